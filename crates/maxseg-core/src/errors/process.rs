@@ -1,0 +1,229 @@
+//! Error models that run: packet after packet, from a named random stream.
+
+use std::sync::Arc;
+
+use super::{Clock, ErrorModel, Exposure, GilbertElliott, Per, Schedule};
+use crate::rng::{Rng, Stream, Threshold};
+use crate::units::{Probability, Time};
+
+/// Decides for one packet after the other whether it is damaged.
+#[derive(Debug, Clone)]
+pub struct ErrorProcess {
+    now: Running,
+    /// What is to follow, latest first.
+    later: Vec<(Time, ErrorModel, Stream)>,
+}
+
+#[derive(Debug, Clone)]
+enum Running {
+    None,
+    Uniform(Uniform),
+    ByUnits(ChainByUnits),
+    ByTime(ChainByTime),
+    Listed { lost: Arc<[u64]>, next: usize, drawn: u64 },
+}
+
+impl ErrorProcess {
+    /// A process for the link called `name` under `seed`.
+    pub fn start(schedule: &Schedule, seed: u64, name: &str) -> Self {
+        let mut later: Vec<_> = schedule
+            .entries()
+            .iter()
+            .enumerate()
+            .map(|(index, (at, model))| {
+                (*at, model.clone(), Stream::named(seed, &format!("{name}.errors.{index}")))
+            })
+            .collect();
+        later.reverse();
+        let mut process = Self { now: Running::None, later };
+        process.advance(Time::ZERO);
+        process
+    }
+
+    /// Whether the next packet, which goes on the wire at `starts`, is damaged. Packets must come in
+    /// the order in which they go on the wire.
+    #[inline]
+    pub fn draw(&mut self, exposure: &Exposure, starts: Time) -> bool {
+        if !self.later.is_empty() {
+            self.advance(starts);
+        }
+        match &mut self.now {
+            Running::None => false,
+            Running::Uniform(process) => process.draw(exposure),
+            Running::ByUnits(process) => process.draw(exposure),
+            Running::ByTime(process) => process.draw(starts, starts + exposure.airtime),
+            Running::Listed { lost, next, drawn } => {
+                let is_lost = lost.get(*next) == Some(drawn);
+                *next += usize::from(is_lost);
+                *drawn += 1;
+                is_lost
+            }
+        }
+    }
+
+    /// Put the model in force that the schedule has for `now`.
+    #[cold]
+    fn advance(&mut self, now: Time) {
+        while let Some((_, model, stream)) = self.later.pop_if(|(at, _, _)| *at <= now) {
+            self.now = match model {
+                ErrorModel::None => Running::None,
+                ErrorModel::List { lost } => Running::Listed { lost, next: 0, drawn: 0 },
+                ErrorModel::Uniform { per, rate } => {
+                    Running::Uniform(Uniform { per, rate, stream, drawn: 0, known: [None; 4] })
+                }
+                ErrorModel::GilbertElliott(chain) => match chain.clock {
+                    Clock::Units { per, burst } => {
+                        Running::ByUnits(ChainByUnits::start(chain, per, burst, stream))
+                    }
+                    Clock::Time { burst } => {
+                        Running::ByTime(ChainByTime::start(chain, burst, stream))
+                    }
+                },
+            };
+        }
+    }
+}
+
+/// One number of the stream per packet, at the packet's own position.
+#[derive(Debug, Clone)]
+struct Uniform {
+    per: Per,
+    rate: Probability,
+    stream: Stream,
+    drawn: u64,
+    /// Thresholds by number of units: packets come in few sizes.
+    known: [Option<(u32, Threshold)>; 4],
+}
+
+impl Uniform {
+    #[inline]
+    fn draw(&mut self, exposure: &Exposure) -> bool {
+        let units = self.per.units_of(exposure);
+        let threshold = match self.known[units as usize % self.known.len()] {
+            Some((known, threshold)) if known == units => threshold,
+            Some(_) | None => self.learn(units),
+        };
+        let number = self.stream.at(self.drawn);
+        self.drawn += 1;
+        threshold.admits(number)
+    }
+
+    #[cold]
+    fn learn(&mut self, units: u32) -> Threshold {
+        let threshold = Threshold::of(self.rate.at_least_once_in(u64::from(units)));
+        self.known[units as usize % self.known.len()] = Some((units, threshold));
+        threshold
+    }
+}
+
+/// Runs of good and bad units, their lengths geometric.
+#[derive(Debug, Clone)]
+struct ChainByUnits {
+    chain: GilbertElliott,
+    per: Per,
+    leave_good: f64,
+    leave_bad: f64,
+    /// Lengths of runs and errors within them come from streams of their own, so that the states a
+    /// packet meets do not depend on how often an error had to be drawn.
+    runs: Rng,
+    hits: Rng,
+    bad: bool,
+    left: u64,
+}
+
+impl ChainByUnits {
+    fn start(chain: GilbertElliott, per: Per, burst: f64, stream: Stream) -> Self {
+        let (leave_good, leave_bad) = chain.steps(burst);
+        let mut runs = stream.reader();
+        let hits = Stream::named(stream.at(u64::MAX), "hits").reader();
+        let bad = runs.happens(Threshold::of(chain.rate));
+        let mut start = Self { chain, per, leave_good, leave_bad, runs, hits, bad, left: 0 };
+        start.left = start.run_length();
+        start
+    }
+
+    fn run_length(&mut self) -> u64 {
+        self.runs.tries_until(if self.bad { self.leave_bad } else { self.leave_good })
+    }
+
+    fn draw(&mut self, exposure: &Exposure) -> bool {
+        let mut units = u64::from(self.per.units_of(exposure));
+        let mut damaged = false;
+        loop {
+            let in_this_run = units.min(self.left);
+            let chance = if self.bad { self.chain.bad } else { self.chain.good };
+            damaged |= self.any_of(chance, in_this_run);
+            self.left -= in_this_run;
+            units -= in_this_run;
+            if self.left == 0 {
+                self.bad = !self.bad;
+                self.left = self.run_length();
+            }
+            if units == 0 {
+                return damaged;
+            }
+        }
+    }
+
+    fn any_of(&mut self, chance: Probability, units: u64) -> bool {
+        match chance {
+            Probability::NEVER => false,
+            Probability::ALWAYS => true,
+            _ => self.hits.happens(Threshold::of(chance.at_least_once_in(units))),
+        }
+    }
+}
+
+/// Good and bad periods, their lengths exponential.
+#[derive(Debug, Clone)]
+struct ChainByTime {
+    chain: GilbertElliott,
+    good_period: Time,
+    bad_period: Time,
+    periods: Rng,
+    hits: Rng,
+    bad: bool,
+    /// When the present period ends.
+    until: Time,
+}
+
+impl ChainByTime {
+    fn start(chain: GilbertElliott, burst: Time, stream: Stream) -> Self {
+        let mut periods = stream.reader();
+        let bad = periods.happens(Threshold::of(chain.rate));
+        let mut start = Self {
+            chain,
+            good_period: chain.good_period(burst),
+            bad_period: burst,
+            periods,
+            hits: Stream::named(stream.at(u64::MAX), "hits").reader(),
+            bad,
+            until: Time::ZERO,
+        };
+        start.until = start.period();
+        start
+    }
+
+    fn period(&mut self) -> Time {
+        let mean = if self.bad { self.bad_period } else { self.good_period };
+        if mean == Time::NEVER { Time::NEVER } else { self.periods.exponential(mean) }
+    }
+
+    fn flip(&mut self) {
+        self.bad = !self.bad;
+        self.until = self.until.saturating_add(self.period());
+    }
+
+    fn draw(&mut self, from: Time, to: Time) -> bool {
+        while self.until <= from {
+            self.flip();
+        }
+        let mut met_bad = self.bad;
+        while self.until <= to {
+            self.flip();
+            met_bad |= self.bad;
+        }
+        let chance = if met_bad { self.chain.bad } else { self.chain.good };
+        self.hits.happens(Threshold::of(chance))
+    }
+}

@@ -1,0 +1,54 @@
+//! Packets on their way, in the order in which they arrive.
+
+use std::collections::VecDeque;
+
+use crate::units::Time;
+
+/// A queue of packets with known arrival times, earliest first.
+#[derive(Debug, Clone)]
+pub struct Lane<P> {
+    packets: VecDeque<(Time, P)>,
+}
+
+impl<P> Default for Lane<P> {
+    fn default() -> Self {
+        Self { packets: VecDeque::new() }
+    }
+}
+
+impl<P> Lane<P> {
+    /// Put `packet` on its way, to arrive `at`; behind all that arrive then or earlier.
+    #[inline]
+    pub fn push(&mut self, at: Time, packet: P) {
+        debug_assert!(self.packets.back().is_none_or(|(last, _)| *last <= at), "a lane is a FIFO");
+        self.packets.push_back((at, packet));
+    }
+
+    /// When the next packet arrives; [`Time::NEVER`] when none is on its way.
+    #[inline]
+    pub fn next_arrival(&self) -> Time {
+        self.packets.front().map_or(Time::NEVER, |(at, _)| *at)
+    }
+
+    /// The next packet, whenever it arrives.
+    #[inline]
+    pub fn pop(&mut self) -> Option<(Time, P)> {
+        self.packets.pop_front()
+    }
+
+    /// The next packet, if it arrives at or before `now`.
+    #[inline]
+    pub fn pop_due(&mut self, now: Time) -> Option<(Time, P)> {
+        if self.next_arrival() <= now { self.packets.pop_front() } else { None }
+    }
+
+    /// How many are on their way.
+    pub fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// Whether none is on its way.
+    pub fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+}

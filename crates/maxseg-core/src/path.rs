@@ -1,0 +1,91 @@
+//! What lies between two hosts: hops in order, each with a link in either direction.
+
+use serde::Serialize;
+
+use crate::errors::Schedule;
+use crate::framing::Framing;
+use crate::units::{BitsPerSec, Bytes, Mtu, Time};
+
+/// The hops from the sender to the receiver, in order; at least one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Path {
+    /// From the sender's side to the receiver's.
+    pub hops: Vec<HopSpec>,
+}
+
+/// One hop: a link towards the receiver and one towards the sender.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HopSpec {
+    /// What the file calls it, or its index. It names the hop's random streams as well.
+    pub name: String,
+    /// Towards the receiver.
+    pub forward: LinkSpec,
+    /// Towards the sender.
+    pub reverse: LinkSpec,
+}
+
+/// A link in one direction.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LinkSpec {
+    /// How fast bits leave.
+    pub rate: BitsPerSec,
+    /// From the last bit's departure to its arrival: propagation, one way.
+    pub delay: Time,
+    /// The largest IP packet that the link takes.
+    pub mtu: Mtu,
+    /// What wraps each packet on the wire.
+    pub framing: Framing,
+    /// Payload of a radio frame in bytes, where the link has frames.
+    pub frame: Option<u32>,
+    /// Whether the last frame of a packet is sent full.
+    pub pad: bool,
+    /// The waiting room before the wire.
+    pub queue: QueueLimit,
+    /// What is damaged on the way.
+    pub errors: Schedule,
+}
+
+/// How much may wait; what arrives beyond is dropped (tail drop). The packet on the wire does not
+/// count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum QueueLimit {
+    /// Packets.
+    Packets(u32),
+    /// Bytes on the wire.
+    Bytes(Bytes),
+}
+
+impl Path {
+    /// The smallest MTU in either direction: what a packet must fit to pass whole.
+    pub fn smallest_mtu(&self) -> Mtu {
+        let mtus = self.hops.iter().flat_map(|hop| [hop.forward.mtu, hop.reverse.mtu]);
+        mtus.min().unwrap_or(Mtu::ETHERNET)
+    }
+
+    /// Propagation there and back, nothing queued and no time on any wire.
+    pub fn propagation_rtt(&self) -> Time {
+        self.hops.iter().fold(Time::ZERO, |sum, hop| sum + hop.forward.delay + hop.reverse.delay)
+    }
+}
+
+impl LinkSpec {
+    /// Bytes that an IP packet takes on the wire, padding included.
+    pub fn wire_bytes(&self, ip_len: Bytes) -> Bytes {
+        let bytes = self.framing.on_wire(ip_len);
+        match self.frame {
+            Some(frame) if self.pad => Bytes::new(bytes.get().next_multiple_of(u64::from(frame))),
+            Some(_) | None => bytes,
+        }
+    }
+
+    /// Radio frames that an IP packet takes; 1 on a link without frames (equation 1 of Choi, Choi
+    /// and Yoo).
+    pub fn frames(&self, ip_len: Bytes) -> u32 {
+        let bytes = self.framing.on_wire(ip_len).get();
+        match self.frame {
+            Some(frame) => u32::try_from(bytes.div_ceil(u64::from(frame))).unwrap_or(u32::MAX),
+            None => 1,
+        }
+    }
+}

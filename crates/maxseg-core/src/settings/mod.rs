@@ -1,0 +1,106 @@
+//! What an endpoint does: segment size, windows, timers, congestion control, acknowledgements.
+//!
+//! A *stack* is a complete profile in a data file; a scenario names one and overrides single keys.
+
+mod spec;
+mod stack;
+mod values;
+
+use serde::Serialize;
+
+pub use spec::{FirstLoss, Ns2Spec, RtoRuleName, RtoSpec, SettingsError, SettingsSpec};
+pub(crate) use stack::DEFAULT as DEFAULT_STACK;
+pub use stack::{Stack, StackError, builtin_stacks, stack};
+pub use values::{
+    CongestionName, DelayedAckSpec, InitialSsthresh, InitialWindow, RecoveryName, WindowScale,
+    WindowSize,
+};
+
+use crate::units::{Bytes, Mss, Time};
+
+/// An endpoint's settings, complete.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Settings {
+    /// The profile that these began as.
+    pub stack: String,
+    /// The MSS option's value, where it is set; otherwise it follows from the MTU.
+    pub mss: Option<Mss>,
+    /// The receive window.
+    pub window: WindowSize,
+    /// How the window is carried (RFC 7323 §2).
+    pub window_scale: WindowScale,
+    /// How much may be sent and not acknowledged; `None` where memory is no limit.
+    pub send_buffer: Option<Bytes>,
+    /// Who decides how much may be in flight.
+    pub congestion: CongestionName,
+    /// What is sent again after a loss, and when.
+    pub recovery: RecoveryName,
+    /// Most segments sent upon one acknowledgement while recovering; `None` for no bound.
+    pub recovery_burst: Option<u32>,
+    /// The window with which a connection begins.
+    pub initial_window: InitialWindow,
+    /// Where slow start first ends.
+    pub initial_ssthresh: InitialSsthresh,
+    /// Whether the first two duplicate acknowledgements let new data out (RFC 3042).
+    pub limited_transmit: bool,
+    /// Whether the handshake ends with a packet of its own.
+    pub handshake_ack: bool,
+    /// How acknowledgements are delayed; `None` for one per packet, at once.
+    pub delayed_ack: Option<DelayedAck>,
+    /// What ns-2 does otherwise than the RFCs; `None` in other stacks.
+    pub ns2: Option<Ns2Rules>,
+    /// The retransmission timer.
+    pub rto: RtoSettings,
+}
+
+/// When an acknowledgement waits for company (RFC 5681 §4.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct DelayedAck {
+    /// The longest wait.
+    pub timeout: Time,
+    /// In-order segments that end the wait.
+    pub every: u32,
+}
+
+/// Departures of ns-2 that carry its results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Ns2Rules {
+    /// Whether half a window keeps its fraction (`precisionReduce_`).
+    pub exact_halves: bool,
+    /// Fast retransmit and the initial window around a lost first packet (`bugfix_ss_`).
+    pub first_loss: FirstLoss,
+}
+
+/// The retransmission timer's rule and bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct RtoSettings {
+    /// How the round trip is estimated.
+    pub rule: RtoRule,
+    /// Before there is an estimate.
+    pub initial: Time,
+    /// The least value, before back-off.
+    pub min: Time,
+    /// The largest value, back-off included.
+    pub max: Time,
+    /// The back-off factor beyond which the estimate is given up; `None` for never.
+    pub forget_after: Option<u32>,
+}
+
+/// How a retransmission timer estimates.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(tag = "rule", rename_all = "kebab-case")]
+pub enum RtoRule {
+    /// RFC 6298 §2 with a clock of this granularity: SRTT + max(G, 4·RTTVAR).
+    Rfc6298 {
+        /// The clock's granularity, G.
+        granularity: Time,
+    },
+    /// 4.3BSD's integers on a coarse clock (ns-2): round trips in whole ticks, SRTT in eighths,
+    /// RTTVAR in quarters.
+    Ticks {
+        /// The clock's tick.
+        tick: Time,
+        /// Where in its tick the clock stands when the run begins.
+        phase: Time,
+    },
+}

@@ -1,0 +1,243 @@
+//! Settings as a file writes them: every key optional, a stack filling in the rest.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::values::{
+    CongestionName, DelayedAckSpec, InitialSsthresh, InitialWindow, RecoveryName, WindowScale,
+    WindowSize,
+};
+use super::{DelayedAck, Ns2Rules, RtoRule, RtoSettings, Settings};
+use crate::units::{Bytes, Mss, Time};
+
+/// Settings of one endpoint, as written.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SettingsSpec {
+    /// The profile that fills in what is not given here; `maxseg stacks` lists them.
+    pub stack: Option<String>,
+    /// The MSS option's value in bytes; TCP options are not subtracted from it.
+    pub mss: Option<Mss>,
+    /// The receive window: a size, or a number of segments.
+    pub window: Option<WindowSize>,
+    /// How the window is carried.
+    pub window_scale: Option<WindowScale>,
+    /// How much may be sent and not yet acknowledged.
+    pub send_buffer: Option<Bytes>,
+    /// Who decides how much may be in flight.
+    pub congestion: Option<CongestionName>,
+    /// What is sent again after a loss, and when.
+    pub recovery: Option<RecoveryName>,
+    /// Most segments sent upon one acknowledgement while recovering.
+    pub recovery_burst: Option<u32>,
+    /// The window with which a connection begins.
+    pub initial_window: Option<InitialWindow>,
+    /// Where slow start first ends.
+    pub initial_ssthresh: Option<InitialSsthresh>,
+    /// Whether the first two duplicate acknowledgements let new data out (RFC 3042).
+    pub limited_transmit: Option<bool>,
+    /// Whether the handshake ends with a packet of its own.
+    pub handshake_ack: Option<bool>,
+    /// `false` for an acknowledgement per packet, or when to send a delayed one.
+    pub delayed_ack: Option<DelayedAckSpec>,
+    /// What ns-2 does otherwise than the RFCs; goes with `congestion = "ns2-reno"`.
+    pub ns2: Option<Ns2Spec>,
+    /// The retransmission timer.
+    pub rto: Option<RtoSpec>,
+}
+
+/// What ns-2 does otherwise than the RFCs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ns2Spec {
+    /// Whether half a window keeps its fraction (`precisionReduce_`).
+    pub exact_halves: Option<bool>,
+    /// Fast retransmit and the initial window around a lost first packet (`bugfix_ss_`).
+    pub first_loss: Option<FirstLoss>,
+}
+
+/// What happens when the first packets of a connection are lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FirstLoss {
+    /// Fast retransmit works while only the SYN is acknowledged, and a lost SYN reduces the initial
+    /// window to one segment (`bugfix_ss_ = 1`).
+    Always,
+    /// Neither (`bugfix_ss_ = 0`).
+    Never,
+}
+
+/// The retransmission timer, as written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RtoSpec {
+    /// How the round trip is estimated.
+    pub rule: Option<RtoRuleName>,
+    /// Before there is an estimate.
+    pub initial: Option<Time>,
+    /// The least value, before back-off.
+    pub min: Option<Time>,
+    /// The largest value, back-off included.
+    pub max: Option<Time>,
+    /// Clock granularity G of rule `rfc6298`.
+    pub granularity: Option<Time>,
+    /// The tick of rule `ticks`.
+    pub tick: Option<Time>,
+    /// Where in its tick the clock of rule `ticks` stands at the start.
+    pub phase: Option<Time>,
+    /// The back-off factor beyond which the estimate is given up.
+    pub forget_after: Option<u32>,
+}
+
+/// The rules by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RtoRuleName {
+    /// RFC 6298.
+    Rfc6298,
+    /// Integers on a coarse clock, as in 4.3BSD and ns-2.
+    Ticks,
+}
+
+impl SettingsSpec {
+    /// What is given here, and the rest from `base`.
+    #[must_use]
+    pub fn over(&self, base: &Self) -> Self {
+        let (rto, base_rto) = (self.rto.unwrap_or_default(), base.rto.unwrap_or_default());
+        let (ns2, base_ns2) = (self.ns2.unwrap_or_default(), base.ns2.unwrap_or_default());
+        Self {
+            stack: self.stack.clone().or_else(|| base.stack.clone()),
+            mss: self.mss.or(base.mss),
+            window: self.window.or(base.window),
+            window_scale: self.window_scale.or(base.window_scale),
+            send_buffer: self.send_buffer.or(base.send_buffer),
+            congestion: self.congestion.or(base.congestion),
+            recovery: self.recovery.or(base.recovery),
+            recovery_burst: self.recovery_burst.or(base.recovery_burst),
+            initial_window: self.initial_window.or(base.initial_window),
+            initial_ssthresh: self.initial_ssthresh.or(base.initial_ssthresh),
+            limited_transmit: self.limited_transmit.or(base.limited_transmit),
+            handshake_ack: self.handshake_ack.or(base.handshake_ack),
+            delayed_ack: self.delayed_ack.or(base.delayed_ack),
+            ns2: Some(Ns2Spec {
+                exact_halves: ns2.exact_halves.or(base_ns2.exact_halves),
+                first_loss: ns2.first_loss.or(base_ns2.first_loss),
+            }),
+            rto: Some(RtoSpec {
+                rule: rto.rule.or(base_rto.rule),
+                initial: rto.initial.or(base_rto.initial),
+                min: rto.min.or(base_rto.min),
+                max: rto.max.or(base_rto.max),
+                granularity: rto.granularity.or(base_rto.granularity),
+                tick: rto.tick.or(base_rto.tick),
+                phase: rto.phase.or(base_rto.phase),
+                forget_after: rto.forget_after.or(base_rto.forget_after),
+            }),
+        }
+    }
+
+    /// The complete settings.
+    ///
+    /// # Errors
+    /// The key that nothing gives a value, or whose value cannot stand beside another's.
+    pub fn complete(&self) -> Result<Settings, SettingsError> {
+        let rto = self.rto.unwrap_or_default().complete()?;
+        let congestion = self.congestion.ok_or(SettingsError::Missing("congestion"))?;
+        Ok(Settings {
+            stack: self.stack.clone().unwrap_or_default(),
+            mss: self.mss,
+            window: self.window.ok_or(SettingsError::Missing("window"))?,
+            window_scale: self.window_scale.ok_or(SettingsError::Missing("window_scale"))?,
+            send_buffer: self.send_buffer,
+            congestion,
+            recovery: self.recovery.ok_or(SettingsError::Missing("recovery"))?,
+            recovery_burst: self.recovery_burst,
+            initial_window: self.initial_window.ok_or(SettingsError::Missing("initial_window"))?,
+            initial_ssthresh: self
+                .initial_ssthresh
+                .ok_or(SettingsError::Missing("initial_ssthresh"))?,
+            limited_transmit: self
+                .limited_transmit
+                .ok_or(SettingsError::Missing("limited_transmit"))?,
+            handshake_ack: self.handshake_ack.ok_or(SettingsError::Missing("handshake_ack"))?,
+            delayed_ack: match self.delayed_ack.ok_or(SettingsError::Missing("delayed_ack"))? {
+                DelayedAckSpec::Off(_) => None,
+                DelayedAckSpec::On { timeout, every } => Some(DelayedAck { timeout, every }),
+            },
+            ns2: match congestion {
+                CongestionName::Reno => None,
+                CongestionName::Ns2Reno => Some(self.ns2.unwrap_or_default().complete()?),
+            },
+            rto,
+        })
+    }
+}
+
+impl Ns2Spec {
+    fn complete(self) -> Result<Ns2Rules, SettingsError> {
+        Ok(Ns2Rules {
+            exact_halves: self.exact_halves.ok_or(SettingsError::Missing("ns2.exact_halves"))?,
+            first_loss: self.first_loss.ok_or(SettingsError::Missing("ns2.first_loss"))?,
+        })
+    }
+}
+
+impl RtoSpec {
+    fn complete(&self) -> Result<RtoSettings, SettingsError> {
+        let positive = |key: &'static str, time: Option<Time>| match time {
+            Some(Time::ZERO) => Err(SettingsError::Zero(key)),
+            Some(time) => Ok(time),
+            None => Err(SettingsError::Missing(key)),
+        };
+        let (min, max) = (positive("rto.min", self.min)?, positive("rto.max", self.max)?);
+        if min > max {
+            return Err(SettingsError::MinAboveMax { min, max });
+        }
+        Ok(RtoSettings {
+            rule: match self.rule.ok_or(SettingsError::Missing("rto.rule"))? {
+                RtoRuleName::Rfc6298 => RtoRule::Rfc6298 {
+                    granularity: self
+                        .granularity
+                        .ok_or(SettingsError::Missing("rto.granularity"))?,
+                },
+                RtoRuleName::Ticks => RtoRule::Ticks {
+                    tick: positive("rto.tick", self.tick)?,
+                    phase: self.phase.unwrap_or_default(),
+                },
+            },
+            initial: positive("rto.initial", self.initial)?,
+            min,
+            max,
+            forget_after: self.forget_after,
+        })
+    }
+}
+
+/// Settings that are not complete, or contradict each other.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SettingsError {
+    /// Neither the file nor its stack gives the key a value.
+    #[error("`{0}` has no value, and the stack gives none")]
+    Missing(&'static str),
+    /// A time that must not be zero.
+    #[error("`{0}` cannot be 0 s")]
+    Zero(&'static str),
+    /// The timer's bounds are the wrong way round.
+    #[error("rto.min ({min}) is above rto.max ({max})")]
+    MinAboveMax {
+        /// The lower bound.
+        min: Time,
+        /// The upper bound.
+        max: Time,
+    },
+}
+
+impl SettingsError {
+    /// The key at fault.
+    pub const fn key(&self) -> &'static str {
+        match self {
+            Self::Missing(key) | Self::Zero(key) => key,
+            Self::MinAboveMax { .. } => "rto.min",
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Keys such as `hop.radio.errors.rate`: paths into a scenario file.
+
+use toml::{Table, Value};
+
+/// One step into a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Into a table.
+    Key(String),
+    /// Into an array.
+    Index(usize),
+}
+
+/// Why a key leads nowhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct KeyError {
+    pub(super) what: String,
+    pub(super) hint: String,
+}
+
+/// Every place in `table` that `key` names. `hop.NAME` is the hop of that name, `hop.*` every hop;
+/// numbers count from 0. The last steps need not exist yet.
+pub(super) fn places(table: &Table, key: &str) -> Result<Vec<Vec<Step>>, KeyError> {
+    let words: Vec<&str> = key.split('.').map(str::trim).collect();
+    if words.iter().any(|word| word.is_empty()) {
+        return Err(KeyError {
+            what: format!("`{key}` is not a key"),
+            hint: "a key is a path into the file, such as sender.mss or hop.radio.rate".to_owned(),
+        });
+    }
+    let mut places = vec![Vec::new()];
+    for (depth, word) in words.iter().enumerate() {
+        let mut deeper = Vec::new();
+        for place in places {
+            let here = if depth == 0 { None } else { get(table, &place) };
+            match here {
+                Some(Value::Array(items)) => {
+                    for index in indices(items, word, &words[..depth])? {
+                        deeper.push([place.clone(), vec![Step::Index(index)]].concat());
+                    }
+                }
+                Some(_) | None => {
+                    deeper.push([place, vec![Step::Key((*word).to_owned())]].concat());
+                }
+            }
+        }
+        places = deeper;
+    }
+    Ok(places)
+}
+
+/// Which items of an array `word` means.
+fn indices(items: &[Value], word: &str, array: &[&str]) -> Result<Vec<usize>, KeyError> {
+    let array = array.join(".");
+    if word == "*" {
+        return Ok((0..items.len()).collect());
+    }
+    let name_of = |item: &Value| item.get("name").and_then(Value::as_str).map(str::to_owned);
+    if let Some(index) = items.iter().position(|item| name_of(item).as_deref() == Some(word)) {
+        return Ok(vec![index]);
+    }
+    if let Ok(index) = word.parse::<usize>() {
+        if index < items.len() {
+            return Ok(vec![index]);
+        }
+        return Err(KeyError {
+            what: format!("there is no {array}.{index}: the file has {} of them", items.len()),
+            hint: "they are counted from 0".to_owned(),
+        });
+    }
+    let names: Vec<String> = items.iter().filter_map(name_of).collect();
+    let hint = match names.as_slice() {
+        [] => {
+            format!("they have no names here: write {array}.0, {array}.1 …, or {array}.* for all")
+        }
+        names => format!("known: {}, or {array}.* for all", names.join(", ")),
+    };
+    Err(KeyError { what: format!("no {array} is called `{word}`"), hint })
+}
+
+/// The value at a place.
+pub(super) fn get<'a>(table: &'a Table, place: &[Step]) -> Option<&'a Value> {
+    let (Step::Key(first), rest) = place.split_first()? else {
+        return None;
+    };
+    rest.iter().try_fold(table.get(first)?, |value, step| match step {
+        Step::Key(key) => value.get(key.as_str()),
+        Step::Index(index) => value.get(*index),
+    })
+}
+
+/// Put `value` at a place, making tables on the way there.
+pub(super) fn set(table: &mut Table, place: &[Step], value: Value) -> Result<(), KeyError> {
+    let not_a_table = |key: &str| KeyError {
+        what: format!("`{key}` cannot be reached: what holds it is a plain value"),
+        hint: "set the value that holds it as a whole".to_owned(),
+    };
+    let Some((Step::Key(first), rest)) = place.split_first() else {
+        return Err(not_a_table(""));
+    };
+    let mut here = table.entry(first.clone()).or_insert_with(|| Value::Table(Table::new()));
+    for step in rest {
+        here = match step {
+            Step::Key(key) => here
+                .as_table_mut()
+                .ok_or_else(|| not_a_table(key))?
+                .entry(key.clone())
+                .or_insert_with(|| Value::Table(Table::new())),
+            Step::Index(index) => {
+                here.get_mut(*index).ok_or_else(|| not_a_table(&index.to_string()))?
+            }
+        };
+    }
+    *here = value;
+    Ok(())
+}
+
+/// A place as a user would write it.
+pub(super) fn written(place: &[Step]) -> String {
+    let steps = place.iter().map(|step| match step {
+        Step::Key(key) => key.clone(),
+        Step::Index(index) => index.to_string(),
+    });
+    steps.collect::<Vec<_>>().join(".")
+}

@@ -1,0 +1,192 @@
+//! A path, two endpoints, their traffic and a stop rule: everything an engine needs, from one file.
+//!
+//! ```text
+//! text → Draft (TOML, --set and sweep values by key) → ScenarioSpec (serde) → Scenario (checked)
+//! ```
+//! Values are changed in the TOML document, before it is read, so that `--set`, `--axis` and `[sweep]`
+//! reach every key there is, and every error names the place where its value was written.
+
+mod draft;
+mod error;
+mod key;
+mod locate;
+mod mss;
+mod resolve;
+mod spec;
+mod sweep;
+
+use serde::{Serialize, Serializer};
+use sha2::{Digest, Sha256};
+
+pub use draft::{Draft, Origin};
+pub use error::{Excerpt, Place, ScenarioError};
+pub use mss::MssDecision;
+pub use spec::{FlowKindName, ScenarioSpec};
+pub use sweep::{Axis, Point, Sweep};
+
+use crate::framing::IpVersion;
+use crate::path::{LinkSpec, Path};
+use crate::settings::Settings;
+use crate::units::{BitsPerSec, Bytes, Time};
+
+/// One experiment, complete and checked.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Scenario {
+    /// What it is called.
+    #[serde(skip)]
+    pub name: String,
+    /// Where randomness begins.
+    #[serde(skip)]
+    pub seed: u64,
+    /// IPv4 or IPv6.
+    #[serde(serialize_with = "as_number")]
+    pub ip: IpVersion,
+    /// What lies between the hosts.
+    pub path: Path,
+    /// The host on the path's first hop.
+    pub sender: Settings,
+    /// The host behind its last hop.
+    pub receiver: Settings,
+    /// The traffic; at least one flow.
+    pub flows: Vec<Flow>,
+    /// When it ends.
+    pub until: Until,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn as_number<S: Serializer>(ip: &IpVersion, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_u8(match ip {
+        IpVersion::V4 => 4,
+        IpVersion::V6 => 6,
+    })
+}
+
+/// Traffic between the two hosts.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Flow {
+    /// What is sent.
+    pub kind: FlowKind,
+    /// Who sends it.
+    pub from: End,
+    /// When it begins.
+    pub start: Time,
+    /// When it sends no more: datagrams and echo requests only.
+    pub stop: Time,
+}
+
+/// What a flow sends.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum FlowKind {
+    /// One TCP connection with as much data as it can carry.
+    Bulk,
+    /// Datagrams of one size at a constant rate.
+    Cbr {
+        /// Payload of each datagram.
+        size: Bytes,
+        /// Header bytes of each: IP and UDP.
+        header: Bytes,
+        /// Time from one datagram to the next.
+        interval: Time,
+    },
+    /// Echo requests, answered by the other host.
+    Ping {
+        /// Payload of each request.
+        size: Bytes,
+        /// Header bytes of each: IP and ICMP.
+        header: Bytes,
+        /// Time from one request to the next.
+        interval: Time,
+    },
+}
+
+/// One of the two hosts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum End {
+    /// On the path's first hop.
+    #[default]
+    Sender,
+    /// Behind its last hop.
+    Receiver,
+}
+
+/// When a run ends: whichever comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Until {
+    /// After so long.
+    pub time: Time,
+    /// When each bulk flow has so much acknowledged.
+    pub bytes: Option<Bytes>,
+}
+
+/// Bump when the same scenario gives other results: stored rows are then not taken for fresh ones.
+const RESULTS_VERSION: u32 = 1;
+
+impl Scenario {
+    /// The scenario in `text`, which was read from `name`, before any sweep.
+    ///
+    /// # Errors
+    /// What is wrong, where, and how to mend it.
+    pub fn from_toml(name: &str, text: &str) -> Result<Self, ScenarioError> {
+        Draft::parse(name, text)?.scenario()
+    }
+
+    /// Identifies the experiment, whatever it is called and from whichever seed it starts: equal
+    /// hashes mean equal results of an engine under the same seed.
+    ///
+    /// # Panics
+    /// Never: a scenario is plain data.
+    pub fn content_hash(&self) -> String {
+        let canonical = serde_json::to_vec(self).expect("a scenario is plain data");
+        let mut hash = Sha256::new();
+        hash.update(format!("maxseg results {RESULTS_VERSION}\n"));
+        hash.update(canonical);
+        let digest = hash.finalize();
+        let high =
+            digest.iter().take(16).fold(0_u128, |number, byte| number << 8 | u128::from(*byte));
+        format!("{high:032x}")
+    }
+
+    /// The settings of the host that sends `flow`'s data, and of the one that receives it.
+    pub fn endpoints(&self, flow: &Flow) -> (&Settings, &Settings) {
+        match flow.from {
+            End::Sender => (&self.sender, &self.receiver),
+            End::Receiver => (&self.receiver, &self.sender),
+        }
+    }
+
+    /// The links on which the sender of a flow from this end puts its packets, and its receiver.
+    pub fn first_links(&self, from: End) -> (&LinkSpec, &LinkSpec) {
+        let hops = &self.path.hops;
+        let (first, last) = (&hops[0], &hops[hops.len() - 1]);
+        match from {
+            End::Sender => (&first.forward, &last.reverse),
+            End::Receiver => (&last.reverse, &first.forward),
+        }
+    }
+
+    /// Whether any draw of chance can change the outcome.
+    pub fn is_random(&self) -> bool {
+        self.path
+            .hops
+            .iter()
+            .any(|hop| hop.forward.errors.is_random() || hop.reverse.errors.is_random())
+    }
+
+    /// The slowest link from the sender to the receiver.
+    ///
+    /// # Panics
+    /// Never: a checked scenario has a hop.
+    pub fn bottleneck_rate(&self) -> BitsPerSec {
+        self.path
+            .hops
+            .iter()
+            .map(|hop| hop.forward.rate)
+            .min()
+            .expect("a checked scenario has a hop")
+    }
+}
+
+#[cfg(test)]
+mod tests;

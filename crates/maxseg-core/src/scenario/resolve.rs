@@ -1,0 +1,257 @@
+//! From what a file says to a complete, checked scenario.
+
+use super::spec::{
+    EndName, FlowEntry, FlowKindName, HopEntry, RateCounts, ReverseEntry, ScenarioSpec, UntilEntry,
+};
+use super::{End, Flow, FlowKind, Scenario, Until};
+use crate::errors::{Clock, ErrorModel, ErrorsSpec, Per, Schedule};
+use crate::framing::{ICMP_ECHO_HEADER, IpVersion, UDP_HEADER, ip_header};
+use crate::path::{HopSpec, LinkSpec, Path, QueueLimit};
+use crate::settings::{Settings, SettingsSpec, stack};
+use crate::units::{Bytes, Mtu, Time};
+
+/// What is wrong with a scenario that could be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Problem {
+    /// The key at fault, with indices.
+    pub(super) key: String,
+    pub(super) what: String,
+    pub(super) hint: String,
+}
+
+pub(super) fn problem(
+    key: impl Into<String>,
+    what: impl Into<String>,
+    hint: impl Into<String>,
+) -> Problem {
+    Problem { key: key.into(), what: what.into(), hint: hint.into() }
+}
+
+const DEFAULT_QUEUE: QueueLimit = QueueLimit::Packets(100);
+const DEFAULT_TIME: Time = Time::from_secs(60);
+/// Where a transfer of so many bytes is given up.
+const LONGEST_TRANSFER: Time = Time::from_secs(24 * 3600);
+
+impl ScenarioSpec {
+    /// The scenario that this describes.
+    pub(super) fn resolve(&self) -> Result<Scenario, Problem> {
+        let ip = self.ip.0;
+        Ok(Scenario {
+            name: self.name.clone().unwrap_or_default(),
+            seed: self.seed,
+            ip,
+            path: self.path()?,
+            sender: settings("sender", &self.sender)?,
+            receiver: settings("receiver", &self.receiver)?,
+            flows: self.flows(ip)?,
+            until: until(self.until)?,
+        })
+    }
+
+    fn path(&self) -> Result<Path, Problem> {
+        if self.hop.is_empty() {
+            let hint = "add [[hop]] with rate = \"10 Mbit/s\" and delay = \"20 ms\"";
+            return Err(problem("hop", "the path has no hop", hint));
+        }
+        let mut hops: Vec<HopSpec> = Vec::with_capacity(self.hop.len());
+        for (index, entry) in self.hop.iter().enumerate() {
+            let hop = hop(index, entry)?;
+            if hops.iter().any(|earlier| earlier.name == hop.name) {
+                let what = format!("two hops are called `{}`", hop.name);
+                return Err(problem(format!("hop.{index}.name"), what, "give each its own name"));
+            }
+            hops.push(hop);
+        }
+        Ok(Path { hops })
+    }
+
+    fn flows(&self, ip: IpVersion) -> Result<Vec<Flow>, Problem> {
+        if self.flow.is_empty() {
+            return Ok(vec![Flow {
+                kind: FlowKind::Bulk,
+                from: End::Sender,
+                start: Time::ZERO,
+                stop: Time::NEVER,
+            }]);
+        }
+        self.flow.iter().enumerate().map(|(index, entry)| flow(index, entry, ip)).collect()
+    }
+}
+
+fn hop(index: usize, entry: &HopEntry) -> Result<HopSpec, Problem> {
+    let name = entry.name.clone().unwrap_or_else(|| index.to_string());
+    let awkward = name.is_empty() || name.contains(['.', '*', '=']) || name.trim() != name;
+    if entry.name.is_some() && (awkward || name.parse::<usize>().is_ok()) {
+        let hint = "a name is a word such as radio: keys like hop.radio.rate must find it";
+        let what = format!("`{name}` cannot name a hop");
+        return Err(problem(format!("hop.{index}.name"), what, hint));
+    }
+    let forward = LinkSpec {
+        rate: entry.rate,
+        delay: entry.delay,
+        mtu: entry.mtu.unwrap_or(Mtu::ETHERNET),
+        framing: entry.framing.unwrap_or_default(),
+        frame: entry.frame.map(|size| size.0),
+        pad: entry.pad.unwrap_or(false),
+        queue: entry.queue.map_or(DEFAULT_QUEUE, |queue| queue.0),
+        errors: Schedule::default(),
+    };
+    let errors = |key: String, link: LinkSpec, spec: Option<&ErrorsSpec>| match spec {
+        None => Ok(link),
+        Some(spec) => {
+            let errors = spec.resolve().map_err(|error| {
+                let key = format!("{key}.{}", error.key);
+                problem(key.trim_end_matches('.'), error.what, error.hint)
+            })?;
+            if link.frame.is_none() && errors.entries().iter().any(|(_, model)| per_frame(model)) {
+                let what = "errors per frame need to know the frame";
+                return Err(problem(
+                    key,
+                    what,
+                    "add frame = 128 (bytes) to the hop, or use per = \"packet\"",
+                ));
+            }
+            Ok(LinkSpec { errors, ..link })
+        }
+    };
+    let backward = entry.reverse.clone().unwrap_or_default();
+    let reverse = differing(&forward, &backward);
+    Ok(HopSpec {
+        name,
+        forward: errors(format!("hop.{index}.errors"), forward, entry.errors.as_ref())?,
+        reverse: errors(format!("hop.{index}.reverse.errors"), reverse, backward.errors.as_ref())?,
+    })
+}
+
+/// `link` but for what `entry` says.
+fn differing(link: &LinkSpec, entry: &ReverseEntry) -> LinkSpec {
+    LinkSpec {
+        rate: entry.rate.unwrap_or(link.rate),
+        delay: entry.delay.unwrap_or(link.delay),
+        mtu: entry.mtu.unwrap_or(link.mtu),
+        framing: entry.framing.unwrap_or(link.framing),
+        frame: entry.frame.map_or(link.frame, |size| Some(size.0)),
+        pad: entry.pad.unwrap_or(link.pad),
+        queue: entry.queue.map_or(link.queue, |queue| queue.0),
+        errors: Schedule::default(),
+    }
+}
+
+fn per_frame(model: &ErrorModel) -> bool {
+    match model {
+        ErrorModel::None | ErrorModel::List { .. } => false,
+        ErrorModel::Uniform { per, .. } => *per == Per::Frame,
+        ErrorModel::GilbertElliott(chain) => {
+            matches!(chain.clock, Clock::Units { per: Per::Frame, .. })
+        }
+    }
+}
+
+fn settings(end: &str, spec: &SettingsSpec) -> Result<Settings, Problem> {
+    let name = spec.stack.as_deref().unwrap_or(crate::settings::DEFAULT_STACK);
+    let base = stack(name).map_err(|error| {
+        let hint = match error.similar {
+            Some(similar) => format!("did you mean `{similar}`?"),
+            None => "`maxseg stacks` lists them".to_owned(),
+        };
+        problem(format!("{end}.stack"), error.to_string(), hint)
+    })?;
+    spec.over(&base.settings).complete().map_err(|error| {
+        let hint = format!("`maxseg stacks show {name}` shows what the stack sets");
+        problem(format!("{end}.{}", error.key()), error.to_string(), hint)
+    })
+}
+
+fn until(entry: UntilEntry) -> Result<Until, Problem> {
+    if entry.time == Some(Time::ZERO) {
+        return Err(problem("until.time", "a run of 0 s is no run", "write time = \"60 s\""));
+    }
+    if entry.bytes == Some(Bytes::ZERO) {
+        return Err(problem("until.bytes", "0 bytes are no transfer", "write bytes = \"1 MiB\""));
+    }
+    let unbounded = if entry.bytes.is_some() { LONGEST_TRANSFER } else { DEFAULT_TIME };
+    Ok(Until { time: entry.time.unwrap_or(unbounded), bytes: entry.bytes })
+}
+
+fn flow(index: usize, entry: &FlowEntry, ip: IpVersion) -> Result<Flow, Problem> {
+    refuse_foreign_keys(index, entry)?;
+    let kind = match entry.kind {
+        FlowKindName::Bulk => FlowKind::Bulk,
+        FlowKindName::Cbr => cbr(index, entry, ip)?,
+        FlowKindName::Ping => ping(index, entry, ip)?,
+    };
+    let from = match entry.from {
+        None | Some(EndName::Sender) => End::Sender,
+        Some(EndName::Receiver) => End::Receiver,
+    };
+    let start = entry.start.unwrap_or_default();
+    let stop = entry.stop.unwrap_or(Time::NEVER);
+    if stop <= start {
+        let what = format!("the flow stops at {stop} but begins at {start}");
+        return Err(problem(format!("flow.{index}.stop"), what, "let it stop after its start"));
+    }
+    Ok(Flow { kind, from, start, stop })
+}
+
+/// A key that the kind does not know is a mistake, although another kind has it.
+fn refuse_foreign_keys(index: usize, entry: &FlowEntry) -> Result<(), Problem> {
+    let given = [
+        ("stop", entry.stop.is_some()),
+        ("rate", entry.rate.is_some()),
+        ("rate_counts", entry.rate_counts.is_some()),
+        ("size", entry.size.is_some()),
+        ("header", entry.header.is_some()),
+        ("interval", entry.interval.is_some()),
+    ];
+    let (kind, known): (_, &[&str]) = match entry.kind {
+        FlowKindName::Bulk => ("bulk", &[]),
+        FlowKindName::Cbr => ("cbr", &["stop", "rate", "rate_counts", "size", "header"]),
+        FlowKindName::Ping => ("ping", &["stop", "size", "header", "interval"]),
+    };
+    match given.iter().find(|(key, given)| *given && !known.contains(key)) {
+        None => Ok(()),
+        Some((key, _)) => {
+            let known = [&["kind", "from", "start"], known].concat().join(", ");
+            let what = format!("a {kind} flow has no `{key}`");
+            Err(problem(format!("flow.{index}.{key}"), what, format!("known here: {known}")))
+        }
+    }
+}
+
+fn cbr(index: usize, entry: &FlowEntry, ip: IpVersion) -> Result<FlowKind, Problem> {
+    let missing = |key: &str, example: &str| {
+        let what = format!("a cbr flow needs `{key}`");
+        problem(format!("flow.{index}"), what, format!("add {example}"))
+    };
+    let rate = entry.rate.ok_or_else(|| missing("rate", "rate = \"250 kbit/s\""))?;
+    let size = entry.size.ok_or_else(|| missing("size", "size = 536"))?;
+    let size = Bytes::new(u64::from(size.0));
+    let header = header(entry.header, ip, UDP_HEADER);
+    let counted = match entry.rate_counts {
+        None | Some(RateCounts::Payload) => size,
+        Some(RateCounts::Packet) => size + header,
+    };
+    if counted == Bytes::ZERO {
+        let hint = "give it a payload, or rate_counts = \"packet\"";
+        let what = "a rate that counts payload needs some";
+        return Err(problem(format!("flow.{index}.size"), what, hint));
+    }
+    Ok(FlowKind::Cbr { size, header, interval: rate.time_for(counted) })
+}
+
+fn ping(index: usize, entry: &FlowEntry, ip: IpVersion) -> Result<FlowKind, Problem> {
+    let interval = entry.interval.unwrap_or(Time::from_secs(1));
+    if interval == Time::ZERO {
+        let what = "echo requests cannot follow each other after 0 s";
+        return Err(problem(format!("flow.{index}.interval"), what, "write interval = \"1 s\""));
+    }
+    Ok(FlowKind::Ping {
+        size: Bytes::new(entry.size.map_or(56, |size| u64::from(size.0))),
+        header: header(entry.header, ip, ICMP_ECHO_HEADER),
+        interval,
+    })
+}
+
+fn header(given: Option<u16>, ip: IpVersion, inner: Bytes) -> Bytes {
+    given.map_or(ip_header(ip) + inner, |bytes| Bytes::new(u64::from(bytes)))
+}

@@ -1,0 +1,362 @@
+//! A scenario as its file is written.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer};
+
+use crate::errors::ErrorsSpec;
+use crate::framing::{Framing, IpVersion};
+use crate::path::QueueLimit;
+use crate::settings::SettingsSpec;
+use crate::units::{BitsPerSec, Bytes, Mtu, Time};
+
+/// A scenario file.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "maxseg scenario")]
+pub struct ScenarioSpec {
+    /// What it is called.
+    pub name: Option<String>,
+    /// What it is about, for whoever opens the file.
+    #[expect(dead_code, reason = "for the reader of the file")]
+    about: Option<String>,
+    /// Where randomness begins.
+    #[serde(default = "first_seed")]
+    pub seed: u64,
+    /// 4 or 6.
+    #[serde(default)]
+    pub ip: IpNumber,
+    /// The hops from the sender to the receiver, in order.
+    #[serde(default)]
+    pub hop: Vec<HopEntry>,
+    /// The host on the first hop.
+    #[serde(default)]
+    pub sender: SettingsSpec,
+    /// The host behind the last hop.
+    #[serde(default)]
+    pub receiver: SettingsSpec,
+    /// The traffic; one bulk flow where none is given.
+    #[serde(default)]
+    pub flow: Vec<FlowEntry>,
+    /// When a run ends.
+    #[serde(default)]
+    pub until: UntilEntry,
+    /// Keys of this file with the values to try: every combination is run.
+    #[expect(
+        dead_code,
+        reason = "for the schema: a draft takes the sweep out before this is read"
+    )]
+    sweep: Option<SweepTable>,
+}
+
+fn first_seed() -> u64 {
+    1
+}
+
+/// The version of the Internet Protocol, as a number.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct IpNumber(pub IpVersion);
+
+impl<'de> Deserialize<'de> for IpNumber {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        match i64::deserialize(from)? {
+            4 => Ok(Self(IpVersion::V4)),
+            6 => Ok(Self(IpVersion::V6)),
+            other => Err(serde::de::Error::custom(format!("there is no IPv{other}: ip is 4 or 6"))),
+        }
+    }
+}
+
+impl JsonSchema for IpNumber {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "IpVersion".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "enum": [4, 6], "default": 4 })
+    }
+}
+
+/// A hop: the link towards the receiver, and what differs on the way back.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HopEntry {
+    /// What it is called: `hop.NAME` in keys; otherwise it is known by its index.
+    pub name: Option<String>,
+    /// How fast bits leave.
+    pub rate: BitsPerSec,
+    /// Propagation, one way.
+    pub delay: Time,
+    /// The largest IP packet, in bytes; 1500 unless given.
+    pub mtu: Option<Mtu>,
+    /// What wraps each packet on the wire; `ip` (nothing) unless given.
+    pub framing: Option<Framing>,
+    /// Payload of a radio frame, in bytes.
+    pub frame: Option<FrameSize>,
+    /// Whether the last frame of a packet is sent full; `false` unless given.
+    pub pad: Option<bool>,
+    /// The waiting room before the wire; 100 packets unless given.
+    pub queue: Option<QueueEntry>,
+    /// What is damaged on the way to the receiver; nothing unless given.
+    pub errors: Option<ErrorsSpec>,
+    /// What differs towards the sender: all else is the same, but for errors, of which there are none.
+    pub reverse: Option<ReverseEntry>,
+}
+
+/// What differs on the way to the sender.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReverseEntry {
+    /// How fast bits leave.
+    pub rate: Option<BitsPerSec>,
+    /// Propagation, one way.
+    pub delay: Option<Time>,
+    /// The largest IP packet, in bytes.
+    pub mtu: Option<Mtu>,
+    /// What wraps each packet on the wire.
+    pub framing: Option<Framing>,
+    /// Payload of a radio frame, in bytes.
+    pub frame: Option<FrameSize>,
+    /// Whether the last frame of a packet is sent full.
+    pub pad: Option<bool>,
+    /// The waiting room before the wire.
+    pub queue: Option<QueueEntry>,
+    /// What is damaged on the way to the sender; nothing unless given.
+    pub errors: Option<ErrorsSpec>,
+}
+
+/// Payload of a radio frame in bytes, at least 1.
+#[derive(Debug, Clone, Copy, JsonSchema)]
+#[schemars(transparent)]
+pub struct FrameSize(#[schemars(range(min = 1, max = 65_535))] pub u32);
+
+impl<'de> Deserialize<'de> for FrameSize {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        match i64::deserialize(from)? {
+            n @ 1..=65_535 => Ok(Self(u32::try_from(n).expect("in range"))),
+            n => Err(serde::de::Error::custom(format!(
+                "a frame of {n} bytes is outside 1 to 65535; leave it out for a link without frames"
+            ))),
+        }
+    }
+}
+
+/// `"100 packets"`, `"64 KiB"`, or a table that names the discipline as well.
+#[derive(Debug, Clone, Copy)]
+pub struct QueueEntry(pub QueueLimit);
+
+impl<'de> Deserialize<'de> for QueueEntry {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Table {
+            limit: Limit,
+            #[serde(default, rename = "discipline")]
+            _discipline: Discipline,
+        }
+        struct Limit(QueueLimit);
+        impl<'de> Deserialize<'de> for Limit {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let text = String::deserialize(from)?;
+                queue_limit(&text).map(Self).map_err(serde::de::Error::custom)
+            }
+        }
+        #[derive(Default, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        enum Discipline {
+            #[default]
+            TailDrop,
+        }
+        struct TextOrTable;
+        impl<'de> serde::de::Visitor<'de> for TextOrTable {
+            type Value = QueueEntry;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a queue such as \"100 packets\", \"64 KiB\" or { limit = \"64 KiB\" }")
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<QueueEntry, E> {
+                queue_limit(text).map(QueueEntry).map_err(E::custom)
+            }
+            fn visit_map<A: serde::de::MapAccess<'de>>(
+                self,
+                map: A,
+            ) -> Result<QueueEntry, A::Error> {
+                let table = Table::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
+                Ok(QueueEntry(table.limit.0))
+            }
+        }
+        from.deserialize_any(TextOrTable)
+    }
+}
+
+/// More packets than any queue holds; memory for them is set aside.
+const MOST_PACKETS: u32 = 10_000_000;
+
+fn queue_limit(text: &str) -> Result<QueueLimit, String> {
+    let trimmed = text.trim();
+    let packets = trimmed.strip_suffix("packets").or_else(|| trimmed.strip_suffix("packet"));
+    if let Some(number) = packets {
+        return match number.trim().parse() {
+            Ok(n) if n <= MOST_PACKETS => Ok(QueueLimit::Packets(n)),
+            Ok(n) => Err(format!("a queue of {n} packets is above {MOST_PACKETS}")),
+            Err(_) => Err(format!("`{text}` is not a whole number of packets")),
+        };
+    }
+    match trimmed.parse::<Bytes>() {
+        Ok(bytes) => Ok(QueueLimit::Bytes(bytes)),
+        Err(error) => Err(format!("{error}; or write \"100 packets\"")),
+    }
+}
+
+impl JsonSchema for QueueEntry {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Queue".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "how much may wait, the packet on the wire not counted",
+            "anyOf": [
+                { "type": "string", "examples": ["100 packets", "64 KiB"] },
+                {
+                    "type": "object",
+                    "properties": {
+                        "limit": { "type": "string", "examples": ["100 packets", "64 KiB"] },
+                        "discipline": { "enum": ["tail-drop"], "default": "tail-drop" },
+                    },
+                    "required": ["limit"],
+                    "additionalProperties": false,
+                },
+            ],
+        })
+    }
+}
+
+/// Traffic.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlowEntry {
+    /// `bulk`, `cbr` or `ping`.
+    pub kind: FlowKindName,
+    /// Who sends; `sender` unless given.
+    pub from: Option<EndName>,
+    /// When it begins; `0 s` unless given.
+    pub start: Option<Time>,
+    /// Of `cbr` and `ping`: when it sends no more; never unless given.
+    pub stop: Option<Time>,
+    /// Of `cbr`: how fast it sends.
+    pub rate: Option<BitsPerSec>,
+    /// Of `cbr`: whether `rate` counts payload or whole packets; payload unless given.
+    pub rate_counts: Option<RateCounts>,
+    /// Of `cbr` and `ping`: payload of a packet, in bytes; 56 for `ping` unless given.
+    pub size: Option<PacketSize>,
+    /// Of `cbr` and `ping`: header bytes of a packet; IP and UDP, or IP and ICMP, unless given.
+    pub header: Option<u16>,
+    /// Of `ping`: from one request to the next; `1 s` unless given.
+    pub interval: Option<Time>,
+}
+
+/// Kinds of traffic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlowKindName {
+    /// One TCP connection with as much data as it can carry.
+    Bulk,
+    /// Datagrams at a constant rate.
+    Cbr,
+    /// Echo requests and their answers.
+    Ping,
+}
+
+/// One of the two hosts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndName {
+    /// On the first hop.
+    Sender,
+    /// Behind the last hop.
+    Receiver,
+}
+
+/// What a rate counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RateCounts {
+    /// Payload only.
+    Payload,
+    /// Payload and headers.
+    Packet,
+}
+
+/// Payload of a packet: a bare number of bytes, or a size with its unit.
+#[derive(Debug, Clone, Copy)]
+pub struct PacketSize(pub u16);
+
+impl<'de> Deserialize<'de> for PacketSize {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct NumberOrSize;
+        impl serde::de::Visitor<'_> for NumberOrSize {
+            type Value = PacketSize;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(
+                    "a packet's payload: a bare number of bytes, or a size such as \"536 B\"",
+                )
+            }
+            fn visit_i64<E: serde::de::Error>(self, n: i64) -> Result<PacketSize, E> {
+                match u16::try_from(n) {
+                    Ok(size) if size <= 65_000 => Ok(PacketSize(size)),
+                    Ok(_) | Err(_) => {
+                        Err(E::custom(format!("a payload of {n} bytes is outside 0 to 65000")))
+                    }
+                }
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<PacketSize, E> {
+                let bytes: Bytes = text.parse().map_err(E::custom)?;
+                self.visit_i64(i64::try_from(bytes.get()).unwrap_or(i64::MAX))
+            }
+        }
+        from.deserialize_any(NumberOrSize)
+    }
+}
+
+impl JsonSchema for PacketSize {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "PacketSize".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "anyOf": [
+                { "type": "integer", "minimum": 0, "maximum": 65_000 },
+                { "type": "string", "examples": ["536 B"] },
+            ],
+        })
+    }
+}
+
+/// When a run ends: whichever comes first.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UntilEntry {
+    /// After so long; `60 s` unless `bytes` is given.
+    pub time: Option<Time>,
+    /// When each bulk flow has so much acknowledged.
+    pub bytes: Option<Bytes>,
+}
+
+/// A sweep, for the schema: see [`super::Sweep`].
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+struct SweepTable {
+    /// Single points: a table of keys each.
+    #[expect(dead_code, reason = "for the schema")]
+    point: Option<Vec<BTreeMap<String, serde_json::Value>>>,
+    #[expect(dead_code, reason = "for the schema")]
+    #[serde(flatten)]
+    axes: BTreeMap<String, SweepValues>,
+}
+
+/// The values of an axis: a list, or `FROM..TO..STEP`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "for the schema")]
+enum SweepValues {
+    List(Vec<serde_json::Value>),
+    Range(String),
+}

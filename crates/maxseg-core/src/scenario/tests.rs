@@ -1,0 +1,334 @@
+use super::*;
+
+const CELLULAR: &str = r#"name = "Cellular"
+seed = 7
+
+[[hop]]
+name = "wired"
+rate = "10 Mbit/s"
+delay = "20 ms"
+
+[[hop]]
+name = "radio"
+rate = "2 Mbit/s"
+delay = "200 ms"
+mtu = 576
+frame = 128
+queue = "64 KiB"
+errors = { model = "uniform", per = "frame", rate = 0.01 }
+
+[sender]
+mss = 536
+
+[receiver]
+window = "20 segments"
+
+[sweep]
+"sender.mss" = [88, 536]
+"hop.radio.errors.rate" = ["0.5%", 0.1, 0.2]
+"#;
+
+/// `file:line:column what | hint`, or the argument in place of the place.
+fn complaint(error: &ScenarioError) -> String {
+    let place = match &error.place {
+        Place::File(excerpt) => format!("{}:{}", excerpt.line, excerpt.column),
+        Place::Argument(argument) => argument.clone(),
+        Place::Missing(_) => "missing".to_owned(),
+    };
+    format!("{place} {} | {}", error.what, error.hint.as_deref().unwrap_or("-"))
+}
+
+fn complain(text: &str, arguments: &[&str]) -> String {
+    let run = || -> Result<(), ScenarioError> {
+        let mut draft = Draft::parse("test.toml", text)?;
+        for argument in arguments {
+            draft.set_argument(argument)?;
+        }
+        let sweep = draft.sweep()?;
+        draft.scenario()?;
+        sweep.points(&draft).map(|_| ())
+    };
+    complaint(&run().expect_err(text))
+}
+
+#[test]
+fn a_file_gives_what_it_says_and_defaults_for_the_rest() {
+    let scenario = Scenario::from_toml("test.toml", CELLULAR).unwrap();
+    assert_eq!(scenario.seed, 7);
+    let [wired, radio] = scenario.path.hops.as_slice() else { panic!("two hops") };
+    assert_eq!(wired.forward.queue, crate::path::QueueLimit::Packets(100));
+    assert_eq!(radio.forward.queue, crate::path::QueueLimit::Bytes(Bytes::new(65_536)));
+    assert!(radio.forward.errors.is_random() && !radio.reverse.errors.is_random());
+    assert_eq!(scenario.sender.stack, "rfc");
+    assert_eq!(scenario.until, Until { time: Time::from_secs(60), bytes: None });
+    assert_eq!(scenario.flows.len(), 1);
+    assert_eq!(scenario.mss(&scenario.flows[0]).effective.get(), 536);
+}
+
+#[test]
+fn one_error_with_its_place_and_a_hint() {
+    let hop = "[[hop]]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n";
+    let with = |line: &str| format!("{hop}{line}\n");
+    let cases = [
+        // Syntax and structure.
+        ("name = ", "1:8 string values must be quoted, expected literal string | -"),
+        (
+            "",
+            "missing the path has no hop | add [[hop]] with rate = \"10 Mbit/s\" and delay = \"20 ms\"",
+        ),
+        ("[[hop]]\ndelay = \"1 ms\"\n", "1:1 hop.0 has no `rate` | add rate = \"10 Mbit/s\""),
+        // Unknown keys, near and far.
+        (&with("ratee = 1"), "4:1 unknown key `ratee` | did you mean `rate`?"),
+        (&with("[sender]\nmms = 1"), "5:1 unknown key `mms` | did you mean `mss`?"),
+        (&with("[sender.rto]\nmim = \"1 s\""), "5:1 unknown key `mim` | did you mean `min`?"),
+        // Units.
+        (
+            "[[hop]]\nrate = 10\ndelay = \"1 ms\"",
+            "2:8 `10` has no unit; a rate needs one of: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s | for example rate = \"10 Mbit/s\"",
+        ),
+        (
+            "[[hop]]\nrate = \"10 MB/s\"\ndelay = \"1 ms\"",
+            "2:8 `MB/s` is not a unit of a rate; use one of: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s | for example rate = \"10 Mbit/s\"",
+        ),
+        // Impossible values.
+        (
+            "[[hop]]\nrate = \"0 Mbit/s\"\ndelay = \"1 ms\"",
+            "2:8 `0 Mbit/s` is out of range: a rate is from 1 bit/s to 100 Tbit/s, and never zero | for example rate = \"10 Mbit/s\"",
+        ),
+        (&with("[sender]\nmss = 0"), "5:7 MSS 0 is outside 1 to 65495 | for example mss = 1460"),
+        (&with("[sender]\nmss = -5"), "5:7 MSS -5 is outside 1 to 65495 | for example mss = 1460"),
+        (
+            &with("[sender]\nmss = 65496"),
+            "5:7 MSS 65496 is outside 1 to 65495 | for example mss = 1460",
+        ),
+        (&with("mtu = 67"), "4:7 MTU 67 is outside 68 to 65535 | for example mtu = 1500"),
+        (
+            &with("errors = { model = \"uniform\", rate = 1.5 }"),
+            "4:38 `1.5` is not a probability: it must lie between 0 and 1 (or 0% and 100%) | for example rate = 0.01",
+        ),
+        (
+            &with("errors = { model = \"uniform\", per = \"frame\", rate = 0.1 }"),
+            "4:10 errors per frame need to know the frame | add frame = 128 (bytes) to the hop, or use per = \"packet\"",
+        ),
+        (
+            &with("errors = { model = \"gilbert-elliott\", rate = 0.1, burst = 0.5 }"),
+            "4:59 a mean bad run of 0.5 units is shorter than one | use burst = 1 or more",
+        ),
+        (
+            &with("errors = [{ at = \"5 s\", model = \"none\" }]"),
+            "4:18 the schedule begins at 5 s | a schedule begins with at = \"0 s\" and its times rise",
+        ),
+        (&with("[until]\ntime = \"0 s\""), "5:8 a run of 0 s is no run | write time = \"60 s\""),
+        (
+            &with("[sender]\nwindow = \"2 GiB\""),
+            "5:10 a window of 2 GiB is above what TCP can offer: 65535 x 2^14 bytes, just below 1 GiB (RFC 7323) | for example window = \"64 KiB\"",
+        ),
+        (
+            &with("[sender]\nrto = { min = \"2 s\", max = \"1 s\" }"),
+            "5:15 rto.min (2 s) is above rto.max (1 s) | `maxseg stacks show rfc` shows what the stack sets",
+        ),
+        // Names.
+        (
+            "[[hop]]\nname = \"a\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n[[hop]]\nname = \"a\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"",
+            "6:8 two hops are called `a` | give each its own name",
+        ),
+        (
+            &with("name = \"a.b\""),
+            "4:8 `a.b` cannot name a hop | a name is a word such as radio: keys like hop.radio.rate must find it",
+        ),
+        (
+            &with("[sender]\nstack = \"ns2-ren\""),
+            "5:9 there is no stack `ns2-ren` | did you mean `ns2-reno`?",
+        ),
+        // Flows.
+        (
+            &with("[[flow]]\nkind = \"bulk\"\nrate = \"1 Mbit/s\""),
+            "6:8 a bulk flow has no `rate` | known here: kind, from, start",
+        ),
+        (
+            &with("[[flow]]\nkind = \"cbr\"\nsize = 100"),
+            "4:1 a cbr flow needs `rate` | add rate = \"250 kbit/s\"",
+        ),
+        // Sweeps.
+        (
+            &with("[sweep]\n\"sender.mss\" = []"),
+            "5:16 the axis `sender.mss` is empty | give it at least one value, or take it out",
+        ),
+        (
+            &with("[sweep]\n\"sender.mss\" = [536, 0]"),
+            "5:22 MSS 0 is outside 1 to 65495 | for example mss = 1460",
+        ),
+        (
+            &with("[sweep]\nsender.mss = [536]"),
+            "5:1 `sender` is a table, not an axis | a key with dots needs quotes here: \"sender.mss\" = [536, 1460]",
+        ),
+        (
+            &with("[sweep]\n\"hop.radio.rate\" = [\"1 Mbit/s\"]"),
+            "5:21 no hop is called `radio` | they have no names here: write hop.0, hop.1 …, or hop.* for all",
+        ),
+    ];
+    let got = cases.map(|(text, _)| complain(text, &[]));
+    assert_eq!(got.as_slice(), cases.map(|(_, want)| want.to_owned()).as_slice());
+}
+
+#[test]
+fn what_was_set_from_outside_is_blamed_there() {
+    let cases = [
+        ("sender.mss=0", "--set sender.mss=0 MSS 0 is outside 1 to 65495 | for example mss = 1460"),
+        ("sender.msss=5", "--set sender.msss=5 unknown key `msss` | did you mean `mss`?"),
+        (
+            "sender.mss",
+            "--set sender.mss `sender.mss` is not KEY=VALUE | write for example --set sender.mss=536",
+        ),
+        (
+            "hop.radoi.rate=1 Mbit/s",
+            "--set hop.radoi.rate=1 Mbit/s no hop is called `radoi` | known: wired, radio, or hop.* for all",
+        ),
+        (
+            "hop.5.rate=1 Mbit/s",
+            "--set hop.5.rate=1 Mbit/s there is no hop.5: the file has 2 of them | they are counted from 0",
+        ),
+        (
+            "hop.radio.rate=2",
+            "--set hop.radio.rate=2 `2` has no unit; a rate needs one of: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s | for example rate = \"10 Mbit/s\"",
+        ),
+    ];
+    for (argument, want) in cases {
+        assert_eq!(complain(CELLULAR, &[argument]), want, "{argument}");
+    }
+}
+
+#[test]
+fn keys_reach_every_hop_by_name_number_or_star() {
+    let set = |arguments: &[&str]| {
+        let mut draft = Draft::parse("test.toml", CELLULAR).unwrap();
+        for argument in arguments {
+            draft.set_argument(argument).unwrap();
+        }
+        draft.scenario().unwrap()
+    };
+    let mtus = |scenario: &Scenario| -> Vec<u16> {
+        scenario.path.hops.iter().map(|hop| hop.forward.mtu.get()).collect()
+    };
+    assert_eq!(mtus(&set(&["hop.radio.mtu=1400"])), [1500, 1400]);
+    assert_eq!(mtus(&set(&["hop.1.mtu=1400"])), [1500, 1400]);
+    assert_eq!(mtus(&set(&["hop.*.mtu=9000"])), [9000, 9000]);
+    // A key that no file has yet, in a table that no file has yet.
+    let scenario = set(&["sender.rto.min=2 s", "until.bytes=1 MiB"]);
+    assert_eq!(scenario.sender.rto.min, Time::from_secs(2));
+    assert_eq!(scenario.until.bytes, Some(Bytes::new(1 << 20)));
+}
+
+#[test]
+fn a_sweep_is_the_product_of_its_axes() {
+    let draft = Draft::parse("test.toml", CELLULAR).unwrap();
+    let sweep = draft.sweep().unwrap();
+    let points = sweep.points(&draft).unwrap();
+    let values: Vec<String> = points
+        .iter()
+        .map(|point| {
+            point.values.iter().map(|(_, value)| value.to_string()).collect::<Vec<_>>().join(" ")
+        })
+        .collect();
+    assert_eq!(values, ["88 \"0.5%\"", "88 0.1", "88 0.2", "536 \"0.5%\"", "536 0.1", "536 0.2"]);
+    let hashes: std::collections::BTreeSet<String> =
+        points.iter().map(|point| point.scenario.content_hash()).collect();
+    assert_eq!(hashes.len(), 6);
+}
+
+#[test]
+fn axes_come_from_the_command_line_as_well() {
+    let axis = |argument: &str| {
+        let mut sweep = Sweep::default();
+        sweep.add_argument(argument).map(|()| {
+            let values = sweep.axes()[0].steps.iter().map(|step| step[0].to_string());
+            values.collect::<Vec<_>>().join(" ")
+        })
+    };
+    let cases = [
+        ("sender.mss=88,536,1460", "88 536 1460"),
+        ("sender.mss=88..344..128", "88 216 344"),
+        ("hop.0.errors.rate=0.1..0.3..0.1", "0.1 0.2 0.3"),
+        ("hop.0.delay=1 ms..2 ms..0.5 ms", "\"1.0 ms\" \"1.5 ms\" \"2.0 ms\""),
+        ("hop.0.rate=1 Mbit/s, 2 Mbit/s", "\"1 Mbit/s\" \"2 Mbit/s\""),
+        (
+            "hop.0.queue=\"9 packets\",{ limit = \"1 kB\", discipline = \"tail-drop\" }",
+            "\"9 packets\" { limit = \"1 kB\", discipline = \"tail-drop\" }",
+        ),
+    ];
+    for (argument, want) in cases {
+        assert_eq!(axis(argument).unwrap(), want, "{argument}");
+    }
+    let faults = [
+        ("sender.mss=", "the axis is empty"),
+        ("sender.mss=5..1..1", "the axis is empty: its range ends before it begins"),
+        ("sender.mss=1..5..0", "the step of a range must be above zero"),
+        ("sender.mss=1..5", "`1..5` has no step"),
+        ("hop.0.delay=1 ms..2 s..1 ms", "`1 ms..2 s..1 ms` mixes units"),
+        ("sender.mss", "`sender.mss` is not KEY=VALUES"),
+    ];
+    for (argument, want) in faults {
+        assert_eq!(axis(argument).unwrap_err().what, want, "{argument}");
+    }
+    // An axis of the command line takes the place of the file's; a value that is set ends it.
+    let mut draft = Draft::parse("test.toml", CELLULAR).unwrap();
+    let mut sweep = draft.sweep().unwrap();
+    sweep.add_argument("sender.mss=600").unwrap();
+    assert_eq!(sweep.len(), Some(3));
+    draft.set_argument("sender.mss=601").unwrap();
+    assert_eq!(draft.sweep().unwrap().len(), Some(3));
+}
+
+#[test]
+fn single_points_need_no_product() {
+    let text = format!(
+        "{}\n[[sweep.point]]\n\"sender.mss\" = 88\n\"until.time\" = \"1 s\"\n[[sweep.point]]\n\"sender.mss\" = 536\n\"until.time\" = \"2 s\"\n",
+        CELLULAR.split("[sweep]").next().unwrap()
+    );
+    let draft = Draft::parse("test.toml", &text).unwrap();
+    let points = draft.sweep().unwrap().points(&draft).unwrap();
+    let times: Vec<Time> = points.iter().map(|point| point.scenario.until.time).collect();
+    assert_eq!(times, [Time::from_secs(1), Time::from_secs(2)]);
+}
+
+#[test]
+fn the_hash_knows_what_matters() {
+    let hash = |arguments: &[&str]| {
+        let mut draft = Draft::parse("test.toml", CELLULAR).unwrap();
+        for argument in arguments {
+            draft.set_argument(argument).unwrap();
+        }
+        draft.scenario().unwrap().content_hash()
+    };
+    let plain = hash(&[]);
+    for same in [
+        "seed=8",
+        "name=Other",
+        "hop.radio.delay=0.2 s",
+        "hop.radio.errors.rate=1%",
+        "sender.stack=rfc",
+    ] {
+        assert_eq!(hash(&[same]), plain, "{same}");
+    }
+    for other in [
+        "sender.mss=600",
+        "hop.radio.errors.rate=0.011",
+        "until.time=61 s",
+        "sender.stack=ns2-reno",
+    ] {
+        assert_ne!(hash(&[other]), plain, "{other}");
+    }
+}
+
+#[test]
+fn the_path_can_lower_the_segment_size() {
+    let mut draft = Draft::parse("test.toml", CELLULAR).unwrap();
+    draft.set_argument("sender.mss=1460").unwrap();
+    let scenario = draft.scenario().unwrap();
+    let mss = scenario.mss(&scenario.flows[0]);
+    assert_eq!((mss.offered_by_sender.get(), mss.offered_by_receiver.get()), (1460, 536));
+    draft.set_argument("receiver.mss=1460").unwrap();
+    let mss = draft.scenario().unwrap().mss(&scenario.flows[0]);
+    assert!(mss.is_lowered_by_path());
+    assert_eq!(mss.effective.get(), 536);
+}

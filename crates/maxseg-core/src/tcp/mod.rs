@@ -1,0 +1,31 @@
+//! TCP, sans-IO: a sender and a receiver that are told what arrives and asked what to send.
+//!
+//! ```text
+//!        on_ack(now, segment)                        on_segment(now, segment)
+//!        on_timeout(now)            segments →       on_timeout(now)
+//! Sender poll_transmit(now) ─────────────────→ Receiver poll_transmit(now)
+//!        next_timeout()             ← acks           next_timeout()
+//! ```
+//!
+//! After telling, poll until `None`. Which stack's behaviour is meant is data
+//! ([`Settings`](crate::settings::Settings)); what a congestion window does is behind
+//! [`cc::CongestionControl`]; what is resent, and when, is in [`Sender`].
+//!
+//! Sequence numbers are 64-bit and do not wrap: the SYN is number 0, payload begins at 1.
+
+pub mod cc;
+mod config;
+mod histogram;
+mod ranges;
+mod receiver;
+mod rto;
+mod segment;
+mod sender;
+mod window;
+
+pub use config::Config;
+pub use histogram::Histogram;
+pub use receiver::{Receiver, ReceiverStats};
+pub use rto::Rto;
+pub use segment::Segment;
+pub use sender::{Limit, Sender, SenderStats};

@@ -1,0 +1,204 @@
+//! The retransmission timeout: an estimate of the round trip, bounds, and back-off.
+
+use crate::settings::{RtoRule, RtoSettings};
+use crate::units::Time;
+
+/// Computes the retransmission timeout from round-trip samples.
+#[derive(Debug, Clone)]
+pub struct Rto {
+    settings: RtoSettings,
+    estimate: Estimate,
+    /// The estimate's timeout before bounds and back-off; the initial one before any sample.
+    base: Time,
+    back_off: u32,
+}
+
+#[derive(Debug, Clone)]
+enum Estimate {
+    /// In nanoseconds; floating point because quarters and eighths of them add up.
+    Rfc6298 { srtt: Option<f64>, rttvar: f64, granularity: f64 },
+    /// SRTT in eighths of a tick (0: none yet), RTTVAR in quarters.
+    Ticks { srtt: i32, rttvar: i32, tick: Time, phase: Time },
+}
+
+impl Rto {
+    /// A timer without an estimate.
+    pub fn new(settings: RtoSettings) -> Self {
+        let estimate = match settings.rule {
+            RtoRule::Rfc6298 { granularity } => Estimate::Rfc6298 {
+                srtt: None,
+                rttvar: 0.0,
+                granularity: granularity.as_nanos() as f64,
+            },
+            RtoRule::Ticks { tick, phase } => Estimate::Ticks { srtt: 0, rttvar: 0, tick, phase },
+        };
+        Self { settings, estimate, base: settings.initial, back_off: 1 }
+    }
+
+    /// Fold in the round trip of what was sent at `sent` and acknowledged at `now`. Ends the back-off.
+    ///
+    /// The caller must not pass samples of retransmitted segments (Karn, RFC 6298 §3).
+    pub fn on_sample(&mut self, sent: Time, now: Time) {
+        self.back_off = 1;
+        self.base = match &mut self.estimate {
+            Estimate::Rfc6298 { srtt, rttvar, granularity } => {
+                let r = (now - sent).as_nanos() as f64;
+                let smoothed = match *srtt {
+                    None => {
+                        *rttvar = r / 2.0; // §2.2
+                        r
+                    }
+                    Some(before) => {
+                        // §2.3: RTTVAR first, from the old SRTT.
+                        *rttvar = 0.75 * *rttvar + 0.25 * (before - r).abs();
+                        0.875 * before + 0.125 * r
+                    }
+                };
+                *srtt = Some(smoothed);
+                Time::from_secs_f64((smoothed + (4.0 * *rttvar).max(*granularity)) / 1e9)
+            }
+            Estimate::Ticks { srtt, rttvar, tick, phase } => {
+                let tick_nanos = tick.as_nanos();
+                let since_tick = (sent + *phase).as_nanos() % tick_nanos;
+                let ticks = ((now - sent).as_nanos() + since_tick) / tick_nanos;
+                let ticks = i32::try_from(ticks).unwrap_or(i32::MAX / 16).max(1);
+                if *srtt == 0 {
+                    *srtt = ticks << 3;
+                    *rttvar = ticks << 1;
+                } else {
+                    let delta = ticks - (*srtt >> 3);
+                    *srtt = (*srtt + delta).max(1);
+                    *rttvar = (*rttvar + delta.abs() - (*rttvar >> 2)).max(1);
+                }
+                // SRTT + 4·RTTVAR, rounded down to a tick.
+                tick.times(u64::from(((*rttvar << 3) + *srtt).unsigned_abs() >> 3))
+            }
+        };
+    }
+
+    /// The timer expired: double it, and forget an estimate that has proved wrong for long.
+    pub fn on_timeout(&mut self) {
+        if self.back_off < 64 || self.current() < self.settings.max {
+            self.back_off = self.back_off.saturating_mul(2);
+        }
+        if self.settings.forget_after.is_some_and(|factor| self.back_off > factor) {
+            match &mut self.estimate {
+                Estimate::Rfc6298 { srtt, .. } => *srtt = None, // §5.7
+                Estimate::Ticks { srtt, rttvar, .. } => {
+                    *rttvar += *srtt >> 3;
+                    *srtt = 0;
+                }
+            }
+        }
+    }
+
+    /// New data was acknowledged that had been sent once: the back-off has done its work, although
+    /// the sample is not one to keep.
+    pub fn end_back_off(&mut self) {
+        self.back_off = 1;
+    }
+
+    /// The handshake needed its timer: data begins with at least 3 s (RFC 6298 §5.7).
+    pub fn after_lost_syn(&mut self) {
+        if let Estimate::Rfc6298 { srtt: None, .. } = self.estimate {
+            self.base = self.base.max(Time::from_secs(3));
+            self.back_off = 1;
+        }
+    }
+
+    /// The timeout as it stands: bounds applied, the lower one before the back-off.
+    pub fn current(&self) -> Time {
+        let floor = match self.estimate {
+            Estimate::Rfc6298 { .. } => Time::ZERO,
+            Estimate::Ticks { tick, .. } => tick.times(2),
+        };
+        let timeout = self.base.max(self.settings.min).times(u64::from(self.back_off));
+        timeout.min(self.settings.max).max(floor)
+    }
+
+    /// The smoothed round trip; `None` before the first sample.
+    pub fn srtt(&self) -> Option<Time> {
+        match self.estimate {
+            Estimate::Rfc6298 { srtt, .. } => srtt.map(|nanos| Time::from_secs_f64(nanos / 1e9)),
+            Estimate::Ticks { srtt: 0, .. } => None,
+            Estimate::Ticks { srtt, tick, .. } => {
+                Some(Time::from_nanos(u64::from(srtt.unsigned_abs()) * tick.as_nanos() / 8))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::stack;
+
+    fn of_stack(name: &str) -> Rto {
+        Rto::new(stack(name).unwrap().settings.complete().unwrap().rto)
+    }
+
+    fn samples(rto: &mut Rto, start_ms: u64, rtt_ms: &[u64]) {
+        for rtt in rtt_ms {
+            let sent = Time::from_millis(start_ms);
+            rto.on_sample(sent, sent + Time::from_millis(*rtt));
+        }
+    }
+
+    #[test]
+    fn rfc_6298_from_the_first_sample() {
+        let mut rto = of_stack("rfc");
+        assert_eq!(rto.current(), Time::from_secs(1));
+        samples(&mut rto, 0, &[2000]);
+        assert_eq!(rto.current(), Time::from_secs(6)); // 2 s + 4 × 1 s
+        samples(&mut rto, 0, &[2000]);
+        assert_eq!(rto.current(), Time::from_secs(5)); // RTTVAR 0.75 s
+        samples(&mut rto, 0, &[20; 60]);
+        assert_eq!(rto.current(), Time::from_secs(1)); // the minimum
+    }
+
+    #[test]
+    fn back_off_doubles_to_the_maximum_and_holds_until_a_sample() {
+        let mut rto = of_stack("ns2-reno");
+        samples(&mut rto, 0, &[450]);
+        let doubled: Vec<u64> = (0..8)
+            .map(|_| {
+                rto.on_timeout();
+                rto.current().as_nanos() / 1_000_000
+            })
+            .collect();
+        // 45 ticks + 4 × 22.5 = 135 ticks.
+        assert_eq!(doubled, [2_700, 5_400, 10_800, 21_600, 43_200, 60_000, 60_000, 60_000]);
+        // After a factor of more than 8 the old estimate is gone: the new sample counts as a first.
+        samples(&mut rto, 0, &[100]);
+        assert_eq!(rto.current(), Time::from_millis(300));
+    }
+
+    #[test]
+    fn four_rttvar_stops_decaying_at_three_ticks() {
+        let mut rto = of_stack("ns2-reno");
+        samples(&mut rto, 0, &[444; 200]);
+        // 44 ticks of round trip, RTTVAR stuck at 3 quarters of a tick.
+        assert_eq!(rto.current(), Time::from_millis(470));
+    }
+
+    #[test]
+    fn a_coarse_clock_counts_ticks_not_time() {
+        let mut rto = of_stack("ns2-reno");
+        // This clock stands at 5.558807 ms of a tick when the run begins, so it ticks at 4.441193 ms:
+        // 15 ms from just before that pass two ticks, from just after it one.
+        rto.on_sample(Time::from_nanos(4_441_193), Time::from_nanos(19_441_193));
+        assert_eq!(rto.srtt(), Some(Time::from_millis(10)));
+        let mut rto = of_stack("ns2-reno");
+        rto.on_sample(Time::from_nanos(4_441_192), Time::from_nanos(19_441_192));
+        assert_eq!(rto.srtt(), Some(Time::from_millis(20)));
+    }
+
+    #[test]
+    fn a_lost_syn_leaves_three_seconds() {
+        let mut rto = of_stack("rfc");
+        rto.on_timeout();
+        assert_eq!(rto.current(), Time::from_secs(2));
+        rto.after_lost_syn();
+        assert_eq!(rto.current(), Time::from_secs(3));
+    }
+}

@@ -1,0 +1,485 @@
+//! The sending half of a connection: what goes out, when, and what is resent.
+
+use super::cc::{AckSample, Congestion, CongestionControl, CongestionSample, Controller};
+use super::{Config, Histogram, Rto, Segment};
+use crate::settings::{FirstLoss, RecoveryName};
+use crate::units::{Bytes, Time};
+
+/// What keeps a sender from sending more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// There is no more data.
+    Application,
+    /// It has only begun: the handshake, or slow start before the first loss.
+    Opportunity,
+    /// The peer's window.
+    ReceiveWindow,
+    /// Its own buffer.
+    SendBuffer,
+    /// The congestion window.
+    Congestion,
+    /// It waits for the retransmission timer.
+    Rto,
+}
+
+impl Limit {
+    /// All of them, in the order of [`SenderStats::limited`].
+    pub const ALL: [Self; 6] = [
+        Self::Application,
+        Self::Opportunity,
+        Self::ReceiveWindow,
+        Self::SendBuffer,
+        Self::Congestion,
+        Self::Rto,
+    ];
+}
+
+/// What a sender did so far.
+#[derive(Debug, Clone, Default)]
+pub struct SenderStats {
+    /// Packets of any kind.
+    pub packets: u64,
+    /// Packets with payload, repeated ones included.
+    pub data_packets: u64,
+    /// Their payload.
+    pub data_bytes: u64,
+    /// Packets of which a part had been sent before.
+    pub retransmitted_packets: u64,
+    /// Their payload.
+    pub retransmitted_bytes: u64,
+    /// Expiries of the retransmission timer, the SYN's included.
+    pub timeouts: u64,
+    /// Fast retransmits.
+    pub fast_retransmits: u64,
+    /// Round trips of segments that were timed: one at a time, none that was resent.
+    pub rtt: Histogram,
+    /// Time spent under each limit, in the order of [`Limit::ALL`].
+    pub limited: [Time; 6],
+    /// Bytes in flight, summed over time in byte-nanoseconds.
+    pub flight_byte_nanos: f64,
+}
+
+/// The sending half of a TCP connection.
+#[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own; RFC state machines have them"
+)]
+pub struct Sender {
+    mss: u64,
+    /// First byte not acknowledged (SND.UNA), next to send (SND.NXT), and after the highest ever sent.
+    una: u64,
+    nxt: u64,
+    max: u64,
+    /// After the last byte that the application has written.
+    end: u64,
+    peer_window: u64,
+    send_buffer: u64,
+    /// Segments may be sent up to here, and so many of them until something happens.
+    edge: u64,
+    burst: u32,
+    resend_first: bool,
+    handshake_ack_due: bool,
+    established: bool,
+
+    duplicate_acks: u32,
+    /// In fast recovery.
+    recovering: bool,
+    partial_ack_seen: bool,
+    /// `max` at the last cut: losses below it belong to the same window of data.
+    recover: u64,
+    /// `una` at the last timeout, plus one.
+    timed_out_at: u64,
+    /// The segment being timed: its end, and when it was sent.
+    timed: Option<(u64, Time)>,
+    timer: Time,
+    rto: Rto,
+    cc: Controller,
+
+    recovery: RecoveryName,
+    recovery_burst: u32,
+    first_loss: Option<FirstLoss>,
+    limited_transmit: bool,
+    handshake_ack: bool,
+
+    limit: Limit,
+    since: Time,
+    stats: SenderStats,
+}
+
+/// How many duplicate acknowledgements mean a loss (RFC 5681 §3.2).
+const DUPLICATES: u32 = 3;
+
+impl Sender {
+    /// A sender that will open its connection at `start`; nothing is written yet.
+    pub fn new(config: &Config, start: Time) -> Self {
+        let settings = &config.sender;
+        Self {
+            mss: config.mss().get(),
+            una: 0,
+            nxt: 0,
+            max: 0,
+            end: 1,
+            peer_window: 0,
+            send_buffer: settings.send_buffer.map_or(u64::MAX, Bytes::get),
+            edge: 0,
+            burst: 1,
+            resend_first: false,
+            handshake_ack_due: false,
+            established: false,
+            duplicate_acks: 0,
+            recovering: false,
+            partial_ack_seen: false,
+            recover: 0,
+            timed_out_at: 0,
+            timed: None,
+            timer: Time::NEVER,
+            rto: Rto::new(settings.rto),
+            cc: Controller::new(config),
+            recovery: settings.recovery,
+            recovery_burst: settings.recovery_burst.unwrap_or(u32::MAX),
+            first_loss: settings.ns2.map(|rules| rules.first_loss),
+            limited_transmit: settings.limited_transmit,
+            handshake_ack: settings.handshake_ack,
+            limit: Limit::Opportunity,
+            since: start,
+            stats: SenderStats::default(),
+        }
+    }
+
+    /// The application has `payload` more to send.
+    pub fn write(&mut self, payload: Bytes) {
+        self.end = self.end.saturating_add(payload.get());
+        if self.established {
+            self.open_up(u32::MAX, 0);
+        }
+    }
+
+    /// An acknowledgement has come.
+    #[inline]
+    pub fn on_ack(&mut self, now: Time, segment: &Segment) {
+        self.account(now);
+        if !self.established {
+            self.on_syn_ack(now, segment);
+        } else if segment.ack > self.una && segment.ack <= self.max {
+            self.peer_window = u64::from(segment.window);
+            self.on_new_ack(now, segment.ack);
+        } else if segment.ack == self.una {
+            let window_update = u64::from(segment.window) != self.peer_window;
+            self.peer_window = u64::from(segment.window);
+            if self.max > self.una && !window_update && !segment.syn {
+                self.on_duplicate_ack(now);
+            } else {
+                self.open_up(u32::MAX, 0);
+            }
+        }
+    }
+
+    /// The retransmission timer expires.
+    pub fn on_timeout(&mut self, now: Time) {
+        debug_assert!(now >= self.timer, "the timer has not expired");
+        self.limit = Limit::Rto;
+        self.account(now);
+        self.stats.timeouts += 1;
+        let what = match (self.established, self.timed_out_at == self.una + 1) {
+            (false, _) => Congestion::LostSyn,
+            (true, false) => Congestion::Timeout,
+            (true, true) => Congestion::RepeatedTimeout,
+        };
+        self.cc.on_congestion(what, &self.congestion_sample(now));
+        self.timed_out_at = self.una + 1;
+        self.recover = self.max;
+        self.recovering = false;
+        self.duplicate_acks = 0;
+        self.resend_first = false;
+        self.timed = None; // Karn: what is sent from here on was sent before
+        self.rto.on_timeout();
+        self.restart_timer(now);
+        self.nxt = self.una; // go-back-N
+        self.open_up(u32::MAX, 0);
+    }
+
+    /// The next segment to send, if any may go.
+    #[inline]
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        if self.burst == 0 && !self.resend_first && !self.handshake_ack_due {
+            return None;
+        }
+        if !self.established {
+            return self.poll_syn(now);
+        }
+        if self.handshake_ack_due {
+            self.handshake_ack_due = false;
+            self.stats.packets += 1;
+            return Some(Segment::ack(1, 0));
+        }
+        if self.resend_first {
+            self.resend_first = false;
+            let len = self.mss.min(self.max - self.una);
+            return Some(self.transmit(now, self.una, len));
+        }
+        let room = self.edge.saturating_sub(self.nxt);
+        let mut len = self.mss.min(self.end - self.nxt);
+        if len > room && self.nxt == self.una {
+            // The whole window is smaller than a segment: what fits, or nothing would ever go.
+            len = room;
+        }
+        if len > room || len == 0 {
+            self.burst = 0;
+            self.limit = self.what_limits();
+            return None;
+        }
+        self.burst -= 1;
+        let seq = self.nxt;
+        self.nxt += len;
+        Some(self.transmit(now, seq, len))
+    }
+
+    /// When the retransmission timer expires; [`Time::NEVER`] while it is off.
+    #[inline]
+    pub fn next_timeout(&self) -> Time {
+        self.timer
+    }
+
+    /// Payload bytes acknowledged.
+    #[inline]
+    pub fn acknowledged(&self) -> Bytes {
+        Bytes::new(self.una.saturating_sub(1))
+    }
+
+    /// Whether all that was written is acknowledged.
+    #[inline]
+    pub fn is_done(&self) -> bool {
+        self.una == self.end && self.established
+    }
+
+    /// Bytes that the sender takes to be in flight.
+    pub fn in_flight(&self) -> Bytes {
+        Bytes::new(self.nxt - self.una)
+    }
+
+    /// Payload bytes that congestion control allows in flight.
+    pub fn cwnd(&self) -> Bytes {
+        self.cc.cwnd()
+    }
+
+    /// Where slow start ends.
+    pub fn ssthresh(&self) -> Bytes {
+        self.cc.ssthresh()
+    }
+
+    /// The window that the peer offers.
+    pub fn peer_window(&self) -> Bytes {
+        Bytes::new(self.peer_window)
+    }
+
+    /// The retransmission timer's estimate.
+    pub fn rto(&self) -> &Rto {
+        &self.rto
+    }
+
+    /// What was done so far; call [`Sender::account`] first to bring its times up to a point.
+    pub fn stats(&self) -> &SenderStats {
+        &self.stats
+    }
+
+    /// Charge the time since the last event to what limited the sender.
+    #[inline]
+    pub fn account(&mut self, now: Time) {
+        let span = now.since(self.since);
+        self.stats.limited[self.limit as usize] += span;
+        self.stats.flight_byte_nanos += (self.nxt - self.una) as f64 * span.as_nanos() as f64;
+        self.since = now;
+    }
+
+    fn poll_syn(&mut self, now: Time) -> Option<Segment> {
+        self.burst = 0;
+        if self.nxt > 0 {
+            return None;
+        }
+        self.nxt = 1;
+        let repeated = self.max > 0;
+        if !repeated {
+            self.max = 1;
+            self.timed = Some((1, now));
+        }
+        self.stats.packets += 1;
+        self.start_timer(now);
+        Some(Segment { seq: 0, ack: 0, window: 0, len: 0, syn: true, repeated })
+    }
+
+    fn on_syn_ack(&mut self, now: Time, segment: &Segment) {
+        if segment.ack == 0 {
+            return;
+        }
+        let lost_syn = self.timed.is_none();
+        self.established = true;
+        self.una = 1;
+        self.nxt = 1;
+        self.peer_window = u64::from(segment.window);
+        self.take_sample(now, 1);
+        if lost_syn {
+            self.rto.after_lost_syn();
+        }
+        self.timer = Time::NEVER;
+        self.cc.on_established(lost_syn);
+        self.handshake_ack_due = self.handshake_ack;
+        self.open_up(u32::MAX, 0);
+    }
+
+    #[inline]
+    fn on_new_ack(&mut self, now: Time, ack: u64) {
+        if self.recovering && self.recovery == RecoveryName::Newreno && ack < self.recover {
+            return self.on_partial_ack(now, ack);
+        }
+        let sample = AckSample {
+            now,
+            acked: Bytes::new(ack - self.una),
+            in_flight: Bytes::new(self.max - self.una),
+            was_limited: matches!(self.limit, Limit::Congestion | Limit::Opportunity),
+        };
+        self.duplicate_acks = 0;
+        self.una = ack;
+        self.nxt = self.nxt.max(ack);
+        self.take_sample(now, ack);
+        self.restart_timer(now);
+        if self.recovering {
+            self.recovering = false;
+            self.cc.on_recovered(&sample);
+        } else {
+            self.cc.on_ack(&sample);
+        }
+        self.open_up(u32::MAX, 0);
+    }
+
+    /// RFC 6582 §3.2: what follows the acknowledged part was lost as well.
+    fn on_partial_ack(&mut self, now: Time, ack: u64) {
+        // Only the first partial acknowledgement restarts the timer ("impatient", RFC 6582 §4), with
+        // the back-off as it stands.
+        if !self.partial_ack_seen {
+            self.partial_ack_seen = true;
+            self.restart_timer(now);
+        }
+        self.cc.on_partial_ack(Bytes::new(ack - self.una));
+        self.una = ack;
+        self.nxt = self.nxt.max(ack);
+        if self.timed.is_some_and(|(end, _)| end <= ack) {
+            // Its round trip includes the wait for the hole: no sample.
+            self.timed = None;
+            self.rto.end_back_off();
+        }
+        self.resend_first = true;
+        self.open_up(self.recovery_burst, 0);
+    }
+
+    fn on_duplicate_ack(&mut self, now: Time) {
+        self.duplicate_acks += 1;
+        if self.recovering {
+            self.cc.on_duplicate_ack();
+            return self.open_up(self.recovery_burst, 0);
+        }
+        match self.duplicate_acks {
+            DUPLICATES if self.may_fast_retransmit() => self.fast_retransmit(now),
+            n if n >= DUPLICATES => self.open_up(self.recovery_burst, 0),
+            n if self.limited_transmit => self.open_up(1, u64::from(n) * self.mss),
+            _ => self.burst = 0,
+        }
+    }
+
+    /// RFC 6582 §3.2 step 1: not for losses of a window of data that was cut for already.
+    fn may_fast_retransmit(&self) -> bool {
+        match self.first_loss {
+            Some(FirstLoss::Always) if self.una == 1 => true,
+            Some(FirstLoss::Never) if self.una == 1 => false,
+            Some(_) | None => self.una > self.recover,
+        }
+    }
+
+    fn fast_retransmit(&mut self, now: Time) {
+        self.stats.fast_retransmits += 1;
+        self.recover = self.max;
+        self.recovering = true;
+        self.partial_ack_seen = false;
+        self.timed = None; // Karn
+        self.cc.on_congestion(Congestion::Loss, &self.congestion_sample(now));
+        self.restart_timer(now);
+        self.resend_first = true;
+        self.open_up(self.recovery_burst, 0);
+    }
+
+    fn congestion_sample(&self, now: Time) -> CongestionSample {
+        CongestionSample {
+            now,
+            in_flight: Bytes::new(self.max - self.una),
+            peer_window: Bytes::new(self.peer_window),
+        }
+    }
+
+    /// Something happened: up to `burst` segments may go, `extra` bytes beyond the congestion window.
+    #[inline]
+    fn open_up(&mut self, burst: u32, extra: u64) {
+        let window = (self.cc.cwnd().get() + extra).min(self.peer_window).min(self.send_buffer);
+        self.edge = self.una + window;
+        self.burst = burst;
+    }
+
+    /// Which limit the last poll met.
+    #[inline]
+    fn what_limits(&self) -> Limit {
+        let cwnd = self.cc.cwnd().get();
+        if self.nxt >= self.end {
+            Limit::Application
+        } else if self.send_buffer < cwnd.min(self.peer_window) {
+            Limit::SendBuffer
+        } else if self.peer_window < cwnd {
+            Limit::ReceiveWindow
+        } else if self.recover == 0 && self.cc.ssthresh().get() > cwnd {
+            Limit::Opportunity
+        } else {
+            Limit::Congestion
+        }
+    }
+
+    #[inline]
+    fn transmit(&mut self, now: Time, seq: u64, len: u64) -> Segment {
+        let end = seq + len;
+        let repeated = seq < self.max;
+        self.stats.packets += 1;
+        self.stats.data_packets += 1;
+        self.stats.data_bytes += len;
+        if repeated {
+            self.stats.retransmitted_packets += 1;
+            self.stats.retransmitted_bytes += len;
+        } else if self.timed.is_none() {
+            self.timed = Some((end, now));
+        }
+        self.max = self.max.max(end);
+        if self.timer == Time::NEVER {
+            self.start_timer(now);
+        }
+        let len = u16::try_from(len).expect("a segment is at most an MSS long");
+        Segment { seq, ack: 1, window: 0, len, syn: false, repeated }
+    }
+
+    #[inline]
+    fn take_sample(&mut self, now: Time, ack: u64) {
+        if let Some((_, sent)) = self.timed.take_if(|(end, _)| *end <= ack) {
+            self.rto.on_sample(sent, now);
+            self.stats.rtt.record(now - sent);
+        }
+    }
+
+    fn start_timer(&mut self, now: Time) {
+        self.timer = now + self.rto.current();
+    }
+
+    /// RFC 6298 §5.3, and §5.2 when nothing is outstanding.
+    #[inline]
+    fn restart_timer(&mut self, now: Time) {
+        if self.una < self.max {
+            self.start_timer(now);
+        } else {
+            self.timer = Time::NEVER;
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! TCP by scripts: time, direction, segment, one behaviour a file (`tests/tcp/*.script`).
+//!
+//! ```text
+//! # Why this is right, with its source.
+//! sender mss=1000 stack="rfc" initial_window="4 segments"    (or: receiver …)
+//! +0     write 5000  > 0:1000  > 1000:2000
+//! +100ms < ack 1000  > 2000:3000
+//! ```
+//! Times are relative to the line before. Payload is counted from 0. Before the first line the
+//! connection is opened with a round trip of 100 ms and a peer's window of 1 MiB, unless the script
+//! says `unopened`. Whatever is sent must be expected, at its very time.
+#![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use maxseg_core::settings::SettingsSpec;
+use maxseg_core::tcp::{Config, Receiver, Segment, Sender};
+use maxseg_core::units::{Bytes, Mss, Time};
+
+#[test]
+fn every_script_runs_as_written() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tcp");
+    let mut scripts: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|file| file.extension().is_some_and(|ending| ending == "script"))
+        .collect();
+    scripts.sort();
+    assert!(scripts.len() > 10, "the scripts are gone");
+    let mut faults = String::new();
+    for script in scripts {
+        #[expect(clippy::disallowed_methods, reason = "a test reads its scripts")]
+        let text = std::fs::read_to_string(&script).unwrap();
+        if let Err(fault) = run(&text) {
+            writeln!(faults, "{}: {fault}", script.display()).unwrap();
+        }
+    }
+    assert!(faults.is_empty(), "\n{faults}");
+}
+
+/// One of the two machines, with its clock and what it has sent.
+struct Bench {
+    machine: Machine,
+    now: Time,
+    sent: VecDeque<(Time, String)>,
+}
+
+enum Machine {
+    Sender(Box<Sender>),
+    Receiver(Box<Receiver>),
+}
+
+fn run(text: &str) -> Result<(), String> {
+    let mut lines = (1..).zip(text.lines()).filter(|(_, line)| {
+        let line = line.trim();
+        !line.is_empty() && !line.starts_with('#')
+    });
+    let (_, header) = lines.next().ok_or("the script is empty")?;
+    let mut bench = Bench::new(header)?;
+    for (number, line) in lines {
+        bench.line(line).map_err(|fault| format!("line {number}: {fault}"))?;
+    }
+    bench.nothing_unexpected().map_err(|fault| format!("at the end: {fault}"))
+}
+
+impl Bench {
+    fn new(header: &str) -> Result<Self, String> {
+        let (role, rest) = header.split_once(' ').ok_or("the first line names the machine")?;
+        let (config, opened) = config(rest)?;
+        let machine = match role {
+            "sender" => Machine::Sender(Box::new(Sender::new(&config, Time::ZERO))),
+            "receiver" => Machine::Receiver(Box::new(Receiver::new(&config))),
+            other => return Err(format!("there is no machine `{other}`")),
+        };
+        let mut bench = Self { machine, now: Time::ZERO, sent: VecDeque::new() };
+        if opened {
+            bench.open();
+        }
+        Ok(bench)
+    }
+
+    fn open(&mut self) {
+        self.poll();
+        self.now = Time::from_millis(100);
+        match &mut self.machine {
+            Machine::Sender(sender) => sender.on_ack(self.now, &syn_ack(1 << 20)),
+            Machine::Receiver(receiver) => receiver.on_segment(self.now, &syn()),
+        }
+        self.poll();
+        self.sent.clear();
+    }
+
+    fn line(&mut self, line: &str) -> Result<(), String> {
+        let line = line.split('#').next().unwrap_or(line);
+        let mut words: VecDeque<&str> = line.split_whitespace().collect();
+        let first = words.pop_front().ok_or("an empty line")?;
+        let span = first.strip_prefix('+').ok_or("a line begins with +TIME")?;
+        self.pass(if span == "0" { Time::ZERO } else { time(span)? })?;
+        while let Some(word) = words.pop_front() {
+            self.action(word, &mut words)?;
+            self.poll();
+        }
+        Ok(())
+    }
+
+    fn action(&mut self, word: &str, words: &mut VecDeque<&str>) -> Result<(), String> {
+        let mut next = || words.pop_front().ok_or(format!("`{word}` needs a word more"));
+        match (word, &mut self.machine) {
+            (">", _) => {
+                let mut wanted = next()?.to_owned();
+                if wanted == "ack" && matches!(self.machine, Machine::Receiver(_)) {
+                    write!(wanted, " {}", next()?).unwrap();
+                }
+                if words.front() == Some(&"win") {
+                    words.pop_front();
+                    write!(wanted, " win {}", words.pop_front().unwrap_or("?")).unwrap();
+                }
+                self.expect(&wanted)
+            }
+            ("<", Machine::Sender(sender)) => {
+                let segment = match next()? {
+                    "synack" => syn_ack(1 << 20),
+                    "ack" => {
+                        let ack = number(next()?)? + 1;
+                        let mut window = 1 << 20;
+                        if words.front() == Some(&"win") {
+                            words.pop_front();
+                            let text = words.pop_front().unwrap_or("?");
+                            window = u32::try_from(number(text)?).map_err(|e| e.to_string())?;
+                        }
+                        Segment::ack(ack, window)
+                    }
+                    other => return Err(format!("a sender does not get `{other}`")),
+                };
+                sender.on_ack(self.now, &segment);
+                Ok(())
+            }
+            ("<", Machine::Receiver(receiver)) => {
+                let segment = match next()? {
+                    "syn" => syn(),
+                    range => data(range, words)?,
+                };
+                receiver.on_segment(self.now, &segment);
+                Ok(())
+            }
+            ("write", Machine::Sender(sender)) => {
+                sender.write(Bytes::new(number(next()?)?));
+                Ok(())
+            }
+            ("cwnd", Machine::Sender(sender)) => equal(word, sender.cwnd().get(), number(next()?)?),
+            ("ssthresh", Machine::Sender(sender)) => {
+                equal(word, sender.ssthresh().get(), number(next()?)?)
+            }
+            ("rto", Machine::Sender(sender)) => equal(word, sender.rto().current(), time(next()?)?),
+            ("duplicate", Machine::Receiver(receiver)) => {
+                equal(word, receiver.stats().duplicate_bytes, number(next()?)?)
+            }
+            ("spurious", Machine::Receiver(receiver)) => {
+                equal(word, receiver.stats().spurious_retransmissions, number(next()?)?)
+            }
+            ("idle", _) => equal(word, self.next_timeout(), Time::NEVER),
+            _ => Err(format!("`{word}` is no action of this machine")),
+        }
+    }
+
+    /// Time passes; timers expire on the way.
+    fn pass(&mut self, span: Time) -> Result<(), String> {
+        let until = self.now + span;
+        while self.next_timeout() <= until {
+            self.now = self.next_timeout();
+            if self.now < until {
+                self.nothing_unexpected()?;
+            }
+            match &mut self.machine {
+                Machine::Sender(sender) => sender.on_timeout(self.now),
+                Machine::Receiver(receiver) => receiver.on_timeout(),
+            }
+            self.poll();
+        }
+        if self.now < until {
+            self.nothing_unexpected()?;
+        }
+        self.now = until;
+        Ok(())
+    }
+
+    fn poll(&mut self) {
+        match &mut self.machine {
+            Machine::Sender(sender) => {
+                while let Some(segment) = sender.poll_transmit(self.now) {
+                    self.sent.push_back((self.now, describe_data(&segment)));
+                }
+            }
+            Machine::Receiver(receiver) => {
+                while let Some(segment) = receiver.poll_transmit() {
+                    self.sent.push_back((self.now, describe_ack(&segment)));
+                }
+            }
+        }
+    }
+
+    fn expect(&mut self, wanted: &str) -> Result<(), String> {
+        self.poll();
+        match self.sent.pop_front() {
+            None => Err(format!("nothing was sent, but {wanted} was expected")),
+            Some((at, got)) if at != self.now => {
+                Err(format!("{got} was sent at {at}, {} too early", self.now.since(at)))
+            }
+            Some((_, got)) => match got.strip_prefix(wanted) {
+                Some("") => Ok(()),
+                Some(rest) if rest.starts_with(" win ") => Ok(()),
+                Some(_) | None => Err(format!("{got} was sent, but {wanted} was expected")),
+            },
+        }
+    }
+
+    fn nothing_unexpected(&self) -> Result<(), String> {
+        match self.sent.front() {
+            None => Ok(()),
+            Some((at, got)) => Err(format!("{got} was sent at {at} and not expected")),
+        }
+    }
+
+    fn next_timeout(&self) -> Time {
+        match &self.machine {
+            Machine::Sender(sender) => sender.next_timeout(),
+            Machine::Receiver(receiver) => receiver.next_timeout(),
+        }
+    }
+}
+
+/// `mss=1000 stack="rfc" window="64 KiB" unopened`: settings of both ends alike.
+fn config(text: &str) -> Result<(Config, bool), String> {
+    let (text, opened) = match text.trim().strip_suffix("unopened") {
+        Some(rest) => (rest, false),
+        None => (text, true),
+    };
+    let mut toml = String::new();
+    let (mut quoted, mut depth) = (false, 0);
+    for c in text.trim().chars() {
+        quoted ^= c == '"';
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        toml.push(if c == ' ' && !quoted && depth == 0 { '\n' } else { c });
+    }
+    let spec: SettingsSpec = toml::from_str(&toml).map_err(|error| error.to_string())?;
+    let name = spec.stack.as_deref().unwrap_or("rfc");
+    let stack = maxseg_core::settings::stack(name).map_err(|error| error.to_string())?;
+    let settings = spec.over(&stack.settings).complete().map_err(|error| error.to_string())?;
+    let mss = spec.mss.unwrap_or(Mss::new(1000).unwrap());
+    Ok((Config { sender: settings.clone(), receiver: settings, mss }, opened))
+}
+
+fn syn() -> Segment {
+    Segment { seq: 0, ack: 0, window: 0, len: 0, syn: true, repeated: false }
+}
+
+fn syn_ack(window: u32) -> Segment {
+    Segment { ack: 1, window, ..syn() }
+}
+
+/// `1000:2000`, or `1000:2000 again`.
+fn data(range: &str, words: &mut VecDeque<&str>) -> Result<Segment, String> {
+    let (from, to) = range.split_once(':').ok_or(format!("`{range}` is no range"))?;
+    let (from, to) = (number(from)?, number(to)?);
+    let repeated = words.front() == Some(&"again");
+    if repeated {
+        words.pop_front();
+    }
+    let len = u16::try_from(to - from).map_err(|error| error.to_string())?;
+    Ok(Segment { seq: from + 1, ack: 1, window: 0, len, syn: false, repeated })
+}
+
+fn describe_data(segment: &Segment) -> String {
+    match (segment.syn, segment.len) {
+        (true, _) => "syn".to_owned(),
+        (false, 0) => "ack".to_owned(),
+        (false, len) => format!("{}:{}", segment.seq - 1, segment.seq - 1 + u64::from(len)),
+    }
+}
+
+fn describe_ack(segment: &Segment) -> String {
+    if segment.syn {
+        return format!("synack win {}", segment.window);
+    }
+    format!("ack {} win {}", segment.ack - 1, segment.window)
+}
+
+fn equal<T: Copy + PartialEq + std::fmt::Display>(
+    what: &str,
+    got: T,
+    wanted: T,
+) -> Result<(), String> {
+    if got == wanted { Ok(()) } else { Err(format!("{what} is {got}, not {wanted}")) }
+}
+
+fn number(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a number"))
+}
+
+fn time(text: &str) -> Result<Time, String> {
+    text.parse().map_err(|error| format!("{error}"))
+}

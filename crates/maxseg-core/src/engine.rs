@@ -1,0 +1,124 @@
+//! What turns a scenario into an outcome: the closed form, the simulator, the lab.
+
+use thiserror::Error;
+
+use crate::outcome::Outcome;
+use crate::scenario::{FlowKind, MssDecision, Scenario};
+use crate::units::{Bytes, Time};
+
+/// Something that runs scenarios.
+pub trait Engine {
+    /// What it will only approximate, known before it runs.
+    fn caveats(&self, scenario: &Scenario) -> Vec<Caveat>;
+
+    /// Runs `scenario`, reporting to `watch` on the way.
+    ///
+    /// # Errors
+    /// The scenario is beyond this engine, or `watch` put an end to it.
+    fn run(&mut self, scenario: &Scenario, watch: &mut dyn Watch) -> Result<Outcome, EngineError>;
+}
+
+/// Something to know before relying on a result.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Caveat {
+    /// A word for programs.
+    pub code: String,
+    /// A sentence for people.
+    pub text: String,
+}
+
+impl Caveat {
+    /// A caveat with this code and text.
+    pub fn new(code: &str, text: impl Into<String>) -> Self {
+        Self { code: code.to_owned(), text: text.into() }
+    }
+}
+
+/// Why there is no outcome.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum EngineError {
+    /// The watcher said stop.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// Follows a run.
+pub trait Watch {
+    /// The run's clock stands at `now` and will end at `until` at the latest. Called now and then;
+    /// [`Continue::Stop`] ends the run with [`EngineError::Cancelled`].
+    fn on_progress(&mut self, now: Time, until: Time) -> Continue;
+
+    /// How often [`Watch::on_sample`] wants to be called, in the run's time; `None` for never.
+    fn sample_every(&self) -> Option<Time> {
+        None
+    }
+
+    /// The state of one TCP flow at a point in time.
+    fn on_sample(&mut self, _sample: &Sample) {}
+}
+
+/// Whether to go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Continue {
+    /// Go on.
+    Go,
+    /// End the run.
+    Stop,
+}
+
+/// A watcher that lets the run go on and looks at nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn on_progress(&mut self, _: Time, _: Time) -> Continue {
+        Continue::Go
+    }
+}
+
+/// The state of one TCP flow at a point in time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sample {
+    /// When, on the run's clock.
+    pub at: Time,
+    /// Which flow, counted from 0.
+    pub flow: usize,
+    /// The congestion window.
+    pub cwnd: Bytes,
+    /// The window that the peer offers.
+    pub window: Bytes,
+    /// What the sender takes to be in flight.
+    pub in_flight: Bytes,
+    /// The smoothed round trip; `None` before there is one.
+    pub srtt: Option<Time>,
+    /// The retransmission timeout.
+    pub rto: Time,
+    /// How long a packet that came now would wait in the longest queue on its way.
+    pub queue: Time,
+    /// Payload acknowledged so far.
+    pub acknowledged: Bytes,
+}
+
+/// What becomes of segments that are too large for a hop, for each bulk flow.
+pub(crate) fn path_mtu_caveats(scenario: &Scenario) -> Vec<Caveat> {
+    let bulk = scenario.flows.iter().filter(|flow| flow.kind == FlowKind::Bulk);
+    let mut caveats: Vec<Caveat> = bulk
+        .map(|flow| scenario.mss(flow))
+        .filter(MssDecision::is_lowered_by_path)
+        .map(|mss| {
+            let offered = mss.offered_by_sender.min(mss.offered_by_receiver);
+            let asked = mss.asked.map_or("the interface's MTU".to_owned(), |mss| mss.to_string());
+            let mtu = scenario.path.smallest_mtu();
+            Caveat::new(
+                "mss-lowered",
+                format!(
+                    "MSS asked {asked}, advertised {offered}, effective {}: the path's smallest MTU is {mtu}. \
+                     Hops that fragment or refuse larger packets are not simulated; the segments fit from the start",
+                    mss.effective
+                ),
+            )
+        })
+        .collect();
+    caveats.dedup();
+    caveats
+}

@@ -1,0 +1,113 @@
+//! What came of a scenario. `None` means that the source cannot know, never zero.
+
+use serde::{Deserialize, Serialize};
+
+/// The result of one run. SI units, named in the keys.
+///
+/// Packets and bytes are counted where each end sends, lost and repeated ones included. With several
+/// flows this holds their sums (and means over all their samples), and `flows` each one's own.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Acknowledged payload (TCP) or delivered payload (datagrams) ÷ elapsed time, in bits per second;
+    /// handshake and slow start included.
+    pub goodput_bps: Option<f64>,
+    /// From the run's beginning to its end.
+    pub elapsed_s: Option<f64>,
+    /// Payload acknowledged (TCP) or delivered (datagrams).
+    pub payload_bytes: Option<u64>,
+    /// Packets with payload, repeated ones included.
+    pub data_packets: Option<u64>,
+    /// Packets that only acknowledge.
+    pub ack_packets: Option<u64>,
+    /// All packets, both directions.
+    pub packets: Option<u64>,
+    /// All bytes on each sender's own wire, framing included, both directions.
+    pub wire_bytes: Option<u64>,
+    /// Packets that repeat payload.
+    pub retransmitted_packets: Option<u64>,
+    /// The payload that they repeat.
+    pub retransmitted_bytes: Option<u64>,
+    /// Payload that arrived again.
+    pub duplicate_bytes: Option<u64>,
+    /// Expiries of retransmission timers.
+    pub timeouts: Option<u64>,
+    /// Fast retransmits.
+    pub fast_retransmits: Option<u64>,
+    /// Repeated segments that arrived and brought nothing new.
+    pub spurious_retransmissions: Option<u64>,
+    /// Share of the packets with payload that was lost on the way.
+    pub segment_loss: Option<f64>,
+    /// Least round trip of a timed segment.
+    pub rtt_min_s: Option<f64>,
+    /// Mean round trip of the timed segments.
+    pub rtt_mean_s: Option<f64>,
+    /// 99 of 100 timed segments took no longer.
+    pub rtt_p99_s: Option<f64>,
+    /// Mean round trip of the echo requests.
+    pub ping_mean_s: Option<f64>,
+    /// 99 of 100 echo requests took no longer.
+    pub ping_p99_s: Option<f64>,
+    /// Bytes in flight, averaged over time.
+    pub in_flight_mean_bytes: Option<f64>,
+    /// Time that a packet towards the data's receiver spends in queues, on average.
+    pub queue_mean_s: Option<f64>,
+    /// Payload of a full segment.
+    pub mss_used_bytes: Option<u64>,
+    /// What kept the flow from being faster, in the words of `explain`.
+    pub limited_by: Option<LimitedBy>,
+    /// CPU time for each gigabit carried; only where something real carried it.
+    pub cpu_s_per_gbit: Option<f64>,
+    /// The formula that gave the goodput; only of the model.
+    #[serde(default)]
+    pub formula: Option<String>,
+    /// The flows one by one, where there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<Outcome>,
+}
+
+/// What kept a flow from being faster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LimitedBy {
+    /// There was no more to send.
+    Application,
+    /// It ended before it had opened up: handshake and slow start.
+    Opportunity,
+    /// The window that the receiver offers.
+    ReceiveWindow,
+    /// The sender's buffer.
+    SendBuffer,
+    /// The slowest link was full.
+    Bandwidth,
+    /// Losses kept the congestion window down.
+    Congestion,
+    /// Packets too large for the path.
+    PathMtu,
+    /// Waiting for the retransmission timer.
+    Rto,
+    /// It cannot be told.
+    Unknown,
+}
+
+impl LimitedBy {
+    /// The word that reports and JSON use.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Application => "application",
+            Self::Opportunity => "opportunity",
+            Self::ReceiveWindow => "receive-window",
+            Self::SendBuffer => "send-buffer",
+            Self::Bandwidth => "bandwidth",
+            Self::Congestion => "congestion",
+            Self::PathMtu => "path-mtu",
+            Self::Rto => "rto",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl std::fmt::Display for LimitedBy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.word())
+    }
+}

@@ -1,0 +1,219 @@
+//! Flows that run.
+
+use std::collections::VecDeque;
+
+use crate::path::LinkSpec;
+use crate::scenario::{End, Flow, FlowKind, Scenario};
+use crate::settings::WindowScale;
+use crate::tcp::{Config, Histogram, Receiver, Segment, Sender};
+use crate::units::{Bytes, Time};
+
+/// A packet on its way.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Packet {
+    pub(super) flow: u32,
+    pub(super) cargo: Cargo,
+}
+
+/// What a packet carries.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Cargo {
+    Segment(Segment),
+    Datagram,
+    EchoRequest { sent: Time },
+    EchoReply { sent: Time },
+}
+
+/// A flow with its two ends.
+#[derive(Debug)]
+pub(super) struct RunningFlow {
+    pub(super) from: End,
+    pub(super) start: Time,
+    pub(super) traffic: Traffic,
+    pub(super) losses: Losses,
+}
+
+/// What a flow consists of.
+#[derive(Debug)]
+pub(super) enum Traffic {
+    Tcp(Box<Connection>),
+    Datagrams(Datagrams),
+    Echo(Echo),
+}
+
+/// A TCP connection with one-way data.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) sender: Sender,
+    pub(super) receiver: Receiver,
+    pub(super) mss: u64,
+    pub(super) started: bool,
+    /// What each end put on its own wire.
+    pub(super) sent: Meter,
+    pub(super) answered: Meter,
+    /// IP packet bytes of a segment without payload, and of a SYN.
+    header: u32,
+    syn: u32,
+}
+
+/// Counts bytes on the wire of one link.
+#[derive(Debug)]
+pub(super) struct Meter {
+    link: LinkSpec,
+    /// The last packet's length, and what it took: packets come in few lengths.
+    last: (u32, u64),
+    pub(super) bytes: u64,
+}
+
+impl Meter {
+    fn new(link: &LinkSpec) -> Self {
+        Self { link: link.clone(), last: (0, 0), bytes: 0 }
+    }
+
+    #[inline]
+    pub(super) fn count(&mut self, ip_len: u32) {
+        if self.last.0 != ip_len {
+            self.last = (ip_len, self.link.wire_bytes(Bytes::new(u64::from(ip_len))).get());
+        }
+        self.bytes += self.last.1;
+    }
+}
+
+/// Datagrams at a constant rate.
+#[derive(Debug)]
+pub(super) struct Datagrams {
+    pub(super) size: u64,
+    pub(super) ip_len: u32,
+    pub(super) interval: Time,
+    pub(super) next: Time,
+    pub(super) stop: Time,
+    pub(super) sent: u64,
+    pub(super) delivered: u64,
+}
+
+/// Echo requests.
+#[derive(Debug)]
+pub(super) struct Echo {
+    pub(super) ip_len: u32,
+    pub(super) interval: Time,
+    pub(super) next: Time,
+    pub(super) stop: Time,
+    pub(super) sent: u64,
+    pub(super) answered_at_far_end: u64,
+    pub(super) round_trips: Histogram,
+}
+
+impl RunningFlow {
+    pub(super) fn new(scenario: &Scenario, flow: &Flow) -> Self {
+        let traffic = match flow.kind {
+            FlowKind::Bulk => Traffic::Tcp(Box::new(Connection::new(scenario, flow))),
+            FlowKind::Cbr { size, header, interval } => Traffic::Datagrams(Datagrams {
+                size: size.get(),
+                ip_len: ip_len(size + header),
+                interval,
+                next: flow.start,
+                stop: flow.stop,
+                sent: 0,
+                delivered: 0,
+            }),
+            FlowKind::Ping { size, header, interval } => Traffic::Echo(Echo {
+                ip_len: ip_len(size + header),
+                interval,
+                next: flow.start,
+                stop: flow.stop,
+                sent: 0,
+                answered_at_far_end: 0,
+                round_trips: Histogram::default(),
+            }),
+        };
+        Self { from: flow.from, start: flow.start, traffic, losses: Losses::default() }
+    }
+
+    /// When something happens to it by itself.
+    #[inline]
+    pub(super) fn deadline(&self) -> Time {
+        match &self.traffic {
+            Traffic::Tcp(connection) => connection.deadline(self.start),
+            Traffic::Datagrams(datagrams) => datagrams.next,
+            Traffic::Echo(echo) => echo.next,
+        }
+    }
+}
+
+impl Connection {
+    fn new(scenario: &Scenario, flow: &Flow) -> Self {
+        let (sender, receiver) = scenario.endpoints(flow);
+        let config = Config {
+            sender: sender.clone(),
+            receiver: receiver.clone(),
+            mss: scenario.mss(flow).effective,
+        };
+        let header = scenario.tcp_ip_headers();
+        let (near, far) = scenario.first_links(flow.from);
+        let mut connection = Self {
+            sender: Sender::new(&config, flow.start),
+            receiver: Receiver::new(&config),
+            mss: config.mss().get(),
+            started: false,
+            sent: Meter::new(near),
+            answered: Meter::new(far),
+            header: ip_len(header),
+            syn: ip_len(header + syn_options(receiver.window_scale)),
+        };
+        connection.sender.write(scenario.until.bytes.unwrap_or(Bytes::new(u64::MAX)));
+        connection
+    }
+
+    #[inline]
+    pub(super) fn deadline(&self, start: Time) -> Time {
+        if self.started {
+            self.sender.next_timeout().min(self.receiver.next_timeout())
+        } else {
+            start
+        }
+    }
+
+    /// IP packet bytes of `segment`.
+    #[inline]
+    pub(super) fn ip_len(&self, segment: &Segment) -> u32 {
+        if segment.syn { self.syn } else { self.header + u32::from(segment.len) }
+    }
+}
+
+/// MSS (RFC 9293 §3.7.1) and, padded, window scale (RFC 7323 §2.2). A simulator's stack without a
+/// window field has no options either.
+fn syn_options(scale: WindowScale) -> Bytes {
+    Bytes::new(match scale {
+        WindowScale::Unlimited => 0,
+        WindowScale::Off => 4,
+        WindowScale::Auto | WindowScale::Shift(_) => 8,
+    })
+}
+
+fn ip_len(bytes: Bytes) -> u32 {
+    u32::try_from(bytes.get()).expect("a packet is shorter than 64 KiB")
+}
+
+/// Packets that are lost, or will be: their fate is known when they are sent, so those that are lost
+/// only after the run has ended must not count.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Losses {
+    past: u64,
+    ahead: VecDeque<Time>,
+}
+
+impl Losses {
+    /// A packet sent at `now` is lost `at` some later time.
+    pub(super) fn push(&mut self, now: Time, at: Time) {
+        while self.ahead.front().is_some_and(|earliest| *earliest <= now) {
+            self.ahead.pop_front();
+            self.past += 1;
+        }
+        self.ahead.push_back(at);
+    }
+
+    /// How many are lost by `end`.
+    pub(super) fn by(&self, end: Time) -> u64 {
+        self.past + self.ahead.iter().filter(|at| **at <= end).count() as u64
+    }
+}

@@ -1,0 +1,33 @@
+//! The simulator: every packet, in virtual time.
+//!
+//! A packet's whole way is computed when it is sent ([`Route`](crate::link::Route)); it then rests in
+//! a lane until it arrives. So a data packet costs two events, its own arrival and its
+//! acknowledgement's, and the next event is the earliest of two lane heads and one timer bound: no
+//! event heap.
+
+mod flow;
+mod tally;
+mod world;
+
+use crate::engine::{Caveat, Engine, EngineError, Watch, path_mtu_caveats};
+use crate::outcome::Outcome;
+use crate::scenario::Scenario;
+
+/// The packet-level simulator. The same scenario and seed give the same outcome on every machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sim;
+
+impl Engine for Sim {
+    fn caveats(&self, scenario: &Scenario) -> Vec<Caveat> {
+        path_mtu_caveats(scenario)
+    }
+
+    fn run(&mut self, scenario: &Scenario, watch: &mut dyn Watch) -> Result<Outcome, EngineError> {
+        let mut world = world::World::new(scenario);
+        match watch.sample_every() {
+            Some(every) => world.run_sampled(watch, every)?,
+            None => world.run(watch)?,
+        }
+        Ok(world.outcome(scenario))
+    }
+}

@@ -1,0 +1,24 @@
+//! TCP over real paths, without I/O.
+//!
+//! The crate knows no clock, file, thread or environment: everything takes `now` as an argument and
+//! chance from a seed, so that a run is the same on every machine. Modules use only those to their
+//! left (`cargo xtask layers` checks it):
+//!
+//! `units · rng framing · errors`
+#![forbid(unsafe_code)]
+
+pub mod engine;
+pub mod errors;
+pub mod framing;
+pub mod link;
+pub mod model;
+pub mod outcome;
+pub mod path;
+pub mod rng;
+pub mod scenario;
+pub mod settings;
+pub mod sim;
+pub mod similar;
+pub mod stats;
+pub mod tcp;
+pub mod units;

@@ -1,0 +1,88 @@
+use super::*;
+use crate::engine::Unwatched;
+use crate::outcome::LimitedBy;
+
+fn outcome(settings: &str) -> Outcome {
+    Model.run(&scenario(settings), &mut Unwatched).unwrap()
+}
+
+fn scenario(settings: &str) -> Scenario {
+    let text = format!(
+        "hop = [{{ rate = \"10 Mbit/s\", delay = \"40 ms\", queue = \"100 packets\" }}]\n{settings}"
+    );
+    Scenario::from_toml("test", &text).unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+fn codes(settings: &str) -> Vec<String> {
+    Model.caveats(&scenario(settings)).into_iter().map(|caveat| caveat.code).collect()
+}
+
+#[test]
+fn the_least_bound_holds() {
+    let wide = "receiver.delayed_ack = false";
+    let narrow = "receiver = { window = \"20 kB\", delayed_ack = false }";
+    let by_link = outcome(wide);
+    assert_eq!(by_link.limited_by, Some(LimitedBy::Bandwidth));
+    assert!((by_link.goodput_bps.unwrap() / (1e7 * 1460.0 / 1500.0) - 1.0).abs() < 1e-9);
+    let by_window = outcome(narrow);
+    assert_eq!(by_window.limited_by, Some(LimitedBy::ReceiveWindow));
+    // Thirteen whole segments per 80 ms and the time of a segment and its acknowledgement.
+    let rtt = 0.08 + 1540.0 * 8.0 / 1e7;
+    assert!((by_window.goodput_bps.unwrap() / (13.0 * 1460.0 * 8.0 / rtt) - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn loss_is_pftk_and_says_how_far_to_trust_it() {
+    let lossy = |rate: &str| {
+        let text = format!(
+            "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"50 ms\"\nerrors = {{ model = \"uniform\", rate = {rate} }}\n[receiver]\ndelayed_ack = false"
+        );
+        Scenario::from_toml("test", &text).unwrap()
+    };
+    let at = |rate| Model.run(&lossy(rate), &mut Unwatched).unwrap();
+    let codes = |rate| -> Vec<String> {
+        Model.caveats(&lossy(rate)).into_iter().map(|caveat| caveat.code).collect()
+    };
+    assert_eq!(at("0.01").formula.as_deref(), Some("pftk-full"));
+    assert_eq!(at("0.01").limited_by, Some(LimitedBy::Congestion));
+    assert_eq!(at("0.2").limited_by, Some(LimitedBy::Rto));
+    assert!(codes("0.01").contains(&"accuracy".to_owned()));
+    assert!(codes("0.3").contains(&"outside-range".to_owned()));
+    assert!(at("1.0").goodput_bps.unwrap() < 1e-9);
+}
+
+#[test]
+fn a_window_beyond_the_path_stands_in_the_queue() {
+    // 150 kB: 100 segments, of which the path holds 68.5 at 10 Mbit/s and 81.5 ms.
+    let ping = "receiver = { window = \"150 kB\", delayed_ack = false }\nflow = [{ kind = \"bulk\" }, { kind = \"ping\" }]";
+    let outcome = outcome(ping);
+    let bulk = &outcome.flows[0];
+    let rtt = 0.08 + 1540.0 * 8.0 / 1e7;
+    let want = (102.0 * 1500.0 - 1.25e6 * rtt) / 1.25e6;
+    assert!((bulk.queue_mean_s.unwrap() - want).abs() < 1e-6, "{bulk:?}");
+    let pinged = outcome.flows[1].ping_mean_s.unwrap();
+    assert!((pinged - (0.08 + 2.0 * 84.0 * 8.0 / 1e7 + want)).abs() < 1e-6, "{pinged}");
+}
+
+#[test]
+fn datagrams_lose_what_is_damaged_and_what_does_not_fit() {
+    let cbr = |rate: &str| {
+        outcome(&format!("flow = [{{ kind = \"cbr\", rate = \"{rate}\", size = 972 }}]"))
+    };
+    let fits = cbr("1 Mbit/s");
+    assert!((fits.goodput_bps.unwrap() / 1e6 - 1.0).abs() < 1e-9);
+    assert_eq!(fits.limited_by, Some(LimitedBy::Application));
+    let too_much = cbr("20 Mbit/s");
+    assert!((too_much.goodput_bps.unwrap() / (1e7 * 0.972) - 1.0).abs() < 1e-5);
+    assert_eq!(too_much.limited_by, Some(LimitedBy::Bandwidth));
+}
+
+#[test]
+fn what_is_left_out_is_said() {
+    assert_eq!(
+        codes("until.bytes = \"100 kB\"\nreceiver.delayed_ack = false"),
+        ["self-induced-loss", "start-up"]
+    );
+    let two = "flow = [{ kind = \"bulk\" }, { kind = \"bulk\" }]\nuntil.time = \"600 s\"\nreceiver.window = \"40 kB\"";
+    assert_eq!(codes(two), ["shared"]);
+}

@@ -1,0 +1,65 @@
+//! What a path means to one flow: its links in the order in which the flow's packets meet them.
+
+use crate::errors::Exposure;
+use crate::path::LinkSpec;
+use crate::scenario::{End, Flow, Scenario};
+use crate::units::{Bytes, Probability, Time};
+
+/// The links from a flow's sender to its receiver, and back.
+pub(super) struct Way<'a> {
+    there: Vec<&'a LinkSpec>,
+    back: Vec<&'a LinkSpec>,
+    until: Time,
+}
+
+impl<'a> Way<'a> {
+    pub(super) fn of(scenario: &'a Scenario, flow: &Flow) -> Self {
+        let hops = &scenario.path.hops;
+        let forward: Vec<_> = hops.iter().map(|hop| &hop.forward).collect();
+        let reverse: Vec<_> = hops.iter().rev().map(|hop| &hop.reverse).collect();
+        let (there, back) = match flow.from {
+            End::Sender => (forward, reverse),
+            End::Receiver => (reverse, forward),
+        };
+        Self { there, back, until: scenario.until.time }
+    }
+
+    /// From sending a packet of `there` bytes to having its answer of `back` bytes, nothing queued.
+    pub(super) fn round_trip(&self, there: Bytes, back: Bytes) -> Time {
+        one_way(&self.there, there) + one_way(&self.back, back)
+    }
+
+    /// The chance that a packet of `ip_len` bytes is damaged on the way there.
+    pub(super) fn loss(&self, ip_len: Bytes) -> Probability {
+        self.chance(&self.there, ip_len)
+    }
+
+    /// The chance that a packet of `ip_len` bytes is damaged on the way back.
+    pub(super) fn loss_back(&self, ip_len: Bytes) -> Probability {
+        self.chance(&self.back, ip_len)
+    }
+
+    fn chance(&self, links: &[&LinkSpec], ip_len: Bytes) -> Probability {
+        links.iter().fold(Probability::NEVER, |chance, link| {
+            let wire = link.wire_bytes(ip_len);
+            let exposure = Exposure {
+                bytes: u32::try_from(wire.get()).unwrap_or(u32::MAX),
+                frames: link.frames(ip_len),
+                airtime: link.rate.time_for(wire),
+            };
+            chance.or(link.errors.mean_chance(&exposure, self.until))
+        })
+    }
+
+    /// The link on which packets of `ip_len` bytes go slowest.
+    pub(super) fn bottleneck(&self, ip_len: Bytes) -> &'a LinkSpec {
+        let packet_time = |link: &&&LinkSpec| link.rate.time_for(link.wire_bytes(ip_len));
+        self.there.iter().max_by_key(packet_time).expect("a checked path has a hop")
+    }
+}
+
+fn one_way(links: &[&LinkSpec], ip_len: Bytes) -> Time {
+    links.iter().fold(Time::ZERO, |sum, link| {
+        sum + link.delay + link.rate.time_for(link.wire_bytes(ip_len))
+    })
+}

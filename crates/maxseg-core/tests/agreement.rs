@@ -1,0 +1,97 @@
+//! The closed form against the simulator: a scenario, how far they may be apart, and why.
+#![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
+
+use maxseg_core::engine::{Engine, Unwatched};
+use maxseg_core::model::{Model, pftk};
+use maxseg_core::scenario::Scenario;
+use maxseg_core::sim::Sim;
+use maxseg_core::stats::Summary;
+
+struct Case {
+    name: &'static str,
+    hops: &'static str,
+    settings: &'static str,
+    tolerance: f64,
+    why: &'static str,
+}
+
+const CLEAN: &str = "[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"35 ms\"\nqueue = \"1000 packets\"";
+const MODEM: &str = "[[hop]]\nrate = \"28.8 kbit/s\"\ndelay = \"90 ms\"";
+#[test]
+#[expect(clippy::print_stdout, reason = "the table is what a reader of the test run wants")]
+fn model_and_simulator_agree_within_reason() {
+    let cases = [
+        Case {
+            name: "window of 8 segments",
+            hops: CLEAN,
+            settings: "[receiver]\nwindow = \"8 segments\"\ndelayed_ack = false\n[until]\ntime = \"100 s\"",
+            tolerance: 0.01,
+            why: "only handshake and slow start are not in the formula",
+        },
+        Case {
+            name: "full link",
+            hops: CLEAN,
+            settings: "[receiver]\nwindow = \"150 kB\"\ndelayed_ack = false\n[until]\ntime = \"100 s\"",
+            tolerance: 0.01,
+            why: "only handshake and slow start are not in the formula",
+        },
+        Case {
+            name: "modem, one segment",
+            hops: MODEM,
+            settings: "[sender]\nmss = 536\n[receiver]\nwindow = \"1 segments\"\ndelayed_ack = false\n[until]\ntime = \"600 s\"",
+            tolerance: 0.01,
+            why: "one segment per round trip, whatever else",
+        },
+    ];
+    for case in &cases {
+        let (model, sim) = both(case);
+        let apart = model / sim - 1.0;
+        println!(
+            "{:24} model {model:12.0} sim {sim:12.0} bit/s {:+6.1}%",
+            case.name,
+            100.0 * apart
+        );
+        assert!(apart.abs() < case.tolerance, "{}: {apart:+.3} ({})", case.name, case.why);
+    }
+}
+
+/// Goodput of the model, and of the simulator.
+fn both(case: &Case) -> (f64, f64) {
+    let text = format!("{}\n{}", case.hops, case.settings);
+    let scenario = Scenario::from_toml(case.name, &text).unwrap();
+    (goodput(&mut Model, &scenario), goodput(&mut Sim, &scenario))
+}
+
+fn goodput(engine: &mut dyn Engine, scenario: &Scenario) -> f64 {
+    engine.run(scenario, &mut Unwatched).unwrap().goodput_bps.unwrap()
+}
+
+/// What [`pftk::MEASURED`] promises: within it, but for a twentieth that five seeds leave open.
+#[test]
+#[expect(clippy::print_stdout, reason = "the table is what a reader of the test run wants")]
+fn pftk_is_as_far_off_as_it_says() {
+    let senders = [
+        "rto = { min = \"200 ms\" }",
+        "rto = { min = \"200 ms\" }\nlimited_transmit = false",
+        "rto = { min = \"200 ms\" }\nrecovery = \"reno\"",
+        "",
+        "recovery = \"reno\"\nlimited_transmit = false",
+    ];
+    for (loss, low, high) in pftk::MEASURED {
+        for sender in senders {
+            let text = format!(
+                "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"50 ms\"\nerrors = {{ model = \"uniform\", rate = {loss} }}\n\
+                 [receiver]\ndelayed_ack = false\n[until]\ntime = \"3000 s\"\n[sender]\n{sender}"
+            );
+            let mut scenario = Scenario::from_toml("pftk", &text).unwrap();
+            let model = goodput(&mut Model, &scenario);
+            let samples = (1..=5).map(|seed| {
+                scenario.seed = seed;
+                goodput(&mut Sim, &scenario)
+            });
+            let ratio = model / Summary::of(&samples.collect::<Vec<_>>()).mean;
+            println!("loss {loss}: {ratio:.3} ({})", sender.replace('\n', ", "));
+            assert!((0.95 * low..1.05 * high).contains(&ratio), "{loss} {sender}: {ratio}");
+        }
+    }
+}

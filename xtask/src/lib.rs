@@ -1,0 +1,3 @@
+//! Development commands of maxseg, and what its tests against peers share with them.
+
+pub mod ns2;

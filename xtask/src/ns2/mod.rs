@@ -1,0 +1,20 @@
+//! Our simulator against ns-2: tables of cells, each a configuration and what ns-2 gave for it.
+//!
+//! A cell is judged by difference and by noise together, a table by its bias: so that a simulator
+//! that is off everywhere by a little fails, and one that is right passes. Where a table's few seeds
+//! leave doubt, the installed ns-2 decides: with more seeds, or with its random numbers in our
+//! simulator ([`Replay`]).
+
+mod cell;
+mod judge;
+mod peer;
+mod replay;
+mod run;
+mod table;
+
+pub use cell::{Cell, Kind};
+pub use judge::{CellVerdict, TableVerdict, Verdict, judge};
+pub use peer::Ns2;
+pub use replay::Replay;
+pub use run::{Measured, measure};
+pub use table::{Table, tables};

@@ -1,0 +1,66 @@
+//! The reference tables: comma-separated, one header row, a cell a row.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::cell::Cell;
+
+/// One file of cells.
+#[derive(Debug)]
+pub struct Table {
+    /// The file's name without its ending.
+    pub name: String,
+    /// Its cells, in order.
+    pub cells: Vec<Cell>,
+}
+
+/// Every `*.csv` directly in these folders (several, separated by `:`; relative ones below `root`).
+///
+/// # Errors
+/// A folder is missing or has no row; a table has a column or a value that is not understood.
+pub fn tables(folders: &str, root: &Path) -> Result<Vec<Table>> {
+    let mut tables = Vec::new();
+    for folder in folders.split(':').filter(|folder| !folder.is_empty()) {
+        let folder = root.join(folder);
+        let entries = fs::read_dir(&folder)
+            .with_context(|| format!("cannot read the folder {}", folder.display()))?;
+        let mut files: Vec<PathBuf> =
+            entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
+        files.retain(|file| file.extension().is_some_and(|ending| ending == "csv"));
+        files.sort();
+        let before: usize = tables.iter().map(|table: &Table| table.cells.len()).sum();
+        for file in files {
+            tables.push(read(&file).with_context(|| format!("in {}", file.display()))?);
+        }
+        let after: usize = tables.iter().map(|table| table.cells.len()).sum();
+        ensure!(after > before, "no usable row in {}", folder.display());
+    }
+    ensure!(!tables.is_empty(), "no folder with tables was named");
+    Ok(tables)
+}
+
+fn read(file: &Path) -> Result<Table> {
+    let text = fs::read_to_string(file)?;
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let Some(header) = lines.next() else { bail!("the file is empty") };
+    let columns: Vec<&str> = header.split(',').map(str::trim).collect();
+    let cells = lines
+        .enumerate()
+        .map(|(row, line)| {
+            let values: Vec<&str> = line.split(',').map(str::trim).collect();
+            ensure!(
+                values.len() == columns.len(),
+                "row {} has {} values for {} columns",
+                row + 2,
+                values.len(),
+                columns.len()
+            );
+            let named: Vec<(&str, &str)> = columns.iter().copied().zip(values).collect();
+            Cell::from_row(&named).with_context(|| format!("in row {}", row + 2))
+        })
+        .collect::<Result<_>>()?;
+    let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(Table { name, cells })
+}

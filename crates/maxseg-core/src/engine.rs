@@ -1,5 +1,7 @@
 //! What turns a scenario into an outcome: the closed form, the simulator, the lab.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::outcome::Outcome;
@@ -18,8 +20,44 @@ pub trait Engine {
     fn run(&mut self, scenario: &Scenario, watch: &mut dyn Watch) -> Result<Outcome, EngineError>;
 }
 
+/// The engines by name.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum EngineName {
+    /// Formulas.
+    Model,
+    /// Packets in virtual time.
+    Sim,
+}
+
+impl EngineName {
+    /// The word that commands and results use.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Sim => "sim",
+        }
+    }
+
+    /// Whether a seed changes what it gives.
+    pub const fn uses_chance(self) -> bool {
+        match self {
+            Self::Model => false,
+            Self::Sim => true,
+        }
+    }
+}
+
+impl std::fmt::Display for EngineName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.word())
+    }
+}
+
 /// Something to know before relying on a result.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Caveat {
     /// A word for programs.
     pub code: String,

@@ -7,6 +7,7 @@
 //! `units · rng framing · errors`
 #![forbid(unsafe_code)]
 
+pub mod advise;
 pub mod engine;
 pub mod errors;
 pub mod framing;
@@ -14,6 +15,7 @@ pub mod link;
 pub mod model;
 pub mod outcome;
 pub mod path;
+pub mod results;
 pub mod rng;
 pub mod scenario;
 pub mod settings;

@@ -1,12 +1,13 @@
 //! What came of a scenario. `None` means that the source cannot know, never zero.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The result of one run. SI units, named in the keys.
 ///
 /// Packets and bytes are counted where each end sends, lost and repeated ones included. With several
 /// flows this holds their sums (and means over all their samples), and `flows` each one's own.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
     /// Acknowledged payload (TCP) or delivered payload (datagrams) ÷ elapsed time, in bits per second;
     /// handshake and slow start included.
@@ -55,6 +56,9 @@ pub struct Outcome {
     pub mss_used_bytes: Option<u64>,
     /// What kept the flow from being faster, in the words of `explain`.
     pub limited_by: Option<LimitedBy>,
+    /// The shares of the time that each limit held, largest first; only where every moment is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<LimitShare>,
     /// CPU time for each gigabit carried; only where something real carried it.
     pub cpu_s_per_gbit: Option<f64>,
     /// The formula that gave the goodput; only of the model.
@@ -65,8 +69,19 @@ pub struct Outcome {
     pub flows: Vec<Outcome>,
 }
 
+/// How long a limit held.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LimitShare {
+    /// Which.
+    pub kind: LimitedBy,
+    /// Its share of the time, from 0 to 1.
+    pub share: f64,
+}
+
 /// What kept a flow from being faster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum LimitedBy {
     /// There was no more to send.

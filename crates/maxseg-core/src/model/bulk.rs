@@ -7,7 +7,8 @@ use crate::engine::Caveat;
 use crate::outcome::{LimitedBy, Outcome};
 use crate::path::{LinkSpec, QueueLimit};
 use crate::scenario::{Flow, Scenario};
-use crate::settings::{RtoRule, RtoSettings, Settings, WindowScale};
+use crate::settings::{RtoRule, RtoSettings, Settings};
+use crate::tcp::offered_window;
 use crate::units::Bytes;
 
 /// The closed form for one bulk flow that has `share` of the path's capacity.
@@ -55,12 +56,7 @@ impl<'a> Transfer<'a> {
         let header = scenario.tcp_ip_headers();
         let packet = mss + header;
         let bottleneck = way.bottleneck(packet);
-        let offered = receiver.window.bytes(mss).get() as f64;
-        let offered = match receiver.window_scale {
-            WindowScale::Off => offered.min(65_535.0),
-            WindowScale::Shift(shift) => offered.min(65_535.0 * f64::from(1_u32 << shift)),
-            WindowScale::Auto | WindowScale::Unlimited => offered,
-        };
+        let offered = offered_window(receiver, mss).get() as f64;
         let buffer = sender.send_buffer.map_or(f64::INFINITY, |bytes| bytes.get() as f64);
         let (window, window_limit) = if buffer < offered {
             (buffer, LimitedBy::SendBuffer)

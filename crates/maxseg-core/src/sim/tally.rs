@@ -2,7 +2,7 @@
 
 use super::flow::{Connection, RunningFlow, Traffic};
 use super::world::World;
-use crate::outcome::{LimitedBy, Outcome};
+use crate::outcome::{LimitShare, LimitedBy, Outcome};
 use crate::path::LinkSpec;
 use crate::scenario::Scenario;
 use crate::tcp::{Histogram, Limit};
@@ -52,6 +52,7 @@ impl World {
     fn tally_tcp(&self, connection: &Connection) -> Tally {
         let (sent, seen) = (connection.sender.stats(), connection.receiver.stats());
         let elapsed = self.now.as_secs_f64();
+        let limits = Self::limits_of(connection);
         Tally {
             payload: connection.sender.acknowledged().get(),
             data_packets: sent.data_packets,
@@ -69,14 +70,15 @@ impl World {
                 mss: Some(connection.mss),
             }),
             rtt: sent.rtt.clone(),
-            limited_by: Some(self.limit_of(connection)),
+            limited_by: Some(self.limit_of(&limits)),
+            limits,
             ..Tally::default()
         }
     }
 
     /// A link that is busy nearly all the time is the limit, whatever held the sender back meanwhile:
     /// faster than full it cannot be. Otherwise it is what held the sender back longest.
-    fn limit_of(&self, connection: &Connection) -> LimitedBy {
+    fn limit_of(&self, limits: &[LimitShare]) -> LimitedBy {
         let routes = [&self.net.to_receiver.route, &self.net.to_sender.route];
         let busiest = routes
             .iter()
@@ -87,17 +89,24 @@ impl World {
         if busiest.as_secs_f64() > FULL * self.now.as_secs_f64() {
             return LimitedBy::Bandwidth;
         }
+        limits.first().map_or(LimitedBy::Unknown, |longest| longest.kind)
+    }
+
+    /// How long each limit held the sender back, longest first.
+    fn limits_of(connection: &Connection) -> Vec<LimitShare> {
         let times = connection.sender.stats().limited;
-        let longest = Limit::ALL.iter().zip(times).max_by_key(|(_, time)| *time);
-        match longest.map(|(limit, _)| *limit) {
-            Some(Limit::Application) => LimitedBy::Application,
-            Some(Limit::Opportunity) => LimitedBy::Opportunity,
-            Some(Limit::ReceiveWindow) => LimitedBy::ReceiveWindow,
-            Some(Limit::SendBuffer) => LimitedBy::SendBuffer,
-            Some(Limit::Congestion) => LimitedBy::Congestion,
-            Some(Limit::Rto) => LimitedBy::Rto,
-            None => LimitedBy::Unknown,
-        }
+        let total: f64 = times.iter().map(|time| time.as_secs_f64()).sum();
+        let mut shares: Vec<LimitShare> = Limit::ALL
+            .into_iter()
+            .zip(times)
+            .filter(|(_, time)| *time > Time::ZERO)
+            .map(|(limit, time)| LimitShare {
+                kind: limit.into(),
+                share: time.as_secs_f64() / total,
+            })
+            .collect();
+        shares.sort_by(|a, b| b.share.total_cmp(&a.share));
+        shares
     }
 
     fn describe(&self, tally: &Tally) -> Outcome {
@@ -131,6 +140,7 @@ impl World {
             queue_mean_s: Some(tally.queue.as_secs_f64()),
             mss_used_bytes: tcp.and_then(|tcp| tcp.mss),
             limited_by: tally.limited_by,
+            limits: tally.limits.clone(),
             cpu_s_per_gbit: None,
             formula: None,
             flows: Vec::new(),
@@ -157,6 +167,7 @@ struct Tally {
     rtt: Histogram,
     ping: Histogram,
     limited_by: Option<LimitedBy>,
+    limits: Vec<LimitShare>,
 }
 
 #[derive(Debug, Clone)]
@@ -191,7 +202,12 @@ impl Tally {
                 (sum, one) => sum.or_else(|| one.clone()),
             };
         }
-        total.limited_by = common_limit(tallies);
+        // What limits the flow that carries most is what the reader asks about.
+        let limited = tallies.iter().filter(|tally| tally.limited_by.is_some());
+        if let Some(leader) = limited.max_by_key(|tally| tally.payload) {
+            total.limited_by = leader.limited_by;
+            total.limits.clone_from(&leader.limits);
+        }
         total
     }
 }
@@ -212,10 +228,17 @@ impl TcpTally {
     }
 }
 
-/// The limit of the flow that carries most: it is what the reader asks about.
-fn common_limit(tallies: &[Tally]) -> Option<LimitedBy> {
-    let limited = tallies.iter().filter(|tally| tally.limited_by.is_some());
-    limited.max_by_key(|tally| tally.payload)?.limited_by
+impl From<Limit> for LimitedBy {
+    fn from(limit: Limit) -> Self {
+        match limit {
+            Limit::Application => Self::Application,
+            Limit::Opportunity => Self::Opportunity,
+            Limit::ReceiveWindow => Self::ReceiveWindow,
+            Limit::SendBuffer => Self::SendBuffer,
+            Limit::Congestion => Self::Congestion,
+            Limit::Rto => Self::Rto,
+        }
+    }
 }
 
 fn on_wire(link: &LinkSpec, ip_len: u32) -> u64 {

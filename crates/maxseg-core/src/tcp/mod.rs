@@ -29,3 +29,4 @@ pub use receiver::{Receiver, ReceiverStats};
 pub use rto::Rto;
 pub use segment::Segment;
 pub use sender::{Limit, Sender, SenderStats};
+pub use window::offered_window;

@@ -1,6 +1,6 @@
 //! Which receive window a peer really sees.
 
-use crate::settings::WindowScale;
+use crate::settings::{Settings, WindowScale};
 use crate::units::Bytes;
 
 /// The largest value of the window field.
@@ -13,6 +13,12 @@ pub(super) struct OfferedWindow {
     pub(super) in_syn: u32,
     /// In every other segment.
     pub(super) afterwards: u32,
+}
+
+/// The largest window that a receiver with these settings offers once the connection stands.
+pub fn offered_window(receiver: &Settings, mss: Bytes) -> Bytes {
+    let window = offered(receiver.window.bytes(mss), receiver.window_scale);
+    Bytes::new(u64::from(window.afterwards))
 }
 
 /// The window that a receiver with this much room offers.

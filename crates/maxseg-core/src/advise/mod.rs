@@ -1,0 +1,7 @@
+//! From results to advice: a change, what it gains, whether that stands out of the noise, and why.
+
+mod segment_size;
+mod what_if;
+
+pub use segment_size::{Alignment, MSS_KEY, SegmentSizeAdvice, Versus, segment_size};
+pub use what_if::{Change, Trial, what_if};

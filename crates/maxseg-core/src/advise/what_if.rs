@@ -1,0 +1,183 @@
+//! What would be, if a limit were gone: each change alone, then together.
+
+use crate::engine::{Engine, EngineError, Unwatched};
+use crate::errors::Schedule;
+use crate::outcome::{LimitedBy, Outcome};
+use crate::scenario::{FlowKind, Scenario};
+use crate::settings::{WindowScale, WindowSize};
+use crate::stats::Summary;
+use crate::units::{Bytes, Time};
+
+/// Something that could be otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// A receive window that covers the path.
+    Window(Bytes),
+    /// A send buffer that covers the path.
+    SendBuffer(Bytes),
+    /// No packet is damaged. No setting does that; it shows what the damage costs.
+    NoErrors,
+}
+
+impl Change {
+    /// Whether a host's settings can make it.
+    pub const fn is_setting(self) -> bool {
+        match self {
+            Self::Window(_) | Self::SendBuffer(_) => true,
+            Self::NoErrors => false,
+        }
+    }
+
+    /// As a user would try it, or in words.
+    pub fn describe(self) -> String {
+        match self {
+            Self::Window(bytes) => format!("receiver.window = \"{bytes}\""),
+            Self::SendBuffer(bytes) => format!("sender.send_buffer = \"{bytes}\""),
+            Self::NoErrors => "no packet damaged on the path".to_owned(),
+        }
+    }
+
+    fn apply(self, scenario: &mut Scenario) {
+        match self {
+            Self::Window(bytes) => {
+                scenario.receiver.window = WindowSize::Bytes(bytes);
+                if matches!(
+                    scenario.receiver.window_scale,
+                    WindowScale::Off | WindowScale::Shift(_)
+                ) {
+                    scenario.receiver.window_scale = WindowScale::Auto;
+                }
+            }
+            Self::SendBuffer(bytes) => scenario.sender.send_buffer = Some(bytes),
+            Self::NoErrors => {
+                for hop in &mut scenario.path.hops {
+                    hop.forward.errors = Schedule::default();
+                    hop.reverse.errors = Schedule::default();
+                }
+            }
+        }
+    }
+}
+
+/// A scenario with some changes, run.
+#[derive(Debug, Clone)]
+pub struct Trial {
+    /// What was changed; nothing for the scenario as it is.
+    pub changes: Vec<Change>,
+    /// The scenario with the changes made.
+    pub scenario: Scenario,
+    /// Goodput in bits per second over the seeds.
+    pub goodput: Summary,
+    /// What limits it then.
+    pub limited_by: LimitedBy,
+    /// The first seed's outcome.
+    pub outcome: Outcome,
+}
+
+/// The scenario as it is, each change that could matter alone, and all of them together.
+///
+/// # Errors
+/// The engine has none for one of them.
+pub fn what_if(
+    scenario: &Scenario,
+    engine: &mut dyn Engine,
+    seeds: u64,
+) -> Result<Vec<Trial>, EngineError> {
+    let candidates = candidates(scenario);
+    let mut sets: Vec<Vec<Change>> = vec![Vec::new()];
+    sets.extend(candidates.iter().map(|change| vec![*change]));
+    if candidates.len() > 1 {
+        sets.push(candidates);
+    }
+    sets.into_iter().map(|changes| try_out(scenario, changes, engine, seeds)).collect()
+}
+
+fn try_out(
+    scenario: &Scenario,
+    changes: Vec<Change>,
+    engine: &mut dyn Engine,
+    seeds: u64,
+) -> Result<Trial, EngineError> {
+    let mut scenario = scenario.clone();
+    for change in &changes {
+        change.apply(&mut scenario);
+    }
+    let seeds = if scenario.is_random() { seeds.max(1) } else { 1 };
+    let mut run = scenario.clone();
+    let outcomes: Vec<Outcome> = (0..seeds)
+        .map(|n| {
+            run.seed = scenario.seed + n;
+            engine.run(&run, &mut Unwatched)
+        })
+        .collect::<Result<_, _>>()?;
+    let goodputs: Vec<f64> = outcomes.iter().filter_map(|outcome| outcome.goodput_bps).collect();
+    Ok(Trial {
+        changes,
+        goodput: Summary::of(&goodputs),
+        limited_by: outcomes[0].limited_by.unwrap_or(LimitedBy::Unknown),
+        outcome: outcomes[0].clone(),
+        scenario,
+    })
+}
+
+/// The changes that could make a bulk flow of this scenario faster.
+fn candidates(scenario: &Scenario) -> Vec<Change> {
+    let Some(flow) = scenario.flows.iter().find(|flow| flow.kind == FlowKind::Bulk) else {
+        return Vec::new();
+    };
+    let mss = scenario.mss(flow).effective.bytes();
+    let wanted = covering(scenario);
+    let window = crate::tcp::offered_window(&scenario.receiver, mss);
+    let mut changes = Vec::new();
+    if window < wanted {
+        changes.push(Change::Window(wanted));
+    }
+    if scenario.sender.send_buffer.is_some_and(|buffer| buffer < wanted) {
+        changes.push(Change::SendBuffer(wanted));
+    }
+    if scenario.path.hops.iter().any(|hop| hop.forward.errors.is_random()) {
+        changes.push(Change::NoErrors);
+    }
+    changes
+}
+
+/// A window that keeps the path full while a loss is repaired: twice what the path holds, rounded up
+/// to a power of two.
+fn covering(scenario: &Scenario) -> Bytes {
+    let rtt = scenario.path.propagation_rtt().max(Time::from_millis(1));
+    let held = scenario.bottleneck_rate().bytes_in(rtt).get();
+    let largest = 1 << 29;
+    Bytes::new((2 * held).next_power_of_two().clamp(1 << 16, largest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim::Sim;
+
+    const SLOW: &str = "[[hop]]\nrate = \"200 Mbit/s\"\ndelay = \"40 ms\"\nqueue = \"1000 packets\"\n\
+                        errors = { model = \"uniform\", rate = \"0.05%\" }\n\
+                        [receiver]\nwindow = \"64 KiB\"\n[until]\ntime = \"20 s\"";
+
+    #[test]
+    fn each_limit_alone_then_all_together() {
+        let scenario = Scenario::from_toml("test", SLOW).unwrap();
+        let trials = what_if(&scenario, &mut Sim, 5).unwrap();
+        let changes: Vec<&[Change]> = trials.iter().map(|trial| trial.changes.as_slice()).collect();
+        // 80 ms at 200 Mbit/s hold 2 MB: twice that is covered by 4 MiB.
+        let window = Change::Window(Bytes::new(4 << 20));
+        let wanted: [&[Change]; 4] =
+            [&[], &[window], &[Change::NoErrors], &[window, Change::NoErrors]];
+        assert_eq!(changes, wanted);
+        let goodput: Vec<f64> = trials.iter().map(|trial| trial.goodput.mean).collect();
+        assert!(goodput[1] > goodput[0] && goodput[2] > goodput[0]);
+        assert!(goodput[3] > 5.0 * goodput[1].max(goodput[2]), "either alone hides the other");
+    }
+
+    #[test]
+    fn where_nothing_limits_nothing_is_tried() {
+        let text = "[[hop]]\nrate = \"1 Mbit/s\"\ndelay = \"5 ms\"";
+        let scenario = Scenario::from_toml("test", text).unwrap();
+        assert_eq!(what_if(&scenario, &mut Sim, 5).unwrap().len(), 1);
+    }
+}

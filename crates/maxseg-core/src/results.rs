@@ -1,0 +1,171 @@
+//! Many runs: rows, and what they say together.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::engine::{Caveat, EngineName};
+use crate::outcome::{LimitedBy, Outcome};
+use crate::stats::Summary;
+
+/// One run of one engine at one point of a sweep.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Row {
+    /// Who ran it.
+    pub engine: EngineName,
+    /// The swept keys with their values, as in the file.
+    pub point: Map<String, Value>,
+    /// What identifies the experiment: [`Scenario::content_hash`](crate::scenario::Scenario::content_hash).
+    pub hash: String,
+    /// The seed; `None` for an engine to which chance means nothing.
+    pub seed: Option<u64>,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// What to know about it.
+    pub caveats: Vec<Caveat>,
+}
+
+/// What makes a row the same as another.
+pub type RowKey = (String, EngineName, Option<u64>);
+
+impl Row {
+    /// Rows with the same key have the same outcome.
+    pub fn key(&self) -> RowKey {
+        (self.hash.clone(), self.engine, self.seed)
+    }
+}
+
+/// All runs of one engine at one point.
+#[derive(Debug, Clone)]
+pub struct Group<'a> {
+    /// Who ran them.
+    pub engine: EngineName,
+    /// The swept keys with their values.
+    pub point: &'a Map<String, Value>,
+    /// The runs, by seed.
+    pub rows: Vec<&'a Row>,
+}
+
+/// The rows by engine and point, in the order in which they first come.
+pub fn groups(rows: &[Row]) -> Vec<Group<'_>> {
+    let mut order: Vec<Group<'_>> = Vec::new();
+    let mut known: BTreeMap<(EngineName, &str), usize> = BTreeMap::new();
+    for row in rows {
+        let index = *known.entry((row.engine, row.hash.as_str())).or_insert_with(|| {
+            order.push(Group { engine: row.engine, point: &row.point, rows: Vec::new() });
+            order.len() - 1
+        });
+        order[index].rows.push(row);
+    }
+    for group in &mut order {
+        group.rows.sort_by_key(|row| row.seed);
+    }
+    order
+}
+
+impl Group<'_> {
+    /// Mean and spread of one number of the outcomes; `None` where no run knows it.
+    pub fn summary(&self, number: impl Fn(&Outcome) -> Option<f64>) -> Option<Summary> {
+        let samples: Vec<f64> = self.rows.iter().filter_map(|row| number(&row.outcome)).collect();
+        (!samples.is_empty()).then(|| Summary::of(&samples))
+    }
+
+    /// Mean and spread of the goodput in bits per second.
+    pub fn goodput(&self) -> Option<Summary> {
+        self.summary(|outcome| outcome.goodput_bps)
+    }
+
+    /// The limit of most runs.
+    pub fn limited_by(&self) -> Option<LimitedBy> {
+        let mut counts: BTreeMap<LimitedBy, usize> = BTreeMap::new();
+        for limit in self.rows.iter().filter_map(|row| row.outcome.limited_by) {
+            *counts.entry(limit).or_default() += 1;
+        }
+        counts.into_iter().max_by_key(|(_, count)| *count).map(|(limit, _)| limit)
+    }
+
+    /// For the JSON document: every number of the outcome as `{"mean", "ci95"}`, `null` where no run
+    /// knows it.
+    pub fn to_json(&self) -> Value {
+        let outcomes: Vec<Map<String, Value>> =
+            self.rows.iter().map(|row| numbers(&row.outcome)).collect();
+        let mut summary = Map::new();
+        summary.insert("engine".to_owned(), Value::from(self.engine.word()));
+        summary.insert("point".to_owned(), Value::Object(self.point.clone()));
+        summary.insert("runs".to_owned(), Value::from(self.rows.len()));
+        for key in outcomes.first().map(|outcome| outcome.keys()).into_iter().flatten() {
+            let samples: Vec<f64> =
+                outcomes.iter().filter_map(|outcome| outcome.get(key)?.as_f64()).collect();
+            let value = if samples.is_empty() {
+                Value::Null
+            } else {
+                let of = Summary::of(&samples);
+                serde_json::json!({ "mean": of.mean, "ci95": of.ci95() })
+            };
+            summary.insert(key.clone(), value);
+        }
+        let limit = self.limited_by().map_or(Value::Null, |limit| Value::from(limit.word()));
+        summary.insert("limited_by".to_owned(), limit);
+        Value::Object(summary)
+    }
+}
+
+/// The numbers of an outcome by key, `null` where unknown; words and lists left out.
+pub fn numbers(outcome: &Outcome) -> Map<String, Value> {
+    match serde_json::to_value(outcome) {
+        Ok(Value::Object(mut map)) => {
+            for word in ["limited_by", "formula", "limits", "flows"] {
+                map.remove(word);
+            }
+            map
+        }
+        Ok(_) | Err(_) => Map::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(engine: EngineName, mss: u64, seed: Option<u64>, goodput: f64) -> Row {
+        let mut point = Map::new();
+        point.insert("sender.mss".to_owned(), Value::from(mss));
+        Row {
+            engine,
+            point,
+            hash: mss.to_string(),
+            seed,
+            outcome: Outcome { goodput_bps: Some(goodput), ..Outcome::default() },
+            caveats: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn rows_gather_by_engine_and_point() {
+        let rows = [
+            row(EngineName::Sim, 536, Some(2), 30.0),
+            row(EngineName::Model, 536, None, 20.0),
+            row(EngineName::Sim, 536, Some(1), 10.0),
+            row(EngineName::Sim, 600, Some(1), 50.0),
+        ];
+        let groups = groups(&rows);
+        let shape: Vec<_> = groups.iter().map(|group| (group.engine, group.rows.len())).collect();
+        assert_eq!(shape, [(EngineName::Sim, 2), (EngineName::Model, 1), (EngineName::Sim, 1)]);
+        let goodput = groups[0].goodput().unwrap();
+        assert!((goodput.mean - 20.0).abs() < 1e-12);
+        assert_eq!(groups[0].rows[0].seed, Some(1));
+    }
+
+    #[test]
+    fn a_summary_has_every_number_and_null_for_the_unknown() {
+        let rows =
+            [row(EngineName::Sim, 536, Some(1), 10.0), row(EngineName::Sim, 536, Some(2), 30.0)];
+        let json = groups(&rows)[0].to_json();
+        assert_eq!(json["runs"], 2);
+        assert_eq!(json["goodput_bps"]["mean"], 20.0);
+        assert!(json["goodput_bps"]["ci95"].as_f64().unwrap() > 100.0);
+        assert!(json["timeouts"].is_null() && json.get("timeouts").is_some());
+    }
+}

@@ -137,6 +137,20 @@ pub struct Sample {
     pub acknowledged: Bytes,
 }
 
+/// What to know of a transfer that did not come to its end.
+pub fn unfinished(scenario: &Scenario, outcome: &Outcome) -> Option<Caveat> {
+    let bulk = scenario.flows.iter().filter(|flow| flow.kind == FlowKind::Bulk).count() as u64;
+    let wanted = scenario.until.bytes?.get() * bulk;
+    let got = outcome.payload_bytes?;
+    (got < wanted).then(|| {
+        let text = format!(
+            "the run ended after {} with {got} of {wanted} bytes acknowledged",
+            scenario.until.time
+        );
+        Caveat::new("unfinished", text)
+    })
+}
+
 /// What becomes of segments that are too large for a hop, for each bulk flow.
 pub(crate) fn path_mtu_caveats(scenario: &Scenario) -> Vec<Caveat> {
     let bulk = scenario.flows.iter().filter(|flow| flow.kind == FlowKind::Bulk);

@@ -18,6 +18,10 @@ impl Summary {
         if n == 0 {
             return Self::default();
         }
+        // Equal samples have no spread; their mean may be a rounding error away from them.
+        if samples.windows(2).all(|pair| pair[0].total_cmp(&pair[1]).is_eq()) {
+            return Self { n, mean: samples[0], sd: 0.0 };
+        }
         let mean = samples.iter().sum::<f64>() / n as f64;
         let squares: f64 = samples.iter().map(|x| (x - mean) * (x - mean)).sum();
         let sd = if n < 2 { 0.0 } else { libm::sqrt(squares / (n - 1) as f64) };
@@ -141,6 +145,8 @@ mod tests {
         assert!((summary.mean - 5.0).abs() < 1e-12);
         assert!((summary.sd - 2.138_09).abs() < 1e-5);
         assert!((summary.ci95().unwrap() - 1.787_5).abs() < 1e-3);
+        let equal = Summary::of(&[0.1; 10]);
+        assert_eq!((equal.mean.to_bits(), equal.sd.to_bits()), (0.1_f64.to_bits(), 0));
         assert_eq!(Summary::of(&[3.0]).ci95(), None);
         assert_eq!(Summary::of(&[]).n, 0);
     }

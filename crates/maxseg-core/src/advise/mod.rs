@@ -3,5 +3,5 @@
 mod segment_size;
 mod what_if;
 
-pub use segment_size::{Alignment, MSS_KEY, SegmentSizeAdvice, Versus, segment_size};
+pub use segment_size::{Alignment, SegmentSizeAdvice, Versus, headers, is_size_key, segment_size};
 pub use what_if::{Change, Trial, what_if};

@@ -4,12 +4,19 @@ use serde_json::{Map, Value};
 
 use crate::engine::EngineName;
 use crate::results::{Group, Row, groups};
-use crate::scenario::Scenario;
+use crate::scenario::{FlowKind, Scenario};
 use crate::stats::Summary;
 use crate::units::Bytes;
 
-/// The key whose sweep this advice is about.
-pub const MSS_KEY: &str = "sender.mss";
+/// Whether this advice is about a sweep over `key`: the segment size, or a datagram's.
+pub fn is_size_key(key: &str) -> bool {
+    key == "sender.mss" || flow_of_size_key(key).is_some()
+}
+
+/// The flow that `flow.N.size` is about.
+fn flow_of_size_key(key: &str) -> Option<usize> {
+    key.strip_prefix("flow.")?.strip_suffix(".size")?.parse().ok()
+}
 
 /// Sizes that everybody knows: what hosts use when they know nothing better, and what fits Ethernet.
 const COMMON: [u64; 2] = [536, 1460];
@@ -56,11 +63,17 @@ pub struct Alignment {
     pub unused: u64,
 }
 
+/// The size key of a point, and its value.
+fn size_of(point: &Map<String, Value>) -> Option<(String, u64)> {
+    let (key, value) = point.iter().find(|(key, _)| is_size_key(key))?;
+    Some((key.clone(), value.as_u64()?))
+}
+
 /// The sizes that were tried under one condition.
 type Sizes<'a> = Vec<(u64, Group<'a>)>;
 
-/// Advice for every condition of a sweep over [`MSS_KEY`], from the runs of `engine`; empty where
-/// there are not two sizes to choose from.
+/// Advice for every condition of a sweep over a size ([`is_size_key`]), from the runs of `engine`;
+/// empty where there are not two sizes to choose from.
 pub fn segment_size(
     rows: &[Row],
     engine: EngineName,
@@ -68,9 +81,9 @@ pub fn segment_size(
 ) -> Vec<SegmentSizeAdvice> {
     let mut conditions: Vec<(Map<String, Value>, Sizes<'_>)> = Vec::new();
     for group in groups(rows).into_iter().filter(|group| group.engine == engine) {
-        let Some(size) = group.point.get(MSS_KEY).and_then(Value::as_u64) else { continue };
+        let Some((key, size)) = size_of(group.point) else { continue };
         let mut condition = group.point.clone();
-        condition.remove(MSS_KEY);
+        condition.remove(&key);
         match conditions.iter_mut().find(|(known, _)| *known == condition) {
             Some((_, sizes)) => sizes.push((size, group)),
             None => conditions.push((condition, vec![(size, group)])),
@@ -108,7 +121,8 @@ fn advise(
             stands_out: stands_out(best_group, group),
         })
         .collect();
-    let alignment = alignment(scenario, best);
+    let headers = headers(scenario, best_group.point);
+    let alignment = alignment(scenario, best, headers);
     Some(SegmentSizeAdvice { engine, condition, best, goodput, as_good, versus, alignment })
 }
 
@@ -130,13 +144,21 @@ fn stands_out(best: &Group<'_>, other: &Group<'_>) -> Option<bool> {
     summary.ci95().map(|half| summary.mean > half)
 }
 
+/// What a segment or datagram carries in front of its payload.
+pub fn headers(scenario: &Scenario, point: &Map<String, Value>) -> Bytes {
+    let flow = point.keys().find_map(|key| flow_of_size_key(key));
+    match flow.and_then(|index| scenario.flows.get(index)).map(|flow| flow.kind) {
+        Some(FlowKind::Cbr { header, .. } | FlowKind::Ping { header, .. }) => header,
+        Some(FlowKind::Bulk) | None => scenario.tcp_ip_headers(),
+    }
+}
+
 /// How a segment of `size` bytes meets the smallest frames on the way to the receiver.
-fn alignment(scenario: &Scenario, size: u64) -> Option<Alignment> {
+fn alignment(scenario: &Scenario, size: u64, headers: Bytes) -> Option<Alignment> {
     let framed = scenario.path.hops.iter().filter_map(|hop| Some((hop, hop.forward.frame?)));
     let (hop, frame) = framed.min_by_key(|(_, frame)| *frame)?;
     let frame = u64::from(frame);
-    let packet = Bytes::new(size) + scenario.tcp_ip_headers();
-    let wire = hop.forward.framing.on_wire(packet).get();
+    let wire = hop.forward.framing.on_wire(Bytes::new(size) + headers).get();
     let filled = wire.next_multiple_of(frame);
     Some(Alignment { frames: filled / frame, frame, unused: filled - wire })
 }
@@ -152,7 +174,7 @@ mod tests {
         let row = |size: u64, seed: u64, goodput: f64| {
             let mut point = Map::new();
             point.insert("hop.0.errors.rate".to_owned(), Value::from(0.05));
-            point.insert(MSS_KEY.to_owned(), Value::from(size));
+            point.insert("sender.mss".to_owned(), Value::from(size));
             Row {
                 engine: EngineName::Sim,
                 point,

@@ -1,0 +1,128 @@
+//! What `run` and `check` have in common: a scenario, changed from the command line, with its sweep.
+
+use std::io::Read;
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
+use maxseg_core::engine::EngineName;
+use maxseg_core::scenario::{Draft, Point, Sweep};
+
+use crate::failure::Failure;
+use crate::shipped;
+
+/// A scenario and how to run it.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct InputArgs {
+    /// The scenario: a file, `-` for standard input, or the name of a shipped one
+    #[arg(value_name = "FILE")]
+    file: String,
+    /// Who runs it; several with commas
+    #[arg(long, short, value_enum, value_delimiter = ',', default_values_t = [EngineArg::Model, EngineArg::Sim], value_name = "ENGINE")]
+    engine: Vec<EngineArg>,
+    /// Set a key of the scenario, such as sender.mss=536 or hop.radio.errors.rate=1%
+    #[arg(long, short, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Sweep a key: KEY=VALUE,VALUE… or KEY=FROM..TO..STEP; several axes make a product
+    #[arg(long, short, value_name = "KEY=LIST")]
+    axis: Vec<String>,
+    /// Run this many seeds, from the scenario's own on
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    seeds: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum EngineArg {
+    /// Formulas: instant, with their range
+    Model,
+    /// Every packet, in virtual time
+    Sim,
+}
+
+impl From<EngineArg> for EngineName {
+    fn from(engine: EngineArg) -> Self {
+        match engine {
+            EngineArg::Model => Self::Model,
+            EngineArg::Sim => Self::Sim,
+        }
+    }
+}
+
+/// Everything that is to be run.
+#[derive(Debug)]
+pub(crate) struct Input {
+    /// The scenario as written, after `--set`.
+    pub(crate) draft: Draft,
+    /// The file's text, to be run again.
+    pub(crate) text: String,
+    /// What is swept.
+    pub(crate) sweep: Sweep,
+    /// Every combination.
+    pub(crate) points: Vec<Point>,
+    /// Who runs them, each once.
+    pub(crate) engines: Vec<EngineName>,
+    /// How many seeds.
+    pub(crate) seeds: u64,
+}
+
+impl InputArgs {
+    /// A scenario of the program's own, with these axes.
+    pub(crate) fn shipped(name: &str, axes: &[&str], seeds: u64) -> Self {
+        Self {
+            file: name.to_owned(),
+            engine: vec![EngineArg::Model, EngineArg::Sim],
+            set: Vec::new(),
+            axis: axes.iter().map(|axis| (*axis).to_owned()).collect(),
+            seeds,
+        }
+    }
+
+    pub(crate) fn load(&self) -> Result<Input, Failure> {
+        let (name, text) = read(&self.file)?;
+        let mut draft = Draft::parse(&name, &text)?;
+        for assignment in &self.set {
+            draft.set_argument(assignment)?;
+        }
+        let mut sweep = draft.sweep()?;
+        for axis in &self.axis {
+            sweep.add_argument(axis)?;
+        }
+        // Without its sweep the scenario must stand too: its errors have better places.
+        draft.scenario()?;
+        let points = sweep.points(&draft)?;
+        let mut engines: Vec<EngineName> = Vec::new();
+        for engine in self.engine.iter().map(|engine| (*engine).into()) {
+            if !engines.contains(&engine) {
+                engines.push(engine);
+            }
+        }
+        Ok(Input { draft, text, sweep, points, engines, seeds: self.seeds })
+    }
+}
+
+/// The text behind a FILE argument, and what to call it.
+fn read(file: &str) -> Result<(String, String), Failure> {
+    if file == "-" {
+        let mut text = String::new();
+        std::io::stdin()
+            .read_to_string(&mut text)
+            .map_err(|error| Failure::file("read", Path::new("standard input"), &error))?;
+        return Ok(("<stdin>".to_owned(), text));
+    }
+    match std::fs::read_to_string(file) {
+        Ok(text) => Ok((file.to_owned(), text)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => match shipped::scenario(file)
+        {
+            Some(text) => Ok((format!("{file} (shipped)"), text.to_owned())),
+            None => Err(Failure::with_hint(
+                format!("there is no file {file}"),
+                format!("shipped scenarios: {}", shipped_names()),
+            )),
+        },
+        Err(error) => Err(Failure::file("read", Path::new(file), &error)),
+    }
+}
+
+fn shipped_names() -> String {
+    let names: Vec<&str> = shipped::SCENARIOS.iter().map(|(name, _)| *name).collect();
+    names.join(", ")
+}

@@ -1,0 +1,134 @@
+//! The commands, in four rooms: See, Explain, Try, Set.
+
+mod check;
+mod completions;
+mod demo;
+mod input;
+mod run;
+mod schema;
+mod stacks;
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::failure::Failure;
+use crate::printer::{ColorChoice, Printer};
+pub(crate) use input::Input;
+
+/// Finds out which TCP segment size, window and timers a path needs, and proves it.
+#[derive(Debug, Parser)]
+#[command(
+    name = "maxseg",
+    version = concat!(env!("CARGO_PKG_VERSION"), " (", env!("MAXSEG_COMMIT"), ")"),
+    disable_help_subcommand = false,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    global: Global,
+}
+
+#[derive(Debug, Clone, Copy, Args)]
+struct Global {
+    /// When to use colour
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    color: ColorChoice,
+    /// Print less: -q no progress and notes, -qq no errors either
+    #[arg(long, short, global = true, action = ArgAction::Count)]
+    quiet: u8,
+    /// Print more
+    #[arg(long, short, global = true, action = ArgAction::Count)]
+    verbose: u8,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a scenario: sweep it, compare engines, report
+    Run(run::RunArgs),
+    /// Check a scenario: how many points, how long, which caveats
+    Check(check::CheckArgs),
+    /// See in a minute what this is for
+    Demo(demo::DemoArgs),
+    /// List the TCP stacks that a scenario can name
+    Stacks(stacks::StacksArgs),
+    /// Print the JSON Schema of scenarios or of results
+    Schema(schema::SchemaArgs),
+    /// Print the completions of a shell
+    Completions(completions::CompletionsArgs),
+}
+
+/// The rooms of the help page, and who is in them.
+const ROOMS: [(&str, &[&str]); 5] = [
+    ("See", &[]),
+    ("Explain", &[]),
+    ("Try", &["run", "check"]),
+    ("Set", &[]),
+    ("And", &["demo", "stacks", "schema", "completions", "help"]),
+];
+
+/// The command line, for completions, man pages and the help page.
+pub fn command() -> clap::Command {
+    let command = Cli::command();
+    let rooms = rooms(&command);
+    let template = format!(
+        "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{rooms}\nOptions:\n{{options}}\n\n\
+         `maxseg help COMMAND` says more, with examples. Begin with `maxseg demo`.\n"
+    );
+    command.help_template(template)
+}
+
+/// The commands by room, one line each.
+fn rooms(command: &clap::Command) -> String {
+    let mut text = String::new();
+    for (room, names) in ROOMS {
+        let _ = writeln!(text, "{room}:");
+        if names.is_empty() {
+            let _ = writeln!(text, "  (comes with a later version)");
+        }
+        for name in names {
+            let about = match command.find_subcommand(name).and_then(clap::Command::get_about) {
+                Some(about) => about.to_string(),
+                None => "Say more about a command, with examples".to_owned(),
+            };
+            let _ = writeln!(text, "  {name:12} {about}");
+        }
+    }
+    text
+}
+
+pub(crate) fn main() -> ExitCode {
+    let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    let printer = Printer::new(cli.global.color, cli.global.quiet, cli.global.verbose);
+    match cli.command.run(printer) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            printer.failure(&failure.render());
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+impl Command {
+    fn run(&self, printer: Printer) -> Result<(), Failure> {
+        match self {
+            Self::Run(args) => run::run(args, printer),
+            Self::Check(args) => check::run(args, printer),
+            Self::Demo(args) => demo::run(args, printer),
+            Self::Stacks(args) => stacks::run(args, printer),
+            Self::Schema(args) => schema::run(args, printer),
+            Self::Completions(args) => completions::run(args, printer),
+        }
+    }
+}

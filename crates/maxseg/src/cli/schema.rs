@@ -1,0 +1,39 @@
+//! `maxseg schema`
+
+use clap::{Args, ValueEnum};
+use maxseg_core::scenario::ScenarioSpec;
+
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::report::document::Document;
+
+/// Print the JSON Schema of scenarios or of results
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  maxseg schema > scenario.schema.json
+  maxseg schema results")]
+pub(crate) struct SchemaArgs {
+    /// Of what
+    #[arg(value_enum, default_value_t)]
+    what: What,
+}
+
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+enum What {
+    /// A scenario file, as JSON
+    #[default]
+    Scenario,
+    /// What `run --json` prints
+    Results,
+}
+
+pub(crate) fn run(args: &SchemaArgs, printer: Printer) -> Result<(), Failure> {
+    let schema = match args.what {
+        What::Scenario => schemars::schema_for!(ScenarioSpec),
+        What::Results => schemars::schema_for!(Document),
+    };
+    let text = serde_json::to_string_pretty(&schema).unwrap_or_default();
+    printer.data(&format!("{text}\n"))?;
+    Ok(())
+}

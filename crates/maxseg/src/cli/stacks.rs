@@ -1,0 +1,68 @@
+//! `maxseg stacks`
+
+use std::fmt::Write as _;
+
+use clap::{Args, Subcommand};
+use maxseg_core::settings::{builtin_stacks, stack};
+
+use crate::failure::Failure;
+use crate::printer::Printer;
+
+/// List the TCP stacks that a scenario can name, or show one
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  maxseg stacks
+  maxseg stacks show ns2-reno")]
+pub(crate) struct StacksArgs {
+    #[command(subcommand)]
+    what: Option<What>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Print a stack's data file: every value, with its source
+    Show {
+        /// The stack's name
+        name: String,
+    },
+}
+
+pub(crate) fn run(args: &StacksArgs, printer: Printer) -> Result<(), Failure> {
+    match &args.what {
+        Some(What::Show { name }) => {
+            let stack = stack(name).map_err(|error| match error.similar {
+                Some(similar) => {
+                    Failure::with_hint(error.to_string(), format!("did you mean `{similar}`?"))
+                }
+                None => Failure::with_hint(error.to_string(), "`maxseg stacks` lists them"),
+            })?;
+            printer.data(stack.text)?;
+        }
+        None if args.json => {
+            let stacks: Vec<_> = builtin_stacks()
+                .map(|stack| serde_json::json!({ "name": stack.name, "about": stack.about, "sources": stack.sources }))
+                .collect();
+            printer.data(&format!(
+                "{}\n",
+                serde_json::json!({ "schema_version": 1, "stacks": stacks })
+            ))?;
+        }
+        None => {
+            let mut text = String::new();
+            for stack in builtin_stacks() {
+                let _ = writeln!(
+                    text,
+                    "{}  {}",
+                    printer.bold(&format!("{:12}", stack.name)),
+                    stack.about
+                );
+            }
+            printer.data(&text)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! What ends a command early, and how it is told.
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::Path;
+
+use maxseg_core::scenario::{Place, ScenarioError};
+
+/// Why a command did not do what it was asked.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// A scenario is wrong.
+    Scenario(ScenarioError),
+    /// Anything else that is the input's or the machine's fault.
+    Other {
+        /// What could not be done, and why.
+        what: String,
+        /// How to mend it.
+        hint: Option<String>,
+    },
+    /// The user interrupted it; what was done is kept.
+    Interrupted,
+    /// Whoever read our output has gone.
+    BrokenPipe,
+}
+
+impl Failure {
+    pub(crate) fn new(what: impl Into<String>) -> Self {
+        Self::Other { what: what.into(), hint: None }
+    }
+
+    pub(crate) fn with_hint(what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Other { what: what.into(), hint: Some(hint.into()) }
+    }
+
+    /// A file could not be used.
+    pub(crate) fn file(doing: &str, file: &Path, error: &io::Error) -> Self {
+        Self::new(format!("cannot {doing} {}: {error}", file.display()))
+    }
+
+    /// As the exit code says it: 1 for input and machine, 130 after an interrupt.
+    pub(crate) const fn exit_code(&self) -> u8 {
+        match self {
+            Self::Scenario(_) | Self::Other { .. } => 1,
+            Self::Interrupted => 130,
+            Self::BrokenPipe => 0,
+        }
+    }
+
+    /// What to print: what, where, why, and how to mend it; nothing for what needs no words.
+    pub(crate) fn render(&self) -> String {
+        match self {
+            Self::Scenario(error) => render_scenario_error(error),
+            Self::Other { what, hint } => with_hint(format!("error: {what}\n"), hint.as_deref()),
+            Self::Interrupted | Self::BrokenPipe => String::new(),
+        }
+    }
+}
+
+fn with_hint(mut text: String, hint: Option<&str>) -> String {
+    if let Some(hint) = hint {
+        let _ = writeln!(text, "hint: {hint}");
+    }
+    text
+}
+
+fn render_scenario_error(error: &ScenarioError) -> String {
+    let mut text = format!("error: {}\n", error.what);
+    match &error.place {
+        Place::File(excerpt) => {
+            let number = excerpt.line.to_string();
+            let margin = " ".repeat(number.len());
+            // Tabs stay tabs below, so that the caret stands under what it points at.
+            let indent: String = excerpt
+                .text
+                .chars()
+                .take(excerpt.column - 1)
+                .map(|c| if c == '\t' { '\t' } else { ' ' })
+                .collect();
+            let _ = writeln!(
+                text,
+                "{margin}--> {}:{}:{}\n{margin} |\n{number} | {}\n{margin} | {indent}{}",
+                excerpt.file,
+                excerpt.line,
+                excerpt.column,
+                excerpt.text,
+                "^".repeat(excerpt.width)
+            );
+        }
+        Place::Argument(argument) => {
+            let _ = writeln!(text, "  --> in `{argument}`");
+        }
+        Place::Missing(file) => {
+            let _ = writeln!(text, "  --> {file}");
+        }
+    }
+    with_hint(text, error.hint.as_deref())
+}
+
+impl From<ScenarioError> for Failure {
+    fn from(error: ScenarioError) -> Self {
+        Self::Scenario(error)
+    }
+}
+
+/// For output: a reader that has gone is no failure of ours.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            Self::BrokenPipe
+        } else {
+            Self::new(format!("cannot write: {error}"))
+        }
+    }
+}

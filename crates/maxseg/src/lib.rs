@@ -1,0 +1,21 @@
+//! The command line of maxseg: read, run, report.
+//!
+//! `cli` has a file for each command; `runner` runs sweeps on all cores and keeps what is done;
+//! `report` turns results into text, JSON, CSV, Parquet and a page with pictures.
+#![forbid(unsafe_code)]
+
+mod cli;
+mod failure;
+mod printer;
+pub mod report;
+mod runner;
+mod shipped;
+
+use std::process::ExitCode;
+
+pub use cli::command;
+
+/// Runs the program with the process's own arguments.
+pub fn main() -> ExitCode {
+    cli::main()
+}

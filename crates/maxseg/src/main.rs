@@ -1,0 +1,7 @@
+//! `maxseg`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    maxseg::main()
+}

@@ -1,0 +1,83 @@
+//! Everything that is printed: data to standard output, talk to standard error.
+
+use std::io::{self, IsTerminal, Write};
+
+use clap::ValueEnum;
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorChoice {
+    /// On a terminal, unless `NO_COLOR` is set or `TERM` is dumb.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Where the program prints.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Printer {
+    color: bool,
+    quiet: u8,
+    verbose: u8,
+    talk_on_terminal: bool,
+}
+
+impl Printer {
+    pub(crate) fn new(color: ColorChoice, quiet: u8, verbose: u8) -> Self {
+        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let color = match color {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto if set("NO_COLOR") || dumb => false,
+            ColorChoice::Auto => set("CLICOLOR_FORCE") || io::stdout().is_terminal(),
+        };
+        let talk_on_terminal = io::stderr().is_terminal() && !dumb;
+        Self { color, quiet, verbose, talk_on_terminal }
+    }
+
+    /// What the command was asked for.
+    #[expect(clippy::unused_self, reason = "all output goes through a printer")]
+    pub(crate) fn data(self, text: &str) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        out.flush()
+    }
+
+    /// Something to know, unless the user asked for quiet.
+    pub(crate) fn note(self, text: &str) {
+        if self.quiet == 0 {
+            let _ = writeln!(io::stderr(), "{text}");
+        }
+    }
+
+    /// Why the command failed; silenced only by `-qq`.
+    pub(crate) fn failure(self, text: &str) {
+        if self.quiet < 2 {
+            let _ = io::stderr().write_all(text.as_bytes());
+        }
+    }
+
+    /// Whether a progress bar can and should be shown.
+    pub(crate) const fn shows_progress(self) -> bool {
+        self.talk_on_terminal && self.quiet == 0
+    }
+
+    /// Whether the user asked for more.
+    pub(crate) const fn is_verbose(self) -> bool {
+        self.verbose > 0
+    }
+
+    /// Emphasised, where colour is on.
+    pub(crate) fn bold(self, text: &str) -> String {
+        if self.color { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// Set back, where colour is on.
+    pub(crate) fn dim(self, text: &str) -> String {
+        if self.color { format!("\x1b[2m{text}\x1b[0m") } else { text.to_owned() }
+    }
+}

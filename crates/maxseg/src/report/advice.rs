@@ -1,0 +1,65 @@
+//! Advice in sentences.
+
+use std::fmt::Write as _;
+
+use maxseg_core::advise::{Alignment, SegmentSizeAdvice, Versus, segment_size};
+use maxseg_core::engine::EngineName;
+use maxseg_core::results::Row;
+use maxseg_core::scenario::Scenario;
+
+use super::words;
+
+/// Advice from the engine that knows most: packets where they were run, formulas otherwise.
+pub(crate) fn segment_sizes(rows: &[Row], scenario: &Scenario) -> Vec<SegmentSizeAdvice> {
+    let by_packets = segment_size(rows, EngineName::Sim, scenario);
+    if by_packets.is_empty() { segment_size(rows, EngineName::Model, scenario) } else { by_packets }
+}
+
+/// A line for each condition, under a heading; nothing where there is no advice.
+pub(crate) fn advice_lines(advice: &[SegmentSizeAdvice]) -> Vec<String> {
+    advice.iter().map(advice_line).collect()
+}
+
+/// `error rate on radio 5%: 344 bytes, 3 full frames of 128 …`.
+pub(super) fn advice_line(advice: &SegmentSizeAdvice) -> String {
+    let mut line = String::new();
+    let condition: Vec<String> = advice
+        .condition
+        .iter()
+        .map(|(key, value)| format!("{} {}", words::title(key), words::value(key, value)))
+        .collect();
+    if !condition.is_empty() {
+        let _ = write!(line, "{}: ", condition.join(", "));
+    }
+    let _ = write!(line, "{} bytes", advice.best);
+    if let Some(alignment) = advice.alignment {
+        let _ = write!(line, " ({})", frames(alignment));
+    }
+    let _ = write!(line, ", {}", words::rate(advice.goodput.mean));
+    for versus in &advice.versus {
+        let _ = write!(line, ", {}", against(versus));
+    }
+    if !advice.as_good.is_empty() {
+        let sizes: Vec<String> = advice.as_good.iter().map(u64::to_string).collect();
+        let _ = write!(line, "; within the noise as good: {}", sizes.join(", "));
+    }
+    line
+}
+
+fn frames(alignment: Alignment) -> String {
+    let Alignment { frames, frame, unused } = alignment;
+    let plural = if frames == 1 { "" } else { "s" };
+    match unused {
+        0 => format!("{frames} full frame{plural} of {frame}"),
+        _ => format!("{frames} frame{plural} of {frame}, {unused} bytes unused"),
+    }
+}
+
+fn against(versus: &Versus) -> String {
+    let gain = format!("{} over {}", words::gain(versus.gain), versus.size);
+    match versus.stands_out {
+        Some(true) => gain,
+        Some(false) => format!("{gain} (not beyond noise)"),
+        None => format!("{gain} (one seed: could be chance)"),
+    }
+}

@@ -1,0 +1,152 @@
+//! Workers, one a core.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::time::Duration;
+
+use maxseg_core::engine::{Continue, Engine, EngineError, EngineName, Sample, Watch, unfinished};
+use maxseg_core::model::Model;
+use maxseg_core::results::Row;
+use maxseg_core::sim::Sim;
+use maxseg_core::units::Time;
+
+use super::Task;
+use crate::failure::Failure;
+
+/// A row as it finishes, with the time series that was asked for.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    /// The row.
+    pub(crate) row: Row,
+    /// Its samples; empty where none were asked for.
+    pub(crate) series: Vec<Sample>,
+}
+
+/// Looks after rows as they finish, and sees how the rest is doing.
+pub(crate) trait Keeper {
+    /// A run has ended.
+    fn keep(&mut self, finished: &Finished) -> Result<(), Failure>;
+    /// So many runs are done, fractions of running ones included.
+    fn progress(&mut self, done: f64);
+}
+
+/// Progress of a run is counted in these parts.
+const PARTS: u64 = 1000;
+
+/// Runs `tasks` on `jobs` threads. Gives the rows in the order of the tasks; fewer of them if `stop`
+/// was set meanwhile.
+pub(crate) fn execute(
+    tasks: &[Task<'_>],
+    jobs: usize,
+    series_every: Option<Time>,
+    stop: &AtomicBool,
+    keeper: &mut dyn Keeper,
+) -> Result<Vec<Row>, Failure> {
+    let next = AtomicUsize::new(0);
+    let running: Vec<AtomicU64> = (0..jobs).map(|_| AtomicU64::new(0)).collect();
+    let (finished, results) = mpsc::channel();
+    let mut rows: Vec<(usize, Row)> = Vec::with_capacity(tasks.len());
+    let mut failure = None;
+    std::thread::scope(|scope| {
+        for part in &running {
+            let worker = Worker { tasks, next: &next, part, stop, series_every };
+            let finished = finished.clone();
+            scope.spawn(move || worker.work(&finished));
+        }
+        drop(finished);
+        loop {
+            match results.recv_timeout(Duration::from_millis(100)) {
+                Ok((index, done)) => {
+                    if let Err(error) = keeper.keep(&done) {
+                        failure.get_or_insert(error);
+                        stop.store(true, Ordering::Relaxed);
+                    }
+                    rows.push((index, done.row));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            let parts: u64 = running.iter().map(|part| part.load(Ordering::Relaxed)).sum();
+            keeper.progress(rows.len() as f64 + parts as f64 / PARTS as f64);
+        }
+    });
+    rows.sort_by_key(|(index, _)| *index);
+    match failure {
+        Some(failure) => Err(failure),
+        None => Ok(rows.into_iter().map(|(_, row)| row).collect()),
+    }
+}
+
+struct Worker<'a> {
+    tasks: &'a [Task<'a>],
+    next: &'a AtomicUsize,
+    part: &'a AtomicU64,
+    stop: &'a AtomicBool,
+    series_every: Option<Time>,
+}
+
+impl Worker<'_> {
+    fn work(&self, finished: &Sender<(usize, Finished)>) {
+        loop {
+            let index = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(task) = self.tasks.get(index) else { return };
+            if self.stop.load(Ordering::Relaxed) {
+                return;
+            }
+            let Ok(done) = self.run(task) else { return };
+            self.part.store(0, Ordering::Relaxed);
+            if finished.send((index, done)).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn run(&self, task: &Task<'_>) -> Result<Finished, EngineError> {
+        let mut scenario = task.scenario.clone();
+        scenario.seed = task.seed.unwrap_or(scenario.seed);
+        let mut engine: Box<dyn Engine> = match task.engine {
+            EngineName::Model => Box::new(Model),
+            EngineName::Sim => Box::new(Sim),
+        };
+        let series_every = self.series_every.filter(|_| task.engine == EngineName::Sim);
+        let mut watch =
+            WorkerWatch { stop: self.stop, part: self.part, series_every, series: Vec::new() };
+        let mut caveats = engine.caveats(&scenario);
+        let outcome = engine.run(&scenario, &mut watch)?;
+        caveats.extend(unfinished(&scenario, &outcome));
+        let row = Row {
+            engine: task.engine,
+            point: task.point.clone(),
+            hash: task.hash.clone(),
+            seed: task.seed,
+            outcome,
+            caveats,
+        };
+        Ok(Finished { row, series: watch.series })
+    }
+}
+
+/// Tells the pool how far a run is, and the run when to stop.
+struct WorkerWatch<'a> {
+    stop: &'a AtomicBool,
+    part: &'a AtomicU64,
+    series_every: Option<Time>,
+    series: Vec<Sample>,
+}
+
+impl Watch for WorkerWatch<'_> {
+    fn on_progress(&mut self, now: Time, until: Time) -> Continue {
+        let part =
+            u128::from(now.as_nanos()) * u128::from(PARTS) / u128::from(until.as_nanos().max(1));
+        self.part.store(u64::try_from(part).unwrap_or(PARTS).min(PARTS), Ordering::Relaxed);
+        if self.stop.load(Ordering::Relaxed) { Continue::Stop } else { Continue::Go }
+    }
+
+    fn sample_every(&self) -> Option<Time> {
+        self.series_every
+    }
+
+    fn on_sample(&mut self, sample: &Sample) {
+        self.series.push(*sample);
+    }
+}

@@ -1,0 +1,14 @@
+//! Scenarios that come with the program.
+
+/// Name and text of every shipped scenario.
+pub(crate) const SCENARIOS: [(&str, &str); 3] = [
+    ("slow-tunnel", include_str!("../../../scenarios/slow-tunnel.toml")),
+    ("cellular-mss", include_str!("../../../scenarios/cellular-mss.toml")),
+    ("cellular-udp", include_str!("../../../scenarios/cellular-udp.toml")),
+];
+
+/// The shipped scenario called `name`, with or without its ending.
+pub(crate) fn scenario(name: &str) -> Option<&'static str> {
+    let stem = name.strip_suffix(".toml").unwrap_or(name);
+    SCENARIOS.iter().find(|(known, _)| *known == stem).map(|(_, text)| *text)
+}

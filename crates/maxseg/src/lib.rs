@@ -13,7 +13,7 @@ mod shipped;
 
 use std::process::ExitCode;
 
-pub use cli::command;
+pub use cli::{command, picture, results_schema, scenario_schema};
 
 /// Runs the program with the process's own arguments.
 pub fn main() -> ExitCode {

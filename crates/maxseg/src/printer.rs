@@ -39,6 +39,11 @@ impl Printer {
         Self { color, quiet, verbose, talk_on_terminal }
     }
 
+    /// Says nothing but data.
+    pub(crate) const fn silent() -> Self {
+        Self { color: false, quiet: 2, verbose: 0, talk_on_terminal: false }
+    }
+
     /// What the command was asked for.
     #[expect(clippy::unused_self, reason = "all output goes through a printer")]
     pub(crate) fn data(self, text: &str) -> io::Result<()> {

@@ -13,8 +13,8 @@ use super::input::{Input, InputArgs};
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::report::words;
+use crate::runner::Plan;
 use crate::runner::environment::cores;
-use crate::runner::tasks;
 
 /// Check a scenario: how many points, how long, which caveats
 #[derive(Debug, Args)]
@@ -48,7 +48,8 @@ struct Check {
     runs: usize,
     simulated_s: f64,
     cpu_s: f64,
-    mss: Vec<(String, String)>,
+    /// Segment sizes that are not what was asked for.
+    lowered: Vec<String>,
     caveats: Vec<(EngineName, String, String, usize)>,
 }
 
@@ -58,10 +59,10 @@ impl Check {
         let seeds = if by_packets { input.seeds as f64 } else { 0.0 };
         let mut check = Self {
             points: input.points.len(),
-            runs: tasks(input).len(),
+            runs: Plan::new(input).tasks.len(),
             simulated_s: 0.0,
             cpu_s: 0.0,
-            mss: Vec::new(),
+            lowered: Vec::new(),
             caveats: Vec::new(),
         };
         for point in &input.points {
@@ -81,14 +82,18 @@ impl Check {
         let scenario = &point.scenario;
         for flow in scenario.flows.iter().filter(|flow| flow.kind == FlowKind::Bulk) {
             let mss = scenario.mss(flow);
-            let asked = mss.asked.map_or("by MTU".to_owned(), |mss| mss.to_string());
             let offered = mss.offered_by_sender.min(mss.offered_by_receiver);
-            let line = (
-                format!("asked {asked}, advertised {offered}"),
-                format!("effective {}", mss.effective),
-            );
-            if !self.mss.contains(&line) {
-                self.mss.push(line);
+            let line = match mss.asked {
+                Some(asked) if asked != mss.effective => {
+                    format!("asked {asked}, advertised {offered}, effective {}", mss.effective)
+                }
+                None if offered != mss.effective => {
+                    format!("advertised {offered}, effective {}", mss.effective)
+                }
+                Some(_) | None => continue,
+            };
+            if !self.lowered.contains(&line) {
+                self.lowered.push(line);
             }
         }
     }
@@ -124,11 +129,8 @@ impl Check {
         let _ = writeln!(text, "simulated {}", words::time(self.simulated_s));
         let wall = self.cpu_s / cores() as f64;
         let _ = writeln!(text, "takes     about {} on {} cores", words::time(wall), cores());
-        if self.mss.len() <= 20 {
-            for (index, (asked, effective)) in self.mss.iter().enumerate() {
-                let label = if index == 0 { "MSS" } else { "" };
-                let _ = writeln!(text, "{label:9} {asked}, {effective}");
-            }
+        for line in &self.lowered {
+            let _ = writeln!(text, "MSS       {line}");
         }
         for (engine, code, caveat, count) in &self.caveats {
             let points = if *count > 1 { format!(" ({count} points)") } else { String::new() };

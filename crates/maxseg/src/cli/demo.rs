@@ -12,7 +12,7 @@ use maxseg_core::results::{Group, Row, groups};
 use maxseg_core::sim::Sim;
 use serde_json::Value;
 
-use super::input::InputArgs;
+use super::input::{Input, InputArgs};
 use super::run::rows_of;
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -177,13 +177,26 @@ fn limit_in_words(trial: &Trial) -> String {
     format!("{}.", shares.join(", "))
 }
 
-/// Which segment size does a lossy radio link need?
-fn cellular(args: &DemoArgs, printer: Printer) -> Result<(), Failure> {
+/// A small cut of the cellular grid.
+fn cellular_input() -> Result<Input, Failure> {
     let axes = [
         "sender.mss=88,216,344,472,536,600,601,728,984,1368,1460",
         "hop.radio.errors.rate=0.0,0.01,0.03,0.05,0.1",
     ];
-    let input = InputArgs::shipped("cellular-mss", &axes, SEEDS).load()?;
+    InputArgs::shipped("cellular-mss", &axes, SEEDS).load()
+}
+
+/// The demo's picture as an SVG file; `None` where it cannot be made.
+pub fn picture() -> Option<String> {
+    let input = cellular_input().ok()?;
+    let rows = rows_of(&input, Printer::silent()).ok()?;
+    let figures = figures(&rows, &input.points[0].scenario);
+    figures.first().map(|figure| figure.to_svg(true))
+}
+
+/// Which segment size does a lossy radio link need?
+fn cellular(args: &DemoArgs, printer: Printer) -> Result<(), Failure> {
+    let input = cellular_input()?;
     let rows = rows_of(&input, printer)?;
     let scenario = &input.points[0].scenario;
     let advice = segment_sizes(&rows, scenario);

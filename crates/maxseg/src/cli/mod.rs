@@ -15,7 +15,9 @@ use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::printer::{ColorChoice, Printer};
+pub use demo::picture;
 pub(crate) use input::Input;
+pub use schema::{results_schema, scenario_schema};
 
 /// Finds out which TCP segment size, window and timers a path needs, and proves it.
 #[derive(Debug, Parser)]
@@ -35,8 +37,16 @@ struct Cli {
 
 #[derive(Debug, Clone, Copy, Args)]
 struct Global {
-    /// When to use colour
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    /// When to use colour: auto, always or never
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "WHEN",
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
     color: ColorChoice,
     /// Print less: -q no progress and notes, -qq no errors either
     #[arg(long, short, global = true, action = ArgAction::Count)]

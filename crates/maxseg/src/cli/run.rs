@@ -18,7 +18,7 @@ use crate::report::{
 use crate::runner::environment::{Environment, cores};
 use crate::runner::progress::Progress;
 use crate::runner::store::Store;
-use crate::runner::{Finished, Keeper, Task, execute, tasks};
+use crate::runner::{Finished, Keeper, Plan, Task, execute};
 
 /// Run a scenario: sweep it, compare engines, report
 #[derive(Debug, Args)]
@@ -58,8 +58,9 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     let environment = Environment::here();
     let mut store =
         args.out.as_deref().map(|folder| Store::open(folder, args.series.is_some())).transpose()?;
-    announce(&input, printer);
-    let results = results(&input, args, store.as_mut(), printer)?;
+    let plan = Plan::new(&input);
+    announce(&input, &plan, printer);
+    let results = results(&plan, args, store.as_mut(), printer)?;
     let scenario = &input.points[0].scenario;
     let report = Report::new(&input, environment, results, scenario);
     report.print(args, printer)?;
@@ -70,18 +71,20 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     if report.document.complete { Ok(()) } else { Err(Failure::Interrupted) }
 }
 
-/// Runs a shipped scenario as `maxseg run` would, for the demo.
+/// All rows of `input`, kept nowhere; for the demo.
 pub(crate) fn rows_of(input: &Input, printer: Printer) -> Result<Vec<Row>, Failure> {
-    let stop = stop_on_interrupt();
-    let tasks = tasks(input);
-    let mut desk = Desk::new(None, printer, tasks.len());
-    let rows = execute(&tasks, cores(), None, stop, &mut desk)?;
+    let plan = Plan::new(input);
+    let mut desk = Desk::new(None, printer, plan.tasks.len());
+    let rows = execute(&plan, &plan.tasks, cores(), None, stop_on_interrupt(), &mut desk)?;
     desk.progress.finish();
-    if rows.len() < tasks.len() { Err(Failure::Interrupted) } else { Ok(rows) }
+    if rows.len() < plan.tasks.len() {
+        return Err(Failure::Interrupted);
+    }
+    Ok(rows.into_iter().map(|(_, row)| row).collect())
 }
 
-fn announce(input: &Input, printer: Printer) {
-    let runs = tasks(input).len();
+fn announce(input: &Input, plan: &Plan<'_>, printer: Printer) {
+    let runs = plan.tasks.len();
     let engines: Vec<&str> = input.engines.iter().map(|engine| engine.word()).collect();
     let plural = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     printer.note(&format!(
@@ -96,40 +99,32 @@ fn announce(input: &Input, printer: Printer) {
     ));
 }
 
-/// All rows, from disk or run now, in order; fewer of them after an interrupt.
+/// All rows, from disk or run now, in the plan's order; fewer of them after an interrupt.
 fn results(
-    input: &Input,
+    plan: &Plan<'_>,
     args: &RunArgs,
     store: Option<&mut Store>,
     printer: Printer,
 ) -> Result<(Vec<Row>, bool), Failure> {
-    let wanted = tasks(input);
-    let known: Vec<Option<Row>> = wanted
-        .iter()
-        .map(|task| {
-            let row = store.as_ref()?.known(&task.key())?.clone();
-            // The keys may be written otherwise this time; what they mean is the same.
-            Some(Row { point: task.point.clone(), ..row })
-        })
-        .collect();
-    let had = known.iter().flatten().count();
+    let known = |task: &Task| -> Option<Row> {
+        let row = store.as_ref()?.known(&plan.key(task))?.clone();
+        // The keys may be written otherwise this time; what they mean is the same.
+        Some(Row { point: plan.values(task).clone(), ..row })
+    };
+    let mut rows: Vec<Option<Row>> = plan.tasks.iter().map(known).collect();
+    let had = rows.iter().flatten().count();
     if had > 0 {
         printer.note(&format!("{had} runs are there already"));
     }
-    let (numbers, missing): (Vec<usize>, Vec<Task<'_>>) =
-        wanted.into_iter().enumerate().filter(|(number, _)| known[*number].is_none()).unzip();
+    let places: Vec<usize> = (0..rows.len()).filter(|place| rows[*place].is_none()).collect();
+    let missing: Vec<Task> = places.iter().map(|place| plan.tasks[*place]).collect();
     let jobs = args.jobs.map_or_else(cores, usize::from);
     let mut desk = Desk::new(store, printer, missing.len());
-    let fresh = execute(&missing, jobs, args.series, stop_on_interrupt(), &mut desk)?;
+    let fresh = execute(plan, &missing, jobs, args.series, stop_on_interrupt(), &mut desk)?;
     desk.progress.finish();
     let complete = fresh.len() == missing.len();
-    let mut fresh = fresh.into_iter().map(|row| (row.key(), row)).collect::<Vec<_>>();
-    fresh.sort_by(|a, b| a.0.cmp(&b.0));
-    let mut rows: Vec<Option<Row>> = known;
-    for (number, task) in numbers.into_iter().zip(&missing) {
-        if let Ok(found) = fresh.binary_search_by(|(key, _)| key.cmp(&task.key())) {
-            rows[number] = Some(fresh[found].1.clone());
-        }
+    for (index, row) in fresh {
+        rows[places[index]] = Some(row);
     }
     Ok((rows.into_iter().flatten().collect(), complete))
 }

@@ -30,10 +30,25 @@ enum What {
 
 pub(crate) fn run(args: &SchemaArgs, printer: Printer) -> Result<(), Failure> {
     let schema = match args.what {
-        What::Scenario => schemars::schema_for!(ScenarioSpec),
-        What::Results => schemars::schema_for!(Document),
+        What::Scenario => scenario_schema(),
+        What::Results => results_schema(),
     };
-    let text = serde_json::to_string_pretty(&schema).unwrap_or_default();
-    printer.data(&format!("{text}\n"))?;
+    printer.data(&schema)?;
     Ok(())
+}
+
+/// The JSON Schema of a scenario file.
+pub fn scenario_schema() -> String {
+    pretty(&schemars::schema_for!(ScenarioSpec))
+}
+
+/// The JSON Schema of what `run --json` prints.
+pub fn results_schema() -> String {
+    pretty(&schemars::schema_for!(Document))
+}
+
+fn pretty(schema: &schemars::Schema) -> String {
+    let mut text = serde_json::to_string_pretty(schema).unwrap_or_default();
+    text.push('\n');
+    text
 }

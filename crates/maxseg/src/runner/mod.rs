@@ -1,7 +1,7 @@
 //! Runs everything that a command asks for, on all cores, and keeps what is done.
 //!
 //! ```text
-//! Input → tasks (point × engine × seed) → workers → rows, as they finish → Keeper (disk, progress)
+//! Input → Plan (point × engine × seed) → workers → rows, as they finish → Keeper (disk, progress)
 //!                                                 └→ rows, in the order of the tasks
 //! ```
 
@@ -12,59 +12,83 @@ pub(crate) mod store;
 
 use maxseg_core::engine::EngineName;
 use maxseg_core::results::RowKey;
-use maxseg_core::scenario::Scenario;
+use maxseg_core::scenario::{Point, Scenario};
 use serde_json::{Map, Value};
 
 use crate::cli::Input;
 pub(crate) use pool::{Finished, Keeper, execute};
 
-/// One run of one engine.
+/// Everything that is to be run.
 #[derive(Debug)]
-pub(crate) struct Task<'a> {
+pub(crate) struct Plan<'a> {
+    /// The points of the sweep.
+    points: Vec<PlannedPoint<'a>>,
+    /// The runs: point by point, engine by engine, seed by seed.
+    pub(crate) tasks: Vec<Task>,
+}
+
+/// A point of the sweep, as its rows will name it.
+#[derive(Debug)]
+struct PlannedPoint<'a> {
+    values: Map<String, Value>,
+    scenario: &'a Scenario,
+    hash: String,
+}
+
+/// One run of one engine. Small: a plan may have millions of them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Task {
+    point: usize,
     /// Who runs it.
     pub(crate) engine: EngineName,
-    /// The swept keys with their values.
-    pub(crate) point: Map<String, Value>,
-    /// The scenario at that point; its seed is not yet this task's.
-    pub(crate) scenario: &'a Scenario,
-    /// What identifies it.
-    pub(crate) hash: String,
     /// The seed, where chance matters.
     pub(crate) seed: Option<u64>,
 }
 
-impl Task<'_> {
-    /// What its row will be known by.
-    pub(crate) fn key(&self) -> RowKey {
-        (self.hash.clone(), self.engine, self.seed)
+impl<'a> Plan<'a> {
+    /// What `input` asks for.
+    pub(crate) fn new(input: &'a Input) -> Self {
+        let points: Vec<PlannedPoint<'a>> = input.points.iter().map(PlannedPoint::new).collect();
+        let mut tasks = Vec::new();
+        for (point, planned) in points.iter().enumerate() {
+            for engine in &input.engines {
+                if engine.uses_chance() {
+                    let seeds =
+                        (0..input.seeds).map(|n| Some(planned.scenario.seed.wrapping_add(n)));
+                    tasks.extend(seeds.map(|seed| Task { point, engine: *engine, seed }));
+                } else {
+                    tasks.push(Task { point, engine: *engine, seed: None });
+                }
+            }
+        }
+        Self { points, tasks }
+    }
+
+    /// What a task's row will be known by.
+    pub(crate) fn key(&self, task: &Task) -> RowKey {
+        (self.points[task.point].hash.clone(), task.engine, task.seed)
+    }
+
+    /// The swept keys of a task with their values.
+    pub(crate) fn values(&self, task: &Task) -> &Map<String, Value> {
+        &self.points[task.point].values
+    }
+
+    /// A task's scenario, with the task's seed.
+    fn scenario(&self, task: &Task) -> Scenario {
+        let mut scenario = self.points[task.point].scenario.clone();
+        scenario.seed = task.seed.unwrap_or(scenario.seed);
+        scenario
     }
 }
 
-/// Every run that `input` asks for: point by point, engine by engine, seed by seed.
-pub(crate) fn tasks(input: &Input) -> Vec<Task<'_>> {
-    let mut tasks = Vec::new();
-    for point in &input.points {
-        let hash = point.scenario.content_hash();
-        let values: Map<String, Value> = point
-            .values
-            .iter()
-            .map(|(key, value)| (key.clone(), serde_json::to_value(value).unwrap_or_default()))
-            .collect();
-        for engine in &input.engines {
-            let first = point.scenario.seed;
-            let seeds: Vec<Option<u64>> = if engine.uses_chance() {
-                (0..input.seeds).map(|n| Some(first.wrapping_add(n))).collect()
-            } else {
-                vec![None]
-            };
-            tasks.extend(seeds.into_iter().map(|seed| Task {
-                engine: *engine,
-                point: values.clone(),
-                scenario: &point.scenario,
-                hash: hash.clone(),
-                seed,
-            }));
+impl<'a> PlannedPoint<'a> {
+    fn new(point: &'a Point) -> Self {
+        let value = |value: &toml::Value| serde_json::to_value(value).unwrap_or_default();
+        Self {
+            values: point.values.iter().map(|(key, v)| (key.clone(), value(v))).collect(),
+            scenario: &point.scenario,
+            hash: point.scenario.content_hash(),
         }
     }
-    tasks
 }

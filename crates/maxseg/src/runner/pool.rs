@@ -10,7 +10,7 @@ use maxseg_core::results::Row;
 use maxseg_core::sim::Sim;
 use maxseg_core::units::Time;
 
-use super::Task;
+use super::{Plan, Task};
 use crate::failure::Failure;
 
 /// A row as it finishes, with the time series that was asked for.
@@ -33,15 +33,16 @@ pub(crate) trait Keeper {
 /// Progress of a run is counted in these parts.
 const PARTS: u64 = 1000;
 
-/// Runs `tasks` on `jobs` threads. Gives the rows in the order of the tasks; fewer of them if `stop`
-/// was set meanwhile.
+/// Runs `tasks` of `plan` on `jobs` threads. Gives the rows with the tasks' places in order; fewer of
+/// them if `stop` was set meanwhile.
 pub(crate) fn execute(
-    tasks: &[Task<'_>],
+    plan: &Plan<'_>,
+    tasks: &[Task],
     jobs: usize,
     series_every: Option<Time>,
     stop: &AtomicBool,
     keeper: &mut dyn Keeper,
-) -> Result<Vec<Row>, Failure> {
+) -> Result<Vec<(usize, Row)>, Failure> {
     let next = AtomicUsize::new(0);
     let running: Vec<AtomicU64> = (0..jobs).map(|_| AtomicU64::new(0)).collect();
     let (finished, results) = mpsc::channel();
@@ -49,7 +50,7 @@ pub(crate) fn execute(
     let mut failure = None;
     std::thread::scope(|scope| {
         for part in &running {
-            let worker = Worker { tasks, next: &next, part, stop, series_every };
+            let worker = Worker { plan, tasks, next: &next, part, stop, series_every };
             let finished = finished.clone();
             scope.spawn(move || worker.work(&finished));
         }
@@ -73,12 +74,13 @@ pub(crate) fn execute(
     rows.sort_by_key(|(index, _)| *index);
     match failure {
         Some(failure) => Err(failure),
-        None => Ok(rows.into_iter().map(|(_, row)| row).collect()),
+        None => Ok(rows),
     }
 }
 
 struct Worker<'a> {
-    tasks: &'a [Task<'a>],
+    plan: &'a Plan<'a>,
+    tasks: &'a [Task],
     next: &'a AtomicUsize,
     part: &'a AtomicU64,
     stop: &'a AtomicBool,
@@ -101,9 +103,8 @@ impl Worker<'_> {
         }
     }
 
-    fn run(&self, task: &Task<'_>) -> Result<Finished, EngineError> {
-        let mut scenario = task.scenario.clone();
-        scenario.seed = task.seed.unwrap_or(scenario.seed);
+    fn run(&self, task: &Task) -> Result<Finished, EngineError> {
+        let scenario = self.plan.scenario(task);
         let mut engine: Box<dyn Engine> = match task.engine {
             EngineName::Model => Box::new(Model),
             EngineName::Sim => Box::new(Sim),
@@ -116,8 +117,8 @@ impl Worker<'_> {
         caveats.extend(unfinished(&scenario, &outcome));
         let row = Row {
             engine: task.engine,
-            point: task.point.clone(),
-            hash: task.hash.clone(),
+            point: self.plan.values(task).clone(),
+            hash: self.plan.points[task.point].hash.clone(),
             seed: task.seed,
             outcome,
             caveats,

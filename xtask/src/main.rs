@@ -1,2 +1,61 @@
-//! `cargo xtask`
-fn main() {}
+//! `cargo xtask COMMAND`, or `cargo x COMMAND`: what developers and CI run. Nothing else to install.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use xtask::{bench, check_licences, generate, layers, test, validate};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Development commands of maxseg")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Install what the tests need, and run every check and every test
+    Test,
+    /// The same: what CI runs
+    Ci,
+    /// Check that modules and crates use only what is to their left
+    Layers,
+    /// Check that every dependency has a permissive licence
+    Licences,
+    /// Write what is generated: schemas, completions, the README's picture
+    Gen {
+        /// Only say what would change, and fail if anything would
+        #[arg(long)]
+        check: bool,
+    },
+    /// Compare the simulator with the ns-2 tables and write docs/validation.md
+    Validate,
+    /// Measure the simulator against the installed ns-2
+    Bench {
+        /// Also write docs/performance.md
+        #[arg(long)]
+        write: bool,
+        /// Repetitions; the median counts
+        #[arg(long, default_value_t = 5)]
+        repeat: usize,
+    },
+}
+
+#[expect(clippy::print_stderr, reason = "a command-line program")]
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Test | Command::Ci => test::run(),
+        Command::Layers => layers::check(),
+        Command::Licences => check_licences::check(),
+        Command::Gen { check } => generate::run(check),
+        Command::Validate => validate::run(),
+        Command::Bench { write, repeat } => bench::run(write, repeat),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -13,8 +13,8 @@ mod run;
 mod table;
 
 pub use cell::{Cell, Kind};
-pub use judge::{CellVerdict, TableVerdict, Verdict, judge};
+pub use judge::{CellVerdict, Sum, TableVerdict, Verdict, judge};
 pub use peer::Ns2;
-pub use replay::Replay;
+pub use replay::{Difference, Replay};
 pub use run::{Measured, measure};
 pub use table::{Table, tables};

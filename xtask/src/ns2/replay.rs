@@ -13,6 +13,15 @@ use maxseg_core::sim::Sim;
 use super::cell::{Cell, Kind};
 use super::peer::Ns2;
 
+/// What is left of the differences when chance is taken out.
+#[derive(Debug, Clone, Copy)]
+pub struct Difference {
+    /// Whether goodput, packets, retransmissions and timeouts are all the same.
+    pub identical: bool,
+    /// Relative difference of the goodput.
+    pub goodput: f64,
+}
+
 /// More packets than any run of the tables with errors sends.
 const DRAWS: usize = 200_000;
 
@@ -47,6 +56,32 @@ impl<'a> Replay<'a> {
         let sent = outcome.packets.unwrap_or(0) - outcome.ack_packets.unwrap_or(0);
         ensure!(sent < DRAWS as u64, "{} sends more than {DRAWS} packets", cell.title());
         Ok(Some(outcome))
+    }
+
+    /// Our run of `cell` against ns-2's, the same packets dying in both; `None` for a cell whose losses
+    /// cannot be listed beforehand.
+    ///
+    /// # Errors
+    /// ns-2 fails, or the cell is no scenario.
+    pub fn compare(&self, cell: &Cell, seed: u32) -> Result<Option<Difference>> {
+        let Some(ours) = self.run(cell, seed)? else { return Ok(None) };
+        let columns = ["goodput_bps", "retransmits", "timeouts", "packets_sent"];
+        let theirs = self.peer.run(cell, seed, &columns)?;
+        let goodput = ours.payload_bytes.unwrap_or(0) as f64 * 8.0 / cell.t_s;
+        let sent = ours.packets.unwrap_or(0) - ours.ack_packets.unwrap_or(0);
+        let counts = [
+            goodput,
+            ours.retransmitted_packets.unwrap_or(0) as f64,
+            ours.timeouts.unwrap_or(0) as f64,
+            sent as f64,
+        ];
+        // ns-2 counts a repeated SYN as a retransmission, we only repeated data.
+        let syns = sent - ours.data_packets.unwrap_or(0);
+        let slack = [0.005, syns.saturating_sub(1) as f64, 0.0, 0.0];
+        let identical =
+            counts.iter().zip(&theirs).zip(slack).all(|((a, b), slack)| (a - b).abs() <= slack);
+        let relative = if theirs[0] > 0.0 { goodput / theirs[0] - 1.0 } else { 0.0 };
+        Ok(Some(Difference { identical, goodput: relative }))
     }
 
     /// The packets that ns-2 damages on the radio link, counted from 0, the SYN included.

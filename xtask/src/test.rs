@@ -1,0 +1,112 @@
+//! Everything that CI runs, on a machine with rust, python3 and node and nothing else.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::{check_licences, generate, layers, root};
+
+/// A program that some tests need: its name, and the Debian package that brings it.
+const PEERS: [(&str, &str); 1] = [("ns", "ns2")];
+
+/// Installs what is missing, then runs every check and test.
+///
+/// # Errors
+/// The first that fails.
+pub fn run() -> Result<()> {
+    step("peers", install_peers)?;
+    step("layers", layers::check)?;
+    step("licences", check_licences::check)?;
+    step("format", || cargo(&["fmt", "--all", "--check"]))?;
+    step("lints", || {
+        cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])
+    })?;
+    step("tests", || cargo(&["test", "--workspace", "--locked", "--", "--nocapture"]))?;
+    step("documentation", || {
+        let mut command = Command::new("cargo");
+        command
+            .args(["doc", "--workspace", "--no-deps", "--locked"])
+            .env("RUSTDOCFLAGS", "-D warnings");
+        succeed(&mut command)
+    })?;
+    step("generated files", || generate::run(true))?;
+    step("the demo", demo)
+}
+
+#[expect(clippy::print_stdout, reason = "a command-line program")]
+fn step(name: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {
+    println!("\n== {name}");
+    let begun = Instant::now();
+    work().with_context(|| name.to_owned())?;
+    println!("== {name}: done in {:.0} s", begun.elapsed().as_secs_f64());
+    Ok(())
+}
+
+fn cargo(arguments: &[&str]) -> Result<()> {
+    succeed(Command::new("cargo").args(arguments))
+}
+
+fn succeed(command: &mut Command) -> Result<()> {
+    let status = command.current_dir(root()).status().with_context(|| format!("{command:?}"))?;
+    ensure!(status.success(), "{command:?} failed");
+    Ok(())
+}
+
+/// README's first command, as a stranger runs it.
+fn demo() -> Result<()> {
+    let page = root().join("target/maxseg-demo.html");
+    succeed(
+        Command::new("cargo")
+            .args(["run", "--release", "--locked", "--", "demo", "--report"])
+            .arg(&page),
+    )?;
+    ensure!(page.is_file(), "the demo left no report");
+    Ok(())
+}
+
+/// Debian packages of the peers that are not there: installed as root, or named where it cannot be.
+#[expect(clippy::print_stdout, reason = "a command-line program")]
+fn install_peers() -> Result<()> {
+    let missing: Vec<&str> = PEERS
+        .iter()
+        .filter(|(program, _)| !is_installed(program))
+        .map(|(_, package)| *package)
+        .collect();
+    if missing.is_empty() {
+        println!("all there");
+        return Ok(());
+    }
+    if !is_root() || !is_installed("apt-get") {
+        println!("not installed, so what needs them is skipped: {}", missing.join(", "));
+        return Ok(());
+    }
+    let mut update = Command::new("apt-get");
+    update.args(["update", "-qq"]);
+    succeed(&mut update)?;
+    let mut install = Command::new("apt-get");
+    install.args(["install", "-y", "-qq", "--no-install-recommends"]).args(&missing);
+    install.env("DEBIAN_FRONTEND", "noninteractive");
+    succeed(&mut install)?;
+    match PEERS.iter().find(|(program, _)| !is_installed(program)) {
+        None => Ok(()),
+        Some((program, package)) => bail!("{package} is installed, but there is no `{program}`"),
+    }
+}
+
+fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .any(|folder: std::path::PathBuf| Path::new(&folder).join(program).is_file())
+}
+
+#[cfg(unix)]
+fn is_root() -> bool {
+    nix::unistd::Uid::effective().is_root()
+}
+
+#[cfg(not(unix))]
+fn is_root() -> bool {
+    false
+}

@@ -87,7 +87,7 @@ pub struct Mark {
 }
 
 const WIDTH: f64 = 960.0;
-const HEIGHT: f64 = 560.0;
+const HEIGHT: f64 = 576.0;
 const LEFT: f64 = 96.0;
 const RIGHT: f64 = 812.0;
 const TOP: f64 = 92.0;

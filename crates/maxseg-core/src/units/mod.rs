@@ -12,10 +12,10 @@ mod sizes;
 mod time;
 
 pub use bytes::Bytes;
-pub use probability::Probability;
+pub use probability::{Probability, ProbabilityError};
 pub use quantity::UnitError;
 pub use rate::BitsPerSec;
-pub use sizes::{Mss, Mtu};
+pub use sizes::{Mss, Mtu, SizeError};
 pub use time::Time;
 
 /// Serde and JSON Schema for a quantity that a file holds as text with a unit.

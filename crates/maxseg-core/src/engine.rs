@@ -137,40 +137,65 @@ pub struct Sample {
     pub acknowledged: Bytes,
 }
 
-/// What to know of a transfer that did not come to its end.
+/// What to know of transfers that did not come to their end.
 pub fn unfinished(scenario: &Scenario, outcome: &Outcome) -> Option<Caveat> {
-    let bulk = scenario.flows.iter().filter(|flow| flow.kind == FlowKind::Bulk).count() as u64;
-    let wanted = scenario.until.bytes?.get() * bulk;
-    let got = outcome.payload_bytes?;
-    (got < wanted).then(|| {
+    let wanted = scenario.until.bytes?.get();
+    let outcomes =
+        if outcome.flows.is_empty() { std::slice::from_ref(outcome) } else { &outcome.flows };
+    let bulk = scenario.flows.iter().zip(outcomes).filter(|(flow, _)| flow.kind == FlowKind::Bulk);
+    let least = bulk.filter_map(|(_, outcome)| outcome.payload_bytes).min()?;
+    (least < wanted).then(|| {
         let text = format!(
-            "the run ended after {} with {got} of {wanted} bytes acknowledged",
+            "the run ended after {} with {least} of {wanted} bytes acknowledged",
             scenario.until.time
         );
         Caveat::new("unfinished", text)
     })
 }
 
-/// What becomes of segments that are too large for a hop, for each bulk flow.
-pub(crate) fn path_mtu_caveats(scenario: &Scenario) -> Vec<Caveat> {
-    let bulk = scenario.flows.iter().filter(|flow| flow.kind == FlowKind::Bulk);
-    let mut caveats: Vec<Caveat> = bulk
-        .map(|flow| scenario.mss(flow))
-        .filter(MssDecision::is_lowered_by_path)
-        .map(|mss| {
-            let offered = mss.offered_by_sender.min(mss.offered_by_receiver);
-            let asked = mss.asked.map_or("the interface's MTU".to_owned(), |mss| mss.to_string());
-            let mtu = scenario.path.smallest_mtu();
-            Caveat::new(
-                "mss-lowered",
-                format!(
-                    "MSS asked {asked}, advertised {offered}, effective {}: the path's smallest MTU is {mtu}. \
-                     Hops that fragment or refuse larger packets are not simulated; the segments fit from the start",
-                    mss.effective
-                ),
-            )
+/// What becomes of packets that are not what was asked for, or too large for a hop; the same for every
+/// engine.
+pub fn size_caveats(scenario: &Scenario) -> Vec<Caveat> {
+    let mtu = scenario.path.smallest_mtu();
+    let mut caveats: Vec<Caveat> = scenario
+        .flows
+        .iter()
+        .filter_map(|flow| match flow.kind {
+            FlowKind::Bulk => mss_caveat(scenario, &scenario.mss(flow)),
+            FlowKind::Cbr { size, header, .. } | FlowKind::Ping { size, header, .. } => {
+                let packet = size + header;
+                (packet > mtu.bytes()).then(|| {
+                    let text = format!(
+                        "packets of {packet} are larger than the path's smallest MTU, {mtu}; they are sent whole, since hops do not fragment here"
+                    );
+                    Caveat::new("packet-above-mtu", text)
+                })
+            }
         })
         .collect();
+    if scenario.sender.ns2.is_some() != scenario.receiver.ns2.is_some() {
+        let text = format!(
+            "one end is ns-2's ({}), the other is not ({}): ns-2's windows and acknowledgements are of another kind",
+            scenario.sender.stack, scenario.receiver.stack
+        );
+        caveats.push(Caveat::new("mixed-stacks", text));
+    }
     caveats.dedup();
     caveats
+}
+
+fn mss_caveat(scenario: &Scenario, mss: &MssDecision) -> Option<Caveat> {
+    let asked = mss.asked.map_or("the interface's MTU".to_owned(), |mss| mss.to_string());
+    let offered = mss.offered_by_sender.min(mss.offered_by_receiver);
+    let decision = format!("MSS asked {asked}, advertised {offered}, effective {}", mss.effective);
+    if mss.is_lowered_by_path() {
+        let mtu = scenario.path.smallest_mtu();
+        let text = format!(
+            "{decision}: the path's smallest MTU is {mtu}. Hops that fragment or refuse larger packets are not \
+             simulated; the segments fit from the start"
+        );
+        return Some(Caveat::new("mss-lowered", text));
+    }
+    let lowered = mss.asked.is_some_and(|asked| mss.effective < asked);
+    lowered.then(|| Caveat::new("mss-lowered", format!("{decision}: the receiver offers no more")))
 }

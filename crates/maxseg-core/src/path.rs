@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::errors::Schedule;
+use crate::errors::{Exposure, Schedule};
 use crate::framing::Framing;
 use crate::units::{BitsPerSec, Bytes, Mtu, Time};
 
@@ -69,7 +69,30 @@ impl Path {
     }
 }
 
+impl QueueLimit {
+    /// Whether `waiting` packets of `bytes` on the wire together fit.
+    pub fn holds(self, waiting: usize, bytes: Bytes) -> bool {
+        match self {
+            Self::Packets(limit) => waiting <= limit as usize,
+            Self::Bytes(limit) => bytes <= limit,
+        }
+    }
+}
+
 impl LinkSpec {
+    /// What a packet of `ip_len` bytes exposes to errors here.
+    ///
+    /// # Panics
+    /// On a packet of 4 GiB.
+    pub fn exposure(&self, ip_len: Bytes) -> Exposure {
+        let wire = self.wire_bytes(ip_len);
+        Exposure {
+            bytes: u32::try_from(wire.get()).expect("a packet on the wire is below 4 GiB"),
+            frames: self.frames(ip_len),
+            airtime: self.rate.time_for(wire),
+        }
+    }
+
     /// Bytes that an IP packet takes on the wire, padding included.
     pub fn wire_bytes(&self, ip_len: Bytes) -> Bytes {
         let bytes = self.framing.on_wire(ip_len);

@@ -3,7 +3,7 @@
 use crate::engine::{Engine, EngineError, Unwatched};
 use crate::errors::Schedule;
 use crate::outcome::{LimitedBy, Outcome};
-use crate::scenario::{FlowKind, Scenario};
+use crate::scenario::{End, Flow, FlowKind, Scenario};
 use crate::settings::{WindowScale, WindowSize};
 use crate::stats::Summary;
 use crate::units::{Bytes, Time};
@@ -120,19 +120,18 @@ fn try_out(
     })
 }
 
-/// The changes that could make a bulk flow of this scenario faster.
+/// The changes that could make the bulk flow from the sender faster.
 fn candidates(scenario: &Scenario) -> Vec<Change> {
-    let Some(flow) = scenario.flows.iter().find(|flow| flow.kind == FlowKind::Bulk) else {
-        return Vec::new();
-    };
+    let bulk = |flow: &&Flow| flow.kind == FlowKind::Bulk && flow.from == End::Sender;
+    let Some(flow) = scenario.flows.iter().find(bulk) else { return Vec::new() };
     let mss = scenario.mss(flow).effective.bytes();
+    let (sender, receiver) = scenario.endpoints(flow);
     let wanted = covering(scenario);
-    let window = crate::tcp::offered_window(&scenario.receiver, mss);
     let mut changes = Vec::new();
-    if window < wanted {
+    if receiver.offered_window(mss) < wanted {
         changes.push(Change::Window(wanted));
     }
-    if scenario.sender.send_buffer.is_some_and(|buffer| buffer < wanted) {
+    if sender.send_buffer.is_some_and(|buffer| buffer < wanted) {
         changes.push(Change::SendBuffer(wanted));
     }
     if scenario.path.hops.iter().any(|hop| hop.forward.errors.is_random()) {
@@ -147,7 +146,7 @@ fn covering(scenario: &Scenario) -> Bytes {
     let rtt = scenario.path.propagation_rtt().max(Time::from_millis(1));
     let held = scenario.bottleneck_rate().bytes_in(rtt).get();
     let largest = 1 << 29;
-    Bytes::new((2 * held).next_power_of_two().clamp(1 << 16, largest))
+    Bytes::new((2 * held.min(largest)).next_power_of_two().clamp(1 << 16, largest))
 }
 
 #[cfg(test)]

@@ -141,10 +141,12 @@ impl ErrorModel {
 impl GilbertElliott {
     /// Chances to leave the good and the bad state at each step of a chain with bad runs of `burst`.
     fn steps(&self, burst: f64) -> (f64, f64) {
-        let leave_bad = 1.0 / burst;
         let rate = self.rate.get();
-        let leave_good = if rate < 1.0 { rate * leave_bad / (1.0 - rate) } else { 1.0 };
-        (leave_good, leave_bad)
+        if rate >= 1.0 {
+            return (1.0, 0.0); // it is never good, however long a bad run is said to last
+        }
+        let leave_bad = 1.0 / burst;
+        (rate * leave_bad / (1.0 - rate), leave_bad)
     }
 
     /// Mean length of a good period when bad ones last `burst`.
@@ -173,9 +175,12 @@ impl GilbertElliott {
                 Probability::clamped(1.0 - in_good - in_bad)
             }
             Clock::Time { burst } => {
-                let good_period = self.good_period(burst).as_secs_f64();
-                let airtime = exposure.airtime.as_secs_f64();
-                let all_good = (1.0 - rate) * libm::exp(-airtime / good_period);
+                let all_good = if rate >= 1.0 {
+                    0.0
+                } else {
+                    let good_period = self.good_period(burst).as_secs_f64();
+                    (1.0 - rate) * libm::exp(-exposure.airtime.as_secs_f64() / good_period)
+                };
                 Probability::clamped(all_good * good + (1.0 - all_good) * bad)
             }
         }

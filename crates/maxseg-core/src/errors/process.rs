@@ -185,6 +185,9 @@ struct ChainByTime {
     bad: bool,
     /// When the present period ends.
     until: Time,
+    /// After so long without a packet the chain has forgotten its state (to e⁻⁴⁰): it is drawn anew
+    /// instead of followed through all its periods.
+    memory: Time,
 }
 
 impl ChainByTime {
@@ -199,6 +202,7 @@ impl ChainByTime {
             hits: Stream::named(stream.at(u64::MAX), "hits").reader(),
             bad,
             until: Time::ZERO,
+            memory: Time::from_secs_f64(40.0 * burst.as_secs_f64() * (1.0 - chain.rate.get())),
         };
         start.until = start.period();
         start
@@ -215,6 +219,10 @@ impl ChainByTime {
     }
 
     fn draw(&mut self, from: Time, to: Time) -> bool {
+        if from.since(self.until) > self.memory {
+            self.bad = self.periods.happens(Threshold::of(self.chain.rate));
+            self.until = from.saturating_add(self.period());
+        }
         while self.until <= from {
             self.flip();
         }

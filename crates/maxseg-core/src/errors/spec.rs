@@ -137,6 +137,9 @@ pub struct ErrorSpecError {
     pub hint: String,
 }
 
+/// A packet may meet a period after the other: many in its airtime are as one long one.
+const SHORTEST_BURST: Time = Time::from_nanos(1_000);
+
 fn fault(key: &str, what: impl Into<String>, hint: impl Into<String>) -> ErrorSpecError {
     ErrorSpecError { key: key.to_owned(), what: what.into(), hint: hint.into() }
 }
@@ -264,13 +267,10 @@ impl ErrorSpec {
                 let what = format!("a mean bad run of {burst} units is shorter than one");
                 return Err(fault("burst", what, "use burst = 1 or more"));
             }
-            (None, Some(Burst::Time(burst))) if burst > Time::ZERO => Clock::Time { burst },
-            (None, Some(Burst::Time(_))) => {
-                return Err(fault(
-                    "burst",
-                    "a bad period cannot last 0 s",
-                    "use burst = \"10 ms\"",
-                ));
+            (None, Some(Burst::Time(burst))) if burst >= SHORTEST_BURST => Clock::Time { burst },
+            (None, Some(Burst::Time(burst))) => {
+                let what = format!("a mean bad period of {burst} is below {SHORTEST_BURST}");
+                return Err(fault("burst", what, "use burst = \"10 ms\""));
             }
             (Some(_), Some(Burst::Time(_))) => {
                 let hint = "write per = \"time\", or give burst as a number";

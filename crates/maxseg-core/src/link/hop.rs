@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::wire::Wire;
 use crate::path::{LinkSpec, QueueLimit};
-use crate::units::{Bytes, Time};
+use crate::units::Time;
 
 /// What becomes of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +17,8 @@ pub enum Fate {
     Refused(Time),
 }
 
-/// What one link did so far, decided ahead included.
+/// What one link did, as far as it was decided: of a packet that waits beyond the link's horizon only
+/// the time before it counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Packets that went, or will go, on the wire.
@@ -40,6 +41,8 @@ pub struct Hop {
     delay: Time,
     /// When the last bit of the last admitted packet leaves.
     free_at: Time,
+    /// When whoever asks for the counters will ask.
+    horizon: Time,
     counters: Counters,
 }
 
@@ -51,8 +54,15 @@ impl Hop {
             wire: Wire::new(spec, seed, name),
             delay: spec.delay,
             free_at: Time::ZERO,
+            horizon: Time::NEVER,
             counters: Counters::default(),
         }
+    }
+
+    /// The same, for a run that ends at `horizon` at the latest.
+    #[must_use]
+    pub fn until(self, horizon: Time) -> Self {
+        Self { horizon, ..self }
     }
 
     /// A packet of `ip_len` bytes comes at `now`; packets come in order of time.
@@ -70,7 +80,7 @@ impl Hop {
         self.free_at = departs;
         self.counters.sent += 1;
         self.counters.busy += departs - start;
-        self.counters.waited += start - now;
+        self.counters.waited += start.min(self.horizon).since(now);
         let arrives = departs + self.delay;
         if damaged {
             self.counters.damaged += 1;
@@ -199,19 +209,14 @@ impl Route {
         Time::from_nanos(per_hop.sum())
     }
 
-    /// Bytes of IP packets that the route's slowest hop could still take before it refuses; for
-    /// display only.
+    /// How long a packet that entered at `now` would wait in the longest queue on its way.
     pub fn backlog(&self, now: Time) -> Time {
-        self.hops.iter().map(|hop| hop.backlog(now)).max().unwrap_or_default()
-    }
-}
-
-impl QueueLimit {
-    /// Whether `waiting` packets of `bytes` on the wire together fit.
-    pub(super) fn holds(self, waiting: usize, bytes: Bytes) -> bool {
-        match self {
-            Self::Packets(limit) => waiting <= limit as usize,
-            Self::Bytes(limit) => bytes <= limit,
+        let (mut at, mut longest) = (now, Time::ZERO);
+        for hop in &self.hops {
+            let wait = hop.backlog(at);
+            longest = longest.max(wait);
+            at = at.saturating_add(wait).saturating_add(hop.delay);
         }
+        longest
     }
 }

@@ -81,6 +81,28 @@ fn a_damaged_packet_has_used_its_time() {
 }
 
 #[test]
+fn waiting_beyond_the_end_of_a_run_does_not_count() {
+    let spec = link(8_000, Time::ZERO, QueueLimit::Packets(10));
+    let mut hop = Hop::new(&spec, 1, "slow").until(Time::from_secs(2));
+    // A second each: the third would wait two seconds, the fourth three, of which the run sees two.
+    for _ in 0..4 {
+        hop.admit(Time::ZERO, 1000);
+    }
+    assert_eq!(hop.counters().waited, Time::from_secs(1 + 2 + 2));
+}
+
+#[test]
+fn a_backlog_is_what_a_packet_meets_when_it_gets_there() {
+    let near = link(1_000_000, Time::from_millis(200), QueueLimit::Packets(10));
+    let far = link(500_000, Time::from_millis(200), QueueLimit::Packets(10));
+    let mut route = Route::new(vec![Hop::new(&near, 1, "a"), Hop::new(&far, 1, "b")]);
+    route.admit(Time::ZERO, 125); // on the wires from 0 to 1 ms and from 201 to 203 ms
+    assert_eq!(route.backlog(Time::ZERO), Time::from_millis(2));
+    assert_eq!(route.backlog(Time::from_millis(2)), Time::from_millis(1));
+    assert_eq!(route.backlog(Time::from_millis(3)), Time::ZERO);
+}
+
+#[test]
 fn a_route_hands_a_packet_from_hop_to_hop() {
     let wired = link(10_000_000, Time::from_millis(20), QueueLimit::Packets(49));
     let radio = link(2_000_000, Time::from_millis(200), QueueLimit::Packets(49));
@@ -145,8 +167,14 @@ proptest! {
                 while let Some(delivery) = staged.poll(before) { collect(delivery); }
             }
         }
-        prop_assert!(staged.next_event() > now || staged.held() > 0);
-        while let Some(delivery) = staged.poll(Time::NEVER) { collect(delivery); }
+        while let Some(delivery) = staged.poll(now) { collect(delivery); }
+        // From here on only by the events that it announces: there are no others.
+        while staged.next_event() < Time::NEVER {
+            let next = staged.next_event();
+            prop_assert!(next > now);
+            now = next;
+            while let Some(delivery) = staged.poll(now) { collect(delivery); }
+        }
         for (index, at) in refused { got[index] = Some(Fate::Refused(at)); }
         prop_assert_eq!(staged.held(), 0);
         let got: Vec<Fate> = got.into_iter().map(|fate| fate.expect("no packet is lost")).collect();

@@ -74,19 +74,14 @@ impl Wire {
 
     #[cold]
     fn learn(&mut self, slot: usize, ip_len: u32) {
-        let wire = self.spec.wire_bytes(Bytes::new(u64::from(ip_len)));
-        let nanos = u128::from(wire.bits()) * 1_000_000_000;
+        let exposure = self.spec.exposure(Bytes::new(u64::from(ip_len)));
+        let nanos = u128::from(exposure.bytes) * 8_000_000_000;
         let (whole, remainder) = (nanos / u128::from(self.rate), nanos % u128::from(self.rate));
-        let whole_nanos = u64::try_from(whole).expect("a packet at 1 bit/s takes six days at most");
         self.known[slot] = Cost {
             ip_len,
-            whole_nanos,
+            whole_nanos: u64::try_from(whole).expect("a packet at 1 bit/s takes six days at most"),
             remainder: u64::try_from(remainder).expect("below the rate"),
-            exposure: Exposure {
-                bytes: u32::try_from(wire.get()).expect("a packet on the wire is below 4 GiB"),
-                frames: self.spec.frames(Bytes::new(u64::from(ip_len))),
-                airtime: Time::from_nanos(whole_nanos),
-            },
+            exposure,
         };
     }
 }

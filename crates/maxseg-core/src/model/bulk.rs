@@ -1,21 +1,22 @@
-//! A bulk transfer in closed form: the least of what the window, the link and losses allow.
+//! A bulk transfer in closed form: the least of what the window, the links and losses allow.
 
 use super::pftk::{self, Pftk};
+use super::saw_tooth::SawTooth;
 use super::way::Way;
 use super::{Estimate, Formula, mathis, whole};
 use crate::engine::Caveat;
+use crate::errors::ErrorModel;
 use crate::outcome::{LimitedBy, Outcome};
 use crate::path::{LinkSpec, QueueLimit};
 use crate::scenario::{Flow, Scenario};
 use crate::settings::{RtoRule, RtoSettings, Settings};
-use crate::tcp::offered_window;
-use crate::units::Bytes;
+use crate::units::{Bytes, approx};
 
 /// The closed form for one bulk flow that has `share` of the path's capacity.
 pub(super) fn estimate(scenario: &Scenario, flow: &Flow, share: f64) -> Estimate {
     let transfer = Transfer::new(scenario, flow, share);
-    let mut caveats = transfer.caveats();
-    let verdict = transfer.verdict(&mut caveats);
+    let verdict = transfer.verdict();
+    let mut caveats = transfer.caveats(&verdict);
     caveats.extend(transfer.start_up_caveat(&verdict));
     Estimate { outcome: transfer.outcome(&verdict), caveats }
 }
@@ -23,23 +24,28 @@ pub(super) fn estimate(scenario: &Scenario, flow: &Flow, share: f64) -> Estimate
 /// What the formulas need to know, in SI units.
 struct Transfer<'a> {
     scenario: &'a Scenario,
+    flow: &'a Flow,
     sender: &'a Settings,
+    way: Way<'a>,
     mss: f64,
     packet: Bytes,
-    /// Round trip with nothing queued.
+    /// Round trip with nothing queued, the wait for a delayed acknowledgement included where the window
+    /// is too small to end it.
     rtt: f64,
     loss: f64,
     ack_loss: f64,
     /// The largest window in bytes, whole segments.
     window: f64,
     window_limit: LimitedBy,
-    /// Payload rate of the slowest link, in bits per second.
+    /// Payload rate of the slowest link, and that which acknowledgements' slowest link allows, in bits
+    /// per second.
     link_bps: f64,
+    ack_path_bps: f64,
     bottleneck: &'a LinkSpec,
     per_ack: f64,
 }
 
-/// What holds the transfer back, and how fast it is.
+/// What holds the transfer back, and how fast it is while it lasts.
 struct Verdict {
     goodput_bps: f64,
     limited_by: LimitedBy,
@@ -49,14 +55,14 @@ struct Verdict {
 }
 
 impl<'a> Transfer<'a> {
-    fn new(scenario: &'a Scenario, flow: &Flow, share: f64) -> Self {
+    fn new(scenario: &'a Scenario, flow: &'a Flow, share: f64) -> Self {
         let (sender, receiver) = scenario.endpoints(flow);
         let way = Way::of(scenario, flow);
         let mss = scenario.mss(flow).effective.bytes();
         let header = scenario.tcp_ip_headers();
         let packet = mss + header;
         let bottleneck = way.bottleneck(packet);
-        let offered = offered_window(receiver, mss).get() as f64;
+        let offered = receiver.offered_window(mss).get() as f64;
         let buffer = sender.send_buffer.map_or(f64::INFINITY, |bytes| bytes.get() as f64);
         let (window, window_limit) = if buffer < offered {
             (buffer, LimitedBy::SendBuffer)
@@ -66,20 +72,34 @@ impl<'a> Transfer<'a> {
         let mss = mss.get() as f64;
         // Whole segments; a window below one segment is filled all the same.
         let window = if window < mss { window } else { libm::floor(window / mss) * mss };
+        let segments = (window / mss).max(1.0);
+        let mut rtt = way.round_trip(packet, header).as_secs_f64();
+        let mut per_ack = 1.0;
+        if let Some(rule) = receiver.delayed_ack {
+            per_ack = f64::from(rule.every).min(segments);
+            if segments < f64::from(rule.every) {
+                rtt += rule.timeout.as_secs_f64();
+            }
+        }
+        let ack_link = way.bottleneck_back(header);
+        let ack_time = ack_link.wire_bytes(header).bits() as f64 / ack_link.rate.get() as f64;
         Self {
             scenario,
+            flow,
             sender,
             mss,
             packet,
-            rtt: way.round_trip(packet, header).as_secs_f64(),
+            rtt,
             loss: way.loss(packet).get(),
             ack_loss: way.loss_back(header).get(),
             window,
             window_limit,
             link_bps: share * bottleneck.rate.get() as f64 * mss
                 / bottleneck.wire_bytes(packet).get() as f64,
+            ack_path_bps: per_ack * 8.0 * mss / ack_time,
             bottleneck,
-            per_ack: receiver.delayed_ack.map_or(1.0, |rule| f64::from(rule.every)),
+            per_ack,
+            way,
         }
     }
 
@@ -93,185 +113,218 @@ impl<'a> Transfer<'a> {
         }
     }
 
-    fn window_bps(&self) -> f64 {
-        8.0 * self.window / self.rtt
-    }
-
-    fn verdict(&self, caveats: &mut Vec<Caveat>) -> Verdict {
-        let bound = self.link_bps.min(self.window_bps());
-        if self.loss >= 1.0 {
-            return Verdict {
-                goodput_bps: 0.0,
-                limited_by: LimitedBy::Congestion,
-                formula: Formula::Link,
-                queue: 0.0,
-            };
-        }
+    /// The least of all bounds. The window's comes first: it holds where several are equal.
+    fn verdict(&self) -> Verdict {
+        let bounds = [
+            (8.0 * self.window / self.rtt, self.window_limit, Formula::Window),
+            (self.ack_path_bps, LimitedBy::Bandwidth, Formula::AckPath),
+            self.link_bound(),
+        ];
+        let by = |(goodput_bps, limited_by, formula)| Verdict {
+            goodput_bps,
+            limited_by,
+            formula,
+            queue: 0.0,
+        };
+        let least = bounds.into_iter().fold(by(bounds[0]), |least, bound| {
+            if bound.0 < least.goodput_bps { by(bound) } else { least }
+        });
         if self.loss > 0.0 {
-            let pftk = self.pftk();
-            let by_loss = 8.0 * self.mss * pftk.goodput();
-            if by_loss < self.link_bps {
-                caveats.extend(self.loss_caveats(&pftk));
-                let limited_by = if pftk.is_window_limited() && pftk.timeout_time_share() < 0.5 {
-                    self.window_limit
-                } else if pftk.timeout_time_share() > 0.5 {
-                    LimitedBy::Rto
-                } else {
-                    LimitedBy::Congestion
-                };
-                let goodput_bps = by_loss.min(bound);
-                return Verdict { goodput_bps, limited_by, formula: Formula::PftkFull, queue: 0.0 };
+            let by_loss = self.loss_bound();
+            if by_loss.goodput_bps < least.goodput_bps {
+                return by_loss;
             }
         }
-        if self.window_bps() < self.link_bps {
-            return Verdict {
-                goodput_bps: self.window_bps(),
-                limited_by: self.window_limit,
-                formula: Formula::Window,
-                queue: 0.0,
-            };
-        }
-        Verdict {
-            goodput_bps: self.link_bps,
-            limited_by: LimitedBy::Bandwidth,
-            formula: Formula::Link,
-            queue: self.standing_queue(caveats),
-        }
+        let queue = match least.formula {
+            Formula::Link => self.standing_queue(),
+            Formula::SawTooth => self.saw_tooth().queue_delay() * self.rtt,
+            Formula::Window
+            | Formula::AckPath
+            | Formula::PftkFull
+            | Formula::NothingArrives
+            | Formula::Datagrams => 0.0,
+        };
+        Verdict { queue, ..least }
     }
 
-    /// Mean time in the queue while the link is full: what the window holds beyond the path; or, where
-    /// the window is larger than path and queue together, the mean of Reno's saw-tooth.
-    fn standing_queue(&self, caveats: &mut Vec<Caveat>) -> f64 {
-        let rate = self.bottleneck.rate.get() as f64 / 8.0;
-        let wire = self.bottleneck.wire_bytes(self.packet).get() as f64;
-        let path = rate * self.rtt;
-        let room = match self.bottleneck.queue {
-            QueueLimit::Packets(n) => f64::from(n) * wire,
-            QueueLimit::Bytes(bytes) => bytes.get() as f64,
-        };
-        let window = self.window / self.mss * wire;
-        if window <= path + room {
-            return ((window - path) / rate).max(0.0);
+    /// The slowest link's bound: all of it, or what a saw-tooth uses where the queue overflows.
+    fn link_bound(&self) -> (f64, LimitedBy, Formula) {
+        if self.overflows_queue() && self.loss <= 0.0 {
+            let used = self.saw_tooth().utilisation();
+            let limit = if used < 0.95 { LimitedBy::Congestion } else { LimitedBy::Bandwidth };
+            return (used * self.link_bps, limit, Formula::SawTooth);
         }
-        caveats.push(Caveat::new(
-            "self-induced-loss",
-            "the window is larger than path and queue together: the flow loses packets of its own making; \
-             the queue is the mean of Reno's saw-tooth, and what recovery costs is left out",
-        ));
-        let (top, bottom) = (path + room, 0.5 * (path + room));
-        let mean = if bottom >= path {
-            0.5 * (top + bottom) - path
+        (self.link_bps, LimitedBy::Bandwidth, Formula::Link)
+    }
+
+    fn loss_bound(&self) -> Verdict {
+        let pftk = self.pftk();
+        let (goodput_bps, formula, waiting) = if self.loss >= 1.0 {
+            (0.0, Formula::NothingArrives, 1.0)
         } else {
-            (top - path) * (top - path) / 2.0 / (top - bottom)
+            (8.0 * self.mss * pftk.goodput(), Formula::PftkFull, pftk.timeout_time_share())
         };
-        mean / rate
+        let limited_by = if waiting > 0.5 {
+            LimitedBy::Rto
+        } else if pftk.is_window_limited() {
+            self.window_limit
+        } else {
+            LimitedBy::Congestion
+        };
+        Verdict { goodput_bps, limited_by, formula, queue: 0.0 }
     }
 
-    /// What every estimate of this transfer leaves out.
-    fn caveats(&self) -> Vec<Caveat> {
+    /// Path and queue of the slowest link in packets of this flow.
+    fn saw_tooth(&self) -> SawTooth {
+        let wire = self.bottleneck.wire_bytes(self.packet).get() as f64;
+        SawTooth {
+            path: self.bottleneck.rate.get() as f64 / 8.0 * self.rtt / wire,
+            queue: match self.bottleneck.queue {
+                QueueLimit::Packets(n) => f64::from(n),
+                QueueLimit::Bytes(bytes) => bytes.get() as f64 / wire,
+            },
+        }
+    }
+
+    fn overflows_queue(&self) -> bool {
+        let tooth = self.saw_tooth();
+        self.window / self.mss > tooth.path + tooth.queue
+    }
+
+    /// What the window holds beyond a full path.
+    fn standing_queue(&self) -> f64 {
+        let tooth = self.saw_tooth();
+        let held = (self.window / self.mss - tooth.path).clamp(0.0, tooth.queue);
+        held / tooth.path * self.rtt
+    }
+
+    /// What the estimate leaves out.
+    fn caveats(&self, verdict: &Verdict) -> Vec<Caveat> {
         let mut caveats = Vec::new();
         if self.ack_loss > 0.0 {
-            let percent = 100.0 * self.ack_loss;
-            caveats.push(Caveat::new(
-                "ack-loss",
-                format!("{percent:.3}% of acknowledgements are lost; the formulas take none to be"),
-            ));
+            let text = format!(
+                "{} of acknowledgements are lost; the formulas take none to be",
+                approx::percent(self.ack_loss)
+            );
+            caveats.push(Caveat::new("ack-loss", text));
         }
-        let hops = &self.scenario.path.hops;
-        if hops.iter().any(|hop| hop.forward.errors.entries().len() > 1) {
+        if self.way.changes_over_time() {
             let text = "the error rate changes over time; the formulas use its mean";
             caveats.push(Caveat::new("schedule", text));
+        }
+        let tooth = self.saw_tooth();
+        if self.window / self.mss >= SMALL_QUEUE && tooth.queue < SMALL_QUEUE {
+            let text = format!(
+                "a queue of {} packets overflows with every burst; no formula here knows bursts",
+                approx::digits(tooth.queue)
+            );
+            caveats.push(Caveat::new("outside-range", text));
+        }
+        if verdict.formula == Formula::SawTooth {
+            caveats.push(Caveat::new(
+                "self-induced-loss",
+                "the window is larger than path and queue together, so the flow loses packets of its own making: \
+                 Reno's saw-tooth, without what recovery and slow start cost",
+            ));
+        }
+        if verdict.formula == Formula::PftkFull {
+            caveats.extend(self.loss_caveats(&self.pftk()));
         }
         caveats
     }
 
     /// How far the loss formula can be trusted here.
     fn loss_caveats(&self, pftk: &Pftk) -> Vec<Caveat> {
-        let mut caveats = Vec::new();
-        let percent = 100.0 * self.loss;
+        let loss = approx::percent(self.loss);
         let measured = match pftk::ratio_to_simulation(self.loss) {
-            Some((low, high)) => {
-                format!("there it was {low:.2} to {high:.2} times a packet simulation")
-            }
+            Some((low, high)) => format!(
+                "with an RTT of 0.1 s, ample queues and one ACK a segment it gave {low:.2} to {high:.2} times what packets did"
+            ),
             None => "nothing was measured there".to_owned(),
         };
-        caveats.push(if self.loss > pftk::VALID_UP_TO {
-            let text =
-                format!("PFTK holds up to 20% segment loss, here it is {percent:.3}%: {measured}");
+        let mut caveats = vec![if self.loss > pftk::VALID_UP_TO {
+            let text = format!("PFTK holds up to 20% segment loss, here it is {loss}: {measured}");
             Caveat::new("outside-range", text)
         } else {
-            Caveat::new("accuracy", format!("PFTK at {percent:.3}% segment loss: {measured}"))
-        });
-        let mathis = 8.0 * self.mss * mathis::rate(self.loss, self.rtt, self.per_ack);
-        let window = pftk.window();
-        let against = match mathis::range(self.loss, window, pftk.largest_window) {
-            mathis::Range::Good => "within its range",
-            mathis::Range::Doubtful => "up to a fifth too high above 1% loss or below 10 segments",
-            mathis::Range::Outside => {
-                "outside its range: it knows neither timeouts nor a largest window"
-            }
-        };
-        caveats.push(Caveat::new(
-            "mathis",
-            format!("the square-root law gives {:.4} Mbit/s ({against})", mathis / 1e6),
-        ));
-        if self.is_bursty() {
-            caveats.push(Caveat::new(
-                "bursts",
-                "losses come in bursts; PFTK takes losses of different windows to be independent, so it is too low here",
-            ));
+            Caveat::new("accuracy", format!("PFTK at {loss} segment loss: {measured}"))
+        }];
+        if self.rtt > 0.0 {
+            let rate = 8.0 * self.mss * mathis::rate(self.loss, self.rtt, self.per_ack);
+            let against = match mathis::range(self.loss, pftk.window(), pftk.largest_window) {
+                mathis::Range::Good => "within its range",
+                mathis::Range::Doubtful => {
+                    "up to a fifth too high above 1% loss or below 10 segments"
+                }
+                mathis::Range::Outside => {
+                    "outside its range: it knows neither timeouts nor a largest window"
+                }
+            };
+            let text = format!("the square-root law gives {} ({against})", approx::rate(rate));
+            caveats.push(Caveat::new("mathis", text));
+        }
+        if self.way.models().any(|model| matches!(model, ErrorModel::GilbertElliott(_))) {
+            let text = "losses come in bursts, which PFTK takes for independent losses: it may be many times too low";
+            caveats.push(Caveat::new("outside-range", text));
         }
         caveats
     }
 
-    fn is_bursty(&self) -> bool {
-        use crate::errors::ErrorModel;
-        let hops = self.scenario.path.hops.iter();
-        hops.flat_map(|hop| hop.forward.errors.entries())
-            .any(|(_, model)| matches!(model, ErrorModel::GilbertElliott(_)))
-    }
-
     /// Handshake and slow start are left out: how much that may be.
     fn start_up_caveat(&self, verdict: &Verdict) -> Option<Caveat> {
-        let target = verdict.goodput_bps * self.rtt / 8.0 / self.mss;
-        let initial = self.sender.initial_window.bytes(Bytes::new(whole(self.mss))).get() as f64;
-        let initial = initial / self.mss;
+        if verdict.goodput_bps <= 0.0 {
+            return None;
+        }
+        let target = verdict.goodput_bps * self.rtt / 8.0;
+        let mss = Bytes::new(whole(self.mss));
+        let initial = self.sender.initial_window.bytes(mss).get() as f64;
         let growth = 1.0 + 1.0 / self.per_ack;
         let rounds = 1.0 + (libm::log(target / initial) / libm::log(growth)).max(0.0);
-        // While it opens up it carries, on average, little of what it carries later.
-        let lost = rounds * self.rtt;
-        let whole = self.elapsed(verdict);
-        let share = lost / whole;
-        (share > 0.02).then(|| {
-            Caveat::new(
-                "start-up",
-                format!(
-                    "handshake and slow start ({lost:.2} s of {whole:.2} s) are left out: up to {:.0}% too high",
-                    100.0 * share.min(1.0)
-                ),
-            )
-        })
+        // While it opens up it carries little of what it carries later.
+        let opening = rounds * self.rtt;
+        let all =
+            self.active(verdict) + if self.scenario.until.bytes.is_some() { opening } else { 0.0 };
+        let share = opening / all;
+        let times = format!("{} of {}", approx::time(opening.min(all)), approx::time(all));
+        if share >= 1.0 {
+            let text = format!("the run is over before slow start is ({times})");
+            Some(Caveat::new("outside-range", text))
+        } else if share > 0.02 {
+            let text = format!(
+                "handshake and slow start ({times}) are left out: up to {:.0}% too high",
+                100.0 * share
+            );
+            Some(Caveat::new("start-up", text))
+        } else {
+            None
+        }
     }
 
-    fn elapsed(&self, verdict: &Verdict) -> f64 {
-        let time = self.scenario.until.time.as_secs_f64();
-        match self.scenario.until.bytes {
-            Some(bytes) => time.min(bytes.get() as f64 * 8.0 / verdict.goodput_bps),
-            None => time,
+    /// Seconds from the flow's start to its end.
+    fn active(&self, verdict: &Verdict) -> f64 {
+        let until = &self.scenario.until;
+        let longest = until.time.since(self.flow.start).as_secs_f64();
+        match until.bytes {
+            Some(bytes) => longest.min(bytes.bits() as f64 / verdict.goodput_bps),
+            None => longest,
         }
     }
 
     fn outcome(&self, verdict: &Verdict) -> Outcome {
-        let elapsed = self.elapsed(verdict);
+        let active = self.active(verdict);
+        let elapsed = match self.scenario.until.bytes {
+            Some(_) => self.flow.start.as_secs_f64() + active,
+            None => self.scenario.until.time.as_secs_f64(),
+        };
         let rtt = self.rtt + verdict.queue;
+        let goodput_bps = verdict.goodput_bps * active / elapsed;
         Outcome {
-            goodput_bps: Some(verdict.goodput_bps),
+            goodput_bps: Some(goodput_bps),
             elapsed_s: Some(elapsed),
-            payload_bytes: Some(whole(verdict.goodput_bps * elapsed / 8.0)),
+            payload_bytes: Some(whole(goodput_bps * elapsed / 8.0)),
             segment_loss: Some(self.loss),
             rtt_min_s: Some(self.rtt),
             rtt_mean_s: Some(rtt),
-            in_flight_mean_bytes: Some(verdict.goodput_bps * rtt / 8.0),
+            in_flight_mean_bytes: Some(goodput_bps * rtt / 8.0),
             queue_mean_s: Some(verdict.queue),
             mss_used_bytes: Some(whole(self.mss)),
             limited_by: Some(verdict.limited_by),
@@ -280,6 +333,9 @@ impl<'a> Transfer<'a> {
         }
     }
 }
+
+/// A queue of fewer packets than an initial window overflows with every burst.
+const SMALL_QUEUE: f64 = 10.0;
 
 /// T₀: the timer on a path whose round trip does not vary.
 fn first_timeout(rto: &RtoSettings, rtt: f64) -> f64 {

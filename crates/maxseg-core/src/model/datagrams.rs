@@ -7,26 +7,22 @@ use crate::outcome::{LimitedBy, Outcome};
 use crate::scenario::{Flow, FlowKind, Scenario};
 use crate::units::{Bytes, Time};
 
-/// Datagrams of `size` bytes and `header` bytes of headers, one each `interval`.
+/// Datagrams at a constant rate.
 pub(super) fn constant_rate(
     scenario: &Scenario,
     flow: &Flow,
     size: Bytes,
     header: Bytes,
-    interval: Time,
+    interval: f64,
 ) -> Estimate {
     let way = Way::of(scenario, flow);
     let packet = size + header;
-    let bottleneck = way.bottleneck(packet);
-    let wire_time = bottleneck.rate.time_for(bottleneck.wire_bytes(packet)).as_secs_f64();
-    let interval = interval.as_secs_f64();
     // More than the link carries waits until the queue is full, and then is refused.
-    let carried = if interval > 0.0 { (interval / wire_time).min(1.0) } else { 0.0 };
-    let damaged = way.loss(packet).get();
+    let carried = (1.0 / load(&way, packet, interval)).min(1.0);
+    let delivery = carried * way.loss(packet).complement();
     let until = scenario.until.time;
     let active = flow.stop.min(until).since(flow.start).as_secs_f64();
-    let delivered = active / interval * carried * (1.0 - damaged);
-    let payload = delivered * size.get() as f64;
+    let payload = active / interval * delivery * size.get() as f64;
     let full = carried < 1.0;
     let mut caveats = Vec::new();
     if full {
@@ -39,13 +35,20 @@ pub(super) fn constant_rate(
         goodput_bps: Some(payload * 8.0 / until.as_secs_f64()),
         elapsed_s: Some(until.as_secs_f64()),
         payload_bytes: Some(whole(payload)),
-        data_packets: Some(whole(active / interval)),
-        segment_loss: Some(1.0 - carried * (1.0 - damaged)),
+        data_packets: Some(whole(libm::ceil(active / interval))),
+        segment_loss: Some(1.0 - delivery),
         limited_by: Some(if full { LimitedBy::Bandwidth } else { LimitedBy::Application }),
         formula: Some(Formula::Datagrams.name().to_owned()),
         ..Outcome::default()
     };
     Estimate { outcome, caveats }
+}
+
+/// The share of its slowest link that packets each `interval` seconds take; more than 1 where they do
+/// not fit.
+fn load(way: &Way<'_>, packet: Bytes, interval: f64) -> f64 {
+    let link = way.bottleneck(packet);
+    link.wire_bytes(packet).bits() as f64 / link.rate.get() as f64 / interval
 }
 
 /// Echo requests of `packet` bytes behind queues that stand `queue` long.
@@ -62,12 +65,12 @@ pub(super) fn echo(scenario: &Scenario, flow: &Flow, packet: Bytes, queue: Time)
     Estimate { outcome, caveats: Vec::new() }
 }
 
-/// The share of its slowest link that a flow of datagrams takes; 0 for other flows.
+/// The share of its slowest link that a flow of datagrams takes, at most all; 0 for other flows.
 pub(super) fn share_of_bottleneck(scenario: &Scenario, flow: &Flow) -> f64 {
-    let FlowKind::Cbr { size, header, interval } = flow.kind else { return 0.0 };
-    let way = Way::of(scenario, flow);
-    let packet = size + header;
-    let link = way.bottleneck(packet);
-    let wire_time = link.rate.time_for(link.wire_bytes(packet)).as_secs_f64();
-    (wire_time / interval.as_secs_f64()).min(1.0)
+    match (flow.kind, flow.kind.interval_s()) {
+        (FlowKind::Cbr { size, header, .. }, Some(interval)) => {
+            load(&Way::of(scenario, flow), size + header, interval).min(1.0)
+        }
+        _ => 0.0,
+    }
 }

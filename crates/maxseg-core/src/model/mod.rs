@@ -1,18 +1,19 @@
 //! The closed form: what formulas say, which one it was, and how far it can be trusted.
 //!
-//! A bulk flow gets the least of three bounds: its window per round trip, the slowest link, and what
-//! losses allow (PFTK). Datagrams get their rate less what is lost; echo requests the round trip with
+//! A bulk flow gets the least of its bounds: its window per round trip, the slowest link (less what a
+//! saw-tooth leaves unused), the way back of its acknowledgements, and what losses allow (PFTK). Datagrams get their rate less what is lost; echo requests the round trip with
 //! what bulk flows leave standing in the queue.
 
 mod bulk;
 mod datagrams;
 pub mod mathis;
 pub mod pftk;
+pub mod saw_tooth;
 mod way;
 
-use crate::engine::{Caveat, Engine, EngineError, Watch, path_mtu_caveats};
+use crate::engine::{Caveat, Engine, EngineError, Watch, size_caveats};
 use crate::outcome::Outcome;
-use crate::scenario::{Flow, FlowKind, Scenario};
+use crate::scenario::{End, FlowKind, Scenario};
 use crate::units::Time;
 
 /// The closed-form engine. The seed means nothing to it.
@@ -26,8 +27,14 @@ pub enum Formula {
     Window,
     /// The slowest link's rate less headers.
     Link,
+    /// The same, less what Reno's saw-tooth leaves unused.
+    SawTooth,
+    /// As many acknowledgements as the way back carries (RFC 3449 §2).
+    AckPath,
     /// PFTK, full model, goodput form.
     PftkFull,
+    /// Every segment is lost.
+    NothingArrives,
     /// Rate × delivery.
     Datagrams,
 }
@@ -38,7 +45,10 @@ impl Formula {
         match self {
             Self::Window => "window/rtt",
             Self::Link => "link",
+            Self::SawTooth => "link*saw-tooth",
+            Self::AckPath => "ack-path",
             Self::PftkFull => "pftk-full",
+            Self::NothingArrives => "nothing-arrives",
             Self::Datagrams => "rate*delivery",
         }
     }
@@ -52,7 +62,7 @@ struct Estimate {
 
 impl Engine for Model {
     fn caveats(&self, scenario: &Scenario) -> Vec<Caveat> {
-        let mut caveats = path_mtu_caveats(scenario);
+        let mut caveats = size_caveats(scenario);
         let bulk = scenario.flows.iter().filter(|flow| flow.kind == FlowKind::Bulk).count();
         if bulk > 1 {
             let text =
@@ -83,31 +93,38 @@ impl Engine for Model {
 
 /// Every flow's estimate, in order.
 fn estimates(scenario: &Scenario) -> Vec<Estimate> {
-    let bulk = scenario.flows.iter().filter(|flow| flow.kind == FlowKind::Bulk).count().max(1);
-    let taken: f64 =
-        scenario.flows.iter().map(|flow| datagrams::share_of_bottleneck(scenario, flow)).sum();
-    let share = (1.0 - taken).max(0.0) / bulk as f64;
-    let bulk_flow = |flow: &&Flow| flow.kind == FlowKind::Bulk;
+    let flows = &scenario.flows;
     // What bulk flows leave in the queue, everybody behind them waits for.
-    let standing = scenario
-        .flows
+    let standing = |from: End| {
+        let bulk = flows.iter().filter(|flow| flow.kind == FlowKind::Bulk && flow.from == from);
+        bulk.filter_map(|flow| {
+            bulk::estimate(scenario, flow, share(scenario, from)).outcome.queue_mean_s
+        })
+        .fold(0.0, f64::max)
+    };
+    let queues = Time::from_secs_f64(standing(End::Sender) + standing(End::Receiver));
+    flows
         .iter()
-        .filter(bulk_flow)
-        .filter_map(|flow| bulk::estimate(scenario, flow, share).outcome.queue_mean_s)
-        .fold(0.0, f64::max);
-    scenario
-        .flows
-        .iter()
-        .map(|flow| match flow.kind {
-            FlowKind::Bulk => bulk::estimate(scenario, flow, share),
-            FlowKind::Cbr { size, header, interval } => {
+        .map(|flow| match (flow.kind, flow.kind.interval_s()) {
+            (FlowKind::Cbr { size, header, .. }, Some(interval)) => {
                 datagrams::constant_rate(scenario, flow, size, header, interval)
             }
-            FlowKind::Ping { size, header, .. } => {
-                datagrams::echo(scenario, flow, size + header, Time::from_secs_f64(standing))
+            (FlowKind::Ping { size, header, .. }, _) => {
+                datagrams::echo(scenario, flow, size + header, queues)
+            }
+            (FlowKind::Bulk | FlowKind::Cbr { .. }, _) => {
+                bulk::estimate(scenario, flow, share(scenario, flow.from))
             }
         })
         .collect()
+}
+
+/// The share of the path away from this end that is left to each bulk flow.
+fn share(scenario: &Scenario, from: End) -> f64 {
+    let same_way = || scenario.flows.iter().filter(|flow| flow.from == from);
+    let bulk = same_way().filter(|flow| flow.kind == FlowKind::Bulk).count().max(1);
+    let taken: f64 = same_way().map(|flow| datagrams::share_of_bottleneck(scenario, flow)).sum();
+    (1.0 - taken).max(0.0) / bulk as f64
 }
 
 /// A count that a formula gave.
@@ -123,19 +140,27 @@ fn whole(count: f64) -> u64 {
 /// The sum of several flows, with each one's own.
 fn total(flows: Vec<Outcome>) -> Outcome {
     let sum = |of: fn(&Outcome) -> Option<f64>| {
-        let known: Vec<f64> = flows.iter().filter_map(of).collect();
-        (!known.is_empty()).then(|| known.iter().sum::<f64>())
+        flows.iter().filter_map(of).fold(None, |sum: Option<f64>, x| Some(sum.unwrap_or(0.0) + x))
     };
+    let count = |of: fn(&Outcome) -> Option<u64>| {
+        flows.iter().filter_map(of).fold(None, |sum: Option<u64>, n| Some(sum.unwrap_or(0) + n))
+    };
+    let most = |of: fn(&Outcome) -> Option<f64>| flows.iter().filter_map(of).reduce(f64::max);
     let leader = flows
         .iter()
+        .filter(|flow| flow.goodput_bps.is_some())
         .max_by(|a, b| a.goodput_bps.unwrap_or(0.0).total_cmp(&b.goodput_bps.unwrap_or(0.0)))
         .cloned()
         .unwrap_or_default();
-    let payload: Option<u64> = flows.iter().map(|flow| flow.payload_bytes).sum();
     Outcome {
         goodput_bps: sum(|flow| flow.goodput_bps),
-        payload_bytes: payload,
+        elapsed_s: most(|flow| flow.elapsed_s),
+        payload_bytes: count(|flow| flow.payload_bytes),
+        // Of the flows that carry most: packets are not counted, so losses cannot be weighed.
+        segment_loss: leader.segment_loss,
+        data_packets: None,
         in_flight_mean_bytes: sum(|flow| flow.in_flight_mean_bytes),
+        queue_mean_s: most(|flow| flow.queue_mean_s),
         ping_mean_s: flows.iter().find_map(|flow| flow.ping_mean_s),
         flows,
         ..leader

@@ -1,6 +1,6 @@
 //! What a path means to one flow: its links in the order in which the flow's packets meet them.
 
-use crate::errors::Exposure;
+use crate::errors::ErrorModel;
 use crate::path::LinkSpec;
 use crate::scenario::{End, Flow, Scenario};
 use crate::units::{Bytes, Probability, Time};
@@ -41,21 +41,36 @@ impl<'a> Way<'a> {
 
     fn chance(&self, links: &[&LinkSpec], ip_len: Bytes) -> Probability {
         links.iter().fold(Probability::NEVER, |chance, link| {
-            let wire = link.wire_bytes(ip_len);
-            let exposure = Exposure {
-                bytes: u32::try_from(wire.get()).unwrap_or(u32::MAX),
-                frames: link.frames(ip_len),
-                airtime: link.rate.time_for(wire),
-            };
-            chance.or(link.errors.mean_chance(&exposure, self.until))
+            chance.or(link.errors.mean_chance(&link.exposure(ip_len), self.until))
         })
     }
 
     /// The link on which packets of `ip_len` bytes go slowest.
     pub(super) fn bottleneck(&self, ip_len: Bytes) -> &'a LinkSpec {
-        let packet_time = |link: &&&LinkSpec| link.rate.time_for(link.wire_bytes(ip_len));
-        self.there.iter().max_by_key(packet_time).expect("a checked path has a hop")
+        slowest(&self.there, ip_len)
     }
+
+    /// The link on which packets of `ip_len` bytes go slowest on the way back.
+    pub(super) fn bottleneck_back(&self, ip_len: Bytes) -> &'a LinkSpec {
+        slowest(&self.back, ip_len)
+    }
+
+    /// The error models on the way there.
+    pub(super) fn models(&self) -> impl Iterator<Item = &'a ErrorModel> {
+        self.there.iter().flat_map(|link| link.errors.entries()).map(|(_, model)| model)
+    }
+
+    /// Whether any link there changes its errors during the run.
+    pub(super) fn changes_over_time(&self) -> bool {
+        self.there.iter().any(|link| link.errors.entries().len() > 1)
+    }
+}
+
+fn slowest<'a>(links: &[&'a LinkSpec], ip_len: Bytes) -> &'a LinkSpec {
+    let packet_time = |link: &&&LinkSpec| {
+        u128::from(link.wire_bytes(ip_len).bits()) * 1_000_000_000_000 / u128::from(link.rate.get())
+    };
+    links.iter().max_by_key(packet_time).expect("a checked path has a hop")
 }
 
 fn one_way(links: &[&LinkSpec], ip_len: Bytes) -> Time {

@@ -86,8 +86,10 @@ pub enum FlowKind {
         size: Bytes,
         /// Header bytes of each: IP and UDP.
         header: Bytes,
-        /// Time from one datagram to the next.
-        interval: Time,
+        /// How fast it sends.
+        rate: BitsPerSec,
+        /// Bytes of each datagram that count towards the rate.
+        counted: Bytes,
     },
     /// Echo requests, answered by the other host.
     Ping {
@@ -98,6 +100,17 @@ pub enum FlowKind {
         /// Time from one request to the next.
         interval: Time,
     },
+}
+
+impl FlowKind {
+    /// Seconds from one packet to the next; `None` for a flow that is not steady.
+    pub fn interval_s(&self) -> Option<f64> {
+        match self {
+            Self::Bulk => None,
+            Self::Cbr { rate, counted, .. } => Some(counted.bits() as f64 / rate.get() as f64),
+            Self::Ping { interval, .. } => Some(interval.as_secs_f64()),
+        }
+    }
 }
 
 /// One of the two hosts.
@@ -111,6 +124,17 @@ pub enum End {
     Receiver,
 }
 
+impl End {
+    /// The host at the other end.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Sender => Self::Receiver,
+            Self::Receiver => Self::Sender,
+        }
+    }
+}
+
 /// When a run ends: whichever comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Until {
@@ -121,7 +145,7 @@ pub struct Until {
 }
 
 /// Bump when the same scenario gives other results: stored rows are then not taken for fresh ones.
-const RESULTS_VERSION: u32 = 1;
+const RESULTS_VERSION: u32 = 2;
 
 impl Scenario {
     /// The scenario in `text`, which was read from `name`, before any sweep.

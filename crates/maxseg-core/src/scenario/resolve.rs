@@ -7,7 +7,7 @@ use super::{End, Flow, FlowKind, Scenario, Until};
 use crate::errors::{Clock, ErrorModel, ErrorsSpec, Per, Schedule};
 use crate::framing::{ICMP_ECHO_HEADER, IpVersion, UDP_HEADER, ip_header};
 use crate::path::{HopSpec, LinkSpec, Path, QueueLimit};
-use crate::settings::{Settings, SettingsSpec, stack};
+use crate::settings::{CongestionName, RtoRuleName, Settings, SettingsSpec, stack};
 use crate::units::{Bytes, Mtu, Time};
 
 /// What is wrong with a scenario that could be read.
@@ -29,6 +29,10 @@ pub(super) fn problem(
 
 const DEFAULT_QUEUE: QueueLimit = QueueLimit::Packets(100);
 const DEFAULT_TIME: Time = Time::from_secs(60);
+/// No path on earth, and none to the planets, is longer.
+const LONGEST_ROUND_TRIP: Time = Time::from_secs(24 * 3600);
+/// More packets in a second than any simulation is asked for.
+const MOST_PACKETS_PER_SECOND: u128 = 100_000_000;
 /// Where a transfer of so many bytes is given up.
 const LONGEST_TRANSFER: Time = Time::from_secs(24 * 3600);
 
@@ -36,7 +40,7 @@ impl ScenarioSpec {
     /// The scenario that this describes.
     pub(super) fn resolve(&self) -> Result<Scenario, Problem> {
         let ip = self.ip.0;
-        Ok(Scenario {
+        let scenario = Scenario {
             name: self.name.clone().unwrap_or_default(),
             seed: self.seed,
             ip,
@@ -45,7 +49,10 @@ impl ScenarioSpec {
             receiver: settings("receiver", &self.receiver)?,
             flows: self.flows(ip)?,
             until: until(self.until)?,
-        })
+        };
+        check_flows_fit(&scenario)?;
+        check_windows_open(&scenario)?;
+        Ok(scenario)
     }
 
     fn path(&self) -> Result<Path, Problem> {
@@ -62,7 +69,15 @@ impl ScenarioSpec {
             }
             hops.push(hop);
         }
-        Ok(Path { hops })
+        let path = Path { hops };
+        if path.propagation_rtt() > LONGEST_ROUND_TRIP {
+            let what = format!(
+                "a round trip of {} is beyond {LONGEST_ROUND_TRIP}",
+                path.propagation_rtt()
+            );
+            return Err(problem("hop", what, "make the delays shorter"));
+        }
+        Ok(path)
     }
 
     fn flows(&self, ip: IpVersion) -> Result<Vec<Flow>, Problem> {
@@ -156,10 +171,100 @@ fn settings(end: &str, spec: &SettingsSpec) -> Result<Settings, Problem> {
         };
         problem(format!("{end}.stack"), error.to_string(), hint)
     })?;
+    refuse_what_has_no_effect(end, spec, &base.settings)?;
     spec.over(&base.settings).complete().map_err(|error| {
         let hint = format!("`maxseg stacks show {name}` shows what the stack sets");
         problem(format!("{end}.{}", error.key()), error.to_string(), hint)
     })
+}
+
+/// A key that the other settings make meaningless is a mistake; what a stack brings along is not.
+fn refuse_what_has_no_effect(
+    end: &str,
+    spec: &SettingsSpec,
+    base: &SettingsSpec,
+) -> Result<(), Problem> {
+    let whole = spec.over(base);
+    if spec.ns2.is_some() && whole.congestion != Some(CongestionName::Ns2Reno) {
+        let hint = "write congestion = \"ns2-reno\", or take it out";
+        return Err(problem(
+            format!("{end}.ns2"),
+            "`ns2` goes with ns-2's congestion control",
+            hint,
+        ));
+    }
+    let rto = spec.rto.unwrap_or_default();
+    let rule = whole.rto.and_then(|rto| rto.rule);
+    let foreign = match rule {
+        Some(RtoRuleName::Rfc6298) => {
+            [("tick", rto.tick.is_some()), ("phase", rto.phase.is_some())]
+        }
+        Some(RtoRuleName::Ticks) => [("granularity", rto.granularity.is_some()), ("", false)],
+        None => return Ok(()),
+    };
+    match foreign.iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((key, _)) => {
+            let what = format!("`{key}` means nothing to this rule of the timer");
+            Err(problem(
+                format!("{end}.rto.{key}"),
+                what,
+                "rules are rfc6298 (granularity) and ticks (tick, phase)",
+            ))
+        }
+    }
+}
+
+/// Flows that begin in time, of a size that IP carries, with something to count.
+fn check_flows_fit(scenario: &Scenario) -> Result<(), Problem> {
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        if flow.start >= scenario.until.time {
+            let what = format!(
+                "the flow starts at {}, when the run is over ({})",
+                flow.start, scenario.until.time
+            );
+            return Err(problem(
+                format!("flow.{index}.start"),
+                what,
+                "start it earlier, or run longer",
+            ));
+        }
+        if let FlowKind::Cbr { size, header, .. } | FlowKind::Ping { size, header, .. } = flow.kind
+            && (size + header).get() > u64::from(Mtu::MAX)
+        {
+            let what = format!(
+                "a packet of {} bytes is larger than IP allows (65535)",
+                (size + header).get()
+            );
+            return Err(problem(format!("flow.{index}.size"), what, "make it smaller"));
+        }
+    }
+    let has_bulk = scenario.flows.iter().any(|flow| flow.kind == FlowKind::Bulk);
+    if scenario.until.bytes.is_some() && !has_bulk {
+        let what = "there is no bulk flow whose bytes could end the run";
+        return Err(problem("until.bytes", what, "write until.time, or add a bulk flow"));
+    }
+    Ok(())
+}
+
+/// A window that its header field rounds down to nothing lets nothing through.
+fn check_windows_open(scenario: &Scenario) -> Result<(), Problem> {
+    for flow in scenario.flows.iter().filter(|flow| flow.kind == FlowKind::Bulk) {
+        let mss = scenario.mss(flow).effective.bytes();
+        let (end, receiver) = match flow.from {
+            End::Sender => ("receiver", &scenario.receiver),
+            End::Receiver => ("sender", &scenario.sender),
+        };
+        if receiver.offered_window(mss) == Bytes::ZERO {
+            let what = "with this scale the window is rounded down to 0 bytes";
+            return Err(problem(
+                format!("{end}.window_scale"),
+                what,
+                "write window_scale = \"auto\"",
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn until(entry: UntilEntry) -> Result<Until, Problem> {
@@ -236,13 +341,22 @@ fn cbr(index: usize, entry: &FlowEntry, ip: IpVersion) -> Result<FlowKind, Probl
         let what = "a rate that counts payload needs some";
         return Err(problem(format!("flow.{index}.size"), what, hint));
     }
-    Ok(FlowKind::Cbr { size, header, interval: rate.time_for(counted) })
+    let per_second = u128::from(rate.get()) / u128::from(counted.bits());
+    if per_second > MOST_PACKETS_PER_SECOND {
+        let what = format!("{rate} in datagrams of {counted} are {per_second} packets a second");
+        return Err(problem(
+            format!("flow.{index}"),
+            what,
+            "make the rate lower or the datagrams larger",
+        ));
+    }
+    Ok(FlowKind::Cbr { size, header, rate, counted })
 }
 
 fn ping(index: usize, entry: &FlowEntry, ip: IpVersion) -> Result<FlowKind, Problem> {
     let interval = entry.interval.unwrap_or(Time::from_secs(1));
-    if interval == Time::ZERO {
-        let what = "echo requests cannot follow each other after 0 s";
+    if interval < Time::from_nanos(10_000) {
+        let what = format!("an echo request each {interval} is no ping");
         return Err(problem(format!("flow.{index}.interval"), what, "write interval = \"1 s\""));
     }
     Ok(FlowKind::Ping {

@@ -5,6 +5,7 @@
 mod spec;
 mod stack;
 mod values;
+mod window;
 
 use serde::Serialize;
 
@@ -15,6 +16,8 @@ pub use values::{
     CongestionName, DelayedAckSpec, InitialSsthresh, InitialWindow, RecoveryName, WindowScale,
     WindowSize,
 };
+
+pub use window::OfferedWindow;
 
 use crate::units::{Bytes, Mss, Time};
 
@@ -51,6 +54,18 @@ pub struct Settings {
     pub ns2: Option<Ns2Rules>,
     /// The retransmission timer.
     pub rto: RtoSettings,
+}
+
+impl Settings {
+    /// The window as the header carries it, for segments of `mss`.
+    pub fn window_field(&self, mss: Bytes) -> OfferedWindow {
+        window::offered(self.window.bytes(mss), self.window_scale)
+    }
+
+    /// The window that a sender of `mss`-sized segments sees once the connection stands.
+    pub fn offered_window(&self, mss: Bytes) -> Bytes {
+        Bytes::new(u64::from(self.window_field(mss).afterwards))
+    }
 }
 
 /// When an acknowledgement waits for company (RFC 5681 §4.2).

@@ -148,10 +148,16 @@ impl SettingsSpec {
             mss: self.mss,
             window: self.window.ok_or(SettingsError::Missing("window"))?,
             window_scale: self.window_scale.ok_or(SettingsError::Missing("window_scale"))?,
-            send_buffer: self.send_buffer,
+            send_buffer: match self.send_buffer {
+                Some(Bytes::ZERO) => return Err(SettingsError::Nothing("send_buffer")),
+                other => other,
+            },
             congestion,
             recovery: self.recovery.ok_or(SettingsError::Missing("recovery"))?,
-            recovery_burst: self.recovery_burst,
+            recovery_burst: match self.recovery_burst {
+                Some(0) => return Err(SettingsError::Nothing("recovery_burst")),
+                other => other,
+            },
             initial_window: self.initial_window.ok_or(SettingsError::Missing("initial_window"))?,
             initial_ssthresh: self
                 .initial_ssthresh
@@ -161,7 +167,7 @@ impl SettingsSpec {
                 .ok_or(SettingsError::Missing("limited_transmit"))?,
             handshake_ack: self.handshake_ack.ok_or(SettingsError::Missing("handshake_ack"))?,
             delayed_ack: match self.delayed_ack.ok_or(SettingsError::Missing("delayed_ack"))? {
-                DelayedAckSpec::Off(_) => None,
+                DelayedAckSpec::Off => None,
                 DelayedAckSpec::On { timeout, every } => Some(DelayedAck { timeout, every }),
             },
             ns2: match congestion {
@@ -222,6 +228,9 @@ pub enum SettingsError {
     /// A time that must not be zero.
     #[error("`{0}` cannot be 0 s")]
     Zero(&'static str),
+    /// A value that lets nothing through.
+    #[error("`{0}` of nothing lets nothing through")]
+    Nothing(&'static str),
     /// The timer's bounds are the wrong way round.
     #[error("rto.min ({min}) is above rto.max ({max})")]
     MinAboveMax {
@@ -236,7 +245,7 @@ impl SettingsError {
     /// The key at fault.
     pub const fn key(&self) -> &'static str {
         match self {
-            Self::Missing(key) | Self::Zero(key) => key,
+            Self::Missing(key) | Self::Zero(key) | Self::Nothing(key) => key,
             Self::MinAboveMax { .. } => "rto.min",
         }
     }

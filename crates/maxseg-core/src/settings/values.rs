@@ -209,11 +209,10 @@ pub enum InitialSsthresh {
 }
 
 /// `false`, or when to send a delayed acknowledgement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
-#[schemars(untagged)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DelayedAckSpec {
     /// `false`: none is delayed.
-    Off(bool),
+    Off,
     /// Delayed so.
     On {
         /// The longest wait.
@@ -221,6 +220,30 @@ pub enum DelayedAckSpec {
         /// In-order segments that end the wait.
         every: u32,
     },
+}
+
+impl JsonSchema for DelayedAckSpec {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "DelayedAck".into()
+    }
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let time = generator.subschema_for::<Time>();
+        schemars::json_schema!({
+            "description": "false for an acknowledgement per packet, or when to send a delayed one",
+            "anyOf": [
+                { "const": false },
+                {
+                    "type": "object",
+                    "properties": {
+                        "timeout": time,
+                        "every": { "type": "integer", "minimum": 1, "default": 2 },
+                    },
+                    "required": ["timeout"],
+                    "additionalProperties": false,
+                },
+            ],
+        })
+    }
 }
 
 impl<'de> Deserialize<'de> for DelayedAckSpec {
@@ -245,7 +268,7 @@ impl<'de> Deserialize<'de> for DelayedAckSpec {
                 if on {
                     return Err(E::custom("say how long: { timeout = \"200 ms\", every = 2 }"));
                 }
-                Ok(DelayedAckSpec::Off(false))
+                Ok(DelayedAckSpec::Off)
             }
             fn visit_map<A: serde::de::MapAccess<'de>>(
                 self,

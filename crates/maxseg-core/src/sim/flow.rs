@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 use crate::path::LinkSpec;
 use crate::scenario::{End, Flow, FlowKind, Scenario};
 use crate::settings::WindowScale;
-use crate::tcp::{Config, Histogram, Receiver, Segment, Sender};
-use crate::units::{Bytes, Time};
+use crate::stats::Histogram;
+use crate::tcp::{Config, Receiver, Segment, Sender};
+use crate::units::{BitsPerSec, Bytes, Time};
 
 /// A packet on its way.
 #[derive(Debug, Clone, Copy)]
@@ -84,20 +85,66 @@ impl Meter {
 pub(super) struct Datagrams {
     pub(super) size: u64,
     pub(super) ip_len: u32,
-    pub(super) interval: Time,
-    pub(super) next: Time,
-    pub(super) stop: Time,
+    pub(super) beat: Beat,
     pub(super) sent: u64,
     pub(super) delivered: u64,
+}
+
+/// When the packets of a steady flow go: after so many nanoseconds and a fraction, so that its
+/// long-run rate is exact.
+#[derive(Debug)]
+pub(super) struct Beat {
+    /// When the next packet goes; never once the flow has stopped.
+    pub(super) next: Time,
+    stop: Time,
+    whole_nanos: u64,
+    /// The fraction of a nanosecond, its denominator, and what has accumulated of it.
+    numerator: u64,
+    denominator: u64,
+    carry: u64,
+}
+
+impl Beat {
+    fn at_interval(flow: &Flow, interval: Time) -> Self {
+        let whole_nanos = interval.as_nanos();
+        Self {
+            next: flow.start,
+            stop: flow.stop,
+            whole_nanos,
+            numerator: 0,
+            denominator: 1,
+            carry: 0,
+        }
+    }
+
+    fn at_rate(flow: &Flow, rate: BitsPerSec, counted: Bytes) -> Self {
+        let nanos = u128::from(counted.bits()) * 1_000_000_000;
+        let rate = u128::from(rate.get());
+        let small =
+            |n: u128| u64::try_from(n).expect("a datagram at 1 bit/s takes six days at most");
+        Self {
+            whole_nanos: small(nanos / rate),
+            numerator: small(nanos % rate),
+            denominator: small(rate),
+            ..Self::at_interval(flow, Time::ZERO)
+        }
+    }
+
+    /// A packet goes now: when is the next?
+    pub(super) fn advance(&mut self) {
+        self.carry += self.numerator;
+        let more = u64::from(self.carry >= self.denominator);
+        self.carry -= more * self.denominator;
+        let next = self.next + Time::from_nanos(self.whole_nanos + more);
+        self.next = if next < self.stop { next } else { Time::NEVER };
+    }
 }
 
 /// Echo requests.
 #[derive(Debug)]
 pub(super) struct Echo {
     pub(super) ip_len: u32,
-    pub(super) interval: Time,
-    pub(super) next: Time,
-    pub(super) stop: Time,
+    pub(super) beat: Beat,
     pub(super) sent: u64,
     pub(super) answered_at_far_end: u64,
     pub(super) round_trips: Histogram,
@@ -107,20 +154,16 @@ impl RunningFlow {
     pub(super) fn new(scenario: &Scenario, flow: &Flow) -> Self {
         let traffic = match flow.kind {
             FlowKind::Bulk => Traffic::Tcp(Box::new(Connection::new(scenario, flow))),
-            FlowKind::Cbr { size, header, interval } => Traffic::Datagrams(Datagrams {
+            FlowKind::Cbr { size, header, rate, counted } => Traffic::Datagrams(Datagrams {
                 size: size.get(),
                 ip_len: ip_len(size + header),
-                interval,
-                next: flow.start,
-                stop: flow.stop,
+                beat: Beat::at_rate(flow, rate, counted),
                 sent: 0,
                 delivered: 0,
             }),
             FlowKind::Ping { size, header, interval } => Traffic::Echo(Echo {
                 ip_len: ip_len(size + header),
-                interval,
-                next: flow.start,
-                stop: flow.stop,
+                beat: Beat::at_interval(flow, interval),
                 sent: 0,
                 answered_at_far_end: 0,
                 round_trips: Histogram::default(),
@@ -134,8 +177,8 @@ impl RunningFlow {
     pub(super) fn deadline(&self) -> Time {
         match &self.traffic {
             Traffic::Tcp(connection) => connection.deadline(self.start),
-            Traffic::Datagrams(datagrams) => datagrams.next,
-            Traffic::Echo(echo) => echo.next,
+            Traffic::Datagrams(datagrams) => datagrams.beat.next,
+            Traffic::Echo(echo) => echo.beat.next,
         }
     }
 }

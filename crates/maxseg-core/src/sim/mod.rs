@@ -9,7 +9,7 @@ mod flow;
 mod tally;
 mod world;
 
-use crate::engine::{Caveat, Engine, EngineError, Watch, path_mtu_caveats};
+use crate::engine::{Caveat, Engine, EngineError, Watch, size_caveats};
 use crate::outcome::Outcome;
 use crate::scenario::Scenario;
 
@@ -19,7 +19,7 @@ pub struct Sim;
 
 impl Engine for Sim {
     fn caveats(&self, scenario: &Scenario) -> Vec<Caveat> {
-        path_mtu_caveats(scenario)
+        size_caveats(scenario)
     }
 
     fn run(&mut self, scenario: &Scenario, watch: &mut dyn Watch) -> Result<Outcome, EngineError> {

@@ -4,8 +4,9 @@ use super::flow::{Connection, RunningFlow, Traffic};
 use super::world::World;
 use crate::outcome::{LimitShare, LimitedBy, Outcome};
 use crate::path::LinkSpec;
-use crate::scenario::Scenario;
-use crate::tcp::{Histogram, Limit};
+use crate::scenario::{End, Scenario};
+use crate::stats::Histogram;
+use crate::tcp::Limit;
 use crate::units::{Bytes, Time};
 
 impl World {
@@ -21,42 +22,43 @@ impl World {
     }
 
     fn tally(&self, scenario: &Scenario, flow: &RunningFlow) -> Tally {
-        let lost = flow.losses.by(self.now);
-        let queue = self.net.towards(flow.from.other()).route.mean_wait();
         let (near, far) = scenario.first_links(flow.from);
         let mut tally = match &flow.traffic {
-            Traffic::Tcp(connection) => self.tally_tcp(connection),
+            Traffic::Tcp(connection) => self.tally_tcp(connection, flow.from, far),
             Traffic::Datagrams(datagrams) => Tally {
-                payload: datagrams.delivered * datagrams.size,
-                data_packets: datagrams.sent,
+                payload: Some(datagrams.delivered * datagrams.size),
+                data_packets: Some(datagrams.sent),
                 packets: datagrams.sent,
                 wire_bytes: datagrams.sent * on_wire(near, datagrams.ip_len),
-                limited_by: Some(LimitedBy::Application),
+                limited_by: Some(if self.is_full(flow.from) {
+                    LimitedBy::Bandwidth
+                } else {
+                    LimitedBy::Application
+                }),
                 ..Tally::default()
             },
             Traffic::Echo(echo) => Tally {
-                data_packets: echo.sent,
                 packets: echo.sent + echo.answered_at_far_end,
                 wire_bytes: echo.sent * on_wire(near, echo.ip_len)
                     + echo.answered_at_far_end * on_wire(far, echo.ip_len),
-                is_echo: true,
+                requests: echo.sent,
                 ping: echo.round_trips.clone(),
                 ..Tally::default()
             },
         };
-        tally.lost = lost;
-        tally.queue = queue;
+        tally.lost = flow.losses.by(self.now);
+        tally.queue = self.net.towards(flow.from.other()).route.mean_wait();
         tally
     }
 
-    fn tally_tcp(&self, connection: &Connection) -> Tally {
+    fn tally_tcp(&self, connection: &Connection, from: End, far: &LinkSpec) -> Tally {
         let (sent, seen) = (connection.sender.stats(), connection.receiver.stats());
         let elapsed = self.now.as_secs_f64();
-        let limits = Self::limits_of(connection);
+        let limits = self.limits_of(connection, from, far);
         Tally {
-            payload: connection.sender.acknowledged().get(),
-            data_packets: sent.data_packets,
-            ack_packets: seen.packets,
+            payload: Some(connection.sender.acknowledged().get()),
+            data_packets: Some(sent.data_packets),
+            ack_packets: Some(seen.packets),
             packets: sent.packets + seen.packets,
             wire_bytes: connection.sent.bytes + connection.answered.bytes,
             tcp: Some(TcpTally {
@@ -70,41 +72,47 @@ impl World {
                 mss: Some(connection.mss),
             }),
             rtt: sent.rtt.clone(),
-            limited_by: Some(self.limit_of(&limits)),
+            limited_by: Some(limits.first().map_or(LimitedBy::Unknown, |longest| longest.kind)),
             limits,
             ..Tally::default()
         }
     }
 
-    /// A link that is busy nearly all the time is the limit, whatever held the sender back meanwhile:
-    /// faster than full it cannot be. Otherwise it is what held the sender back longest.
-    fn limit_of(&self, limits: &[LimitShare]) -> LimitedBy {
-        let routes = [&self.net.to_receiver.route, &self.net.to_sender.route];
-        let busiest = routes
-            .iter()
-            .flat_map(|route| route.hops())
-            .map(|hop| hop.busy_until(self.now))
-            .max()
-            .unwrap_or_default();
-        if busiest.as_secs_f64() > FULL * self.now.as_secs_f64() {
-            return LimitedBy::Bandwidth;
-        }
-        limits.first().map_or(LimitedBy::Unknown, |longest| longest.kind)
+    /// Whether a link in the direction away from this end is busy nearly all the time.
+    fn is_full(&self, from: End) -> bool {
+        self.busy_share(from) > FULL
     }
 
-    /// How long each limit held the sender back, longest first.
-    fn limits_of(connection: &Connection) -> Vec<LimitShare> {
+    /// The share of the time that the busiest link away from this end was busy.
+    fn busy_share(&self, from: End) -> f64 {
+        let hops = self.net.towards(from.other()).route.hops();
+        let busiest = hops.iter().map(|hop| hop.busy_until(self.now)).max().unwrap_or_default();
+        busiest.as_secs_f64() / self.now.as_secs_f64().max(1e-9)
+    }
+
+    /// How long each limit held, longest first. While a link is full that is the limit, whatever held
+    /// the sender back meanwhile: faster than full it cannot be. The link may be one that this flow's
+    /// acknowledgements fill.
+    fn limits_of(&self, connection: &Connection, from: End, far: &LinkSpec) -> Vec<LimitShare> {
+        let acks = connection.answered.bytes as f64 * 8.0 / far.rate.get() as f64;
+        let acks_fill = self.is_full(from.other()) && acks > 0.5 * self.now.as_secs_f64();
+        let full = if self.is_full(from) {
+            self.busy_share(from)
+        } else if acks_fill {
+            self.busy_share(from.other())
+        } else {
+            0.0
+        };
         let times = connection.sender.stats().limited;
         let total: f64 = times.iter().map(|time| time.as_secs_f64()).sum();
-        let mut shares: Vec<LimitShare> = Limit::ALL
-            .into_iter()
-            .zip(times)
-            .filter(|(_, time)| *time > Time::ZERO)
-            .map(|(limit, time)| LimitShare {
-                kind: limit.into(),
-                share: time.as_secs_f64() / total,
-            })
-            .collect();
+        let rest = (1.0 - full) / total.max(1e-9);
+        let held = Limit::ALL.into_iter().zip(times).map(|(limit, time)| LimitShare {
+            kind: limit.into(),
+            share: rest * time.as_secs_f64(),
+        });
+        let bandwidth = LimitShare { kind: LimitedBy::Bandwidth, share: full.min(1.0) };
+        let mut shares: Vec<LimitShare> =
+            held.chain([bandwidth]).filter(|limit| limit.share > 0.0).collect();
         shares.sort_by(|a, b| b.share.total_cmp(&a.share));
         shares
     }
@@ -115,12 +123,14 @@ impl World {
         let count = |of: fn(&TcpTally) -> u64| tcp.map(of);
         let seconds = |time: Option<Time>| time.map(Time::as_secs_f64);
         Outcome {
-            goodput_bps: (!tally.is_echo && elapsed > 0.0)
-                .then(|| tally.payload as f64 * 8.0 / elapsed),
+            goodput_bps: tally
+                .payload
+                .filter(|_| elapsed > 0.0)
+                .map(|payload| payload as f64 * 8.0 / elapsed),
             elapsed_s: Some(elapsed),
-            payload_bytes: (!tally.is_echo).then_some(tally.payload),
-            data_packets: Some(tally.data_packets),
-            ack_packets: Some(tally.ack_packets),
+            payload_bytes: tally.payload,
+            data_packets: tally.data_packets,
+            ack_packets: tally.ack_packets,
             packets: Some(tally.packets),
             wire_bytes: Some(tally.wire_bytes),
             retransmitted_packets: count(|tcp| tcp.retransmitted_packets),
@@ -129,8 +139,7 @@ impl World {
             timeouts: count(|tcp| tcp.timeouts),
             fast_retransmits: count(|tcp| tcp.fast_retransmits),
             spurious_retransmissions: count(|tcp| tcp.spurious_retransmissions),
-            segment_loss: (tally.data_packets > 0)
-                .then(|| tally.lost as f64 / tally.data_packets as f64),
+            segment_loss: tally.loss(),
             rtt_min_s: seconds(tally.rtt.min()),
             rtt_mean_s: seconds(tally.rtt.mean()),
             rtt_p99_s: seconds(tally.rtt.quantile(0.99)),
@@ -151,18 +160,19 @@ impl World {
 /// From this share of the time on, a link counts as full.
 const FULL: f64 = 0.95;
 
-/// What one flow, or all of them together, counted.
+/// What one flow, or all of them together, counted. `None` where the kind of flow has no such thing.
 #[derive(Debug, Clone, Default)]
 struct Tally {
-    payload: u64,
-    data_packets: u64,
-    ack_packets: u64,
+    payload: Option<u64>,
+    data_packets: Option<u64>,
+    ack_packets: Option<u64>,
     packets: u64,
     wire_bytes: u64,
+    /// Echo requests.
+    requests: u64,
+    /// Packets with payload that were lost; of an echo flow, requests and answers.
     lost: u64,
     queue: Time,
-    /// Echo requests only: they carry no payload to anyone.
-    is_echo: bool,
     tcp: Option<TcpTally>,
     rtt: Histogram,
     ping: Histogram,
@@ -185,16 +195,27 @@ struct TcpTally {
 
 impl Tally {
     fn sum(tallies: &[Self]) -> Self {
-        let mut total = Self { is_echo: true, ..Self::default() };
+        let sum = |of: fn(&Self) -> Option<u64>| {
+            tallies
+                .iter()
+                .filter_map(of)
+                .fold(None, |sum: Option<u64>, n| Some(sum.unwrap_or(0) + n))
+        };
+        let mut total = Self {
+            payload: sum(|tally| tally.payload),
+            data_packets: sum(|tally| tally.data_packets),
+            ack_packets: sum(|tally| tally.ack_packets),
+            ..Self::default()
+        };
         for tally in tallies {
-            total.payload += tally.payload;
-            total.data_packets += tally.data_packets;
-            total.ack_packets += tally.ack_packets;
             total.packets += tally.packets;
             total.wire_bytes += tally.wire_bytes;
-            total.lost += tally.lost;
+            total.requests += tally.requests;
+            // A lost echo request is nobody's segment; it counts where nothing else is sent.
+            if tally.data_packets.is_some() || total.data_packets.is_none() {
+                total.lost += tally.lost;
+            }
             total.queue = total.queue.max(tally.queue);
-            total.is_echo &= tally.is_echo;
             total.rtt.merge(&tally.rtt);
             total.ping.merge(&tally.ping);
             total.tcp = match (total.tcp.take(), &tally.tcp) {
@@ -209,6 +230,12 @@ impl Tally {
             total.limits.clone_from(&leader.limits);
         }
         total
+    }
+
+    /// The share of packets with payload, or else of echo requests, that was lost.
+    fn loss(&self) -> Option<f64> {
+        let sent = self.data_packets.unwrap_or(self.requests);
+        (sent > 0).then(|| self.lost as f64 / sent as f64)
     }
 }
 

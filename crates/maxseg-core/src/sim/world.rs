@@ -18,6 +18,8 @@ pub(super) struct World {
     wake: Time,
     /// Bulk flows with data left to send; `None` where they have no end.
     unfinished: Option<usize>,
+    /// Events until the watcher is looked at.
+    until_look: u32,
 }
 
 /// The two directions between the hosts.
@@ -39,14 +41,13 @@ const EVENTS_PER_LOOK: u32 = 1 << 14;
 
 impl World {
     pub(super) fn new(scenario: &Scenario) -> Self {
-        let hops = &scenario.path.hops;
-        let forward = hops
-            .iter()
-            .map(|hop| Hop::new(&hop.forward, scenario.seed, &format!("hop.{}", hop.name)));
-        let reverse = hops
-            .iter()
-            .rev()
-            .map(|hop| Hop::new(&hop.reverse, scenario.seed, &format!("hop.{}.reverse", hop.name)));
+        let (hops, end) = (&scenario.path.hops, scenario.until.time);
+        let forward = hops.iter().map(|hop| {
+            Hop::new(&hop.forward, scenario.seed, &format!("hop.{}", hop.name)).until(end)
+        });
+        let reverse = hops.iter().rev().map(|hop| {
+            Hop::new(&hop.reverse, scenario.seed, &format!("hop.{}.reverse", hop.name)).until(end)
+        });
         let one_way = |hops: Vec<Hop>| OneWay { route: Route::new(hops), lane: Lane::default() };
         let flows: Vec<_> =
             scenario.flows.iter().map(|flow| RunningFlow::new(scenario, flow)).collect();
@@ -61,6 +62,7 @@ impl World {
             },
             until: scenario.until.time,
             unfinished: scenario.until.bytes.map(|_| bulk),
+            until_look: EVENTS_PER_LOOK,
         }
     }
 
@@ -80,6 +82,8 @@ impl World {
         let mut next = Time::ZERO;
         while next <= self.until && self.unfinished != Some(0) {
             self.run_until(next, watch)?;
+            // A sample costs as much as some events.
+            self.until_look = self.until_look.saturating_sub(16);
             self.sample(next, watch);
             next = next.saturating_add(every.max(Time::from_nanos(1)));
         }
@@ -93,13 +97,14 @@ impl World {
     /// acknowledgement's arrival last.
     fn run_until(&mut self, end: Time, watch: &mut dyn Watch) -> Result<(), EngineError> {
         loop {
-            for _ in 0..EVENTS_PER_LOOK {
+            while self.until_look > 0 {
                 let to_receiver = self.net.to_receiver.lane.next_arrival();
                 let to_sender = self.net.to_sender.lane.next_arrival();
                 let next = to_receiver.min(to_sender).min(self.wake);
                 if next > end || self.unfinished == Some(0) {
                     return Ok(());
                 }
+                self.until_look -= 1;
                 self.now = next;
                 if to_receiver == next {
                     self.arrive(End::Receiver);
@@ -109,6 +114,7 @@ impl World {
                     self.expire_timers();
                 }
             }
+            self.until_look = EVENTS_PER_LOOK;
             if watch.on_progress(self.now, self.until) == Continue::Stop {
                 return Err(EngineError::Cancelled);
             }
@@ -145,7 +151,9 @@ impl World {
             (Traffic::Echo(echo), Cargo::EchoRequest { sent }) => {
                 echo.answered_at_far_end += 1;
                 let reply = Packet { cargo: Cargo::EchoReply { sent }, ..packet };
-                let _ = self.net.send(now, end, reply, echo.ip_len);
+                if let Some(at) = self.net.send(now, end, reply, echo.ip_len) {
+                    flow.losses.push(now, at);
+                }
             }
             (Traffic::Echo(echo), Cargo::EchoReply { sent }) => echo.round_trips.record(now - sent),
             (_, cargo) => unreachable!("a flow carries its own kind of packet, not {cargo:?}"),
@@ -257,7 +265,7 @@ impl Net {
             }
             Traffic::Datagrams(datagrams) => {
                 datagrams.sent += 1;
-                datagrams.next = next_in(datagrams.next, datagrams.interval, datagrams.stop);
+                datagrams.beat.advance();
                 let packet = Packet { flow: index, cargo: Cargo::Datagram };
                 if let Some(at) = self.send(now, flow.from, packet, datagrams.ip_len) {
                     flow.losses.push(now, at);
@@ -265,7 +273,7 @@ impl Net {
             }
             Traffic::Echo(echo) => {
                 echo.sent += 1;
-                echo.next = next_in(echo.next, echo.interval, echo.stop);
+                echo.beat.advance();
                 let packet = Packet { flow: index, cargo: Cargo::EchoRequest { sent: now } };
                 if let Some(at) = self.send(now, flow.from, packet, echo.ip_len) {
                     flow.losses.push(now, at);
@@ -273,12 +281,6 @@ impl Net {
             }
         }
     }
-}
-
-/// When the next packet of a steady flow goes; never once it has stopped.
-fn next_in(last: Time, interval: Time, stop: Time) -> Time {
-    let next = last + interval;
-    if next < stop { next } else { Time::NEVER }
 }
 
 impl Connection {
@@ -290,16 +292,6 @@ impl Connection {
         }
         if self.receiver.next_timeout() <= now {
             self.receiver.on_timeout();
-        }
-    }
-}
-
-impl End {
-    /// The host at the other end.
-    pub(super) const fn other(self) -> Self {
-        match self {
-            Self::Sender => Self::Receiver,
-            Self::Receiver => Self::Sender,
         }
     }
 }

@@ -15,18 +15,16 @@
 
 pub mod cc;
 mod config;
-mod histogram;
 mod ranges;
 mod receiver;
 mod rto;
 mod segment;
 mod sender;
-mod window;
+mod stats;
 
 pub use config::Config;
-pub use histogram::Histogram;
 pub use receiver::{Receiver, ReceiverStats};
 pub use rto::Rto;
 pub use segment::Segment;
-pub use sender::{Limit, Sender, SenderStats};
-pub use window::offered_window;
+pub use sender::Sender;
+pub use stats::{Limit, SenderStats};

@@ -71,7 +71,8 @@ impl Rto {
                     *rttvar = (*rttvar + delta.abs() - (*rttvar >> 2)).max(1);
                 }
                 // SRTT + 4·RTTVAR, rounded down to a tick.
-                tick.times(u64::from(((*rttvar << 3) + *srtt).unsigned_abs() >> 3))
+                let timeout = (i64::from(*rttvar) << 3) + i64::from(*srtt);
+                tick.times(timeout.unsigned_abs() >> 3)
             }
         };
     }
@@ -83,19 +84,11 @@ impl Rto {
         }
         if self.settings.forget_after.is_some_and(|factor| self.back_off > factor) {
             match &mut self.estimate {
-                Estimate::Rfc6298 { srtt, .. } => *srtt = None, // §5.7
-                Estimate::Ticks { srtt, rttvar, .. } => {
-                    *rttvar += *srtt >> 3;
-                    *srtt = 0;
-                }
+                Estimate::Rfc6298 { srtt, .. } => *srtt = None, // closing note of §5
+                // ns-2 adds the old SRTT to RTTVAR first, which the next sample overwrites.
+                Estimate::Ticks { srtt, .. } => *srtt = 0,
             }
         }
-    }
-
-    /// New data was acknowledged that had been sent once: the back-off has done its work, although
-    /// the sample is not one to keep.
-    pub fn end_back_off(&mut self) {
-        self.back_off = 1;
     }
 
     /// The handshake needed its timer: data begins with at least 3 s (RFC 6298 §5.7).

@@ -1,63 +1,10 @@
 //! The sending half of a connection: what goes out, when, and what is resent.
 
 use super::cc::{AckSample, Congestion, CongestionControl, CongestionSample, Controller};
-use super::{Config, Histogram, Rto, Segment};
+use super::stats::{Limit, SenderStats};
+use super::{Config, Rto, Segment};
 use crate::settings::{FirstLoss, RecoveryName};
 use crate::units::{Bytes, Time};
-
-/// What keeps a sender from sending more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Limit {
-    /// There is no more data.
-    Application,
-    /// It has only begun: the handshake, or slow start before the first loss.
-    Opportunity,
-    /// The peer's window.
-    ReceiveWindow,
-    /// Its own buffer.
-    SendBuffer,
-    /// The congestion window.
-    Congestion,
-    /// It waits for the retransmission timer.
-    Rto,
-}
-
-impl Limit {
-    /// All of them, in the order of [`SenderStats::limited`].
-    pub const ALL: [Self; 6] = [
-        Self::Application,
-        Self::Opportunity,
-        Self::ReceiveWindow,
-        Self::SendBuffer,
-        Self::Congestion,
-        Self::Rto,
-    ];
-}
-
-/// What a sender did so far.
-#[derive(Debug, Clone, Default)]
-pub struct SenderStats {
-    /// Packets of any kind.
-    pub packets: u64,
-    /// Packets with payload, repeated ones included.
-    pub data_packets: u64,
-    /// Their payload.
-    pub data_bytes: u64,
-    /// Packets of which a part had been sent before.
-    pub retransmitted_packets: u64,
-    /// Their payload.
-    pub retransmitted_bytes: u64,
-    /// Expiries of the retransmission timer, the SYN's included.
-    pub timeouts: u64,
-    /// Fast retransmits.
-    pub fast_retransmits: u64,
-    /// Round trips of segments that were timed: one at a time, none that was resent.
-    pub rtt: Histogram,
-    /// Time spent under each limit, in the order of [`Limit::ALL`].
-    pub limited: [Time; 6],
-    /// Bytes in flight, summed over time in byte-nanoseconds.
-    pub flight_byte_nanos: f64,
-}
 
 /// The sending half of a TCP connection.
 #[derive(Debug)]
@@ -86,10 +33,12 @@ pub struct Sender {
     /// In fast recovery.
     recovering: bool,
     partial_ack_seen: bool,
+    /// Sent by limited transmit since the last new acknowledgement.
+    limited_sent: u64,
     /// `max` at the last cut: losses below it belong to the same window of data.
-    recover: u64,
-    /// `una` at the last timeout, plus one.
-    timed_out_at: u64,
+    recover: Option<u64>,
+    /// `una` at the last timeout.
+    timed_out_at: Option<u64>,
     /// The segment being timed: its end, and when it was sent.
     timed: Option<(u64, Time)>,
     timer: Time,
@@ -113,6 +62,11 @@ const DUPLICATES: u32 = 3;
 impl Sender {
     /// A sender that will open its connection at `start`; nothing is written yet.
     pub fn new(config: &Config, start: Time) -> Self {
+        Self::with_controller(config, start, Controller::new(config))
+    }
+
+    /// The same with a congestion control of the caller's.
+    pub fn with_controller(config: &Config, start: Time, cc: Controller) -> Self {
         let settings = &config.sender;
         Self {
             mss: config.mss().get(),
@@ -130,12 +84,13 @@ impl Sender {
             duplicate_acks: 0,
             recovering: false,
             partial_ack_seen: false,
-            recover: 0,
-            timed_out_at: 0,
+            limited_sent: 0,
+            recover: None,
+            timed_out_at: None,
             timed: None,
             timer: Time::NEVER,
             rto: Rto::new(settings.rto),
-            cc: Controller::new(config),
+            cc,
             recovery: settings.recovery,
             recovery_burst: settings.recovery_burst.unwrap_or(u32::MAX),
             first_loss: settings.ns2.map(|rules| rules.first_loss),
@@ -181,16 +136,17 @@ impl Sender {
         self.limit = Limit::Rto;
         self.account(now);
         self.stats.timeouts += 1;
-        let what = match (self.established, self.timed_out_at == self.una + 1) {
+        let what = match (self.established, self.timed_out_at == Some(self.una)) {
             (false, _) => Congestion::LostSyn,
             (true, false) => Congestion::Timeout,
             (true, true) => Congestion::RepeatedTimeout,
         };
-        self.cc.on_congestion(what, &self.congestion_sample(now));
-        self.timed_out_at = self.una + 1;
-        self.recover = self.max;
+        self.cc.on_congestion(what, &self.congestion_sample());
+        self.timed_out_at = Some(self.una);
+        self.recover = Some(self.max);
         self.recovering = false;
         self.duplicate_acks = 0;
+        self.limited_sent = 0;
         self.resend_first = false;
         self.timed = None; // Karn: what is sent from here on was sent before
         self.rto.on_timeout();
@@ -232,6 +188,9 @@ impl Sender {
         self.burst -= 1;
         let seq = self.nxt;
         self.nxt += len;
+        if self.duplicate_acks > 0 && self.duplicate_acks < DUPLICATES {
+            self.limited_sent += self.nxt.saturating_sub(self.max);
+        }
         Some(self.transmit(now, seq, len))
     }
 
@@ -329,16 +288,16 @@ impl Sender {
 
     #[inline]
     fn on_new_ack(&mut self, now: Time, ack: u64) {
-        if self.recovering && self.recovery == RecoveryName::Newreno && ack < self.recover {
+        if self.recovering && self.recovery == RecoveryName::Newreno && self.recover > Some(ack) {
             return self.on_partial_ack(now, ack);
         }
         let sample = AckSample {
-            now,
             acked: Bytes::new(ack - self.una),
             in_flight: Bytes::new(self.max - self.una),
             was_limited: matches!(self.limit, Limit::Congestion | Limit::Opportunity),
         };
         self.duplicate_acks = 0;
+        self.limited_sent = 0;
         self.una = ack;
         self.nxt = self.nxt.max(ack);
         self.take_sample(now, ack);
@@ -363,11 +322,6 @@ impl Sender {
         self.cc.on_partial_ack(Bytes::new(ack - self.una));
         self.una = ack;
         self.nxt = self.nxt.max(ack);
-        if self.timed.is_some_and(|(end, _)| end <= ack) {
-            // Its round trip includes the wait for the hole: no sample.
-            self.timed = None;
-            self.rto.end_back_off();
-        }
         self.resend_first = true;
         self.open_up(self.recovery_burst, 0);
     }
@@ -386,31 +340,31 @@ impl Sender {
         }
     }
 
-    /// RFC 6582 §3.2 step 1: not for losses of a window of data that was cut for already.
+    /// RFC 6582 §3.2 step 2: not for losses of a window of data that was cut for already.
     fn may_fast_retransmit(&self) -> bool {
         match self.first_loss {
             Some(FirstLoss::Always) if self.una == 1 => true,
             Some(FirstLoss::Never) if self.una == 1 => false,
-            Some(_) | None => self.una > self.recover,
+            Some(_) | None => self.recover.is_none_or(|recover| self.una > recover),
         }
     }
 
     fn fast_retransmit(&mut self, now: Time) {
         self.stats.fast_retransmits += 1;
-        self.recover = self.max;
+        self.recover = Some(self.max);
         self.recovering = true;
         self.partial_ack_seen = false;
         self.timed = None; // Karn
-        self.cc.on_congestion(Congestion::Loss, &self.congestion_sample(now));
+        self.cc.on_congestion(Congestion::Loss, &self.congestion_sample());
         self.restart_timer(now);
         self.resend_first = true;
         self.open_up(self.recovery_burst, 0);
     }
 
-    fn congestion_sample(&self, now: Time) -> CongestionSample {
+    fn congestion_sample(&self) -> CongestionSample {
         CongestionSample {
-            now,
-            in_flight: Bytes::new(self.max - self.una),
+            // RFC 5681 §3.2 step 2: without what limited transmit has added.
+            in_flight: Bytes::new(self.max - self.una - self.limited_sent),
             peer_window: Bytes::new(self.peer_window),
         }
     }
@@ -433,7 +387,7 @@ impl Sender {
             Limit::SendBuffer
         } else if self.peer_window < cwnd {
             Limit::ReceiveWindow
-        } else if self.recover == 0 && self.cc.ssthresh().get() > cwnd {
+        } else if self.recover.is_none() && self.cc.ssthresh().get() > cwnd {
             Limit::Opportunity
         } else {
             Limit::Congestion

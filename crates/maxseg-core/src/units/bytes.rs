@@ -1,5 +1,4 @@
 use std::fmt;
-use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub};
 use std::str::FromStr;
 
@@ -76,12 +75,6 @@ impl Sub for Bytes {
     #[inline]
     fn sub(self, other: Self) -> Self {
         Self(self.0 - other.0)
-    }
-}
-
-impl Sum for Bytes {
-    fn sum<I: Iterator<Item = Self>>(items: I) -> Self {
-        items.fold(Self::ZERO, Add::add)
     }
 }
 

@@ -4,6 +4,7 @@
 //! A quantity without a unit is an error that names the units which fit; only sizes that the field
 //! always states in bytes (`mss`, `mtu`, `frame`) and shares (`0.01`, `1%`) are bare numbers.
 
+pub mod approx;
 mod bytes;
 mod probability;
 mod quantity;

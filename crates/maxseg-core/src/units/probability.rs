@@ -48,10 +48,9 @@ impl Probability {
         self.0
     }
 
-    /// That it does not happen.
-    #[must_use]
-    pub fn complement(self) -> Self {
-        Self(1.0 - self.0)
+    /// The chance that it does not happen, as a plain number.
+    pub fn complement(self) -> f64 {
+        1.0 - self.0
     }
 
     /// That it happens at least once in `n` independent tries: 1 − (1 − p)ⁿ, formed so that a tiny
@@ -127,7 +126,7 @@ impl schemars::JsonSchema for Probability {
             "description": "a share: a number from 0 to 1, or text such as \"1%\"",
             "anyOf": [
                 { "type": "number", "minimum": 0, "maximum": 1 },
-                { "type": "string", "pattern": r"^\s*[0-9.]+\s*%?\s*$" },
+                { "type": "string", "pattern": r"^\s*[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?\s*%?\s*$" },
             ],
             "examples": [0.01, "1%"],
         })

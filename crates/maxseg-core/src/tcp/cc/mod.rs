@@ -8,7 +8,7 @@ pub use reno::Reno;
 
 use super::Config;
 use crate::settings::CongestionName;
-use crate::units::{BitsPerSec, Bytes, Time};
+use crate::units::Bytes;
 
 /// Decides how much may be in flight. Knows nothing of segments on their way, timers or links.
 pub trait CongestionControl: std::fmt::Debug + Send {
@@ -35,18 +35,11 @@ pub trait CongestionControl: std::fmt::Debug + Send {
 
     /// Where slow start ends.
     fn ssthresh(&self) -> Bytes;
-
-    /// Rate at which to space segments; `None` sends them back to back.
-    fn pacing_rate(&self) -> Option<BitsPerSec> {
-        None
-    }
 }
 
 /// An acknowledgement of new data.
 #[derive(Debug, Clone, Copy)]
 pub struct AckSample {
-    /// When it came.
-    pub now: Time,
     /// Bytes that it acknowledged first.
     pub acked: Bytes,
     /// Bytes outstanding before it came.
@@ -58,9 +51,7 @@ pub struct AckSample {
 /// The moment of a sign of congestion.
 #[derive(Debug, Clone, Copy)]
 pub struct CongestionSample {
-    /// When it was noticed.
-    pub now: Time,
-    /// Bytes outstanding.
+    /// Bytes outstanding, without what limited transmit has added.
     pub in_flight: Bytes,
     /// The window that the peer offers.
     pub peer_window: Bytes,
@@ -79,7 +70,8 @@ pub enum Congestion {
     LostSyn,
 }
 
-/// The shipped algorithms, without a virtual call in the inner loop; or one from outside.
+/// The shipped algorithms, without a virtual call in the inner loop; or one of somebody else's (see
+/// [`Sender::with_controller`](super::Sender::with_controller)).
 #[derive(Debug)]
 pub enum Controller {
     /// RFC 5681 in bytes.
@@ -137,8 +129,5 @@ impl CongestionControl for Controller {
     }
     fn ssthresh(&self) -> Bytes {
         delegate!(self.ssthresh())
-    }
-    fn pacing_rate(&self) -> Option<BitsPerSec> {
-        delegate!(self.pacing_rate())
     }
 }

@@ -1,7 +1,6 @@
 use super::{AckSample, Congestion, CongestionControl, CongestionSample};
 use crate::settings::InitialSsthresh;
 use crate::tcp::Config;
-use crate::tcp::window::offered;
 use crate::units::Bytes;
 
 /// RFC 5681 with the window arithmetic of RFC 6582 for partial acknowledgements, in bytes.
@@ -10,6 +9,8 @@ pub struct Reno {
     mss: u64,
     initial_window: u64,
     cwnd: u64,
+    /// What congestion avoidance has earned beyond whole bytes of the window, in bytes².
+    earned: u64,
     ssthresh: u64,
 }
 
@@ -21,12 +22,10 @@ impl Reno {
             mss,
             initial_window: config.sender.initial_window.bytes(config.mss()).get(),
             cwnd: mss,
+            earned: 0,
             ssthresh: match config.sender.initial_ssthresh {
                 InitialSsthresh::Unlimited => u64::MAX,
-                InitialSsthresh::Window => {
-                    let room = config.receiver.window.bytes(config.mss());
-                    u64::from(offered(room, config.receiver.window_scale).afterwards)
-                }
+                InitialSsthresh::Window => config.receiver.offered_window(config.mss()).get(),
             },
         }
     }
@@ -51,7 +50,12 @@ impl CongestionControl for Reno {
         if self.cwnd < self.ssthresh {
             self.cwnd += ack.acked.get().min(self.mss); // §3.1 equation 2
         } else {
-            self.cwnd += (self.mss * self.mss / self.cwnd).max(1); // §3.1 equation 3
+            // §3.1 equation 3, its remainder kept: rounding up to a byte, as the RFC has it, makes small
+            // segments grow many times too fast in a large window.
+            self.earned += self.mss * self.mss;
+            let whole_bytes = self.earned / self.cwnd;
+            self.earned -= whole_bytes * self.cwnd;
+            self.cwnd += whole_bytes;
         }
     }
 

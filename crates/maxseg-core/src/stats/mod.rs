@@ -1,4 +1,8 @@
-//! Means of repeated runs, and how far they can be trusted.
+//! Means of repeated runs and how far they can be trusted; histograms of times.
+
+mod histogram;
+
+pub use histogram::Histogram;
 
 /// Mean and spread of independent samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -35,7 +39,8 @@ impl Summary {
 
     /// Half-width of the 95% confidence interval of the mean (Student t); `None` below two samples.
     pub fn ci95(&self) -> Option<f64> {
-        Some(student_t(0.975, (self.n - 1).max(1) as f64) * self.standard_error()?)
+        let error = self.standard_error()?;
+        Some(student_t(0.975, (self.n - 1) as f64) * error)
     }
 }
 
@@ -148,7 +153,7 @@ mod tests {
         let equal = Summary::of(&[0.1; 10]);
         assert_eq!((equal.mean.to_bits(), equal.sd.to_bits()), (0.1_f64.to_bits(), 0));
         assert_eq!(Summary::of(&[3.0]).ci95(), None);
-        assert_eq!(Summary::of(&[]).n, 0);
+        assert_eq!(Summary::of(&[]).ci95(), None);
     }
 
     #[test]

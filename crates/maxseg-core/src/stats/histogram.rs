@@ -70,7 +70,7 @@ impl Histogram {
     }
 }
 
-/// Exact below 64 ns, then 64 buckets to each power of two.
+/// Exact below 128 ns, then 64 buckets to each power of two.
 fn bucket(nanos: u64) -> usize {
     let magnitude = (64 - nanos.leading_zeros()).saturating_sub(7);
     let step = usize::try_from(nanos >> magnitude).expect("below twice the steps");

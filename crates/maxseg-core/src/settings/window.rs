@@ -1,6 +1,6 @@
 //! Which receive window a peer really sees.
 
-use crate::settings::{Settings, WindowScale};
+use super::WindowScale;
 use crate::units::Bytes;
 
 /// The largest value of the window field.
@@ -8,17 +8,11 @@ const FIELD: u64 = 65_535;
 
 /// A receive window as the header can carry it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct OfferedWindow {
+pub struct OfferedWindow {
     /// In a SYN, which is never scaled (RFC 7323 §2.2).
-    pub(super) in_syn: u32,
+    pub in_syn: u32,
     /// In every other segment.
-    pub(super) afterwards: u32,
-}
-
-/// The largest window that a receiver with these settings offers once the connection stands.
-pub fn offered_window(receiver: &Settings, mss: Bytes) -> Bytes {
-    let window = offered(receiver.window.bytes(mss), receiver.window_scale);
-    Bytes::new(u64::from(window.afterwards))
+    pub afterwards: u32,
 }
 
 /// The window that a receiver with this much room offers.

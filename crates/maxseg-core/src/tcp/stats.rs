@@ -1,0 +1,58 @@
+//! What a sender counts.
+
+use crate::stats::Histogram;
+use crate::units::Time;
+
+/// What keeps a sender from sending more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// There is no more data.
+    Application,
+    /// It has only begun: the handshake, or slow start before the first loss.
+    Opportunity,
+    /// The peer's window.
+    ReceiveWindow,
+    /// Its own buffer.
+    SendBuffer,
+    /// The congestion window.
+    Congestion,
+    /// It waits for the retransmission timer.
+    Rto,
+}
+
+impl Limit {
+    /// All of them, in the order of [`SenderStats::limited`].
+    pub const ALL: [Self; 6] = [
+        Self::Application,
+        Self::Opportunity,
+        Self::ReceiveWindow,
+        Self::SendBuffer,
+        Self::Congestion,
+        Self::Rto,
+    ];
+}
+
+/// What a sender did so far.
+#[derive(Debug, Clone, Default)]
+pub struct SenderStats {
+    /// Packets of any kind.
+    pub packets: u64,
+    /// Packets with payload, repeated ones included.
+    pub data_packets: u64,
+    /// Their payload.
+    pub data_bytes: u64,
+    /// Packets of which a part had been sent before.
+    pub retransmitted_packets: u64,
+    /// Their payload.
+    pub retransmitted_bytes: u64,
+    /// Expiries of the retransmission timer, the SYN's included.
+    pub timeouts: u64,
+    /// Fast retransmits.
+    pub fast_retransmits: u64,
+    /// Round trips of segments that were timed: one at a time, none that was resent.
+    pub rtt: Histogram,
+    /// Time spent under each limit, in the order of [`Limit::ALL`].
+    pub limited: [Time; 6],
+    /// Bytes in flight, summed over time in byte-nanoseconds.
+    pub flight_byte_nanos: f64,
+}

@@ -2,15 +2,17 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 
 use crate::root;
 
 /// The core's modules: each uses only those of groups to its left.
 const CORE: [&[&str]; 11] = [
-    &["units", "stats", "similar"],
-    &["rng", "framing"],
+    &["units", "similar"],
+    &["stats", "rng", "framing"],
     &["errors"],
     &["path", "settings"],
     &["scenario", "outcome"],
@@ -74,23 +76,59 @@ fn check_module(source: &Path, file: &Path, faults: &mut Vec<String>) -> Result<
         faults.push(format!("{}: `{own}` is not in the list of layers", relative.display()));
         return Ok(());
     };
-    let text = fs::read_to_string(file)?;
-    for (number, line) in (1..).zip(text.lines()) {
-        for used in line.split("crate::").skip(1).map(leading_word) {
-            let wrong = match rank(used) {
-                None => continue, // a macro, or an item of the crate's root
-                Some(used_rank) => used != own && used_rank >= own_rank,
-            };
-            if wrong {
-                faults.push(format!("{}:{number}: {own} uses {used}", relative.display()));
-            }
+    let tokens = TokenStream::from_str(&fs::read_to_string(file)?)
+        .map_err(|error| anyhow!("{}: {error}", relative.display()))?;
+    for (line, used) in used_modules(tokens) {
+        let wrong = match rank(&used) {
+            None => continue, // a macro, or an item of the crate's root
+            Some(used_rank) => used != own && used_rank >= own_rank,
+        };
+        if wrong {
+            faults.push(format!("{}:{line}: {own} uses {used}", relative.display()));
         }
     }
     Ok(())
 }
 
-fn leading_word(text: &str) -> &str {
-    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or("")
+/// The module after every `crate::`, those of `crate::{…}` included, with the line where it stands.
+fn used_modules(tokens: TokenStream) -> Vec<(usize, String)> {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let mut used = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        match token {
+            TokenTree::Group(group) => used.extend(used_modules(group.stream())),
+            TokenTree::Ident(word) if word == "crate" => {
+                // Past the two colons.
+                used.extend(tokens.get(at + 3).into_iter().flat_map(first_words));
+            }
+            TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+        }
+    }
+    used
+}
+
+/// A word by itself, or the first word of each item between braces.
+fn first_words(token: &TokenTree) -> Vec<(usize, String)> {
+    let word = |ident: &Ident| (ident.span().start().line, ident.to_string());
+    match token {
+        TokenTree::Ident(ident) => vec![word(ident)],
+        TokenTree::Group(group) => {
+            let mut begins_item = true;
+            let mut words = Vec::new();
+            for token in group.stream() {
+                match &token {
+                    TokenTree::Ident(ident) if begins_item => words.push(word(ident)),
+                    TokenTree::Group(_)
+                    | TokenTree::Ident(_)
+                    | TokenTree::Punct(_)
+                    | TokenTree::Literal(_) => {}
+                }
+                begins_item = matches!(&token, TokenTree::Punct(comma) if comma.as_char() == ',');
+            }
+            words
+        }
+        TokenTree::Punct(_) | TokenTree::Literal(_) => Vec::new(),
+    }
 }
 
 fn rank(module: &str) -> Option<usize> {
@@ -99,25 +137,46 @@ fn rank(module: &str) -> Option<usize> {
 
 fn check_crates(faults: &mut Vec<String>) -> Result<()> {
     let place = |name: &str| CRATES.iter().position(|known| *known == name);
-    for (own, name) in CRATES.iter().enumerate() {
-        let folder =
-            if *name == "xtask" { root().join(name) } else { root().join("crates").join(name) };
-        let manifest = folder.join("Cargo.toml");
-        if !manifest.exists() {
-            continue; // comes with what needs it
-        }
+    for manifest in manifests()? {
         let text = fs::read_to_string(&manifest)?;
         let table: toml::Table = text.parse().with_context(|| manifest.display().to_string())?;
-        for section in ["dependencies", "dev-dependencies", "build-dependencies"] {
-            let used = table.get(section).and_then(toml::Value::as_table);
-            for used in used.into_iter().flat_map(toml::Table::keys) {
-                if place(used).is_some_and(|used| used >= own) {
-                    faults.push(format!("{name}: {section} has {used}"));
-                }
+        let name = table["package"]["name"].as_str().context("a package has a name")?;
+        let Some(own) = place(name) else {
+            faults.push(format!("{name} is not in the list of crates"));
+            continue;
+        };
+        for used in dependencies(&table) {
+            if place(used).is_some_and(|used| used >= own) {
+                faults.push(format!("{name} depends on {used}"));
             }
         }
     }
     Ok(())
+}
+
+/// The manifests of the workspace's members.
+fn manifests() -> Result<Vec<PathBuf>> {
+    let text = fs::read_to_string(root().join("Cargo.toml"))?;
+    let workspace: toml::Table = text.parse()?;
+    let members = workspace["workspace"]["members"].as_array().context("members is a list")?;
+    let member = |name: &toml::Value| {
+        Ok(root().join(name.as_str().context("a member is a path")?).join("Cargo.toml"))
+    };
+    members.iter().map(member).collect()
+}
+
+/// Every dependency of a manifest, for tests, builds and single targets too.
+fn dependencies(manifest: &toml::Table) -> Vec<&str> {
+    const SECTIONS: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
+    let targets = manifest.get("target").and_then(toml::Value::as_table);
+    let targets =
+        targets.into_iter().flat_map(toml::Table::values).filter_map(toml::Value::as_table);
+    std::iter::once(manifest)
+        .chain(targets)
+        .flat_map(|table| SECTIONS.iter().filter_map(|section| table.get(*section)?.as_table()))
+        .flat_map(toml::Table::keys)
+        .map(String::as_str)
+        .collect()
 }
 
 #[cfg(test)]
@@ -129,13 +188,26 @@ mod tests {
         let source = std::env::temp_dir().join(format!("maxseg-layers-{}", std::process::id()));
         fs::create_dir_all(source.join("link")).unwrap();
         let file = source.join("link/hop.rs");
-        let text =
-            "use crate::path::LinkSpec;\nuse crate::sim::Sim;\nuse crate::link::lane::Lane;\n";
+        let text = "use crate::path::LinkSpec;\nuse crate::link::Lane;\nuse crate::{\n\
+                    units::Time, sim::{Sim, engine},\n model};\nfn f() { crate::advise::g() }\n";
         fs::write(&file, text).unwrap();
         let mut faults = Vec::new();
         check_module(&source, &file, &mut faults).unwrap();
         fs::remove_dir_all(&source).unwrap();
-        assert_eq!(faults, ["link/hop.rs:2: link uses sim"]);
+        assert_eq!(
+            faults,
+            [
+                "link/hop.rs:4: link uses sim",
+                "link/hop.rs:5: link uses model",
+                "link/hop.rs:6: link uses advise"
+            ]
+        );
+    }
+
+    #[test]
+    fn dependencies_of_one_target_count() {
+        let manifest = "[dependencies]\na = 1\n[target.'cfg(unix)'.dev-dependencies]\nb = 1\n";
+        assert_eq!(dependencies(&manifest.parse().unwrap()), ["a", "b"]);
     }
 
     #[test]

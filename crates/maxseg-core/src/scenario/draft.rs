@@ -2,10 +2,12 @@
 
 use toml::{Table, Value};
 
-use super::key::{self, KeyError, Step};
+use super::key::{self, KeyError, Overlap, Step, overlap};
 use super::locate::{key_span, place_of, value_span};
-use super::{Place, Scenario, ScenarioError, ScenarioSpec, Sweep, sweep};
-use crate::similar::closest;
+use super::misread::{Misread, example};
+use super::sweep::POINT;
+use super::values::{LIST_HINT, list, value};
+use super::{Place, Scenario, ScenarioError, ScenarioSpec, Sweep};
 
 /// A scenario file as a TOML document, together with what was set from outside.
 #[derive(Debug, Clone)]
@@ -13,21 +15,23 @@ pub struct Draft {
     file: String,
     text: String,
     table: Table,
-    overrides: Vec<(Vec<Step>, Origin)>,
+    overrides: Vec<Override>,
+}
+
+/// A value that was not written in the file, or not where it stands now.
+#[derive(Debug, Clone)]
+struct Override {
+    place: Vec<Step>,
+    origin: Origin,
 }
 
 /// Where a value that overrides the file's comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
+pub(super) enum Origin {
     /// A command-line argument, as written.
     Argument(String),
-    /// The sweep of the file itself: steps into the document.
-    Sweep {
-        /// The axis, or `point`.
-        key: String,
-        /// Which of its values.
-        index: usize,
-    },
+    /// The sweep, at a place below `[sweep]`.
+    Sweep(Vec<Step>),
 }
 
 impl Draft {
@@ -49,46 +53,142 @@ impl Draft {
     ///
     /// # Errors
     /// The key leads nowhere.
-    pub fn set(&mut self, key: &str, value: &Value, origin: &Origin) -> Result<(), ScenarioError> {
-        let fault = |error: KeyError| ScenarioError {
+    pub(super) fn set(
+        &mut self,
+        key: &str,
+        value: &Value,
+        origin: &Origin,
+    ) -> Result<(), ScenarioError> {
+        let places = self.places(key, origin)?;
+        for place in places {
+            key::set(&mut self.table, &place, value.clone())
+                .map_err(|error| self.refuse(key, error, origin))?;
+            self.overrides.push(Override { place, origin: origin.clone() });
+        }
+        Ok(())
+    }
+
+    /// Where `key` leads.
+    fn places(&self, key: &str, origin: &Origin) -> Result<Vec<Vec<Step>>, ScenarioError> {
+        key::places(&self.table, key).map_err(|error| self.refuse(key, error, origin))
+    }
+
+    fn refuse(&self, key: &str, error: KeyError, origin: &Origin) -> ScenarioError {
+        ScenarioError {
             what: error.what,
             key: key.to_owned(),
             place: self.place_of_origin(origin),
             hint: Some(error.hint),
-        };
-        let places = key::places(&self.table, key).map_err(fault)?;
-        for place in places {
-            key::set(&mut self.table, &place, value.clone()).map_err(|error| ScenarioError {
-                what: error.what,
-                key: key.to_owned(),
-                place: self.place_of_origin(origin),
-                hint: Some(error.hint),
-            })?;
-            self.overrides.push((place, origin.clone()));
         }
-        Ok(())
     }
 
     /// Set what `assignment` says: `KEY=VALUE`, the value as in the file, quotes not needed. A key
     /// that the file sweeps is swept no more.
     ///
     /// # Errors
-    /// It is no assignment, or the key leads nowhere.
+    /// It is no assignment, the key leads nowhere, or an axis of the file would undo it.
     pub fn set_argument(&mut self, assignment: &str) -> Result<(), ScenarioError> {
-        let origin = Origin::Argument(format!("--set {assignment}"));
-        let Some((key, value)) = assignment.split_once('=') else {
-            return Err(ScenarioError {
-                what: format!("`{assignment}` is not KEY=VALUE"),
-                key: String::new(),
-                place: self.place_of_origin(&origin),
-                hint: Some("write for example --set sender.mss=536".to_owned()),
-            });
+        let written = format!("--set {assignment}");
+        let Some((key, text)) = assignment.split_once('=') else {
+            let what = format!("`{assignment}` is not KEY=VALUE");
+            return Err(at_argument(&written, what, "write for example --set sender.mss=536"));
         };
         let key = key.trim();
-        if let Some(sweep) = self.table.get_mut("sweep").and_then(Value::as_table_mut) {
-            sweep.remove(key);
+        self.end_sweep_of(key, &written)?;
+        self.set(key, &value(text), &Origin::Argument(written))
+    }
+
+    /// Sweep as `argument` says: `KEY=VALUE,VALUE…`, `KEY=FROM..TO..STEP` or `KEY=FROM..TO..xFACTOR`.
+    /// What the file says about that key goes.
+    ///
+    /// # Errors
+    /// It is no such thing, has no values, or was set or swept by another argument.
+    pub fn sweep_argument(&mut self, argument: &str) -> Result<(), ScenarioError> {
+        let written = format!("--axis {argument}");
+        let Some((key, values)) = argument.split_once('=') else {
+            let what = format!("`{argument}` is not KEY=VALUES");
+            return Err(at_argument(
+                &written,
+                what,
+                "write for example --axis sender.mss=88,536,1460",
+            ));
+        };
+        let key = key.trim();
+        let values = list(values).map_err(|what| at_argument(&written, what, LIST_HINT))?;
+        let origin = Origin::Argument(written.clone());
+        self.refuse_second_argument(&self.places(key, &origin)?, key, &written)?;
+        self.end_sweep_of(key, &written)?;
+        let place = vec![Step::Key("sweep".to_owned()), Step::Key(key.to_owned())];
+        key::set(&mut self.table, &place, Value::Array(values))
+            .map_err(|error| self.refuse(key, error, &origin))?;
+        self.overrides.push(Override { place, origin });
+        Ok(())
+    }
+
+    /// One argument sets a key or sweeps it, not two.
+    fn refuse_second_argument(
+        &self,
+        places: &[Vec<Step>],
+        key: &str,
+        written: &str,
+    ) -> Result<(), ScenarioError> {
+        let collides = |earlier: &&Override| match earlier.place.as_slice() {
+            [Step::Key(sweep), Step::Key(axis)] if sweep == "sweep" => {
+                overlap(&self.table, key, axis) != Overlap::None
+            }
+            set => places.iter().any(|place| place.starts_with(set) || set.starts_with(place)),
+        };
+        match self.overrides.iter().find(collides) {
+            Some(Override { origin: Origin::Argument(earlier), .. }) => {
+                let what = format!("`{earlier}` is about the same key");
+                Err(at_argument(written, what, "leave one of them out"))
+            }
+            Some(_) | None => Ok(()),
         }
-        self.set(key, &sweep::value(value), &origin)
+    }
+
+    /// Takes out of the file's sweep what `key` sets.
+    fn end_sweep_of(&mut self, key: &str, written: &str) -> Result<(), ScenarioError> {
+        let document = self.table.clone();
+        let Some(sweep) = self.table.get_mut("sweep").and_then(Value::as_table_mut) else {
+            return Ok(());
+        };
+        let mut undone = None;
+        let mut keep = |swept: &str| match overlap(&document, key, swept) {
+            Overlap::None => true,
+            Overlap::Covers => false,
+            Overlap::Partly => {
+                undone.get_or_insert(swept.to_owned());
+                true
+            }
+        };
+        sweep.retain(|swept, _| swept == POINT || keep(swept));
+        if let Some(points) = sweep.get_mut(POINT).and_then(Value::as_array_mut) {
+            for point in points.iter_mut().filter_map(Value::as_table_mut) {
+                point.retain(|swept, _| keep(swept));
+            }
+            points.retain(|point| point.as_table().is_none_or(|table| !table.is_empty()));
+            let mut kept: Vec<Value> = Vec::new();
+            for point in points.drain(..) {
+                if !kept.contains(&point) {
+                    kept.push(point);
+                }
+            }
+            *points = kept;
+        }
+        sweep.retain(|key, values| {
+            key != POINT || values.as_array().is_none_or(|points| !points.is_empty())
+        });
+        if sweep.is_empty() {
+            self.table.remove("sweep");
+        }
+        match undone {
+            None => Ok(()),
+            Some(axis) => {
+                let what = format!("the axis `{axis}` of the file would undo a part of it");
+                Err(at_argument(written, what, &format!("set `{axis}` instead, or sweep that")))
+            }
+        }
     }
 
     /// The scenario that the document describes, its sweep left aside.
@@ -98,10 +198,8 @@ impl Draft {
     pub fn scenario(&self) -> Result<Scenario, ScenarioError> {
         let mut table = self.table.clone();
         table.remove("sweep");
-        let spec: ScenarioSpec = serde_path_to_error::deserialize(table).map_err(|error| {
-            let path = steps(error.path());
-            self.misread(&path, error.inner().message())
-        })?;
+        let spec: ScenarioSpec = serde_path_to_error::deserialize(table)
+            .map_err(|error| self.misread(&steps(error.path()), error.inner().message()))?;
         spec.resolve().map_err(|problem| {
             let path = key::places(&self.table, &problem.key)
                 .ok()
@@ -116,30 +214,26 @@ impl Draft {
         })
     }
 
-    /// The file's sweep; of one point where it has none.
+    /// The sweep: the file's, as changed from outside; of one point where there is none.
     ///
     /// # Errors
-    /// An axis is empty or not a list.
+    /// An axis is empty or not a list, names a key that cannot be swept, or there are too many points.
     pub fn sweep(&self) -> Result<Sweep, ScenarioError> {
+        let at_sweep = vec![Step::Key("sweep".to_owned())];
         match self.table.get("sweep") {
             None => Ok(Sweep::default()),
-            Some(Value::Table(table)) => Sweep::from_table(table).map_err(|problem| {
-                let path: Vec<Step> = ["sweep", &problem.key]
-                    .iter()
-                    .filter(|key| !key.is_empty())
-                    .map(|key| Step::Key((*key).to_owned()))
-                    .collect();
-                ScenarioError {
-                    what: problem.what,
-                    key: problem.key,
-                    place: self.place(&path),
-                    hint: Some(problem.hint),
-                }
-            }),
+            Some(Value::Table(table)) => {
+                Sweep::from_table(table, &self.table).map_err(|fault| ScenarioError {
+                    what: fault.what,
+                    key: key::written(&fault.below),
+                    place: self.place(&[at_sweep, fault.below].concat()),
+                    hint: Some(fault.hint),
+                })
+            }
             Some(_) => Err(ScenarioError {
                 what: "`sweep` must be a table".to_owned(),
                 key: "sweep".to_owned(),
-                place: self.place(&[Step::Key("sweep".to_owned())]),
+                place: self.place(&at_sweep),
                 hint: Some("write [sweep] and below it \"sender.mss\" = [536, 1460]".to_owned()),
             }),
         }
@@ -157,41 +251,34 @@ impl Draft {
 
     /// What serde could not read, at the place where it was written.
     fn misread(&self, path: &[Step], message: &str) -> ScenarioError {
-        let what = message.trim_end().to_owned();
-        if let Some((name, known)) = unknown_field(&what) {
-            // serde's path may or may not end in the unknown key itself.
-            let table = match path.split_last() {
-                Some((Step::Key(last), table)) if *last == name => table,
-                _ => path,
-            };
-            let known_words: Vec<&str> = known.iter().map(String::as_str).collect();
-            let hint = match closest(&name, known_words.iter().copied()) {
-                Some(similar) => format!("did you mean `{similar}`?"),
-                None => format!("known here: {}", known_words.join(", ")),
-            };
-            let full = [table, &[Step::Key(name.clone())]].concat();
-            let place = match self.overriding(&full) {
-                Some(origin) => self.place_of_origin(origin),
-                None => match key_span(&self.text, table, &name) {
-                    Some(span) => place_of(&self.file, &self.text, span),
-                    None => self.place(table),
-                },
-            };
-            let what = format!("unknown key `{name}`");
-            return ScenarioError { what, key: self.named(&full), place, hint: Some(hint) };
+        match Misread::of(path, message) {
+            Misread::UnknownKey { table, name, hint } => {
+                let full = [table, &[Step::Key(name.clone())]].concat();
+                let place = match self.overriding(&full) {
+                    Some(origin) => self.place_of_origin(origin),
+                    None => match key_span(&self.text, table, &name) {
+                        Some(span) => place_of(&self.file, &self.text, span),
+                        None => self.place(table),
+                    },
+                };
+                let what = format!("unknown key `{name}`");
+                ScenarioError { what, key: self.named(&full), place, hint: Some(hint) }
+            }
+            Misread::MissingKey { name } => {
+                let full = [path, &[Step::Key(name.clone())]].concat();
+                let table =
+                    if path.is_empty() { "the scenario".to_owned() } else { self.named(path) };
+                ScenarioError {
+                    what: format!("{table} has no `{name}`"),
+                    key: self.named(&full),
+                    place: self.place(path),
+                    hint: example(&full).map(|example| format!("add {example}")),
+                }
+            }
+            Misread::Value { what, hint } => {
+                ScenarioError { what, key: self.named(path), place: self.place(path), hint }
+            }
         }
-        if let Some(name) = what.strip_prefix("missing field `").and_then(|s| s.strip_suffix('`')) {
-            let full = [path, &[Step::Key(name.to_owned())]].concat();
-            let table = if path.is_empty() { "the scenario".to_owned() } else { self.named(path) };
-            return ScenarioError {
-                what: format!("{table} has no `{name}`"),
-                key: self.named(&full),
-                place: self.place(path),
-                hint: example(&full).map(|example| format!("add {example}")),
-            };
-        }
-        let hint = example(path).map(|example| format!("for example {example}"));
-        ScenarioError { what, key: self.named(path), place: self.place(path), hint }
     }
 
     /// Where the value at `path` was written: the last override of it, or else the file.
@@ -206,23 +293,16 @@ impl Draft {
     }
 
     fn overriding(&self, path: &[Step]) -> Option<&Origin> {
-        let concerns = |place: &Vec<Step>| {
-            let shared = place.len().min(path.len());
-            !path.is_empty() && place[..shared] == path[..shared]
-        };
-        self.overrides.iter().rev().find(|(place, _)| concerns(place)).map(|(_, origin)| origin)
+        let concerns = |place: &[Step]| place.starts_with(path) || path.starts_with(place);
+        let last = self.overrides.iter().rev().find(|over| concerns(&over.place));
+        last.filter(|_| !path.is_empty()).map(|over| &over.origin)
     }
 
     fn place_of_origin(&self, origin: &Origin) -> Place {
         match origin {
             Origin::Argument(argument) => Place::Argument(argument.clone()),
-            Origin::Sweep { key, index } => {
-                let path =
-                    [Step::Key("sweep".to_owned()), Step::Key(key.clone()), Step::Index(*index)];
-                match value_span(&self.text, &path) {
-                    Some(span) => place_of(&self.file, &self.text, span),
-                    None => Place::Missing(self.file.clone()),
-                }
+            Origin::Sweep(below) => {
+                self.place(&[vec![Step::Key("sweep".to_owned())], below.clone()].concat())
             }
         }
     }
@@ -241,6 +321,15 @@ impl Draft {
     }
 }
 
+fn at_argument(written: &str, what: String, hint: &str) -> ScenarioError {
+    ScenarioError {
+        what,
+        key: String::new(),
+        place: Place::Argument(written.to_owned()),
+        hint: Some(hint.to_owned()),
+    }
+}
+
 fn steps(path: &serde_path_to_error::Path) -> Vec<Step> {
     use serde_path_to_error::Segment;
     path.iter()
@@ -250,35 +339,4 @@ fn steps(path: &serde_path_to_error::Path) -> Vec<Step> {
             Segment::Enum { .. } | Segment::Unknown => None,
         })
         .collect()
-}
-
-/// The name and the alternatives in serde's "unknown field `x`, expected one of `a`, `b`".
-fn unknown_field(message: &str) -> Option<(String, Vec<String>)> {
-    let rest = message.strip_prefix("unknown field `")?;
-    let (name, rest) = rest.split_once('`')?;
-    let known = rest.split('`').skip(1).step_by(2).map(str::to_owned).collect();
-    Some((name.to_owned(), known))
-}
-
-/// How the key at `path` may look.
-fn example(path: &[Step]) -> Option<&'static str> {
-    let within = |name: &str| path.contains(&Step::Key(name.to_owned()));
-    let Some(Step::Key(key)) = path.last() else { return None };
-    Some(match key.as_str() {
-        "hop" => "[[hop]] with a rate and a delay",
-        "rate" if within("errors") => "rate = 0.01",
-        "rate" => "rate = \"10 Mbit/s\"",
-        "delay" => "delay = \"20 ms\"",
-        "mss" => "mss = 1460",
-        "mtu" => "mtu = 1500",
-        "frame" => "frame = 128",
-        "queue" => "queue = \"100 packets\"",
-        "errors" => "errors = { model = \"uniform\", per = \"packet\", rate = 0.01 }",
-        "model" => "model = \"uniform\"",
-        "kind" => "kind = \"bulk\"",
-        "window" => "window = \"64 KiB\"",
-        "time" => "time = \"60 s\"",
-        "bytes" => "bytes = \"1 MiB\"",
-        _ => return None,
-    })
 }

@@ -115,6 +115,34 @@ pub(super) fn set(table: &mut Table, place: &[Step], value: Value) -> Result<(),
     Ok(())
 }
 
+/// How the places of one key lie to those of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Overlap {
+    /// Nothing is set by both.
+    None,
+    /// Everything that the other sets is set by the one.
+    Covers,
+    /// Some of it is.
+    Partly,
+}
+
+/// How what `key` sets lies to what `other` sets; a key that leads nowhere sets nothing.
+pub(super) fn overlap(table: &Table, key: &str, other: &str) -> Overlap {
+    let (Ok(of_key), Ok(of_other)) = (places(table, key), places(table, other)) else {
+        return Overlap::None;
+    };
+    let touch = |a: &[Step], b: &[Step]| a.starts_with(b) || b.starts_with(a);
+    let touched = |place: &Vec<Step>| of_key.iter().any(|mine| touch(mine, place));
+    let covered = |place: &Vec<Step>| of_key.iter().any(|mine| place.starts_with(mine));
+    if !of_other.iter().any(touched) {
+        Overlap::None
+    } else if of_other.iter().all(covered) {
+        Overlap::Covers
+    } else {
+        Overlap::Partly
+    }
+}
+
 /// A place as a user would write it.
 pub(super) fn written(place: &[Step]) -> String {
     let steps = place.iter().map(|step| match step {

@@ -10,15 +10,17 @@ mod draft;
 mod error;
 mod key;
 mod locate;
+mod misread;
 mod mss;
 mod resolve;
 mod spec;
 mod sweep;
+mod values;
 
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
-pub use draft::{Draft, Origin};
+pub use draft::Draft;
 pub use error::{Excerpt, Place, ScenarioError};
 pub use mss::MssDecision;
 pub use spec::{FlowKindName, ScenarioSpec};

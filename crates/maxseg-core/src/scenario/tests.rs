@@ -38,12 +38,21 @@ fn complaint(error: &ScenarioError) -> String {
     format!("{place} {} | {}", error.what, error.hint.as_deref().unwrap_or("-"))
 }
 
+/// A draft with `--set` arguments, and `--axis` arguments that say so.
+fn draft(text: &str, arguments: &[&str]) -> Result<Draft, ScenarioError> {
+    let mut draft = Draft::parse("test.toml", text)?;
+    for argument in arguments {
+        match argument.strip_prefix("--axis ") {
+            Some(axis) => draft.sweep_argument(axis)?,
+            None => draft.set_argument(argument)?,
+        }
+    }
+    Ok(draft)
+}
+
 fn complain(text: &str, arguments: &[&str]) -> String {
     let run = || -> Result<(), ScenarioError> {
-        let mut draft = Draft::parse("test.toml", text)?;
-        for argument in arguments {
-            draft.set_argument(argument)?;
-        }
+        let draft = draft(text, arguments)?;
         let sweep = draft.sweep()?;
         draft.scenario()?;
         sweep.points(&draft).map(|_| ())
@@ -127,6 +136,16 @@ fn one_error_with_its_place_and_a_hint() {
             &with("[sender]\nrto = { min = \"2 s\", max = \"1 s\" }"),
             "5:15 rto.min (2 s) is above rto.max (1 s) | `maxseg stacks show rfc` shows what the stack sets",
         ),
+        // Types and words.
+        (
+            &with("mtu = \"big\""),
+            "4:7 `mtu` is the text \"big\"; it takes an MTU in bytes: a bare number from 68 to 65535 | for example mtu = 1500",
+        ),
+        (&with("pad = 5"), "4:7 `pad` is the number 5; it takes true or false | -"),
+        (
+            &with("framing = \"ehternet\""),
+            "4:11 `ehternet` is not a framing | did you mean `ethernet`?",
+        ),
         // Names.
         (
             "[[hop]]\nname = \"a\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n[[hop]]\nname = \"a\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"",
@@ -196,6 +215,32 @@ fn what_was_set_from_outside_is_blamed_there() {
     for (argument, want) in cases {
         assert_eq!(complain(CELLULAR, &[argument]), want, "{argument}");
     }
+    let cases: [(&[&str], &str); 6] = [
+        (
+            &["hop.*.mtu=576", "--axis hop.radio.mtu=576,1500"],
+            "--axis hop.radio.mtu=576,1500 `--set hop.*.mtu=576` is about the same key | leave one of them out",
+        ),
+        (
+            &["--axis sender.mss=88", "--axis sender.mss=536"],
+            "--axis sender.mss=536 `--axis sender.mss=88` is about the same key | leave one of them out",
+        ),
+        (
+            &["--axis sender.mss=88,536,88"],
+            "--axis sender.mss=88,536,88 the axis `sender.mss` has 88 twice | take one out",
+        ),
+        (
+            &["--axis seed=1..5..1"],
+            "--axis seed=1..5..1 the seed is not an axis | --seeds 10 runs the scenario's own seed and the nine after it",
+        ),
+        (
+            &["--axis sender.mss=0"],
+            "--axis sender.mss=0 MSS 0 is outside 1 to 65495 | for example mss = 1460",
+        ),
+        (&["--axis seed2=1,2"], "--axis seed2=1,2 unknown key `seed2` | did you mean `seed`?"),
+    ];
+    for (arguments, want) in cases {
+        assert_eq!(complain(CELLULAR, arguments), want, "{arguments:?}");
+    }
 }
 
 #[test]
@@ -236,20 +281,36 @@ fn a_sweep_is_the_product_of_its_axes() {
     assert_eq!(hashes.len(), 6);
 }
 
+/// The steps of every axis, as text.
+fn axes(text: &str, arguments: &[&str]) -> Vec<String> {
+    let sweep = draft(text, arguments).unwrap().sweep().unwrap();
+    let step = |values: &Vec<toml::Value>| -> String {
+        values.iter().map(toml::Value::to_string).collect::<Vec<_>>().join("+")
+    };
+    let axis = |axis: &Axis| {
+        let steps: Vec<String> = axis.steps.iter().map(step).collect();
+        format!("{}: {}", axis.keys.join("+"), steps.join(" "))
+    };
+    sweep.axes().iter().map(axis).collect()
+}
+
+const PLAIN: &str = "[[hop]]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n";
+
 #[test]
 fn axes_come_from_the_command_line_as_well() {
-    let axis = |argument: &str| {
-        let mut sweep = Sweep::default();
-        sweep.add_argument(argument).map(|()| {
-            let values = sweep.axes()[0].steps.iter().map(|step| step[0].to_string());
-            values.collect::<Vec<_>>().join(" ")
-        })
-    };
     let cases = [
         ("sender.mss=88,536,1460", "88 536 1460"),
         ("sender.mss=88..344..128", "88 216 344"),
+        ("sender.mss=\"88..344..128\"", "88 216 344"),
         ("hop.0.errors.rate=0.1..0.3..0.1", "0.1 0.2 0.3"),
-        ("hop.0.delay=1 ms..2 ms..0.5 ms", "\"1.0 ms\" \"1.5 ms\" \"2.0 ms\""),
+        ("hop.0.errors.rate=0.001..0.1..x10", "0.001 0.01 0.1"),
+        ("hop.0.errors.rate=1%..2%..0.5%", "\"1.0%\" \"1.5%\" \"2.0%\""),
+        ("hop.0.delay=1 ms..2 ms..500 us", "\"1 ms\" \"1.5 ms\" \"2 ms\""),
+        ("receiver.window=512 KiB..2 MiB..x2", "\"512 KiB\" \"1 MiB\" \"2 MiB\""),
+        (
+            "hop.0.queue=10 packets..30 packets..10 packets",
+            "\"10 packets\" \"20 packets\" \"30 packets\"",
+        ),
         ("hop.0.rate=1 Mbit/s, 2 Mbit/s", "\"1 Mbit/s\" \"2 Mbit/s\""),
         (
             "hop.0.queue=\"9 packets\",{ limit = \"1 kB\", discipline = \"tail-drop\" }",
@@ -257,26 +318,70 @@ fn axes_come_from_the_command_line_as_well() {
         ),
     ];
     for (argument, want) in cases {
-        assert_eq!(axis(argument).unwrap(), want, "{argument}");
+        let key = argument.split('=').next().unwrap();
+        let argument = format!("--axis {argument}");
+        assert_eq!(axes(PLAIN, &[&argument]), [format!("{key}: {want}")]);
     }
     let faults = [
         ("sender.mss=", "the axis is empty"),
         ("sender.mss=5..1..1", "the axis is empty: its range ends before it begins"),
         ("sender.mss=1..5..0", "the step of a range must be above zero"),
         ("sender.mss=1..5", "`1..5` has no step"),
-        ("hop.0.delay=1 ms..2 s..1 ms", "`1 ms..2 s..1 ms` mixes units"),
+        ("sender.mss=1..5..x1", "`x1` is not a factor: a whole number from 2 on"),
+        ("sender.mss=0..5..x2", "a range by a factor must begin above zero"),
+        ("sender.mss=1..9999999..1", "the range has more than 100000 values"),
+        ("hop.0.delay=1 ms..2..1 ms", "`1 ms..2..1 ms` mixes units"),
         ("sender.mss", "`sender.mss` is not KEY=VALUES"),
     ];
     for (argument, want) in faults {
-        assert_eq!(axis(argument).unwrap_err().what, want, "{argument}");
+        let error = draft(PLAIN, &[&format!("--axis {argument}")]).unwrap_err();
+        assert_eq!(error.what, want, "{argument}");
     }
-    // An axis of the command line takes the place of the file's; a value that is set ends it.
-    let mut draft = Draft::parse("test.toml", CELLULAR).unwrap();
-    let mut sweep = draft.sweep().unwrap();
-    sweep.add_argument("sender.mss=600").unwrap();
-    assert_eq!(sweep.len(), Some(3));
-    draft.set_argument("sender.mss=601").unwrap();
-    assert_eq!(draft.sweep().unwrap().len(), Some(3));
+}
+
+#[test]
+fn what_comes_from_outside_ends_what_the_file_sweeps() {
+    // However the key is written.
+    for set in
+        ["hop.radio.errors.rate=0", "hop.1.errors.rate=0", "hop.radio.errors={model=\"none\"}"]
+    {
+        assert_eq!(axes(CELLULAR, &[set]), ["sender.mss: 88 536"], "{set}");
+    }
+    assert_eq!(
+        axes(CELLULAR, &["--axis hop.1.errors.rate=0.5", "--axis sender.mss=600,601"]),
+        ["hop.1.errors.rate: 0.5", "sender.mss: 600 601"]
+    );
+    // The scenario that is shown and kept is the one that runs.
+    let swept = draft(CELLULAR, &["--axis sender.mss=600"]).unwrap().to_json();
+    assert_eq!(swept["sweep"]["sender.mss"], serde_json::json!([600]));
+    let every = format!("{PLAIN}{PLAIN}[sweep]\n\"hop.*.mtu\" = [576, 1500]\n");
+    assert_eq!(
+        complain(&every, &["hop.0.mtu=1400"]),
+        "--set hop.0.mtu=1400 the axis `hop.*.mtu` of the file would undo a part of it | set `hop.*.mtu` instead, or sweep that"
+    );
+    let twice = format!("{PLAIN}[sweep]\n\"hop.*.mtu\" = [576, 1500]\n\"hop.0.mtu\" = [68]\n");
+    assert_eq!(
+        complain(&twice, &[]),
+        "6:15 `hop.0.mtu` sets what the axis `hop.*.mtu` sets too | leave one of them out"
+    );
+    let points = format!(
+        "{PLAIN}[[sweep.point]]\n\"sender.mss\" = 88\nseed = 1\n[[sweep.point]]\n\"sender.mss\" = 88\n"
+    );
+    assert_eq!(
+        complain(&points, &[]),
+        "7:1 point 1 sets other keys than point 0 | every [[sweep.point]] sets the same keys, such as \"sender.mss\" = 536"
+    );
+}
+
+#[test]
+fn a_key_that_is_set_leaves_the_single_points() {
+    let text = format!(
+        "{PLAIN}[[sweep.point]]\n\"sender.mss\" = 88\n\"until.time\" = \"1 s\"\n\
+         [[sweep.point]]\n\"sender.mss\" = 536\n\"until.time\" = \"2 s\"\n"
+    );
+    assert_eq!(axes(&text, &[]), ["sender.mss+until.time: 88+\"1 s\" 536+\"2 s\""]);
+    assert_eq!(axes(&text, &["until.time=3 s"]), ["sender.mss: 88 536"]);
+    assert!(axes(&text, &["until.time=3 s", "sender.mss=88"]).is_empty());
 }
 
 #[test]

@@ -107,7 +107,7 @@ macro_rules! size_as_number {
                 impl serde::de::Visitor<'_> for Number {
                     type Value = $type;
                     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        write!(f, "{} in bytes: a bare number from {} to {}", $name,
+                        write!(f, "an {} in bytes: a bare number from {} to {}", $name,
                             $type::MIN, $type::MAX)
                     }
                     fn visit_u64<E: serde::de::Error>(self, n: u64) -> Result<$type, E> {

@@ -19,7 +19,8 @@ const KIND: Kind = Kind {
     units: &[
         ("ns", 1),
         ("us", 1_000),
-        ("µs", 1_000),
+        ("µs", 1_000), // the micro sign
+        ("μs", 1_000), // the Greek letter
         ("ms", 1_000_000),
         ("s", 1_000_000_000),
         ("sec", 1_000_000_000),

@@ -22,7 +22,7 @@ pub(crate) struct InputArgs {
     /// Set a key of the scenario, such as sender.mss=536 or hop.radio.errors.rate=1%
     #[arg(long, short, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Sweep a key: KEY=VALUE,VALUE… or KEY=FROM..TO..STEP; several axes make a product
+    /// Sweep a key: KEY=VALUE,VALUE… or KEY=FROM..TO..STEP (xFACTOR for a factor); several axes make a product
     #[arg(long, short, value_name = "KEY=LIST")]
     axis: Vec<String>,
     /// Run this many seeds, from the scenario's own on
@@ -82,10 +82,10 @@ impl InputArgs {
         for assignment in &self.set {
             draft.set_argument(assignment)?;
         }
-        let mut sweep = draft.sweep()?;
         for axis in &self.axis {
-            sweep.add_argument(axis)?;
+            draft.sweep_argument(axis)?;
         }
+        let sweep = draft.sweep()?;
         // Without its sweep the scenario must stand too: its errors have better places.
         draft.scenario()?;
         let points = sweep.points(&draft)?;

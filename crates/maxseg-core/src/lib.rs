@@ -4,7 +4,8 @@
 //! chance from a seed, so that a run is the same on every machine. Modules use only those to their
 //! left (`cargo xtask layers` checks it):
 //!
-//! `units · rng framing · errors`
+//! `units similar · stats rng framing · errors · path settings · scenario outcome · engine · results ·
+//! link · tcp · model sim · advise`
 #![forbid(unsafe_code)]
 
 pub mod advise;

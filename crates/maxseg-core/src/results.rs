@@ -51,9 +51,10 @@ pub struct Group<'a> {
 /// The rows by engine and point, in the order in which they first come.
 pub fn groups(rows: &[Row]) -> Vec<Group<'_>> {
     let mut order: Vec<Group<'_>> = Vec::new();
-    let mut known: BTreeMap<(EngineName, &str), usize> = BTreeMap::new();
+    let mut known: BTreeMap<(EngineName, String), usize> = BTreeMap::new();
     for row in rows {
-        let index = *known.entry((row.engine, row.hash.as_str())).or_insert_with(|| {
+        let point = Value::Object(row.point.clone()).to_string();
+        let index = *known.entry((row.engine, point)).or_insert_with(|| {
             order.push(Group { engine: row.engine, point: &row.point, rows: Vec::new() });
             order.len() - 1
         });

@@ -1,5 +1,7 @@
 //! The best segment size, after a sweep over it.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use crate::engine::EngineName;
@@ -63,85 +65,118 @@ pub struct Alignment {
     pub unused: u64,
 }
 
-/// The size key of a point, and its value.
+/// The size key of a point, and its value in bytes.
 fn size_of(point: &Map<String, Value>) -> Option<(String, u64)> {
     let (key, value) = point.iter().find(|(key, _)| is_size_key(key))?;
-    Some((key.clone(), value.as_u64()?))
+    let in_bytes = |text: &str| Some(text.parse::<Bytes>().ok()?.get());
+    let size = value.as_u64().or_else(|| in_bytes(value.as_str()?))?;
+    Some((key.clone(), size))
 }
 
-/// The sizes that were tried under one condition.
-type Sizes<'a> = Vec<(u64, Group<'a>)>;
+/// A size that was tried under one condition.
+struct Candidate<'a> {
+    size: u64,
+    group: Group<'a>,
+    goodput: Summary,
+    scenario: &'a Scenario,
+}
 
 /// Advice for every condition of a sweep over a size ([`is_size_key`]), from the runs of `engine`;
-/// empty where there are not two sizes to choose from.
-pub fn segment_size(
-    rows: &[Row],
+/// empty where there are not two sizes to choose from. `scenario_of` gives the scenario of a row's hash.
+pub fn segment_size<'a>(
+    rows: &'a [Row],
     engine: EngineName,
-    scenario: &Scenario,
+    scenario_of: impl Fn(&str) -> Option<&'a Scenario>,
 ) -> Vec<SegmentSizeAdvice> {
-    let mut conditions: Vec<(Map<String, Value>, Sizes<'_>)> = Vec::new();
+    let mut conditions: Vec<(Map<String, Value>, Vec<Candidate<'_>>)> = Vec::new();
+    let mut place: BTreeMap<String, usize> = BTreeMap::new();
     for group in groups(rows).into_iter().filter(|group| group.engine == engine) {
         let Some((key, size)) = size_of(group.point) else { continue };
+        let Some(scenario) = scenario_of(&group.rows[0].hash) else { continue };
+        let Some(goodput) = group.goodput() else { continue };
+        if !uses(&group, size) {
+            continue;
+        }
         let mut condition = group.point.clone();
         condition.remove(&key);
-        match conditions.iter_mut().find(|(known, _)| *known == condition) {
-            Some((_, sizes)) => sizes.push((size, group)),
-            None => conditions.push((condition, vec![(size, group)])),
-        }
+        let written = Value::Object(condition.clone()).to_string();
+        let index = *place.entry(written).or_insert_with(|| {
+            conditions.push((condition, Vec::new()));
+            conditions.len() - 1
+        });
+        conditions[index].1.push(Candidate { size, group, goodput, scenario });
     }
     conditions
         .into_iter()
-        .filter_map(|(condition, sizes)| advise(engine, condition, &sizes, scenario))
+        .filter_map(|(condition, candidates)| advise(engine, condition, &candidates))
         .collect()
+}
+
+/// Whether the runs used this size, and not a smaller one that the path or the other host allows.
+fn uses(group: &Group<'_>, size: u64) -> bool {
+    group.rows.iter().all(|row| row.outcome.mss_used_bytes.is_none_or(|used| used == size))
 }
 
 fn advise(
     engine: EngineName,
     condition: Map<String, Value>,
-    sizes: &[(u64, Group<'_>)],
-    scenario: &Scenario,
+    candidates: &[Candidate<'_>],
 ) -> Option<SegmentSizeAdvice> {
-    let means: Vec<(u64, &Group<'_>, Summary)> =
-        sizes.iter().filter_map(|(size, group)| Some((*size, group, group.goodput()?))).collect();
-    let (best, best_group, goodput) =
-        means.iter().max_by(|(_, _, a), (_, _, b)| a.mean.total_cmp(&b.mean)).copied()?;
-    if means.len() < 2 || goodput.mean <= 0.0 {
+    let best = candidates.iter().max_by(|a, b| a.goodput.mean.total_cmp(&b.goodput.mean))?;
+    if candidates.len() < 2 || best.goodput.mean <= 0.0 {
         return None;
     }
-    let others = || means.iter().filter(|(size, ..)| *size != best);
+    let others = || candidates.iter().filter(|other| other.size != best.size);
     let as_good = others()
-        .filter(|(_, group, _)| stands_out(best_group, group) == Some(false))
-        .map(|(size, ..)| *size)
+        .filter(|other| {
+            best.group.rows.len() >= ENOUGH_SEEDS && best.stands_out(other) == Some(false)
+        })
+        .map(|other| other.size)
         .collect();
     let versus = others()
-        .filter(|(size, _, other)| COMMON.contains(size) && other.mean > 0.0)
-        .map(|(size, group, other)| Versus {
-            size: *size,
-            gain: goodput.mean / other.mean - 1.0,
-            stands_out: stands_out(best_group, group),
+        .filter(|other| COMMON.contains(&other.size) && other.goodput.mean > 0.0)
+        .map(|other| Versus {
+            size: other.size,
+            gain: best.goodput.mean / other.goodput.mean - 1.0,
+            stands_out: best.stands_out(other),
         })
         .collect();
-    let headers = headers(scenario, best_group.point);
-    let alignment = alignment(scenario, best, headers);
-    Some(SegmentSizeAdvice { engine, condition, best, goodput, as_good, versus, alignment })
+    Some(SegmentSizeAdvice {
+        engine,
+        condition,
+        best: best.size,
+        goodput: best.goodput,
+        as_good,
+        versus,
+        alignment: alignment(best.scenario, best.size, headers(best.scenario, best.group.point)),
+    })
 }
 
-/// Whether `best` is above `other` by more than chance, seed by seed: both saw the same draws, so the
-/// difference of a pair has less noise than either side. Runs without any noise speak for themselves.
-fn stands_out(best: &Group<'_>, other: &Group<'_>) -> Option<bool> {
-    let differences: Vec<f64> = best
-        .rows
-        .iter()
-        .filter_map(|row| {
-            let twin = other.rows.iter().find(|twin| twin.seed == row.seed)?;
-            Some(row.outcome.goodput_bps? - twin.outcome.goodput_bps?)
-        })
-        .collect();
-    let summary = Summary::of(&differences);
-    if best.engine == EngineName::Model {
-        return Some(summary.mean > 0.0);
+/// Below so many seeds nearly everything is within the noise, which says nothing of the sizes.
+const ENOUGH_SEEDS: usize = 5;
+
+impl Candidate<'_> {
+    /// Whether this one is above `other` by more than chance, seed by seed: both saw the same draws, so
+    /// the difference of a pair has less noise than either side. Where nothing is random, a difference
+    /// speaks for itself.
+    fn stands_out(&self, other: &Self) -> Option<bool> {
+        if self.group.engine == EngineName::Model
+            || !(self.scenario.is_random() || other.scenario.is_random())
+        {
+            return Some(self.goodput.mean > other.goodput.mean);
+        }
+        let differences: Vec<f64> = self
+            .group
+            .rows
+            .iter()
+            .filter_map(|row| {
+                let twin = other.group.rows.iter().find(|twin| twin.seed == row.seed)?;
+                Some(row.outcome.goodput_bps? - twin.outcome.goodput_bps?)
+            })
+            .collect();
+        let summary = Summary::of(&differences);
+        summary.ci95().map(|half| summary.mean > half)
     }
-    summary.ci95().map(|half| summary.mean > half)
 }
 
 /// What a segment or datagram carries in front of its payload.
@@ -168,7 +203,8 @@ mod tests {
     use super::*;
     use crate::outcome::Outcome;
 
-    const FRAMED: &str = "[[hop]]\nrate = \"2 Mbit/s\"\ndelay = \"200 ms\"\nframe = 128";
+    const FRAMED: &str = "[[hop]]\nrate = \"2 Mbit/s\"\ndelay = \"200 ms\"\nframe = 128\n\
+                          errors = { model = \"uniform\", per = \"frame\", rate = 0.05 }";
 
     fn sweep(samples: &[(u64, &[f64])]) -> Vec<Row> {
         let row = |size: u64, seed: u64, goodput: f64| {
@@ -191,8 +227,12 @@ mod tests {
     }
 
     fn advice(samples: &[(u64, &[f64])]) -> Vec<SegmentSizeAdvice> {
-        let scenario = Scenario::from_toml("test", FRAMED).unwrap();
-        segment_size(&sweep(samples), EngineName::Sim, &scenario)
+        advice_for(FRAMED, &sweep(samples))
+    }
+
+    fn advice_for(scenario: &str, rows: &[Row]) -> Vec<SegmentSizeAdvice> {
+        let scenario = Scenario::from_toml("test", scenario).unwrap();
+        segment_size(rows, EngineName::Sim, |_| Some(&scenario))
     }
 
     #[test]
@@ -213,9 +253,38 @@ mod tests {
 
     #[test]
     fn noise_is_called_noise() {
-        let advice = advice(&[(536, &[100.0, 140.0, 90.0]), (600, &[130.0, 100.0, 110.0])]);
-        assert_eq!(advice[0].as_good, [536]);
-        assert_eq!(advice[0].versus[0].stands_out, Some(false));
+        let few = advice(&[(536, &[100.0, 140.0, 90.0]), (600, &[130.0, 100.0, 110.0])]);
+        assert_eq!(few[0].versus[0].stands_out, Some(false));
+        assert!(few[0].as_good.is_empty(), "three seeds cannot call a size as good");
+        let seeds = [
+            (536, &[100.0, 140.0, 90.0, 99.0, 98.0][..]),
+            (600, &[130.0, 100.0, 110.0, 98.0, 99.0]),
+        ];
+        assert_eq!(advice(&seeds)[0].as_good, [536]);
+    }
+
+    #[test]
+    fn where_nothing_is_random_a_difference_is_a_difference() {
+        let clean = "[[hop]]\nrate = \"2 Mbit/s\"\ndelay = \"200 ms\"";
+        let rows = sweep(&[(536, &[100.0]), (600, &[130.0])]);
+        assert_eq!(advice_for(clean, &rows)[0].versus[0].stands_out, Some(true));
+    }
+
+    #[test]
+    fn a_size_that_was_lowered_is_no_candidate() {
+        let mut rows = sweep(&[(536, &[100.0]), (600, &[110.0]), (1460, &[130.0])]);
+        rows[2].outcome.mss_used_bytes = Some(1380);
+        assert_eq!(advice_for(FRAMED, &rows)[0].best, 600);
+    }
+
+    #[test]
+    fn datagram_sizes_may_carry_their_unit() {
+        let mut rows = sweep(&[(536, &[100.0]), (600, &[110.0])]);
+        for row in &mut rows {
+            let size = row.point.remove("sender.mss").unwrap();
+            row.point.insert("flow.0.size".to_owned(), Value::from(format!("{size} B")));
+        }
+        assert_eq!(advice_for(FRAMED, &rows)[0].best, 600);
     }
 
     #[test]

@@ -94,7 +94,7 @@ impl Draft {
             return Err(at_argument(&written, what, "write for example --set sender.mss=536"));
         };
         let key = key.trim();
-        self.end_sweep_of(key, &written)?;
+        self.end_sweep_of(key, None, &written)?;
         self.set(key, &value(text), &Origin::Argument(written))
     }
 
@@ -117,7 +117,7 @@ impl Draft {
         let values = list(values).map_err(|what| at_argument(&written, what, LIST_HINT))?;
         let origin = Origin::Argument(written.clone());
         self.refuse_second_argument(&self.places(key, &origin)?, key, &written)?;
-        self.end_sweep_of(key, &written)?;
+        self.end_sweep_of(key, Some(key), &written)?;
         let place = vec![Step::Key("sweep".to_owned()), Step::Key(key.to_owned())];
         key::set(&mut self.table, &place, Value::Array(values))
             .map_err(|error| self.refuse(key, error, &origin))?;
@@ -147,8 +147,14 @@ impl Draft {
         }
     }
 
-    /// Takes out of the file's sweep what `key` sets.
-    fn end_sweep_of(&mut self, key: &str, written: &str) -> Result<(), ScenarioError> {
+    /// Takes out of the file's sweep what `key` sets, all but the axis `replaced`, which keeps its place
+    /// for new values.
+    fn end_sweep_of(
+        &mut self,
+        key: &str,
+        replaced: Option<&str>,
+        written: &str,
+    ) -> Result<(), ScenarioError> {
         let document = self.table.clone();
         let Some(sweep) = self.table.get_mut("sweep").and_then(Value::as_table_mut) else {
             return Ok(());
@@ -162,7 +168,7 @@ impl Draft {
                 true
             }
         };
-        sweep.retain(|swept, _| swept == POINT || keep(swept));
+        sweep.retain(|swept, _| swept == POINT || replaced == Some(swept) || keep(swept));
         if let Some(points) = sweep.get_mut(POINT).and_then(Value::as_array_mut) {
             for point in points.iter_mut().filter_map(Value::as_table_mut) {
                 point.retain(|swept, _| keep(swept));

@@ -200,13 +200,11 @@ impl Axis {
             }
             let values: Option<Vec<Value>> =
                 keys.iter().map(|key| table.get(key).cloned()).collect();
-            match values.filter(|_| table.len() == keys.len()) {
-                Some(values) => steps.push(values),
-                None => {
-                    let what = format!("point {index} sets other keys than point 0");
-                    return Err(fault(&at(index), what, HINT));
-                }
-            }
+            let Some(values) = values.filter(|_| table.len() == keys.len()) else {
+                let what = format!("point {index} sets other keys than point 0");
+                return Err(fault(&at(index), what, HINT));
+            };
+            steps.push(values);
         }
         if steps.is_empty() {
             return Err(fault(&[step(POINT)], "the sweep has no point", HINT));

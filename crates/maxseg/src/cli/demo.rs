@@ -199,7 +199,7 @@ fn cellular(args: &DemoArgs, printer: Printer) -> Result<(), Failure> {
     let input = cellular_input()?;
     let rows = rows_of(&input, printer)?;
     let scenario = &input.points[0].scenario;
-    let advice = segment_sizes(&rows, scenario);
+    let advice = segment_sizes(&rows, &input.points);
     let mut text = printer.bold("2. The segment size that a lossy radio link needs\n");
     text +=
         "   A packet dies with any of its 128-byte radio frames; 40 bytes of it are headers.\n\n";

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
+use maxseg_core::engine::EngineName;
 use maxseg_core::results::Row;
 use maxseg_core::scenario::Scenario;
 use maxseg_core::units::Time;
@@ -182,7 +183,7 @@ impl<'a> Report<'a> {
         (rows, complete): (Vec<Row>, bool),
         scenario: &'a Scenario,
     ) -> Self {
-        let advice = segment_sizes(&rows, scenario);
+        let advice = segment_sizes(&rows, &input.points);
         let document = Document::new(input.draft.to_json(), environment, rows, complete, &advice);
         Self { document, advice, input, scenario }
     }
@@ -208,7 +209,8 @@ impl<'a> Report<'a> {
         };
         printer.data(&section("Best segment size", advice_lines(&self.advice)))?;
         printer.data(&printer.dim(&section("Caveats", caveat_lines(rows))))?;
-        if self.input.seeds == 1 && self.scenario.is_random() {
+        let is_random = self.input.points.iter().any(|point| point.scenario.is_random());
+        if self.input.seeds == 1 && self.input.engines.contains(&EngineName::Sim) && is_random {
             printer.note("one seed: --seeds 10 says how far these numbers can be trusted");
         }
         Ok(())

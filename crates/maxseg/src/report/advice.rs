@@ -1,18 +1,22 @@
 //! Advice in sentences.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use maxseg_core::advise::{Alignment, SegmentSizeAdvice, Versus, segment_size};
 use maxseg_core::engine::EngineName;
 use maxseg_core::results::Row;
-use maxseg_core::scenario::Scenario;
+use maxseg_core::scenario::{Point, Scenario};
 
 use super::words;
 
 /// Advice from the engine that knows most: packets where they were run, formulas otherwise.
-pub(crate) fn segment_sizes(rows: &[Row], scenario: &Scenario) -> Vec<SegmentSizeAdvice> {
-    let by_packets = segment_size(rows, EngineName::Sim, scenario);
-    if by_packets.is_empty() { segment_size(rows, EngineName::Model, scenario) } else { by_packets }
+pub(crate) fn segment_sizes(rows: &[Row], points: &[Point]) -> Vec<SegmentSizeAdvice> {
+    let scenarios: BTreeMap<String, &Scenario> =
+        points.iter().map(|point| (point.scenario.content_hash(), &point.scenario)).collect();
+    let advice = |engine| segment_size(rows, engine, |hash| scenarios.get(hash).copied());
+    let by_packets = advice(EngineName::Sim);
+    if by_packets.is_empty() { advice(EngineName::Model) } else { by_packets }
 }
 
 /// A line for each condition, under a heading; nothing where there is no advice.

@@ -49,6 +49,10 @@ pub const fn ip_header(version: IpVersion) -> Bytes {
 
 /// Bytes of the TCP header without options (RFC 9293 §3.1).
 pub const TCP_HEADER: Bytes = Bytes::new(20);
+/// Bytes that the timestamps option takes in a TCP header, padded (RFC 7323 appendix A).
+pub const TIMESTAMPS_OPTION: u32 = 12;
+/// Bytes of one SACK block in a TCP header (RFC 2018 §3); the option takes 4 more, padding included.
+pub const SACK_BLOCK: u32 = 8;
 /// Bytes of the UDP header (RFC 768).
 pub const UDP_HEADER: Bytes = Bytes::new(8);
 /// Bytes of the ICMP echo header (RFC 792).

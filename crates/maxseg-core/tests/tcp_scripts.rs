@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use maxseg_core::settings::SettingsSpec;
-use maxseg_core::tcp::{Config, Receiver, Segment, Sender};
+use maxseg_core::tcp::{Config, Receiver, Segment, Sender, Timestamps};
 use maxseg_core::units::{Bytes, Mss, Time};
 
 #[test]
@@ -110,12 +110,24 @@ impl Bench {
         match (word, &mut self.machine) {
             (">", _) => {
                 let mut wanted = next()?.to_owned();
-                if wanted == "ack" && matches!(self.machine, Machine::Receiver(_)) {
+                if wanted == "probe"
+                    || (wanted == "ack" && matches!(self.machine, Machine::Receiver(_)))
+                {
                     write!(wanted, " {}", next()?).unwrap();
                 }
-                if words.front() == Some(&"win") {
-                    words.pop_front();
-                    write!(wanted, " win {}", words.pop_front().unwrap_or("?")).unwrap();
+                while let Some(option) = words.front().copied() {
+                    match option {
+                        "sack" | "echo" | "win" => {
+                            words.pop_front();
+                            let value = words.pop_front().unwrap_or("?");
+                            write!(wanted, " {option} {value}").unwrap();
+                        }
+                        "ece" | "cwr" => {
+                            words.pop_front();
+                            write!(wanted, " {option}").unwrap();
+                        }
+                        _ => break,
+                    }
                 }
                 self.expect(&wanted)
             }
@@ -130,7 +142,11 @@ impl Bench {
                             let text = words.pop_front().unwrap_or("?");
                             window = u32::try_from(number(text)?).map_err(|e| e.to_string())?;
                         }
-                        Segment::ack(ack, window)
+                        options(Segment::ack(ack, window), words)?
+                    }
+                    "toobig" => {
+                        sender.on_too_big(self.now, Bytes::new(number(next()?)?));
+                        return Ok(());
                     }
                     other => return Err(format!("a sender does not get `{other}`")),
                 };
@@ -140,7 +156,7 @@ impl Bench {
             ("<", Machine::Receiver(receiver)) => {
                 let segment = match next()? {
                     "syn" => syn(),
-                    range => data(range, words)?,
+                    range => options(data(range, words)?, words)?,
                 };
                 receiver.on_segment(self.now, &segment);
                 Ok(())
@@ -152,6 +168,13 @@ impl Bench {
             ("cwnd", Machine::Sender(sender)) => equal(word, sender.cwnd().get(), number(next()?)?),
             ("ssthresh", Machine::Sender(sender)) => {
                 equal(word, sender.ssthresh().get(), number(next()?)?)
+            }
+            ("mss", Machine::Sender(sender)) => equal(word, sender.mss().get(), number(next()?)?),
+            ("timeouts", Machine::Sender(sender)) => {
+                equal(word, sender.stats().timeouts, number(next()?)?)
+            }
+            ("needless", Machine::Sender(sender)) => {
+                equal(word, sender.stats().needless_cuts, number(next()?)?)
             }
             ("rto", Machine::Sender(sender)) => equal(word, sender.rto().current(), time(next()?)?),
             ("duplicate", Machine::Receiver(receiver)) => {
@@ -175,7 +198,7 @@ impl Bench {
             }
             match &mut self.machine {
                 Machine::Sender(sender) => sender.on_timeout(self.now),
-                Machine::Receiver(receiver) => receiver.on_timeout(),
+                Machine::Receiver(receiver) => receiver.on_timeout(self.now),
             }
             self.poll();
         }
@@ -194,7 +217,7 @@ impl Bench {
                 }
             }
             Machine::Receiver(receiver) => {
-                while let Some(segment) = receiver.poll_transmit() {
+                while let Some(segment) = receiver.poll_transmit(self.now) {
                     self.sent.push_back((self.now, describe_ack(&segment)));
                 }
             }
@@ -253,11 +276,37 @@ fn config(text: &str) -> Result<(Config, bool), String> {
 }
 
 fn syn() -> Segment {
-    Segment { seq: 0, ack: 0, window: 0, len: 0, syn: true, repeated: false }
+    Segment { syn: true, ..Segment::EMPTY }
 }
 
 fn syn_ack(window: u32) -> Segment {
     Segment { ack: 1, window, ..syn() }
+}
+
+/// What may follow a segment: `sack 2000:3000,4000:5000`, `ts 100ms` (of a sender's segment) or
+/// `echo 100ms` (of an acknowledgement), `ce`, `ece`, `cwr`.
+fn options(mut segment: Segment, words: &mut VecDeque<&str>) -> Result<Segment, String> {
+    while let Some(word) = words.front().copied() {
+        match word {
+            "sack" => {
+                words.pop_front();
+                for block in words.pop_front().unwrap_or("?").split(',') {
+                    let (from, to) = block.split_once(':').ok_or(format!("`{block}`?"))?;
+                    segment.sack.push(segment.ack, number(from)? + 1, number(to)? + 1);
+                }
+            }
+            "ts" | "echo" => {
+                words.pop_front();
+                let at = time(words.pop_front().unwrap_or("?"))?;
+                segment.timestamps = Some(Timestamps { value: at, echo: at });
+            }
+            "ce" => segment.marked = words.pop_front().is_some(),
+            "ece" => segment.echoes_marks = words.pop_front().is_some(),
+            "cwr" => segment.reduced = words.pop_front().is_some(),
+            _ => break,
+        }
+    }
+    Ok(segment)
 }
 
 /// `1000:2000`, or `1000:2000 again`.
@@ -269,14 +318,16 @@ fn data(range: &str, words: &mut VecDeque<&str>) -> Result<Segment, String> {
         words.pop_front();
     }
     let len = u16::try_from(to - from).map_err(|error| error.to_string())?;
-    Ok(Segment { seq: from + 1, ack: 1, window: 0, len, syn: false, repeated })
+    Ok(Segment { seq: from + 1, ack: 1, len, repeated, ..Segment::EMPTY })
 }
 
 fn describe_data(segment: &Segment) -> String {
+    let marks = if segment.reduced { " cwr" } else { "" };
     match (segment.syn, segment.len) {
         (true, _) => "syn".to_owned(),
+        (false, 0) if segment.seq > 1 => format!("probe {}", segment.seq - 1),
         (false, 0) => "ack".to_owned(),
-        (false, len) => format!("{}:{}", segment.seq - 1, segment.seq - 1 + u64::from(len)),
+        (false, len) => format!("{}:{}{marks}", segment.seq - 1, segment.seq - 1 + u64::from(len)),
     }
 }
 
@@ -284,7 +335,22 @@ fn describe_ack(segment: &Segment) -> String {
     if segment.syn {
         return format!("synack win {}", segment.window);
     }
-    format!("ack {} win {}", segment.ack - 1, segment.window)
+    let mut text = format!("ack {}", segment.ack - 1);
+    let blocks: Vec<String> = segment
+        .sack
+        .iter(segment.ack)
+        .map(|(from, to)| format!("{}:{}", from - 1, to - 1))
+        .collect();
+    if !blocks.is_empty() {
+        write!(text, " sack {}", blocks.join(",")).unwrap();
+    }
+    if segment.echoes_marks {
+        text += " ece";
+    }
+    if let Some(timestamps) = segment.timestamps {
+        write!(text, " echo {}ms", timestamps.echo.as_nanos() / 1_000_000).unwrap();
+    }
+    format!("{text} win {}", segment.window)
 }
 
 fn equal<T: Copy + PartialEq + std::fmt::Display>(

@@ -284,8 +284,10 @@ impl Cell {
 /// Our stack for an agent of ns-2.
 fn stack(tcp: &str) -> Option<&'static str> {
     match tcp {
+        "Tahoe" => Some("ns2-tahoe"),
         "Reno" => Some("ns2-reno"),
         "Newreno" => Some("ns2-newreno"),
+        "Sack1" => Some("ns2-sack"),
         _ => None,
     }
 }

@@ -9,7 +9,7 @@ use crate::errors::ErrorModel;
 use crate::outcome::{LimitedBy, Outcome};
 use crate::path::{LinkSpec, QueueLimit};
 use crate::scenario::{Flow, Scenario};
-use crate::settings::{RtoRule, RtoSettings, Settings};
+use crate::settings::{RecoveryName, RtoRule, RtoSettings, Settings};
 use crate::units::{Bytes, approx};
 
 /// The closed form for one bulk flow that has `share` of the path's capacity.
@@ -41,6 +41,8 @@ struct Transfer<'a> {
     /// per second.
     link_bps: f64,
     ack_path_bps: f64,
+    /// As fast as the receiving application reads; infinite for at once.
+    read_bps: f64,
     bottleneck: &'a LinkSpec,
     per_ack: f64,
 }
@@ -58,8 +60,9 @@ impl<'a> Transfer<'a> {
     fn new(scenario: &'a Scenario, flow: &'a Flow, share: f64) -> Self {
         let (sender, receiver) = scenario.endpoints(flow);
         let way = Way::of(scenario, flow);
-        let mss = scenario.mss(flow).effective.bytes();
-        let header = scenario.tcp_ip_headers();
+        let decision = scenario.mss(flow);
+        let mss = decision.effective.bytes();
+        let header = scenario.tcp_ip_headers() + decision.options;
         let packet = mss + header;
         let bottleneck = way.bottleneck(packet);
         let offered = receiver.offered_window(mss).get() as f64;
@@ -97,6 +100,7 @@ impl<'a> Transfer<'a> {
             link_bps: share * bottleneck.rate.get() as f64 * mss
                 / bottleneck.wire_bytes(packet).get() as f64,
             ack_path_bps: per_ack * 8.0 * mss / ack_time,
+            read_bps: receiver.read_rate.map_or(f64::INFINITY, |rate| rate.get() as f64),
             bottleneck,
             per_ack,
             way,
@@ -117,6 +121,7 @@ impl<'a> Transfer<'a> {
     fn verdict(&self) -> Verdict {
         let bounds = [
             (8.0 * self.window / self.rtt, self.window_limit, Formula::Window),
+            (self.read_bps, LimitedBy::ReceiveWindow, Formula::Reader),
             (self.ack_path_bps, LimitedBy::Bandwidth, Formula::AckPath),
             self.link_bound(),
         ];
@@ -139,6 +144,7 @@ impl<'a> Transfer<'a> {
             Formula::Link => self.standing_queue(),
             Formula::SawTooth => self.saw_tooth().queue_delay() * self.rtt,
             Formula::Window
+            | Formula::Reader
             | Formula::AckPath
             | Formula::PftkFull
             | Formula::NothingArrives
@@ -199,6 +205,20 @@ impl<'a> Transfer<'a> {
     }
 
     /// What the estimate leaves out.
+    /// PFTK is a model of Reno's fast recovery, and of no other.
+    fn recovery_caveat(&self) -> Option<Caveat> {
+        let (_, receiver) = self.scenario.endpoints(self.flow);
+        let text = if self.sender.sack && receiver.sack {
+            "losses are repaired by selective acknowledgements, of which PFTK knows nothing: it is faster \
+             where several segments of a window are lost"
+        } else if self.sender.recovery == RecoveryName::Tahoe {
+            "Tahoe has no fast recovery, which PFTK takes for granted: it is slower"
+        } else {
+            return None;
+        };
+        Some(Caveat::new("recovery", text))
+    }
+
     fn caveats(&self, verdict: &Verdict) -> Vec<Caveat> {
         let mut caveats = Vec::new();
         if self.ack_loss > 0.0 {
@@ -228,6 +248,7 @@ impl<'a> Transfer<'a> {
             ));
         }
         if verdict.formula == Formula::PftkFull {
+            caveats.extend(self.recovery_caveat());
             caveats.extend(self.loss_caveats(&self.pftk()));
         }
         caveats

@@ -1,8 +1,9 @@
 //! The closed form: what formulas say, which one it was, and how far it can be trusted.
 //!
-//! A bulk flow gets the least of its bounds: its window per round trip, the slowest link (less what a
-//! saw-tooth leaves unused), the way back of its acknowledgements, and what losses allow (PFTK). Datagrams get their rate less what is lost; echo requests the round trip with
-//! what bulk flows leave standing in the queue.
+//! A bulk flow gets the least of its bounds: its window per round trip, how fast it is read, the slowest
+//! link (less what a saw-tooth leaves unused), the way back of its acknowledgements, and what losses
+//! allow (PFTK). Datagrams get their rate less what is lost; echo requests the round trip with what bulk
+//! flows leave standing in the queue.
 
 mod bulk;
 mod datagrams;
@@ -25,6 +26,8 @@ pub struct Model;
 pub enum Formula {
     /// Window ÷ round trip.
     Window,
+    /// As fast as the receiving application reads.
+    Reader,
     /// The slowest link's rate less headers.
     Link,
     /// The same, less what Reno's saw-tooth leaves unused.
@@ -44,6 +47,7 @@ impl Formula {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Window => "window/rtt",
+            Self::Reader => "reader",
             Self::Link => "link",
             Self::SawTooth => "link*saw-tooth",
             Self::AckPath => "ack-path",

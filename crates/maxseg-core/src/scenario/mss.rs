@@ -1,7 +1,8 @@
 //! Which segment size a connection uses, and why.
 
 use super::{End, Flow, Scenario};
-use crate::framing::{TCP_HEADER, ip_header};
+use crate::framing::{TCP_HEADER, TIMESTAMPS_OPTION, ip_header};
+use crate::settings::{Settings, WindowScale};
 use crate::units::{Bytes, Mss, Mtu};
 
 /// How the segment size of a flow came about (RFC 9293 §3.7.1, RFC 6691).
@@ -15,7 +16,9 @@ pub struct MssDecision {
     pub offered_by_receiver: Mss,
     /// The largest segment that passes every hop whole.
     pub path_allows: Mss,
-    /// Payload of a full segment.
+    /// Bytes of options in every segment.
+    pub options: Bytes,
+    /// Payload of a full segment: what options take in its header is not payload (RFC 6691 §3).
     pub effective: Mss,
 }
 
@@ -39,16 +42,18 @@ impl Scenario {
         let offered_by_sender = sender.mss.unwrap_or_else(|| self.mss_for(near));
         let offered_by_receiver = receiver.mss.unwrap_or_else(|| self.mss_for(far));
         let path_allows = self.mss_for(self.path.smallest_mtu());
+        let options = option_bytes(sender, receiver);
         MssDecision {
             asked: sender.mss,
             offered_by_sender,
             offered_by_receiver,
             path_allows,
-            effective: offered_by_sender.min(offered_by_receiver).min(path_allows),
+            options,
+            effective: less(offered_by_sender.min(offered_by_receiver).min(path_allows), options),
         }
     }
 
-    /// Bytes of IP and TCP headers of every segment.
+    /// Bytes of IP and TCP headers of every segment, options left aside.
     pub fn tcp_ip_headers(&self) -> Bytes {
         ip_header(self.ip) + TCP_HEADER
     }
@@ -58,4 +63,17 @@ impl Scenario {
         let room = mtu.bytes().saturating_sub(self.tcp_ip_headers()).get().max(1);
         Mss::new(room).expect("an MTU less headers is a segment size")
     }
+}
+
+/// Bytes of options that every segment carries: timestamps, where both hosts are willing and their
+/// headers are real.
+fn option_bytes(sender: &Settings, receiver: &Settings) -> Bytes {
+    let real = receiver.window_scale != WindowScale::Unlimited;
+    let used = real && sender.timestamps && receiver.timestamps;
+    Bytes::new(if used { u64::from(TIMESTAMPS_OPTION) } else { 0 })
+}
+
+fn less(mss: Mss, options: Bytes) -> Mss {
+    let room = mss.bytes().saturating_sub(options).get().max(1);
+    Mss::new(room).expect("less than a segment size, and not nothing")
 }

@@ -19,10 +19,11 @@ pub use values::{
 
 pub use window::OfferedWindow;
 
-use crate::units::{Bytes, Mss, Time};
+use crate::units::{BitsPerSec, Bytes, Mss, Time};
 
 /// An endpoint's settings, complete.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct Settings {
     /// The profile that these began as.
     pub stack: String,
@@ -50,6 +51,18 @@ pub struct Settings {
     pub handshake_ack: bool,
     /// How acknowledgements are delayed; `None` for one per packet, at once.
     pub delayed_ack: Option<DelayedAck>,
+    /// Whether acknowledgements name what was received beyond them (RFC 2018), where the peer is
+    /// willing too; losses are then repaired by RFC 6675, whatever `recovery` says.
+    pub sack: bool,
+    /// Whether segments carry timestamps (RFC 7323), where the peer is willing too.
+    pub timestamps: bool,
+    /// Whether queues may mark packets instead of dropping them (RFC 3168), where the peer is willing
+    /// too.
+    pub ecn: bool,
+    /// Whether full segments that vanish again and again are taken for too large (RFC 4821 §7.7).
+    pub mtu_probing: bool,
+    /// How fast the application reads; `None` for at once.
+    pub read_rate: Option<BitsPerSec>,
     /// What ns-2 does otherwise than the RFCs; `None` in other stacks.
     pub ns2: Option<Ns2Rules>,
     /// The retransmission timer.

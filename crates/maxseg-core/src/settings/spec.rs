@@ -8,7 +8,7 @@ use super::values::{
     WindowSize,
 };
 use super::{DelayedAck, Ns2Rules, RtoRule, RtoSettings, Settings};
-use crate::units::{Bytes, Mss, Time};
+use crate::units::{BitsPerSec, Bytes, Mss, Time};
 
 /// Settings of one endpoint, as written.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
@@ -40,6 +40,16 @@ pub struct SettingsSpec {
     pub handshake_ack: Option<bool>,
     /// `false` for an acknowledgement per packet, or when to send a delayed one.
     pub delayed_ack: Option<DelayedAckSpec>,
+    /// Whether acknowledgements name what was received beyond them (SACK), where the peer is willing.
+    pub sack: Option<bool>,
+    /// Whether segments carry timestamps, 12 bytes each, where the peer is willing.
+    pub timestamps: Option<bool>,
+    /// Whether queues with `ecn = true` may mark packets instead of dropping them.
+    pub ecn: Option<bool>,
+    /// Whether full segments that vanish again and again are taken for too large for the path.
+    pub mtu_probing: Option<bool>,
+    /// How fast the application reads what has arrived; at once unless given.
+    pub read_rate: Option<BitsPerSec>,
     /// What ns-2 does otherwise than the RFCs; goes with `congestion = "ns2-reno"`.
     pub ns2: Option<Ns2Spec>,
     /// The retransmission timer.
@@ -119,6 +129,11 @@ impl SettingsSpec {
             limited_transmit: self.limited_transmit.or(base.limited_transmit),
             handshake_ack: self.handshake_ack.or(base.handshake_ack),
             delayed_ack: self.delayed_ack.or(base.delayed_ack),
+            sack: self.sack.or(base.sack),
+            timestamps: self.timestamps.or(base.timestamps),
+            ecn: self.ecn.or(base.ecn),
+            mtu_probing: self.mtu_probing.or(base.mtu_probing),
+            read_rate: self.read_rate.or(base.read_rate),
             ns2: Some(Ns2Spec {
                 exact_halves: ns2.exact_halves.or(base_ns2.exact_halves),
                 first_loss: ns2.first_loss.or(base_ns2.first_loss),
@@ -170,6 +185,11 @@ impl SettingsSpec {
                 DelayedAckSpec::Off => None,
                 DelayedAckSpec::On { timeout, every } => Some(DelayedAck { timeout, every }),
             },
+            sack: self.sack.ok_or(SettingsError::Missing("sack"))?,
+            timestamps: self.timestamps.ok_or(SettingsError::Missing("timestamps"))?,
+            ecn: self.ecn.ok_or(SettingsError::Missing("ecn"))?,
+            mtu_probing: self.mtu_probing.ok_or(SettingsError::Missing("mtu_probing"))?,
+            read_rate: self.read_rate,
             ns2: match congestion {
                 CongestionName::Reno => None,
                 CongestionName::Ns2Reno => Some(self.ns2.unwrap_or_default().complete()?),

@@ -31,10 +31,12 @@ pub struct StackError {
 }
 
 /// Name and text of every shipped stack, `rfc` first: it is the default.
-const FILES: [(&str, &str); 3] = [
+const FILES: [(&str, &str); 5] = [
     ("rfc", include_str!("../../stacks/rfc.toml")),
+    ("ns2-tahoe", include_str!("../../stacks/ns2-tahoe.toml")),
     ("ns2-reno", include_str!("../../stacks/ns2-reno.toml")),
     ("ns2-newreno", include_str!("../../stacks/ns2-newreno.toml")),
+    ("ns2-sack", include_str!("../../stacks/ns2-sack.toml")),
 ];
 
 /// What a scenario's endpoint is when it names no stack.

@@ -144,6 +144,8 @@ pub enum CongestionName {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RecoveryName {
+    /// None: everything from the loss on is sent again in slow start (BSD's Tahoe of 1988).
+    Tahoe,
     /// Fast recovery ends with the first new acknowledgement (RFC 5681 §3.2).
     Reno,
     /// It ends when all that was outstanding is acknowledged; each partial acknowledgement resends

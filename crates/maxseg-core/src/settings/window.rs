@@ -13,6 +13,18 @@ pub struct OfferedWindow {
     pub in_syn: u32,
     /// In every other segment.
     pub afterwards: u32,
+    /// The shift that is agreed on; `None` where no field bounds the window.
+    shift: Option<u8>,
+}
+
+impl OfferedWindow {
+    /// What the header says of a window of `room` bytes, as the peer reads it.
+    pub fn carried(&self, room: u64) -> u32 {
+        field(match self.shift {
+            None => room,
+            Some(shift) => (room >> shift).min(FIELD) << shift,
+        })
+    }
 }
 
 /// The window that a receiver with this much room offers.
@@ -20,14 +32,16 @@ pub(super) fn offered(room: Bytes, scale: WindowScale) -> OfferedWindow {
     let shift = match scale {
         WindowScale::Unlimited => {
             let window = field(room.get());
-            return OfferedWindow { in_syn: window, afterwards: window };
+            return OfferedWindow { in_syn: window, afterwards: window, shift: None };
         }
         WindowScale::Off => 0,
         WindowScale::Shift(shift) => shift,
         WindowScale::Auto => (0..14).find(|shift| FIELD << shift >= room.get()).unwrap_or(14),
     };
-    let units = (room.get() >> shift).min(FIELD);
-    OfferedWindow { in_syn: field(room.get().min(FIELD)), afterwards: field(units << shift) }
+    let mut offered =
+        OfferedWindow { in_syn: field(room.get().min(FIELD)), afterwards: 0, shift: Some(shift) };
+    offered.afterwards = offered.carried(room.get());
+    offered
 }
 
 fn field(window: u64) -> u32 {

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::framing::{SACK_BLOCK, TIMESTAMPS_OPTION};
 use crate::path::LinkSpec;
 use crate::scenario::{End, Flow, FlowKind, Scenario};
 use crate::settings::WindowScale;
@@ -55,6 +56,18 @@ pub(super) struct Connection {
     /// IP packet bytes of a segment without payload, and of a SYN.
     header: u32,
     syn: u32,
+    options: Options,
+}
+
+/// What options add to segments after the handshake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Options {
+    /// None are used.
+    Absent,
+    /// SACK blocks, and nothing to wrap them: ns-2 (`Sacker::append_ack`).
+    BlocksAlone,
+    /// As a header carries them.
+    Padded,
 }
 
 /// Counts bytes on the wire of one link.
@@ -201,7 +214,12 @@ impl Connection {
             sent: Meter::new(near),
             answered: Meter::new(far),
             header: ip_len(header),
-            syn: ip_len(header + syn_options(receiver.window_scale)),
+            syn: ip_len(header + syn_options(&config)),
+            options: match config.uses_sack() || config.uses_timestamps() {
+                false => Options::Absent,
+                true if charges_options(&config) => Options::Padded,
+                true => Options::BlocksAlone,
+            },
         };
         connection.sender.write(scenario.until.bytes.unwrap_or(Bytes::new(u64::MAX)));
         connection
@@ -219,18 +237,36 @@ impl Connection {
     /// IP packet bytes of `segment`.
     #[inline]
     pub(super) fn ip_len(&self, segment: &Segment) -> u32 {
-        if segment.syn { self.syn } else { self.header + u32::from(segment.len) }
+        if segment.syn {
+            return self.syn;
+        }
+        let options = match self.options {
+            Options::Absent => 0,
+            Options::BlocksAlone => segment.sack.len() * SACK_BLOCK,
+            Options::Padded => segment.option_bytes(),
+        };
+        self.header + u32::from(segment.len) + options
     }
 }
 
-/// MSS (RFC 9293 §3.7.1) and, padded, window scale (RFC 7323 §2.2). A simulator's stack without a
-/// window field has no options either.
-fn syn_options(scale: WindowScale) -> Bytes {
-    Bytes::new(match scale {
-        WindowScale::Unlimited => 0,
-        WindowScale::Off => 4,
-        WindowScale::Auto | WindowScale::Shift(_) => 8,
-    })
+/// A simulator's stack without a window field has no options either.
+fn charges_options(config: &Config) -> bool {
+    config.receiver.window_scale != WindowScale::Unlimited
+}
+
+/// Bytes of a SYN's options: MSS (RFC 9293 §3.7.1), window scale (RFC 7323 §2.2), SACK permitted
+/// (RFC 2018 §2), which fills what pads the timestamps (RFC 7323 appendix A).
+fn syn_options(config: &Config) -> Bytes {
+    if !charges_options(config) {
+        return Bytes::ZERO;
+    }
+    let scale = if config.receiver.window_scale == WindowScale::Off { 0 } else { 4 };
+    let rest = match (config.uses_timestamps(), config.uses_sack()) {
+        (true, _) => u64::from(TIMESTAMPS_OPTION),
+        (false, true) => 4,
+        (false, false) => 0,
+    };
+    Bytes::new(4 + scale + rest)
 }
 
 fn ip_len(bytes: Bytes) -> u32 {

@@ -247,7 +247,7 @@ impl Net {
                 }
             }
         } else {
-            while let Some(segment) = connection.receiver.poll_transmit() {
+            while let Some(segment) = connection.receiver.poll_transmit(now) {
                 let len = connection.ip_len(&segment);
                 connection.answered.count(len);
                 let _ = self.send(now, end, packet(segment), len);
@@ -291,7 +291,7 @@ impl Connection {
             self.sender.on_timeout(now);
         }
         if self.receiver.next_timeout() <= now {
-            self.receiver.on_timeout();
+            self.receiver.on_timeout(now);
         }
     }
 }

@@ -16,6 +16,7 @@
 pub mod cc;
 mod config;
 mod ranges;
+mod reader;
 mod receiver;
 mod rto;
 mod segment;
@@ -25,6 +26,6 @@ mod stats;
 pub use config::Config;
 pub use receiver::{Receiver, ReceiverStats};
 pub use rto::Rto;
-pub use segment::Segment;
+pub use segment::{SackBlocks, Segment, Timestamps};
 pub use sender::Sender;
 pub use stats::{Limit, SenderStats};

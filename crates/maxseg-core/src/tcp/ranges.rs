@@ -11,6 +11,53 @@ impl Ranges {
         self.ranges.is_empty()
     }
 
+    pub(super) fn clear(&mut self) {
+        self.ranges.clear();
+    }
+
+    /// The ranges, in order.
+    pub(super) fn as_slice(&self) -> &[(u64, u64)] {
+        &self.ranges
+    }
+
+    /// The range that holds `at`.
+    pub(super) fn containing(&self, at: u64) -> Option<(u64, u64)> {
+        let index = self.ranges.partition_point(|&(_, stop)| stop <= at);
+        self.ranges.get(index).copied().filter(|&(begin, _)| begin <= at)
+    }
+
+    /// Forget everything below `floor`.
+    pub(super) fn remove_below(&mut self, floor: u64) {
+        let gone = self.ranges.partition_point(|&(_, stop)| stop <= floor);
+        self.ranges.drain(..gone);
+        if let Some(first) = self.ranges.first_mut() {
+            first.0 = first.0.max(floor);
+        }
+    }
+
+    /// The bytes of `start..end` that are in no range.
+    pub(super) fn missing_in(&self, start: u64, end: u64) -> u64 {
+        let first = self.ranges.partition_point(|&(_, stop)| stop <= start);
+        let covered: u64 = self.ranges[first..]
+            .iter()
+            .take_while(|&&(begin, _)| begin < end)
+            .map(|&(begin, stop)| stop.min(end) - begin.max(start))
+            .sum();
+        end.saturating_sub(start) - covered
+    }
+
+    /// The first gap at or after `from` that has a range above it.
+    pub(super) fn gap_from(&self, from: u64) -> Option<(u64, u64)> {
+        let mut begin = from;
+        for &(start, stop) in &self.ranges {
+            if start > begin {
+                return Some((begin, start));
+            }
+            begin = begin.max(stop);
+        }
+        None
+    }
+
     /// Add `start..end`; gives how many of its bytes were new.
     pub(super) fn insert(&mut self, start: u64, end: u64) -> u64 {
         let first = self.ranges.partition_point(|&(_, stop)| stop < start);
@@ -60,6 +107,27 @@ mod tests {
             prop_assert_eq!(ranges.take_through(take), end);
             let left: u64 = ranges.ranges.iter().map(|(start, stop)| stop - start).sum();
             prop_assert_eq!(left, bytes.range(end..).count() as u64);
+        }
+
+        #[test]
+        fn gaps_are_where_no_range_is(
+            inserts in proptest::collection::vec((0..60_u64, 1..15_u64), 1..20),
+            from in 0..80_u64, to in 0..80_u64, floor in 0..80_u64
+        ) {
+            let (mut ranges, mut bytes) = (Ranges::default(), BTreeSet::new());
+            for (start, len) in inserts {
+                bytes.extend(start..start + len);
+                ranges.insert(start, start + len);
+            }
+            let missing = (from..to).filter(|byte| !bytes.contains(byte)).count() as u64;
+            prop_assert_eq!(ranges.missing_in(from, to.max(from)), missing);
+            let top = bytes.last().copied().unwrap();
+            let first = (from..top).find(|byte| !bytes.contains(byte));
+            prop_assert_eq!(ranges.gap_from(from).map(|(begin, _)| begin), first);
+            prop_assert_eq!(ranges.containing(from).is_some(), bytes.contains(&from));
+            ranges.remove_below(floor);
+            let left: u64 = ranges.ranges.iter().map(|(start, stop)| stop - start).sum();
+            prop_assert_eq!(left, bytes.range(floor..).count() as u64);
         }
     }
 }

@@ -91,6 +91,12 @@ impl Rto {
         }
     }
 
+    /// New data was acknowledged where the stack takes that for a sign of life: the back-off ends
+    /// without a sample.
+    pub fn end_back_off(&mut self) {
+        self.back_off = 1;
+    }
+
     /// The handshake needed its timer: data begins with at least 3 s (RFC 6298 §5.7).
     pub fn after_lost_syn(&mut self) {
         if let Estimate::Rfc6298 { srtt: None, .. } = self.estimate {
@@ -107,6 +113,12 @@ impl Rto {
         };
         let timeout = self.base.max(self.settings.min).times(u64::from(self.back_off));
         timeout.min(self.settings.max).max(floor)
+    }
+
+    /// The timeout, doubled so many times more, up to the maximum.
+    pub fn backed_off(&self, doublings: u32) -> Time {
+        let factor = 1_u64.checked_shl(doublings.min(32)).unwrap_or(u64::MAX);
+        self.current().times(factor).min(self.settings.max)
     }
 
     /// The smoothed round trip; `None` before the first sample.

@@ -1,7 +1,9 @@
-use crate::units::Bytes;
+use crate::framing::{SACK_BLOCK, TIMESTAMPS_OPTION};
+use crate::units::{Bytes, Time};
 
 /// A TCP segment, as far as the simulation tells segments apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a header")]
 pub struct Segment {
     /// Number of the first payload byte; 0 is the SYN.
     pub seq: u64,
@@ -15,12 +17,49 @@ pub struct Segment {
     pub syn: bool,
     /// Whether any of it was sent before; for the statistics of whoever sees all.
     pub repeated: bool,
+    /// Whether the packet that carries it may be marked instead of dropped (ECT, RFC 3168 §5).
+    pub markable: bool,
+    /// Whether a queue on the way has marked it (CE).
+    pub marked: bool,
+    /// Whether its sender tells of marked packets (ECE, RFC 3168 §6.1).
+    pub echoes_marks: bool,
+    /// Whether its sender has reduced its window (CWR).
+    pub reduced: bool,
+    /// What was received beyond `ack` (RFC 2018).
+    pub sack: SackBlocks,
+    /// The timestamps option (RFC 7323 §3).
+    pub timestamps: Option<Timestamps>,
+}
+
+/// The timestamps option. The clock is the simulation's own: finer than any real one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timestamps {
+    /// When this segment was sent (`TSval`).
+    pub value: Time,
+    /// The value of the segment that it acknowledges (`TSecr`).
+    pub echo: Time,
 }
 
 impl Segment {
+    /// A segment of nothing: all flags clear, no options.
+    pub const EMPTY: Self = Self {
+        seq: 0,
+        ack: 0,
+        window: 0,
+        len: 0,
+        syn: false,
+        repeated: false,
+        markable: false,
+        marked: false,
+        echoes_marks: false,
+        reduced: false,
+        sack: SackBlocks::NONE,
+        timestamps: None,
+    };
+
     /// An acknowledgement without payload.
     pub const fn ack(ack: u64, window: u32) -> Self {
-        Self { seq: 1, ack, window, len: 0, syn: false, repeated: false }
+        Self { seq: 1, ack, window, ..Self::EMPTY }
     }
 
     /// The number after the last that this segment takes.
@@ -32,5 +71,63 @@ impl Segment {
     /// Payload bytes.
     pub const fn payload(&self) -> Bytes {
         Bytes::new(self.len as u64)
+    }
+
+    /// Bytes that its options take in the header, padded: timestamps 12 (RFC 7323 appendix A), SACK
+    /// blocks 8 each after 4 (RFC 2018 §3). Those of a SYN are the handshake's business.
+    #[inline]
+    pub const fn option_bytes(&self) -> u32 {
+        let timestamps = if self.timestamps.is_some() { TIMESTAMPS_OPTION } else { 0 };
+        let sack = if self.sack.is_empty() { 0 } else { 4 + SACK_BLOCK * self.sack.len() };
+        timestamps + sack
+    }
+}
+
+/// The SACK blocks of one acknowledgement, most important first; at most four fit a header.
+///
+/// Blocks are kept relative to the acknowledged number, so that a segment stays small.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SackBlocks {
+    blocks: [(i32, u32); Self::MOST],
+    count: u8,
+}
+
+impl SackBlocks {
+    /// How many fit into 40 bytes of options (RFC 2018 §3).
+    pub const MOST: usize = 4;
+    /// No blocks.
+    pub const NONE: Self = Self { blocks: [(0, 0); Self::MOST], count: 0 };
+
+    /// Whether there are none.
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// How many there are.
+    #[inline]
+    pub const fn len(&self) -> u32 {
+        self.count as u32
+    }
+
+    /// Adds `start..end` to the blocks of a segment that acknowledges `ack`; one too many, or one
+    /// further away than any window reaches, is left out.
+    pub fn push(&mut self, ack: u64, start: u64, end: u64) {
+        let from = i32::try_from(start.wrapping_sub(ack).cast_signed());
+        let len = u32::try_from(end - start);
+        if let (Ok(from), Ok(len), Some(slot)) =
+            (from, len, self.blocks.get_mut(usize::from(self.count)))
+        {
+            *slot = (from, len);
+            self.count += 1;
+        }
+    }
+
+    /// The blocks as `(start, end)`, of a segment that acknowledges `ack`.
+    pub fn iter(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.blocks[..usize::from(self.count)].iter().map(move |(from, len)| {
+            let start = ack.wrapping_add_signed(i64::from(*from));
+            (start, start + u64::from(*len))
+        })
     }
 }

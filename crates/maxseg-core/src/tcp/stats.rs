@@ -49,6 +49,14 @@ pub struct SenderStats {
     pub timeouts: u64,
     /// Fast retransmits.
     pub fast_retransmits: u64,
+    /// Cuts that proved needless and were taken back.
+    pub needless_cuts: u64,
+    /// Timeouts among them.
+    pub spurious_timeouts: u64,
+    /// Cuts for marked packets.
+    pub mark_cuts: u64,
+    /// Probes of a closed window.
+    pub window_probes: u64,
     /// Round trips of segments that were timed: one at a time, none that was resent.
     pub rtt: Histogram,
     /// Time spent under each limit, in the order of [`Limit::ALL`].

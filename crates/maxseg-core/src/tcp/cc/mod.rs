@@ -30,6 +30,12 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     /// Fast recovery ends with this acknowledgement.
     fn on_recovered(&mut self, ack: &AckSample);
 
+    /// The last sign of congestion was none: what it cut comes back (RFC 4015 §3.3).
+    fn on_needless_cut(&mut self);
+
+    /// Segments are so large at most from now on.
+    fn on_mss(&mut self, mss: Bytes);
+
     /// Payload bytes allowed in flight.
     fn cwnd(&self) -> Bytes;
 
@@ -62,6 +68,10 @@ pub struct CongestionSample {
 pub enum Congestion {
     /// Duplicate acknowledgements: one loss, the rest arrives.
     Loss,
+    /// Selective acknowledgements: what is in flight is counted, so nothing is to be inflated.
+    LossBySack,
+    /// A queue has marked a packet (RFC 3168).
+    Mark,
     /// The retransmission timer expired for data that had not been resent by a timeout before.
     Timeout,
     /// It expired again for the same data.
@@ -122,6 +132,12 @@ impl CongestionControl for Controller {
     }
     fn on_recovered(&mut self, ack: &AckSample) {
         delegate!(self.on_recovered(ack));
+    }
+    fn on_needless_cut(&mut self) {
+        delegate!(self.on_needless_cut());
+    }
+    fn on_mss(&mut self, mss: Bytes) {
+        delegate!(self.on_mss(mss));
     }
     #[inline]
     fn cwnd(&self) -> Bytes {

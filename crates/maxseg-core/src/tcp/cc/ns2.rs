@@ -15,6 +15,8 @@ pub struct Ns2Reno {
     ssthresh: f64,
     /// Packets added in fast recovery (`dupwnd_`).
     inflation: u64,
+    /// Window and threshold before the last cut.
+    before: (f64, f64),
 }
 
 impl Ns2Reno {
@@ -35,6 +37,7 @@ impl Ns2Reno {
                 InitialSsthresh::Window => packets(config.receiver.window.bytes(config.mss())),
             },
             inflation: 0,
+            before: (1.0, f64::MAX),
         }
     }
 
@@ -58,12 +61,13 @@ impl CongestionControl for Ns2Reno {
     }
 
     fn on_congestion(&mut self, what: Congestion, at: &CongestionSample) {
+        self.before = (self.cwnd, self.ssthresh);
         match what {
-            Congestion::Loss => {
+            Congestion::Loss | Congestion::LossBySack | Congestion::Mark => {
                 let half = self.half(at);
                 self.ssthresh = libm::floor(half).max(2.0);
                 self.cwnd = half;
-                self.inflation = 3;
+                self.inflation = if what == Congestion::Loss { 3 } else { 0 };
             }
             // Also for a SYN, and each time again: then ssthresh ends at 2.
             Congestion::Timeout | Congestion::RepeatedTimeout | Congestion::LostSyn => {
@@ -93,6 +97,16 @@ impl CongestionControl for Ns2Reno {
     fn on_recovered(&mut self, ack: &AckSample) {
         self.inflation = 0;
         self.on_ack(ack);
+    }
+
+    fn on_needless_cut(&mut self) {
+        self.cwnd = self.cwnd.max(self.before.0);
+        self.ssthresh = self.ssthresh.max(self.before.1);
+        self.inflation = 0;
+    }
+
+    fn on_mss(&mut self, mss: Bytes) {
+        self.mss = mss.get();
     }
 
     #[inline]

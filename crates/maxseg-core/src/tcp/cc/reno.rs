@@ -12,6 +12,8 @@ pub struct Reno {
     /// What congestion avoidance has earned beyond whole bytes of the window, in bytes².
     earned: u64,
     ssthresh: u64,
+    /// Window and threshold before the last cut.
+    before: (u64, u64),
 }
 
 impl Reno {
@@ -27,6 +29,7 @@ impl Reno {
                 InitialSsthresh::Unlimited => u64::MAX,
                 InitialSsthresh::Window => config.receiver.offered_window(config.mss()).get(),
             },
+            before: (mss, u64::MAX),
         }
     }
 
@@ -60,10 +63,17 @@ impl CongestionControl for Reno {
     }
 
     fn on_congestion(&mut self, what: Congestion, at: &CongestionSample) {
+        if what != Congestion::RepeatedTimeout {
+            self.before = (self.cwnd, self.ssthresh);
+        }
         match what {
             Congestion::Loss => {
                 self.ssthresh = self.half(at);
                 self.cwnd = self.ssthresh + 3 * self.mss; // §3.2 step 3: three segments have left
+            }
+            Congestion::LossBySack | Congestion::Mark => {
+                self.ssthresh = self.half(at);
+                self.cwnd = self.ssthresh; // RFC 6675 §5 step 4.2
             }
             Congestion::Timeout => {
                 self.ssthresh = self.half(at);
@@ -92,6 +102,15 @@ impl CongestionControl for Reno {
         // RFC 6582 §3.2 step 3, first option: no burst when little is outstanding.
         let outstanding = ack.in_flight.get().saturating_sub(ack.acked.get());
         self.cwnd = self.ssthresh.min(outstanding.max(self.mss) + self.mss);
+    }
+
+    fn on_needless_cut(&mut self) {
+        self.cwnd = self.cwnd.max(self.before.0);
+        self.ssthresh = self.ssthresh.max(self.before.1);
+    }
+
+    fn on_mss(&mut self, mss: Bytes) {
+        self.mss = mss.get();
     }
 
     fn cwnd(&self) -> Bytes {

@@ -1,10 +1,20 @@
 //! The sending half of a connection: what goes out, when, and what is resent.
 
+mod black_hole;
+mod loss;
+mod persist;
+mod sack;
+mod undo;
+
 use super::cc::{AckSample, Congestion, CongestionControl, CongestionSample, Controller};
 use super::stats::{Limit, SenderStats};
-use super::{Config, Rto, Segment};
+use super::{Config, Rto, Segment, Timestamps};
 use crate::settings::{FirstLoss, RecoveryName};
 use crate::units::{Bytes, Time};
+use black_hole::BlackHole;
+use persist::Persist;
+use sack::SackRecovery;
+use undo::Episode;
 
 /// The sending half of a TCP connection.
 #[derive(Debug)]
@@ -50,14 +60,24 @@ pub struct Sender {
     first_loss: Option<FirstLoss>,
     limited_transmit: bool,
     handshake_ack: bool,
+    sack: Option<Box<SackRecovery>>,
+    /// The last cut, while it may still prove to have been needless.
+    episode: Option<Episode>,
+    persist: Option<Persist>,
+    black_hole: Option<BlackHole>,
+    timestamps: bool,
+    /// The peer's timestamp to echo.
+    peer_timestamp: Time,
+    ecn: bool,
+    /// A cut for a mark is to be told of.
+    reduced: bool,
+    /// `max` at the last cut for a mark: one cut for a window of data.
+    marked_until: u64,
 
     limit: Limit,
     since: Time,
     stats: SenderStats,
 }
-
-/// How many duplicate acknowledgements mean a loss (RFC 5681 §3.2).
-const DUPLICATES: u32 = 3;
 
 impl Sender {
     /// A sender that will open its connection at `start`; nothing is written yet.
@@ -96,6 +116,15 @@ impl Sender {
             first_loss: settings.ns2.map(|rules| rules.first_loss),
             limited_transmit: settings.limited_transmit,
             handshake_ack: settings.handshake_ack,
+            sack: config.uses_sack().then(|| Box::new(SackRecovery::new(settings.ns2.is_some()))),
+            episode: None,
+            persist: None,
+            black_hole: settings.mtu_probing.then(BlackHole::default),
+            timestamps: config.uses_timestamps(),
+            peer_timestamp: Time::ZERO,
+            ecn: config.uses_ecn(),
+            reduced: false,
+            marked_until: 0,
             limit: Limit::Opportunity,
             since: start,
             stats: SenderStats::default(),
@@ -114,25 +143,40 @@ impl Sender {
     #[inline]
     pub fn on_ack(&mut self, now: Time, segment: &Segment) {
         self.account(now);
+        if let Some(timestamps) = segment.timestamps {
+            self.peer_timestamp = timestamps.value;
+        }
         if !self.established {
-            self.on_syn_ack(now, segment);
-        } else if segment.ack > self.una && segment.ack <= self.max {
+            return self.on_syn_ack(now, segment);
+        }
+        if self.episode.is_some() {
+            self.look_for_needless_cut(now, segment);
+        }
+        if segment.echoes_marks && self.ecn {
+            self.on_echoed_mark(segment.ack);
+        }
+        if segment.ack > self.una && segment.ack <= self.max {
             self.peer_window = u64::from(segment.window);
-            self.on_new_ack(now, segment.ack);
+            self.end_persist(now);
+            self.on_new_ack(now, segment);
         } else if segment.ack == self.una {
             let window_update = u64::from(segment.window) != self.peer_window;
             self.peer_window = u64::from(segment.window);
+            self.end_persist(now);
             if self.max > self.una && !window_update && !segment.syn {
-                self.on_duplicate_ack(now);
+                self.on_duplicate_ack(now, segment);
             } else {
                 self.open_up(u32::MAX, 0);
             }
         }
     }
 
-    /// The retransmission timer expires.
+    /// A timer expires: the retransmission timer, or the one that probes a closed window.
     pub fn on_timeout(&mut self, now: Time) {
         debug_assert!(now >= self.timer, "the timer has not expired");
+        if self.persist.is_some() {
+            return self.probe_window(now);
+        }
         self.limit = Limit::Rto;
         self.account(now);
         self.stats.timeouts += 1;
@@ -142,14 +186,24 @@ impl Sender {
             (true, true) => Congestion::RepeatedTimeout,
         };
         self.cc.on_congestion(what, &self.congestion_sample());
+        if what == Congestion::Timeout {
+            self.begin_episode(now, true);
+        }
         self.timed_out_at = Some(self.una);
         self.recover = Some(self.max);
         self.recovering = false;
-        self.duplicate_acks = 0;
+        // ns-2's Tahoe goes on counting through a timeout (`tcp.cc`; its Reno does not).
+        if self.recovery != RecoveryName::Tahoe || self.first_loss.is_none() {
+            self.duplicate_acks = 0;
+        }
         self.limited_sent = 0;
         self.resend_first = false;
+        if let Some(sack) = &mut self.sack {
+            sack.on_timeout();
+        }
         self.timed = None; // Karn: what is sent from here on was sent before
         self.rto.on_timeout();
+        self.suspect_black_hole();
         self.restart_timer(now);
         self.nxt = self.una; // go-back-N
         self.open_up(u32::MAX, 0);
@@ -158,7 +212,11 @@ impl Sender {
     /// The next segment to send, if any may go.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
-        if self.burst == 0 && !self.resend_first && !self.handshake_ack_due {
+        if self.burst == 0
+            && !self.resend_first
+            && !self.handshake_ack_due
+            && self.persist.is_none()
+        {
             return None;
         }
         if !self.established {
@@ -167,15 +225,25 @@ impl Sender {
         if self.handshake_ack_due {
             self.handshake_ack_due = false;
             self.stats.packets += 1;
-            return Some(Segment::ack(1, 0));
+            return Some(self.with_options(now, Segment::ack(1, 0)));
+        }
+        if let Some(probe) = self.poll_probe(now) {
+            return Some(probe);
         }
         if self.resend_first {
             self.resend_first = false;
-            let len = self.mss.min(self.max - self.una);
+            let len = self.first_unreceived();
             return Some(self.transmit(now, self.una, len));
         }
+        let mut most = self.mss;
+        if let Some(sack) = &self.sack {
+            if self.recovering {
+                return self.poll_sack(now);
+            }
+            (self.nxt, most) = sack.not_yet_received(self.nxt, self.mss);
+        }
         let room = self.edge.saturating_sub(self.nxt);
-        let mut len = self.mss.min(self.end - self.nxt);
+        let mut len = most.min(self.end - self.nxt);
         if len > room && self.nxt == self.una {
             // The whole window is smaller than a segment: what fits, or nothing would ever go.
             len = room;
@@ -183,12 +251,15 @@ impl Sender {
         if len > room || len == 0 {
             self.burst = 0;
             self.limit = self.what_limits();
+            if self.una == self.max && room == 0 && self.nxt < self.end {
+                self.begin_persist(now);
+            }
             return None;
         }
         self.burst -= 1;
         let seq = self.nxt;
         self.nxt += len;
-        if self.duplicate_acks > 0 && self.duplicate_acks < DUPLICATES {
+        if self.duplicate_acks > 0 && self.duplicate_acks < loss::DUPLICATES {
             self.limited_sent += self.nxt.saturating_sub(self.max);
         }
         Some(self.transmit(now, seq, len))
@@ -214,7 +285,31 @@ impl Sender {
 
     /// Bytes that the sender takes to be in flight.
     pub fn in_flight(&self) -> Bytes {
-        Bytes::new(self.nxt - self.una)
+        match &self.sack {
+            Some(sack) if self.recovering => Bytes::new(sack.pipe()),
+            Some(_) | None => Bytes::new(self.nxt - self.una),
+        }
+    }
+
+    /// Payload of a full segment, as the path allows it now.
+    pub fn mss(&self) -> Bytes {
+        Bytes::new(self.mss)
+    }
+
+    /// The path takes segments of `mss` at most (RFC 1191 §6.4): what was larger was lost, and goes
+    /// again at once without being taken for congestion.
+    pub fn on_too_big(&mut self, now: Time, mss: Bytes) {
+        let mss = mss.get().max(1);
+        if mss >= self.mss {
+            return;
+        }
+        self.account(now);
+        self.mss = mss;
+        self.cc.on_mss(Bytes::new(mss));
+        self.timed = None; // Karn
+        self.nxt = self.una;
+        self.restart_timer(now);
+        self.open_up(u32::MAX, 0);
     }
 
     /// Payload bytes that congestion control allows in flight.
@@ -264,7 +359,7 @@ impl Sender {
         }
         self.stats.packets += 1;
         self.start_timer(now);
-        Some(Segment { seq: 0, ack: 0, window: 0, len: 0, syn: true, repeated })
+        Some(self.with_options(now, Segment { syn: true, repeated, ..Segment::EMPTY }))
     }
 
     fn on_syn_ack(&mut self, now: Time, segment: &Segment) {
@@ -276,7 +371,7 @@ impl Sender {
         self.una = 1;
         self.nxt = 1;
         self.peer_window = u64::from(segment.window);
-        self.take_sample(now, 1);
+        self.take_sample(now, 1, segment.timestamps);
         if lost_syn {
             self.rto.after_lost_syn();
         }
@@ -286,87 +381,23 @@ impl Sender {
         self.open_up(u32::MAX, 0);
     }
 
-    #[inline]
-    fn on_new_ack(&mut self, now: Time, ack: u64) {
-        if self.recovering && self.recovery == RecoveryName::Newreno && self.recover > Some(ack) {
-            return self.on_partial_ack(now, ack);
-        }
-        let sample = AckSample {
-            acked: Bytes::new(ack - self.una),
-            in_flight: Bytes::new(self.max - self.una),
-            was_limited: matches!(self.limit, Limit::Congestion | Limit::Opportunity),
-        };
-        self.duplicate_acks = 0;
-        self.limited_sent = 0;
-        self.una = ack;
-        self.nxt = self.nxt.max(ack);
-        self.take_sample(now, ack);
-        self.restart_timer(now);
-        if self.recovering {
-            self.recovering = false;
-            self.cc.on_recovered(&sample);
-        } else {
-            self.cc.on_ack(&sample);
-        }
-        self.open_up(u32::MAX, 0);
-    }
-
-    /// RFC 6582 §3.2: what follows the acknowledged part was lost as well.
-    fn on_partial_ack(&mut self, now: Time, ack: u64) {
-        // Only the first partial acknowledgement restarts the timer ("impatient", RFC 6582 §4), with
-        // the back-off as it stands.
-        if !self.partial_ack_seen {
-            self.partial_ack_seen = true;
-            self.restart_timer(now);
-        }
-        self.cc.on_partial_ack(Bytes::new(ack - self.una));
-        self.una = ack;
-        self.nxt = self.nxt.max(ack);
-        self.resend_first = true;
-        self.open_up(self.recovery_burst, 0);
-    }
-
-    fn on_duplicate_ack(&mut self, now: Time) {
-        self.duplicate_acks += 1;
-        if self.recovering {
-            self.cc.on_duplicate_ack();
-            return self.open_up(self.recovery_burst, 0);
-        }
-        match self.duplicate_acks {
-            DUPLICATES if self.may_fast_retransmit() => self.fast_retransmit(now),
-            n if n >= DUPLICATES => self.open_up(self.recovery_burst, 0),
-            n if self.limited_transmit => self.open_up(1, u64::from(n) * self.mss),
-            _ => self.burst = 0,
-        }
-    }
-
-    /// RFC 6582 §3.2 step 2: not for losses of a window of data that was cut for already.
-    fn may_fast_retransmit(&self) -> bool {
-        match self.first_loss {
-            Some(FirstLoss::Always) if self.una == 1 => true,
-            Some(FirstLoss::Never) if self.una == 1 => false,
-            Some(_) | None => self.recover.is_none_or(|recover| self.una > recover),
-        }
-    }
-
-    fn fast_retransmit(&mut self, now: Time) {
-        self.stats.fast_retransmits += 1;
-        self.recover = Some(self.max);
-        self.recovering = true;
-        self.partial_ack_seen = false;
-        self.timed = None; // Karn
-        self.cc.on_congestion(Congestion::Loss, &self.congestion_sample());
-        self.restart_timer(now);
-        self.resend_first = true;
-        self.open_up(self.recovery_burst, 0);
-    }
-
     fn congestion_sample(&self) -> CongestionSample {
         CongestionSample {
             // RFC 5681 §3.2 step 2: without what limited transmit has added.
             in_flight: Bytes::new(self.max - self.una - self.limited_sent),
             peer_window: Bytes::new(self.peer_window),
         }
+    }
+
+    /// RFC 3168 §6.1.2: a mark counts as a loss, once for a window of data.
+    fn on_echoed_mark(&mut self, ack: u64) {
+        if ack < self.marked_until || self.recovering {
+            return;
+        }
+        self.cc.on_congestion(Congestion::Mark, &self.congestion_sample());
+        self.marked_until = self.max + 1;
+        self.reduced = true;
+        self.stats.mark_cuts += 1;
     }
 
     /// Something happened: up to `burst` segments may go, `extra` bytes beyond the congestion window.
@@ -404,20 +435,42 @@ impl Sender {
         if repeated {
             self.stats.retransmitted_packets += 1;
             self.stats.retransmitted_bytes += len;
-        } else if self.timed.is_none() {
+        } else if self.timed.is_none() && !self.timestamps {
             self.timed = Some((end, now));
         }
         self.max = self.max.max(end);
         if self.timer == Time::NEVER {
             self.start_timer(now);
         }
+        if repeated && let Some(episode) = &mut self.episode {
+            episode.on_resent();
+        }
         let len = u16::try_from(len).expect("a segment is at most an MSS long");
-        Segment { seq, ack: 1, window: 0, len, syn: false, repeated }
+        let mut segment = Segment { seq, ack: 1, len, repeated, ..Segment::EMPTY };
+        if self.ecn && !repeated {
+            // RFC 3168 §6.1.5: what is sent again is not markable.
+            segment.markable = true;
+            segment.reduced = std::mem::take(&mut self.reduced);
+        }
+        self.with_options(now, segment)
     }
 
     #[inline]
-    fn take_sample(&mut self, now: Time, ack: u64) {
-        if let Some((_, sent)) = self.timed.take_if(|(end, _)| *end <= ack) {
+    fn with_options(&self, now: Time, mut segment: Segment) -> Segment {
+        if self.timestamps {
+            segment.timestamps = Some(Timestamps { value: now, echo: self.peer_timestamp });
+        }
+        segment
+    }
+
+    /// RFC 6298 §3: one segment at a time is timed, none that was sent twice; with timestamps every
+    /// acknowledgement of new data is a sample (RFC 7323 §4.1).
+    #[inline]
+    fn take_sample(&mut self, now: Time, ack: u64, timestamps: Option<Timestamps>) {
+        if let Some(Timestamps { echo, .. }) = timestamps {
+            self.rto.on_sample(echo, now);
+            self.stats.rtt.record(now - echo);
+        } else if let Some((_, sent)) = self.timed.take_if(|(end, _)| *end <= ack) {
             self.rto.on_sample(sent, now);
             self.stats.rtt.record(now - sent);
         }

@@ -13,6 +13,8 @@ pub struct OfferedWindow {
     pub in_syn: u32,
     /// In every other segment.
     pub afterwards: u32,
+    /// By how many bits the header's field is shifted; `None` where the option is not spoken.
+    pub shift: Option<u8>,
 }
 
 /// The window that a receiver with this much room offers.
@@ -20,14 +22,18 @@ pub(super) fn offered(room: Bytes, scale: WindowScale) -> OfferedWindow {
     let shift = match scale {
         WindowScale::Unlimited => {
             let window = field(room.get());
-            return OfferedWindow { in_syn: window, afterwards: window };
+            return OfferedWindow { in_syn: window, afterwards: window, shift: None };
         }
         WindowScale::Off => 0,
         WindowScale::Shift(shift) => shift,
         WindowScale::Auto => (0..14).find(|shift| FIELD << shift >= room.get()).unwrap_or(14),
     };
     let units = (room.get() >> shift).min(FIELD);
-    OfferedWindow { in_syn: field(room.get().min(FIELD)), afterwards: field(units << shift) }
+    OfferedWindow {
+        in_syn: field(room.get().min(FIELD)),
+        afterwards: field(units << shift),
+        shift: (scale != WindowScale::Off).then_some(shift),
+    }
 }
 
 fn field(window: u64) -> u32 {
@@ -54,5 +60,7 @@ mod tests {
             assert_eq!(offered(room, scale).afterwards, want, "{why}");
         }
         assert_eq!(offered(kib(4096), WindowScale::Auto).in_syn, 65_535);
+        assert_eq!(offered(kib(4096), WindowScale::Auto).shift, Some(7));
+        assert_eq!(offered(kib(4096), WindowScale::Off).shift, None);
     }
 }

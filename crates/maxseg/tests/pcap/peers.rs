@@ -131,6 +131,23 @@ fn tshark_counts_the_retransmissions_that_the_simulator_counts() {
     }
 }
 
+/// What tcptrace says of one connection.
+struct Traced<'a>(&'a str);
+
+impl<'a> Traced<'a> {
+    /// The connection that was opened from `port`.
+    fn of(text: &'a str, port: usize) -> Self {
+        Self(text.split_once(&format!(":{port}\n")).unwrap_or_else(|| panic!("{text}")).1)
+    }
+
+    /// The first number behind `what`: each line has its opener's counts first.
+    fn count(&self, what: &str) -> u64 {
+        let (_, rest) = self.0.split_once(what).unwrap_or_else(|| panic!("no {what}"));
+        let digits: String = rest.trim_start().chars().take_while(char::is_ascii_digit).collect();
+        digits.parse().unwrap()
+    }
+}
+
 #[test]
 fn tcptrace_counts_the_retransmissions_that_the_simulator_counts() {
     if !installed("tcptrace") {
@@ -143,24 +160,18 @@ fn tcptrace_counts_the_retransmissions_that_the_simulator_counts() {
             capture.write_classic(point, &file);
             let output = Command::new("tcptrace").args(["-l", "-n"]).arg(&file).output().unwrap();
             let text = String::from_utf8_lossy(&output.stdout);
-            // One connection after the other, each with its opener's counts first.
-            let port = format!(":{}", 49_152 + index);
-            let (_, connection) =
-                text.split_once(&port).unwrap_or_else(|| panic!("{name}: {text}"));
-            let count = |what: &str| -> u64 {
-                let (_, rest) = connection.split_once(what).unwrap();
-                rest.split_whitespace().next().unwrap().parse().unwrap()
-            };
+            let connection = Traced::of(&text, 49_152 + index);
+            let repeated_syns = connection.count("SYN/FIN pkts sent:") - 1;
+            let theirs = [
+                connection.count("actual data pkts:"),
+                connection.count("rexmt data pkts:") - repeated_syns,
+                connection.count("rexmt data bytes:") - repeated_syns,
+            ];
             let keys = ["data_packets", "retransmitted_packets", "retransmitted_bytes"];
             let ours = keys.map(|key| flow[key].as_u64().unwrap());
-            let (syns, _) =
-                connection.split_once("SYN/FIN pkts sent:").unwrap().1.split_once('/').unwrap();
-            let repeated_syns = syns.trim().parse::<u64>().unwrap() - 1;
-            let repeated =
-                ["rexmt data pkts:", "rexmt data bytes:"].map(|what| count(what) - repeated_syns);
-            let theirs = [count("actual data pkts:"), repeated[0], repeated[1]];
             assert_eq!(theirs, ours, "{name}, flow {index}");
-            assert_eq!(count("outoforder pkts:"), 0, "{name}: nothing overtakes at its sender");
+            let late = connection.count("outoforder pkts:");
+            assert_eq!(late, 0, "{name}: nothing overtakes at its sender");
         }
     }
 }

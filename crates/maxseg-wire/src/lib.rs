@@ -1,7 +1,7 @@
 //! Bytes on the wire, and the values that they mean.
 //!
 //! Nothing here panics, whatever the bytes: the lints below forbid what could, and property tests feed
-//! every decoder arbitrary input. A header's layout is written down once, in [`fields`], and read in
+//! every decoder arbitrary input. A header's layout is written down once, in its `fields`, and read in
 //! both directions: decoding fills the fields, encoding writes them.
 //!
 //! ```text

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::{check_licences, generate, layers, root};
 
 /// A program that some tests need: its name, and the Debian package that brings it.
-const PEERS: [(&str, &str); 1] = [("ns", "ns2")];
+const PEERS: [(&str, &str); 3] = [("ns", "ns2"), ("tshark", "tshark"), ("tcptrace", "tcptrace")];
 
 /// Installs what is missing, then runs every check and test.
 ///

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
+use maxseg_core::engine::EngineError;
 use maxseg_core::scenario::{Place, ScenarioError};
 
 /// Why a command did not do what it was asked.
@@ -100,6 +101,14 @@ fn render_scenario_error(error: &ScenarioError) -> String {
 impl From<ScenarioError> for Failure {
     fn from(error: ScenarioError) -> Self {
         Self::Scenario(error)
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Cancelled => Self::Interrupted,
+        }
     }
 }
 

@@ -184,9 +184,23 @@ impl Route {
     /// A packet of `ip_len` bytes enters the first hop at `now`.
     #[inline]
     pub fn admit(&mut self, now: Time, ip_len: u32) -> Fate {
+        self.admit_seen(now, ip_len, |_, _, _| ())
+    }
+
+    /// The same, telling of each hop that the packet comes to which it is, when, and what becomes of
+    /// the packet there.
+    #[inline]
+    pub fn admit_seen(
+        &mut self,
+        now: Time,
+        ip_len: u32,
+        mut seen: impl FnMut(usize, Time, Fate),
+    ) -> Fate {
         let mut at = now;
-        for hop in &mut self.hops {
-            match hop.admit(at, ip_len) {
+        for (index, hop) in self.hops.iter_mut().enumerate() {
+            let fate = hop.admit(at, ip_len);
+            seen(index, at, fate);
+            match fate {
                 Fate::Arrives(then) => at = then,
                 lost @ (Fate::Damaged(_) | Fate::Refused(_)) => return lost,
             }

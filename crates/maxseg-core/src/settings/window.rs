@@ -13,17 +13,20 @@ pub struct OfferedWindow {
     pub in_syn: u32,
     /// In every other segment.
     pub afterwards: u32,
-    /// The shift that is agreed on; `None` where no field bounds the window.
-    shift: Option<u8>,
+    /// By how many bits the header's field is shifted; `None` where the option is not spoken.
+    pub shift: Option<u8>,
+    /// Whether no field bounds the window.
+    unbounded: bool,
 }
 
 impl OfferedWindow {
     /// What the header says of a window of `room` bytes, as the peer reads it.
     pub fn carried(&self, room: u64) -> u32 {
-        field(match self.shift {
-            None => room,
-            Some(shift) => (room >> shift).min(FIELD) << shift,
-        })
+        if self.unbounded {
+            return field(room);
+        }
+        let shift = self.shift.unwrap_or(0);
+        field((room >> shift).min(FIELD) << shift)
     }
 }
 
@@ -32,14 +35,23 @@ pub(super) fn offered(room: Bytes, scale: WindowScale) -> OfferedWindow {
     let shift = match scale {
         WindowScale::Unlimited => {
             let window = field(room.get());
-            return OfferedWindow { in_syn: window, afterwards: window, shift: None };
+            return OfferedWindow {
+                in_syn: window,
+                afterwards: window,
+                shift: None,
+                unbounded: true,
+            };
         }
         WindowScale::Off => 0,
         WindowScale::Shift(shift) => shift,
         WindowScale::Auto => (0..14).find(|shift| FIELD << shift >= room.get()).unwrap_or(14),
     };
-    let mut offered =
-        OfferedWindow { in_syn: field(room.get().min(FIELD)), afterwards: 0, shift: Some(shift) };
+    let mut offered = OfferedWindow {
+        in_syn: field(room.get().min(FIELD)),
+        afterwards: 0,
+        shift: (scale != WindowScale::Off).then_some(shift),
+        unbounded: false,
+    };
     offered.afterwards = offered.carried(room.get());
     offered
 }
@@ -68,5 +80,7 @@ mod tests {
             assert_eq!(offered(room, scale).afterwards, want, "{why}");
         }
         assert_eq!(offered(kib(4096), WindowScale::Auto).in_syn, 65_535);
+        assert_eq!(offered(kib(4096), WindowScale::Auto).shift, Some(7));
+        assert_eq!(offered(kib(4096), WindowScale::Off).shift, None);
     }
 }

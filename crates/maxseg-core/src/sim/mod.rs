@@ -7,11 +7,16 @@
 
 mod flow;
 mod tally;
+mod tap;
 mod world;
+
+pub use tap::{CapturePoint, Content, PacketView, Sighting, Tap, TcpView};
 
 use crate::engine::{Caveat, Engine, EngineError, Watch, size_caveats};
 use crate::outcome::Outcome;
 use crate::scenario::Scenario;
+use tap::{Blind, Eyes, Onlooker};
+use world::World;
 
 /// The packet-level simulator. The same scenario and seed give the same outcome on every machine.
 #[derive(Debug, Clone, Copy, Default)]
@@ -23,11 +28,34 @@ impl Engine for Sim {
     }
 
     fn run(&mut self, scenario: &Scenario, watch: &mut dyn Watch) -> Result<Outcome, EngineError> {
-        let mut world = world::World::new(scenario);
-        match watch.sample_every() {
-            Some(every) => world.run_sampled(watch, every)?,
-            None => world.run(watch)?,
-        }
-        Ok(world.outcome(scenario))
+        run(scenario, watch, Blind)
     }
+}
+
+impl Sim {
+    /// The same run with every packet shown to `tap`: it changes nothing of what happens.
+    ///
+    /// # Errors
+    /// `watch` put an end to it.
+    pub fn run_tapped(
+        &mut self,
+        scenario: &Scenario,
+        watch: &mut dyn Watch,
+        tap: &mut dyn Tap,
+    ) -> Result<Outcome, EngineError> {
+        run(scenario, watch, Onlooker::new(scenario, tap))
+    }
+}
+
+fn run<E: Eyes>(
+    scenario: &Scenario,
+    watch: &mut dyn Watch,
+    eyes: E,
+) -> Result<Outcome, EngineError> {
+    let mut world = World::new(scenario, eyes);
+    match watch.sample_every() {
+        Some(every) => world.run_sampled(watch, every)?,
+        None => world.run(watch)?,
+    }
+    Ok(world.outcome(scenario))
 }

@@ -9,7 +9,7 @@ use crate::stats::Histogram;
 use crate::tcp::Limit;
 use crate::units::{Bytes, Time};
 
-impl World {
+impl<E> World<E> {
     /// What came of the run.
     pub(super) fn outcome(&self, scenario: &Scenario) -> Outcome {
         let tallies: Vec<Tally> =

@@ -1,6 +1,7 @@
 //! The simulated world: two routes, two lanes, some flows, one clock.
 
 use super::flow::{Cargo, Connection, Packet, RunningFlow, Traffic};
+use super::tap::{CapturePoint, Eyes};
 use crate::engine::{Continue, EngineError, Sample, Watch};
 use crate::link::{Fate, Hop, Lane, Route};
 use crate::scenario::{End, FlowKind, Scenario};
@@ -9,10 +10,10 @@ use crate::units::Time;
 
 /// Everything that a run consists of.
 #[derive(Debug)]
-pub(super) struct World {
+pub(super) struct World<E> {
     pub(super) now: Time,
     pub(super) flows: Vec<RunningFlow>,
-    pub(super) net: Net,
+    pub(super) net: Net<E>,
     until: Time,
     /// No timer of any flow expires before this.
     wake: Time,
@@ -24,9 +25,10 @@ pub(super) struct World {
 
 /// The two directions between the hosts.
 #[derive(Debug)]
-pub(super) struct Net {
+pub(super) struct Net<E> {
     pub(super) to_receiver: OneWay,
     pub(super) to_sender: OneWay,
+    eyes: E,
 }
 
 /// One direction: links, and the packets on their way.
@@ -39,8 +41,8 @@ pub(super) struct OneWay {
 /// How many events pass between two looks at the watcher.
 const EVENTS_PER_LOOK: u32 = 1 << 14;
 
-impl World {
-    pub(super) fn new(scenario: &Scenario) -> Self {
+impl<E: Eyes> World<E> {
+    pub(super) fn new(scenario: &Scenario, eyes: E) -> Self {
         let (hops, end) = (&scenario.path.hops, scenario.until.time);
         let forward = hops.iter().map(|hop| {
             Hop::new(&hop.forward, scenario.seed, &format!("hop.{}", hop.name)).until(end)
@@ -59,6 +61,7 @@ impl World {
             net: Net {
                 to_receiver: one_way(forward.collect()),
                 to_sender: one_way(reverse.collect()),
+                eyes,
             },
             until: scenario.until.time,
             unfinished: scenario.until.bytes.map(|_| bulk),
@@ -182,6 +185,7 @@ impl World {
                 connection.sender.account(self.now);
             }
         }
+        self.net.eyes.close(self.now);
     }
 
     fn sample(&self, at: Time, watch: &mut dyn Watch) {
@@ -204,7 +208,7 @@ impl World {
     }
 }
 
-impl Net {
+impl<E> Net<E> {
     /// The direction that ends at this host.
     pub(super) fn towards(&self, end: End) -> &OneWay {
         match end {
@@ -212,7 +216,9 @@ impl Net {
             End::Sender => &self.to_sender,
         }
     }
+}
 
+impl<E: Eyes> Net<E> {
     /// The host at `from` sends `packet`. Gives when it is lost, if it is.
     #[inline]
     fn send(&mut self, now: Time, from: End, packet: Packet, ip_len: u32) -> Option<Time> {
@@ -220,8 +226,20 @@ impl Net {
             End::Sender => &mut self.to_receiver,
             End::Receiver => &mut self.to_sender,
         };
-        match way.route.admit(now, ip_len) {
+        let eyes = &mut self.eyes;
+        let view = eyes.look(now, from, &packet, ip_len);
+        eyes.see(now, CapturePoint::Host(from), false, view);
+        let last = way.route.hops().len() - 1;
+        let fate = way.route.admit_seen(now, ip_len, |index, at, fate| {
+            let hop = if from == End::Sender { index } else { last - index };
+            if !matches!(fate, Fate::Refused(_)) {
+                let damaged = matches!(fate, Fate::Damaged(_));
+                eyes.see(at, CapturePoint::Hop(hop), damaged, view);
+            }
+        });
+        match fate {
             Fate::Arrives(at) => {
+                eyes.see(at, CapturePoint::Host(from.other()), false, view);
                 way.lane.push(at, packet);
                 None
             }

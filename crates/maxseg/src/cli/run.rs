@@ -1,6 +1,6 @@
 //! `maxseg run`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
@@ -19,7 +19,7 @@ use crate::report::{
 use crate::runner::environment::{Environment, cores};
 use crate::runner::progress::Progress;
 use crate::runner::store::Store;
-use crate::runner::{Finished, Keeper, Plan, Task, execute};
+use crate::runner::{Finished, Keep, Keeper, Plan, Task, execute};
 
 /// Run a scenario: sweep it, compare engines, report
 #[derive(Debug, Args)]
@@ -29,9 +29,15 @@ Examples:
   maxseg run cellular-mss.toml --seeds 10 --out cellular
   maxseg run path.toml --set receiver.window=\"1 MiB\" --axis sender.mss=536,1220,1460
   maxseg run path.toml --axis hop.radio.errors.rate=0%,1%,5% --axis sender.mss=88..1460..128 --json
+  maxseg run slow-tunnel --pcap tunnel.pcapng && wireshark tunnel.pcapng
 
 With --out DIR, every row is on disk as soon as it is done. The same command goes on where an earlier
 one ended, also after Ctrl-C or a crash; a changed scenario runs only what is new.
+
+With --pcap FILE, the simulated packets are written as a pcapng capture with an interface for each point
+of the path: `sender`, every hop by its name, `receiver`. Times are the run's own, in nanoseconds; headers,
+options and checksums are whole, payloads are zeros and left out. It is for one run: one point, one seed.
+A damaged packet bears a comment where it is last seen. docs/pcap.md says more.
 
 Exit codes: 0 done, 1 the input or a run is at fault, 2 usage, 130 interrupted (finished rows are kept).")]
 pub(crate) struct RunArgs {
@@ -46,6 +52,9 @@ pub(crate) struct RunArgs {
     /// Also write the simulated senders' state to DIR/series.csv, this often (such as 100ms)
     #[arg(long, value_name = "EVERY", requires = "out")]
     series: Option<Time>,
+    /// Also write the simulated packets to this pcapng file; for one point and one seed
+    #[arg(long, value_name = "FILE")]
+    pcap: Option<PathBuf>,
     /// Print one JSON document
     #[arg(long, conflicts_with = "csv")]
     json: bool,
@@ -57,9 +66,12 @@ pub(crate) struct RunArgs {
 pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     let input = args.input.load()?;
     let environment = Environment::here();
+    let plan = Plan::new(&input);
+    if let Some(file) = &args.pcap {
+        check_capture(file, &input, &plan)?;
+    }
     let mut store =
         args.out.as_deref().map(|folder| Store::open(folder, args.series.is_some())).transpose()?;
-    let plan = Plan::new(&input);
     announce(&input, &plan, printer);
     let results = results(&plan, args, store.as_mut(), printer)?;
     let scenario = &input.points[0].scenario;
@@ -69,14 +81,45 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
         report.save(store)?;
         printer.note(&format!("report: {}", store.path("report.html").display()));
     }
+    if let Some(file) = args.pcap.as_deref().filter(|_| report.document.complete) {
+        printer.note(&format!("packets: {}", file.display()));
+    }
     if report.document.complete { Ok(()) } else { Err(Failure::Interrupted) }
+}
+
+/// A capture holds the packets of one simulated run.
+fn check_capture(file: &Path, input: &Input, plan: &Plan<'_>) -> Result<(), Failure> {
+    let runs = plan.tasks.iter().filter(|task| task.engine == EngineName::Sim).count();
+    if runs == 1 {
+        return Ok(());
+    }
+    let file = file.display();
+    if runs == 0 {
+        let what = format!("nothing is simulated, so there are no packets to write to {file}");
+        return Err(Failure::with_hint(what, "--engine sim"));
+    }
+    let what = format!("{file} takes the packets of one run, and there are {runs}");
+    Err(Failure::with_hint(what, one_run(input)))
+}
+
+/// The arguments that leave one run of many.
+fn one_run(input: &Input) -> String {
+    let swept = input.sweep.axes().iter().filter(|axis| axis.steps.len() > 1);
+    let first = input.points[0].values.iter();
+    let keys: Vec<&String> = swept.flat_map(|axis| &axis.keys).collect();
+    let chosen = first
+        .filter(|(key, _)| keys.contains(&key))
+        .map(|(key, v)| format!("one value of {key}, such as --set {key}={v}"));
+    let seed = (input.seeds > 1).then(|| "one seed, without --seeds".to_owned());
+    format!("choose {}", chosen.chain(seed).collect::<Vec<_>>().join("; "))
 }
 
 /// All rows of `input`, kept nowhere; for the demo.
 pub(crate) fn rows_of(input: &Input, printer: Printer) -> Result<Vec<Row>, Failure> {
     let plan = Plan::new(input);
     let mut desk = Desk::new(None, printer, plan.tasks.len());
-    let rows = execute(&plan, &plan.tasks, cores(), None, stop_on_interrupt(), &mut desk)?;
+    let (tasks, stop) = (&plan.tasks, stop_on_interrupt());
+    let rows = execute(&plan, tasks, cores(), Keep::default(), stop, &mut desk)?;
     desk.progress.finish();
     if rows.len() < plan.tasks.len() {
         return Err(Failure::Interrupted);
@@ -108,6 +151,9 @@ fn results(
     printer: Printer,
 ) -> Result<(Vec<Row>, bool), Failure> {
     let known = |task: &Task| -> Option<Row> {
+        if args.pcap.is_some() && task.engine == EngineName::Sim {
+            return None; // its packets are not there
+        }
         let row = store.as_ref()?.known(&plan.key(task))?.clone();
         // The keys may be written otherwise this time; what they mean is the same.
         Some(Row { point: plan.values(task).clone(), ..row })
@@ -121,7 +167,8 @@ fn results(
     let missing: Vec<Task> = places.iter().map(|place| plan.tasks[*place]).collect();
     let jobs = args.jobs.map_or_else(cores, usize::from);
     let mut desk = Desk::new(store, printer, missing.len());
-    let fresh = execute(plan, &missing, jobs, args.series, stop_on_interrupt(), &mut desk)?;
+    let keep = Keep { series_every: args.series, capture: args.pcap.as_deref() };
+    let fresh = execute(plan, &missing, jobs, keep, stop_on_interrupt(), &mut desk)?;
     desk.progress.finish();
     let complete = fresh.len() == missing.len();
     for (index, row) in fresh {
@@ -158,8 +205,10 @@ impl<'a> Desk<'a> {
 impl Keeper for Desk<'_> {
     fn keep(&mut self, finished: &Finished) -> Result<(), Failure> {
         match &mut self.store {
-            Some(store) => store.add(&finished.row, &finished.series),
-            None => Ok(()),
+            Some(store) if store.known(&finished.row.key()).is_none() => {
+                store.add(&finished.row, &finished.series)
+            }
+            Some(_) | None => Ok(()),
         }
     }
 

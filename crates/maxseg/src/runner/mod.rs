@@ -16,7 +16,7 @@ use maxseg_core::scenario::{Point, Scenario};
 use serde_json::{Map, Value};
 
 use crate::cli::Input;
-pub(crate) use pool::{Finished, Keeper, execute};
+pub(crate) use pool::{Finished, Keep, Keeper, execute};
 
 /// Everything that is to be run.
 #[derive(Debug)]

@@ -1,16 +1,20 @@
 //! Workers, one a core.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use maxseg_core::engine::{Continue, Engine, EngineError, EngineName, Sample, Watch, unfinished};
+use maxseg_core::engine::{Caveat, Continue, Engine, EngineName, Sample, Watch, unfinished};
 use maxseg_core::model::Model;
+use maxseg_core::outcome::Outcome;
 use maxseg_core::results::Row;
+use maxseg_core::scenario::Scenario;
 use maxseg_core::sim::Sim;
 use maxseg_core::units::Time;
 
 use super::{Plan, Task};
+use crate::capture;
 use crate::failure::Failure;
 
 /// A row as it finishes, with the time series that was asked for.
@@ -30,6 +34,15 @@ pub(crate) trait Keeper {
     fn progress(&mut self, done: f64);
 }
 
+/// What is kept of the simulated runs besides their rows.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Keep<'a> {
+    /// The senders' state, this often.
+    pub(crate) series_every: Option<Time>,
+    /// Every packet of the one run that there is, in this file.
+    pub(crate) capture: Option<&'a Path>,
+}
+
 /// Progress of a run is counted in these parts.
 const PARTS: u64 = 1000;
 
@@ -39,7 +52,7 @@ pub(crate) fn execute(
     plan: &Plan<'_>,
     tasks: &[Task],
     jobs: usize,
-    series_every: Option<Time>,
+    keep: Keep<'_>,
     stop: &AtomicBool,
     keeper: &mut dyn Keeper,
 ) -> Result<Vec<(usize, Row)>, Failure> {
@@ -50,7 +63,7 @@ pub(crate) fn execute(
     let mut failure = None;
     std::thread::scope(|scope| {
         for part in &running {
-            let worker = Worker { plan, tasks, next: &next, part, stop, series_every };
+            let worker = Worker { plan, tasks, next: &next, part, stop, keep };
             let finished = finished.clone();
             scope.spawn(move || worker.work(&finished));
         }
@@ -58,11 +71,13 @@ pub(crate) fn execute(
         loop {
             match results.recv_timeout(Duration::from_millis(100)) {
                 Ok((index, done)) => {
-                    if let Err(error) = keeper.keep(&done) {
-                        failure.get_or_insert(error);
-                        stop.store(true, Ordering::Relaxed);
+                    match done.and_then(|done| keeper.keep(&done).map(|()| done)) {
+                        Ok(done) => rows.push((index, done.row)),
+                        Err(error) => {
+                            failure.get_or_insert(error);
+                            stop.store(true, Ordering::Relaxed);
+                        }
                     }
-                    rows.push((index, done.row));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -84,18 +99,21 @@ struct Worker<'a> {
     next: &'a AtomicUsize,
     part: &'a AtomicU64,
     stop: &'a AtomicBool,
-    series_every: Option<Time>,
+    keep: Keep<'a>,
 }
 
 impl Worker<'_> {
-    fn work(&self, finished: &Sender<(usize, Finished)>) {
+    fn work(&self, finished: &Sender<(usize, Result<Finished, Failure>)>) {
         loop {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(task) = self.tasks.get(index) else { return };
             if self.stop.load(Ordering::Relaxed) {
                 return;
             }
-            let Ok(done) = self.run(task) else { return };
+            let done = self.run(task);
+            if matches!(done, Err(Failure::Interrupted)) {
+                return;
+            }
             self.part.store(0, Ordering::Relaxed);
             if finished.send((index, done)).is_err() {
                 return;
@@ -103,17 +121,19 @@ impl Worker<'_> {
         }
     }
 
-    fn run(&self, task: &Task) -> Result<Finished, EngineError> {
+    fn run(&self, task: &Task) -> Result<Finished, Failure> {
         let scenario = self.plan.scenario(task);
-        let mut engine: Box<dyn Engine> = match task.engine {
-            EngineName::Model => Box::new(Model),
-            EngineName::Sim => Box::new(Sim),
-        };
-        let series_every = self.series_every.filter(|_| task.engine == EngineName::Sim);
+        let series_every = self.keep.series_every.filter(|_| task.engine == EngineName::Sim);
         let mut watch =
             WorkerWatch { stop: self.stop, part: self.part, series_every, series: Vec::new() };
-        let mut caveats = engine.caveats(&scenario);
-        let outcome = engine.run(&scenario, &mut watch)?;
+        let (outcome, mut caveats) = match task.engine {
+            EngineName::Model => run(&mut Model, &scenario, &mut watch),
+            EngineName::Sim => match self.keep.capture {
+                Some(file) => capture::run(&scenario, &mut watch, file)
+                    .map(|outcome| (outcome, Sim.caveats(&scenario))),
+                None => run(&mut Sim, &scenario, &mut watch),
+            },
+        }?;
         caveats.extend(unfinished(&scenario, &outcome));
         let row = Row {
             engine: task.engine,
@@ -125,6 +145,16 @@ impl Worker<'_> {
         };
         Ok(Finished { row, series: watch.series })
     }
+}
+
+/// The outcome with the engine's caveats.
+fn run(
+    engine: &mut dyn Engine,
+    scenario: &Scenario,
+    watch: &mut dyn Watch,
+) -> Result<(Outcome, Vec<Caveat>), Failure> {
+    let outcome = engine.run(scenario, watch)?;
+    Ok((outcome, engine.caveats(scenario)))
 }
 
 /// Tells the pool how far a run is, and the run when to stop.

@@ -1,0 +1,194 @@
+//! IPv6 (RFC 8200), with its extension headers as far as they must be passed over.
+
+use std::net::Ipv6Addr;
+
+use super::{Fragment, Header, Packet, extent};
+use crate::fields::{Bits, Layout, Pass};
+use crate::{Checksum, DecodeError, EncodeError, Layer};
+
+/// The fixed IPv6 header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ipv6 {
+    /// The service class (RFC 2474): 6 bits.
+    pub dscp: u8,
+    /// Explicit congestion notification (RFC 3168): 2 bits.
+    pub ecn: u8,
+    /// Packets of one flow have the same: 20 bits.
+    pub flow_label: u32,
+    /// Bytes behind this header, extension headers included; computed when encoded.
+    pub payload_length: u16,
+    /// What follows this header (see [`protocol`](super::protocol)).
+    pub next_header: u8,
+    /// How many hops more it may go.
+    pub hop_limit: u8,
+    /// Who sent it.
+    pub source: Ipv6Addr,
+    /// Whom it is for.
+    pub destination: Ipv6Addr,
+}
+
+impl Default for Ipv6 {
+    fn default() -> Self {
+        Self {
+            dscp: 0,
+            ecn: 0,
+            flow_label: 0,
+            payload_length: 0,
+            next_header: 0,
+            hop_limit: 64,
+            source: Ipv6Addr::UNSPECIFIED,
+            destination: Ipv6Addr::UNSPECIFIED,
+        }
+    }
+}
+
+impl Layout for Ipv6 {
+    const LAYER: Layer = Layer::Ip;
+    const LEN: usize = 40;
+
+    fn fields(&mut self, pass: &mut impl Pass) {
+        pass.bits32(&mut [
+            Bits::U8(4, &mut 6),
+            Bits::U8(6, &mut self.dscp),
+            Bits::U8(2, &mut self.ecn),
+            Bits::U32(20, &mut self.flow_label),
+        ]);
+        pass.u16(&mut self.payload_length);
+        pass.u8(&mut self.next_header);
+        pass.u8(&mut self.hop_limit);
+        for address in [&mut self.source, &mut self.destination] {
+            let mut octets = address.octets();
+            pass.octets(&mut octets);
+            *address = octets.into();
+        }
+    }
+}
+
+impl Ipv6 {
+    /// Appends the header of a packet with `payload_len` bytes behind it, extension headers included.
+    /// The length is computed, whatever the field says.
+    ///
+    /// # Errors
+    /// More than 65 535 bytes.
+    pub fn encode(&self, payload_len: usize, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        EncodeError::check(Layer::Ip, payload_len, u16::MAX.into())?;
+        let payload_length = u16::try_from(payload_len).unwrap_or(u16::MAX);
+        Self { payload_length, ..*self }.write(out);
+        Ok(())
+    }
+}
+
+/// The fragment extension header (RFC 8200 §4.5).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Ipv6Fragment {
+    /// What follows this header.
+    pub next_header: u8,
+    /// Where in the original payload this begins, in units of 8 bytes: 13 bits.
+    pub offset: u16,
+    /// There are fragments behind this one.
+    pub more: bool,
+    /// The fragments of a packet have the same.
+    pub identification: u32,
+}
+
+impl Layout for Ipv6Fragment {
+    const LAYER: Layer = Layer::Ip;
+    const LEN: usize = 8;
+
+    fn fields(&mut self, pass: &mut impl Pass) {
+        pass.u8(&mut self.next_header);
+        pass.u8(&mut 0);
+        pass.bits16(&mut [
+            Bits::U16(13, &mut self.offset),
+            Bits::U8(2, &mut 0),
+            Bits::Flag(&mut self.more),
+        ]);
+        pass.u32(&mut self.identification);
+    }
+}
+
+impl Ipv6Fragment {
+    /// The value of `next_header` that announces this header.
+    pub const NUMBER: u8 = 44;
+
+    /// Appends the header.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        self.write(out);
+    }
+}
+
+/// Extension headers that begin with the next header's number and their own length in units of 8
+/// bytes, the first not counted: hop-by-hop options, routing, destination options, mobility, host
+/// identity, shim6.
+const OPTION_HEADERS: [u8; 6] = [0, 43, 60, 135, 139, 140];
+/// The authentication header (RFC 4302) counts in units of 4 bytes, the first two not counted.
+const AUTHENTICATION: u8 = 51;
+
+pub(super) fn decode(bytes: &[u8], wire_len: usize) -> Result<Packet<'_>, DecodeError> {
+    let (header, _) = Ipv6::read(bytes)?;
+    let stated = match usize::from(header.payload_length) {
+        0 if wire_len > Ipv6::LEN => 0, // offloaded, or a jumbogram (RFC 2675)
+        length => Ipv6::LEN + length,
+    };
+    let (there, real, length) = extent(bytes, wire_len, stated);
+    let behind = there.get(Ipv6::LEN..).unwrap_or_default();
+    let mut protocol = header.next_header;
+    let mut fragment = None;
+    let mut passed = 0;
+    while let Some(next) = behind.get(passed..) {
+        // What lies behind the first part of a fragmented packet begins in the middle of something.
+        if fragment.is_some_and(|fragment: Fragment| fragment.offset > 0) {
+            break;
+        }
+        let Some(extension) = Extension::read(protocol, next)? else { break };
+        fragment = extension.fragment.or(fragment);
+        protocol = extension.next_header;
+        passed += extension.len;
+    }
+    let (extra, payload) = behind.split_at_checked(passed).unwrap_or((behind, &[]));
+    Ok(Packet {
+        header: Header::V6(header),
+        extra,
+        protocol,
+        fragment,
+        payload,
+        payload_len: real.saturating_sub(Ipv6::LEN + passed),
+        length,
+        checksum: Checksum::Absent,
+    })
+}
+
+struct Extension {
+    next_header: u8,
+    len: usize,
+    fragment: Option<Fragment>,
+}
+
+impl Extension {
+    /// The extension header `number` at the head of `bytes`; `None` if that is none.
+    fn read(number: u8, bytes: &[u8]) -> Result<Option<Self>, DecodeError> {
+        if number == Ipv6Fragment::NUMBER {
+            let (header, _) = Ipv6Fragment::read(bytes)?;
+            let fragment = Fragment {
+                identification: header.identification,
+                offset: usize::from(header.offset) * 8,
+                more: header.more,
+            };
+            // A packet may carry this header and be whole (RFC 6946).
+            let fragment = Some(fragment).filter(|part| part.more || part.offset > 0);
+            let next_header = header.next_header;
+            return Ok(Some(Self { next_header, len: Ipv6Fragment::LEN, fragment }));
+        }
+        if !OPTION_HEADERS.contains(&number) && number != AUTHENTICATION {
+            return Ok(None);
+        }
+        let short = |need| DecodeError::Short { layer: Layer::Ip, have: bytes.len(), need };
+        let [next_header, units, ..] = bytes else { return Err(short(8)) };
+        let units = usize::from(*units);
+        let len = if number == AUTHENTICATION { (units + 2) * 4 } else { (units + 1) * 8 };
+        if bytes.len() < len {
+            return Err(short(len));
+        }
+        Ok(Some(Self { next_header: *next_header, len, fragment: None }))
+    }
+}

@@ -1,0 +1,34 @@
+//! Bytes on the wire, and the values that they mean.
+//!
+//! Nothing here panics, whatever the bytes: the lints below forbid what could, and property tests feed
+//! every decoder arbitrary input. A header's layout is written down once, in its `fields`, and read in
+//! both directions: decoding fills the fields, encoding writes them.
+//!
+//! ```text
+//! bytes → ip::Packet → tcp::Segment → options::walk → TcpOption      pcapng::Reader → Block
+//!                    → udp::Datagram, icmp::Message                  pcapng::Writer ← Interface, Packet
+//! ```
+#![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::unreachable
+    )
+)]
+
+mod checksum;
+mod error;
+mod fields;
+pub mod icmp;
+pub mod ip;
+pub mod options;
+pub mod pcapng;
+pub mod tcp;
+pub mod udp;
+
+pub use checksum::{Checksum, Payload};
+pub use error::{DecodeError, EncodeError, Layer};

@@ -1,0 +1,94 @@
+//! Capture files: pcapng (draft-ietf-opsawg-pcapng), with times in nanoseconds and several capture
+//! points in one file.
+//!
+//! ```text
+//! section header · interface description … · enhanced packet …
+//! ```
+
+mod read;
+mod write;
+
+use std::borrow::Cow;
+
+pub use read::{Block, Reader};
+pub use write::Writer;
+
+/// Link types (the tcpdump group's registry).
+pub mod link_type {
+    /// Ethernet.
+    pub const ETHERNET: u16 = 1;
+    /// IP packets of either version, nothing before them.
+    pub const RAW: u16 = 101;
+}
+
+/// Who wrote a section, and of what.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Section<'a> {
+    /// The program.
+    pub application: Option<Cow<'a, str>>,
+    /// Anything to know.
+    pub comment: Option<Cow<'a, str>>,
+}
+
+/// A capture point.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Interface<'a> {
+    /// What it is called.
+    pub name: Option<Cow<'a, str>>,
+    /// What it is.
+    pub description: Option<Cow<'a, str>>,
+    /// What its packets begin with (see [`link_type`]).
+    pub link_type: u16,
+    /// Most bytes that are kept of a packet; 0 for no limit.
+    pub snap_len: u32,
+}
+
+/// A captured packet.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Packet<'a> {
+    /// Where: the number of an interface of this section, counted from 0.
+    pub interface: u32,
+    /// When, in nanoseconds since 1970.
+    pub at_nanos: u64,
+    /// How long it was.
+    pub original_len: u32,
+    /// What was kept of it.
+    pub data: Cow<'a, [u8]>,
+    /// Which way it went.
+    pub direction: Option<Direction>,
+    /// Anything to know.
+    pub comment: Option<Cow<'a, str>>,
+}
+
+/// Which way a packet passed an interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// To the host.
+    Inbound,
+    /// From the host.
+    Outbound,
+}
+
+/// Block types.
+const SECTION: u32 = 0x0a0d_0d0a;
+const INTERFACE: u32 = 1;
+const ENHANCED_PACKET: u32 = 6;
+/// By which a section tells its byte order.
+const BYTE_ORDER: u32 = 0x1a2b_3c4d;
+/// Options of any block.
+const OPT_END: u16 = 0;
+const OPT_COMMENT: u16 = 1;
+/// Options of a section.
+const SHB_USERAPPL: u16 = 4;
+/// Options of an interface.
+const IF_NAME: u16 = 2;
+const IF_DESCRIPTION: u16 = 3;
+const IF_TSRESOL: u16 = 9;
+const IF_TSOFFSET: u16 = 14;
+/// Options of a packet; the lowest two bits of its flags are the direction.
+const EPB_FLAGS: u16 = 2;
+const INBOUND: u32 = 1;
+const OUTBOUND: u32 = 2;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,255 @@
+//! What the simulation knows of a packet, as the bytes of its headers.
+//!
+//! A host's IPv4 identification counts the packets that it sent, so that a packet is known at every
+//! capture point, and a repetition is told from it. Sequence numbers are the simulator's: the SYN is 0.
+//! Payloads are zeros, which count in every length and checksum and are not written.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use maxseg_core::framing::{ICMP_ECHO_HEADER, IpVersion, UDP_HEADER, ip_header};
+use maxseg_core::scenario::{End, FlowKind, Scenario};
+use maxseg_core::sim::{CapturePoint, Content, PacketView, Sighting, TcpView};
+use maxseg_core::units::Bytes;
+use maxseg_wire::icmp::Message;
+use maxseg_wire::ip::{Ipv4, Ipv6, protocol};
+use maxseg_wire::options::{SackBlock, SackBlocks, TcpOption};
+use maxseg_wire::tcp::{Flags, Tcp};
+use maxseg_wire::udp::Udp;
+use maxseg_wire::{EncodeError, Layer, Payload};
+
+use crate::failure::Failure;
+
+/// Encodes the packets of one run.
+#[derive(Debug)]
+pub(super) struct Packets {
+    ip: IpVersion,
+    hops: usize,
+    /// Who begins each flow.
+    flows: Vec<End>,
+}
+
+/// The sender and the receiver.
+const HOSTS_V4: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2)];
+const HOSTS_V6: [Ipv6Addr; 2] =
+    [Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2)];
+/// The port at which everything is thrown away (RFC 863), as the simulated receivers do.
+const DISCARD: u16 = 9;
+/// The first of the ports that a flow may choose for itself (RFC 6335 §6): each has its own.
+const DYNAMIC: u16 = 49_152;
+/// A packet's hop limit when it is sent.
+const TTL: u8 = 64;
+
+impl Packets {
+    /// For the packets of `scenario`.
+    ///
+    /// # Errors
+    /// A flow sends packets that are shorter than their headers.
+    pub(super) fn new(scenario: &Scenario) -> Result<Self, Failure> {
+        for (index, flow) in scenario.flows.iter().enumerate() {
+            let (packet, inner) = match flow.kind {
+                FlowKind::Bulk => continue,
+                FlowKind::Cbr { size, header, .. } => (size + header, UDP_HEADER),
+                FlowKind::Ping { size, header, .. } => (size + header, ICMP_ECHO_HEADER),
+            };
+            let least = ip_header(scenario.ip) + inner;
+            if packet < least {
+                return Err(Failure::with_hint(
+                    format!(
+                        "flow {index} sends packets of {packet}, too short for their headers of {least}: they cannot be captured"
+                    ),
+                    format!("--set flow.{index}.header={}", least.get()),
+                ));
+            }
+        }
+        let flows = scenario.flows.iter().map(|flow| flow.from).collect();
+        Ok(Self { ip: scenario.ip, hops: scenario.path.hops.len(), flows })
+    }
+
+    /// Appends the packet's headers.
+    pub(super) fn encode(&self, seen: &Sighting, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        let packet = &seen.packet;
+        let room = packet.ip_len as usize - length(ip_header(self.ip));
+        let ends = self.encode_ip(packet, self.hop_limit(seen), room, out)?;
+        match &packet.content {
+            Content::Tcp(tcp) => encode_tcp(tcp, self.ports(packet), ends, room, out),
+            Content::Datagram => {
+                let (source_port, destination_port) = self.ports(packet);
+                let payload = Payload::Zeros(room - length(UDP_HEADER));
+                Udp { source_port, destination_port, ..Udp::default() }.encode(ends, payload, out)
+            }
+            Content::EchoRequest { number } => {
+                let message = Message::EchoRequest { id: id(packet.flow), seq: wrap(*number) };
+                message.encode(ends, Payload::Zeros(room - length(ICMP_ECHO_HEADER)), out);
+                Ok(())
+            }
+            Content::EchoReply { number } => {
+                let message = Message::EchoReply { id: id(packet.flow), seq: wrap(*number) };
+                message.encode(ends, Payload::Zeros(room - length(ICMP_ECHO_HEADER)), out);
+                Ok(())
+            }
+        }
+    }
+
+    /// Gives source and destination.
+    fn encode_ip(
+        &self,
+        packet: &PacketView,
+        hop_limit: u8,
+        payload_len: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(IpAddr, IpAddr), EncodeError> {
+        let protocol = protocol_of(packet, self.ip);
+        match self.ip {
+            IpVersion::V4 => {
+                let [source, destination] = ordered(HOSTS_V4, packet.from);
+                let header = Ipv4 {
+                    identification: wrap(packet.number),
+                    dont_fragment: packet.dont_fragment,
+                    ecn: packet.ecn,
+                    ttl: hop_limit,
+                    protocol,
+                    source,
+                    destination,
+                    ..Ipv4::default()
+                };
+                header.encode(&[], payload_len, out)?;
+                Ok((source.into(), destination.into()))
+            }
+            IpVersion::V6 => {
+                let [source, destination] = ordered(HOSTS_V6, packet.from);
+                let next_header = protocol;
+                let header = Ipv6 {
+                    ecn: packet.ecn,
+                    next_header,
+                    hop_limit,
+                    source,
+                    destination,
+                    ..Ipv6::default()
+                };
+                header.encode(payload_len, out)?;
+                Ok((source.into(), destination.into()))
+            }
+        }
+    }
+
+    /// Each router on the way has counted it down: there is one between two hops.
+    fn hop_limit(&self, seen: &Sighting) -> u8 {
+        let routers = self.hops - 1;
+        let passed = match (seen.point, seen.packet.from) {
+            (CapturePoint::Host(end), from) if end == from => 0,
+            (CapturePoint::Host(_), _) => routers,
+            (CapturePoint::Hop(hop), End::Sender) => hop,
+            (CapturePoint::Hop(hop), End::Receiver) => routers - hop,
+        };
+        TTL.saturating_sub(u8::try_from(passed).unwrap_or(TTL)).max(1)
+    }
+
+    /// Source and destination: who begins the flow has a port of the flow's own.
+    fn ports(&self, packet: &PacketView) -> (u16, u16) {
+        let own = DYNAMIC.saturating_add(id(packet.flow));
+        if packet.from == self.flows[packet.flow] { (own, DISCARD) } else { (DISCARD, own) }
+    }
+}
+
+fn encode_tcp(
+    tcp: &TcpView,
+    (source_port, destination_port): (u16, u16),
+    ends: (IpAddr, IpAddr),
+    room: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
+    let options = options(tcp);
+    let flag = |set, flag| if set { flag } else { Flags::default() };
+    let header = Tcp {
+        source_port,
+        destination_port,
+        seq: wrap_word(tcp.seq),
+        ack: wrap_word(tcp.ack.unwrap_or(0)),
+        flags: flag(tcp.syn, Flags::SYN)
+            | flag(tcp.ack.is_some(), Flags::ACK)
+            | flag(tcp.echoes_marks, Flags::ECE)
+            | flag(tcp.reduced, Flags::CWR),
+        window: tcp.window,
+        ..Tcp::default()
+    };
+    let (begin, payload) = (out.len(), usize::from(tcp.payload));
+    header.encode(&options, ends, Payload::Zeros(payload), out)?;
+    // The simulated packet's length, which everything was computed with, is that of these headers.
+    let length = out.len() - begin + payload;
+    if length == room {
+        Ok(())
+    } else {
+        Err(EncodeError { layer: Layer::Tcp, length, limit: room })
+    }
+}
+
+/// The options in the order, and with the padding, that stacks use (RFC 7323 appendix A).
+fn options(tcp: &TcpView) -> Vec<TcpOption<'static>> {
+    let mut options = Vec::new();
+    options.extend(tcp.mss.map(TcpOption::Mss));
+    if tcp.sack_permitted {
+        // With timestamps it takes the place of their padding.
+        if tcp.timestamps.is_none() {
+            options.extend([TcpOption::NoOperation; 2]);
+        }
+        options.push(TcpOption::SackPermitted);
+    } else if tcp.timestamps.is_some() {
+        options.extend([TcpOption::NoOperation; 2]);
+    }
+    if let Some((value, echo)) = tcp.timestamps {
+        options.push(TcpOption::Timestamps { value, echo });
+    }
+    if let Some(shift) = tcp.window_scale {
+        options.extend([TcpOption::NoOperation, TcpOption::WindowScale(shift)]);
+    }
+    let blocks: Vec<SackBlock> = tcp
+        .sack
+        .iter(tcp.ack.unwrap_or(0))
+        .map(|(start, end)| SackBlock { left: wrap_word(start), right: wrap_word(end) })
+        .collect();
+    if !blocks.is_empty() {
+        options.extend([TcpOption::NoOperation; 2]);
+        options.extend(SackBlocks::new(&blocks).map(TcpOption::Sack));
+    }
+    options.extend(std::iter::repeat_n(TcpOption::NoOperation, usize::from(tcp.unwrapped)));
+    options
+}
+
+const fn protocol_of(packet: &PacketView, ip: IpVersion) -> u8 {
+    match (&packet.content, ip) {
+        (Content::Tcp(_), _) => protocol::TCP,
+        (Content::Datagram, _) => protocol::UDP,
+        (Content::EchoRequest { .. } | Content::EchoReply { .. }, IpVersion::V4) => protocol::ICMP,
+        (Content::EchoRequest { .. } | Content::EchoReply { .. }, IpVersion::V6) => {
+            protocol::ICMPV6
+        }
+    }
+}
+
+fn ordered<A>([sender, receiver]: [A; 2], from: End) -> [A; 2] {
+    match from {
+        End::Sender => [sender, receiver],
+        End::Receiver => [receiver, sender],
+    }
+}
+
+/// Tells flows apart; of more than 16 384, some share it.
+fn id(flow: usize) -> u16 {
+    u16::try_from(flow % usize::from(u16::MAX - DYNAMIC + 1)).unwrap_or(0)
+}
+
+/// As a field of 16 bits counts.
+#[expect(clippy::cast_possible_truncation, reason = "the field wraps")]
+const fn wrap(number: u64) -> u16 {
+    number as u16
+}
+
+/// As sequence numbers count (RFC 9293 §3.4).
+#[expect(clippy::cast_possible_truncation, reason = "the field wraps")]
+const fn wrap_word(number: u64) -> u32 {
+    number as u32
+}
+
+fn length(bytes: Bytes) -> usize {
+    usize::try_from(bytes.get()).unwrap_or(usize::MAX)
+}

@@ -84,6 +84,7 @@ pub enum Content {
 
 /// A TCP header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a header")]
 pub struct TcpView {
     /// Number of the first payload byte; 0 is the SYN. It does not wrap.
     pub seq: u64,
@@ -189,7 +190,10 @@ impl Eyes for Onlooker<'_> {
             ecn: match &packet.cargo {
                 Cargo::Segment(segment) if segment.marked => CONGESTION_EXPERIENCED,
                 Cargo::Segment(segment) if segment.markable => ECN_CAPABLE,
-                _ => 0,
+                Cargo::Segment(_)
+                | Cargo::Datagram
+                | Cargo::EchoRequest { .. }
+                | Cargo::EchoReply { .. } => 0,
             },
             content,
         }

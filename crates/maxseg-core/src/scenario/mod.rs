@@ -14,6 +14,7 @@ mod mss;
 mod resolve;
 mod spec;
 mod sweep;
+mod tunnel;
 
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
@@ -55,10 +56,7 @@ pub struct Scenario {
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn as_number<S: Serializer>(ip: &IpVersion, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_u8(match ip {
-        IpVersion::V4 => 4,
-        IpVersion::V6 => 6,
-    })
+    to.serialize_u8(ip.number())
 }
 
 /// Traffic between the two hosts.

@@ -2,6 +2,7 @@
 
 use super::flow::{Cargo, Connection, Packet, RunningFlow, Traffic};
 use crate::engine::{Continue, EngineError, Sample, Watch};
+use crate::framing::IpPacket;
 use crate::link::{Fate, Hop, Lane, Route};
 use crate::scenario::{End, FlowKind, Scenario};
 use crate::tcp::Segment;
@@ -151,7 +152,7 @@ impl World {
             (Traffic::Echo(echo), Cargo::EchoRequest { sent }) => {
                 echo.answered_at_far_end += 1;
                 let reply = Packet { cargo: Cargo::EchoReply { sent }, ..packet };
-                if let Some(at) = self.net.send(now, end, reply, echo.ip_len) {
+                if let Some(at) = self.net.send(now, end, reply, echo.packet) {
                     flow.losses.push(now, at);
                 }
             }
@@ -215,12 +216,12 @@ impl Net {
 
     /// The host at `from` sends `packet`. Gives when it is lost, if it is.
     #[inline]
-    fn send(&mut self, now: Time, from: End, packet: Packet, ip_len: u32) -> Option<Time> {
+    fn send(&mut self, now: Time, from: End, packet: Packet, shape: IpPacket) -> Option<Time> {
         let way = match from {
             End::Sender => &mut self.to_receiver,
             End::Receiver => &mut self.to_sender,
         };
-        match way.route.admit(now, ip_len) {
+        match way.route.admit(now, shape) {
             Fate::Arrives(at) => {
                 way.lane.push(at, packet);
                 None
@@ -238,9 +239,9 @@ impl Net {
         let packet = |segment: Segment| Packet { flow: index, cargo: Cargo::Segment(segment) };
         if end == flow.from {
             while let Some(segment) = connection.sender.poll_transmit(now) {
-                let len = connection.ip_len(&segment);
-                connection.sent.count(len);
-                if let Some(at) = self.send(now, end, packet(segment), len)
+                let shape = connection.packet(&segment);
+                connection.sent.count(shape);
+                if let Some(at) = self.send(now, end, packet(segment), shape)
                     && segment.len > 0
                 {
                     flow.losses.push(now, at);
@@ -248,9 +249,9 @@ impl Net {
             }
         } else {
             while let Some(segment) = connection.receiver.poll_transmit() {
-                let len = connection.ip_len(&segment);
-                connection.answered.count(len);
-                let _ = self.send(now, end, packet(segment), len);
+                let shape = connection.packet(&segment);
+                connection.answered.count(shape);
+                let _ = self.send(now, end, packet(segment), shape);
             }
         }
     }
@@ -267,7 +268,7 @@ impl Net {
                 datagrams.sent += 1;
                 datagrams.beat.advance();
                 let packet = Packet { flow: index, cargo: Cargo::Datagram };
-                if let Some(at) = self.send(now, flow.from, packet, datagrams.ip_len) {
+                if let Some(at) = self.send(now, flow.from, packet, datagrams.packet) {
                     flow.losses.push(now, at);
                 }
             }
@@ -275,7 +276,7 @@ impl Net {
                 echo.sent += 1;
                 echo.beat.advance();
                 let packet = Packet { flow: index, cargo: Cargo::EchoRequest { sent: now } };
-                if let Some(at) = self.send(now, flow.from, packet, echo.ip_len) {
+                if let Some(at) = self.send(now, flow.from, packet, echo.packet) {
                     flow.losses.push(now, at);
                 }
             }

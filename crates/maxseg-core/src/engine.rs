@@ -4,7 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::framing::Framing;
 use crate::outcome::Outcome;
+use crate::path::LinkSpec;
 use crate::scenario::{FlowKind, MssDecision, Scenario};
 use crate::units::{Bytes, Time};
 
@@ -179,6 +181,18 @@ pub fn size_caveats(scenario: &Scenario) -> Vec<Caveat> {
             scenario.sender.stack, scenario.receiver.stack
         );
         caveats.push(Caveat::new("mixed-stacks", text));
+    }
+    let compresses_and_damages =
+        |link: &LinkSpec| link.framing == Framing::SerialVj && link.errors.is_random();
+    if scenario
+        .path
+        .hops
+        .iter()
+        .any(|hop| compresses_and_damages(&hop.forward) || compresses_and_damages(&hop.reverse))
+    {
+        let text = "after a damaged packet a receiver of compressed headers discards what follows, up to the \
+                    next retransmission (RFC 1144 section 4); here each packet stands alone";
+        caveats.push(Caveat::new("header-compression", text));
     }
     caveats.dedup();
     caveats

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::errors::{Exposure, Schedule};
-use crate::framing::Framing;
+use crate::framing::{Framing, IpPacket, Tunnel};
 use crate::units::{BitsPerSec, Bytes, Mtu, Time};
 
 /// The hops from the sender to the receiver, in order; at least one.
@@ -31,8 +31,11 @@ pub struct LinkSpec {
     pub rate: BitsPerSec,
     /// From the last bit's departure to its arrival: propagation, one way.
     pub delay: Time,
-    /// The largest IP packet that the link takes.
+    /// The largest IP packet that the link takes; through a tunnel, the largest inner one.
     pub mtu: Mtu,
+    /// What wraps each packet before the link's framing does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tunnel: Option<Tunnel>,
     /// What wraps each packet on the wire.
     pub framing: Framing,
     /// Payload of a radio frame in bytes, where the link has frames.
@@ -80,35 +83,53 @@ impl QueueLimit {
 }
 
 impl LinkSpec {
-    /// What a packet of `ip_len` bytes exposes to errors here.
+    /// What a packet exposes to errors here.
     ///
     /// # Panics
-    /// On a packet of 4 GiB.
-    pub fn exposure(&self, ip_len: Bytes) -> Exposure {
-        let wire = self.wire_bytes(ip_len);
+    /// On a packet of 1 GiB in much smaller frames.
+    pub fn exposure(&self, packet: impl Into<IpPacket>) -> Exposure {
+        let packet = packet.into();
         Exposure {
-            bytes: u32::try_from(wire.get()).expect("a packet on the wire is below 4 GiB"),
-            frames: self.frames(ip_len),
-            airtime: self.rate.time_for(wire),
+            bytes: u32::try_from(self.wire_bytes(packet).get())
+                .expect("a packet on the wire is below 4 GiB"),
+            frames: self.frames(packet),
+            airtime: self.airtime(packet),
         }
     }
 
-    /// Bytes that an IP packet takes on the wire, padding included.
-    pub fn wire_bytes(&self, ip_len: Bytes) -> Bytes {
-        let bytes = self.framing.on_wire(ip_len);
+    /// Bytes that a packet takes on the wire, tunnel, framing and padding included.
+    pub fn wire_bytes(&self, packet: impl Into<IpPacket>) -> Bytes {
+        let bytes = self.framed(packet);
         match self.frame {
             Some(frame) if self.pad => Bytes::new(bytes.get().next_multiple_of(u64::from(frame))),
             Some(_) | None => bytes,
         }
     }
 
-    /// Radio frames that an IP packet takes; 1 on a link without frames (equation 1 of Choi, Choi
-    /// and Yoo).
-    pub fn frames(&self, ip_len: Bytes) -> u32 {
-        let bytes = self.framing.on_wire(ip_len).get();
+    /// The same in bits: what the link's rate counts.
+    pub fn wire_bits(&self, packet: impl Into<IpPacket>) -> u64 {
+        self.wire_bytes(packet).get() * self.framing.bits_per_byte()
+    }
+
+    /// How long a packet is on the wire, to the nearest nanosecond below.
+    pub fn airtime(&self, packet: impl Into<IpPacket>) -> Time {
+        self.rate.time_for_bits(self.wire_bits(packet))
+    }
+
+    /// Radio frames that a packet takes; 1 on a link without frames (equation 1 of Choi, Choi and
+    /// Yoo).
+    pub fn frames(&self, packet: impl Into<IpPacket>) -> u32 {
+        let bytes = self.framed(packet).get();
         match self.frame {
             Some(frame) => u32::try_from(bytes.div_ceil(u64::from(frame))).unwrap_or(u32::MAX),
             None => 1,
         }
+    }
+
+    /// Bytes of a packet in its tunnel and framing, before a last frame is padded.
+    pub fn framed(&self, packet: impl Into<IpPacket>) -> Bytes {
+        let packet = packet.into();
+        let packet = self.tunnel.map_or(packet, |tunnel| tunnel.wrap(packet, self.mtu));
+        self.framing.on_wire(packet)
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::wire::Wire;
+use crate::framing::IpPacket;
 use crate::path::{LinkSpec, QueueLimit};
 use crate::units::Time;
 
@@ -65,17 +66,18 @@ impl Hop {
         Self { horizon, ..self }
     }
 
-    /// A packet of `ip_len` bytes comes at `now`; packets come in order of time.
+    /// A packet comes at `now`; packets come in order of time.
     #[inline]
-    pub fn admit(&mut self, now: Time, ip_len: u32) -> Fate {
+    pub fn admit(&mut self, now: Time, packet: impl Into<IpPacket>) -> Fate {
+        let packet = packet.into();
         // At the same instant an arrival goes before a departure: who leaves now still stands here.
         let waits = self.free_at >= now && self.counters.sent > 0;
-        if !self.room.has_place(now, waits, ip_len, &mut self.wire) {
+        if !self.room.has_place(now, waits, packet, &mut self.wire) {
             self.counters.refused += 1;
             return Fate::Refused(now);
         }
         let start = now.max(self.free_at);
-        let (departs, damaged) = self.wire.send(start, waits, ip_len);
+        let (departs, damaged) = self.wire.send(start, waits, packet);
         self.room.enter(waits, start, departs);
         self.free_at = departs;
         self.counters.sent += 1;
@@ -133,7 +135,7 @@ impl Room {
     }
 
     #[inline]
-    fn has_place(&mut self, now: Time, waits: bool, ip_len: u32, wire: &mut Wire) -> bool {
+    fn has_place(&mut self, now: Time, waits: bool, packet: IpPacket, wire: &mut Wire) -> bool {
         match self {
             Self::Packets { gone, oldest } => gone[*oldest] <= now.as_nanos(),
             Self::Bytes { limit, waiting, backlog, newcomer } => {
@@ -143,7 +145,7 @@ impl Room {
                     *backlog -= bytes;
                     waiting.pop_front();
                 }
-                *newcomer = u64::from(wire.bytes(ip_len));
+                *newcomer = u64::from(wire.bytes(packet));
                 !waits || *backlog + *newcomer <= *limit
             }
         }
@@ -181,10 +183,10 @@ impl Route {
         Self { hops }
     }
 
-    /// A packet of `ip_len` bytes enters the first hop at `now`.
+    /// A packet enters the first hop at `now`.
     #[inline]
-    pub fn admit(&mut self, now: Time, ip_len: u32) -> Fate {
-        self.admit_seen(now, ip_len, |_, _, _| ())
+    pub fn admit(&mut self, now: Time, packet: impl Into<IpPacket>) -> Fate {
+        self.admit_seen(now, packet.into(), |_, _, _| ())
     }
 
     /// The same, telling of each hop that the packet comes to which it is, when, and what becomes of
@@ -193,12 +195,12 @@ impl Route {
     pub fn admit_seen(
         &mut self,
         now: Time,
-        ip_len: u32,
+        packet: IpPacket,
         mut seen: impl FnMut(usize, Time, Fate),
     ) -> Fate {
         let mut at = now;
         for (index, hop) in self.hops.iter_mut().enumerate() {
-            let fate = hop.admit(at, ip_len);
+            let fate = hop.admit(at, packet);
             seen(index, at, fate);
             match fate {
                 Fate::Arrives(then) => at = then,

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::Lane;
 use super::wire::Wire;
+use crate::framing::IpPacket;
 use crate::path::{LinkSpec, QueueLimit};
 use crate::units::{Bytes, Time};
 
@@ -34,7 +35,7 @@ pub struct Delivery<P> {
 #[derive(Debug, Clone)]
 pub struct Staged<P> {
     limit: QueueLimit,
-    waiting: VecDeque<(P, u32)>,
+    waiting: VecDeque<(P, IpPacket)>,
     backlog: Bytes,
     wire: Wire,
     /// On the wire: when its last bit leaves, whether it is damaged.
@@ -57,19 +58,20 @@ impl<P> Staged<P> {
         }
     }
 
-    /// A packet of `ip_len` bytes comes at `now`.
-    pub fn offer(&mut self, now: Time, packet: P, ip_len: u32) -> Offer<P> {
+    /// A packet comes at `now`, for the link a packet of this `shape`.
+    pub fn offer(&mut self, now: Time, packet: P, shape: impl Into<IpPacket>) -> Offer<P> {
+        let shape = shape.into();
         self.advance(|done| done < now);
         if self.sending.is_none() {
-            self.send(now, false, packet, ip_len);
+            self.send(now, false, packet, shape);
             return Offer::Taken;
         }
-        let bytes = Bytes::new(u64::from(self.wire.bytes(ip_len)));
+        let bytes = Bytes::new(u64::from(self.wire.bytes(shape)));
         if !self.limit.holds(self.waiting.len() + 1, self.backlog + bytes) {
             return Offer::Refused(packet);
         }
         self.backlog += bytes;
-        self.waiting.push_back((packet, ip_len));
+        self.waiting.push_back((packet, shape));
         Offer::Taken
     }
 
@@ -96,16 +98,16 @@ impl<P> Staged<P> {
         while let Some((done, damaged, packet)) = self.sending.take_if(|(done, ..)| has_left(*done))
         {
             self.pipe.push(done + self.delay, (packet, damaged));
-            if let Some((next, ip_len)) = self.waiting.pop_front() {
-                self.backlog = self.backlog - Bytes::new(u64::from(self.wire.bytes(ip_len)));
+            if let Some((next, shape)) = self.waiting.pop_front() {
+                self.backlog = self.backlog - Bytes::new(u64::from(self.wire.bytes(shape)));
                 // At `done`, not at `now`: late polling loses no time.
-                self.send(done, true, next, ip_len);
+                self.send(done, true, next, shape);
             }
         }
     }
 
-    fn send(&mut self, start: Time, back_to_back: bool, packet: P, ip_len: u32) {
-        let (done, damaged) = self.wire.send(start, back_to_back, ip_len);
+    fn send(&mut self, start: Time, back_to_back: bool, packet: P, shape: IpPacket) {
+        let (done, damaged) = self.wire.send(start, back_to_back, shape);
         self.sending = Some((done, damaged, packet));
     }
 }

@@ -6,11 +6,13 @@ use super::way::Way;
 use super::{Estimate, Formula, mathis, whole};
 use crate::engine::Caveat;
 use crate::errors::ErrorModel;
+use crate::framing::{Headers, IpPacket};
 use crate::outcome::{LimitedBy, Outcome};
 use crate::path::{LinkSpec, QueueLimit};
 use crate::scenario::{Flow, Scenario};
 use crate::settings::{RecoveryName, RtoRule, RtoSettings, Settings};
 use crate::units::{Bytes, approx};
+use crate::window::rate_per_round_trip;
 
 /// The closed form for one bulk flow that has `share` of the path's capacity.
 pub(super) fn estimate(scenario: &Scenario, flow: &Flow, share: f64) -> Estimate {
@@ -28,7 +30,7 @@ struct Transfer<'a> {
     sender: &'a Settings,
     way: Way<'a>,
     mss: f64,
-    packet: Bytes,
+    packet: IpPacket,
     /// Round trip with nothing queued, the wait for a delayed acknowledgement included where the window
     /// is too small to end it.
     rtt: f64,
@@ -62,8 +64,8 @@ impl<'a> Transfer<'a> {
         let way = Way::of(scenario, flow);
         let decision = scenario.mss(flow);
         let mss = decision.effective.bytes();
-        let header = scenario.tcp_ip_headers() + decision.options;
-        let packet = mss + header;
+        let headers = Headers { ip: scenario.ip, tcp_options: decision.options };
+        let (packet, ack) = (headers.packet(mss), headers.packet(Bytes::ZERO));
         let bottleneck = way.bottleneck(packet);
         let offered = receiver.offered_window(mss).get() as f64;
         let buffer = sender.send_buffer.map_or(f64::INFINITY, |bytes| bytes.get() as f64);
@@ -76,7 +78,7 @@ impl<'a> Transfer<'a> {
         // Whole segments; a window below one segment is filled all the same.
         let window = if window < mss { window } else { libm::floor(window / mss) * mss };
         let segments = (window / mss).max(1.0);
-        let mut rtt = way.round_trip(packet, header).as_secs_f64();
+        let mut rtt = way.round_trip(packet, ack).as_secs_f64();
         let mut per_ack = 1.0;
         if let Some(rule) = receiver.delayed_ack {
             per_ack = f64::from(rule.every).min(segments);
@@ -84,8 +86,8 @@ impl<'a> Transfer<'a> {
                 rtt += rule.timeout.as_secs_f64();
             }
         }
-        let ack_link = way.bottleneck_back(header);
-        let ack_time = ack_link.wire_bytes(header).bits() as f64 / ack_link.rate.get() as f64;
+        let ack_link = way.bottleneck_back(ack);
+        let ack_time = ack_link.wire_bits(ack) as f64 / ack_link.rate.get() as f64;
         Self {
             scenario,
             flow,
@@ -94,11 +96,11 @@ impl<'a> Transfer<'a> {
             packet,
             rtt,
             loss: way.loss(packet).get(),
-            ack_loss: way.loss_back(header).get(),
+            ack_loss: way.loss_back(ack).get(),
             window,
             window_limit,
-            link_bps: share * bottleneck.rate.get() as f64 * mss
-                / bottleneck.wire_bytes(packet).get() as f64,
+            link_bps: share * bottleneck.rate.get() as f64 * 8.0 * mss
+                / bottleneck.wire_bits(packet) as f64,
             ack_path_bps: per_ack * 8.0 * mss / ack_time,
             read_bps: receiver.read_rate.map_or(f64::INFINITY, |rate| rate.get() as f64),
             bottleneck,
@@ -120,7 +122,7 @@ impl<'a> Transfer<'a> {
     /// The least of all bounds. The window's comes first: it holds where several are equal.
     fn verdict(&self) -> Verdict {
         let bounds = [
-            (8.0 * self.window / self.rtt, self.window_limit, Formula::Window),
+            (rate_per_round_trip(self.window, self.rtt), self.window_limit, Formula::Window),
             (self.read_bps, LimitedBy::ReceiveWindow, Formula::Reader),
             (self.ack_path_bps, LimitedBy::Bandwidth, Formula::AckPath),
             self.link_bound(),
@@ -184,7 +186,8 @@ impl<'a> Transfer<'a> {
     fn saw_tooth(&self) -> SawTooth {
         let wire = self.bottleneck.wire_bytes(self.packet).get() as f64;
         SawTooth {
-            path: self.bottleneck.rate.get() as f64 / 8.0 * self.rtt / wire,
+            path: self.bottleneck.rate.get() as f64 * self.rtt
+                / self.bottleneck.wire_bits(self.packet) as f64,
             queue: match self.bottleneck.queue {
                 QueueLimit::Packets(n) => f64::from(n),
                 QueueLimit::Bytes(bytes) => bytes.get() as f64 / wire,
@@ -364,6 +367,8 @@ fn first_timeout(rto: &RtoSettings, rtt: f64) -> f64 {
         RtoRule::Rfc6298 { granularity } => rtt + granularity.as_secs_f64(),
         // 4·RTTVAR stops decaying at three ticks, and a clock rounds up by half a tick on average.
         RtoRule::Ticks { tick, .. } => rtt + 3.5 * tick.as_secs_f64(),
+        // The variation is at its least, and a timeout rounds up by half a jiffy on average.
+        RtoRule::Linux { tick } => rtt + rto.min.as_secs_f64() + 0.5 * tick.as_secs_f64(),
     };
     estimate.clamp(rto.min.as_secs_f64(), rto.max.as_secs_f64())
 }

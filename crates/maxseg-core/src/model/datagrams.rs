@@ -3,6 +3,7 @@
 use super::way::Way;
 use super::{Estimate, Formula, whole};
 use crate::engine::Caveat;
+use crate::framing::IpPacket;
 use crate::outcome::{LimitedBy, Outcome};
 use crate::scenario::{Flow, FlowKind, Scenario};
 use crate::units::{Bytes, Time};
@@ -16,7 +17,7 @@ pub(super) fn constant_rate(
     interval: f64,
 ) -> Estimate {
     let way = Way::of(scenario, flow);
-    let packet = size + header;
+    let packet = IpPacket::from(size + header);
     // More than the link carries waits until the queue is full, and then is refused.
     let carried = (1.0 / load(&way, packet, interval)).min(1.0);
     let delivery = carried * way.loss(packet).complement();
@@ -46,13 +47,13 @@ pub(super) fn constant_rate(
 
 /// The share of its slowest link that packets each `interval` seconds take; more than 1 where they do
 /// not fit.
-fn load(way: &Way<'_>, packet: Bytes, interval: f64) -> f64 {
+fn load(way: &Way<'_>, packet: IpPacket, interval: f64) -> f64 {
     let link = way.bottleneck(packet);
-    link.wire_bytes(packet).bits() as f64 / link.rate.get() as f64 / interval
+    link.wire_bits(packet) as f64 / link.rate.get() as f64 / interval
 }
 
-/// Echo requests of `packet` bytes behind queues that stand `queue` long.
-pub(super) fn echo(scenario: &Scenario, flow: &Flow, packet: Bytes, queue: Time) -> Estimate {
+/// Echo requests behind queues that stand `queue` long.
+pub(super) fn echo(scenario: &Scenario, flow: &Flow, packet: IpPacket, queue: Time) -> Estimate {
     let way = Way::of(scenario, flow);
     let lost = way.loss(packet).or(way.loss_back(packet)).get();
     let outcome = Outcome {
@@ -69,7 +70,7 @@ pub(super) fn echo(scenario: &Scenario, flow: &Flow, packet: Bytes, queue: Time)
 pub(super) fn share_of_bottleneck(scenario: &Scenario, flow: &Flow) -> f64 {
     match (flow.kind, flow.kind.interval_s()) {
         (FlowKind::Cbr { size, header, .. }, Some(interval)) => {
-            load(&Way::of(scenario, flow), size + header, interval).min(1.0)
+            load(&Way::of(scenario, flow), IpPacket::from(size + header), interval).min(1.0)
         }
         _ => 0.0,
     }

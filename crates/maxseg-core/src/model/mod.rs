@@ -13,6 +13,7 @@ pub mod saw_tooth;
 mod way;
 
 use crate::engine::{Caveat, Engine, EngineError, Watch, size_caveats};
+use crate::framing::IpPacket;
 use crate::outcome::Outcome;
 use crate::scenario::{End, FlowKind, Scenario};
 use crate::units::Time;
@@ -114,7 +115,7 @@ fn estimates(scenario: &Scenario) -> Vec<Estimate> {
                 datagrams::constant_rate(scenario, flow, size, header, interval)
             }
             (FlowKind::Ping { size, header, .. }, _) => {
-                datagrams::echo(scenario, flow, size + header, queues)
+                datagrams::echo(scenario, flow, IpPacket::from(size + header), queues)
             }
             (FlowKind::Bulk | FlowKind::Cbr { .. }, _) => {
                 bulk::estimate(scenario, flow, share(scenario, flow.from))

@@ -1,9 +1,10 @@
 //! What a path means to one flow: its links in the order in which the flow's packets meet them.
 
 use crate::errors::ErrorModel;
+use crate::framing::IpPacket;
 use crate::path::LinkSpec;
 use crate::scenario::{End, Flow, Scenario};
-use crate::units::{Bytes, Probability, Time};
+use crate::units::{Probability, Time};
 
 /// The links from a flow's sender to its receiver, and back.
 pub(super) struct Way<'a> {
@@ -24,35 +25,35 @@ impl<'a> Way<'a> {
         Self { there, back, until: scenario.until.time }
     }
 
-    /// From sending a packet of `there` bytes to having its answer of `back` bytes, nothing queued.
-    pub(super) fn round_trip(&self, there: Bytes, back: Bytes) -> Time {
+    /// From sending a packet to having its answer, nothing queued.
+    pub(super) fn round_trip(&self, there: IpPacket, back: IpPacket) -> Time {
         one_way(&self.there, there) + one_way(&self.back, back)
     }
 
-    /// The chance that a packet of `ip_len` bytes is damaged on the way there.
-    pub(super) fn loss(&self, ip_len: Bytes) -> Probability {
-        self.chance(&self.there, ip_len)
+    /// The chance that a packet is damaged on the way there.
+    pub(super) fn loss(&self, packet: IpPacket) -> Probability {
+        self.chance(&self.there, packet)
     }
 
-    /// The chance that a packet of `ip_len` bytes is damaged on the way back.
-    pub(super) fn loss_back(&self, ip_len: Bytes) -> Probability {
-        self.chance(&self.back, ip_len)
+    /// The chance that a packet is damaged on the way back.
+    pub(super) fn loss_back(&self, packet: IpPacket) -> Probability {
+        self.chance(&self.back, packet)
     }
 
-    fn chance(&self, links: &[&LinkSpec], ip_len: Bytes) -> Probability {
+    fn chance(&self, links: &[&LinkSpec], packet: IpPacket) -> Probability {
         links.iter().fold(Probability::NEVER, |chance, link| {
-            chance.or(link.errors.mean_chance(&link.exposure(ip_len), self.until))
+            chance.or(link.errors.mean_chance(&link.exposure(packet), self.until))
         })
     }
 
-    /// The link on which packets of `ip_len` bytes go slowest.
-    pub(super) fn bottleneck(&self, ip_len: Bytes) -> &'a LinkSpec {
-        slowest(&self.there, ip_len)
+    /// The link on which such packets go slowest.
+    pub(super) fn bottleneck(&self, packet: IpPacket) -> &'a LinkSpec {
+        slowest(&self.there, packet)
     }
 
-    /// The link on which packets of `ip_len` bytes go slowest on the way back.
-    pub(super) fn bottleneck_back(&self, ip_len: Bytes) -> &'a LinkSpec {
-        slowest(&self.back, ip_len)
+    /// The link on which such packets go slowest on the way back.
+    pub(super) fn bottleneck_back(&self, packet: IpPacket) -> &'a LinkSpec {
+        slowest(&self.back, packet)
     }
 
     /// The error models on the way there.
@@ -66,15 +67,13 @@ impl<'a> Way<'a> {
     }
 }
 
-fn slowest<'a>(links: &[&'a LinkSpec], ip_len: Bytes) -> &'a LinkSpec {
+fn slowest<'a>(links: &[&'a LinkSpec], packet: IpPacket) -> &'a LinkSpec {
     let packet_time = |link: &&&LinkSpec| {
-        u128::from(link.wire_bytes(ip_len).bits()) * 1_000_000_000_000 / u128::from(link.rate.get())
+        u128::from(link.wire_bits(packet)) * 1_000_000_000_000 / u128::from(link.rate.get())
     };
     links.iter().max_by_key(packet_time).expect("a checked path has a hop")
 }
 
-fn one_way(links: &[&LinkSpec], ip_len: Bytes) -> Time {
-    links.iter().fold(Time::ZERO, |sum, link| {
-        sum + link.delay + link.rate.time_for(link.wire_bytes(ip_len))
-    })
+fn one_way(links: &[&LinkSpec], packet: IpPacket) -> Time {
+    links.iter().fold(Time::ZERO, |sum, link| sum + link.delay + link.airtime(packet))
 }

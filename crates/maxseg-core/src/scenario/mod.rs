@@ -15,6 +15,7 @@ mod mss;
 mod resolve;
 mod spec;
 mod sweep;
+mod tunnel;
 mod values;
 
 use serde::{Serialize, Serializer};
@@ -57,10 +58,7 @@ pub struct Scenario {
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn as_number<S: Serializer>(ip: &IpVersion, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_u8(match ip {
-        IpVersion::V4 => 4,
-        IpVersion::V6 => 6,
-    })
+    to.serialize_u8(ip.number())
 }
 
 /// Traffic between the two hosts.

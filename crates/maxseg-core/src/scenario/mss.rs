@@ -1,7 +1,8 @@
 //! Which segment size a connection uses, and why.
 
 use super::{End, Flow, Scenario};
-use crate::framing::{TCP_HEADER, TIMESTAMPS_OPTION, ip_header};
+use crate::framing::{Headers, TCP_TIMESTAMPS};
+use crate::mss::{Derivation, rfc};
 use crate::settings::{Settings, WindowScale};
 use crate::units::{Bytes, Mss, Mtu};
 
@@ -41,27 +42,35 @@ impl Scenario {
         };
         let offered_by_sender = sender.mss.unwrap_or_else(|| self.mss_for(near));
         let offered_by_receiver = receiver.mss.unwrap_or_else(|| self.mss_for(far));
-        let path_allows = self.mss_for(self.path.smallest_mtu());
+        let path = self.path.smallest_mtu();
         let options = option_bytes(sender, receiver);
+        let decision = rfc::decide(&rfc::Inputs {
+            ip: self.ip,
+            local_mtu: near,
+            peer_option: Some(offered_by_receiver.get()),
+            path_mtu: Some(path),
+            user_mss: sender.mss,
+            ip_options: Bytes::ZERO,
+            tcp_options: options,
+        });
         MssDecision {
             asked: sender.mss,
             offered_by_sender,
             offered_by_receiver,
-            path_allows,
+            path_allows: self.mss_for(path),
             options,
-            effective: less(offered_by_sender.min(offered_by_receiver).min(path_allows), options),
+            effective: segment(&decision.effective),
         }
     }
 
     /// Bytes of IP and TCP headers of every segment, options left aside.
     pub fn tcp_ip_headers(&self) -> Bytes {
-        ip_header(self.ip) + TCP_HEADER
+        Headers::plain(self.ip).bytes()
     }
 
-    /// The MTU less the headers without options (RFC 6691), at least one byte.
+    /// What a host offers whose interface has this MTU.
     fn mss_for(&self, mtu: Mtu) -> Mss {
-        let room = mtu.bytes().saturating_sub(self.tcp_ip_headers()).get().max(1);
-        Mss::new(room).expect("an MTU less headers is a segment size")
+        segment(&rfc::advertised(self.ip, mtu, None))
     }
 }
 
@@ -70,10 +79,11 @@ impl Scenario {
 fn option_bytes(sender: &Settings, receiver: &Settings) -> Bytes {
     let real = receiver.window_scale != WindowScale::Unlimited;
     let used = real && sender.timestamps && receiver.timestamps;
-    Bytes::new(if used { u64::from(TIMESTAMPS_OPTION) } else { 0 })
+    if used { TCP_TIMESTAMPS } else { Bytes::ZERO }
 }
 
-fn less(mss: Mss, options: Bytes) -> Mss {
-    let room = mss.bytes().saturating_sub(options).get().max(1);
-    Mss::new(room).expect("less than a segment size, and not nothing")
+/// At least one byte: an IPv6 packet of the least IPv4 MTU has room for 8.
+fn segment(derivation: &Derivation) -> Mss {
+    let bytes = derivation.value().get().clamp(u64::from(Mss::MIN), u64::from(Mss::MAX));
+    Mss::new(bytes).expect("clamped")
 }

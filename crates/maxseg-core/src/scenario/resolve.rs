@@ -62,7 +62,7 @@ impl ScenarioSpec {
         }
         let mut hops: Vec<HopSpec> = Vec::with_capacity(self.hop.len());
         for (index, entry) in self.hop.iter().enumerate() {
-            let hop = hop(index, entry)?;
+            let hop = hop(index, entry, self.ip.0)?;
             if hops.iter().any(|earlier| earlier.name == hop.name) {
                 let what = format!("two hops are called `{}`", hop.name);
                 return Err(problem(format!("hop.{index}.name"), what, "give each its own name"));
@@ -93,7 +93,7 @@ impl ScenarioSpec {
     }
 }
 
-fn hop(index: usize, entry: &HopEntry) -> Result<HopSpec, Problem> {
+fn hop(index: usize, entry: &HopEntry, ip: IpVersion) -> Result<HopSpec, Problem> {
     let name = entry.name.clone().unwrap_or_else(|| index.to_string());
     let awkward = name.is_empty() || name.contains(['.', '*', '=']) || name.trim() != name;
     if entry.name.is_some() && (awkward || name.parse::<usize>().is_ok()) {
@@ -105,6 +105,7 @@ fn hop(index: usize, entry: &HopEntry) -> Result<HopSpec, Problem> {
         rate: entry.rate,
         delay: entry.delay,
         mtu: entry.mtu.unwrap_or(Mtu::ETHERNET),
+        tunnel: entry.tunnel.map(|tunnel| tunnel.0),
         framing: entry.framing.unwrap_or_default(),
         frame: entry.frame.map(|size| size.0),
         pad: entry.pad.unwrap_or(false),
@@ -131,6 +132,8 @@ fn hop(index: usize, entry: &HopEntry) -> Result<HopSpec, Problem> {
     };
     let backward = entry.reverse.clone().unwrap_or_default();
     let reverse = differing(&forward, &backward);
+    let forward = inside_tunnel(&format!("hop.{index}"), forward, ip)?;
+    let reverse = inside_tunnel(&format!("hop.{index}.reverse"), reverse, ip)?;
     Ok(HopSpec {
         name,
         forward: errors(format!("hop.{index}.errors"), forward, entry.errors.as_ref())?,
@@ -144,12 +147,36 @@ fn differing(link: &LinkSpec, entry: &ReverseEntry) -> LinkSpec {
         rate: entry.rate.unwrap_or(link.rate),
         delay: entry.delay.unwrap_or(link.delay),
         mtu: entry.mtu.unwrap_or(link.mtu),
+        tunnel: link.tunnel,
         framing: entry.framing.unwrap_or(link.framing),
         frame: entry.frame.map_or(link.frame, |size| Some(size.0)),
         pad: entry.pad.unwrap_or(link.pad),
         queue: entry.queue.map_or(link.queue, |queue| queue.0),
         errors: Schedule::default(),
     }
+}
+
+/// The link as its inner packets see it: the file's MTU is the outer packet's.
+fn inside_tunnel(key: &str, link: LinkSpec, ip: IpVersion) -> Result<LinkSpec, Problem> {
+    let Some(tunnel) = link.tunnel else { return Ok(link) };
+    if let Some(carried) = tunnel.carries().filter(|carried| *carried != ip) {
+        let what = format!(
+            "this tunnel carries IPv{}, and the scenario's packets are IPv{}",
+            carried.number(),
+            ip.number()
+        );
+        let hint = format!("write ip = {}, or another tunnel", carried.number());
+        return Err(problem(format!("{key}.tunnel"), what, hint));
+    }
+    let Some(mtu) = tunnel.largest_inner(link.mtu) else {
+        let what = format!(
+            "of an MTU of {} the tunnel leaves less than the {} bytes that IP must carry",
+            link.mtu,
+            Mtu::MIN
+        );
+        return Err(problem(format!("{key}.mtu"), what, "make the MTU larger"));
+    };
+    Ok(LinkSpec { mtu, ..link })
 }
 
 fn per_frame(model: &ErrorModel) -> bool {
@@ -195,21 +222,25 @@ fn refuse_what_has_no_effect(
     }
     let rto = spec.rto.unwrap_or_default();
     let rule = whole.rto.and_then(|rto| rto.rule);
-    let foreign = match rule {
-        Some(RtoRuleName::Rfc6298) => {
-            [("tick", rto.tick.is_some()), ("phase", rto.phase.is_some())]
-        }
-        Some(RtoRuleName::Ticks) => [("granularity", rto.granularity.is_some()), ("", false)],
+    let known: &[&str] = match rule {
+        Some(RtoRuleName::Rfc6298) => &["granularity"],
+        Some(RtoRuleName::Ticks) => &["tick", "phase"],
+        Some(RtoRuleName::Linux) => &["tick"],
         None => return Ok(()),
     };
-    match foreign.iter().find(|(_, given)| *given) {
+    let given = [
+        ("granularity", rto.granularity.is_some()),
+        ("tick", rto.tick.is_some()),
+        ("phase", rto.phase.is_some()),
+    ];
+    match given.iter().find(|(key, given)| *given && !known.contains(key)) {
         None => Ok(()),
         Some((key, _)) => {
             let what = format!("`{key}` means nothing to this rule of the timer");
             Err(problem(
                 format!("{end}.rto.{key}"),
                 what,
-                "rules are rfc6298 (granularity) and ticks (tick, phase)",
+                "rules are rfc6298 (granularity), ticks (tick, phase) and linux (tick)",
             ))
         }
     }

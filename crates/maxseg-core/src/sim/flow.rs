@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::framing::{SACK_BLOCK, TIMESTAMPS_OPTION};
+use crate::framing::{Headers, IpPacket, TCP_TIMESTAMPS};
 use crate::path::LinkSpec;
 use crate::scenario::{End, Flow, FlowKind, Scenario};
 use crate::settings::WindowScale;
@@ -53,16 +53,16 @@ pub(super) struct Connection {
     /// What each end put on its own wire.
     pub(super) sent: Meter,
     pub(super) answered: Meter,
-    /// IP packet bytes of a segment without payload, and of a SYN.
-    header: u32,
-    syn: u32,
+    /// A segment without payload, and a SYN, as packets.
+    header: IpPacket,
+    syn: IpPacket,
     options: Options,
 }
 
-/// What options add to segments after the handshake.
+/// What options add to segments after the handshake, beyond those that every segment has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Options {
-    /// None are used.
+    /// Nothing.
     Absent,
     /// SACK blocks, and nothing to wrap them: ns-2 (`Sacker::append_ack`).
     BlocksAlone,
@@ -74,20 +74,20 @@ enum Options {
 #[derive(Debug)]
 pub(super) struct Meter {
     link: LinkSpec,
-    /// The last packet's length, and what it took: packets come in few lengths.
-    last: (u32, u64),
+    /// The last packet, and what it took: packets come in few lengths.
+    last: (IpPacket, u64),
     pub(super) bytes: u64,
 }
 
 impl Meter {
     fn new(link: &LinkSpec) -> Self {
-        Self { link: link.clone(), last: (0, 0), bytes: 0 }
+        Self { link: link.clone(), last: (IpPacket::NONE, 0), bytes: 0 }
     }
 
     #[inline]
-    pub(super) fn count(&mut self, ip_len: u32) {
-        if self.last.0 != ip_len {
-            self.last = (ip_len, self.link.wire_bytes(Bytes::new(u64::from(ip_len))).get());
+    pub(super) fn count(&mut self, packet: IpPacket) {
+        if self.last.0 != packet {
+            self.last = (packet, self.link.wire_bytes(packet).get());
         }
         self.bytes += self.last.1;
     }
@@ -97,7 +97,7 @@ impl Meter {
 #[derive(Debug)]
 pub(super) struct Datagrams {
     pub(super) size: u64,
-    pub(super) ip_len: u32,
+    pub(super) packet: IpPacket,
     pub(super) beat: Beat,
     pub(super) sent: u64,
     pub(super) delivered: u64,
@@ -156,7 +156,7 @@ impl Beat {
 /// Echo requests.
 #[derive(Debug)]
 pub(super) struct Echo {
-    pub(super) ip_len: u32,
+    pub(super) packet: IpPacket,
     pub(super) beat: Beat,
     pub(super) sent: u64,
     pub(super) answered_at_far_end: u64,
@@ -169,13 +169,13 @@ impl RunningFlow {
             FlowKind::Bulk => Traffic::Tcp(Box::new(Connection::new(scenario, flow))),
             FlowKind::Cbr { size, header, rate, counted } => Traffic::Datagrams(Datagrams {
                 size: size.get(),
-                ip_len: ip_len(size + header),
+                packet: IpPacket::from(size + header),
                 beat: Beat::at_rate(flow, rate, counted),
                 sent: 0,
                 delivered: 0,
             }),
             FlowKind::Ping { size, header, interval } => Traffic::Echo(Echo {
-                ip_len: ip_len(size + header),
+                packet: IpPacket::from(size + header),
                 beat: Beat::at_interval(flow, interval),
                 sent: 0,
                 answered_at_far_end: 0,
@@ -204,7 +204,7 @@ impl Connection {
             receiver: receiver.clone(),
             mss: scenario.mss(flow).effective,
         };
-        let header = scenario.tcp_ip_headers();
+        let header = Headers::plain(scenario.ip);
         let (near, far) = scenario.first_links(flow.from);
         let mut connection = Self {
             sender: Sender::new(&config, flow.start),
@@ -213,8 +213,8 @@ impl Connection {
             started: false,
             sent: Meter::new(near),
             answered: Meter::new(far),
-            header: ip_len(header),
-            syn: ip_len(header + syn_options(&config)),
+            header: header.packet(Bytes::ZERO),
+            syn: IpPacket::from(header.bytes() + syn_options(&config)),
             options: match config.uses_sack() || config.uses_timestamps() {
                 false => Options::Absent,
                 true if charges_options(&config) => Options::Padded,
@@ -234,18 +234,18 @@ impl Connection {
         }
     }
 
-    /// IP packet bytes of `segment`.
+    /// `segment` as a packet.
     #[inline]
-    pub(super) fn ip_len(&self, segment: &Segment) -> u32 {
+    pub(super) fn packet(&self, segment: &Segment) -> IpPacket {
         if segment.syn {
             return self.syn;
         }
         let options = match self.options {
-            Options::Absent => 0,
-            Options::BlocksAlone => segment.sack.len() * SACK_BLOCK,
+            Options::Absent => return self.header.with_payload(segment.len),
+            Options::BlocksAlone => segment.sack.bytes(),
             Options::Padded => segment.option_bytes(),
         };
-        self.header + u32::from(segment.len) + options
+        IpPacket::from(self.header.length() + segment.payload() + options)
     }
 }
 
@@ -262,15 +262,11 @@ fn syn_options(config: &Config) -> Bytes {
     }
     let scale = if config.receiver.window_scale == WindowScale::Off { 0 } else { 4 };
     let rest = match (config.uses_timestamps(), config.uses_sack()) {
-        (true, _) => u64::from(TIMESTAMPS_OPTION),
-        (false, true) => 4,
-        (false, false) => 0,
+        (true, _) => TCP_TIMESTAMPS,
+        (false, true) => Bytes::new(4),
+        (false, false) => Bytes::ZERO,
     };
-    Bytes::new(4 + scale + rest)
-}
-
-fn ip_len(bytes: Bytes) -> u32 {
-    u32::try_from(bytes.get()).expect("a packet is shorter than 64 KiB")
+    Bytes::new(4 + scale) + rest
 }
 
 /// Packets that are lost, or will be: their fate is known when they are sent, so those that are lost

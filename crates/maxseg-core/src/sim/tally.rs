@@ -7,7 +7,7 @@ use crate::path::LinkSpec;
 use crate::scenario::{End, Scenario};
 use crate::stats::Histogram;
 use crate::tcp::Limit;
-use crate::units::{Bytes, Time};
+use crate::units::Time;
 
 impl<E> World<E> {
     /// What came of the run.
@@ -29,7 +29,7 @@ impl<E> World<E> {
                 payload: Some(datagrams.delivered * datagrams.size),
                 data_packets: Some(datagrams.sent),
                 packets: datagrams.sent,
-                wire_bytes: datagrams.sent * on_wire(near, datagrams.ip_len),
+                wire_bytes: datagrams.sent * near.wire_bytes(datagrams.packet).get(),
                 limited_by: Some(if self.is_full(flow.from) {
                     LimitedBy::Bandwidth
                 } else {
@@ -39,8 +39,8 @@ impl<E> World<E> {
             },
             Traffic::Echo(echo) => Tally {
                 packets: echo.sent + echo.answered_at_far_end,
-                wire_bytes: echo.sent * on_wire(near, echo.ip_len)
-                    + echo.answered_at_far_end * on_wire(far, echo.ip_len),
+                wire_bytes: echo.sent * near.wire_bytes(echo.packet).get()
+                    + echo.answered_at_far_end * far.wire_bytes(echo.packet).get(),
                 requests: echo.sent,
                 ping: echo.round_trips.clone(),
                 ..Tally::default()
@@ -94,7 +94,8 @@ impl<E> World<E> {
     /// the sender back meanwhile: faster than full it cannot be. The link may be one that this flow's
     /// acknowledgements fill.
     fn limits_of(&self, connection: &Connection, from: End, far: &LinkSpec) -> Vec<LimitShare> {
-        let acks = connection.answered.bytes as f64 * 8.0 / far.rate.get() as f64;
+        let bits = connection.answered.bytes * far.framing.bits_per_byte();
+        let acks = bits as f64 / far.rate.get() as f64;
         let acks_fill = self.is_full(from.other()) && acks > 0.5 * self.now.as_secs_f64();
         let full = if self.is_full(from) {
             self.busy_share(from)
@@ -266,8 +267,4 @@ impl From<Limit> for LimitedBy {
             Limit::Rto => Self::Rto,
         }
     }
-}
-
-fn on_wire(link: &LinkSpec, ip_len: u32) -> u64 {
-    link.wire_bytes(Bytes::new(u64::from(ip_len))).get()
 }

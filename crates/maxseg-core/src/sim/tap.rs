@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::flow::{Cargo, Packet};
-use crate::framing::SACK_BLOCK;
+use crate::framing::IpPacket;
 use crate::scenario::{End, Flow, FlowKind, Scenario};
 use crate::settings::{OfferedWindow, WindowScale};
 use crate::tcp::{Config, SackBlocks, Segment};
@@ -122,7 +122,7 @@ pub(super) trait Eyes {
     /// What they keep of a packet.
     type View: Copy;
     /// The host at `from` sends a packet now.
-    fn look(&mut self, now: Time, from: End, packet: &Packet, ip_len: u32) -> Self::View;
+    fn look(&mut self, now: Time, from: End, packet: &Packet, shape: IpPacket) -> Self::View;
     /// The packet will pass `point`, now or later.
     fn see(&mut self, at: Time, point: CapturePoint, damaged: bool, view: Self::View);
     /// The run ends.
@@ -136,7 +136,7 @@ pub(super) struct Blind;
 impl Eyes for Blind {
     type View = ();
     #[inline(always)]
-    fn look(&mut self, _: Time, _: End, _: &Packet, _: u32) {}
+    fn look(&mut self, _: Time, _: End, _: &Packet, _: IpPacket) {}
     #[inline(always)]
     fn see(&mut self, _: Time, _: CapturePoint, _: bool, (): ()) {}
     fn close(&mut self, _: Time) {}
@@ -172,7 +172,7 @@ impl<'a> Onlooker<'a> {
 impl Eyes for Onlooker<'_> {
     type View = PacketView;
 
-    fn look(&mut self, now: Time, from: End, packet: &Packet, ip_len: u32) -> PacketView {
+    fn look(&mut self, now: Time, from: End, packet: &Packet, shape: IpPacket) -> PacketView {
         self.show_until(now);
         let sent = match from {
             End::Sender => &mut self.sent[0],
@@ -185,7 +185,7 @@ impl Eyes for Onlooker<'_> {
             flow: packet.flow as usize,
             from,
             number,
-            ip_len,
+            ip_len: u32::try_from(shape.length().get()).unwrap_or(u32::MAX),
             dont_fragment: true,
             ecn: match &packet.cargo {
                 Cargo::Segment(segment) if segment.marked => CONGESTION_EXPERIENCED,
@@ -344,7 +344,7 @@ impl FlowFacts {
             unwrapped: if self.speaks {
                 0
             } else {
-                u8::try_from(SACK_BLOCK * segment.sack.len()).unwrap_or(0)
+                u8::try_from(segment.sack.bytes().get()).unwrap_or(0)
             },
             repeated: segment.repeated,
         }

@@ -3,6 +3,7 @@
 use super::flow::{Cargo, Connection, Packet, RunningFlow, Traffic};
 use super::tap::{CapturePoint, Eyes};
 use crate::engine::{Continue, EngineError, Sample, Watch};
+use crate::framing::IpPacket;
 use crate::link::{Fate, Hop, Lane, Route};
 use crate::scenario::{End, FlowKind, Scenario};
 use crate::tcp::Segment;
@@ -154,7 +155,7 @@ impl<E: Eyes> World<E> {
             (Traffic::Echo(echo), Cargo::EchoRequest { sent }) => {
                 echo.answered_at_far_end += 1;
                 let reply = Packet { cargo: Cargo::EchoReply { sent }, ..packet };
-                if let Some(at) = self.net.send(now, end, reply, echo.ip_len) {
+                if let Some(at) = self.net.send(now, end, reply, echo.packet) {
                     flow.losses.push(now, at);
                 }
             }
@@ -221,16 +222,16 @@ impl<E> Net<E> {
 impl<E: Eyes> Net<E> {
     /// The host at `from` sends `packet`. Gives when it is lost, if it is.
     #[inline]
-    fn send(&mut self, now: Time, from: End, packet: Packet, ip_len: u32) -> Option<Time> {
+    fn send(&mut self, now: Time, from: End, packet: Packet, shape: IpPacket) -> Option<Time> {
         let way = match from {
             End::Sender => &mut self.to_receiver,
             End::Receiver => &mut self.to_sender,
         };
         let eyes = &mut self.eyes;
-        let view = eyes.look(now, from, &packet, ip_len);
+        let view = eyes.look(now, from, &packet, shape);
         eyes.see(now, CapturePoint::Host(from), false, view);
         let last = way.route.hops().len() - 1;
-        let fate = way.route.admit_seen(now, ip_len, |index, at, fate| {
+        let fate = way.route.admit_seen(now, shape, |index, at, fate| {
             let hop = if from == End::Sender { index } else { last - index };
             if !matches!(fate, Fate::Refused(_)) {
                 let damaged = matches!(fate, Fate::Damaged(_));
@@ -256,9 +257,9 @@ impl<E: Eyes> Net<E> {
         let packet = |segment: Segment| Packet { flow: index, cargo: Cargo::Segment(segment) };
         if end == flow.from {
             while let Some(segment) = connection.sender.poll_transmit(now) {
-                let len = connection.ip_len(&segment);
-                connection.sent.count(len);
-                if let Some(at) = self.send(now, end, packet(segment), len)
+                let shape = connection.packet(&segment);
+                connection.sent.count(shape);
+                if let Some(at) = self.send(now, end, packet(segment), shape)
                     && segment.len > 0
                 {
                     flow.losses.push(now, at);
@@ -266,9 +267,9 @@ impl<E: Eyes> Net<E> {
             }
         } else {
             while let Some(segment) = connection.receiver.poll_transmit(now) {
-                let len = connection.ip_len(&segment);
-                connection.answered.count(len);
-                let _ = self.send(now, end, packet(segment), len);
+                let shape = connection.packet(&segment);
+                connection.answered.count(shape);
+                let _ = self.send(now, end, packet(segment), shape);
             }
         }
     }
@@ -285,7 +286,7 @@ impl<E: Eyes> Net<E> {
                 datagrams.sent += 1;
                 datagrams.beat.advance();
                 let packet = Packet { flow: index, cargo: Cargo::Datagram };
-                if let Some(at) = self.send(now, flow.from, packet, datagrams.ip_len) {
+                if let Some(at) = self.send(now, flow.from, packet, datagrams.packet) {
                     flow.losses.push(now, at);
                 }
             }
@@ -293,7 +294,7 @@ impl<E: Eyes> Net<E> {
                 echo.sent += 1;
                 echo.beat.advance();
                 let packet = Packet { flow: index, cargo: Cargo::EchoRequest { sent: now } };
-                if let Some(at) = self.send(now, flow.from, packet, echo.ip_len) {
+                if let Some(at) = self.send(now, flow.from, packet, echo.packet) {
                     flow.losses.push(now, at);
                 }
             }

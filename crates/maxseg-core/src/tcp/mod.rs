@@ -18,7 +18,7 @@ mod config;
 mod ranges;
 mod reader;
 mod receiver;
-mod rto;
+pub mod rto;
 mod segment;
 mod sender;
 mod stats;

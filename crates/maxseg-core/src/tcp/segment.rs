@@ -1,4 +1,4 @@
-use crate::framing::{SACK_BLOCK, TIMESTAMPS_OPTION};
+use crate::framing::{TCP_SACK_BLOCK, TCP_TIMESTAMPS};
 use crate::units::{Bytes, Time};
 
 /// A TCP segment, as far as the simulation tells segments apart.
@@ -76,10 +76,10 @@ impl Segment {
     /// Bytes that its options take in the header, padded: timestamps 12 (RFC 7323 appendix A), SACK
     /// blocks 8 each after 4 (RFC 2018 §3). Those of a SYN are the handshake's business.
     #[inline]
-    pub const fn option_bytes(&self) -> u32 {
-        let timestamps = if self.timestamps.is_some() { TIMESTAMPS_OPTION } else { 0 };
-        let sack = if self.sack.is_empty() { 0 } else { 4 + SACK_BLOCK * self.sack.len() };
-        timestamps + sack
+    pub fn option_bytes(&self) -> Bytes {
+        let timestamps = if self.timestamps.is_some() { TCP_TIMESTAMPS } else { Bytes::ZERO };
+        let sack = if self.sack.is_empty() { 0 } else { 4 + self.sack.bytes().get() };
+        timestamps + Bytes::new(sack)
     }
 }
 
@@ -104,10 +104,9 @@ impl SackBlocks {
         self.count == 0
     }
 
-    /// How many there are.
-    #[inline]
-    pub const fn len(&self) -> u32 {
-        self.count as u32
+    /// Bytes of the blocks themselves.
+    pub const fn bytes(&self) -> Bytes {
+        Bytes::new(self.count as u64 * TCP_SACK_BLOCK.get())
     }
 
     /// Adds `start..end` to the blocks of a segment that acknowledges `ack`; one too many, or one

@@ -1,0 +1,182 @@
+//! A tunnel as a file writes it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer};
+
+use super::spec::IpNumber;
+use crate::framing::{EspCipher, GreFields, IpVersion, Tunnel, TunnelKind};
+
+/// `"wireguard"`, or a table that names the outer IP as well.
+#[derive(Debug, Clone, Copy)]
+pub struct TunnelEntry(pub Tunnel);
+
+/// The tunnels by name.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum TunnelName {
+    /// GRE without optional fields.
+    Gre,
+    /// GRE with a key.
+    GreKey,
+    /// IP in IP.
+    Ipip,
+    /// IPv6 in IPv4.
+    #[serde(rename = "6in4")]
+    SixInFour,
+    /// VXLAN.
+    Vxlan,
+    /// Geneve without options.
+    Geneve,
+    /// `WireGuard`.
+    Wireguard,
+    /// ESP in tunnel mode, AES-GCM.
+    EspGcm,
+    /// The same in UDP, to pass a NAT.
+    EspGcmNatT,
+    /// ESP in tunnel mode, AES-CBC with HMAC-SHA1-96.
+    EspCbcSha1,
+    /// The same in UDP, to pass a NAT.
+    EspCbcSha1NatT,
+    /// GTP-U.
+    GtpU,
+}
+
+impl TunnelName {
+    fn over(self, outer: IpVersion) -> Result<TunnelEntry, &'static str> {
+        let esp = |cipher, nat_traversal| TunnelKind::Esp { cipher, nat_traversal };
+        let kind = match self {
+            Self::Gre => TunnelKind::Gre(GreFields::default()),
+            Self::GreKey => TunnelKind::Gre(GreFields { key: true, ..GreFields::default() }),
+            Self::Ipip => TunnelKind::Ipip,
+            Self::SixInFour if outer == IpVersion::V6 => {
+                return Err("6in4 is IPv6 in IPv4: its outer IP is 4");
+            }
+            Self::SixInFour => TunnelKind::SixInFour,
+            Self::Vxlan => TunnelKind::Vxlan,
+            Self::Geneve => TunnelKind::Geneve,
+            Self::Wireguard => TunnelKind::Wireguard,
+            Self::EspGcm => esp(EspCipher::Gcm, false),
+            Self::EspGcmNatT => esp(EspCipher::Gcm, true),
+            Self::EspCbcSha1 => esp(EspCipher::CbcSha1, false),
+            Self::EspCbcSha1NatT => esp(EspCipher::CbcSha1, true),
+            Self::GtpU => TunnelKind::GtpU,
+        };
+        Ok(TunnelEntry(Tunnel { kind, outer }))
+    }
+}
+
+impl<'de> Deserialize<'de> for TunnelEntry {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Table {
+            kind: TunnelName,
+            #[serde(default)]
+            outer: IpNumber,
+        }
+        struct WordOrTable;
+        impl<'de> serde::de::Visitor<'de> for WordOrTable {
+            type Value = TunnelEntry;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a tunnel such as \"wireguard\" or { kind = \"wireguard\", outer = 6 }")
+            }
+            fn visit_str<E: serde::de::Error>(self, word: &str) -> Result<TunnelEntry, E> {
+                let name =
+                    TunnelName::deserialize(serde::de::value::StrDeserializer::<E>::new(word))?;
+                name.over(IpVersion::V4).map_err(E::custom)
+            }
+            fn visit_map<A: serde::de::MapAccess<'de>>(
+                self,
+                map: A,
+            ) -> Result<TunnelEntry, A::Error> {
+                let table = Table::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
+                table.kind.over(table.outer.0).map_err(serde::de::Error::custom)
+            }
+        }
+        from.deserialize_any(WordOrTable)
+    }
+}
+
+impl JsonSchema for TunnelEntry {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Tunnel".into()
+    }
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let name = generator.subschema_for::<TunnelName>();
+        let outer = generator.subschema_for::<IpNumber>();
+        schemars::json_schema!({
+            "description": "what wraps each packet; over IPv4 unless the table says otherwise",
+            "anyOf": [
+                name,
+                {
+                    "type": "object",
+                    "properties": { "kind": name, "outer": outer },
+                    "required": ["kind"],
+                    "additionalProperties": false,
+                },
+            ],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::framing::IpPacket;
+    use crate::scenario::Scenario;
+    use crate::units::Bytes;
+
+    fn scenario(hop: &str) -> Result<Scenario, String> {
+        let text = format!("[[hop]]\nrate = \"28.8 kbit/s\"\ndelay = \"90 ms\"\n{hop}");
+        Scenario::from_toml("test", &text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_tunnel_lowers_the_mtu_and_wraps_every_packet() {
+        let tunnelled =
+            scenario("framing = \"ethernet\"\ntunnel = { kind = \"wireguard\", outer = 6 }")
+                .unwrap();
+        let link = &tunnelled.path.hops[0].forward;
+        assert_eq!(link.mtu.get(), 1420);
+        assert_eq!(tunnelled.mss(&tunnelled.flows[0]).effective.get(), 1380);
+        assert_eq!(link.wire_bytes(1420_u32), Bytes::new(1538));
+        assert_eq!(link.wire_bytes(40_u32), Bytes::new(48 + 80 + 38));
+        let word = scenario("tunnel = \"gre\"\nreverse = { mtu = 1000 }").unwrap();
+        assert_eq!(word.path.hops[0].forward.mtu.get(), 1476);
+        assert_eq!(word.path.hops[0].reverse.mtu.get(), 976);
+        assert_ne!(word.content_hash(), scenario("mtu = 1476").unwrap().content_hash());
+    }
+
+    #[test]
+    fn a_link_without_a_tunnel_is_written_as_before_there_were_any() {
+        let plain = serde_json::to_value(&scenario("").unwrap().path.hops[0].forward).unwrap();
+        assert_eq!(plain.get("tunnel"), None);
+        let gre = serde_json::to_value(&scenario("tunnel = \"gre\"").unwrap().path.hops[0].forward);
+        let fields = serde_json::json!({
+            "kind": "gre", "key": false, "sequence": false, "checksum": false, "outer": 4
+        });
+        assert_eq!(gre.unwrap().get("tunnel"), Some(&fields));
+    }
+
+    #[test]
+    fn what_cannot_be_a_tunnel_is_said() {
+        let cases = [
+            ("tunnel = \"stunnel\"", "`stunnel` is not a tunnel"),
+            ("tunnel = { outer = 6 }", "has no `kind`"),
+            ("tunnel = { kind = \"6in4\", outer = 6 }", "6in4 is IPv6 in IPv4"),
+            ("tunnel = \"6in4\"", "this tunnel carries IPv6"),
+            ("mtu = 100\ntunnel = \"vxlan\"", "leaves less than the 68 bytes"),
+        ];
+        for (hop, want) in cases {
+            let error = scenario(hop).unwrap_err();
+            assert!(error.contains(want), "{hop}: {error}");
+        }
+    }
+
+    #[test]
+    fn an_exposure_lasts_as_long_as_its_bits() {
+        let link = scenario("framing = \"serial\"").unwrap().path.hops.remove(0).forward;
+        let exposure = link.exposure(IpPacket::from(1500_u32));
+        assert_eq!(exposure.bytes, 1508);
+        assert_eq!(exposure.airtime.as_nanos(), 15_080 * 1_000_000_000 / 28_800);
+    }
+}

@@ -10,7 +10,7 @@ use maxseg_core::results::Row;
 use maxseg_core::sim::Sim;
 use maxseg_core::units::Time;
 
-use super::{Plan, Task};
+use super::plan::{Plan, Task};
 use crate::failure::Failure;
 
 /// A row as it finishes, with the time series that was asked for.
@@ -33,36 +33,36 @@ pub(crate) trait Keeper {
 /// Progress of a run is counted in these parts.
 const PARTS: u64 = 1000;
 
-/// Runs `tasks` of `plan` on `jobs` threads. Gives the rows with the tasks' places in order; fewer of
-/// them if `stop` was set meanwhile.
+/// Runs the tasks at these places of `plan` on `jobs` threads, or fewer where there are not so many
+/// tasks. Gives the rows with their places, as they finished; fewer of them if `stop` was set meanwhile.
 pub(crate) fn execute(
     plan: &Plan<'_>,
-    tasks: &[Task],
+    places: &[usize],
     jobs: usize,
     series_every: Option<Time>,
     stop: &AtomicBool,
     keeper: &mut dyn Keeper,
 ) -> Result<Vec<(usize, Row)>, Failure> {
     let next = AtomicUsize::new(0);
-    let running: Vec<AtomicU64> = (0..jobs).map(|_| AtomicU64::new(0)).collect();
+    let running: Vec<AtomicU64> = (0..jobs.min(places.len())).map(|_| AtomicU64::new(0)).collect();
     let (finished, results) = mpsc::channel();
-    let mut rows: Vec<(usize, Row)> = Vec::with_capacity(tasks.len());
+    let mut rows: Vec<(usize, Row)> = Vec::new();
     let mut failure = None;
     std::thread::scope(|scope| {
         for part in &running {
-            let worker = Worker { plan, tasks, next: &next, part, stop, series_every };
+            let worker = Worker { plan, places, next: &next, part, stop, series_every };
             let finished = finished.clone();
             scope.spawn(move || worker.work(&finished));
         }
         drop(finished);
         loop {
             match results.recv_timeout(Duration::from_millis(100)) {
-                Ok((index, done)) => {
+                Ok((place, done)) => {
                     if let Err(error) = keeper.keep(&done) {
                         failure.get_or_insert(error);
                         stop.store(true, Ordering::Relaxed);
                     }
-                    rows.push((index, done.row));
+                    rows.push((place, done.row));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -71,7 +71,6 @@ pub(crate) fn execute(
             keeper.progress(rows.len() as f64 + parts as f64 / PARTS as f64);
         }
     });
-    rows.sort_by_key(|(index, _)| *index);
     match failure {
         Some(failure) => Err(failure),
         None => Ok(rows),
@@ -80,7 +79,7 @@ pub(crate) fn execute(
 
 struct Worker<'a> {
     plan: &'a Plan<'a>,
-    tasks: &'a [Task],
+    places: &'a [usize],
     next: &'a AtomicUsize,
     part: &'a AtomicU64,
     stop: &'a AtomicBool,
@@ -91,13 +90,13 @@ impl Worker<'_> {
     fn work(&self, finished: &Sender<(usize, Finished)>) {
         loop {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some(task) = self.tasks.get(index) else { return };
+            let Some(place) = self.places.get(index) else { return };
             if self.stop.load(Ordering::Relaxed) {
                 return;
             }
-            let Ok(done) = self.run(task) else { return };
+            let Ok(done) = self.run(&self.plan.task(*place)) else { return };
             self.part.store(0, Ordering::Relaxed);
-            if finished.send((index, done)).is_err() {
+            if finished.send((*place, done)).is_err() {
                 return;
             }
         }
@@ -118,7 +117,7 @@ impl Worker<'_> {
         let row = Row {
             engine: task.engine,
             point: self.plan.values(task).clone(),
-            hash: self.plan.points[task.point].hash.clone(),
+            hash: self.plan.hash(task).to_owned(),
             seed: task.seed,
             outcome,
             caveats,

@@ -25,3 +25,6 @@ pub(crate) use html::page;
 pub(crate) use parquet::parquet;
 pub(crate) use table::{lines, plain, right};
 pub(crate) use text::{results, text};
+
+#[cfg(test)]
+mod tests;

@@ -21,6 +21,20 @@ struct Case {
     floor: f64,
 }
 
+/// What a run took, and what it did for it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Cost {
+    cpu_s: f64,
+    /// Data packets whose payload was acknowledged: each simulator's own, for their draws differ.
+    delivered: u64,
+}
+
+impl Cost {
+    fn per_packet(self) -> f64 {
+        self.cpu_s / self.delivered.max(1) as f64
+    }
+}
+
 const CASES: [Case; 3] = [
     Case { name: "no errors", e: 0.0, s: 536, t_s: 2000, floor: 8.0 },
     Case { name: "1% of frames lost", e: 0.01, s: 536, t_s: 2000, floor: 8.0 },
@@ -38,22 +52,22 @@ pub fn run(write: bool, repeat: usize) -> Result<()> {
     }
     let script = root().join("testdata/ns2/tcp.tcl");
     let mut table = String::from(
-        "| case | data packets delivered | ns-2 µs | maxseg µs | ratio |\n|---|---|---|---|---|\n",
+        "| case | delivered by ns-2 | by maxseg | ns-2 µs | maxseg µs | ratio |\n|---|---|---|---|---|---|\n",
     );
     let mut faults = Vec::new();
     for case in &CASES {
         let scenario = case.scenario()?;
-        let (mut ours, mut theirs, mut delivered) = (Vec::new(), Vec::new(), 0);
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for _ in 0..repeat.max(1) {
-            let (cpu, packets) = measure_ours(&scenario)?;
-            delivered = packets;
-            ours.push(cpu / packets as f64);
-            theirs.push(case.measure_ns2(&script.display().to_string())? / packets as f64);
+            ours.push(measure_ours(&scenario)?);
+            theirs.push(case.measure_ns2(&script.display().to_string())?);
         }
-        let (ours, theirs) = (median(&mut ours), median(&mut theirs));
+        let packets = |costs: &[Cost]| costs.first().map_or(0, |cost| cost.delivered);
+        let (our_packets, their_packets) = (packets(&ours), packets(&theirs));
+        let (ours, theirs) = (median(&ours), median(&theirs));
         let ratio = theirs / ours;
         let line = format!(
-            "| {} (s={}, e={}%, {} s) | {delivered} | {:.3} | {:.4} | {ratio:.1} |",
+            "| {} (s={}, e={}%, {} s) | {their_packets} | {our_packets} | {:.3} | {:.4} | {ratio:.1} |",
             case.name,
             case.s,
             100.0 * case.e,
@@ -100,7 +114,8 @@ impl Case {
         Ok(draft.scenario()?)
     }
 
-    fn measure_ns2(&self, script: &str) -> Result<f64> {
+    /// One run of ns-2, its start included, as everybody pays it.
+    fn measure_ns2(&self, script: &str) -> Result<Cost> {
         let before = cpu_of_children()?;
         let output = Command::new("ns")
             .args([
@@ -108,16 +123,39 @@ impl Case {
                 &format!("s={}", self.s),
                 &format!("e={}", self.e),
                 &format!("T={}", self.t_s),
+                "head=1",
             ])
             .output()
             .context("ns-2 is not installed (apt-get install ns2)")?;
         ensure!(output.status.success(), "ns failed");
-        Ok(cpu_of_children()? - before)
+        let cpu_s = cpu_of_children()? - before;
+        let goodput = column(&String::from_utf8_lossy(&output.stdout), "goodput_bps")?;
+        // The script computes it from acknowledged segments, to two decimals.
+        let delivered = goodput * f64::from(self.t_s) / 8.0 / f64::from(self.s);
+        Ok(Cost { cpu_s, delivered: whole(delivered) })
     }
 }
 
-/// CPU seconds of one run, and its delivered data packets. Short runs are repeated and divided.
-fn measure_ours(scenario: &Scenario) -> Result<(f64, u64)> {
+/// The value in a column of what ns-2 prints: a header and a row.
+fn column(text: &str, name: &str) -> Result<f64> {
+    let mut lines = text.lines().map(|line| line.split(','));
+    let (mut header, mut row) =
+        (lines.next().context("no header")?, lines.next().context("no row")?);
+    let place = header.position(|column| column == name).with_context(|| format!("no {name}"))?;
+    row.nth(place).and_then(|value| value.parse().ok()).with_context(|| format!("{name} in {text}"))
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a count of packets, far below 2^64"
+)]
+fn whole(count: f64) -> u64 {
+    count.round() as u64
+}
+
+/// One run of ours. Short runs are repeated and divided.
+fn measure_ours(scenario: &Scenario) -> Result<Cost> {
     let (mut runs, before) = (0_u32, cpu_of_self()?);
     loop {
         let outcome = Sim.run(scenario, &mut Unwatched)?;
@@ -126,14 +164,16 @@ fn measure_ours(scenario: &Scenario) -> Result<(f64, u64)> {
         if spent > 0.05 {
             let mss = outcome.mss_used_bytes.unwrap_or(1).max(1);
             let delivered = outcome.payload_bytes.unwrap_or(0) / mss;
-            return Ok((spent / f64::from(runs), delivered.max(1)));
+            return Ok(Cost { cpu_s: spent / f64::from(runs), delivered });
         }
     }
 }
 
-fn median(samples: &mut [f64]) -> f64 {
-    samples.sort_by(f64::total_cmp);
-    samples[samples.len() / 2]
+/// The median of the costs per packet.
+fn median(costs: &[Cost]) -> f64 {
+    let mut each: Vec<f64> = costs.iter().map(|cost| cost.per_packet()).collect();
+    each.sort_by(f64::total_cmp);
+    each[each.len() / 2]
 }
 
 #[cfg(unix)]
@@ -165,13 +205,46 @@ fn cpu_of_children() -> Result<f64> {
 }
 
 fn write_page(table: &str, repeat: usize) -> Result<()> {
-    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
-    let cpu = model.map_or("an unknown processor", |(_, model)| model);
-    let page = format!(
-        "# How fast the simulator is\n\nWritten by `cargo xtask bench --write` on {cpu}; medians of {repeat} runs, ours and ns-2's in turn, one core,\nCPU time per delivered data packet, everything included that a run costs.\n\n{table}\n\
-         Absolute figures are this machine's; the ratios are what carries over. Where the time goes and what each\nchoice of structure costs is in `docs/decisions/0002-whole-path-admission.md`.\n"
-    );
-    fs::write(root().join("docs/performance.md"), page)?;
+    fs::write(root().join("docs/performance.md"), page(table, repeat))?;
     Ok(())
+}
+
+fn page(table: &str, repeat: usize) -> String {
+    let cpu = maxseg::processor().unwrap_or_else(|| "an unknown processor".to_owned());
+    let (system, architecture) = (std::env::consts::OS, std::env::consts::ARCH);
+    format!(
+        "# How fast the simulator is\n\n\
+         Written by\n\n```\ncargo xtask bench --write --repeat {repeat}\n```\n\n\
+         on {cpu} ({system} {architecture}). CPU time for each data packet that was delivered, by each simulator's\n\
+         own count; medians of {repeat} runs, ours and ns-2's in turn, on one core, everything included that a run\n\
+         costs. The ratio is ns-2's time over ours.\n\n{table}\n\
+         Absolute figures are this machine's; the ratios are what carries over. Where the time goes and what each\n\
+         choice of structure costs is in `docs/decisions/0002-whole-path-admission.md`.\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_side_is_divided_by_its_own_packets() {
+        let cost = |cpu_s, delivered| Cost { cpu_s, delivered };
+        let costs = [cost(3.0, 10), cost(1.0, 10), cost(4.0, 20)];
+        assert!((median(&costs) - 0.2).abs() < 1e-12);
+        assert!((cost(1.0, 0).per_packet() - 1.0).abs() < 1e-12, "nothing is not divided by");
+        let printed = "tcp,s,goodput_bps,retransmits\nReno,536,1590000.25,7\n";
+        assert!((column(printed, "goodput_bps").unwrap() - 1_590_000.25).abs() < 1e-9);
+        assert!(column(printed, "delay").is_err() && column("", "goodput_bps").is_err());
+    }
+
+    #[test]
+    fn the_page_says_how_it_was_made() {
+        let page = page("| a table |\n", 7);
+        for wanted in
+            ["cargo xtask bench --write --repeat 7", "| a table |", std::env::consts::ARCH]
+        {
+            assert!(page.contains(wanted), "{page}");
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Arrows between crates, and between the modules of the core, go one way.
+//! Arrows between crates, and between the modules of the core and of the program, go one way.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,27 +24,48 @@ const CORE: [&[&str]; 11] = [
     &["advise"],
 ];
 
+/// The program's modules, likewise.
+const PROGRAM: [&[&str]; 6] = [
+    &["failure", "environment", "shipped"],
+    &["printer"],
+    &["experiment"],
+    &["capture"],
+    &["report", "runner"],
+    &["cli", "main"],
+];
+
+/// Modules in groups, each using only those of groups to its left; in the folder of their crate.
+struct Layers {
+    source: &'static str,
+    groups: &'static [&'static [&'static str]],
+}
+
+const MODULES: [Layers; 2] = [
+    Layers { source: "crates/maxseg-core/src", groups: &CORE },
+    Layers { source: "crates/maxseg/src", groups: &PROGRAM },
+];
+
 /// The crates: each uses only those to its left.
 const CRATES: [&str; 5] = ["maxseg-core", "maxseg-wire", "maxseg-linux", "maxseg", "xtask"];
 
-/// Checks every source file of the core and every manifest.
+/// Checks every source file of the core and of the program, and every manifest.
 ///
 /// # Errors
 /// An arrow goes the wrong way, or a module or crate is not in the lists above.
 #[expect(clippy::print_stdout, reason = "a command-line program")]
 pub fn check() -> Result<()> {
     let mut faults = Vec::new();
-    let source = root().join("crates/maxseg-core/src");
-    let files = rust_files(&source)?;
-    for file in &files {
-        check_module(&source, file, &mut faults)?;
+    let mut count = 0;
+    for layers in &MODULES {
+        let source = root().join(layers.source);
+        for file in rust_files(&source)? {
+            check_module(layers.groups, &source, &file, &mut faults)?;
+            count += 1;
+        }
     }
     check_crates(&mut faults)?;
     if faults.is_empty() {
-        println!(
-            "layers: {} files of the core and every manifest point the right way",
-            files.len()
-        );
+        println!("layers: {count} files and every manifest point the right way");
         return Ok(());
     }
     bail!("arrows that go the wrong way:\n  {}", faults.join("\n  "))
@@ -65,13 +86,19 @@ fn rust_files(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// A file's module, and every `crate::MODULE` in it.
-fn check_module(source: &Path, file: &Path, faults: &mut Vec<String>) -> Result<()> {
+fn check_module(
+    groups: &[&[&str]],
+    source: &Path,
+    file: &Path,
+    faults: &mut Vec<String>,
+) -> Result<()> {
     let relative = file.strip_prefix(source)?;
     let first = relative.components().next().context("an empty path")?;
     let own = first.as_os_str().to_string_lossy().trim_end_matches(".rs").to_owned();
     if own == "lib" {
         return Ok(());
     }
+    let rank = |module: &str| groups.iter().position(|group| group.contains(&module));
     let Some(own_rank) = rank(&own) else {
         faults.push(format!("{}: `{own}` is not in the list of layers", relative.display()));
         return Ok(());
@@ -131,10 +158,6 @@ fn first_words(token: &TokenTree) -> Vec<(usize, String)> {
     }
 }
 
-fn rank(module: &str) -> Option<usize> {
-    CORE.iter().position(|group| group.contains(&module))
-}
-
 fn check_crates(faults: &mut Vec<String>) -> Result<()> {
     let place = |name: &str| CRATES.iter().position(|known| *known == name);
     for manifest in manifests()? {
@@ -192,7 +215,7 @@ mod tests {
                     units::Time, sim::{Sim, engine},\n model};\nfn f() { crate::advise::g() }\n";
         fs::write(&file, text).unwrap();
         let mut faults = Vec::new();
-        check_module(&source, &file, &mut faults).unwrap();
+        check_module(&CORE, &source, &file, &mut faults).unwrap();
         fs::remove_dir_all(&source).unwrap();
         assert_eq!(
             faults,

@@ -10,6 +10,12 @@ pub mod validate;
 
 use std::path::{Path, PathBuf};
 
+/// Whether there is a program of this name on the path.
+pub fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
 /// The repository's root.
 ///
 /// # Panics

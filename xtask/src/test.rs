@@ -1,12 +1,11 @@
-//! Everything that CI runs, on a machine with rust, python3 and node and nothing else.
+//! Everything that CI runs, on a machine with rust and nothing else.
 
-use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::{check_licences, generate, layers, root};
+use crate::{check_licences, generate, is_installed, layers, root};
 
 /// A program that some tests need: its name, and the Debian package that brings it.
 const PEERS: [(&str, &str); 3] = [("ns", "ns2"), ("tshark", "tshark"), ("tcptrace", "tcptrace")];
@@ -93,12 +92,6 @@ fn install_peers() -> Result<()> {
         None => Ok(()),
         Some((program, package)) => bail!("{package} is installed, but there is no `{program}`"),
     }
-}
-
-fn is_installed(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path)
-        .any(|folder: std::path::PathBuf| Path::new(&folder).join(program).is_file())
 }
 
 #[cfg(unix)]

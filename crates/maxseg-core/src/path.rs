@@ -66,6 +66,13 @@ impl Path {
         mtus.min().unwrap_or(Mtu::ETHERNET)
     }
 
+    /// The link towards the receiver with the smallest radio frames: the one that decides how a packet
+    /// meets frames. `None` where no link has any.
+    pub fn smallest_frames(&self) -> Option<(&LinkSpec, u32)> {
+        let links = self.hops.iter().map(|hop| &hop.forward);
+        links.filter_map(|link| Some((link, link.frame?))).min_by_key(|(_, frame)| *frame)
+    }
+
     /// Propagation there and back, nothing queued and no time on any wire.
     pub fn propagation_rtt(&self) -> Time {
         self.hops.iter().fold(Time::ZERO, |sum, hop| sum + hop.forward.delay + hop.reverse.delay)

@@ -19,8 +19,8 @@ pub(crate) enum Failure {
         /// How to mend it.
         hint: Option<String>,
     },
-    /// The user interrupted it; what was done is kept.
-    Interrupted,
+    /// The user interrupted it. In words: what became of what was done, and how to go on.
+    Interrupted(String),
     /// Whoever read our output has gone.
     BrokenPipe,
 }
@@ -43,7 +43,7 @@ impl Failure {
     pub(crate) const fn exit_code(&self) -> u8 {
         match self {
             Self::Scenario(_) | Self::Other { .. } => 1,
-            Self::Interrupted => 130,
+            Self::Interrupted(_) => 130,
             Self::BrokenPipe => 0,
         }
     }
@@ -53,7 +53,8 @@ impl Failure {
         match self {
             Self::Scenario(error) => render_scenario_error(error),
             Self::Other { what, hint } => with_hint(format!("error: {what}\n"), hint.as_deref()),
-            Self::Interrupted | Self::BrokenPipe => String::new(),
+            Self::Interrupted(what) => format!("interrupted: {what}\n"),
+            Self::BrokenPipe => String::new(),
         }
     }
 }
@@ -107,7 +108,7 @@ impl From<ScenarioError> for Failure {
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         match error {
-            EngineError::Cancelled => Self::Interrupted,
+            EngineError::Cancelled => Self::Interrupted("a run was stopped".to_owned()),
         }
     }
 }

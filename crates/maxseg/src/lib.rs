@@ -1,21 +1,26 @@
 //! The command line of maxseg: read, run, report.
 //!
-//! `cli` has a file for each command; `runner` runs sweeps on all cores and keeps what is done;
-//! `report` turns results into text, JSON, CSV, Parquet and a page with pictures; `capture` turns a
-//! simulated run into a capture file.
+//! `cli` has a file for each command; `experiment` is what they were asked for; `runner` runs it on all
+//! cores and keeps what is done; `report` turns results into text, JSON, CSV, Parquet and a page with
+//! pictures; `capture` turns a simulated run into a capture file. Modules use only those to their left (`cargo xtask layers` checks it):
+//!
+//! `failure environment shipped · printer · experiment · capture · report runner · cli`
 #![forbid(unsafe_code)]
 
 mod capture;
 mod cli;
+mod environment;
+mod experiment;
 mod failure;
 mod printer;
-pub mod report;
+mod report;
 mod runner;
 mod shipped;
 
 use std::process::ExitCode;
 
-pub use cli::{command, picture, results_schema, scenario_schema};
+pub use cli::{picture, results_schema, scenario_schema};
+pub use environment::processor;
 
 /// Runs the program with the process's own arguments.
 pub fn main() -> ExitCode {

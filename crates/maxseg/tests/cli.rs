@@ -158,25 +158,29 @@ fn a_second_run_resumes_and_runs_only_what_is_new() {
 
 #[test]
 #[cfg(unix)]
-fn an_interrupt_keeps_what_is_done() {
+fn an_interrupt_keeps_what_is_done_and_says_how_to_go_on() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     // Far more than runs in the time that this test takes.
     let mut child =
         command(&["run", "cellular-mss", "--seeds", "2000", "--out", out.to_str().unwrap()])
-            .stdout(Stdio::piped())
+            .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
     let rows = out.join("rows.jsonl");
     let done = || std::fs::read_to_string(&rows).unwrap_or_default().matches('\n').count();
     while done() < 50 {
+        assert_eq!(child.try_wait().unwrap(), None, "it ended before it was interrupted");
         std::thread::yield_now();
     }
-    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(kill.success());
-    let output = child.wait().unwrap();
-    assert_eq!(output.code(), Some(130));
+    // One Ctrl-C can come twice at once; the second must not end it before it has kept what is done.
+    for _ in 0..2 {
+        let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(kill.success());
+    }
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
     let kept = std::fs::read_to_string(&rows).unwrap();
     assert!(
         kept.ends_with('\n')
@@ -185,6 +189,84 @@ fn an_interrupt_keeps_what_is_done() {
     let run: Value = serde_json::from_slice(&std::fs::read(out.join("run.json")).unwrap()).unwrap();
     assert_eq!(run["complete"], false);
     assert_eq!(run["rows"], kept.lines().count());
+    let said = format!(
+        "interrupted: {} of 308154 runs are done and kept in {}; the same command goes on from there",
+        kept.lines().count(),
+        out.display()
+    );
+    assert!(stderr(&output).contains(&said), "{}", stderr(&output));
+}
+
+#[test]
+fn a_reader_that_leaves_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let mut child = command(&small(&["--out", out.to_str().unwrap()]))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    for file in ["rows.jsonl", "run.json", "rows.parquet", "report.html"] {
+        assert!(out.join(file).is_file(), "{file}");
+    }
+}
+
+#[test]
+fn rows_of_other_scenarios_are_kept_and_mentioned() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    assert!(maxseg(&small(&["--out", out])).status.success());
+    let other = maxseg(&["run", "slow-tunnel", "--set", "until.time=2 s", "--out", out]);
+    let said = "also holds 8 rows of other scenarios or points; they are kept there, and not shown";
+    assert!(stderr(&other).contains(said), "{}", stderr(&other));
+    let rows = std::fs::read_to_string(folder.path().join("rows.jsonl")).unwrap();
+    assert_eq!(rows.lines().count(), 8 + 2);
+}
+
+#[test]
+fn check_counts_what_nobody_could_build() {
+    let arguments = [
+        "check",
+        "cellular-mss",
+        "--axis",
+        "sender.mss=1..1460..1",
+        "--axis",
+        "hop.radio.errors.rate=0..0.2..0.0001",
+        "--axis",
+        "receiver.window=1 KiB..65535 KiB..1 KiB",
+        "--seeds",
+        "1000000",
+    ];
+    let points = 1460_u64 * 2001 * 65_535;
+    let text = stdout(&maxseg(&arguments));
+    assert!(text.contains(&format!("points    {points}:")), "{text}");
+    assert!(text.contains("more than the 10000000 that one `maxseg run` takes"), "{text}");
+    assert!(text.contains("looked at 1000 of the points"), "{text}");
+    let document = json(&[&arguments[..], &["--json"]].concat());
+    assert_eq!(document["points"], points);
+    assert_eq!(document["points_looked_at"], 1000);
+    let mut run = arguments;
+    run[0] = "run";
+    let refused = maxseg(&run);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(stderr(&refused).contains("`maxseg check` counts without running"));
+}
+
+#[test]
+fn check_tells_how_segment_sizes_come_about() {
+    let arguments = ["check", "slow-tunnel", "--axis", "sender.mss=536,1460"];
+    assert!(stdout(&maxseg(&arguments)).contains("asked 1460, advertised 1380, effective 1380"));
+    let document = json(&[&arguments[..], &["--json"]].concat());
+    // The receiver, behind the tunnel, offers what its own MTU lets in.
+    let of = |asked: u64, offered: u64| serde_json::json!({ "asked": asked, "advertised": offered, "effective": offered, "points": 1 });
+    assert_eq!(document["mss"], serde_json::json!([of(536, 536), of(1460, 1380)]));
+    assert_eq!(document["runs"], 4);
+    assert!(
+        document["cpu_s"].as_f64().unwrap() > 0.0 && document["packets"].as_f64().unwrap() > 1e5
+    );
 }
 
 #[test]
@@ -194,6 +276,8 @@ fn csv_has_a_line_a_row_and_empty_fields_for_the_unknown() {
     let header: Vec<&str> = text.lines().next().unwrap().split(',').collect();
     assert_eq!(header[..5], ["engine", "seed", "hash", "hop.radio.errors.rate", "sender.mss"]);
     assert_eq!(text.lines().count(), 1 + 8);
+    assert_eq!(header.last(), Some(&"caveats"));
+    assert!(text.lines().any(|line| line.ends_with(",accuracy mathis")), "{text}");
     let timeouts = header.iter().position(|column| *column == "timeouts").unwrap();
     let model = text.lines().find(|line| line.starts_with("model,")).unwrap();
     assert_eq!(model.split(',').nth(timeouts), Some(""));
@@ -220,6 +304,81 @@ fn series_hold_the_senders_state_over_time() {
     let mut lines = series.lines();
     assert!(lines.next().unwrap().contains("cwnd_bytes,window_bytes,in_flight_bytes"));
     assert_eq!(lines.count(), 51);
+}
+
+#[test]
+fn a_series_is_asked_for_where_it_can_be_had() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let run = |more: &[&str]| {
+        let own = ["run", "slow-tunnel", "--set", "until.time=5 s", "--out", out.to_str().unwrap()];
+        maxseg(&[&own[..], more].concat())
+    };
+    let cases: [(&[&str], &str); 3] = [
+        (&["--series", "0s"], "hint: write for example --series 100ms"),
+        (&["--series", "1ns"], "hint: take one every 510 ns or more"),
+        (&["--series", "1s", "--engine", "model"], "hint: add --engine sim"),
+    ];
+    for (arguments, hint) in cases {
+        let output = run(arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        assert!(stderr(&output).contains(hint), "{arguments:?}: {}", stderr(&output));
+    }
+    assert!(!out.exists(), "nothing is made before it is known to make sense");
+    // Rows that are there without their series are run again; nothing is there twice.
+    assert!(run(&[]).status.success());
+    let read = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
+    let rows = read("rows.jsonl");
+    let with_series = run(&["--series", "1s"]);
+    assert!(stderr(&with_series).contains("1 runs are there already"), "{}", stderr(&with_series));
+    assert_eq!(read("series.csv").lines().count(), 1 + 6);
+    assert_eq!(read("rows.jsonl"), rows);
+    let again = run(&["--series", "1s"]);
+    assert!(stderr(&again).contains("2 runs are there already"), "{}", stderr(&again));
+    assert_eq!(read("series.csv").lines().count(), 1 + 6);
+}
+
+#[test]
+fn the_demo_begins_only_if_its_report_can_be_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let nowhere = folder.path().join("no-such-folder/report.html");
+    let output = maxseg(&["demo", "--report", nowhere.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stdout.is_empty(), "it worked in vain");
+}
+
+#[test]
+fn the_demo_computes_what_it_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("report.html");
+    std::fs::write(&page, "x".repeat(1 << 20)).unwrap();
+    let text = stdout(&maxseg(&["demo", "--report", page.to_str().unwrap()]));
+    for wanted in [
+        "one packet in 2000 lost",
+        "95% confidence, 20 runs each",
+        "the MSS, 1380, is already the largest that the MTU of 1420 lets through",
+        "handshake and slow start take",
+        "Why 600 and not 536, nor 601?",
+        "600 over 536: +12%",
+    ] {
+        assert!(text.contains(wanted), "no {wanted:?} in\n{text}");
+    }
+    let gains = text.lines().filter(|line| line.contains("600 over"));
+    assert!(gains.clone().count() == 2 && gains.clone().all(|line| !line.contains("at 0%")));
+    let html = std::fs::read_to_string(&page).unwrap();
+    assert!(html.starts_with("<!doctype html>") && html.ends_with("</html>\n"), "old content left");
+}
+
+#[test]
+fn no_line_ends_in_blanks() {
+    for arguments in [
+        small(&["--seeds", "2"]),
+        small(&["-v"]),
+        vec!["run", "slow-tunnel", "--set", "until.time=2 s"],
+    ] {
+        let text = stdout(&maxseg(&arguments));
+        assert!(text.lines().all(|line| line == line.trim_end()), "{text}");
+    }
 }
 
 #[test]

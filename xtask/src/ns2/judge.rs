@@ -22,6 +22,9 @@ pub struct CellVerdict<'a> {
     pub ns2: Summary,
     /// What we gave; `None` for a cell that was skipped.
     pub ours: Option<Measured>,
+    /// Our mean goodput with the random numbers of the table's own seeds, where the table as a whole
+    /// left doubt.
+    pub replayed: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
 }
@@ -85,6 +88,8 @@ const RERUN_SEEDS: u32 = 30;
 const BIAS_TOLERANCE: f64 = 0.01;
 /// And so many of its standard errors.
 const BIAS_ERRORS: f64 = 3.0;
+/// A bound above this says little: a bias that a user would notice could hide below it.
+const BIAS_IN_SIGHT: f64 = 0.05;
 /// Table sums of counts, where they are large enough to have little noise.
 const SUM_TOLERANCE: f64 = 0.03;
 const SUM_FROM: f64 = 10_000.0;
@@ -102,8 +107,8 @@ pub fn judge<'a>(tables: &'a [Table], peer: Option<&Ns2>) -> Result<Vec<TableVer
         .iter()
         .map(|table| {
             let mut cells: Vec<_> = verdicts.by_ref().take(table.cells.len()).collect();
-            if let Some(peer) = peer {
-                rerun_biased(&mut cells, peer)?;
+            if let (Some(peer), Some(replay)) = (peer, &replay) {
+                settle_doubts(&mut cells, peer, replay)?;
             }
             let mut sums = sums(&cells);
             if let Some(replay) = &replay
@@ -119,25 +124,30 @@ pub fn judge<'a>(tables: &'a [Table], peer: Option<&Ns2>) -> Result<Vec<TableVer
 fn judge_cell<'a>(cell: &'a Cell, peer: Option<&Ns2>) -> Result<CellVerdict<'a>> {
     let ns2 = cell.goodput;
     if let Some(reason) = cell.not_yet() {
-        return Ok(CellVerdict { cell, ns2, ours: None, verdict: Verdict::Skipped(reason) });
+        return Ok(CellVerdict {
+            cell,
+            ns2,
+            ours: None,
+            replayed: None,
+            verdict: Verdict::Skipped(reason),
+        });
     }
     let ours = measure(cell)?;
     let verdict = compare(cell, &ns2, &ours.goodput, Verdict::Agrees);
-    let mut judged = CellVerdict { cell, ns2, ours: Some(ours), verdict };
+    let mut judged = CellVerdict { cell, ns2, ours: Some(ours), replayed: None, verdict };
     if let (Verdict::Differs, Some(peer)) = (&judged.verdict, peer) {
-        judged.rerun(peer)?;
+        judged.judge_again(peer.goodput(cell, RERUN_SEEDS)?);
     }
     Ok(judged)
 }
 
 impl CellVerdict<'_> {
     /// Judge on more runs of ns-2 than the table has.
-    fn rerun(&mut self, peer: &Ns2) -> Result<()> {
+    fn judge_again(&mut self, ns2: Summary) {
         if let Some(ours) = &self.ours {
-            self.ns2 = peer.goodput(self.cell, RERUN_SEEDS)?;
-            self.verdict = compare(self.cell, &self.ns2, &ours.goodput, Verdict::AgreesAfterRerun);
+            self.verdict = compare(self.cell, &ns2, &ours.goodput, Verdict::AgreesAfterRerun);
+            self.ns2 = ns2;
         }
-        Ok(())
     }
 }
 
@@ -155,22 +165,64 @@ fn compare(cell: &Cell, ns2: &Summary, ours: &Summary, good: Verdict) -> Verdict
     }
 }
 
-/// Where the cells of an error rate differ in common by more than their noise, let more seeds of ns-2
-/// tell chance from bias: with 30 seeds for the table's five a bias stands out further, and an
-/// unlucky draw is gone.
-fn rerun_biased(cells: &mut [CellVerdict<'_>], peer: &Ns2) -> Result<()> {
-    let suspect: Vec<String> = biases(cells)
+/// Where the cells of an error rate differ in common by more than their noise, or where that noise is
+/// so large that a bias could hide in it, take the noise away: give our simulator the random numbers
+/// of the table's own seeds. What cannot be replayed is run again with more seeds of ns-2.
+fn settle_doubts(cells: &mut [CellVerdict<'_>], peer: &Ns2, replay: &Replay<'_>) -> Result<()> {
+    let in_doubt: Vec<String> = biases(cells)
         .into_iter()
-        .filter(|(_, mean, bound)| mean.abs() > *bound)
+        .filter(|(_, mean, bound)| is_in_doubt(*mean, *bound))
         .map(|(rate, ..)| rate)
         .collect();
-    for cell in cells {
-        let fresh = cell.ns2.n < RERUN_SEEDS as usize;
-        if fresh && !cell.cell.is_deterministic() && suspect.contains(&cell.cell.e_pct) {
-            cell.rerun(peer)?;
+    let is_meant = |cell: &CellVerdict<'_>| {
+        let runs_as_in_table = cell.ns2.n == cell.cell.goodput.n;
+        runs_as_in_table
+            && cell.ours.is_some()
+            && !cell.cell.is_deterministic()
+            && in_doubt.contains(&cell.cell.e_pct)
+    };
+    let meant: Vec<(usize, &Cell)> = (0..)
+        .zip(&*cells)
+        .filter(|(_, cell)| is_meant(cell))
+        .map(|(place, cell)| (place, cell.cell))
+        .collect();
+    let settled = in_parallel(&meant.iter().collect::<Vec<_>>(), |(_, cell)| {
+        Ok(match replayed_goodput(cell, replay)? {
+            Some(goodput) => Settled::Replayed(goodput),
+            None => Settled::Rerun(peer.goodput(cell, RERUN_SEEDS)?),
+        })
+    })?;
+    for ((place, _), settled) in meant.into_iter().zip(settled) {
+        match settled {
+            Settled::Replayed(goodput) => cells[place].replayed = Some(goodput),
+            Settled::Rerun(ns2) => cells[place].judge_again(ns2),
         }
     }
     Ok(())
+}
+
+/// How a doubt was settled.
+enum Settled {
+    /// Our mean goodput over the table's own seeds.
+    Replayed(f64),
+    /// ns-2's over more of them.
+    Rerun(Summary),
+}
+
+/// Our mean goodput when the same packets die as in the table's runs; `None` for a cell whose losses
+/// cannot be listed beforehand.
+fn replayed_goodput(cell: &Cell, replay: &Replay<'_>) -> Result<Option<f64>> {
+    let runs = u32::try_from(cell.goodput.n)?;
+    let mut sum = 0.0;
+    for seed in 1..=runs {
+        let Some(outcome) = replay.run(cell, seed)? else { return Ok(None) };
+        sum += outcome.payload_bytes.unwrap_or(0) as f64 * 8.0 / cell.t_s;
+    }
+    Ok(Some(sum / f64::from(runs)))
+}
+
+fn is_in_doubt(mean: f64, bound: f64) -> bool {
+    mean.abs() > bound || bound > BIAS_IN_SIGHT
 }
 
 fn judge_table<'a>(name: &'a str, cells: Vec<CellVerdict<'a>>, sums: Vec<Sum>) -> TableVerdict<'a> {
@@ -235,6 +287,10 @@ impl<'a> Difference<'a> {
         let mean = cell.ns2.mean;
         if mean <= 0.0 {
             return None;
+        }
+        if let Some(replayed) = cell.replayed {
+            let relative = replayed / mean - 1.0;
+            return Some(Self { relative, ns2_error: 0.0, our_error: 0.0, by_seed: &[] });
         }
         // One spread for both, pooled: five runs alone know their own spread badly.
         let freedom = |s: &Summary| s.n.saturating_sub(1) as f64;
@@ -340,4 +396,16 @@ fn in_parallel<'a, T: Sync, R: Send>(
     let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.sort_by_key(|(index, _)| *index);
     results.into_iter().map(|(_, result)| result).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubt_is_a_difference_beyond_its_bound_or_a_bound_that_says_little() {
+        assert!(!is_in_doubt(0.01, 0.03));
+        assert!(is_in_doubt(-0.04, 0.03));
+        assert!(is_in_doubt(0.01, 0.12), "a bias of 5% would not be seen");
+    }
 }

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, ensure};
 use maxseg_core::stats::Summary;
 
 use super::cell::{Cell, Kind};
+use crate::is_installed;
 
 /// ns-2 with the scripts that made the reference tables.
 #[derive(Debug, Clone)]
@@ -17,9 +18,7 @@ pub struct Ns2 {
 impl Ns2 {
     /// The installed `ns`, with the scripts in `scripts`; `None` where it is not installed.
     pub fn installed(scripts: &Path) -> Option<Self> {
-        let found = std::env::var_os("PATH")?;
-        let installed = std::env::split_paths(&found).any(|folder| folder.join("ns").is_file());
-        installed.then(|| Self { scripts: scripts.to_owned() })
+        is_installed("ns").then(|| Self { scripts: scripts.to_owned() })
     }
 
     /// Goodput of `cell` over seeds 1 to `runs`.

@@ -30,6 +30,16 @@ pub struct StackError {
     pub similar: Option<&'static str>,
 }
 
+impl StackError {
+    /// How to mend it.
+    pub fn hint(&self) -> String {
+        match self.similar {
+            Some(similar) => format!("did you mean `{similar}`?"),
+            None => "`maxseg stacks` lists them".to_owned(),
+        }
+    }
+}
+
 /// Name and text of every shipped stack, `rfc` first: it is the default.
 const FILES: [(&str, &str); 5] = [
     ("rfc", include_str!("../../stacks/rfc.toml")),
@@ -106,6 +116,8 @@ mod tests {
     #[test]
     fn an_unknown_stack_suggests_the_nearest() {
         assert_eq!(stack("ns2-ren").unwrap_err().similar, Some("ns2-reno"));
+        assert_eq!(stack("ns2-ren").unwrap_err().hint(), "did you mean `ns2-reno`?");
         assert_eq!(stack("windows-95").unwrap_err().similar, None);
+        assert_eq!(stack("windows-95").unwrap_err().hint(), "`maxseg stacks` lists them");
     }
 }

@@ -1,8 +1,18 @@
 //! Numbers as people read them: three digits and a unit that fits. Not for reading back.
 
+/// Units with their sizes, rising.
+type Units = [(&'static str, f64)];
+
+const RATES: [(&str, f64); 4] = [("bit/s", 1.0), ("kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9)];
+
 /// A rate: `1.59 Mbit/s`.
 pub fn rate(bps: f64) -> String {
-    scaled(bps, &[("bit/s", 1.0), ("kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9)])
+    scaled(bps, &RATES)
+}
+
+/// The unit in which [`rate`] writes this rate, and its size in bits per second: for a column of rates.
+pub fn rate_unit(bps: f64) -> (&'static str, f64) {
+    unit_of(bps, &RATES)
 }
 
 /// A time: `464 ms`.
@@ -34,11 +44,16 @@ pub fn digits(value: f64) -> String {
     }
 }
 
-fn scaled(value: f64, units: &[(&str, f64)]) -> String {
+fn scaled(value: f64, units: &Units) -> String {
+    let (unit, scale) = unit_of(value, units);
+    format!("{} {unit}", digits(value / scale))
+}
+
+/// The largest unit of which `value` is at least one; the smallest where it is none.
+fn unit_of(value: f64, units: &Units) -> (&'static str, f64) {
     // Rounded first: 999.6 k is 1 M.
     let fits = |scale: f64| value.abs() >= 0.9995 * scale;
-    let (unit, scale) = units.iter().rev().find(|(_, scale)| fits(*scale)).unwrap_or(&units[0]);
-    format!("{} {unit}", digits(value / scale))
+    *units.iter().rev().find(|(_, scale)| fits(*scale)).unwrap_or(&units[0])
 }
 
 #[cfg(test)]
@@ -63,5 +78,7 @@ mod tests {
         for (got, want) in cases {
             assert_eq!(got, want);
         }
+        assert_eq!(rate_unit(999_960.0).0, "Mbit/s");
+        assert_eq!(rate_unit(0.0).0, "bit/s");
     }
 }

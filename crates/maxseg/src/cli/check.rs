@@ -5,23 +5,26 @@ use std::fmt::Write as _;
 use clap::Args;
 use maxseg_core::engine::{Engine, EngineName, Unwatched};
 use maxseg_core::model::Model;
-use maxseg_core::scenario::{FlowKind, Point, Scenario};
+use maxseg_core::outcome::Outcome;
+use maxseg_core::scenario::{Flow, FlowKind, MssDecision, Point, Scenario};
 use maxseg_core::sim::Sim;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::input::{Input, InputArgs};
+use super::input::InputArgs;
+use crate::environment::cores;
+use crate::experiment::{Experiment, MOST_RUNS};
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::report::words;
-use crate::runner::Plan;
-use crate::runner::environment::cores;
+use crate::report::{Gathered, Gathering, words};
 
 /// Check a scenario: how many points, how long, which caveats
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   maxseg check cellular-mss --seeds 10
-  maxseg check path.toml --axis sender.mss=88..1460..4")]
+  maxseg check path.toml --axis sender.mss=88..1460..4
+
+Of a large sweep it looks at some points only, spread over every axis, and says so.")]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     input: InputArgs,
@@ -35,139 +38,243 @@ pub(crate) struct CheckArgs {
 const SECONDS_PER_PACKET: f64 = 60e-9;
 const SECONDS_PER_RUN: f64 = 50e-6;
 
+/// So many points are looked at: enough for an estimate, and done while one waits.
+const LOOKED_AT: usize = 1000;
+
+/// More lines about segment sizes than anyone reads.
+const MOST_MSS_LINES: usize = 8;
+
 pub(crate) fn run(args: &CheckArgs, printer: Printer) -> Result<(), Failure> {
-    let input = args.input.load()?;
-    let check = Check::of(&input);
-    let text = if args.json { check.to_json() } else { check.to_text(&input, printer) };
+    let experiment = args.input.load()?;
+    let check = Check::of(&experiment)?;
+    let text = if args.json { check.to_json() } else { check.to_text(&experiment, printer) };
     printer.data(&text)?;
     Ok(())
 }
 
 struct Check {
     points: usize,
-    runs: usize,
+    runs: u128,
+    /// How many points the rest was taken from.
+    looked_at: usize,
+    /// Of all runs, from those of the points that were looked at.
     simulated_s: f64,
+    packets: f64,
     cpu_s: f64,
-    /// Segment sizes that are not what was asked for.
-    lowered: Vec<String>,
-    caveats: Vec<(EngineName, String, String, usize)>,
+    /// How segment sizes come about, each way once, with how many points have it.
+    mss: Vec<(MssDecision, usize)>,
+    caveats: Vec<Gathered>,
 }
 
 impl Check {
-    fn of(input: &Input) -> Self {
-        let by_packets = input.engines.contains(&EngineName::Sim);
-        let seeds = if by_packets { input.seeds as f64 } else { 0.0 };
+    fn of(experiment: &Experiment) -> Result<Self, Failure> {
+        let sample = experiment.sample(LOOKED_AT)?;
         let mut check = Self {
-            points: input.points.len(),
-            runs: Plan::new(input).tasks.len(),
+            points: experiment.point_count()?,
+            runs: experiment.run_count()?,
+            looked_at: sample.len(),
             simulated_s: 0.0,
+            packets: 0.0,
             cpu_s: 0.0,
-            lowered: Vec::new(),
+            mss: Vec::new(),
             caveats: Vec::new(),
         };
-        for point in &input.points {
-            let outcome = Model.run(&point.scenario, &mut Unwatched).unwrap_or_default();
-            check.simulated_s += seeds * outcome.elapsed_s.unwrap_or(0.0);
-            check.cpu_s += seeds
-                * (SECONDS_PER_RUN + packets(point, outcome.payload_bytes) * SECONDS_PER_PACKET);
-            check.note_mss(point);
-            for engine in &input.engines {
-                check.note_caveats(*engine, &point.scenario);
+        let mut caveats = Gathering::default();
+        for (place, point) in sample.iter().enumerate() {
+            check.note_mss(&point.scenario);
+            for engine in &experiment.engines {
+                for caveat in engine_of(*engine).caveats(&point.scenario) {
+                    caveats.add(*engine, &place.to_string(), &caveat);
+                }
             }
         }
-        check
+        check.caveats = caveats.gathered();
+        if experiment.engines.contains(&EngineName::Sim) {
+            check.estimate(&sample, experiment.seeds);
+        }
+        Ok(check)
     }
 
-    fn note_mss(&mut self, point: &Point) {
-        let scenario = &point.scenario;
+    /// What simulating all points takes, if they are like these.
+    fn estimate(&mut self, sample: &[Point], seeds: u64) {
+        let (mut simulated_s, mut sent) = (0.0, 0.0);
+        for Point { scenario, .. } in sample {
+            let outcome = Model.run(scenario, &mut Unwatched).expect("nobody stops the model");
+            simulated_s += outcome.elapsed_s.unwrap_or(0.0);
+            sent += packets(scenario, &outcome);
+        }
+        let each = seeds as f64 * self.points as f64 / sample.len().max(1) as f64;
+        self.simulated_s = each * simulated_s;
+        self.packets = each * sent;
+        let runs = seeds as f64 * self.points as f64;
+        self.cpu_s = runs * SECONDS_PER_RUN + self.packets * SECONDS_PER_PACKET;
+    }
+
+    fn note_mss(&mut self, scenario: &Scenario) {
+        let mut here: Vec<MssDecision> = Vec::new();
         for flow in scenario.flows.iter().filter(|flow| flow.kind == FlowKind::Bulk) {
-            let mss = scenario.mss(flow);
-            let offered = mss.offered_by_sender.min(mss.offered_by_receiver);
-            let line = match mss.asked {
-                Some(asked) if asked != mss.effective => {
-                    format!("asked {asked}, advertised {offered}, effective {}", mss.effective)
-                }
-                None if offered != mss.effective => {
-                    format!("advertised {offered}, effective {}", mss.effective)
-                }
-                Some(_) | None => continue,
-            };
-            if !self.lowered.contains(&line) {
-                self.lowered.push(line);
+            let decision = scenario.mss(flow);
+            if !here.contains(&decision) {
+                here.push(decision);
+            }
+        }
+        for decision in here {
+            match self.mss.iter_mut().find(|(known, _)| *known == decision) {
+                Some((_, count)) => *count += 1,
+                None => self.mss.push((decision, 1)),
             }
         }
     }
 
-    fn note_caveats(&mut self, engine: EngineName, scenario: &Scenario) {
-        let caveats = match engine {
-            EngineName::Model => Model.caveats(scenario),
-            EngineName::Sim => Sim.caveats(scenario),
-        };
-        for caveat in caveats {
-            let same = |known: &&mut (EngineName, String, String, usize)| {
-                known.0 == engine && known.1 == caveat.code
-            };
-            match self.caveats.iter_mut().find(same) {
-                Some((.., count)) => *count += 1,
-                None => self.caveats.push((engine, caveat.code, caveat.text, 1)),
-            }
-        }
+    fn is_sample(&self) -> bool {
+        self.looked_at < self.points
     }
 
-    fn to_text(&self, input: &Input, printer: Printer) -> String {
+    fn to_text(&self, experiment: &Experiment, printer: Printer) -> String {
         let mut text = String::new();
-        let _ = writeln!(text, "{} is well formed", input.draft.file());
-        let axes: Vec<String> = input
-            .sweep
-            .axes()
-            .iter()
+        let _ = writeln!(text, "{} is well formed", experiment.draft.file());
+        let axes = experiment.sweep.axes().iter();
+        let axes: Vec<String> = axes
             .map(|axis| format!("{} ({})", axis.keys.join(" with "), axis.steps.len()))
             .collect();
         let sweep = if axes.is_empty() { String::new() } else { format!(": {}", axes.join(" x ")) };
         let _ = writeln!(text, "points    {}{sweep}", self.points);
-        let _ = writeln!(text, "runs      {}", self.runs);
-        let _ = writeln!(text, "simulated {}", words::time(self.simulated_s));
-        let wall = self.cpu_s / cores() as f64;
-        let _ = writeln!(text, "takes     about {} on {} cores", words::time(wall), cores());
-        for line in &self.lowered {
-            let _ = writeln!(text, "MSS       {line}");
-        }
-        for (engine, code, caveat, count) in &self.caveats {
-            let points = if *count > 1 { format!(" ({count} points)") } else { String::new() };
+        let _ = writeln!(text, "runs      {}{}", self.runs, self.refusal());
+        if self.is_sample() {
             let _ = writeln!(
                 text,
-                "{}",
-                printer.dim(&format!("caveat    {engine}, {code}{points}: {caveat}"))
+                "looked at {} of the points, spread over every axis; what follows is from them",
+                self.looked_at
             );
+        }
+        let _ = writeln!(text, "simulated {}", words::long_time(self.simulated_s));
+        let _ = writeln!(text, "packets   about {}", words::count(self.packets));
+        let wall = self.cpu_s / cores() as f64;
+        let _ = writeln!(text, "takes     about {} on {} cores", words::long_time(wall), cores());
+        let lowered = || self.mss.iter().filter(|(decision, _)| is_lowered(decision));
+        for (decision, points) in lowered().take(MOST_MSS_LINES) {
+            let points = if *points > 1 { format!(" ({points} points)") } else { String::new() };
+            let _ = writeln!(text, "MSS       {}{points}", mss_line(decision));
+        }
+        let more = lowered().count().saturating_sub(MOST_MSS_LINES);
+        if more > 0 {
+            let _ =
+                writeln!(text, "MSS       and {more} more that are lowered; --json has them all");
+        }
+        for caveat in &self.caveats {
+            let _ = writeln!(text, "{}", printer.dim(&format!("caveat    {}", caveat.line())));
         }
         text
     }
 
+    fn refusal(&self) -> String {
+        if self.runs <= MOST_RUNS {
+            return String::new();
+        }
+        format!(", more than the {MOST_RUNS} that one `maxseg run` takes")
+    }
+
     fn to_json(&self) -> String {
-        let caveats: Vec<_> = self
-            .caveats
-            .iter()
-            .map(|(engine, code, text, points)| {
-                json!({ "engine": engine.word(), "code": code, "text": text, "points": points })
+        let caveat = |caveat: &Gathered| {
+            let engines: Vec<&str> = caveat.engines.iter().map(|engine| engine.word()).collect();
+            json!({
+                "engines": engines,
+                "code": caveat.code,
+                "text": caveat.text,
+                "points": caveat.points,
             })
-            .collect();
+        };
         let document = json!({
             "schema_version": 1,
             "points": self.points,
-            "runs": self.runs,
+            "runs": u64::try_from(self.runs).map_or_else(|_| json!(self.runs as f64), Value::from),
+            "runs_refused_above": u64::try_from(MOST_RUNS).unwrap_or(u64::MAX),
+            "points_looked_at": self.looked_at,
             "simulated_s": self.simulated_s,
+            "packets": self.packets,
             "cpu_s": self.cpu_s,
-            "caveats": caveats,
+            "mss": self.mss.iter().map(mss_json).collect::<Vec<_>>(),
+            "caveats": self.caveats.iter().map(caveat).collect::<Vec<_>>(),
         });
         format!("{document}\n")
     }
 }
 
-/// About how many data packets a run sends.
-fn packets(point: &Point, payload: Option<u64>) -> f64 {
-    let sizes = point.scenario.flows.iter().map(|flow| match flow.kind {
-        FlowKind::Bulk => point.scenario.mss(flow).effective.bytes().get(),
-        FlowKind::Cbr { size, .. } | FlowKind::Ping { size, .. } => size.get(),
-    });
-    payload.unwrap_or(0) as f64 / sizes.min().unwrap_or(1).max(1) as f64
+fn engine_of(name: EngineName) -> Box<dyn Engine> {
+    match name {
+        EngineName::Model => Box::new(Model),
+        EngineName::Sim => Box::new(Sim),
+    }
+}
+
+/// The option that counts: no end sends more than the other one offers.
+fn advertised(decision: &MssDecision) -> u64 {
+    decision.offered_by_sender.min(decision.offered_by_receiver).bytes().get()
+}
+
+/// Whether it is not what was asked for, or what the hosts offer where nothing was.
+fn is_lowered(decision: &MssDecision) -> bool {
+    let wanted = decision.asked.map_or_else(|| advertised(decision), |mss| mss.bytes().get());
+    wanted != decision.effective.bytes().get()
+}
+
+fn mss_line(decision: &MssDecision) -> String {
+    let (advertised, effective) = (advertised(decision), decision.effective);
+    match decision.asked {
+        Some(asked) => format!("asked {asked}, advertised {advertised}, effective {effective}"),
+        None => format!("advertised {advertised}, effective {effective}"),
+    }
+}
+
+fn mss_json((decision, points): &(MssDecision, usize)) -> Value {
+    json!({
+        "asked": decision.asked.map(|mss| mss.bytes().get()),
+        "advertised": advertised(decision),
+        "effective": decision.effective.bytes().get(),
+        "points": points,
+    })
+}
+
+/// About how many packets the flows of a run send, acknowledgements and replies not counted.
+fn packets(scenario: &Scenario, outcome: &Outcome) -> f64 {
+    let outcomes = match outcome.flows.as_slice() {
+        [] => std::slice::from_ref(outcome),
+        flows => flows,
+    };
+    let flows = scenario.flows.iter().zip(outcomes);
+    flows.map(|(flow, outcome)| packets_of(scenario, flow, outcome)).sum()
+}
+
+fn packets_of(scenario: &Scenario, flow: &Flow, outcome: &Outcome) -> f64 {
+    let Some(interval) = flow.kind.interval_s() else {
+        let mss = scenario.mss(flow).effective.bytes().get().max(1) as f64;
+        let arrives = 1.0 - outcome.segment_loss.unwrap_or(0.0).min(0.99);
+        return outcome.payload_bytes.unwrap_or(0) as f64 / mss / arrives;
+    };
+    let end = flow.stop.min(scenario.until.time);
+    (end.as_secs_f64() - flow.start.as_secs_f64()).max(0.0) / interval
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FLOWS: &str = "[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"100 packets\"\n\
+                         [[flow]]\nkind = \"bulk\"\n[[flow]]\nkind = \"ping\"\ninterval = \"100 ms\"\n\
+                         [[flow]]\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\nsize = 500\n\
+                         start = \"5 s\"\nstop = \"15 s\"\n[until]\ntime = \"20 s\"\n";
+
+    #[test]
+    fn the_estimate_is_near_what_the_simulator_sends_flow_by_flow() {
+        let scenario = Scenario::from_toml("test", FLOWS).unwrap();
+        let model = Model.run(&scenario, &mut Unwatched).unwrap();
+        let sim = Sim.run(&scenario, &mut Unwatched).unwrap();
+        for ((flow, model), sim) in scenario.flows.iter().zip(&model.flows).zip(&sim.flows) {
+            let sent = sim.data_packets.or(sim.packets).unwrap() as f64;
+            // A ping's packets are its requests and as many replies.
+            let replies = if matches!(flow.kind, FlowKind::Ping { .. }) { 2.0 } else { 1.0 };
+            let ratio = replies * packets_of(&scenario, flow, model) / sent;
+            assert!((0.8..1.25).contains(&ratio), "{:?}: {ratio}", flow.kind);
+        }
+    }
 }

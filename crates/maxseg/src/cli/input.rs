@@ -5,8 +5,9 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use maxseg_core::engine::EngineName;
-use maxseg_core::scenario::{Draft, Point, Sweep};
+use maxseg_core::scenario::Draft;
 
+use crate::experiment::Experiment;
 use crate::failure::Failure;
 use crate::shipped;
 
@@ -47,23 +48,6 @@ impl From<EngineArg> for EngineName {
     }
 }
 
-/// Everything that is to be run.
-#[derive(Debug)]
-pub(crate) struct Input {
-    /// The scenario as written, after `--set`.
-    pub(crate) draft: Draft,
-    /// The file's text, to be run again.
-    pub(crate) text: String,
-    /// What is swept.
-    pub(crate) sweep: Sweep,
-    /// Every combination.
-    pub(crate) points: Vec<Point>,
-    /// Who runs them, each once.
-    pub(crate) engines: Vec<EngineName>,
-    /// How many seeds.
-    pub(crate) seeds: u64,
-}
-
 impl InputArgs {
     /// A scenario of the program's own, with these axes.
     pub(crate) fn shipped(name: &str, axes: &[&str], seeds: u64) -> Self {
@@ -76,7 +60,7 @@ impl InputArgs {
         }
     }
 
-    pub(crate) fn load(&self) -> Result<Input, Failure> {
+    pub(crate) fn load(&self) -> Result<Experiment, Failure> {
         let (name, text) = read(&self.file)?;
         let mut draft = Draft::parse(&name, &text)?;
         for assignment in &self.set {
@@ -88,14 +72,13 @@ impl InputArgs {
         let sweep = draft.sweep()?;
         // Without its sweep the scenario must stand too: its errors have better places.
         draft.scenario()?;
-        let points = sweep.points(&draft)?;
         let mut engines: Vec<EngineName> = Vec::new();
         for engine in self.engine.iter().map(|engine| (*engine).into()) {
             if !engines.contains(&engine) {
                 engines.push(engine);
             }
         }
-        Ok(Input { draft, text, sweep, points, engines, seeds: self.seeds })
+        Ok(Experiment { draft, text, sweep, engines, seeds: self.seeds })
     }
 }
 

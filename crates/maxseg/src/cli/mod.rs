@@ -3,6 +3,8 @@
 mod check;
 mod completions;
 mod demo;
+mod demo_cellular;
+mod demo_tunnel;
 mod input;
 mod run;
 mod schema;
@@ -16,7 +18,6 @@ use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::failure::Failure;
 use crate::printer::{ColorChoice, Printer};
 pub use demo::picture;
-pub(crate) use input::Input;
 pub use schema::{results_schema, scenario_schema};
 
 /// Finds out which TCP segment size, window and timers a path needs, and proves it.
@@ -82,7 +83,7 @@ const ROOMS: [(&str, &[&str]); 5] = [
 ];
 
 /// The command line, for completions, man pages and the help page.
-pub fn command() -> clap::Command {
+pub(crate) fn command() -> clap::Command {
     let command = Cli::command();
     let rooms = rooms(&command);
     let template = format!(

@@ -48,7 +48,7 @@ pub fn results_schema() -> String {
 }
 
 fn pretty(schema: &schemars::Schema) -> String {
-    let mut text = serde_json::to_string_pretty(schema).unwrap_or_default();
+    let mut text = serde_json::to_string_pretty(schema).expect("a schema is plain JSON");
     text.push('\n');
     text
 }

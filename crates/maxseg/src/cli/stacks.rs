@@ -34,12 +34,8 @@ enum What {
 pub(crate) fn run(args: &StacksArgs, printer: Printer) -> Result<(), Failure> {
     match &args.what {
         Some(What::Show { name }) => {
-            let stack = stack(name).map_err(|error| match error.similar {
-                Some(similar) => {
-                    Failure::with_hint(error.to_string(), format!("did you mean `{similar}`?"))
-                }
-                None => Failure::with_hint(error.to_string(), "`maxseg stacks` lists them"),
-            })?;
+            let stack =
+                stack(name).map_err(|error| Failure::with_hint(error.to_string(), error.hint()))?;
             printer.data(stack.text)?;
         }
         None if args.json => {

@@ -1,40 +1,31 @@
-//! Rows as comma-separated values (RFC 4180): swept keys, then every number of the outcome.
+//! Rows as comma-separated values (RFC 4180), with empty fields for the unknown.
 
-use maxseg_core::results::{Row, numbers};
-use serde_json::Value;
+use maxseg_core::results::Row;
 
-/// All rows under one header; empty fields where a value is unknown.
+use super::columns::{Column, Values, columns};
+
+/// All rows under one header.
 pub(crate) fn csv(rows: &[Row]) -> String {
-    let axes: Vec<&String> = rows.first().map(|row| row.point.keys().collect()).unwrap_or_default();
-    let metrics: Vec<String> =
-        rows.first().map(|row| numbers(&row.outcome).keys().cloned().collect()).unwrap_or_default();
-    let mut header: Vec<String> = vec!["engine".to_owned(), "seed".to_owned(), "hash".to_owned()];
-    header.extend(axes.iter().map(|axis| field(axis)));
-    header.extend(metrics.iter().cloned());
-    header.extend(["limited_by".to_owned(), "formula".to_owned()]);
+    let columns = columns(rows);
+    let header: Vec<String> = columns.iter().map(|column| field(&column.name)).collect();
     let mut text = header.join(",") + "\n";
-    for row in rows {
-        let outcome = numbers(&row.outcome);
-        let mut fields = vec![
-            row.engine.to_string(),
-            row.seed.map_or_else(String::new, |seed| seed.to_string()),
-            row.hash.clone(),
-        ];
-        fields.extend(axes.iter().map(|axis| value(row.point.get(*axis))));
-        fields.extend(metrics.iter().map(|metric| value(outcome.get(metric))));
-        fields.push(row.outcome.limited_by.map_or("", |limit| limit.word()).to_owned());
-        fields.push(field(row.outcome.formula.as_deref().unwrap_or("")));
+    for row in 0..rows.len() {
+        let fields: Vec<String> = columns.iter().map(|column| column.field(row)).collect();
         text += &fields.join(",");
         text.push('\n');
     }
     text
 }
 
-fn value(value: Option<&Value>) -> String {
-    match value {
-        None | Some(Value::Null) => String::new(),
-        Some(Value::String(text)) => field(text),
-        Some(other) => field(&other.to_string()),
+impl Column {
+    fn field(&self, row: usize) -> String {
+        let written = match &self.values {
+            Values::Text(values) => values[row].as_deref().map(field),
+            Values::Integer(values) => values[row].map(|n| n.to_string()),
+            // The shortest digits that read back to the same number.
+            Values::Number(values) => values[row].map(|x| x.to_string()),
+        };
+        written.unwrap_or_default()
     }
 }
 

@@ -1,64 +1,64 @@
 //! The one document of `run --json`; its names are a contract.
 
+use maxseg_core::advise::SegmentSizeAdvice;
 use maxseg_core::engine::EngineName;
-use maxseg_core::results::{Row, groups};
+use maxseg_core::results::{Group, Row, groups};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::report::advice::advice_line;
-use crate::runner::environment::Environment;
-use maxseg_core::advise::SegmentSizeAdvice;
+use super::advice::advice_line;
+use crate::environment::Environment;
 
 /// Everything that a run gave.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Document {
+pub(crate) struct Document {
     /// Raised when a name changes its meaning or goes.
-    pub schema_version: u32,
+    pub(crate) schema_version: u32,
     /// The scenario, values as in the file, after `--set`.
-    pub scenario: Value,
+    pub(crate) scenario: Value,
     /// Where and with what it was run.
-    pub environment: Environment,
+    pub(crate) environment: Environment,
     /// Whether every row is there: not after an interrupt.
-    pub complete: bool,
+    pub(crate) complete: bool,
     /// Every run.
-    pub rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
     /// Mean and 95% confidence half-width of every number, for each engine and point.
-    pub summary: Vec<Value>,
+    pub(crate) summary: Vec<Value>,
     /// What to do, after a sweep over the segment size.
-    pub advice: Vec<AdviceEntry>,
+    pub(crate) advice: Vec<AdviceEntry>,
 }
 
 /// The best segment size under one condition.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct AdviceEntry {
+pub(crate) struct AdviceEntry {
     /// Whose runs say so.
-    pub engine: EngineName,
+    pub(crate) engine: EngineName,
     /// The other swept keys with their values.
-    pub condition: Map<String, Value>,
+    pub(crate) condition: Map<String, Value>,
     /// The best size.
-    pub best_bytes: u64,
+    pub(crate) best_bytes: u64,
     /// Sizes that cannot be told from it.
-    pub as_good_bytes: Vec<u64>,
+    pub(crate) as_good_bytes: Vec<u64>,
     /// What it gains over common sizes.
-    pub versus: Vec<VersusEntry>,
+    pub(crate) versus: Vec<VersusEntry>,
     /// Radio frames of a full segment; null where the path has none.
-    pub frames: Option<u64>,
+    pub(crate) frames: Option<u64>,
     /// Bytes that stay empty in the last of them.
-    pub unused_bytes: Option<u64>,
+    pub(crate) unused_bytes: Option<u64>,
     /// All of it in a sentence.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 /// The best size against another.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct VersusEntry {
+pub(crate) struct VersusEntry {
     /// The other size.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
     /// Best ÷ other − 1.
-    pub gain: f64,
+    pub(crate) gain: f64,
     /// Whether that is more than chance, paired by seed; null where one run cannot tell.
-    pub stands_out: Option<bool>,
+    pub(crate) stands_out: Option<bool>,
 }
 
 impl Document {
@@ -70,16 +70,31 @@ impl Document {
         complete: bool,
         advice: &[SegmentSizeAdvice],
     ) -> Self {
-        let summary = groups(&rows).iter().map(maxseg_core::results::Group::to_json).collect();
+        let summary = groups(&rows).iter().map(Group::to_json).collect();
         let advice = advice.iter().map(AdviceEntry::of).collect();
         Self { schema_version: 1, scenario, environment, complete, rows, summary, advice }
     }
 
     /// On one line, as one document.
     pub(crate) fn to_json(&self) -> String {
-        let mut text = serde_json::to_string(self).unwrap_or_default();
+        let mut text = serde_json::to_string(self).expect("a document is plain data");
         text.push('\n');
         text
+    }
+
+    /// All but the rows, with the scenario's text: what stands beside a file of rows.
+    pub(crate) fn without_rows(&self, scenario_text: &str) -> String {
+        let document = serde_json::json!({
+            "schema_version": self.schema_version,
+            "scenario": self.scenario,
+            "scenario_text": scenario_text,
+            "environment": self.environment,
+            "complete": self.complete,
+            "rows": self.rows.len(),
+            "summary": self.summary,
+            "advice": self.advice,
+        });
+        format!("{document:#}\n")
     }
 }
 

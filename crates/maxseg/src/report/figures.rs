@@ -1,206 +1,297 @@
 //! Which pictures show a sweep: the segment size across (or else the axis with most values), one curve
 //! for each value of the next axis, a picture for each combination of the rest.
 
-use maxseg_core::advise::is_size_key;
+use std::collections::BTreeMap;
+
+use maxseg_core::advise::{headers, is_size_key};
 use maxseg_core::engine::EngineName;
 use maxseg_core::results::{Group, Row, groups};
 use maxseg_core::scenario::Scenario;
 use maxseg_core::units::Bytes;
 use serde_json::{Map, Value};
 
-use super::chart::{Axis, Legend, LineChart, Mark, Order, Point, Series};
+use super::axes::{distinct, identity, keys};
+use super::chart::{Axis, Chart, Legend, Line, Mark, Order, Point, Series, Spacing, Tick};
 use super::table::is_doubtful;
-use super::words;
+use super::words::{self, Dimension};
+
+/// The pictures of a sweep.
+#[derive(Debug)]
+pub(crate) struct Figures {
+    /// Some of them, or all.
+    pub(crate) charts: Vec<Chart>,
+    /// How many more there would be.
+    pub(crate) left_out: usize,
+}
 
 /// More pictures than anyone looks through.
 const MOST_FIGURES: usize = 12;
-/// From this factor between largest and smallest on, the vertical axis is logarithmic.
+/// From this factor between largest and smallest on, an axis is logarithmic.
 const LOG_FROM: f64 = 20.0;
+/// The same for windows and buffers, which people double.
+const LOG2_FROM: f64 = 4.0;
+/// Up to so many values each has its tick.
+const MOST_TICKS: usize = 40;
 
-/// The pictures of a sweep; none where no axis is a number.
-pub(crate) fn figures(rows: &[Row], scenario: &Scenario) -> Vec<LineChart> {
+/// The pictures of a sweep; none where no axis has two values.
+pub(crate) fn figures(rows: &[Row], scenario: &Scenario) -> Figures {
     let groups = groups(rows);
-    let Some(x_key) = horizontal(&groups) else { return Vec::new() };
-    let others: Vec<String> = keys(&groups).into_iter().filter(|key| *key != x_key).collect();
-    let series_key = others.iter().max_by_key(|key| distinct(&groups, key).len()).cloned();
-    let facet_keys: Vec<&String> =
-        others.iter().filter(|key| Some(*key) != series_key.as_ref()).collect();
-    let facet = |group: &Group<'_>| -> Map<String, Value> {
-        facet_keys
-            .iter()
-            .filter_map(|key| Some(((*key).clone(), group.point.get(*key)?.clone())))
-            .collect()
+    let Some(across) = Across::of(&groups) else {
+        return Figures { charts: Vec::new(), left_out: 0 };
     };
-    let mut facets: Vec<Map<String, Value>> = Vec::new();
+    let mut others: Vec<&str> =
+        keys(&groups).into_iter().filter(|key| *key != across.key).collect();
+    let most = (0..others.len()).max_by_key(|n| distinct(&groups, others[*n]).len());
+    let series_key = most.map(|n| others.remove(n));
+    let mut order: Vec<String> = Vec::new();
+    let mut facets: BTreeMap<String, Vec<&Group<'_>>> = BTreeMap::new();
     for group in &groups {
-        let here = facet(group);
-        if !facets.contains(&here) {
-            facets.push(here);
+        let facet = identity(group.point, others.iter().copied());
+        let inside = facets.entry(facet.clone()).or_default();
+        if inside.is_empty() {
+            order.push(facet);
         }
+        inside.push(group);
     }
-    facets
-        .iter()
-        .take(MOST_FIGURES)
-        .map(|conditions| {
-            let inside: Vec<&Group<'_>> =
-                groups.iter().filter(|group| facet(group) == *conditions).collect();
-            figure(&inside, &x_key, series_key.as_deref(), conditions, scenario)
-        })
-        .collect()
+    let charts =
+        order.iter().take(MOST_FIGURES).filter_map(|facet| facets.get(facet)).map(|inside| {
+            Figure { groups: inside, across: &across, series_key, facet_keys: &others, scenario }
+                .chart()
+        });
+    Figures { charts: charts.collect(), left_out: order.len().saturating_sub(MOST_FIGURES) }
 }
 
-fn keys(groups: &[Group<'_>]) -> Vec<String> {
-    groups.first().map(|group| group.point.keys().cloned().collect()).unwrap_or_default()
+/// The axis that is laid across.
+struct Across<'a> {
+    key: &'a str,
+    values: Vec<&'a Value>,
+    /// What its numbers measure; `None` where they are words, or of several kinds.
+    dimension: Option<Dimension>,
 }
 
-fn distinct(groups: &[Group<'_>], key: &str) -> Vec<Value> {
-    let mut values: Vec<Value> = Vec::new();
-    for value in groups.iter().filter_map(|group| group.point.get(key)) {
-        if !values.contains(value) {
-            values.push(value.clone());
-        }
+impl<'a> Across<'a> {
+    /// A size; or the axis of numbers with most values; or else that of words.
+    fn of(groups: &[Group<'a>]) -> Option<Self> {
+        let axes = keys(groups).into_iter().map(|key| Self::of_key(groups, key));
+        let axes = axes.filter(|axis| axis.values.len() > 1);
+        axes.max_by_key(|axis| (is_size_key(axis.key), axis.dimension.is_some(), axis.values.len()))
     }
-    values
-}
 
-/// The axis to lay across: a size, or the numeric one with most values; at least two.
-fn horizontal(groups: &[Group<'_>]) -> Option<String> {
-    let numeric = keys(groups).into_iter().filter(|key| {
+    fn of_key(groups: &[Group<'a>], key: &'a str) -> Self {
         let values = distinct(groups, key);
-        values.len() > 1 && values.iter().all(|value| words::number(value).is_some())
-    });
-    let numeric: Vec<String> = numeric.collect();
-    let size = numeric.iter().find(|key| is_size_key(key));
-    size.or_else(|| numeric.iter().max_by_key(|key| distinct(groups, key).len())).cloned()
-}
+        Self { key, dimension: dimension(key, &values), values }
+    }
 
-fn figure(
-    groups: &[&Group<'_>],
-    x_key: &str,
-    series_key: Option<&str>,
-    conditions: &Map<String, Value>,
-    scenario: &Scenario,
-) -> LineChart {
-    let has = |engine| groups.iter().any(|group| group.engine == engine);
-    let by_packets = has(EngineName::Sim);
-    let solid = if by_packets { EngineName::Sim } else { EngineName::Model };
-    let dashed = (by_packets && has(EngineName::Model)).then_some(EngineName::Model);
-    let value_of = |group: &Group<'_>| series_key.and_then(|key| group.point.get(key).cloned());
-    let mut values: Vec<Option<Value>> = Vec::new();
-    for group in groups {
-        let value = value_of(group);
-        if !values.contains(&value) {
-            values.push(value);
+    /// Where a value lies: at its number, or at its place among the words.
+    fn place(&self, value: &Value) -> Option<f64> {
+        match &self.dimension {
+            Some(_) => words::quantity(self.key, value).map(|(_, number)| number),
+            None => self.values.iter().position(|known| *known == value).map(|n| n as f64),
         }
     }
-    let series: Vec<Series> = values
-        .iter()
-        .map(|value| {
-            let curve = |engine: EngineName| {
-                let here =
-                    |group: &&&Group<'_>| group.engine == engine && value_of(group) == *value;
-                points(groups.iter().filter(here).copied().filter(|group| is_sound(group)), x_key)
-            };
-            Series {
-                label: match (series_key, value) {
-                    (Some(key), Some(value)) => words::value(key, value),
-                    _ => solid.to_string(),
-                },
-                solid: curve(solid),
-                dashed: dashed.map(curve).unwrap_or_default(),
+
+    fn axis(&self) -> Axis {
+        let numbers = self.values.iter().filter_map(|value| self.place(value));
+        let mut numbers: Vec<(f64, &Value)> = numbers.zip(self.values.iter().copied()).collect();
+        numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut title = words::title(self.key);
+        let mut write: fn(f64) -> String = words::digits_whole;
+        if let Some(dimension) = &self.dimension {
+            write = dimension.writer();
+            if let Dimension::Count(of) = dimension {
+                title = format!("{title} ({of})");
             }
-        })
-        .collect();
-    let rising =
-        values.iter().all(|value| value.as_ref().is_some_and(|v| words::number(v).is_some()));
-    let marks = if is_size_key(x_key) { frame_marks(scenario, groups, x_key) } else { Vec::new() };
-    let has_bands = series.iter().flat_map(|series| &series.solid).any(|point| point.half > 0.0);
-    LineChart {
-        title: format!("Goodput against {}", words::title(x_key).trim_end_matches(" (bytes)")),
-        subtitle: subtitle(conditions, groups),
-        x: Axis {
-            title: words::title(x_key),
-            log: false,
-            from_zero: false,
-            write: words::digits_whole,
-        },
-        y: Axis {
-            title: "goodput".to_owned(),
-            log: spread(&series) > LOG_FROM,
-            from_zero: true,
-            write: words::round_rate,
-        },
-        series_title: series_key.map(words::title).unwrap_or_default(),
-        order: if rising { Order::Rising } else { Order::None },
-        series,
-        marks_title: if marks.is_empty() {
-            String::new()
+        }
+        let label = |at: f64, value: &Value| match self.dimension {
+            Some(Dimension::Count(_)) => write(at),
+            Some(_) | None => words::value(self.key, value),
+        };
+        let ticks = if numbers.len() <= MOST_TICKS || self.dimension.is_none() {
+            numbers.iter().map(|(at, value)| Tick { at: *at, label: label(*at, value) }).collect()
         } else {
-            "largest size in so many frames".to_owned()
-        },
-        marks,
-        legend: Legend {
-            solid: solid.to_string(),
-            dashed: dashed.map_or_else(String::new, |engine| format!("{engine}, within its range")),
-            band: if has_bands { "95% confidence".to_owned() } else { String::new() },
-        },
+            Vec::new()
+        };
+        Axis { title, spacing: self.spacing(&numbers), ticks, write }
+    }
+
+    fn spacing(&self, numbers: &[(f64, &Value)]) -> Spacing {
+        let Some(dimension) = &self.dimension else { return Spacing::Categories };
+        let (least, most) = match numbers {
+            [(least, _), .., (most, _)] => (*least, *most),
+            _ => return Spacing::Linear,
+        };
+        let factor = if least > 0.0 { most / least } else { 0.0 };
+        // Sizes are compared by their differences: frames have all the same size.
+        if is_size_key(self.key) {
+            Spacing::Linear
+        } else if *dimension == Dimension::Bytes && factor >= LOG2_FROM {
+            Spacing::Log(2)
+        } else if factor > LOG_FROM {
+            Spacing::Log(10)
+        } else {
+            Spacing::Linear
+        }
     }
 }
 
-fn subtitle(conditions: &Map<String, Value>, groups: &[&Group<'_>]) -> String {
-    let mut parts: Vec<String> = conditions
-        .iter()
-        .map(|(key, value)| format!("{} {}", words::title(key), words::value(key, value)))
-        .collect();
-    let seeds = groups.iter().map(|group| group.rows.len()).max().unwrap_or(0);
-    parts.push(match seeds {
-        0 | 1 => "one seed".to_owned(),
-        n => format!("{n} seeds"),
-    });
-    let elapsed = groups.iter().find_map(|group| group.rows.first()?.outcome.elapsed_s);
-    parts.extend(elapsed.map(|seconds| format!("{} a run", words::time(seconds))));
-    parts.join(", ")
+/// What all these values measure, if it is the same.
+fn dimension(key: &str, values: &[&Value]) -> Option<Dimension> {
+    let mut dimensions = values.iter().map(|value| Some(words::quantity(key, value)?.0));
+    let first = dimensions.next()??;
+    dimensions.all(|other| other.as_ref() == Some(&first)).then_some(first)
 }
 
-/// Whether no formula was used where it does not hold: such points would draw a line that means nothing.
-fn is_sound(group: &Group<'_>) -> bool {
-    !group.rows.iter().any(|row| is_doubtful(row))
+/// One picture to be made.
+struct Figure<'a, 'g> {
+    groups: &'a [&'g Group<'g>],
+    across: &'a Across<'a>,
+    series_key: Option<&'a str>,
+    facet_keys: &'a [&'a str],
+    scenario: &'a Scenario,
 }
 
-fn points<'a>(groups: impl Iterator<Item = &'a Group<'a>>, x_key: &str) -> Vec<Point> {
-    let mut points: Vec<Point> = groups
-        .filter_map(|group| {
+impl Figure<'_, '_> {
+    fn chart(&self) -> Chart {
+        let has = |engine| self.groups.iter().any(|group| group.engine == engine);
+        let by_packets = has(EngineName::Sim);
+        let solid = if by_packets { EngineName::Sim } else { EngineName::Model };
+        let dashed = (by_packets && has(EngineName::Model)).then_some(EngineName::Model);
+        let (series, order) = self.series(solid, dashed);
+        let marks = self.frame_marks();
+        let has_bands = series.iter().flat_map(Series::points).any(|point| point.half > 0.0);
+        let words_of = |engine: EngineName| match engine {
+            EngineName::Model => format!("{engine}, within its range"),
+            EngineName::Sim => engine.to_string(),
+        };
+        let x = self.across.axis();
+        Chart {
+            title: format!("Goodput against {}", x.title.trim_end_matches(" (bytes)")),
+            subtitle: self.subtitle(),
+            y: Axis {
+                title: "goodput".to_owned(),
+                spacing: if spread(&series) > LOG_FROM {
+                    Spacing::Log(10)
+                } else {
+                    Spacing::FromZero
+                },
+                ticks: Vec::new(),
+                write: words::round_rate,
+            },
+            x,
+            series_title: self.series_key.map(words::title).unwrap_or_default(),
+            order,
+            series,
+            marks_title: if marks.is_empty() {
+                String::new()
+            } else {
+                "largest size in so many frames".to_owned()
+            },
+            marks,
+            legend: Legend {
+                solid: words_of(solid),
+                dashed: dashed.map(words_of).unwrap_or_default(),
+                band: if has_bands { "95% confidence".to_owned() } else { String::new() },
+            },
+        }
+    }
+
+    /// A curve for each value of the series' axis, and whether those values rise.
+    fn series(&self, solid: EngineName, dashed: Option<EngineName>) -> (Vec<Series>, Order) {
+        let Some(key) = self.series_key else {
+            let series = self.one_series(solid.to_string(), self.groups, solid, dashed);
+            return (vec![series], Order::None);
+        };
+        let mut by_value: BTreeMap<String, Vec<&Group<'_>>> = BTreeMap::new();
+        for group in self.groups {
+            by_value.entry(identity(group.point, [key])).or_default().push(group);
+        }
+        let values = distinct(self.groups.iter().copied(), key);
+        let series = values.iter().filter_map(|value| {
+            let groups = by_value.get(&value.to_string())?;
+            Some(self.one_series(words::value(key, value), groups, solid, dashed))
+        });
+        let rises = dimension(key, &values).is_some();
+        (series.collect(), if rises { Order::Rising } else { Order::None })
+    }
+
+    fn one_series(
+        &self,
+        label: String,
+        groups: &[&Group<'_>],
+        solid: EngineName,
+        dashed: Option<EngineName>,
+    ) -> Series {
+        let line = |engine: EngineName| {
+            self.line(groups.iter().copied().filter(|group| group.engine == engine))
+        };
+        Series { label, solid: line(solid), dashed: dashed.map(line).unwrap_or_default() }
+    }
+
+    /// The goodputs along the axis, in pieces: where a formula does not hold there is a gap.
+    fn line<'b>(&self, groups: impl Iterator<Item = &'b Group<'b>>) -> Line {
+        let points = groups.filter_map(|group| {
             let summary = group.goodput()?;
-            let x = words::number(group.point.get(x_key)?)?;
-            Some(Point { x, y: summary.mean, half: summary.ci95().unwrap_or(0.0) })
-        })
-        .collect();
-    points.sort_by(|a, b| a.x.total_cmp(&b.x));
-    points
+            let x = self.across.place(group.point.get(self.across.key)?)?;
+            let half = summary.ci95().unwrap_or(0.0);
+            Some((Point { x, y: summary.mean, half }, is_doubtful(group)))
+        });
+        let mut points: Vec<(Point, bool)> = points.collect();
+        points.sort_by(|(a, _), (b, _)| a.x.total_cmp(&b.x));
+        let pieces = points.split(|(_, is_doubtful)| *is_doubtful);
+        let pieces = pieces.filter(|piece| !piece.is_empty());
+        pieces.map(|piece| piece.iter().map(|(point, _)| *point).collect()).collect()
+    }
+
+    fn subtitle(&self) -> String {
+        let mut parts: Vec<String> = Vec::new();
+        if let Some(group) = self.groups.first() {
+            let value = |key: &&str| {
+                let value = group.point.get(*key)?;
+                Some(format!("{} {}", words::title(key), words::value(key, value)))
+            };
+            parts.extend(self.facet_keys.iter().filter_map(value));
+        }
+        let seeds = self.groups.iter().map(|group| group.rows.len()).max().unwrap_or(0);
+        parts.push(match seeds {
+            0 | 1 => "one seed".to_owned(),
+            n => format!("{n} seeds"),
+        });
+        parts.extend(self.elapsed());
+        parts.join(", ")
+    }
+
+    /// How long the runs took: a transfer of so many bytes ends when it ends.
+    fn elapsed(&self) -> Option<String> {
+        let rows = self.groups.iter().flat_map(|group| &group.rows);
+        let seconds = rows.filter_map(|row| row.outcome.elapsed_s);
+        let (least, most) =
+            seconds.fold((f64::INFINITY, 0.0_f64), |(least, most), s| (least.min(s), most.max(s)));
+        let (shortest, longest) = (words::time(least), words::time(most));
+        let words = if shortest == longest {
+            format!("{longest} a run")
+        } else {
+            format!("{shortest} to {longest} a run")
+        };
+        (least <= most).then_some(words)
+    }
+
+    /// The sizes beyond which a packet takes one frame more on the hop with the smallest frames.
+    fn frame_marks(&self) -> Vec<Mark> {
+        let link = self.scenario.path.smallest_frames().map(|(link, _)| link);
+        let Some(link) = link.filter(|_| is_size_key(self.across.key)) else { return Vec::new() };
+        let point = self.groups.first().map(|group| group.point);
+        let headers = point.map_or(Bytes::ZERO, |point: &Map<_, _>| headers(self.scenario, point));
+        let largest = self.across.values.iter().filter_map(|value| value.as_u64()).max();
+        let frames = |size: u64| link.frames(Bytes::new(size) + headers);
+        (1..=largest.unwrap_or(0))
+            .filter(|size| frames(*size) < frames(size + 1))
+            .map(|size| Mark { x: size as f64, label: frames(size).to_string() })
+            .collect()
+    }
 }
 
 /// The largest value of all curves ÷ the smallest above zero.
 fn spread(series: &[Series]) -> f64 {
-    let values = || {
-        let points = series.iter().flat_map(|series| series.solid.iter().chain(&series.dashed));
-        points.map(|point| point.y).filter(|y| *y > 0.0)
-    };
+    let values = || series.iter().flat_map(Series::points).map(|p| p.y).filter(|y| *y > 0.0);
     values().fold(0.0, f64::max) / values().fold(f64::INFINITY, f64::min)
-}
-
-/// The sizes beyond which a packet takes one frame more on the hop with the smallest frames.
-fn frame_marks(scenario: &Scenario, groups: &[&Group<'_>], x_key: &str) -> Vec<Mark> {
-    let hops = scenario.path.hops.iter().map(|hop| &hop.forward);
-    let with_frames = hops.filter_map(|link| Some((link.frame?, link)));
-    let Some((_, link)) = with_frames.min_by_key(|(size, _)| *size) else { return Vec::new() };
-    let headers = groups
-        .first()
-        .map_or(Bytes::ZERO, |group| maxseg_core::advise::headers(scenario, group.point));
-    let sizes = groups.iter().filter_map(|group| group.point.get(x_key)?.as_u64());
-    let largest = sizes.max().unwrap_or(0);
-    let frames = |size: u64| link.frames(Bytes::new(size) + headers);
-    (1..=largest)
-        .filter(|size| frames(*size) < frames(size + 1))
-        .map(|size| Mark { x: size as f64, label: frames(size).to_string() })
-        .collect()
 }

@@ -1,15 +1,21 @@
 //! The report: one page that needs nothing else, neither network nor scripts.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use maxseg_core::advise::SegmentSizeAdvice;
+use maxseg_core::advise::{SegmentSizeAdvice, is_size_key};
+use maxseg_core::engine::EngineName;
 use maxseg_core::outcome::Outcome;
 use maxseg_core::results::{Group, groups};
+use maxseg_core::scenario::Scenario;
 use serde_json::{Map, Value};
 
-use super::chart::{LineChart, escape};
-use super::document::Document;
-use super::{advice_lines, caveat_lines, words};
+use super::axes::{identity, keys};
+use super::chart::escape;
+use super::document::{AdviceEntry, Document};
+use super::flows::{TITLES, flow_heads, flow_lines};
+use super::table::{doubt, is_doubtful};
+use super::{Figures, advice_lines, caveat_lines, figures, words};
 
 const STYLE: &str = include_str!("report.css");
 
@@ -17,9 +23,10 @@ const STYLE: &str = include_str!("report.css");
 pub(crate) fn page(
     document: &Document,
     text: &str,
-    figures: &[LineChart],
+    scenario: &Scenario,
     advice: &[SegmentSizeAdvice],
 ) -> String {
+    let groups = groups(&document.rows);
     let word = |key: &str| document.scenario.get(key).and_then(Value::as_str).unwrap_or_default();
     let name = match word("name") {
         "" => "A scenario without a name",
@@ -38,11 +45,9 @@ pub(crate) fn page(
         page += "<p><strong>Interrupted: some runs are missing.</strong> The same command goes on from here.</p>\n";
     }
     page += &list("Best segment size", &advice_lines(advice));
-    if !figures.is_empty() {
-        page += "<h2>Goodput</h2>\n";
-        page.extend(figures.iter().map(|figure| figure.to_svg(false)));
-    }
-    page += &results(document);
+    page += &pictures(&figures(&document.rows, scenario));
+    page += &results(&groups, document);
+    page += &flows(&groups, scenario);
     page += &list("Caveats", &caveat_lines(&document.rows));
     page += &again(document, text);
     page += "</body>\n</html>\n";
@@ -57,15 +62,28 @@ fn list(title: &str, lines: &[String]) -> String {
     format!("<h2>{title}</h2>\n<ul>\n{items}</ul>\n")
 }
 
+fn pictures(Figures { charts, left_out }: &Figures) -> String {
+    if charts.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("<h2>Goodput</h2>\n");
+    if *left_out > 0 {
+        let all = charts.len() + left_out;
+        let _ = writeln!(
+            text,
+            "<p>The first {} of {all} pictures; the table below has everything.</p>",
+            charts.len()
+        );
+    }
+    text.extend(charts.iter().map(|chart| chart.to_svg(false)));
+    text
+}
+
 /// Every engine and point, with all that is known of it.
-fn results(document: &Document) -> String {
-    let groups = groups(&document.rows);
-    let axes: Vec<&String> =
-        groups.first().map(|group| group.point.keys().collect()).unwrap_or_default();
-    let metrics: Vec<&Metric> = METRICS
-        .iter()
-        .filter(|metric| groups.iter().any(|g| g.summary(metric.of).is_some()))
-        .collect();
+fn results(groups: &[Group<'_>], document: &Document) -> String {
+    let axes = keys(groups);
+    let is_known = |metric: &&Metric| groups.iter().any(|g| g.summary(metric.of).is_some());
+    let metrics: Vec<&Metric> = METRICS.iter().filter(is_known).collect();
     let mut table = String::from("<h2>Results</h2>\n<div class=\"wide\"><table>\n<thead><tr>");
     for axis in &axes {
         let _ =
@@ -77,9 +95,10 @@ fn results(document: &Document) -> String {
     }
     table +=
         "<th class=\"word\">limited by</th><th class=\"word\">formula</th></tr></thead>\n<tbody>\n";
-    for group in &groups {
-        let class = if is_best(group, document) { " class=\"best\"" } else { "" };
-        let _ = write!(table, "<tr{class}>");
+    let best = best_points(document);
+    for group in groups {
+        let is_best = best.contains(&(group.engine, point_identity(group.point)));
+        table += if is_best { "<tr class=\"best\">" } else { "<tr>" };
         for axis in &axes {
             let value = group.point.get(*axis).map_or(String::new(), |v| words::value(axis, v));
             let _ = write!(table, "<td>{}</td>", escape(&value));
@@ -98,20 +117,67 @@ fn results(document: &Document) -> String {
         );
     }
     table += "</tbody>\n</table></div>\n";
+    if groups.iter().any(is_doubtful) {
+        table += "<p class=\"note\">~ outside the formula's range</p>\n";
+    }
     table
 }
 
-/// Whether the advice is to use this point.
-fn is_best(group: &Group<'_>, document: &Document) -> bool {
-    document.advice.iter().any(|advice| {
-        let mut rest: Map<String, Value> = group.point.clone();
-        let size = rest.iter().find(|(key, _)| maxseg_core::advise::is_size_key(key));
-        let Some((key, size)) = size.map(|(key, size)| (key.clone(), size.as_u64())) else {
-            return false;
+/// Each flow of every engine and point, where there are several.
+fn flows(groups: &[Group<'_>], scenario: &Scenario) -> String {
+    let lines = flow_lines(groups, scenario);
+    if lines.is_empty() {
+        return String::new();
+    }
+    let axes = keys(groups).len();
+    // Engine and flow, after the axes, are words.
+    let heads = |tag: &str, heads: &[String]| -> String {
+        let class = |index: usize| if index < axes { "" } else { " class=\"word\"" };
+        let cell = |(index, head): (usize, &String)| {
+            format!("<{tag}{}>{}</{tag}>", class(index), escape(head))
         };
-        rest.remove(&key);
-        advice.engine == group.engine && size == Some(advice.best_bytes) && rest == advice.condition
-    })
+        heads.iter().enumerate().map(cell).collect()
+    };
+    let numbers = |tag: &str, numbers: &[String]| -> String {
+        numbers.iter().map(|number| format!("<{tag}>{}</{tag}>", escape(number))).collect()
+    };
+    let mut table = format!(
+        "<h2>Flow by flow</h2>\n<div class=\"wide\"><table>\n<thead><tr>{}{}<th class=\"word\">limited by</th></tr></thead>\n<tbody>\n",
+        heads("th", &flow_heads(groups)),
+        numbers("th", &TITLES.map(str::to_owned))
+    );
+    for line in &lines {
+        let _ = writeln!(
+            table,
+            "<tr>{}{}<td class=\"word\">{}</td></tr>",
+            heads("td", &line.of),
+            numbers("td", &line.numbers),
+            line.limited_by
+        );
+    }
+    table += "</tbody>\n</table></div>\n";
+    table
+}
+
+/// The points that the advice is to use, with the engine that says so.
+fn best_points(document: &Document) -> BTreeSet<(EngineName, String)> {
+    let Some(row) = document.rows.first() else { return BTreeSet::new() };
+    let Some(size_key) = row.point.keys().find(|key| is_size_key(key)) else {
+        return BTreeSet::new();
+    };
+    let of = |advice: &AdviceEntry| {
+        let mut point = advice.condition.clone();
+        point.insert(size_key.clone(), Value::from(advice.best_bytes));
+        (advice.engine, point_identity(&point))
+    };
+    document.advice.iter().map(of).collect()
+}
+
+/// A point's values whatever the order of its keys.
+fn point_identity(point: &Map<String, Value>) -> String {
+    let mut keys: Vec<&str> = point.keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    identity(point, keys)
 }
 
 struct Metric {
@@ -121,7 +187,7 @@ struct Metric {
     write: fn(f64) -> String,
 }
 
-const METRICS: [Metric; 13] = [
+const METRICS: [Metric; 14] = [
     Metric { key: "goodput_bps", title: "goodput", of: |o| o.goodput_bps, write: words::rate },
     Metric {
         key: "segment_loss",
@@ -133,7 +199,13 @@ const METRICS: [Metric; 13] = [
     Metric { key: "rtt_mean_s", title: "RTT mean", of: |o| o.rtt_mean_s, write: words::time },
     Metric { key: "rtt_p99_s", title: "RTT p99", of: |o| o.rtt_p99_s, write: words::time },
     Metric { key: "ping_mean_s", title: "ping mean", of: |o| o.ping_mean_s, write: words::time },
-    Metric { key: "queue_mean_s", title: "queue", of: |o| o.queue_mean_s, write: words::time },
+    Metric { key: "ping_p99_s", title: "ping p99", of: |o| o.ping_p99_s, write: words::time },
+    Metric {
+        key: "queue_mean_s",
+        title: "queue forward",
+        of: |o| o.queue_mean_s,
+        write: words::time,
+    },
     Metric {
         key: "data_packets",
         title: "data packets",
@@ -172,14 +244,17 @@ fn count(count: Option<u64>) -> Option<f64> {
 }
 
 impl Metric {
-    /// The mean, with its confidence interval where it is a goodput.
+    /// The mean; of a goodput with its confidence interval, and with a mark where the formula does not
+    /// hold.
     fn show(&self, group: &Group<'_>) -> String {
         let Some(summary) = group.summary(self.of) else { return "–".to_owned() };
         let mean = (self.write)(summary.mean);
+        if self.key != "goodput_bps" {
+            return mean;
+        }
+        let mean = format!("{}{mean}", doubt(group));
         match summary.ci95() {
-            Some(half) if half > 0.0 && self.key == "goodput_bps" => {
-                format!("{mean} ± {}", (self.write)(half))
-            }
+            Some(half) if half > 0.0 => format!("{mean} ± {}", (self.write)(half)),
             Some(_) | None => mean,
         }
     }
@@ -196,7 +271,7 @@ fn again(document: &Document, text: &str) -> String {
         ("kernel", environment.kernel.clone().unwrap_or_else(unknown)),
         ("processor", environment.cpu.clone().unwrap_or_else(unknown)),
         ("cores", environment.cores.to_string()),
-        ("started", format!("{} seconds after 1970-01-01 UTC", environment.started_unix_s)),
+        ("started", environment.started.clone()),
     ];
     let facts: String = facts
         .iter()

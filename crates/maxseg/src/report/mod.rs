@@ -1,20 +1,30 @@
 //! Results for people and programs.
 
 mod advice;
+mod axes;
 mod caveats;
-pub mod chart;
+mod chart;
+mod columns;
 mod csv;
-pub mod document;
+pub(crate) mod document;
 mod figures;
+mod flows;
 mod html;
+mod matrix;
 mod parquet;
 mod table;
-pub mod words;
+mod text;
+pub(crate) mod words;
 
 pub(crate) use advice::{advice_lines, segment_sizes};
-pub(crate) use caveats::caveat_lines;
+pub(crate) use axes::distinct;
+pub(crate) use caveats::{Gathered, Gathering, caveat_lines};
 pub(crate) use csv::csv;
-pub(crate) use figures::figures;
+pub(crate) use figures::{Figures, figures};
 pub(crate) use html::page;
 pub(crate) use parquet::parquet;
-pub(crate) use table::{plain, right, table};
+pub(crate) use table::{lines, plain, right};
+pub(crate) use text::{results, text};
+
+#[cfg(test)]
+mod tests;

@@ -1,86 +1,21 @@
-//! Rows as a Parquet table: swept keys, then every number of the outcome, with nulls for the unknown.
+//! Rows as a Parquet table, with nulls for the unknown.
 
 use std::sync::Arc;
 
-use maxseg_core::results::{Row, numbers};
+use maxseg_core::results::Row;
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::Result;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
-use serde_json::Value;
 
+use super::columns::{Column, Values, columns};
 use crate::failure::Failure;
-
-/// A column: its name and a value, or none, for each row.
-struct Column {
-    name: String,
-    values: Values,
-}
-
-enum Values {
-    Text(Vec<Option<String>>),
-    Integer(Vec<Option<i64>>),
-    Number(Vec<Option<f64>>),
-}
 
 /// The file's bytes.
 pub(crate) fn parquet(rows: &[Row]) -> std::result::Result<Vec<u8>, Failure> {
     write(&columns(rows)).map_err(|error| Failure::new(format!("cannot write Parquet: {error}")))
-}
-
-fn columns(rows: &[Row]) -> Vec<Column> {
-    let text = |name: &str, of: &dyn Fn(&Row) -> Option<String>| Column {
-        name: name.to_owned(),
-        values: Values::Text(rows.iter().map(of).collect()),
-    };
-    let mut columns = vec![
-        text("engine", &|row| Some(row.engine.to_string())),
-        Column {
-            name: "seed".to_owned(),
-            values: Values::Integer(
-                rows.iter().map(|row| row.seed.and_then(|seed| i64::try_from(seed).ok())).collect(),
-            ),
-        },
-        text("hash", &|row| Some(row.hash.clone())),
-    ];
-    for key in rows.first().iter().flat_map(|row| row.point.keys()) {
-        columns.push(column(key, rows.iter().map(|row| row.point.get(key).cloned()).collect()));
-    }
-    let outcomes: Vec<_> = rows.iter().map(|row| numbers(&row.outcome)).collect();
-    for key in outcomes.first().iter().flat_map(|outcome| outcome.keys()) {
-        let values = outcomes.iter().map(|outcome| {
-            // Counts as numbers too: a column has one type, whatever the first row happens to hold.
-            outcome.get(key).and_then(Value::as_f64)
-        });
-        columns.push(Column { name: key.clone(), values: Values::Number(values.collect()) });
-    }
-    columns.push(text("limited_by", &|row| row.outcome.limited_by.map(|limit| limit.to_string())));
-    columns.push(text("formula", &|row| row.outcome.formula.clone()));
-    columns.push(text("caveats", &|row| {
-        let codes: Vec<&str> = row.caveats.iter().map(|caveat| caveat.code.as_str()).collect();
-        Some(codes.join(" "))
-    }));
-    columns
-}
-
-/// A swept key: numbers where all its values are, text otherwise.
-fn column(name: &str, values: Vec<Option<Value>>) -> Column {
-    let name = name.to_owned();
-    let all = |is: fn(&Value) -> bool| values.iter().flatten().all(is);
-    let values = if all(Value::is_i64) {
-        Values::Integer(values.iter().map(|value| value.as_ref()?.as_i64()).collect())
-    } else if all(Value::is_number) {
-        Values::Number(values.iter().map(|value| value.as_ref()?.as_f64()).collect())
-    } else {
-        let text = |value: Option<Value>| {
-            let value = value?;
-            Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
-        };
-        Values::Text(values.into_iter().map(text).collect())
-    };
-    Column { name, values }
 }
 
 fn write(columns: &[Column]) -> Result<Vec<u8>> {
@@ -137,6 +72,7 @@ mod tests {
     use maxseg_core::outcome::Outcome;
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::RowAccessor;
+    use serde_json::Value;
 
     use super::*;
 

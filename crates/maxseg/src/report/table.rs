@@ -1,39 +1,58 @@
 //! Results on a terminal: a matrix for two axes, a long table otherwise.
 
+use std::collections::BTreeMap;
+
 use comfy_table::{Cell, CellAlignment, ContentLineStyle, LineStyle, Table, TableStyle};
 use maxseg_core::advise::is_size_key;
 use maxseg_core::engine::EngineName;
-use maxseg_core::results::{Group, Row, groups};
-use serde_json::{Map, Value};
+use maxseg_core::outcome::Outcome;
+use maxseg_core::results::{Group, Row};
 
+use super::axes::{identity, keys};
+use super::matrix::Matrix;
 use super::words;
 use crate::printer::Printer;
 
-/// What the rows say.
-pub(crate) fn table(rows: &[Row], printer: Printer) -> String {
-    let groups = groups(rows);
-    let axes: Vec<String> =
-        groups.first().map(|group| group.point.keys().cloned().collect()).unwrap_or_default();
-    match axes.as_slice() {
+/// What the groups say.
+pub(super) fn table(groups: &[Group<'_>], printer: Printer) -> String {
+    let axes = keys(groups);
+    let (mut text, has_star) = match axes.as_slice() {
         [a, b] if !printer.is_verbose() => {
-            let (down, across) = if is_size_key(a) { (a, b) } else { (b, a) };
-            let engines = engines(&groups);
-            let matrices = engines.iter().map(|engine| {
-                let heading = format!(
-                    "Goodput by {engine}: {} down, {} across",
-                    words::title(down),
-                    words::title(across)
-                );
-                let heading = printer.bold(&heading);
-                format!("{heading}\n{}\n", matrix(&groups, *engine, down, across))
-            });
-            let footnote = "* best of its column";
-            let doubt =
-                if rows.iter().any(is_doubtful) { ", ~ outside the formula's range" } else { "" };
-            format!("{}{footnote}{doubt}\n", matrices.collect::<Vec<_>>().join("\n"))
+            let (down, across) = if goes_down(a, b) { (a, b) } else { (b, a) };
+            matrices(groups, down, across, printer)
         }
-        _ => format!("{}\n", long(&groups, &axes)),
+        _ => (lines(&long(groups, &axes)), false),
+    };
+    let has_doubt = groups.iter().any(is_doubtful);
+    let notes = [(has_star, "* best of its column"), (has_doubt, "~ outside the formula's range")];
+    let notes: Vec<&str> = notes.iter().filter(|(is, _)| *is).map(|(_, note)| *note).collect();
+    if !notes.is_empty() {
+        text += &notes.join(", ");
+        text.push('\n');
     }
+    text
+}
+
+/// Whether the first of two axes is the one to choose from: a size, or else a setting.
+fn goes_down(a: &str, b: &str) -> bool {
+    is_size_key(a) || (!is_size_key(b) && words::is_setting(a) && !words::is_setting(b))
+}
+
+/// A matrix for each engine, and whether the best of their columns are marked.
+fn matrices(groups: &[Group<'_>], down: &str, across: &str, printer: Printer) -> (String, bool) {
+    let mut has_star = false;
+    let texts: Vec<String> = engines(groups)
+        .iter()
+        .map(|engine| {
+            let of_engine: Vec<_> = groups.iter().filter(|group| group.engine == *engine).collect();
+            let matrix = Matrix::new(&of_engine, down, across);
+            has_star |= matrix.marks_the_best();
+            let (down, across) = (words::title(down), words::title(across));
+            let heading = format!("Goodput by {engine}: {down} down, {across} across");
+            format!("{}\n{}", printer.bold(&heading), lines(&matrix.table()))
+        })
+        .collect();
+    (texts.join("\n"), has_star)
 }
 
 fn engines(groups: &[Group<'_>]) -> Vec<EngineName> {
@@ -54,86 +73,63 @@ pub(crate) fn plain() -> Table {
     table
 }
 
+/// The table's text, without blanks at the ends of its lines.
+pub(crate) fn lines(table: &Table) -> String {
+    table.to_string().lines().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
 /// A cell for a number.
 pub(crate) fn right(text: impl Into<String>) -> Cell {
     Cell::new(text.into()).set_alignment(CellAlignment::Right)
 }
 
 /// Whether a formula was used where it does not hold.
-pub(super) fn is_doubtful(row: &Row) -> bool {
-    row.caveats.iter().any(|caveat| caveat.code == "outside-range")
+pub(super) fn is_doubtful(group: &Group<'_>) -> bool {
+    let outside = |row: &&Row| row.caveats.iter().any(|caveat| caveat.code == "outside-range");
+    group.rows.iter().any(outside)
 }
 
-/// One engine's goodput: `down` the rows, `across` the columns, the best of each column marked.
-fn matrix(groups: &[Group<'_>], engine: EngineName, down: &str, across: &str) -> Table {
-    let of_engine: Vec<&Group<'_>> = groups.iter().filter(|group| group.engine == engine).collect();
-    let values = |key: &str| {
-        let mut values: Vec<&Value> = Vec::new();
-        for value in of_engine.iter().filter_map(|group| group.point.get(key)) {
-            if !values.contains(&value) {
-                values.push(value);
-            }
-        }
-        values
-    };
-    let (rows, columns) = (values(down), values(across));
-    let at = |row: &Value, column: &Value| {
-        let here = |group: &&&Group<'_>| {
-            group.point.get(down) == Some(row) && group.point.get(across) == Some(column)
-        };
-        let group = of_engine.iter().find(here)?;
-        Some((group.goodput()?.mean, group.rows.iter().any(|row| is_doubtful(row))))
-    };
-    let mut table = plain();
-    let titles = columns.iter().map(|column| right(words::value(across, column)));
-    table.set_header(std::iter::once(Cell::new("")).chain(titles));
-    for row in &rows {
-        let cells = columns.iter().map(|column| {
-            let means = rows.iter().filter_map(|other| at(other, column)).map(|(mean, _)| mean);
-            let best = means.fold(0.0, f64::max);
-            let Some((mean, doubtful)) = at(row, column) else { return right("-") };
-            let star = if mean >= best { "*" } else { "" };
-            let doubt = if doubtful { "~" } else { "" };
-            right(format!("{star}{doubt}{}", words::rate(mean)))
-        });
-        table.add_row(std::iter::once(right(words::value(down, row))).chain(cells));
-    }
-    table
+/// The mark of a number that comes from such a formula.
+pub(super) fn doubt(group: &Group<'_>) -> &'static str {
+    if is_doubtful(group) { "~" } else { "" }
 }
 
 /// A line a point: all engines side by side.
-fn long(groups: &[Group<'_>], axes: &[String]) -> Table {
+fn long(groups: &[Group<'_>], axes: &[&str]) -> Table {
     let engines = engines(groups);
-    let mut points: Vec<&Map<String, Value>> = Vec::new();
+    let mut order: Vec<String> = Vec::new();
+    let mut points: BTreeMap<String, BTreeMap<EngineName, &Group<'_>>> = BTreeMap::new();
     for group in groups {
-        if !points.contains(&group.point) {
-            points.push(group.point);
+        let point = identity(group.point, axes.iter().copied());
+        let here = points.entry(point.clone()).or_default();
+        if here.is_empty() {
+            order.push(point);
         }
+        here.insert(group.engine, group);
     }
     let both = engines.contains(&EngineName::Model) && engines.contains(&EngineName::Sim);
+    let details: Vec<&Detail> = DETAILS.iter().filter(|detail| detail.is_known(groups)).collect();
     let mut header: Vec<Cell> = axes.iter().map(|axis| right(words::title(axis))).collect();
     header.extend(engines.iter().map(|engine| right(format!("goodput by {engine}"))));
     if both {
         header.push(right("model/sim"));
     }
-    for title in ["RTT", "queue", "segments lost", "resent", "timeouts"] {
-        header.push(right(title));
-    }
+    header.extend(details.iter().map(|detail| right(detail.title)));
     header.push(Cell::new("limited by"));
     let mut table = plain();
     table.set_header(header);
-    for point in points {
-        let here = |engine: EngineName| {
-            groups.iter().find(|group| group.engine == engine && group.point == point)
-        };
-        let mut row: Vec<Cell> =
-            point.iter().map(|(key, value)| right(words::value(key, value))).collect();
-        row.extend(engines.iter().map(|engine| right(here(*engine).map_or_else(dash, goodput))));
-        if both {
-            row.push(right(ratio(here(EngineName::Model), here(EngineName::Sim))));
-        }
+    for here in order.iter().filter_map(|point| points.get(point)) {
+        let of = |engine: EngineName| here.get(&engine).copied();
         // Of the engine that knows most.
-        row.extend(details(engines.last().and_then(|engine| here(*engine))));
+        let Some(best) = here.values().next_back() else { continue };
+        let mut row: Vec<Cell> =
+            best.point.iter().map(|(key, value)| right(words::value(key, value))).collect();
+        row.extend(engines.iter().map(|engine| right(of(*engine).map_or_else(dash, goodput))));
+        if both {
+            row.push(right(ratio(of(EngineName::Model), of(EngineName::Sim))));
+        }
+        row.extend(details.iter().map(|detail| right(detail.show(best))));
+        row.push(Cell::new(best.limited_by().map_or("-", |limit| limit.word())));
         table.add_row(row);
     }
     table
@@ -146,11 +142,10 @@ fn dash() -> String {
 /// The mean with its confidence interval, where there are several runs.
 fn goodput(group: &Group<'_>) -> String {
     let Some(summary) = group.goodput() else { return dash() };
+    let mean = format!("{}{}", doubt(group), words::rate(summary.mean));
     match summary.ci95() {
-        Some(half) if half > 0.0 => {
-            format!("{} ±{}", words::rate(summary.mean), words::percent(half / summary.mean))
-        }
-        Some(_) | None => words::rate(summary.mean),
+        Some(half) if half > 0.0 => format!("{mean} ±{}", words::percent(half / summary.mean)),
+        Some(_) | None => mean,
     }
 }
 
@@ -161,17 +156,41 @@ fn ratio(model: Option<&Group<'_>>, sim: Option<&Group<'_>>) -> String {
     }
 }
 
-fn details(group: Option<&Group<'_>>) -> Vec<Cell> {
-    let Some(group) = group else { return Vec::new() };
-    let mean = |of: fn(&maxseg_core::outcome::Outcome) -> Option<f64>, show: fn(f64) -> String| {
-        right(group.summary(of).map_or_else(dash, |summary| show(summary.mean)))
-    };
-    vec![
-        mean(|o| o.rtt_mean_s.or(o.ping_mean_s), words::time),
-        mean(|o| o.queue_mean_s, words::time),
-        mean(|o| o.segment_loss, words::percent),
-        mean(|o| o.retransmitted_packets.map(|n| n as f64), words::digits),
-        mean(|o| o.timeouts.map(|n| n as f64), words::digits),
-        Cell::new(group.limited_by().map_or("-", |limit| limit.word())),
-    ]
+/// A column of what else is known.
+struct Detail {
+    title: &'static str,
+    of: fn(&Outcome) -> Option<f64>,
+    write: fn(f64) -> String,
+    /// Whether the column is there also where nothing is known.
+    always: bool,
+}
+
+const DETAILS: [Detail; 7] = [
+    Detail { title: "RTT", of: |o| o.rtt_mean_s, write: words::time, always: false },
+    Detail { title: "ping", of: |o| o.ping_mean_s, write: words::time, always: false },
+    Detail { title: "ping p99", of: |o| o.ping_p99_s, write: words::time, always: false },
+    Detail { title: "queue forward", of: |o| o.queue_mean_s, write: words::time, always: true },
+    Detail { title: "lost", of: |o| o.segment_loss, write: words::percent, always: true },
+    Detail {
+        title: "resent",
+        of: |o| o.retransmitted_packets.map(|n| n as f64),
+        write: words::digits,
+        always: false,
+    },
+    Detail {
+        title: "timeouts",
+        of: |o| o.timeouts.map(|n| n as f64),
+        write: words::digits,
+        always: false,
+    },
+];
+
+impl Detail {
+    fn is_known(&self, groups: &[Group<'_>]) -> bool {
+        self.always || groups.iter().any(|group| group.summary(self.of).is_some())
+    }
+
+    fn show(&self, group: &Group<'_>) -> String {
+        group.summary(self.of).map_or_else(dash, |summary| (self.write)(summary.mean))
+    }
 }

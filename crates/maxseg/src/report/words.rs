@@ -1,16 +1,13 @@
 //! Numbers as people read them, with their units.
 
+use maxseg_core::advise::is_size_key;
 use maxseg_core::settings::WindowSize;
+pub(crate) use maxseg_core::units::approx::{digits, percent, rate, rate_unit, time};
 use maxseg_core::units::{BitsPerSec, Bytes, Probability, Time};
 use serde_json::Value;
 
-/// A rate with three digits: `1.59 Mbit/s`.
-pub fn rate(bps: f64) -> String {
-    scaled(bps, &[("bit/s", 1.0), ("kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9)])
-}
-
 /// A rate for an axis: no zeros that say nothing.
-pub fn round_rate(bps: f64) -> String {
+pub(crate) fn round_rate(bps: f64) -> String {
     let text = rate(bps);
     match text.split_once(' ') {
         Some((number, unit)) if number.contains('.') => {
@@ -20,20 +17,12 @@ pub fn round_rate(bps: f64) -> String {
     }
 }
 
-/// A time with three digits: `464 ms`.
-pub fn time(seconds: f64) -> String {
-    scaled(seconds, &[("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0)])
-}
-
-/// A share as a percentage with three digits.
-pub fn percent(share: f64) -> String {
-    format!("{}%", digits(100.0 * share))
-}
-
 /// A gain: `+12%`, or `x3.4` from a doubling on.
-pub fn gain(relative: f64) -> String {
+pub(crate) fn gain(relative: f64) -> String {
     if relative >= 1.0 {
         format!("x{}", digits(1.0 + relative))
+    } else if relative.abs() < 0.0005 {
+        "0%".to_owned()
     } else if relative.abs() < 0.1 {
         format!("{:+.1}%", 100.0 * relative)
     } else {
@@ -41,60 +30,103 @@ pub fn gain(relative: f64) -> String {
     }
 }
 
-/// Three digits, no more and no fewer than make sense.
-pub fn digits(value: f64) -> String {
-    match value.abs() {
-        zero if zero < 1e-12 => "0".to_owned(),
-        magnitude if magnitude >= 100.0 => format!("{value:.0}"),
-        magnitude if magnitude >= 10.0 => format!("{value:.1}"),
-        magnitude if magnitude >= 1.0 => format!("{value:.2}"),
-        magnitude => {
-            // Three digits behind the zeros.
-            let decimals = (3..14).find(|n| magnitude * 10_f64.powi(*n) >= 99.95).unwrap_or(14);
-            let text = format!("{value:.*}", usize::try_from(decimals).unwrap_or(3));
-            text.trim_end_matches('0').trim_end_matches('.').to_owned()
-        }
+/// A gain with the interval that holds it with 95% confidence, where that is wide enough to be seen:
+/// `+58% (+45% to +71%)`.
+pub(crate) fn gain_within(relative: f64, half: f64) -> String {
+    let [low, mean, high] = [relative - half, relative, relative + half].map(gain);
+    if low == high { mean } else { format!("{mean} ({low} to {high})") }
+}
+
+/// A time that may be years: `8.91 days`.
+pub(crate) fn long_time(seconds: f64) -> String {
+    /// Unit, its seconds, and how many of the one before it must be there.
+    const UNITS: [(&str, f64, f64); 4] = [
+        ("years", 365.25 * 86_400.0, 700.0 * 86_400.0),
+        ("days", 86_400.0, 48.0 * 3600.0),
+        ("hours", 3600.0, 120.0 * 60.0),
+        ("minutes", 60.0, 120.0),
+    ];
+    match UNITS.iter().find(|(.., from)| seconds >= *from) {
+        Some((unit, of, _)) => format!("{} {unit}", count(seconds / of)),
+        None => time(seconds),
+    }
+}
+
+/// A large count: `23.1 million`.
+pub(crate) fn count(count: f64) -> String {
+    match count {
+        n if n >= 1e12 => format!("{n:.2e}"),
+        n if n >= 1e6 => format!("{} million", digits(n / 1e6)),
+        n if n >= 100.0 => format!("{n:.0}"),
+        n => digits(n),
     }
 }
 
 /// A value of an axis: whole where it is.
-pub fn digits_whole(value: f64) -> String {
-    if (value - value.round()).abs() < 1e-9 { format!("{value:.0}") } else { digits(value) }
+pub(crate) fn digits_whole(value: f64) -> String {
+    if (value - value.round()).abs() < 1e-9 {
+        format!("{:.0}", value.round() + 0.0) // and never `-0`
+    } else {
+        digits(value)
+    }
 }
 
-fn scaled(value: f64, units: &[(&str, f64)]) -> String {
-    // Rounded first: 999.6 k is 1 M.
-    let fits = |scale: f64| value.abs() >= 0.9995 * scale;
-    let (unit, scale) = units.iter().rev().find(|(_, scale)| fits(*scale)).unwrap_or(&units[0]);
-    format!("{} {unit}", digits(value / scale))
+/// Bytes with the largest binary unit that fits: `64 KiB`.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "float to integer casts saturate, and sizes are not negative"
+)]
+fn bytes(count: f64) -> String {
+    Bytes::new(count.round() as u64).to_string()
 }
 
 /// A window as a file writes it.
-pub fn window(window: WindowSize) -> String {
+pub(crate) fn window(window: WindowSize) -> String {
     match window {
         WindowSize::Bytes(bytes) => bytes.to_string(),
         WindowSize::Segments(n) => format!("{n} segments"),
     }
 }
 
-/// What a swept key is, for an axis or a column: words and unit.
-pub fn title(key: &str) -> String {
+/// What a swept key is, for an axis or a column: words and unit. Different keys have different titles.
+pub(crate) fn title(key: &str) -> String {
     let words: Vec<&str> = key.split('.').collect();
     match words.as_slice() {
-        ["sender" | "receiver", "mss"] => "segment size (bytes)".to_owned(),
-        ["flow", _, "size"] => "datagram size (bytes)".to_owned(),
-        ["flow", _, "rate"] => "offered rate".to_owned(),
-        ["sender" | "receiver", "window"] => "receive window".to_owned(),
-        ["hop", hop, "errors", "rate"] => format!("error rate on {hop}"),
-        ["hop", "*", "mtu"] => "MTU (bytes)".to_owned(),
-        ["hop", hop, "mtu"] => format!("MTU of {hop} (bytes)"),
-        ["hop", hop, what] => format!("{what} of {hop}"),
+        ["sender", "mss"] => "segment size (bytes)".to_owned(),
+        ["receiver", "mss"] => "receiver's segment size (bytes)".to_owned(),
+        ["receiver", "window"] => "receive window".to_owned(),
+        ["sender", "window"] => "sender's own receive window".to_owned(),
+        ["flow", "0", "size"] => "datagram size (bytes)".to_owned(),
+        ["flow", "0", "rate"] => "offered rate".to_owned(),
+        ["flow", flow, "size"] => format!("datagram size of {} (bytes)", item("flow", flow)),
+        ["flow", flow, "rate"] => format!("offered rate of {}", item("flow", flow)),
+        ["flow", flow, what] => format!("{what} of {}", item("flow", flow)),
+        ["hop", hop, "errors", "rate"] => format!("error rate on {}", item("hop", hop)),
+        ["hop", hop, "mtu"] => format!("MTU of {} (bytes)", item("hop", hop)),
+        ["hop", hop, "frame"] => format!("frame of {} (bytes)", item("hop", hop)),
+        ["hop", hop, what] => format!("{what} of {}", item("hop", hop)),
         _ => key.to_owned(),
     }
 }
 
+/// A hop or flow as a key names it: all of them, one by its number, or one by its own name.
+fn item(kind: &str, name: &str) -> String {
+    match name {
+        "*" => format!("every {kind}"),
+        number if number.bytes().all(|byte| byte.is_ascii_digit()) => format!("{kind} {number}"),
+        name => name.to_owned(),
+    }
+}
+
+/// Whether a swept key is for somebody to choose, and not a condition to be met: what hosts set, and
+/// how large their packets are.
+pub(crate) fn is_setting(key: &str) -> bool {
+    ["sender.", "receiver."].iter().any(|host| key.starts_with(host)) || is_size_key(key)
+}
+
 /// A swept value as people read it: error rates as percentages.
-pub fn value(key: &str, value: &Value) -> String {
+pub(crate) fn value(key: &str, value: &Value) -> String {
     if let Some(text) = value.as_str() {
         return text.to_owned();
     }
@@ -105,15 +137,52 @@ pub fn value(key: &str, value: &Value) -> String {
     }
 }
 
-/// The number in a swept value: of a bare number, of a percentage, or of a quantity with its unit.
-pub fn number(value: &Value) -> Option<f64> {
-    let Some(text) = value.as_str() else { return value.as_f64() };
-    let rate = text.parse::<BitsPerSec>().ok().map(|rate| rate.get() as f64);
-    let bytes = || text.parse::<Bytes>().ok().map(|bytes| bytes.get() as f64);
-    let time = || text.parse::<Time>().ok().map(Time::as_secs_f64);
-    let share = || text.parse::<Probability>().ok().map(Probability::get);
-    let segments = || text.split_whitespace().next()?.parse().ok();
-    rate.or_else(bytes).or_else(time).or_else(share).or_else(segments)
+/// What a swept value measures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Dimension {
+    /// A bare number.
+    Plain,
+    /// Bits per second.
+    Rate,
+    /// Bytes, written with their unit.
+    Bytes,
+    /// Seconds.
+    Time,
+    /// From 0 to 1.
+    Share,
+    /// Of so many things: packets, segments.
+    Count(String),
+}
+
+impl Dimension {
+    /// How to write a value of it.
+    pub(crate) fn writer(&self) -> fn(f64) -> String {
+        match self {
+            Self::Plain | Self::Count(_) => digits_whole,
+            Self::Rate => round_rate,
+            Self::Bytes => bytes,
+            Self::Time => time,
+            Self::Share => percent,
+        }
+    }
+}
+
+/// The number in a swept value, and what it measures; `None` for a word. Only numbers of one dimension
+/// belong on one axis.
+pub(crate) fn quantity(key: &str, value: &Value) -> Option<(Dimension, f64)> {
+    let is_share = key.ends_with("errors.rate");
+    let Some(text) = value.as_str() else {
+        return Some((if is_share { Dimension::Share } else { Dimension::Plain }, value.as_f64()?));
+    };
+    let rate = || Some((Dimension::Rate, text.parse::<BitsPerSec>().ok()?.get() as f64));
+    let bytes = || Some((Dimension::Bytes, text.parse::<Bytes>().ok()?.get() as f64));
+    let time = || Some((Dimension::Time, text.parse::<Time>().ok()?.as_secs_f64()));
+    let share = || Some((Dimension::Share, text.parse::<Probability>().ok()?.get()));
+    let count = || {
+        let (number, of) = text.split_once(' ')?;
+        Some((Dimension::Count(of.trim().to_owned()), number.parse().ok()?))
+    };
+    rate().or_else(bytes).or_else(time).or_else(share).or_else(count)
 }
 
 #[cfg(test)]
@@ -121,20 +190,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_digits_and_a_unit() {
+    fn gains_have_a_sign_unless_there_is_none() {
         let cases = [
-            (rate(1_587_769.2), "1.59 Mbit/s"),
-            (rate(999_960.0), "1 Mbit/s"),
-            (rate(87.48), "87.5 bit/s"),
-            (rate(0.0), "0 bit/s"),
-            (time(0.464_314), "464 ms"),
-            (time(12.0), "12.0 s"),
-            (percent(0.000_5), "0.05%"),
-            (percent(0.114), "11.4%"),
             (gain(0.1204), "+12%"),
             (gain(0.012), "+1.2%"),
             (gain(2.4), "x3.40"),
             (gain(-0.3), "-30%"),
+            (gain(-0.0002), "0%"),
+            (gain(-0.0), "0%"),
+            (gain_within(0.58, 0.13), "+58% (+45% to +71%)"),
+            (gain_within(0.58, 0.001), "+58%"),
+            (long_time(59.04), "59.0 s"),
+            (long_time(770_000.0), "8.91 days"),
+            (long_time(1e16), "317 million years"),
+            (count(12.0), "12.0"),
+            (count(3.2e15), "3.20e15"),
+            (digits_whole(-0.0), "0"),
+            (digits_whole(-1e-12), "0"),
         ];
         for (got, want) in cases {
             assert_eq!(got, want);
@@ -142,16 +214,44 @@ mod tests {
     }
 
     #[test]
-    fn swept_values_have_numbers() {
+    fn swept_values_have_numbers_of_a_dimension() {
+        use Dimension::{Bytes, Count, Plain, Rate, Share, Time};
+        let of = |key, value: Value| quantity(key, &value);
         let cases = [
-            (serde_json::json!(536), Some(536.0)),
-            (serde_json::json!("64 KiB"), Some(65_536.0)),
-            (serde_json::json!("1%"), Some(0.01)),
-            (serde_json::json!("20 segments"), Some(20.0)),
-            (serde_json::json!("ns2-reno"), None),
+            (of("sender.mss", 536.into()), Some((Plain, 536.0))),
+            (of("hop.a.errors.rate", 0.01.into()), Some((Share, 0.01))),
+            (of("hop.a.errors.rate", "1%".into()), Some((Share, 0.01))),
+            (of("receiver.window", "64 KiB".into()), Some((Bytes, 65_536.0))),
+            (
+                of("receiver.window", "20 segments".into()),
+                Some((Count("segments".to_owned()), 20.0)),
+            ),
+            (of("hop.a.rate", "2 Mbit/s".into()), Some((Rate, 2e6))),
+            (of("hop.a.delay", "10 ms".into()), Some((Time, 0.01))),
+            (of("sender.stack", "ns2-reno".into()), None),
+            (of("sender.sack", true.into()), None),
         ];
-        for (value, want) in cases {
-            assert_eq!(number(&value), want, "{value}");
+        for (got, want) in cases {
+            assert_eq!(got, want);
         }
+    }
+
+    #[test]
+    fn no_two_keys_have_one_title() {
+        let ends = ["mss", "window", "send_buffer", "stack", "congestion", "rto.min"];
+        let hosts =
+            ["sender", "receiver"].iter().flat_map(|host| ends.map(|key| format!("{host}.{key}")));
+        let of_hop =
+            ["rate", "delay", "mtu", "queue", "frame", "errors", "errors.rate", "errors.burst"];
+        let hops = ["*", "0", "1", "radio"]
+            .iter()
+            .flat_map(|hop| of_hop.map(|key| format!("hop.{hop}.{key}")));
+        let of_flow = ["size", "rate", "interval", "kind"];
+        let flows =
+            ["*", "0", "1"].iter().flat_map(|flow| of_flow.map(|key| format!("flow.{flow}.{key}")));
+        let keys: Vec<String> = hosts.chain(hops).chain(flows).collect();
+        let titles: std::collections::BTreeSet<String> =
+            keys.iter().map(|key| title(key)).collect();
+        assert_eq!(titles.len(), keys.len(), "{titles:#?}");
     }
 }

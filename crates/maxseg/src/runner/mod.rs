@@ -1,94 +1,121 @@
 //! Runs everything that a command asks for, on all cores, and keeps what is done.
 //!
 //! ```text
-//! Input → Plan (point × engine × seed) → workers → rows, as they finish → Keeper (disk, progress)
-//!                                                 └→ rows, in the order of the tasks
+//! Experiment → Plan (point × engine × seed) → workers → rows, as they finish → Keeper (disk, progress)
+//!                                                      └→ rows, in the order of the plan
 //! ```
 
-pub(crate) mod environment;
+mod interrupt;
+mod plan;
 mod pool;
-pub(crate) mod progress;
-pub(crate) mod store;
+mod progress;
+mod series;
+mod store;
+
+use std::path::PathBuf;
 
 use maxseg_core::engine::EngineName;
-use maxseg_core::results::RowKey;
-use maxseg_core::scenario::{Point, Scenario};
-use serde_json::{Map, Value};
+use maxseg_core::results::Row;
+use maxseg_core::units::Time;
 
-use crate::cli::Input;
-pub(crate) use pool::{Finished, Keep, Keeper, execute};
+use crate::environment::cores;
+use crate::experiment::Experiment;
+use crate::failure::Failure;
+use crate::printer::Printer;
+pub(crate) use plan::Plan;
+use pool::{Finished, Keeper, execute};
+use progress::Progress;
+pub(crate) use series::check_series;
+pub(crate) use store::Store;
 
-/// Everything that is to be run.
+/// How to run a plan.
+#[derive(Debug, Default)]
+pub(crate) struct Manner {
+    /// Threads; as many as there are cores unless given.
+    pub(crate) jobs: Option<usize>,
+    /// How often the simulated senders' state is recorded.
+    pub(crate) series_every: Option<Time>,
+    /// Where every packet of the one simulated run goes.
+    pub(crate) capture: Option<PathBuf>,
+}
+
+/// What came of a plan.
 #[derive(Debug)]
-pub(crate) struct Plan<'a> {
-    /// The points of the sweep.
-    points: Vec<PlannedPoint<'a>>,
-    /// The runs: point by point, engine by engine, seed by seed.
-    pub(crate) tasks: Vec<Task>,
+pub(crate) struct Ran {
+    /// The rows in the plan's order; fewer than planned after an interrupt.
+    pub(crate) rows: Vec<Row>,
+    /// Whether all are there.
+    pub(crate) complete: bool,
 }
 
-/// A point of the sweep, as its rows will name it.
-#[derive(Debug)]
-struct PlannedPoint<'a> {
-    values: Map<String, Value>,
-    scenario: &'a Scenario,
-    hash: String,
-}
-
-/// One run of one engine. Small: a plan may have millions of them.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Task {
-    point: usize,
-    /// Who runs it.
-    pub(crate) engine: EngineName,
-    /// The seed, where chance matters.
-    pub(crate) seed: Option<u64>,
-}
-
-impl<'a> Plan<'a> {
-    /// What `input` asks for.
-    pub(crate) fn new(input: &'a Input) -> Self {
-        let points: Vec<PlannedPoint<'a>> = input.points.iter().map(PlannedPoint::new).collect();
-        let mut tasks = Vec::new();
-        for (point, planned) in points.iter().enumerate() {
-            for engine in &input.engines {
-                if engine.uses_chance() {
-                    let seeds =
-                        (0..input.seeds).map(|n| Some(planned.scenario.seed.wrapping_add(n)));
-                    tasks.extend(seeds.map(|seed| Task { point, engine: *engine, seed }));
-                } else {
-                    tasks.push(Task { point, engine: *engine, seed: None });
-                }
+/// Every row of the plan: from the store where it is there already, run now and kept otherwise.
+pub(crate) fn run(
+    plan: &Plan<'_>,
+    manner: &Manner,
+    store: Option<&mut Store>,
+    printer: Printer,
+) -> Result<Ran, Failure> {
+    let mut rows: Vec<(usize, Row)> = Vec::new();
+    let mut missing: Vec<usize> = Vec::new();
+    for place in 0..plan.len() {
+        let task = plan.task(place);
+        // Of a row that is there the packets are not.
+        let is_captured = manner.capture.is_some() && task.engine == EngineName::Sim;
+        let store = store.as_ref().filter(|_| !is_captured);
+        match store.and_then(|store| store.finished(&plan.key(&task))) {
+            // The keys may be written otherwise this time; what they mean is the same.
+            Some(row) => {
+                let point = plan.values(&task).clone();
+                rows.push((place, Row { point, ..row.clone() }));
             }
+            None => missing.push(place),
         }
-        Self { points, tasks }
     }
-
-    /// What a task's row will be known by.
-    pub(crate) fn key(&self, task: &Task) -> RowKey {
-        (self.points[task.point].hash.clone(), task.engine, task.seed)
+    if !rows.is_empty() {
+        printer.note(&format!("{} runs are there already", rows.len()));
     }
+    let jobs = manner.jobs.unwrap_or_else(cores);
+    let mut desk = Desk::new(store, printer, missing.len());
+    let stop = interrupt::flag();
+    rows.extend(execute(plan, &missing, jobs, manner, stop, &mut desk)?);
+    desk.progress.finish();
+    rows.sort_by_key(|(place, _)| *place);
+    let complete = rows.len() == plan.len();
+    Ok(Ran { rows: rows.into_iter().map(|(_, row)| row).collect(), complete })
+}
 
-    /// The swept keys of a task with their values.
-    pub(crate) fn values(&self, task: &Task) -> &Map<String, Value> {
-        &self.points[task.point].values
-    }
+/// All rows of `experiment`, kept nowhere; for the demo.
+pub(crate) fn rows_of(experiment: &Experiment, printer: Printer) -> Result<Vec<Row>, Failure> {
+    let points = experiment.points()?;
+    let plan = Plan::new(experiment, &points);
+    let Ran { rows, complete } = run(&plan, &Manner::default(), None, printer)?;
+    if complete { Ok(rows) } else { Err(Failure::Interrupted("nothing is kept".to_owned())) }
+}
 
-    /// A task's scenario, with the task's seed.
-    fn scenario(&self, task: &Task) -> Scenario {
-        let mut scenario = self.points[task.point].scenario.clone();
-        scenario.seed = task.seed.unwrap_or(scenario.seed);
-        scenario
+/// Keeps rows on disk and shows how far it is.
+struct Desk<'a> {
+    store: Option<&'a mut Store>,
+    progress: Progress,
+    runs: usize,
+}
+
+impl<'a> Desk<'a> {
+    fn new(store: Option<&'a mut Store>, printer: Printer, runs: usize) -> Self {
+        Self { store, progress: Progress::new(printer, runs), runs }
     }
 }
 
-impl<'a> PlannedPoint<'a> {
-    fn new(point: &'a Point) -> Self {
-        let value = |value: &toml::Value| serde_json::to_value(value).unwrap_or_default();
-        Self {
-            values: point.values.iter().map(|(key, v)| (key.clone(), value(v))).collect(),
-            scenario: &point.scenario,
-            hash: point.scenario.content_hash(),
+impl Keeper for Desk<'_> {
+    fn keep(&mut self, finished: &Finished) -> Result<(), Failure> {
+        match &mut self.store {
+            Some(store) if store.finished(&finished.row.key()).is_none() => {
+                store.add(&finished.row, &finished.series)
+            }
+            Some(_) | None => Ok(()),
         }
+    }
+
+    fn progress(&mut self, done: f64) {
+        self.progress.set(done, self.runs);
     }
 }

@@ -1,6 +1,5 @@
 //! Workers, one a core.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Duration;
@@ -13,7 +12,8 @@ use maxseg_core::scenario::Scenario;
 use maxseg_core::sim::Sim;
 use maxseg_core::units::Time;
 
-use super::{Plan, Task};
+use super::Manner;
+use super::plan::{Plan, Task};
 use crate::capture;
 use crate::failure::Failure;
 
@@ -34,45 +34,36 @@ pub(crate) trait Keeper {
     fn progress(&mut self, done: f64);
 }
 
-/// What is kept of the simulated runs besides their rows.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Keep<'a> {
-    /// The senders' state, this often.
-    pub(crate) series_every: Option<Time>,
-    /// Every packet of the one run that there is, in this file.
-    pub(crate) capture: Option<&'a Path>,
-}
-
 /// Progress of a run is counted in these parts.
 const PARTS: u64 = 1000;
 
-/// Runs `tasks` of `plan` on `jobs` threads. Gives the rows with the tasks' places in order; fewer of
-/// them if `stop` was set meanwhile.
+/// Runs the tasks at these places of `plan` on `jobs` threads, or fewer where there are not so many
+/// tasks. Gives the rows with their places, as they finished; fewer of them if `stop` was set meanwhile.
 pub(crate) fn execute(
     plan: &Plan<'_>,
-    tasks: &[Task],
+    places: &[usize],
     jobs: usize,
-    keep: Keep<'_>,
+    manner: &Manner,
     stop: &AtomicBool,
     keeper: &mut dyn Keeper,
 ) -> Result<Vec<(usize, Row)>, Failure> {
     let next = AtomicUsize::new(0);
-    let running: Vec<AtomicU64> = (0..jobs).map(|_| AtomicU64::new(0)).collect();
+    let running: Vec<AtomicU64> = (0..jobs.min(places.len())).map(|_| AtomicU64::new(0)).collect();
     let (finished, results) = mpsc::channel();
-    let mut rows: Vec<(usize, Row)> = Vec::with_capacity(tasks.len());
+    let mut rows: Vec<(usize, Row)> = Vec::new();
     let mut failure = None;
     std::thread::scope(|scope| {
         for part in &running {
-            let worker = Worker { plan, tasks, next: &next, part, stop, keep };
+            let worker = Worker { plan, places, next: &next, part, stop, manner };
             let finished = finished.clone();
             scope.spawn(move || worker.work(&finished));
         }
         drop(finished);
         loop {
             match results.recv_timeout(Duration::from_millis(100)) {
-                Ok((index, done)) => {
+                Ok((place, done)) => {
                     match done.and_then(|done| keeper.keep(&done).map(|()| done)) {
-                        Ok(done) => rows.push((index, done.row)),
+                        Ok(done) => rows.push((place, done.row)),
                         Err(error) => {
                             failure.get_or_insert(error);
                             stop.store(true, Ordering::Relaxed);
@@ -86,7 +77,6 @@ pub(crate) fn execute(
             keeper.progress(rows.len() as f64 + parts as f64 / PARTS as f64);
         }
     });
-    rows.sort_by_key(|(index, _)| *index);
     match failure {
         Some(failure) => Err(failure),
         None => Ok(rows),
@@ -95,27 +85,27 @@ pub(crate) fn execute(
 
 struct Worker<'a> {
     plan: &'a Plan<'a>,
-    tasks: &'a [Task],
+    places: &'a [usize],
     next: &'a AtomicUsize,
     part: &'a AtomicU64,
     stop: &'a AtomicBool,
-    keep: Keep<'a>,
+    manner: &'a Manner,
 }
 
 impl Worker<'_> {
     fn work(&self, finished: &Sender<(usize, Result<Finished, Failure>)>) {
         loop {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some(task) = self.tasks.get(index) else { return };
+            let Some(place) = self.places.get(index) else { return };
             if self.stop.load(Ordering::Relaxed) {
                 return;
             }
-            let done = self.run(task);
-            if matches!(done, Err(Failure::Interrupted)) {
+            let done = self.run(&self.plan.task(*place));
+            if matches!(done, Err(Failure::Interrupted(_))) {
                 return;
             }
             self.part.store(0, Ordering::Relaxed);
-            if finished.send((index, done)).is_err() {
+            if finished.send((*place, done)).is_err() {
                 return;
             }
         }
@@ -123,22 +113,20 @@ impl Worker<'_> {
 
     fn run(&self, task: &Task) -> Result<Finished, Failure> {
         let scenario = self.plan.scenario(task);
-        let series_every = self.keep.series_every.filter(|_| task.engine == EngineName::Sim);
+        let series_every = self.manner.series_every.filter(|_| task.engine == EngineName::Sim);
         let mut watch =
             WorkerWatch { stop: self.stop, part: self.part, series_every, series: Vec::new() };
-        let (outcome, mut caveats) = match task.engine {
-            EngineName::Model => run(&mut Model, &scenario, &mut watch),
-            EngineName::Sim => match self.keep.capture {
-                Some(file) => capture::run(&scenario, &mut watch, file)
-                    .map(|outcome| (outcome, Sim.caveats(&scenario))),
-                None => run(&mut Sim, &scenario, &mut watch),
-            },
+        let (outcome, mut caveats) = match (task.engine, &self.manner.capture) {
+            (EngineName::Model, _) => run(&mut Model, &scenario, &mut watch),
+            (EngineName::Sim, None) => run(&mut Sim, &scenario, &mut watch),
+            (EngineName::Sim, Some(file)) => capture::run(&scenario, &mut watch, file)
+                .map(|outcome| (outcome, Sim.caveats(&scenario))),
         }?;
         caveats.extend(unfinished(&scenario, &outcome));
         let row = Row {
             engine: task.engine,
             point: self.plan.values(task).clone(),
-            hash: self.plan.points[task.point].hash.clone(),
+            hash: self.plan.hash(task).to_owned(),
             seed: task.seed,
             outcome,
             caveats,

@@ -3,33 +3,34 @@
 //!
 //! `rows.jsonl` is the truth: a row a line, synced before the next. All else is made from it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use maxseg_core::engine::Sample;
+use maxseg_core::engine::{EngineName, Sample};
 use maxseg_core::results::{Row, RowKey};
+use maxseg_core::units::Time;
 
+use super::series::{INDEX, SERIES, Series, write_synced};
 use crate::failure::Failure;
 
 const ROWS: &str = "rows.jsonl";
-const SERIES: &str = "series.csv";
 /// What a folder of ours may hold; a folder with anything else, and without [`ROWS`], is not ours.
-const OURS: [&str; 5] = [ROWS, SERIES, "run.json", "rows.parquet", "report.html"];
+const OURS: [&str; 6] = [ROWS, SERIES, INDEX, "run.json", "rows.parquet", "report.html"];
 
 /// An open folder with its rows.
 #[derive(Debug)]
 pub(crate) struct Store {
     folder: PathBuf,
     rows: File,
-    series: Option<File>,
+    series: Option<Series>,
     known: BTreeMap<RowKey, Row>,
 }
 
 impl Store {
     /// Opens `folder`, or makes it. Nobody else can write to it meanwhile.
-    pub(crate) fn open(folder: &Path, with_series: bool) -> Result<Self, Failure> {
+    pub(crate) fn open(folder: &Path, series_every: Option<Time>) -> Result<Self, Failure> {
         fs::create_dir_all(folder)
             .map_err(|error| Failure::file("make the folder", folder, &error))?;
         refuse_foreign(folder)?;
@@ -53,47 +54,66 @@ impl Store {
             }
         }
         let known = read_rows(&mut rows, &file)?;
-        let series = if with_series { Some(open_series(folder)?) } else { None };
+        let series = series_every.map(|every| Series::open(folder, every, &known)).transpose()?;
         Ok(Self { folder: folder.to_owned(), rows, series, known })
     }
 
-    /// The row that is there already under this key.
-    pub(crate) fn known(&self, key: &RowKey) -> Option<&Row> {
-        self.known.get(key)
+    /// The row that is there already under this key, with its series where one is asked for.
+    pub(crate) fn finished(&self, key: &RowKey) -> Option<&Row> {
+        let wants_series = self.series.as_ref().filter(|_| key.1 == EngineName::Sim);
+        let row = self.known.get(key)?;
+        wants_series.is_none_or(|series| series.has(key)).then_some(row)
     }
 
-    /// Adds a row; it is on disk when this returns.
-    pub(crate) fn add(&mut self, row: &Row, series: &[Sample]) -> Result<(), Failure> {
-        if let Some(file) = &mut self.series {
-            let text: String = series.iter().map(|sample| series_line(row, sample)).collect();
-            file.write_all(text.as_bytes())
-                .and_then(|()| file.sync_data())
-                .map_err(|error| Failure::file("write", &self.folder.join(SERIES), &error))?;
+    /// How many rows the folder held from the beginning that belong to none of these experiments.
+    pub(crate) fn others(&self, hashes: &BTreeSet<&str>) -> usize {
+        self.known.keys().filter(|(hash, ..)| !hashes.contains(hash.as_str())).count()
+    }
+
+    /// Adds a row, or to a row that is there its series; it is on disk when this returns.
+    pub(crate) fn add(&mut self, row: &Row, samples: &[Sample]) -> Result<(), Failure> {
+        let key = row.key();
+        if let Some(series) = self.series.as_mut().filter(|_| row.engine == EngineName::Sim) {
+            series.add(&key, samples)?;
         }
-        let mut line = serde_json::to_vec(row).map_err(|error| Failure::new(error.to_string()))?;
+        if self.known.contains_key(&key) {
+            return Ok(());
+        }
+        let mut line = serde_json::to_vec(row).expect("a row is plain data");
         line.push(b'\n');
-        self.rows
-            .write_all(&line)
-            .and_then(|()| self.rows.sync_data())
+        write_synced(&mut self.rows, &line)
             .map_err(|error| Failure::file("write", &self.folder.join(ROWS), &error))
     }
 
     /// Replaces a file of the folder as a whole: whoever opens it sees the old one or the new one.
     pub(crate) fn replace(&self, name: &str, content: &[u8]) -> Result<(), Failure> {
-        let (file, fresh) = (self.folder.join(name), self.folder.join(format!("{name}.tmp")));
-        let write = || {
-            let mut out = File::create(&fresh)?;
-            out.write_all(content)?;
-            out.sync_all()?;
-            fs::rename(&fresh, &file)
-        };
-        write().map_err(|error| Failure::file("write", &file, &error))
+        let file = self.folder.join(name);
+        replace(&file, |out| out.write_all(content))
+            .map_err(|error| Failure::file("write", &file, &error))
     }
 
     /// Where a file of the folder is.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
+
+    /// The folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+}
+
+/// Writes a file beside `file`, and puts it in its place when it is on disk.
+pub(super) fn replace(
+    file: &Path,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut fresh = file.as_os_str().to_owned();
+    fresh.push(".tmp");
+    let mut out = File::create(&fresh)?;
+    write(&mut out)?;
+    out.sync_all()?;
+    fs::rename(&fresh, file)
 }
 
 fn refuse_foreign(folder: &Path) -> Result<(), Failure> {
@@ -112,19 +132,19 @@ fn refuse_foreign(folder: &Path) -> Result<(), Failure> {
 }
 
 /// The rows of an earlier run. A last line without its end is what a crash left of a row that was not
-/// yet kept: it is cut off.
+/// yet kept: it is cut off, whatever it holds.
 fn read_rows(rows: &mut File, file: &Path) -> Result<BTreeMap<RowKey, Row>, Failure> {
     let fail = |error| Failure::file("read", file, &error);
-    let mut text = String::new();
+    let mut bytes = Vec::new();
     rows.seek(SeekFrom::Start(0)).map_err(fail)?;
-    rows.read_to_string(&mut text).map_err(fail)?;
-    let whole = text.rfind('\n').map_or(0, |end| end + 1);
-    if whole < text.len() {
+    rows.read_to_end(&mut bytes).map_err(fail)?;
+    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    if whole < bytes.len() {
         rows.set_len(whole as u64).map_err(fail)?;
     }
     let mut known = BTreeMap::new();
-    for (number, line) in (1..).zip(text[..whole].lines()) {
-        let row: Row = serde_json::from_str(line).map_err(|error| {
+    for (number, line) in (1..).zip(bytes[..whole].split_inclusive(|byte| *byte == b'\n')) {
+        let row: Row = serde_json::from_slice(line).map_err(|error| {
             Failure::with_hint(
                 format!("{}:{number} is not a row: {error}", file.display()),
                 "take that line out, or choose another folder; the other rows are whole",
@@ -135,43 +155,10 @@ fn read_rows(rows: &mut File, file: &Path) -> Result<BTreeMap<RowKey, Row>, Fail
     Ok(known)
 }
 
-fn open_series(folder: &Path) -> Result<File, Failure> {
-    let file = folder.join(SERIES);
-    let open = || {
-        let mut series = OpenOptions::new().append(true).create(true).open(&file)?;
-        if series.metadata()?.len() == 0 {
-            series.write_all(SERIES_HEADER.as_bytes())?;
-        }
-        Ok(series)
-    };
-    open().map_err(|error| Failure::file("open", &file, &error))
-}
-
-const SERIES_HEADER: &str = "hash,engine,seed,flow,t_s,cwnd_bytes,window_bytes,in_flight_bytes,\
-                             srtt_s,rto_s,queue_s,acknowledged_bytes\n";
-
-fn series_line(row: &Row, sample: &Sample) -> String {
-    format!(
-        "{},{},{},{},{},{},{},{},{},{},{},{}\n",
-        row.hash,
-        row.engine,
-        row.seed.map_or_else(String::new, |seed| seed.to_string()),
-        sample.flow,
-        sample.at.as_secs_f64(),
-        sample.cwnd.get(),
-        sample.window.get(),
-        sample.in_flight.get(),
-        sample.srtt.map_or_else(String::new, |srtt| srtt.as_secs_f64().to_string()),
-        sample.rto.as_secs_f64(),
-        sample.queue.as_secs_f64(),
-        sample.acknowledged.get(),
-    )
-}
-
 #[cfg(test)]
 mod tests {
-    use maxseg_core::engine::EngineName;
     use maxseg_core::outcome::Outcome;
+    use maxseg_core::units::Bytes;
 
     use super::*;
 
@@ -189,39 +176,141 @@ mod tests {
     #[test]
     fn rows_survive_and_a_torn_last_line_does_not() {
         let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::open(folder.path(), false).unwrap();
+        let mut store = Store::open(folder.path(), None).unwrap();
         store.add(&row(1), &[]).unwrap();
         store.add(&row(2), &[]).unwrap();
         drop(store);
         let file = folder.path().join(ROWS);
-        let mut text = fs::read_to_string(&file).unwrap();
-        text.push_str("{\"engine\":\"sim\",\"poi");
-        fs::write(&file, &text).unwrap();
-        let mut store = Store::open(folder.path(), false).unwrap();
-        assert_eq!(store.known(&row(2).key()), Some(&row(2)));
+        let mut bytes = fs::read(&file).unwrap();
+        // Torn within a character of two bytes.
+        bytes.extend("{\"engine\":\"sim\",\"point\":{\"name\":\"\u{fc}".as_bytes());
+        bytes.pop();
+        fs::write(&file, &bytes).unwrap();
+        let mut store = Store::open(folder.path(), None).unwrap();
+        assert_eq!(store.finished(&row(2).key()), Some(&row(2)));
         assert_eq!(store.known.len(), 2);
         store.add(&row(3), &[]).unwrap();
         drop(store);
-        assert_eq!(Store::open(folder.path(), false).unwrap().known.len(), 3);
+        assert_eq!(Store::open(folder.path(), None).unwrap().known.len(), 3);
     }
 
     #[test]
     fn a_line_that_is_no_row_is_named() {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join(ROWS), "{}\n").unwrap();
-        let failure = Store::open(folder.path(), false).unwrap_err().render();
-        assert!(failure.contains("rows.jsonl:1 is not a row"), "{failure}");
+        Store::open(folder.path(), None).unwrap().add(&row(1), &[]).unwrap();
+        let file = folder.path().join(ROWS);
+        let whole = fs::read(&file).unwrap();
+        for wrong in [b"{}\n".as_slice(), b"\n", b"\xff\xfe\n"] {
+            fs::write(&file, [whole.as_slice(), wrong].concat()).unwrap();
+            let failure = Store::open(folder.path(), None).unwrap_err().render();
+            assert!(failure.contains("rows.jsonl:2 is not a row"), "{failure}");
+        }
     }
 
     #[test]
     fn one_writer_at_a_time_and_no_foreign_folder() {
         let folder = tempfile::tempdir().unwrap();
-        let _store = Store::open(folder.path(), false).unwrap();
-        let failure = Store::open(folder.path(), false).unwrap_err().render();
+        let _store = Store::open(folder.path(), None).unwrap();
+        let failure = Store::open(folder.path(), None).unwrap_err().render();
         assert!(failure.contains("another maxseg is writing"), "{failure}");
         let foreign = tempfile::tempdir().unwrap();
         fs::write(foreign.path().join("thesis.tex"), "").unwrap();
-        let failure = Store::open(foreign.path(), false).unwrap_err().render();
+        let failure = Store::open(foreign.path(), None).unwrap_err().render();
         assert!(failure.contains("it holds thesis.tex"), "{failure}");
+    }
+
+    const EVERY: Time = Time::from_millis(100);
+
+    fn sample(n: u64) -> Sample {
+        Sample {
+            at: Time::from_millis(100 * n),
+            flow: 0,
+            cwnd: Bytes::new(n),
+            window: Bytes::new(n),
+            in_flight: Bytes::ZERO,
+            srtt: None,
+            rto: Time::from_millis(1000),
+            queue: Time::ZERO,
+            acknowledged: Bytes::ZERO,
+        }
+    }
+
+    fn series(folder: &Path) -> Vec<String> {
+        let text = fs::read_to_string(folder.join(SERIES)).unwrap();
+        text.lines()
+            .skip(1)
+            .map(|line| line.split(',').take(5).collect::<Vec<_>>().join(","))
+            .collect()
+    }
+
+    #[test]
+    fn a_row_without_its_series_is_missing_and_gets_it_without_being_doubled() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = row(1).key();
+        Store::open(folder.path(), None).unwrap().add(&row(1), &[]).unwrap();
+        let rows = fs::read(folder.path().join(ROWS)).unwrap();
+        let mut store = Store::open(folder.path(), Some(EVERY)).unwrap();
+        assert_eq!(store.finished(&key), None);
+        store.add(&row(1), &[sample(0), sample(1)]).unwrap();
+        drop(store);
+        assert_eq!(fs::read(folder.path().join(ROWS)).unwrap(), rows);
+        let store = Store::open(folder.path(), Some(EVERY)).unwrap();
+        assert_eq!(store.finished(&key), Some(&row(1)));
+        assert_eq!(series(folder.path()), ["abc,sim,1,0,0", "abc,sim,1,0,0.1"]);
+    }
+
+    #[test]
+    fn no_crash_doubles_or_tears_a_series() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path(), Some(EVERY)).unwrap();
+        for seed in [1, 2] {
+            store.add(&row(seed), &[sample(0), sample(1)]).unwrap();
+        }
+        drop(store);
+        let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
+        let (rows, lines, index) = (read(ROWS), read(SERIES), read(INDEX));
+        let first = |bytes: &[u8]| bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+        // Where a crash can come: anywhere in the second row's lines, with none of its index or row; in
+        // its index; after that and before its row.
+        let second = String::from_utf8_lossy(&lines).find("abc,sim,2").unwrap();
+        let crashes = (second..=lines.len())
+            .map(|end| (end, first(&index)))
+            .chain([(lines.len(), index.len() - 3), (lines.len(), index.len())]);
+        for (lines_end, index_end) in crashes {
+            fs::write(folder.path().join(ROWS), &rows[..first(&rows)]).unwrap();
+            fs::write(folder.path().join(SERIES), &lines[..lines_end]).unwrap();
+            fs::write(folder.path().join(INDEX), &index[..index_end]).unwrap();
+            let mut store = Store::open(folder.path(), Some(EVERY)).unwrap();
+            assert!(
+                store.finished(&row(1).key()).is_some() && store.finished(&row(2).key()).is_none()
+            );
+            assert_eq!(series(folder.path()).len(), 2, "the first row's alone");
+            store.add(&row(2), &[sample(0), sample(1)]).unwrap();
+            drop(store);
+            assert_eq!(read(SERIES), lines, "after a crash at {lines_end}, {index_end}");
+            assert_eq!((read(ROWS), read(INDEX)), (rows.clone(), index.clone()));
+        }
+    }
+
+    #[test]
+    fn one_folder_has_one_interval() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path(), Some(EVERY)).unwrap();
+        store.add(&row(1), &[sample(0)]).unwrap();
+        drop(store);
+        let failure = Store::open(folder.path(), Some(Time::from_millis(7))).unwrap_err().render();
+        assert!(failure.contains("holds samples every 100 ms, not every 7 ms"), "{failure}");
+        Store::open(folder.path(), None).unwrap();
+    }
+
+    #[test]
+    fn rows_of_other_scenarios_are_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path(), None).unwrap();
+        store.add(&row(1), &[]).unwrap();
+        store.add(&Row { hash: "other".to_owned(), ..row(1) }, &[]).unwrap();
+        drop(store);
+        let store = Store::open(folder.path(), None).unwrap();
+        assert_eq!(store.others(&["abc", "new"].into()), 1);
     }
 }

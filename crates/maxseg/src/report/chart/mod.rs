@@ -1,9 +1,14 @@
 //! Charts as SVG: light and dark by the reader's own setting, never by colour alone.
+//!
+//! `figure` is what a chart shows, `svg` its page with titles and legend, `plot` the part between the
+//! axes, `scale` where a value lies.
 
-mod lines;
+mod figure;
 mod palette;
+mod plot;
 mod scale;
+mod svg;
 
-pub(crate) use lines::escape;
-pub use lines::{Axis, Legend, LineChart, Mark, Point, Series};
-pub use palette::Order;
+pub(crate) use figure::{Axis, Chart, Legend, Line, Mark, Point, Series, Spacing, Tick};
+pub(crate) use palette::Order;
+pub(crate) use svg::escape;

@@ -1,0 +1,254 @@
+//! The demo's first part: why is it slow, what to change, what does that gain?
+
+use std::fmt::Write as _;
+
+use comfy_table::{Cell, Table};
+use maxseg_core::advise::{Change, Trial, what_if};
+use maxseg_core::engine::{Engine, Unwatched};
+use maxseg_core::model::Model;
+use maxseg_core::outcome::LimitedBy;
+use maxseg_core::scenario::Scenario;
+use maxseg_core::sim::Sim;
+use maxseg_core::units::Time;
+
+use crate::experiment::Experiment;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::report::{lines, plain, right, words};
+
+pub(super) fn show(experiment: &Experiment, printer: Printer) -> Result<String, Failure> {
+    let scenario = experiment.draft.scenario()?;
+    let trials = what_if(&scenario, &mut Sim, experiment.seeds)
+        .map_err(|error| Failure::new(error.to_string()))?;
+    let mut text = printer.bold(&format!("1. {}\n", scenario.name));
+    let _ = writeln!(text, "   {}\n", path_in_words(&scenario));
+    let _ = writeln!(text, "{}", lines(&trial_table(&trials)));
+    let mut say = |head: &str, what: String| {
+        let _ = writeln!(text, "   {}{}", printer.bold(&format!("{head:10}")), wrapped(&what));
+    };
+    say("Limit:", limit_in_words(&trials[0]));
+    if let Some(best) = best_setting(&trials) {
+        let gain = gain_in_words(&trials[0], best);
+        say("Change:", format!("{} gains {gain}.", changes_in_words(&best.changes)));
+        say("Why that:", why_only_these(&scenario, &best.changes));
+        if let Some(then) = what_remains(&trials, best) {
+            say("Then:", then);
+        }
+        say("Start-up:", start_up(&scenario, &trials));
+        let sets: Vec<String> =
+            best.changes.iter().map(|change| format!("--set '{}'", change.describe())).collect();
+        say("Try it:", format!("maxseg run slow-tunnel {} --seeds 10", sets.join(" ")));
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+/// In lines that a terminal shows whole, below their head.
+fn wrapped(text: &str) -> String {
+    const WIDTH: usize = 88;
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let is_full = |line: &String| !line.is_empty() && line.len() + 1 + word.len() > WIDTH;
+        if lines.last().is_none_or(is_full) {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push_str(if line.is_empty() { "" } else { " " });
+            line.push_str(word);
+        }
+    }
+    lines.join("\n             ")
+}
+
+fn path_in_words(scenario: &Scenario) -> String {
+    let lost = Model
+        .run(scenario, &mut Unwatched)
+        .ok()
+        .and_then(|outcome| outcome.segment_loss)
+        .filter(|loss| *loss > 0.0)
+        .map_or_else(String::new, |loss| {
+            format!(", one packet in {} lost", words::digits(1.0 / loss))
+        });
+    format!(
+        "{}, {} there and back, smallest MTU {}, window {}{lost}; runs of {}.",
+        scenario.bottleneck_rate(),
+        scenario.path.propagation_rtt(),
+        scenario.path.smallest_mtu(),
+        words::window(scenario.receiver.window),
+        scenario.until.time,
+    )
+}
+
+fn trial_table(trials: &[Trial]) -> Table {
+    let mut table = plain();
+    let titles = ["by formula", "by packets", "gain"].map(right);
+    table.set_header(
+        std::iter::once(Cell::new("what if")).chain(titles).chain([Cell::new("then limited by")]),
+    );
+    for trial in trials {
+        let model = Model.run(&trial.scenario, &mut Unwatched).ok().and_then(|o| o.goodput_bps);
+        let interval = trial.goodput.ci95().unwrap_or(0.0) / trial.goodput.mean;
+        let packets = words::rate(trial.goodput.mean);
+        table.add_row([
+            Cell::new(describe(trial)),
+            right(model.map_or_else(|| "-".to_owned(), words::rate)),
+            right(if interval > 0.0 {
+                format!("{packets} ±{}", words::percent(interval))
+            } else {
+                packets
+            }),
+            right(if trial.changes.is_empty() {
+                String::new()
+            } else {
+                words::gain(gain(&trials[0], trial))
+            }),
+            Cell::new(shares(trial)),
+        ]);
+    }
+    table
+}
+
+fn describe(trial: &Trial) -> String {
+    match trial.changes.as_slice() {
+        [] => "as it is".to_owned(),
+        [only] => only.describe(),
+        [_, _] => "both".to_owned(),
+        _ => "all of these".to_owned(),
+    }
+}
+
+/// The two limits that held longest, with their shares of the time.
+fn shares(trial: &Trial) -> String {
+    if trial.limited_by == LimitedBy::Bandwidth {
+        return "bandwidth".to_owned();
+    }
+    let shares = trial.outcome.limits.iter().take(2).filter(|limit| limit.share >= 0.005);
+    let shares: Vec<String> =
+        shares.map(|limit| format!("{} {:.0}%", limit.kind, 100.0 * limit.share)).collect();
+    shares.join(", ")
+}
+
+fn limit_in_words(trial: &Trial) -> String {
+    let shares = trial.outcome.limits.iter().take(2).filter(|limit| limit.share >= 0.005);
+    let shares: Vec<String> = shares
+        .map(|limit| {
+            let what = match limit.kind {
+                LimitedBy::Congestion => "losses keep the congestion window small",
+                LimitedBy::ReceiveWindow => "the receiver's window is full",
+                LimitedBy::SendBuffer => "the sender's buffer is full",
+                LimitedBy::Rto => "the retransmission timer runs",
+                LimitedBy::Application => "there is nothing to send",
+                LimitedBy::Opportunity => "the connection opens up",
+                LimitedBy::Bandwidth | LimitedBy::PathMtu | LimitedBy::Unknown => {
+                    "the path is full"
+                }
+            };
+            format!("{:.0}% of the time {what}", 100.0 * limit.share)
+        })
+        .collect();
+    format!("{}.", shares.join(", "))
+}
+
+/// The best of those that a host's settings can bring about.
+fn best_setting(trials: &[Trial]) -> Option<&Trial> {
+    let settable = |trial: &&Trial| {
+        !trial.changes.is_empty() && trial.changes.iter().all(|change| change.is_setting())
+    };
+    trials.iter().filter(settable).max_by(|a, b| a.goodput.mean.total_cmp(&b.goodput.mean))
+}
+
+fn gain(baseline: &Trial, trial: &Trial) -> f64 {
+    trial.goodput.mean / baseline.goodput.mean - 1.0
+}
+
+/// The gain with its 95% interval, and how many runs it rests on.
+fn gain_in_words(baseline: &Trial, trial: &Trial) -> String {
+    let gain = gain(baseline, trial);
+    // Of a ratio of two means; that both saw the same draws is left aside, which makes it wider.
+    let relative = |trial: &Trial| trial.goodput.ci95().unwrap_or(0.0) / trial.goodput.mean;
+    let half = (1.0 + gain) * relative(baseline).hypot(relative(trial));
+    let runs = match trial.goodput.n {
+        1 => "one run each".to_owned(),
+        n => format!("95% confidence, {n} runs each"),
+    };
+    format!("{}, {runs}", words::gain_within(gain, half))
+}
+
+fn changes_in_words(changes: &[Change]) -> String {
+    let changes: Vec<String> = changes.iter().map(|change| change.describe()).collect();
+    changes.join(" and ")
+}
+
+/// Why these settings and no others: what the path holds, and what the rest already is.
+fn why_only_these(scenario: &Scenario, changes: &[Change]) -> String {
+    let rtt = scenario.path.propagation_rtt();
+    let held = scenario.bottleneck_rate().bytes_in(rtt).get() as f64;
+    let mut text = format!("the path holds {:.2} MiB at once", held / f64::from(1 << 20));
+    let changes_window = changes.iter().any(|change| matches!(change, Change::Window(_)));
+    let changes_buffer = changes.iter().any(|change| matches!(change, Change::SendBuffer(_)));
+    if changes_window {
+        let _ = write!(text, ", the window {}", words::window(scenario.receiver.window));
+    }
+    match scenario.sender.send_buffer {
+        _ if changes_buffer => {}
+        Some(buffer) => {
+            let _ = write!(text, "; the send buffer of {buffer} covers it");
+        }
+        None => text += "; the send buffer has no limit here",
+    }
+    if let Some(flow) = scenario.flows.first() {
+        let mss = scenario.mss(flow);
+        if mss.effective == mss.path_allows {
+            let _ = write!(
+                text,
+                "; the MSS, {}, is already the largest that the MTU of {} lets through",
+                mss.effective,
+                scenario.path.smallest_mtu()
+            );
+        }
+    }
+    text + "; and no setting mends the damage on the path."
+}
+
+/// What is left when the settings are right: more than they gained.
+fn what_remains(trials: &[Trial], best: &Trial) -> Option<String> {
+    let baseline = &trials[0];
+    let all = trials.last()?;
+    if all.goodput.mean < 2.0 * best.goodput.mean {
+        return None;
+    }
+    let path: Vec<String> = all
+        .changes
+        .iter()
+        .filter(|change| !change.is_setting())
+        .map(|change| change.describe())
+        .collect();
+    let alone: Vec<String> = trials
+        .iter()
+        .filter(|trial| trial.changes.len() == 1)
+        .map(|trial| words::gain(gain(baseline, trial)))
+        .collect();
+    Some(format!(
+        "what remains is the path: with {} as well it is {} ({}); alone they gain {}.",
+        path.join(" and "),
+        words::rate(all.goodput.mean),
+        words::gain(gain(baseline, all)),
+        alone.join(" and ")
+    ))
+}
+
+/// What share of the time the runs spend before they are in their stride.
+fn start_up(scenario: &Scenario, trials: &[Trial]) -> String {
+    let share = |trial: &Trial| {
+        let limits = trial.outcome.limits.iter();
+        limits.filter(|limit| limit.kind == LimitedBy::Opportunity).map(|limit| limit.share).sum()
+    };
+    let longest: f64 = trials.iter().map(share).fold(0.0, f64::max);
+    let spent = Time::from_secs_f64(longest * scenario.until.time.as_secs_f64());
+    format!(
+        "handshake and slow start take {} of {} at most, {} of a run.",
+        words::time(spent.as_secs_f64()),
+        scenario.until.time,
+        words::percent(longest)
+    )
+}

@@ -1,0 +1,132 @@
+//! What a chart shows.
+
+use super::palette::Order;
+
+/// A chart: one curve a series, with confidence bands, a second engine beside it, and marks on the
+/// horizontal axis; or, over categories, points with bars.
+#[derive(Debug, Clone)]
+pub(crate) struct Chart {
+    /// What it shows.
+    pub(crate) title: String,
+    /// Below the title: under which conditions.
+    pub(crate) subtitle: String,
+    /// The horizontal axis.
+    pub(crate) x: Axis,
+    /// The vertical axis.
+    pub(crate) y: Axis,
+    /// What tells the series apart: the heading of their labels.
+    pub(crate) series_title: String,
+    /// The curves.
+    pub(crate) series: Vec<Series>,
+    /// What the series' order means.
+    pub(crate) order: Order,
+    /// Lines across the chart.
+    pub(crate) marks: Vec<Mark>,
+    /// What the marks are.
+    pub(crate) marks_title: String,
+    /// What the two kinds of lines or points are, and the band.
+    pub(crate) legend: Legend,
+}
+
+/// The words of the legend; empty for what is not there.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Legend {
+    /// Solid lines with dots; over categories full dots.
+    pub(crate) solid: String,
+    /// Dashed lines; over categories hollow dots.
+    pub(crate) dashed: String,
+    /// The band around solid lines; over categories the bars.
+    pub(crate) band: String,
+}
+
+/// An axis.
+#[derive(Debug, Clone)]
+pub(crate) struct Axis {
+    /// What it measures, with its unit.
+    pub(crate) title: String,
+    /// What equal distances are.
+    pub(crate) spacing: Spacing,
+    /// Where to put ticks; at round numbers where there are none.
+    pub(crate) ticks: Vec<Tick>,
+    /// How to write a value on it.
+    pub(crate) write: fn(f64) -> String,
+}
+
+/// What equal distances on an axis are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Spacing {
+    /// Equal differences.
+    Linear,
+    /// Equal differences, from zero on.
+    FromZero,
+    /// Equal factors, with ticks at powers of this number.
+    Log(u8),
+    /// Nothing: places 0, 1, 2 … are words, the ticks.
+    Categories,
+}
+
+impl Spacing {
+    pub(super) const fn is_log(self) -> bool {
+        matches!(self, Self::Log(_))
+    }
+}
+
+/// A value of an axis and what is written there.
+#[derive(Debug, Clone)]
+pub(crate) struct Tick {
+    /// Where.
+    pub(crate) at: f64,
+    /// What.
+    pub(crate) label: String,
+}
+
+/// A curve, or two.
+#[derive(Debug, Clone)]
+pub(crate) struct Series {
+    /// Its label.
+    pub(crate) label: String,
+    /// The solid line.
+    pub(crate) solid: Line,
+    /// The dashed line.
+    pub(crate) dashed: Line,
+}
+
+/// The pieces of a line, by rising `x`: it has gaps where a value means nothing.
+pub(crate) type Line = Vec<Vec<Point>>;
+
+/// A point of a curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Point {
+    /// Across.
+    pub(crate) x: f64,
+    /// Up.
+    pub(crate) y: f64,
+    /// Half the confidence interval of `y`; 0 for none.
+    pub(crate) half: f64,
+}
+
+/// A line across the chart.
+#[derive(Debug, Clone)]
+pub(crate) struct Mark {
+    /// Where.
+    pub(crate) x: f64,
+    /// Its label.
+    pub(crate) label: String,
+}
+
+impl Series {
+    /// Every point of both lines.
+    pub(crate) fn points(&self) -> impl Iterator<Item = &Point> {
+        self.solid.iter().chain(&self.dashed).flatten()
+    }
+}
+
+impl Chart {
+    pub(super) fn points(&self) -> impl Iterator<Item = &Point> {
+        self.series.iter().flat_map(Series::points)
+    }
+
+    pub(super) fn is_categorical(&self) -> bool {
+        self.x.spacing == Spacing::Categories
+    }
+}

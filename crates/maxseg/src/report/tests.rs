@@ -1,0 +1,230 @@
+//! Tables and pictures of rows made by hand.
+
+use maxseg_core::engine::{Caveat, EngineName};
+use maxseg_core::outcome::Outcome;
+use maxseg_core::results::{Row, groups};
+use maxseg_core::scenario::Scenario;
+use serde_json::{Value, json};
+
+use super::chart::Spacing;
+use super::columns::columns;
+use super::{csv, figures, results, text};
+use crate::printer::Printer;
+
+fn row(engine: EngineName, seed: Option<u64>, point: &Value, goodput: f64) -> Row {
+    let Value::Object(point) = point else { panic!("{point} is no point") };
+    Row {
+        engine,
+        point: point.clone(),
+        hash: format!("{point:?}"),
+        seed,
+        outcome: Outcome {
+            goodput_bps: Some(goodput),
+            elapsed_s: Some(10.0),
+            ..Outcome::default()
+        },
+        caveats: Vec::new(),
+    }
+}
+
+fn sim(point: &Value, goodput: f64) -> Row {
+    row(EngineName::Sim, Some(1), point, goodput)
+}
+
+fn model(point: &Value, goodput: f64) -> Row {
+    row(EngineName::Model, None, point, goodput)
+}
+
+fn doubtful(row: Row) -> Row {
+    Row { caveats: vec![Caveat::new("outside-range", "")], ..row }
+}
+
+fn scenario() -> Scenario {
+    let text = "[[hop]]\nrate = \"2 Mbit/s\"\ndelay = \"200 ms\"\nframe = 128\n";
+    Scenario::from_toml("test", text).unwrap()
+}
+
+#[test]
+fn a_matrix_has_a_unit_a_column_and_marks_the_best_of_what_can_be_chosen() {
+    let at = |mss: u64, rate: f64| json!({ "sender.mss": mss, "hop.0.errors.rate": rate });
+    let rows = [
+        sim(&at(536, 0.0), 1.59e6),
+        sim(&at(1460, 0.0), 1.89e6),
+        sim(&at(536, 0.05), 8040.0),
+        doubtful(sim(&at(1460, 0.05), 483.0)),
+    ];
+    let want = "\
+Goodput by sim: segment size (bytes) down, error rate on hop 0 across
+             0%       5%
+         Mbit/s   kbit/s
+─────────────────────────
+   536     1.59    *8.04
+  1460    *1.89   ~0.483
+* best of its column, ~ outside the formula's range
+";
+    let text = results(&rows, Printer::silent());
+    // The line below the header is as long as it likes.
+    let lines = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| !line.starts_with('─')).map(str::to_owned).collect()
+    };
+    assert_eq!(lines(&text), lines(want));
+}
+
+#[test]
+fn conditions_have_no_best() {
+    let at = |rate: f64, delay: &str| json!({ "hop.0.errors.rate": rate, "hop.0.delay": delay });
+    let rows = [(0.0, "1 ms"), (0.1, "1 ms"), (0.0, "9 ms"), (0.1, "9 ms")]
+        .map(|(rate, delay)| sim(&at(rate, delay), 1e6 / (1.0 + rate)));
+    let text = results(&rows, Printer::silent());
+    assert!(!text.contains('*'), "{text}");
+}
+
+#[test]
+fn doubt_is_marked_in_long_tables_and_of_single_points_too() {
+    let rows = [doubtful(model(&json!({}), 716.0)), sim(&json!({}), 40.0)];
+    let text = results(&rows, Printer::silent());
+    assert!(
+        text.contains(" ~716 bit/s ") && text.contains("~ outside the formula's range"),
+        "{text}"
+    );
+}
+
+#[test]
+fn several_flows_are_shown_one_by_one() {
+    let text_of = "[[hop]]\nrate = \"2 Mbit/s\"\ndelay = \"200 ms\"\n\
+                   [[flow]]\nkind = \"bulk\"\n[[flow]]\nkind = \"ping\"\n";
+    let scenario = Scenario::from_toml("test", text_of).unwrap();
+    let mut row = sim(&json!({}), 1e6);
+    let ping = Outcome { ping_mean_s: Some(0.4), ping_p99_s: Some(0.5), ..Outcome::default() };
+    row.outcome.ping_mean_s = ping.ping_mean_s;
+    row.outcome.ping_p99_s = ping.ping_p99_s;
+    row.outcome.flows = vec![Outcome { goodput_bps: Some(1e6), ..Outcome::default() }, ping];
+    let shown = text(&[row], &scenario, &[], Printer::silent());
+    for wanted in ["ping p99", "500 ms", "flow.0 bulk", "flow.1 ping"] {
+        assert!(shown.contains(wanted), "no {wanted:?} in\n{shown}");
+    }
+}
+
+#[test]
+fn formulas_are_drawn_within_their_range_only() {
+    let at = |mss: u64| json!({ "sender.mss": mss });
+    let rows: Vec<Row> = [(100, false), (200, false), (300, true), (400, false)]
+        .map(|(mss, doubt)| {
+            let row = model(&at(mss), mss as f64);
+            if doubt { doubtful(row) } else { row }
+        })
+        .into_iter()
+        .chain([100, 200, 300, 400].map(|mss| sim(&at(mss), mss as f64)))
+        .collect();
+    let charts = figures(&rows, &scenario()).charts;
+    let pieces = |line: &[Vec<super::chart::Point>]| -> Vec<Vec<f64>> {
+        line.iter().map(|piece| piece.iter().map(|point| point.x).collect()).collect()
+    };
+    assert_eq!(pieces(&charts[0].series[0].dashed), [vec![100.0, 200.0], vec![400.0]]);
+    assert_eq!(pieces(&charts[0].series[0].solid), [vec![100.0, 200.0, 300.0, 400.0]]);
+    let svg = charts[0].to_svg(false);
+    assert_eq!(svg.matches("class=\"dash c0\"").count(), 1);
+    assert_eq!(svg.matches("class=\"hollow c0\"").count(), 1, "a piece of one point is seen too");
+}
+
+#[test]
+fn an_axis_is_what_its_values_are() {
+    let spacing = |key: &str, values: &[&str]| {
+        let rows: Vec<Row> = values.iter().map(|value| sim(&json!({ key: value }), 1e6)).collect();
+        let axis = figures(&rows, &scenario()).charts.remove(0).x;
+        let labels: Vec<String> = axis.ticks.into_iter().map(|tick| tick.label).collect();
+        (axis.spacing, labels, axis.title)
+    };
+    let (windows, labels, _) = spacing("receiver.window", &["256 KiB", "64 KiB", "1 MiB"]);
+    assert_eq!(
+        (windows, labels),
+        (Spacing::Log(2), vec!["64 KiB".into(), "256 KiB".into(), "1 MiB".into()])
+    );
+    let (segments, labels, title) = spacing("receiver.window", &["10 segments", "20 segments"]);
+    assert_eq!((segments, labels), (Spacing::Linear, vec!["10".into(), "20".into()]));
+    assert_eq!(title, "receive window (segments)");
+    for words in [["rfc", "ns2-reno"], ["64 KiB", "20 segments"]] {
+        let (spacing, labels, _) = spacing("receiver.window", &words);
+        assert_eq!((spacing, labels), (Spacing::Categories, words.map(str::to_owned).to_vec()));
+    }
+}
+
+#[test]
+fn words_are_drawn_as_points_with_bars() {
+    let at = |stack: &str| json!({ "sender.stack": stack });
+    let mut rows: Vec<Row> = Vec::new();
+    for (stack, goodput) in [("rfc", 1e6), ("ns2-reno", 2e6)] {
+        rows.push(model(&at(stack), goodput));
+        for seed in 1..=3 {
+            rows.push(row(EngineName::Sim, Some(seed), &at(stack), goodput + seed as f64 * 1e4));
+        }
+    }
+    let svg = figures(&rows, &scenario()).charts[0].to_svg(true);
+    let picture = roxmltree::Document::parse(&svg).unwrap();
+    let texts: Vec<&str> = picture.descendants().filter_map(|node| node.text()).collect();
+    for wanted in ["rfc", "ns2-reno", "sender.stack", "95% confidence"] {
+        assert!(texts.contains(&wanted), "no {wanted:?}");
+    }
+    assert_eq!(svg.matches("class=\"bar c0\"").count(), 2);
+    assert!(!svg.contains("class=\"curve c0\"") && !svg.contains("class=\"dash c0\""), "no lines");
+}
+
+#[test]
+fn pictures_that_are_left_out_are_counted_and_runs_of_different_length_said() {
+    let mut rows = Vec::new();
+    for mss in [536, 1460] {
+        for rate in [0.0, 0.1] {
+            for delay in 0..20 {
+                let delay = format!("{delay} ms");
+                let point =
+                    json!({ "sender.mss": mss, "hop.0.errors.rate": rate, "hop.0.delay": delay });
+                rows.push(sim(&point, 1e6));
+            }
+        }
+    }
+    rows[0].outcome.elapsed_s = Some(2.5);
+    let figures = figures(&rows, &scenario());
+    // The axis with most values makes the curves: two error rates are two pictures.
+    assert_eq!((figures.charts.len(), figures.left_out), (2, 0));
+    assert_eq!(
+        figures.charts[0].subtitle,
+        "error rate on hop 0 0%, one seed, 2.50 s to 10.0 s a run"
+    );
+    let many: Vec<Row> = (0..14 * 2 * 14 * 2)
+        .map(|n: u64| {
+            let point = json!({
+                "sender.mss": 536 + n % 2,
+                "hop.0.delay": format!("{} ms", n / 2 % 14),
+                "hop.0.mtu": 1000 + n / 28 % 14,
+                "hop.0.queue": n / 392,
+            });
+            sim(&point, 1e6)
+        })
+        .collect();
+    let figures = super::figures(&many, &scenario());
+    assert_eq!((figures.charts.len(), figures.left_out), (12, 14 * 2 - 12));
+}
+
+#[test]
+fn csv_and_parquet_have_the_same_columns() {
+    let mut row = sim(&json!({ "sender.mss": 536 }), 0.1);
+    row.caveats = vec![Caveat::new("accuracy", ""), Caveat::new("mathis", "")];
+    let rows = [row];
+    let text = csv(&rows);
+    let names: Vec<String> = columns(&rows).into_iter().map(|column| column.name).collect();
+    let (header, line) = text.split_once('\n').unwrap();
+    assert_eq!(header, names.join(","));
+    assert!(line.starts_with("sim,1,") && line.ends_with(",accuracy mathis\n"), "{line}");
+    assert!(line.contains(",536,0.1,10,"), "{line}");
+}
+
+#[test]
+fn groups_of_a_large_sweep_are_told_apart_by_value() {
+    let rows: Vec<Row> = (0..3000_u64)
+        .map(|n| sim(&json!({ "sender.mss": 1 + n % 100, "hop.0.mtu": 1000 + n / 100 }), n as f64))
+        .collect();
+    assert_eq!(groups(&rows).len(), 3000);
+    let text = results(&rows, Printer::silent());
+    assert_eq!(text.lines().count(), 1 + 3 + 100 + 1, "a line a size");
+    assert_eq!(text.matches('*').count(), 30 + 1, "the best of each of 30 columns, and the note");
+}

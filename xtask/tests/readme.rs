@@ -1,0 +1,45 @@
+//! What README.md claims in numbers is what the code knows.
+#![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
+
+use maxseg_core::model::pftk::{MEASURED, VALID_UP_TO};
+use maxseg_core::outcome::LimitedBy;
+use xtask::root;
+
+fn readme() -> String {
+    let text = std::fs::read_to_string(root().join("README.md")).unwrap();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_accuracy_of_pftk_is_what_was_measured() {
+    let up_to_5 = || MEASURED.iter().filter(|(loss, ..)| *loss <= 0.05);
+    let low = up_to_5().map(|(_, low, _)| *low).fold(f64::INFINITY, f64::min);
+    let high = up_to_5().map(|(.., high)| *high).fold(0.0, f64::max);
+    let at = |wanted: f64| MEASURED.iter().find(|(loss, ..)| (loss - wanted).abs() < 1e-9).unwrap();
+    let (_, _, too_high) = at(VALID_UP_TO);
+    let claims = [
+        format!("{low:.2} to {high:.2} times what the simulator does up to 5% segment loss"),
+        format!("{too_high:.2} times at {:.0}%", 100.0 * VALID_UP_TO),
+    ];
+    for claim in claims {
+        assert!(readme().contains(&claim), "README.md does not say {claim:?}");
+    }
+}
+
+#[test]
+fn every_limit_is_explained() {
+    let limits = [
+        LimitedBy::Application,
+        LimitedBy::Opportunity,
+        LimitedBy::ReceiveWindow,
+        LimitedBy::SendBuffer,
+        LimitedBy::Bandwidth,
+        LimitedBy::Congestion,
+        LimitedBy::PathMtu,
+        LimitedBy::Rto,
+        LimitedBy::Unknown,
+    ];
+    for limit in limits {
+        assert!(readme().contains(&format!("| `{limit}` |")), "README.md does not explain {limit}");
+    }
+}

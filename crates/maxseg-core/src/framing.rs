@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::units::Bytes;
+use crate::units::{Bytes, Mtu};
 
 /// How a link wraps an IP packet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -47,6 +47,23 @@ pub const fn ip_header(version: IpVersion) -> Bytes {
     }
 }
 
+/// The IPv4 packets as which one of `ip_len` bytes passes a link of `mtu` (RFC 791 §3.2): offset and
+/// bytes of payload of each. All but the last carry the largest multiple of 8 that fits; where not even
+/// 8 bytes fit, a fragment carries 8 all the same.
+pub fn fragments(ip_len: Bytes, mtu: Mtu, header: Bytes) -> impl Iterator<Item = (u64, u64)> {
+    let payload = ip_len.saturating_sub(header).get();
+    let room = mtu.bytes().saturating_sub(header).get();
+    let cut = (room / 8 * 8).max(8);
+    let mut next = Some(0);
+    std::iter::from_fn(move || {
+        let from = next?;
+        let left = payload - from;
+        let carried = if left <= room { left } else { cut.min(left) };
+        next = (carried < left).then_some(from + carried);
+        Some((from, carried))
+    })
+}
+
 /// Bytes of the TCP header without options (RFC 9293 §3.1).
 pub const TCP_HEADER: Bytes = Bytes::new(20);
 /// Bytes of the UDP header (RFC 768).
@@ -80,6 +97,26 @@ mod tests {
         ];
         for (framing, ip, wire) in cases {
             assert_eq!(framing.on_wire(Bytes::new(ip)), Bytes::new(wire), "{framing:?} {ip}");
+        }
+    }
+
+    #[test]
+    fn fragments_carry_multiples_of_eight() {
+        // Total length, MTU, fragments with their own total lengths.
+        let cases: [(u64, u64, &[u64]); 5] = [
+            (1500, 1500, &[1500]),
+            (1500, 1006, &[1004, 516]),
+            (1500, 576, &[572, 572, 396]),
+            (1500, 508, &[508, 508, 508, 36]),
+            (1501, 1500, &[1500, 21]),
+        ];
+        for (total, mtu, want) in cases {
+            let mtu = Mtu::new(mtu).unwrap();
+            let pieces: Vec<(u64, u64)> =
+                fragments(Bytes::new(total), mtu, Bytes::new(20)).collect();
+            let lengths: Vec<u64> = pieces.iter().map(|(_, carried)| carried + 20).collect();
+            assert_eq!(lengths, want, "{total} over {mtu}");
+            assert!(pieces.windows(2).all(|pair| pair[0].0 + pair[0].1 == pair[1].0));
         }
     }
 }

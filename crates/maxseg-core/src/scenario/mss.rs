@@ -1,7 +1,8 @@
 //! Which segment size a connection uses, and why.
 
-use super::{End, Flow, Scenario};
+use super::{Flow, Scenario};
 use crate::framing::{TCP_HEADER, ip_header};
+use crate::path::smallest_mtu;
 use crate::units::{Bytes, Mss, Mtu};
 
 /// How the segment size of a flow came about (RFC 9293 §3.7.1, RFC 6691).
@@ -30,15 +31,10 @@ impl Scenario {
     /// The segment size of `flow`.
     pub fn mss(&self, flow: &Flow) -> MssDecision {
         let (sender, receiver) = self.endpoints(flow);
-        let first = self.path.hops.first().map_or(Mtu::ETHERNET, |hop| hop.forward.mtu);
-        let last = self.path.hops.last().map_or(Mtu::ETHERNET, |hop| hop.reverse.mtu);
-        let (near, far) = match flow.from {
-            End::Sender => (first, last),
-            End::Receiver => (last, first),
-        };
-        let offered_by_sender = sender.mss.unwrap_or_else(|| self.mss_for(near));
-        let offered_by_receiver = receiver.mss.unwrap_or_else(|| self.mss_for(far));
-        let path_allows = self.mss_for(self.path.smallest_mtu());
+        let (near, far) = self.first_links(flow);
+        let offered_by_sender = sender.mss.unwrap_or_else(|| self.mss_for(near.mtu));
+        let offered_by_receiver = receiver.mss.unwrap_or_else(|| self.mss_for(far.mtu));
+        let path_allows = self.mss_for(smallest_mtu(self.hops(flow)));
         MssDecision {
             asked: sender.mss,
             offered_by_sender,

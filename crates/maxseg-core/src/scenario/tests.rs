@@ -1,3 +1,5 @@
+mod links;
+
 use super::*;
 
 const CELLULAR: &str = r#"name = "Cellular"
@@ -143,7 +145,7 @@ fn one_error_with_its_place_and_a_hint() {
         // Flows.
         (
             &with("[[flow]]\nkind = \"bulk\"\nrate = \"1 Mbit/s\""),
-            "6:8 a bulk flow has no `rate` | known here: kind, from, start",
+            "6:8 a bulk flow has no `rate` | known here: kind, from, hops, start",
         ),
         (
             &with("[[flow]]\nkind = \"cbr\"\nsize = 100"),

@@ -2,18 +2,38 @@
 
 use std::collections::VecDeque;
 
+use crate::link::Passage;
 use crate::path::LinkSpec;
 use crate::scenario::{End, Flow, FlowKind, Scenario};
 use crate::settings::WindowScale;
 use crate::stats::Histogram;
 use crate::tcp::{Config, Receiver, Segment, Sender};
-use crate::units::{BitsPerSec, Bytes, Time};
+use crate::units::{BitsPerSec, Bytes, Mtu, Time};
 
 /// A packet on its way.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Packet {
     pub(super) flow: u32,
     pub(super) cargo: Cargo,
+    /// Whether it has met congestion (RFC 3168: CE).
+    pub(super) marked: bool,
+}
+
+impl Packet {
+    pub(super) fn new(flow: u32, cargo: Cargo) -> Self {
+        Self { flow, cargo, marked: false }
+    }
+
+    /// Whether its loss is a flow's: an acknowledgement's is not.
+    pub(super) fn counts(&self) -> bool {
+        !matches!(&self.cargo, Cargo::Segment(segment) if segment.len == 0)
+    }
+}
+
+impl crate::link::Cargo for Packet {
+    fn mark(&mut self) {
+        self.marked = true;
+    }
 }
 
 /// What a packet carries.
@@ -32,6 +52,8 @@ pub(super) struct RunningFlow {
     pub(super) start: Time,
     pub(super) traffic: Traffic,
     pub(super) losses: Losses,
+    /// How its packets cross the path from the sender's side, and from the receiver's.
+    passages: [Passage; 2],
 }
 
 /// What a flow consists of.
@@ -169,7 +191,34 @@ impl RunningFlow {
                 round_trips: Histogram::default(),
             }),
         };
-        Self { from: flow.from, start: flow.start, traffic, losses: Losses::default() }
+        Self {
+            from: flow.from,
+            start: flow.start,
+            traffic,
+            losses: Losses::default(),
+            passages: [
+                passage(scenario, flow, End::Sender),
+                passage(scenario, flow, End::Receiver),
+            ],
+        }
+    }
+
+    /// How its packets from this end cross the path.
+    #[inline]
+    pub(super) fn passage(&self, from: End) -> Passage {
+        match from {
+            End::Sender => self.passages[0],
+            End::Receiver => self.passages[1],
+        }
+    }
+
+    /// A hop tells the end at `to` that a packet was larger than `mtu` and had DF set.
+    pub(super) fn on_frag_needed(&mut self, now: Time, to: End, mtu: Mtu) {
+        match &mut self.traffic {
+            Traffic::Tcp(connection) if to == self.from => connection.on_frag_needed(now, mtu),
+            // Acknowledgements fit every MTU; datagrams and echo requests keep their size.
+            Traffic::Tcp(_) | Traffic::Datagrams(_) | Traffic::Echo(_) => {}
+        }
     }
 
     /// When something happens to it by itself.
@@ -192,7 +241,7 @@ impl Connection {
             mss: scenario.mss(flow).effective,
         };
         let header = scenario.tcp_ip_headers();
-        let (near, far) = scenario.first_links(flow.from);
+        let (near, far) = scenario.first_links(flow);
         let mut connection = Self {
             sender: Sender::new(&config, flow.start),
             receiver: Receiver::new(&config),
@@ -216,6 +265,11 @@ impl Connection {
         }
     }
 
+    /// A hop tells the data's sender that its packets do not fit (RFC 1191 §3). Segments are as large as
+    /// the path allows from the start ([`Scenario::mss`]), so there is nothing to do.
+    #[expect(clippy::unused_self, reason = "what TCP does about it belongs here")]
+    pub(super) fn on_frag_needed(&mut self, _now: Time, _mtu: Mtu) {}
+
     /// IP packet bytes of `segment`.
     #[inline]
     pub(super) fn ip_len(&self, segment: &Segment) -> u32 {
@@ -231,6 +285,21 @@ fn syn_options(scale: WindowScale) -> Bytes {
         WindowScale::Off => 4,
         WindowScale::Auto | WindowScale::Shift(_) => 8,
     })
+}
+
+fn passage(scenario: &Scenario, flow: &Flow, from: End) -> Passage {
+    let hops = match from {
+        End::Sender => flow.hops,
+        End::Receiver => flow.hops.reversed(scenario.path.hops.len()),
+    };
+    let index = |hop: usize| u16::try_from(hop).expect("a path has fewer hops");
+    Passage {
+        first: index(hops.first),
+        last: index(hops.last),
+        df: scenario.forbids_fragments(from),
+        // No traffic here answers a mark, so none may ask for one (RFC 3168 §6).
+        ect: false,
+    }
 }
 
 fn ip_len(bytes: Bytes) -> u32 {

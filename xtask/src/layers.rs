@@ -13,7 +13,7 @@ use crate::root;
 const CORE: [&[&str]; 11] = [
     &["units", "similar"],
     &["stats", "rng", "framing"],
-    &["errors"],
+    &["errors", "mss", "window"],
     &["path", "settings"],
     &["scenario", "outcome"],
     &["engine"],

@@ -7,7 +7,7 @@ use serde::Serialize;
 pub use queue::{CodelSettings, Discipline, QueueLimit, RedSettings};
 
 use crate::errors::{Arq, Exposure, Schedule};
-use crate::framing::Framing;
+use crate::framing::{Framing, IpPacket, Tunnel};
 use crate::units::{BitsPerSec, Bytes, Mtu, Probability, Time};
 
 /// The hops from the sender to the receiver, in order; at least one.
@@ -35,8 +35,11 @@ pub struct LinkSpec {
     pub rate: BitsPerSec,
     /// From the last bit's departure to its arrival: propagation, one way.
     pub delay: Time,
-    /// The largest IP packet that the link takes.
+    /// The largest IP packet that the link takes; through a tunnel, the largest inner one.
     pub mtu: Mtu,
+    /// What wraps each packet before the link's framing does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tunnel: Option<Tunnel>,
     /// What wraps each packet on the wire.
     pub framing: Framing,
     /// Payload of a radio frame in bytes, where the link has frames.
@@ -121,6 +124,7 @@ impl LinkSpec {
             rate,
             delay,
             mtu: Mtu::ETHERNET,
+            tunnel: None,
             framing: Framing::default(),
             frame: None,
             pad: false,
@@ -157,26 +161,29 @@ impl LinkSpec {
             || matches!(self.discipline, Discipline::Red(_))
     }
 
-    /// The chance that a packet of `ip_len` bytes is lost on the wire for good, repeats included,
+    /// The chance that a packet is lost on the wire for good, repeats included,
     /// averaged over the time until `until`: with ARQ 1 − ∏(1 − e^(R+1)) over its frames.
-    pub fn loss(&self, ip_len: Bytes, until: Time) -> Probability {
+    pub fn loss(&self, packet: impl Into<IpPacket>, until: Time) -> Probability {
+        let packet = packet.into();
         let Some(arq) = self.arq else {
-            return self.errors.mean_chance(&self.exposure(ip_len), until);
+            return self.errors.mean_chance(&self.exposure(packet), until);
         };
-        self.units(ip_len).fold(Probability::NEVER, |lost, (count, unit)| {
+        self.units(packet).fold(Probability::NEVER, |lost, (count, unit)| {
             let e = self.errors.mean_chance(&unit, until);
             lost.or(arq.residual(e).at_least_once_in(u64::from(count)))
         })
     }
 
-    /// Seconds that a packet of `ip_len` bytes is on the wire on average, repeats included, and how
+    /// Seconds that a packet is on the wire on average, repeats included, and how
     /// much later it arrives because of them.
-    pub fn mean_airtime(&self, ip_len: Bytes, until: Time) -> (f64, f64) {
-        let seconds = |bytes: u64| bytes as f64 * 8.0 / self.rate.get() as f64;
+    pub fn mean_airtime(&self, packet: impl Into<IpPacket>, until: Time) -> (f64, f64) {
+        let packet = packet.into();
+        let bits = self.framing.bits_per_byte();
+        let seconds = |bytes: u64| (bytes * bits) as f64 / self.rate.get() as f64;
         let Some(arq) = self.arq else {
-            return (seconds(self.wire_bytes(ip_len).get()), 0.0);
+            return (seconds(self.wire_bytes(packet).get()), 0.0);
         };
-        self.units(ip_len).fold((0.0, 0.0), |(air, late), (count, unit)| {
+        self.units(packet).fold((0.0, 0.0), |(air, late), (count, unit)| {
             let tries = arq.mean_tries(self.errors.mean_chance(&unit, until));
             let count = f64::from(count);
             let repeats = count * (tries - 1.0);
@@ -187,10 +194,10 @@ impl LinkSpec {
         })
     }
 
-    /// What a packet of `ip_len` bytes consists of where lost units are repeated one by one: so many
+    /// What a packet consists of where lost units are repeated one by one: so many
     /// full frames, and the last; or the packet as one.
-    fn units(&self, ip_len: Bytes) -> impl Iterator<Item = (u32, Exposure)> + use<> {
-        let whole = self.exposure(ip_len);
+    fn units(&self, packet: IpPacket) -> impl Iterator<Item = (u32, Exposure)> {
+        let whole = self.exposure(packet);
         let (full, last) = match self.frame {
             None => (0, whole.bytes),
             Some(frame) => {
@@ -198,45 +205,63 @@ impl LinkSpec {
                 (full, whole.bytes - full * frame)
             }
         };
-        let rate = self.rate;
-        let frame = self.frame.unwrap_or(0);
-        [(full, frame), (1, last)].into_iter().filter(|(count, _)| *count > 0).map(
-            move |(count, bytes)| {
-                let airtime = rate.time_for(Bytes::new(u64::from(bytes)));
-                (count, Exposure { bytes, frames: 1, airtime })
-            },
-        )
+        let units = [(full, self.frame.unwrap_or(0)), (1, last)];
+        units.into_iter().map(|(count, bytes)| (count, self.unit(bytes)))
     }
 
-    /// What a packet of `ip_len` bytes exposes to errors here.
+    /// What one frame of so many bytes, or a packet as one unit, exposes to errors.
+    pub fn unit(&self, bytes: u32) -> Exposure {
+        let bits = u64::from(bytes) * self.framing.bits_per_byte();
+        Exposure { bytes, frames: 1, airtime: self.rate.time_for_bits(bits) }
+    }
+
+    /// What a packet exposes to errors here.
     ///
     /// # Panics
-    /// On a packet of 4 GiB.
-    pub fn exposure(&self, ip_len: Bytes) -> Exposure {
-        let wire = self.wire_bytes(ip_len);
+    /// On a packet of 1 GiB in much smaller frames.
+    pub fn exposure(&self, packet: impl Into<IpPacket>) -> Exposure {
+        let packet = packet.into();
         Exposure {
-            bytes: u32::try_from(wire.get()).expect("a packet on the wire is below 4 GiB"),
-            frames: self.frames(ip_len),
-            airtime: self.rate.time_for(wire),
+            bytes: u32::try_from(self.wire_bytes(packet).get())
+                .expect("a packet on the wire is below 4 GiB"),
+            frames: self.frames(packet),
+            airtime: self.airtime(packet),
         }
     }
 
-    /// Bytes that an IP packet takes on the wire, padding included.
-    pub fn wire_bytes(&self, ip_len: Bytes) -> Bytes {
-        let bytes = self.framing.on_wire(ip_len);
+    /// Bytes that a packet takes on the wire, tunnel, framing and padding included.
+    pub fn wire_bytes(&self, packet: impl Into<IpPacket>) -> Bytes {
+        let bytes = self.framed(packet);
         match self.frame {
             Some(frame) if self.pad => Bytes::new(bytes.get().next_multiple_of(u64::from(frame))),
             Some(_) | None => bytes,
         }
     }
 
-    /// Radio frames that an IP packet takes; 1 on a link without frames (equation 1 of Choi, Choi
-    /// and Yoo).
-    pub fn frames(&self, ip_len: Bytes) -> u32 {
-        let bytes = self.framing.on_wire(ip_len).get();
+    /// The same in bits: what the link's rate counts.
+    pub fn wire_bits(&self, packet: impl Into<IpPacket>) -> u64 {
+        self.wire_bytes(packet).get() * self.framing.bits_per_byte()
+    }
+
+    /// How long a packet is on the wire, to the nearest nanosecond below.
+    pub fn airtime(&self, packet: impl Into<IpPacket>) -> Time {
+        self.rate.time_for_bits(self.wire_bits(packet))
+    }
+
+    /// Radio frames that a packet takes; 1 on a link without frames (equation 1 of Choi, Choi and
+    /// Yoo).
+    pub fn frames(&self, packet: impl Into<IpPacket>) -> u32 {
+        let bytes = self.framed(packet).get();
         match self.frame {
             Some(frame) => u32::try_from(bytes.div_ceil(u64::from(frame))).unwrap_or(u32::MAX),
             None => 1,
         }
+    }
+
+    /// Bytes of a packet in its tunnel and framing, before a last frame is padded.
+    pub fn framed(&self, packet: impl Into<IpPacket>) -> Bytes {
+        let packet = packet.into();
+        let packet = self.tunnel.map_or(packet, |tunnel| tunnel.wrap(packet, self.mtu));
+        self.framing.on_wire(packet)
     }
 }

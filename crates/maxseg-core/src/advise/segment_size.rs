@@ -158,7 +158,7 @@ fn alignment(scenario: &Scenario, size: u64, headers: Bytes) -> Option<Alignment
     let framed = scenario.path.hops.iter().filter_map(|hop| Some((hop, hop.forward.frame?)));
     let (hop, frame) = framed.min_by_key(|(_, frame)| *frame)?;
     let frame = u64::from(frame);
-    let wire = hop.forward.framing.on_wire(Bytes::new(size) + headers).get();
+    let wire = hop.forward.framed(Bytes::new(size) + headers).get();
     let filled = wire.next_multiple_of(frame);
     Some(Alignment { frames: filled / frame, frame, unused: filled - wire })
 }

@@ -2,16 +2,15 @@
 
 use crate::errors::{Arq, ErrorProcess, Exposure};
 use crate::path::LinkSpec;
-use crate::units::{BitsPerSec, Bytes, Time};
+use crate::units::Time;
 
 /// Sends a packet's units, and those again that were damaged.
 #[derive(Debug, Clone)]
 pub(super) struct Repeater {
     arq: Arq,
-    rate: BitsPerSec,
-    /// Bytes of a unit; a packet is one where there are no frames.
-    frame: Option<u32>,
-    full: Exposure,
+    spec: LinkSpec,
+    /// A full frame; a packet is one unit where there are none.
+    full: Option<Exposure>,
     /// Who damages the first tries, the second, and so on: each try meets a channel of its own, from a
     /// stream of its own, so that more retries change nothing about those before.
     tries: Vec<ErrorProcess>,
@@ -36,9 +35,8 @@ impl Repeater {
         };
         Self {
             arq,
-            rate: spec.rate,
-            frame: spec.frame,
-            full: exposure(spec.rate, spec.frame.unwrap_or(0)),
+            spec: spec.clone(),
+            full: spec.frame.map(|frame| spec.unit(frame)),
             tries: (0..=arq.retries).map(process).collect(),
         }
     }
@@ -48,9 +46,9 @@ impl Repeater {
         let mut repeats = Repeats { count: 0, bytes: 0, dead: false };
         let (mut left, mut at) = (bytes, start);
         while left > 0 {
-            let unit = match self.frame {
-                Some(frame) if left >= frame => self.full,
-                Some(_) | None => exposure(self.rate, left),
+            let unit = match self.full {
+                Some(full) if left >= full.bytes => full,
+                Some(_) | None => self.spec.unit(left),
             };
             left -= unit.bytes;
             let tries = self.tries_of(&unit, at);
@@ -67,7 +65,7 @@ impl Repeater {
     fn tries_of(&mut self, unit: &Exposure, start: Time) -> Option<u32> {
         // Tries of one level must come in order of time, and the last frame may be shorter: a full one's
         // airtime stands for every unit's.
-        let step = self.full.airtime + self.arq.delay;
+        let step = self.full.map_or(Time::ZERO, |full| full.airtime) + self.arq.delay;
         (0..).zip(&mut self.tries).find_map(|(level, process)| {
             let at = start.saturating_add(step.times(u64::from(level)));
             (!process.draw(unit, at)).then_some(level)
@@ -78,9 +76,4 @@ impl Repeater {
     pub(super) fn delay_of(&self, repeats: u32) -> Time {
         self.arq.delay.times(u64::from(repeats))
     }
-}
-
-fn exposure(rate: BitsPerSec, bytes: u32) -> Exposure {
-    let airtime = rate.time_for(Bytes::new(u64::from(bytes)));
-    Exposure { bytes, frames: 1, airtime }
 }

@@ -3,6 +3,7 @@
 use super::room::Room;
 use super::special::{Entry, Queue, Special};
 use super::wire::{Sent, Wire};
+use crate::framing::IpPacket;
 use crate::path::LinkSpec;
 use crate::units::{Mtu, Time};
 
@@ -109,20 +110,21 @@ impl Hop {
         Self { horizon, ..self }
     }
 
-    /// A packet of `ip_len` bytes comes at `now`; packets come in order of time.
+    /// A packet comes at `now`; packets come in order of time.
     #[inline]
-    pub fn admit(&mut self, now: Time, ip_len: u32) -> Fate {
+    pub fn admit(&mut self, now: Time, packet: impl Into<IpPacket>) -> Fate {
+        let packet = packet.into();
         if self.special.is_some() {
-            return self.admit_any(now, ip_len, false);
+            return self.admit_any(now, packet, false);
         }
         // At the same instant an arrival goes before a departure: who leaves now still stands here.
         let waits = self.free_at >= now && self.counters.sent > 0;
-        if !self.room.has_place(now, waits, ip_len, &mut self.wire) {
+        if !self.room.has_place(now, waits, packet, &mut self.wire) {
             self.counters.refused += 1;
             return Fate::Refused(now);
         }
         let start = now.max(self.free_at);
-        let (departs, damaged) = self.wire.send(start, waits, ip_len);
+        let (departs, damaged) = self.wire.send(start, waits, packet);
         self.room.enter(waits, start, departs);
         self.free_at = departs;
         self.counters.sent += 1;
@@ -138,11 +140,12 @@ impl Hop {
     }
 
     /// The same for any link, and for a packet that knows ECN (`ect`) or not.
-    pub fn admit_any(&mut self, now: Time, ip_len: u32, ect: bool) -> Fate {
+    pub fn admit_any(&mut self, now: Time, packet: impl Into<IpPacket>, ect: bool) -> Fate {
+        let packet = packet.into();
         let Some(mut special) = self.special.take() else {
-            return self.admit(now, ip_len);
+            return self.admit(now, packet);
         };
-        let fate = self.admit_specially(&mut special, now, ip_len, ect);
+        let fate = self.admit_specially(&mut special, now, packet, ect);
         self.special = Some(special);
         fate
     }
@@ -151,23 +154,23 @@ impl Hop {
         &mut self,
         special: &mut Special,
         now: Time,
-        ip_len: u32,
+        packet: IpPacket,
         ect: bool,
     ) -> Fate {
         let here = if special.leaves_first { self.free_at > now } else { self.free_at >= now };
         let waits = here && self.counters.sent > 0;
         let (packets, bytes) = self.room.occupancy(now);
         let queue = Queue { packets, bytes, idle_since: (!waits).then_some(self.free_at) };
-        let entry = special.entrance.judge(now, self.wire.bytes(ip_len), ect, queue);
+        let entry = special.entrance.judge(now, self.wire.bytes(packet), ect, queue);
         if self.counters.refuse(entry) {
             return Fate::Refused(now);
         }
-        if !self.room.has_place(now, waits, ip_len, &mut self.wire) {
+        if !self.room.has_place(now, waits, packet, &mut self.wire) {
             self.counters.refused += 1;
             return Fate::Refused(now);
         }
         let start = now.max(self.free_at);
-        let sent = self.wire.send_any(start, waits, ip_len);
+        let sent = self.wire.send_any(start, waits, packet);
         self.room.enter(waits, start, sent.departs);
         self.free_at = sent.departs;
         self.counters.take(&sent, start.min(self.horizon).since(now));

@@ -3,6 +3,7 @@
 use super::parcel::{Cargo, Passage};
 use super::stages::Stages;
 use super::{Counters, Fate, Lane, Route};
+use crate::framing::IpPacket;
 use crate::path::LinkSpec;
 use crate::units::Time;
 
@@ -54,13 +55,20 @@ impl<P: Cargo> Line<P> {
         Self { form, arriving: Lane::default() }
     }
 
-    /// A packet of `ip_len` bytes is sent at `now`.
+    /// A packet is sent at `now`, for the links a packet of this `shape`.
     #[inline]
-    pub fn send(&mut self, now: Time, packet: P, ip_len: u32, passage: Passage) -> Sent {
+    pub fn send(
+        &mut self,
+        now: Time,
+        packet: P,
+        shape: impl Into<IpPacket>,
+        passage: Passage,
+    ) -> Sent {
+        let shape = shape.into();
         if let Form::Computed(route) = &mut self.form
-            && route.keeps_whole(ip_len)
+            && route.keeps_whole(shape)
         {
-            return match route.admit(now, ip_len) {
+            return match route.admit(now, shape) {
                 Fate::Arrives(at) => {
                     self.arriving.push(at, packet);
                     Sent::OnItsWay
@@ -71,11 +79,11 @@ impl<P: Cargo> Line<P> {
                 | Fate::TooBig { .. }) => Sent::Lost(lost),
             };
         }
-        self.send_any(now, packet, ip_len, passage)
+        self.send_any(now, packet, shape, passage)
     }
 
     #[cold]
-    fn send_any(&mut self, now: Time, packet: P, ip_len: u32, passage: Passage) -> Sent {
+    fn send_any(&mut self, now: Time, packet: P, shape: IpPacket, passage: Passage) -> Sent {
         let arriving = &mut self.arriving;
         match &mut self.form {
             Form::Computed(route) => {
@@ -86,10 +94,10 @@ impl<P: Cargo> Line<P> {
                     }
                     arriving.insert(at, packet);
                 };
-                route.admit_any(now, ip_len, passage, deliver).map_or(Sent::OnItsWay, Sent::Lost)
+                route.admit_any(now, shape, passage, deliver).map_or(Sent::OnItsWay, Sent::Lost)
             }
             Form::Staged(stages) => {
-                stages.send(now, packet, ip_len, passage, arriving);
+                stages.send(now, packet, shape, passage, arriving);
                 Sent::Undecided
             }
         }

@@ -1,7 +1,7 @@
 //! A packet on its way as several pieces: fragments (RFC 791 §3.2), and copies.
 
 use super::Fate;
-use crate::framing::{IpVersion, fragments, ip_header};
+use crate::framing::{IpPacket, IpVersion, fragments, ip_header};
 use crate::units::{Bytes, Mtu, Time};
 
 /// How a packet crosses a path.
@@ -30,8 +30,8 @@ pub(super) struct Piece {
     pub(super) serial: u64,
     /// Which copy of it.
     copy: u32,
-    /// Bytes of IP packet.
-    pub(super) ip_len: u32,
+    /// What it is to a link.
+    pub(super) shape: IpPacket,
     /// Bytes of IP payload before it, in it, and in the whole packet.
     from: u32,
     len: u32,
@@ -44,34 +44,41 @@ pub(super) struct Piece {
 const HEADER: Bytes = ip_header(IpVersion::V4);
 
 impl Piece {
-    /// A packet of `ip_len` bytes.
-    pub(super) fn whole(serial: u64, ip_len: u32, passage: Passage) -> Self {
-        let len = ip_len.saturating_sub(header());
-        Self { serial, copy: 0, ip_len, from: 0, len, whole: len, passage, marked: false }
+    pub(super) fn whole(serial: u64, shape: IpPacket, passage: Passage) -> Self {
+        let len = small(shape.length().saturating_sub(HEADER));
+        Self { serial, copy: 0, shape, from: 0, len, whole: len, passage, marked: false }
     }
 
     pub(super) fn is_fragment(&self) -> bool {
         self.len < self.whole
     }
 
+    /// Whether a link of this MTU takes it.
+    pub(super) fn fits(&self, mtu: Mtu) -> bool {
+        self.shape.length() <= mtu.bytes()
+    }
+
     /// What it consists of after a hop with this MTU.
     pub(super) fn fragments(self, mtu: Mtu) -> impl Iterator<Item = Self> {
-        let small = |n: u64| u32::try_from(n).expect("a packet is below 64 KiB");
-        let fits = self.ip_len <= u32::from(mtu.get());
-        let whole = fits.then_some(self);
-        let packet = Bytes::new(if fits { HEADER.get() } else { u64::from(self.ip_len) });
-        let parts = fragments(packet, mtu, HEADER).skip(usize::from(fits));
-        whole.into_iter().chain(parts.map(move |(from, len)| Self {
-            ip_len: small(len) + header(),
-            from: self.from + small(from),
-            len: small(len),
-            ..self
-        }))
+        let whole = self.fits(mtu);
+        // What fits keeps its shape, be it shorter than a header.
+        let length = if whole { HEADER } else { self.shape.length() };
+        fragments(length, mtu, HEADER).map(move |fragment| {
+            if whole {
+                return self;
+            }
+            Self {
+                shape: IpPacket::from(fragment.length),
+                from: self.from + small(fragment.offset),
+                len: small(fragment.payload),
+                ..self
+            }
+        })
     }
 }
 
-fn header() -> u32 {
-    u32::try_from(HEADER.get()).expect("20")
+fn small(bytes: Bytes) -> u32 {
+    u32::try_from(bytes.get()).expect("a packet is below 4 GiB")
 }
 
 /// The pieces of one packet, as far as they have come to an end.

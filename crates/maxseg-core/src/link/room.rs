@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::wire::Wire;
+use crate::framing::IpPacket;
 use crate::path::QueueLimit;
 use crate::units::{Bytes, Time};
 
@@ -54,14 +55,14 @@ impl Room {
         &mut self,
         now: Time,
         waits: bool,
-        ip_len: u32,
+        packet: IpPacket,
         wire: &mut Wire,
     ) -> bool {
         match self {
             Self::Packets { gone, oldest } => gone[*oldest] <= now.as_nanos(),
             Self::Counted(counted) => {
                 counted.let_go(now);
-                counted.newcomer = u64::from(wire.bytes(ip_len));
+                counted.newcomer = u64::from(wire.bytes(packet));
                 !waits || counted.holds_one_more()
             }
         }

@@ -2,8 +2,9 @@
 
 use super::parcel::{Parcel, Passage, Piece};
 use super::{Counters, Fate, Hop};
+use crate::framing::IpPacket;
 use crate::path::LinkSpec;
-use crate::units::{Mtu, Probability, Time};
+use crate::units::{Bytes, Mtu, Probability, Time};
 
 /// One direction of a path: hops in the order in which a packet meets them.
 ///
@@ -14,7 +15,7 @@ pub struct Route {
     hops: Vec<Hop>,
     mtus: Vec<Mtu>,
     /// Packets up to so many bytes stay one and whole; 0 where any may be doubled, marked, or overtaken.
-    simple_up_to: u32,
+    simple_up_to: Bytes,
     sent: u64,
 }
 
@@ -27,11 +28,11 @@ impl Route {
         let is_simple = |(spec, _): &(&LinkSpec, String)| {
             !spec.ecn && !spec.overtakes() && spec.duplicate == Probability::NEVER
         };
-        let smallest = mtus.iter().min().map_or(0, |mtu| u32::from(mtu.get()));
+        let smallest = mtus.iter().min().map_or(Bytes::ZERO, |mtu| mtu.bytes());
         Self {
             hops: links.iter().map(hop).collect(),
             mtus,
-            simple_up_to: if links.iter().all(is_simple) { smallest } else { 0 },
+            simple_up_to: if links.iter().all(is_simple) { smallest } else { Bytes::ZERO },
             sent: 0,
         }
     }
@@ -44,18 +45,19 @@ impl Route {
             && inner.iter().all(|(spec, _)| !spec.overtakes())
     }
 
-    /// Whether a packet of `ip_len` bytes stays one and whole, so that [`Route::admit`] tells all.
+    /// Whether a packet stays one and whole, so that [`Route::admit`] tells all.
     #[inline]
-    pub fn keeps_whole(&self, ip_len: u32) -> bool {
-        ip_len <= self.simple_up_to
+    pub fn keeps_whole(&self, packet: IpPacket) -> bool {
+        packet.length() <= self.simple_up_to
     }
 
-    /// A packet of `ip_len` bytes that stays one and whole enters the first hop at `now`.
+    /// A packet that stays one and whole enters the first hop at `now`.
     #[inline]
-    pub fn admit(&mut self, now: Time, ip_len: u32) -> Fate {
+    pub fn admit(&mut self, now: Time, packet: impl Into<IpPacket>) -> Fate {
+        let packet = packet.into();
         let mut at = now;
         for hop in &mut self.hops {
-            match hop.admit(at, ip_len) {
+            match hop.admit(at, packet) {
                 Fate::Arrives(then) => at = then,
                 // No mark: no hop here has ECN.
                 lost @ (Fate::Marked(_)
@@ -74,17 +76,17 @@ impl Route {
     pub(super) fn admit_any(
         &mut self,
         now: Time,
-        ip_len: u32,
+        shape: IpPacket,
         passage: Passage,
         mut deliver: impl FnMut(Time, bool),
     ) -> Option<Fate> {
         let mut parcel = Parcel::of_one();
-        let mut pieces = vec![(now, Piece::whole(self.sent, ip_len, passage))];
+        let mut pieces = vec![(now, Piece::whole(self.sent, shape, passage))];
         self.sent += 1;
         for ((index, hop), mtu) in (0..).zip(&mut self.hops).zip(&self.mtus) {
             let mut through = Vec::with_capacity(pieces.len());
             for (at, piece) in pieces {
-                if piece.ip_len > u32::from(mtu.get()) && passage.df {
+                if passage.df && !piece.fits(*mtu) {
                     parcel.dies(Fate::TooBig { at, hop: index, mtu: *mtu });
                     continue;
                 }
@@ -141,7 +143,7 @@ fn enter(
     is_more: bool,
 ) {
     parcel.add(u32::from(is_more));
-    match hop.admit_any(at, piece.ip_len, piece.passage.ect) {
+    match hop.admit_any(at, piece.shape, piece.passage.ect) {
         lost @ (Fate::Damaged(_) | Fate::Refused(_) | Fate::TooBig { .. }) => parcel.dies(lost),
         through_hop @ (Fate::Arrives(then) | Fate::Marked(then)) => {
             piece.marked |= matches!(through_hop, Fate::Marked(_));

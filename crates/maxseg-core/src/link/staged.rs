@@ -6,6 +6,7 @@ use super::codel::{self, Codel};
 use super::special::{Entry, Queue, Special};
 use super::wire::Wire;
 use super::{Counters, Fate};
+use crate::framing::IpPacket;
 use crate::path::{Discipline, LinkSpec, QueueLimit};
 use crate::units::{Bytes, Time};
 
@@ -52,7 +53,7 @@ pub struct Staged<P> {
 #[derive(Debug, Clone)]
 struct Waiting<P> {
     packet: P,
-    ip_len: u32,
+    shape: IpPacket,
     since: Time,
     ect: bool,
     marked: bool,
@@ -80,14 +81,21 @@ impl<P> Staged<P> {
         }
     }
 
-    /// A packet of `ip_len` bytes comes at `now`, one that knows ECN (`ect`) or not.
-    pub fn offer(&mut self, now: Time, packet: P, ip_len: u32, ect: bool) -> Offer<P> {
+    /// A packet comes at `now`, for the link a packet of this `shape`, one that knows ECN (`ect`) or not.
+    pub fn offer(
+        &mut self,
+        now: Time,
+        packet: P,
+        shape: impl Into<IpPacket>,
+        ect: bool,
+    ) -> Offer<P> {
+        let shape = shape.into();
         if self.special.leaves_first {
             self.advance(|done| done <= now);
         } else {
             self.advance(|done| done < now);
         }
-        let bytes = self.wire.bytes(ip_len);
+        let bytes = self.wire.bytes(shape);
         let idle = self.sending.is_none();
         let queue = Queue {
             packets: self.waiting.len(),
@@ -99,7 +107,7 @@ impl<P> Staged<P> {
             return Offer::Refused(packet);
         }
         let marked = entry == Entry::Marked;
-        let newcomer = Waiting { packet, ip_len, since: now, ect, marked };
+        let newcomer = Waiting { packet, shape, since: now, ect, marked };
         if idle {
             self.send(now, false, newcomer);
             return Offer::Taken;
@@ -174,7 +182,7 @@ impl<P> Staged<P> {
     /// The next in the queue that its discipline lets go.
     fn next_to_send(&mut self, now: Time) -> Option<Waiting<P>> {
         while let Some(mut head) = self.waiting.pop_front() {
-            self.backlog -= u64::from(self.wire.bytes(head.ip_len));
+            self.backlog -= u64::from(self.wire.bytes(head.shape));
             let Some(codel) = &mut self.codel else {
                 return Some(head);
             };
@@ -198,7 +206,7 @@ impl<P> Staged<P> {
     }
 
     fn send(&mut self, start: Time, back_to_back: bool, next: Waiting<P>) {
-        let sent = self.wire.send_any(start, back_to_back, next.ip_len);
+        let sent = self.wire.send_any(start, back_to_back, next.shape);
         self.counters.take(&sent, start.since(next.since));
         let arrives = self.special.pipe.arrives(sent.departs, sent.late);
         let fate = if sent.damaged {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::parcel::{Cargo, Parcel, Passage, Piece};
 use super::staged::{Delivery, Offer, Staged};
 use super::{Counters, Fate, Lane};
+use crate::framing::IpPacket;
 use crate::path::LinkSpec;
 use crate::units::{Mtu, Time};
 
@@ -46,16 +47,16 @@ impl<P: Cargo> Stages<P> {
         }
     }
 
-    /// A packet of `ip_len` bytes enters at `now`; what is known to arrive at a host goes to `arriving`.
+    /// A packet enters at `now`; what is known to arrive at a host goes to `arriving`.
     pub(super) fn send(
         &mut self,
         now: Time,
         packet: P,
-        ip_len: u32,
+        shape: IpPacket,
         passage: Passage,
         arriving: &mut Lane<P>,
     ) {
-        let piece = Piece::whole(self.sent, ip_len, passage);
+        let piece = Piece::whole(self.sent, shape, passage);
         self.sent += 1;
         self.enter(usize::from(passage.first), now, packet, piece, arriving);
     }
@@ -113,7 +114,7 @@ impl<P: Cargo> Stages<P> {
     /// A piece comes to a hop: it is refused, cut, doubled, or taken as it is.
     fn enter(&mut self, index: usize, now: Time, packet: P, piece: Piece, arriving: &mut Lane<P>) {
         let mtu = self.links[index].mtu;
-        if piece.ip_len > u32::from(mtu.get()) && piece.passage.df {
+        if piece.passage.df && !piece.fits(mtu) {
             let hop = u16::try_from(index).unwrap_or(u16::MAX);
             return self.die(packet, &piece, Fate::TooBig { at: now, hop, mtu });
         }
@@ -141,7 +142,7 @@ impl<P: Cargo> Stages<P> {
 
     fn offer(&mut self, index: usize, now: Time, packet: P, piece: Piece) {
         let link = &mut self.links[index].link;
-        match link.offer(now, (packet, piece), piece.ip_len, piece.passage.ect) {
+        match link.offer(now, (packet, piece), piece.shape, piece.passage.ect) {
             Offer::Taken => {}
             Offer::Refused((packet, piece)) => self.die(packet, &piece, Fate::Refused(now)),
         }

@@ -118,7 +118,7 @@ fn some_link() -> impl Strategy<Value = LinkSpec> {
         (0..60_000_u64).prop_map(|n| QueueLimit::Bytes(Bytes::new(n))),
     ];
     let rate = prop_oneof![Just(2_000_000), 9_600..1_000_000_000_u64];
-    let framing = prop_oneof![Just(Framing::Ip), Just(Framing::Ethernet)];
+    let framing = prop_oneof![Just(Framing::Ip), Just(Framing::Ethernet), Just(Framing::Serial)];
     (rate, 0..300_u64, queue, framing, prop_oneof![Just(0.0), 0.0..0.3_f64]).prop_map(
         |(rate, delay, queue, framing, errors)| {
             let mut spec = damaging(link(rate, Time::from_millis(delay), queue), errors);
@@ -199,7 +199,7 @@ proptest! {
     #[test]
     fn a_link_never_beats_its_rate(spec in some_link(), traffic in traffic()) {
         let fates = computed(&spec, &traffic, 1);
-        let bits = |len: u32| spec.wire_bytes(Bytes::new(u64::from(len))).bits();
+        let bits = |len: u32| spec.wire_bits(len);
         let sent: Vec<(u64, u64)> = fates.iter().zip(&traffic).filter_map(|(fate, (_, len))| {
             match fate {
                 Fate::Arrives(at) | Fate::Damaged(at) => Some((at.as_nanos(), bits(*len))),

@@ -2,8 +2,9 @@
 
 use super::arq::Repeater;
 use crate::errors::{ErrorProcess, Exposure};
+use crate::framing::IpPacket;
 use crate::path::LinkSpec;
-use crate::units::{Bytes, Time};
+use crate::units::Time;
 
 /// A transmitter with its error process. Keeps the sub-nanosecond remainder of each transmission, so
 /// that the long-run rate is exact.
@@ -14,7 +15,7 @@ pub(super) struct Wire {
     /// What the last transmission took beyond whole nanoseconds, in nanoseconds ÷ rate.
     carry: u64,
     errors: ErrorProcess,
-    /// What a packet of a certain length costs: packets come in few lengths.
+    /// What a packet of a certain kind costs: packets come in few lengths.
     known: [Cost; 4],
     /// What a plain wire has not.
     more: Option<Box<More>>,
@@ -45,17 +46,17 @@ pub(super) struct Sent {
     pub(super) repeats: u32,
 }
 
-/// What a packet of `ip_len` bytes costs.
+/// What a packet costs.
 #[derive(Debug, Clone, Copy)]
 struct Cost {
-    ip_len: u32,
+    packet: IpPacket,
     whole_nanos: u64,
     remainder: u64,
     exposure: Exposure,
 }
 
 const UNKNOWN: Cost = Cost {
-    ip_len: u32::MAX,
+    packet: IpPacket::NONE,
     whole_nanos: 0,
     remainder: 0,
     exposure: Exposure { bytes: 0, frames: 0, airtime: Time::ZERO },
@@ -69,10 +70,10 @@ impl Wire {
             carry: 0,
             errors: ErrorProcess::start(&spec.errors, seed, name),
             known: [UNKNOWN; 4],
-            more: (spec.arq.is_some() || spec.burst > Bytes::ZERO).then(|| {
+            more: (spec.arq.is_some() || spec.burst.get() > 0).then(|| {
                 Box::new(More {
                     repeater: spec.arq.map(|arq| Repeater::new(spec, arq, seed, name)),
-                    ahead: spec.rate.time_for(spec.burst),
+                    ahead: spec.rate.time_for_bits(spec.burst.get() * spec.framing.bits_per_byte()),
                     drained: Time::ZERO,
                 })
             }),
@@ -82,8 +83,13 @@ impl Wire {
     /// Send a packet from `start` on, right after the one before if `back_to_back`. Gives the time
     /// when its last bit leaves, and whether it is damaged.
     #[inline]
-    pub(super) fn send(&mut self, start: Time, back_to_back: bool, ip_len: u32) -> (Time, bool) {
-        let cost = self.cost(ip_len);
+    pub(super) fn send(
+        &mut self,
+        start: Time,
+        back_to_back: bool,
+        packet: IpPacket,
+    ) -> (Time, bool) {
+        let cost = self.cost(packet);
         let mut nanos = start.as_nanos() + cost.whole_nanos;
         self.carry = if back_to_back { self.carry + cost.remainder } else { cost.remainder };
         if self.carry >= self.rate {
@@ -97,12 +103,12 @@ impl Wire {
     ///
     /// A bucket that has the tokens lets a packet go at once. In general it goes when the link's rate
     /// would have let it go, less the time in which a full bucket fills.
-    pub(super) fn send_any(&mut self, start: Time, back_to_back: bool, ip_len: u32) -> Sent {
+    pub(super) fn send_any(&mut self, start: Time, back_to_back: bool, packet: IpPacket) -> Sent {
         let Some(mut more) = self.more.take() else {
-            let (departs, damaged) = self.send(start, back_to_back, ip_len);
+            let (departs, damaged) = self.send(start, back_to_back, packet);
             return Sent { departs, damaged, late: Time::ZERO, busy: departs - start, repeats: 0 };
         };
-        let exposure = self.cost(ip_len).exposure;
+        let exposure = self.cost(packet).exposure;
         let (extra, repeats, damaged, late) = match &mut more.repeater {
             Some(repeater) => {
                 let repeats = repeater.send(exposure.bytes, start);
@@ -114,8 +120,8 @@ impl Wire {
         if from > more.drained {
             self.carry = 0;
         }
-        let bytes = u64::from(exposure.bytes) + extra;
-        let nanos = u128::from(bytes) * 8_000_000_000 + u128::from(self.carry);
+        let bits = (u64::from(exposure.bytes) + extra) * self.spec.framing.bits_per_byte();
+        let nanos = u128::from(bits) * 1_000_000_000 + u128::from(self.carry);
         let (whole, carry) = (nanos / u128::from(self.rate), nanos % u128::from(self.rate));
         self.carry = u64::try_from(carry).expect("below the rate");
         let busy = Time::from_nanos(u64::try_from(whole).unwrap_or(u64::MAX / 4));
@@ -125,35 +131,34 @@ impl Wire {
         Sent { departs, damaged, late, busy, repeats }
     }
 
-    /// Bytes on the wire of a packet of `ip_len` bytes.
-    pub(super) fn bytes(&mut self, ip_len: u32) -> u32 {
-        self.cost(ip_len).exposure.bytes
+    /// Bytes on the wire of a packet.
+    pub(super) fn bytes(&mut self, packet: IpPacket) -> u32 {
+        self.cost(packet).exposure.bytes
     }
 
     /// How long so many bytes are on the wire.
     pub(super) fn time_for(&self, bytes: u64) -> Time {
-        self.spec.rate.time_for(Bytes::new(bytes))
+        self.spec.rate.time_for_bits(bytes * self.spec.framing.bits_per_byte())
     }
 
     #[inline]
-    fn cost(&mut self, ip_len: u32) -> Cost {
-        let slot = ip_len as usize % self.known.len();
-        if self.known[slot].ip_len != ip_len {
-            self.learn(slot, ip_len);
+    fn cost(&mut self, packet: IpPacket) -> Cost {
+        let slot = packet.slot(self.known.len());
+        if self.known[slot].packet != packet {
+            self.learn(slot, packet);
         }
         self.known[slot]
     }
 
     #[cold]
-    fn learn(&mut self, slot: usize, ip_len: u32) {
-        let exposure = self.spec.exposure(Bytes::new(u64::from(ip_len)));
-        let nanos = u128::from(exposure.bytes) * 8_000_000_000;
+    fn learn(&mut self, slot: usize, packet: IpPacket) {
+        let nanos = u128::from(self.spec.wire_bits(packet)) * 1_000_000_000;
         let (whole, remainder) = (nanos / u128::from(self.rate), nanos % u128::from(self.rate));
         self.known[slot] = Cost {
-            ip_len,
+            packet,
             whole_nanos: u64::try_from(whole).expect("a packet at 1 bit/s takes six days at most"),
             remainder: u64::try_from(remainder).expect("below the rate"),
-            exposure,
+            exposure: self.spec.exposure(packet),
         };
     }
 }

@@ -6,11 +6,13 @@ use super::way::{Slowest, Way};
 use super::{Estimate, Formula, mathis, whole};
 use crate::engine::Caveat;
 use crate::errors::ErrorModel;
+use crate::framing::{Headers, IpPacket};
 use crate::outcome::{LimitedBy, Outcome};
 use crate::path::QueueLimit;
 use crate::scenario::{Flow, Scenario};
 use crate::settings::{RtoRule, RtoSettings, Settings};
 use crate::units::{Bytes, approx};
+use crate::window::rate_per_round_trip;
 
 /// The closed form for one bulk flow that has `share` of the path's capacity.
 pub(super) fn estimate(scenario: &Scenario, flow: &Flow, share: f64) -> Estimate {
@@ -28,7 +30,7 @@ struct Transfer<'a> {
     sender: &'a Settings,
     way: Way<'a>,
     mss: f64,
-    packet: Bytes,
+    packet: IpPacket,
     /// Round trip with nothing queued, the wait for a delayed acknowledgement included where the window
     /// is too small to end it.
     rtt: f64,
@@ -59,8 +61,8 @@ impl<'a> Transfer<'a> {
         let (sender, receiver) = scenario.endpoints(flow);
         let way = Way::of(scenario, flow);
         let mss = scenario.mss(flow).effective.bytes();
-        let header = scenario.tcp_ip_headers();
-        let packet = mss + header;
+        let headers = Headers::plain(scenario.ip);
+        let (packet, ack) = (headers.packet(mss), headers.packet(Bytes::ZERO));
         let bottleneck = way.bottleneck(packet);
         let offered = receiver.offered_window(mss).get() as f64;
         let buffer = sender.send_buffer.map_or(f64::INFINITY, |bytes| bytes.get() as f64);
@@ -73,7 +75,7 @@ impl<'a> Transfer<'a> {
         // Whole segments; a window below one segment is filled all the same.
         let window = if window < mss { window } else { libm::floor(window / mss) * mss };
         let segments = (window / mss).max(1.0);
-        let mut rtt = way.round_trip(packet, header).as_secs_f64();
+        let mut rtt = way.round_trip(packet, ack).as_secs_f64();
         let mut per_ack = 1.0;
         if let Some(rule) = receiver.delayed_ack {
             per_ack = f64::from(rule.every).min(segments);
@@ -81,7 +83,7 @@ impl<'a> Transfer<'a> {
                 rtt += rule.timeout.as_secs_f64();
             }
         }
-        let ack_time = way.bottleneck_back(header).seconds;
+        let ack_time = way.bottleneck_back(ack).seconds;
         Self {
             scenario,
             flow,
@@ -90,7 +92,7 @@ impl<'a> Transfer<'a> {
             packet,
             rtt,
             loss: way.loss(packet).get(),
-            ack_loss: way.loss_back(header).get(),
+            ack_loss: way.loss_back(ack).get(),
             window,
             window_limit,
             link_bps: share * 8.0 * mss / bottleneck.seconds,
@@ -114,7 +116,7 @@ impl<'a> Transfer<'a> {
     /// The least of all bounds. The window's comes first: it holds where several are equal.
     fn verdict(&self) -> Verdict {
         let bounds = [
-            (8.0 * self.window / self.rtt, self.window_limit, Formula::Window),
+            (rate_per_round_trip(self.window, self.rtt), self.window_limit, Formula::Window),
             (self.ack_path_bps, LimitedBy::Bandwidth, Formula::AckPath),
             self.link_bound(),
         ];

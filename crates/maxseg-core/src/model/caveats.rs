@@ -3,6 +3,7 @@
 use super::way::Way;
 use crate::engine::Caveat;
 use crate::errors::ErrorModel;
+use crate::framing::IpPacket;
 use crate::path::{Discipline, HopSpec, LinkSpec};
 use crate::scenario::{FlowKind, Scenario};
 use crate::units::{Bytes, Probability, Time};
@@ -77,7 +78,7 @@ pub(super) fn of_links(scenario: &Scenario) -> Vec<Caveat> {
     if scenario.flows.iter().any(|flow| match flow.kind {
         FlowKind::Bulk => false,
         FlowKind::Cbr { size, header, .. } | FlowKind::Ping { size, header, .. } => {
-            Way::of(scenario, flow).is_cut(size + header)
+            Way::of(scenario, flow).is_cut(IpPacket::from(size + header))
         }
     }) {
         let text = "fragments count at every hop one after the other; that they are on several hops at once is left out";

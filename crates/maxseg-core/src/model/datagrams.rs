@@ -3,6 +3,7 @@
 use super::way::Way;
 use super::{Estimate, Formula, whole};
 use crate::engine::Caveat;
+use crate::framing::IpPacket;
 use crate::outcome::{LimitedBy, Outcome};
 use crate::scenario::{Flow, FlowKind, Scenario};
 use crate::units::{Bytes, Time};
@@ -16,7 +17,7 @@ pub(super) fn constant_rate(
     interval: f64,
 ) -> Estimate {
     let way = Way::of(scenario, flow);
-    let packet = size + header;
+    let packet = IpPacket::from(size + header);
     // More than the link carries waits until the queue is full, and then is refused.
     let carried = (1.0 / load(&way, packet, interval)).min(1.0);
     let delivery = carried * way.loss(packet).complement();
@@ -24,7 +25,7 @@ pub(super) fn constant_rate(
     let active = flow.stop.min(until).since(flow.start).as_secs_f64();
     let payload = active / interval * delivery * size.get() as f64;
     let full = carried < 1.0;
-    let too_big = u32::try_from(packet.get()).is_ok_and(|len| scenario.is_too_big(flow, len));
+    let too_big = scenario.is_too_big(flow, packet.length());
     let mut caveats = Vec::new();
     if full {
         caveats.push(Caveat::new(
@@ -53,12 +54,12 @@ pub(super) fn constant_rate(
 
 /// The share of its slowest link that packets each `interval` seconds take; more than 1 where they do
 /// not fit.
-fn load(way: &Way<'_>, packet: Bytes, interval: f64) -> f64 {
+fn load(way: &Way<'_>, packet: IpPacket, interval: f64) -> f64 {
     way.bottleneck(packet).seconds / interval
 }
 
-/// Echo requests of `packet` bytes behind queues that stand `queue` long.
-pub(super) fn echo(scenario: &Scenario, flow: &Flow, packet: Bytes, queue: Time) -> Estimate {
+/// Echo requests behind queues that stand `queue` long.
+pub(super) fn echo(scenario: &Scenario, flow: &Flow, packet: IpPacket, queue: Time) -> Estimate {
     let way = Way::of(scenario, flow);
     let lost = way.loss(packet).or(way.loss_back(packet)).get();
     let outcome = Outcome {
@@ -75,7 +76,7 @@ pub(super) fn echo(scenario: &Scenario, flow: &Flow, packet: Bytes, queue: Time)
 pub(super) fn share_of_bottleneck(scenario: &Scenario, flow: &Flow) -> f64 {
     match (flow.kind, flow.kind.interval_s()) {
         (FlowKind::Cbr { size, header, .. }, Some(interval)) => {
-            load(&Way::of(scenario, flow), size + header, interval).min(1.0)
+            load(&Way::of(scenario, flow), IpPacket::from(size + header), interval).min(1.0)
         }
         _ => 0.0,
     }

@@ -13,6 +13,7 @@ pub mod saw_tooth;
 mod way;
 
 use crate::engine::{Caveat, Engine, EngineError, Watch, size_caveats};
+use crate::framing::{Headers, IpPacket};
 use crate::outcome::Outcome;
 use crate::scenario::{End, Flow, FlowKind, Scenario};
 use crate::units::Time;
@@ -115,7 +116,8 @@ fn estimates(scenario: &Scenario) -> Vec<Estimate> {
             }
             (FlowKind::Ping { size, header, .. }, _) => {
                 let queues = standing(flow, End::Sender) + standing(flow, End::Receiver);
-                datagrams::echo(scenario, flow, size + header, Time::from_secs_f64(queues))
+                let queues = Time::from_secs_f64(queues);
+                datagrams::echo(scenario, flow, IpPacket::from(size + header), queues)
             }
             (FlowKind::Bulk | FlowKind::Cbr { .. }, _) => {
                 bulk::estimate(scenario, flow, share(scenario, flow))
@@ -126,7 +128,7 @@ fn estimates(scenario: &Scenario) -> Vec<Estimate> {
 
 /// The share of its slowest link that is left to a bulk flow, if all bulk flows there get the same.
 fn share(scenario: &Scenario, bulk: &Flow) -> f64 {
-    let packet = scenario.mss(bulk).effective.bytes() + scenario.tcp_ip_headers();
+    let packet = Headers::plain(scenario.ip).packet(scenario.mss(bulk).effective.bytes());
     let index = Way::of(scenario, bulk).bottleneck(packet).index;
     let hop = match bulk.from {
         End::Sender => bulk.hops.first + index,

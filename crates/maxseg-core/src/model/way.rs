@@ -1,10 +1,10 @@
 //! What a path means to one flow: its links in the order in which the flow's packets meet them.
 
 use crate::errors::ErrorModel;
-use crate::framing::{IpVersion, fragments, ip_header};
+use crate::framing::{IpPacket, IpVersion, fragments, ip_header};
 use crate::path::LinkSpec;
 use crate::scenario::{End, Flow, Scenario};
-use crate::units::{Bytes, Probability, Time};
+use crate::units::{Probability, Time};
 
 /// The links from a flow's sender to its receiver, and back.
 pub(super) struct Way<'a> {
@@ -40,24 +40,24 @@ impl<'a> Way<'a> {
         Self { there, back, until: scenario.until.time, df }
     }
 
-    /// From sending a packet of `there` bytes to having its answer of `back` bytes, nothing queued.
-    pub(super) fn round_trip(&self, there: Bytes, back: Bytes) -> Time {
+    /// From sending a packet to having its answer, nothing queued.
+    pub(super) fn round_trip(&self, there: IpPacket, back: IpPacket) -> Time {
         self.one_way(&self.there, there) + self.one_way(&self.back, back)
     }
 
-    /// The chance that a packet of `ip_len` bytes is lost on the way there: damaged, with it any of its
+    /// The chance that a packet is lost on the way there: damaged, with it any of its
     /// fragments, or too large.
-    pub(super) fn loss(&self, ip_len: Bytes) -> Probability {
-        self.chance(&self.there, ip_len)
+    pub(super) fn loss(&self, packet: IpPacket) -> Probability {
+        self.chance(&self.there, packet)
     }
 
-    /// The chance that a packet of `ip_len` bytes is lost on the way back.
-    pub(super) fn loss_back(&self, ip_len: Bytes) -> Probability {
-        self.chance(&self.back, ip_len)
+    /// The chance that a packet is lost on the way back.
+    pub(super) fn loss_back(&self, packet: IpPacket) -> Probability {
+        self.chance(&self.back, packet)
     }
 
-    fn chance(&self, links: &[&LinkSpec], ip_len: Bytes) -> Probability {
-        let Some(pieces) = self.pieces(links, ip_len) else {
+    fn chance(&self, links: &[&LinkSpec], packet: IpPacket) -> Probability {
+        let Some(pieces) = self.pieces(links, packet) else {
             return Probability::ALWAYS;
         };
         links.iter().zip(pieces).fold(Probability::NEVER, |chance, (link, pieces)| {
@@ -65,45 +65,44 @@ impl<'a> Way<'a> {
         })
     }
 
-    /// As what a packet of `ip_len` bytes crosses each link; `None` where it is too large and must not be
+    /// As what a packet crosses each link; `None` where it is too large and must not be
     /// fragmented.
-    fn pieces(&self, links: &[&LinkSpec], ip_len: Bytes) -> Option<Vec<Vec<Bytes>>> {
-        let header = ip_header(IpVersion::V4);
-        let mut pieces = vec![ip_len];
+    fn pieces(&self, links: &[&LinkSpec], packet: IpPacket) -> Option<Vec<Vec<IpPacket>>> {
+        let mut pieces = vec![packet];
         let mut on_each = Vec::with_capacity(links.len());
         for link in links {
-            if pieces.iter().any(|piece| *piece > link.mtu.bytes()) {
-                if self.df {
-                    return None;
-                }
-                let cut = |piece: &Bytes| {
-                    let parts: Vec<Bytes> = fragments(*piece, link.mtu, header)
-                        .map(|(_, carried)| Bytes::new(carried) + header)
-                        .collect();
-                    if *piece > link.mtu.bytes() { parts } else { vec![*piece] }
-                };
-                pieces = pieces.iter().flat_map(cut).collect();
+            let fits = |piece: &IpPacket| piece.length() <= link.mtu.bytes();
+            if self.df && !pieces.iter().all(fits) {
+                return None;
             }
+            let cut = |piece: IpPacket| {
+                if fits(&piece) {
+                    return vec![piece];
+                }
+                let parts = fragments(piece.length(), link.mtu, ip_header(IpVersion::V4));
+                parts.map(|fragment| IpPacket::from(fragment.length)).collect()
+            };
+            pieces = pieces.into_iter().flat_map(cut).collect();
             on_each.push(pieces.clone());
         }
         Some(on_each)
     }
 
-    /// The link on which packets of `ip_len` bytes go slowest.
-    pub(super) fn bottleneck(&self, ip_len: Bytes) -> Slowest<'a> {
-        self.slowest(&self.there, ip_len)
+    /// The link on which such packets go slowest.
+    pub(super) fn bottleneck(&self, packet: IpPacket) -> Slowest<'a> {
+        self.slowest(&self.there, packet)
     }
 
-    /// The link on which packets of `ip_len` bytes go slowest on the way back.
-    pub(super) fn bottleneck_back(&self, ip_len: Bytes) -> Slowest<'a> {
-        self.slowest(&self.back, ip_len)
+    /// The link on which such packets go slowest on the way back.
+    pub(super) fn bottleneck_back(&self, packet: IpPacket) -> Slowest<'a> {
+        self.slowest(&self.back, packet)
     }
 
-    fn slowest(&self, links: &[&'a LinkSpec], ip_len: Bytes) -> Slowest<'a> {
+    fn slowest(&self, links: &[&'a LinkSpec], packet: IpPacket) -> Slowest<'a> {
         // What is too large is refused where it is: up to there it goes whole.
-        let whole = || links.iter().map(|_| vec![ip_len]).collect();
-        let pieces = self.pieces(links, ip_len).unwrap_or_else(whole);
-        let slow = |(index, (link, pieces)): (usize, (&&'a LinkSpec, Vec<Bytes>))| {
+        let whole = || links.iter().map(|_| vec![packet]).collect();
+        let pieces = self.pieces(links, packet).unwrap_or_else(whole);
+        let slow = |(index, (link, pieces)): (usize, (&&'a LinkSpec, Vec<IpPacket>))| {
             let air: f64 = pieces.iter().map(|piece| link.mean_airtime(*piece, self.until).0).sum();
             let bits: u64 = pieces.iter().map(|piece| link.wire_bytes(*piece).bits()).sum();
             let policed =
@@ -119,23 +118,23 @@ impl<'a> Way<'a> {
             .expect("a checked path has a hop")
     }
 
-    fn one_way(&self, links: &[&LinkSpec], ip_len: Bytes) -> Time {
-        let whole = || links.iter().map(|_| vec![ip_len]).collect();
-        let pieces = self.pieces(links, ip_len).unwrap_or_else(whole);
+    fn one_way(&self, links: &[&LinkSpec], packet: IpPacket) -> Time {
+        let whole = || links.iter().map(|_| vec![packet]).collect();
+        let pieces = self.pieces(links, packet).unwrap_or_else(whole);
         links.iter().zip(pieces).fold(Time::ZERO, |sum, (link, pieces)| {
             pieces.iter().fold(sum + link.delay, |sum, piece| {
                 let (air, late) = link.mean_airtime(*piece, self.until);
                 match link.arq {
-                    None => sum + link.rate.time_for(link.wire_bytes(*piece)),
+                    None => sum + link.airtime(*piece),
                     Some(_) => sum + Time::from_secs_f64(air + late),
                 }
             })
         })
     }
 
-    /// Whether packets of `ip_len` bytes are fragmented on the way there.
-    pub(super) fn is_cut(&self, ip_len: Bytes) -> bool {
-        !self.df && self.there.iter().any(|link| ip_len > link.mtu.bytes())
+    /// Whether such packets are fragmented on the way there.
+    pub(super) fn is_cut(&self, packet: IpPacket) -> bool {
+        !self.df && self.there.iter().any(|link| packet.length() > link.mtu.bytes())
     }
 
     /// The error models on the way there.

@@ -17,6 +17,7 @@ mod resolve;
 mod resolve_link;
 mod spec;
 mod sweep;
+mod tunnel;
 
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
@@ -59,10 +60,7 @@ pub struct Scenario {
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn as_number<S: Serializer>(ip: &IpVersion, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_u8(match ip {
-        IpVersion::V4 => 4,
-        IpVersion::V6 => 6,
-    })
+    to.serialize_u8(ip.number())
 }
 
 /// Traffic between the two hosts.
@@ -214,10 +212,10 @@ impl Scenario {
         }
     }
 
-    /// Whether packets of `ip_len` bytes from the sender of `flow` are too large for a link on their way,
+    /// Whether packets of this length from the sender of `flow` are too large for a link on their way,
     /// and must not be fragmented.
-    pub fn is_too_big(&self, flow: &Flow, ip_len: u32) -> bool {
-        let fits = |link: &&LinkSpec| ip_len <= u32::from(link.mtu.get());
+    pub fn is_too_big(&self, flow: &Flow, length: Bytes) -> bool {
+        let fits = |link: &&LinkSpec| length <= link.mtu.bytes();
         self.forbids_fragments(flow.from) && !self.links_from_sender_of(flow).iter().all(fits)
     }
 

@@ -1,7 +1,8 @@
 //! Which segment size a connection uses, and why.
 
 use super::{Flow, Scenario};
-use crate::framing::{TCP_HEADER, ip_header};
+use crate::framing::Headers;
+use crate::mss::{Derivation, rfc};
 use crate::path::smallest_mtu;
 use crate::units::{Bytes, Mss, Mtu};
 
@@ -32,26 +33,41 @@ impl Scenario {
     pub fn mss(&self, flow: &Flow) -> MssDecision {
         let (sender, receiver) = self.endpoints(flow);
         let (near, far) = self.first_links(flow);
-        let offered_by_sender = sender.mss.unwrap_or_else(|| self.mss_for(near.mtu));
-        let offered_by_receiver = receiver.mss.unwrap_or_else(|| self.mss_for(far.mtu));
-        let path_allows = self.mss_for(smallest_mtu(self.hops(flow)));
+        let (near, far) = (near.mtu, far.mtu);
+        let offered_by_sender = sender.mss.unwrap_or_else(|| self.mss_for(near));
+        let offered_by_receiver = receiver.mss.unwrap_or_else(|| self.mss_for(far));
+        let path = smallest_mtu(self.hops(flow));
+        let decision = rfc::decide(&rfc::Inputs {
+            ip: self.ip,
+            local_mtu: near,
+            peer_option: Some(offered_by_receiver.get()),
+            path_mtu: Some(path),
+            user_mss: sender.mss,
+            ip_options: Bytes::ZERO,
+            tcp_options: Bytes::ZERO,
+        });
         MssDecision {
             asked: sender.mss,
             offered_by_sender,
             offered_by_receiver,
-            path_allows,
-            effective: offered_by_sender.min(offered_by_receiver).min(path_allows),
+            path_allows: self.mss_for(path),
+            effective: segment(&decision.effective),
         }
     }
 
     /// Bytes of IP and TCP headers of every segment.
     pub fn tcp_ip_headers(&self) -> Bytes {
-        ip_header(self.ip) + TCP_HEADER
+        Headers::plain(self.ip).bytes()
     }
 
-    /// The MTU less the headers without options (RFC 6691), at least one byte.
+    /// What a host offers whose interface has this MTU.
     fn mss_for(&self, mtu: Mtu) -> Mss {
-        let room = mtu.bytes().saturating_sub(self.tcp_ip_headers()).get().max(1);
-        Mss::new(room).expect("an MTU less headers is a segment size")
+        segment(&rfc::advertised(self.ip, mtu, None))
     }
+}
+
+/// At least one byte: an IPv6 packet of the least IPv4 MTU has room for 8.
+fn segment(derivation: &Derivation) -> Mss {
+    let bytes = derivation.value().get().clamp(u64::from(Mss::MIN), u64::from(Mss::MAX));
+    Mss::new(bytes).expect("clamped")
 }

@@ -64,7 +64,7 @@ impl ScenarioSpec {
         }
         let mut hops: Vec<HopSpec> = Vec::with_capacity(self.hop.len());
         for (index, entry) in self.hop.iter().enumerate() {
-            let hop = hop(index, entry)?;
+            let hop = hop(index, entry, self.ip.0)?;
             if hops.iter().any(|earlier| earlier.name == hop.name) {
                 let what = format!("two hops are called `{}`", hop.name);
                 return Err(problem(format!("hop.{index}.name"), what, "give each its own name"));
@@ -96,7 +96,7 @@ impl ScenarioSpec {
     }
 }
 
-fn hop(index: usize, entry: &HopEntry) -> Result<HopSpec, Problem> {
+fn hop(index: usize, entry: &HopEntry, ip: IpVersion) -> Result<HopSpec, Problem> {
     let name = entry.name.clone().unwrap_or_else(|| index.to_string());
     let awkward = name.is_empty() || name.contains(['.', '*', '=']) || name.trim() != name;
     if entry.name.is_some() && (awkward || name.parse::<usize>().is_ok()) {
@@ -108,6 +108,7 @@ fn hop(index: usize, entry: &HopEntry) -> Result<HopSpec, Problem> {
         rate: entry.rate,
         delay: entry.delay,
         mtu: entry.mtu.unwrap_or(Mtu::ETHERNET),
+        tunnel: entry.tunnel.map(|tunnel| tunnel.0),
         framing: entry.framing.unwrap_or_default(),
         frame: entry.frame.map(|size| size.0),
         pad: entry.pad.unwrap_or(false),
@@ -136,6 +137,8 @@ fn hop(index: usize, entry: &HopEntry) -> Result<HopSpec, Problem> {
     };
     let backward = entry.reverse.clone().unwrap_or_default();
     let reverse = differing(&forward, &backward);
+    let forward = inside_tunnel(format!("hop.{index}"), forward, ip)?;
+    let reverse = inside_tunnel(format!("hop.{index}.reverse"), reverse, ip)?;
     let forward = errors(format!("hop.{index}.errors"), forward, entry.errors.as_ref())?;
     let reverse = errors(format!("hop.{index}.reverse.errors"), reverse, backward.errors.as_ref())?;
     check_link(&format!("hop.{index}"), &forward)?;
@@ -149,6 +152,7 @@ fn differing(link: &LinkSpec, entry: &ReverseEntry) -> LinkSpec {
         rate: entry.rate.unwrap_or(link.rate),
         delay: entry.delay.unwrap_or(link.delay),
         mtu: entry.mtu.unwrap_or(link.mtu),
+        tunnel: link.tunnel,
         framing: entry.framing.unwrap_or(link.framing),
         frame: entry.frame.map_or(link.frame, |size| Some(size.0)),
         pad: entry.pad.unwrap_or(link.pad),
@@ -157,6 +161,29 @@ fn differing(link: &LinkSpec, entry: &ReverseEntry) -> LinkSpec {
         errors: Schedule::default(),
         ..LinkKeys::from(entry).over(link.clone())
     }
+}
+
+/// The link as its inner packets see it: the file's MTU is the outer packet's.
+fn inside_tunnel(key: String, link: LinkSpec, ip: IpVersion) -> Result<LinkSpec, Problem> {
+    let Some(tunnel) = link.tunnel else { return Ok(link) };
+    if let Some(carried) = tunnel.carries().filter(|carried| *carried != ip) {
+        let what = format!(
+            "this tunnel carries IPv{}, and the scenario's packets are IPv{}",
+            carried.number(),
+            ip.number()
+        );
+        let hint = format!("write ip = {}, or another tunnel", carried.number());
+        return Err(problem(format!("{key}.tunnel"), what, hint));
+    }
+    let Some(mtu) = tunnel.largest_inner(link.mtu) else {
+        let what = format!(
+            "of an MTU of {} the tunnel leaves less than the {} bytes that IP must carry",
+            link.mtu,
+            Mtu::MIN
+        );
+        return Err(problem(format!("{key}.mtu"), what, "make the MTU larger"));
+    };
+    Ok(LinkSpec { mtu, ..link })
 }
 
 fn per_frame(model: &ErrorModel) -> bool {

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
 use super::link_entries::{ArqEntry, IcmpName, OrOff, PolicerEntry, QueueEntry};
+use super::tunnel::TunnelEntry;
 use crate::errors::ErrorsSpec;
 use crate::framing::{Framing, IpVersion};
 use crate::settings::SettingsSpec;
@@ -87,8 +88,10 @@ pub struct HopEntry {
     pub rate: BitsPerSec,
     /// Propagation, one way.
     pub delay: Time,
-    /// The largest IP packet, in bytes; 1500 unless given.
+    /// The largest IP packet, in bytes; 1500 unless given. With a tunnel, the largest outer packet.
     pub mtu: Option<Mtu>,
+    /// The tunnel that wraps each packet, both ways; none unless given.
+    pub tunnel: Option<TunnelEntry>,
     /// What wraps each packet on the wire; `ip` (nothing) unless given.
     pub framing: Option<Framing>,
     /// Payload of a radio frame, in bytes.

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::units::{Bytes, Time};
+use crate::window;
 
 /// A window: a size, or a number of the sender's segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -25,9 +26,6 @@ impl WindowSize {
     }
 }
 
-/// The largest window that TCP can offer: 65 535 · 2¹⁴, just below 2³⁰ (RFC 7323 §2.3).
-const LARGEST_WINDOW: u64 = 65_535 << 14;
-
 impl<'de> Deserialize<'de> for WindowSize {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = String::deserialize(from)?;
@@ -42,7 +40,7 @@ impl<'de> Deserialize<'de> for WindowSize {
             Self::Segments(0) => {
                 Err(serde::de::Error::custom("a window of 0 segments lets nothing through"))
             }
-            Self::Bytes(bytes) if bytes.get() > LARGEST_WINDOW => {
+            Self::Bytes(bytes) if bytes.get() > window::LARGEST => {
                 Err(serde::de::Error::custom(format!(
                     "a window of {bytes} is above what TCP can offer: 65535 x 2^14 bytes, just below 1 GiB (RFC 7323)"
                 )))

@@ -2,9 +2,7 @@
 
 use super::WindowScale;
 use crate::units::Bytes;
-
-/// The largest value of the window field.
-const FIELD: u64 = 65_535;
+use crate::window::{FIELD, smallest_shift};
 
 /// A receive window as the header can carry it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +22,7 @@ pub(super) fn offered(room: Bytes, scale: WindowScale) -> OfferedWindow {
         }
         WindowScale::Off => 0,
         WindowScale::Shift(shift) => shift,
-        WindowScale::Auto => (0..14).find(|shift| FIELD << shift >= room.get()).unwrap_or(14),
+        WindowScale::Auto => smallest_shift(room),
     };
     let units = (room.get() >> shift).min(FIELD);
     OfferedWindow { in_syn: field(room.get().min(FIELD)), afterwards: field(units << shift) }

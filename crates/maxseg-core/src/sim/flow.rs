@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::framing::{Headers, IpPacket};
 use crate::link::Passage;
 use crate::path::LinkSpec;
 use crate::scenario::{End, Flow, FlowKind, Scenario};
@@ -74,29 +75,29 @@ pub(super) struct Connection {
     /// What each end put on its own wire.
     pub(super) sent: Meter,
     pub(super) answered: Meter,
-    /// IP packet bytes of a segment without payload, and of a SYN.
-    header: u32,
-    syn: u32,
+    /// A segment without payload, and a SYN, as packets.
+    header: IpPacket,
+    syn: IpPacket,
 }
 
 /// Counts bytes on the wire of one link.
 #[derive(Debug)]
 pub(super) struct Meter {
     link: LinkSpec,
-    /// The last packet's length, and what it took: packets come in few lengths.
-    last: (u32, u64),
+    /// The last packet, and what it took: packets come in few lengths.
+    last: (IpPacket, u64),
     pub(super) bytes: u64,
 }
 
 impl Meter {
     fn new(link: &LinkSpec) -> Self {
-        Self { link: link.clone(), last: (0, 0), bytes: 0 }
+        Self { link: link.clone(), last: (IpPacket::NONE, 0), bytes: 0 }
     }
 
     #[inline]
-    pub(super) fn count(&mut self, ip_len: u32) {
-        if self.last.0 != ip_len {
-            self.last = (ip_len, self.link.wire_bytes(Bytes::new(u64::from(ip_len))).get());
+    pub(super) fn count(&mut self, packet: IpPacket) {
+        if self.last.0 != packet {
+            self.last = (packet, self.link.wire_bytes(packet).get());
         }
         self.bytes += self.last.1;
     }
@@ -106,7 +107,7 @@ impl Meter {
 #[derive(Debug)]
 pub(super) struct Datagrams {
     pub(super) size: u64,
-    pub(super) ip_len: u32,
+    pub(super) packet: IpPacket,
     pub(super) beat: Beat,
     pub(super) sent: u64,
     pub(super) delivered: u64,
@@ -165,7 +166,7 @@ impl Beat {
 /// Echo requests.
 #[derive(Debug)]
 pub(super) struct Echo {
-    pub(super) ip_len: u32,
+    pub(super) packet: IpPacket,
     pub(super) beat: Beat,
     pub(super) sent: u64,
     pub(super) answered_at_far_end: u64,
@@ -178,13 +179,13 @@ impl RunningFlow {
             FlowKind::Bulk => Traffic::Tcp(Box::new(Connection::new(scenario, flow))),
             FlowKind::Cbr { size, header, rate, counted } => Traffic::Datagrams(Datagrams {
                 size: size.get(),
-                ip_len: ip_len(size + header),
+                packet: IpPacket::from(size + header),
                 beat: Beat::at_rate(flow, rate, counted),
                 sent: 0,
                 delivered: 0,
             }),
             FlowKind::Ping { size, header, interval } => Traffic::Echo(Echo {
-                ip_len: ip_len(size + header),
+                packet: IpPacket::from(size + header),
                 beat: Beat::at_interval(flow, interval),
                 sent: 0,
                 answered_at_far_end: 0,
@@ -240,7 +241,7 @@ impl Connection {
             receiver: receiver.clone(),
             mss: scenario.mss(flow).effective,
         };
-        let header = scenario.tcp_ip_headers();
+        let header = Headers::plain(scenario.ip);
         let (near, far) = scenario.first_links(flow);
         let mut connection = Self {
             sender: Sender::new(&config, flow.start),
@@ -249,8 +250,8 @@ impl Connection {
             started: false,
             sent: Meter::new(near),
             answered: Meter::new(far),
-            header: ip_len(header),
-            syn: ip_len(header + syn_options(receiver.window_scale)),
+            header: header.packet(Bytes::ZERO),
+            syn: IpPacket::from(header.bytes() + syn_options(receiver.window_scale)),
         };
         connection.sender.write(scenario.until.bytes.unwrap_or(Bytes::new(u64::MAX)));
         connection
@@ -272,8 +273,8 @@ impl Connection {
 
     /// IP packet bytes of `segment`.
     #[inline]
-    pub(super) fn ip_len(&self, segment: &Segment) -> u32 {
-        if segment.syn { self.syn } else { self.header + u32::from(segment.len) }
+    pub(super) fn packet(&self, segment: &Segment) -> IpPacket {
+        if segment.syn { self.syn } else { self.header.with_payload(segment.len) }
     }
 }
 
@@ -300,10 +301,6 @@ fn passage(scenario: &Scenario, flow: &Flow, from: End) -> Passage {
         // No traffic here answers a mark, so none may ask for one (RFC 3168 §6).
         ect: false,
     }
-}
-
-fn ip_len(bytes: Bytes) -> u32 {
-    u32::try_from(bytes.get()).expect("a packet is shorter than 64 KiB")
 }
 
 /// Packets that are lost, or will be: their fate is known when they are sent, so those that are lost

@@ -7,7 +7,7 @@ use crate::path::LinkSpec;
 use crate::scenario::{End, Flow, Scenario};
 use crate::stats::Histogram;
 use crate::tcp::Limit;
-use crate::units::{Bytes, Time};
+use crate::units::Time;
 
 impl World {
     /// What came of the run.
@@ -33,8 +33,8 @@ impl World {
                 payload: Some(datagrams.delivered * datagrams.size),
                 data_packets: Some(datagrams.sent),
                 packets: datagrams.sent,
-                wire_bytes: datagrams.sent * on_wire(near, datagrams.ip_len),
-                limited_by: Some(if scenario.is_too_big(spec, datagrams.ip_len) {
+                wire_bytes: datagrams.sent * near.wire_bytes(datagrams.packet).get(),
+                limited_by: Some(if scenario.is_too_big(spec, datagrams.packet.length()) {
                     LimitedBy::PathMtu
                 } else if self.is_full(flow, flow.from) {
                     LimitedBy::Bandwidth
@@ -45,8 +45,8 @@ impl World {
             },
             Traffic::Echo(echo) => Tally {
                 packets: echo.sent + echo.answered_at_far_end,
-                wire_bytes: echo.sent * on_wire(near, echo.ip_len)
-                    + echo.answered_at_far_end * on_wire(far, echo.ip_len),
+                wire_bytes: echo.sent * near.wire_bytes(echo.packet).get()
+                    + echo.answered_at_far_end * far.wire_bytes(echo.packet).get(),
                 requests: echo.sent,
                 ping: echo.round_trips.clone(),
                 ..Tally::default()
@@ -283,8 +283,4 @@ impl From<Limit> for LimitedBy {
 fn hops(flow: &RunningFlow, from: End) -> std::ops::RangeInclusive<usize> {
     let passage = flow.passage(from);
     usize::from(passage.first)..=usize::from(passage.last)
-}
-
-fn on_wire(link: &LinkSpec, ip_len: u32) -> u64 {
-    link.wire_bytes(Bytes::new(u64::from(ip_len))).get()
 }

@@ -3,6 +3,7 @@
 use super::flow::{Cargo, Connection, Packet, RunningFlow, Traffic};
 use super::notices::Notices;
 use crate::engine::{Continue, EngineError, Sample, Watch};
+use crate::framing::IpPacket;
 use crate::link::{Fate, Line, Passage, Sent};
 use crate::path::LinkSpec;
 use crate::scenario::{End, FlowKind, Scenario};
@@ -162,7 +163,7 @@ impl World {
             (Traffic::Echo(echo), Cargo::EchoRequest { sent }) => {
                 echo.answered_at_far_end += 1;
                 let reply = Packet::new(packet.flow, Cargo::EchoReply { sent });
-                if let Some(at) = self.net.send(now, end, reply, echo.ip_len, passage) {
+                if let Some(at) = self.net.send(now, end, reply, echo.packet, passage) {
                     flow.losses.push(now, at);
                 }
             }
@@ -257,14 +258,14 @@ impl Net {
         now: Time,
         from: End,
         packet: Packet,
-        ip_len: u32,
+        shape: IpPacket,
         passage: Passage,
     ) -> Option<Time> {
         let line = match from {
             End::Sender => &mut self.to_receiver,
             End::Receiver => &mut self.to_sender,
         };
-        match line.send(now, packet, ip_len, passage) {
+        match line.send(now, packet, shape, passage) {
             Sent::OnItsWay => None,
             Sent::Lost(fate) => Some(self.on_loss(from, passage, &packet, fate)),
             Sent::Undecided => {
@@ -315,9 +316,9 @@ impl Net {
         let packet = |segment: Segment| Packet::new(index, Cargo::Segment(segment));
         if end == flow.from {
             while let Some(segment) = connection.sender.poll_transmit(now) {
-                let len = connection.ip_len(&segment);
-                connection.sent.count(len);
-                if let Some(at) = self.send(now, end, packet(segment), len, passage)
+                let shape = connection.packet(&segment);
+                connection.sent.count(shape);
+                if let Some(at) = self.send(now, end, packet(segment), shape, passage)
                     && segment.len > 0
                 {
                     flow.losses.push(now, at);
@@ -325,9 +326,9 @@ impl Net {
             }
         } else {
             while let Some(segment) = connection.receiver.poll_transmit() {
-                let len = connection.ip_len(&segment);
-                connection.answered.count(len);
-                let _ = self.send(now, end, packet(segment), len, passage);
+                let shape = connection.packet(&segment);
+                connection.answered.count(shape);
+                let _ = self.send(now, end, packet(segment), shape, passage);
             }
         }
     }
@@ -345,7 +346,7 @@ impl Net {
                 datagrams.sent += 1;
                 datagrams.beat.advance();
                 let packet = Packet::new(index, Cargo::Datagram);
-                if let Some(at) = self.send(now, flow.from, packet, datagrams.ip_len, passage) {
+                if let Some(at) = self.send(now, flow.from, packet, datagrams.packet, passage) {
                     flow.losses.push(now, at);
                 }
             }
@@ -353,7 +354,7 @@ impl Net {
                 echo.sent += 1;
                 echo.beat.advance();
                 let packet = Packet::new(index, Cargo::EchoRequest { sent: now });
-                if let Some(at) = self.send(now, flow.from, packet, echo.ip_len, passage) {
+                if let Some(at) = self.send(now, flow.from, packet, echo.packet, passage) {
                     flow.losses.push(now, at);
                 }
             }

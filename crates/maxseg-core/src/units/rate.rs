@@ -57,7 +57,12 @@ impl BitsPerSec {
 
     /// How long `bytes` take on the wire at this rate, to the nearest nanosecond below.
     pub fn time_for(self, bytes: Bytes) -> Time {
-        let nanos = u128::from(bytes.bits()) * 1_000_000_000 / u128::from(self.get());
+        self.time_for_bits(bytes.bits())
+    }
+
+    /// How long so many bits take, likewise.
+    pub fn time_for_bits(self, bits: u64) -> Time {
+        let nanos = u128::from(bits) * 1_000_000_000 / u128::from(self.get());
         Time::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 

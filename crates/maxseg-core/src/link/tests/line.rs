@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::super::*;
 use crate::errors::{Arq, Clock, ErrorModel, GilbertElliott, Per, Schedule};
+use crate::framing::Framing;
 use crate::path::{CodelSettings, Discipline, LinkSpec, PolicerSpec, QueueLimit, RedSettings};
 use crate::units::{BitsPerSec, Bytes, Mtu, Probability, Time};
 
@@ -136,16 +137,18 @@ fn some_queue() -> impl Strategy<Value = (QueueLimit, Discipline)> {
 /// A link of any kind but those that decide late or let packets overtake.
 fn some_link() -> impl Strategy<Value = LinkSpec> {
     let rate = prop_oneof![Just(2_000_000), 96_000..1_000_000_000_u64];
-    let basics = (rate, 0..300_u64, some_queue(), some_errors());
+    let framing = prop_oneof![Just(Framing::Ip), Just(Framing::Serial), Just(Framing::Ethernet)];
+    let basics = (rate, 0..300_u64, some_queue(), some_errors(), framing);
     let arq = prop::option::of((0..4_u32, 0..30_u64));
     let bucket = prop_oneof![3 => Just(0), 1 => 0..20_000_u64];
     let policer = prop::option::weighted(0.3, (100_000..10_000_000_u64, 1_538..20_000_u64));
     let frame = prop::option::of((8..700_u32, any::<bool>()));
     let mtu = prop_oneof![3 => Just(1500), 1 => 68..1500_u64];
     let rest = (arq, bucket, policer, frame, mtu, chance(0.2), any::<bool>());
-    (basics, rest).prop_map(|((rate, delay, (queue, discipline), errors), rest)| {
+    (basics, rest).prop_map(|((rate, delay, (queue, discipline), errors, framing), rest)| {
         let (arq, bucket, policer, frame, mtu, duplicate, ecn) = rest;
         LinkSpec {
+            framing,
             queue,
             discipline,
             ecn,
@@ -247,12 +250,12 @@ proptest! {
         let link = LinkSpec { delay, errors, arq: None, duplicate: Probability::NEVER, ..link };
         let traffic: Vec<Given> =
             traffic.into_iter().map(|(gap, len, ..)| (gap, len.min(link.mtu.get().into()), true, false)).collect();
-        let sent: Vec<(u128, u128)> = computed(std::slice::from_ref(&link), &traffic, seed)
+        let came = computed(std::slice::from_ref(&link), &traffic, seed);
+        let sent: Vec<(u128, u128)> = came
             .arrived
             .iter()
             .map(|(at, packet)| {
-                let len = Bytes::new(traffic[packet.0].1.into());
-                (u128::from(at.as_nanos()), u128::from(link.wire_bytes(len).bits()))
+                (u128::from(at.as_nanos()), u128::from(link.wire_bits(traffic[packet.0].1)))
             })
             .collect();
         for first in 0..sent.len() {
@@ -260,13 +263,15 @@ proptest! {
             for last in first + 1..sent.len() {
                 passed += sent[last].1;
                 let span = sent[last].0 - sent[first].0 + 2; // times are rounded
-                let burst = u128::from(link.burst.bits()) * 1_000_000_000;
+                let burst = link.burst.get() * link.framing.bits_per_byte();
+                let burst = u128::from(burst) * 1_000_000_000;
                 prop_assert!(passed * 1_000_000_000 <= span * u128::from(link.rate.get()) + burst);
             }
         }
         if let Some(policer) = link.policer {
             // It sees packets when they come, not when they leave: only the sum is bounded here.
-            let all: u128 = sent.iter().map(|(_, bits)| *bits).sum();
+            let bits = |packet: &Numbered| link.wire_bytes(traffic[packet.0].1).bits();
+            let all: u128 = came.arrived.iter().map(|(_, packet)| u128::from(bits(packet))).sum();
             let run: u64 = traffic.iter().map(|(gap, ..)| *gap).sum();
             let tokens = u128::from(policer.rate.get()) * u128::from(run)
                 + u128::from(policer.burst.bits()) * 1_000_000_000;

@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::framing::Framing;
 use crate::outcome::Outcome;
-use crate::path::{HopSpec, IcmpPolicy, smallest_mtu};
+use crate::path::{HopSpec, IcmpPolicy, LinkSpec, smallest_mtu};
 use crate::scenario::{End, Flow, FlowKind, MssDecision, Scenario};
 use crate::units::{Bytes, Time};
 
@@ -177,6 +178,13 @@ pub fn size_caveats(scenario: &Scenario) -> Vec<Caveat> {
     if scenario.path.hops.iter().flat_map(HopSpec::links).any(|link| link.ecn) {
         let text = "no traffic here negotiates ECN, so nothing is marked: what would be is dropped";
         caveats.push(Caveat::new("ecn", text));
+    }
+    let compresses_and_damages =
+        |link: &LinkSpec| link.framing == Framing::SerialVj && link.errors.is_random();
+    if scenario.path.hops.iter().flat_map(HopSpec::links).any(compresses_and_damages) {
+        let text = "after a damaged packet a receiver of compressed headers discards what follows, up to the \
+                    next retransmission (RFC 1144 section 4); here each packet stands alone";
+        caveats.push(Caveat::new("header-compression", text));
     }
     caveats.dedup();
     caveats

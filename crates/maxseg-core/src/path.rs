@@ -218,7 +218,7 @@ impl LinkSpec {
     /// What a packet exposes to errors here.
     ///
     /// # Panics
-    /// On a packet of 1 GiB in much smaller frames.
+    /// Never: a packet is at most 1 GiB, and no framing makes four times as much of it.
     pub fn exposure(&self, packet: impl Into<IpPacket>) -> Exposure {
         let packet = packet.into();
         Exposure {

@@ -53,10 +53,9 @@ impl Framing {
             Self::Ip => ip,
             Self::Ethernet => frame(ip) + AROUND_A_FRAME,
             Self::EthernetVlan => frame(ip) + 4 + AROUND_A_FRAME,
-            Self::Ppp | Self::Serial => ip + PPP,
             Self::Pppoe => frame(ip + 8) + AROUND_A_FRAME,
             Self::SerialVj if packet.is_compressible() => ip.saturating_sub(VJ.0) + VJ.1 + PPP,
-            Self::SerialVj => ip + PPP,
+            Self::Ppp | Self::Serial | Self::SerialVj => ip + PPP,
             Self::AtmAal5 => cells(ip),
             Self::AtmAal5Llc => cells(ip + 8),
         })

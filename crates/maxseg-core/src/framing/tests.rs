@@ -169,7 +169,7 @@ proptest! {
             prop_assert!(fragment.offset.get().is_multiple_of(8));
             prop_assert!(fragment.length <= mtu.bytes());
             prop_assert_eq!(fragment.length, header + fragment.payload);
-            end = end + fragment.payload;
+            end += fragment.payload;
             count += 1;
         }
         prop_assert_eq!(end, length - header);

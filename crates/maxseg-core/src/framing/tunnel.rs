@@ -34,7 +34,7 @@ pub enum TunnelKind {
     /// `WireGuard`: UDP, a header of 16 and a tag of 16; the inner packet is padded to a multiple of
     /// 16, but not beyond the tunnel's MTU (Linux, `calculate_skb_padding`).
     Wireguard,
-    /// IPsec's ESP in tunnel mode (RFC 4303 §2).
+    /// ESP in tunnel mode (RFC 4303 §2).
     Esp {
         /// What encrypts and authenticates.
         cipher: EspCipher,

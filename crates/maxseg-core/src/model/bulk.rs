@@ -347,6 +347,8 @@ fn first_timeout(rto: &RtoSettings, rtt: f64) -> f64 {
         RtoRule::Rfc6298 { granularity } => rtt + granularity.as_secs_f64(),
         // 4·RTTVAR stops decaying at three ticks, and a clock rounds up by half a tick on average.
         RtoRule::Ticks { tick, .. } => rtt + 3.5 * tick.as_secs_f64(),
+        // The variation is at its least, and a timeout rounds up by half a jiffy on average.
+        RtoRule::Linux { tick } => rtt + rto.min.as_secs_f64() + 0.5 * tick.as_secs_f64(),
     };
     estimate.clamp(rto.min.as_secs_f64(), rto.max.as_secs_f64())
 }

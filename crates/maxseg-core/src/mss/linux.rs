@@ -63,20 +63,21 @@ pub fn decide(inputs: &Inputs) -> Decision {
             .less(Cause::IpHeader, ip_header(inputs.ip))
             .less(Cause::TcpHeader, TCP_HEADER)
     };
-    let advertised = match inputs.route_advmss {
-        Some(advmss) => Derivation::begin(Cause::RouteAdvmss, Bytes::new(u64::from(advmss))),
-        None => {
-            let floor = match inputs.ip {
-                IpVersion::V4 => MIN_ADV_MSS,
-                IpVersion::V6 => MIN_ADV_MSS_V6,
-            };
-            payload()
-                .at_least(Cause::Floor, floor)
-                .at_most(Cause::Format, Bytes::new(u64::from(Mss::MAX)))
-        }
-    }
-    .at_least(Cause::Floor, TCP_MIN_MSS)
-    .at_most_if(Cause::UserMss, user);
+    let floor = match inputs.ip {
+        IpVersion::V4 => MIN_ADV_MSS,
+        IpVersion::V6 => MIN_ADV_MSS_V6,
+    };
+    let by_mtu = || {
+        let largest = Bytes::new(u64::from(Mss::MAX));
+        payload().at_least(Cause::Floor, floor).at_most(Cause::Format, largest)
+    };
+    let advertised = inputs
+        .route_advmss
+        .map_or_else(by_mtu, |advmss| {
+            Derivation::begin(Cause::RouteAdvmss, Bytes::new(u64::from(advmss)))
+        })
+        .at_least(Cause::Floor, TCP_MIN_MSS)
+        .at_most_if(Cause::UserMss, user);
     let (clamp, clamped_by) = match inputs.peer_option {
         Some(option) if option > 0 => (u32::from(option), Cause::PeerOption),
         Some(_) | None => (default_mss(inputs.ip), Cause::NoPeerOption),

@@ -137,8 +137,8 @@ fn hop(index: usize, entry: &HopEntry, ip: IpVersion) -> Result<HopSpec, Problem
     };
     let backward = entry.reverse.clone().unwrap_or_default();
     let reverse = differing(&forward, &backward);
-    let forward = inside_tunnel(format!("hop.{index}"), forward, ip)?;
-    let reverse = inside_tunnel(format!("hop.{index}.reverse"), reverse, ip)?;
+    let forward = inside_tunnel(&format!("hop.{index}"), forward, ip)?;
+    let reverse = inside_tunnel(&format!("hop.{index}.reverse"), reverse, ip)?;
     let forward = errors(format!("hop.{index}.errors"), forward, entry.errors.as_ref())?;
     let reverse = errors(format!("hop.{index}.reverse.errors"), reverse, backward.errors.as_ref())?;
     check_link(&format!("hop.{index}"), &forward)?;
@@ -164,7 +164,7 @@ fn differing(link: &LinkSpec, entry: &ReverseEntry) -> LinkSpec {
 }
 
 /// The link as its inner packets see it: the file's MTU is the outer packet's.
-fn inside_tunnel(key: String, link: LinkSpec, ip: IpVersion) -> Result<LinkSpec, Problem> {
+fn inside_tunnel(key: &str, link: LinkSpec, ip: IpVersion) -> Result<LinkSpec, Problem> {
     let Some(tunnel) = link.tunnel else { return Ok(link) };
     if let Some(carried) = tunnel.carries().filter(|carried| *carried != ip) {
         let what = format!(
@@ -229,21 +229,25 @@ fn refuse_what_has_no_effect(
     }
     let rto = spec.rto.unwrap_or_default();
     let rule = whole.rto.and_then(|rto| rto.rule);
-    let foreign = match rule {
-        Some(RtoRuleName::Rfc6298) => {
-            [("tick", rto.tick.is_some()), ("phase", rto.phase.is_some())]
-        }
-        Some(RtoRuleName::Ticks) => [("granularity", rto.granularity.is_some()), ("", false)],
+    let known: &[&str] = match rule {
+        Some(RtoRuleName::Rfc6298) => &["granularity"],
+        Some(RtoRuleName::Ticks) => &["tick", "phase"],
+        Some(RtoRuleName::Linux) => &["tick"],
         None => return Ok(()),
     };
-    match foreign.iter().find(|(_, given)| *given) {
+    let given = [
+        ("granularity", rto.granularity.is_some()),
+        ("tick", rto.tick.is_some()),
+        ("phase", rto.phase.is_some()),
+    ];
+    match given.iter().find(|(key, given)| *given && !known.contains(key)) {
         None => Ok(()),
         Some((key, _)) => {
             let what = format!("`{key}` means nothing to this rule of the timer");
             Err(problem(
                 format!("{end}.rto.{key}"),
                 what,
-                "rules are rfc6298 (granularity) and ticks (tick, phase)",
+                "rules are rfc6298 (granularity), ticks (tick, phase) and linux (tick)",
             ))
         }
     }

@@ -27,13 +27,13 @@ enum TunnelName {
     Vxlan,
     /// Geneve without options.
     Geneve,
-    /// WireGuard.
+    /// `WireGuard`.
     Wireguard,
-    /// IPsec ESP in tunnel mode, AES-GCM.
+    /// ESP in tunnel mode, AES-GCM.
     EspGcm,
     /// The same in UDP, to pass a NAT.
     EspGcmNatT,
-    /// IPsec ESP in tunnel mode, AES-CBC with HMAC-SHA1-96.
+    /// ESP in tunnel mode, AES-CBC with HMAC-SHA1-96.
     EspCbcSha1,
     /// The same in UDP, to pass a NAT.
     EspCbcSha1NatT,
@@ -116,5 +116,67 @@ impl JsonSchema for TunnelEntry {
                 },
             ],
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::framing::IpPacket;
+    use crate::scenario::Scenario;
+    use crate::units::Bytes;
+
+    fn scenario(hop: &str) -> Result<Scenario, String> {
+        let text = format!("[[hop]]\nrate = \"28.8 kbit/s\"\ndelay = \"90 ms\"\n{hop}");
+        Scenario::from_toml("test", &text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_tunnel_lowers_the_mtu_and_wraps_every_packet() {
+        let tunnelled =
+            scenario("framing = \"ethernet\"\ntunnel = { kind = \"wireguard\", outer = 6 }")
+                .unwrap();
+        let link = &tunnelled.path.hops[0].forward;
+        assert_eq!(link.mtu.get(), 1420);
+        assert_eq!(tunnelled.mss(&tunnelled.flows[0]).effective.get(), 1380);
+        assert_eq!(link.wire_bytes(1420_u32), Bytes::new(1538));
+        assert_eq!(link.wire_bytes(40_u32), Bytes::new(48 + 80 + 38));
+        let word = scenario("tunnel = \"gre\"\nreverse = { mtu = 1000 }").unwrap();
+        assert_eq!(word.path.hops[0].forward.mtu.get(), 1476);
+        assert_eq!(word.path.hops[0].reverse.mtu.get(), 976);
+        assert_ne!(word.content_hash(), scenario("mtu = 1476").unwrap().content_hash());
+    }
+
+    #[test]
+    fn a_link_without_a_tunnel_is_written_as_before_there_were_any() {
+        let plain = serde_json::to_value(&scenario("").unwrap().path.hops[0].forward).unwrap();
+        assert_eq!(plain.get("tunnel"), None);
+        let gre = serde_json::to_value(&scenario("tunnel = \"gre\"").unwrap().path.hops[0].forward);
+        let fields = serde_json::json!({
+            "kind": "gre", "key": false, "sequence": false, "checksum": false, "outer": 4
+        });
+        assert_eq!(gre.unwrap().get("tunnel"), Some(&fields));
+    }
+
+    #[test]
+    fn what_cannot_be_a_tunnel_is_said() {
+        let cases = [
+            ("tunnel = \"stunnel\"", "unknown variant `stunnel`"),
+            ("tunnel = { outer = 6 }", "has no `kind`"),
+            ("tunnel = { kind = \"6in4\", outer = 6 }", "6in4 is IPv6 in IPv4"),
+            ("tunnel = \"6in4\"", "this tunnel carries IPv6"),
+            ("mtu = 100\ntunnel = \"vxlan\"", "leaves less than the 68 bytes"),
+        ];
+        for (hop, want) in cases {
+            let error = scenario(hop).unwrap_err();
+            assert!(error.contains(want), "{hop}: {error}");
+        }
+    }
+
+    #[test]
+    fn an_exposure_lasts_as_long_as_its_bits() {
+        let link = scenario("framing = \"serial\"").unwrap().path.hops.remove(0).forward;
+        let exposure = link.exposure(IpPacket::from(1500_u32));
+        assert_eq!(exposure.bytes, 1508);
+        assert_eq!(exposure.airtime.as_nanos(), 15_080 * 1_000_000_000 / 28_800);
     }
 }

@@ -120,4 +120,10 @@ pub enum RtoRule {
         /// Where in its tick the clock stands when the run begins.
         phase: Time,
     },
+    /// Linux's integers in microseconds: SRTT + a variation that is never below the timer's `min`, in
+    /// whole ticks (jiffies).
+    Linux {
+        /// A jiffy.
+        tick: Time,
+    },
 }

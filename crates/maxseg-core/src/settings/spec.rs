@@ -77,13 +77,13 @@ pub struct RtoSpec {
     pub rule: Option<RtoRuleName>,
     /// Before there is an estimate.
     pub initial: Option<Time>,
-    /// The least value, before back-off.
+    /// The least value, before back-off; of rule `linux` the least that is added to the round trip.
     pub min: Option<Time>,
     /// The largest value, back-off included.
     pub max: Option<Time>,
     /// Clock granularity G of rule `rfc6298`.
     pub granularity: Option<Time>,
-    /// The tick of rule `ticks`.
+    /// The tick of rules `ticks` and `linux`.
     pub tick: Option<Time>,
     /// Where in its tick the clock of rule `ticks` stands at the start.
     pub phase: Option<Time>,
@@ -99,6 +99,8 @@ pub enum RtoRuleName {
     Rfc6298,
     /// Integers on a coarse clock, as in 4.3BSD and ns-2.
     Ticks,
+    /// Linux's, whose `min` bounds the variation.
+    Linux,
 }
 
 impl SettingsSpec {
@@ -214,6 +216,7 @@ impl RtoSpec {
                     tick: positive("rto.tick", self.tick)?,
                     phase: self.phase.unwrap_or_default(),
                 },
+                RtoRuleName::Linux => RtoRule::Linux { tick: positive("rto.tick", self.tick)? },
             },
             initial: positive("rto.initial", self.initial)?,
             min,

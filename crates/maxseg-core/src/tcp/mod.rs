@@ -17,7 +17,7 @@ pub mod cc;
 mod config;
 mod ranges;
 mod receiver;
-mod rto;
+pub mod rto;
 mod segment;
 mod sender;
 mod stats;

@@ -1,7 +1,12 @@
 //! The retransmission timeout: an estimate of the round trip, bounds, and back-off.
 
+mod estimate;
+
+pub use estimate::{Linux, Rfc6298};
+
 use crate::settings::{RtoRule, RtoSettings};
 use crate::units::Time;
+use estimate::Ticks;
 
 /// Computes the retransmission timeout from round-trip samples.
 #[derive(Debug, Clone)]
@@ -15,22 +20,18 @@ pub struct Rto {
 
 #[derive(Debug, Clone)]
 enum Estimate {
-    /// In nanoseconds; floating point because quarters and eighths of them add up.
-    Rfc6298 { srtt: Option<f64>, rttvar: f64, granularity: f64 },
-    /// SRTT in eighths of a tick (0: none yet), RTTVAR in quarters.
-    Ticks { srtt: i32, rttvar: i32, tick: Time, phase: Time },
+    Rfc6298(Rfc6298),
+    Ticks(Ticks),
+    Linux(Linux),
 }
 
 impl Rto {
     /// A timer without an estimate.
     pub fn new(settings: RtoSettings) -> Self {
         let estimate = match settings.rule {
-            RtoRule::Rfc6298 { granularity } => Estimate::Rfc6298 {
-                srtt: None,
-                rttvar: 0.0,
-                granularity: granularity.as_nanos() as f64,
-            },
-            RtoRule::Ticks { tick, phase } => Estimate::Ticks { srtt: 0, rttvar: 0, tick, phase },
+            RtoRule::Rfc6298 { granularity } => Estimate::Rfc6298(Rfc6298::new(granularity)),
+            RtoRule::Ticks { tick, phase } => Estimate::Ticks(Ticks::new(tick, phase)),
+            RtoRule::Linux { tick } => Estimate::Linux(Linux::new(settings.min, tick)),
         };
         Self { settings, estimate, base: settings.initial, back_off: 1 }
     }
@@ -41,38 +42,17 @@ impl Rto {
     pub fn on_sample(&mut self, sent: Time, now: Time) {
         self.back_off = 1;
         self.base = match &mut self.estimate {
-            Estimate::Rfc6298 { srtt, rttvar, granularity } => {
-                let r = (now - sent).as_nanos() as f64;
-                let smoothed = match *srtt {
-                    None => {
-                        *rttvar = r / 2.0; // §2.2
-                        r
-                    }
-                    Some(before) => {
-                        // §2.3: RTTVAR first, from the old SRTT.
-                        *rttvar = 0.75 * *rttvar + 0.25 * (before - r).abs();
-                        0.875 * before + 0.125 * r
-                    }
-                };
-                *srtt = Some(smoothed);
-                Time::from_secs_f64((smoothed + (4.0 * *rttvar).max(*granularity)) / 1e9)
+            Estimate::Rfc6298(estimate) => {
+                estimate.on_sample(now - sent);
+                Time::from_secs_f64(estimate.timeout())
             }
-            Estimate::Ticks { srtt, rttvar, tick, phase } => {
-                let tick_nanos = tick.as_nanos();
-                let since_tick = (sent + *phase).as_nanos() % tick_nanos;
-                let ticks = ((now - sent).as_nanos() + since_tick) / tick_nanos;
-                let ticks = i32::try_from(ticks).unwrap_or(i32::MAX / 16).max(1);
-                if *srtt == 0 {
-                    *srtt = ticks << 3;
-                    *rttvar = ticks << 1;
-                } else {
-                    let delta = ticks - (*srtt >> 3);
-                    *srtt = (*srtt + delta).max(1);
-                    *rttvar = (*rttvar + delta.abs() - (*rttvar >> 2)).max(1);
-                }
-                // SRTT + 4·RTTVAR, rounded down to a tick.
-                let timeout = (i64::from(*rttvar) << 3) + i64::from(*srtt);
-                tick.times(timeout.unsigned_abs() >> 3)
+            Estimate::Ticks(estimate) => {
+                estimate.on_sample(sent, now);
+                estimate.timeout()
+            }
+            Estimate::Linux(estimate) => {
+                estimate.on_sample(now - sent);
+                estimate.timeout()
             }
         };
     }
@@ -84,16 +64,20 @@ impl Rto {
         }
         if self.settings.forget_after.is_some_and(|factor| self.back_off > factor) {
             match &mut self.estimate {
-                Estimate::Rfc6298 { srtt, .. } => *srtt = None, // closing note of §5
-                // ns-2 adds the old SRTT to RTTVAR first, which the next sample overwrites.
-                Estimate::Ticks { srtt, .. } => *srtt = 0,
+                Estimate::Rfc6298(estimate) => estimate.forget(),
+                Estimate::Ticks(estimate) => estimate.forget(),
+                Estimate::Linux(estimate) => estimate.forget(),
             }
         }
     }
 
     /// The handshake needed its timer: data begins with at least 3 s (RFC 6298 §5.7).
     pub fn after_lost_syn(&mut self) {
-        if let Estimate::Rfc6298 { srtt: None, .. } = self.estimate {
+        let obeys = match self.estimate {
+            Estimate::Rfc6298(_) | Estimate::Linux(_) => true,
+            Estimate::Ticks(_) => false,
+        };
+        if obeys && self.srtt().is_none() {
             self.base = self.base.max(Time::from_secs(3));
             self.back_off = 1;
         }
@@ -101,9 +85,9 @@ impl Rto {
 
     /// The timeout as it stands: bounds applied, the lower one before the back-off.
     pub fn current(&self) -> Time {
-        let floor = match self.estimate {
-            Estimate::Rfc6298 { .. } => Time::ZERO,
-            Estimate::Ticks { tick, .. } => tick.times(2),
+        let floor = match &self.estimate {
+            Estimate::Rfc6298(_) | Estimate::Linux(_) => Time::ZERO,
+            Estimate::Ticks(estimate) => estimate.tick().times(2),
         };
         let timeout = self.base.max(self.settings.min).times(u64::from(self.back_off));
         timeout.min(self.settings.max).max(floor)
@@ -111,11 +95,12 @@ impl Rto {
 
     /// The smoothed round trip; `None` before the first sample.
     pub fn srtt(&self) -> Option<Time> {
-        match self.estimate {
-            Estimate::Rfc6298 { srtt, .. } => srtt.map(|nanos| Time::from_secs_f64(nanos / 1e9)),
-            Estimate::Ticks { srtt: 0, .. } => None,
-            Estimate::Ticks { srtt, tick, .. } => {
-                Some(Time::from_nanos(u64::from(srtt.unsigned_abs()) * tick.as_nanos() / 8))
+        match &self.estimate {
+            Estimate::Rfc6298(estimate) => estimate.srtt().map(Time::from_secs_f64),
+            Estimate::Ticks(estimate) => estimate.srtt(),
+            Estimate::Linux(estimate) => {
+                let srtt = estimate.srtt_us();
+                (srtt > 0).then(|| Time::from_nanos(srtt * 1000))
             }
         }
     }
@@ -184,6 +169,20 @@ mod tests {
         let mut rto = of_stack("ns2-reno");
         rto.on_sample(Time::from_nanos(4_441_192), Time::from_nanos(19_441_192));
         assert_eq!(rto.srtt(), Some(Time::from_millis(20)));
+    }
+
+    #[test]
+    fn linux_bounds_what_is_added_not_the_sum() {
+        let mut rto = Rto::new(RtoSettings {
+            rule: RtoRule::Linux { tick: Time::from_millis(4) },
+            min: Time::from_millis(200),
+            ..stack("rfc").unwrap().settings.complete().unwrap().rto
+        });
+        assert_eq!(rto.current(), Time::from_secs(1));
+        samples(&mut rto, 0, &[2; 50]);
+        // 2 ms + 200 ms, in jiffies of 4 ms.
+        assert_eq!(rto.current(), Time::from_millis(204));
+        assert_eq!(rto.srtt(), Some(Time::from_millis(2)));
     }
 
     #[test]

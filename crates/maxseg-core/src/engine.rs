@@ -6,8 +6,8 @@ use thiserror::Error;
 
 use crate::framing::Framing;
 use crate::outcome::Outcome;
-use crate::path::LinkSpec;
-use crate::scenario::{FlowKind, MssDecision, Scenario};
+use crate::path::{HopSpec, IcmpPolicy, LinkSpec, smallest_mtu};
+use crate::scenario::{End, Flow, FlowKind, MssDecision, Scenario};
 use crate::units::{Bytes, Time};
 
 /// Something that runs scenarios.
@@ -158,20 +158,13 @@ pub fn unfinished(scenario: &Scenario, outcome: &Outcome) -> Option<Caveat> {
 /// What becomes of packets that are not what was asked for, or too large for a hop; the same for every
 /// engine.
 pub fn size_caveats(scenario: &Scenario) -> Vec<Caveat> {
-    let mtu = scenario.path.smallest_mtu();
     let mut caveats: Vec<Caveat> = scenario
         .flows
         .iter()
         .filter_map(|flow| match flow.kind {
-            FlowKind::Bulk => mss_caveat(scenario, &scenario.mss(flow)),
+            FlowKind::Bulk => mss_caveat(scenario, flow, &scenario.mss(flow)),
             FlowKind::Cbr { size, header, .. } | FlowKind::Ping { size, header, .. } => {
-                let packet = size + header;
-                (packet > mtu.bytes()).then(|| {
-                    let text = format!(
-                        "packets of {packet} are larger than the path's smallest MTU, {mtu}; they are sent whole, since hops do not fragment here"
-                    );
-                    Caveat::new("packet-above-mtu", text)
-                })
+                packet_caveat(scenario, flow, size + header)
             }
         })
         .collect();
@@ -182,14 +175,15 @@ pub fn size_caveats(scenario: &Scenario) -> Vec<Caveat> {
         );
         caveats.push(Caveat::new("mixed-stacks", text));
     }
+    let marks = scenario.path.hops.iter().flat_map(HopSpec::links).any(|link| link.ecn);
+    if marks && !(scenario.sender.ecn && scenario.receiver.ecn) {
+        let text =
+            "the hosts do not both negotiate ECN, so nothing is marked: what would be is dropped";
+        caveats.push(Caveat::new("ecn", text));
+    }
     let compresses_and_damages =
         |link: &LinkSpec| link.framing == Framing::SerialVj && link.errors.is_random();
-    if scenario
-        .path
-        .hops
-        .iter()
-        .any(|hop| compresses_and_damages(&hop.forward) || compresses_and_damages(&hop.reverse))
-    {
+    if scenario.path.hops.iter().flat_map(HopSpec::links).any(compresses_and_damages) {
         let text = "after a damaged packet a receiver of compressed headers discards what follows, up to the \
                     next retransmission (RFC 1144 section 4); here each packet stands alone";
         caveats.push(Caveat::new("header-compression", text));
@@ -198,15 +192,50 @@ pub fn size_caveats(scenario: &Scenario) -> Vec<Caveat> {
     caveats
 }
 
-fn mss_caveat(scenario: &Scenario, mss: &MssDecision) -> Option<Caveat> {
+/// What becomes of packets larger than some link on their way.
+fn packet_caveat(scenario: &Scenario, flow: &Flow, packet: Bytes) -> Option<Caveat> {
+    let links = scenario.links_from_sender_of(flow);
+    let index = links.iter().position(|link| packet > link.mtu.bytes())?;
+    let link = links[index];
+    let hops = scenario.hops(flow);
+    let hop = match flow.from {
+        End::Sender => &hops[index],
+        End::Receiver => &hops[hops.len() - 1 - index],
+    };
+    let fate = match (scenario.forbids_fragments(flow.from), link.icmp) {
+        (false, _) => "is cut into fragments there, which queue and die each alone",
+        (true, IcmpPolicy::Send) => {
+            "is lost there, since it must not be fragmented; the sender is told, but its size is fixed"
+        }
+        (true, IcmpPolicy::Drop) => {
+            "is lost there, since it must not be fragmented, and nobody is told: a black hole"
+        }
+    };
+    let text = format!(
+        "packets of {packet} are larger than the MTU of hop `{}`, {}: each {fate}",
+        hop.name, link.mtu
+    );
+    Some(Caveat::new("packet-above-mtu", text))
+}
+
+fn mss_caveat(scenario: &Scenario, flow: &Flow, mss: &MssDecision) -> Option<Caveat> {
     let asked = mss.asked.map_or("the interface's MTU".to_owned(), |mss| mss.to_string());
     let offered = mss.offered_by_sender.min(mss.offered_by_receiver);
     let decision = format!("MSS asked {asked}, advertised {offered}, effective {}", mss.effective);
+    let mtu = smallest_mtu(scenario.hops(flow));
+    if mss.is_too_large() {
+        let fate = if scenario.forbids_fragments(flow.from) {
+            "full segments vanish at a hop that does not say so: a black hole"
+        } else {
+            "full segments are cut into fragments, which queue and die each alone"
+        };
+        let text = format!("{decision}: the path's smallest MTU is {mtu}, so {fate}");
+        return Some(Caveat::new("mss-above-mtu", text));
+    }
     if mss.is_lowered_by_path() {
-        let mtu = scenario.path.smallest_mtu();
         let text = format!(
-            "{decision}: the path's smallest MTU is {mtu}. Hops that fragment or refuse larger packets are not \
-             simulated; the segments fit from the start"
+            "{decision}: the path's smallest MTU is {mtu}, which the sender learns from a hop; its first \
+             segments go twice"
         );
         return Some(Caveat::new("mss-lowered", text));
     }

@@ -1,10 +1,14 @@
 //! What lies between two hosts: hops in order, each with a link in either direction.
 
+mod queue;
+
 use serde::Serialize;
 
-use crate::errors::{Exposure, Schedule};
+pub use queue::{CodelSettings, Discipline, QueueLimit, RedSettings};
+
+use crate::errors::{Arq, Exposure, Schedule};
 use crate::framing::{Framing, IpPacket, Tunnel};
-use crate::units::{BitsPerSec, Bytes, Mtu, Time};
+use crate::units::{BitsPerSec, Bytes, Mtu, Probability, Time};
 
 /// The hops from the sender to the receiver, in order; at least one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -44,26 +48,67 @@ pub struct LinkSpec {
     pub pad: bool,
     /// The waiting room before the wire.
     pub queue: QueueLimit,
+    /// What drops or marks before the waiting room is full.
+    pub discipline: Discipline,
+    /// Whether packets that know ECN are marked where others would be dropped early: by the
+    /// discipline or the policer, never because the room is full (RFC 3168 §5).
+    pub ecn: bool,
     /// What is damaged on the way.
     pub errors: Schedule,
+    /// How what was damaged is repeated, where it is.
+    pub arq: Option<Arq>,
+    /// Bytes on the wire that may exceed `rate` after idleness: a token bucket of this size in place
+    /// of a wire. Nothing on a plain link.
+    pub burst: Bytes,
+    /// Drops what exceeds a rate, before the queue.
+    pub policer: Option<PolicerSpec>,
+    /// Each packet's delay lies anywhere from `delay − jitter` to `delay + jitter` with the same
+    /// chance, and it may overtake (netem's `delay TIME JITTER`). At most `delay`.
+    pub jitter: Time,
+    /// The share of packets that leave out the delay, and so overtake (netem's `reorder`).
+    pub reorder: Probability,
+    /// The share of packets that enter the link twice, the copy right behind (netem's `duplicate`).
+    pub duplicate: Probability,
+    /// What becomes of news of a packet above the MTU that must not be fragmented.
+    pub icmp: IcmpPolicy,
 }
 
-/// How much may wait; what arrives beyond is dropped (tail drop). The packet on the wire does not
-/// count.
+/// A policer: a token bucket that drops what finds too few tokens, and delays nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct PolicerSpec {
+    /// How fast tokens come; they count bytes on the wire.
+    pub rate: BitsPerSec,
+    /// How many bytes the bucket holds; it is full at the start.
+    pub burst: Bytes,
+}
+
+/// Whether a hop tells the sender of a packet above its MTU (RFC 1191, RFC 8201).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum QueueLimit {
-    /// Packets.
-    Packets(u32),
-    /// Bytes on the wire.
-    Bytes(Bytes),
+pub enum IcmpPolicy {
+    /// It does.
+    #[default]
+    Send,
+    /// It does not, or a filter takes the news out: a black hole (RFC 2923).
+    Drop,
+}
+
+/// The smallest MTU in either direction of these hops: what a packet must fit to pass them whole.
+pub fn smallest_mtu(hops: &[HopSpec]) -> Mtu {
+    hops.iter().flat_map(HopSpec::links).map(|link| link.mtu).min().unwrap_or(Mtu::ETHERNET)
+}
+
+impl HopSpec {
+    /// Both directions.
+    pub fn links(&self) -> [&LinkSpec; 2] {
+        [&self.forward, &self.reverse]
+    }
 }
 
 impl Path {
     /// The smallest MTU in either direction: what a packet must fit to pass whole.
     pub fn smallest_mtu(&self) -> Mtu {
-        let mtus = self.hops.iter().flat_map(|hop| [hop.forward.mtu, hop.reverse.mtu]);
-        mtus.min().unwrap_or(Mtu::ETHERNET)
+        smallest_mtu(&self.hops)
     }
 
     /// The link towards the receiver with the smallest radio frames: the one that decides how a packet
@@ -79,21 +124,108 @@ impl Path {
     }
 }
 
-impl QueueLimit {
-    /// Whether `waiting` packets of `bytes` on the wire together fit.
-    pub fn holds(self, waiting: usize, bytes: Bytes) -> bool {
-        match self {
-            Self::Packets(limit) => waiting <= limit as usize,
-            Self::Bytes(limit) => bytes <= limit,
+impl LinkSpec {
+    /// A link that only takes time: room for 100 packets, MTU 1500, no errors, nothing else.
+    pub fn plain(rate: BitsPerSec, delay: Time) -> Self {
+        Self {
+            rate,
+            delay,
+            mtu: Mtu::ETHERNET,
+            tunnel: None,
+            framing: Framing::default(),
+            frame: None,
+            pad: false,
+            queue: QueueLimit::Packets(100),
+            discipline: Discipline::TailDrop,
+            ecn: false,
+            errors: Schedule::default(),
+            arq: None,
+            burst: Bytes::ZERO,
+            policer: None,
+            jitter: Time::ZERO,
+            reorder: Probability::NEVER,
+            duplicate: Probability::NEVER,
+            icmp: IcmpPolicy::Send,
         }
     }
-}
 
-impl LinkSpec {
+    /// Whether a packet may overtake another here.
+    pub fn overtakes(&self) -> bool {
+        self.jitter > Time::ZERO || self.reorder > Probability::NEVER
+    }
+
+    /// Whether what becomes of a packet is known when it comes: not with a discipline that decides
+    /// when it leaves.
+    pub fn is_foreseeable(&self) -> bool {
+        !matches!(self.discipline, Discipline::Codel(_))
+    }
+
+    /// Whether chance decides about any packet.
+    pub fn is_random(&self) -> bool {
+        self.errors.is_random()
+            || self.overtakes()
+            || self.duplicate > Probability::NEVER
+            || matches!(self.discipline, Discipline::Red(_))
+    }
+
+    /// The chance that a packet is lost on the wire for good, repeats included,
+    /// averaged over the time until `until`: with ARQ 1 − ∏(1 − e^(R+1)) over its frames.
+    pub fn loss(&self, packet: impl Into<IpPacket>, until: Time) -> Probability {
+        let packet = packet.into();
+        let Some(arq) = self.arq else {
+            return self.errors.mean_chance(&self.exposure(packet), until);
+        };
+        self.units(packet).fold(Probability::NEVER, |lost, (count, unit)| {
+            let e = self.errors.mean_chance(&unit, until);
+            lost.or(arq.residual(e).at_least_once_in(u64::from(count)))
+        })
+    }
+
+    /// Seconds that a packet is on the wire on average, repeats included, and how
+    /// much later it arrives because of them.
+    pub fn mean_airtime(&self, packet: impl Into<IpPacket>, until: Time) -> (f64, f64) {
+        let packet = packet.into();
+        let bits = self.framing.bits_per_byte();
+        let seconds = |bytes: u64| (bytes * bits) as f64 / self.rate.get() as f64;
+        let Some(arq) = self.arq else {
+            return (seconds(self.wire_bytes(packet).get()), 0.0);
+        };
+        self.units(packet).fold((0.0, 0.0), |(air, late), (count, unit)| {
+            let tries = arq.mean_tries(self.errors.mean_chance(&unit, until));
+            let count = f64::from(count);
+            let repeats = count * (tries - 1.0);
+            (
+                air + count * tries * seconds(u64::from(unit.bytes)),
+                late + repeats * arq.delay.as_secs_f64(),
+            )
+        })
+    }
+
+    /// What a packet consists of where lost units are repeated one by one: so many
+    /// full frames, and the last; or the packet as one.
+    fn units(&self, packet: IpPacket) -> impl Iterator<Item = (u32, Exposure)> {
+        let whole = self.exposure(packet);
+        let (full, last) = match self.frame {
+            None => (0, whole.bytes),
+            Some(frame) => {
+                let full = (whole.bytes.max(1) - 1) / frame;
+                (full, whole.bytes - full * frame)
+            }
+        };
+        let units = [(full, self.frame.unwrap_or(0)), (1, last)];
+        units.into_iter().map(|(count, bytes)| (count, self.unit(bytes)))
+    }
+
+    /// What one frame of so many bytes, or a packet as one unit, exposes to errors.
+    pub fn unit(&self, bytes: u32) -> Exposure {
+        let bits = u64::from(bytes) * self.framing.bits_per_byte();
+        Exposure { bytes, frames: 1, airtime: self.rate.time_for_bits(bits) }
+    }
+
     /// What a packet exposes to errors here.
     ///
     /// # Panics
-    /// On a packet of 1 GiB in much smaller frames.
+    /// Never: a packet is at most 1 GiB, and no framing makes four times as much of it.
     pub fn exposure(&self, packet: impl Into<IpPacket>) -> Exposure {
         let packet = packet.into();
         Exposure {

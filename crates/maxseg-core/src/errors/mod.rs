@@ -6,6 +6,7 @@
 //! err independently (`uniform`), or by a two-state chain whose errors come in bursts
 //! (`gilbert-elliott`), clocked by units or by time.
 
+mod arq;
 mod process;
 mod spec;
 
@@ -13,6 +14,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+pub use arq::Arq;
 pub use process::ErrorProcess;
 pub use spec::{ErrorSpec, ErrorSpecError, ErrorsSpec};
 

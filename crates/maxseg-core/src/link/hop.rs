@@ -1,21 +1,45 @@
 //! The computing form: what becomes of a packet is known when it comes.
 
-use std::collections::VecDeque;
-
-use super::wire::Wire;
+use super::room::Room;
+use super::special::{Entry, Queue, Special};
+use super::wire::{Sent, Wire};
 use crate::framing::IpPacket;
-use crate::path::{LinkSpec, QueueLimit};
-use crate::units::Time;
+use crate::path::LinkSpec;
+use crate::units::{Mtu, Time};
 
 /// What becomes of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// It reaches the far end whole, then.
     Arrives(Time),
+    /// It reaches the far end whole, then, marked as having met congestion (RFC 3168 §5).
+    Marked(Time),
     /// It reaches the far end damaged, then, and vanishes.
     Damaged(Time),
-    /// It found the queue full, then, and never went on the wire.
+    /// It never went on the wire: the queue was full then, or policer or queue discipline dropped it.
     Refused(Time),
+    /// It is too large for a hop, and must not be fragmented.
+    TooBig {
+        /// When it came there.
+        at: Time,
+        /// The hop, in the order in which packets of this direction meet them, from 0.
+        hop: u16,
+        /// What would fit.
+        mtu: Mtu,
+    },
+}
+
+impl Fate {
+    /// When it was decided, or will be.
+    pub const fn at(&self) -> Time {
+        match self {
+            Self::Arrives(at)
+            | Self::Marked(at)
+            | Self::Damaged(at)
+            | Self::Refused(at)
+            | Self::TooBig { at, .. } => *at,
+        }
+    }
 }
 
 /// What one link did, as far as it was decided: of a packet that waits beyond the link's horizon only
@@ -28,6 +52,16 @@ pub struct Counters {
     pub damaged: u64,
     /// Packets that found the queue full.
     pub refused: u64,
+    /// Packets that exceeded the policer's rate and were dropped.
+    pub policed: u64,
+    /// Packets that the queue discipline dropped.
+    pub early: u64,
+    /// Packets that policer or discipline marked.
+    pub marked: u64,
+    /// Units (frames, or packets on a link without frames) that were sent again.
+    pub repeats: u64,
+    /// Packets that entered twice.
+    pub doubled: u64,
     /// Time on the wire, all packets together.
     pub busy: Time,
     /// Time in the queue, all packets together.
@@ -35,11 +69,16 @@ pub struct Counters {
 }
 
 /// One direction of a hop. Holds no packets.
+///
+/// `CoDel` it does not know: that is decided when a packet leaves
+/// ([`LinkSpec::is_foreseeable`]).
 #[derive(Debug, Clone)]
 pub struct Hop {
     room: Room,
     wire: Wire,
     delay: Time,
+    /// What a plain link has not.
+    special: Option<Box<Special>>,
     /// When the last bit of the last admitted packet leaves.
     free_at: Time,
     /// When whoever asks for the counters will ask.
@@ -50,10 +89,15 @@ pub struct Hop {
 impl Hop {
     /// A link by `spec`, its errors drawn from the stream `name` under `seed`.
     pub fn new(spec: &LinkSpec, seed: u64, name: &str) -> Self {
+        let special = Special::is_needed(spec).then(|| Box::new(Special::new(spec, seed, name)));
         Self {
-            room: Room::new(spec.queue),
+            room: match &special {
+                Some(special) => Room::counted(spec.queue, special.leaves_first),
+                None => Room::new(spec.queue),
+            },
             wire: Wire::new(spec, seed, name),
             delay: spec.delay,
+            special,
             free_at: Time::ZERO,
             horizon: Time::NEVER,
             counters: Counters::default(),
@@ -70,6 +114,9 @@ impl Hop {
     #[inline]
     pub fn admit(&mut self, now: Time, packet: impl Into<IpPacket>) -> Fate {
         let packet = packet.into();
+        if self.special.is_some() {
+            return self.admit_any(now, packet, false);
+        }
         // At the same instant an arrival goes before a departure: who leaves now still stands here.
         let waits = self.free_at >= now && self.counters.sent > 0;
         if !self.room.has_place(now, waits, packet, &mut self.wire) {
@@ -92,9 +139,67 @@ impl Hop {
         }
     }
 
+    /// The same for any link, and for a packet that knows ECN (`ect`) or not.
+    pub fn admit_any(&mut self, now: Time, packet: impl Into<IpPacket>, ect: bool) -> Fate {
+        let packet = packet.into();
+        let Some(mut special) = self.special.take() else {
+            return self.admit(now, packet);
+        };
+        let fate = self.admit_specially(&mut special, now, packet, ect);
+        self.special = Some(special);
+        fate
+    }
+
+    fn admit_specially(
+        &mut self,
+        special: &mut Special,
+        now: Time,
+        packet: IpPacket,
+        ect: bool,
+    ) -> Fate {
+        let here = if special.leaves_first { self.free_at > now } else { self.free_at >= now };
+        let waits = here && self.counters.sent > 0;
+        let (packets, bytes) = self.room.occupancy(now);
+        let queue = Queue { packets, bytes, idle_since: (!waits).then_some(self.free_at) };
+        let entry = special.entrance.judge(now, self.wire.bytes(packet), ect, queue);
+        if self.counters.refuse(entry) {
+            return Fate::Refused(now);
+        }
+        if !self.room.has_place(now, waits, packet, &mut self.wire) {
+            self.counters.refused += 1;
+            return Fate::Refused(now);
+        }
+        let start = now.max(self.free_at);
+        let sent = self.wire.send_any(start, waits, packet);
+        self.room.enter(waits, start, sent.departs);
+        self.free_at = sent.departs;
+        self.counters.take(&sent, start.min(self.horizon).since(now));
+        let arrives = special.pipe.arrives(sent.departs, sent.late);
+        if sent.damaged {
+            Fate::Damaged(arrives)
+        } else if entry == Entry::Marked {
+            self.counters.marked += 1;
+            Fate::Marked(arrives)
+        } else {
+            Fate::Arrives(arrives)
+        }
+    }
+
+    /// Whether the next packet to enter does so twice, the copy right behind.
+    pub fn enters_twice(&mut self) -> bool {
+        let twice = self.special.as_mut().is_some_and(|special| special.enters_twice());
+        self.counters.doubled += u64::from(twice);
+        twice
+    }
+
     /// What this link did.
     pub const fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    /// From the last bit's departure to its arrival.
+    pub(super) fn delay(&self) -> Time {
+        self.delay
     }
 
     /// Time on the wire up to `now`, of what was admitted so far.
@@ -108,131 +213,23 @@ impl Hop {
     }
 }
 
-/// The waiting room, as far as it must be known to refuse a newcomer.
-#[derive(Debug, Clone)]
-enum Room {
-    /// For each of the last `limit + 1` packets the first instant when it is gone from the wire; the
-    /// oldest of them decides.
-    Packets { gone: Box<[u64]>, oldest: usize },
-    /// Those that wait: when each goes on the wire, and its bytes.
-    Bytes { limit: u64, waiting: VecDeque<(Time, u64)>, backlog: u64, newcomer: u64 },
-}
-
-impl Room {
-    fn new(limit: QueueLimit) -> Self {
-        match limit {
-            // Zeroed memory is mapped when touched: a limit far above the traffic costs nothing.
-            QueueLimit::Packets(n) => {
-                Self::Packets { gone: vec![0; n as usize + 1].into_boxed_slice(), oldest: 0 }
-            }
-            QueueLimit::Bytes(bytes) => Self::Bytes {
-                limit: bytes.get(),
-                waiting: VecDeque::new(),
-                backlog: 0,
-                newcomer: 0,
-            },
+impl Counters {
+    /// Counts what the entrance says of a packet; gives whether it says no.
+    pub(super) fn refuse(&mut self, entry: Entry) -> bool {
+        match entry {
+            Entry::Pass | Entry::Marked => return false,
+            Entry::Policed => self.policed += 1,
+            Entry::Early => self.early += 1,
         }
+        true
     }
 
-    #[inline]
-    fn has_place(&mut self, now: Time, waits: bool, packet: IpPacket, wire: &mut Wire) -> bool {
-        match self {
-            Self::Packets { gone, oldest } => gone[*oldest] <= now.as_nanos(),
-            Self::Bytes { limit, waiting, backlog, newcomer } => {
-                while let Some((start, bytes)) = waiting.front()
-                    && *start < now
-                {
-                    *backlog -= bytes;
-                    waiting.pop_front();
-                }
-                *newcomer = u64::from(wire.bytes(packet));
-                !waits || *backlog + *newcomer <= *limit
-            }
-        }
-    }
-
-    #[inline]
-    fn enter(&mut self, waits: bool, start: Time, departs: Time) {
-        match self {
-            Self::Packets { gone, oldest } => {
-                gone[*oldest] = departs.as_nanos() + 1;
-                *oldest = if *oldest + 1 == gone.len() { 0 } else { *oldest + 1 };
-            }
-            Self::Bytes { waiting, backlog, newcomer, .. } => {
-                if waits {
-                    waiting.push_back((start, *newcomer));
-                    *backlog += *newcomer;
-                }
-            }
-        }
-    }
-}
-
-/// One direction of a path: hops in the order in which a packet meets them.
-///
-/// The whole way is computed when a packet is sent. That is exact because every hop is a FIFO and all
-/// traffic of the direction enters at its first hop.
-#[derive(Debug, Clone)]
-pub struct Route {
-    hops: Vec<Hop>,
-}
-
-impl Route {
-    /// A route over these hops.
-    pub fn new(hops: Vec<Hop>) -> Self {
-        Self { hops }
-    }
-
-    /// A packet enters the first hop at `now`.
-    #[inline]
-    pub fn admit(&mut self, now: Time, packet: impl Into<IpPacket>) -> Fate {
-        self.admit_seen(now, packet.into(), |_, _, _| ())
-    }
-
-    /// The same, telling of each hop that the packet comes to which it is, when, and what becomes of
-    /// the packet there.
-    #[inline]
-    pub fn admit_seen(
-        &mut self,
-        now: Time,
-        packet: IpPacket,
-        mut seen: impl FnMut(usize, Time, Fate),
-    ) -> Fate {
-        let mut at = now;
-        for (index, hop) in self.hops.iter_mut().enumerate() {
-            let fate = hop.admit(at, packet);
-            seen(index, at, fate);
-            match fate {
-                Fate::Arrives(then) => at = then,
-                lost @ (Fate::Damaged(_) | Fate::Refused(_)) => return lost,
-            }
-        }
-        Fate::Arrives(at)
-    }
-
-    /// The hops in order.
-    pub fn hops(&self) -> &[Hop] {
-        &self.hops
-    }
-
-    /// Mean time that a packet spends in the queues of this route.
-    pub fn mean_wait(&self) -> Time {
-        let per_hop = self
-            .hops
-            .iter()
-            .filter(|hop| hop.counters.sent > 0)
-            .map(|hop| hop.counters.waited.as_nanos() / hop.counters.sent);
-        Time::from_nanos(per_hop.sum())
-    }
-
-    /// How long a packet that entered at `now` would wait in the longest queue on its way.
-    pub fn backlog(&self, now: Time) -> Time {
-        let (mut at, mut longest) = (now, Time::ZERO);
-        for hop in &self.hops {
-            let wait = hop.backlog(at);
-            longest = longest.max(wait);
-            at = at.saturating_add(wait).saturating_add(hop.delay);
-        }
-        longest
+    /// Counts a packet that goes on the wire after having waited.
+    pub(super) fn take(&mut self, sent: &Sent, waited: Time) {
+        self.sent += 1;
+        self.damaged += u64::from(sent.damaged);
+        self.repeats += u64::from(sent.repeats);
+        self.busy += sent.busy;
+        self.waited += waited;
     }
 }

@@ -24,6 +24,12 @@ impl<P> Lane<P> {
         self.packets.push_back((at, packet));
     }
 
+    /// The same for a packet that may arrive before others that were put on their way earlier.
+    pub fn insert(&mut self, at: Time, packet: P) {
+        let behind = self.packets.iter().rev().take_while(|(other, _)| *other > at).count();
+        self.packets.insert(self.packets.len() - behind, (at, packet));
+    }
+
     /// When the next packet arrives; [`Time::NEVER`] when none is on its way.
     #[inline]
     pub fn next_arrival(&self) -> Time {

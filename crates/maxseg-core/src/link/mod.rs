@@ -1,29 +1,49 @@
-//! A link in three stages: a queue, a wire that takes time for every bit, a pipe of constant delay.
+//! Links: a queue, a wire that takes time for every bit, a pipe of constant delay; and what else a link
+//! may have.
 //!
 //! ```text
-//! packet → [queue: limit, tail drop] → (wire: rate, errors) → [pipe: delay] → arrival or damage
+//!         too large? cut, or back      drop or mark        drop or mark (CoDel)
+//! packet → [MTU] → [twice?] → [policer, RED] → [queue: limit] → (wire: rate, burst, errors, repeats)
+//!        → [pipe: delay ± jitter, overtaking] → arrival or damage
 //! ```
 //!
 //! Sans-IO: `now` is an argument, so the simulator (time jumps) and the lab (time passes) drive the
-//! same code. Two forms give the same fate and the same times for every packet (a property test
-//! holds them together):
+//! same code. Two forms give the same fate and the same times for every packet (property tests hold them
+//! together), and both consist of the same parts (`wire`, `special`):
 //!
 //! - [`Hop`] *computes*: for a FIFO queue, a packet's departure, damage and arrival are known when it
 //!   comes, so `admit` answers at once and holds no packet. Hops chain into a [`Route`].
-//! - [`Staged`] *holds*: packets move from stage to stage as time passes. It is for what cannot be
-//!   known ahead.
+//! - [`Staged`] *holds*: packets wait and leave as time passes. It is for what cannot be known ahead:
+//!   `CoDel`, and packets that join in mid-path.
+//!
+//! A [`Line`] is a direction of a path in either form, with the packets on their way; a reader of the
+//! simulator or the lab need not know which.
 //!
 //! A packet's fate is decided by its place in the order on the wire, never by when somebody looks. At
 //! one instant an arrival goes before a departure. A damaged packet has used its time on the wire and
-//! vanishes at the far end.
+//! vanishes at the far end. Each part draws from a random stream of its own, so that adding one
+//! reshuffles no other.
 
+mod arq;
+mod codel;
 mod hop;
 mod lane;
+mod line;
+mod parcel;
+mod policer;
+mod red;
+mod room;
+mod route;
+mod special;
 mod staged;
+mod stages;
 mod wire;
 
-pub use hop::{Counters, Fate, Hop, Route};
+pub use hop::{Counters, Fate, Hop};
 pub use lane::Lane;
+pub use line::{Line, Sent};
+pub use parcel::{Cargo, Passage};
+pub use route::Route;
 pub use staged::{Delivery, Offer, Staged};
 
 #[cfg(test)]

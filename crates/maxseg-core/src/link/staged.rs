@@ -1,11 +1,13 @@
-//! The holding form: packets move from stage to stage as time passes.
+//! The holding form: packets move from queue to wire as time passes.
 
 use std::collections::VecDeque;
 
-use super::Lane;
+use super::codel::{self, Codel};
+use super::special::{Entry, Queue, Special};
 use super::wire::Wire;
+use super::{Counters, Fate};
 use crate::framing::IpPacket;
-use crate::path::{LinkSpec, QueueLimit};
+use crate::path::{Discipline, LinkSpec, QueueLimit};
 use crate::units::{Bytes, Time};
 
 /// Whether a packet found a place.
@@ -14,100 +16,207 @@ use crate::units::{Bytes, Time};
 pub enum Offer<P> {
     /// It waits or is on the wire.
     Taken,
-    /// The queue was full: here it is again.
+    /// The queue was full, or policer or discipline dropped it: here it is again.
     Refused(P),
 }
 
-/// A packet at the far end.
+/// A packet whose fate is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delivery<P> {
-    /// When its last bit arrived.
-    pub at: Time,
     /// The packet.
     pub packet: P,
-    /// Whether it is damaged, and so of no use.
-    pub damaged: bool,
+    /// What becomes of it: it will arrive at the far end then, whole, marked or damaged, or it was dropped
+    /// when it should have left the queue.
+    pub fate: Fate,
 }
 
-/// One direction of a hop that holds its packets.
+/// One direction of a hop that holds its packets until they have left.
 ///
 /// Offer what arrives at an instant before polling for it: an arrival goes before a departure.
 #[derive(Debug, Clone)]
 pub struct Staged<P> {
     limit: QueueLimit,
-    waiting: VecDeque<(P, IpPacket)>,
-    backlog: Bytes,
+    waiting: VecDeque<Waiting<P>>,
+    backlog: u64,
     wire: Wire,
-    /// On the wire: when its last bit leaves, whether it is damaged.
-    sending: Option<(Time, bool, P)>,
-    delay: Time,
-    pipe: Lane<(P, bool)>,
+    special: Special,
+    codel: Option<Codel>,
+    ecn: bool,
+    /// On the wire: when its last bit leaves, and what becomes of it then.
+    sending: Option<(Time, Delivery<P>)>,
+    /// Since when nothing is sent, if nothing is.
+    idle_since: Time,
+    decided: VecDeque<Delivery<P>>,
+    counters: Counters,
+}
+
+#[derive(Debug, Clone)]
+struct Waiting<P> {
+    packet: P,
+    shape: IpPacket,
+    since: Time,
+    ect: bool,
+    marked: bool,
 }
 
 impl<P> Staged<P> {
-    /// A link by `spec`, its errors drawn from the stream `name` under `seed`.
+    /// A link by `spec`, its random numbers drawn from streams of `name` under `seed`.
     pub fn new(spec: &LinkSpec, seed: u64, name: &str) -> Self {
+        let largest = spec.wire_bytes(spec.mtu.bytes()).get();
         Self {
             limit: spec.queue,
             waiting: VecDeque::new(),
-            backlog: Bytes::ZERO,
+            backlog: 0,
             wire: Wire::new(spec, seed, name),
+            special: Special::new(spec, seed, name),
+            codel: match spec.discipline {
+                Discipline::Codel(settings) => Some(Codel::new(settings, largest)),
+                Discipline::TailDrop | Discipline::Red(_) => None,
+            },
+            ecn: spec.ecn,
             sending: None,
-            delay: spec.delay,
-            pipe: Lane::default(),
+            idle_since: Time::ZERO,
+            decided: VecDeque::new(),
+            counters: Counters::default(),
         }
     }
 
-    /// A packet comes at `now`, for the link a packet of this `shape`.
-    pub fn offer(&mut self, now: Time, packet: P, shape: impl Into<IpPacket>) -> Offer<P> {
+    /// A packet comes at `now`, for the link a packet of this `shape`, one that knows ECN (`ect`) or not.
+    pub fn offer(
+        &mut self,
+        now: Time,
+        packet: P,
+        shape: impl Into<IpPacket>,
+        ect: bool,
+    ) -> Offer<P> {
         let shape = shape.into();
-        self.advance(|done| done < now);
-        if self.sending.is_none() {
-            self.send(now, false, packet, shape);
-            return Offer::Taken;
+        if self.special.leaves_first {
+            self.advance(|done| done <= now);
+        } else {
+            self.advance(|done| done < now);
         }
-        let bytes = Bytes::new(u64::from(self.wire.bytes(shape)));
-        if !self.limit.holds(self.waiting.len() + 1, self.backlog + bytes) {
+        let bytes = self.wire.bytes(shape);
+        let idle = self.sending.is_none();
+        let queue = Queue {
+            packets: self.waiting.len(),
+            bytes: self.backlog,
+            idle_since: idle.then_some(self.idle_since),
+        };
+        let entry = self.special.entrance.judge(now, bytes, ect, queue);
+        if self.counters.refuse(entry) {
             return Offer::Refused(packet);
         }
-        self.backlog += bytes;
-        self.waiting.push_back((packet, shape));
+        let marked = entry == Entry::Marked;
+        let newcomer = Waiting { packet, shape, since: now, ect, marked };
+        if idle {
+            self.send(now, false, newcomer);
+            return Offer::Taken;
+        }
+        let backlog = self.backlog + u64::from(bytes);
+        if !self.limit.holds(self.waiting.len() + 1, Bytes::new(backlog)) {
+            self.counters.refused += 1;
+            return Offer::Refused(newcomer.packet);
+        }
+        self.backlog = backlog;
+        self.waiting.push_back(newcomer);
         Offer::Taken
     }
 
-    /// The next packet to reach the far end at or before `now`.
+    /// Whether the next packet to enter does so twice, the copy right behind.
+    pub fn enters_twice(&mut self) -> bool {
+        let twice = self.special.enters_twice();
+        self.counters.doubled += u64::from(twice);
+        twice
+    }
+
+    /// The next packet whose fate was decided at or before `now`: its last bit has left, or it was
+    /// dropped. They come in the order of the queue.
     pub fn poll(&mut self, now: Time) -> Option<Delivery<P>> {
         self.advance(|done| done <= now);
-        let (at, (packet, damaged)) = self.pipe.pop_due(now)?;
-        Some(Delivery { at, packet, damaged })
+        self.decided.pop_front()
     }
 
-    /// When the next thing happens by itself: a departure or an arrival.
+    /// When a packet's fate is decided next.
     pub fn next_event(&self) -> Time {
-        let departure = self.sending.as_ref().map_or(Time::NEVER, |(done, ..)| *done);
-        departure.min(self.pipe.next_arrival())
+        match (self.decided.is_empty(), &self.sending) {
+            (false, _) => Time::ZERO,
+            (true, Some((done, _))) => *done,
+            (true, None) => Time::NEVER,
+        }
     }
 
-    /// Packets between the two ends.
+    /// Packets that wait, are on the wire, or have not been polled.
     pub fn held(&self) -> usize {
-        self.waiting.len() + usize::from(self.sending.is_some()) + self.pipe.len()
+        self.waiting.len() + usize::from(self.sending.is_some()) + self.decided.len()
     }
 
-    /// Move every packet whose last bit has left from the wire into the pipe.
+    /// What this link did.
+    pub const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Time on the wire up to `now`.
+    pub fn busy_until(&self, now: Time) -> Time {
+        let left = self.sending.as_ref().map_or(Time::ZERO, |(done, _)| done.since(now));
+        self.counters.busy.since(left)
+    }
+
+    /// How long a packet that came at `now` would wait for the wire, if none before it is dropped.
+    pub fn backlog(&self, now: Time) -> Time {
+        let left = self.sending.as_ref().map_or(Time::ZERO, |(done, _)| done.since(now));
+        left.saturating_add(self.wire.time_for(self.backlog))
+    }
+
+    /// Take every packet off the wire whose last bit has left, and put the next on it.
     fn advance(&mut self, has_left: impl Fn(Time) -> bool) {
-        while let Some((done, damaged, packet)) = self.sending.take_if(|(done, ..)| has_left(*done))
-        {
-            self.pipe.push(done + self.delay, (packet, damaged));
-            if let Some((next, shape)) = self.waiting.pop_front() {
-                self.backlog = self.backlog - Bytes::new(u64::from(self.wire.bytes(shape)));
-                // At `done`, not at `now`: late polling loses no time.
-                self.send(done, true, next, shape);
+        while let Some((done, delivery)) = self.sending.take_if(|(done, _)| has_left(*done)) {
+            self.decided.push_back(delivery);
+            self.idle_since = done;
+            // At `done`, not at `now`: late polling loses no time.
+            if let Some(next) = self.next_to_send(done) {
+                self.send(done, true, next);
             }
         }
     }
 
-    fn send(&mut self, start: Time, back_to_back: bool, packet: P, shape: IpPacket) {
-        let (done, damaged) = self.wire.send(start, back_to_back, shape);
-        self.sending = Some((done, damaged, packet));
+    /// The next in the queue that its discipline lets go.
+    fn next_to_send(&mut self, now: Time) -> Option<Waiting<P>> {
+        while let Some(mut head) = self.waiting.pop_front() {
+            self.backlog -= u64::from(self.wire.bytes(head.shape));
+            let Some(codel) = &mut self.codel else {
+                return Some(head);
+            };
+            match codel.judge(now, now.since(head.since), self.backlog, self.ecn && head.ect) {
+                codel::Verdict::Send => return Some(head),
+                codel::Verdict::Mark => {
+                    head.marked = true;
+                    return Some(head);
+                }
+                codel::Verdict::Drop => {
+                    self.counters.early += 1;
+                    let fate = Fate::Refused(now);
+                    self.decided.push_back(Delivery { packet: head.packet, fate });
+                }
+            }
+        }
+        if let Some(codel) = &mut self.codel {
+            codel.on_empty();
+        }
+        None
+    }
+
+    fn send(&mut self, start: Time, back_to_back: bool, next: Waiting<P>) {
+        let sent = self.wire.send_any(start, back_to_back, next.shape);
+        self.counters.take(&sent, start.since(next.since));
+        let arrives = self.special.pipe.arrives(sent.departs, sent.late);
+        let fate = if sent.damaged {
+            Fate::Damaged(arrives)
+        } else if next.marked {
+            self.counters.marked += 1;
+            Fate::Marked(arrives)
+        } else {
+            Fate::Arrives(arrives)
+        };
+        self.sending = Some((sent.departs, Delivery { packet: next.packet, fate }));
     }
 }

@@ -1,23 +1,16 @@
+mod line;
+mod parts;
+
 use proptest::prelude::*;
 
 use super::*;
 use crate::errors::{ErrorModel, Per, Schedule};
 use crate::framing::Framing;
 use crate::path::{LinkSpec, QueueLimit};
-use crate::units::{BitsPerSec, Bytes, Mtu, Probability, Time};
+use crate::units::{BitsPerSec, Bytes, Probability, Time};
 
 fn link(rate: u64, delay: Time, queue: QueueLimit) -> LinkSpec {
-    LinkSpec {
-        rate: BitsPerSec::new(rate).unwrap(),
-        delay,
-        mtu: Mtu::ETHERNET,
-        tunnel: None,
-        framing: Framing::Ip,
-        frame: None,
-        pad: false,
-        queue,
-        errors: Schedule::default(),
-    }
+    LinkSpec { queue, ..LinkSpec::plain(BitsPerSec::new(rate).unwrap(), delay) }
 }
 
 fn damaging(mut spec: LinkSpec, rate: f64) -> LinkSpec {
@@ -96,7 +89,7 @@ fn waiting_beyond_the_end_of_a_run_does_not_count() {
 fn a_backlog_is_what_a_packet_meets_when_it_gets_there() {
     let near = link(1_000_000, Time::from_millis(200), QueueLimit::Packets(10));
     let far = link(500_000, Time::from_millis(200), QueueLimit::Packets(10));
-    let mut route = Route::new(vec![Hop::new(&near, 1, "a"), Hop::new(&far, 1, "b")]);
+    let mut route = Route::new(&[(&near, "a".into()), (&far, "b".into())], 1, Time::NEVER);
     route.admit(Time::ZERO, 125); // on the wires from 0 to 1 ms and from 201 to 203 ms
     assert_eq!(route.backlog(Time::ZERO), Time::from_millis(2));
     assert_eq!(route.backlog(Time::from_millis(2)), Time::from_millis(1));
@@ -107,7 +100,8 @@ fn a_backlog_is_what_a_packet_meets_when_it_gets_there() {
 fn a_route_hands_a_packet_from_hop_to_hop() {
     let wired = link(10_000_000, Time::from_millis(20), QueueLimit::Packets(49));
     let radio = link(2_000_000, Time::from_millis(200), QueueLimit::Packets(49));
-    let mut route = Route::new(vec![Hop::new(&wired, 1, "wired"), Hop::new(&radio, 1, "radio")]);
+    let mut route =
+        Route::new(&[(&wired, "wired".into()), (&radio, "radio".into())], 1, Time::NEVER);
     let nanos = 460_800 + 20_000_000 + 2_304_000 + 200_000_000;
     assert_eq!(route.admit(Time::ZERO, 576), Fate::Arrives(Time::from_nanos(nanos)));
 }
@@ -151,15 +145,12 @@ proptest! {
         let want = computed(&spec, &traffic, seed);
         let mut staged = Staged::new(&spec, seed, "x");
         let mut got = vec![None; traffic.len()];
-        let mut collect = |delivery: Delivery<usize>| {
-            let fate = if delivery.damaged { Fate::Damaged } else { Fate::Arrives };
-            got[delivery.packet] = Some(fate(delivery.at));
-        };
+        let mut collect = |delivery: Delivery<usize>| got[delivery.packet] = Some(delivery.fate);
         let mut now = Time::ZERO;
         let mut refused = Vec::new();
         for (index, (gap, len)) in traffic.iter().enumerate() {
             now += Time::from_nanos(*gap);
-            if staged.offer(now, index, *len) == Offer::Refused(index) {
+            if staged.offer(now, index, *len, false) == Offer::Refused(index) {
                 refused.push((index, now));
             }
             // Late and seldom polling must change nothing.
@@ -195,6 +186,7 @@ proptest! {
                 Fate::Arrives(at) => { arrived += 1; prop_assert!(at >= last); last = at; }
                 Fate::Damaged(at) => { damaged += 1; prop_assert!(at >= last); last = at; }
                 Fate::Refused(at) => { refused += 1; prop_assert_eq!(at, now); }
+                fate @ (Fate::Marked(_) | Fate::TooBig { .. }) => prop_assert!(false, "{fate:?} on a plain link"),
             }
         }
         let counters = hop.counters();
@@ -211,7 +203,7 @@ proptest! {
         let sent: Vec<(u64, u64)> = fates.iter().zip(&traffic).filter_map(|(fate, (_, len))| {
             match fate {
                 Fate::Arrives(at) | Fate::Damaged(at) => Some((at.as_nanos(), bits(*len))),
-                Fate::Refused(_) => None,
+                Fate::Marked(_) | Fate::Refused(_) | Fate::TooBig { .. } => None,
             }
         }).collect();
         // Between any two departures no more bits pass than the rate allows, to a nanosecond.

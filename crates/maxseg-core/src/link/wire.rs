@@ -1,5 +1,6 @@
 //! The middle stage: how long a packet is on the wire, and whether it comes off damaged.
 
+use super::arq::Repeater;
 use crate::errors::{ErrorProcess, Exposure};
 use crate::framing::IpPacket;
 use crate::path::LinkSpec;
@@ -16,6 +17,33 @@ pub(super) struct Wire {
     errors: ErrorProcess,
     /// What a packet of a certain kind costs: packets come in few lengths.
     known: [Cost; 4],
+    /// What a plain wire has not.
+    more: Option<Box<More>>,
+}
+
+/// Repeats and a token bucket.
+#[derive(Debug, Clone)]
+struct More {
+    repeater: Option<Repeater>,
+    /// How far departures may run ahead of the rate.
+    ahead: Time,
+    /// When all that was sent would be through at the link's rate: the bucket is full again.
+    drained: Time,
+}
+
+/// What became of a packet on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Sent {
+    /// When its last bit leaves.
+    pub(super) departs: Time,
+    /// Whether it comes off damaged.
+    pub(super) damaged: bool,
+    /// How much later it arrives because units were repeated, their airtime aside.
+    pub(super) late: Time,
+    /// How much of the link's time it took.
+    pub(super) busy: Time,
+    /// Units that were sent again.
+    pub(super) repeats: u32,
 }
 
 /// What a packet costs.
@@ -42,6 +70,13 @@ impl Wire {
             carry: 0,
             errors: ErrorProcess::start(&spec.errors, seed, name),
             known: [UNKNOWN; 4],
+            more: (spec.arq.is_some() || spec.burst.get() > 0).then(|| {
+                Box::new(More {
+                    repeater: spec.arq.map(|arq| Repeater::new(spec, arq, seed, name)),
+                    ahead: spec.rate.time_for_bits(spec.burst.get() * spec.framing.bits_per_byte()),
+                    drained: Time::ZERO,
+                })
+            }),
         }
     }
 
@@ -64,9 +99,46 @@ impl Wire {
         (Time::from_nanos(nanos), self.errors.draw(&cost.exposure, start))
     }
 
+    /// The same for any wire: with repeats, and with a token bucket.
+    ///
+    /// A bucket that has the tokens lets a packet go at once. In general it goes when the link's rate
+    /// would have let it go, less the time in which a full bucket fills.
+    pub(super) fn send_any(&mut self, start: Time, back_to_back: bool, packet: IpPacket) -> Sent {
+        let Some(mut more) = self.more.take() else {
+            let (departs, damaged) = self.send(start, back_to_back, packet);
+            return Sent { departs, damaged, late: Time::ZERO, busy: departs - start, repeats: 0 };
+        };
+        let exposure = self.cost(packet).exposure;
+        let (extra, repeats, damaged, late) = match &mut more.repeater {
+            Some(repeater) => {
+                let repeats = repeater.send(exposure.bytes, start);
+                (repeats.bytes, repeats.count, repeats.dead, repeater.delay_of(repeats.count))
+            }
+            None => (0, 0, self.errors.draw(&exposure, start), Time::ZERO),
+        };
+        let from = start.max(more.drained);
+        if from > more.drained {
+            self.carry = 0;
+        }
+        let bits = (u64::from(exposure.bytes) + extra) * self.spec.framing.bits_per_byte();
+        let nanos = u128::from(bits) * 1_000_000_000 + u128::from(self.carry);
+        let (whole, carry) = (nanos / u128::from(self.rate), nanos % u128::from(self.rate));
+        self.carry = u64::try_from(carry).expect("below the rate");
+        let busy = Time::from_nanos(u64::try_from(whole).unwrap_or(u64::MAX / 4));
+        more.drained = from + busy;
+        let departs = start.max(more.drained.since(more.ahead));
+        self.more = Some(more);
+        Sent { departs, damaged, late, busy, repeats }
+    }
+
     /// Bytes on the wire of a packet.
     pub(super) fn bytes(&mut self, packet: IpPacket) -> u32 {
         self.cost(packet).exposure.bytes
+    }
+
+    /// How long so many bytes are on the wire.
+    pub(super) fn time_for(&self, bytes: u64) -> Time {
+        self.spec.rate.time_for_bits(bytes * self.spec.framing.bits_per_byte())
     }
 
     #[inline]

@@ -2,13 +2,13 @@
 
 use super::pftk::{self, Pftk};
 use super::saw_tooth::SawTooth;
-use super::way::Way;
+use super::way::{Slowest, Way};
 use super::{Estimate, Formula, mathis, whole};
 use crate::engine::Caveat;
 use crate::errors::ErrorModel;
 use crate::framing::{Headers, IpPacket};
 use crate::outcome::{LimitedBy, Outcome};
-use crate::path::{LinkSpec, QueueLimit};
+use crate::path::QueueLimit;
 use crate::scenario::{Flow, Scenario};
 use crate::settings::{RecoveryName, RtoRule, RtoSettings, Settings};
 use crate::units::{Bytes, approx};
@@ -45,7 +45,7 @@ struct Transfer<'a> {
     ack_path_bps: f64,
     /// As fast as the receiving application reads; infinite for at once.
     read_bps: f64,
-    bottleneck: &'a LinkSpec,
+    bottleneck: Slowest<'a>,
     per_ack: f64,
 }
 
@@ -86,8 +86,7 @@ impl<'a> Transfer<'a> {
                 rtt += rule.timeout.as_secs_f64();
             }
         }
-        let ack_link = way.bottleneck_back(ack);
-        let ack_time = ack_link.wire_bits(ack) as f64 / ack_link.rate.get() as f64;
+        let ack_time = way.bottleneck_back(ack).seconds;
         Self {
             scenario,
             flow,
@@ -99,8 +98,7 @@ impl<'a> Transfer<'a> {
             ack_loss: way.loss_back(ack).get(),
             window,
             window_limit,
-            link_bps: share * bottleneck.rate.get() as f64 * 8.0 * mss
-                / bottleneck.wire_bits(packet) as f64,
+            link_bps: share * 8.0 * mss / bottleneck.seconds,
             ack_path_bps: per_ack * 8.0 * mss / ack_time,
             read_bps: receiver.read_rate.map_or(f64::INFINITY, |rate| rate.get() as f64),
             bottleneck,
@@ -143,6 +141,7 @@ impl<'a> Transfer<'a> {
             }
         }
         let queue = match least.formula {
+            _ if self.bottleneck.is_policed => 0.0,
             Formula::Link => self.standing_queue(),
             Formula::SawTooth => self.saw_tooth().queue_delay() * self.rtt,
             Formula::Window
@@ -184,13 +183,15 @@ impl<'a> Transfer<'a> {
 
     /// Path and queue of the slowest link in packets of this flow.
     fn saw_tooth(&self) -> SawTooth {
-        let wire = self.bottleneck.wire_bytes(self.packet).get() as f64;
+        let Slowest { link, seconds, is_policed, .. } = self.bottleneck;
+        let wire = link.wire_bytes(self.packet).get() as f64;
         SawTooth {
-            path: self.bottleneck.rate.get() as f64 * self.rtt
-                / self.bottleneck.wire_bits(self.packet) as f64,
-            queue: match self.bottleneck.queue {
-                QueueLimit::Packets(n) => f64::from(n),
-                QueueLimit::Bytes(bytes) => bytes.get() as f64 / wire,
+            path: self.rtt / seconds,
+            queue: match (link.policer, link.queue) {
+                // Tokens that were saved are room as well, only that nobody waits in it.
+                (Some(policer), _) if is_policed => policer.burst.get() as f64 / wire,
+                (_, QueueLimit::Packets(n)) => f64::from(n),
+                (_, QueueLimit::Bytes(bytes)) => bytes.get() as f64 / wire,
             },
         }
     }

@@ -25,6 +25,7 @@ pub(super) fn constant_rate(
     let active = flow.stop.min(until).since(flow.start).as_secs_f64();
     let payload = active / interval * delivery * size.get() as f64;
     let full = carried < 1.0;
+    let too_big = scenario.is_too_big(flow, packet.length());
     let mut caveats = Vec::new();
     if full {
         caveats.push(Caveat::new(
@@ -38,7 +39,13 @@ pub(super) fn constant_rate(
         payload_bytes: Some(whole(payload)),
         data_packets: Some(whole(libm::ceil(active / interval))),
         segment_loss: Some(1.0 - delivery),
-        limited_by: Some(if full { LimitedBy::Bandwidth } else { LimitedBy::Application }),
+        limited_by: Some(if too_big {
+            LimitedBy::PathMtu
+        } else if full {
+            LimitedBy::Bandwidth
+        } else {
+            LimitedBy::Application
+        }),
         formula: Some(Formula::Datagrams.name().to_owned()),
         ..Outcome::default()
     };
@@ -48,8 +55,7 @@ pub(super) fn constant_rate(
 /// The share of its slowest link that packets each `interval` seconds take; more than 1 where they do
 /// not fit.
 fn load(way: &Way<'_>, packet: IpPacket, interval: f64) -> f64 {
-    let link = way.bottleneck(packet);
-    link.wire_bits(packet) as f64 / link.rate.get() as f64 / interval
+    way.bottleneck(packet).seconds / interval
 }
 
 /// Echo requests behind queues that stand `queue` long.

@@ -6,6 +6,7 @@
 //! flows leave standing in the queue.
 
 mod bulk;
+mod caveats;
 mod datagrams;
 pub mod mathis;
 pub mod pftk;
@@ -13,10 +14,11 @@ pub mod saw_tooth;
 mod way;
 
 use crate::engine::{Caveat, Engine, EngineError, Watch, size_caveats};
-use crate::framing::IpPacket;
+use crate::framing::{Headers, IpPacket};
 use crate::outcome::Outcome;
-use crate::scenario::{End, FlowKind, Scenario};
+use crate::scenario::{End, Flow, FlowKind, Scenario};
 use crate::units::Time;
+use way::Way;
 
 /// The closed-form engine. The seed means nothing to it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -77,6 +79,7 @@ impl Engine for Model {
         for estimate in estimates(scenario) {
             caveats.extend(estimate.caveats);
         }
+        caveats.extend(caveats::of_links(scenario));
         let mut seen = Vec::new();
         caveats.retain(|caveat| {
             let new = !seen.contains(caveat);
@@ -99,15 +102,16 @@ impl Engine for Model {
 /// Every flow's estimate, in order.
 fn estimates(scenario: &Scenario) -> Vec<Estimate> {
     let flows = &scenario.flows;
-    // What bulk flows leave in the queue, everybody behind them waits for.
-    let standing = |from: End| {
-        let bulk = flows.iter().filter(|flow| flow.kind == FlowKind::Bulk && flow.from == from);
+    // What bulk flows leave in the queue, everybody who meets them waits for.
+    let standing = |ping: &Flow, from: End| {
+        let bulk = flows.iter().filter(|flow| {
+            flow.kind == FlowKind::Bulk && flow.from == from && flow.hops.meets(ping.hops)
+        });
         bulk.filter_map(|flow| {
-            bulk::estimate(scenario, flow, share(scenario, from)).outcome.queue_mean_s
+            bulk::estimate(scenario, flow, share(scenario, flow)).outcome.queue_mean_s
         })
         .fold(0.0, f64::max)
     };
-    let queues = Time::from_secs_f64(standing(End::Sender) + standing(End::Receiver));
     flows
         .iter()
         .map(|flow| match (flow.kind, flow.kind.interval_s()) {
@@ -115,18 +119,27 @@ fn estimates(scenario: &Scenario) -> Vec<Estimate> {
                 datagrams::constant_rate(scenario, flow, size, header, interval)
             }
             (FlowKind::Ping { size, header, .. }, _) => {
+                let queues = standing(flow, End::Sender) + standing(flow, End::Receiver);
+                let queues = Time::from_secs_f64(queues);
                 datagrams::echo(scenario, flow, IpPacket::from(size + header), queues)
             }
             (FlowKind::Bulk | FlowKind::Cbr { .. }, _) => {
-                bulk::estimate(scenario, flow, share(scenario, flow.from))
+                bulk::estimate(scenario, flow, share(scenario, flow))
             }
         })
         .collect()
 }
 
-/// The share of the path away from this end that is left to each bulk flow.
-fn share(scenario: &Scenario, from: End) -> f64 {
-    let same_way = || scenario.flows.iter().filter(|flow| flow.from == from);
+/// The share of its slowest link that is left to a bulk flow, if all bulk flows there get the same.
+fn share(scenario: &Scenario, bulk: &Flow) -> f64 {
+    let packet = Headers::plain(scenario.ip).packet(scenario.mss(bulk).effective.bytes());
+    let index = Way::of(scenario, bulk).bottleneck(packet).index;
+    let hop = match bulk.from {
+        End::Sender => bulk.hops.first + index,
+        End::Receiver => bulk.hops.last - index,
+    };
+    let crosses = |flow: &&Flow| flow.from == bulk.from && flow.hops.contains(hop);
+    let same_way = || scenario.flows.iter().filter(crosses);
     let bulk = same_way().filter(|flow| flow.kind == FlowKind::Bulk).count().max(1);
     let taken: f64 = same_way().map(|flow| datagrams::share_of_bottleneck(scenario, flow)).sum();
     (1.0 - taken).max(0.0) / bulk as f64

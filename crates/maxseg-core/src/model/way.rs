@@ -1,7 +1,7 @@
 //! What a path means to one flow: its links in the order in which the flow's packets meet them.
 
 use crate::errors::ErrorModel;
-use crate::framing::IpPacket;
+use crate::framing::{IpPacket, IpVersion, fragments, ip_header};
 use crate::path::LinkSpec;
 use crate::scenario::{End, Flow, Scenario};
 use crate::units::{Probability, Time};
@@ -11,49 +11,130 @@ pub(super) struct Way<'a> {
     there: Vec<&'a LinkSpec>,
     back: Vec<&'a LinkSpec>,
     until: Time,
+    /// Whether hops must not fragment what is sent there; answers are as large at most.
+    df: bool,
+}
+
+/// The link on which packets of some size go slowest.
+#[derive(Clone, Copy)]
+pub(super) struct Slowest<'a> {
+    pub(super) link: &'a LinkSpec,
+    /// Where it stands in the order of the packets, from 0.
+    pub(super) index: usize,
+    /// Seconds from one packet to the next, repeats and fragments included.
+    pub(super) seconds: f64,
+    /// Whether it is the policer that makes it slow.
+    pub(super) is_policed: bool,
 }
 
 impl<'a> Way<'a> {
     pub(super) fn of(scenario: &'a Scenario, flow: &Flow) -> Self {
-        let hops = &scenario.path.hops;
+        let hops = scenario.hops(flow);
         let forward: Vec<_> = hops.iter().map(|hop| &hop.forward).collect();
         let reverse: Vec<_> = hops.iter().rev().map(|hop| &hop.reverse).collect();
         let (there, back) = match flow.from {
             End::Sender => (forward, reverse),
             End::Receiver => (reverse, forward),
         };
-        Self { there, back, until: scenario.until.time }
+        let df = scenario.forbids_fragments(flow.from);
+        Self { there, back, until: scenario.until.time, df }
     }
 
     /// From sending a packet to having its answer, nothing queued.
     pub(super) fn round_trip(&self, there: IpPacket, back: IpPacket) -> Time {
-        one_way(&self.there, there) + one_way(&self.back, back)
+        self.one_way(&self.there, there) + self.one_way(&self.back, back)
     }
 
-    /// The chance that a packet is damaged on the way there.
+    /// The chance that a packet is lost on the way there: damaged, with it any of its
+    /// fragments, or too large.
     pub(super) fn loss(&self, packet: IpPacket) -> Probability {
         self.chance(&self.there, packet)
     }
 
-    /// The chance that a packet is damaged on the way back.
+    /// The chance that a packet is lost on the way back.
     pub(super) fn loss_back(&self, packet: IpPacket) -> Probability {
         self.chance(&self.back, packet)
     }
 
     fn chance(&self, links: &[&LinkSpec], packet: IpPacket) -> Probability {
-        links.iter().fold(Probability::NEVER, |chance, link| {
-            chance.or(link.errors.mean_chance(&link.exposure(packet), self.until))
+        let Some(pieces) = self.pieces(links, packet) else {
+            return Probability::ALWAYS;
+        };
+        links.iter().zip(pieces).fold(Probability::NEVER, |chance, (link, pieces)| {
+            pieces.iter().fold(chance, |chance, piece| chance.or(link.loss(*piece, self.until)))
         })
     }
 
+    /// As what a packet crosses each link; `None` where it is too large and must not be
+    /// fragmented.
+    fn pieces(&self, links: &[&LinkSpec], packet: IpPacket) -> Option<Vec<Vec<IpPacket>>> {
+        let mut pieces = vec![packet];
+        let mut on_each = Vec::with_capacity(links.len());
+        for link in links {
+            let fits = |piece: &IpPacket| piece.length() <= link.mtu.bytes();
+            if self.df && !pieces.iter().all(fits) {
+                return None;
+            }
+            let cut = |piece: IpPacket| {
+                if fits(&piece) {
+                    return vec![piece];
+                }
+                let parts = fragments(piece.length(), link.mtu, ip_header(IpVersion::V4));
+                parts.map(|fragment| IpPacket::from(fragment.length)).collect()
+            };
+            pieces = pieces.into_iter().flat_map(cut).collect();
+            on_each.push(pieces.clone());
+        }
+        Some(on_each)
+    }
+
     /// The link on which such packets go slowest.
-    pub(super) fn bottleneck(&self, packet: IpPacket) -> &'a LinkSpec {
-        slowest(&self.there, packet)
+    pub(super) fn bottleneck(&self, packet: IpPacket) -> Slowest<'a> {
+        self.slowest(&self.there, packet)
     }
 
     /// The link on which such packets go slowest on the way back.
-    pub(super) fn bottleneck_back(&self, packet: IpPacket) -> &'a LinkSpec {
-        slowest(&self.back, packet)
+    pub(super) fn bottleneck_back(&self, packet: IpPacket) -> Slowest<'a> {
+        self.slowest(&self.back, packet)
+    }
+
+    fn slowest(&self, links: &[&'a LinkSpec], packet: IpPacket) -> Slowest<'a> {
+        // What is too large is refused where it is: up to there it goes whole.
+        let whole = || links.iter().map(|_| vec![packet]).collect();
+        let pieces = self.pieces(links, packet).unwrap_or_else(whole);
+        let slow = |(index, (link, pieces)): (usize, (&&'a LinkSpec, Vec<IpPacket>))| {
+            let air: f64 = pieces.iter().map(|piece| link.mean_airtime(*piece, self.until).0).sum();
+            let bits: u64 = pieces.iter().map(|piece| link.wire_bytes(*piece).bits()).sum();
+            let policed =
+                link.policer.map_or(0.0, |policer| bits as f64 / policer.rate.get() as f64);
+            Slowest { link, index, seconds: air.max(policed), is_policed: policed > air }
+        };
+        links
+            .iter()
+            .zip(pieces)
+            .enumerate()
+            .map(slow)
+            .max_by(|a, b| a.seconds.total_cmp(&b.seconds))
+            .expect("a checked path has a hop")
+    }
+
+    fn one_way(&self, links: &[&LinkSpec], packet: IpPacket) -> Time {
+        let whole = || links.iter().map(|_| vec![packet]).collect();
+        let pieces = self.pieces(links, packet).unwrap_or_else(whole);
+        links.iter().zip(pieces).fold(Time::ZERO, |sum, (link, pieces)| {
+            pieces.iter().fold(sum + link.delay, |sum, piece| {
+                let (air, late) = link.mean_airtime(*piece, self.until);
+                match link.arq {
+                    None => sum + link.airtime(*piece),
+                    Some(_) => sum + Time::from_secs_f64(air + late),
+                }
+            })
+        })
+    }
+
+    /// Whether such packets are fragmented on the way there.
+    pub(super) fn is_cut(&self, packet: IpPacket) -> bool {
+        !self.df && self.there.iter().any(|link| packet.length() > link.mtu.bytes())
     }
 
     /// The error models on the way there.
@@ -65,15 +146,4 @@ impl<'a> Way<'a> {
     pub(super) fn changes_over_time(&self) -> bool {
         self.there.iter().any(|link| link.errors.entries().len() > 1)
     }
-}
-
-fn slowest<'a>(links: &[&'a LinkSpec], packet: IpPacket) -> &'a LinkSpec {
-    let packet_time = |link: &&&LinkSpec| {
-        u128::from(link.wire_bits(packet)) * 1_000_000_000_000 / u128::from(link.rate.get())
-    };
-    links.iter().max_by_key(packet_time).expect("a checked path has a hop")
-}
-
-fn one_way(links: &[&LinkSpec], packet: IpPacket) -> Time {
-    links.iter().fold(Time::ZERO, |sum, link| sum + link.delay + link.airtime(packet))
 }

@@ -12,7 +12,7 @@ pub enum Release {
     V22,
     /// The same with the patch of that report: the larger of the two.
     V22Patched,
-    /// FreeBSD since 9: a route's buffer size counts only where the application has set none, buffers
+    /// Today's FreeBSD: a route's buffer size counts only where the application has set none, buffers
     /// only grow, segments need not be whole clusters, and options are subtracted when sending.
     Modern,
 }

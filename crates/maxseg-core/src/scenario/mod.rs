@@ -8,11 +8,14 @@
 
 mod draft;
 mod error;
+mod hop_range;
 mod key;
+mod link_entries;
 mod locate;
 mod misread;
 mod mss;
 mod resolve;
+mod resolve_link;
 mod spec;
 mod sweep;
 mod tunnel;
@@ -23,12 +26,13 @@ use sha2::{Digest, Sha256};
 
 pub use draft::Draft;
 pub use error::{Excerpt, Place, ScenarioError};
+pub use hop_range::HopRange;
 pub use mss::MssDecision;
 pub use spec::{FlowKindName, ScenarioSpec};
 pub use sweep::{Axis, Point, Sweep};
 
 use crate::framing::IpVersion;
-use crate::path::{LinkSpec, Path};
+use crate::path::{HopSpec, LinkSpec, Path};
 use crate::settings::Settings;
 use crate::units::{BitsPerSec, Bytes, Time};
 
@@ -68,6 +72,8 @@ pub struct Flow {
     pub kind: FlowKind,
     /// Who sends it.
     pub from: End,
+    /// The hops that it crosses.
+    pub hops: HopRange,
     /// When it begins.
     pub start: Time,
     /// When it sends no more: datagrams and echo requests only.
@@ -145,7 +151,7 @@ pub struct Until {
 }
 
 /// Bump when the same scenario gives other results: stored rows are then not taken for fresh ones.
-const RESULTS_VERSION: u32 = 2;
+const RESULTS_VERSION: u32 = 3;
 
 impl Scenario {
     /// The scenario in `text`, which was read from `name`, before any sweep.
@@ -180,11 +186,45 @@ impl Scenario {
         }
     }
 
-    /// The links on which the sender of a flow from this end puts its packets, and its receiver.
-    pub fn first_links(&self, from: End) -> (&LinkSpec, &LinkSpec) {
-        let hops = &self.path.hops;
-        let (first, last) = (&hops[0], &hops[hops.len() - 1]);
-        match from {
+    /// The hops that `flow` crosses, from the sender's side.
+    pub fn hops(&self, flow: &Flow) -> &[HopSpec] {
+        &self.path.hops[flow.hops.first..=flow.hops.last]
+    }
+
+    /// Whether every flow crosses the whole path.
+    pub fn is_end_to_end(&self) -> bool {
+        self.flows.iter().all(|flow| flow.hops == HopRange::all(&self.path))
+    }
+
+    /// Whether hops must not fragment what the host at `end` sends: DF is set, or it is IPv6.
+    pub fn forbids_fragments(&self, end: End) -> bool {
+        let host = match end {
+            End::Sender => &self.sender,
+            End::Receiver => &self.receiver,
+        };
+        host.df || self.ip == IpVersion::V6
+    }
+
+    /// The links that the packets of `flow` cross from its sender, in that order.
+    pub fn links_from_sender_of(&self, flow: &Flow) -> Vec<&LinkSpec> {
+        let hops = self.hops(flow);
+        match flow.from {
+            End::Sender => hops.iter().map(|hop| &hop.forward).collect(),
+            End::Receiver => hops.iter().rev().map(|hop| &hop.reverse).collect(),
+        }
+    }
+
+    /// Whether packets of this length from the sender of `flow` are too large for a link on their way,
+    /// and must not be fragmented.
+    pub fn is_too_big(&self, flow: &Flow, length: Bytes) -> bool {
+        let fits = |link: &&LinkSpec| length <= link.mtu.bytes();
+        self.forbids_fragments(flow.from) && !self.links_from_sender_of(flow).iter().all(fits)
+    }
+
+    /// The links on which the sender of `flow` puts its packets, and its receiver.
+    pub fn first_links(&self, flow: &Flow) -> (&LinkSpec, &LinkSpec) {
+        let (first, last) = (&self.path.hops[flow.hops.first], &self.path.hops[flow.hops.last]);
+        match flow.from {
             End::Sender => (&first.forward, &last.reverse),
             End::Receiver => (&last.reverse, &first.forward),
         }
@@ -192,10 +232,7 @@ impl Scenario {
 
     /// Whether any draw of chance can change the outcome.
     pub fn is_random(&self) -> bool {
-        self.path
-            .hops
-            .iter()
-            .any(|hop| hop.forward.errors.is_random() || hop.reverse.errors.is_random())
+        self.path.hops.iter().flat_map(HopSpec::links).any(LinkSpec::is_random)
     }
 
     /// The slowest link from the sender to the receiver.

@@ -1,8 +1,9 @@
 //! Which segment size a connection uses, and why.
 
-use super::{End, Flow, Scenario};
+use super::{Flow, Scenario};
 use crate::framing::{Headers, TCP_TIMESTAMPS};
 use crate::mss::{Derivation, rfc};
+use crate::path::{IcmpPolicy, LinkSpec};
 use crate::settings::{Settings, WindowScale};
 use crate::units::{Bytes, Mss, Mtu};
 
@@ -19,14 +20,23 @@ pub struct MssDecision {
     pub path_allows: Mss,
     /// Bytes of options in every segment.
     pub options: Bytes,
-    /// Payload of a full segment: what options take in its header is not payload (RFC 6691 §3).
+    /// Payload of a full segment when the connection begins: what options take in its header is not
+    /// payload (RFC 6691 §3), and of the path only the first link is known.
+    pub initial: Mss,
+    /// The same once every hop that tells of packets too large for it has told (RFC 1191). Where DF is
+    /// clear none does, and a hop that is silent never does.
     pub effective: Mss,
 }
 
 impl MssDecision {
-    /// Whether the path, not the two hosts, decided.
+    /// Whether a hop on the way, not the two hosts, decided.
     pub fn is_lowered_by_path(&self) -> bool {
-        self.path_allows < self.offered_by_sender.min(self.offered_by_receiver)
+        self.effective < self.initial
+    }
+
+    /// Whether segments are too large for a hop and stay so.
+    pub fn is_too_large(&self) -> bool {
+        self.effective.bytes() + self.options > self.path_allows.bytes()
     }
 }
 
@@ -34,32 +44,34 @@ impl Scenario {
     /// The segment size of `flow`.
     pub fn mss(&self, flow: &Flow) -> MssDecision {
         let (sender, receiver) = self.endpoints(flow);
-        let first = self.path.hops.first().map_or(Mtu::ETHERNET, |hop| hop.forward.mtu);
-        let last = self.path.hops.last().map_or(Mtu::ETHERNET, |hop| hop.reverse.mtu);
-        let (near, far) = match flow.from {
-            End::Sender => (first, last),
-            End::Receiver => (last, first),
-        };
+        let (near, far) = self.first_links(flow);
+        let (near, far) = (near.mtu, far.mtu);
         let offered_by_sender = sender.mss.unwrap_or_else(|| self.mss_for(near));
         let offered_by_receiver = receiver.mss.unwrap_or_else(|| self.mss_for(far));
-        let path = self.path.smallest_mtu();
+        let links = self.links_from_sender_of(flow);
+        let path = links.iter().map(|link| link.mtu).min().unwrap_or(near);
+        let tells = |link: &&&LinkSpec| link.icmp == IcmpPolicy::Send;
+        let told = links.iter().filter(tells).map(|link| link.mtu).min();
         let options = option_bytes(sender, receiver);
-        let decision = rfc::decide(&rfc::Inputs {
+        let at_first = rfc::Inputs {
             ip: self.ip,
             local_mtu: near,
             peer_option: Some(offered_by_receiver.get()),
-            path_mtu: Some(path),
+            path_mtu: None,
             user_mss: sender.mss,
             ip_options: Bytes::ZERO,
             tcp_options: options,
-        });
+        };
+        let path_mtu = told.filter(|_| self.forbids_fragments(flow.from));
+        let settled = rfc::Inputs { path_mtu, ..at_first };
         MssDecision {
             asked: sender.mss,
             offered_by_sender,
             offered_by_receiver,
             path_allows: self.mss_for(path),
             options,
-            effective: segment(&decision.effective),
+            initial: segment(&rfc::decide(&at_first).effective),
+            effective: segment(&rfc::decide(&settled).effective),
         }
     }
 

@@ -1,9 +1,10 @@
 //! From what a file says to a complete, checked scenario.
 
+use super::resolve_link::{LinkKeys, check_link};
 use super::spec::{
     EndName, FlowEntry, FlowKindName, HopEntry, RateCounts, ReverseEntry, ScenarioSpec, UntilEntry,
 };
-use super::{End, Flow, FlowKind, Scenario, Until};
+use super::{End, Flow, FlowKind, HopRange, Scenario, Until};
 use crate::errors::{Clock, ErrorModel, ErrorsSpec, Per, Schedule};
 use crate::framing::{ICMP_ECHO_HEADER, IpVersion, UDP_HEADER, ip_header};
 use crate::path::{HopSpec, LinkSpec, Path, QueueLimit};
@@ -40,14 +41,15 @@ impl ScenarioSpec {
     /// The scenario that this describes.
     pub(super) fn resolve(&self) -> Result<Scenario, Problem> {
         let ip = self.ip.0;
+        let path = self.path()?;
         let scenario = Scenario {
             name: self.name.clone().unwrap_or_default(),
             seed: self.seed,
             ip,
-            path: self.path()?,
+            flows: self.flows(ip, &path)?,
+            path,
             sender: settings("sender", &self.sender)?,
             receiver: settings("receiver", &self.receiver)?,
-            flows: self.flows(ip)?,
             until: until(self.until)?,
         };
         check_flows_fit(&scenario)?;
@@ -80,16 +82,17 @@ impl ScenarioSpec {
         Ok(path)
     }
 
-    fn flows(&self, ip: IpVersion) -> Result<Vec<Flow>, Problem> {
+    fn flows(&self, ip: IpVersion, path: &Path) -> Result<Vec<Flow>, Problem> {
         if self.flow.is_empty() {
             return Ok(vec![Flow {
                 kind: FlowKind::Bulk,
                 from: End::Sender,
+                hops: HopRange::all(path),
                 start: Time::ZERO,
                 stop: Time::NEVER,
             }]);
         }
-        self.flow.iter().enumerate().map(|(index, entry)| flow(index, entry, ip)).collect()
+        self.flow.iter().enumerate().map(|(index, entry)| flow(index, entry, ip, path)).collect()
     }
 }
 
@@ -109,9 +112,11 @@ fn hop(index: usize, entry: &HopEntry, ip: IpVersion) -> Result<HopSpec, Problem
         framing: entry.framing.unwrap_or_default(),
         frame: entry.frame.map(|size| size.0),
         pad: entry.pad.unwrap_or(false),
-        queue: entry.queue.map_or(DEFAULT_QUEUE, |queue| queue.0),
-        errors: Schedule::default(),
+        queue: entry.queue.map_or(DEFAULT_QUEUE, |queue| queue.limit),
+        discipline: entry.queue.map(|queue| queue.discipline).unwrap_or_default(),
+        ..LinkSpec::plain(entry.rate, entry.delay)
     };
+    let forward = LinkKeys::from(entry).over(forward);
     let errors = |key: String, link: LinkSpec, spec: Option<&ErrorsSpec>| match spec {
         None => Ok(link),
         Some(spec) => {
@@ -134,11 +139,11 @@ fn hop(index: usize, entry: &HopEntry, ip: IpVersion) -> Result<HopSpec, Problem
     let reverse = differing(&forward, &backward);
     let forward = inside_tunnel(&format!("hop.{index}"), forward, ip)?;
     let reverse = inside_tunnel(&format!("hop.{index}.reverse"), reverse, ip)?;
-    Ok(HopSpec {
-        name,
-        forward: errors(format!("hop.{index}.errors"), forward, entry.errors.as_ref())?,
-        reverse: errors(format!("hop.{index}.reverse.errors"), reverse, backward.errors.as_ref())?,
-    })
+    let forward = errors(format!("hop.{index}.errors"), forward, entry.errors.as_ref())?;
+    let reverse = errors(format!("hop.{index}.reverse.errors"), reverse, backward.errors.as_ref())?;
+    check_link(&format!("hop.{index}"), &forward)?;
+    check_link(&format!("hop.{index}.reverse"), &reverse)?;
+    Ok(HopSpec { name, forward, reverse })
 }
 
 /// `link` but for what `entry` says.
@@ -151,8 +156,10 @@ fn differing(link: &LinkSpec, entry: &ReverseEntry) -> LinkSpec {
         framing: entry.framing.unwrap_or(link.framing),
         frame: entry.frame.map_or(link.frame, |size| Some(size.0)),
         pad: entry.pad.unwrap_or(link.pad),
-        queue: entry.queue.map_or(link.queue, |queue| queue.0),
+        queue: entry.queue.map_or(link.queue, |queue| queue.limit),
+        discipline: entry.queue.map_or(link.discipline, |queue| queue.discipline),
         errors: Schedule::default(),
+        ..LinkKeys::from(entry).over(link.clone())
     }
 }
 
@@ -309,7 +316,7 @@ fn until(entry: UntilEntry) -> Result<Until, Problem> {
     Ok(Until { time: entry.time.unwrap_or(unbounded), bytes: entry.bytes })
 }
 
-fn flow(index: usize, entry: &FlowEntry, ip: IpVersion) -> Result<Flow, Problem> {
+fn flow(index: usize, entry: &FlowEntry, ip: IpVersion, path: &Path) -> Result<Flow, Problem> {
     refuse_foreign_keys(index, entry)?;
     let kind = match entry.kind {
         FlowKindName::Bulk => FlowKind::Bulk,
@@ -326,7 +333,11 @@ fn flow(index: usize, entry: &FlowEntry, ip: IpVersion) -> Result<Flow, Problem>
         let what = format!("the flow stops at {stop} but begins at {start}");
         return Err(problem(format!("flow.{index}.stop"), what, "let it stop after its start"));
     }
-    Ok(Flow { kind, from, start, stop })
+    let hops = match &entry.hops {
+        None => HopRange::all(path),
+        Some(names) => HopRange::of_names(index, names, path)?,
+    };
+    Ok(Flow { kind, from, hops, start, stop })
 }
 
 /// A key that the kind does not know is a mistake, although another kind has it.
@@ -347,7 +358,7 @@ fn refuse_foreign_keys(index: usize, entry: &FlowEntry) -> Result<(), Problem> {
     match given.iter().find(|(key, given)| *given && !known.contains(key)) {
         None => Ok(()),
         Some((key, _)) => {
-            let known = [&["kind", "from", "start"], known].concat().join(", ");
+            let known = [&["kind", "from", "hops", "start"], known].concat().join(", ");
             let what = format!("a {kind} flow has no `{key}`");
             Err(problem(format!("flow.{index}.{key}"), what, format!("known here: {known}")))
         }

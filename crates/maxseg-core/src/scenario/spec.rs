@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
+use super::link_entries::{ArqEntry, IcmpName, OrOff, PolicerEntry, QueueEntry};
 use super::tunnel::TunnelEntry;
 use crate::errors::ErrorsSpec;
 use crate::framing::{Framing, IpVersion};
-use crate::path::QueueLimit;
 use crate::settings::SettingsSpec;
-use crate::units::{BitsPerSec, Bytes, Mtu, Time};
+use crate::units::{BitsPerSec, Bytes, Mtu, Probability, Time};
 
 /// A scenario file.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -102,6 +102,25 @@ pub struct HopEntry {
     pub queue: Option<QueueEntry>,
     /// What is damaged on the way to the receiver; nothing unless given.
     pub errors: Option<ErrorsSpec>,
+    /// Repeats of what errors damage, on the link itself; none unless given.
+    pub arq: Option<OrOff<ArqEntry>>,
+    /// Bytes that may exceed `rate` after idleness: a token bucket in place of a wire; none unless given.
+    pub burst: Option<Bytes>,
+    /// Drops what exceeds a rate, before the queue; none unless given.
+    pub policer: Option<OrOff<PolicerEntry>>,
+    /// Whether policer and queue discipline mark packets that know ECN instead of dropping them; `false`
+    /// unless given.
+    pub ecn: Option<bool>,
+    /// Each packet's delay lies anywhere from `delay - jitter` to `delay + jitter`, and it may overtake;
+    /// `0 s` unless given.
+    pub jitter: Option<Time>,
+    /// The share of packets that leave out the delay, and so overtake; 0 unless given.
+    pub reorder: Option<Probability>,
+    /// The share of packets that enter the link twice; 0 unless given.
+    pub duplicate: Option<Probability>,
+    /// Whether the sender of a packet above the MTU that must not be fragmented is told; `send` unless
+    /// given.
+    pub icmp: Option<IcmpName>,
     /// What differs towards the sender: all else is the same, but for errors, of which there are none.
     pub reverse: Option<ReverseEntry>,
 }
@@ -126,6 +145,22 @@ pub struct ReverseEntry {
     pub queue: Option<QueueEntry>,
     /// What is damaged on the way to the sender; nothing unless given.
     pub errors: Option<ErrorsSpec>,
+    /// Repeats on the link, or `false`.
+    pub arq: Option<OrOff<ArqEntry>>,
+    /// Bytes that may exceed `rate` after idleness.
+    pub burst: Option<Bytes>,
+    /// Drops what exceeds a rate, before the queue; or `false`.
+    pub policer: Option<OrOff<PolicerEntry>>,
+    /// Whether packets that know ECN are marked.
+    pub ecn: Option<bool>,
+    /// How far the delay varies, up and down.
+    pub jitter: Option<Time>,
+    /// The share of packets that leave out the delay.
+    pub reorder: Option<Probability>,
+    /// The share of packets that enter the link twice.
+    pub duplicate: Option<Probability>,
+    /// Whether the sender of a packet that does not fit is told.
+    pub icmp: Option<IcmpName>,
 }
 
 /// Payload of a radio frame in bytes, at least 1.
@@ -144,95 +179,6 @@ impl<'de> Deserialize<'de> for FrameSize {
     }
 }
 
-/// `"100 packets"`, `"64 KiB"`, or a table that names the discipline as well.
-#[derive(Debug, Clone, Copy)]
-pub struct QueueEntry(pub QueueLimit);
-
-impl<'de> Deserialize<'de> for QueueEntry {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Table {
-            limit: Limit,
-            #[serde(default, rename = "discipline")]
-            _discipline: Discipline,
-        }
-        struct Limit(QueueLimit);
-        impl<'de> Deserialize<'de> for Limit {
-            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                let text = String::deserialize(from)?;
-                queue_limit(&text).map(Self).map_err(serde::de::Error::custom)
-            }
-        }
-        #[derive(Default, Deserialize)]
-        #[serde(rename_all = "kebab-case")]
-        enum Discipline {
-            #[default]
-            TailDrop,
-        }
-        struct TextOrTable;
-        impl<'de> serde::de::Visitor<'de> for TextOrTable {
-            type Value = QueueEntry;
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a queue such as \"100 packets\", \"64 KiB\" or { limit = \"64 KiB\" }")
-            }
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<QueueEntry, E> {
-                queue_limit(text).map(QueueEntry).map_err(E::custom)
-            }
-            fn visit_map<A: serde::de::MapAccess<'de>>(
-                self,
-                map: A,
-            ) -> Result<QueueEntry, A::Error> {
-                let table = Table::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
-                Ok(QueueEntry(table.limit.0))
-            }
-        }
-        from.deserialize_any(TextOrTable)
-    }
-}
-
-/// More packets than any queue holds; memory for them is set aside.
-const MOST_PACKETS: u32 = 10_000_000;
-
-fn queue_limit(text: &str) -> Result<QueueLimit, String> {
-    let trimmed = text.trim();
-    let packets = trimmed.strip_suffix("packets").or_else(|| trimmed.strip_suffix("packet"));
-    if let Some(number) = packets {
-        return match number.trim().parse() {
-            Ok(n) if n <= MOST_PACKETS => Ok(QueueLimit::Packets(n)),
-            Ok(n) => Err(format!("a queue of {n} packets is above {MOST_PACKETS}")),
-            Err(_) => Err(format!("`{text}` is not a whole number of packets")),
-        };
-    }
-    match trimmed.parse::<Bytes>() {
-        Ok(bytes) => Ok(QueueLimit::Bytes(bytes)),
-        Err(error) => Err(format!("{error}; or write \"100 packets\"")),
-    }
-}
-
-impl JsonSchema for QueueEntry {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Queue".into()
-    }
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({
-            "description": "how much may wait, the packet on the wire not counted",
-            "anyOf": [
-                { "type": "string", "examples": ["100 packets", "64 KiB"] },
-                {
-                    "type": "object",
-                    "properties": {
-                        "limit": { "type": "string", "examples": ["100 packets", "64 KiB"] },
-                        "discipline": { "enum": ["tail-drop"], "default": "tail-drop" },
-                    },
-                    "required": ["limit"],
-                    "additionalProperties": false,
-                },
-            ],
-        })
-    }
-}
-
 /// Traffic.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -241,6 +187,9 @@ pub struct FlowEntry {
     pub kind: FlowKindName,
     /// Who sends; `sender` unless given.
     pub from: Option<EndName>,
+    /// The names of the hops that it crosses, neighbours in the path's order; all unless given. Its two
+    /// ends are hosts of their own there, with the settings of sender and receiver.
+    pub hops: Option<Vec<String>>,
     /// When it begins; `0 s` unless given.
     pub start: Option<Time>,
     /// Of `cbr` and `ping`: when it sends no more; never unless given.

@@ -1,3 +1,5 @@
+mod links;
+
 use super::*;
 
 const CELLULAR: &str = r#"name = "Cellular"
@@ -163,7 +165,7 @@ fn one_error_with_its_place_and_a_hint() {
         // Flows.
         (
             &with("[[flow]]\nkind = \"bulk\"\nrate = \"1 Mbit/s\""),
-            "6:8 a bulk flow has no `rate` | known here: kind, from, start",
+            "6:8 a bulk flow has no `rate` | known here: kind, from, hops, start",
         ),
         (
             &with("[[flow]]\nkind = \"cbr\"\nsize = 100"),
@@ -436,5 +438,12 @@ fn the_path_can_lower_the_segment_size() {
     draft.set_argument("receiver.mss=1460").unwrap();
     let mss = draft.scenario().unwrap().mss(&scenario.flows[0]);
     assert!(mss.is_lowered_by_path());
-    assert_eq!(mss.effective.get(), 536);
+    assert_eq!((mss.initial.get(), mss.effective.get()), (1460, 536));
+    // Nobody tells where DF is clear, nor where the hop is silent.
+    for set in ["sender.df=false", "hop.radio.icmp=drop"] {
+        let mut draft = draft.clone();
+        draft.set_argument(set).unwrap();
+        let mss = draft.scenario().unwrap().mss(&scenario.flows[0]);
+        assert!(mss.is_too_large() && mss.effective.get() == 1460, "{set}");
+    }
 }

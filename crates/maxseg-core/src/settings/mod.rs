@@ -29,6 +29,8 @@ pub struct Settings {
     pub stack: String,
     /// The MSS option's value, where it is set; otherwise it follows from the MTU.
     pub mss: Option<Mss>,
+    /// Whether packets carry DF, so that hops must not fragment them (IPv4).
+    pub df: bool,
     /// The receive window.
     pub window: WindowSize,
     /// How the window is carried (RFC 7323 §2).

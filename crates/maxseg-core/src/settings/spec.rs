@@ -18,6 +18,8 @@ pub struct SettingsSpec {
     pub stack: Option<String>,
     /// The MSS option's value in bytes; TCP options are not subtracted from it.
     pub mss: Option<Mss>,
+    /// Whether packets carry DF, so that hops must not fragment them (IPv4); `true` unless given.
+    pub df: Option<bool>,
     /// The receive window: a size, or a number of segments.
     pub window: Option<WindowSize>,
     /// How the window is carried.
@@ -120,6 +122,7 @@ impl SettingsSpec {
         Self {
             stack: self.stack.clone().or_else(|| base.stack.clone()),
             mss: self.mss.or(base.mss),
+            df: self.df.or(base.df),
             window: self.window.or(base.window),
             window_scale: self.window_scale.or(base.window_scale),
             send_buffer: self.send_buffer.or(base.send_buffer),
@@ -163,6 +166,7 @@ impl SettingsSpec {
         Ok(Settings {
             stack: self.stack.clone().unwrap_or_default(),
             mss: self.mss,
+            df: self.df.unwrap_or(true),
             window: self.window.ok_or(SettingsError::Missing("window"))?,
             window_scale: self.window_scale.ok_or(SettingsError::Missing("window_scale"))?,
             send_buffer: match self.send_buffer {

@@ -3,18 +3,40 @@
 use std::collections::VecDeque;
 
 use crate::framing::{Headers, IpPacket, TCP_TIMESTAMPS};
+use crate::link::Passage;
 use crate::path::LinkSpec;
 use crate::scenario::{End, Flow, FlowKind, Scenario};
 use crate::settings::WindowScale;
 use crate::stats::Histogram;
 use crate::tcp::{Config, Receiver, Segment, Sender};
-use crate::units::{BitsPerSec, Bytes, Time};
+use crate::units::{BitsPerSec, Bytes, Mtu, Time};
 
 /// A packet on its way.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Packet {
     pub(super) flow: u32,
     pub(super) cargo: Cargo,
+    /// Whether it has met congestion (RFC 3168: CE).
+    pub(super) marked: bool,
+    /// How many packets its sender had sent before; counted only where somebody looks.
+    pub(super) number: u32,
+}
+
+impl Packet {
+    pub(super) fn new(flow: u32, cargo: Cargo) -> Self {
+        Self { flow, cargo, marked: false, number: 0 }
+    }
+
+    /// Whether its loss is a flow's: an acknowledgement's is not.
+    pub(super) fn counts(&self) -> bool {
+        !matches!(&self.cargo, Cargo::Segment(segment) if segment.len == 0)
+    }
+}
+
+impl crate::link::Cargo for Packet {
+    fn mark(&mut self) {
+        self.marked = true;
+    }
 }
 
 /// What a packet carries.
@@ -33,6 +55,8 @@ pub(super) struct RunningFlow {
     pub(super) start: Time,
     pub(super) traffic: Traffic,
     pub(super) losses: Losses,
+    /// How its packets cross the path from the sender's side, and from the receiver's.
+    passages: [Passage; 2],
 }
 
 /// What a flow consists of.
@@ -48,7 +72,6 @@ pub(super) enum Traffic {
 pub(super) struct Connection {
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
-    pub(super) mss: u64,
     pub(super) started: bool,
     /// What each end put on its own wire.
     pub(super) sent: Meter,
@@ -57,6 +80,8 @@ pub(super) struct Connection {
     header: IpPacket,
     syn: IpPacket,
     options: Options,
+    /// Bytes of options in every segment.
+    constant_options: Bytes,
 }
 
 /// What options add to segments after the handshake, beyond those that every segment has.
@@ -182,7 +207,44 @@ impl RunningFlow {
                 round_trips: Histogram::default(),
             }),
         };
-        Self { from: flow.from, start: flow.start, traffic, losses: Losses::default() }
+        Self {
+            from: flow.from,
+            start: flow.start,
+            traffic,
+            losses: Losses::default(),
+            passages: [
+                passage(scenario, flow, End::Sender),
+                passage(scenario, flow, End::Receiver),
+            ],
+        }
+    }
+
+    /// A packet of this flow as links see it.
+    pub(super) fn shape(&self, packet: &Packet) -> IpPacket {
+        match (&self.traffic, &packet.cargo) {
+            (Traffic::Tcp(connection), Cargo::Segment(segment)) => connection.packet(segment),
+            (Traffic::Datagrams(datagrams), _) => datagrams.packet,
+            (Traffic::Echo(echo), _) => echo.packet,
+            (Traffic::Tcp(connection), _) => connection.header,
+        }
+    }
+
+    /// How its packets from this end cross the path.
+    #[inline]
+    pub(super) fn passage(&self, from: End) -> Passage {
+        match from {
+            End::Sender => self.passages[0],
+            End::Receiver => self.passages[1],
+        }
+    }
+
+    /// A hop tells the end at `to` that a packet was larger than `mtu` and had DF set.
+    pub(super) fn on_frag_needed(&mut self, now: Time, to: End, mtu: Mtu) {
+        match &mut self.traffic {
+            Traffic::Tcp(connection) if to == self.from => connection.on_frag_needed(now, mtu),
+            // Acknowledgements fit every MTU; datagrams and echo requests keep their size.
+            Traffic::Tcp(_) | Traffic::Datagrams(_) | Traffic::Echo(_) => {}
+        }
     }
 
     /// When something happens to it by itself.
@@ -199,22 +261,20 @@ impl RunningFlow {
 impl Connection {
     fn new(scenario: &Scenario, flow: &Flow) -> Self {
         let (sender, receiver) = scenario.endpoints(flow);
-        let config = Config {
-            sender: sender.clone(),
-            receiver: receiver.clone(),
-            mss: scenario.mss(flow).effective,
-        };
+        let decision = scenario.mss(flow);
+        let config =
+            Config { sender: sender.clone(), receiver: receiver.clone(), mss: decision.initial };
         let header = Headers::plain(scenario.ip);
-        let (near, far) = scenario.first_links(flow.from);
+        let (near, far) = scenario.first_links(flow);
         let mut connection = Self {
             sender: Sender::new(&config, flow.start),
             receiver: Receiver::new(&config),
-            mss: config.mss().get(),
             started: false,
             sent: Meter::new(near),
             answered: Meter::new(far),
             header: header.packet(Bytes::ZERO),
             syn: IpPacket::from(header.bytes() + syn_options(&config)),
+            constant_options: decision.options,
             options: match config.uses_sack() || config.uses_timestamps() {
                 false => Options::Absent,
                 true if charges_options(&config) => Options::Padded,
@@ -232,6 +292,12 @@ impl Connection {
         } else {
             start
         }
+    }
+
+    /// A hop tells the data's sender that its packets do not fit (RFC 1191 §3).
+    pub(super) fn on_frag_needed(&mut self, now: Time, mtu: Mtu) {
+        let overhead = self.header.length() + self.constant_options;
+        self.sender.on_too_big(now, mtu.bytes().saturating_sub(overhead));
     }
 
     /// `segment` as a packet.
@@ -267,6 +333,21 @@ fn syn_options(config: &Config) -> Bytes {
         (false, false) => Bytes::ZERO,
     };
     Bytes::new(4 + scale) + rest
+}
+
+fn passage(scenario: &Scenario, flow: &Flow, from: End) -> Passage {
+    let hops = match from {
+        End::Sender => flow.hops,
+        End::Receiver => flow.hops.reversed(scenario.path.hops.len()),
+    };
+    let index = |hop: usize| u16::try_from(hop).expect("a path has fewer hops");
+    Passage {
+        first: index(hops.first),
+        last: index(hops.last),
+        df: scenario.forbids_fragments(from),
+        // Each segment says for itself.
+        ect: false,
+    }
 }
 
 /// Packets that are lost, or will be: their fate is known when they are sent, so those that are lost

@@ -1,11 +1,13 @@
 //! The simulator: every packet, in virtual time.
 //!
-//! A packet's whole way is computed when it is sent ([`Route`](crate::link::Route)); it then rests in
+//! A packet's whole way is computed when it is sent ([`Line`](crate::link::Line)); it then rests in
 //! a lane until it arrives. So a data packet costs two events, its own arrival and its
-//! acknowledgement's, and the next event is the earliest of two lane heads and one timer bound: no
-//! event heap.
+//! acknowledgement's, and the next event is the earliest of two lane heads and one bound of all else: no
+//! event heap. Paths that cannot be computed ahead are staged hop by hop; their events hide behind that
+//! bound.
 
 mod flow;
+mod notices;
 mod tally;
 mod tap;
 mod world;
@@ -59,3 +61,6 @@ fn run<E: Eyes>(
     }
     Ok(world.outcome(scenario))
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@ use super::flow::{Connection, RunningFlow, Traffic};
 use super::world::World;
 use crate::outcome::{LimitShare, LimitedBy, Outcome};
 use crate::path::LinkSpec;
-use crate::scenario::{End, Scenario};
+use crate::scenario::{End, Flow, Scenario};
 use crate::stats::Histogram;
 use crate::tcp::Limit;
 use crate::units::Time;
@@ -12,8 +12,12 @@ use crate::units::Time;
 impl<E> World<E> {
     /// What came of the run.
     pub(super) fn outcome(&self, scenario: &Scenario) -> Outcome {
-        let tallies: Vec<Tally> =
-            self.flows.iter().map(|flow| self.tally(scenario, flow)).collect();
+        let tallies: Vec<Tally> = self
+            .flows
+            .iter()
+            .zip(&scenario.flows)
+            .map(|(flow, spec)| self.tally(scenario, flow, spec))
+            .collect();
         let mut outcome = self.describe(&Tally::sum(&tallies));
         if tallies.len() > 1 {
             outcome.flows = tallies.iter().map(|tally| self.describe(tally)).collect();
@@ -21,16 +25,18 @@ impl<E> World<E> {
         outcome
     }
 
-    fn tally(&self, scenario: &Scenario, flow: &RunningFlow) -> Tally {
-        let (near, far) = scenario.first_links(flow.from);
+    fn tally(&self, scenario: &Scenario, flow: &RunningFlow, spec: &Flow) -> Tally {
+        let (near, far) = scenario.first_links(spec);
         let mut tally = match &flow.traffic {
-            Traffic::Tcp(connection) => self.tally_tcp(connection, flow.from, far),
+            Traffic::Tcp(connection) => self.tally_tcp(connection, flow, far),
             Traffic::Datagrams(datagrams) => Tally {
                 payload: Some(datagrams.delivered * datagrams.size),
                 data_packets: Some(datagrams.sent),
                 packets: datagrams.sent,
                 wire_bytes: datagrams.sent * near.wire_bytes(datagrams.packet).get(),
-                limited_by: Some(if self.is_full(flow.from) {
+                limited_by: Some(if scenario.is_too_big(spec, datagrams.packet.length()) {
+                    LimitedBy::PathMtu
+                } else if self.is_full(flow, flow.from) {
                     LimitedBy::Bandwidth
                 } else {
                     LimitedBy::Application
@@ -47,14 +53,14 @@ impl<E> World<E> {
             },
         };
         tally.lost = flow.losses.by(self.now);
-        tally.queue = self.net.towards(flow.from.other()).route.mean_wait();
+        tally.queue = self.net.towards(flow.from.other()).mean_wait(hops(flow, flow.from));
         tally
     }
 
-    fn tally_tcp(&self, connection: &Connection, from: End, far: &LinkSpec) -> Tally {
+    fn tally_tcp(&self, connection: &Connection, flow: &RunningFlow, far: &LinkSpec) -> Tally {
         let (sent, seen) = (connection.sender.stats(), connection.receiver.stats());
         let elapsed = self.now.as_secs_f64();
-        let limits = self.limits_of(connection, from, far);
+        let limits = self.limits_of(connection, flow, far);
         Tally {
             payload: Some(connection.sender.acknowledged().get()),
             data_packets: Some(sent.data_packets),
@@ -69,7 +75,7 @@ impl<E> World<E> {
                 fast_retransmits: sent.fast_retransmits,
                 spurious_retransmissions: seen.spurious_retransmissions,
                 in_flight: if elapsed > 0.0 { sent.flight_byte_nanos / 1e9 / elapsed } else { 0.0 },
-                mss: Some(connection.mss),
+                mss: Some(connection.sender.mss().get()),
             }),
             rtt: sent.rtt.clone(),
             limited_by: Some(limits.first().map_or(LimitedBy::Unknown, |longest| longest.kind)),
@@ -78,29 +84,33 @@ impl<E> World<E> {
         }
     }
 
-    /// Whether a link in the direction away from this end is busy nearly all the time.
-    fn is_full(&self, from: End) -> bool {
-        self.busy_share(from) > FULL
+    /// Whether a link that the flow crosses away from this end is busy nearly all the time.
+    fn is_full(&self, flow: &RunningFlow, from: End) -> bool {
+        self.busy_share(flow, from) > FULL
     }
 
-    /// The share of the time that the busiest link away from this end was busy.
-    fn busy_share(&self, from: End) -> f64 {
-        let hops = self.net.towards(from.other()).route.hops();
-        let busiest = hops.iter().map(|hop| hop.busy_until(self.now)).max().unwrap_or_default();
+    /// The share of the time that the busiest link that the flow crosses away from this end was busy.
+    fn busy_share(&self, flow: &RunningFlow, from: End) -> f64 {
+        let busiest = self.net.towards(from.other()).busiest(self.now, hops(flow, from));
         busiest.as_secs_f64() / self.now.as_secs_f64().max(1e-9)
     }
 
     /// How long each limit held, longest first. While a link is full that is the limit, whatever held
     /// the sender back meanwhile: faster than full it cannot be. The link may be one that this flow's
     /// acknowledgements fill.
-    fn limits_of(&self, connection: &Connection, from: End, far: &LinkSpec) -> Vec<LimitShare> {
-        let bits = connection.answered.bytes * far.framing.bits_per_byte();
-        let acks = bits as f64 / far.rate.get() as f64;
-        let acks_fill = self.is_full(from.other()) && acks > 0.5 * self.now.as_secs_f64();
-        let full = if self.is_full(from) {
-            self.busy_share(from)
+    fn limits_of(
+        &self,
+        connection: &Connection,
+        flow: &RunningFlow,
+        far: &LinkSpec,
+    ) -> Vec<LimitShare> {
+        let from = flow.from;
+        let acks = connection.answered.bytes as f64 * 8.0 / far.rate.get() as f64;
+        let acks_fill = self.is_full(flow, from.other()) && acks > 0.5 * self.now.as_secs_f64();
+        let full = if self.is_full(flow, from) {
+            self.busy_share(flow, from)
         } else if acks_fill {
-            self.busy_share(from.other())
+            self.busy_share(flow, from.other())
         } else {
             0.0
         };
@@ -267,4 +277,10 @@ impl From<Limit> for LimitedBy {
             Limit::Rto => Self::Rto,
         }
     }
+}
+
+/// The hops that the flow's packets from this end cross, in their order.
+fn hops(flow: &RunningFlow, from: End) -> std::ops::RangeInclusive<usize> {
+    let passage = flow.passage(from);
+    usize::from(passage.first)..=usize::from(passage.last)
 }

@@ -121,8 +121,12 @@ pub struct TcpView {
 pub(super) trait Eyes {
     /// What they keep of a packet.
     type View: Copy;
-    /// The host at `from` sends a packet now.
-    fn look(&mut self, now: Time, from: End, packet: &Packet, shape: IpPacket) -> Self::View;
+    /// Whether they see anything.
+    const LOOK: bool;
+    /// The host at `from` sends a packet now, which gets its number.
+    fn look(&mut self, now: Time, from: End, packet: &mut Packet, shape: IpPacket) -> Self::View;
+    /// The same packet somewhere else.
+    fn look_again(&self, from: End, packet: &Packet, shape: IpPacket) -> Self::View;
     /// The packet will pass `point`, now or later.
     fn see(&mut self, at: Time, point: CapturePoint, damaged: bool, view: Self::View);
     /// The run ends.
@@ -135,8 +139,11 @@ pub(super) struct Blind;
 
 impl Eyes for Blind {
     type View = ();
+    const LOOK: bool = false;
     #[inline(always)]
-    fn look(&mut self, _: Time, _: End, _: &Packet, _: IpPacket) {}
+    fn look(&mut self, _: Time, _: End, _: &mut Packet, _: IpPacket) {}
+    #[inline(always)]
+    fn look_again(&self, _: End, _: &Packet, _: IpPacket) {}
     #[inline(always)]
     fn see(&mut self, _: Time, _: CapturePoint, _: bool, (): ()) {}
     fn close(&mut self, _: Time) {}
@@ -148,7 +155,7 @@ pub(super) struct Onlooker<'a> {
     tap: &'a mut dyn Tap,
     flows: Vec<FlowFacts>,
     /// Packets sent by the sender's host and by the receiver's.
-    sent: [u64; 2],
+    sent: [u32; 2],
     ahead: BinaryHeap<Reverse<Ahead>>,
     seen: u64,
 }
@@ -172,30 +179,34 @@ impl<'a> Onlooker<'a> {
 impl Eyes for Onlooker<'_> {
     type View = PacketView;
 
-    fn look(&mut self, now: Time, from: End, packet: &Packet, shape: IpPacket) -> PacketView {
+    const LOOK: bool = true;
+
+    fn look(&mut self, now: Time, from: End, packet: &mut Packet, shape: IpPacket) -> PacketView {
         self.show_until(now);
         let sent = match from {
             End::Sender => &mut self.sent[0],
             End::Receiver => &mut self.sent[1],
         };
-        let number = *sent;
+        packet.number = *sent;
         *sent += 1;
-        let content = self.flows[packet.flow as usize].content(from, &packet.cargo);
+        self.look_again(from, packet, shape)
+    }
+
+    fn look_again(&self, from: End, packet: &Packet, shape: IpPacket) -> PacketView {
+        let facts = &self.flows[packet.flow as usize];
+        let is_markable = matches!(&packet.cargo, Cargo::Segment(segment) if segment.markable);
         PacketView {
             flow: packet.flow as usize,
             from,
-            number,
+            number: u64::from(packet.number),
             ip_len: u32::try_from(shape.length().get()).unwrap_or(u32::MAX),
-            dont_fragment: true,
-            ecn: match &packet.cargo {
-                Cargo::Segment(segment) if segment.marked => CONGESTION_EXPERIENCED,
-                Cargo::Segment(segment) if segment.markable => ECN_CAPABLE,
-                Cargo::Segment(_)
-                | Cargo::Datagram
-                | Cargo::EchoRequest { .. }
-                | Cargo::EchoReply { .. } => 0,
+            dont_fragment: facts.forbids_fragments(from),
+            ecn: match (packet.marked, is_markable) {
+                (true, _) => CONGESTION_EXPERIENCED,
+                (false, true) => ECN_CAPABLE,
+                (false, false) => 0,
             },
-            content,
+            content: facts.content(from, &packet.cargo),
         }
     }
 
@@ -254,6 +265,8 @@ struct FlowFacts {
     speaks: bool,
     sack: bool,
     ecn: bool,
+    /// Whether the sender's host sets DF, and the receiver's.
+    df: [bool; 2],
     /// The data's sender and its receiver.
     sender: HostFacts,
     receiver: HostFacts,
@@ -274,7 +287,7 @@ impl FlowFacts {
     fn new(scenario: &Scenario, flow: &Flow) -> Self {
         let (sender, receiver) = scenario.endpoints(flow);
         let decision = scenario.mss(flow);
-        let mss = decision.effective.bytes();
+        let mss = decision.initial.bytes();
         let mut at_sender = sender.window_field(mss);
         let at_receiver = receiver.window_field(mss);
         // The option counts only when both ends send it (RFC 7323 §2.2); the simulation goes by the
@@ -284,13 +297,14 @@ impl FlowFacts {
         let speaks = receiver.window_scale != WindowScale::Unlimited;
         let option = |mss: Mss| u16::try_from(mss.bytes().get()).ok().filter(|_| speaks);
         let config =
-            Config { sender: sender.clone(), receiver: receiver.clone(), mss: decision.effective };
+            Config { sender: sender.clone(), receiver: receiver.clone(), mss: decision.initial };
         Self {
             from: flow.from,
             start: flow.start,
             speaks,
             sack: config.uses_sack(),
             ecn: config.uses_ecn(),
+            df: [End::Sender, End::Receiver].map(|end| scenario.forbids_fragments(end)),
             interval: match flow.kind {
                 FlowKind::Ping { interval, .. } => interval,
                 FlowKind::Bulk | FlowKind::Cbr { .. } => Time::NEVER,
@@ -307,6 +321,13 @@ impl FlowFacts {
             Cargo::EchoRequest { sent } => Content::EchoRequest { number: self.echo(*sent) },
             Cargo::EchoReply { sent } => Content::EchoReply { number: self.echo(*sent) },
         }
+    }
+
+    const fn forbids_fragments(&self, from: End) -> bool {
+        self.df[match from {
+            End::Sender => 0,
+            End::Receiver => 1,
+        }]
     }
 
     /// Which request was sent at `sent`: they go at whole intervals from the start on.

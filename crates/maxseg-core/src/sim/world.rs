@@ -1,10 +1,12 @@
-//! The simulated world: two routes, two lanes, some flows, one clock.
+//! The simulated world: two directions of a path, some flows, one clock.
 
 use super::flow::{Cargo, Connection, Packet, RunningFlow, Traffic};
+use super::notices::Notices;
 use super::tap::{CapturePoint, Eyes};
 use crate::engine::{Continue, EngineError, Sample, Watch};
 use crate::framing::IpPacket;
-use crate::link::{Fate, Hop, Lane, Route};
+use crate::link::{Fate, Line, Passage, Sent};
+use crate::path::LinkSpec;
 use crate::scenario::{End, FlowKind, Scenario};
 use crate::tcp::Segment;
 use crate::units::Time;
@@ -16,8 +18,6 @@ pub(super) struct World<E> {
     pub(super) flows: Vec<RunningFlow>,
     pub(super) net: Net<E>,
     until: Time,
-    /// No timer of any flow expires before this.
-    wake: Time,
     /// Bulk flows with data left to send; `None` where they have no end.
     unfinished: Option<usize>,
     /// Events until the watcher is looked at.
@@ -27,16 +27,13 @@ pub(super) struct World<E> {
 /// The two directions between the hosts.
 #[derive(Debug)]
 pub(super) struct Net<E> {
-    pub(super) to_receiver: OneWay,
-    pub(super) to_sender: OneWay,
+    to_receiver: Line<Packet>,
+    to_sender: Line<Packet>,
+    notices: Notices,
     eyes: E,
-}
-
-/// One direction: links, and the packets on their way.
-#[derive(Debug)]
-pub(super) struct OneWay {
-    pub(super) route: Route,
-    lane: Lane<Packet>,
+    /// Before this no timer of any flow expires, no notice arrives, and nothing happens on the way that
+    /// is not known yet.
+    wake: Time,
 }
 
 /// How many events pass between two looks at the watcher.
@@ -44,26 +41,43 @@ const EVENTS_PER_LOOK: u32 = 1 << 14;
 
 impl<E: Eyes> World<E> {
     pub(super) fn new(scenario: &Scenario, eyes: E) -> Self {
-        let (hops, end) = (&scenario.path.hops, scenario.until.time);
-        let forward = hops.iter().map(|hop| {
-            Hop::new(&hop.forward, scenario.seed, &format!("hop.{}", hop.name)).until(end)
-        });
-        let reverse = hops.iter().rev().map(|hop| {
-            Hop::new(&hop.reverse, scenario.seed, &format!("hop.{}.reverse", hop.name)).until(end)
-        });
-        let one_way = |hops: Vec<Hop>| OneWay { route: Route::new(hops), lane: Lane::default() };
+        Self::over(scenario, eyes, |links| {
+            Line::new(links, scenario.seed, scenario.until.time, scenario.is_end_to_end())
+        })
+    }
+
+    /// The same with every link staged, whether it need be or not.
+    #[cfg(test)]
+    pub(super) fn staged(scenario: &Scenario, eyes: E) -> Self {
+        Self::over(scenario, eyes, |links| Line::staged(links, scenario.seed))
+    }
+
+    fn over(
+        scenario: &Scenario,
+        eyes: E,
+        line: impl Fn(&[(&LinkSpec, String)]) -> Line<Packet>,
+    ) -> Self {
+        let hops = &scenario.path.hops;
+        let forward: Vec<(&LinkSpec, String)> =
+            hops.iter().map(|hop| (&hop.forward, format!("hop.{}", hop.name))).collect();
+        let reverse: Vec<(&LinkSpec, String)> = hops
+            .iter()
+            .rev()
+            .map(|hop| (&hop.reverse, format!("hop.{}.reverse", hop.name)))
+            .collect();
         let flows: Vec<_> =
             scenario.flows.iter().map(|flow| RunningFlow::new(scenario, flow)).collect();
         let bulk = scenario.flows.iter().filter(|flow| flow.kind == FlowKind::Bulk).count();
         Self {
             now: Time::ZERO,
-            wake: flows.iter().map(RunningFlow::deadline).min().unwrap_or(Time::NEVER),
-            flows,
             net: Net {
-                to_receiver: one_way(forward.collect()),
-                to_sender: one_way(reverse.collect()),
+                to_receiver: line(&forward),
+                to_sender: line(&reverse),
+                notices: Notices::new(scenario),
                 eyes,
+                wake: flows.iter().map(RunningFlow::deadline).min().unwrap_or(Time::NEVER),
             },
+            flows,
             until: scenario.until.time,
             unfinished: scenario.until.bytes.map(|_| bulk),
             until_look: EVENTS_PER_LOOK,
@@ -94,7 +108,7 @@ impl<E: Eyes> World<E> {
         self.run(watch)
     }
 
-    /// The inner loop: the earliest of two lane heads and the timers, until nothing is left before or
+    /// The inner loop: the earliest of two arrivals and of all else, until nothing is left before or
     /// at `end`. At one instant arrivals at the receiver go first, then timers, then arrivals at the
     /// sender: in ns-2 what was scheduled first goes first, and there a data packet's arrival is set
     /// when it leaves its last queue, a retransmission timeout a round trip or more before, and an
@@ -102,9 +116,9 @@ impl<E: Eyes> World<E> {
     fn run_until(&mut self, end: Time, watch: &mut dyn Watch) -> Result<(), EngineError> {
         loop {
             while self.until_look > 0 {
-                let to_receiver = self.net.to_receiver.lane.next_arrival();
-                let to_sender = self.net.to_sender.lane.next_arrival();
-                let next = to_receiver.min(to_sender).min(self.wake);
+                let to_receiver = self.net.to_receiver.next_arrival();
+                let to_sender = self.net.to_sender.next_arrival();
+                let next = to_receiver.min(to_sender).min(self.net.wake);
                 if next > end || self.unfinished == Some(0) {
                     return Ok(());
                 }
@@ -112,10 +126,10 @@ impl<E: Eyes> World<E> {
                 self.now = next;
                 if to_receiver == next {
                     self.arrive(End::Receiver);
-                } else if self.wake > next {
+                } else if self.net.wake > next {
                     self.arrive(End::Sender);
                 } else {
-                    self.expire_timers();
+                    self.wake_up(to_sender == next);
                 }
             }
             self.until_look = EVENTS_PER_LOOK;
@@ -129,16 +143,22 @@ impl<E: Eyes> World<E> {
     #[inline]
     fn arrive(&mut self, end: End) {
         let now = self.now;
-        let lane = match end {
-            End::Receiver => &mut self.net.to_receiver.lane,
-            End::Sender => &mut self.net.to_sender.lane,
+        let line = match end {
+            End::Receiver => &mut self.net.to_receiver,
+            End::Sender => &mut self.net.to_sender,
         };
-        let Some((_, packet)) = lane.pop() else {
+        let Some((_, packet)) = line.pop() else {
             return;
         };
         let flow = &mut self.flows[packet.flow as usize];
+        if E::LOOK {
+            let view = self.net.eyes.look_again(end.other(), &packet, flow.shape(&packet));
+            self.net.eyes.see(now, CapturePoint::Host(end), false, view);
+        }
+        let passage = flow.passage(end);
         match (&mut flow.traffic, packet.cargo) {
-            (Traffic::Tcp(connection), Cargo::Segment(segment)) => {
+            (Traffic::Tcp(connection), Cargo::Segment(mut segment)) => {
+                segment.marked = packet.marked;
                 if end == flow.from {
                     let finished = connection.sender.is_done();
                     connection.sender.on_ack(now, &segment);
@@ -149,13 +169,13 @@ impl<E: Eyes> World<E> {
                     connection.receiver.on_segment(now, &segment);
                 }
                 self.net.pump(now, packet.flow, flow, end);
-                self.wake = self.wake.min(flow.deadline());
+                self.net.wake = self.net.wake.min(flow.deadline());
             }
             (Traffic::Datagrams(datagrams), Cargo::Datagram) => datagrams.delivered += 1,
             (Traffic::Echo(echo), Cargo::EchoRequest { sent }) => {
                 echo.answered_at_far_end += 1;
-                let reply = Packet { cargo: Cargo::EchoReply { sent }, ..packet };
-                if let Some(at) = self.net.send(now, end, reply, echo.packet) {
+                let reply = Packet::new(packet.flow, Cargo::EchoReply { sent });
+                if let Some(at) = self.net.send(now, end, reply, echo.packet, passage) {
                     flow.losses.push(now, at);
                 }
             }
@@ -164,15 +184,41 @@ impl<E: Eyes> World<E> {
         }
     }
 
+    /// Timers and notices that are due; then what happens on the way, once every host has done what it
+    /// does at this instant: an arrival at a queue goes before a departure from it.
+    fn wake_up(&mut self, sender_hears: bool) {
+        self.expire_timers();
+        self.hear_notices();
+        if self.net.next_event() <= self.now {
+            if sender_hears {
+                self.arrive(End::Sender);
+            } else {
+                self.net.advance(self.now, &mut self.flows);
+            }
+        }
+        self.net.wake = self.net.wake.min(self.net.next_event()).max(self.now);
+    }
+
     /// Lets every timer expire that is due, and finds when the next one is.
     fn expire_timers(&mut self) {
         let now = self.now;
-        self.wake = Time::NEVER;
+        self.net.wake = self.net.notices.next_arrival();
         for (index, flow) in (0_u32..).zip(&mut self.flows) {
             if flow.deadline() <= now {
                 self.net.expire(now, index, flow);
             }
-            self.wake = self.wake.min(flow.deadline());
+            self.net.wake = self.net.wake.min(flow.deadline());
+        }
+    }
+
+    /// Hosts learn which of their packets were too large.
+    fn hear_notices(&mut self) {
+        let now = self.now;
+        while let Some(notice) = self.net.notices.pop_due(now) {
+            let flow = &mut self.flows[notice.flow as usize];
+            flow.on_frag_needed(now, notice.to, notice.mtu);
+            self.net.pump(now, notice.flow, flow, notice.to);
+            self.net.wake = self.net.wake.min(flow.deadline());
         }
     }
 
@@ -201,7 +247,7 @@ impl<E: Eyes> World<E> {
                     in_flight: sender.in_flight(),
                     srtt: sender.rto().srtt(),
                     rto: sender.rto().current(),
-                    queue: self.net.towards(flow.from.other()).route.backlog(at),
+                    queue: self.net.towards(flow.from.other()).backlog(at),
                     acknowledged: sender.acknowledged(),
                 });
             }
@@ -211,7 +257,7 @@ impl<E: Eyes> World<E> {
 
 impl<E> Net<E> {
     /// The direction that ends at this host.
-    pub(super) fn towards(&self, end: End) -> &OneWay {
+    pub(super) fn towards(&self, end: End) -> &Line<Packet> {
         match end {
             End::Receiver => &self.to_receiver,
             End::Sender => &self.to_sender,
@@ -220,46 +266,86 @@ impl<E> Net<E> {
 }
 
 impl<E: Eyes> Net<E> {
-    /// The host at `from` sends `packet`. Gives when it is lost, if it is.
+    /// The host at `from` sends `packet`. Gives when it is lost, if that is known.
     #[inline]
-    fn send(&mut self, now: Time, from: End, packet: Packet, shape: IpPacket) -> Option<Time> {
-        let way = match from {
+    fn send(
+        &mut self,
+        now: Time,
+        from: End,
+        mut packet: Packet,
+        shape: IpPacket,
+        passage: Passage,
+    ) -> Option<Time> {
+        let line = match from {
             End::Sender => &mut self.to_receiver,
             End::Receiver => &mut self.to_sender,
         };
         let eyes = &mut self.eyes;
-        let view = eyes.look(now, from, &packet, shape);
+        let view = eyes.look(now, from, &mut packet, shape);
         eyes.see(now, CapturePoint::Host(from), false, view);
-        let last = way.route.hops().len() - 1;
-        let fate = way.route.admit_seen(now, shape, |index, at, fate| {
+        let last = line.last_hop();
+        let sent = line.send_seen(now, packet, shape, passage, |index, at, fate| {
             let hop = if from == End::Sender { index } else { last - index };
             if !matches!(fate, Fate::Refused(_)) {
                 let damaged = matches!(fate, Fate::Damaged(_));
                 eyes.see(at, CapturePoint::Hop(hop), damaged, view);
             }
         });
-        match fate {
-            Fate::Arrives(at) => {
-                eyes.see(at, CapturePoint::Host(from.other()), false, view);
-                way.lane.push(at, packet);
+        match sent {
+            Sent::OnItsWay => None,
+            Sent::Lost(fate) => Some(self.on_loss(from, passage, &packet, fate)),
+            Sent::Undecided => {
+                self.wake = self.wake.min(line.next_event()).max(now);
                 None
             }
-            Fate::Damaged(at) | Fate::Refused(at) => Some(at),
+        }
+    }
+
+    /// A packet that `from` sent is lost: its sender may hear of it. Gives when.
+    fn on_loss(&mut self, from: End, passage: Passage, packet: &Packet, fate: Fate) -> Time {
+        self.notices.on_loss(from, passage.first, packet, fate);
+        self.wake = self.wake.min(self.notices.next_arrival());
+        fate.at()
+    }
+
+    /// When something happens on the way that is not known yet.
+    fn next_event(&self) -> Time {
+        self.to_receiver.next_event().min(self.to_sender.next_event())
+    }
+
+    /// Whatever happens on the way up to `now`.
+    fn advance(&mut self, now: Time, flows: &mut [RunningFlow]) {
+        self.to_receiver.advance(now);
+        self.to_sender.advance(now);
+        for from in [End::Sender, End::Receiver] {
+            let line = |net: &mut Self| match from {
+                End::Sender => net.to_receiver.poll_loss(),
+                End::Receiver => net.to_sender.poll_loss(),
+            };
+            while let Some((packet, fate)) = line(self) {
+                let flow = &mut flows[packet.flow as usize];
+                let at = self.on_loss(from, flow.passage(from), &packet, fate);
+                if packet.counts() {
+                    flow.losses.push(now, at);
+                }
+            }
         }
     }
 
     /// Sends all that the connection's side at `end` has to send now.
     #[inline]
     fn pump(&mut self, now: Time, index: u32, flow: &mut RunningFlow, end: End) {
+        let passage = flow.passage(end);
         let Traffic::Tcp(connection) = &mut flow.traffic else {
             return;
         };
-        let packet = |segment: Segment| Packet { flow: index, cargo: Cargo::Segment(segment) };
+        let packet = |segment: Segment| Packet::new(index, Cargo::Segment(segment));
         if end == flow.from {
             while let Some(segment) = connection.sender.poll_transmit(now) {
                 let shape = connection.packet(&segment);
                 connection.sent.count(shape);
-                if let Some(at) = self.send(now, end, packet(segment), shape)
+                let passage = Passage { ect: segment.markable, ..passage };
+                if let Some(at) = self.send(now, end, packet(segment), shape, passage)
                     && segment.len > 0
                 {
                     flow.losses.push(now, at);
@@ -269,13 +355,14 @@ impl<E: Eyes> Net<E> {
             while let Some(segment) = connection.receiver.poll_transmit(now) {
                 let shape = connection.packet(&segment);
                 connection.answered.count(shape);
-                let _ = self.send(now, end, packet(segment), shape);
+                let _ = self.send(now, end, packet(segment), shape, passage);
             }
         }
     }
 
     /// A flow's time has come: timers expire, the next packet is due.
     fn expire(&mut self, now: Time, index: u32, flow: &mut RunningFlow) {
+        let passage = flow.passage(flow.from);
         match &mut flow.traffic {
             Traffic::Tcp(connection) => {
                 connection.expire(now);
@@ -285,16 +372,16 @@ impl<E: Eyes> Net<E> {
             Traffic::Datagrams(datagrams) => {
                 datagrams.sent += 1;
                 datagrams.beat.advance();
-                let packet = Packet { flow: index, cargo: Cargo::Datagram };
-                if let Some(at) = self.send(now, flow.from, packet, datagrams.packet) {
+                let packet = Packet::new(index, Cargo::Datagram);
+                if let Some(at) = self.send(now, flow.from, packet, datagrams.packet, passage) {
                     flow.losses.push(now, at);
                 }
             }
             Traffic::Echo(echo) => {
                 echo.sent += 1;
                 echo.beat.advance();
-                let packet = Packet { flow: index, cargo: Cargo::EchoRequest { sent: now } };
-                if let Some(at) = self.send(now, flow.from, packet, echo.packet) {
+                let packet = Packet::new(index, Cargo::EchoRequest { sent: now });
+                if let Some(at) = self.send(now, flow.from, packet, echo.packet, passage) {
                     flow.losses.push(now, at);
                 }
             }

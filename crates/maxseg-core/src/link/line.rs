@@ -1,0 +1,209 @@
+//! One direction of a path, with the packets on their way.
+
+use super::parcel::{Cargo, Passage};
+use super::stages::Stages;
+use super::{Counters, Fate, Lane, Route};
+use crate::framing::IpPacket;
+use crate::path::LinkSpec;
+use crate::units::Time;
+
+/// One direction of a path: packets are sent into it, and arrive or are lost.
+///
+/// A path is either computed whole when a packet is sent ([`Route`]), or staged hop by hop. Which of
+/// them is nobody's concern outside: fates and times are the same, the first is only faster. Staged are
+/// paths of which some link decides when a packet leaves ([`LinkSpec::is_foreseeable`]), of which another
+/// link than the last lets packets overtake, or which packets enter or leave in the middle.
+#[derive(Debug, Clone)]
+pub struct Line<P> {
+    form: Form<P>,
+    arriving: Lane<P>,
+}
+
+#[derive(Debug, Clone)]
+enum Form<P> {
+    Computed(Route),
+    Staged(Box<Stages<P>>),
+}
+
+/// What is known of a packet when it has been sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Sent {
+    /// It will arrive, once at least.
+    OnItsWay,
+    /// It will not.
+    Lost(Fate),
+    /// What becomes of it only time tells: see [`Line::next_event`] and [`Line::poll_loss`].
+    Undecided,
+}
+
+impl<P: Cargo> Line<P> {
+    /// A direction over links in the order in which packets meet them, each with the name of its random
+    /// streams, for a run under `seed` that ends at `horizon` at the latest. `end_to_end`: all packets
+    /// enter at the first link and leave behind the last.
+    pub fn new(links: &[(&LinkSpec, String)], seed: u64, horizon: Time, end_to_end: bool) -> Self {
+        if end_to_end && Route::is_foreseeable(links) {
+            let form = Form::Computed(Route::new(links, seed, horizon));
+            return Self { form, arriving: Lane::default() };
+        }
+        Self::staged(links, seed)
+    }
+
+    /// The same, staged in any case.
+    pub fn staged(links: &[(&LinkSpec, String)], seed: u64) -> Self {
+        let form = Form::Staged(Box::new(Stages::new(links, seed)));
+        Self { form, arriving: Lane::default() }
+    }
+
+    /// A packet is sent at `now`, for the links a packet of this `shape`.
+    #[inline]
+    pub fn send(
+        &mut self,
+        now: Time,
+        packet: P,
+        shape: impl Into<IpPacket>,
+        passage: Passage,
+    ) -> Sent {
+        self.send_seen(now, packet, shape.into(), passage, |_, _, _| ())
+    }
+
+    /// The same, telling of each link that the packet comes to which it is, when, and what becomes of the
+    /// packet there; as far as that is known now, and the packet stays one and whole.
+    #[inline]
+    pub fn send_seen(
+        &mut self,
+        now: Time,
+        packet: P,
+        shape: IpPacket,
+        passage: Passage,
+        seen: impl FnMut(usize, Time, Fate),
+    ) -> Sent {
+        if let Form::Computed(route) = &mut self.form
+            && route.keeps_whole(shape)
+        {
+            return match route.admit_seen(now, shape, seen) {
+                Fate::Arrives(at) => {
+                    self.arriving.push(at, packet);
+                    Sent::OnItsWay
+                }
+                lost @ (Fate::Marked(_)
+                | Fate::Damaged(_)
+                | Fate::Refused(_)
+                | Fate::TooBig { .. }) => Sent::Lost(lost),
+            };
+        }
+        self.send_any(now, packet, shape, passage)
+    }
+
+    #[cold]
+    fn send_any(&mut self, now: Time, packet: P, shape: IpPacket, passage: Passage) -> Sent {
+        let arriving = &mut self.arriving;
+        match &mut self.form {
+            Form::Computed(route) => {
+                let deliver = |at, marked| {
+                    let mut packet = packet.clone();
+                    if marked {
+                        packet.mark();
+                    }
+                    arriving.insert(at, packet);
+                };
+                route.admit_any(now, shape, passage, deliver).map_or(Sent::OnItsWay, Sent::Lost)
+            }
+            Form::Staged(stages) => {
+                stages.send(now, packet, shape, passage, arriving);
+                Sent::Undecided
+            }
+        }
+    }
+
+    /// The index of the last link.
+    #[inline]
+    pub fn last_hop(&self) -> usize {
+        match &self.form {
+            Form::Computed(route) => route.hops().len() - 1,
+            Form::Staged(stages) => stages.counters().count() - 1,
+        }
+    }
+
+    /// When the next packet reaches its host, as far as it is known; [`Time::NEVER`] when none will.
+    #[inline]
+    pub fn next_arrival(&self) -> Time {
+        self.arriving.next_arrival()
+    }
+
+    /// The next packet to reach its host.
+    #[inline]
+    pub fn pop(&mut self) -> Option<(Time, P)> {
+        self.arriving.pop()
+    }
+
+    /// When something happens on the way next: call [`Line::advance`] then, after everything that hosts
+    /// send at that instant. [`Time::NEVER`] for a computed path.
+    pub fn next_event(&self) -> Time {
+        match &self.form {
+            Form::Computed(_) => Time::NEVER,
+            Form::Staged(stages) => stages.next_event(),
+        }
+    }
+
+    /// Whatever happens on the way up to `now`.
+    pub fn advance(&mut self, now: Time) {
+        if let Form::Staged(stages) = &mut self.form {
+            stages.advance(now, &mut self.arriving);
+        }
+    }
+
+    /// The next packet that [`Line::send`] let go and that was lost since, and how.
+    pub fn poll_loss(&mut self) -> Option<(P, Fate)> {
+        match &mut self.form {
+            Form::Computed(_) => None,
+            Form::Staged(stages) => stages.poll_loss(),
+        }
+    }
+
+    /// What each link did, in order.
+    pub fn counters(&self) -> Vec<Counters> {
+        match &self.form {
+            Form::Computed(route) => route.counters().copied().collect(),
+            Form::Staged(stages) => stages.counters().copied().collect(),
+        }
+    }
+
+    /// Mean time that a packet spends in the queues of these links.
+    pub fn mean_wait(&self, hops: std::ops::RangeInclusive<usize>) -> Time {
+        let counters = self.counters();
+        let sent = counters[hops].iter().filter(|link| link.sent > 0);
+        Time::from_nanos(sent.map(|link| link.waited.as_nanos() / link.sent).sum())
+    }
+
+    /// Time on the wire up to `now`, of the busiest of these links.
+    pub fn busiest(&self, now: Time, hops: std::ops::RangeInclusive<usize>) -> Time {
+        let busy: Vec<Time> = match &self.form {
+            Form::Computed(route) => route.hops().iter().map(|hop| hop.busy_until(now)).collect(),
+            Form::Staged(stages) => stages.busy_until(now).collect(),
+        };
+        busy[hops].iter().copied().max().unwrap_or_default()
+    }
+
+    /// How long a packet that entered at `now` would wait in the longest queue on its way.
+    pub fn backlog(&self, now: Time) -> Time {
+        match &self.form {
+            Form::Computed(route) => route.backlog(now),
+            Form::Staged(stages) => stages.backlog(now),
+        }
+    }
+
+    /// Pieces on their way, those known to arrive included.
+    #[cfg(test)]
+    pub(super) fn held(&self) -> usize {
+        match &self.form {
+            Form::Computed(_) => self.arriving.len(),
+            Form::Staged(stages) => stages.held() + self.arriving.len(),
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_computed(&self) -> bool {
+        matches!(self.form, Form::Computed(_))
+    }
+}

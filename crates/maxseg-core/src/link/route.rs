@@ -1,0 +1,166 @@
+//! The computing form of a whole direction: hops in a chain.
+
+use super::parcel::{Parcel, Passage, Piece};
+use super::{Counters, Fate, Hop};
+use crate::framing::IpPacket;
+use crate::path::LinkSpec;
+use crate::units::{Bytes, Mtu, Probability, Time};
+
+/// One direction of a path: hops in the order in which a packet meets them.
+///
+/// The whole way is computed when a packet is sent. That is exact because every hop is a FIFO and all
+/// traffic of the direction enters at its first hop. Only the last hop may let packets overtake.
+#[derive(Debug, Clone)]
+pub struct Route {
+    hops: Vec<Hop>,
+    mtus: Vec<Mtu>,
+    /// Packets up to so many bytes stay one and whole; 0 where any may be doubled, marked, or overtaken.
+    simple_up_to: Bytes,
+    sent: u64,
+}
+
+impl Route {
+    /// A route over links, each with the name of its random streams, for a run under `seed` that ends at
+    /// `horizon` at the latest.
+    pub fn new(links: &[(&LinkSpec, String)], seed: u64, horizon: Time) -> Self {
+        let hop = |(spec, name): &(&LinkSpec, String)| Hop::new(spec, seed, name).until(horizon);
+        let mtus: Vec<Mtu> = links.iter().map(|(spec, _)| spec.mtu).collect();
+        let is_simple = |(spec, _): &(&LinkSpec, String)| {
+            !spec.ecn && !spec.overtakes() && spec.duplicate == Probability::NEVER
+        };
+        let smallest = mtus.iter().min().map_or(Bytes::ZERO, |mtu| mtu.bytes());
+        Self {
+            hops: links.iter().map(hop).collect(),
+            mtus,
+            simple_up_to: if links.iter().all(is_simple) { smallest } else { Bytes::ZERO },
+            sent: 0,
+        }
+    }
+
+    /// Whether a route over these links can be computed: each decides when a packet comes, and none but
+    /// the last lets packets overtake.
+    pub fn is_foreseeable(links: &[(&LinkSpec, String)]) -> bool {
+        let inner = &links[..links.len().saturating_sub(1)];
+        links.iter().all(|(spec, _)| spec.is_foreseeable())
+            && inner.iter().all(|(spec, _)| !spec.overtakes())
+    }
+
+    /// Whether a packet stays one and whole, so that [`Route::admit`] tells all.
+    #[inline]
+    pub fn keeps_whole(&self, packet: IpPacket) -> bool {
+        packet.length() <= self.simple_up_to
+    }
+
+    /// A packet that stays one and whole enters the first hop at `now`.
+    #[inline]
+    pub fn admit(&mut self, now: Time, packet: impl Into<IpPacket>) -> Fate {
+        self.admit_seen(now, packet.into(), |_, _, _| ())
+    }
+
+    /// The same, telling of each hop that the packet comes to which it is, when, and what becomes of
+    /// the packet there.
+    #[inline]
+    pub fn admit_seen(
+        &mut self,
+        now: Time,
+        packet: IpPacket,
+        mut seen: impl FnMut(usize, Time, Fate),
+    ) -> Fate {
+        let mut at = now;
+        for (index, hop) in self.hops.iter_mut().enumerate() {
+            let fate = hop.admit(at, packet);
+            seen(index, at, fate);
+            match fate {
+                Fate::Arrives(then) => at = then,
+                // No mark: no hop here has ECN.
+                lost @ (Fate::Marked(_)
+                | Fate::Damaged(_)
+                | Fate::Refused(_)
+                | Fate::TooBig { .. }) => {
+                    return lost;
+                }
+            }
+        }
+        Fate::Arrives(at)
+    }
+
+    /// Any packet enters the first hop at `now`. Gives each copy that will arrive to `deliver`: when, and
+    /// whether marked. Returns what became of a packet of which none will.
+    pub(super) fn admit_any(
+        &mut self,
+        now: Time,
+        shape: IpPacket,
+        passage: Passage,
+        mut deliver: impl FnMut(Time, bool),
+    ) -> Option<Fate> {
+        let mut parcel = Parcel::of_one();
+        let mut pieces = vec![(now, Piece::whole(self.sent, shape, passage))];
+        self.sent += 1;
+        for ((index, hop), mtu) in (0..).zip(&mut self.hops).zip(&self.mtus) {
+            let mut through = Vec::with_capacity(pieces.len());
+            for (at, piece) in pieces {
+                if passage.df && !piece.fits(*mtu) {
+                    parcel.dies(Fate::TooBig { at, hop: index, mtu: *mtu });
+                    continue;
+                }
+                let mut count = 0;
+                for fragment in piece.fragments(*mtu) {
+                    count += 1;
+                    enter(hop, at, fragment, &mut parcel, &mut through, count > 1);
+                    if hop.enters_twice() {
+                        let copy = parcel.double(fragment);
+                        enter(hop, at, copy, &mut parcel, &mut through, false);
+                    }
+                }
+            }
+            pieces = through;
+        }
+        pieces.sort_by_key(|(at, _)| *at);
+        for (at, piece) in pieces {
+            if let Some(marked) = parcel.arrives(at, &piece) {
+                deliver(at, marked);
+            }
+        }
+        parcel.loss()
+    }
+
+    /// The hops in order.
+    pub fn hops(&self) -> &[Hop] {
+        &self.hops
+    }
+
+    /// What each link did, in order.
+    pub fn counters(&self) -> impl Iterator<Item = &Counters> {
+        self.hops.iter().map(Hop::counters)
+    }
+
+    /// How long a packet that entered at `now` would wait in the longest queue on its way.
+    pub fn backlog(&self, now: Time) -> Time {
+        let (mut at, mut longest) = (now, Time::ZERO);
+        for hop in &self.hops {
+            let wait = hop.backlog(at);
+            longest = longest.max(wait);
+            at = at.saturating_add(wait).saturating_add(hop.delay());
+        }
+        longest
+    }
+}
+
+/// One piece enters a hop at `at`; what gets through is put behind the others.
+fn enter(
+    hop: &mut Hop,
+    at: Time,
+    mut piece: Piece,
+    parcel: &mut Parcel,
+    through: &mut Vec<(Time, Piece)>,
+    is_more: bool,
+) {
+    parcel.add(u32::from(is_more));
+    match hop.admit_any(at, piece.shape, piece.passage.ect) {
+        lost @ (Fate::Damaged(_) | Fate::Refused(_) | Fate::TooBig { .. }) => parcel.dies(lost),
+        through_hop @ (Fate::Arrives(then) | Fate::Marked(then)) => {
+            piece.marked |= matches!(through_hop, Fate::Marked(_));
+            through.push((then, piece));
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! What a plain link has not, for both forms: who is let in, when what left arrives, who comes twice.
+
+use super::policer::Policer;
+use super::red::{self, Red};
+use crate::path::{Discipline, LinkSpec};
+use crate::rng::{Rng, Stream, Threshold};
+use crate::units::{Bytes, Probability, Time};
+
+/// The optional parts around queue and wire.
+#[derive(Debug, Clone)]
+pub(super) struct Special {
+    pub(super) entrance: Entrance,
+    pub(super) pipe: Pipe,
+    /// Which packets enter twice.
+    twice: Option<Share>,
+    /// Whether who leaves at the instant of an arrival is gone: a token bucket takes no time.
+    pub(super) leaves_first: bool,
+}
+
+impl Special {
+    pub(super) fn new(spec: &LinkSpec, seed: u64, name: &str) -> Self {
+        Self {
+            entrance: Entrance::new(spec, seed, name),
+            pipe: Pipe::new(spec, seed, name),
+            twice: Share::new(spec.duplicate, seed, &format!("{name}.duplicate")),
+            leaves_first: spec.burst > Bytes::ZERO,
+        }
+    }
+
+    /// Whether a link by `spec` needs any of it.
+    pub(super) fn is_needed(spec: &LinkSpec) -> bool {
+        spec.arq.is_some()
+            || spec.burst > Bytes::ZERO
+            || spec.policer.is_some()
+            || spec.overtakes()
+            || spec.duplicate > Probability::NEVER
+            || matches!(spec.discipline, Discipline::Red(_))
+    }
+
+    /// Whether the next packet to enter does so twice.
+    pub(super) fn enters_twice(&mut self) -> bool {
+        self.twice.as_mut().is_some_and(Share::happens)
+    }
+}
+
+/// A share of all packets.
+#[derive(Debug, Clone)]
+struct Share {
+    chance: Threshold,
+    rng: Rng,
+}
+
+impl Share {
+    fn new(share: Probability, seed: u64, name: &str) -> Option<Self> {
+        let rng = || Stream::named(seed, name).reader();
+        (share > Probability::NEVER).then(|| Self { chance: Threshold::of(share), rng: rng() })
+    }
+
+    fn happens(&mut self) -> bool {
+        self.rng.happens(self.chance)
+    }
+}
+
+/// A queue as a newcomer finds it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Queue {
+    /// Packets that wait.
+    pub(super) packets: usize,
+    /// Their bytes on the wire.
+    pub(super) bytes: u64,
+    /// Since when nothing waits and nothing is sent, if so.
+    pub(super) idle_since: Option<Time>,
+}
+
+/// Policer and early drop: what may refuse a packet although there is room.
+#[derive(Debug, Clone)]
+pub(super) struct Entrance {
+    policer: Option<Policer>,
+    red: Option<Red>,
+    ecn: bool,
+}
+
+/// What the entrance says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Entry {
+    /// Come in.
+    Pass,
+    /// Come in, marked.
+    Marked,
+    /// Too fast for the policer.
+    Policed,
+    /// Dropped early.
+    Early,
+}
+
+impl Entrance {
+    fn new(spec: &LinkSpec, seed: u64, name: &str) -> Self {
+        Self {
+            policer: spec.policer.map(Policer::new),
+            red: match spec.discipline {
+                Discipline::Red(settings) => Some(Red::new(spec, settings, seed, name)),
+                Discipline::TailDrop | Discipline::Codel(_) => None,
+            },
+            ecn: spec.ecn,
+        }
+    }
+
+    /// A packet of `bytes` on the wire, one that knows ECN or not, comes at `now` and finds `queue`.
+    pub(super) fn judge(&mut self, now: Time, bytes: u32, ect: bool, queue: Queue) -> Entry {
+        let may_mark = self.ecn && ect;
+        let mut entry = Entry::Pass;
+        if let Some(policer) = &mut self.policer
+            && !policer.passes(now, bytes)
+        {
+            if !may_mark {
+                return Entry::Policed;
+            }
+            entry = Entry::Marked;
+        }
+        match self.red.as_mut().map(|red| red.on_arrival(now, queue, bytes)) {
+            None | Some(red::Verdict::Pass) => entry,
+            Some(red::Verdict::Picked) if may_mark => Entry::Marked,
+            Some(red::Verdict::Picked | red::Verdict::Full) => Entry::Early,
+        }
+    }
+}
+
+/// From the last bit's departure to its arrival.
+#[derive(Debug, Clone)]
+pub(super) struct Pipe {
+    delay: Time,
+    jitter: Option<(u64, Rng)>,
+    overtake: Option<Share>,
+    /// Repeats keep the order: nothing arrives before what left earlier.
+    released: Time,
+}
+
+impl Pipe {
+    fn new(spec: &LinkSpec, seed: u64, name: &str) -> Self {
+        let rng = Stream::named(seed, &format!("{name}.jitter")).reader();
+        Self {
+            delay: spec.delay,
+            jitter: (spec.jitter > Time::ZERO).then_some((spec.jitter.as_nanos(), rng)),
+            overtake: Share::new(spec.reorder, seed, &format!("{name}.reorder")),
+            released: Time::ZERO,
+        }
+    }
+
+    /// When the packet arrives that leaves now, held up by repeats for `late`.
+    pub(super) fn arrives(&mut self, departs: Time, late: Time) -> Time {
+        self.released = self.released.max(departs.saturating_add(late));
+        let mut delay = self.delay;
+        if let Some((jitter, rng)) = &mut self.jitter {
+            // Uniform over 2·jitter + 1 nanoseconds: the high half of a product instead of a remainder.
+            let span = u128::from(2 * *jitter + 1);
+            let offset = (u128::from(rng.next_u64()) * span) >> 64;
+            let offset = u64::try_from(offset).expect("below twice the jitter");
+            delay = Time::from_nanos((delay.as_nanos() + offset).saturating_sub(*jitter));
+        }
+        if self.overtake.as_mut().is_some_and(Share::happens) {
+            delay = Time::ZERO;
+        }
+        self.released + delay
+    }
+}

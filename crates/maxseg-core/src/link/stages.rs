@@ -1,0 +1,217 @@
+//! The holding form of a whole direction: links in a row, each with events of its own.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::parcel::{Cargo, Parcel, Passage, Piece};
+use super::staged::{Delivery, Offer, Staged};
+use super::{Counters, Fate, Lane};
+use crate::framing::IpPacket;
+use crate::path::LinkSpec;
+use crate::units::{Mtu, Time};
+
+/// One direction of a path whose packets may enter and leave anywhere, overtake anywhere, and be dropped
+/// when they leave a queue.
+#[derive(Debug, Clone)]
+pub(super) struct Stages<P> {
+    links: Vec<Stage<P>>,
+    /// Fragments on their last way, in the order in which they arrive.
+    landing: Lane<(P, Piece)>,
+    /// Packets in several pieces.
+    parcels: BTreeMap<u64, Parcel>,
+    sent: u64,
+    /// What was lost, or marked `TooBig`, and not yet told.
+    lost: VecDeque<(P, Fate)>,
+}
+
+/// A link, and the packets on their way to it.
+#[derive(Debug, Clone)]
+struct Stage<P> {
+    coming: Lane<(P, Piece)>,
+    link: Staged<(P, Piece)>,
+    mtu: Mtu,
+}
+
+impl<P: Cargo> Stages<P> {
+    pub(super) fn new(links: &[(&LinkSpec, String)], seed: u64) -> Self {
+        let stage = |(spec, name): &(&LinkSpec, String)| Stage {
+            coming: Lane::default(),
+            link: Staged::new(spec, seed, name),
+            mtu: spec.mtu,
+        };
+        Self {
+            links: links.iter().map(stage).collect(),
+            landing: Lane::default(),
+            parcels: BTreeMap::new(),
+            sent: 0,
+            lost: VecDeque::new(),
+        }
+    }
+
+    /// A packet enters at `now`; what is known to arrive at a host goes to `arriving`.
+    pub(super) fn send(
+        &mut self,
+        now: Time,
+        packet: P,
+        shape: IpPacket,
+        passage: Passage,
+        arriving: &mut Lane<P>,
+    ) {
+        let piece = Piece::whole(self.sent, shape, passage);
+        self.sent += 1;
+        self.enter(usize::from(passage.first), now, packet, piece, arriving);
+    }
+
+    /// Everything that happens at or before `now`, hop after hop: at one instant a packet comes to a hop
+    /// before another leaves it.
+    pub(super) fn advance(&mut self, now: Time, arriving: &mut Lane<P>) {
+        for index in 0..self.links.len() {
+            while let Some((at, (packet, piece))) = self.links[index].coming.pop_due(now) {
+                self.enter(index, at, packet, piece, arriving);
+            }
+            self.leave(index, now, arriving);
+        }
+        while let Some((at, (packet, piece))) = self.landing.pop_due(now) {
+            self.land(at, packet, piece, arriving);
+        }
+    }
+
+    /// When something happens next; the beginning of time if something waits to be told.
+    pub(super) fn next_event(&self) -> Time {
+        if !self.lost.is_empty() {
+            return Time::ZERO;
+        }
+        let of_stage = |stage: &Stage<P>| stage.coming.next_arrival().min(stage.link.next_event());
+        let links = self.links.iter().map(of_stage).min().unwrap_or(Time::NEVER);
+        links.min(self.landing.next_arrival())
+    }
+
+    /// The next packet that was lost, and how.
+    pub(super) fn poll_loss(&mut self) -> Option<(P, Fate)> {
+        self.lost.pop_front()
+    }
+
+    pub(super) fn counters(&self) -> impl Iterator<Item = &Counters> {
+        self.links.iter().map(|stage| stage.link.counters())
+    }
+
+    pub(super) fn busy_until(&self, now: Time) -> impl Iterator<Item = Time> {
+        self.links.iter().map(move |stage| stage.link.busy_until(now))
+    }
+
+    /// How long a packet that entered at `now` would wait in the longest queue on its way, as these stand
+    /// now.
+    pub(super) fn backlog(&self, now: Time) -> Time {
+        self.links.iter().map(|stage| stage.link.backlog(now)).max().unwrap_or_default()
+    }
+
+    /// Pieces between the two ends.
+    #[cfg(test)]
+    pub(super) fn held(&self) -> usize {
+        let of_stage = |stage: &Stage<P>| stage.coming.len() + stage.link.held();
+        self.links.iter().map(of_stage).sum::<usize>() + self.landing.len()
+    }
+
+    /// A piece comes to a hop: it is refused, cut, doubled, or taken as it is.
+    fn enter(&mut self, index: usize, now: Time, packet: P, piece: Piece, arriving: &mut Lane<P>) {
+        let mtu = self.links[index].mtu;
+        if piece.passage.df && !piece.fits(mtu) {
+            let hop = u16::try_from(index).unwrap_or(u16::MAX);
+            return self.die(packet, &piece, Fate::TooBig { at: now, hop, mtu });
+        }
+        let fragments: Vec<Piece> = piece.fragments(mtu).collect();
+        if let [_, more @ ..] = fragments.as_slice()
+            && !more.is_empty()
+        {
+            let count = u32::try_from(more.len()).unwrap_or(u32::MAX);
+            self.parcel(piece.serial).add(count);
+        }
+        for fragment in fragments {
+            let copy = self.links[index]
+                .link
+                .enters_twice()
+                .then(|| self.parcel(fragment.serial).double(fragment));
+            self.offer(index, now, packet.clone(), fragment);
+            if let Some(copy) = copy {
+                self.offer(index, now, packet.clone(), copy);
+            }
+        }
+        // What left, or was dropped, before `now`.
+        let before = Time::from_nanos(now.as_nanos().saturating_sub(1));
+        self.leave(index, before, arriving);
+    }
+
+    fn offer(&mut self, index: usize, now: Time, packet: P, piece: Piece) {
+        let link = &mut self.links[index].link;
+        match link.offer(now, (packet, piece), piece.shape, piece.passage.ect) {
+            Offer::Taken => {}
+            Offer::Refused((packet, piece)) => self.die(packet, &piece, Fate::Refused(now)),
+        }
+    }
+
+    /// What has left a hop goes to the next, or to the host where it leaves the path.
+    fn leave(&mut self, index: usize, now: Time, arriving: &mut Lane<P>) {
+        while let Some(Delivery { packet: (packet, mut piece), fate }) =
+            self.links[index].link.poll(now)
+        {
+            match fate {
+                Fate::Arrives(_) => {}
+                Fate::Marked(_) => piece.marked = true,
+                lost @ (Fate::Damaged(_) | Fate::Refused(_) | Fate::TooBig { .. }) => {
+                    self.die(packet, &piece, lost);
+                    continue;
+                }
+            }
+            let at = fate.at();
+            if index < usize::from(piece.passage.last) {
+                self.links[index + 1].coming.insert(at, (packet, piece));
+            } else if piece.is_fragment() {
+                self.landing.insert(at, (packet, piece));
+            } else {
+                self.land(at, packet, piece, arriving);
+            }
+        }
+    }
+
+    /// A piece reaches, or will reach, its host.
+    fn land(&mut self, at: Time, mut packet: P, piece: Piece, arriving: &mut Lane<P>) {
+        let marked = match self.parcels.get_mut(&piece.serial) {
+            None => Some(piece.marked),
+            Some(parcel) => parcel.arrives(at, &piece),
+        };
+        if let Some(marked) = marked {
+            if marked {
+                packet.mark();
+            }
+            self.end(packet.clone(), piece.serial);
+            arriving.insert(at, packet);
+        } else {
+            self.end(packet, piece.serial);
+        }
+    }
+
+    fn die(&mut self, packet: P, piece: &Piece, fate: Fate) {
+        match self.parcels.get_mut(&piece.serial) {
+            None => self.lost.push_back((packet, fate)),
+            Some(parcel) => {
+                parcel.dies(fate);
+                self.end(packet, piece.serial);
+            }
+        }
+    }
+
+    /// A parcel that is over need not be kept.
+    fn end(&mut self, packet: P, serial: u64) {
+        if let Some(parcel) = self.parcels.get(&serial)
+            && parcel.is_over()
+        {
+            if let Some(fate) = parcel.loss() {
+                self.lost.push_back((packet, fate));
+            }
+            self.parcels.remove(&serial);
+        }
+    }
+
+    fn parcel(&mut self, serial: u64) -> &mut Parcel {
+        self.parcels.entry(serial).or_insert_with(Parcel::of_one)
+    }
+}

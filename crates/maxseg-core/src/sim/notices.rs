@@ -1,0 +1,92 @@
+//! News of packets that were too large for a hop, on its way back (RFC 1191 §4, RFC 8201).
+
+use super::flow::Packet;
+use crate::framing::IpVersion;
+use crate::link::{Fate, Lane};
+use crate::path::{IcmpPolicy, LinkSpec};
+use crate::scenario::{End, Scenario};
+use crate::units::{Bytes, Mtu, Time};
+
+/// "Fragmentation needed", for the host that sent the packet.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Notice {
+    pub(super) flow: u32,
+    /// The end of the flow that it goes to.
+    pub(super) to: End,
+    /// What the hop takes.
+    pub(super) mtu: Mtu,
+}
+
+/// Notices on their way. They take each link's delay and the time for their bytes, wait in no queue and
+/// are never lost.
+#[derive(Debug)]
+pub(super) struct Notices {
+    lane: Lane<Notice>,
+    from_sender: Way,
+    from_receiver: Way,
+}
+
+/// For each hop of a direction: whether it tells, and the time from its near end back to the host.
+#[derive(Debug)]
+struct Way(Vec<(IcmpPolicy, Time)>);
+
+impl Way {
+    fn new<'a>(links: impl Iterator<Item = (&'a LinkSpec, &'a LinkSpec)>, ip: IpVersion) -> Self {
+        let bytes = notice_bytes(ip);
+        let mut back = Time::ZERO;
+        let hops = links.map(|(there, here)| {
+            let from_here = (there.icmp, back);
+            back = back + here.delay + here.rate.time_for(here.wire_bytes(bytes));
+            from_here
+        });
+        Self(hops.collect())
+    }
+}
+
+/// With as much of the packet as RFC 792 asks for (IP header and 8 bytes), or RFC 4443 §3.2 (what fits
+/// the smallest MTU).
+const fn notice_bytes(ip: IpVersion) -> Bytes {
+    match ip {
+        IpVersion::V4 => Bytes::new(56),
+        IpVersion::V6 => Bytes::new(1280),
+    }
+}
+
+impl Notices {
+    pub(super) fn new(scenario: &Scenario) -> Self {
+        let hops = &scenario.path.hops;
+        let forward = hops.iter().map(|hop| (&hop.forward, &hop.reverse));
+        let reverse = hops.iter().rev().map(|hop| (&hop.reverse, &hop.forward));
+        Self {
+            lane: Lane::default(),
+            from_sender: Way::new(forward, scenario.ip),
+            from_receiver: Way::new(reverse, scenario.ip),
+        }
+    }
+
+    /// A packet that `from` sent, entering the path at its hop `first`, met this fate.
+    pub(super) fn on_loss(&mut self, from: End, first: u16, packet: &Packet, fate: Fate) {
+        let Fate::TooBig { at, hop, mtu } = fate else {
+            return;
+        };
+        let way = match from {
+            End::Sender => &self.from_sender.0,
+            End::Receiver => &self.from_receiver.0,
+        };
+        let (policy, back) = way[usize::from(hop)];
+        if policy == IcmpPolicy::Send {
+            let back = back - way[usize::from(first)].1;
+            self.lane.insert(at + back, Notice { flow: packet.flow, to: from, mtu });
+        }
+    }
+
+    /// When the next one reaches its host.
+    pub(super) fn next_arrival(&self) -> Time {
+        self.lane.next_arrival()
+    }
+
+    /// The next one to have reached its host by `now`.
+    pub(super) fn pop_due(&mut self, now: Time) -> Option<Notice> {
+        self.lane.pop_due(now).map(|(_, notice)| notice)
+    }
+}

@@ -1,0 +1,163 @@
+use super::world::World;
+use super::*;
+use crate::engine::Unwatched;
+use crate::outcome::LimitedBy;
+use crate::units::Time;
+
+const WIRED: &str = "[[hop]]\nname = \"wired\"\nrate = \"10 Mbit/s\"\ndelay = \"20 ms\"\n";
+
+fn scenario(text: &str) -> Scenario {
+    Scenario::from_toml("test.toml", text).unwrap_or_else(|error| panic!("{error:?}\n{text}"))
+}
+
+fn run(text: &str) -> Outcome {
+    Sim.run(&scenario(text), &mut Unwatched).unwrap()
+}
+
+/// But for the mean wait: the computed form counts the wait of packets still queued at the end.
+fn comparable(mut outcome: Outcome) -> Outcome {
+    outcome.queue_mean_s = None;
+    outcome.flows = outcome.flows.into_iter().map(comparable).collect();
+    outcome
+}
+
+#[test]
+fn staged_links_give_the_same_run() {
+    let radio = "[[hop]]\nname = \"radio\"\nrate = \"2 Mbit/s\"\ndelay = \"100 ms\"\nframe = 128\n";
+    let errors = "errors = { model = \"uniform\", per = \"frame\", rate = 0.01 }\n";
+    let until = "[until]\ntime = \"60 s\"\n";
+    let cross = "[[flow]]\nkind = \"bulk\"\n[[flow]]\nkind = \"cbr\"\nrate = \"300 kbit/s\"\nsize = 700\n\
+                 [[flow]]\nkind = \"ping\"\ninterval = \"100 ms\"\n[[flow]]\nkind = \"bulk\"\nfrom = \"receiver\"\n";
+    let cases = [
+        ("plain", String::new()),
+        ("small queue", "queue = \"8 packets\"\n".to_owned()),
+        ("errors", errors.to_owned()),
+        ("arq", format!("{errors}arq = {{ retries = 2, delay = \"30 ms\" }}\n")),
+        ("policer", "policer = { rate = \"1 Mbit/s\", burst = \"15 kB\" }\n".to_owned()),
+        ("burst", "burst = \"30 kB\"\n".to_owned()),
+        ("red", "queue = { limit = \"60 packets\", discipline = \"red\" }\n".to_owned()),
+        ("jitter", "jitter = \"20 ms\"\n".to_owned()),
+        ("copies", "duplicate = 0.02\n".to_owned()),
+    ];
+    for (name, keys) in cases {
+        for flows in ["", cross] {
+            let scenario = scenario(&format!("{WIRED}{radio}{keys}{flows}{until}"));
+            // Jitter on the way back sits on its first link: that way is staged in both runs.
+            let computed = Sim.run(&scenario, &mut Unwatched).unwrap();
+            let mut world = World::staged(&scenario, Blind);
+            world.run(&mut Unwatched).unwrap();
+            assert!(computed.payload_bytes.unwrap() > 100_000, "{name}");
+            assert_eq!(comparable(world.outcome(&scenario)), comparable(computed), "{name}");
+        }
+    }
+}
+
+#[test]
+fn flows_on_a_part_of_the_path_share_what_they_cross() {
+    let hops = format!("{WIRED}{}", WIRED.replace("wired", "second").replace("10 Mbit", "20 Mbit"));
+    let flow = |hops: &str| {
+        format!(
+            "[[flow]]\nkind = \"cbr\"\nrate = \"8 Mbit/s\"\nrate_counts = \"packet\"\nsize = 972\n{hops}"
+        )
+    };
+    // 8 Mbit/s alone pass. Two of them overload a hop of 10 Mbit/s, where they meet, but not one of 20.
+    for (hops_of_second, passes) in
+        [("hops = [\"wired\"]\n", 10.0), ("hops = [\"second\"]\n", 16.0)]
+    {
+        let outcome =
+            run(&format!("{hops}{}{}[until]\ntime = \"20 s\"\n", flow(""), flow(hops_of_second)));
+        let passed = outcome.goodput_bps.unwrap() * 1000.0 / 972.0 / 1e6;
+        assert!((passed / passes - 1.0).abs() < 0.01, "{hops_of_second}: {passed} is not {passes}");
+        let shares: Vec<f64> = outcome.flows.iter().map(|flow| flow.goodput_bps.unwrap()).collect();
+        assert!(shares.iter().all(|bps| *bps > 0.2 * outcome.goodput_bps.unwrap()), "{shares:?}");
+    }
+}
+
+#[test]
+fn tcp_on_the_middle_hop_has_its_own_round_trip() {
+    let path = format!("{WIRED}{}", WIRED.replace("wired", "second").replace("20 ms", "100 ms"));
+    let bulk = "[[flow]]\nkind = \"bulk\"\nhops = [\"wired\"]\n[[flow]]\nkind = \"ping\"\nhops = [\"second\"]\nfrom = \"receiver\"\n";
+    let window = "[receiver]\nwindow = \"64 segments\"\n";
+    let outcome = run(&format!("{path}{bulk}{window}[until]\ntime = \"20 s\"\n"));
+    let [tcp, ping] = outcome.flows.as_slice() else { panic!("two flows") };
+    assert!(tcp.rtt_min_s.unwrap() < 0.045, "{tcp:?}");
+    assert!((ping.ping_mean_s.unwrap() - 0.2).abs() < 0.001, "{ping:?}");
+    assert!(tcp.goodput_bps.unwrap() > 8e6, "{tcp:?}");
+}
+
+#[test]
+fn datagrams_above_the_mtu_are_cut_or_turned_back() {
+    let narrow = WIRED.replace("wired", "narrow") + "mtu = 576\n";
+    let flow = "[[flow]]\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\nsize = 1400\nstop = \"4 s\"\n[until]\ntime = \"5 s\"\n";
+    let with = |settings: &str, hop: &str| run(&format!("{WIRED}{narrow}{hop}{flow}{settings}"));
+    let cut = with("[sender]\ndf = false\n", "");
+    assert_eq!((cut.segment_loss, cut.limited_by), (Some(0.0), Some(LimitedBy::Application)));
+    for hop in ["", "icmp = \"drop\"\n"] {
+        let whole = with("", hop);
+        assert_eq!((whole.segment_loss, whole.limited_by), (Some(1.0), Some(LimitedBy::PathMtu)));
+    }
+    // IPv6 is not fragmented on the way, whatever DF would say.
+    assert_eq!(
+        with("[sender]\ndf = false\n", "[hop.reverse]\nicmp = \"send\"\n").segment_loss,
+        Some(0.0)
+    );
+    let v6 = run(&format!("ip = 6\n{WIRED}{narrow}{flow}[sender]\ndf = false\n"));
+    assert_eq!(v6.segment_loss, Some(1.0));
+}
+
+#[test]
+fn news_of_a_small_mtu_comes_after_the_way_back() {
+    use super::flow::{Cargo, Packet};
+    use super::notices::Notices;
+    use crate::link::Fate;
+    use crate::scenario::End;
+    use crate::units::Mtu;
+
+    let scenario = scenario(&format!(
+        "{WIRED}{}{}",
+        WIRED.replace("wired", "second"),
+        WIRED.replace("wired", "third")
+    ));
+    let mut notices = Notices::new(&scenario);
+    let packet = Packet::new(3, Cargo::Datagram);
+    let fate = |hop| Fate::TooBig { at: Time::from_secs(1), hop, mtu: Mtu::new(576).unwrap() };
+    // Two hops of 20 ms and 56 bytes at 10 Mbit/s.
+    notices.on_loss(End::Sender, 0, &packet, fate(2));
+    assert_eq!(notices.next_arrival(), Time::from_nanos(1_000_000_000 + 2 * (20_000_000 + 44_800)));
+    // From its own first hop at once, wherever that is.
+    notices.on_loss(End::Receiver, 1, &packet, fate(1));
+    assert_eq!(notices.next_arrival(), Time::from_secs(1));
+    let notice = notices.pop_due(Time::from_secs(1)).unwrap();
+    assert_eq!((notice.flow, notice.to, notice.mtu.get()), (3, End::Receiver, 576));
+    // A black hole says nothing.
+    let silent = self::scenario(&format!("{WIRED}icmp = \"drop\"\n"));
+    let mut notices = Notices::new(&silent);
+    notices.on_loss(End::Sender, 0, &packet, fate(0));
+    assert_eq!(notices.next_arrival(), Time::NEVER);
+}
+
+#[test]
+fn codel_takes_the_delay_out_of_a_bulk_flow() {
+    let mean = |queue: &str| {
+        let outcome = run(&format!("{WIRED}queue = {queue}\n[until]\ntime = \"60 s\"\n"));
+        (outcome.queue_mean_s.unwrap(), outcome.goodput_bps.unwrap())
+    };
+    let (tail, full) = mean("{ limit = \"500 packets\" }");
+    let (codel, kept) = mean("{ limit = \"500 packets\", discipline = \"codel\" }");
+    assert!(codel < 0.03 && tail > 0.1, "{codel} s with CoDel, {tail} s without");
+    assert!(kept > 0.85 * full, "{kept} against {full} bit/s");
+}
+
+#[test]
+fn what_is_repeated_on_the_link_tcp_does_not_see() {
+    let radio = "[[hop]]\nrate = \"2 Mbit/s\"\ndelay = \"100 ms\"\nframe = 128\nerrors = { model = \"uniform\", per = \"frame\", rate = 0.05 }\n";
+    let rest = "[receiver]\nwindow = \"60 segments\"\n[until]\ntime = \"100 s\"\n";
+    let bare = run(&format!("{radio}{rest}"));
+    let arq = run(&format!("{radio}arq = {{ retries = 3, delay = \"20 ms\" }}\n{rest}"));
+    assert!(arq.goodput_bps.unwrap() > 10.0 * bare.goodput_bps.unwrap());
+    // 12 frames: 1 − 0.95¹² = 46%; after three repeats 12 × 6.25·10⁻⁶.
+    assert!(
+        arq.segment_loss.unwrap() < 1e-3 && bare.segment_loss.unwrap() > 0.4,
+        "{arq:?} {bare:?}"
+    );
+}

@@ -1,17 +1,17 @@
 //! What the way back of acknowledgements allows (RFC 3449 §3.1).
 
-/// A path whose two directions differ. Rates in bits per second, sizes in bytes.
+/// A path whose two directions differ. Rates in bits per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AckPath {
     /// The slowest link's rate towards the receiver.
     pub forward: f64,
     /// The slowest link's rate back to the sender.
     pub reverse: f64,
-    /// A data packet on the wire.
+    /// A data packet on the wire, in bits.
     pub data: f64,
-    /// An acknowledgement on the wire.
+    /// An acknowledgement on the wire, in bits.
     pub ack: f64,
-    /// Payload of a data packet.
+    /// Payload of a data packet, in bits.
     pub payload: f64,
     /// Segments per acknowledgement, b.
     pub per_ack: f64,
@@ -31,12 +31,12 @@ impl AckPath {
 
     /// Acknowledgements that the way back carries in a second.
     pub fn acks_per_second(&self) -> f64 {
-        self.reverse / (8.0 * self.ack)
+        self.reverse / self.ack
     }
 
     /// Payload in bits per second that these acknowledge.
     pub fn payload_limit(&self) -> f64 {
-        self.acks_per_second() * self.per_ack * 8.0 * self.payload
+        self.acks_per_second() * self.per_ack * self.payload
     }
 
     /// The forward link's own limit of payload in bits per second.
@@ -58,9 +58,9 @@ mod tests {
     const RFC: AckPath = AckPath {
         forward: 10e6,
         reverse: 50e3,
-        data: 1000.0,
-        ack: 40.0,
-        payload: 960.0,
+        data: 8000.0,
+        ack: 320.0,
+        payload: 7680.0,
         per_ack: 1.0,
     };
 

@@ -83,7 +83,7 @@ impl Cardwell {
         -libm::expm1(self.segments * libm::log1p(-self.loss))
     }
 
-    /// Segments that slow start sends up to its first loss, E\[d_ss\]. The paper's form exceeds the whole
+    /// Segments that slow start sends up to its first loss, `E[d_ss]`. The paper's form exceeds the whole
     /// transfer by up to one segment; there is no more than the whole.
     pub fn sent_in_slow_start(&self) -> f64 {
         let p = self.loss;
@@ -93,7 +93,7 @@ impl Cardwell {
         (self.any_loss() * (1.0 - p) / p + 1.0).min(self.segments)
     }
 
-    /// The window that slow start would reach with nothing to bound it, E\[W_ss\].
+    /// The window that slow start would reach with nothing to bound it, `E[W_ss]`.
     pub fn slow_start_window(&self) -> f64 {
         let growth = self.growth();
         self.sent_in_slow_start() * (growth - 1.0) / growth + self.initial_window / growth

@@ -56,7 +56,7 @@ impl Cubic {
         self.factor() * libm::pow(self.rtt / self.loss, 0.75)
     }
 
-    /// Reno's mean window with one acknowledgement a segment, √(3/2p). The estimate W_est is built to
+    /// Reno's mean window with one acknowledgement a segment, √(3/2p). The estimate `W_est` is built to
     /// have the same mean: it adds 3(1 − β)/(1 + β) segments a round where Reno adds one.
     pub fn reno_window(&self) -> f64 {
         libm::sqrt(1.5 / self.loss)
@@ -85,7 +85,7 @@ impl Cubic {
 }
 
 /// Seconds from a loss at `window` segments until the window is that large again: the cubic's
-/// K = ∛(W·(1 − β)/C) (RFC 9438 equation 2), or what W_est needs at 3(1 − β)/(1 + β) segments a round
+/// K = ∛(W·(1 − β)/C) (RFC 9438 equation 2), or what `W_est` needs at 3(1 − β)/(1 + β) segments a round
 /// trip of `rtt` seconds, whichever is sooner. RFC values of C and β.
 pub fn regain_time(window: f64, rtt: f64) -> f64 {
     let by_cubic = libm::cbrt(window * (1.0 - BETA) / AGGRESSIVENESS);

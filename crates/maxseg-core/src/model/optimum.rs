@@ -7,6 +7,7 @@ use super::Formula;
 use super::frames::Frames;
 use super::pftk::Pftk;
 use crate::units::{Bytes, Probability};
+use crate::window::rate_per_round_trip;
 
 /// The best size of datagrams that are sent as fast as the link allows, each lost for good with any of
 /// its frames.
@@ -95,7 +96,7 @@ impl Tcp {
         let segments = libm::floor(self.window / payload.get() as f64).max(1.0);
         let all = payload.get() as f64 + self.frames.header.get() as f64;
         let bounds = [
-            (segments * bits / self.rtt, Formula::Window),
+            (rate_per_round_trip(segments * payload.get() as f64, self.rtt), Formula::Window),
             (self.rate * payload.get() as f64 / all, Formula::Link),
             self.by_loss(loss, segments, bits),
         ];

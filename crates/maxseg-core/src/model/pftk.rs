@@ -141,6 +141,11 @@ pub fn ratio_to_simulation(loss: f64) -> Option<(f64, f64)> {
     around(&MEASURED, loss)
 }
 
+/// The same for [`Pftk::approximate_send_rate`].
+pub fn approximation_to_simulation(loss: f64) -> Option<(f64, f64)> {
+    around(&MEASURED_APPROXIMATION, loss)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -42,11 +42,15 @@ impl Recovery {
         (self.path() + self.queue) / self.segment
     }
 
-    /// Rounds until half of that window has grown to fill the path; none where the queue holds as much as
+    /// Bytes by which half of that window falls short of the path; none where the queue holds as much as
     /// the path: half the window is then a full path.
+    fn missing(&self) -> f64 {
+        (self.path() - self.queue).max(0.0) / 2.0
+    }
+
+    /// Rounds until the path is full again.
     pub fn rounds(&self) -> f64 {
-        let missing = (self.path() - (self.path() + self.queue) / 2.0).max(0.0);
-        self.per_ack * missing / self.segment
+        self.per_ack * self.missing() / self.segment
     }
 
     /// The same in seconds: each of these rounds is a bare round trip, since nothing waits.
@@ -57,8 +61,7 @@ impl Recovery {
     /// Bytes that the path would have carried meanwhile: it begins half empty (with no queue), ends full,
     /// and grows evenly.
     pub fn unused(&self) -> f64 {
-        let missing = (self.path() - self.queue).max(0.0) / 2.0;
-        missing / self.rtt * self.time() / 2.0
+        self.missing() / self.rtt * self.time() / 2.0
     }
 
     /// How fast the rate grows, in bits per second each second: 8·s/(b·R²).

@@ -2,10 +2,12 @@
 
 use crate::framing::Framing;
 use crate::units::{BitsPerSec, Bytes, Mtu};
+use crate::window::rate_per_round_trip;
 
 /// Full packets that a link carries in a second (§4.1.1); not a whole number.
 pub fn frames_per_second(rate: BitsPerSec, framing: Framing, mtu: Mtu) -> f64 {
-    rate.get() as f64 / framing.on_wire(mtu.bytes()).bits() as f64
+    let packet = framing.on_wire(mtu.bytes()).get() * framing.bits_per_byte();
+    rate.get() as f64 / packet as f64
 }
 
 /// The maximum achievable TCP throughput in bits per second: the payload of the *whole* packets that fit
@@ -18,7 +20,7 @@ pub fn max_throughput(rate: BitsPerSec, framing: Framing, mtu: Mtu, headers: Byt
 /// What a window of `window` bytes lets through each round trip of `rtt` seconds, at most `max`; in bits
 /// per second (§3.3.1, figure 3.3.1).
 pub fn throughput_with_window(window: f64, rtt: f64, max: f64) -> f64 {
-    (8.0 * window / rtt).min(max)
+    rate_per_round_trip(window, rtt).min(max)
 }
 
 /// Seconds in which `bytes` go at `throughput` bits per second: the ideal transfer time (§4.1.2).

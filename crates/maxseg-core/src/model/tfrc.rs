@@ -11,7 +11,7 @@ pub struct Tfrc {
     /// Loss *events* as a share of packets, p; above 0 and at most 1. Losses within one round trip are
     /// one event.
     pub loss_events: f64,
-    /// The retransmission timeout t_RTO in seconds.
+    /// The retransmission timeout `t_RTO` in seconds.
     pub timeout: f64,
     /// Packets per acknowledgement, b.
     pub per_ack: f64,
@@ -23,13 +23,18 @@ impl Tfrc {
         Self { segment, rtt, loss_events, timeout: 4.0 * rtt, per_ack: 1.0 }
     }
 
-    /// The rate that a TCP would have, X_Bps, in bytes per second.
+    /// The rate that a TCP would have, `X_Bps`, in bytes per second.
     pub fn rate(&self) -> f64 {
         let (p, b) = (self.loss_events, self.per_ack);
         let rounds = self.rtt * libm::sqrt(2.0 * b * p / 3.0);
-        let timeouts =
-            self.timeout * 3.0 * libm::sqrt(3.0 * b * p / 8.0) * p * (1.0 + 32.0 * p * p);
+        let timeouts = self.timeout * self.timeouts_per_loss() * p * (1.0 + 32.0 * p * p);
         self.segment / (rounds + timeouts)
+    }
+
+    /// How many timeouts the equation counts for each loss, 3·√(3bp/8): a share while it is below 1, which
+    /// PFTK takes for its most.
+    pub fn timeouts_per_loss(&self) -> f64 {
+        3.0 * libm::sqrt(3.0 * self.per_ack * self.loss_events / 8.0)
     }
 }
 

@@ -28,7 +28,7 @@ const CORE: [&[&str]; 11] = [
 const PROGRAM: [&[&str]; 6] = [
     &["failure", "environment", "shipped"],
     &["printer"],
-    &["experiment"],
+    &["experiment", "calc"],
     &["capture"],
     &["report", "runner"],
     &["cli", "main"],

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
 
 use maxseg_core::engine::{Engine, Unwatched};
-use maxseg_core::model::{Model, pftk};
+use maxseg_core::model::{Model, mathis, pftk};
 use maxseg_core::scenario::Scenario;
 use maxseg_core::sim::Sim;
 use maxseg_core::stats::Summary;
@@ -98,10 +98,11 @@ fn goodput(engine: &mut dyn Engine, scenario: &Scenario) -> f64 {
     engine.run(scenario, &mut Unwatched).unwrap().goodput_bps.unwrap()
 }
 
-/// What [`pftk::MEASURED`] promises: within it, but for a twentieth that five seeds leave open.
+/// What [`pftk::MEASURED`], [`pftk::MEASURED_APPROXIMATION`] and [`mathis::MEASURED`] promise: within it,
+/// but for a twentieth that five seeds leave open.
 #[test]
 #[expect(clippy::print_stdout, reason = "the table is what a reader of the test run wants")]
-fn pftk_is_as_far_off_as_it_says() {
+fn loss_formulas_are_as_far_off_as_they_say() {
     let senders = [
         "rto = { min = \"200 ms\" }",
         "rto = { min = \"200 ms\" }\nlimited_transmit = false",
@@ -109,21 +110,52 @@ fn pftk_is_as_far_off_as_it_says() {
         "",
         "recovery = \"reno\"\nlimited_transmit = false",
     ];
-    for (loss, low, high) in pftk::MEASURED {
+    for (loss, ..) in pftk::MEASURED {
         for sender in senders {
             let text = format!(
                 "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"50 ms\"\nerrors = {{ model = \"uniform\", rate = {loss} }}\n\
                  [receiver]\ndelayed_ack = false\n[until]\ntime = \"3000 s\"\n[sender]\n{sender}"
             );
-            let mut scenario = Scenario::from_toml("pftk", &text).unwrap();
-            let model = goodput(&mut Model, &scenario);
+            let mut scenario = Scenario::from_toml("loss", &text).unwrap();
+            let full = goodput(&mut Model, &scenario);
+            let (approximation, square_root) = by_simpler_formulas(&scenario, loss);
             let samples = (1..=5).map(|seed| {
                 scenario.seed = seed;
                 goodput(&mut Sim, &scenario)
             });
-            let ratio = model / Summary::of(&samples.collect::<Vec<_>>()).mean;
-            println!("loss {loss}: {ratio:.3} ({})", sender.replace('\n', ", "));
-            assert!((0.95 * low..1.05 * high).contains(&ratio), "{loss} {sender}: {ratio}");
+            let simulated = Summary::of(&samples.collect::<Vec<_>>()).mean;
+            let formulas = [
+                ("pftk", &pftk::MEASURED[..], full),
+                ("pftk approximation", &pftk::MEASURED_APPROXIMATION[..], approximation),
+                ("mathis", &mathis::MEASURED[..], square_root),
+            ];
+            for (name, measured, formula) in formulas {
+                let ratio = formula / simulated;
+                println!("loss {loss}: {name} {ratio:.3} ({})", sender.replace('\n', ", "));
+                let (_, low, high) = *measured.iter().find(|point| point.0 >= loss).unwrap();
+                assert!(
+                    (0.95 * low..1.05 * high).contains(&ratio),
+                    "{name} at {loss}, {sender}: {ratio}"
+                );
+            }
         }
     }
+}
+
+/// PFTK's approximation and the square-root law for the scenario's only hop, in bits per second.
+fn by_simpler_formulas(scenario: &Scenario, loss: f64) -> (f64, f64) {
+    let mss = scenario.mss(&scenario.flows[0]).effective.bytes();
+    let (packet, ack) = (mss + scenario.tcp_ip_headers(), scenario.tcp_ip_headers());
+    let airtime = scenario.path.hops[0].forward.rate.time_for(packet + ack);
+    let rtt = (scenario.path.propagation_rtt() + airtime).as_secs_f64();
+    let bits = mss.bits() as f64;
+    let pftk = pftk::Pftk {
+        loss,
+        rtt,
+        // The round trip does not vary: the timer stands at its minimum.
+        first_timeout: scenario.sender.rto.min.as_secs_f64(),
+        per_ack: 1.0,
+        largest_window: f64::INFINITY,
+    };
+    (bits * pftk.approximate_send_rate(), bits * mathis::rate(loss, rtt, 1.0))
 }

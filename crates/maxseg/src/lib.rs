@@ -1,12 +1,14 @@
 //! The command line of maxseg: read, run, report.
 //!
-//! `cli` has a file for each command; `experiment` is what they were asked for; `runner` runs it on all
-//! cores and keeps what is done; `report` turns results into text, JSON, CSV, Parquet and a page with
-//! pictures; `capture` turns a simulated run into a capture file. Modules use only those to their left (`cargo xtask layers` checks it):
+//! `cli` has a file for each command; `calc` one for each formula; `experiment` is what commands were
+//! asked for; `runner` runs it on all cores and keeps what is done; `report` turns results into text,
+//! JSON, CSV, Parquet and a page with pictures; `capture` turns a simulated run into a capture file.
+//! Modules use only those to their left (`cargo xtask layers` checks it):
 //!
-//! `failure environment shipped · printer · experiment · capture · report runner · cli`
+//! `failure environment shipped · printer · experiment calc · capture · report runner · cli`
 #![forbid(unsafe_code)]
 
+mod calc;
 mod capture;
 mod cli;
 mod environment;

@@ -31,6 +31,12 @@ impl Arq {
         }
         self.residual(e).complement() / e.complement()
     }
+
+    /// The share of tries that bring a unit across, 1 − e: what repeats leave of the channel, whatever
+    /// the segment size and however many there may be.
+    pub fn channel_efficiency(e: Probability) -> f64 {
+        e.complement()
+    }
 }
 
 #[cfg(test)]

@@ -141,6 +141,12 @@ impl ErrorModel {
 }
 
 impl GilbertElliott {
+    /// The chance of an error of one unit, or of a packet at a moment: the mean over both states.
+    pub fn mean(&self) -> Probability {
+        let rate = self.rate.get();
+        Probability::clamped((1.0 - rate) * self.good.get() + rate * self.bad.get())
+    }
+
     /// Chances to leave the good and the bad state at each step of a chain with bad runs of `burst`.
     fn steps(&self, burst: f64) -> (f64, f64) {
         let rate = self.rate.get();

@@ -278,7 +278,7 @@ impl<'a> Transfer<'a> {
             let against = match mathis::range(self.loss, pftk.window(), pftk.largest_window) {
                 mathis::Range::Good => "within its range",
                 mathis::Range::Doubtful => {
-                    "up to a fifth too high above 1% loss or below 10 segments"
+                    "too high above 1% loss or below 10 segments: timeouts begin to count"
                 }
                 mathis::Range::Outside => {
                     "outside its range: it knows neither timeouts nor a largest window"

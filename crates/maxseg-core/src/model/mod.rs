@@ -5,12 +5,22 @@
 //! allow (PFTK). Datagrams get their rate less what is lost; echo requests the round trip with what bulk
 //! flows leave standing in the queue.
 
+pub mod ack_path;
 mod bulk;
+pub mod cardwell;
 mod caveats;
+pub mod cubic;
 mod datagrams;
+pub mod fec;
+pub mod frames;
 pub mod mathis;
+pub mod measured;
+pub mod optimum;
 pub mod pftk;
+pub mod recovery;
+pub mod rfc6349;
 pub mod saw_tooth;
+pub mod tfrc;
 mod way;
 
 use crate::engine::{Caveat, Engine, EngineError, Watch, size_caveats};

@@ -3,6 +3,8 @@
 //! Padhye, Firoiu, Towsley, Kurose, "Modeling TCP Throughput: A Simple Model and its Empirical
 //! Validation", SIGCOMM 1998.
 
+use super::measured::{Measured, around};
+
 /// What the model needs to know. Rates come out in segments per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pftk {
@@ -109,7 +111,7 @@ pub const VALID_UP_TO: f64 = 0.2;
 /// acknowledgement per segment; Reno and NewReno, with and without limited transmit, minimum RTO 0.2 s
 /// and 1 s. The low end is NewReno with limited transmit, which avoids timeouts that the model counts.
 /// `tests/agreement.rs` measures it again.
-pub const MEASURED: [(f64, f64, f64); 8] = [
+pub const MEASURED: [Measured; 8] = [
     (0.001, 0.91, 0.95),
     (0.003, 0.87, 0.96),
     (0.01, 0.79, 0.99),
@@ -120,14 +122,28 @@ pub const MEASURED: [(f64, f64, f64); 8] = [
     (0.3, 2.6, 4.0),
 ];
 
-/// How far the model is from a packet-level simulation at this loss, by the nearest measured points on
-/// both sides; `None` beyond the last of them.
+/// The same for [`Pftk::approximate_send_rate`] ÷ the simulator's goodput, T₀ at the minimum RTO and no
+/// largest window: the same runs.
+pub const MEASURED_APPROXIMATION: [Measured; 8] = [
+    (0.001, 0.94, 0.98),
+    (0.003, 0.92, 1.01),
+    (0.01, 0.86, 1.08),
+    (0.03, 0.74, 1.16),
+    (0.05, 0.67, 1.17),
+    (0.1, 0.61, 1.14),
+    (0.2, 0.65, 1.2),
+    (0.3, 1.1, 2.2),
+];
+
+/// How far the model's goodput is from a packet-level simulation at this loss; `None` where nothing was
+/// measured.
 pub fn ratio_to_simulation(loss: f64) -> Option<(f64, f64)> {
-    let above = MEASURED.iter().position(|(measured, ..)| *measured >= loss)?;
-    let around = &MEASURED[above.saturating_sub(1)..=above];
-    let low = around.iter().map(|(_, low, _)| *low).fold(f64::INFINITY, f64::min);
-    let high = around.iter().map(|(_, _, high)| *high).fold(0.0, f64::max);
-    Some((low, high))
+    around(&MEASURED, loss)
+}
+
+/// The same for [`Pftk::approximate_send_rate`].
+pub fn approximation_to_simulation(loss: f64) -> Option<(f64, f64)> {
+    around(&MEASURED_APPROXIMATION, loss)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The commands, in four rooms: See, Explain, Try, Set.
 
+mod calc;
 mod check;
 mod completions;
 mod demo;
@@ -63,6 +64,8 @@ enum Command {
     Run(run::RunArgs),
     /// Check a scenario: how many points, how long, which caveats
     Check(check::CheckArgs),
+    /// Compute one formula, with its source and range
+    Calc(calc::CalcArgs),
     /// See in a minute what this is for
     Demo(demo::DemoArgs),
     /// List the TCP stacks that a scenario can name
@@ -77,7 +80,7 @@ enum Command {
 const ROOMS: [(&str, &[&str]); 5] = [
     ("See", &[]),
     ("Explain", &[]),
-    ("Try", &["run", "check"]),
+    ("Try", &["run", "check", "calc"]),
     ("Set", &[]),
     ("And", &["demo", "stacks", "schema", "completions", "help"]),
 ];
@@ -136,6 +139,7 @@ impl Command {
         match self {
             Self::Run(args) => run::run(args, printer),
             Self::Check(args) => check::run(args, printer),
+            Self::Calc(args) => calc::run(args, printer),
             Self::Demo(args) => demo::run(args, printer),
             Self::Stacks(args) => stacks::run(args, printer),
             Self::Schema(args) => schema::run(args, printer),

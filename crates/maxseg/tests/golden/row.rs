@@ -102,6 +102,11 @@ impl Row {
         }
     }
 
+    /// Something that no rule understands.
+    pub(crate) fn fault(&mut self, what: String) {
+        self.faults.push(what);
+    }
+
     /// Everything wrong with the row, columns that no rule knows included.
     pub(crate) fn faults(self) -> Vec<String> {
         let id = self.cells.get("id").map_or_else(String::new, |(id, _)| format!("{id}: "));

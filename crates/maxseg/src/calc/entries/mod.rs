@@ -1,0 +1,46 @@
+//! Every formula, a file each. To add one: a file with its `ENTRY`, and two lines here.
+
+mod ack_path;
+mod arq;
+mod bdp;
+mod cardwell;
+mod common;
+mod cubic;
+mod fec;
+mod frames;
+mod gilbert;
+mod mathis;
+mod optimum_datagram;
+mod optimum_tcp;
+mod overhead;
+mod pftk;
+mod recovery;
+mod rfc6349;
+mod rto;
+mod tfrc;
+mod window;
+
+use super::Entry;
+
+/// In the order in which each group lists them.
+pub(crate) static ENTRIES: &[&Entry] = &[
+    &overhead::ENTRY,
+    &bdp::ENTRY,
+    &window::ENTRY,
+    &rto::ENTRY,
+    &recovery::ENTRY,
+    &ack_path::ENTRY,
+    &rfc6349::ENTRY,
+    &mathis::ENTRY,
+    &pftk::FULL,
+    &pftk::APPROXIMATION,
+    &tfrc::ENTRY,
+    &cubic::ENTRY,
+    &cardwell::ENTRY,
+    &frames::ENTRY,
+    &gilbert::ENTRY,
+    &arq::ENTRY,
+    &fec::ENTRY,
+    &optimum_datagram::ENTRY,
+    &optimum_tcp::ENTRY,
+];

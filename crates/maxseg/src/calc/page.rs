@@ -1,0 +1,183 @@
+//! How formulas and their answers look: on a terminal, and as JSON.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::answer::Answer;
+use super::parameter::{Described, Presence};
+use super::{ENTRIES, Entry, Group, Inputs};
+use crate::printer::Printer;
+
+/// Columns of text.
+const WIDTH: usize = 96;
+
+/// Every formula, a line each, by group.
+pub(crate) fn list(printer: Printer) -> String {
+    let mut text = String::new();
+    for group in Group::ALL {
+        let _ = writeln!(text, "{}:", group.title());
+        for entry in ENTRIES.iter().filter(|entry| entry.group == group) {
+            let name = printer.bold(&format!("{:17}", entry.name));
+            let _ = writeln!(text, "  {name} {}", entry.about);
+        }
+    }
+    text.push_str(
+        "\n`maxseg calc NAME` says what a formula needs, where it holds, and gives an example.\n",
+    );
+    text
+}
+
+/// What a formula is, needs and holds for.
+pub(crate) fn described(entry: &Entry, printer: Printer) -> String {
+    let mut text = format!("{}: {}\n\n", printer.bold(entry.name), entry.about);
+    let usage = format!("maxseg calc {} {}", entry.name, usage(entry));
+    let _ = writeln!(text, "Usage:\n{}\nParameters:", wrapped(&usage, 2));
+    for parameter in entry.parameters {
+        let _ = writeln!(text, "  {:14} {}", parameter.name, kind(parameter));
+        text.push_str(&wrapped(parameter.meaning, 17));
+    }
+    let sections =
+        [("Formula", entry.formula), ("Source", entry.source), ("Range", &(entry.range)())];
+    for (title, words) in sections {
+        let _ = write!(text, "\n{title}:\n{}", wrapped(words, 2));
+    }
+    let _ = writeln!(text, "\nExample:\n  maxseg calc {} {}", entry.name, entry.example);
+    text
+}
+
+/// `rate=… rtt=… [mss=1460] [window=…]`
+fn usage(entry: &Entry) -> String {
+    let words = entry.parameters.iter().map(|parameter| match parameter.presence {
+        Presence::Required => format!("{}=…", parameter.name),
+        Presence::Default(value) => format!("[{}={value}]", parameter.name),
+        Presence::Without(_) => format!("[{}=…]", parameter.name),
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// `a share above 0 and below 1, required`
+fn kind(parameter: &Described) -> String {
+    let bounds = parameter.bounds_in_words();
+    let space = if bounds.is_empty() { "" } else { " " };
+    let absent = match parameter.presence {
+        Presence::Required => "required".to_owned(),
+        Presence::Default(value) => format!("default {value}"),
+        Presence::Without(meaning) => format!("without it {meaning}"),
+    };
+    format!("{}{space}{bounds}, {absent}", parameter.kind)
+}
+
+/// What came out, for people.
+pub(crate) fn answered(entry: &Entry, answer: &Answer, printer: Printer) -> String {
+    let mut text = String::new();
+    let names = answer.figures.iter().map(|figure| figure.name.len());
+    let width = names.max().unwrap_or(0);
+    for figure in &answer.figures {
+        let name = figure.name.replace('_', " ");
+        let _ = writeln!(text, "{name:width$}  {}", printer.bold(&figure.text()));
+    }
+    for warning in &answer.warnings {
+        let _ = write!(text, "warning:\n{}", wrapped(warning, 2));
+    }
+    let source = format!("{}. `maxseg calc {}` says where it holds.", entry.source, entry.name);
+    for line in wrapped(&source, 0).lines() {
+        let _ = writeln!(text, "{}", printer.dim(line));
+    }
+    text
+}
+
+/// What came out, for programs.
+pub(crate) fn answered_json(entry: &Entry, inputs: &Inputs<'_>, answer: &Answer) -> String {
+    let results: Vec<Value> = answer.figures.iter().map(super::answer::Figure::json).collect();
+    let document = json!({
+        "schema_version": 1,
+        "name": entry.name,
+        "inputs": inputs.json(),
+        "results": results,
+        "warnings": answer.warnings,
+        "formula": entry.formula,
+        "source": entry.source,
+        "range": (entry.range)(),
+    });
+    format!("{document}\n")
+}
+
+/// What a formula is, for programs.
+pub(crate) fn described_json(entry: &Entry) -> String {
+    let mut document = json!({ "schema_version": 1 });
+    if let (Some(document), Value::Object(entry)) = (document.as_object_mut(), about(entry)) {
+        document.extend(entry);
+    }
+    format!("{document}\n")
+}
+
+/// Every formula, for programs.
+pub(crate) fn list_json() -> String {
+    let formulas: Vec<Value> = ENTRIES.iter().map(|entry| about(entry)).collect();
+    format!("{}\n", json!({ "schema_version": 1, "formulas": formulas }))
+}
+
+fn about(entry: &Entry) -> Value {
+    let parameters: Vec<Value> = entry
+        .parameters
+        .iter()
+        .map(|parameter| {
+            let default = match parameter.presence {
+                Presence::Default(value) => Some(value),
+                Presence::Required | Presence::Without(_) => None,
+            };
+            json!({
+                "name": parameter.name,
+                "kind": parameter.kind,
+                "bounds": parameter.bounds_in_words(),
+                "required": parameter.presence == Presence::Required,
+                "default": default,
+                "meaning": parameter.meaning,
+            })
+        })
+        .collect();
+    json!({
+        "name": entry.name,
+        "group": entry.group.title(),
+        "about": entry.about,
+        "parameters": parameters,
+        "formula": entry.formula,
+        "source": entry.source,
+        "range": (entry.range)(),
+        "example": format!("maxseg calc {} {}", entry.name, entry.example),
+    })
+}
+
+/// Paragraphs of at most [`WIDTH`] columns, each line behind `indent` spaces.
+fn wrapped(text: &str, indent: usize) -> String {
+    let mut wrapped = String::new();
+    for paragraph in text.lines() {
+        let mut line = " ".repeat(indent);
+        for word in paragraph.split_whitespace() {
+            let is_first = line.len() == indent;
+            if !is_first && line.chars().count() + 1 + word.chars().count() > WIDTH {
+                let _ = writeln!(wrapped, "{line}");
+                line = " ".repeat(indent);
+            } else if !is_first {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        let _ = writeln!(wrapped, "{line}");
+    }
+    wrapped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end_in_time_and_lose_no_word() {
+        let text = "a long word and another ".repeat(40);
+        let lines = wrapped(&text, 4);
+        assert!(lines.lines().all(|line| line.len() <= WIDTH && line.starts_with("    ")));
+        assert_eq!(lines.split_whitespace().count(), text.split_whitespace().count());
+    }
+}

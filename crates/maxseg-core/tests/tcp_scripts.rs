@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use maxseg_core::settings::SettingsSpec;
-use maxseg_core::tcp::{Config, Receiver, Segment, Sender, Timestamps};
+use maxseg_core::tcp::{Config, Options, Receiver, SackBlocks, Segment, Sender, Timestamps};
 use maxseg_core::units::{Bytes, Mss, Time};
 
 #[test]
@@ -292,13 +292,14 @@ fn options(mut segment: Segment, words: &mut VecDeque<&str>) -> Result<Segment, 
                 words.pop_front();
                 for block in words.pop_front().unwrap_or("?").split(',') {
                     let (from, to) = block.split_once(':').ok_or(format!("`{block}`?"))?;
-                    segment.sack.push(segment.ack, number(from)? + 1, number(to)? + 1);
+                    let ack = segment.ack;
+                    kept(&mut segment).sack.push(ack, number(from)? + 1, number(to)? + 1);
                 }
             }
             "ts" | "echo" => {
                 words.pop_front();
                 let at = time(words.pop_front().unwrap_or("?"))?;
-                segment.timestamps = Some(Timestamps { value: at, echo: at });
+                kept(&mut segment).timestamps = Some(Timestamps { value: at, echo: at });
             }
             "ce" => segment.marked = words.pop_front().is_some(),
             "ece" => segment.echoes_marks = words.pop_front().is_some(),
@@ -307,6 +308,12 @@ fn options(mut segment: Segment, words: &mut VecDeque<&str>) -> Result<Segment, 
         }
     }
     Ok(segment)
+}
+
+fn kept(segment: &mut Segment) -> &mut Options {
+    segment
+        .options
+        .get_or_insert_with(|| Box::new(Options { sack: SackBlocks::NONE, timestamps: None }))
 }
 
 /// `1000:2000`, or `1000:2000 again`.
@@ -337,7 +344,7 @@ fn describe_ack(segment: &Segment) -> String {
     }
     let mut text = format!("ack {}", segment.ack - 1);
     let blocks: Vec<String> = segment
-        .sack
+        .sack()
         .iter(segment.ack)
         .map(|(from, to)| format!("{}:{}", from - 1, to - 1))
         .collect();
@@ -347,7 +354,7 @@ fn describe_ack(segment: &Segment) -> String {
     if segment.echoes_marks {
         text += " ece";
     }
-    if let Some(timestamps) = segment.timestamps {
+    if let Some(timestamps) = segment.timestamps() {
         write!(text, " echo {}ms", timestamps.echo.as_nanos() / 1_000_000).unwrap();
     }
     format!("{text} win {}", segment.window)

@@ -42,8 +42,15 @@ impl ErrorProcess {
 
     /// Whether the next packet, which goes on the wire at `starts`, is damaged. Packets must come in
     /// the order in which they go on the wire.
-    #[inline]
+    #[inline(always)]
     pub fn draw(&mut self, exposure: &Exposure, starts: Time) -> bool {
+        if let (Running::None, true) = (&self.now, self.later.is_empty()) {
+            return false;
+        }
+        self.draw_any(exposure, starts)
+    }
+
+    fn draw_any(&mut self, exposure: &Exposure, starts: Time) -> bool {
         if !self.later.is_empty() {
             self.advance(starts);
         }
@@ -66,6 +73,8 @@ impl ErrorProcess {
     fn advance(&mut self, now: Time) {
         while let Some((_, model, stream)) = self.later.pop_if(|(at, _, _)| *at <= now) {
             self.now = match model {
+                // What never errs draws nothing.
+                model if !model.is_active() => Running::None,
                 ErrorModel::None => Running::None,
                 ErrorModel::List { lost } => Running::Listed { lost, next: 0, drawn: 0 },
                 ErrorModel::Uniform { per, rate } => {

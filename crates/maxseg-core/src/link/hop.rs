@@ -111,7 +111,7 @@ impl Hop {
     }
 
     /// A packet comes at `now`; packets come in order of time.
-    #[inline]
+    #[inline(always)]
     pub fn admit(&mut self, now: Time, packet: impl Into<IpPacket>) -> Fate {
         let packet = packet.into();
         if self.special.is_some() {

@@ -42,6 +42,18 @@ impl<P> Lane<P> {
         self.packets.pop_front()
     }
 
+    /// The next packet, where it lies.
+    #[inline]
+    pub fn front_mut(&mut self) -> Option<&mut P> {
+        self.packets.front_mut().map(|(_, packet)| packet)
+    }
+
+    /// The next packet is done with.
+    #[inline]
+    pub fn drop_front(&mut self) {
+        self.packets.pop_front();
+    }
+
     /// The next packet, if it arrives at or before `now`.
     #[inline]
     pub fn pop_due(&mut self, now: Time) -> Option<(Time, P)> {

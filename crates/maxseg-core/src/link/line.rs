@@ -69,7 +69,7 @@ impl<P: Cargo> Line<P> {
 
     /// The same, telling of each link that the packet comes to which it is, when, and what becomes of the
     /// packet there; as far as that is known now, and the packet stays one and whole.
-    #[inline]
+    #[inline(always)]
     pub fn send_seen(
         &mut self,
         now: Time,
@@ -135,6 +135,18 @@ impl<P: Cargo> Line<P> {
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, P)> {
         self.arriving.pop()
+    }
+
+    /// The next packet to reach its host, where it lies.
+    #[inline]
+    pub fn first_arriving(&mut self) -> Option<&mut P> {
+        self.arriving.front_mut()
+    }
+
+    /// The same packet is done with.
+    #[inline]
+    pub fn drop_first_arriving(&mut self) {
+        self.arriving.drop_front();
     }
 
     /// When something happens on the way next: call [`Line::advance`] then, after everything that hosts

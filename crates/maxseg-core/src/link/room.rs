@@ -50,7 +50,7 @@ impl Room {
         })
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn has_place(
         &mut self,
         now: Time,
@@ -68,7 +68,7 @@ impl Room {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn enter(&mut self, waits: bool, start: Time, departs: Time) {
         match self {
             Self::Packets { gone, oldest } => {

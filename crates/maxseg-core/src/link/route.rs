@@ -59,7 +59,7 @@ impl Route {
 
     /// The same, telling of each hop that the packet comes to which it is, when, and what becomes of
     /// the packet there.
-    #[inline]
+    #[inline(always)]
     pub fn admit_seen(
         &mut self,
         now: Time,

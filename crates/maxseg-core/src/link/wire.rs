@@ -82,14 +82,15 @@ impl Wire {
 
     /// Send a packet from `start` on, right after the one before if `back_to_back`. Gives the time
     /// when its last bit leaves, and whether it is damaged.
-    #[inline]
+    #[inline(always)]
     pub(super) fn send(
         &mut self,
         start: Time,
         back_to_back: bool,
         packet: IpPacket,
     ) -> (Time, bool) {
-        let cost = self.cost(packet);
+        let slot = self.slot(packet);
+        let cost = &self.known[slot];
         let mut nanos = start.as_nanos() + cost.whole_nanos;
         self.carry = if back_to_back { self.carry + cost.remainder } else { cost.remainder };
         if self.carry >= self.rate {
@@ -141,13 +142,19 @@ impl Wire {
         self.spec.rate.time_for_bits(bytes * self.spec.framing.bits_per_byte())
     }
 
-    #[inline]
     fn cost(&mut self, packet: IpPacket) -> Cost {
+        let slot = self.slot(packet);
+        self.known[slot]
+    }
+
+    /// Where the cost of a packet stands, which is found out first if need be.
+    #[inline(always)]
+    fn slot(&mut self, packet: IpPacket) -> usize {
         let slot = packet.slot(self.known.len());
         if self.known[slot].packet != packet {
             self.learn(slot, packet);
         }
-        self.known[slot]
+        slot
     }
 
     #[cold]

@@ -12,7 +12,7 @@ use crate::tcp::{Config, Receiver, Segment, Sender};
 use crate::units::{BitsPerSec, Bytes, Mtu, Time};
 
 /// A packet on its way.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Packet {
     pub(super) flow: u32,
     pub(super) cargo: Cargo,
@@ -40,7 +40,7 @@ impl crate::link::Cargo for Packet {
 }
 
 /// What a packet carries.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) enum Cargo {
     Segment(Segment),
     Datagram,
@@ -308,7 +308,7 @@ impl Connection {
         }
         let options = match self.options {
             Options::Absent => return self.header.with_payload(segment.len),
-            Options::BlocksAlone => segment.sack.bytes(),
+            Options::BlocksAlone => segment.sack().bytes(),
             Options::Padded => segment.option_bytes(),
         };
         IpPacket::from(self.header.length() + segment.payload() + options)

@@ -1,6 +1,5 @@
 //! News of packets that were too large for a hop, on its way back (RFC 1191 §4, RFC 8201).
 
-use super::flow::Packet;
 use crate::framing::IpVersion;
 use crate::link::{Fate, Lane};
 use crate::path::{IcmpPolicy, LinkSpec};
@@ -64,8 +63,8 @@ impl Notices {
         }
     }
 
-    /// A packet that `from` sent, entering the path at its hop `first`, met this fate.
-    pub(super) fn on_loss(&mut self, from: End, first: u16, packet: &Packet, fate: Fate) {
+    /// A packet of `flow` that `from` sent, entering the path at its hop `first`, met this fate.
+    pub(super) fn on_loss(&mut self, from: End, first: u16, flow: u32, fate: Fate) {
         let Fate::TooBig { at, hop, mtu } = fate else {
             return;
         };
@@ -76,7 +75,7 @@ impl Notices {
         let (policy, back) = way[usize::from(hop)];
         if policy == IcmpPolicy::Send {
             let back = back - way[usize::from(first)].1;
-            self.lane.insert(at + back, Notice { flow: packet.flow, to: from, mtu });
+            self.lane.insert(at + back, Notice { flow, to: from, mtu });
         }
     }
 

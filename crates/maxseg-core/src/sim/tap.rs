@@ -354,9 +354,9 @@ impl FlowFacts {
             mss: host.mss.filter(|_| segment.syn),
             window_scale: host.window.shift.filter(|_| segment.syn),
             sack_permitted: self.sack && self.speaks && segment.syn,
-            sack: if self.speaks { segment.sack } else { SackBlocks::NONE },
+            sack: if self.speaks { segment.sack() } else { SackBlocks::NONE },
             timestamps: segment
-                .timestamps
+                .timestamps()
                 .filter(|_| self.speaks)
                 .map(|timestamps| (clock(timestamps.value), clock(timestamps.echo))),
             // RFC 3168 §6.1.1: both flags in a SYN ask for ECN, one in its answer agrees.
@@ -365,7 +365,7 @@ impl FlowFacts {
             unwrapped: if self.speaks {
                 0
             } else {
-                u8::try_from(segment.sack.bytes().get()).unwrap_or(0)
+                u8::try_from(segment.sack().bytes().get()).unwrap_or(0)
             },
             repeated: segment.repeated,
         }

@@ -107,7 +107,6 @@ fn datagrams_above_the_mtu_are_cut_or_turned_back() {
 
 #[test]
 fn news_of_a_small_mtu_comes_after_the_way_back() {
-    use super::flow::{Cargo, Packet};
     use super::notices::Notices;
     use crate::link::Fate;
     use crate::scenario::End;
@@ -119,20 +118,19 @@ fn news_of_a_small_mtu_comes_after_the_way_back() {
         WIRED.replace("wired", "third")
     ));
     let mut notices = Notices::new(&scenario);
-    let packet = Packet::new(3, Cargo::Datagram);
     let fate = |hop| Fate::TooBig { at: Time::from_secs(1), hop, mtu: Mtu::new(576).unwrap() };
     // Two hops of 20 ms and 56 bytes at 10 Mbit/s.
-    notices.on_loss(End::Sender, 0, &packet, fate(2));
+    notices.on_loss(End::Sender, 0, 3, fate(2));
     assert_eq!(notices.next_arrival(), Time::from_nanos(1_000_000_000 + 2 * (20_000_000 + 44_800)));
     // From its own first hop at once, wherever that is.
-    notices.on_loss(End::Receiver, 1, &packet, fate(1));
+    notices.on_loss(End::Receiver, 1, 3, fate(1));
     assert_eq!(notices.next_arrival(), Time::from_secs(1));
     let notice = notices.pop_due(Time::from_secs(1)).unwrap();
     assert_eq!((notice.flow, notice.to, notice.mtu.get()), (3, End::Receiver, 576));
     // A black hole says nothing.
     let silent = self::scenario(&format!("{WIRED}icmp = \"drop\"\n"));
     let mut notices = Notices::new(&silent);
-    notices.on_loss(End::Sender, 0, &packet, fate(0));
+    notices.on_loss(End::Sender, 0, 3, fate(0));
     assert_eq!(notices.next_arrival(), Time::NEVER);
 }
 

@@ -139,7 +139,8 @@ impl<E: Eyes> World<E> {
         }
     }
 
-    /// The next packet reaches the host at `end`.
+    /// The next packet reaches the host at `end`. It is looked at where it lies: moving it costs more than
+    /// all that it brings about.
     #[inline]
     fn arrive(&mut self, end: End) {
         let now = self.now;
@@ -147,40 +148,50 @@ impl<E: Eyes> World<E> {
             End::Receiver => &mut self.net.to_receiver,
             End::Sender => &mut self.net.to_sender,
         };
-        let Some((_, packet)) = line.pop() else {
+        let Some(packet) = line.first_arriving() else {
             return;
         };
-        let flow = &mut self.flows[packet.flow as usize];
+        let index = packet.flow;
+        let flow = &mut self.flows[index as usize];
         if E::LOOK {
-            let view = self.net.eyes.look_again(end.other(), &packet, flow.shape(&packet));
+            let view = self.net.eyes.look_again(end.other(), packet, flow.shape(packet));
             self.net.eyes.see(now, CapturePoint::Host(end), false, view);
         }
-        let passage = flow.passage(end);
-        match (&mut flow.traffic, packet.cargo) {
-            (Traffic::Tcp(connection), Cargo::Segment(mut segment)) => {
+        let mut reply = None;
+        match (&mut flow.traffic, &mut packet.cargo) {
+            (Traffic::Tcp(connection), Cargo::Segment(segment)) => {
                 segment.marked = packet.marked;
                 if end == flow.from {
                     let finished = connection.sender.is_done();
-                    connection.sender.on_ack(now, &segment);
+                    connection.sender.on_ack(now, segment);
                     if connection.sender.is_done() && !finished {
                         self.unfinished = self.unfinished.map(|count| count - 1);
                     }
                 } else {
-                    connection.receiver.on_segment(now, &segment);
+                    connection.receiver.on_segment(now, segment);
                 }
-                self.net.pump(now, packet.flow, flow, end);
-                self.net.wake = self.net.wake.min(flow.deadline());
             }
             (Traffic::Datagrams(datagrams), Cargo::Datagram) => datagrams.delivered += 1,
             (Traffic::Echo(echo), Cargo::EchoRequest { sent }) => {
                 echo.answered_at_far_end += 1;
-                let reply = Packet::new(packet.flow, Cargo::EchoReply { sent });
-                if let Some(at) = self.net.send(now, end, reply, echo.packet, passage) {
-                    flow.losses.push(now, at);
-                }
+                reply = Some((*sent, echo.packet));
             }
-            (Traffic::Echo(echo), Cargo::EchoReply { sent }) => echo.round_trips.record(now - sent),
+            (Traffic::Echo(echo), Cargo::EchoReply { sent }) => {
+                echo.round_trips.record(now - *sent);
+            }
             (_, cargo) => unreachable!("a flow carries its own kind of packet, not {cargo:?}"),
+        }
+        line.drop_first_arriving();
+        if let Traffic::Tcp(_) = flow.traffic {
+            self.net.pump(now, index, flow, end);
+            self.net.wake = self.net.wake.min(flow.deadline());
+        }
+        if let Some((sent, shape)) = reply {
+            let reply = Packet::new(index, Cargo::EchoReply { sent });
+            let passage = flow.passage(end);
+            if let Some(at) = self.net.send(now, end, reply, shape, passage) {
+                flow.losses.push(now, at);
+            }
         }
     }
 
@@ -267,7 +278,7 @@ impl<E> Net<E> {
 
 impl<E: Eyes> Net<E> {
     /// The host at `from` sends `packet`. Gives when it is lost, if that is known.
-    #[inline]
+    #[inline(always)]
     fn send(
         &mut self,
         now: Time,
@@ -280,6 +291,7 @@ impl<E: Eyes> Net<E> {
             End::Sender => &mut self.to_receiver,
             End::Receiver => &mut self.to_sender,
         };
+        let flow = packet.flow;
         let eyes = &mut self.eyes;
         let view = eyes.look(now, from, &mut packet, shape);
         eyes.see(now, CapturePoint::Host(from), false, view);
@@ -293,7 +305,7 @@ impl<E: Eyes> Net<E> {
         });
         match sent {
             Sent::OnItsWay => None,
-            Sent::Lost(fate) => Some(self.on_loss(from, passage, &packet, fate)),
+            Sent::Lost(fate) => Some(self.on_loss(from, passage, flow, fate)),
             Sent::Undecided => {
                 self.wake = self.wake.min(line.next_event()).max(now);
                 None
@@ -302,8 +314,8 @@ impl<E: Eyes> Net<E> {
     }
 
     /// A packet that `from` sent is lost: its sender may hear of it. Gives when.
-    fn on_loss(&mut self, from: End, passage: Passage, packet: &Packet, fate: Fate) -> Time {
-        self.notices.on_loss(from, passage.first, packet, fate);
+    fn on_loss(&mut self, from: End, passage: Passage, flow: u32, fate: Fate) -> Time {
+        self.notices.on_loss(from, passage.first, flow, fate);
         self.wake = self.wake.min(self.notices.next_arrival());
         fate.at()
     }
@@ -324,7 +336,7 @@ impl<E: Eyes> Net<E> {
             };
             while let Some((packet, fate)) = line(self) {
                 let flow = &mut flows[packet.flow as usize];
-                let at = self.on_loss(from, flow.passage(from), &packet, fate);
+                let at = self.on_loss(from, flow.passage(from), packet.flow, fate);
                 if packet.counts() {
                     flow.losses.push(now, at);
                 }
@@ -345,8 +357,9 @@ impl<E: Eyes> Net<E> {
                 let shape = connection.packet(&segment);
                 connection.sent.count(shape);
                 let passage = Passage { ect: segment.markable, ..passage };
+                let has_payload = segment.len > 0;
                 if let Some(at) = self.send(now, end, packet(segment), shape, passage)
-                    && segment.len > 0
+                    && has_payload
                 {
                     flow.losses.push(now, at);
                 }

@@ -93,7 +93,7 @@ impl Receiver {
     }
 
     /// A segment has come.
-    #[inline]
+    #[inline(always)]
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
         let (start, end) = (segment.seq, segment.end());
         if self.timestamps {
@@ -128,13 +128,13 @@ impl Receiver {
     }
 
     /// The next acknowledgement to send, if one is due.
-    #[inline]
+    #[inline(always)]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         if self.syn_ack_due {
             self.syn_ack_due = false;
             self.stats.packets += 1;
             let ack = Segment { seq: 0, syn: true, ..Segment::ack(self.next, self.window.in_syn) };
-            return Some(Segment { timestamps: self.timestamp(now), ..ack });
+            return Some(ack.with_options(SackBlocks::NONE, self.timestamp(now)));
         }
         if !self.ack_due {
             return None;
@@ -150,13 +150,11 @@ impl Receiver {
         };
         let mut ack = Segment::ack(self.next, window);
         ack.echoes_marks = self.echoing_marks;
-        if self.timestamps {
-            ack.timestamps = self.timestamp(now);
+        if !self.timestamps && self.sack.is_none() {
+            return Some(ack);
         }
-        if let Some(sack) = &mut self.sack {
-            ack.sack = sack.blocks(self.next);
-        }
-        Some(ack)
+        let blocks = self.sack.as_mut().map_or(SackBlocks::NONE, |sack| sack.blocks(self.next));
+        Some(ack.with_options(blocks, self.timestamp(now)))
     }
 
     /// When a delayed acknowledgement or a window update must go; [`Time::NEVER`] while none waits.
@@ -178,7 +176,7 @@ impl Receiver {
         &self.stats
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_in_order(&mut self, now: Time) {
         let Some(rule) = self.delayed_ack else {
             self.ack_due = true;
@@ -217,7 +215,7 @@ impl Receiver {
 
     /// RFC 7323 §4.3: the timestamp of the segment that the next acknowledgement answers first.
     fn remember_timestamp(&mut self, segment: &Segment) {
-        if let Some(Timestamps { value, .. }) = segment.timestamps
+        if let Some(Timestamps { value, .. }) = segment.timestamps()
             && segment.seq <= self.acknowledged.max(1)
             && self.recent_timestamp.is_none_or(|recent| recent <= value)
         {
@@ -226,7 +224,8 @@ impl Receiver {
     }
 
     fn timestamp(&self, now: Time) -> Option<Timestamps> {
-        self.recent_timestamp.map(|echo| Timestamps { value: now, echo })
+        let echo = self.recent_timestamp.filter(|_| self.timestamps)?;
+        Some(Timestamps { value: now, echo })
     }
 
     /// RFC 3168 §6.1.3: marks are echoed until the sender says that it has reduced its window.

@@ -1,8 +1,9 @@
 use crate::framing::{TCP_SACK_BLOCK, TCP_TIMESTAMPS};
 use crate::units::{Bytes, Time};
 
-/// A TCP segment, as far as the simulation tells segments apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A TCP segment, as far as the simulation tells segments apart. Small, because it is moved often: what
+/// most segments have not is kept apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of a header")]
 pub struct Segment {
     /// Number of the first payload byte; 0 is the SYN.
@@ -25,7 +26,14 @@ pub struct Segment {
     pub echoes_marks: bool,
     /// Whether its sender has reduced its window (CWR).
     pub reduced: bool,
-    /// What was received beyond `ack` (RFC 2018).
+    /// The options that come and go after the handshake.
+    pub options: Option<Box<Options>>,
+}
+
+/// Options of a segment after the handshake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// What was received beyond the acknowledged number (RFC 2018).
     pub sack: SackBlocks,
     /// The timestamps option (RFC 7323 §3).
     pub timestamps: Option<Timestamps>,
@@ -53,8 +61,7 @@ impl Segment {
         marked: false,
         echoes_marks: false,
         reduced: false,
-        sack: SackBlocks::NONE,
-        timestamps: None,
+        options: None,
     };
 
     /// An acknowledgement without payload.
@@ -73,12 +80,34 @@ impl Segment {
         Bytes::new(self.len as u64)
     }
 
+    /// The same with options, if there are any.
+    #[must_use]
+    pub fn with_options(mut self, sack: SackBlocks, timestamps: Option<Timestamps>) -> Self {
+        if !sack.is_empty() || timestamps.is_some() {
+            self.options = Some(Box::new(Options { sack, timestamps }));
+        }
+        self
+    }
+
+    /// The timestamps option.
+    #[inline]
+    pub fn timestamps(&self) -> Option<Timestamps> {
+        self.options.as_ref().and_then(|options| options.timestamps)
+    }
+
+    /// The SACK option.
+    #[inline]
+    pub fn sack(&self) -> SackBlocks {
+        self.options.as_ref().map_or(SackBlocks::NONE, |options| options.sack)
+    }
+
     /// Bytes that its options take in the header, padded: timestamps 12 (RFC 7323 appendix A), SACK
     /// blocks 8 each after 4 (RFC 2018 §3). Those of a SYN are the handshake's business.
     #[inline]
     pub fn option_bytes(&self) -> Bytes {
-        let timestamps = if self.timestamps.is_some() { TCP_TIMESTAMPS } else { Bytes::ZERO };
-        let sack = if self.sack.is_empty() { 0 } else { 4 + self.sack.bytes().get() };
+        let timestamps = if self.timestamps().is_some() { TCP_TIMESTAMPS } else { Bytes::ZERO };
+        let sack = self.sack();
+        let sack = if sack.is_empty() { 0 } else { 4 + sack.bytes().get() };
         timestamps + Bytes::new(sack)
     }
 }
@@ -123,10 +152,10 @@ impl SackBlocks {
     }
 
     /// The blocks as `(start, end)`, of a segment that acknowledges `ack`.
-    pub fn iter(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.blocks[..usize::from(self.count)].iter().map(move |(from, len)| {
-            let start = ack.wrapping_add_signed(i64::from(*from));
-            (start, start + u64::from(*len))
+    pub fn iter(self, ack: u64) -> impl Iterator<Item = (u64, u64)> {
+        self.blocks.into_iter().take(usize::from(self.count)).map(move |(from, len)| {
+            let start = ack.wrapping_add_signed(i64::from(from));
+            (start, start + u64::from(len))
         })
     }
 }

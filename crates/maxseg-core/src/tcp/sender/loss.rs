@@ -9,7 +9,7 @@ use super::{
 pub(super) const DUPLICATES: u32 = 3;
 
 impl Sender {
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_new_ack(&mut self, now: Time, segment: &Segment) {
         let ack = segment.ack;
         if self.sack.is_some() && self.on_new_sack(now, segment) {
@@ -34,13 +34,13 @@ impl Sender {
     }
 
     /// All up to the acknowledged number has arrived.
-    #[inline]
+    #[inline(always)]
     pub(super) fn advance(&mut self, now: Time, segment: &Segment) {
         self.duplicate_acks = 0;
         self.limited_sent = 0;
         self.una = segment.ack;
         self.nxt = self.nxt.max(segment.ack);
-        self.take_sample(now, segment.ack, segment.timestamps);
+        self.take_sample(now, segment.ack, segment.timestamps());
         self.restart_timer(now);
     }
 

@@ -8,7 +8,7 @@ mod undo;
 
 use super::cc::{AckSample, Congestion, CongestionControl, CongestionSample, Controller};
 use super::stats::{Limit, SenderStats};
-use super::{Config, Rto, Segment, Timestamps};
+use super::{Config, Rto, SackBlocks, Segment, Timestamps};
 use crate::settings::{FirstLoss, RecoveryName};
 use crate::units::{Bytes, Time};
 use black_hole::BlackHole;
@@ -140,10 +140,10 @@ impl Sender {
     }
 
     /// An acknowledgement has come.
-    #[inline]
+    #[inline(always)]
     pub fn on_ack(&mut self, now: Time, segment: &Segment) {
         self.account(now);
-        if let Some(timestamps) = segment.timestamps {
+        if let Some(timestamps) = segment.timestamps() {
             self.peer_timestamp = timestamps.value;
         }
         if !self.established {
@@ -210,7 +210,7 @@ impl Sender {
     }
 
     /// The next segment to send, if any may go.
-    #[inline]
+    #[inline(always)]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         if self.burst == 0
             && !self.resend_first
@@ -338,7 +338,7 @@ impl Sender {
     }
 
     /// Charge the time since the last event to what limited the sender.
-    #[inline]
+    #[inline(always)]
     pub fn account(&mut self, now: Time) {
         let span = now.since(self.since);
         self.stats.limited[self.limit as usize] += span;
@@ -371,7 +371,7 @@ impl Sender {
         self.una = 1;
         self.nxt = 1;
         self.peer_window = u64::from(segment.window);
-        self.take_sample(now, 1, segment.timestamps);
+        self.take_sample(now, 1, segment.timestamps());
         if lost_syn {
             self.rto.after_lost_syn();
         }
@@ -401,7 +401,7 @@ impl Sender {
     }
 
     /// Something happened: up to `burst` segments may go, `extra` bytes beyond the congestion window.
-    #[inline]
+    #[inline(always)]
     fn open_up(&mut self, burst: u32, extra: u64) {
         let window = (self.cc.cwnd().get() + extra).min(self.peer_window).min(self.send_buffer);
         self.edge = self.una + window;
@@ -409,7 +409,7 @@ impl Sender {
     }
 
     /// Which limit the last poll met.
-    #[inline]
+    #[inline(always)]
     fn what_limits(&self) -> Limit {
         let cwnd = self.cc.cwnd().get();
         if self.nxt >= self.end {
@@ -425,7 +425,7 @@ impl Sender {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn transmit(&mut self, now: Time, seq: u64, len: u64) -> Segment {
         let end = seq + len;
         let repeated = seq < self.max;
@@ -455,17 +455,18 @@ impl Sender {
         self.with_options(now, segment)
     }
 
-    #[inline]
-    fn with_options(&self, now: Time, mut segment: Segment) -> Segment {
-        if self.timestamps {
-            segment.timestamps = Some(Timestamps { value: now, echo: self.peer_timestamp });
+    #[inline(always)]
+    fn with_options(&self, now: Time, segment: Segment) -> Segment {
+        if !self.timestamps {
+            return segment;
         }
-        segment
+        let timestamps = Timestamps { value: now, echo: self.peer_timestamp };
+        segment.with_options(SackBlocks::NONE, Some(timestamps))
     }
 
     /// RFC 6298 §3: one segment at a time is timed, none that was sent twice; with timestamps every
     /// acknowledgement of new data is a sample (RFC 7323 §4.1).
-    #[inline]
+    #[inline(always)]
     fn take_sample(&mut self, now: Time, ack: u64, timestamps: Option<Timestamps>) {
         if let Some(Timestamps { echo, .. }) = timestamps {
             self.rto.on_sample(echo, now);
@@ -481,7 +482,7 @@ impl Sender {
     }
 
     /// RFC 6298 §5.3, and §5.2 when nothing is outstanding.
-    #[inline]
+    #[inline(always)]
     fn restart_timer(&mut self, now: Time) {
         if self.una < self.max {
             self.start_timer(now);

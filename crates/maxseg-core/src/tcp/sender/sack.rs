@@ -70,7 +70,7 @@ impl SackRecovery {
     /// Whether the blocks of `segment` tell anything new.
     fn learn(&mut self, segment: &Segment) -> bool {
         let mut new = 0;
-        for (start, end) in segment.sack.iter(segment.ack) {
+        for (start, end) in segment.sack().iter(segment.ack) {
             // Below the acknowledged number it is a report of a duplicate (RFC 2883 §4).
             if start >= segment.ack {
                 new += self.received.insert(start, end);

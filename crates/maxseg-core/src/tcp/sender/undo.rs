@@ -39,7 +39,7 @@ impl Sender {
     /// Looks at an acknowledgement for a sign that the last cut was needless.
     pub(super) fn look_for_needless_cut(&mut self, now: Time, segment: &Segment) {
         let Some(episode) = &mut self.episode else { return };
-        if let Some(timestamps) = segment.timestamps
+        if let Some(timestamps) = segment.timestamps()
             && segment.ack > self.una
         {
             // RFC 3522 §3.2 step 5: it answers what was sent before anything was sent again.
@@ -52,7 +52,7 @@ impl Sender {
                 return;
             }
         }
-        if let Some((start, _)) = segment.sack.iter(segment.ack).next()
+        if let Some((start, _)) = segment.sack().iter(segment.ack).next()
             && start < segment.ack
         {
             episode.reported = true;

@@ -1,0 +1,33 @@
+//! A packet costs no allocation: a run of twice the length allocates what one of half the length does.
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+use allocation_counter::measure;
+use maxseg_core::engine::{Engine, Unwatched};
+use maxseg_core::scenario::Scenario;
+use maxseg_core::sim::Sim;
+
+const PATH: &str = "[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"49 packets\"\n\
+                    [[hop]]\nname = \"radio\"\nrate = \"2 Mbit/s\"\ndelay = \"200 ms\"\nqueue = \"49 packets\"\nframe = 128\n\
+                    [sender]\nstack = \"ns2-reno\"\nmss = 536\n[receiver]\nstack = \"ns2-reno\"\nmss = 536\n";
+
+/// Allocations and data packets of a run of so many seconds.
+fn run(more: &str, seconds: u32) -> (u64, u64) {
+    let text = format!("{PATH}{more}[until]\ntime = \"{seconds} s\"\n");
+    let scenario = Scenario::from_toml("test", &text).unwrap();
+    let mut packets = 0;
+    let allocations = measure(|| {
+        packets = Sim.run(&scenario, &mut Unwatched).unwrap().data_packets.unwrap();
+    });
+    (allocations.count_total, packets)
+}
+
+#[test]
+fn a_run_of_twice_the_length_allocates_no_more() {
+    for more in ["", "[[flow]]\nkind = \"bulk\"\n[[flow]]\nkind = \"ping\"\n"] {
+        let (once, packets) = run(more, 500);
+        let (twice, more_packets) = run(more, 1000);
+        assert!(more_packets > packets + 100_000, "{packets} and {more_packets} packets");
+        // What may grow with time: a ring that doubles.
+        assert!(twice <= once + 4, "{once} allocations in 500 s, {twice} in 1000 s");
+    }
+}

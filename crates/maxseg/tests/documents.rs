@@ -4,6 +4,8 @@
 
 use std::process::Command;
 
+use maxseg_core::mss::freebsd::{Buffer, Inputs, Release, decide};
+use maxseg_core::units::{Bytes, Mtu};
 use serde_json::Value;
 
 /// What `sim` makes of a shipped scenario with these arguments: the outcome of every point.
@@ -63,6 +65,28 @@ fn one_factor_explains_them_within_two_percent() {
         // A factor also slows slow start, which no ceiling of the link does: hence not within rounding.
         let off = factor * ours / published - 1.0;
         assert!(off.abs() < 0.02, "{published} Mbit/s: {off:+.4}");
+    }
+}
+
+#[test]
+fn that_kernel_cuts_segments_to_clusters_and_the_window_to_the_route() {
+    let asked = Buffer {
+        size: Bytes::new(896 * 1024),
+        is_default: false,
+        route_pipe: Some(Bytes::new(16 * 1024)),
+    };
+    let inputs = Inputs {
+        mtu: Mtu::new(4352).unwrap(),
+        peer_option: Some(4312),
+        timestamps: true,
+        send: asked,
+        receive: asked,
+        buffer_limit: Bytes::new(1 << 20),
+    };
+    for (release, window_kib) in [(Release::V22, 16), (Release::V22Patched, 896)] {
+        let decision = decide(release, &inputs);
+        assert_eq!(decision.maxseg.value(), Bytes::new(4096), "{release:?}");
+        assert_eq!(decision.receive_buffer.value(), Bytes::new(window_kib * 1024), "{release:?}");
     }
 }
 

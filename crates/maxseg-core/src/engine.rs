@@ -239,6 +239,13 @@ fn mss_caveat(scenario: &Scenario, flow: &Flow, mss: &MssDecision) -> Option<Cav
         );
         return Some(Caveat::new("mss-lowered", text));
     }
-    let lowered = mss.asked.is_some_and(|asked| mss.effective < asked);
-    lowered.then(|| Caveat::new("mss-lowered", format!("{decision}: the receiver offers no more")))
+    let asked = mss.asked.filter(|asked| mss.effective < *asked)?;
+    let reason = if mss.offered_by_receiver < asked {
+        "the receiver offers no more".to_owned()
+    } else if mss.effective.bytes() + mss.options == asked.bytes() {
+        format!("options take {} of every segment", mss.options)
+    } else {
+        "the first link takes no more".to_owned()
+    };
+    Some(Caveat::new("mss-lowered", format!("{decision}: {reason}")))
 }

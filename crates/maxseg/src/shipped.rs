@@ -1,10 +1,13 @@
 //! Scenarios that come with the program.
 
 /// Name and text of every shipped scenario.
-pub(crate) const SCENARIOS: [(&str, &str); 3] = [
+pub(crate) const SCENARIOS: [(&str, &str); 6] = [
     ("slow-tunnel", include_str!("../../../scenarios/slow-tunnel.toml")),
     ("cellular-mss", include_str!("../../../scenarios/cellular-mss.toml")),
     ("cellular-udp", include_str!("../../../scenarios/cellular-udp.toml")),
+    ("cellular-arq", include_str!("../../../scenarios/cellular-arq.toml")),
+    ("fragmenting-router", include_str!("../../../scenarios/fragmenting-router.toml")),
+    ("cable-modem", include_str!("../../../scenarios/cable-modem.toml")),
 ];
 
 /// The shipped scenario called `name`, with or without its ending.

@@ -69,7 +69,7 @@ pub(super) fn of_links(scenario: &Scenario) -> Vec<Caveat> {
             }),
             "two-way",
             "bulk flows from both ends: that acknowledgements of one wait behind data of the other is left out; \
-             where the way back is slow, a flow may get far less (RFC 3449 section 2.2)",
+             where the way back is slow, a flow may get far less (RFC 3449)",
         ),
         (
             !scenario.is_end_to_end(),

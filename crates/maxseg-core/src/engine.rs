@@ -233,10 +233,14 @@ fn mss_caveat(scenario: &Scenario, flow: &Flow, mss: &MssDecision) -> Option<Cav
         return Some(Caveat::new("mss-above-mtu", text));
     }
     if mss.is_lowered_by_path() {
-        let text = format!(
-            "{decision}: the path's smallest MTU is {mtu}, which the sender learns from a hop; its first \
-             segments go twice"
-        );
+        let how = match mss.timeouts {
+            0 => "which the sender learns from a hop; its first segments go twice".to_owned(),
+            n => format!(
+                "of which no hop tells; the sender finds a size that passes after {n} timeouts in a row, until \
+                 which nothing arrives"
+            ),
+        };
+        let text = format!("{decision}: the path's smallest MTU is {mtu}, {how}");
         return Some(Caveat::new("mss-lowered", text));
     }
     let asked = mss.asked.filter(|asked| mss.effective < *asked)?;

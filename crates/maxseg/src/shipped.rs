@@ -1,13 +1,16 @@
 //! Scenarios that come with the program.
 
 /// Name and text of every shipped scenario.
-pub(crate) const SCENARIOS: [(&str, &str); 6] = [
+pub(crate) const SCENARIOS: [(&str, &str); 9] = [
     ("slow-tunnel", include_str!("../../../scenarios/slow-tunnel.toml")),
     ("cellular-mss", include_str!("../../../scenarios/cellular-mss.toml")),
     ("cellular-udp", include_str!("../../../scenarios/cellular-udp.toml")),
     ("fddi-long-delay", include_str!("../../../scenarios/fddi-long-delay.toml")),
     ("stcp-ftp", include_str!("../../../scenarios/stcp-ftp.toml")),
     ("open-transport-modem", include_str!("../../../scenarios/open-transport-modem.toml")),
+    ("cellular-arq", include_str!("../../../scenarios/cellular-arq.toml")),
+    ("fragmenting-router", include_str!("../../../scenarios/fragmenting-router.toml")),
+    ("cable-modem", include_str!("../../../scenarios/cable-modem.toml")),
 ];
 
 /// The shipped scenario called `name`, with or without its ending.

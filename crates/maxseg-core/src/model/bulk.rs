@@ -8,7 +8,7 @@ use crate::engine::Caveat;
 use crate::errors::ErrorModel;
 use crate::framing::{Headers, IpPacket};
 use crate::outcome::{LimitedBy, Outcome};
-use crate::path::QueueLimit;
+use crate::path::{LinkSpec, QueueLimit};
 use crate::scenario::{Flow, Scenario};
 use crate::settings::{RecoveryName, RtoRule, RtoSettings, Settings};
 use crate::units::{Bytes, approx};
@@ -46,6 +46,9 @@ struct Transfer<'a> {
     /// As fast as the receiving application reads; infinite for at once.
     read_bps: f64,
     bottleneck: Slowest<'a>,
+    /// The slowest link of acknowledgements.
+    bottleneck_back: Slowest<'a>,
+    ack: IpPacket,
     per_ack: f64,
 }
 
@@ -56,6 +59,8 @@ struct Verdict {
     formula: Formula,
     /// Mean time in the queue of the slowest link.
     queue: f64,
+    /// Mean time of acknowledgements in the queue of theirs.
+    queue_back: f64,
 }
 
 impl<'a> Transfer<'a> {
@@ -86,7 +91,7 @@ impl<'a> Transfer<'a> {
                 rtt += rule.timeout.as_secs_f64();
             }
         }
-        let ack_time = way.bottleneck_back(ack).seconds;
+        let bottleneck_back = way.bottleneck_back(ack);
         Self {
             scenario,
             flow,
@@ -99,9 +104,11 @@ impl<'a> Transfer<'a> {
             window,
             window_limit,
             link_bps: share * 8.0 * mss / bottleneck.seconds,
-            ack_path_bps: per_ack * 8.0 * mss / ack_time,
+            ack_path_bps: per_ack * 8.0 * mss / bottleneck_back.seconds,
             read_bps: receiver.read_rate.map_or(f64::INFINITY, |rate| rate.get() as f64),
             bottleneck,
+            bottleneck_back,
+            ack,
             per_ack,
             way,
         }
@@ -120,7 +127,7 @@ impl<'a> Transfer<'a> {
     /// The least of all bounds. The window's comes first: it holds where several are equal.
     fn verdict(&self) -> Verdict {
         let bounds = [
-            (rate_per_round_trip(self.window, self.rtt), self.window_limit, Formula::Window),
+            (rate_per_round_trip(self.window, self.cycle()), self.window_limit, Formula::Window),
             (self.read_bps, LimitedBy::ReceiveWindow, Formula::Reader),
             (self.ack_path_bps, LimitedBy::Bandwidth, Formula::AckPath),
             self.link_bound(),
@@ -130,6 +137,7 @@ impl<'a> Transfer<'a> {
             limited_by,
             formula,
             queue: 0.0,
+            queue_back: 0.0,
         };
         let least = bounds.into_iter().fold(by(bounds[0]), |least, bound| {
             if bound.0 < least.goodput_bps { by(bound) } else { least }
@@ -151,12 +159,21 @@ impl<'a> Transfer<'a> {
             | Formula::NothingArrives
             | Formula::Datagrams => 0.0,
         };
-        Verdict { queue, ..least }
+        let is_ack_bound = least.formula == Formula::AckPath;
+        let queue_back = if is_ack_bound { self.standing_acks() } else { 0.0 };
+        Verdict { queue, queue_back, ..least }
     }
 
-    /// The slowest link's bound: all of it, or what a saw-tooth uses where the queue overflows.
+    /// From one window to the next: an acknowledgement of several segments waits until the last of them is
+    /// through the slowest link.
+    fn cycle(&self) -> f64 {
+        self.rtt + (self.per_ack - 1.0) * self.bottleneck.seconds
+    }
+
+    /// The slowest link's bound: all of it, or what a saw-tooth uses where the queue overflows. Losses do
+    /// not lift that bound: where they are rare, the window still grows until the queue is full.
     fn link_bound(&self) -> (f64, LimitedBy, Formula) {
-        if self.overflows_queue() && self.loss <= 0.0 {
+        if self.overflows_queue() {
             let used = self.saw_tooth().utilisation();
             let limit = if used < 0.95 { LimitedBy::Congestion } else { LimitedBy::Bandwidth };
             return (used * self.link_bps, limit, Formula::SawTooth);
@@ -178,7 +195,7 @@ impl<'a> Transfer<'a> {
         } else {
             LimitedBy::Congestion
         };
-        Verdict { goodput_bps, limited_by, formula, queue: 0.0 }
+        Verdict { goodput_bps, limited_by, formula, queue: 0.0, queue_back: 0.0 }
     }
 
     /// Path and queue of the slowest link in packets of this flow.
@@ -187,11 +204,10 @@ impl<'a> Transfer<'a> {
         let wire = link.wire_bytes(self.packet).get() as f64;
         SawTooth {
             path: self.rtt / seconds,
-            queue: match (link.policer, link.queue) {
+            queue: match link.policer {
                 // Tokens that were saved are room as well, only that nobody waits in it.
-                (Some(policer), _) if is_policed => policer.burst.get() as f64 / wire,
-                (_, QueueLimit::Packets(n)) => f64::from(n),
-                (_, QueueLimit::Bytes(bytes)) => bytes.get() as f64 / wire,
+                Some(policer) if is_policed => policer.burst.get() as f64 / wire,
+                _ => room(link, self.packet),
             },
         }
     }
@@ -206,6 +222,13 @@ impl<'a> Transfer<'a> {
         let tooth = self.saw_tooth();
         let held = (self.window / self.mss - tooth.path).clamp(0.0, tooth.queue);
         held / tooth.path * self.rtt
+    }
+
+    /// What the window holds beyond a full path where the way back is the slower one: there it waits as
+    /// acknowledgements.
+    fn standing_acks(&self) -> f64 {
+        let most = room(self.bottleneck_back.link, self.ack) * self.bottleneck_back.seconds;
+        (8.0 * self.window / self.ack_path_bps - self.rtt).clamp(0.0, most)
     }
 
     /// What the estimate leaves out.
@@ -247,8 +270,12 @@ impl<'a> Transfer<'a> {
         if verdict.formula == Formula::SawTooth {
             caveats.push(Caveat::new(
                 "self-induced-loss",
-                "the window is larger than path and queue together, so the flow loses packets of its own making: \
-                 Reno's saw-tooth, without what recovery and slow start cost",
+                format!(
+                    "the window is larger than path and queue together, so the flow loses packets of its own \
+                     making: Reno's saw-tooth, of which one tooth takes about {}, without what recovery and slow \
+                     start cost",
+                    approx::time(0.5 * (tooth.path + tooth.queue) * self.per_ack * self.rtt)
+                ),
             ));
         }
         if verdict.formula == Formula::PftkFull {
@@ -304,8 +331,12 @@ impl<'a> Transfer<'a> {
         let initial = self.sender.initial_window.bytes(mss).get() as f64;
         let growth = 1.0 + 1.0 / self.per_ack;
         let rounds = 1.0 + (libm::log(target / initial) / libm::log(growth)).max(0.0);
-        // While it opens up it carries little of what it carries later.
-        let opening = rounds * self.rtt;
+        // While it opens up it carries little of what it carries later, and while it probes nothing: the
+        // timer doubles with each timeout.
+        let timeouts = self.scenario.mss(self.flow).timeouts;
+        let probing =
+            first_timeout(&self.sender.rto, self.rtt) * (libm::exp2(f64::from(timeouts)) - 1.0);
+        let opening = probing + rounds * self.rtt;
         let all =
             self.active(verdict) + if self.scenario.until.bytes.is_some() { opening } else { 0.0 };
         let share = opening / all;
@@ -314,10 +345,13 @@ impl<'a> Transfer<'a> {
             let text = format!("the run is over before slow start is ({times})");
             Some(Caveat::new("outside-range", text))
         } else if share > 0.02 {
-            let text = format!(
-                "handshake and slow start ({times}) are left out: up to {:.0}% too high",
-                100.0 * share
-            );
+            let what = if timeouts > 0 {
+                "handshake, the search for a size that passes, and slow start"
+            } else {
+                "handshake and slow start"
+            };
+            let text =
+                format!("{what} ({times}) are left out: up to {:.0}% too high", 100.0 * share);
             Some(Caveat::new("start-up", text))
         } else {
             None
@@ -340,7 +374,7 @@ impl<'a> Transfer<'a> {
             Some(_) => self.flow.start.as_secs_f64() + active,
             None => self.scenario.until.time.as_secs_f64(),
         };
-        let rtt = self.rtt + verdict.queue;
+        let rtt = self.rtt + verdict.queue + verdict.queue_back;
         let goodput_bps = verdict.goodput_bps * active / elapsed;
         Outcome {
             goodput_bps: Some(goodput_bps),
@@ -361,6 +395,14 @@ impl<'a> Transfer<'a> {
 
 /// A queue of fewer packets than an initial window overflows with every burst.
 const SMALL_QUEUE: f64 = 10.0;
+
+/// How many packets of this size may wait before `link`.
+fn room(link: &LinkSpec, packet: IpPacket) -> f64 {
+    match link.queue {
+        QueueLimit::Packets(n) => f64::from(n),
+        QueueLimit::Bytes(bytes) => bytes.get() as f64 / link.wire_bytes(packet).get() as f64,
+    }
+}
 
 /// T₀: the timer on a path whose round trip does not vary.
 fn first_timeout(rto: &RtoSettings, rtt: f64) -> f64 {

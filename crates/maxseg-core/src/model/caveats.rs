@@ -5,7 +5,7 @@ use crate::engine::Caveat;
 use crate::errors::ErrorModel;
 use crate::framing::IpPacket;
 use crate::path::{Discipline, HopSpec, LinkSpec};
-use crate::scenario::{FlowKind, Scenario};
+use crate::scenario::{End, FlowKind, Scenario};
 use crate::units::{Bytes, Probability, Time};
 
 /// One caveat for each thing that some link of the path does, and that the formulas leave out.
@@ -62,6 +62,14 @@ pub(super) fn of_links(scenario: &Scenario) -> Vec<Caveat> {
             "arq",
             "repeats count with their mean delay; that they vary the round trip, and so raise the timer, and \
              hold up packets behind, is left out",
+        ),
+        (
+            [End::Sender, End::Receiver].iter().all(|end| {
+                scenario.flows.iter().any(|flow| flow.kind == FlowKind::Bulk && flow.from == *end)
+            }),
+            "two-way",
+            "bulk flows from both ends: that acknowledgements of one wait behind data of the other is left out; \
+             where the way back is slow, a flow may get far less (RFC 3449)",
         ),
         (
             !scenario.is_end_to_end(),

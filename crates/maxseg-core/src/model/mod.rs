@@ -118,7 +118,8 @@ fn estimates(scenario: &Scenario) -> Vec<Estimate> {
             flow.kind == FlowKind::Bulk && flow.from == from && flow.hops.meets(ping.hops)
         });
         bulk.filter_map(|flow| {
-            bulk::estimate(scenario, flow, share(scenario, flow)).outcome.queue_mean_s
+            let outcome = bulk::estimate(scenario, flow, share(scenario, flow)).outcome;
+            Some(outcome.rtt_mean_s? - outcome.rtt_min_s?)
         })
         .fold(0.0, f64::max)
     };

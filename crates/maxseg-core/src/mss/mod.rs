@@ -9,7 +9,9 @@
 //! | Linux | [`linux::decide`] | `tcp_sync_mss`, `tcp_bound_to_half_wnd`, `ipv4_default_advmss` |
 //! | FreeBSD 2.2, patched, modern | [`freebsd::decide`] | `tcp_mss` in `tcp_input.c` |
 //! | Stratus STCP | [`stcp::decide`] | the vendor's note on `default_min_mtu` |
+//! | Linux, where segments vanish | [`black_hole::found`] | `tcp_mtu_probing` in `tcp_timer.c` |
 
+pub mod black_hole;
 mod derivation;
 pub mod freebsd;
 pub mod linux;

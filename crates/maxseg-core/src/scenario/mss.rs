@@ -2,7 +2,7 @@
 
 use super::{Flow, Scenario};
 use crate::framing::{Headers, TCP_TIMESTAMPS};
-use crate::mss::{Derivation, rfc};
+use crate::mss::{Derivation, black_hole, rfc};
 use crate::path::{IcmpPolicy, LinkSpec};
 use crate::settings::{Settings, WindowScale};
 use crate::units::{Bytes, Mss, Mtu};
@@ -24,8 +24,11 @@ pub struct MssDecision {
     /// payload (RFC 6691 §3), and of the path only the first link is known.
     pub initial: Mss,
     /// The same once every hop that tells of packets too large for it has told (RFC 1191). Where DF is
-    /// clear none does, and a hop that is silent never does.
+    /// clear none does, and a hop that is silent never does: there a sender that probes finds a size that
+    /// passes, in its own time.
     pub effective: Mss,
+    /// After how many timeouts in a row it finds that; 0 where it need not.
+    pub timeouts: u32,
 }
 
 impl MssDecision {
@@ -63,15 +66,22 @@ impl Scenario {
             tcp_options: options,
         };
         let path_mtu = told.filter(|_| self.forbids_fragments(flow.from));
-        let settled = rfc::Inputs { path_mtu, ..at_first };
+        let told = segment(&rfc::decide(&rfc::Inputs { path_mtu, ..at_first }).effective);
+        let path_allows = self.mss_for(path);
+        let probes = sender.mtu_probing && self.forbids_fragments(flow.from);
+        let found = probes
+            .then(|| black_hole::found(told, path_allows.bytes().saturating_sub(options)))
+            .flatten();
+        let (effective, timeouts) = found.unwrap_or((told, 0));
         MssDecision {
             asked: sender.mss,
             offered_by_sender,
             offered_by_receiver,
-            path_allows: self.mss_for(path),
+            path_allows,
             options,
             initial: segment(&rfc::decide(&at_first).effective),
-            effective: segment(&rfc::decide(&settled).effective),
+            effective,
+            timeouts,
         }
     }
 

@@ -446,4 +446,9 @@ fn the_path_can_lower_the_segment_size() {
         let mss = draft.scenario().unwrap().mss(&scenario.flows[0]);
         assert!(mss.is_too_large() && mss.effective.get() == 1460, "{set}");
     }
+    // But who probes finds 1024, and half of that, after three timeouts and one more.
+    draft.set_argument("hop.radio.icmp=drop").unwrap();
+    draft.set_argument("sender.mtu_probing=true").unwrap();
+    let mss = draft.scenario().unwrap().mss(&scenario.flows[0]);
+    assert_eq!((mss.effective.get(), mss.timeouts), (512, 4));
 }

@@ -2,22 +2,15 @@
 //! (RFC 2923 §2.1, RFC 4821 §7.7).
 
 use super::{Bytes, CongestionControl, Sender};
+use crate::mss::black_hole::{BASE, SUSPICIOUS, smaller};
 
-/// Watches for timeouts in a row. As Linux does with `tcp_mtu_probing = 1` (`tcp_mtu_probing` in
-/// `net/ipv4/tcp_timer.c`): after `tcp_retries1` of them the segment size falls to `tcp_base_mss`, and
-/// to half of what it is with each one more.
+/// Watches for timeouts in a row, as Linux does with `tcp_mtu_probing = 1`: after three of them the
+/// segment size falls to the base, and to half of what it is with each one more.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct BlackHole {
     in_a_row: u32,
     at: u64,
 }
-
-/// Linux's `tcp_retries1`.
-const SUSPICIOUS: u32 = 3;
-/// Linux's `tcp_base_mss`.
-const BASE: u64 = 1024;
-/// Linux's `tcp_mtu_probe_floor`.
-const FLOOR: u64 = 48;
 
 impl Sender {
     /// The timer expired for what is at the front.
@@ -32,8 +25,7 @@ impl Sender {
         if hole.in_a_row < SUSPICIOUS || self.max - una < self.mss.min(BASE) {
             return;
         }
-        let smaller = if self.mss > BASE { BASE } else { (self.mss / 2).max(FLOOR) };
-        if smaller < self.mss {
+        if let Some(smaller) = smaller(self.mss) {
             self.mss = smaller;
             self.cc.on_mss(Bytes::new(smaller));
         }

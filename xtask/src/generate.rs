@@ -12,18 +12,14 @@ use crate::root;
 /// A file cannot be written, or differs when checked.
 #[expect(clippy::print_stdout, reason = "a command-line program")]
 pub fn run(check: bool) -> Result<()> {
-    let files = [
-        ("docs/reference/scenario.schema.json", maxseg::scenario_schema()),
-        ("docs/reference/results.schema.json", maxseg::results_schema()),
-        ("docs/cellular.svg", maxseg::picture().context("the demo has no picture")?),
-    ];
+    let files = files()?;
     let mut drifted = Vec::new();
     for (name, content) in &files {
         let file = root().join(name);
         if fs::read_to_string(&file).is_ok_and(|present| present == *content) {
             continue;
         }
-        drifted.push(*name);
+        drifted.push(name.clone());
         if !check {
             if let Some(folder) = file.parent() {
                 fs::create_dir_all(folder)?;
@@ -31,12 +27,51 @@ pub fn run(check: bool) -> Result<()> {
             fs::write(&file, content).with_context(|| file.display().to_string())?;
         }
     }
+    for name in left_over(&files)? {
+        if !check {
+            fs::remove_file(root().join(&name)).with_context(|| name.clone())?;
+        }
+        drifted.push(name);
+    }
     match (check, drifted.as_slice()) {
         (_, []) => println!("gen: {} files are as generated", files.len()),
-        (false, drifted) => println!("gen: wrote {}", drifted.join(", ")),
+        (false, drifted) => println!("gen: wrote or removed {}", drifted.join(", ")),
         (true, drifted) => {
             bail!("not as generated: {} (run `cargo xtask gen`)", drifted.join(", "))
         }
     }
     Ok(())
+}
+
+/// Where the manual pages are, and nothing else.
+const MAN: &str = "docs/man";
+
+/// Every generated file with what belongs in it.
+fn files() -> Result<Vec<(String, String)>> {
+    let picture = maxseg::picture().context("the demo has no picture")?;
+    let mut files = vec![
+        ("docs/reference/scenario.schema.json".to_owned(), maxseg::scenario_schema()),
+        ("docs/reference/results.schema.json".to_owned(), maxseg::results_schema()),
+        ("docs/cellular.svg".to_owned(), picture),
+    ];
+    let pages = maxseg::man_pages().into_iter();
+    files.extend(pages.map(|page| (format!("{MAN}/{}", page.file), page.text)));
+    Ok(files)
+}
+
+/// Manual pages of commands that are no more.
+fn left_over(files: &[(String, String)]) -> Result<Vec<String>> {
+    let mut left_over = Vec::new();
+    let folder = root().join(MAN);
+    if !folder.exists() {
+        return Ok(left_over);
+    }
+    for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
+        let name = format!("{MAN}/{}", entry?.file_name().to_string_lossy());
+        if !files.iter().any(|(known, _)| *known == name) {
+            left_over.push(name);
+        }
+    }
+    left_over.sort();
+    Ok(left_over)
 }

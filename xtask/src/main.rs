@@ -22,7 +22,7 @@ enum Command {
     Layers,
     /// Check that every dependency has a permissive licence
     Licences,
-    /// Write what is generated: schemas, the README's picture
+    /// Write what is generated: schemas, manual pages, the README's picture
     Gen {
         /// Only say what would change, and fail if anything would
         #[arg(long)]

@@ -31,6 +31,10 @@ fn names() -> Vec<String> {
 fn every_formula_is_listed_in_its_group() {
     let wanted = [
         "overhead",
+        "mss",
+        "tunnel",
+        "fragments",
+        "plateau",
         "bdp",
         "window",
         "rto",

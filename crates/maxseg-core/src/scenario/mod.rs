@@ -30,6 +30,7 @@ pub use hop_range::HopRange;
 pub use mss::MssDecision;
 pub use spec::{FlowKindName, ScenarioSpec};
 pub use sweep::{Axis, Point, Sweep};
+pub use tunnel::TunnelEntry;
 
 use crate::framing::IpVersion;
 use crate::path::{HopSpec, LinkSpec, Path};

@@ -102,9 +102,19 @@ impl<'a> Inputs<'a> {
 
     /// A failure about the value of one parameter, which is fine by itself.
     pub(super) fn refuse<T>(&self, parameter: &Parameter<T>, what: impl Into<String>) -> Failure {
-        let given = self.given.iter().find(|(name, _)| *name == parameter.name);
+        self.refuse_named(parameter.name, what)
+    }
+
+    /// The same about a parameter that is known by its name only.
+    pub(super) fn refuse_named(&self, name: &str, what: impl Into<String>) -> Failure {
+        let given = self.given.iter().find(|(known, _)| *known == name);
         let value = given.map_or("", |(_, text)| text);
-        wrong(what.into(), &format!("{}={value}", parameter.name), None)
+        wrong(what.into(), &format!("{name}={value}"), None)
+    }
+
+    /// Whether a parameter has a value.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.given.iter().any(|(known, _)| *known == name)
     }
 
     /// Every parameter with its value as it was used: `null` where there is none.

@@ -185,6 +185,28 @@ impl Quantity for IpVersion {
     }
 }
 
+/// Whether something is so.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Flag(pub(super) bool);
+
+impl Quantity for Flag {
+    const KIND: &'static str = "yes or no";
+    const EXAMPLE: &'static str = "yes";
+    fn read(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            "yes" | "true" => Ok(Self(true)),
+            "no" | "false" => Ok(Self(false)),
+            _ => Err(format!("`{text}` is neither yes nor no")),
+        }
+    }
+    fn number(&self) -> Option<f64> {
+        None
+    }
+    fn json(&self) -> Value {
+        json!(self.0)
+    }
+}
+
 impl Quantity for Framing {
     const KIND: &'static str = "a framing";
     const EXAMPLE: &'static str = "ethernet";
@@ -274,6 +296,7 @@ mod tests {
         reads::<Count>();
         reads::<Number>();
         reads::<IpVersion>();
+        reads::<Flag>();
         reads::<Framing>();
         reads::<Samples>();
         reads::<String>();
@@ -290,6 +313,7 @@ mod tests {
             (Samples::read("80ms,90").err(), "has no unit"),
             (Samples::read("80h").err(), "no round trip takes"),
             (IpVersion::read("5").err(), "4 or 6"),
+            (Flag::read("1").err(), "neither yes nor no"),
         ];
         for (error, words) in cases {
             assert!(error.as_ref().is_some_and(|text| text.contains(words)), "{error:?}");

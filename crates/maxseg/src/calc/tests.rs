@@ -1,3 +1,5 @@
+#![expect(clippy::float_cmp, reason = "whole numbers of bytes")]
+
 use serde_json::Value;
 
 use super::*;
@@ -76,11 +78,30 @@ type Published = (&'static str, &'static str, &'static str, f64, f64);
 
 #[test]
 fn published_numbers_come_out() {
-    let cases: [Published; 22] = [
+    let cases: [Published; 40] = [
         ("overhead", "payload=1460", "efficiency", 0.949_28, 5e-6),
         ("overhead", "payload=1448 options=12", "efficiency", 0.941_48, 5e-6),
         ("overhead", "payload=1440 ip=6", "efficiency", 0.936_28, 5e-6),
         ("overhead", "payload=8948 options=12", "efficiency", 0.990_04, 5e-6),
+        ("overhead", "payload=1460 framing=ethernet-vlan", "wire", 1542.0, 0.0),
+        ("overhead", "payload=1460 framing=ppp", "wire", 1508.0, 0.0),
+        ("overhead", "payload=1452 framing=pppoe", "wire", 1538.0, 0.0),
+        ("overhead", "payload=1460 framing=atm-aal5", "wire", 1696.0, 0.0), // 32 cells
+        // A modem of 28.8 kbit/s: 2.39 and 2.69 KiB/s without and with compressed headers.
+        ("overhead", "payload=268 framing=serial rate=28.8kbit/s", "goodput", 19_579.0, 41.0),
+        ("overhead", "payload=268 framing=serial-vj rate=28.8kbit/s", "goodput", 22_036.0, 82.0),
+        ("mss", "stack=rfc mtu=1500", "mss", 536.0, 0.0),
+        ("mss", "stack=rfc mtu=1500 ip=6", "mss", 1220.0, 0.0),
+        ("mss", "stack=linux peer=1460 timestamps=yes", "mss", 1448.0, 0.0),
+        ("mss", "stack=linux peer=1460 window=1460B", "mss", 730.0, 0.0),
+        ("mss", "stack=linux mtu=200 peer=1460", "advertised", 256.0, 0.0),
+        ("mss", "stack=freebsd-2.2.5 mtu=4352 peer=4312 timestamps=yes", "mss", 4096.0, 0.0),
+        ("mss", "stack=stcp peer=1460", "mss", 536.0, 0.0),
+        ("tunnel", "kind=wireguard outer=6", "inner_mtu", 1420.0, 0.0),
+        ("tunnel", "kind=gre", "mss", 1436.0, 0.0),
+        ("tunnel", "kind=vxlan outer=6", "mss", 1390.0, 0.0),
+        ("fragments", "packet=4000", "fragments", 3.0, 0.0),
+        ("plateau", "packet=1500", "mtu", 1492.0, 0.0),
         ("bdp", "rate=10Mbit/s rtt=4ms mss=536", "segments", 10.0, 0.0),
         ("bdp", "rate=10Mbit/s rtt=80ms", "segments", 69.0, 0.0),
         ("window", "rate=100Mbit/s rtt=70ms window=16KiB", "rate_limit", 1.87e6, 5e3),
@@ -127,6 +148,12 @@ fn outside_its_range_a_formula_warns() {
         ("bdp", "rate=100Gbit/s rtt=1s", 1),
         ("recovery", "rate=100kbit/s rtt=80ms", 1),
         ("rto", "samples=10ms,10ms,10ms", 1),
+        ("fragments", "packet=1500 mtu=576", 0),
+        ("fragments", "packet=1500 mtu=68", 1),
+        ("fragments", "packet=1500 mtu=576 header=24", 1),
+        ("tunnel", "kind=gre mtu=1000 ip=6", 1),
+        ("tunnel", "kind=6in4", 1),
+        ("plateau", "packet=68", 1),
     ];
     for (name, values, count) in cases {
         assert_eq!(warnings(name, values), count, "{name} {values}");
@@ -159,6 +186,14 @@ fn a_mistake_is_told_with_its_place_and_a_hint() {
         ("rto", "samples=80ms stack=ns2-reno granularity=1ms", "counts ticks", "granularity=1ms"),
         ("rfc6349", "rate=1Mbit/s rtt=1ms time=3s", "needs `size` too", "--> in `time=3s`"),
         ("rfc6349", "rate=1Mbit/s rtt=1ms sent=1kB resent=2kB", "more resent", "resent=2kB"),
+        ("mss", "stack=windows", "no MSS decision is known for `windows`", "stack=windows"),
+        ("mss", "stack=rfc window=1kB", "`rfc` does not use it", "--> in `window=1kB`"),
+        ("mss", "stack=stcp ip=6", "IPv4 only", "--> in `ip=6`"),
+        ("tunnel", "kind=ppp", "no such tunnel", "hint: for example kind=wireguard"),
+        ("tunnel", "kind=6in4 outer=6", "its outer IP is 4", "--> in `outer=6`"),
+        ("tunnel", "kind=vxlan mtu=100", "nothing that IP must carry", "--> in `mtu=100`"),
+        ("fragments", "packet=20 header=60", "shorter than its header", "--> in `packet=20`"),
+        ("plateau", "packet=500 mtu=576", "is not refused", "--> in `mtu=576`"),
         ("optimum-datagram", "frame=2000 error=1%", "no full frame", "--> in `mtu=1500`"),
         (
             "optimum-tcp",
@@ -215,4 +250,42 @@ fn extreme_values_give_an_answer_or_an_error_never_a_panic() {
         }
     }
     assert!(answered > ENTRIES.len(), "{answered}");
+}
+
+fn words<'a>(document: &'a Value, prefix: &str) -> Vec<&'a str> {
+    let results = document["results"].as_array().unwrap().iter();
+    let of = results.filter(|figure| figure["name"].as_str().unwrap().starts_with(prefix));
+    of.filter_map(|figure| figure["value"].as_str()).collect()
+}
+
+#[test]
+fn a_segment_size_comes_with_every_clamp_and_the_one_that_won() {
+    let half = computed("mss", "stack=linux peer=1460 window=1460B");
+    assert_eq!(words(&half, "decided_by"), ["peer window"]);
+    let steps = words(&half, "mss_");
+    assert_eq!(steps[0], "interface mtu: 1500 B");
+    assert_eq!(steps[1], "ip header: less 20 B, which gives 1480 B");
+    assert!(steps.contains(&"peer option: at most 1460 B, which changes nothing"), "{steps:?}");
+    assert!(steps.contains(&"peer window: at most 730 B, which gives 730 B"), "{steps:?}");
+    // Problem report 6032: 128 KiB asked for, 16 KiB on the route.
+    let buffer = |stack| {
+        let fddi = format!("stack={stack} mtu=4352 peer=4312 buffer=128KiB pipe=16KiB");
+        figure(&computed("mss", &fddi), "receive_buffer")
+    };
+    let releases = ["freebsd-2.2.5", "freebsd-2.2.5-patched", "freebsd"];
+    assert_eq!(releases.map(buffer), [16_384.0, 131_072.0, 133_672.0]);
+}
+
+#[test]
+fn fragments_are_written_down_and_plateaus_walked() {
+    let document = computed("fragments", "packet=1500 mtu=576 loss=1%");
+    let all = words(&document, "fragment_");
+    assert_eq!(all[0], "572 B, of which 552 B of payload at offset 0");
+    assert_eq!(all[2], "396 B, of which 376 B of payload at offset 1104");
+    assert_eq!(figure(&document, "ip_bytes"), 1480.0 + 3.0 * 20.0);
+    assert!((figure(&document, "packet_loss") - (1.0 - 0.99_f64.powi(3))).abs() < 1e-12);
+    // 1500, 1492 and 1006 are refused; 508 passes.
+    let document = computed("plateau", "packet=1500 mtu=576");
+    let found = ["refused_packets", "found", "unused"].map(|name| figure(&document, name));
+    assert_eq!(found, [3.0, 508.0, 68.0]);
 }

@@ -7,6 +7,7 @@ mod demo;
 mod demo_cellular;
 mod demo_tunnel;
 mod input;
+mod man;
 mod run;
 mod schema;
 mod stacks;
@@ -19,6 +20,7 @@ use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::failure::Failure;
 use crate::printer::{ColorChoice, Printer};
 pub use demo::picture;
+pub use man::{ManPage, man_pages};
 pub use schema::{results_schema, scenario_schema};
 
 /// Finds out which TCP segment size, window and timers a path needs, and proves it.
@@ -74,6 +76,8 @@ enum Command {
     Schema(schema::SchemaArgs),
     /// Print the completions of a shell
     Completions(completions::CompletionsArgs),
+    /// Print the manual page of the program or of a command
+    Man(man::ManArgs),
 }
 
 /// The rooms of the help page, and who is in them.
@@ -82,7 +86,7 @@ const ROOMS: [(&str, &[&str]); 5] = [
     ("Explain", &[]),
     ("Try", &["run", "check", "calc"]),
     ("Set", &[]),
-    ("And", &["demo", "stacks", "schema", "completions", "help"]),
+    ("And", &["demo", "stacks", "schema", "completions", "man", "help"]),
 ];
 
 /// The command line, for completions, man pages and the help page.
@@ -144,6 +148,7 @@ impl Command {
             Self::Stacks(args) => stacks::run(args, printer),
             Self::Schema(args) => schema::run(args, printer),
             Self::Completions(args) => completions::run(args, printer),
+            Self::Man(args) => man::run(args, printer),
         }
     }
 }

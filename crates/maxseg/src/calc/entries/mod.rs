@@ -7,17 +7,21 @@ mod cardwell;
 mod common;
 mod cubic;
 mod fec;
+mod fragments;
 mod frames;
 mod gilbert;
 mod mathis;
+mod mss;
 mod optimum_datagram;
 mod optimum_tcp;
 mod overhead;
 mod pftk;
+mod plateau;
 mod recovery;
 mod rfc6349;
 mod rto;
 mod tfrc;
+mod tunnel;
 mod window;
 
 use super::Entry;
@@ -25,6 +29,10 @@ use super::Entry;
 /// In the order in which each group lists them.
 pub(crate) static ENTRIES: &[&Entry] = &[
     &overhead::ENTRY,
+    &mss::ENTRY,
+    &tunnel::ENTRY,
+    &fragments::ENTRY,
+    &plateau::ENTRY,
     &bdp::ENTRY,
     &window::ENTRY,
     &rto::ENTRY,

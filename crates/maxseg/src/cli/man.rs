@@ -1,0 +1,201 @@
+//! `maxseg man`
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use clap::Args;
+use clap_mangen::Man;
+
+use crate::failure::Failure;
+use crate::printer::Printer;
+
+/// Print the manual page of the program or of a command
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  maxseg man run | man -l -
+  maxseg man --out ~/.local/share/man/man1 && man maxseg-run")]
+pub(crate) struct ManArgs {
+    /// Of which command; without it, of the program
+    #[arg(value_name = "COMMAND")]
+    of: Vec<String>,
+    /// Write all pages to this folder
+    #[arg(long, short, value_name = "DIR", conflicts_with = "of")]
+    out: Option<PathBuf>,
+}
+
+/// A manual page.
+#[derive(Debug)]
+pub struct ManPage {
+    /// Its file: `maxseg-run.1`.
+    pub file: String,
+    /// Its text, for roff.
+    pub text: String,
+}
+
+pub(crate) fn run(args: &ManArgs, printer: Printer) -> Result<(), Failure> {
+    let pages = man_pages();
+    let Some(folder) = &args.out else {
+        printer.data(&page_of(&pages, &args.of)?.text)?;
+        return Ok(());
+    };
+    fs::create_dir_all(folder).map_err(|error| Failure::file("make the folder", folder, &error))?;
+    for page in &pages {
+        let file = folder.join(&page.file);
+        fs::write(&file, &page.text).map_err(|error| Failure::file("write", &file, &error))?;
+    }
+    printer.note(&format!("{} pages in {}", pages.len(), folder.display()));
+    Ok(())
+}
+
+fn page_of<'a>(pages: &'a [ManPage], command: &[String]) -> Result<&'a ManPage, Failure> {
+    let name = [&["maxseg".to_owned()], command].concat().join("-");
+    let file = file_name(&name);
+    pages.iter().find(|page| page.file == file).ok_or_else(|| {
+        let command = command.join(" ");
+        let names = pages.iter().filter_map(|page| page.file.strip_suffix(".1"));
+        let names: Vec<String> = names
+            .filter_map(|name| name.strip_prefix("maxseg-"))
+            .map(|name| name.replace('-', " "))
+            .collect();
+        let hint = match maxseg_core::similar::closest(&command, names.iter().map(String::as_str)) {
+            Some(similar) => format!("did you mean `{similar}`?"),
+            None => "`maxseg --help` lists them".to_owned(),
+        };
+        Failure::with_hint(format!("there is no command `{command}`"), hint)
+    })
+}
+
+/// Every manual page: the program's, and one for each command and command of a command.
+///
+/// # Panics
+/// Never: memory takes what is written to it.
+pub fn man_pages() -> Vec<ManPage> {
+    // Without the commit, so that a page changes only with what it says.
+    let version = env!("CARGO_PKG_VERSION");
+    let mut program = super::command().version(version).disable_help_subcommand(true);
+    program.build();
+    let mut pages = Vec::new();
+    collect(&program, &mut pages);
+    pages
+}
+
+fn collect(command: &clap::Command, pages: &mut Vec<ManPage>) {
+    let name = command.get_display_name().unwrap_or_else(|| command.get_name());
+    let text = render(command).expect("memory takes what is written to it");
+    pages.push(ManPage { file: file_name(name), text });
+    for inner in command.get_subcommands() {
+        collect(inner, pages);
+    }
+}
+
+fn file_name(command: &str) -> String {
+    format!("{command}.1")
+}
+
+/// The sections in the order of man-pages(7). What stands behind a help page's options is set here:
+/// examples keep their lines.
+fn render(command: &clap::Command) -> io::Result<String> {
+    let program = concat!("maxseg ", env!("CARGO_PKG_VERSION"));
+    let man = Man::new(command.clone()).source(program);
+    let mut page = Vec::new();
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if command.get_subcommands().next().is_some() {
+        man.render_subcommands_section(&mut page)?;
+    }
+    let mut page = String::from_utf8_lossy(&page).into_owned();
+    if let Some(more) = command.get_after_long_help() {
+        page += &notes(&more.to_string());
+    }
+    Ok(in_ascii(&page))
+}
+
+/// Paragraphs are filled, indented lines are kept as they are.
+fn notes(text: &str) -> String {
+    let mut roff = String::new();
+    let mut section = "";
+    let mut open = |roff: &mut String, title: &'static str| {
+        if section != title {
+            let _ = writeln!(roff, ".SH {title}");
+            section = title;
+        }
+    };
+    let mut is_kept = false;
+    for line in text.lines() {
+        let indented = line.starts_with("  ");
+        if indented != is_kept {
+            roff += if indented { ".RS 4\n.nf\n" } else { ".fi\n.RE\n" };
+            is_kept = indented;
+        }
+        match line.trim() {
+            "" => roff += ".PP\n",
+            "Examples:" => open(&mut roff, "EXAMPLES"),
+            words => {
+                if !indented {
+                    open(&mut roff, "NOTES");
+                }
+                let _ = writeln!(roff, "{}", escape(words));
+            }
+        }
+    }
+    if is_kept {
+        roff += ".fi\n.RE\n";
+    }
+    roff
+}
+
+/// A line of text that roff takes for nothing else.
+fn escape(line: &str) -> String {
+    let line = line.replace('\\', "\\e").replace('-', "\\-");
+    if line.starts_with(['.', '\'']) { format!("\\&{line}") } else { line }
+}
+
+/// Other characters by their number: not every roff reads UTF-8.
+fn in_ascii(page: &str) -> String {
+    let mut ascii = String::new();
+    for c in page.chars() {
+        if c.is_ascii() {
+            ascii.push(c);
+        } else {
+            let _ = write!(ascii, "\\[u{:04X}]", u32::from(c));
+        }
+    }
+    ascii
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_its_page_with_its_options_and_examples() {
+        let pages = man_pages();
+        let files: Vec<&str> = pages.iter().map(|page| page.file.as_str()).collect();
+        for wanted in ["maxseg.1", "maxseg-run.1", "maxseg-stacks-show.1", "maxseg-man.1"] {
+            assert!(files.contains(&wanted), "{files:?}");
+        }
+        assert!(!files.iter().any(|file| file.contains("help")), "{files:?}");
+        let run = page_of(&pages, &["run".to_owned()]).unwrap();
+        assert!(run.text.contains(".SH EXAMPLES\n.RS 4\n.nf\nmaxseg run slow\\-tunnel\n"));
+        assert!(run.text.contains("\\-\\-seeds"), "{}", run.text);
+        assert!(run.text.contains(".SH NOTES\n"));
+    }
+
+    #[test]
+    fn a_wrong_command_is_told_with_the_nearest() {
+        let failure = page_of(&man_pages(), &["runn".to_owned()]).unwrap_err().render();
+        assert!(failure.contains("no command `runn`") && failure.contains("`run`?"), "{failure}");
+    }
+
+    #[test]
+    fn no_text_is_taken_for_a_request() {
+        assert_eq!(in_ascii("a…"), "a\\[u2026]");
+        assert_eq!(escape(".TH a\\b --c"), "\\&.TH a\\eb \\-\\-c");
+    }
+}

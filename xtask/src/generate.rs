@@ -52,6 +52,7 @@ fn files() -> Result<Vec<(String, String)>> {
     let mut files = vec![
         ("docs/reference/scenario.schema.json".to_owned(), maxseg::scenario_schema()),
         ("docs/reference/results.schema.json".to_owned(), maxseg::results_schema()),
+        ("docs/reference/stream.schema.json".to_owned(), maxseg::stream_schema()),
         ("docs/cellular.svg".to_owned(), picture),
     ];
     let pages = maxseg::man_pages().into_iter();

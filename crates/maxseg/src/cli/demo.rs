@@ -1,12 +1,11 @@
 //! `maxseg demo`: what it is for, in a minute.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
 use super::input::InputArgs;
+use super::output_file::OutputFile;
 use super::{demo_cellular, demo_tunnel};
 use crate::experiment::Experiment;
 use crate::failure::Failure;
@@ -30,7 +29,7 @@ const SEEDS: u64 = 20;
 
 pub(crate) fn run(args: &DemoArgs, printer: Printer) -> Result<(), Failure> {
     // Opened first: a minute's work must not end with a folder that is not there.
-    let report = ReportFile::open(&args.report)?;
+    let report = OutputFile::open(&args.report)?;
     let tunnel = InputArgs::shipped("slow-tunnel", &[], SEEDS).load()?;
     printer.data(&demo_tunnel::show(&tunnel, printer)?)?;
     let cellular = cellular()?;
@@ -60,43 +59,4 @@ pub fn picture() -> Option<String> {
     let rows = rows_of(&experiment, Printer::silent()).ok()?;
     let figures = figures(&rows, &experiment.draft.scenario().ok()?);
     figures.charts.first().map(|chart| chart.to_svg(true))
-}
-
-/// A file that can be written to, and is gone again if nothing comes of it.
-struct ReportFile<'a> {
-    path: &'a Path,
-    file: File,
-    /// Whether there was none before, and nothing was written yet.
-    is_empty_and_ours: bool,
-}
-
-impl<'a> ReportFile<'a> {
-    /// Opens the file and leaves what it holds.
-    fn open(path: &'a Path) -> Result<Self, Failure> {
-        let is_new = !path.exists();
-        let opened = OpenOptions::new().write(true).create(true).truncate(false).open(path);
-        let file = opened.map_err(|error| Failure::file("write", path, &error))?;
-        Ok(Self { path, file, is_empty_and_ours: is_new })
-    }
-
-    fn finish(mut self, text: &str) -> Result<(), Failure> {
-        let write = |file: &mut File| -> io::Result<()> {
-            // A pipe or a device has no length to set.
-            if file.metadata()?.is_file() {
-                file.set_len(0)?;
-            }
-            file.write_all(text.as_bytes())
-        };
-        write(&mut self.file).map_err(|error| Failure::file("write", self.path, &error))?;
-        self.is_empty_and_ours = false;
-        Ok(())
-    }
-}
-
-impl Drop for ReportFile<'_> {
-    fn drop(&mut self) {
-        if self.is_empty_and_ours {
-            let _ = std::fs::remove_file(self.path);
-        }
-    }
 }

@@ -7,7 +7,9 @@ mod demo;
 mod demo_cellular;
 mod demo_tunnel;
 mod input;
+mod json_stream;
 mod man;
+mod output_file;
 mod run;
 mod schema;
 mod stacks;
@@ -21,7 +23,7 @@ use crate::failure::Failure;
 use crate::printer::{ColorChoice, Printer};
 pub use demo::picture;
 pub use man::{ManPage, man_pages};
-pub use schema::{results_schema, scenario_schema};
+pub use schema::{results_schema, scenario_schema, stream_schema};
 
 /// Finds out which TCP segment size, window and timers a path needs, and proves it.
 #[derive(Debug, Parser)]

@@ -9,13 +9,15 @@ use maxseg_core::scenario::Point;
 use maxseg_core::units::Time;
 
 use super::input::InputArgs;
+use super::json_stream::JsonStream;
+use super::output_file::OutputFile;
 use crate::environment::Environment;
 use crate::experiment::Experiment;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::report::document::Document;
-use crate::report::{csv, page, parquet, segment_sizes, text};
-use crate::runner::{Manner, Plan, Ran, Store, check_series, run as run_plan};
+use crate::report::{csv, figures, page, parquet, segment_sizes, text};
+use crate::runner::{Listener, Manner, Plan, Ran, Store, check_series, run as run_plan};
 
 /// Run a scenario: sweep it, compare engines, report
 #[derive(Debug, Args)]
@@ -25,6 +27,7 @@ Examples:
   maxseg run slow-tunnel --pcap tunnel.pcapng && wireshark tunnel.pcapng
   maxseg run cellular-mss.toml --seeds 10 --out cellular
   maxseg run path.toml --set receiver.window=\"1 MiB\" --axis sender.mss=536,1220,1460
+  maxseg run cellular-mss --seeds 10 --svg goodput.svg
   maxseg run path.toml --axis hop.radio.errors.rate=0%,1%,5% --axis sender.mss=88..1460..128 --json
 
 With --out DIR, every row is on disk as soon as it is done. The same command goes on where an earlier
@@ -34,6 +37,11 @@ With --pcap FILE, the simulated packets are written as a pcapng capture with an 
 of the path: `sender`, every hop by its name, `receiver`. Times are the run's own, in nanoseconds; headers,
 options and checksums are whole, payloads are zeros and left out. It is for one run: one point, one seed.
 A damaged packet bears a comment where it is last seen. docs/pcap.md says more.
+
+With --json-stream, each line is a JSON object with a `type`: first `run` (schema_version, scenario,
+environment, runs: how many rows are to come); then `row`, as in the rows of --json, as soon as it is done,
+and `progress` (done, runs) at most twice a second; last `summary` (complete, summary, advice). A reader
+that leaves ends the run, unless --out, --pcap or --svg keep it. `maxseg schema stream` is its JSON Schema.
 
 Exit codes: 0 done, 1 the input or a run is at fault, 2 usage, 130 interrupted (finished rows are kept).")]
 pub(crate) struct RunArgs {
@@ -57,6 +65,12 @@ pub(crate) struct RunArgs {
     /// Print rows as comma-separated values
     #[arg(long)]
     csv: bool,
+    /// Print one JSON object a line, as rows finish
+    #[arg(long, conflicts_with_all = ["json", "csv"])]
+    json_stream: bool,
+    /// Also write the sweep's first picture to this SVG file
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
@@ -70,6 +84,7 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     if let Some(file) = &args.pcap {
         check_capture(file, &experiment, &points)?;
     }
+    let svg = args.svg.as_deref().map(|file| open_picture(file, &points)).transpose()?;
     let mut store =
         args.out.as_deref().map(|folder| Store::open(folder, args.series)).transpose()?;
     announce(&experiment, &points, &plan, printer);
@@ -81,14 +96,22 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
         series_every: args.series,
         capture: args.pcap.clone(),
     };
-    let ran = run_plan(&plan, &manner, store.as_mut(), printer)?;
+    let mut stream = args.stream(&experiment, &environment, plan.len(), printer)?;
+    let listener = stream.as_mut().map(|stream| stream as &mut dyn Listener);
+    let ran = run_plan(&plan, &manner, store.as_mut(), listener, printer)?;
     let (done, complete) = (ran.rows.len(), ran.complete);
     let report = Report::new(&experiment, environment, ran, &points);
     // Saved before printed: whoever reads our output may have gone.
     if let Some(store) = &store {
         report.save(store)?;
     }
-    let shown = report.print(args, printer);
+    if let (Some(file), Some(svg), true) = (&args.svg, svg, complete) {
+        svg.finish(&report.picture(file)?)?;
+    }
+    let shown = match &mut stream {
+        Some(stream) => stream.end(&report.document),
+        None => report.print(args, printer),
+    };
     if !complete {
         return Err(Failure::Interrupted(what_is_kept(done, plan.len(), store.as_ref())));
     }
@@ -99,7 +122,41 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     if let Some(file) = &args.pcap {
         printer.note(&format!("packets: {}", file.display()));
     }
+    if let Some(file) = &args.svg {
+        printer.note(&format!("picture: {}", file.display()));
+    }
     Ok(())
+}
+
+impl RunArgs {
+    fn stream(
+        &self,
+        experiment: &Experiment,
+        environment: &Environment,
+        runs: usize,
+        printer: Printer,
+    ) -> Result<Option<JsonStream>, Failure> {
+        if !self.json_stream {
+            return Ok(None);
+        }
+        let is_kept = self.out.is_some() || self.pcap.is_some() || self.svg.is_some();
+        let scenario = experiment.draft.to_json();
+        JsonStream::begin(printer, &scenario, environment, runs, is_kept).map(Some)
+    }
+}
+
+/// A picture shows what changes along an axis.
+fn open_picture<'a>(file: &'a Path, points: &[Point]) -> Result<OutputFile<'a>, Failure> {
+    let is_swept = points.iter().any(|point| point.values != points[0].values);
+    if is_swept {
+        return OutputFile::open(file);
+    }
+    Err(no_picture("nothing is swept", file))
+}
+
+fn no_picture(why: &str, file: &Path) -> Failure {
+    let what = format!("{why}, so there is no picture to write to {}", file.display());
+    Failure::with_hint(what, "sweep a key, for example --axis sender.mss=536,1220,1460")
 }
 
 /// A capture holds the packets of one simulated run.
@@ -207,6 +264,14 @@ impl<'a> Report<'a> {
             printer.note("one seed: --seeds 10 says how far these numbers can be trusted");
         }
         Ok(())
+    }
+
+    /// The first picture, as an SVG file.
+    fn picture(&self, file: &Path) -> Result<String, Failure> {
+        let figures = figures(&self.document.rows, &self.points[0].scenario);
+        let first = figures.charts.first();
+        let first = first.ok_or_else(|| no_picture("no row can be drawn", file))?;
+        Ok(first.to_svg(true))
     }
 
     fn save(&self, store: &Store) -> Result<(), Failure> {

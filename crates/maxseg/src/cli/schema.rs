@@ -6,13 +6,15 @@ use maxseg_core::scenario::ScenarioSpec;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::report::document::Document;
+use crate::report::stream::StreamLine;
 
 /// Print the JSON Schema of scenarios or of results
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   maxseg schema > scenario.schema.json
-  maxseg schema results")]
+  maxseg schema results
+  maxseg schema stream")]
 pub(crate) struct SchemaArgs {
     /// Of what
     #[arg(value_enum, default_value_t)]
@@ -26,12 +28,15 @@ enum What {
     Scenario,
     /// What `run --json` prints
     Results,
+    /// A line that `run --json-stream` prints
+    Stream,
 }
 
 pub(crate) fn run(args: &SchemaArgs, printer: Printer) -> Result<(), Failure> {
     let schema = match args.what {
         What::Scenario => scenario_schema(),
         What::Results => results_schema(),
+        What::Stream => stream_schema(),
     };
     printer.data(&schema)?;
     Ok(())
@@ -45,6 +50,11 @@ pub fn scenario_schema() -> String {
 /// The JSON Schema of what `run --json` prints.
 pub fn results_schema() -> String {
     pretty(&schemars::schema_for!(Document))
+}
+
+/// The JSON Schema of a line that `run --json-stream` prints.
+pub fn stream_schema() -> String {
+    pretty(&schemars::schema_for!(StreamLine<'_>))
 }
 
 fn pretty(schema: &schemars::Schema) -> String {

@@ -12,6 +12,7 @@ mod flows;
 mod html;
 mod matrix;
 mod parquet;
+pub(crate) mod stream;
 mod table;
 mod text;
 pub(crate) mod words;

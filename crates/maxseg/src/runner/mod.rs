@@ -39,6 +39,14 @@ pub(crate) struct Manner {
     pub(crate) capture: Option<PathBuf>,
 }
 
+/// Is told of rows as they finish, whoever ran them, and of how far the rest is.
+pub(crate) trait Listener {
+    /// A row is there.
+    fn row(&mut self, row: &Row) -> Result<(), Failure>;
+    /// So many of so many runs are done, fractions of running ones included.
+    fn progress(&mut self, done: f64, runs: usize) -> Result<(), Failure>;
+}
+
 /// What came of a plan.
 #[derive(Debug)]
 pub(crate) struct Ran {
@@ -49,10 +57,11 @@ pub(crate) struct Ran {
 }
 
 /// Every row of the plan: from the store where it is there already, run now and kept otherwise.
-pub(crate) fn run(
+pub(crate) fn run<'a>(
     plan: &Plan<'_>,
     manner: &Manner,
-    store: Option<&mut Store>,
+    store: Option<&'a mut Store>,
+    mut listener: Option<&'a mut (dyn Listener + 'a)>,
     printer: Printer,
 ) -> Result<Ran, Failure> {
     let mut rows: Vec<(usize, Row)> = Vec::new();
@@ -74,8 +83,11 @@ pub(crate) fn run(
     if !rows.is_empty() {
         printer.note(&format!("{} runs are there already", rows.len()));
     }
+    if let Some(listener) = &mut listener {
+        rows.iter().try_for_each(|(_, row)| listener.row(row))?;
+    }
     let jobs = manner.jobs.unwrap_or_else(cores);
-    let mut desk = Desk::new(store, printer, missing.len());
+    let mut desk = Desk::new(store, listener, printer, (missing.len(), plan.len()));
     let stop = interrupt::flag();
     rows.extend(execute(plan, &missing, jobs, manner, stop, &mut desk)?);
     desk.progress.finish();
@@ -88,20 +100,29 @@ pub(crate) fn run(
 pub(crate) fn rows_of(experiment: &Experiment, printer: Printer) -> Result<Vec<Row>, Failure> {
     let points = experiment.points()?;
     let plan = Plan::new(experiment, &points);
-    let Ran { rows, complete } = run(&plan, &Manner::default(), None, printer)?;
+    let Ran { rows, complete } = run(&plan, &Manner::default(), None, None, printer)?;
     if complete { Ok(rows) } else { Err(Failure::Interrupted("nothing is kept".to_owned())) }
 }
 
 /// Keeps rows on disk and shows how far it is.
 struct Desk<'a> {
     store: Option<&'a mut Store>,
+    listener: Option<&'a mut (dyn Listener + 'a)>,
     progress: Progress,
+    /// To be run now.
     runs: usize,
+    /// Those with what was there already.
+    all_runs: usize,
 }
 
 impl<'a> Desk<'a> {
-    fn new(store: Option<&'a mut Store>, printer: Printer, runs: usize) -> Self {
-        Self { store, progress: Progress::new(printer, runs), runs }
+    fn new(
+        store: Option<&'a mut Store>,
+        listener: Option<&'a mut (dyn Listener + 'a)>,
+        printer: Printer,
+        (runs, all_runs): (usize, usize),
+    ) -> Self {
+        Self { store, listener, progress: Progress::new(printer, runs), runs, all_runs }
     }
 }
 
@@ -109,13 +130,16 @@ impl Keeper for Desk<'_> {
     fn keep(&mut self, finished: &Finished) -> Result<(), Failure> {
         match &mut self.store {
             Some(store) if store.finished(&finished.row.key()).is_none() => {
-                store.add(&finished.row, &finished.series)
+                store.add(&finished.row, &finished.series)?;
             }
-            Some(_) | None => Ok(()),
+            Some(_) | None => {}
         }
+        self.listener.as_mut().map_or(Ok(()), |listener| listener.row(&finished.row))
     }
 
-    fn progress(&mut self, done: f64) {
+    fn progress(&mut self, done: f64) -> Result<(), Failure> {
         self.progress.set(done, self.runs);
+        let Some(listener) = &mut self.listener else { return Ok(()) };
+        listener.progress((self.all_runs - self.runs) as f64 + done, self.all_runs)
     }
 }

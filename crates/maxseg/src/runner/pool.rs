@@ -31,7 +31,7 @@ pub(crate) trait Keeper {
     /// A run has ended.
     fn keep(&mut self, finished: &Finished) -> Result<(), Failure>;
     /// So many runs are done, fractions of running ones included.
-    fn progress(&mut self, done: f64);
+    fn progress(&mut self, done: f64) -> Result<(), Failure>;
 }
 
 /// Progress of a run is counted in these parts.
@@ -59,22 +59,26 @@ pub(crate) fn execute(
             scope.spawn(move || worker.work(&finished));
         }
         drop(finished);
+        let mut fail = |error| {
+            failure.get_or_insert(error);
+            stop.store(true, Ordering::Relaxed);
+        };
         loop {
             match results.recv_timeout(Duration::from_millis(100)) {
                 Ok((place, done)) => {
                     match done.and_then(|done| keeper.keep(&done).map(|()| done)) {
                         Ok(done) => rows.push((place, done.row)),
-                        Err(error) => {
-                            failure.get_or_insert(error);
-                            stop.store(true, Ordering::Relaxed);
-                        }
+                        Err(error) => fail(error),
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             let parts: u64 = running.iter().map(|part| part.load(Ordering::Relaxed)).sum();
-            keeper.progress(rows.len() as f64 + parts as f64 / PARTS as f64);
+            let done = rows.len() as f64 + parts as f64 / PARTS as f64;
+            if let Err(error) = keeper.progress(done) {
+                fail(error);
+            }
         }
     });
     match failure {

@@ -27,7 +27,7 @@ pub(crate) struct Figures {
 /// More pictures than anyone looks through.
 const MOST_FIGURES: usize = 12;
 /// From this factor between largest and smallest on, an axis is logarithmic.
-const LOG_FROM: f64 = 20.0;
+pub(super) const LOG_FROM: f64 = 20.0;
 /// The same for windows and buffers, which people double.
 const LOG2_FROM: f64 = 4.0;
 /// Up to so many values each has its tick.
@@ -62,8 +62,8 @@ pub(crate) fn figures(rows: &[Row], scenario: &Scenario) -> Figures {
 }
 
 /// The axis that is laid across.
-struct Across<'a> {
-    key: &'a str,
+pub(super) struct Across<'a> {
+    pub(super) key: &'a str,
     values: Vec<&'a Value>,
     /// What its numbers measure; `None` where they are words, or of several kinds.
     dimension: Option<Dimension>,
@@ -71,7 +71,7 @@ struct Across<'a> {
 
 impl<'a> Across<'a> {
     /// A size; or the axis of numbers with most values; or else that of words.
-    fn of(groups: &[Group<'a>]) -> Option<Self> {
+    pub(super) fn of(groups: &[Group<'a>]) -> Option<Self> {
         let axes = keys(groups).into_iter().map(|key| Self::of_key(groups, key));
         let axes = axes.filter(|axis| axis.values.len() > 1);
         axes.max_by_key(|axis| (is_size_key(axis.key), axis.dimension.is_some(), axis.values.len()))
@@ -135,7 +135,7 @@ impl<'a> Across<'a> {
 }
 
 /// What all these values measure, if it is the same.
-fn dimension(key: &str, values: &[&Value]) -> Option<Dimension> {
+pub(super) fn dimension(key: &str, values: &[&Value]) -> Option<Dimension> {
     let mut dimensions = values.iter().map(|value| Some(words::quantity(key, value)?.0));
     let first = dimensions.next()??;
     dimensions.all(|other| other.as_ref() == Some(&first)).then_some(first)

@@ -15,7 +15,7 @@ use super::chart::escape;
 use super::document::{AdviceEntry, Document};
 use super::flows::{TITLES, flow_heads, flow_lines};
 use super::table::{doubt, is_doubtful};
-use super::{Figures, advice_lines, caveat_lines, figures, words};
+use super::{Figures, advice_lines, caveat_lines, figures, heat_map, words};
 
 const STYLE: &str = include_str!("report.css");
 
@@ -46,6 +46,7 @@ pub(crate) fn page(
     }
     page += &list("Best segment size", &advice_lines(advice));
     page += &pictures(&figures(&document.rows, scenario));
+    page += &heat_map(&document.rows).map(|map| map.to_svg()).unwrap_or_default();
     page += &results(&groups, document);
     page += &flows(&groups, scenario);
     page += &list("Caveats", &caveat_lines(&document.rows));

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::chart::Spacing;
 use super::columns::columns;
-use super::{csv, figures, results, text};
+use super::{csv, figures, heat_map, results, text};
 use crate::printer::Printer;
 
 fn row(engine: EngineName, seed: Option<u64>, point: &Value, goodput: f64) -> Row {
@@ -227,4 +227,63 @@ fn groups_of_a_large_sweep_are_told_apart_by_value() {
     let text = results(&rows, Printer::silent());
     assert_eq!(text.lines().count(), 1 + 3 + 100 + 1, "a line a size");
     assert_eq!(text.matches('*').count(), 30 + 1, "the best of each of 30 columns, and the note");
+}
+
+#[test]
+fn a_heat_map_frames_the_best_of_each_condition_and_says_its_numbers() {
+    let at = |mss: u64, rate: f64| json!({ "sender.mss": mss, "hop.0.errors.rate": rate });
+    let mut rows = vec![
+        sim(&at(1460, 0.05), 483.0),
+        sim(&at(536, 0.05), 8040.0),
+        doubtful(sim(&at(536, 0.0), 1.59e6)),
+        sim(&at(1460, 0.0), 1.89e6),
+    ];
+    rows.push(model(&at(536, 0.0), 9e9)); // the map is of the engine that knows more
+    let map = heat_map(&rows).unwrap();
+    assert_eq!(map.columns, ["536", "1460"]);
+    let row = |index: usize| {
+        let row = &map.rows[index];
+        let cells = row.cells.iter().flatten().map(|cell| (cell.value, cell.mark, cell.is_best));
+        (row.label.as_str(), cells.collect::<Vec<_>>())
+    };
+    assert_eq!(row(0), ("0%", vec![(1.59e6, "~", false), (1.89e6, "", true)]));
+    assert_eq!(row(1), ("5%", vec![(8040.0, "", true), (483.0, "", false)]));
+    assert_eq!(map.spacing, Spacing::Log(10));
+    let svg = map.to_svg();
+    let picture = roxmltree::Document::parse(&svg).unwrap();
+    let texts: Vec<&str> = picture.descendants().filter_map(|node| node.text()).collect();
+    // Of the middle between 483 bit/s and 1.89 Mbit/s.
+    for wanted in ["numbers in kbit/s", "~1590", "1890", "8.04", "0.483", "segment size (bytes)"] {
+        assert!(texts.contains(&wanted), "no {wanted:?} in {texts:?}");
+    }
+    for wanted in ["best of its row", "~ outside the formula's range", "1 Mbit/s"] {
+        assert!(texts.contains(&wanted), "no {wanted:?} in {texts:?}");
+    }
+    assert_eq!(svg.matches("class=\"best\"").count(), 2 + 1, "two cells, and the legend");
+}
+
+#[test]
+fn many_cells_have_colours_only_and_words_no_map() {
+    let point = |n: u64| json!({ "sender.mss": 100 + n % 20, "hop.0.mtu": 1000 + n / 20 });
+    let rows: Vec<Row> = (0..20 * 11).map(|n| sim(&point(n), 1e6 + n as f64)).collect();
+    let map = heat_map(&rows).unwrap();
+    assert_eq!(map.spacing, Spacing::Linear);
+    let numbers = |svg: &str| svg.matches("pointer-events:none").count();
+    assert_eq!(numbers(&map.to_svg()), 0, "220 cells");
+    let fewer: Vec<Row> =
+        rows.iter().filter(|row| row.point["sender.mss"] != 119).take(190).cloned().collect();
+    assert_eq!(numbers(&heat_map(&fewer).unwrap().to_svg()), 190);
+    let words = ["rfc", "ns2-reno"].map(|stack| {
+        [1, 2].map(|mss| sim(&json!({ "sender.stack": stack, "sender.mss": mss }), 1e6))
+    });
+    assert!(heat_map(&words.concat()).is_none());
+    let same = [1, 2, 3].map(|mss| sim(&json!({ "sender.mss": mss, "hop.0.mtu": 1500 }), 1e6));
+    assert!(heat_map(&same).is_none(), "one axis");
+    let delays = [("1 ms", "1 Mbit/s"), ("2 ms", "1 Mbit/s"), ("1 ms", "2 Mbit/s")]
+        .map(|(delay, rate)| sim(&json!({ "hop.0.delay": delay, "hop.0.rate": rate }), 1e6));
+    let map = heat_map(&delays).unwrap();
+    let cells = || map.rows.iter().flat_map(|row| &row.cells);
+    assert_eq!((cells().count(), cells().flatten().count()), (4, 3), "one was not run");
+    assert!(cells().flatten().all(|cell| !cell.is_best), "conditions have no best");
+    roxmltree::Document::parse(&map.to_svg()).unwrap();
 }

@@ -1,14 +1,16 @@
 //! Charts as SVG: light and dark by the reader's own setting, never by colour alone.
 //!
 //! `figure` is what a chart shows, `svg` its page with titles and legend, `plot` the part between the
-//! axes, `scale` where a value lies.
+//! axes, `scale` where a value lies, `heat` a map of two axes.
 
 mod figure;
+mod heat;
 mod palette;
 mod plot;
 mod scale;
 mod svg;
 
 pub(crate) use figure::{Axis, Chart, Legend, Line, Mark, Point, Series, Spacing, Tick};
+pub(crate) use heat::{HeatCell, HeatMap, HeatRow};
 pub(crate) use palette::Order;
 pub(crate) use svg::escape;

@@ -51,7 +51,7 @@ pub(super) fn properties(count: usize, order: Order, dark: bool) -> String {
     clippy::cast_sign_loss,
     reason = "a place in a table of nine, and colours from 0 to 255"
 )]
-fn viridis(at: f64) -> (u8, u8, u8) {
+pub(super) fn viridis(at: f64) -> (u8, u8, u8) {
     let place = at.clamp(0.0, 1.0) * (VIRIDIS.len() - 1) as f64;
     let index = (place as usize).min(VIRIDIS.len() - 2);
     let share = place - index as f64;

@@ -6,7 +6,7 @@ use super::figure::Chart;
 use super::palette;
 use super::plot::Plot;
 
-const WIDTH: f64 = 960.0;
+pub(super) const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 576.0;
 /// The part between the axes.
 pub(super) const LEFT: f64 = 96.0;
@@ -44,21 +44,7 @@ impl Chart {
             palette::properties(count, self.order, false),
             palette::properties(count, self.order, true),
         );
-        let mut css = format!(
-            ".chart{{--ink:#1c1e21;--soft:#5d646b;--line:#d5d9dd;--ground:#ffffff;{light}\
-             font-family:system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;font-size:13px}}\
-             @media(prefers-color-scheme:dark){{.chart{{--ink:#e8eaed;--soft:#a2a9b0;--line:#3a4047;\
-             --ground:#16181b;{dark}}}}}\
-             .chart text{{fill:var(--ink)}}.chart .soft{{fill:var(--soft)}}\
-             .chart .title{{font-size:18px;font-weight:600}}\
-             .chart .grid{{stroke:var(--line);stroke-width:1}}\
-             .chart .mark{{stroke:var(--soft);stroke-width:1;stroke-dasharray:1 4}}\
-             .chart .curve,.chart .bar{{fill:none;stroke-width:2;stroke-linejoin:round}}\
-             .chart .dash{{fill:none;stroke-width:1.4;stroke-dasharray:5 4;opacity:.85}}\
-             .chart .hollow{{fill:none;stroke-width:1.6}}\
-             .chart .band{{stroke:none;opacity:.18}}\
-             .chart .lead{{stroke:var(--soft);stroke-width:.7;fill:none}}"
-        );
+        let mut css = base_style(&light, &dark);
         if standalone {
             css += ".chart .ground{fill:var(--ground)}";
         }
@@ -101,6 +87,25 @@ impl Chart {
         }
         text
     }
+}
+
+/// What every picture has, with more properties on light ground and on dark.
+pub(super) fn base_style(light: &str, dark: &str) -> String {
+    format!(
+        ".chart{{--ink:#1c1e21;--soft:#5d646b;--line:#d5d9dd;--ground:#ffffff;{light}\
+         font-family:system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;font-size:13px}}\
+         @media(prefers-color-scheme:dark){{.chart{{--ink:#e8eaed;--soft:#a2a9b0;--line:#3a4047;\
+         --ground:#16181b;{dark}}}}}\
+         .chart text{{fill:var(--ink)}}.chart .soft{{fill:var(--soft)}}\
+         .chart .title{{font-size:18px;font-weight:600}}\
+         .chart .grid{{stroke:var(--line);stroke-width:1}}\
+         .chart .mark{{stroke:var(--soft);stroke-width:1;stroke-dasharray:1 4}}\
+         .chart .curve,.chart .bar{{fill:none;stroke-width:2;stroke-linejoin:round}}\
+         .chart .dash{{fill:none;stroke-width:1.4;stroke-dasharray:5 4;opacity:.85}}\
+         .chart .hollow{{fill:none;stroke-width:1.6}}\
+         .chart .band{{stroke:none;opacity:.18}}\
+         .chart .lead{{stroke:var(--soft);stroke-width:.7;fill:none}}"
+    )
 }
 
 /// What a kind of line or point looks like, 30 wide.

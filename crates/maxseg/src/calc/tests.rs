@@ -1,5 +1,3 @@
-#![expect(clippy::float_cmp, reason = "whole numbers of bytes")]
-
 use serde_json::Value;
 
 use super::*;

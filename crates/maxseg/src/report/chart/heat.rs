@@ -247,7 +247,7 @@ impl HeatMap {
         let (low, high) = self.range();
         let bottom = self.bottom().max(TOP + LEAST_BAR);
         let scale = Scale::new(low, high, bottom, TOP, self.spacing);
-        let x = self.x(self.columns.len()).max(RIGHT - 300.0) + 22.0;
+        let x = self.x(self.columns.len()) + 22.0;
         let step = (bottom - TOP) / f64::from(SHADES);
         let mut text = String::new();
         for shade in 0..SHADES {

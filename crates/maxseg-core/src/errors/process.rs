@@ -10,6 +10,8 @@ use crate::units::{Probability, Time};
 #[derive(Debug, Clone)]
 pub struct ErrorProcess {
     now: Running,
+    /// Nothing ever errs from here on.
+    is_idle: bool,
     /// What is to follow, latest first.
     later: Vec<(Time, ErrorModel, Stream)>,
 }
@@ -35,7 +37,7 @@ impl ErrorProcess {
             })
             .collect();
         later.reverse();
-        let mut process = Self { now: Running::None, later };
+        let mut process = Self { now: Running::None, is_idle: false, later };
         process.advance(Time::ZERO);
         process
     }
@@ -44,10 +46,7 @@ impl ErrorProcess {
     /// the order in which they go on the wire.
     #[inline(always)]
     pub fn draw(&mut self, exposure: &Exposure, starts: Time) -> bool {
-        if let (Running::None, true) = (&self.now, self.later.is_empty()) {
-            return false;
-        }
-        self.draw_any(exposure, starts)
+        !self.is_idle && self.draw_any(exposure, starts)
     }
 
     fn draw_any(&mut self, exposure: &Exposure, starts: Time) -> bool {
@@ -90,6 +89,7 @@ impl ErrorProcess {
                 },
             };
         }
+        self.is_idle = matches!(self.now, Running::None) && self.later.is_empty();
     }
 }
 

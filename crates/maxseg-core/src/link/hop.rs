@@ -1,10 +1,10 @@
 //! The computing form: what becomes of a packet is known when it comes.
 
-use super::room::Room;
+use super::room::{Counted, Places};
 use super::special::{Entry, Queue, Special};
 use super::wire::{Sent, Wire};
 use crate::framing::IpPacket;
-use crate::path::LinkSpec;
+use crate::path::{LinkSpec, QueueLimit};
 use crate::units::{Mtu, Time};
 
 /// What becomes of a packet.
@@ -74,11 +74,12 @@ pub struct Counters {
 /// ([`LinkSpec::is_foreseeable`]).
 #[derive(Debug, Clone)]
 pub struct Hop {
-    room: Room,
     wire: Wire,
     delay: Time,
+    /// The waiting room of a plain link.
+    places: Places,
     /// What a plain link has not.
-    special: Option<Box<Special>>,
+    elaborate: Option<Box<Elaborate>>,
     /// When the last bit of the last admitted packet leaves.
     free_at: Time,
     /// When whoever asks for the counters will ask.
@@ -86,18 +87,33 @@ pub struct Hop {
     counters: Counters,
 }
 
+/// A link that needs more than [`Places`].
+#[derive(Debug, Clone)]
+struct Elaborate {
+    special: Special,
+    room: Counted,
+}
+
+impl Elaborate {
+    fn new(spec: &LinkSpec, seed: u64, name: &str) -> Self {
+        let special = Special::new(spec, seed, name);
+        let room = Counted::new(spec.queue, special.leaves_first);
+        Self { special, room }
+    }
+}
+
 impl Hop {
     /// A link by `spec`, its errors drawn from the stream `name` under `seed`.
     pub fn new(spec: &LinkSpec, seed: u64, name: &str) -> Self {
-        let special = Special::is_needed(spec).then(|| Box::new(Special::new(spec, seed, name)));
+        let (places, is_plain) = match spec.queue {
+            QueueLimit::Packets(limit) if !Special::is_needed(spec) => (Places::new(limit), true),
+            QueueLimit::Packets(_) | QueueLimit::Bytes(_) => (Places::new(0), false),
+        };
         Self {
-            room: match &special {
-                Some(special) => Room::counted(spec.queue, special.leaves_first),
-                None => Room::new(spec.queue),
-            },
             wire: Wire::new(spec, seed, name),
             delay: spec.delay,
-            special,
+            places,
+            elaborate: (!is_plain).then(|| Box::new(Elaborate::new(spec, seed, name))),
             free_at: Time::ZERO,
             horizon: Time::NEVER,
             counters: Counters::default(),
@@ -114,22 +130,25 @@ impl Hop {
     #[inline(always)]
     pub fn admit(&mut self, now: Time, packet: impl Into<IpPacket>) -> Fate {
         let packet = packet.into();
-        if self.special.is_some() {
+        if self.elaborate.is_some() {
             return self.admit_any(now, packet, false);
         }
-        // At the same instant an arrival goes before a departure: who leaves now still stands here.
-        let waits = self.free_at >= now && self.counters.sent > 0;
-        if !self.room.has_place(now, waits, packet, &mut self.wire) {
+        let Some(place) = self.places.free_at(now) else {
             self.counters.refused += 1;
             return Fate::Refused(now);
+        };
+        // At the same instant an arrival goes before a departure: who leaves now still stands here.
+        let waits = self.free_at >= now && self.counters.sent > 0;
+        let mut start = now;
+        if waits {
+            start = self.free_at;
+            self.counters.waited += start.min(self.horizon).since(now);
         }
-        let start = now.max(self.free_at);
         let (departs, damaged) = self.wire.send(start, waits, packet);
-        self.room.enter(waits, start, departs);
+        *place = departs.as_nanos() + 1;
         self.free_at = departs;
         self.counters.sent += 1;
         self.counters.busy += departs - start;
-        self.counters.waited += start.min(self.horizon).since(now);
         let arrives = departs + self.delay;
         if damaged {
             self.counters.damaged += 1;
@@ -142,36 +161,39 @@ impl Hop {
     /// The same for any link, and for a packet that knows ECN (`ect`) or not.
     pub fn admit_any(&mut self, now: Time, packet: impl Into<IpPacket>, ect: bool) -> Fate {
         let packet = packet.into();
-        let Some(mut special) = self.special.take() else {
+        let Some(mut elaborate) = self.elaborate.take() else {
             return self.admit(now, packet);
         };
-        let fate = self.admit_specially(&mut special, now, packet, ect);
-        self.special = Some(special);
+        let fate = self.admit_elaborately(&mut elaborate, now, packet, ect);
+        self.elaborate = Some(elaborate);
         fate
     }
 
-    fn admit_specially(
+    fn admit_elaborately(
         &mut self,
-        special: &mut Special,
+        Elaborate { special, room }: &mut Elaborate,
         now: Time,
         packet: IpPacket,
         ect: bool,
     ) -> Fate {
         let here = if special.leaves_first { self.free_at > now } else { self.free_at >= now };
         let waits = here && self.counters.sent > 0;
-        let (packets, bytes) = self.room.occupancy(now);
+        let wire_bytes = self.wire.bytes(packet);
+        let (packets, bytes) = room.occupancy(now);
         let queue = Queue { packets, bytes, idle_since: (!waits).then_some(self.free_at) };
-        let entry = special.entrance.judge(now, self.wire.bytes(packet), ect, queue);
+        let entry = special.entrance.judge(now, wire_bytes, ect, queue);
         if self.counters.refuse(entry) {
             return Fate::Refused(now);
         }
-        if !self.room.has_place(now, waits, packet, &mut self.wire) {
-            self.counters.refused += 1;
-            return Fate::Refused(now);
-        }
         let start = now.max(self.free_at);
+        if waits {
+            if !room.holds(wire_bytes) {
+                self.counters.refused += 1;
+                return Fate::Refused(now);
+            }
+            room.enter(start, wire_bytes);
+        }
         let sent = self.wire.send_any(start, waits, packet);
-        self.room.enter(waits, start, sent.departs);
         self.free_at = sent.departs;
         self.counters.take(&sent, start.min(self.horizon).since(now));
         let arrives = special.pipe.arrives(sent.departs, sent.late);
@@ -187,7 +209,7 @@ impl Hop {
 
     /// Whether the next packet to enter does so twice, the copy right behind.
     pub fn enters_twice(&mut self) -> bool {
-        let twice = self.special.as_mut().is_some_and(|special| special.enters_twice());
+        let twice = self.elaborate.as_mut().is_some_and(|link| link.special.enters_twice());
         self.counters.doubled += u64::from(twice);
         twice
     }

@@ -1,72 +1,127 @@
 //! Packets on their way, in the order in which they arrive.
 
-use std::collections::VecDeque;
-
 use crate::units::Time;
 
 /// A queue of packets with known arrival times, earliest first.
+///
+/// A ring of our own: the simulator asks for the next arrival with every event, and looks at packets
+/// where they lie.
 #[derive(Debug, Clone)]
 pub struct Lane<P> {
-    packets: VecDeque<(Time, P)>,
+    /// A power of two of places.
+    places: Vec<(Time, Option<P>)>,
+    head: usize,
+    len: usize,
+    /// When the first arrives.
+    next_arrival: Time,
 }
 
 impl<P> Default for Lane<P> {
     fn default() -> Self {
-        Self { packets: VecDeque::new() }
+        Self { places: Vec::new(), head: 0, len: 0, next_arrival: Time::NEVER }
     }
 }
 
 impl<P> Lane<P> {
     /// Put `packet` on its way, to arrive `at`; behind all that arrive then or earlier.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, at: Time, packet: P) {
-        debug_assert!(self.packets.back().is_none_or(|(last, _)| *last <= at), "a lane is a FIFO");
-        self.packets.push_back((at, packet));
+        if self.len == self.places.len() {
+            self.grow();
+        }
+        let index = self.place(self.len);
+        debug_assert!(self.len == 0 || self.places[self.place(self.len - 1)].0 <= at, "a FIFO");
+        if let Some(place) = self.places.get_mut(index) {
+            *place = (at, Some(packet));
+        }
+        if self.len == 0 {
+            self.next_arrival = at;
+        }
+        self.len += 1;
     }
 
     /// The same for a packet that may arrive before others that were put on their way earlier.
     pub fn insert(&mut self, at: Time, packet: P) {
-        let behind = self.packets.iter().rev().take_while(|(other, _)| *other > at).count();
-        self.packets.insert(self.packets.len() - behind, (at, packet));
+        if self.len == self.places.len() {
+            self.grow();
+        }
+        let mut nth = self.len;
+        while nth > 0 && self.places[self.place(nth - 1)].0 > at {
+            let (to, from) = (self.place(nth), self.place(nth - 1));
+            self.places.swap(to, from);
+            nth -= 1;
+        }
+        let index = self.place(nth);
+        self.places[index] = (at, Some(packet));
+        self.len += 1;
+        self.next_arrival = self.places[self.head].0;
     }
 
     /// When the next packet arrives; [`Time::NEVER`] when none is on its way.
-    #[inline]
+    #[inline(always)]
     pub fn next_arrival(&self) -> Time {
-        self.packets.front().map_or(Time::NEVER, |(at, _)| *at)
+        self.next_arrival
     }
 
     /// The next packet, whenever it arrives.
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, P)> {
-        self.packets.pop_front()
+        let at = self.next_arrival;
+        let packet = self.places.get_mut(self.head)?.1.take()?;
+        self.step();
+        Some((at, packet))
     }
 
     /// The next packet, where it lies.
-    #[inline]
+    #[inline(always)]
     pub fn front_mut(&mut self) -> Option<&mut P> {
-        self.packets.front_mut().map(|(_, packet)| packet)
+        self.places.get_mut(self.head)?.1.as_mut()
     }
 
     /// The next packet is done with.
-    #[inline]
+    #[inline(always)]
     pub fn drop_front(&mut self) {
-        self.packets.pop_front();
+        if let Some((_, packet)) = self.places.get_mut(self.head) {
+            *packet = None;
+            self.step();
+        }
     }
 
     /// The next packet, if it arrives at or before `now`.
     #[inline]
     pub fn pop_due(&mut self, now: Time) -> Option<(Time, P)> {
-        if self.next_arrival() <= now { self.packets.pop_front() } else { None }
+        if self.next_arrival() <= now { self.pop() } else { None }
     }
 
     /// How many are on their way.
     pub fn len(&self) -> usize {
-        self.packets.len()
+        self.len
     }
 
     /// Whether none is on its way.
     pub fn is_empty(&self) -> bool {
-        self.packets.is_empty()
+        self.len == 0
+    }
+
+    /// Where the `nth` packet is.
+    #[inline(always)]
+    fn place(&self, nth: usize) -> usize {
+        (self.head + nth) & (self.places.len() - 1)
+    }
+
+    #[inline(always)]
+    fn step(&mut self) {
+        self.head = self.place(1);
+        self.len -= 1;
+        self.next_arrival =
+            if self.len == 0 { Time::NEVER } else { self.places[self.head].0 };
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        self.places.rotate_left(self.head);
+        self.head = 0;
+        let double = (2 * self.places.len()).max(16);
+        self.places.resize_with(double, || (Time::NEVER, None));
     }
 }

@@ -16,6 +16,8 @@ pub struct Rto {
     /// The estimate's timeout before bounds and back-off; the initial one before any sample.
     base: Time,
     back_off: u32,
+    /// The timeout as it stands: asked for with every packet.
+    current: Time,
 }
 
 #[derive(Debug, Clone)]
@@ -33,7 +35,10 @@ impl Rto {
             RtoRule::Ticks { tick, phase } => Estimate::Ticks(Ticks::new(tick, phase)),
             RtoRule::Linux { tick } => Estimate::Linux(Linux::new(settings.min, tick)),
         };
-        Self { settings, estimate, base: settings.initial, back_off: 1 }
+        let base = settings.initial;
+        let mut rto = Self { settings, estimate, base, back_off: 1, current: base };
+        rto.settle();
+        rto
     }
 
     /// Fold in the round trip of what was sent at `sent` and acknowledged at `now`. Ends the back-off.
@@ -55,6 +60,7 @@ impl Rto {
                 estimate.timeout()
             }
         };
+        self.settle();
     }
 
     /// The timer expired: double it, and forget an estimate that has proved wrong for long.
@@ -69,12 +75,14 @@ impl Rto {
                 Estimate::Linux(estimate) => estimate.forget(),
             }
         }
+        self.settle();
     }
 
     /// New data was acknowledged where the stack takes that for a sign of life: the back-off ends
     /// without a sample.
     pub fn end_back_off(&mut self) {
         self.back_off = 1;
+        self.settle();
     }
 
     /// The handshake needed its timer: data begins with at least 3 s (RFC 6298 §5.7).
@@ -86,17 +94,23 @@ impl Rto {
         if obeys && self.srtt().is_none() {
             self.base = self.base.max(Time::from_secs(3));
             self.back_off = 1;
+            self.settle();
         }
     }
 
     /// The timeout as it stands: bounds applied, the lower one before the back-off.
+    #[inline]
     pub fn current(&self) -> Time {
+        self.current
+    }
+
+    fn settle(&mut self) {
         let floor = match &self.estimate {
             Estimate::Rfc6298(_) | Estimate::Linux(_) => Time::ZERO,
             Estimate::Ticks(estimate) => estimate.tick().times(2),
         };
         let timeout = self.base.max(self.settings.min).times(u64::from(self.back_off));
-        timeout.min(self.settings.max).max(floor)
+        self.current = timeout.min(self.settings.max).max(floor);
     }
 
     /// The timeout, doubled so many times more, up to the maximum.

@@ -2,7 +2,7 @@
 
 use super::{
     AckSample, Bytes, Congestion, CongestionControl, FirstLoss, Limit, RecoveryName, Segment,
-    Sender, Time,
+    Sender, Time, Urgent,
 };
 
 /// How many duplicate acknowledgements mean a loss (RFC 5681 §3.2).
@@ -55,7 +55,7 @@ impl Sender {
         self.cc.on_partial_ack(Bytes::new(ack - self.una));
         self.una = ack;
         self.nxt = self.nxt.max(ack);
-        self.resend_first = true;
+        self.urgent = Urgent::Unacknowledged;
         self.open_up(self.recovery_burst, 0);
     }
 
@@ -103,7 +103,7 @@ impl Sender {
         self.cc.on_congestion(Congestion::Loss, &sample);
         self.begin_episode(now, false);
         self.restart_timer(now);
-        self.resend_first = true;
+        self.urgent = Urgent::Unacknowledged;
         self.open_up(self.recovery_burst, 0);
     }
 }

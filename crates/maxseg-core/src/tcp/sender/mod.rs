@@ -1,9 +1,12 @@
 //! The sending half of a connection: what goes out, when, and what is resent.
 
 mod black_hole;
+mod handshake;
 mod loss;
+mod output;
 mod persist;
 mod sack;
+mod timer;
 mod undo;
 
 use super::cc::{AckSample, Congestion, CongestionControl, CongestionSample, Controller};
@@ -35,8 +38,9 @@ pub struct Sender {
     /// Segments may be sent up to here, and so many of them until something happens.
     edge: u64,
     burst: u32,
-    resend_first: bool,
-    handshake_ack_due: bool,
+    /// The congestion window when this was found out.
+    cwnd: u64,
+    urgent: Urgent,
     established: bool,
 
     duplicate_acks: u32,
@@ -79,6 +83,19 @@ pub struct Sender {
     stats: SenderStats,
 }
 
+/// What goes before any new data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Urgent {
+    Nothing,
+    Syn,
+    /// The acknowledgement that ends the handshake.
+    HandshakeAck,
+    /// The first segment that is not acknowledged, again.
+    Unacknowledged,
+    /// A probe of a closed window.
+    Probe,
+}
+
 impl Sender {
     /// A sender that will open its connection at `start`; nothing is written yet.
     pub fn new(config: &Config, start: Time) -> Self {
@@ -97,9 +114,9 @@ impl Sender {
             peer_window: 0,
             send_buffer: settings.send_buffer.map_or(u64::MAX, Bytes::get),
             edge: 0,
-            burst: 1,
-            resend_first: false,
-            handshake_ack_due: false,
+            burst: 0,
+            cwnd: 0,
+            urgent: Urgent::Syn,
             established: false,
             duplicate_acks: 0,
             recovering: false,
@@ -169,100 +186,6 @@ impl Sender {
                 self.open_up(u32::MAX, 0);
             }
         }
-    }
-
-    /// A timer expires: the retransmission timer, or the one that probes a closed window.
-    pub fn on_timeout(&mut self, now: Time) {
-        debug_assert!(now >= self.timer, "the timer has not expired");
-        if self.persist.is_some() {
-            return self.probe_window(now);
-        }
-        self.limit = Limit::Rto;
-        self.account(now);
-        self.stats.timeouts += 1;
-        let what = match (self.established, self.timed_out_at == Some(self.una)) {
-            (false, _) => Congestion::LostSyn,
-            (true, false) => Congestion::Timeout,
-            (true, true) => Congestion::RepeatedTimeout,
-        };
-        self.cc.on_congestion(what, &self.congestion_sample());
-        if what == Congestion::Timeout {
-            self.begin_episode(now, true);
-        }
-        self.timed_out_at = Some(self.una);
-        self.recover = Some(self.max);
-        self.recovering = false;
-        // ns-2's Tahoe goes on counting through a timeout (`tcp.cc`; its Reno does not).
-        if self.recovery != RecoveryName::Tahoe || self.first_loss.is_none() {
-            self.duplicate_acks = 0;
-        }
-        self.limited_sent = 0;
-        self.resend_first = false;
-        if let Some(sack) = &mut self.sack {
-            sack.on_timeout();
-        }
-        self.timed = None; // Karn: what is sent from here on was sent before
-        self.rto.on_timeout();
-        self.suspect_black_hole();
-        self.restart_timer(now);
-        self.nxt = self.una; // go-back-N
-        self.open_up(u32::MAX, 0);
-    }
-
-    /// The next segment to send, if any may go.
-    #[inline(always)]
-    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
-        if self.burst == 0
-            && !self.resend_first
-            && !self.handshake_ack_due
-            && self.persist.is_none()
-        {
-            return None;
-        }
-        if !self.established {
-            return self.poll_syn(now);
-        }
-        if self.handshake_ack_due {
-            self.handshake_ack_due = false;
-            self.stats.packets += 1;
-            return Some(self.with_options(now, Segment::ack(1, 0)));
-        }
-        if let Some(probe) = self.poll_probe(now) {
-            return Some(probe);
-        }
-        if self.resend_first {
-            self.resend_first = false;
-            let len = self.first_unreceived();
-            return Some(self.transmit(now, self.una, len));
-        }
-        let mut most = self.mss;
-        if let Some(sack) = &self.sack {
-            if self.recovering {
-                return self.poll_sack(now);
-            }
-            (self.nxt, most) = sack.not_yet_received(self.nxt, self.mss);
-        }
-        let room = self.edge.saturating_sub(self.nxt);
-        let mut len = most.min(self.end - self.nxt);
-        if len > room && self.nxt == self.una {
-            // The whole window is smaller than a segment: what fits, or nothing would ever go.
-            len = room;
-        }
-        if len > room || len == 0 {
-            self.burst = 0;
-            self.limit = self.what_limits();
-            if self.una == self.max && room == 0 && self.nxt < self.end {
-                self.begin_persist(now);
-            }
-            return None;
-        }
-        self.burst -= 1;
-        let seq = self.nxt;
-        self.nxt += len;
-        if self.duplicate_acks > 0 && self.duplicate_acks < loss::DUPLICATES {
-            self.limited_sent += self.nxt.saturating_sub(self.max);
-        }
-        Some(self.transmit(now, seq, len))
     }
 
     /// When the retransmission timer expires; [`Time::NEVER`] while it is off.
@@ -346,41 +269,6 @@ impl Sender {
         self.since = now;
     }
 
-    fn poll_syn(&mut self, now: Time) -> Option<Segment> {
-        self.burst = 0;
-        if self.nxt > 0 {
-            return None;
-        }
-        self.nxt = 1;
-        let repeated = self.max > 0;
-        if !repeated {
-            self.max = 1;
-            self.timed = Some((1, now));
-        }
-        self.stats.packets += 1;
-        self.start_timer(now);
-        Some(self.with_options(now, Segment { syn: true, repeated, ..Segment::EMPTY }))
-    }
-
-    fn on_syn_ack(&mut self, now: Time, segment: &Segment) {
-        if segment.ack == 0 {
-            return;
-        }
-        let lost_syn = self.timed.is_none();
-        self.established = true;
-        self.una = 1;
-        self.nxt = 1;
-        self.peer_window = u64::from(segment.window);
-        self.take_sample(now, 1, segment.timestamps());
-        if lost_syn {
-            self.rto.after_lost_syn();
-        }
-        self.timer = Time::NEVER;
-        self.cc.on_established(lost_syn);
-        self.handshake_ack_due = self.handshake_ack;
-        self.open_up(u32::MAX, 0);
-    }
-
     fn congestion_sample(&self) -> CongestionSample {
         CongestionSample {
             // RFC 5681 §3.2 step 2: without what limited transmit has added.
@@ -398,96 +286,5 @@ impl Sender {
         self.marked_until = self.max + 1;
         self.reduced = true;
         self.stats.mark_cuts += 1;
-    }
-
-    /// Something happened: up to `burst` segments may go, `extra` bytes beyond the congestion window.
-    #[inline(always)]
-    fn open_up(&mut self, burst: u32, extra: u64) {
-        let window = (self.cc.cwnd().get() + extra).min(self.peer_window).min(self.send_buffer);
-        self.edge = self.una + window;
-        self.burst = burst;
-    }
-
-    /// Which limit the last poll met.
-    #[inline(always)]
-    fn what_limits(&self) -> Limit {
-        let cwnd = self.cc.cwnd().get();
-        if self.nxt >= self.end {
-            Limit::Application
-        } else if self.send_buffer < cwnd.min(self.peer_window) {
-            Limit::SendBuffer
-        } else if self.peer_window < cwnd {
-            Limit::ReceiveWindow
-        } else if self.recover.is_none() && self.cc.ssthresh().get() > cwnd {
-            Limit::Opportunity
-        } else {
-            Limit::Congestion
-        }
-    }
-
-    #[inline(always)]
-    fn transmit(&mut self, now: Time, seq: u64, len: u64) -> Segment {
-        let end = seq + len;
-        let repeated = seq < self.max;
-        self.stats.packets += 1;
-        self.stats.data_packets += 1;
-        self.stats.data_bytes += len;
-        if repeated {
-            self.stats.retransmitted_packets += 1;
-            self.stats.retransmitted_bytes += len;
-        } else if self.timed.is_none() && !self.timestamps {
-            self.timed = Some((end, now));
-        }
-        self.max = self.max.max(end);
-        if self.timer == Time::NEVER {
-            self.start_timer(now);
-        }
-        if repeated && let Some(episode) = &mut self.episode {
-            episode.on_resent();
-        }
-        let len = u16::try_from(len).expect("a segment is at most an MSS long");
-        let mut segment = Segment { seq, ack: 1, len, repeated, ..Segment::EMPTY };
-        if self.ecn && !repeated {
-            // RFC 3168 §6.1.5: what is sent again is not markable.
-            segment.markable = true;
-            segment.reduced = std::mem::take(&mut self.reduced);
-        }
-        self.with_options(now, segment)
-    }
-
-    #[inline(always)]
-    fn with_options(&self, now: Time, segment: Segment) -> Segment {
-        if !self.timestamps {
-            return segment;
-        }
-        let timestamps = Timestamps { value: now, echo: self.peer_timestamp };
-        segment.with_options(SackBlocks::NONE, Some(timestamps))
-    }
-
-    /// RFC 6298 §3: one segment at a time is timed, none that was sent twice; with timestamps every
-    /// acknowledgement of new data is a sample (RFC 7323 §4.1).
-    #[inline(always)]
-    fn take_sample(&mut self, now: Time, ack: u64, timestamps: Option<Timestamps>) {
-        if let Some(Timestamps { echo, .. }) = timestamps {
-            self.rto.on_sample(echo, now);
-            self.stats.rtt.record(now - echo);
-        } else if let Some((_, sent)) = self.timed.take_if(|(end, _)| *end <= ack) {
-            self.rto.on_sample(sent, now);
-            self.stats.rtt.record(now - sent);
-        }
-    }
-
-    fn start_timer(&mut self, now: Time) {
-        self.timer = now + self.rto.current();
-    }
-
-    /// RFC 6298 §5.3, and §5.2 when nothing is outstanding.
-    #[inline(always)]
-    fn restart_timer(&mut self, now: Time) {
-        if self.una < self.max {
-            self.start_timer(now);
-        } else {
-            self.timer = Time::NEVER;
-        }
     }
 }

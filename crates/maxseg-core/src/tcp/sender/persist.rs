@@ -1,13 +1,12 @@
 //! A closed window is probed, lest its opening be lost on the way (RFC 9293 §3.8.6.1).
 
-use super::{Segment, Sender, Time};
+use super::{Segment, Sender, Time, Urgent};
 
 /// A window that is closed, with data waiting.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Persist {
     /// How many probes have gone.
     probes: u32,
-    due: bool,
 }
 
 impl Sender {
@@ -31,18 +30,16 @@ impl Sender {
     pub(super) fn probe_window(&mut self, now: Time) {
         self.account(now);
         let Some(persist) = &mut self.persist else { return };
-        persist.due = true;
         persist.probes += 1;
         self.timer = now + self.rto.backed_off(persist.probes);
+        self.urgent = Urgent::Probe;
     }
 
-    /// A probe that is due: without payload and with a number that was acknowledged, so that it is
-    /// answered and cannot be taken for data (as Linux does, `tcp_xmit_probe_skb`).
-    pub(super) fn poll_probe(&mut self, now: Time) -> Option<Segment> {
-        let persist = self.persist.as_mut().filter(|persist| persist.due)?;
-        persist.due = false;
+    /// A probe: without payload and with a number that was acknowledged, so that it is answered and
+    /// cannot be taken for data (as Linux does, `tcp_xmit_probe_skb`).
+    pub(super) fn send_probe(&mut self, now: Time) -> Segment {
         self.stats.packets += 1;
         self.stats.window_probes += 1;
-        Some(self.with_options(now, Segment { seq: self.una - 1, ack: 1, ..Segment::EMPTY }))
+        self.with_options(now, Segment { seq: self.una - 1, ack: 1, ..Segment::EMPTY })
     }
 }

@@ -4,7 +4,7 @@
 //! tell when every segment that was sent again had arrived already (RFC 3708). What was cut comes back
 //! (RFC 4015).
 
-use super::{CongestionControl, Segment, Sender, Time};
+use super::{CongestionControl, Segment, Sender, Time, Urgent};
 
 /// A cut and what was sent again since.
 #[derive(Debug, Clone, Copy)]
@@ -74,7 +74,7 @@ impl Sender {
         self.stats.needless_cuts += 1;
         self.recovering = false;
         self.duplicate_acks = 0;
-        self.resend_first = false;
+        self.urgent = Urgent::Nothing;
         self.timed_out_at = None;
         if episode.by_timeout {
             self.stats.spurious_timeouts += 1;

@@ -1,0 +1,37 @@
+//! The handshake, from the side that opens (RFC 9293 §3.5).
+
+use super::{CongestionControl, Segment, Sender, Time, Urgent};
+
+impl Sender {
+    pub(super) fn send_syn(&mut self, now: Time) -> Segment {
+        self.nxt = 1;
+        let repeated = self.max > 0;
+        if !repeated {
+            self.max = 1;
+            self.timed = Some((1, now));
+        }
+        self.stats.packets += 1;
+        self.start_timer(now);
+        self.with_options(now, Segment { syn: true, repeated, ..Segment::EMPTY })
+    }
+
+    #[cold]
+    pub(super) fn on_syn_ack(&mut self, now: Time, segment: &Segment) {
+        if segment.ack == 0 {
+            return;
+        }
+        let lost_syn = self.timed.is_none();
+        self.established = true;
+        self.una = 1;
+        self.nxt = 1;
+        self.peer_window = u64::from(segment.window);
+        self.take_sample(now, 1, segment.timestamps());
+        if lost_syn {
+            self.rto.after_lost_syn();
+        }
+        self.timer = Time::NEVER;
+        self.cc.on_established(lost_syn);
+        self.urgent = if self.handshake_ack { Urgent::HandshakeAck } else { Urgent::Nothing };
+        self.open_up(u32::MAX, 0);
+    }
+}

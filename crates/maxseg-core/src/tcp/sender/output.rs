@@ -1,0 +1,152 @@
+//! What goes out: segment after segment, as the windows allow.
+
+use super::{
+    CongestionControl, Limit, SackBlocks, Segment, Sender, Time, Timestamps, Urgent, loss,
+};
+
+impl Sender {
+    /// The next segment to send, if any may go.
+    #[inline(always)]
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        if self.urgent != Urgent::Nothing
+            && let Some(segment) = self.poll_urgent(now)
+        {
+            return Some(segment);
+        }
+        if self.burst == 0 { None } else { self.poll_data(now) }
+    }
+
+    #[cold]
+    fn poll_urgent(&mut self, now: Time) -> Option<Segment> {
+        match std::mem::replace(&mut self.urgent, Urgent::Nothing) {
+            Urgent::Nothing => None,
+            Urgent::Syn => Some(self.send_syn(now)),
+            Urgent::HandshakeAck => {
+                self.stats.packets += 1;
+                Some(self.with_options(now, Segment::ack(1, 0)))
+            }
+            Urgent::Unacknowledged => {
+                let len = self.first_unreceived();
+                Some(self.transmit(now, self.una, len))
+            }
+            Urgent::Probe => Some(self.send_probe(now)),
+        }
+    }
+
+    #[inline(always)]
+    fn poll_data(&mut self, now: Time) -> Option<Segment> {
+        let mut most = self.mss;
+        if let Some(sack) = &self.sack {
+            if self.recovering {
+                return self.poll_sack(now);
+            }
+            (self.nxt, most) = sack.not_yet_received(self.nxt, self.mss);
+        }
+        let room = self.edge.saturating_sub(self.nxt);
+        let mut len = most.min(self.end - self.nxt);
+        if len > room && self.nxt == self.una {
+            // The whole window is smaller than a segment: what fits, or nothing would ever go.
+            len = room;
+        }
+        if len > room || len == 0 {
+            self.stop();
+            if self.una == self.max && room == 0 && self.nxt < self.end {
+                self.begin_persist(now);
+            }
+            return None;
+        }
+        self.burst -= 1;
+        let seq = self.nxt;
+        self.nxt += len;
+        if self.duplicate_acks > 0 && self.duplicate_acks < loss::DUPLICATES {
+            self.limited_sent += self.nxt.saturating_sub(self.max);
+        }
+        if self.burst > 0 && self.edge < self.nxt + self.mss && self.sack.is_none() {
+            self.look_whether_that_was_all();
+        }
+        Some(self.transmit(now, seq, len))
+    }
+
+    /// Spares the poll that would find that no more may go.
+    #[inline(always)]
+    fn look_whether_that_was_all(&mut self) {
+        let left = self.end - self.nxt;
+        if left == 0 || self.edge < self.nxt + left.min(self.mss) {
+            self.stop();
+        }
+    }
+
+    /// No more may go until something happens.
+    #[inline(always)]
+    fn stop(&mut self) {
+        self.burst = 0;
+        self.limit = self.what_limits();
+    }
+
+    /// Something happened: up to `burst` segments may go, `extra` bytes beyond the congestion window.
+    #[inline(always)]
+    pub(super) fn open_up(&mut self, burst: u32, extra: u64) {
+        self.cwnd = self.cc.cwnd().get();
+        let window = (self.cwnd + extra).min(self.peer_window).min(self.send_buffer);
+        self.edge = self.una + window;
+        self.burst = burst;
+    }
+
+    #[inline(always)]
+    fn what_limits(&self) -> Limit {
+        if self.nxt >= self.end {
+            Limit::Application
+        } else if self.send_buffer < self.cwnd.min(self.peer_window) {
+            Limit::SendBuffer
+        } else if self.peer_window < self.cwnd {
+            Limit::ReceiveWindow
+        } else if self.recover.is_none() && self.cc.ssthresh().get() > self.cwnd {
+            Limit::Opportunity
+        } else {
+            Limit::Congestion
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn transmit(&mut self, now: Time, seq: u64, len: u64) -> Segment {
+        let end = seq + len;
+        let repeated = seq < self.max;
+        self.stats.packets += 1;
+        self.stats.data_packets += 1;
+        self.stats.data_bytes += len;
+        if repeated {
+            self.on_resend(len);
+        } else if self.timed.is_none() && !self.timestamps {
+            self.timed = Some((end, now));
+        }
+        self.max = self.max.max(end);
+        if self.timer == Time::NEVER {
+            self.start_timer(now);
+        }
+        let len = u16::try_from(len).expect("a segment is at most an MSS long");
+        let mut segment = Segment { seq, ack: 1, len, repeated, ..Segment::EMPTY };
+        if self.ecn && !repeated {
+            // RFC 3168 §6.1.5: what is sent again is not markable.
+            segment.markable = true;
+            segment.reduced = std::mem::take(&mut self.reduced);
+        }
+        self.with_options(now, segment)
+    }
+
+    fn on_resend(&mut self, len: u64) {
+        self.stats.retransmitted_packets += 1;
+        self.stats.retransmitted_bytes += len;
+        if let Some(episode) = &mut self.episode {
+            episode.on_resent();
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn with_options(&self, now: Time, segment: Segment) -> Segment {
+        if !self.timestamps {
+            return segment;
+        }
+        let timestamps = Timestamps { value: now, echo: self.peer_timestamp };
+        segment.with_options(SackBlocks::NONE, Some(timestamps))
+    }
+}

@@ -66,23 +66,28 @@ impl<P> Lane<P> {
     /// The next packet, whenever it arrives.
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, P)> {
-        let at = self.next_arrival;
-        let packet = self.places.get_mut(self.head)?.1.take()?;
+        if self.len == 0 {
+            return None;
+        }
+        let (at, packet) = self.places.get_mut(self.head)?;
+        let front = (*at, packet.take()?);
         self.step();
-        Some((at, packet))
+        Some(front)
     }
 
     /// The next packet, where it lies.
     #[inline(always)]
     pub fn front_mut(&mut self) -> Option<&mut P> {
+        if self.len == 0 {
+            return None;
+        }
         self.places.get_mut(self.head)?.1.as_mut()
     }
 
-    /// The next packet is done with.
+    /// The next packet is done with. It stays where it lies until another takes its place.
     #[inline(always)]
     pub fn drop_front(&mut self) {
-        if let Some((_, packet)) = self.places.get_mut(self.head) {
-            *packet = None;
+        if self.len > 0 {
             self.step();
         }
     }
@@ -113,8 +118,7 @@ impl<P> Lane<P> {
     fn step(&mut self) {
         self.head = self.place(1);
         self.len -= 1;
-        self.next_arrival =
-            if self.len == 0 { Time::NEVER } else { self.places[self.head].0 };
+        self.next_arrival = if self.len == 0 { Time::NEVER } else { self.places[self.head].0 };
     }
 
     #[cold]

@@ -16,15 +16,13 @@ use crate::units::{BitsPerSec, Bytes, Mtu, Time};
 pub(super) struct Packet {
     pub(super) flow: u32,
     pub(super) cargo: Cargo,
-    /// Whether it has met congestion (RFC 3168: CE).
-    pub(super) marked: bool,
     /// How many packets its sender had sent before; counted only where somebody looks.
     pub(super) number: u32,
 }
 
 impl Packet {
     pub(super) fn new(flow: u32, cargo: Cargo) -> Self {
-        Self { flow, cargo, marked: false, number: 0 }
+        Self { flow, cargo, number: 0 }
     }
 
     /// Whether its loss is a flow's: an acknowledgement's is not.
@@ -35,7 +33,9 @@ impl Packet {
 
 impl crate::link::Cargo for Packet {
     fn mark(&mut self) {
-        self.marked = true;
+        if let Cargo::Segment(segment) = &mut self.cargo {
+            segment.marked = true;
+        }
     }
 }
 
@@ -55,8 +55,18 @@ pub(super) struct RunningFlow {
     pub(super) start: Time,
     pub(super) traffic: Traffic,
     pub(super) losses: Losses,
-    /// How its packets cross the path from the sender's side, and from the receiver's.
-    passages: [Passage; 2],
+    /// Its packets from the sender's side, and from the receiver's.
+    sources: [Source; 2],
+}
+
+/// Packets of one flow from one host.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Source {
+    /// Which flow, counted from 0.
+    pub(super) flow: u32,
+    pub(super) from: End,
+    /// How they cross the path.
+    pub(super) passage: Passage,
 }
 
 /// What a flow consists of.
@@ -73,6 +83,8 @@ pub(super) struct Connection {
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
     pub(super) started: bool,
+    /// All that was to be sent is acknowledged.
+    pub(super) finished: bool,
     /// What each end put on its own wire.
     pub(super) sent: Meter,
     pub(super) answered: Meter,
@@ -189,7 +201,8 @@ pub(super) struct Echo {
 }
 
 impl RunningFlow {
-    pub(super) fn new(scenario: &Scenario, flow: &Flow) -> Self {
+    pub(super) fn new(scenario: &Scenario, flow: &Flow, index: u32) -> Self {
+        let source = |from| Source { flow: index, from, passage: passage(scenario, flow, from) };
         let traffic = match flow.kind {
             FlowKind::Bulk => Traffic::Tcp(Box::new(Connection::new(scenario, flow))),
             FlowKind::Cbr { size, header, rate, counted } => Traffic::Datagrams(Datagrams {
@@ -212,10 +225,7 @@ impl RunningFlow {
             start: flow.start,
             traffic,
             losses: Losses::default(),
-            passages: [
-                passage(scenario, flow, End::Sender),
-                passage(scenario, flow, End::Receiver),
-            ],
+            sources: [source(End::Sender), source(End::Receiver)],
         }
     }
 
@@ -229,12 +239,12 @@ impl RunningFlow {
         }
     }
 
-    /// How its packets from this end cross the path.
+    /// Its packets from this end.
     #[inline]
-    pub(super) fn passage(&self, from: End) -> Passage {
+    pub(super) fn source(&self, from: End) -> Source {
         match from {
-            End::Sender => self.passages[0],
-            End::Receiver => self.passages[1],
+            End::Sender => self.sources[0],
+            End::Receiver => self.sources[1],
         }
     }
 
@@ -270,6 +280,7 @@ impl Connection {
             sender: Sender::new(&config, flow.start),
             receiver: Receiver::new(&config),
             started: false,
+            finished: false,
             sent: Meter::new(near),
             answered: Meter::new(far),
             header: header.packet(Bytes::ZERO),

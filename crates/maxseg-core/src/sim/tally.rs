@@ -74,7 +74,11 @@ impl<E> World<E> {
                 timeouts: sent.timeouts,
                 fast_retransmits: sent.fast_retransmits,
                 spurious_retransmissions: seen.spurious_retransmissions,
-                in_flight: if elapsed > 0.0 { sent.flight_byte_nanos / 1e9 / elapsed } else { 0.0 },
+                in_flight: if elapsed > 0.0 {
+                    sent.flight_byte_nanos as f64 / 1e9 / elapsed
+                } else {
+                    0.0
+                },
                 mss: Some(connection.sender.mss().get()),
             }),
             rtt: sent.rtt.clone(),
@@ -281,6 +285,6 @@ impl From<Limit> for LimitedBy {
 
 /// The hops that the flow's packets from this end cross, in their order.
 fn hops(flow: &RunningFlow, from: End) -> std::ops::RangeInclusive<usize> {
-    let passage = flow.passage(from);
+    let passage = flow.source(from).passage;
     usize::from(passage.first)..=usize::from(passage.last)
 }

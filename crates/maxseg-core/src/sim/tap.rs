@@ -194,14 +194,17 @@ impl Eyes for Onlooker<'_> {
 
     fn look_again(&self, from: End, packet: &Packet, shape: IpPacket) -> PacketView {
         let facts = &self.flows[packet.flow as usize];
-        let is_markable = matches!(&packet.cargo, Cargo::Segment(segment) if segment.markable);
+        let (is_markable, is_marked) = match &packet.cargo {
+            Cargo::Segment(segment) => (segment.markable, segment.marked),
+            Cargo::Datagram | Cargo::EchoRequest { .. } | Cargo::EchoReply { .. } => (false, false),
+        };
         PacketView {
             flow: packet.flow as usize,
             from,
             number: u64::from(packet.number),
             ip_len: u32::try_from(shape.length().get()).unwrap_or(u32::MAX),
             dont_fragment: facts.forbids_fragments(from),
-            ecn: match (packet.marked, is_markable) {
+            ecn: match (is_marked, is_markable) {
                 (true, _) => CONGESTION_EXPERIENCED,
                 (false, true) => ECN_CAPABLE,
                 (false, false) => 0,

@@ -1,6 +1,6 @@
 //! The simulated world: two directions of a path, some flows, one clock.
 
-use super::flow::{Cargo, Connection, Packet, RunningFlow, Traffic};
+use super::flow::{Cargo, Connection, Losses, Packet, RunningFlow, Source, Traffic};
 use super::notices::Notices;
 use super::tap::{CapturePoint, Eyes};
 use crate::engine::{Continue, EngineError, Sample, Watch};
@@ -18,8 +18,8 @@ pub(super) struct World<E> {
     pub(super) flows: Vec<RunningFlow>,
     pub(super) net: Net<E>,
     until: Time,
-    /// Bulk flows with data left to send; `None` where they have no end.
-    unfinished: Option<usize>,
+    /// Bulk flows with data left to send: some for ever where they have no end.
+    unfinished: usize,
     /// Events until the watcher is looked at.
     until_look: u32,
 }
@@ -65,8 +65,10 @@ impl<E: Eyes> World<E> {
             .rev()
             .map(|hop| (&hop.reverse, format!("hop.{}.reverse", hop.name)))
             .collect();
-        let flows: Vec<_> =
-            scenario.flows.iter().map(|flow| RunningFlow::new(scenario, flow)).collect();
+        let flows: Vec<_> = (0..)
+            .zip(&scenario.flows)
+            .map(|(index, flow)| RunningFlow::new(scenario, flow, index))
+            .collect();
         let bulk = scenario.flows.iter().filter(|flow| flow.kind == FlowKind::Bulk).count();
         Self {
             now: Time::ZERO,
@@ -79,7 +81,7 @@ impl<E: Eyes> World<E> {
             },
             flows,
             until: scenario.until.time,
-            unfinished: scenario.until.bytes.map(|_| bulk),
+            unfinished: scenario.until.bytes.map_or(usize::MAX, |_| bulk),
             until_look: EVENTS_PER_LOOK,
         }
     }
@@ -98,7 +100,7 @@ impl<E: Eyes> World<E> {
         every: Time,
     ) -> Result<(), EngineError> {
         let mut next = Time::ZERO;
-        while next <= self.until && self.unfinished != Some(0) {
+        while next <= self.until && self.unfinished > 0 {
             self.run_until(next, watch)?;
             // A sample costs as much as some events.
             self.until_look = self.until_look.saturating_sub(16);
@@ -119,7 +121,7 @@ impl<E: Eyes> World<E> {
                 let to_receiver = self.net.to_receiver.next_arrival();
                 let to_sender = self.net.to_sender.next_arrival();
                 let next = to_receiver.min(to_sender).min(self.net.wake);
-                if next > end || self.unfinished == Some(0) {
+                if next > end || self.unfinished == 0 {
                     return Ok(());
                 }
                 self.until_look -= 1;
@@ -141,7 +143,7 @@ impl<E: Eyes> World<E> {
 
     /// The next packet reaches the host at `end`. It is looked at where it lies: moving it costs more than
     /// all that it brings about.
-    #[inline]
+    #[inline(always)]
     fn arrive(&mut self, end: End) {
         let now = self.now;
         let line = match end {
@@ -151,47 +153,56 @@ impl<E: Eyes> World<E> {
         let Some(packet) = line.first_arriving() else {
             return;
         };
-        let index = packet.flow;
-        let flow = &mut self.flows[index as usize];
+        let flow = &mut self.flows[packet.flow as usize];
+        let source = flow.source(end);
         if E::LOOK {
             let view = self.net.eyes.look_again(end.other(), packet, flow.shape(packet));
             self.net.eyes.see(now, CapturePoint::Host(end), false, view);
         }
-        let mut reply = None;
-        match (&mut flow.traffic, &mut packet.cargo) {
-            (Traffic::Tcp(connection), Cargo::Segment(segment)) => {
-                segment.marked = packet.marked;
-                if end == flow.from {
-                    let finished = connection.sender.is_done();
-                    connection.sender.on_ack(now, segment);
-                    if connection.sender.is_done() && !finished {
-                        self.unfinished = self.unfinished.map(|count| count - 1);
-                    }
-                } else {
-                    connection.receiver.on_segment(now, segment);
-                }
+        let (Traffic::Tcp(connection), Cargo::Segment(segment)) =
+            (&mut flow.traffic, &packet.cargo)
+        else {
+            return self.arrive_without_connection(end);
+        };
+        if end == flow.from {
+            connection.sender.on_ack(now, segment);
+            line.drop_first_arriving();
+            if connection.sender.is_done() && !connection.finished {
+                connection.finished = true;
+                self.unfinished -= 1;
             }
+            self.net.send_data(now, source, connection, &mut flow.losses);
+        } else {
+            connection.receiver.on_segment(now, segment);
+            line.drop_first_arriving();
+            self.net.send_acks(now, source, connection);
+        }
+    }
+
+    /// The same for what is no segment.
+    #[cold]
+    fn arrive_without_connection(&mut self, end: End) {
+        let now = self.now;
+        let line = match end {
+            End::Receiver => &mut self.net.to_receiver,
+            End::Sender => &mut self.net.to_sender,
+        };
+        let Some((_, packet)) = line.pop() else {
+            return;
+        };
+        let flow = &mut self.flows[packet.flow as usize];
+        let source = flow.source(end);
+        match (&mut flow.traffic, packet.cargo) {
             (Traffic::Datagrams(datagrams), Cargo::Datagram) => datagrams.delivered += 1,
             (Traffic::Echo(echo), Cargo::EchoRequest { sent }) => {
                 echo.answered_at_far_end += 1;
-                reply = Some((*sent, echo.packet));
+                let reply = Cargo::EchoReply { sent };
+                if let Some(at) = self.net.send(now, source, reply, echo.packet) {
+                    flow.losses.push(now, at);
+                }
             }
-            (Traffic::Echo(echo), Cargo::EchoReply { sent }) => {
-                echo.round_trips.record(now - *sent);
-            }
+            (Traffic::Echo(echo), Cargo::EchoReply { sent }) => echo.round_trips.record(now - sent),
             (_, cargo) => unreachable!("a flow carries its own kind of packet, not {cargo:?}"),
-        }
-        line.drop_first_arriving();
-        if let Traffic::Tcp(_) = flow.traffic {
-            self.net.pump(now, index, flow, end);
-            self.net.wake = self.net.wake.min(flow.deadline());
-        }
-        if let Some((sent, shape)) = reply {
-            let reply = Packet::new(index, Cargo::EchoReply { sent });
-            let passage = flow.passage(end);
-            if let Some(at) = self.net.send(now, end, reply, shape, passage) {
-                flow.losses.push(now, at);
-            }
         }
     }
 
@@ -202,7 +213,7 @@ impl<E: Eyes> World<E> {
         self.hear_notices();
         if self.net.next_event() <= self.now {
             if sender_hears {
-                self.arrive(End::Sender);
+                self.arrive_late();
             } else {
                 self.net.advance(self.now, &mut self.flows);
             }
@@ -210,13 +221,19 @@ impl<E: Eyes> World<E> {
         self.net.wake = self.net.wake.min(self.net.next_event()).max(self.now);
     }
 
+    /// What arrives at the sender when something else happens as well.
+    #[cold]
+    fn arrive_late(&mut self) {
+        self.arrive(End::Sender);
+    }
+
     /// Lets every timer expire that is due, and finds when the next one is.
     fn expire_timers(&mut self) {
         let now = self.now;
         self.net.wake = self.net.notices.next_arrival();
-        for (index, flow) in (0_u32..).zip(&mut self.flows) {
+        for flow in &mut self.flows {
             if flow.deadline() <= now {
-                self.net.expire(now, index, flow);
+                self.net.expire(now, flow);
             }
             self.net.wake = self.net.wake.min(flow.deadline());
         }
@@ -228,14 +245,14 @@ impl<E: Eyes> World<E> {
         while let Some(notice) = self.net.notices.pop_due(now) {
             let flow = &mut self.flows[notice.flow as usize];
             flow.on_frag_needed(now, notice.to, notice.mtu);
-            self.net.pump(now, notice.flow, flow, notice.to);
+            self.net.pump(now, flow, notice.to);
             self.net.wake = self.net.wake.min(flow.deadline());
         }
     }
 
     /// Brings what accumulates over time up to the end.
     fn finish(&mut self) {
-        if self.unfinished != Some(0) {
+        if self.unfinished > 0 {
             self.now = self.until;
         }
         for flow in &mut self.flows {
@@ -277,27 +294,21 @@ impl<E> Net<E> {
 }
 
 impl<E: Eyes> Net<E> {
-    /// The host at `from` sends `packet`. Gives when it is lost, if that is known.
+    /// A host sends a packet of this `shape`. Gives when it is lost, if that is known.
     #[inline(always)]
-    fn send(
-        &mut self,
-        now: Time,
-        from: End,
-        mut packet: Packet,
-        shape: IpPacket,
-        passage: Passage,
-    ) -> Option<Time> {
+    fn send(&mut self, now: Time, source: Source, cargo: Cargo, shape: IpPacket) -> Option<Time> {
+        let Source { flow, from, passage } = source;
         let line = match from {
             End::Sender => &mut self.to_receiver,
             End::Receiver => &mut self.to_sender,
         };
-        let flow = packet.flow;
+        let mut packet = Packet::new(flow, cargo);
         let eyes = &mut self.eyes;
         let view = eyes.look(now, from, &mut packet, shape);
         eyes.see(now, CapturePoint::Host(from), false, view);
-        let last = line.last_hop();
+        let last = if E::LOOK { line.last_hop() } else { 0 };
         let sent = line.send_seen(now, packet, shape, passage, |index, at, fate| {
-            let hop = if from == End::Sender { index } else { last - index };
+            let hop = if from == End::Sender { index } else { last.saturating_sub(index) };
             if !matches!(fate, Fate::Refused(_)) {
                 let damaged = matches!(fate, Fate::Damaged(_));
                 eyes.see(at, CapturePoint::Hop(hop), damaged, view);
@@ -336,7 +347,7 @@ impl<E: Eyes> Net<E> {
             };
             while let Some((packet, fate)) = line(self) {
                 let flow = &mut flows[packet.flow as usize];
-                let at = self.on_loss(from, flow.passage(from), packet.flow, fate);
+                let at = self.on_loss(from, flow.source(from).passage, packet.flow, fate);
                 if packet.counts() {
                     flow.losses.push(now, at);
                 }
@@ -344,60 +355,124 @@ impl<E: Eyes> Net<E> {
         }
     }
 
-    /// Sends all that the connection's side at `end` has to send now.
-    #[inline]
-    fn pump(&mut self, now: Time, index: u32, flow: &mut RunningFlow, end: End) {
-        let passage = flow.passage(end);
+    /// Sends all that the flow's connection, if it is one, has to send at `end` now.
+    fn pump(&mut self, now: Time, flow: &mut RunningFlow, end: End) {
+        let source = flow.source(end);
         let Traffic::Tcp(connection) = &mut flow.traffic else {
             return;
         };
-        let packet = |segment: Segment| Packet::new(index, Cargo::Segment(segment));
         if end == flow.from {
-            while let Some(segment) = connection.sender.poll_transmit(now) {
-                let shape = connection.packet(&segment);
-                connection.sent.count(shape);
-                let passage = Passage { ect: segment.markable, ..passage };
-                let has_payload = segment.len > 0;
-                if let Some(at) = self.send(now, end, packet(segment), shape, passage)
-                    && has_payload
-                {
-                    flow.losses.push(now, at);
-                }
-            }
+            self.send_data(now, source, connection, &mut flow.losses);
         } else {
-            while let Some(segment) = connection.receiver.poll_transmit(now) {
-                let shape = connection.packet(&segment);
-                connection.answered.count(shape);
-                let _ = self.send(now, end, packet(segment), shape, passage);
-            }
+            self.send_acks(now, source, connection);
         }
     }
 
+    /// Sends all that the sender of data has to send now.
+    #[inline(always)]
+    fn send_data(
+        &mut self,
+        now: Time,
+        source: Source,
+        connection: &mut Connection,
+        losses: &mut Losses,
+    ) {
+        if connection.sender.has_urgent() {
+            self.send_urgent_data(now, source, connection, losses);
+        }
+        while let Some(segment) = connection.sender.poll_data(now) {
+            self.send_data_segment(now, source, connection, losses, segment);
+        }
+        self.wake = self.wake.min(connection.sender.next_timeout());
+    }
+
+    #[cold]
+    fn send_urgent_data(
+        &mut self,
+        now: Time,
+        source: Source,
+        connection: &mut Connection,
+        losses: &mut Losses,
+    ) {
+        if let Some(segment) = connection.sender.poll_urgent(now) {
+            self.send_data_segment(now, source, connection, losses, segment);
+        }
+    }
+
+    #[inline(always)]
+    fn send_data_segment(
+        &mut self,
+        now: Time,
+        mut source: Source,
+        connection: &mut Connection,
+        losses: &mut Losses,
+        segment: Segment,
+    ) {
+        let shape = connection.packet(&segment);
+        connection.sent.count(shape);
+        source.passage.ect = segment.markable;
+        let has_payload = segment.len > 0;
+        if let Some(at) = self.send(now, source, Cargo::Segment(segment), shape)
+            && has_payload
+        {
+            losses.push(now, at);
+        }
+    }
+
+    /// Sends all that the receiver of data has to send now.
+    #[inline(always)]
+    fn send_acks(&mut self, now: Time, source: Source, connection: &mut Connection) {
+        if connection.receiver.has_urgent() {
+            self.send_urgent_ack(now, source, connection);
+        }
+        if let Some(segment) = connection.receiver.poll_ack(now) {
+            self.send_ack(now, source, connection, segment);
+        }
+        self.wake = self.wake.min(connection.receiver.next_timeout());
+    }
+
+    #[cold]
+    fn send_urgent_ack(&mut self, now: Time, source: Source, connection: &mut Connection) {
+        if let Some(segment) = connection.receiver.poll_urgent(now) {
+            self.send_ack(now, source, connection, segment);
+        }
+    }
+
+    #[inline(always)]
+    fn send_ack(
+        &mut self,
+        now: Time,
+        source: Source,
+        connection: &mut Connection,
+        segment: Segment,
+    ) {
+        let shape = connection.packet(&segment);
+        connection.answered.count(shape);
+        let _ = self.send(now, source, Cargo::Segment(segment), shape);
+    }
+
     /// A flow's time has come: timers expire, the next packet is due.
-    fn expire(&mut self, now: Time, index: u32, flow: &mut RunningFlow) {
-        let passage = flow.passage(flow.from);
-        match &mut flow.traffic {
+    fn expire(&mut self, now: Time, flow: &mut RunningFlow) {
+        let source = flow.source(flow.from);
+        let lost = match &mut flow.traffic {
             Traffic::Tcp(connection) => {
                 connection.expire(now);
-                self.pump(now, index, flow, flow.from);
-                self.pump(now, index, flow, flow.from.other());
+                self.pump(now, flow, flow.from);
+                return self.pump(now, flow, flow.from.other());
             }
             Traffic::Datagrams(datagrams) => {
                 datagrams.sent += 1;
                 datagrams.beat.advance();
-                let packet = Packet::new(index, Cargo::Datagram);
-                if let Some(at) = self.send(now, flow.from, packet, datagrams.packet, passage) {
-                    flow.losses.push(now, at);
-                }
+                self.send(now, source, Cargo::Datagram, datagrams.packet)
             }
             Traffic::Echo(echo) => {
                 echo.sent += 1;
                 echo.beat.advance();
-                let packet = Packet::new(index, Cargo::EchoRequest { sent: now });
-                if let Some(at) = self.send(now, flow.from, packet, echo.packet, passage) {
-                    flow.losses.push(now, at);
-                }
+                self.send(now, source, Cargo::EchoRequest { sent: now }, echo.packet)
             }
+        };
+        if let Some(at) = lost {
+            flow.losses.push(now, at);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::ranges::Ranges;
 use super::reader::Reader;
-use super::segment::{SackBlocks, Timestamps};
+use super::segment::{Options, SackBlocks, Timestamps};
 use super::{Config, Segment};
 use crate::settings::{DelayedAck, OfferedWindow};
 use crate::units::{Bytes, Time};
@@ -128,14 +128,25 @@ impl Receiver {
     }
 
     /// The next acknowledgement to send, if one is due.
-    #[inline(always)]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
-        if self.syn_ack_due {
-            self.syn_ack_due = false;
-            self.stats.packets += 1;
-            let ack = Segment { seq: 0, syn: true, ..Segment::ack(self.next, self.window.in_syn) };
-            return Some(ack.with_options(SackBlocks::NONE, self.timestamp(now)));
-        }
+        self.poll_urgent(now).or_else(|| self.poll_ack(now))
+    }
+
+    /// Whether [`Receiver::poll_urgent`] must come before [`Receiver::poll_ack`].
+    #[inline(always)]
+    pub fn has_urgent(&self) -> bool {
+        self.syn_ack_due
+    }
+
+    /// The answer to a SYN.
+    #[cold]
+    pub fn poll_urgent(&mut self, now: Time) -> Option<Segment> {
+        self.syn_ack_due.then(|| self.syn_ack(now))
+    }
+
+    /// The next acknowledgement after the handshake.
+    #[inline(always)]
+    pub fn poll_ack(&mut self, now: Time) -> Option<Segment> {
         if !self.ack_due {
             return None;
         }
@@ -148,13 +159,21 @@ impl Receiver {
             None => self.window.afterwards,
             Some(reader) => self.window.carried(reader.offer()),
         };
-        let mut ack = Segment::ack(self.next, window);
-        ack.echoes_marks = self.echoing_marks;
-        if !self.timestamps && self.sack.is_none() {
-            return Some(ack);
-        }
+        let options = if self.timestamps || self.sack.is_some() { self.options(now) } else { None };
+        let echoes_marks = self.echoing_marks;
+        Some(Segment { echoes_marks, options, ..Segment::ack(self.next, window) })
+    }
+
+    fn syn_ack(&mut self, now: Time) -> Segment {
+        self.syn_ack_due = false;
+        self.stats.packets += 1;
+        let options = Options::of(SackBlocks::NONE, self.timestamp(now));
+        Segment { seq: 0, syn: true, options, ..Segment::ack(self.next, self.window.in_syn) }
+    }
+
+    fn options(&mut self, now: Time) -> Option<Box<Options>> {
         let blocks = self.sack.as_mut().map_or(SackBlocks::NONE, |sack| sack.blocks(self.next));
-        Some(ack.with_options(blocks, self.timestamp(now)))
+        Options::of(blocks, self.timestamp(now))
     }
 
     /// When a delayed acknowledgement or a window update must go; [`Time::NEVER`] while none waits.

@@ -48,6 +48,14 @@ pub struct Timestamps {
     pub echo: Time,
 }
 
+impl Options {
+    /// Both of them, if there is any.
+    #[must_use]
+    pub fn of(sack: SackBlocks, timestamps: Option<Timestamps>) -> Option<Box<Self>> {
+        (!sack.is_empty() || timestamps.is_some()).then(|| Box::new(Self { sack, timestamps }))
+    }
+}
+
 impl Segment {
     /// A segment of nothing: all flags clear, no options.
     pub const EMPTY: Self = Self {
@@ -78,15 +86,6 @@ impl Segment {
     /// Payload bytes.
     pub const fn payload(&self) -> Bytes {
         Bytes::new(self.len as u64)
-    }
-
-    /// The same with options, if there are any.
-    #[must_use]
-    pub fn with_options(mut self, sack: SackBlocks, timestamps: Option<Timestamps>) -> Self {
-        if !sack.is_empty() || timestamps.is_some() {
-            self.options = Some(Box::new(Options { sack, timestamps }));
-        }
-        self
     }
 
     /// The timestamps option.

@@ -62,5 +62,5 @@ pub struct SenderStats {
     /// Time spent under each limit, in the order of [`Limit::ALL`].
     pub limited: [Time; 6],
     /// Bytes in flight, summed over time in byte-nanoseconds.
-    pub flight_byte_nanos: f64,
+    pub flight_byte_nanos: u128,
 }

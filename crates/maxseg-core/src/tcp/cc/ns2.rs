@@ -113,10 +113,10 @@ impl CongestionControl for Ns2Reno {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "the window is positive and far below 2^63; `int(cwnd_)` is what ns-2 uses"
+        reason = "the window is positive and far below 2^32; `int(cwnd_)` is what ns-2 uses"
     )]
     fn cwnd(&self) -> Bytes {
-        Bytes::new((self.cwnd as u64 + self.inflation) * self.mss)
+        Bytes::new((u64::from(self.cwnd as u32) + self.inflation) * self.mss)
     }
 
     #[expect(

@@ -12,7 +12,7 @@ impl Sender {
         }
         self.stats.packets += 1;
         self.start_timer(now);
-        self.with_options(now, Segment { syn: true, repeated, ..Segment::EMPTY })
+        Segment { syn: true, repeated, options: self.options(now), ..Segment::EMPTY }
     }
 
     #[cold]

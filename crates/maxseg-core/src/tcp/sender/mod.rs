@@ -11,7 +11,7 @@ mod undo;
 
 use super::cc::{AckSample, Congestion, CongestionControl, CongestionSample, Controller};
 use super::stats::{Limit, SenderStats};
-use super::{Config, Rto, SackBlocks, Segment, Timestamps};
+use super::{Config, Options, Rto, SackBlocks, Segment, Timestamps};
 use crate::settings::{FirstLoss, RecoveryName};
 use crate::units::{Bytes, Time};
 use black_hole::BlackHole;
@@ -265,7 +265,8 @@ impl Sender {
     pub fn account(&mut self, now: Time) {
         let span = now.since(self.since);
         self.stats.limited[self.limit as usize] += span;
-        self.stats.flight_byte_nanos += (self.nxt - self.una) as f64 * span.as_nanos() as f64;
+        self.stats.flight_byte_nanos +=
+            u128::from(self.nxt - self.una) * u128::from(span.as_nanos());
         self.since = now;
     }
 

@@ -1,29 +1,30 @@
 //! What goes out: segment after segment, as the windows allow.
 
 use super::{
-    CongestionControl, Limit, SackBlocks, Segment, Sender, Time, Timestamps, Urgent, loss,
+    CongestionControl, Limit, Options, SackBlocks, Segment, Sender, Time, Timestamps, Urgent, loss,
 };
 
 impl Sender {
     /// The next segment to send, if any may go.
-    #[inline(always)]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
-        if self.urgent != Urgent::Nothing
-            && let Some(segment) = self.poll_urgent(now)
-        {
-            return Some(segment);
-        }
-        if self.burst == 0 { None } else { self.poll_data(now) }
+        self.poll_urgent(now).or_else(|| self.poll_data(now))
     }
 
+    /// Whether [`Sender::poll_urgent`] must come before [`Sender::poll_data`].
+    #[inline(always)]
+    pub fn has_urgent(&self) -> bool {
+        self.urgent != Urgent::Nothing
+    }
+
+    /// The segment that goes before any data in order: SYN, first retransmission, probe.
     #[cold]
-    fn poll_urgent(&mut self, now: Time) -> Option<Segment> {
+    pub fn poll_urgent(&mut self, now: Time) -> Option<Segment> {
         match std::mem::replace(&mut self.urgent, Urgent::Nothing) {
             Urgent::Nothing => None,
             Urgent::Syn => Some(self.send_syn(now)),
             Urgent::HandshakeAck => {
                 self.stats.packets += 1;
-                Some(self.with_options(now, Segment::ack(1, 0)))
+                Some(Segment { options: self.options(now), ..Segment::ack(1, 0) })
             }
             Urgent::Unacknowledged => {
                 let len = self.first_unreceived();
@@ -33,13 +34,24 @@ impl Sender {
         }
     }
 
+    /// The next segment in order, if the windows let it go.
     #[inline(always)]
-    fn poll_data(&mut self, now: Time) -> Option<Segment> {
+    pub fn poll_data(&mut self, now: Time) -> Option<Segment> {
+        if self.burst == 0 {
+            return None;
+        }
+        let (seq, len) = match &self.sack {
+            Some(_) if self.recovering => self.next_by_pipe(),
+            Some(_) | None => self.next_by_window(now),
+        }?;
+        Some(self.transmit(now, seq, len))
+    }
+
+    /// What goes next, and how much of it.
+    #[inline(always)]
+    fn next_by_window(&mut self, now: Time) -> Option<(u64, u64)> {
         let mut most = self.mss;
         if let Some(sack) = &self.sack {
-            if self.recovering {
-                return self.poll_sack(now);
-            }
             (self.nxt, most) = sack.not_yet_received(self.nxt, self.mss);
         }
         let room = self.edge.saturating_sub(self.nxt);
@@ -64,7 +76,7 @@ impl Sender {
         if self.burst > 0 && self.edge < self.nxt + self.mss && self.sack.is_none() {
             self.look_whether_that_was_all();
         }
-        Some(self.transmit(now, seq, len))
+        Some((seq, len))
     }
 
     /// Spares the poll that would find that no more may go.
@@ -124,13 +136,11 @@ impl Sender {
             self.start_timer(now);
         }
         let len = u16::try_from(len).expect("a segment is at most an MSS long");
-        let mut segment = Segment { seq, ack: 1, len, repeated, ..Segment::EMPTY };
-        if self.ecn && !repeated {
-            // RFC 3168 §6.1.5: what is sent again is not markable.
-            segment.markable = true;
-            segment.reduced = std::mem::take(&mut self.reduced);
-        }
-        self.with_options(now, segment)
+        // RFC 3168 §6.1.5: what is sent again is not markable.
+        let markable = self.ecn && !repeated;
+        let reduced = markable && std::mem::take(&mut self.reduced);
+        let options = self.options(now);
+        Segment { seq, ack: 1, len, repeated, markable, reduced, options, ..Segment::EMPTY }
     }
 
     fn on_resend(&mut self, len: u64) {
@@ -141,12 +151,13 @@ impl Sender {
         }
     }
 
+    /// The options of a segment that goes now.
     #[inline(always)]
-    pub(super) fn with_options(&self, now: Time, segment: Segment) -> Segment {
+    pub(super) fn options(&self, now: Time) -> Option<Box<Options>> {
         if !self.timestamps {
-            return segment;
+            return None;
         }
         let timestamps = Timestamps { value: now, echo: self.peer_timestamp };
-        segment.with_options(SackBlocks::NONE, Some(timestamps))
+        Options::of(SackBlocks::NONE, Some(timestamps))
     }
 }

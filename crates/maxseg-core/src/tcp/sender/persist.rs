@@ -40,6 +40,6 @@ impl Sender {
     pub(super) fn send_probe(&mut self, now: Time) -> Segment {
         self.stats.packets += 1;
         self.stats.window_probes += 1;
-        self.with_options(now, Segment { seq: self.una - 1, ack: 1, ..Segment::EMPTY })
+        Segment { seq: self.una - 1, ack: 1, options: self.options(now), ..Segment::EMPTY }
     }
 }

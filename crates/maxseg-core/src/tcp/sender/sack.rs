@@ -220,8 +220,8 @@ impl Sender {
         }
     }
 
-    /// The next segment in recovery, while the pipe leaves room for one.
-    pub(super) fn poll_sack(&mut self, now: Time) -> Option<Segment> {
+    /// What goes next in recovery, and how much of it, while the pipe leaves room for a segment.
+    pub(super) fn next_by_pipe(&mut self) -> Option<(u64, u64)> {
         let next = self.next_in_recovery();
         let Some((seq, len)) = next else {
             self.burst = 0;
@@ -237,7 +237,7 @@ impl Sender {
             }
         }
         self.nxt = self.nxt.max(end);
-        Some(self.transmit(now, seq, len))
+        next
     }
 
     /// RFC 6675 §4, `NextSeg`: what is lost, then new data, then any gap, then the last one.

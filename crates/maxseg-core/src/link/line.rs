@@ -64,7 +64,7 @@ impl<P: Cargo> Line<P> {
         shape: impl Into<IpPacket>,
         passage: Passage,
     ) -> Sent {
-        self.send_seen(now, packet, shape.into(), passage, |_, _, _| ())
+        self.send_seen(now, packet, shape.into(), || passage, |_, _, _| ())
     }
 
     /// The same, telling of each link that the packet comes to which it is, when, and what becomes of the
@@ -75,7 +75,7 @@ impl<P: Cargo> Line<P> {
         now: Time,
         packet: P,
         shape: IpPacket,
-        passage: Passage,
+        passage: impl FnOnce() -> Passage,
         seen: impl FnMut(usize, Time, Fate),
     ) -> Sent {
         if let Form::Computed(route) = &mut self.form
@@ -92,7 +92,7 @@ impl<P: Cargo> Line<P> {
                 | Fate::TooBig { .. }) => Sent::Lost(lost),
             };
         }
-        self.send_any(now, packet, shape, passage)
+        self.send_any(now, packet, shape, passage())
     }
 
     #[cold]

@@ -55,18 +55,35 @@ pub(super) struct RunningFlow {
     pub(super) start: Time,
     pub(super) traffic: Traffic,
     pub(super) losses: Losses,
-    /// Its packets from the sender's side, and from the receiver's.
-    sources: [Source; 2],
+    pub(super) passages: Passages,
 }
 
-/// Packets of one flow from one host.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Source {
+/// How the packets of a flow cross the path.
+#[derive(Debug)]
+pub(super) struct Passages {
     /// Which flow, counted from 0.
     pub(super) flow: u32,
-    pub(super) from: End,
-    /// How they cross the path.
-    pub(super) passage: Passage,
+    from_sender: Passage,
+    from_receiver: Passage,
+}
+
+impl Passages {
+    fn new(scenario: &Scenario, flow: &Flow, index: u32) -> Self {
+        Self {
+            flow: index,
+            from_sender: passage(scenario, flow, End::Sender),
+            from_receiver: passage(scenario, flow, End::Receiver),
+        }
+    }
+
+    /// How a packet that knows ECN, or does not, crosses the path from the host at `end`.
+    pub(super) fn from(&self, end: End, ect: bool) -> Passage {
+        let passage = match end {
+            End::Sender => self.from_sender,
+            End::Receiver => self.from_receiver,
+        };
+        Passage { ect, ..passage }
+    }
 }
 
 /// What a flow consists of.
@@ -202,7 +219,6 @@ pub(super) struct Echo {
 
 impl RunningFlow {
     pub(super) fn new(scenario: &Scenario, flow: &Flow, index: u32) -> Self {
-        let source = |from| Source { flow: index, from, passage: passage(scenario, flow, from) };
         let traffic = match flow.kind {
             FlowKind::Bulk => Traffic::Tcp(Box::new(Connection::new(scenario, flow))),
             FlowKind::Cbr { size, header, rate, counted } => Traffic::Datagrams(Datagrams {
@@ -225,7 +241,7 @@ impl RunningFlow {
             start: flow.start,
             traffic,
             losses: Losses::default(),
-            sources: [source(End::Sender), source(End::Receiver)],
+            passages: Passages::new(scenario, flow, index),
         }
     }
 
@@ -236,15 +252,6 @@ impl RunningFlow {
             (Traffic::Datagrams(datagrams), _) => datagrams.packet,
             (Traffic::Echo(echo), _) => echo.packet,
             (Traffic::Tcp(connection), _) => connection.header,
-        }
-    }
-
-    /// Its packets from this end.
-    #[inline]
-    pub(super) fn source(&self, from: End) -> Source {
-        match from {
-            End::Sender => self.sources[0],
-            End::Receiver => self.sources[1],
         }
     }
 
@@ -356,7 +363,6 @@ fn passage(scenario: &Scenario, flow: &Flow, from: End) -> Passage {
         first: index(hops.first),
         last: index(hops.last),
         df: scenario.forbids_fragments(from),
-        // Each segment says for itself.
         ect: false,
     }
 }

@@ -285,6 +285,6 @@ impl From<Limit> for LimitedBy {
 
 /// The hops that the flow's packets from this end cross, in their order.
 fn hops(flow: &RunningFlow, from: End) -> std::ops::RangeInclusive<usize> {
-    let passage = flow.source(from).passage;
+    let passage = flow.passages.from(from, false);
     usize::from(passage.first)..=usize::from(passage.last)
 }

@@ -1,11 +1,11 @@
 //! The simulated world: two directions of a path, some flows, one clock.
 
-use super::flow::{Cargo, Connection, Losses, Packet, RunningFlow, Source, Traffic};
+use super::flow::{Cargo, Connection, Losses, Packet, Passages, RunningFlow, Traffic};
 use super::notices::Notices;
 use super::tap::{CapturePoint, Eyes};
 use crate::engine::{Continue, EngineError, Sample, Watch};
 use crate::framing::IpPacket;
-use crate::link::{Fate, Line, Passage, Sent};
+use crate::link::{Fate, Line, Sent};
 use crate::path::LinkSpec;
 use crate::scenario::{End, FlowKind, Scenario};
 use crate::tcp::Segment;
@@ -154,7 +154,6 @@ impl<E: Eyes> World<E> {
             return;
         };
         let flow = &mut self.flows[packet.flow as usize];
-        let source = flow.source(end);
         if E::LOOK {
             let view = self.net.eyes.look_again(end.other(), packet, flow.shape(packet));
             self.net.eyes.see(now, CapturePoint::Host(end), false, view);
@@ -171,11 +170,11 @@ impl<E: Eyes> World<E> {
                 connection.finished = true;
                 self.unfinished -= 1;
             }
-            self.net.send_data(now, source, connection, &mut flow.losses);
+            self.net.send_data(now, end, &flow.passages, connection, &mut flow.losses);
         } else {
             connection.receiver.on_segment(now, segment);
             line.drop_first_arriving();
-            self.net.send_acks(now, source, connection);
+            self.net.send_acks(now, end, &flow.passages, connection);
         }
     }
 
@@ -191,13 +190,12 @@ impl<E: Eyes> World<E> {
             return;
         };
         let flow = &mut self.flows[packet.flow as usize];
-        let source = flow.source(end);
         match (&mut flow.traffic, packet.cargo) {
             (Traffic::Datagrams(datagrams), Cargo::Datagram) => datagrams.delivered += 1,
             (Traffic::Echo(echo), Cargo::EchoRequest { sent }) => {
                 echo.answered_at_far_end += 1;
                 let reply = Cargo::EchoReply { sent };
-                if let Some(at) = self.net.send(now, source, reply, echo.packet) {
+                if let Some(at) = self.net.send(now, end, &flow.passages, reply, echo.packet) {
                     flow.losses.push(now, at);
                 }
             }
@@ -296,17 +294,25 @@ impl<E> Net<E> {
 impl<E: Eyes> Net<E> {
     /// A host sends a packet of this `shape`. Gives when it is lost, if that is known.
     #[inline(always)]
-    fn send(&mut self, now: Time, source: Source, cargo: Cargo, shape: IpPacket) -> Option<Time> {
-        let Source { flow, from, passage } = source;
+    fn send(
+        &mut self,
+        now: Time,
+        from: End,
+        passages: &Passages,
+        cargo: Cargo,
+        shape: IpPacket,
+    ) -> Option<Time> {
         let line = match from {
             End::Sender => &mut self.to_receiver,
             End::Receiver => &mut self.to_sender,
         };
-        let mut packet = Packet::new(flow, cargo);
+        let mut packet = Packet::new(passages.flow, cargo);
         let eyes = &mut self.eyes;
         let view = eyes.look(now, from, &mut packet, shape);
         eyes.see(now, CapturePoint::Host(from), false, view);
         let last = if E::LOOK { line.last_hop() } else { 0 };
+        let is_markable = matches!(&packet.cargo, Cargo::Segment(segment) if segment.markable);
+        let passage = || passages.from(from, is_markable);
         let sent = line.send_seen(now, packet, shape, passage, |index, at, fate| {
             let hop = if from == End::Sender { index } else { last.saturating_sub(index) };
             if !matches!(fate, Fate::Refused(_)) {
@@ -316,7 +322,7 @@ impl<E: Eyes> Net<E> {
         });
         match sent {
             Sent::OnItsWay => None,
-            Sent::Lost(fate) => Some(self.on_loss(from, passage, flow, fate)),
+            Sent::Lost(fate) => Some(self.on_loss(from, passages, fate)),
             Sent::Undecided => {
                 self.wake = self.wake.min(line.next_event()).max(now);
                 None
@@ -325,8 +331,8 @@ impl<E: Eyes> Net<E> {
     }
 
     /// A packet that `from` sent is lost: its sender may hear of it. Gives when.
-    fn on_loss(&mut self, from: End, passage: Passage, flow: u32, fate: Fate) -> Time {
-        self.notices.on_loss(from, passage.first, flow, fate);
+    fn on_loss(&mut self, from: End, passages: &Passages, fate: Fate) -> Time {
+        self.notices.on_loss(from, passages.from(from, false).first, passages.flow, fate);
         self.wake = self.wake.min(self.notices.next_arrival());
         fate.at()
     }
@@ -347,7 +353,7 @@ impl<E: Eyes> Net<E> {
             };
             while let Some((packet, fate)) = line(self) {
                 let flow = &mut flows[packet.flow as usize];
-                let at = self.on_loss(from, flow.source(from).passage, packet.flow, fate);
+                let at = self.on_loss(from, &flow.passages, fate);
                 if packet.counts() {
                     flow.losses.push(now, at);
                 }
@@ -357,14 +363,14 @@ impl<E: Eyes> Net<E> {
 
     /// Sends all that the flow's connection, if it is one, has to send at `end` now.
     fn pump(&mut self, now: Time, flow: &mut RunningFlow, end: End) {
-        let source = flow.source(end);
-        let Traffic::Tcp(connection) = &mut flow.traffic else {
+        let RunningFlow { from, traffic, losses, passages, .. } = flow;
+        let Traffic::Tcp(connection) = traffic else {
             return;
         };
-        if end == flow.from {
-            self.send_data(now, source, connection, &mut flow.losses);
+        if end == *from {
+            self.send_data(now, end, passages, connection, losses);
         } else {
-            self.send_acks(now, source, connection);
+            self.send_acks(now, end, passages, connection);
         }
     }
 
@@ -373,15 +379,16 @@ impl<E: Eyes> Net<E> {
     fn send_data(
         &mut self,
         now: Time,
-        source: Source,
+        from: End,
+        passages: &Passages,
         connection: &mut Connection,
         losses: &mut Losses,
     ) {
         if connection.sender.has_urgent() {
-            self.send_urgent_data(now, source, connection, losses);
+            self.send_urgent_data(now, from, passages, connection, losses);
         }
         while let Some(segment) = connection.sender.poll_data(now) {
-            self.send_data_segment(now, source, connection, losses, segment);
+            self.send_data_segment(now, from, passages, connection, losses, segment);
         }
         self.wake = self.wake.min(connection.sender.next_timeout());
     }
@@ -390,12 +397,13 @@ impl<E: Eyes> Net<E> {
     fn send_urgent_data(
         &mut self,
         now: Time,
-        source: Source,
+        from: End,
+        passages: &Passages,
         connection: &mut Connection,
         losses: &mut Losses,
     ) {
         if let Some(segment) = connection.sender.poll_urgent(now) {
-            self.send_data_segment(now, source, connection, losses, segment);
+            self.send_data_segment(now, from, passages, connection, losses, segment);
         }
     }
 
@@ -403,16 +411,16 @@ impl<E: Eyes> Net<E> {
     fn send_data_segment(
         &mut self,
         now: Time,
-        mut source: Source,
+        from: End,
+        passages: &Passages,
         connection: &mut Connection,
         losses: &mut Losses,
         segment: Segment,
     ) {
         let shape = connection.packet(&segment);
         connection.sent.count(shape);
-        source.passage.ect = segment.markable;
         let has_payload = segment.len > 0;
-        if let Some(at) = self.send(now, source, Cargo::Segment(segment), shape)
+        if let Some(at) = self.send(now, from, passages, Cargo::Segment(segment), shape)
             && has_payload
         {
             losses.push(now, at);
@@ -421,20 +429,32 @@ impl<E: Eyes> Net<E> {
 
     /// Sends all that the receiver of data has to send now.
     #[inline(always)]
-    fn send_acks(&mut self, now: Time, source: Source, connection: &mut Connection) {
+    fn send_acks(
+        &mut self,
+        now: Time,
+        from: End,
+        passages: &Passages,
+        connection: &mut Connection,
+    ) {
         if connection.receiver.has_urgent() {
-            self.send_urgent_ack(now, source, connection);
+            self.send_urgent_ack(now, from, passages, connection);
         }
         if let Some(segment) = connection.receiver.poll_ack(now) {
-            self.send_ack(now, source, connection, segment);
+            self.send_ack(now, from, passages, connection, segment);
         }
         self.wake = self.wake.min(connection.receiver.next_timeout());
     }
 
     #[cold]
-    fn send_urgent_ack(&mut self, now: Time, source: Source, connection: &mut Connection) {
+    fn send_urgent_ack(
+        &mut self,
+        now: Time,
+        from: End,
+        passages: &Passages,
+        connection: &mut Connection,
+    ) {
         if let Some(segment) = connection.receiver.poll_urgent(now) {
-            self.send_ack(now, source, connection, segment);
+            self.send_ack(now, from, passages, connection, segment);
         }
     }
 
@@ -442,18 +462,18 @@ impl<E: Eyes> Net<E> {
     fn send_ack(
         &mut self,
         now: Time,
-        source: Source,
+        from: End,
+        passages: &Passages,
         connection: &mut Connection,
         segment: Segment,
     ) {
         let shape = connection.packet(&segment);
         connection.answered.count(shape);
-        let _ = self.send(now, source, Cargo::Segment(segment), shape);
+        let _ = self.send(now, from, passages, Cargo::Segment(segment), shape);
     }
 
     /// A flow's time has come: timers expire, the next packet is due.
     fn expire(&mut self, now: Time, flow: &mut RunningFlow) {
-        let source = flow.source(flow.from);
         let lost = match &mut flow.traffic {
             Traffic::Tcp(connection) => {
                 connection.expire(now);
@@ -463,12 +483,18 @@ impl<E: Eyes> Net<E> {
             Traffic::Datagrams(datagrams) => {
                 datagrams.sent += 1;
                 datagrams.beat.advance();
-                self.send(now, source, Cargo::Datagram, datagrams.packet)
+                self.send(now, flow.from, &flow.passages, Cargo::Datagram, datagrams.packet)
             }
             Traffic::Echo(echo) => {
                 echo.sent += 1;
                 echo.beat.advance();
-                self.send(now, source, Cargo::EchoRequest { sent: now }, echo.packet)
+                self.send(
+                    now,
+                    flow.from,
+                    &flow.passages,
+                    Cargo::EchoRequest { sent: now },
+                    echo.packet,
+                )
             }
         };
         if let Some(at) = lost {

@@ -127,15 +127,19 @@ impl Hop {
     }
 
     /// A packet comes at `now`; packets come in order of time.
-    #[inline(always)]
     pub fn admit(&mut self, now: Time, packet: impl Into<IpPacket>) -> Fate {
-        let packet = packet.into();
+        self.pass(now, packet.into()).map_or_else(|lost| lost, Fate::Arrives)
+    }
+
+    /// The same: when the packet arrives, or what else becomes of it.
+    #[inline(always)]
+    pub(super) fn pass(&mut self, now: Time, packet: IpPacket) -> Result<Time, Fate> {
         if self.elaborate.is_some() {
-            return self.admit_any(now, packet, false);
+            return self.pass_elaborately(now, packet);
         }
         let Some(place) = self.places.free_at(now) else {
             self.counters.refused += 1;
-            return Fate::Refused(now);
+            return Err(Fate::Refused(now));
         };
         // At the same instant an arrival goes before a departure: who leaves now still stands here.
         let waits = self.free_at >= now && self.counters.sent > 0;
@@ -152,9 +156,15 @@ impl Hop {
         let arrives = departs + self.delay;
         if damaged {
             self.counters.damaged += 1;
-            Fate::Damaged(arrives)
-        } else {
-            Fate::Arrives(arrives)
+            return Err(Fate::Damaged(arrives));
+        }
+        Ok(arrives)
+    }
+
+    fn pass_elaborately(&mut self, now: Time, packet: IpPacket) -> Result<Time, Fate> {
+        match self.admit_any(now, packet, false) {
+            Fate::Arrives(at) => Ok(at),
+            other => Err(other),
         }
     }
 

@@ -56,7 +56,6 @@ impl<P: Cargo> Line<P> {
     }
 
     /// A packet is sent at `now`, for the links a packet of this `shape`.
-    #[inline]
     pub fn send(
         &mut self,
         now: Time,
@@ -64,39 +63,7 @@ impl<P: Cargo> Line<P> {
         shape: impl Into<IpPacket>,
         passage: Passage,
     ) -> Sent {
-        self.send_seen(now, packet, shape.into(), || passage, |_, _, _| ())
-    }
-
-    /// The same, telling of each link that the packet comes to which it is, when, and what becomes of the
-    /// packet there; as far as that is known now, and the packet stays one and whole.
-    #[inline(always)]
-    pub fn send_seen(
-        &mut self,
-        now: Time,
-        packet: P,
-        shape: IpPacket,
-        passage: impl FnOnce() -> Passage,
-        seen: impl FnMut(usize, Time, Fate),
-    ) -> Sent {
-        if let Form::Computed(route) = &mut self.form
-            && route.keeps_whole(shape)
-        {
-            return match route.admit_seen(now, shape, seen) {
-                Fate::Arrives(at) => {
-                    self.arriving.push(at, packet);
-                    Sent::OnItsWay
-                }
-                lost @ (Fate::Marked(_)
-                | Fate::Damaged(_)
-                | Fate::Refused(_)
-                | Fate::TooBig { .. }) => Sent::Lost(lost),
-            };
-        }
-        self.send_any(now, packet, shape, passage())
-    }
-
-    #[cold]
-    fn send_any(&mut self, now: Time, packet: P, shape: IpPacket, passage: Passage) -> Sent {
+        let shape = shape.into();
         let arriving = &mut self.arriving;
         match &mut self.form {
             Form::Computed(route) => {
@@ -114,6 +81,29 @@ impl<P: Cargo> Line<P> {
                 Sent::Undecided
             }
         }
+    }
+
+    /// Whether a packet stays one and whole on this path, and the path is computed.
+    #[inline(always)]
+    pub fn keeps_whole(&self, shape: IpPacket) -> bool {
+        matches!(&self.form, Form::Computed(route) if route.keeps_whole(shape))
+    }
+
+    /// The same for a packet that [`Line::keeps_whole`], telling of each link that the packet comes to
+    /// which it is, when, and when it arrives or what else becomes of it there.
+    #[inline(always)]
+    pub fn send_whole(
+        &mut self,
+        now: Time,
+        packet: P,
+        shape: IpPacket,
+        seen: impl FnMut(usize, Time, Result<Time, Fate>),
+    ) -> Result<(), Fate> {
+        if let Form::Computed(route) = &mut self.form {
+            let at = route.pass(now, shape, seen)?;
+            self.arriving.push(at, packet);
+        }
+        Ok(())
     }
 
     /// The index of the last link.

@@ -27,7 +27,7 @@ impl Places {
         if *place > now.as_nanos() {
             return None;
         }
-        self.oldest = if self.oldest == last { 0 } else { self.oldest + 1 };
+        self.oldest = self.oldest.checked_sub(1).unwrap_or(last);
         Some(place)
     }
 }

@@ -54,34 +54,25 @@ impl Route {
     /// A packet that stays one and whole enters the first hop at `now`.
     #[inline]
     pub fn admit(&mut self, now: Time, packet: impl Into<IpPacket>) -> Fate {
-        self.admit_seen(now, packet.into(), |_, _, _| ())
+        self.pass(now, packet.into(), |_, _, _| ()).map_or_else(|lost| lost, Fate::Arrives)
     }
 
-    /// The same, telling of each hop that the packet comes to which it is, when, and what becomes of
-    /// the packet there.
+    /// The same: when the packet arrives, or how it is lost (no hop here marks). Tells of each hop that it
+    /// comes to which it is, when, and what becomes of it there.
     #[inline(always)]
-    pub fn admit_seen(
+    pub(super) fn pass(
         &mut self,
         now: Time,
         packet: IpPacket,
-        mut seen: impl FnMut(usize, Time, Fate),
-    ) -> Fate {
+        mut seen: impl FnMut(usize, Time, Result<Time, Fate>),
+    ) -> Result<Time, Fate> {
         let mut at = now;
         for (index, hop) in self.hops.iter_mut().enumerate() {
-            let fate = hop.admit(at, packet);
-            seen(index, at, fate);
-            match fate {
-                Fate::Arrives(then) => at = then,
-                // No mark: no hop here has ECN.
-                lost @ (Fate::Marked(_)
-                | Fate::Damaged(_)
-                | Fate::Refused(_)
-                | Fate::TooBig { .. }) => {
-                    return lost;
-                }
-            }
+            let passed = hop.pass(at, packet);
+            seen(index, at, passed);
+            at = passed?;
         }
-        Fate::Arrives(at)
+        Ok(at)
     }
 
     /// Any packet enters the first hop at `now`. Gives each copy that will arrive to `deliver`: when, and

@@ -311,16 +311,37 @@ impl<E: Eyes> Net<E> {
         let view = eyes.look(now, from, &mut packet, shape);
         eyes.see(now, CapturePoint::Host(from), false, view);
         let last = if E::LOOK { line.last_hop() } else { 0 };
-        let is_markable = matches!(&packet.cargo, Cargo::Segment(segment) if segment.markable);
-        let passage = || passages.from(from, is_markable);
-        let sent = line.send_seen(now, packet, shape, passage, |index, at, fate| {
+        if !line.keeps_whole(shape) {
+            return self.send_in_stages(now, from, passages, packet, shape);
+        }
+        let passed = line.send_whole(now, packet, shape, |index, at, passed| {
             let hop = if from == End::Sender { index } else { last.saturating_sub(index) };
-            if !matches!(fate, Fate::Refused(_)) {
-                let damaged = matches!(fate, Fate::Damaged(_));
-                eyes.see(at, CapturePoint::Hop(hop), damaged, view);
+            if !matches!(passed, Err(Fate::Refused(_))) {
+                eyes.see(at, CapturePoint::Hop(hop), passed.is_err(), view);
             }
         });
-        match sent {
+        match passed {
+            Ok(()) => None,
+            Err(fate) => Some(self.on_loss(from, passages, fate)),
+        }
+    }
+
+    /// The same for a packet that may be cut, doubled, marked or held up.
+    #[cold]
+    fn send_in_stages(
+        &mut self,
+        now: Time,
+        from: End,
+        passages: &Passages,
+        packet: Packet,
+        shape: IpPacket,
+    ) -> Option<Time> {
+        let line = match from {
+            End::Sender => &mut self.to_receiver,
+            End::Receiver => &mut self.to_sender,
+        };
+        let is_markable = matches!(&packet.cargo, Cargo::Segment(segment) if segment.markable);
+        match line.send(now, packet, shape, passages.from(from, is_markable)) {
             Sent::OnItsWay => None,
             Sent::Lost(fate) => Some(self.on_loss(from, passages, fate)),
             Sent::Undecided => {

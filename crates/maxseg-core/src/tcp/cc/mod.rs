@@ -16,7 +16,7 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     fn on_established(&mut self, lost_syn: bool);
 
     /// New data was acknowledged outside fast recovery.
-    fn on_ack(&mut self, ack: &AckSample);
+    fn on_ack(&mut self, ack: AckSample);
 
     /// A sign of congestion, at most once per window of data.
     fn on_congestion(&mut self, what: Congestion, at: &CongestionSample);
@@ -28,7 +28,7 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     fn on_partial_ack(&mut self, acked: Bytes);
 
     /// Fast recovery ends with this acknowledgement.
-    fn on_recovered(&mut self, ack: &AckSample);
+    fn on_recovered(&mut self, ack: AckSample);
 
     /// The last sign of congestion was none: what it cut comes back (RFC 4015 §3.3).
     fn on_needless_cut(&mut self);
@@ -83,6 +83,7 @@ pub enum Congestion {
 /// The shipped algorithms, without a virtual call in the inner loop; or one of somebody else's (see
 /// [`Sender::with_controller`](super::Sender::with_controller)).
 #[derive(Debug)]
+#[repr(u8)] // a tag of its own: one hidden in a field's unused values takes longer to tell
 pub enum Controller {
     /// RFC 5681 in bytes.
     Reno(Reno),
@@ -118,7 +119,7 @@ impl CongestionControl for Controller {
         delegate!(self.on_established(lost_syn));
     }
     #[inline]
-    fn on_ack(&mut self, ack: &AckSample) {
+    fn on_ack(&mut self, ack: AckSample) {
         delegate!(self.on_ack(ack));
     }
     fn on_congestion(&mut self, what: Congestion, at: &CongestionSample) {
@@ -130,7 +131,7 @@ impl CongestionControl for Controller {
     fn on_partial_ack(&mut self, acked: Bytes) {
         delegate!(self.on_partial_ack(acked));
     }
-    fn on_recovered(&mut self, ack: &AckSample) {
+    fn on_recovered(&mut self, ack: AckSample) {
         delegate!(self.on_recovered(ack));
     }
     fn on_needless_cut(&mut self) {

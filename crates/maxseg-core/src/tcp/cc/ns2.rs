@@ -56,7 +56,7 @@ impl CongestionControl for Ns2Reno {
     }
 
     #[inline]
-    fn on_ack(&mut self, _: &AckSample) {
+    fn on_ack(&mut self, _: AckSample) {
         self.cwnd += if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd };
     }
 
@@ -94,7 +94,7 @@ impl CongestionControl for Ns2Reno {
         }
     }
 
-    fn on_recovered(&mut self, ack: &AckSample) {
+    fn on_recovered(&mut self, ack: AckSample) {
         self.inflation = 0;
         self.on_ack(ack);
     }

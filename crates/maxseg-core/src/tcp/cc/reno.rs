@@ -45,7 +45,7 @@ impl CongestionControl for Reno {
         self.cwnd = if lost_syn { self.mss } else { self.initial_window };
     }
 
-    fn on_ack(&mut self, ack: &AckSample) {
+    fn on_ack(&mut self, ack: AckSample) {
         // RFC 7661 §4.4: a window that was not used has proved nothing.
         if !ack.was_limited {
             return;
@@ -98,7 +98,7 @@ impl CongestionControl for Reno {
         }
     }
 
-    fn on_recovered(&mut self, ack: &AckSample) {
+    fn on_recovered(&mut self, ack: AckSample) {
         // RFC 6582 §3.2 step 3, first option: no burst when little is outstanding.
         let outstanding = ack.in_flight.get().saturating_sub(ack.acked.get());
         self.cwnd = self.ssthresh.min(outstanding.max(self.mss) + self.mss);

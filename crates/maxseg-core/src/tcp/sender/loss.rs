@@ -26,9 +26,9 @@ impl Sender {
         self.advance(now, segment);
         if self.recovering {
             self.recovering = false;
-            self.cc.on_recovered(&sample);
+            self.cc.on_recovered(sample);
         } else if !(segment.echoes_marks && self.ecn) {
-            self.cc.on_ack(&sample); // RFC 3168 §6.1.2: not while marks are echoed
+            self.cc.on_ack(sample); // RFC 3168 §6.1.2: not while marks are echoed
         }
         self.open_up(u32::MAX, 0);
     }

@@ -75,21 +75,15 @@ impl<P> Lane<P> {
         Some(front)
     }
 
-    /// The next packet, where it lies.
+    /// Takes the next packet off, to be looked at where it lies until another is put on its way.
     #[inline(always)]
-    pub fn front_mut(&mut self) -> Option<&mut P> {
+    pub fn take(&mut self) -> Option<&mut P> {
         if self.len == 0 {
             return None;
         }
-        self.places.get_mut(self.head)?.1.as_mut()
-    }
-
-    /// The next packet is done with. It stays where it lies until another takes its place.
-    #[inline(always)]
-    pub fn drop_front(&mut self) {
-        if self.len > 0 {
-            self.step();
-        }
+        let front = self.head;
+        self.step();
+        self.places.get_mut(front)?.1.as_mut()
     }
 
     /// The next packet, if it arrives at or before `now`.

@@ -127,16 +127,10 @@ impl<P: Cargo> Line<P> {
         self.arriving.pop()
     }
 
-    /// The next packet to reach its host, where it lies.
-    #[inline]
-    pub fn first_arriving(&mut self) -> Option<&mut P> {
-        self.arriving.front_mut()
-    }
-
-    /// The same packet is done with.
-    #[inline]
-    pub fn drop_first_arriving(&mut self) {
-        self.arriving.drop_front();
+    /// The same, to be looked at where it lies until another is sent.
+    #[inline(always)]
+    pub fn take(&mut self) -> Option<&mut P> {
+        self.arriving.take()
     }
 
     /// When something happens on the way next: call [`Line::advance`] then, after everything that hosts

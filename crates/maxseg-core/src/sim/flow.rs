@@ -275,6 +275,23 @@ impl RunningFlow {
     }
 }
 
+impl Traffic {
+    /// What is no segment reaches its host. Gives what goes back.
+    #[cold]
+    pub(super) fn on_packet(&mut self, now: Time, cargo: &Cargo) -> Option<Cargo> {
+        match (self, cargo) {
+            (Self::Datagrams(datagrams), Cargo::Datagram) => datagrams.delivered += 1,
+            (Self::Echo(echo), Cargo::EchoRequest { sent }) => {
+                echo.answered_at_far_end += 1;
+                return Some(Cargo::EchoReply { sent: *sent });
+            }
+            (Self::Echo(echo), Cargo::EchoReply { sent }) => echo.round_trips.record(now - *sent),
+            (_, cargo) => unreachable!("a flow carries its own kind of packet, not {cargo:?}"),
+        }
+        None
+    }
+}
+
 impl Connection {
     fn new(scenario: &Scenario, flow: &Flow) -> Self {
         let (sender, receiver) = scenario.endpoints(flow);

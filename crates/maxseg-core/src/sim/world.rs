@@ -116,29 +116,41 @@ impl<E: Eyes> World<E> {
     /// when it leaves its last queue, a retransmission timeout a round trip or more before, and an
     /// acknowledgement's arrival last.
     fn run_until(&mut self, end: Time, watch: &mut dyn Watch) -> Result<(), EngineError> {
-        loop {
+        while self.unfinished > 0 {
             while self.until_look > 0 {
+                self.until_look -= 1;
                 let to_receiver = self.net.to_receiver.next_arrival();
                 let to_sender = self.net.to_sender.next_arrival();
-                let next = to_receiver.min(to_sender).min(self.net.wake);
-                if next > end || self.unfinished == 0 {
-                    return Ok(());
-                }
-                self.until_look -= 1;
-                self.now = next;
-                if to_receiver == next {
+                let wake = self.net.wake;
+                if to_receiver <= to_sender && to_receiver <= wake {
+                    if to_receiver > end {
+                        return Ok(());
+                    }
+                    self.now = to_receiver;
                     self.arrive(End::Receiver);
-                } else if self.net.wake > next {
+                } else if to_sender < wake {
+                    if to_sender > end {
+                        return Ok(());
+                    }
+                    self.now = to_sender;
                     self.arrive(End::Sender);
                 } else {
-                    self.wake_up(to_sender == next);
+                    if wake > end {
+                        return Ok(());
+                    }
+                    self.now = wake;
+                    self.wake_up(to_sender == wake);
                 }
+            }
+            if self.unfinished == 0 {
+                break;
             }
             self.until_look = EVENTS_PER_LOOK;
             if watch.on_progress(self.now, self.until) == Continue::Stop {
                 return Err(EngineError::Cancelled);
             }
         }
+        Ok(())
     }
 
     /// The next packet reaches the host at `end`. It is looked at where it lies: moving it costs more than
@@ -150,7 +162,7 @@ impl<E: Eyes> World<E> {
             End::Receiver => &mut self.net.to_receiver,
             End::Sender => &mut self.net.to_sender,
         };
-        let Some(packet) = line.first_arriving() else {
+        let Some(packet) = line.take() else {
             return;
         };
         let flow = &mut self.flows[packet.flow as usize];
@@ -158,49 +170,22 @@ impl<E: Eyes> World<E> {
             let view = self.net.eyes.look_again(end.other(), packet, flow.shape(packet));
             self.net.eyes.see(now, CapturePoint::Host(end), false, view);
         }
-        let (Traffic::Tcp(connection), Cargo::Segment(segment)) =
-            (&mut flow.traffic, &packet.cargo)
-        else {
-            return self.arrive_without_connection(end);
+        let RunningFlow { from, traffic, losses, passages, .. } = flow;
+        let (Traffic::Tcp(connection), Cargo::Segment(segment)) = (traffic, &packet.cargo) else {
+            let reply = flow.traffic.on_packet(now, &packet.cargo);
+            return self.net.answer(now, end, flow, reply);
         };
-        if end == flow.from {
+        if end == *from {
             connection.sender.on_ack(now, segment);
-            line.drop_first_arriving();
             if connection.sender.is_done() && !connection.finished {
                 connection.finished = true;
                 self.unfinished -= 1;
+                self.until_look = 0;
             }
-            self.net.send_data(now, end, &flow.passages, connection, &mut flow.losses);
+            self.net.send_data(now, end, passages, connection, losses);
         } else {
             connection.receiver.on_segment(now, segment);
-            line.drop_first_arriving();
-            self.net.send_acks(now, end, &flow.passages, connection);
-        }
-    }
-
-    /// The same for what is no segment.
-    #[cold]
-    fn arrive_without_connection(&mut self, end: End) {
-        let now = self.now;
-        let line = match end {
-            End::Receiver => &mut self.net.to_receiver,
-            End::Sender => &mut self.net.to_sender,
-        };
-        let Some((_, packet)) = line.pop() else {
-            return;
-        };
-        let flow = &mut self.flows[packet.flow as usize];
-        match (&mut flow.traffic, packet.cargo) {
-            (Traffic::Datagrams(datagrams), Cargo::Datagram) => datagrams.delivered += 1,
-            (Traffic::Echo(echo), Cargo::EchoRequest { sent }) => {
-                echo.answered_at_far_end += 1;
-                let reply = Cargo::EchoReply { sent };
-                if let Some(at) = self.net.send(now, end, &flow.passages, reply, echo.packet) {
-                    flow.losses.push(now, at);
-                }
-            }
-            (Traffic::Echo(echo), Cargo::EchoReply { sent }) => echo.round_trips.record(now - sent),
-            (_, cargo) => unreachable!("a flow carries its own kind of packet, not {cargo:?}"),
+            self.net.send_acks(now, end, passages, connection);
         }
     }
 
@@ -491,6 +476,16 @@ impl<E: Eyes> Net<E> {
         let shape = connection.packet(&segment);
         connection.answered.count(shape);
         let _ = self.send(now, from, passages, Cargo::Segment(segment), shape);
+    }
+
+    /// An echo request is answered.
+    #[cold]
+    fn answer(&mut self, now: Time, from: End, flow: &mut RunningFlow, reply: Option<Cargo>) {
+        if let (Traffic::Echo(echo), Some(reply)) = (&flow.traffic, reply)
+            && let Some(at) = self.send(now, from, &flow.passages, reply, echo.packet)
+        {
+            flow.losses.push(now, at);
+        }
     }
 
     /// A flow's time has come: timers expire, the next packet is due.

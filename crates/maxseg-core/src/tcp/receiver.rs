@@ -43,6 +43,8 @@ pub struct Receiver {
     recent_timestamp: Option<Time>,
     acknowledged: u64,
     timestamps: bool,
+    /// Whether acknowledgements say more than a number.
+    has_options: bool,
     /// A mark has come that the sender has not yet answered (RFC 3168 §6.1.3).
     echoing_marks: bool,
     stats: ReceiverStats,
@@ -87,6 +89,7 @@ impl Receiver {
             recent_timestamp: None,
             acknowledged: 0,
             timestamps: config.uses_timestamps(),
+            has_options: config.uses_timestamps() || config.uses_sack(),
             echoing_marks: false,
             stats: ReceiverStats::default(),
         }
@@ -159,7 +162,7 @@ impl Receiver {
             None => self.window.afterwards,
             Some(reader) => self.window.carried(reader.offer()),
         };
-        let options = if self.timestamps || self.sack.is_some() { self.options(now) } else { None };
+        let options = if self.has_options { self.options(now) } else { None };
         let echoes_marks = self.echoing_marks;
         Some(Segment { echoes_marks, options, ..Segment::ack(self.next, window) })
     }

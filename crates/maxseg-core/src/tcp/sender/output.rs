@@ -73,7 +73,7 @@ impl Sender {
         if self.duplicate_acks > 0 && self.duplicate_acks < loss::DUPLICATES {
             self.limited_sent += self.nxt.saturating_sub(self.max);
         }
-        if self.burst > 0 && self.edge < self.nxt + self.mss && self.sack.is_none() {
+        if self.burst > 0 && self.sack.is_none() {
             self.look_whether_that_was_all();
         }
         Some((seq, len))
@@ -82,8 +82,8 @@ impl Sender {
     /// Spares the poll that would find that no more may go.
     #[inline(always)]
     fn look_whether_that_was_all(&mut self) {
-        let left = self.end - self.nxt;
-        if left == 0 || self.edge < self.nxt + left.min(self.mss) {
+        let next = self.mss.min(self.end - self.nxt);
+        if next == 0 || self.edge < self.nxt + next {
             self.stop();
         }
     }

@@ -5,10 +5,12 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::bench::{self, instructions};
 use crate::{check_licences, generate, is_installed, layers, root};
 
 /// A program that some tests need: its name, and the Debian package that brings it.
-const PEERS: [(&str, &str); 3] = [("ns", "ns2"), ("tshark", "tshark"), ("tcptrace", "tcptrace")];
+const PEERS: [(&str, &str); 4] =
+    [("ns", "ns2"), ("tshark", "tshark"), ("tcptrace", "tcptrace"), ("valgrind", "valgrind")];
 
 /// Installs what is missing, then runs every check and test.
 ///
@@ -31,7 +33,8 @@ pub fn run() -> Result<()> {
         succeed(&mut command)
     })?;
     step("generated files", || generate::run(true))?;
-    step("the demo", demo)
+    step("the demo", demo)?;
+    step("instructions", instructions)
 }
 
 #[expect(clippy::print_stdout, reason = "a command-line program")]
@@ -62,6 +65,19 @@ fn demo() -> Result<()> {
             .arg(&page),
     )?;
     ensure!(page.is_file(), "the demo left no report");
+    Ok(())
+}
+
+/// The simulator's inner loop may not grow: instructions per packet are the same on every run.
+#[expect(clippy::print_stdout, reason = "a command-line program")]
+fn instructions() -> Result<()> {
+    if !is_installed("valgrind") || !cfg!(target_arch = "x86_64") {
+        println!("skipped: the bar is for x86-64, and valgrind counts");
+        return Ok(());
+    }
+    let each = instructions::per_packet(&bench::release_program()?)?;
+    println!("{each:.0} instructions per data packet; at most {} may be", instructions::MOST);
+    ensure!(each <= instructions::MOST, "a packet costs {each:.0} instructions");
     Ok(())
 }
 

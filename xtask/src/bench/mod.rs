@@ -1,0 +1,141 @@
+//! How fast the simulator is: CPU time per delivered data packet, ours against the installed ns-2 in one
+//! run on one core; the whole grid of a shipped scenario; instructions; memory; and where they go.
+
+mod cases;
+mod grid;
+pub mod instructions;
+mod measure;
+mod page;
+mod profile;
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use cases::Case;
+use measure::Cost;
+
+use crate::{is_installed, root};
+
+/// A figure beside what the project has set itself.
+struct Line {
+    what: String,
+    figures: Vec<String>,
+    asked: String,
+    /// Whether it is reached; `None` where nothing was asked.
+    reached: Option<bool>,
+    /// What is broken, if anything.
+    fault: Option<String>,
+}
+
+/// Everything that one run of the benchmark found.
+struct Measured {
+    repeat: usize,
+    cases: Vec<Line>,
+    whole: Vec<Line>,
+    profile: Vec<profile::Share>,
+}
+
+/// Runs every case `repeat` times, ours and theirs in turn, and prints the medians; then the rest.
+///
+/// # Errors
+/// ns-2 is not installed, or a figure is beyond what says that something is broken.
+#[expect(clippy::print_stdout, reason = "a command-line program")]
+pub fn run(write: bool, repeat: usize) -> Result<()> {
+    if cfg!(debug_assertions) {
+        return again_in_release(write, repeat);
+    }
+    let repeat = repeat.max(1);
+    let program = release_program()?;
+    // First, while no other child has run.
+    let mut whole = vec![grid::memory(&program)?];
+    let mut cases = Vec::new();
+    println!("{}", page::CASES_HEAD);
+    for case in cases::all()? {
+        let line = measure(&case, repeat)?;
+        println!("{}", page::row(&line));
+        cases.push(line);
+    }
+    println!("\n{}", page::WHOLE_HEAD);
+    whole.extend(grid::measure(&program)?);
+    if is_installed("valgrind") {
+        whole.push(instructions::line(&program)?);
+    } else {
+        println!("valgrind is not installed, so instructions are not counted");
+    }
+    for line in &whole {
+        println!("{}", page::row(line));
+    }
+    let faults: Vec<String> =
+        cases.iter().chain(&whole).filter_map(|line| line.fault.clone()).collect();
+    if write {
+        let profile = profile::measure()?;
+        page::write(&Measured { repeat, cases, whole, profile })?;
+    }
+    if faults.is_empty() { Ok(()) } else { bail!("{}", faults.join("; ")) }
+}
+
+fn measure(case: &Case, repeat: usize) -> Result<Line> {
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for _ in 0..repeat {
+        ours.push(measure::ours(&case.scenario)?);
+        theirs.push(measure::ns2(&case.ns2)?);
+    }
+    let packets = |costs: &[Cost]| costs.first().map_or(0, |cost| cost.delivered);
+    let (our_packets, their_packets) = (packets(&ours), packets(&theirs));
+    let (ours, theirs) = (1e6 * measure::median(&ours), 1e6 * measure::median(&theirs));
+    let ratio = theirs / ours;
+    let bar = case.bar;
+    let asked = [
+        bar.ratio.map(|least| (format!("{least:.0} ×"), ratio >= least)),
+        bar.micros.map(|most| (format!("{most} µs"), ours <= most)),
+    ];
+    let asked: Vec<(String, bool)> = asked.into_iter().flatten().collect();
+    Ok(Line {
+        what: case.name.clone(),
+        figures: vec![
+            their_packets.to_string(),
+            our_packets.to_string(),
+            format!("{theirs:.3}"),
+            format!("{ours:.4}"),
+            format!("{ratio:.1}"),
+        ],
+        asked: asked.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join(", "),
+        reached: (!asked.is_empty()).then(|| asked.iter().all(|(_, reached)| *reached)),
+        fault: (ratio < bar.floor)
+            .then(|| format!("{}: {ratio:.1} times ns-2 is below {}", case.name, bar.floor)),
+    })
+}
+
+/// The shipped program, as a user builds it.
+///
+/// # Errors
+/// It does not build.
+pub fn release_program() -> Result<PathBuf> {
+    cargo(&["build", "--quiet", "--release", "--package", "maxseg"])?;
+    Ok(target().join("release/maxseg"))
+}
+
+fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
+/// A benchmark of unoptimised code says nothing.
+fn again_in_release(write: bool, repeat: usize) -> Result<()> {
+    let repeat = repeat.to_string();
+    let mut arguments =
+        vec!["run", "--quiet", "--release", "--package", "xtask", "--", "bench", "--repeat"];
+    arguments.push(&repeat);
+    if write {
+        arguments.push("--write");
+    }
+    cargo(&arguments)
+}
+
+fn cargo(arguments: &[&str]) -> Result<()> {
+    let mut command = Command::new("cargo");
+    let status =
+        command.args(arguments).current_dir(root()).status().context("cannot run cargo")?;
+    ensure!(status.success(), "cargo {} failed", arguments.join(" "));
+    Ok(())
+}

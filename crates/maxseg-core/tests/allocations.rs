@@ -7,12 +7,12 @@ use maxseg_core::scenario::Scenario;
 use maxseg_core::sim::Sim;
 
 const PATH: &str = "[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"49 packets\"\n\
-                    [[hop]]\nname = \"radio\"\nrate = \"2 Mbit/s\"\ndelay = \"200 ms\"\nqueue = \"49 packets\"\nframe = 128\n\
-                    [sender]\nstack = \"ns2-reno\"\nmss = 536\n[receiver]\nstack = \"ns2-reno\"\nmss = 536\n";
+                    [[hop]]\nname = \"radio\"\nrate = \"2 Mbit/s\"\ndelay = \"200 ms\"\nqueue = \"49 packets\"\nframe = 128\n";
 
-/// Allocations and data packets of a run of so many seconds.
-fn run(more: &str, seconds: u32) -> (u64, u64) {
-    let text = format!("{PATH}{more}[until]\ntime = \"{seconds} s\"\n");
+/// Allocations and data packets of a run of so many seconds, both ends with these settings.
+fn run(settings: &str, flows: &str, seconds: u32) -> (u64, u64) {
+    let ends = format!("[sender]\nmss = 536\n{settings}[receiver]\nmss = 536\n{settings}");
+    let text = format!("{PATH}{ends}{flows}[until]\ntime = \"{seconds} s\"\n");
     let scenario = Scenario::from_toml("test", &text).unwrap();
     let mut packets = 0;
     let allocations = measure(|| {
@@ -23,9 +23,12 @@ fn run(more: &str, seconds: u32) -> (u64, u64) {
 
 #[test]
 fn a_run_of_twice_the_length_allocates_no_more() {
-    for more in ["", "[[flow]]\nkind = \"bulk\"\n[[flow]]\nkind = \"ping\"\n"] {
-        let (once, packets) = run(more, 500);
-        let (twice, more_packets) = run(more, 1000);
+    let plain = "stack = \"ns2-reno\"\n";
+    let with_options = "stack = \"rfc\"\nsack = true\ntimestamps = true\n";
+    let bulk_and_ping = "[[flow]]\nkind = \"bulk\"\n[[flow]]\nkind = \"ping\"\n";
+    for (settings, flows) in [(plain, ""), (plain, bulk_and_ping), (with_options, "")] {
+        let (once, packets) = run(settings, flows, 500);
+        let (twice, more_packets) = run(settings, flows, 1000);
         assert!(more_packets > packets + 100_000, "{packets} and {more_packets} packets");
         // What may grow with time: a ring that doubles.
         assert!(twice <= once + 4, "{once} allocations in 500 s, {twice} in 1000 s");

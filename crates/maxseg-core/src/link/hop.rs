@@ -164,7 +164,10 @@ impl Hop {
     fn pass_elaborately(&mut self, now: Time, packet: IpPacket) -> Result<Time, Fate> {
         match self.admit_any(now, packet, false) {
             Fate::Arrives(at) => Ok(at),
-            other => Err(other),
+            other @ (Fate::Marked(_)
+            | Fate::Damaged(_)
+            | Fate::Refused(_)
+            | Fate::TooBig { .. }) => Err(other),
         }
     }
 

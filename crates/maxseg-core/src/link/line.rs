@@ -91,6 +91,9 @@ impl<P: Cargo> Line<P> {
 
     /// The same for a packet that [`Line::keeps_whole`], telling of each link that the packet comes to
     /// which it is, when, and when it arrives or what else becomes of it there.
+    ///
+    /// # Errors
+    /// How it is lost.
     #[inline(always)]
     pub fn send_whole(
         &mut self,

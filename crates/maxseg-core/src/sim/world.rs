@@ -8,7 +8,7 @@ use crate::framing::IpPacket;
 use crate::link::{Fate, Line, Sent};
 use crate::path::LinkSpec;
 use crate::scenario::{End, FlowKind, Scenario};
-use crate::tcp::Segment;
+use crate::tcp::{Segment, Spares};
 use crate::units::Time;
 
 /// Everything that a run consists of.
@@ -31,6 +31,7 @@ pub(super) struct Net<E> {
     to_sender: Line<Packet>,
     notices: Notices,
     eyes: E,
+    spares: Spares,
     /// Before this no timer of any flow expires, no notice arrives, and nothing happens on the way that
     /// is not known yet.
     wake: Time,
@@ -77,6 +78,7 @@ impl<E: Eyes> World<E> {
                 to_sender: line(&reverse),
                 notices: Notices::new(scenario),
                 eyes,
+                spares: Spares::default(),
                 wake: flows.iter().map(RunningFlow::deadline).min().unwrap_or(Time::NEVER),
             },
             flows,
@@ -171,12 +173,14 @@ impl<E: Eyes> World<E> {
             self.net.eyes.see(now, CapturePoint::Host(end), false, view);
         }
         let RunningFlow { from, traffic, losses, passages, .. } = flow;
-        let (Traffic::Tcp(connection), Cargo::Segment(segment)) = (traffic, &packet.cargo) else {
+        let (Traffic::Tcp(connection), Cargo::Segment(segment)) = (traffic, &mut packet.cargo)
+        else {
             let reply = flow.traffic.on_packet(now, &packet.cargo);
             return self.net.answer(now, end, flow, reply);
         };
         if end == *from {
             connection.sender.on_ack(now, segment);
+            self.net.spares.put_back(segment.options.take());
             if connection.sender.is_done() && !connection.finished {
                 connection.finished = true;
                 self.unfinished -= 1;
@@ -185,6 +189,7 @@ impl<E: Eyes> World<E> {
             self.net.send_data(now, end, passages, connection, losses);
         } else {
             connection.receiver.on_segment(now, segment);
+            self.net.spares.put_back(segment.options.take());
             self.net.send_acks(now, end, passages, connection);
         }
     }
@@ -393,7 +398,7 @@ impl<E: Eyes> Net<E> {
         if connection.sender.has_urgent() {
             self.send_urgent_data(now, from, passages, connection, losses);
         }
-        while let Some(segment) = connection.sender.poll_data(now) {
+        while let Some(segment) = connection.sender.poll_data(now, &mut self.spares) {
             self.send_data_segment(now, from, passages, connection, losses, segment);
         }
         self.wake = self.wake.min(connection.sender.next_timeout());
@@ -445,7 +450,7 @@ impl<E: Eyes> Net<E> {
         if connection.receiver.has_urgent() {
             self.send_urgent_ack(now, from, passages, connection);
         }
-        if let Some(segment) = connection.receiver.poll_ack(now) {
+        if let Some(segment) = connection.receiver.poll_ack(now, &mut self.spares) {
             self.send_ack(now, from, passages, connection, segment);
         }
         self.wake = self.wake.min(connection.receiver.next_timeout());

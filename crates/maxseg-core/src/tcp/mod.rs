@@ -26,6 +26,6 @@ mod stats;
 pub use config::Config;
 pub use receiver::{Receiver, ReceiverStats};
 pub use rto::Rto;
-pub use segment::{Options, SackBlocks, Segment, Timestamps};
+pub use segment::{Options, SackBlocks, Segment, Spares, Timestamps};
 pub use sender::Sender;
 pub use stats::{Limit, SenderStats};

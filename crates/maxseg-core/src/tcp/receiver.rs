@@ -2,7 +2,7 @@
 
 use super::ranges::Ranges;
 use super::reader::Reader;
-use super::segment::{Options, SackBlocks, Timestamps};
+use super::segment::{Options, SackBlocks, Spares, Timestamps};
 use super::{Config, Segment};
 use crate::settings::{DelayedAck, OfferedWindow};
 use crate::units::{Bytes, Time};
@@ -132,7 +132,7 @@ impl Receiver {
 
     /// The next acknowledgement to send, if one is due.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
-        self.poll_urgent(now).or_else(|| self.poll_ack(now))
+        self.poll_urgent(now).or_else(|| self.poll_ack(now, &mut Spares::default()))
     }
 
     /// Whether [`Receiver::poll_urgent`] must come before [`Receiver::poll_ack`].
@@ -149,7 +149,7 @@ impl Receiver {
 
     /// The next acknowledgement after the handshake.
     #[inline(always)]
-    pub fn poll_ack(&mut self, now: Time) -> Option<Segment> {
+    pub fn poll_ack(&mut self, now: Time, spares: &mut Spares) -> Option<Segment> {
         if !self.ack_due {
             return None;
         }
@@ -162,7 +162,7 @@ impl Receiver {
             None => self.window.afterwards,
             Some(reader) => self.window.carried(reader.offer()),
         };
-        let options = if self.has_options { self.options(now) } else { None };
+        let options = if self.has_options { self.options(now, spares) } else { None };
         let echoes_marks = self.echoing_marks;
         Some(Segment { echoes_marks, options, ..Segment::ack(self.next, window) })
     }
@@ -174,9 +174,9 @@ impl Receiver {
         Segment { seq: 0, syn: true, options, ..Segment::ack(self.next, self.window.in_syn) }
     }
 
-    fn options(&mut self, now: Time) -> Option<Box<Options>> {
+    fn options(&mut self, now: Time, spares: &mut Spares) -> Option<Box<Options>> {
         let blocks = self.sack.as_mut().map_or(SackBlocks::NONE, |sack| sack.blocks(self.next));
-        Options::of(blocks, self.timestamp(now))
+        spares.fill(blocks, self.timestamp(now))
     }
 
     /// When a delayed acknowledgement or a window update must go; [`Time::NEVER`] while none waits.

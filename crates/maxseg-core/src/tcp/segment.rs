@@ -52,7 +52,41 @@ impl Options {
     /// Both of them, if there is any.
     #[must_use]
     pub fn of(sack: SackBlocks, timestamps: Option<Timestamps>) -> Option<Box<Self>> {
-        (!sack.is_empty() || timestamps.is_some()).then(|| Box::new(Self { sack, timestamps }))
+        Spares::default().fill(sack, timestamps)
+    }
+}
+
+/// Options of segments that have arrived, to be filled again: so that a long run allocates no more than
+/// a short one.
+#[derive(Debug, Default)]
+pub struct Spares(Vec<Box<Options>>);
+
+impl Spares {
+    /// The options of a segment that is done with.
+    #[inline(always)]
+    pub fn put_back(&mut self, options: Option<Box<Options>>) {
+        if let Some(options) = options {
+            self.0.push(options);
+        }
+    }
+
+    /// Options that say this, if it is anything.
+    pub(super) fn fill(
+        &mut self,
+        sack: SackBlocks,
+        timestamps: Option<Timestamps>,
+    ) -> Option<Box<Options>> {
+        if sack.is_empty() && timestamps.is_none() {
+            return None;
+        }
+        let options = Options { sack, timestamps };
+        match self.0.pop() {
+            None => Some(Box::new(options)),
+            Some(mut spare) => {
+                *spare = options;
+                Some(spare)
+            }
+        }
     }
 }
 

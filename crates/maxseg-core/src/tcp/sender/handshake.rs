@@ -1,6 +1,6 @@
 //! The handshake, from the side that opens (RFC 9293 §3.5).
 
-use super::{CongestionControl, Segment, Sender, Time, Urgent};
+use super::{CongestionControl, Segment, Sender, Spares, Time, Urgent};
 
 impl Sender {
     pub(super) fn send_syn(&mut self, now: Time) -> Segment {
@@ -12,7 +12,12 @@ impl Sender {
         }
         self.stats.packets += 1;
         self.start_timer(now);
-        Segment { syn: true, repeated, options: self.options(now), ..Segment::EMPTY }
+        Segment {
+            syn: true,
+            repeated,
+            options: self.options(now, &mut Spares::default()),
+            ..Segment::EMPTY
+        }
     }
 
     #[cold]

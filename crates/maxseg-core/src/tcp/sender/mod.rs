@@ -11,7 +11,7 @@ mod undo;
 
 use super::cc::{AckSample, Congestion, CongestionControl, CongestionSample, Controller};
 use super::stats::{Limit, SenderStats};
-use super::{Config, Options, Rto, SackBlocks, Segment, Timestamps};
+use super::{Config, Options, Rto, SackBlocks, Segment, Spares, Timestamps};
 use crate::settings::{FirstLoss, RecoveryName};
 use crate::units::{Bytes, Time};
 use black_hole::BlackHole;

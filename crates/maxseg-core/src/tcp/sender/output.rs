@@ -1,13 +1,14 @@
 //! What goes out: segment after segment, as the windows allow.
 
 use super::{
-    CongestionControl, Limit, Options, SackBlocks, Segment, Sender, Time, Timestamps, Urgent, loss,
+    CongestionControl, Limit, Options, SackBlocks, Segment, Sender, Spares, Time, Timestamps,
+    Urgent, loss,
 };
 
 impl Sender {
     /// The next segment to send, if any may go.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
-        self.poll_urgent(now).or_else(|| self.poll_data(now))
+        self.poll_urgent(now).or_else(|| self.poll_data(now, &mut Spares::default()))
     }
 
     /// Whether [`Sender::poll_urgent`] must come before [`Sender::poll_data`].
@@ -24,11 +25,12 @@ impl Sender {
             Urgent::Syn => Some(self.send_syn(now)),
             Urgent::HandshakeAck => {
                 self.stats.packets += 1;
-                Some(Segment { options: self.options(now), ..Segment::ack(1, 0) })
+                let options = self.options(now, &mut Spares::default());
+                Some(Segment { options, ..Segment::ack(1, 0) })
             }
             Urgent::Unacknowledged => {
                 let len = self.first_unreceived();
-                Some(self.transmit(now, self.una, len))
+                Some(self.transmit(now, self.una, len, &mut Spares::default()))
             }
             Urgent::Probe => Some(self.send_probe(now)),
         }
@@ -36,7 +38,7 @@ impl Sender {
 
     /// The next segment in order, if the windows let it go.
     #[inline(always)]
-    pub fn poll_data(&mut self, now: Time) -> Option<Segment> {
+    pub fn poll_data(&mut self, now: Time, spares: &mut Spares) -> Option<Segment> {
         if self.burst == 0 {
             return None;
         }
@@ -44,7 +46,7 @@ impl Sender {
             Some(_) if self.recovering => self.next_by_pipe(),
             Some(_) | None => self.next_by_window(now),
         }?;
-        Some(self.transmit(now, seq, len))
+        Some(self.transmit(now, seq, len, spares))
     }
 
     /// What goes next, and how much of it.
@@ -120,7 +122,13 @@ impl Sender {
     }
 
     #[inline(always)]
-    pub(super) fn transmit(&mut self, now: Time, seq: u64, len: u64) -> Segment {
+    pub(super) fn transmit(
+        &mut self,
+        now: Time,
+        seq: u64,
+        len: u64,
+        spares: &mut Spares,
+    ) -> Segment {
         let end = seq + len;
         let repeated = seq < self.max;
         self.stats.packets += 1;
@@ -139,7 +147,7 @@ impl Sender {
         // RFC 3168 §6.1.5: what is sent again is not markable.
         let markable = self.ecn && !repeated;
         let reduced = markable && std::mem::take(&mut self.reduced);
-        let options = self.options(now);
+        let options = self.options(now, spares);
         Segment { seq, ack: 1, len, repeated, markable, reduced, options, ..Segment::EMPTY }
     }
 
@@ -153,11 +161,11 @@ impl Sender {
 
     /// The options of a segment that goes now.
     #[inline(always)]
-    pub(super) fn options(&self, now: Time) -> Option<Box<Options>> {
+    pub(super) fn options(&self, now: Time, spares: &mut Spares) -> Option<Box<Options>> {
         if !self.timestamps {
             return None;
         }
         let timestamps = Timestamps { value: now, echo: self.peer_timestamp };
-        Options::of(SackBlocks::NONE, Some(timestamps))
+        spares.fill(SackBlocks::NONE, Some(timestamps))
     }
 }

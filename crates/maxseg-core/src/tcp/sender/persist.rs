@@ -1,6 +1,6 @@
 //! A closed window is probed, lest its opening be lost on the way (RFC 9293 §3.8.6.1).
 
-use super::{Segment, Sender, Time, Urgent};
+use super::{Segment, Sender, Spares, Time, Urgent};
 
 /// A window that is closed, with data waiting.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,6 +40,11 @@ impl Sender {
     pub(super) fn send_probe(&mut self, now: Time) -> Segment {
         self.stats.packets += 1;
         self.stats.window_probes += 1;
-        Segment { seq: self.una - 1, ack: 1, options: self.options(now), ..Segment::EMPTY }
+        Segment {
+            seq: self.una - 1,
+            ack: 1,
+            options: self.options(now, &mut Spares::default()),
+            ..Segment::EMPTY
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! `cargo xtask COMMAND`, or `cargo x COMMAND`: what developers and CI run. Nothing else to install.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -39,6 +40,13 @@ enum Command {
         #[arg(long, default_value_t = 5)]
         repeat: usize,
     },
+    /// Run a program and print the most memory that it took, in MiB
+    #[command(hide = true)]
+    PeakMemory {
+        /// The program and its arguments
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        command: Vec<OsString>,
+    },
 }
 
 #[expect(clippy::print_stderr, reason = "a command-line program")]
@@ -50,6 +58,7 @@ fn main() -> ExitCode {
         Command::Gen { check } => generate::run(check),
         Command::Validate => validate::run(),
         Command::Bench { write, repeat } => bench::run(write, repeat),
+        Command::PeakMemory { command } => bench::peak_memory(&command),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

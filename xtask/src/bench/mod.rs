@@ -8,8 +8,9 @@ mod measure;
 mod page;
 mod profile;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 use cases::Case;
@@ -47,7 +48,6 @@ pub fn run(write: bool, repeat: usize) -> Result<()> {
     }
     let repeat = repeat.max(1);
     let program = release_program()?;
-    // First, while no other child has run.
     let mut whole = vec![grid::memory(&program)?];
     let mut cases = Vec::new();
     println!("{}", page::CASES_HEAD);
@@ -73,6 +73,20 @@ pub fn run(write: bool, repeat: usize) -> Result<()> {
         page::write(&Measured { repeat, cases, whole, profile })?;
     }
     if faults.is_empty() { Ok(()) } else { bail!("{}", faults.join("; ")) }
+}
+
+/// Runs a program and prints the most memory that it took, in MiB: in a process of its own, because the
+/// system keeps only the largest of all children.
+///
+/// # Errors
+/// It fails.
+#[expect(clippy::print_stdout, reason = "a command-line program")]
+pub fn peak_memory(command: &[OsString]) -> Result<()> {
+    let (program, arguments) = command.split_first().context("no program")?;
+    let status = Command::new(program).args(arguments).stdout(Stdio::null()).status()?;
+    ensure!(status.success(), "{} failed", program.display());
+    println!("{:.1}", measure::peak_memory_of_children()?);
+    Ok(())
 }
 
 fn measure(case: &Case, repeat: usize) -> Result<Line> {

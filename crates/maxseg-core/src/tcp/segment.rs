@@ -59,6 +59,7 @@ impl Options {
 /// Options of segments that have arrived, to be filled again: so that a long run allocates no more than
 /// a short one.
 #[derive(Debug, Default)]
+#[expect(clippy::vec_box, reason = "segments hold boxes, and these are theirs")]
 pub struct Spares(Vec<Box<Options>>);
 
 impl Spares {

@@ -89,6 +89,14 @@ impl<'a> Plan<'a> {
         scenario
     }
 
+    /// Whether two tasks give the same outcome, because they differ by the seed of a scenario in which
+    /// nothing is random.
+    pub(super) fn is_repetition(&self, task: &Task, other: &Task) -> bool {
+        task.point == other.point
+            && task.engine == other.engine
+            && !self.points[task.point].scenario.is_random()
+    }
+
     /// What identifies the experiments of all points.
     pub(crate) fn hashes(&self) -> BTreeSet<&str> {
         self.points.iter().map(|point| point.hash.as_str()).collect()

@@ -104,15 +104,41 @@ impl Worker<'_> {
             if self.stop.load(Ordering::Relaxed) {
                 return;
             }
-            let done = self.run(&self.plan.task(*place));
+            let task = self.plan.task(*place);
+            if self.repeats_the_one_before(index, &task) {
+                continue; // whoever ran that one sends this one too
+            }
+            let done = self.run(&task);
             if matches!(done, Err(Failure::Interrupted(_))) {
                 return;
             }
             self.part.store(0, Ordering::Relaxed);
-            if finished.send((*place, done)).is_err() {
-                return;
+            let copies = done.as_ref().map_or_else(|_| Vec::new(), |done| self.copies(index, done));
+            for (place, done) in std::iter::once((*place, done)).chain(copies) {
+                if finished.send((place, done)).is_err() {
+                    return;
+                }
             }
         }
+    }
+
+    /// Whether a task differs from the one before it by its seed alone, and nothing in it is random.
+    fn repeats_the_one_before(&self, index: usize, task: &Task) -> bool {
+        let before = index.checked_sub(1).map(|before| self.plan.task(self.places[before]));
+        before.is_some_and(|before| self.plan.is_repetition(task, &before))
+    }
+
+    /// The rows of the tasks behind `index` that repeat it.
+    fn copies(&self, index: usize, done: &Finished) -> Vec<(usize, Result<Finished, Failure>)> {
+        let behind =
+            (index + 1..self.places.len()).map(|next| (next, self.plan.task(self.places[next])));
+        behind
+            .take_while(|(next, task)| self.repeats_the_one_before(*next, task))
+            .map(|(next, task)| {
+                let row = Row { seed: task.seed, ..done.row.clone() };
+                (self.places[next], Ok(Finished { row, series: done.series.clone() }))
+            })
+            .collect()
     }
 
     fn run(&self, task: &Task) -> Result<Finished, Failure> {

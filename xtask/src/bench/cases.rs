@@ -120,7 +120,9 @@ struct Clean {
 impl Clean {
     fn case(&self, name: &str, bar: Bar) -> Result<Case> {
         let Self { flows, rate, window, queue, t_s } = self;
-        let mut text = format!(
+        let starts = (0..*flows)
+            .map(|flow| format!("[[flow]]\nkind = \"bulk\"\nstart = \"{} ms\"\n", 100 * flow));
+        let text = format!(
             "[[hop]]\nrate = \"{rate}it/s\"\ndelay = \"20 ms\"\nqueue = \"{} packets\"\n\
              [sender]\nstack = \"ns2-reno\"\nmss = 1460\n\
              [receiver]\nstack = \"ns2-reno\"\nwindow = \"{window} segments\"\n\
@@ -128,10 +130,8 @@ impl Clean {
             queue - 1
         )
         .replace("Mbit", " Mbit")
-        .replace("Gbit", " Gbit");
-        for flow in 0..*flows {
-            text += &format!("[[flow]]\nkind = \"bulk\"\nstart = \"{} ms\"\n", 100 * flow);
-        }
+        .replace("Gbit", " Gbit")
+            + &starts.collect::<String>();
         let arguments = [
             format!("n={flows}"),
             format!("rate={rate}"),

@@ -49,6 +49,12 @@ impl ErrorProcess {
         !self.is_idle && self.draw_any(exposure, starts)
     }
 
+    /// Whether no packet is ever damaged from here on: then there is nothing to draw.
+    #[inline(always)]
+    pub fn is_idle(&self) -> bool {
+        self.is_idle
+    }
+
     fn draw_any(&mut self, exposure: &Exposure, starts: Time) -> bool {
         if !self.later.is_empty() {
             self.advance(starts);

@@ -148,13 +148,13 @@ impl Hop {
             start = self.free_at;
             self.counters.waited += start.min(self.horizon).since(now);
         }
-        let (departs, damaged) = self.wire.send(start, waits, packet);
+        let departs = self.wire.send(start, waits, packet);
         *place = departs.as_nanos() + 1;
         self.free_at = departs;
         self.counters.sent += 1;
         self.counters.busy += departs - start;
         let arrives = departs + self.delay;
-        if damaged {
+        if self.wire.damages(packet, start) {
             self.counters.damaged += 1;
             return Err(Fate::Damaged(arrives));
         }

@@ -81,23 +81,34 @@ impl Wire {
     }
 
     /// Send a packet from `start` on, right after the one before if `back_to_back`. Gives the time
-    /// when its last bit leaves, and whether it is damaged.
+    /// when its last bit leaves. What else becomes of it, [`Wire::damages`] tells.
     #[inline(always)]
-    pub(super) fn send(
-        &mut self,
-        start: Time,
-        back_to_back: bool,
-        packet: IpPacket,
-    ) -> (Time, bool) {
+    pub(super) fn send(&mut self, start: Time, back_to_back: bool, packet: IpPacket) -> Time {
         let slot = self.slot(packet);
         let cost = &self.known[slot];
         let mut nanos = start.as_nanos() + cost.whole_nanos;
-        self.carry = if back_to_back { self.carry + cost.remainder } else { cost.remainder };
-        if self.carry >= self.rate {
-            self.carry -= self.rate;
-            nanos += 1;
+        if !back_to_back {
+            self.carry = 0;
         }
-        (Time::from_nanos(nanos), self.errors.draw(&cost.exposure, start))
+        if cost.remainder > 0 {
+            self.carry += cost.remainder;
+            if self.carry >= self.rate {
+                self.carry -= self.rate;
+                nanos += 1;
+            }
+        }
+        Time::from_nanos(nanos)
+    }
+
+    /// Whether the packet sent last, from `start` on, comes off damaged. To be asked once for each.
+    #[inline(always)]
+    pub(super) fn damages(&mut self, packet: IpPacket, start: Time) -> bool {
+        !self.errors.is_idle() && self.draw(packet, start)
+    }
+
+    fn draw(&mut self, packet: IpPacket, start: Time) -> bool {
+        let exposure = self.cost(packet).exposure;
+        self.errors.draw(&exposure, start)
     }
 
     /// The same for any wire: with repeats, and with a token bucket.
@@ -106,7 +117,8 @@ impl Wire {
     /// would have let it go, less the time in which a full bucket fills.
     pub(super) fn send_any(&mut self, start: Time, back_to_back: bool, packet: IpPacket) -> Sent {
         let Some(mut more) = self.more.take() else {
-            let (departs, damaged) = self.send(start, back_to_back, packet);
+            let departs = self.send(start, back_to_back, packet);
+            let damaged = self.damages(packet, start);
             return Sent { departs, damaged, late: Time::ZERO, busy: departs - start, repeats: 0 };
         };
         let exposure = self.cost(packet).exposure;

@@ -56,18 +56,9 @@ impl Sender {
         if let Some(sack) = &self.sack {
             (self.nxt, most) = sack.not_yet_received(self.nxt, self.mss);
         }
-        let room = self.edge.saturating_sub(self.nxt);
         let mut len = most.min(self.end - self.nxt);
-        if len > room && self.nxt == self.una {
-            // The whole window is smaller than a segment: what fits, or nothing would ever go.
-            len = room;
-        }
-        if len > room || len == 0 {
-            self.stop();
-            if self.una == self.max && room == 0 && self.nxt < self.end {
-                self.begin_persist(now);
-            }
-            return None;
+        if len == 0 || self.nxt + len > self.edge {
+            len = self.fit(now)?;
         }
         self.burst -= 1;
         let seq = self.nxt;
@@ -79,6 +70,22 @@ impl Sender {
             self.look_whether_that_was_all();
         }
         Some((seq, len))
+    }
+
+    /// The next segment does not fit the window. Gives what does where the whole window is smaller than
+    /// a segment: or nothing would ever go.
+    #[cold]
+    fn fit(&mut self, now: Time) -> Option<u64> {
+        let left = self.end - self.nxt;
+        let room = self.edge.saturating_sub(self.nxt);
+        if self.nxt == self.una && left > 0 && room > 0 {
+            return Some(room);
+        }
+        self.stop();
+        if self.una == self.max && room == 0 && left > 0 {
+            self.begin_persist(now);
+        }
+        None
     }
 
     /// Spares the poll that would find that no more may go.

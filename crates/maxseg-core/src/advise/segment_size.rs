@@ -190,10 +190,9 @@ pub fn headers(scenario: &Scenario, point: &Map<String, Value>) -> Bytes {
 
 /// How a segment of `size` bytes meets the smallest frames on the way to the receiver.
 fn alignment(scenario: &Scenario, size: u64, headers: Bytes) -> Option<Alignment> {
-    let framed = scenario.path.hops.iter().filter_map(|hop| Some((hop, hop.forward.frame?)));
-    let (hop, frame) = framed.min_by_key(|(_, frame)| *frame)?;
+    let (link, frame) = scenario.path.smallest_frames()?;
     let frame = u64::from(frame);
-    let wire = hop.forward.framed(Bytes::new(size) + headers).get();
+    let wire = link.framed(Bytes::new(size) + headers).get();
     let filled = wire.next_multiple_of(frame);
     Some(Alignment { frames: filled / frame, frame, unused: filled - wire })
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::engine::EngineName;
-use crate::results::{Group, Row, groups};
+use crate::results::{Group, Row, groups, written};
 use crate::scenario::{FlowKind, Scenario};
 use crate::stats::Summary;
 use crate::units::Bytes;
@@ -99,8 +99,7 @@ pub fn segment_size<'a>(
         }
         let mut condition = group.point.clone();
         condition.remove(&key);
-        let written = Value::Object(condition.clone()).to_string();
-        let index = *place.entry(written).or_insert_with(|| {
+        let index = *place.entry(written(&condition)).or_insert_with(|| {
             conditions.push((condition, Vec::new()));
             conditions.len() - 1
         });

@@ -100,7 +100,7 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     let listener = stream.as_mut().map(|stream| stream as &mut dyn Listener);
     let ran = run_plan(&plan, &manner, store.as_mut(), listener, printer)?;
     let (done, complete) = (ran.rows.len(), ran.complete);
-    let report = Report::new(&experiment, environment, ran, &points);
+    let report = Report::new(&experiment, environment, ran, &points, &plan);
     // Saved before printed: whoever reads our output may have gone.
     if let Some(store) = &store {
         report.save(store)?;
@@ -239,8 +239,9 @@ impl<'a> Report<'a> {
         environment: Environment,
         Ran { rows, complete }: Ran,
         points: &'a [Point],
+        plan: &Plan<'_>,
     ) -> Self {
-        let advice = segment_sizes(&rows, points);
+        let advice = segment_sizes(&rows, &plan.scenarios());
         let scenario_as_written = experiment.draft.to_json();
         let document = Document::new(scenario_as_written, environment, rows, complete, &advice);
         Self { document, advice, experiment, points }

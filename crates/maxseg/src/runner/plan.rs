@@ -1,6 +1,6 @@
 //! Which runs there are: point by point, engine by engine, seed by seed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use maxseg_core::engine::EngineName;
 use maxseg_core::results::RowKey;
@@ -87,6 +87,11 @@ impl<'a> Plan<'a> {
         let mut scenario = self.points[task.point].scenario.clone();
         scenario.seed = task.seed.unwrap_or(scenario.seed);
         scenario
+    }
+
+    /// The scenarios of all points by what identifies them.
+    pub(crate) fn scenarios(&self) -> BTreeMap<&str, &'a Scenario> {
+        self.points.iter().map(|point| (point.hash.as_str(), point.scenario)).collect()
     }
 
     /// What identifies the experiments of all points.

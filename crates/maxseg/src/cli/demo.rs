@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::input::InputArgs;
-use super::output_file::OutputFile;
 use super::{demo_cellular, demo_tunnel};
 use crate::experiment::Experiment;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::report::{figures, segment_sizes};
 use crate::runner::{Plan, rows_of};
+use crate::whole_file::WholeFile;
 
 /// See in a minute what this is for
 #[derive(Debug, Args)]
@@ -29,7 +29,8 @@ const SEEDS: u64 = 20;
 
 pub(crate) fn run(args: &DemoArgs, printer: Printer) -> Result<(), Failure> {
     // Opened first: a minute's work must not end with a folder that is not there.
-    let report = OutputFile::open(&args.report)?;
+    let fail = |error| Failure::file("write", &args.report, &error);
+    let report = WholeFile::create(&args.report).map_err(fail)?;
     let tunnel = InputArgs::shipped("slow-tunnel", &[], SEEDS).load()?;
     printer.data(&demo_tunnel::show(&tunnel, printer)?)?;
     let cellular = cellular()?;
@@ -39,7 +40,8 @@ pub(crate) fn run(args: &DemoArgs, printer: Printer) -> Result<(), Failure> {
     let advice = segment_sizes(&rows, &plan.scenarios());
     let scenario = &points[0].scenario;
     printer.data(&demo_cellular::show(&rows, scenario, &advice, printer))?;
-    report.finish(&demo_cellular::report(&cellular, scenario, rows, &advice))?;
+    let page = demo_cellular::report(&cellular, scenario, rows, &advice);
+    report.finish(page.as_bytes()).map_err(fail)?;
     printer.data(&format!(
         "\n   The picture, and all that was found: {}\n   The paper's full grid: maxseg run cellular-mss --seeds 10 --out cellular\n",
         args.report.display()

@@ -10,7 +10,6 @@ use maxseg_core::units::Time;
 
 use super::input::InputArgs;
 use super::json_stream::JsonStream;
-use super::output_file::OutputFile;
 use crate::environment::Environment;
 use crate::experiment::Experiment;
 use crate::failure::Failure;
@@ -18,6 +17,7 @@ use crate::printer::Printer;
 use crate::report::document::Document;
 use crate::report::{csv, figures, page, parquet, segment_sizes, text};
 use crate::runner::{Listener, Manner, Plan, Ran, Store, check_series, run as run_plan};
+use crate::whole_file::WholeFile;
 
 /// Run a scenario: sweep it, compare engines, report
 #[derive(Debug, Args)]
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     if let Some(file) = &args.pcap {
         check_capture(file, &experiment, &points)?;
     }
-    let svg = args.svg.as_deref().map(|file| open_picture(file, &points)).transpose()?;
+    let svg = args.svg.as_deref().map(|file| begin_picture(file, &points)).transpose()?;
     let mut store =
         args.out.as_deref().map(|folder| Store::open(folder, args.series)).transpose()?;
     announce(&experiment, &points, &plan, printer);
@@ -106,7 +106,8 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
         report.save(store)?;
     }
     if let (Some(file), Some(svg), true) = (&args.svg, svg, complete) {
-        svg.finish(&report.picture(file)?)?;
+        let picture = report.picture(file)?;
+        svg.finish(picture.as_bytes()).map_err(|error| Failure::file("write", file, &error))?;
     }
     let shown = match &mut stream {
         Some(stream) => stream.end(&report.document),
@@ -146,10 +147,10 @@ impl RunArgs {
 }
 
 /// A picture shows what changes along an axis.
-fn open_picture<'a>(file: &'a Path, points: &[Point]) -> Result<OutputFile<'a>, Failure> {
+fn begin_picture(file: &Path, points: &[Point]) -> Result<WholeFile, Failure> {
     let is_swept = points.iter().any(|point| point.values != points[0].values);
     if is_swept {
-        return OutputFile::open(file);
+        return WholeFile::create(file).map_err(|error| Failure::file("write", file, &error));
     }
     Err(no_picture("nothing is swept", file))
 }

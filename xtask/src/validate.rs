@@ -5,8 +5,9 @@ use std::fs;
 
 use anyhow::{Context, Result, bail};
 
-use crate::ns2::{CellVerdict, Ns2, Replay, TableVerdict, Verdict, judge, tables};
+use crate::ns2::{CellVerdict, Ns2, Replay, TableVerdict, Verdict, judge};
 use crate::root;
+use crate::tables::tables;
 
 const FILE: &str = "docs/validation.md";
 

@@ -26,7 +26,7 @@ const CORE: [&[&str]; 11] = [
 
 /// The program's modules, likewise.
 const PROGRAM: [&[&str]; 6] = [
-    &["failure", "environment", "shipped"],
+    &["failure", "environment", "shipped", "whole_file"],
     &["printer"],
     &["experiment", "calc"],
     &["capture"],

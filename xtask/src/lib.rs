@@ -5,6 +5,9 @@ pub mod check_licences;
 pub mod generate;
 pub mod layers;
 pub mod ns2;
+pub mod ns3;
+pub mod parallel;
+pub mod tables;
 pub mod test;
 pub mod validate;
 

@@ -1,12 +1,15 @@
-//! docs/validation.md: every cell of the ns-2 tables beside ours.
+//! docs/validation.md: every cell of the ns-2 and ns-3 tables beside ours.
+
+mod ns3;
 
 use std::fmt::Write as _;
 use std::fs;
 
 use anyhow::{Context, Result, bail};
 
-use crate::ns2::{CellVerdict, Ns2, Replay, TableVerdict, Verdict, judge, tables};
+use crate::ns2::{CellVerdict, Ns2, Replay, TableVerdict, Verdict, judge};
 use crate::root;
+use crate::tables::tables;
 
 const FILE: &str = "docs/validation.md";
 
@@ -28,16 +31,22 @@ pub fn run() -> Result<()> {
     for table in &verdicts {
         cells(&mut text, table);
     }
+    let ns3_faults = ns3::section(&mut text)?;
     fs::write(root().join(FILE), text).with_context(|| FILE.to_owned())?;
-    let faults: Vec<&String> = verdicts.iter().flat_map(|table| &table.faults).collect();
+    let faults: Vec<&String> =
+        verdicts.iter().flat_map(|table| &table.faults).chain(&ns3_faults).collect();
     println!("wrote {FILE}; {} faults", faults.len());
     if faults.is_empty() { Ok(()) } else { bail!("{faults:?}") }
 }
 
 const INTRODUCTION: &str = "\
-# The simulator against ns-2
+# The simulator against ns-2 and ns-3
 
-Written by `cargo xtask validate`; the same comparison is a test (`xtask/tests/ns2.rs`). The reference
+Written by `cargo xtask validate`; the same comparisons are tests (`xtask/tests/ns2.rs`, `xtask/tests/ns3.rs`).
+
+## ns-2
+
+The reference
 tables in `testdata/ns2` hold means over a few seeds of ns-2.35, with their configuration in columns; our
 side runs the same configuration over 10 to 200 seeds, until its 95% interval is below 1%.
 
@@ -57,7 +66,7 @@ side runs the same configuration over 10 to 200 seeds, until its 95% interval is
 ";
 
 fn summary(text: &mut String, verdicts: &[TableVerdict<'_>]) {
-    text.push_str("## Tables\n\n| table | rows | identical | agree | by rerun | differ | skipped | largest mean difference (bound) | timeouts | resent |\n|---|---|---|---|---|---|---|---|---|---|\n");
+    text.push_str("### Tables of ns-2\n\n| table | rows | identical | agree | by rerun | differ | skipped | largest mean difference (bound) | timeouts | resent |\n|---|---|---|---|---|---|---|---|---|---|\n");
     for table in verdicts {
         let count = |wanted: fn(&Verdict) -> bool| {
             table.cells.iter().filter(|cell| wanted(&cell.verdict)).count()
@@ -98,7 +107,7 @@ fn summary(text: &mut String, verdicts: &[TableVerdict<'_>]) {
 fn replay(text: &mut String, peer: &Ns2, verdicts: &[TableVerdict<'_>]) -> Result<()> {
     let replay = Replay::new(peer);
     text.push_str(
-        "## With ns-2's own random numbers\n\nThe same packets die in both: what is the same then is the same to the packet (goodput, packets sent,\nretransmissions and timeouts of seed 1). What is not comes from exact ties, which ns-2 breaks by the\nrounding of its floating-point clock.\n\n| table | runs | the same | largest difference of goodput |\n|---|---|---|---|\n",
+        "### With ns-2's own random numbers\n\nThe same packets die in both: what is the same then is the same to the packet (goodput, packets sent,\nretransmissions and timeouts of seed 1). What is not comes from exact ties, which ns-2 breaks by the\nrounding of its floating-point clock.\n\n| table | runs | the same | largest difference of goodput |\n|---|---|---|---|\n",
     );
     for table in verdicts {
         let (mut runs, mut same, mut largest) = (0, 0, 0.0_f64);
@@ -121,7 +130,7 @@ fn replay(text: &mut String, peer: &Ns2, verdicts: &[TableVerdict<'_>]) -> Resul
 fn cells(text: &mut String, table: &TableVerdict<'_>) {
     let _ = writeln!(
         text,
-        "## {}\n\n| cell | ns-2 bit/s | runs | maxseg bit/s | seeds | difference | verdict |\n|---|---|---|---|---|---|---|",
+        "### {}\n\n| cell | ns-2 bit/s | runs | maxseg bit/s | seeds | difference | verdict |\n|---|---|---|---|---|---|---|",
         table.name
     );
     for cell in &table.cells {

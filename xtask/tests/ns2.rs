@@ -1,7 +1,8 @@
 //! The simulator against the ns-2 reference tables (`MAXSEG_NS2`).
 
-use xtask::ns2::{Ns2, Replay, TableVerdict, Verdict, judge, tables};
+use xtask::ns2::{Cell, Ns2, Replay, TableVerdict, Verdict, judge};
 use xtask::root;
+use xtask::tables::{Table, tables};
 
 #[test]
 #[expect(clippy::print_stdout, reason = "the contract is to print how many rows were checked")]
@@ -50,7 +51,7 @@ fn with_the_same_losses_it_is_the_same_to_the_packet() {
         println!("skipped: ns-2 is not installed (apt-get install ns2)");
         return;
     };
-    let tables = tables("testdata/ns2", &root()).unwrap();
+    let tables: Vec<Table<Cell>> = tables("testdata/ns2", &root()).unwrap();
     let replay = Replay::new(&peer);
     // Every fifth cell: together they reach every table, size and error rate.
     let cells = tables.iter().flat_map(|table| table.cells.iter().step_by(5));

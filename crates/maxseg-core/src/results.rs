@@ -53,8 +53,7 @@ pub fn groups(rows: &[Row]) -> Vec<Group<'_>> {
     let mut order: Vec<Group<'_>> = Vec::new();
     let mut known: BTreeMap<(EngineName, String), usize> = BTreeMap::new();
     for row in rows {
-        let point = Value::Object(row.point.clone()).to_string();
-        let index = *known.entry((row.engine, point)).or_insert_with(|| {
+        let index = *known.entry((row.engine, written(&row.point))).or_insert_with(|| {
             order.push(Group { engine: row.engine, point: &row.point, rows: Vec::new() });
             order.len() - 1
         });
@@ -64,6 +63,11 @@ pub fn groups(rows: &[Row]) -> Vec<Group<'_>> {
         group.rows.sort_by_key(|row| row.seed);
     }
     order
+}
+
+/// A point as JSON text: two are equal where their texts are.
+pub(crate) fn written(point: &Map<String, Value>) -> String {
+    serde_json::to_string(point).expect("keys are text and values JSON already")
 }
 
 impl Group<'_> {

@@ -10,35 +10,8 @@ use maxseg_core::settings::builtin_stacks;
 use maxseg_core::sim::{CapturePoint, Content, Sighting, Sim, Tap, TcpView};
 use maxseg_core::units::Time;
 
-/// Two lossy hops, the first with a short queue, and every kind of flow in both directions.
-const BUSY: &str = r#"
-[[hop]]
-name = "wired"
-rate = "3 Mbit/s"
-delay = "5 ms"
-queue = "6 packets"
-[[hop]]
-name = "radio"
-rate = "2 Mbit/s"
-delay = "20 ms"
-errors = { model = "uniform", per = "packet", rate = 0.02 }
-reverse = { errors = { model = "uniform", per = "packet", rate = 0.01 } }
-[[flow]]
-kind = "bulk"
-[[flow]]
-kind = "bulk"
-from = "receiver"
-start = "1 s"
-[[flow]]
-kind = "cbr"
-rate = "100 kbit/s"
-size = 200
-[[flow]]
-kind = "ping"
-from = "receiver"
-[until]
-time = "20 s"
-"#;
+/// Two lossy hops and every kind of flow in both directions.
+const BUSY: &str = include_str!("../../../testdata/scenarios/busy.toml");
 
 #[derive(Default)]
 struct Seen(Vec<Sighting>);
@@ -173,6 +146,6 @@ fn echoes_and_their_answers_have_the_same_number() {
             Content::Tcp(_) | Content::Datagram => {}
         }
     }
-    assert!(requests.iter().copied().eq(0..requests.len() as u64) && requests.len() >= 19);
-    assert!(replies.is_sorted() && replies.len() > 15, "{replies:?}");
+    assert!(requests.iter().copied().eq(0..requests.len() as u64) && requests.len() >= 29);
+    assert!(replies.is_sorted() && replies.len() > 22, "{replies:?}");
 }

@@ -5,7 +5,7 @@
 //! JSON, CSV, Parquet and a page with pictures; `capture` turns a simulated run into a capture file.
 //! Modules use only those to their left (`cargo xtask layers` checks it):
 //!
-//! `failure environment shipped · printer · experiment calc · capture · report runner · cli`
+//! `failure environment shipped whole_file · printer · experiment calc · capture · report runner · cli`
 #![forbid(unsafe_code)]
 
 mod calc;
@@ -18,6 +18,7 @@ mod printer;
 mod report;
 mod runner;
 mod shipped;
+mod whole_file;
 
 use std::process::ExitCode;
 

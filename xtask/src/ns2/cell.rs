@@ -6,6 +6,8 @@ use anyhow::{Context, Result, bail, ensure};
 use maxseg_core::scenario::Scenario;
 use maxseg_core::stats::{Summary, student_t};
 
+use crate::tables::Row;
+
 /// A configuration with ns-2's results.
 #[derive(Debug, Clone)]
 pub struct Cell {
@@ -95,12 +97,8 @@ const UDP_COLUMNS: [&str; 14] = [
     "loss_measured_mean",
 ];
 
-impl Cell {
-    /// A cell from a row's columns with their values.
-    ///
-    /// # Errors
-    /// A column is unknown, missing, or has a value that is not understood.
-    pub fn from_row(row: &[(&str, &str)]) -> Result<Self> {
+impl Row for Cell {
+    fn from_row(row: &[(&str, &str)]) -> Result<Self> {
         let is_tcp = row.iter().any(|(column, _)| *column == "tcp");
         let known: &[&str] = if is_tcp { &TCP_COLUMNS } else { &UDP_COLUMNS };
         if let Some((column, _)) = row.iter().find(|(column, _)| !known.contains(column)) {
@@ -175,6 +173,12 @@ impl Cell {
         })
     }
 
+    fn is_usable(&self) -> bool {
+        self.not_yet().is_none()
+    }
+}
+
+impl Cell {
     /// Why this cell cannot be run, if it cannot.
     pub fn not_yet(&self) -> Option<String> {
         match &self.kind {

@@ -1,8 +1,6 @@
 //! Who is right: cell by cell, and table by table.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use anyhow::Result;
 use maxseg_core::stats::{Summary, welch_interval};
@@ -11,7 +9,8 @@ use super::cell::Cell;
 use super::peer::Ns2;
 use super::replay::Replay;
 use super::run::{Measured, measure};
-use super::table::Table;
+use crate::parallel::in_parallel;
+use crate::tables::Table;
 
 /// A cell with both results.
 #[derive(Debug)]
@@ -98,7 +97,7 @@ const SUM_FROM: f64 = 10_000.0;
 ///
 /// # Errors
 /// A cell is no scenario, or ns-2 fails.
-pub fn judge<'a>(tables: &'a [Table], peer: Option<&Ns2>) -> Result<Vec<TableVerdict<'a>>> {
+pub fn judge<'a>(tables: &'a [Table<Cell>], peer: Option<&Ns2>) -> Result<Vec<TableVerdict<'a>>> {
     let cells: Vec<&Cell> = tables.iter().flat_map(|table| &table.cells).collect();
     let verdicts = in_parallel(&cells, |cell| judge_cell(cell, peer))?;
     let mut verdicts = verdicts.into_iter();
@@ -371,31 +370,6 @@ fn replayed_counts(cell: &CellVerdict<'_>, replay: &Replay<'_>) -> Result<(f64, 
         retransmits += outcome.retransmitted_packets.unwrap_or(0) as f64 / f64::from(runs);
     }
     Ok((timeouts, retransmits))
-}
-
-/// `work` on every item, on all cores, results in the items' order.
-fn in_parallel<'a, T: Sync, R: Send>(
-    items: &[&'a T],
-    work: impl Fn(&'a T) -> Result<R> + Sync,
-) -> Result<Vec<R>> {
-    let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<(usize, Result<R>)>> = Mutex::new(Vec::new());
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(item) = items.get(index) else { return };
-                    let result = work(item);
-                    results.lock().unwrap_or_else(PoisonError::into_inner).push((index, result));
-                }
-            });
-        }
-    });
-    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.sort_by_key(|(index, _)| *index);
-    results.into_iter().map(|(_, result)| result).collect()
 }
 
 #[cfg(test)]

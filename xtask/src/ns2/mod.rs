@@ -10,11 +10,9 @@ mod judge;
 mod peer;
 mod replay;
 mod run;
-mod table;
 
 pub use cell::{Cell, Kind};
 pub use judge::{CellVerdict, Sum, TableVerdict, Verdict, judge};
 pub use peer::Ns2;
 pub use replay::{Difference, Replay};
 pub use run::{Measured, measure};
-pub use table::{Table, tables};

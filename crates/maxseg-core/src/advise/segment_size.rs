@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::engine::EngineName;
-use crate::results::{Group, Row, groups};
+use crate::results::{Group, Row, groups, written};
 use crate::scenario::{FlowKind, Scenario};
 use crate::stats::Summary;
 use crate::units::Bytes;
@@ -99,8 +99,7 @@ pub fn segment_size<'a>(
         }
         let mut condition = group.point.clone();
         condition.remove(&key);
-        let written = Value::Object(condition.clone()).to_string();
-        let index = *place.entry(written).or_insert_with(|| {
+        let index = *place.entry(written(&condition)).or_insert_with(|| {
             conditions.push((condition, Vec::new()));
             conditions.len() - 1
         });
@@ -190,10 +189,9 @@ pub fn headers(scenario: &Scenario, point: &Map<String, Value>) -> Bytes {
 
 /// How a segment of `size` bytes meets the smallest frames on the way to the receiver.
 fn alignment(scenario: &Scenario, size: u64, headers: Bytes) -> Option<Alignment> {
-    let framed = scenario.path.hops.iter().filter_map(|hop| Some((hop, hop.forward.frame?)));
-    let (hop, frame) = framed.min_by_key(|(_, frame)| *frame)?;
+    let (link, frame) = scenario.path.smallest_frames()?;
     let frame = u64::from(frame);
-    let wire = hop.forward.framed(Bytes::new(size) + headers).get();
+    let wire = link.framed(Bytes::new(size) + headers).get();
     let filled = wire.next_multiple_of(frame);
     Some(Alignment { frames: filled / frame, frame, unused: filled - wire })
 }

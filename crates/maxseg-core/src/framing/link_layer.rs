@@ -20,6 +20,8 @@ pub enum Framing {
     EthernetVlan,
     /// PPP in HDLC-like framing: 8 bytes (RFC 1662, as counted in RFC 6349 table 3.3.1).
     Ppp,
+    /// PPP's protocol field alone: 2 bytes (RFC 1661 §2). Point-to-point links of ns-3 count so.
+    PppProtocol,
     /// PPP over Ethernet: 8 more bytes inside an Ethernet frame (RFC 2516).
     Pppoe,
     /// PPP over an asynchronous serial line: 8 bytes more, and 10 bits for each of them (a start bit,
@@ -39,6 +41,8 @@ pub enum Framing {
 
 /// PPP as RFC 6349 counts it: 4 of HDLC and PPP, 2 of FCS, 2 flags.
 const PPP: u64 = 8;
+/// Of these, what says which protocol follows.
+const PPP_PROTOCOL: u64 = 2;
 /// Preamble and start of frame 8, gap between frames 12.
 const AROUND_A_FRAME: u64 = 20;
 /// IPv4 and TCP without options, and what they take when compressed.
@@ -56,6 +60,7 @@ impl Framing {
             Self::Pppoe => frame(ip + 8) + AROUND_A_FRAME,
             Self::SerialVj if packet.is_compressible() => ip.saturating_sub(VJ.0) + VJ.1 + PPP,
             Self::Ppp | Self::Serial | Self::SerialVj => ip + PPP,
+            Self::PppProtocol => ip + PPP_PROTOCOL,
             Self::AtmAal5 => cells(ip),
             Self::AtmAal5Llc => cells(ip + 8),
         })
@@ -69,6 +74,7 @@ impl Framing {
             | Self::Ethernet
             | Self::EthernetVlan
             | Self::Ppp
+            | Self::PppProtocol
             | Self::Pppoe
             | Self::AtmAal5
             | Self::AtmAal5Llc => 8,

@@ -3,11 +3,12 @@ use proptest::prelude::*;
 use super::*;
 use crate::units::{BitsPerSec, Bytes, Mtu};
 
-const FRAMINGS: [Framing; 9] = [
+const FRAMINGS: [Framing; 10] = [
     Framing::Ip,
     Framing::Ethernet,
     Framing::EthernetVlan,
     Framing::Ppp,
+    Framing::PppProtocol,
     Framing::Pppoe,
     Framing::Serial,
     Framing::SerialVj,
@@ -24,6 +25,7 @@ fn wire_bytes_count_every_header_once() {
         (Framing::EthernetVlan, 1500, 1542),
         (Framing::EthernetVlan, 40, 88), // tagged after it was padded
         (Framing::Ppp, 1500, 1508),
+        (Framing::PppProtocol, 1500, 1502),
         (Framing::Pppoe, 1492, 1538),
         (Framing::Pppoe, 41, 87),
         (Framing::Serial, 1500, 1508),

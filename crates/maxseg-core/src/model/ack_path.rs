@@ -17,6 +17,12 @@ pub struct AckPath {
     pub per_ack: f64,
 }
 
+/// Payload in bits per second where an acknowledgement takes `ack_seconds` of the way back and stands for
+/// `per_ack` segments of `payload` bits.
+pub fn payload_limit(ack_seconds: f64, per_ack: f64, payload: f64) -> f64 {
+    per_ack * payload / ack_seconds
+}
+
 impl AckPath {
     /// The normalised bandwidth ratio k: the ratio of the rates by the ratio of the packet sizes. With
     /// more than one acknowledgement every k data packets the way back is full before the way there.
@@ -36,7 +42,7 @@ impl AckPath {
 
     /// Payload in bits per second that these acknowledge.
     pub fn payload_limit(&self) -> f64 {
-        self.acks_per_second() * self.per_ack * self.payload
+        payload_limit(self.ack / self.reverse, self.per_ack, self.payload)
     }
 
     /// The forward link's own limit of payload in bits per second.

@@ -1,5 +1,6 @@
 //! A bulk transfer in closed form: the least of what the window, the links and losses allow.
 
+use super::ack_path::payload_limit;
 use super::pftk::{self, Pftk};
 use super::saw_tooth::SawTooth;
 use super::way::{Slowest, Way};
@@ -104,7 +105,7 @@ impl<'a> Transfer<'a> {
             window,
             window_limit,
             link_bps: share * 8.0 * mss / bottleneck.seconds,
-            ack_path_bps: per_ack * 8.0 * mss / bottleneck_back.seconds,
+            ack_path_bps: payload_limit(bottleneck_back.seconds, per_ack, 8.0 * mss),
             read_bps: receiver.read_rate.map_or(f64::INFINITY, |rate| rate.get() as f64),
             bottleneck,
             bottleneck_back,

@@ -198,13 +198,8 @@ fn per_frame(model: &ErrorModel) -> bool {
 
 fn settings(end: &str, spec: &SettingsSpec) -> Result<Settings, Problem> {
     let name = spec.stack.as_deref().unwrap_or(crate::settings::DEFAULT_STACK);
-    let base = stack(name).map_err(|error| {
-        let hint = match error.similar {
-            Some(similar) => format!("did you mean `{similar}`?"),
-            None => "`maxseg stacks` lists them".to_owned(),
-        };
-        problem(format!("{end}.stack"), error.to_string(), hint)
-    })?;
+    let base = stack(name)
+        .map_err(|error| problem(format!("{end}.stack"), error.to_string(), error.hint()))?;
     refuse_what_has_no_effect(end, spec, &base.settings)?;
     spec.over(&base.settings).complete().map_err(|error| {
         let hint = format!("`maxseg stacks show {name}` shows what the stack sets");

@@ -90,6 +90,17 @@ pub struct DelayedAck {
     pub timeout: Time,
     /// In-order segments that end the wait.
     pub every: u32,
+    /// Whether the first segment is acknowledged at once, so that a window of one segment opens without
+    /// waiting for the timer (ns-3 does so).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub first_at_once: bool,
+}
+
+impl DelayedAck {
+    /// Segments that count as waiting for an acknowledgement before the first has come.
+    pub(crate) fn ahead(self) -> u32 {
+        if self.first_at_once { self.every.saturating_sub(1) } else { 0 }
+    }
 }
 
 /// Departures of ns-2 that carry its results.

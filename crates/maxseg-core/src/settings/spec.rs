@@ -7,7 +7,7 @@ use super::values::{
     CongestionName, DelayedAckSpec, InitialSsthresh, InitialWindow, RecoveryName, WindowScale,
     WindowSize,
 };
-use super::{DelayedAck, Ns2Rules, RtoRule, RtoSettings, Settings};
+use super::{Ns2Rules, RtoRule, RtoSettings, Settings};
 use crate::units::{BitsPerSec, Bytes, Mss, Time};
 
 /// Settings of one endpoint, as written.
@@ -189,7 +189,7 @@ impl SettingsSpec {
             handshake_ack: self.handshake_ack.ok_or(SettingsError::Missing("handshake_ack"))?,
             delayed_ack: match self.delayed_ack.ok_or(SettingsError::Missing("delayed_ack"))? {
                 DelayedAckSpec::Off => None,
-                DelayedAckSpec::On { timeout, every } => Some(DelayedAck { timeout, every }),
+                DelayedAckSpec::On(rule) => Some(rule),
             },
             sack: self.sack.ok_or(SettingsError::Missing("sack"))?,
             timestamps: self.timestamps.ok_or(SettingsError::Missing("timestamps"))?,

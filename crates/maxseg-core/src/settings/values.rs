@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::DelayedAck;
 use crate::units::{Bytes, Time};
 use crate::window;
 
@@ -214,12 +215,7 @@ pub enum DelayedAckSpec {
     /// `false`: none is delayed.
     Off,
     /// Delayed so.
-    On {
-        /// The longest wait.
-        timeout: Time,
-        /// In-order segments that end the wait.
-        every: u32,
-    },
+    On(DelayedAck),
 }
 
 impl JsonSchema for DelayedAckSpec {
@@ -237,6 +233,11 @@ impl JsonSchema for DelayedAckSpec {
                     "properties": {
                         "timeout": time,
                         "every": { "type": "integer", "minimum": 1, "default": 2 },
+                        "first_at_once": {
+                            "description": "whether the first segment is acknowledged at once, as by ns-3",
+                            "type": "boolean",
+                            "default": false,
+                        },
                     },
                     "required": ["timeout"],
                     "additionalProperties": false,
@@ -254,6 +255,8 @@ impl<'de> Deserialize<'de> for DelayedAckSpec {
             timeout: Time,
             #[serde(default = "two")]
             every: u32,
+            #[serde(default)]
+            first_at_once: bool,
         }
         fn two() -> u32 {
             2
@@ -274,12 +277,13 @@ impl<'de> Deserialize<'de> for DelayedAckSpec {
                 self,
                 map: A,
             ) -> Result<DelayedAckSpec, A::Error> {
-                let on = On::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
-                if on.timeout == Time::ZERO || on.every == 0 {
+                let On { timeout, every, first_at_once } =
+                    On::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
+                if timeout == Time::ZERO || every == 0 {
                     let what = "a delayed acknowledgement waits for more than 0 s and at least one segment";
                     return Err(serde::de::Error::custom(what));
                 }
-                Ok(DelayedAckSpec::On { timeout: on.timeout, every: on.every })
+                Ok(DelayedAckSpec::On(DelayedAck { timeout, every, first_at_once }))
             }
         }
         from.deserialize_any(OffOrTable)

@@ -76,7 +76,7 @@ impl Receiver {
                 .map(|rate| Reader::new(rate, u64::from(window.afterwards), config.mss().get())),
             delayed_ack: settings.delayed_ack,
             delays_repetitions: settings.ns2.is_some(),
-            unacknowledged: 0,
+            unacknowledged: settings.delayed_ack.map_or(0, DelayedAck::ahead),
             ack_due: false,
             syn_ack_due: false,
             timer: Time::NEVER,

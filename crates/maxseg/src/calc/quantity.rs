@@ -17,93 +17,40 @@ pub(super) trait Quantity: Sized {
     /// What `text` says, or what is wrong with it.
     fn read(text: &str) -> Result<Self, String>;
     /// In SI units, for bounds; `None` for words.
-    fn number(&self) -> Option<f64>;
+    fn number(&self) -> Option<f64> {
+        None
+    }
     /// As a result holds it: text with a unit, or a number where there is none.
     fn json(&self) -> Value;
 }
 
-impl Quantity for BitsPerSec {
-    const KIND: &'static str = "a rate";
-    const EXAMPLE: &'static str = "10Mbit/s";
-    fn read(text: &str) -> Result<Self, String> {
-        parsed(text)
-    }
-    fn number(&self) -> Option<f64> {
-        Some(self.get() as f64)
-    }
-    fn json(&self) -> Value {
-        json!(self)
-    }
+/// Quantities that have a type in the core, which writes them as it does in documents: how each is read,
+/// and its number.
+macro_rules! quantities {
+    ($($name:ty: $kind:literal, $example:literal, $read:expr, $number:expr;)*) => {$(
+        impl Quantity for $name {
+            const KIND: &'static str = $kind;
+            const EXAMPLE: &'static str = $example;
+            fn read(text: &str) -> Result<Self, String> {
+                $read(text)
+            }
+            fn number(&self) -> Option<f64> {
+                Some($number(*self))
+            }
+            fn json(&self) -> Value {
+                json!(self)
+            }
+        }
+    )*};
 }
 
-impl Quantity for Time {
-    const KIND: &'static str = "a time";
-    const EXAMPLE: &'static str = "80ms";
-    fn read(text: &str) -> Result<Self, String> {
-        parsed(text)
-    }
-    fn number(&self) -> Option<f64> {
-        Some(self.as_secs_f64())
-    }
-    fn json(&self) -> Value {
-        json!(self)
-    }
-}
-
-impl Quantity for Bytes {
-    const KIND: &'static str = "a size";
-    const EXAMPLE: &'static str = "64KiB";
-    fn read(text: &str) -> Result<Self, String> {
-        parsed(text)
-    }
-    fn number(&self) -> Option<f64> {
-        Some(self.get() as f64)
-    }
-    fn json(&self) -> Value {
-        json!(self)
-    }
-}
-
-impl Quantity for Probability {
-    const KIND: &'static str = "a share";
-    const EXAMPLE: &'static str = "1%";
-    fn read(text: &str) -> Result<Self, String> {
-        parsed(text)
-    }
-    fn number(&self) -> Option<f64> {
-        Some(self.get())
-    }
-    fn json(&self) -> Value {
-        json!(self)
-    }
-}
-
-impl Quantity for Mss {
-    const KIND: &'static str = "bytes";
-    const EXAMPLE: &'static str = "1460";
-    fn read(text: &str) -> Result<Self, String> {
-        Self::new(octets(text)?).map_err(|error| error.to_string())
-    }
-    fn number(&self) -> Option<f64> {
-        Some(f64::from(self.get()))
-    }
-    fn json(&self) -> Value {
-        json!(self)
-    }
-}
-
-impl Quantity for Mtu {
-    const KIND: &'static str = "bytes";
-    const EXAMPLE: &'static str = "1500";
-    fn read(text: &str) -> Result<Self, String> {
-        Self::new(octets(text)?).map_err(|error| error.to_string())
-    }
-    fn number(&self) -> Option<f64> {
-        Some(f64::from(self.get()))
-    }
-    fn json(&self) -> Value {
-        json!(self)
-    }
+quantities! {
+    BitsPerSec: "a rate", "10Mbit/s", parsed, |rate: Self| rate.get() as f64;
+    Time: "a time", "80ms", parsed, Self::as_secs_f64;
+    Bytes: "a size", "64KiB", parsed, |size: Self| size.get() as f64;
+    Probability: "a share", "1%", parsed, Self::get;
+    Mss: "bytes", "1460", |text| in_octets(text, Self::new), |mss: Self| f64::from(mss.get());
+    Mtu: "bytes", "1500", |text| in_octets(text, Self::new), |mtu: Self| f64::from(mtu.get());
 }
 
 /// Bytes that the field states as a bare number: of a header, of a frame.
@@ -174,9 +121,6 @@ impl Quantity for IpVersion {
             _ => Err(format!("`{text}` is no version of IP: write 4 or 6")),
         }
     }
-    fn number(&self) -> Option<f64> {
-        None
-    }
     fn json(&self) -> Value {
         match self {
             Self::V4 => json!(4),
@@ -199,9 +143,6 @@ impl Quantity for Flag {
             _ => Err(format!("`{text}` is neither yes nor no")),
         }
     }
-    fn number(&self) -> Option<f64> {
-        None
-    }
     fn json(&self) -> Value {
         json!(self.0)
     }
@@ -213,9 +154,6 @@ impl Quantity for Framing {
     fn read(text: &str) -> Result<Self, String> {
         let word: StrDeserializer<'_, WordError> = text.trim().into_deserializer();
         Self::deserialize(word).map_err(|error| format!("no such framing: {error}"))
-    }
-    fn number(&self) -> Option<f64> {
-        None
     }
     fn json(&self) -> Value {
         json!(self)
@@ -239,9 +177,6 @@ impl Quantity for Samples {
             None => Ok(Self(samples)),
         }
     }
-    fn number(&self) -> Option<f64> {
-        None
-    }
     fn json(&self) -> Value {
         json!(self.0)
     }
@@ -254,9 +189,6 @@ impl Quantity for String {
     fn read(text: &str) -> Result<Self, String> {
         Ok(text.trim().to_owned())
     }
-    fn number(&self) -> Option<f64> {
-        None
-    }
     fn json(&self) -> Value {
         json!(self)
     }
@@ -267,6 +199,14 @@ where
     T::Err: std::fmt::Display,
 {
     text.parse().map_err(|error: T::Err| error.to_string())
+}
+
+/// A size that is stated as a bare number of bytes.
+fn in_octets<T, E: std::fmt::Display>(
+    text: &str,
+    size: impl FnOnce(u64) -> Result<T, E>,
+) -> Result<T, String> {
+    size(octets(text)?).map_err(|error| error.to_string())
 }
 
 /// A bare number of bytes; a `B` behind it does no harm.

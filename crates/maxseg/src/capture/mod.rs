@@ -4,12 +4,10 @@
 //! Sim → Sighting → Packets: headers as bytes → pcapng::Writer → FILE.tmp → FILE
 //! ```
 
-mod file;
 mod packets;
 
-use std::fs::File;
 use std::io::{self, BufWriter};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use maxseg_core::engine::Watch;
 use maxseg_core::outcome::Outcome;
@@ -19,7 +17,7 @@ use maxseg_core::sim::{CapturePoint, Sighting, Sim, Tap};
 use maxseg_wire::pcapng::{Direction, Interface, Packet, Section, Writer, link_type};
 
 use crate::failure::Failure;
-use file::WholeFile;
+use crate::whole_file::WholeFile;
 use packets::Packets;
 
 /// Simulates `scenario`, and writes every packet to `file` as it passes each point of the path. The
@@ -44,8 +42,8 @@ const SNAP_LEN: u32 = 128;
 /// Writes what the tap shows.
 struct Recorder {
     packets: Packets,
-    writer: Writer<BufWriter<File>>,
-    file: WholeFile,
+    writer: Writer<BufWriter<WholeFile>>,
+    path: PathBuf,
     /// The number of the receiver's interface; the sender's is 0, the hops are between.
     last: usize,
     bytes: Vec<u8>,
@@ -57,21 +55,20 @@ impl Recorder {
     fn create(scenario: &Scenario, path: &Path) -> Result<Self, Failure> {
         let packets = Packets::new(scenario)?;
         let fail = |error| Failure::file("write", path, &error);
-        let (file, out) = WholeFile::create(path).map_err(fail)?;
-        let writer = begin(scenario, out).map_err(fail)?;
+        let file = WholeFile::create(path).map_err(fail)?;
+        let writer = begin(scenario, file).map_err(fail)?;
         let last = scenario.path.hops.len() + 1;
-        Ok(Self { packets, writer, file, last, bytes: Vec::new(), error: None })
+        Ok(Self { packets, writer, path: path.to_owned(), last, bytes: Vec::new(), error: None })
     }
 
     fn finish(self) -> Result<(), Failure> {
-        let Self { writer, file, error, .. } = self;
-        let path = file.path().to_owned();
+        let Self { writer, path, error, .. } = self;
         let finish = || {
             if let Some(error) = error {
                 return Err(error);
             }
-            let out = writer.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
-            file.publish(&out)
+            let file = writer.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
+            file.publish()
         };
         finish().map_err(|error| Failure::file("write", &path, &error))
     }
@@ -111,7 +108,7 @@ impl Tap for Recorder {
 }
 
 /// Says what the file holds, and names its capture points.
-fn begin(scenario: &Scenario, out: File) -> io::Result<Writer<BufWriter<File>>> {
+fn begin(scenario: &Scenario, out: WholeFile) -> io::Result<Writer<BufWriter<WholeFile>>> {
     let comment = format!(
         "{}simulated, seed {}, scenario {}; time 0 is the run's beginning",
         match scenario.name.as_str() {

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::input::InputArgs;
-use super::output_file::OutputFile;
 use super::{demo_cellular, demo_tunnel};
 use crate::experiment::Experiment;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::report::figures;
-use crate::runner::rows_of;
+use crate::report::{figures, segment_sizes};
+use crate::runner::{Plan, rows_of};
+use crate::whole_file::WholeFile;
 
 /// See in a minute what this is for
 #[derive(Debug, Args)]
@@ -29,14 +29,19 @@ const SEEDS: u64 = 20;
 
 pub(crate) fn run(args: &DemoArgs, printer: Printer) -> Result<(), Failure> {
     // Opened first: a minute's work must not end with a folder that is not there.
-    let report = OutputFile::open(&args.report)?;
+    let fail = |error| Failure::file("write", &args.report, &error);
+    let report = WholeFile::create(&args.report).map_err(fail)?;
     let tunnel = InputArgs::shipped("slow-tunnel", &[], SEEDS).load()?;
     printer.data(&demo_tunnel::show(&tunnel, printer)?)?;
     let cellular = cellular()?;
-    let rows = rows_of(&cellular, printer)?;
     let points = cellular.points()?;
-    printer.data(&demo_cellular::show(&rows, &points, printer))?;
-    report.finish(&demo_cellular::report(&cellular, &points, rows))?;
+    let plan = Plan::new(&cellular, &points);
+    let rows = rows_of(&plan, printer)?;
+    let advice = segment_sizes(&rows, &plan.scenarios());
+    let scenario = &points[0].scenario;
+    printer.data(&demo_cellular::show(&rows, scenario, &advice, printer))?;
+    let page = demo_cellular::report(&cellular, scenario, rows, &advice);
+    report.finish(page.as_bytes()).map_err(fail)?;
     printer.data(&format!(
         "\n   The picture, and all that was found: {}\n   The paper's full grid: maxseg run cellular-mss --seeds 10 --out cellular\n",
         args.report.display()
@@ -56,7 +61,8 @@ fn cellular() -> Result<Experiment, Failure> {
 /// The demo's picture as an SVG file; `None` where it cannot be made.
 pub fn picture() -> Option<String> {
     let experiment = cellular().ok()?;
-    let rows = rows_of(&experiment, Printer::silent()).ok()?;
+    let points = experiment.points().ok()?;
+    let rows = rows_of(&Plan::new(&experiment, &points), Printer::silent()).ok()?;
     let figures = figures(&rows, &experiment.draft.scenario().ok()?);
     figures.charts.first().map(|chart| chart.to_svg(true))
 }

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use maxseg_core::advise::SegmentSizeAdvice;
 use maxseg_core::engine::EngineName;
 use maxseg_core::results::{Group, Row, groups};
-use maxseg_core::scenario::{Point, Scenario};
+use maxseg_core::scenario::Scenario;
 use maxseg_core::stats::Summary;
 use maxseg_core::units::Bytes;
 use serde_json::Value;
@@ -14,13 +15,17 @@ use crate::environment::Environment;
 use crate::experiment::Experiment;
 use crate::printer::Printer;
 use crate::report::document::Document;
-use crate::report::{advice_lines, distinct, page, results, segment_sizes, words};
+use crate::report::{advice_lines, distinct, page, results, words};
 
 const SIZE: &str = "sender.mss";
 const RATE: &str = "hop.radio.errors.rate";
 
-pub(super) fn show(rows: &[Row], points: &[Point], printer: Printer) -> String {
-    let scenario = &points[0].scenario;
+pub(super) fn show(
+    rows: &[Row],
+    scenario: &Scenario,
+    advice: &[SegmentSizeAdvice],
+    printer: Printer,
+) -> String {
     let mut text = printer.bold(&format!("2. {}\n", scenario.name));
     if let Some((_, frame)) = scenario.path.smallest_frames() {
         let _ = writeln!(
@@ -31,7 +36,7 @@ pub(super) fn show(rows: &[Row], points: &[Point], printer: Printer) -> String {
     }
     text += &results(rows, printer);
     let _ = writeln!(text, "\n   {}", printer.bold("Best segment size:"));
-    for line in advice_lines(&segment_sizes(rows, points)) {
+    for line in advice_lines(advice) {
         let _ = writeln!(text, "   {line}");
     }
     text += &around_a_frame(rows, scenario, printer).unwrap_or_default();
@@ -39,11 +44,15 @@ pub(super) fn show(rows: &[Row], points: &[Point], printer: Printer) -> String {
 }
 
 /// The page with the picture.
-pub(super) fn report(experiment: &Experiment, points: &[Point], rows: Vec<Row>) -> String {
-    let advice = segment_sizes(&rows, points);
+pub(super) fn report(
+    experiment: &Experiment,
+    scenario: &Scenario,
+    rows: Vec<Row>,
+    advice: &[SegmentSizeAdvice],
+) -> String {
     let written = experiment.draft.to_json();
-    let document = Document::new(written, Environment::here(), rows, true, &advice);
-    page(&document, &experiment.text, &points[0].scenario, &advice)
+    let document = Document::new(written, Environment::here(), rows, true, advice);
+    page(&document, &experiment.text, scenario, advice)
 }
 
 /// A size that fills its frames, a smaller one that takes as many, and one byte more than it.

@@ -10,6 +10,7 @@ use clap_mangen::Man;
 
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::whole_file::WholeFile;
 
 /// Print the manual page of the program or of a command
 #[derive(Debug, Args)]
@@ -44,7 +45,9 @@ pub(crate) fn run(args: &ManArgs, printer: Printer) -> Result<(), Failure> {
     fs::create_dir_all(folder).map_err(|error| Failure::file("make the folder", folder, &error))?;
     for page in &pages {
         let file = folder.join(&page.file);
-        fs::write(&file, &page.text).map_err(|error| Failure::file("write", &file, &error))?;
+        WholeFile::create(&file)
+            .and_then(|out| out.finish(page.text.as_bytes()))
+            .map_err(|error| Failure::file("write", &file, &error))?;
     }
     printer.note(&format!("{} pages in {}", pages.len(), folder.display()));
     Ok(())

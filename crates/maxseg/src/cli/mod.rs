@@ -9,7 +9,6 @@ mod demo_tunnel;
 mod input;
 mod json_stream;
 mod man;
-mod output_file;
 mod run;
 mod schema;
 mod stacks;

@@ -10,7 +10,6 @@ use maxseg_core::units::Time;
 
 use super::input::InputArgs;
 use super::json_stream::JsonStream;
-use super::output_file::OutputFile;
 use crate::environment::Environment;
 use crate::experiment::Experiment;
 use crate::failure::Failure;
@@ -18,6 +17,7 @@ use crate::printer::Printer;
 use crate::report::document::Document;
 use crate::report::{csv, figures, page, parquet, segment_sizes, text};
 use crate::runner::{Listener, Manner, Plan, Ran, Store, check_series, run as run_plan};
+use crate::whole_file::WholeFile;
 
 /// Run a scenario: sweep it, compare engines, report
 #[derive(Debug, Args)]
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     if let Some(file) = &args.pcap {
         check_capture(file, &experiment, &points)?;
     }
-    let svg = args.svg.as_deref().map(|file| open_picture(file, &points)).transpose()?;
+    let svg = args.svg.as_deref().map(|file| begin_picture(file, &points)).transpose()?;
     let mut store =
         args.out.as_deref().map(|folder| Store::open(folder, args.series)).transpose()?;
     announce(&experiment, &points, &plan, printer);
@@ -100,13 +100,14 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     let listener = stream.as_mut().map(|stream| stream as &mut dyn Listener);
     let ran = run_plan(&plan, &manner, store.as_mut(), listener, printer)?;
     let (done, complete) = (ran.rows.len(), ran.complete);
-    let report = Report::new(&experiment, environment, ran, &points);
+    let report = Report::new(&experiment, environment, ran, &points, &plan);
     // Saved before printed: whoever reads our output may have gone.
     if let Some(store) = &store {
         report.save(store)?;
     }
     if let (Some(file), Some(svg), true) = (&args.svg, svg, complete) {
-        svg.finish(&report.picture(file)?)?;
+        let picture = report.picture(file)?;
+        svg.finish(picture.as_bytes()).map_err(|error| Failure::file("write", file, &error))?;
     }
     let shown = match &mut stream {
         Some(stream) => stream.end(&report.document),
@@ -146,10 +147,10 @@ impl RunArgs {
 }
 
 /// A picture shows what changes along an axis.
-fn open_picture<'a>(file: &'a Path, points: &[Point]) -> Result<OutputFile<'a>, Failure> {
+fn begin_picture(file: &Path, points: &[Point]) -> Result<WholeFile, Failure> {
     let is_swept = points.iter().any(|point| point.values != points[0].values);
     if is_swept {
-        return OutputFile::open(file);
+        return WholeFile::create(file).map_err(|error| Failure::file("write", file, &error));
     }
     Err(no_picture("nothing is swept", file))
 }
@@ -239,8 +240,9 @@ impl<'a> Report<'a> {
         environment: Environment,
         Ran { rows, complete }: Ran,
         points: &'a [Point],
+        plan: &Plan<'_>,
     ) -> Self {
-        let advice = segment_sizes(&rows, points);
+        let advice = segment_sizes(&rows, &plan.scenarios());
         let scenario_as_written = experiment.draft.to_json();
         let document = Document::new(scenario_as_written, environment, rows, complete, &advice);
         Self { document, advice, experiment, points }

@@ -6,14 +6,16 @@ use std::fmt::Write as _;
 use maxseg_core::advise::{Alignment, SegmentSizeAdvice, Versus, segment_size};
 use maxseg_core::engine::EngineName;
 use maxseg_core::results::Row;
-use maxseg_core::scenario::{Point, Scenario};
+use maxseg_core::scenario::Scenario;
 
 use super::words;
 
 /// Advice from the engine that knows most: packets where they were run, formulas otherwise.
-pub(crate) fn segment_sizes(rows: &[Row], points: &[Point]) -> Vec<SegmentSizeAdvice> {
-    let scenarios: BTreeMap<String, &Scenario> =
-        points.iter().map(|point| (point.scenario.content_hash(), &point.scenario)).collect();
+/// `scenarios` are the rows' by their hashes.
+pub(crate) fn segment_sizes(
+    rows: &[Row],
+    scenarios: &BTreeMap<&str, &Scenario>,
+) -> Vec<SegmentSizeAdvice> {
     let advice = |engine| segment_size(rows, engine, |hash| scenarios.get(hash).copied());
     let by_packets = advice(EngineName::Sim);
     if by_packets.is_empty() { advice(EngineName::Model) } else { by_packets }

@@ -19,7 +19,6 @@ use maxseg_core::results::Row;
 use maxseg_core::units::Time;
 
 use crate::environment::cores;
-use crate::experiment::Experiment;
 use crate::failure::Failure;
 use crate::printer::Printer;
 pub(crate) use plan::Plan;
@@ -96,11 +95,9 @@ pub(crate) fn run<'a>(
     Ok(Ran { rows: rows.into_iter().map(|(_, row)| row).collect(), complete })
 }
 
-/// All rows of `experiment`, kept nowhere; for the demo.
-pub(crate) fn rows_of(experiment: &Experiment, printer: Printer) -> Result<Vec<Row>, Failure> {
-    let points = experiment.points()?;
-    let plan = Plan::new(experiment, &points);
-    let Ran { rows, complete } = run(&plan, &Manner::default(), None, None, printer)?;
+/// All rows of `plan`, kept nowhere; for the demo.
+pub(crate) fn rows_of(plan: &Plan<'_>, printer: Printer) -> Result<Vec<Row>, Failure> {
+    let Ran { rows, complete } = run(plan, &Manner::default(), None, None, printer)?;
     if complete { Ok(rows) } else { Err(Failure::Interrupted("nothing is kept".to_owned())) }
 }
 

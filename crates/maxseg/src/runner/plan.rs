@@ -1,6 +1,6 @@
 //! Which runs there are: point by point, engine by engine, seed by seed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use maxseg_core::engine::EngineName;
 use maxseg_core::results::RowKey;
@@ -95,6 +95,11 @@ impl<'a> Plan<'a> {
         task.point == other.point
             && task.engine == other.engine
             && !self.points[task.point].scenario.is_random()
+    }
+
+    /// The scenarios of all points by what identifies them.
+    pub(crate) fn scenarios(&self) -> BTreeMap<&str, &'a Scenario> {
+        self.points.iter().map(|point| (point.hash.as_str(), point.scenario)).collect()
     }
 
     /// What identifies the experiments of all points.

@@ -14,9 +14,9 @@ use maxseg_core::scenario::{FlowKind, Point};
 use maxseg_core::units::{Time, approx};
 use serde::{Deserialize, Serialize};
 
-use super::store::replace;
 use crate::experiment::Experiment;
 use crate::failure::Failure;
+use crate::whole_file::replace;
 
 pub(super) const SERIES: &str = "series.csv";
 pub(super) const INDEX: &str = "series.index.jsonl";

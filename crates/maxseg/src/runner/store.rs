@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use maxseg_core::engine::{EngineName, Sample};
@@ -14,6 +14,7 @@ use maxseg_core::units::Time;
 
 use super::series::{INDEX, SERIES, Series, write_synced};
 use crate::failure::Failure;
+use crate::whole_file::replace;
 
 const ROWS: &str = "rows.jsonl";
 /// What a folder of ours may hold; a folder with anything else, and without [`ROWS`], is not ours.
@@ -101,19 +102,6 @@ impl Store {
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
-}
-
-/// Writes a file beside `file`, and puts it in its place when it is on disk.
-pub(super) fn replace(
-    file: &Path,
-    write: impl FnOnce(&mut File) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut fresh = file.as_os_str().to_owned();
-    fresh.push(".tmp");
-    let mut out = File::create(&fresh)?;
-    write(&mut out)?;
-    out.sync_all()?;
-    fs::rename(&fresh, file)
 }
 
 fn refuse_foreign(folder: &Path) -> Result<(), Failure> {

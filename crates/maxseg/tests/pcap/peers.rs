@@ -12,6 +12,7 @@
 //! Anywhere else on the path the counts are others: what was lost before is not seen there, and what
 //! fills its gap is out of order.
 
+use std::fmt;
 use std::path::Path;
 use std::process::Command;
 
@@ -45,19 +46,51 @@ fn tshark(file: &Path, filter: &str, fields: &[&str]) -> Vec<String> {
     String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
 }
 
-/// The bulk flows: their number, who sends their data, and what came of them.
-fn bulk_flows(capture: &Capture) -> Vec<(usize, &'static str, Value)> {
+/// A bulk flow of a run.
+struct BulkFlow {
+    run: &'static str,
+    index: usize,
+    outcome: Value,
+}
+
+impl BulkFlow {
+    fn count(&self, key: &str) -> u64 {
+        self.outcome[key].as_u64().unwrap_or_else(|| panic!("{self}: no {key}"))
+    }
+}
+
+impl fmt::Display for BulkFlow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, flow {}", self.run, self.index)
+    }
+}
+
+/// The bulk flows of a run.
+fn bulk_flows(run: &'static str, capture: &Capture) -> Vec<BulkFlow> {
     let flows = match capture.outcome["flows"].as_array() {
         Some(flows) => flows.clone(),
         None => vec![capture.outcome.clone()],
     };
-    // As in `BUSY`: the second flow is the one from the receiver.
-    let point = |index: usize| if index == 1 { "receiver" } else { "sender" };
-    let numbered = flows.into_iter().enumerate();
-    numbered
-        .filter(|(_, flow)| flow["retransmitted_packets"].is_u64())
-        .map(|(index, flow)| (index, point(index), flow))
+    flows
+        .into_iter()
+        .enumerate()
+        .map(|(index, outcome)| BulkFlow { run, index, outcome })
+        .filter(|flow| flow.outcome["retransmitted_packets"].is_u64())
         .collect()
+}
+
+/// Every bulk flow of [`lossy`], its sender's port, and a capture of the point where that stands.
+fn for_each_lossy_flow(mut check: impl FnMut(&BulkFlow, usize, &Path)) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("point.pcap");
+    for (run, capture) in lossy() {
+        for flow in bulk_flows(run, &capture) {
+            // As in `BUSY`: the second flow is the one from the receiver.
+            let point = if flow.index == 1 { "receiver" } else { "sender" };
+            capture.write_classic(point, &file);
+            check(&flow, 49_152 + flow.index, &file);
+        }
+    }
 }
 
 /// Losses of every kind: in bursts, of the SYN, in a full queue; NewReno, and ns-2's Reno, which goes
@@ -128,28 +161,21 @@ fn tshark_counts_the_retransmissions_that_the_simulator_counts() {
     if !installed("tshark") {
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("point.pcap");
-    for (name, capture) in lossy() {
-        for (index, point, flow) in bulk_flows(&capture) {
-            capture.write_classic(point, &file);
-            let data =
-                format!("tcp.len > 0 && tcp.dstport == 9 && tcp.srcport == {}", 49_152 + index);
-            let verdicts = ["tcp.analysis.retransmission", "tcp.analysis.out_of_order"];
-            let packets = tshark(&file, &data, &verdicts);
-            let repeated = packets.iter().filter(|verdicts| !verdicts.trim().is_empty());
-            let theirs = [packets.len() as u64, repeated.count() as u64];
-            let keys = ["data_packets", "retransmitted_packets"];
-            let ours = keys.map(|key| flow[key].as_u64().unwrap());
-            assert_eq!(theirs, ours, "{name}, flow {index}");
-            assert!(ours[1] > 0, "{name}: nothing was lost");
-        }
-        if name == "lost SYN" {
+    for_each_lossy_flow(|flow, port, file| {
+        let data = format!("tcp.len > 0 && tcp.dstport == 9 && tcp.srcport == {port}");
+        let verdicts = ["tcp.analysis.retransmission", "tcp.analysis.out_of_order"];
+        let packets = tshark(file, &data, &verdicts);
+        let repeated = packets.iter().filter(|verdicts| !verdicts.trim().is_empty());
+        let theirs = [packets.len() as u64, repeated.count() as u64];
+        let ours = ["data_packets", "retransmitted_packets"].map(|key| flow.count(key));
+        assert_eq!(theirs, ours, "{flow}");
+        assert!(ours[1] > 0, "{flow}: nothing was lost");
+        if flow.run == "lost SYN" {
             let repeated_syn = "tcp.flags.syn == 1 && tcp.analysis.retransmission";
-            let found = tshark(&file, repeated_syn, &["frame.number"]);
+            let found = tshark(file, repeated_syn, &["frame.number"]);
             assert_eq!(found.len(), 1, "which the simulator does not count");
         }
-    }
+    });
 }
 
 /// What tcptrace says of one connection.
@@ -174,25 +200,19 @@ fn tcptrace_counts_the_retransmissions_that_the_simulator_counts() {
     if !installed("tcptrace") {
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("point.pcap");
-    for (name, capture) in lossy() {
-        for (index, point, flow) in bulk_flows(&capture) {
-            capture.write_classic(point, &file);
-            let output = Command::new("tcptrace").args(["-l", "-n"]).arg(&file).output().unwrap();
-            let text = String::from_utf8_lossy(&output.stdout);
-            let connection = Traced::of(&text, 49_152 + index);
-            let repeated_syns = connection.count("SYN/FIN pkts sent:") - 1;
-            let theirs = [
-                connection.count("actual data pkts:"),
-                connection.count("rexmt data pkts:") - repeated_syns,
-                connection.count("rexmt data bytes:") - repeated_syns,
-            ];
-            let keys = ["data_packets", "retransmitted_packets", "retransmitted_bytes"];
-            let ours = keys.map(|key| flow[key].as_u64().unwrap());
-            assert_eq!(theirs, ours, "{name}, flow {index}");
-            let late = connection.count("outoforder pkts:");
-            assert_eq!(late, 0, "{name}: nothing overtakes at its sender");
-        }
-    }
+    for_each_lossy_flow(|flow, port, file| {
+        let output = Command::new("tcptrace").args(["-l", "-n"]).arg(file).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        let connection = Traced::of(&text, port);
+        let repeated_syns = connection.count("SYN/FIN pkts sent:") - 1;
+        let theirs = [
+            connection.count("actual data pkts:"),
+            connection.count("rexmt data pkts:") - repeated_syns,
+            connection.count("rexmt data bytes:") - repeated_syns,
+        ];
+        let keys = ["data_packets", "retransmitted_packets", "retransmitted_bytes"];
+        assert_eq!(theirs, keys.map(|key| flow.count(key)), "{flow}");
+        let late = connection.count("outoforder pkts:");
+        assert_eq!(late, 0, "{flow}: nothing overtakes at its sender");
+    });
 }

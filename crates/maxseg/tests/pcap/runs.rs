@@ -7,33 +7,7 @@ use maxseg_wire::pcapng::{Block, Interface, Packet, Reader, Section, Writer};
 use serde_json::Value;
 
 /// Every kind of flow in both directions, over a short queue, then errors in both directions.
-pub(crate) const BUSY: &str = r#"
-[[hop]]
-rate = "3 Mbit/s"
-delay = "5 ms"
-queue = "6 packets"
-[[hop]]
-name = "radio"
-rate = "2 Mbit/s"
-delay = "20 ms"
-errors = { model = "uniform", per = "packet", rate = 0.02 }
-reverse = { errors = { model = "uniform", per = "packet", rate = 0.01 } }
-[[flow]]
-kind = "bulk"
-[[flow]]
-kind = "bulk"
-from = "receiver"
-start = "1 s"
-[[flow]]
-kind = "cbr"
-rate = "100 kbit/s"
-size = 200
-[[flow]]
-kind = "ping"
-from = "receiver"
-[until]
-time = "30 s"
-"#;
+pub(crate) const BUSY: &str = include_str!("../../../../testdata/scenarios/busy.toml");
 
 pub(crate) fn maxseg(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_maxseg"))

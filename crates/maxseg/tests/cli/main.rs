@@ -1,0 +1,54 @@
+//! The program from outside: its contracts, its manners, its exit codes.
+#![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
+
+mod check;
+mod demo;
+mod json_stream;
+mod manners;
+mod run;
+mod run_folder;
+
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// Two sizes, two error rates: small enough for every test.
+const SMALL: [&str; 8] = [
+    "run",
+    "cellular-mss",
+    "--axis",
+    "sender.mss=536,600",
+    "--axis",
+    "hop.radio.errors.rate=0.01,0.05",
+    "--set",
+    "until.time=50 s",
+];
+
+fn maxseg(arguments: &[&str]) -> Output {
+    command(arguments).output().unwrap()
+}
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_maxseg"));
+    command.args(arguments).env_remove("NO_COLOR").stdin(Stdio::null());
+    command
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn json(arguments: &[&str]) -> Value {
+    let output = maxseg(arguments);
+    assert!(output.status.success(), "{}", stderr(&output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn small(more: &[&str]) -> Vec<&'static str> {
+    let leak = |text: &&str| -> &'static str { Box::leak((*text).to_owned().into_boxed_str()) };
+    SMALL.iter().chain(more).map(leak).collect()
+}

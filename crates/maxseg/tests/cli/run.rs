@@ -1,0 +1,170 @@
+//! `maxseg run`: what it prints and draws.
+
+use serde_json::Value;
+
+use super::{command, json, maxseg, small, stderr, stdout};
+
+#[test]
+fn json_is_one_document_with_the_names_of_the_contract() {
+    let document = json(&small(&["--seeds", "3", "--json"]));
+    assert_eq!(document["schema_version"], 1);
+    assert_eq!(document["scenario"]["hop"][1]["rate"], "2 Mbit/s");
+    assert_eq!(document["rows"].as_array().unwrap().len(), 4 * (3 + 1));
+    let keys = [
+        "goodput_bps",
+        "elapsed_s",
+        "payload_bytes",
+        "data_packets",
+        "ack_packets",
+        "packets",
+        "wire_bytes",
+        "retransmitted_packets",
+        "retransmitted_bytes",
+        "duplicate_bytes",
+        "timeouts",
+        "fast_retransmits",
+        "spurious_retransmissions",
+        "segment_loss",
+        "rtt_min_s",
+        "rtt_mean_s",
+        "rtt_p99_s",
+        "ping_mean_s",
+        "ping_p99_s",
+        "in_flight_mean_bytes",
+        "queue_mean_s",
+        "mss_used_bytes",
+        "limited_by",
+        "cpu_s_per_gbit",
+    ];
+    for row in document["rows"].as_array().unwrap() {
+        let outcome = row["outcome"].as_object().unwrap();
+        for key in keys {
+            assert!(outcome.contains_key(key), "no {key}");
+        }
+        assert_eq!(row["seed"].is_null(), row["engine"] == "model");
+        assert!(row["point"]["sender.mss"].is_u64());
+    }
+    let summary = document["summary"].as_array().unwrap();
+    assert_eq!(summary.len(), 8);
+    for entry in summary {
+        let runs = if entry["engine"] == "sim" { 3 } else { 1 };
+        assert_eq!(entry["runs"], runs);
+        assert!(entry["goodput_bps"]["mean"].as_f64().unwrap() > 0.0);
+        assert_eq!(entry["goodput_bps"]["ci95"].is_null(), runs == 1);
+    }
+    assert_eq!(document["advice"][0]["best_bytes"], 600);
+}
+
+#[test]
+fn what_is_printed_fits_the_schema_that_is_printed() {
+    let schema = json(&["schema", "results"]);
+    let document = json(&small(&["--seeds", "2", "--json"]));
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let faults: Vec<String> = validator.iter_errors(&document).map(|e| e.to_string()).collect();
+    assert!(faults.is_empty(), "{faults:?}");
+}
+
+#[test]
+fn csv_has_a_line_a_row_and_empty_fields_for_the_unknown() {
+    let output = maxseg(&small(&["--csv"]));
+    let text = stdout(&output);
+    let header: Vec<&str> = text.lines().next().unwrap().split(',').collect();
+    assert_eq!(header[..5], ["engine", "seed", "hash", "hop.radio.errors.rate", "sender.mss"]);
+    assert_eq!(text.lines().count(), 1 + 8);
+    assert_eq!(header.last(), Some(&"caveats"));
+    assert!(text.lines().any(|line| line.ends_with(",accuracy mathis")), "{text}");
+    let timeouts = header.iter().position(|column| *column == "timeouts").unwrap();
+    let model = text.lines().find(|line| line.starts_with("model,")).unwrap();
+    assert_eq!(model.split(',').nth(timeouts), Some(""));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_rows_on_any_number_of_cores() {
+    let rows =
+        |jobs: &str| json(&small(&["--seeds", "4", "--json", "--jobs", jobs]))["rows"].clone();
+    assert_eq!(rows("1"), rows("4"));
+}
+
+#[test]
+fn one_form_of_output_at_a_time() {
+    for other in ["--json", "--csv"] {
+        assert_eq!(maxseg(&small(&["--json-stream", other])).status.code(), Some(2));
+    }
+}
+
+#[test]
+fn a_picture_is_written_where_something_is_swept() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("goodput.svg");
+    let name = file.to_str().unwrap();
+    let output = maxseg(&small(&["--svg", name]));
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stderr(&output).contains(&format!("picture: {name}")), "{}", stderr(&output));
+    let text = std::fs::read_to_string(&file).unwrap();
+    let picture = roxmltree::Document::parse(&text).unwrap();
+    assert!(picture.root_element().has_tag_name(("http://www.w3.org/2000/svg", "svg")));
+    assert!(text.contains("segment size") && text.contains("class=\"ground\""));
+    std::fs::remove_file(&file).unwrap();
+    let nothing = maxseg(&["run", "slow-tunnel", "--engine", "model", "--svg", name]);
+    assert_eq!(nothing.status.code(), Some(1));
+    let told = stderr(&nothing);
+    assert!(told.contains("nothing is swept") && told.contains("hint: sweep a key"), "{told}");
+    let nowhere = maxseg(&small(&["--svg", "/no/such/folder/goodput.svg"]));
+    assert!(stderr(&nowhere).contains("cannot write /no/such/folder"), "{}", stderr(&nowhere));
+    assert!(!file.exists());
+}
+
+#[test]
+fn the_page_needs_nothing_else_and_its_pictures_are_well_formed() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    assert!(maxseg(&small(&["--seeds", "3", "--out", out.to_str().unwrap()])).status.success());
+    let page = std::fs::read_to_string(out.join("report.html")).unwrap();
+    for outside in ["http://", "https://", "src=", "@import", "<script", "<link"] {
+        let found = page.replace("http://www.w3.org/2000/svg", "").contains(outside);
+        assert!(!found, "the page refers to {outside}");
+    }
+    let svg = &page[page.find("<svg").unwrap()..page.find("</svg>").unwrap() + 6];
+    let picture = roxmltree::Document::parse(svg).unwrap();
+    let texts: Vec<&str> = picture
+        .descendants()
+        .filter(|node| node.has_tag_name("text"))
+        .filter_map(|node| node.text())
+        .collect();
+    for wanted in
+        ["segment size (bytes)", "goodput", "1%", "5%", "model, within its range", "95% confidence"]
+    {
+        assert!(texts.contains(&wanted), "no {wanted:?} in {texts:?}");
+    }
+    assert!(page.contains("maxseg run cellular-mss"), "how to run it again");
+}
+
+#[test]
+fn no_line_ends_in_blanks() {
+    for arguments in [
+        small(&["--seeds", "2"]),
+        small(&["-v"]),
+        vec!["run", "slow-tunnel", "--set", "until.time=2 s"],
+    ] {
+        let text = stdout(&maxseg(&arguments));
+        assert!(text.lines().all(|line| line == line.trim_end()), "{text}");
+    }
+}
+
+#[test]
+fn a_scenario_can_come_from_standard_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("in.toml");
+    std::fs::write(
+        &file,
+        "[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\n[until]\ntime = \"2 s\"\n",
+    )
+    .unwrap();
+    let output = command(&["run", "-", "--json"])
+        .stdin(std::fs::File::open(&file).unwrap())
+        .output()
+        .unwrap();
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["rows"].as_array().unwrap().len(), 2);
+    assert_eq!(document["rows"][0]["point"], serde_json::json!({}));
+}

@@ -85,6 +85,27 @@ fn the_same_seed_gives_the_same_rows_on_any_number_of_cores() {
     assert_eq!(rows("1"), rows("4"));
 }
 
+/// Such a run is made once for all seeds; what comes out must be what each would have given.
+#[test]
+fn where_nothing_is_random_every_seed_gives_what_it_gives_alone() {
+    let rows = |seeds: [&str; 2], more: &[&str]| {
+        let clean = ["run", "cellular-mss", "--axis", "sender.mss=536,600", "--json", "--set"];
+        let clean = [&clean[..], &["hop.radio.errors.rate=0", "--set", "until.time=50 s"]].concat();
+        json(&[&clean[..], &seeds, more].concat())["rows"].as_array().unwrap().clone()
+    };
+    let of_seed = |rows: &[Value], seed: u64| -> Vec<Value> {
+        rows.iter().filter(|row| row["seed"] == seed).cloned().collect()
+    };
+    for jobs in ["1", "3"] {
+        let together = rows(["--seeds", "3"], &["--jobs", jobs]);
+        for seed in [1, 2, 3] {
+            let alone = rows(["--set", &format!("seed={seed}")], &[]);
+            assert!(!of_seed(&alone, seed).is_empty());
+            assert_eq!(of_seed(&together, seed), of_seed(&alone, seed), "seed {seed}");
+        }
+    }
+}
+
 #[test]
 fn one_form_of_output_at_a_time() {
     for other in ["--json", "--csv"] {

@@ -176,12 +176,24 @@ impl Bench {
             ("needless", Machine::Sender(sender)) => {
                 equal(word, sender.stats().needless_cuts, number(next()?)?)
             }
+            ("needless-timeouts", Machine::Sender(sender)) => {
+                equal(word, sender.stats().spurious_timeouts, number(next()?)?)
+            }
+            ("mark-cuts", Machine::Sender(sender)) => {
+                equal(word, sender.stats().mark_cuts, number(next()?)?)
+            }
+            ("probes", Machine::Sender(sender)) => {
+                equal(word, sender.stats().window_probes, number(next()?)?)
+            }
             ("rto", Machine::Sender(sender)) => equal(word, sender.rto().current(), time(next()?)?),
             ("duplicate", Machine::Receiver(receiver)) => {
                 equal(word, receiver.stats().duplicate_bytes, number(next()?)?)
             }
             ("spurious", Machine::Receiver(receiver)) => {
                 equal(word, receiver.stats().spurious_retransmissions, number(next()?)?)
+            }
+            ("marked", Machine::Receiver(receiver)) => {
+                equal(word, receiver.stats().marked, number(next()?)?)
             }
             ("idle", _) => equal(word, self.next_timeout(), Time::NEVER),
             _ => Err(format!("`{word}` is no action of this machine")),

@@ -31,6 +31,13 @@ pub(super) fn median(costs: &[Cost]) -> f64 {
     each[each.len() / 2]
 }
 
+/// The median of whole runs, in seconds.
+pub(super) fn median_run(costs: &[Cost]) -> f64 {
+    let mut each: Vec<f64> = costs.iter().map(|cost| cost.cpu_s).collect();
+    each.sort_by(f64::total_cmp);
+    each[each.len() / 2]
+}
+
 /// One run of ours. Short runs are repeated and divided.
 pub(super) fn ours(scenario: &Scenario) -> Result<Cost> {
     let (mut runs, before) = (0_u32, cpu_of_self()?);

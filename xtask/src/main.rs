@@ -29,7 +29,7 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
-    /// Compare the simulator with the ns-2 tables and write docs/validation.md
+    /// Compare the simulator with the ns-2 and ns-3 tables and write docs/validation.md
     Validate,
     /// Measure the simulator against the installed ns-2
     Bench {

@@ -46,9 +46,8 @@ Written by `cargo xtask validate`; the same comparisons are tests (`xtask/tests/
 
 ## ns-2
 
-The reference
-tables in `testdata/ns2` hold means over a few seeds of ns-2.35, with their configuration in columns; our
-side runs the same configuration over 10 to 200 seeds, until its 95% interval is below 1%.
+The reference tables in `testdata/ns2` hold means over a few seeds of ns-2.35, with their configuration in columns;
+our side runs the same configuration over 10 to 200 seeds, until its 95% interval is below 1%.
 
 - **A cell** fails when the means differ by more than 5% *and* by more than the 99.99% interval of the
   difference (Welch). It is then run again with 30 seeds of the installed ns-2 and judged on those.

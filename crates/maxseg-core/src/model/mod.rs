@@ -18,6 +18,7 @@ pub mod measured;
 pub mod optimum;
 pub mod pftk;
 pub mod recovery;
+mod requests;
 pub mod rfc6349;
 pub mod saw_tooth;
 pub mod tfrc;
@@ -133,6 +134,10 @@ fn estimates(scenario: &Scenario) -> Vec<Estimate> {
                 let queues = standing(flow, End::Sender) + standing(flow, End::Receiver);
                 let queues = Time::from_secs_f64(queues);
                 datagrams::echo(scenario, flow, IpPacket::from(size + header), queues)
+            }
+            (FlowKind::Request(exchange), _) => {
+                let queues = standing(flow, End::Sender) + standing(flow, End::Receiver);
+                requests::estimate(scenario, flow, &exchange, queues)
             }
             (FlowKind::Bulk | FlowKind::Cbr { .. }, _) => {
                 bulk::estimate(scenario, flow, share(scenario, flow))

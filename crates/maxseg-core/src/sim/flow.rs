@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::exchange::{RunningExchange, Side};
 use crate::framing::{Headers, IpPacket, TCP_TIMESTAMPS};
 use crate::link::Passage;
 use crate::path::LinkSpec;
@@ -65,6 +66,7 @@ pub(super) enum Traffic {
     Tcp(Box<Connection>),
     Datagrams(Datagrams),
     Echo(Echo),
+    Exchange(Box<RunningExchange>),
 }
 
 /// A TCP connection with one-way data.
@@ -86,7 +88,7 @@ pub(super) struct Connection {
 
 /// What options add to segments after the handshake, beyond those that every segment has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Options {
+pub(super) enum Options {
     /// Nothing.
     Absent,
     /// SACK blocks, and nothing to wrap them: ns-2 (`Sacker::append_ack`).
@@ -105,7 +107,7 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    fn new(link: &LinkSpec) -> Self {
+    pub(super) fn new(link: &LinkSpec) -> Self {
         Self { link: link.clone(), last: (IpPacket::NONE, 0), bytes: 0 }
     }
 
@@ -206,6 +208,9 @@ impl RunningFlow {
                 answered_at_far_end: 0,
                 round_trips: Histogram::default(),
             }),
+            FlowKind::Request(exchange) => {
+                Traffic::Exchange(Box::new(RunningExchange::new(scenario, flow, exchange)))
+            }
         };
         Self {
             from: flow.from,
@@ -225,6 +230,10 @@ impl RunningFlow {
             (Traffic::Tcp(connection), Cargo::Segment(segment)) => connection.packet(segment),
             (Traffic::Datagrams(datagrams), _) => datagrams.packet,
             (Traffic::Echo(echo), _) => echo.packet,
+            (Traffic::Exchange(exchange), Cargo::Segment(segment)) => {
+                exchange.sizes().packet(segment)
+            }
+            (Traffic::Exchange(_), _) => IpPacket::NONE,
             (Traffic::Tcp(connection), _) => connection.header,
         }
     }
@@ -242,6 +251,9 @@ impl RunningFlow {
     pub(super) fn on_frag_needed(&mut self, now: Time, to: End, mtu: Mtu) {
         match &mut self.traffic {
             Traffic::Tcp(connection) if to == self.from => connection.on_frag_needed(now, mtu),
+            Traffic::Exchange(exchange) => {
+                exchange.on_frag_needed(now, Side::of(to, self.from), mtu);
+            }
             // Acknowledgements fit every MTU; datagrams and echo requests keep their size.
             Traffic::Tcp(_) | Traffic::Datagrams(_) | Traffic::Echo(_) => {}
         }
@@ -254,6 +266,7 @@ impl RunningFlow {
             Traffic::Tcp(connection) => connection.deadline(self.start),
             Traffic::Datagrams(datagrams) => datagrams.beat.next,
             Traffic::Echo(echo) => echo.beat.next,
+            Traffic::Exchange(exchange) => exchange.deadline(),
         }
     }
 }
@@ -275,11 +288,7 @@ impl Connection {
             header: header.packet(Bytes::ZERO),
             syn: IpPacket::from(header.bytes() + syn_options(&config)),
             constant_options: decision.options,
-            options: match config.uses_sack() || config.uses_timestamps() {
-                false => Options::Absent,
-                true if charges_options(&config) => Options::Padded,
-                true => Options::BlocksAlone,
-            },
+            options: Options::of(&config),
         };
         connection.sender.write(scenario.until.bytes.unwrap_or(Bytes::new(u64::MAX)));
         connection
@@ -315,14 +324,24 @@ impl Connection {
     }
 }
 
+impl Options {
+    pub(super) fn of(config: &Config) -> Self {
+        match config.uses_sack() || config.uses_timestamps() {
+            false => Self::Absent,
+            true if charges_options(config) => Self::Padded,
+            true => Self::BlocksAlone,
+        }
+    }
+}
+
 /// A simulator's stack without a window field has no options either.
-fn charges_options(config: &Config) -> bool {
+pub(super) fn charges_options(config: &Config) -> bool {
     config.receiver.window_scale != WindowScale::Unlimited
 }
 
 /// Bytes of a SYN's options: MSS (RFC 9293 §3.7.1), window scale (RFC 7323 §2.2), SACK permitted
 /// (RFC 2018 §2), which fills what pads the timestamps (RFC 7323 appendix A).
-fn syn_options(config: &Config) -> Bytes {
+pub(super) fn syn_options(config: &Config) -> Bytes {
     if !charges_options(config) {
         return Bytes::ZERO;
     }

@@ -1,5 +1,6 @@
 //! The simulated world: two directions of a path, some flows, one clock.
 
+use super::exchange::Side;
 use super::flow::{Cargo, Connection, Packet, RunningFlow, Traffic};
 use super::notices::Notices;
 use super::tap::{CapturePoint, Eyes};
@@ -7,7 +8,7 @@ use crate::engine::{Continue, EngineError, Sample, Watch};
 use crate::framing::IpPacket;
 use crate::link::{Fate, Line, Passage, Sent};
 use crate::path::LinkSpec;
-use crate::scenario::{End, FlowKind, Scenario};
+use crate::scenario::{End, Scenario};
 use crate::tcp::Segment;
 use crate::units::Time;
 
@@ -18,7 +19,7 @@ pub(super) struct World<E> {
     pub(super) flows: Vec<RunningFlow>,
     pub(super) net: Net<E>,
     until: Time,
-    /// Bulk flows with data left to send; `None` where they have no end.
+    /// Flows that have an end and have not come to it; `None` where time alone ends the run.
     unfinished: Option<usize>,
     /// Events until the watcher is looked at.
     until_look: u32,
@@ -67,7 +68,6 @@ impl<E: Eyes> World<E> {
             .collect();
         let flows: Vec<_> =
             scenario.flows.iter().map(|flow| RunningFlow::new(scenario, flow)).collect();
-        let bulk = scenario.flows.iter().filter(|flow| flow.kind == FlowKind::Bulk).count();
         Self {
             now: Time::ZERO,
             net: Net {
@@ -79,7 +79,7 @@ impl<E: Eyes> World<E> {
             },
             flows,
             until: scenario.until.time,
-            unfinished: scenario.until.bytes.map(|_| bulk),
+            unfinished: scenario.flows_that_end(),
             until_look: EVENTS_PER_LOOK,
         }
     }
@@ -171,6 +171,12 @@ impl<E: Eyes> World<E> {
                     connection.receiver.on_segment(now, segment);
                 }
             }
+            (Traffic::Exchange(exchange), Cargo::Segment(segment)) => {
+                segment.marked = packet.marked;
+                if exchange.on_segment(now, Side::of(end, flow.from), segment) {
+                    self.unfinished = self.unfinished.map(|count| count - 1);
+                }
+            }
             (Traffic::Datagrams(datagrams), Cargo::Datagram) => datagrams.delivered += 1,
             (Traffic::Echo(echo), Cargo::EchoRequest { sent }) => {
                 echo.answered_at_far_end += 1;
@@ -182,7 +188,7 @@ impl<E: Eyes> World<E> {
             (_, cargo) => unreachable!("a flow carries its own kind of packet, not {cargo:?}"),
         }
         line.drop_first_arriving();
-        if let Traffic::Tcp(_) = flow.traffic {
+        if let Traffic::Tcp(_) | Traffic::Exchange(_) = flow.traffic {
             self.net.pump(now, index, flow, end);
             self.net.wake = self.net.wake.min(flow.deadline());
         }
@@ -239,8 +245,10 @@ impl<E: Eyes> World<E> {
             self.now = self.until;
         }
         for flow in &mut self.flows {
-            if let Traffic::Tcp(connection) = &mut flow.traffic {
-                connection.sender.account(self.now);
+            match &mut flow.traffic {
+                Traffic::Tcp(connection) => connection.sender.account(self.now),
+                Traffic::Exchange(exchange) => exchange.finish(self.now),
+                Traffic::Datagrams(_) | Traffic::Echo(_) => {}
             }
         }
         self.net.eyes.close(self.now);
@@ -248,20 +256,29 @@ impl<E: Eyes> World<E> {
 
     fn sample(&self, at: Time, watch: &mut dyn Watch) {
         for (index, flow) in self.flows.iter().enumerate() {
-            if let Traffic::Tcp(connection) = &flow.traffic {
-                let sender = &connection.sender;
-                watch.on_sample(&Sample {
-                    at,
-                    flow: index,
-                    cwnd: sender.cwnd(),
-                    window: sender.peer_window(),
-                    in_flight: sender.in_flight(),
-                    srtt: sender.rto().srtt(),
-                    rto: sender.rto().current(),
-                    queue: self.net.towards(flow.from.other()).backlog(at),
-                    acknowledged: sender.acknowledged(),
-                });
-            }
+            // Of a request flow the server, whose replies are what its client waits for.
+            let (sender, towards, acknowledged) = match &flow.traffic {
+                Traffic::Tcp(connection) => {
+                    let sender = &connection.sender;
+                    (sender, flow.from.other(), sender.acknowledged())
+                }
+                Traffic::Exchange(exchange) => match exchange.server() {
+                    Some(server) => (server.sender(), flow.from, exchange.acknowledged()),
+                    None => continue,
+                },
+                Traffic::Datagrams(_) | Traffic::Echo(_) => continue,
+            };
+            watch.on_sample(&Sample {
+                at,
+                flow: index,
+                cwnd: sender.cwnd(),
+                window: sender.peer_window(),
+                in_flight: sender.in_flight(),
+                srtt: sender.rto().srtt(),
+                rto: sender.rto().current(),
+                queue: self.net.towards(towards).backlog(at),
+                acknowledged,
+            });
         }
     }
 }
@@ -279,7 +296,7 @@ impl<E> Net<E> {
 impl<E: Eyes> Net<E> {
     /// The host at `from` sends `packet`. Gives when it is lost, if that is known.
     #[inline(always)]
-    fn send(
+    pub(super) fn send(
         &mut self,
         now: Time,
         from: End,
@@ -349,7 +366,7 @@ impl<E: Eyes> Net<E> {
     fn pump(&mut self, now: Time, index: u32, flow: &mut RunningFlow, end: End) {
         let passage = flow.passage(end);
         let Traffic::Tcp(connection) = &mut flow.traffic else {
-            return;
+            return self.pump_exchange(now, index, flow, end);
         };
         let packet = |segment: Segment| Packet::new(index, Cargo::Segment(segment));
         if end == flow.from {
@@ -379,6 +396,11 @@ impl<E: Eyes> Net<E> {
         match &mut flow.traffic {
             Traffic::Tcp(connection) => {
                 connection.expire(now);
+                self.pump(now, index, flow, flow.from);
+                self.pump(now, index, flow, flow.from.other());
+            }
+            Traffic::Exchange(exchange) => {
+                exchange.on_timeout(now);
                 self.pump(now, index, flow, flow.from);
                 self.pump(now, index, flow, flow.from.other());
             }

@@ -1,5 +1,7 @@
 //! The receiving half of a connection: what has arrived, and when to say so.
 
+mod piggyback;
+
 use super::ranges::Ranges;
 use super::reader::Reader;
 use super::segment::{SackBlocks, Timestamps};
@@ -107,7 +109,7 @@ impl Receiver {
             self.syn_ack_due = true;
         } else if end == start {
             // A bare acknowledgement asks for none; one of an old number is a probe (RFC 9293 §3.10.7.4).
-            self.ack_due |= start != self.next;
+            self.ack_due |= start < self.next;
         } else if start == self.next && self.beyond.is_empty() {
             self.next = end;
             self.on_in_order(now);
@@ -144,10 +146,7 @@ impl Receiver {
         self.timer = Time::NEVER;
         self.acknowledged = self.next;
         self.stats.packets += 1;
-        let window = match &mut self.reader {
-            None => self.window.afterwards,
-            Some(reader) => self.window.carried(reader.offer()),
-        };
+        let window = self.offer();
         let mut ack = Segment::ack(self.next, window);
         ack.echoes_marks = self.echoing_marks;
         if !self.timestamps && self.sack.is_none() {
@@ -174,6 +173,15 @@ impl Receiver {
     /// What was seen so far.
     pub fn stats(&self) -> &ReceiverStats {
         &self.stats
+    }
+
+    /// The window to offer now.
+    #[inline(always)]
+    fn offer(&mut self) -> u32 {
+        match &mut self.reader {
+            None => self.window.afterwards,
+            Some(reader) => self.window.carried(reader.offer()),
+        }
     }
 
     #[inline(always)]

@@ -97,6 +97,7 @@ fn names(groups: &[Group<'_>], scenario: &Scenario) -> Vec<String> {
             FlowKind::Bulk => " bulk",
             FlowKind::Cbr { .. } => " cbr",
             FlowKind::Ping { .. } => " ping",
+            FlowKind::Request(_) => " request",
         };
         let from = match flow.from {
             End::Receiver if !is_swept(index, "from") => " from receiver",

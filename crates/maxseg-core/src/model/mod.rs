@@ -3,7 +3,8 @@
 //! A bulk flow gets the least of its bounds: its window per round trip, how fast it is read, the slowest
 //! link (less what a saw-tooth leaves unused), the way back of its acknowledgements, and what losses
 //! allow (PFTK). Datagrams get their rate less what is lost; echo requests the round trip with what bulk
-//! flows leave standing in the queue.
+//! flows leave standing in the queue. A request takes what its handshake, its upload and the slow start of
+//! its reply take, with what losses add to short transfers.
 
 pub mod ack_path;
 mod bulk;
@@ -18,9 +19,10 @@ pub mod measured;
 pub mod optimum;
 pub mod pftk;
 pub mod recovery;
-mod requests;
+pub mod requests;
 pub mod rfc6349;
 pub mod saw_tooth;
+mod slow_start;
 pub mod tfrc;
 mod way;
 
@@ -54,6 +56,8 @@ pub enum Formula {
     NothingArrives,
     /// Rate × delivery.
     Datagrams,
+    /// Short transfers: handshake, slow start in whole rounds, and what losses add to them.
+    Cardwell,
 }
 
 impl Formula {
@@ -68,6 +72,7 @@ impl Formula {
             Self::PftkFull => "pftk-full",
             Self::NothingArrives => "nothing-arrives",
             Self::Datagrams => "rate*delivery",
+            Self::Cardwell => "cardwell",
         }
     }
 }
@@ -172,6 +177,15 @@ fn whole(count: f64) -> u64 {
     libm::round(count) as u64
 }
 
+/// The mean over all requests of all flows.
+fn mean_request_time(flows: &[Outcome]) -> Option<f64> {
+    let weighed = flows.iter().filter_map(|flow| Some((flow.requests?, flow.request_mean_s?)));
+    let (count, time) = weighed.fold((0.0, 0.0), |(count, time), (requests, mean)| {
+        (count + requests as f64, time + requests as f64 * mean)
+    });
+    (count > 0.0).then(|| time / count)
+}
+
 /// The sum of several flows, with each one's own.
 fn total(flows: Vec<Outcome>) -> Outcome {
     let sum = |of: fn(&Outcome) -> Option<f64>| {
@@ -197,6 +211,8 @@ fn total(flows: Vec<Outcome>) -> Outcome {
         in_flight_mean_bytes: sum(|flow| flow.in_flight_mean_bytes),
         queue_mean_s: most(|flow| flow.queue_mean_s),
         ping_mean_s: flows.iter().find_map(|flow| flow.ping_mean_s),
+        requests: count(|flow| flow.requests),
+        request_mean_s: mean_request_time(&flows),
         flows,
         ..leader
     }

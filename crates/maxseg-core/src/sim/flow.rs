@@ -3,11 +3,10 @@
 use std::collections::VecDeque;
 
 use super::exchange::{RunningExchange, Side};
-use crate::framing::{Headers, IpPacket, TCP_TIMESTAMPS};
+use crate::framing::{Headers, IpPacket};
 use crate::link::Passage;
 use crate::path::LinkSpec;
 use crate::scenario::{End, Flow, FlowKind, Scenario};
-use crate::settings::WindowScale;
 use crate::stats::Histogram;
 use crate::tcp::{Config, Receiver, Segment, Sender};
 use crate::units::{BitsPerSec, Bytes, Mtu, Time};
@@ -286,7 +285,7 @@ impl Connection {
             sent: Meter::new(near),
             answered: Meter::new(far),
             header: header.packet(Bytes::ZERO),
-            syn: IpPacket::from(header.bytes() + syn_options(&config)),
+            syn: IpPacket::from(header.bytes() + config.syn_options()),
             constant_options: decision.options,
             options: Options::of(&config),
         };
@@ -328,30 +327,10 @@ impl Options {
     pub(super) fn of(config: &Config) -> Self {
         match config.uses_sack() || config.uses_timestamps() {
             false => Self::Absent,
-            true if charges_options(config) => Self::Padded,
+            true if config.has_options() => Self::Padded,
             true => Self::BlocksAlone,
         }
     }
-}
-
-/// A simulator's stack without a window field has no options either.
-pub(super) fn charges_options(config: &Config) -> bool {
-    config.receiver.window_scale != WindowScale::Unlimited
-}
-
-/// Bytes of a SYN's options: MSS (RFC 9293 §3.7.1), window scale (RFC 7323 §2.2), SACK permitted
-/// (RFC 2018 §2), which fills what pads the timestamps (RFC 7323 appendix A).
-pub(super) fn syn_options(config: &Config) -> Bytes {
-    if !charges_options(config) {
-        return Bytes::ZERO;
-    }
-    let scale = if config.receiver.window_scale == WindowScale::Off { 0 } else { 4 };
-    let rest = match (config.uses_timestamps(), config.uses_sack()) {
-        (true, _) => TCP_TIMESTAMPS,
-        (false, true) => Bytes::new(4),
-        (false, false) => Bytes::ZERO,
-    };
-    Bytes::new(4 + scale) + rest
 }
 
 fn passage(scenario: &Scenario, flow: &Flow, from: End) -> Passage {

@@ -6,11 +6,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::exchange::agreed;
 use super::flow::{Cargo, Packet};
 use crate::framing::IpPacket;
 use crate::scenario::{End, Flow, FlowKind, Scenario};
-use crate::settings::{OfferedWindow, Settings, WindowScale};
+use crate::settings::OfferedWindow;
 use crate::tcp::{Config, SackBlocks, Segment};
 use crate::units::{Mss, Time};
 
@@ -293,7 +292,7 @@ impl FlowFacts {
         let decision = scenario.mss(flow);
         let is_two_way = matches!(flow.kind, FlowKind::Request(_));
         let (config, back) = if is_two_way {
-            agreed(scenario, flow)
+            Config::both_ways(scenario, flow)
         } else {
             let (sender, receiver) = scenario.endpoints(flow);
             let config = Config {
@@ -310,8 +309,7 @@ impl FlowFacts {
         // simulation goes by the receiver's, the only one whose window matters.
         at_sender.shift = at_receiver.shift.map(|_| at_sender.shift.unwrap_or(0));
         // A simulator's stack without a window field has no options either.
-        let has_options = |host: &Settings| host.window_scale != WindowScale::Unlimited;
-        let speaks = has_options(receiver) && (!is_two_way || has_options(sender));
+        let speaks = config.has_options() && back.has_options();
         let option = |mss: Mss| u16::try_from(mss.bytes().get()).ok().filter(|_| speaks);
         Self {
             from: flow.from,

@@ -31,6 +31,17 @@ size = 200
 [[flow]]
 kind = "ping"
 from = "receiver"
+[[flow]]
+kind = "request"
+from = "receiver"
+request = "700 B"
+reply = "9 kB"
+[[flow]]
+kind = "request"
+request = "200 B"
+reply = "3 kB"
+connection = "new"
+pause = "200 ms"
 [until]
 time = "30 s"
 "#;

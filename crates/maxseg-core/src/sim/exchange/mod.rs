@@ -16,7 +16,7 @@ mod record;
 mod sizes;
 
 pub(super) use record::Record;
-pub(super) use sizes::{Sizes, agreed};
+pub(super) use sizes::Sizes;
 
 use super::flow::Meter;
 use crate::scenario::{ConnectionUse, End, Exchange, Flow, Scenario};
@@ -76,7 +76,7 @@ impl Side {
 
 impl RunningExchange {
     pub(super) fn new(scenario: &Scenario, flow: &Flow, plan: Exchange) -> Self {
-        let (requests, replies) = agreed(scenario, flow);
+        let (requests, replies) = Config::both_ways(scenario, flow);
         let (near, far) = scenario.first_links(flow);
         Self {
             plan,

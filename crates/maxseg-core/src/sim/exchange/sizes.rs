@@ -1,32 +1,10 @@
 //! How large the packets of a two-way connection are.
 
-use super::super::flow::{Options, charges_options, syn_options};
+use super::super::flow::Options;
 use crate::framing::{Headers, IpPacket};
 use crate::scenario::{Flow, Scenario};
-use crate::settings::WindowScale;
 use crate::tcp::{Config, Segment};
 use crate::units::Bytes;
-
-/// What the two ends of `flow` agree on: for data from its client, and for data from its server.
-pub(in crate::sim) fn agreed(scenario: &Scenario, flow: &Flow) -> (Config, Config) {
-    let (client, server) = scenario.endpoints(flow);
-    let (mut client, mut server) = (client.clone(), server.clone());
-    // RFC 7323 §2.2: both scale their windows, or neither does.
-    if [&client, &server].iter().any(|host| host.window_scale == WindowScale::Off) {
-        for host in [&mut client, &mut server] {
-            if host.window_scale != WindowScale::Unlimited {
-                host.window_scale = WindowScale::Off;
-            }
-        }
-    }
-    let requests = Config {
-        sender: client.clone(),
-        receiver: server.clone(),
-        mss: scenario.mss(flow).initial,
-    };
-    let mss = scenario.mss(&flow.reversed()).initial;
-    (requests, Config { sender: server, receiver: client, mss })
-}
 
 /// The sizes of segments as packets, the same in both directions.
 #[derive(Debug)]
@@ -48,10 +26,10 @@ impl Sizes {
     ) -> Self {
         let header = Headers::plain(scenario.ip);
         // Where one end is a simulator's stack without options, there are none.
-        let with_least = if charges_options(requests) { replies } else { requests };
+        let with_least = if requests.has_options() { replies } else { requests };
         Self {
             header: header.packet(Bytes::ZERO),
-            syn: IpPacket::from(header.bytes() + syn_options(with_least)),
+            syn: IpPacket::from(header.bytes() + with_least.syn_options()),
             options: Options::of(with_least),
             constant_options: scenario.mss(flow).options,
         }

@@ -78,6 +78,7 @@ fn a_request_takes_what_the_formula_says() {
             why: trains,
         },
     ];
+    let mut compared = 0;
     for case in &cases {
         for connection in ["kept", "new"] {
             for (request, reply) in SIZES {
@@ -102,15 +103,21 @@ fn a_request_takes_what_the_formula_says() {
                 let is_lossy = sim.segment_loss > Some(0.0);
                 let says_so =
                     Model.caveats(&scenario).iter().any(|c| c.code == "self-induced-loss");
-                assert_eq!(is_lossy, says_so, "{name}: what overflows the queue is said");
+                assert!(says_so || !is_lossy, "{name}: what overflows the queue is said");
+                compared += usize::from(!says_so);
                 assert!(
-                    is_lossy || apart.abs() < case.tolerance,
+                    says_so || apart.abs() < case.tolerance,
                     "{name}: {apart:+.5} ({})",
                     case.why
                 );
             }
         }
     }
+    assert!(
+        compared > 60,
+        "only {compared} of {} have a queue that is long enough",
+        cases.len() * 12
+    );
 }
 
 /// What [`requests::MEASURED`] promises: within it, but for a tenth that 400 requests leave open.

@@ -8,7 +8,7 @@ use super::bulk::{first_timeout, room};
 use super::cardwell::Cardwell;
 use super::slow_start::{Course, SlowStart};
 use super::way::Way;
-use super::{Estimate, Formula, pftk, whole};
+use super::{Estimate, Formula, whole};
 use crate::engine::Caveat;
 use crate::errors::ErrorModel;
 use crate::framing::{Headers, IpPacket};
@@ -87,6 +87,9 @@ struct Parts {
 /// 500 kB.
 pub const MEASURED: [(f64, f64); 2] = [(0.27, 1.07), (0.84, 1.65)];
 
+/// The segment loss up to which [`MEASURED`] holds.
+const MEASURED_UP_TO: f64 = 0.05;
+
 /// After so many requests a window that still grows hardly does.
 const MOST_WINDOWS: f64 = 10_000.0;
 
@@ -104,8 +107,8 @@ struct Total {
     last: Parts,
     /// From the flow's start to the last reply.
     active: f64,
-    /// The largest window of replies, in segments.
-    window: f64,
+    /// The most packets that wait before the slowest link, there and back.
+    queued: (f64, f64),
 }
 
 impl<'a> Transfer<'a> {
@@ -238,8 +241,8 @@ impl Dialogue<'_> {
         }
     }
 
-    /// One request with these windows, and the windows afterwards.
-    fn one(&self, windows: (f64, f64), is_first: bool) -> (Parts, (f64, f64)) {
+    /// One request with these windows, and how its two ways went.
+    fn one(&self, windows: (f64, f64), is_first: bool) -> (Parts, (Course, Course)) {
         let (upload, download) = (&self.upload, &self.download);
         let (ack_there, ack_back) = (
             upload.way.train(upload.ack, 1.0, upload.ack),
@@ -270,8 +273,7 @@ impl Dialogue<'_> {
             in_line: up.in_line + down.in_line,
             losses: opening.losses + lost,
         };
-        let kept = (asked.window, answered.window);
-        (parts, if is_new { windows } else { kept })
+        (parts, (asked, answered))
     }
 
     /// One after the other, until a window grows no more; then all that are left alike.
@@ -285,12 +287,14 @@ impl Dialogue<'_> {
         let pause = self.exchange.pause.as_secs_f64();
         let (mut requests, mut time, mut at) = (0.0, 0.0, opening);
         let mut total =
-            Total { requests, time, last: Parts::default(), active: opening, window: windows.1 };
+            Total { requests, time, last: Parts::default(), active: opening, queued: (0.0, 0.0) };
         loop {
-            let (parts, grown) = self.one(windows, requests < 1.0);
+            let (parts, (asked, answered)) = self.one(windows, requests < 1.0);
+            let grown = if self.is_new() { windows } else { (asked.window, answered.window) };
             let each = parts.sum();
             total.last = parts;
-            total.window = total.window.max(grown.1);
+            total.queued.0 = asked.queued.max(total.queued.0);
+            total.queued.1 = answered.queued.max(total.queued.1);
             let is_same = grown == windows && (requests > 0.0 || self.is_new());
             let is_steady = is_same || requests >= MOST_WINDOWS;
             let more = if is_steady {
@@ -366,10 +370,12 @@ impl Dialogue<'_> {
         let loss = up.loss.max(down.loss);
         let percent = approx::percent(loss);
         say(
-            loss > pftk::VALID_UP_TO,
+            loss > MEASURED_UP_TO,
             "outside-range",
             format!(
-                "Cardwell's formula rests on PFTK, which holds up to 20% segment loss; here it is {percent}"
+                "at {percent} segment loss the mean request time is Cardwell's, which was held to packets up to {} \
+                 only; above it may be several times too high",
+                approx::percent(MEASURED_UP_TO)
             ),
         );
         let (low, high) = MEASURED[usize::from(self.is_new())];
@@ -381,12 +387,12 @@ impl Dialogue<'_> {
         // A loss cuts a window that later replies would use: alone, a segment has no need of one.
         let is_far_off = !self.is_new() && down.segments.max(up.segments) > 1.0;
         say(
-            loss > 0.0 && loss <= pftk::VALID_UP_TO,
+            loss > 0.0 && loss <= MEASURED_UP_TO,
             if is_far_off { "outside-range" } else { "accuracy" },
             format!(
                 "at {percent} segment loss the mean request time is Cardwell's, who takes losses for independent and \
                  knows neither limited transmit nor that a loss among the last three segments waits for the \
-                 timer{windows}: with an RTT of 80 ms, up to 5% loss and 500 kB it gave {low:.2} to {high:.2} times \
+                 timer{windows}: with an RTT of 80 ms and replies up to 500 kB it gave {low:.2} to {high:.2} times \
                  what packets took"
             ),
         );
@@ -402,18 +408,19 @@ impl Dialogue<'_> {
             "schedule",
             "the error rate changes over time; the formulas use its mean".to_owned(),
         );
-        let slowest = down.way.bottleneck(down.full);
-        let held = down.round_trip() / slowest.seconds + room(slowest.link, down.full);
-        say(
-            total.window.min(down.segments) > held,
-            "self-induced-loss",
-            format!(
-                "slow start sends {} segments in a round, more than path and queue hold ({}): the reply loses packets \
-                 of its own making, which is left out",
-                approx::digits(total.window.min(down.segments)),
-                approx::digits(held)
-            ),
-        );
+        for (transfer, queued) in [(up, total.queued.0), (down, total.queued.1)] {
+            let holds = room(transfer.way.bottleneck(transfer.full).link, transfer.full);
+            say(
+                queued > holds,
+                "self-induced-loss",
+                format!(
+                    "slow start puts up to {} packets before the slowest link, where {} may wait: what they lose of \
+                     their own making is left out",
+                    approx::digits(queued),
+                    approx::digits(holds)
+                ),
+            );
+        }
         say(
             self.scenario.flows.len() > 1,
             "shared",

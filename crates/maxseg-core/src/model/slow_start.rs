@@ -27,6 +27,9 @@ pub(super) struct Course {
     pub(super) at_last: f64,
     /// The window afterwards: unless it grows unused, it has grown no more than was needed (RFC 7661 §4.4).
     pub(super) window: f64,
+    /// The most that wait before the slowest link: a first flight all at once, then what a window's growth
+    /// adds to each round, and in the end what the window holds beyond the path.
+    pub(super) queued: f64,
 }
 
 /// Where a window that hardly grows is taken for constant.
@@ -46,12 +49,13 @@ impl SlowStart {
         let mut window = self.window.min(self.largest);
         let (mut time, mut left, mut round, mut waiting) = (0.0, self.segments, window, 0.0);
         let mut before = window;
+        let mut queued = window.min(left);
         for _ in 0..MOST_ROUNDS {
             if left <= round {
                 // Each acknowledgement released what it acknowledged and one more, until all was sent.
                 let needed = libm::ceil(left / (self.per_ack + 1.0));
                 let window = if time > 0.0 { window.min(before + needed) } else { window };
-                return Course { before: time, at_last: left, window };
+                return Course { before: time, at_last: left, window, queued };
             }
             // The first acknowledgement of this round, and how many come.
             let first = self.per_ack - waiting;
@@ -63,7 +67,8 @@ impl SlowStart {
             if round * each >= cycle {
                 let needed = libm::ceil((left - round) / (self.per_ack + 1.0));
                 let window = (window + needed).min(self.largest);
-                return Course { before: time, at_last: left, window };
+                let beyond = window.min(left) - cycle / each;
+                return Course { before: time, at_last: left, window, queued: queued.max(beyond) };
             }
             time += cycle;
             left -= round;
@@ -74,11 +79,12 @@ impl SlowStart {
             let grown = (window + acks).min(self.largest);
             round = released + grown - window;
             (before, window) = (window, grown);
+            queued = queued.max(round.min(left) / (self.per_ack + 1.0));
         }
         // A constant window from here on: whole rounds, of which the last is not waited for.
         let rounds = libm::ceil(left / window) - 1.0;
         time += rounds * acknowledged(self.per_ack.min(window));
-        Course { before: time, at_last: left - rounds * window, window }
+        Course { before: time, at_last: left - rounds * window, window, queued }
     }
 }
 

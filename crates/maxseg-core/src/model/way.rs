@@ -141,12 +141,12 @@ impl<'a> Way<'a> {
         };
         let on_each = |packet| -> Vec<f64> {
             let air = |(link, pieces): (&&LinkSpec, Vec<IpPacket>)| {
-                let of = |piece: &IpPacket| match link.arq {
-                    None => link.airtime(*piece).as_secs_f64(),
-                    Some(_) => {
-                        let (air, late) = link.mean_airtime(*piece, self.until);
-                        air + late
+                let of = |piece: &IpPacket| {
+                    if link.arq.is_none() {
+                        return link.airtime(*piece).as_secs_f64();
                     }
+                    let (air, late) = link.mean_airtime(*piece, self.until);
+                    air + late
                 };
                 pieces.iter().map(of).sum()
             };

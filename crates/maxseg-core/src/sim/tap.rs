@@ -258,6 +258,7 @@ impl Eq for Ahead {}
 
 /// What the headers of a flow's packets say beyond what the simulation carries along.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct FlowFacts {
     from: End,
     /// Whether both ends send data.

@@ -125,6 +125,10 @@ impl Bench {
     }
 
     fn action(&mut self, word: &str, words: &mut VecDeque<&str>) -> Result<(), String> {
+        if let (Machine::Endpoint(end), false) = (&mut self.machine, [">", "idle"].contains(&word))
+        {
+            return endpoint_action(end, self.now, &mut self.peer, word, words);
+        }
         let mut next = || words.pop_front().ok_or(format!("`{word}` needs a word more"));
         match (word, &mut self.machine) {
             (">", _) => {
@@ -180,41 +184,9 @@ impl Bench {
                 receiver.on_segment(self.now, &segment);
                 Ok(())
             }
-            ("<", Machine::Endpoint(end)) => {
-                let segment = match next()? {
-                    "syn" => syn(),
-                    "synack" => syn_ack(1 << 20),
-                    "ack" => {
-                        let ack = Segment::ack(number(next()?)? + 1, 1 << 20);
-                        options(Segment { seq: self.peer, ..ack }, words)?
-                    }
-                    range => {
-                        let mut segment = data(range, words)?;
-                        if words.pop_front() != Some("ack") {
-                            return Err(format!("{range} acknowledges what?"));
-                        }
-                        segment.ack = 1 + number(words.pop_front().unwrap_or("?"))?;
-                        segment.window = 1 << 20;
-                        options(segment, words)?
-                    }
-                };
-                self.peer = self.peer.max(segment.end());
-                end.on_segment(self.now, &segment);
-                Ok(())
-            }
             ("write", Machine::Sender(sender)) => {
                 sender.write(Bytes::new(number(next()?)?));
                 Ok(())
-            }
-            ("write", Machine::Endpoint(end)) => {
-                end.write(Bytes::new(number(next()?)?));
-                Ok(())
-            }
-            ("delivered", Machine::Endpoint(end)) => {
-                equal(word, end.delivered().get(), number(next()?)?)
-            }
-            ("cwnd", Machine::Endpoint(end)) => {
-                equal(word, end.sender().cwnd().get(), number(next()?)?)
             }
             ("cwnd", Machine::Sender(sender)) => equal(word, sender.cwnd().get(), number(next()?)?),
             ("ssthresh", Machine::Sender(sender)) => {
@@ -309,6 +281,47 @@ impl Bench {
             Machine::Receiver(receiver) => receiver.next_timeout(),
             Machine::Endpoint(end) => end.next_timeout(),
         }
+    }
+}
+
+/// What only an endpoint gets, does and says; `peer` is the number after the highest that it got.
+fn endpoint_action(
+    end: &mut Endpoint,
+    now: Time,
+    peer: &mut u64,
+    word: &str,
+    words: &mut VecDeque<&str>,
+) -> Result<(), String> {
+    let next = words.pop_front().ok_or(format!("`{word}` needs a word more"))?;
+    match word {
+        "<" => {
+            let segment = match next {
+                "syn" => syn(),
+                "synack" => syn_ack(1 << 20),
+                "ack" => {
+                    let ack = 1 + number(words.pop_front().unwrap_or("?"))?;
+                    options(Segment { seq: *peer, ..Segment::ack(ack, 1 << 20) }, words)?
+                }
+                range => {
+                    let segment = data(range, words)?;
+                    if words.pop_front() != Some("ack") {
+                        return Err(format!("{range} acknowledges what?"));
+                    }
+                    let ack = 1 + number(words.pop_front().unwrap_or("?"))?;
+                    options(Segment { ack, window: 1 << 20, ..segment }, words)?
+                }
+            };
+            *peer = segment.end().max(*peer);
+            end.on_segment(now, &segment);
+            Ok(())
+        }
+        "write" => {
+            end.write(Bytes::new(number(next)?));
+            Ok(())
+        }
+        "delivered" => equal(word, end.delivered().get(), number(next)?),
+        "cwnd" => equal(word, end.sender().cwnd().get(), number(next)?),
+        _ => Err(format!("`{word}` is no action of an endpoint")),
     }
 }
 

@@ -184,6 +184,6 @@ fn replies_like_larger_segments_until_losses_win() {
     let arguments = "cellular-requests --seeds 3 --set flow.0.reply=20KiB --set flow.0.count=100 \
                      --axis hop.radio.errors.rate=1%,5% --axis sender.mss=344,1460";
     let runs = run(&arguments.split_whitespace().collect::<Vec<_>>());
-    let [a344, a1460, b344, b1460] = runs.means("sim", "request_mean_s")[..] else { panic!() };
+    let [a344, b344, a1460, b1460] = runs.means("sim", "request_mean_s")[..] else { panic!() };
     assert!(a1460 < 0.7 * a344 && b1460 > 3.0 * b344, "{a344} {a1460} {b344} {b1460}");
 }

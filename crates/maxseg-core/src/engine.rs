@@ -139,20 +139,25 @@ pub struct Sample {
     pub acknowledged: Bytes,
 }
 
-/// What to know of transfers that did not come to their end.
+/// What to know of transfers, and of counted requests, that did not come to their end.
 pub fn unfinished(scenario: &Scenario, outcome: &Outcome) -> Option<Caveat> {
-    let wanted = scenario.until.bytes?.get();
     let outcomes =
         if outcome.flows.is_empty() { std::slice::from_ref(outcome) } else { &outcome.flows };
-    let bulk = scenario.flows.iter().zip(outcomes).filter(|(flow, _)| flow.kind == FlowKind::Bulk);
-    let least = bulk.filter_map(|(_, outcome)| outcome.payload_bytes).min()?;
-    (least < wanted).then(|| {
-        let text = format!(
-            "the run ended after {} with {least} of {wanted} bytes acknowledged",
-            scenario.until.time
-        );
-        Caveat::new("unfinished", text)
-    })
+    let flows = scenario.flows.iter().zip(outcomes);
+    let done = |(flow, outcome): (&Flow, &Outcome)| match flow.kind {
+        FlowKind::Bulk => {
+            let wanted = scenario.until.bytes?.get();
+            Some((outcome.payload_bytes?, wanted, "bytes acknowledged"))
+        }
+        FlowKind::Request(exchange) => {
+            Some((outcome.requests?, exchange.count?, "requests answered"))
+        }
+        FlowKind::Cbr { .. } | FlowKind::Ping { .. } => None,
+    };
+    let short = flows.filter_map(done).filter(|(got, wanted, _)| got < wanted);
+    let (got, wanted, of) = short.max_by_key(|(got, wanted, _)| wanted - got)?;
+    let text = format!("the run ended after {} with {got} of {wanted} {of}", scenario.until.time);
+    Some(Caveat::new("unfinished", text))
 }
 
 /// What becomes of packets that are not what was asked for, or too large for a hop; the same for every
@@ -161,10 +166,14 @@ pub fn size_caveats(scenario: &Scenario) -> Vec<Caveat> {
     let mut caveats: Vec<Caveat> = scenario
         .flows
         .iter()
-        .filter_map(|flow| match flow.kind {
-            FlowKind::Bulk => mss_caveat(scenario, flow, &scenario.mss(flow)),
+        .flat_map(|flow| match flow.kind {
+            FlowKind::Bulk | FlowKind::Request(_) => flow
+                .ways_of_data()
+                .iter()
+                .filter_map(|way| mss_caveat(scenario, way, &scenario.mss(way)))
+                .collect(),
             FlowKind::Cbr { size, header, .. } | FlowKind::Ping { size, header, .. } => {
-                packet_caveat(scenario, flow, size + header)
+                packet_caveat(scenario, flow, size + header).into_iter().collect::<Vec<_>>()
             }
         })
         .collect();

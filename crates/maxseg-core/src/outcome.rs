@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 /// flows this holds their sums (and means over all their samples), and `flows` each one's own.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
-    /// Acknowledged payload (TCP) or delivered payload (datagrams) ÷ elapsed time, in bits per second;
-    /// handshake and slow start included.
+    /// Acknowledged payload (TCP) or delivered payload (datagrams, replies) ÷ elapsed time, in bits per
+    /// second; handshake and slow start included.
     pub goodput_bps: Option<f64>,
     /// From the run's beginning to its end.
     pub elapsed_s: Option<f64>,
-    /// Payload acknowledged (TCP) or delivered (datagrams).
+    /// Payload acknowledged (TCP) or delivered (datagrams, replies to requests).
     pub payload_bytes: Option<u64>,
     /// Packets with payload, repeated ones included.
     pub data_packets: Option<u64>,
@@ -48,6 +48,14 @@ pub struct Outcome {
     pub ping_mean_s: Option<f64>,
     /// 99 of 100 echo requests took no longer.
     pub ping_p99_s: Option<f64>,
+    /// Requests whose whole reply has come.
+    pub requests: Option<u64>,
+    /// Mean time from a request to its whole reply; where each opens a connection, from its SYN.
+    pub request_mean_s: Option<f64>,
+    /// Half of the requests took no longer.
+    pub request_p50_s: Option<f64>,
+    /// 99 of 100 requests took no longer.
+    pub request_p99_s: Option<f64>,
     /// Bytes in flight, averaged over time.
     pub in_flight_mean_bytes: Option<f64>,
     /// Time that a packet towards the data's receiver spends in queues, on average.

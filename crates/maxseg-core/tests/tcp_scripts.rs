@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! # Why this is right, with its source.
-//! sender mss=1000 stack="rfc" initial_window="4 segments"    (or: receiver …)
+//! sender mss=1000 stack="rfc" initial_window="4 segments"    (or: receiver …, client …, server …)
 //! +0     write 5000  > 0:1000  > 1000:2000
 //! +100ms < ack 1000  > 2000:3000
 //! ```
 //! Times are relative to the line before. Payload is counted from 0. Before the first line the
 //! connection is opened with a round trip of 100 ms and a peer's window of 1 MiB, unless the script
-//! says `unopened`. Whatever is sent must be expected, at its very time.
+//! says `unopened`. Whatever is sent must be expected, at its very time. A client and a server are whole
+//! endpoints: what they send and get with payload has an acknowledgement, `0:1000 ack 200`.
 #![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
 
 use std::collections::VecDeque;
@@ -16,7 +17,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use maxseg_core::settings::SettingsSpec;
-use maxseg_core::tcp::{Config, Options, Receiver, SackBlocks, Segment, Sender, Timestamps};
+use maxseg_core::tcp::{
+    Config, Endpoint, Options, Receiver, SackBlocks, Segment, Sender, Timestamps,
+};
 use maxseg_core::units::{Bytes, Mss, Time};
 
 #[test]
@@ -45,11 +48,14 @@ struct Bench {
     machine: Machine,
     now: Time,
     sent: VecDeque<(Time, String)>,
+    /// After the highest number that an endpoint's peer has sent.
+    peer: u64,
 }
 
 enum Machine {
     Sender(Box<Sender>),
     Receiver(Box<Receiver>),
+    Endpoint(Box<Endpoint>),
 }
 
 fn run(text: &str) -> Result<(), String> {
@@ -72,9 +78,18 @@ impl Bench {
         let machine = match role {
             "sender" => Machine::Sender(Box::new(Sender::new(&config, Time::ZERO))),
             "receiver" => Machine::Receiver(Box::new(Receiver::new(&config))),
+            "client" => {
+                Machine::Endpoint(Box::new(Endpoint::connect(&config, &config, 0, Time::ZERO)))
+            }
+            "server" => Machine::Endpoint(Box::new(Endpoint::accept(
+                &config,
+                &config,
+                Time::ZERO,
+                &Segment { window: 1 << 20, ..syn() },
+            ))),
             other => return Err(format!("there is no machine `{other}`")),
         };
-        let mut bench = Self { machine, now: Time::ZERO, sent: VecDeque::new() };
+        let mut bench = Self { machine, now: Time::ZERO, sent: VecDeque::new(), peer: 1 };
         if opened {
             bench.open();
         }
@@ -87,6 +102,10 @@ impl Bench {
         match &mut self.machine {
             Machine::Sender(sender) => sender.on_ack(self.now, &syn_ack(1 << 20)),
             Machine::Receiver(receiver) => receiver.on_segment(self.now, &syn()),
+            Machine::Endpoint(end) if self.sent.iter().any(|(_, what)| what == "syn") => {
+                end.on_segment(self.now, &syn_ack(1 << 20));
+            }
+            Machine::Endpoint(end) => end.on_segment(self.now, &Segment::ack(1, 1 << 20)),
         }
         self.poll();
         self.sent.clear();
@@ -106,18 +125,22 @@ impl Bench {
     }
 
     fn action(&mut self, word: &str, words: &mut VecDeque<&str>) -> Result<(), String> {
+        if let (Machine::Endpoint(end), false) = (&mut self.machine, [">", "idle"].contains(&word))
+        {
+            return endpoint_action(end, self.now, &mut self.peer, word, words);
+        }
         let mut next = || words.pop_front().ok_or(format!("`{word}` needs a word more"));
         match (word, &mut self.machine) {
             (">", _) => {
                 let mut wanted = next()?.to_owned();
                 if wanted == "probe"
-                    || (wanted == "ack" && matches!(self.machine, Machine::Receiver(_)))
+                    || (wanted == "ack" && !matches!(self.machine, Machine::Sender(_)))
                 {
                     write!(wanted, " {}", next()?).unwrap();
                 }
                 while let Some(option) = words.front().copied() {
                     match option {
-                        "sack" | "echo" | "win" => {
+                        "sack" | "echo" | "win" | "ack" => {
                             words.pop_front();
                             let value = words.pop_front().unwrap_or("?");
                             write!(wanted, " {option} {value}").unwrap();
@@ -211,6 +234,7 @@ impl Bench {
             match &mut self.machine {
                 Machine::Sender(sender) => sender.on_timeout(self.now),
                 Machine::Receiver(receiver) => receiver.on_timeout(self.now),
+                Machine::Endpoint(end) => end.on_timeout(self.now),
             }
             self.poll();
         }
@@ -231,6 +255,11 @@ impl Bench {
             Machine::Receiver(receiver) => {
                 while let Some(segment) = receiver.poll_transmit(self.now) {
                     self.sent.push_back((self.now, describe_ack(&segment)));
+                }
+            }
+            Machine::Endpoint(end) => {
+                while let Some(segment) = end.poll_transmit(self.now) {
+                    self.sent.push_back((self.now, describe(&segment)));
                 }
             }
         }
@@ -262,7 +291,49 @@ impl Bench {
         match &self.machine {
             Machine::Sender(sender) => sender.next_timeout(),
             Machine::Receiver(receiver) => receiver.next_timeout(),
+            Machine::Endpoint(end) => end.next_timeout(),
         }
+    }
+}
+
+/// What only an endpoint gets, does and says; `peer` is the number after the highest that it got.
+fn endpoint_action(
+    end: &mut Endpoint,
+    now: Time,
+    peer: &mut u64,
+    word: &str,
+    words: &mut VecDeque<&str>,
+) -> Result<(), String> {
+    let next = words.pop_front().ok_or(format!("`{word}` needs a word more"))?;
+    match word {
+        "<" => {
+            let segment = match next {
+                "syn" => syn(),
+                "synack" => syn_ack(1 << 20),
+                "ack" => {
+                    let ack = 1 + number(words.pop_front().unwrap_or("?"))?;
+                    options(Segment { seq: *peer, ..Segment::ack(ack, 1 << 20) }, words)?
+                }
+                range => {
+                    let segment = data(range, words)?;
+                    if words.pop_front() != Some("ack") {
+                        return Err(format!("{range} acknowledges what?"));
+                    }
+                    let ack = 1 + number(words.pop_front().unwrap_or("?"))?;
+                    options(Segment { ack, window: 1 << 20, ..segment }, words)?
+                }
+            };
+            *peer = segment.end().max(*peer);
+            end.on_segment(now, &segment);
+            Ok(())
+        }
+        "write" => {
+            end.write(Bytes::new(number(next)?));
+            Ok(())
+        }
+        "delivered" => equal(word, end.delivered().get(), number(next)?),
+        "cwnd" => equal(word, end.sender().cwnd().get(), number(next)?),
+        _ => Err(format!("`{word}` is no action of an endpoint")),
     }
 }
 
@@ -338,6 +409,15 @@ fn data(range: &str, words: &mut VecDeque<&str>) -> Result<Segment, String> {
     }
     let len = u16::try_from(to - from).map_err(|error| error.to_string())?;
     Ok(Segment { seq: from + 1, ack: 1, len, repeated, ..Segment::EMPTY })
+}
+
+/// A segment of an endpoint, which has both halves' business.
+fn describe(segment: &Segment) -> String {
+    match (segment.syn, segment.len) {
+        (true, _) if segment.ack == 0 => "syn".to_owned(),
+        (true, _) | (false, 0) => describe_ack(segment),
+        (false, _) => format!("{} {}", describe_data(segment), describe_ack(segment)),
+    }
 }
 
 fn describe_data(segment: &Segment) -> String {

@@ -1,7 +1,7 @@
 //! Scenarios that come with the program.
 
 /// Name and text of every shipped scenario.
-pub(crate) const SCENARIOS: [(&str, &str); 9] = [
+pub(crate) const SCENARIOS: [(&str, &str); 10] = [
     ("slow-tunnel", include_str!("../../../scenarios/slow-tunnel.toml")),
     ("cellular-mss", include_str!("../../../scenarios/cellular-mss.toml")),
     ("cellular-udp", include_str!("../../../scenarios/cellular-udp.toml")),
@@ -10,6 +10,7 @@ pub(crate) const SCENARIOS: [(&str, &str); 9] = [
     ("open-transport-modem", include_str!("../../../scenarios/open-transport-modem.toml")),
     ("cellular-arq", include_str!("../../../scenarios/cellular-arq.toml")),
     ("fragmenting-router", include_str!("../../../scenarios/fragmenting-router.toml")),
+    ("cellular-requests", include_str!("../../../scenarios/cellular-requests.toml")),
     ("cable-modem", include_str!("../../../scenarios/cable-modem.toml")),
 ];
 

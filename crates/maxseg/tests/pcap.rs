@@ -4,6 +4,7 @@
 
 mod pcap {
     mod peers;
+    mod requests;
     pub(crate) mod runs;
 }
 
@@ -109,14 +110,30 @@ fn flows_have_their_own_ports_and_hosts_their_addresses() {
         *seen.entry((source, what)).or_insert(0) += 1;
     }
     let [a, b]: [IpAddr; 2] = ["10.0.0.1".parse().unwrap(), "10.0.0.2".parse().unwrap()];
+    // The last flow opens a connection for each request: with six flows every sixth port is one's own.
+    let asked =
+        |at: IpAddr, what: &str| at == a && what.starts_with("tcp ") && what.ends_with(" 7");
+    let opened = seen.keys().filter(|(at, what)| asked(*at, what)).map(|(_, what)| what.clone());
+    let ports = (0_u16..).map(|connection| format!("tcp {} 7", 49_157 + 6 * connection));
+    let opened: Vec<String> = opened.collect();
+    assert!(opened.len() > 20 && opened.iter().cloned().eq(ports.take(opened.len())), "{opened:?}");
     let kinds: Vec<(IpAddr, &str)> = seen.keys().map(|(ip, what)| (*ip, what.as_str())).collect();
+    let of_opened = |what: &str| {
+        opened.iter().any(|own| {
+            let own = own.split(' ').nth(1);
+            what.starts_with("tcp ") && what.split(' ').any(|word| Some(word) == own)
+        })
+    };
+    let kinds: Vec<_> = kinds.into_iter().filter(|(_, what)| !of_opened(what)).collect();
     let want = [
         (a, "reply 3"),
         (a, "tcp 49152 9"),
+        (a, "tcp 7 49156"),
         (a, "tcp 9 49153"),
         (a, "udp 49154 9"),
         (b, "request 3"),
         (b, "tcp 49153 9"),
+        (b, "tcp 49156 7"),
         (b, "tcp 9 49152"),
     ];
     assert_eq!(kinds, want);

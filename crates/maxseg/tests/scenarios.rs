@@ -163,3 +163,27 @@ fn without_window_scaling_44_segments_are_the_most() {
         );
     }
 }
+
+/// docs/cellular-requests.md: without errors rounds decide, and the formula knows them.
+#[test]
+fn a_reply_takes_the_rounds_that_its_segments_need() {
+    let clean = "cellular-requests --set hop.radio.errors.rate=0 --set flow.0.count=5 --set flow.0.reply=20KiB";
+    let runs = run(&clean.split_whitespace().collect::<Vec<_>>());
+    let (model, sim) = (runs.means("model", "request_mean_s"), runs.means("sim", "request_mean_s"));
+    for ((model, sim), rounds) in model.iter().zip(&sim).zip([7.0, 5.0, 4.0, 3.0, 3.0, 2.0, 2.0]) {
+        assert!((model / sim - 1.0).abs() < 0.005, "model {model}, sim {sim}");
+        // Handshake and rounds of 440 ms, and of packets at most 80 ms in all.
+        let least = 0.44 * (1.0 + rounds);
+        assert!((least..least + 0.08).contains(sim), "{sim} s are not {rounds} rounds");
+    }
+}
+
+/// docs/cellular-requests.md: at 5% a reply of 20 KiB is for small segments, at 1% for the largest.
+#[test]
+fn replies_like_larger_segments_until_losses_win() {
+    let arguments = "cellular-requests --seeds 3 --set flow.0.reply=20KiB --set flow.0.count=100 \
+                     --axis hop.radio.errors.rate=1%,5% --axis sender.mss=344,1460";
+    let runs = run(&arguments.split_whitespace().collect::<Vec<_>>());
+    let [a344, b344, a1460, b1460] = runs.means("sim", "request_mean_s")[..] else { panic!() };
+    assert!(a1460 < 0.7 * a344 && b1460 > 3.0 * b344, "{a344} {a1460} {b344} {b1460}");
+}

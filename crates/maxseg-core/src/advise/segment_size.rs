@@ -183,7 +183,7 @@ pub fn headers(scenario: &Scenario, point: &Map<String, Value>) -> Bytes {
     let flow = point.keys().find_map(|key| flow_of_size_key(key));
     match flow.and_then(|index| scenario.flows.get(index)).map(|flow| flow.kind) {
         Some(FlowKind::Cbr { header, .. } | FlowKind::Ping { header, .. }) => header,
-        Some(FlowKind::Bulk) | None => scenario.tcp_ip_headers(),
+        Some(FlowKind::Bulk | FlowKind::Request(_)) | None => scenario.tcp_ip_headers(),
     }
 }
 

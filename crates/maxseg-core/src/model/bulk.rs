@@ -158,6 +158,7 @@ impl<'a> Transfer<'a> {
             | Formula::AckPath
             | Formula::PftkFull
             | Formula::NothingArrives
+            | Formula::Cardwell
             | Formula::Datagrams => 0.0,
         };
         let is_ack_bound = least.formula == Formula::AckPath;
@@ -398,7 +399,7 @@ impl<'a> Transfer<'a> {
 const SMALL_QUEUE: f64 = 10.0;
 
 /// How many packets of this size may wait before `link`.
-fn room(link: &LinkSpec, packet: IpPacket) -> f64 {
+pub(super) fn room(link: &LinkSpec, packet: IpPacket) -> f64 {
     match link.queue {
         QueueLimit::Packets(n) => f64::from(n),
         QueueLimit::Bytes(bytes) => bytes.get() as f64 / link.wire_bytes(packet).get() as f64,
@@ -406,7 +407,7 @@ fn room(link: &LinkSpec, packet: IpPacket) -> f64 {
 }
 
 /// T₀: the timer on a path whose round trip does not vary.
-fn first_timeout(rto: &RtoSettings, rtt: f64) -> f64 {
+pub(super) fn first_timeout(rto: &RtoSettings, rtt: f64) -> f64 {
     let estimate = match rto.rule {
         RtoRule::Rfc6298 { granularity } => rtt + granularity.as_secs_f64(),
         // 4·RTTVAR stops decaying at three ticks, and a clock rounds up by half a tick on average.

@@ -84,7 +84,7 @@ pub(super) fn of_links(scenario: &Scenario) -> Vec<Caveat> {
         .map(|(_, code, text)| Caveat::new(code, *text))
         .collect();
     if scenario.flows.iter().any(|flow| match flow.kind {
-        FlowKind::Bulk => false,
+        FlowKind::Bulk | FlowKind::Request(_) => false,
         FlowKind::Cbr { size, header, .. } | FlowKind::Ping { size, header, .. } => {
             Way::of(scenario, flow).is_cut(IpPacket::from(size + header))
         }

@@ -3,7 +3,8 @@
 //! A bulk flow gets the least of its bounds: its window per round trip, how fast it is read, the slowest
 //! link (less what a saw-tooth leaves unused), the way back of its acknowledgements, and what losses
 //! allow (PFTK). Datagrams get their rate less what is lost; echo requests the round trip with what bulk
-//! flows leave standing in the queue.
+//! flows leave standing in the queue. A request takes what its handshake, its upload and the slow start of
+//! its reply take, with what losses add to short transfers.
 
 pub mod ack_path;
 mod bulk;
@@ -18,8 +19,10 @@ pub mod measured;
 pub mod optimum;
 pub mod pftk;
 pub mod recovery;
+pub mod requests;
 pub mod rfc6349;
 pub mod saw_tooth;
+mod slow_start;
 pub mod tfrc;
 mod way;
 
@@ -53,6 +56,8 @@ pub enum Formula {
     NothingArrives,
     /// Rate × delivery.
     Datagrams,
+    /// Short transfers: handshake, slow start in whole rounds, and what losses add to them.
+    Cardwell,
 }
 
 impl Formula {
@@ -67,6 +72,7 @@ impl Formula {
             Self::PftkFull => "pftk-full",
             Self::NothingArrives => "nothing-arrives",
             Self::Datagrams => "rate*delivery",
+            Self::Cardwell => "cardwell",
         }
     }
 }
@@ -134,6 +140,10 @@ fn estimates(scenario: &Scenario) -> Vec<Estimate> {
                 let queues = Time::from_secs_f64(queues);
                 datagrams::echo(scenario, flow, IpPacket::from(size + header), queues)
             }
+            (FlowKind::Request(exchange), _) => {
+                let queues = standing(flow, End::Sender) + standing(flow, End::Receiver);
+                requests::estimate(scenario, flow, &exchange, queues)
+            }
             (FlowKind::Bulk | FlowKind::Cbr { .. }, _) => {
                 bulk::estimate(scenario, flow, share(scenario, flow))
             }
@@ -167,6 +177,15 @@ fn whole(count: f64) -> u64 {
     libm::round(count) as u64
 }
 
+/// The mean over all requests of all flows.
+fn mean_request_time(flows: &[Outcome]) -> Option<f64> {
+    let weighed = flows.iter().filter_map(|flow| Some((flow.requests?, flow.request_mean_s?)));
+    let (count, time) = weighed.fold((0.0, 0.0), |(count, time), (requests, mean)| {
+        (count + requests as f64, time + requests as f64 * mean)
+    });
+    (count > 0.0).then(|| time / count)
+}
+
 /// The sum of several flows, with each one's own.
 fn total(flows: Vec<Outcome>) -> Outcome {
     let sum = |of: fn(&Outcome) -> Option<f64>| {
@@ -192,6 +211,8 @@ fn total(flows: Vec<Outcome>) -> Outcome {
         in_flight_mean_bytes: sum(|flow| flow.in_flight_mean_bytes),
         queue_mean_s: most(|flow| flow.queue_mean_s),
         ping_mean_s: flows.iter().find_map(|flow| flow.ping_mean_s),
+        requests: count(|flow| flow.requests),
+        request_mean_s: mean_request_time(&flows),
         flows,
         ..leader
     }

@@ -132,6 +132,45 @@ impl<'a> Way<'a> {
         })
     }
 
+    /// From sending the first of `count` packets in one piece to having the last one there, nothing else
+    /// queued, in seconds: all are like `full` but the last.
+    pub(super) fn train(&self, full: IpPacket, count: f64, last: IpPacket) -> f64 {
+        let whole = |packet| {
+            self.pieces(&self.there, packet)
+                .unwrap_or_else(|| self.there.iter().map(|_| vec![packet]).collect())
+        };
+        let on_each = |packet| -> Vec<f64> {
+            let air = |(link, pieces): (&&LinkSpec, Vec<IpPacket>)| {
+                let of = |piece: &IpPacket| {
+                    if link.arq.is_none() {
+                        return link.airtime(*piece).as_secs_f64();
+                    }
+                    let (air, late) = link.mean_airtime(*piece, self.until);
+                    air + late
+                };
+                pieces.iter().map(of).sum()
+            };
+            self.there.iter().zip(whole(packet)).map(air).collect()
+        };
+        let delay: f64 = self.there.iter().map(|link| link.delay.as_secs_f64()).sum();
+        let lasts = on_each(last);
+        if count < 2.0 {
+            return delay + lasts.iter().sum::<f64>();
+        }
+        // The last packet goes when it has come and the one before it has left, on each link in turn: the
+        // longest of the ways to wait. It catches up with the others on some link, and follows its own
+        // pace from there; the others went at the pace of the slowest link up to there.
+        let mut rest: f64 = lasts.iter().sum();
+        let (mut before, mut slowest, mut longest) = (0.0, 0.0_f64, 0.0_f64);
+        for (full, last) in on_each(full).into_iter().zip(lasts) {
+            before += full;
+            slowest = slowest.max(full);
+            longest = longest.max(before + (count - 2.0) * slowest + rest);
+            rest -= last;
+        }
+        delay + longest
+    }
+
     /// Whether such packets are fragmented on the way there.
     pub(super) fn is_cut(&self, packet: IpPacket) -> bool {
         !self.df && self.there.iter().any(|link| packet.length() > link.mtu.bytes())

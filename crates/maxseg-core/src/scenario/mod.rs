@@ -14,6 +14,7 @@ mod link_entries;
 mod locate;
 mod misread;
 mod mss;
+mod request;
 mod resolve;
 mod resolve_link;
 mod spec;
@@ -28,6 +29,7 @@ pub use draft::Draft;
 pub use error::{Excerpt, Place, ScenarioError};
 pub use hop_range::HopRange;
 pub use mss::MssDecision;
+pub use request::{ConnectionUse, Exchange};
 pub use spec::{FlowKindName, ScenarioSpec};
 pub use sweep::{Axis, Point, Sweep};
 pub use tunnel::TunnelEntry;
@@ -71,14 +73,22 @@ fn as_number<S: Serializer>(ip: &IpVersion, to: S) -> Result<S::Ok, S::Error> {
 pub struct Flow {
     /// What is sent.
     pub kind: FlowKind,
-    /// Who sends it.
+    /// Who sends it; of requests, who asks.
     pub from: End,
     /// The hops that it crosses.
     pub hops: HopRange,
     /// When it begins.
     pub start: Time,
-    /// When it sends no more: datagrams and echo requests only.
+    /// When it sends no more: datagrams, echo requests and requests only.
     pub stop: Time,
+}
+
+impl Flow {
+    /// The same with its ends changed over: of a request flow, the way of its replies.
+    #[must_use]
+    pub const fn reversed(self) -> Self {
+        Self { from: self.from.other(), ..self }
+    }
 }
 
 /// What a flow sends.
@@ -107,13 +117,23 @@ pub enum FlowKind {
         /// Time from one request to the next.
         interval: Time,
     },
+    /// Requests over TCP, answered by the other host.
+    Request(Exchange),
 }
 
 impl FlowKind {
+    /// Whether it goes over TCP.
+    pub const fn is_tcp(&self) -> bool {
+        match self {
+            Self::Bulk | Self::Request(_) => true,
+            Self::Cbr { .. } | Self::Ping { .. } => false,
+        }
+    }
+
     /// Seconds from one packet to the next; `None` for a flow that is not steady.
     pub fn interval_s(&self) -> Option<f64> {
         match self {
-            Self::Bulk => None,
+            Self::Bulk | Self::Request(_) => None,
             Self::Cbr { rate, counted, .. } => Some(counted.bits() as f64 / rate.get() as f64),
             Self::Ping { interval, .. } => Some(interval.as_secs_f64()),
         }

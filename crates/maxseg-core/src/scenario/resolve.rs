@@ -1,5 +1,6 @@
 //! From what a file says to a complete, checked scenario.
 
+use super::request::exchange;
 use super::resolve_link::{LinkKeys, check_link};
 use super::spec::{
     EndName, FlowEntry, FlowKindName, HopEntry, RateCounts, ReverseEntry, ScenarioSpec, UntilEntry,
@@ -282,7 +283,7 @@ fn check_flows_fit(scenario: &Scenario) -> Result<(), Problem> {
 
 /// A window that its header field rounds down to nothing lets nothing through.
 fn check_windows_open(scenario: &Scenario) -> Result<(), Problem> {
-    for flow in scenario.flows.iter().filter(|flow| flow.kind == FlowKind::Bulk) {
+    for flow in &scenario.ways_of_data() {
         let mss = scenario.mss(flow).effective.bytes();
         let (end, receiver) = match flow.from {
             End::Sender => ("receiver", &scenario.receiver),
@@ -317,6 +318,7 @@ fn flow(index: usize, entry: &FlowEntry, ip: IpVersion, path: &Path) -> Result<F
         FlowKindName::Bulk => FlowKind::Bulk,
         FlowKindName::Cbr => cbr(index, entry, ip)?,
         FlowKindName::Ping => ping(index, entry, ip)?,
+        FlowKindName::Request => exchange(index, entry)?,
     };
     let from = match entry.from {
         None | Some(EndName::Sender) => End::Sender,
@@ -344,11 +346,20 @@ fn refuse_foreign_keys(index: usize, entry: &FlowEntry) -> Result<(), Problem> {
         ("size", entry.size.is_some()),
         ("header", entry.header.is_some()),
         ("interval", entry.interval.is_some()),
+        ("request", entry.request.is_some()),
+        ("reply", entry.reply.is_some()),
+        ("pause", entry.pause.is_some()),
+        ("think", entry.think.is_some()),
+        ("connection", entry.connection.is_some()),
+        ("count", entry.count.is_some()),
     ];
     let (kind, known): (_, &[&str]) = match entry.kind {
         FlowKindName::Bulk => ("bulk", &[]),
         FlowKindName::Cbr => ("cbr", &["stop", "rate", "rate_counts", "size", "header"]),
         FlowKindName::Ping => ("ping", &["stop", "size", "header", "interval"]),
+        FlowKindName::Request => {
+            ("request", &["stop", "request", "reply", "pause", "think", "connection", "count"])
+        }
     };
     match given.iter().find(|(key, given)| *given && !known.contains(key)) {
         None => Ok(()),

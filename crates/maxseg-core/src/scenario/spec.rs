@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
+use super::ConnectionUse;
 use super::link_entries::{ArqEntry, IcmpName, OrOff, PolicerEntry, QueueEntry};
 use super::tunnel::TunnelEntry;
 use crate::errors::ErrorsSpec;
@@ -183,16 +184,16 @@ impl<'de> Deserialize<'de> for FrameSize {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowEntry {
-    /// `bulk`, `cbr` or `ping`.
+    /// `bulk`, `cbr`, `ping` or `request`.
     pub kind: FlowKindName,
-    /// Who sends; `sender` unless given.
+    /// Who sends, or asks; `sender` unless given.
     pub from: Option<EndName>,
     /// The names of the hops that it crosses, neighbours in the path's order; all unless given. Its two
     /// ends are hosts of their own there, with the settings of sender and receiver.
     pub hops: Option<Vec<String>>,
     /// When it begins; `0 s` unless given.
     pub start: Option<Time>,
-    /// Of `cbr` and `ping`: when it sends no more; never unless given.
+    /// Of `cbr`, `ping` and `request`: when it sends, or asks, no more; never unless given.
     pub stop: Option<Time>,
     /// Of `cbr`: how fast it sends.
     pub rate: Option<BitsPerSec>,
@@ -204,6 +205,20 @@ pub struct FlowEntry {
     pub header: Option<u16>,
     /// Of `ping`: from one request to the next; `1 s` unless given.
     pub interval: Option<Time>,
+    /// Of `request`: payload of a request.
+    pub request: Option<Bytes>,
+    /// Of `request`: payload of a reply.
+    pub reply: Option<Bytes>,
+    /// Of `request`: from a complete reply to the next request; `0 s` unless given.
+    pub pause: Option<Time>,
+    /// Of `request`: from a complete request to its reply; `0 s` unless given.
+    pub think: Option<Time>,
+    /// Of `request`: whether one connection is kept for all requests, or each opens a new one; `kept`
+    /// unless given.
+    pub connection: Option<ConnectionUse>,
+    /// Of `request`: how many; as many as there is time for unless given. When every flow that has an
+    /// end has come to it, the run is over.
+    pub count: Option<u64>,
 }
 
 /// Kinds of traffic.
@@ -216,6 +231,8 @@ pub enum FlowKindName {
     Cbr,
     /// Echo requests and their answers.
     Ping,
+    /// Requests and replies over TCP, one after the other.
+    Request,
 }
 
 /// One of the two hosts.

@@ -172,6 +172,36 @@ fn one_error_with_its_place_and_a_hint() {
             &with("[[flow]]\nkind = \"cbr\"\nsize = 100"),
             "4:1 a cbr flow needs `rate` | add rate = \"250 kbit/s\"",
         ),
+        (
+            &with("[[flow]]\nkind = \"request\"\nreply = \"1 KiB\""),
+            "4:1 a request flow needs `request` | add request = \"200 B\"",
+        ),
+        (
+            &with("[[flow]]\nkind = \"request\"\nrequest = \"200 B\"\nreply = \"0 B\""),
+            "7:9 0 bytes are nothing that could arrive | write \"1 B\" at least, or \"20 KiB\"",
+        ),
+        (
+            &with("[[flow]]\nkind = \"request\"\nrequest = \"2 TiB\"\nreply = \"1 B\""),
+            "6:11 2048 GiB at a time is above 1024 GiB | make it smaller, or let a bulk flow carry it",
+        ),
+        (
+            &with("[[flow]]\nkind = \"request\"\nrequest = \"1 B\"\nreply = \"1 B\"\ncount = 0"),
+            "8:9 0 requests are no flow | write count = 1 or more, or take it out",
+        ),
+        (
+            &with("[[flow]]\nkind = \"request\"\nrequest = \"1 B\"\nreply = \"1 B\"\nsize = 5"),
+            "8:8 a request flow has no `size` | known here: kind, from, hops, start, stop, request, reply, pause, think, connection, count",
+        ),
+        (
+            &with(
+                "[[flow]]\nkind = \"request\"\nrequest = \"1 B\"\nreply = \"1 B\"\nconnection = \"knew\"",
+            ),
+            "8:14 `knew` is not a connection | did you mean `new`?",
+        ),
+        (
+            &with("[[flow]]\nkind = \"request\"\nrequest = 200\nreply = \"1 B\""),
+            "6:11 `200` has no unit; a size needs one of: B, kB, MB, GB (powers of 1000), KiB, MiB, GiB (powers of 1024) | for example request = \"200 B\"",
+        ),
         // Sweeps.
         (
             &with("[sweep]\n\"sender.mss\" = []"),

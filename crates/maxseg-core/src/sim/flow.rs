@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use crate::framing::{Headers, IpPacket, TCP_TIMESTAMPS};
+use super::exchange::{RunningExchange, Side};
+use crate::framing::{Headers, IpPacket};
 use crate::link::Passage;
 use crate::path::LinkSpec;
 use crate::scenario::{End, Flow, FlowKind, Scenario};
-use crate::settings::WindowScale;
 use crate::stats::Histogram;
 use crate::tcp::{Config, Receiver, Segment, Sender};
 use crate::units::{BitsPerSec, Bytes, Mtu, Time};
@@ -58,6 +58,17 @@ pub(super) struct RunningFlow {
     pub(super) passages: Passages,
 }
 
+/// What a packet that is no bulk flow's meant to its host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// Nothing but itself.
+    Noted,
+    /// An echo request, to be answered.
+    Request { sent: Time },
+    /// The end of all that the flow was to do.
+    TheLast,
+}
+
 /// How the packets of a flow cross the path.
 #[derive(Debug)]
 pub(super) struct Passages {
@@ -92,6 +103,7 @@ pub(super) enum Traffic {
     Tcp(Box<Connection>),
     Datagrams(Datagrams),
     Echo(Echo),
+    Exchange(Box<RunningExchange>),
 }
 
 /// A TCP connection with one-way data.
@@ -115,7 +127,7 @@ pub(super) struct Connection {
 
 /// What options add to segments after the handshake, beyond those that every segment has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Options {
+pub(super) enum Options {
     /// Nothing.
     Absent,
     /// SACK blocks, and nothing to wrap them: ns-2 (`Sacker::append_ack`).
@@ -134,7 +146,7 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    fn new(link: &LinkSpec) -> Self {
+    pub(super) fn new(link: &LinkSpec) -> Self {
         Self { link: link.clone(), last: (IpPacket::NONE, 0), bytes: 0 }
     }
 
@@ -235,6 +247,9 @@ impl RunningFlow {
                 answered_at_far_end: 0,
                 round_trips: Histogram::default(),
             }),
+            FlowKind::Request(exchange) => {
+                Traffic::Exchange(Box::new(RunningExchange::new(scenario, flow, exchange)))
+            }
         };
         Self {
             from: flow.from,
@@ -251,14 +266,43 @@ impl RunningFlow {
             (Traffic::Tcp(connection), Cargo::Segment(segment)) => connection.packet(segment),
             (Traffic::Datagrams(datagrams), _) => datagrams.packet,
             (Traffic::Echo(echo), _) => echo.packet,
+            (Traffic::Exchange(exchange), Cargo::Segment(segment)) => {
+                exchange.sizes().packet(segment)
+            }
+            (Traffic::Exchange(_), _) => IpPacket::NONE,
             (Traffic::Tcp(connection), _) => connection.header,
         }
+    }
+
+    /// A packet that is no bulk flow's reaches the host at `end`.
+    #[cold]
+    pub(super) fn on_packet(&mut self, now: Time, end: End, cargo: &Cargo) -> Heard {
+        match (&mut self.traffic, cargo) {
+            (Traffic::Exchange(exchange), Cargo::Segment(segment)) => {
+                if exchange.on_segment(now, Side::of(end, self.from), segment) {
+                    return Heard::TheLast;
+                }
+            }
+            (Traffic::Datagrams(datagrams), Cargo::Datagram) => datagrams.delivered += 1,
+            (Traffic::Echo(echo), Cargo::EchoRequest { sent }) => {
+                echo.answered_at_far_end += 1;
+                return Heard::Request { sent: *sent };
+            }
+            (Traffic::Echo(echo), Cargo::EchoReply { sent }) => {
+                echo.round_trips.record(now - *sent)
+            }
+            (_, cargo) => unreachable!("a flow carries its own kind of packet, not {cargo:?}"),
+        }
+        Heard::Noted
     }
 
     /// A hop tells the end at `to` that a packet was larger than `mtu` and had DF set.
     pub(super) fn on_frag_needed(&mut self, now: Time, to: End, mtu: Mtu) {
         match &mut self.traffic {
             Traffic::Tcp(connection) if to == self.from => connection.on_frag_needed(now, mtu),
+            Traffic::Exchange(exchange) => {
+                exchange.on_frag_needed(now, Side::of(to, self.from), mtu);
+            }
             // Acknowledgements fit every MTU; datagrams and echo requests keep their size.
             Traffic::Tcp(_) | Traffic::Datagrams(_) | Traffic::Echo(_) => {}
         }
@@ -271,24 +315,8 @@ impl RunningFlow {
             Traffic::Tcp(connection) => connection.deadline(self.start),
             Traffic::Datagrams(datagrams) => datagrams.beat.next,
             Traffic::Echo(echo) => echo.beat.next,
+            Traffic::Exchange(exchange) => exchange.deadline(),
         }
-    }
-}
-
-impl Traffic {
-    /// What is no segment reaches its host. Gives what goes back.
-    #[cold]
-    pub(super) fn on_packet(&mut self, now: Time, cargo: &Cargo) -> Option<Cargo> {
-        match (self, cargo) {
-            (Self::Datagrams(datagrams), Cargo::Datagram) => datagrams.delivered += 1,
-            (Self::Echo(echo), Cargo::EchoRequest { sent }) => {
-                echo.answered_at_far_end += 1;
-                return Some(Cargo::EchoReply { sent: *sent });
-            }
-            (Self::Echo(echo), Cargo::EchoReply { sent }) => echo.round_trips.record(now - *sent),
-            (_, cargo) => unreachable!("a flow carries its own kind of packet, not {cargo:?}"),
-        }
-        None
     }
 }
 
@@ -308,13 +336,9 @@ impl Connection {
             sent: Meter::new(near),
             answered: Meter::new(far),
             header: header.packet(Bytes::ZERO),
-            syn: IpPacket::from(header.bytes() + syn_options(&config)),
+            syn: IpPacket::from(header.bytes() + config.syn_options()),
             constant_options: decision.options,
-            options: match config.uses_sack() || config.uses_timestamps() {
-                false => Options::Absent,
-                true if charges_options(&config) => Options::Padded,
-                true => Options::BlocksAlone,
-            },
+            options: Options::of(&config),
         };
         connection.sender.write(scenario.until.bytes.unwrap_or(Bytes::new(u64::MAX)));
         connection
@@ -350,24 +374,14 @@ impl Connection {
     }
 }
 
-/// A simulator's stack without a window field has no options either.
-fn charges_options(config: &Config) -> bool {
-    config.receiver.window_scale != WindowScale::Unlimited
-}
-
-/// Bytes of a SYN's options: MSS (RFC 9293 §3.7.1), window scale (RFC 7323 §2.2), SACK permitted
-/// (RFC 2018 §2), which fills what pads the timestamps (RFC 7323 appendix A).
-fn syn_options(config: &Config) -> Bytes {
-    if !charges_options(config) {
-        return Bytes::ZERO;
+impl Options {
+    pub(super) fn of(config: &Config) -> Self {
+        match config.uses_sack() || config.uses_timestamps() {
+            false => Self::Absent,
+            true if config.has_options() => Self::Padded,
+            true => Self::BlocksAlone,
+        }
     }
-    let scale = if config.receiver.window_scale == WindowScale::Off { 0 } else { 4 };
-    let rest = match (config.uses_timestamps(), config.uses_sack()) {
-        (true, _) => TCP_TIMESTAMPS,
-        (false, true) => Bytes::new(4),
-        (false, false) => Bytes::ZERO,
-    };
-    Bytes::new(4 + scale) + rest
 }
 
 fn passage(scenario: &Scenario, flow: &Flow, from: End) -> Passage {

@@ -1,12 +1,13 @@
 //! From what the flows counted to an outcome.
 
-use super::flow::{Connection, RunningFlow, Traffic};
+use super::exchange::RunningExchange;
+use super::flow::{Connection, Meter, RunningFlow, Traffic};
 use super::world::World;
 use crate::outcome::{LimitShare, LimitedBy, Outcome};
 use crate::path::LinkSpec;
 use crate::scenario::{End, Flow, Scenario};
 use crate::stats::Histogram;
-use crate::tcp::Limit;
+use crate::tcp::{Limit, SenderStats};
 use crate::units::Time;
 
 impl<E> World<E> {
@@ -47,20 +48,22 @@ impl<E> World<E> {
                 packets: echo.sent + echo.answered_at_far_end,
                 wire_bytes: echo.sent * near.wire_bytes(echo.packet).get()
                     + echo.answered_at_far_end * far.wire_bytes(echo.packet).get(),
-                requests: echo.sent,
+                echoes: echo.sent,
                 ping: echo.round_trips.clone(),
                 ..Tally::default()
             },
+            Traffic::Exchange(exchange) => self.tally_exchange(exchange, flow, near),
         };
+        let from = sender_of_most(flow);
         tally.lost = flow.losses.by(self.now);
-        tally.queue = self.net.towards(flow.from.other()).mean_wait(hops(flow, flow.from));
+        tally.queue = self.net.towards(from.other()).mean_wait(hops(flow, from));
         tally
     }
 
     fn tally_tcp(&self, connection: &Connection, flow: &RunningFlow, far: &LinkSpec) -> Tally {
         let (sent, seen) = (connection.sender.stats(), connection.receiver.stats());
         let elapsed = self.now.as_secs_f64();
-        let limits = self.limits_of(connection, flow, far);
+        let limits = self.limits_of(sent.limited, flow, seconds_on(far, &connection.answered));
         Tally {
             payload: Some(connection.sender.acknowledged().get()),
             data_packets: Some(sent.data_packets),
@@ -88,6 +91,48 @@ impl<E> World<E> {
         }
     }
 
+    fn tally_exchange(
+        &self,
+        exchange: &RunningExchange,
+        flow: &RunningFlow,
+        near: &LinkSpec,
+    ) -> Tally {
+        let record = exchange.record();
+        let (asked, answered, seen) = (&record.requests, &record.replies, &record.seen);
+        let both = |of: fn(&SenderStats) -> u64| of(asked) + of(answered);
+        let elapsed = self.now.as_secs_f64();
+        let upload = seconds_on(near, &exchange.sent_by_client);
+        let limits = self.limits_of(answered.limited, flow, upload);
+        let mut rtt = asked.rtt.clone();
+        rtt.merge(&answered.rtt);
+        Tally {
+            payload: Some(record.delivered),
+            data_packets: Some(both(|stats| stats.data_packets)),
+            ack_packets: Some(seen.packets),
+            packets: both(|stats| stats.packets) + seen.packets,
+            wire_bytes: exchange.sent_by_client.bytes + exchange.sent_by_server.bytes,
+            tcp: Some(TcpTally {
+                retransmitted_packets: both(|stats| stats.retransmitted_packets),
+                retransmitted_bytes: both(|stats| stats.retransmitted_bytes),
+                duplicate_bytes: seen.duplicate_bytes,
+                timeouts: both(|stats| stats.timeouts),
+                fast_retransmits: both(|stats| stats.fast_retransmits),
+                spurious_retransmissions: seen.spurious_retransmissions,
+                in_flight: if elapsed > 0.0 {
+                    (asked.flight_byte_nanos + answered.flight_byte_nanos) as f64 / 1e9 / elapsed
+                } else {
+                    0.0
+                },
+                mss: Some(exchange.mss_of_replies().get()),
+            }),
+            rtt,
+            requests: Some(record.times.clone()),
+            limited_by: Some(limits.first().map_or(LimitedBy::Unknown, |longest| longest.kind)),
+            limits,
+            ..Tally::default()
+        }
+    }
+
     /// Whether a link that the flow crosses away from this end is busy nearly all the time.
     fn is_full(&self, flow: &RunningFlow, from: End) -> bool {
         self.busy_share(flow, from) > FULL
@@ -101,15 +146,9 @@ impl<E> World<E> {
 
     /// How long each limit held, longest first. While a link is full that is the limit, whatever held
     /// the sender back meanwhile: faster than full it cannot be. The link may be one that this flow's
-    /// acknowledgements fill.
-    fn limits_of(
-        &self,
-        connection: &Connection,
-        flow: &RunningFlow,
-        far: &LinkSpec,
-    ) -> Vec<LimitShare> {
-        let from = flow.from;
-        let acks = connection.answered.bytes as f64 * 8.0 / far.rate.get() as f64;
+    /// acknowledgements fill, which take `acks` seconds of it.
+    fn limits_of(&self, times: [Time; 6], flow: &RunningFlow, acks: f64) -> Vec<LimitShare> {
+        let from = sender_of_most(flow);
         let acks_fill = self.is_full(flow, from.other()) && acks > 0.5 * self.now.as_secs_f64();
         let full = if self.is_full(flow, from) {
             self.busy_share(flow, from)
@@ -118,7 +157,6 @@ impl<E> World<E> {
         } else {
             0.0
         };
-        let times = connection.sender.stats().limited;
         let total: f64 = times.iter().map(|time| time.as_secs_f64()).sum();
         let rest = (1.0 - full) / total.max(1e-9);
         let held = Limit::ALL.into_iter().zip(times).map(|(limit, time)| LimitShare {
@@ -137,6 +175,7 @@ impl<E> World<E> {
         let tcp = tally.tcp.as_ref();
         let count = |of: fn(&TcpTally) -> u64| tcp.map(of);
         let seconds = |time: Option<Time>| time.map(Time::as_secs_f64);
+        let requests = tally.requests.as_ref();
         Outcome {
             goodput_bps: tally
                 .payload
@@ -160,6 +199,10 @@ impl<E> World<E> {
             rtt_p99_s: seconds(tally.rtt.quantile(0.99)),
             ping_mean_s: seconds(tally.ping.mean()),
             ping_p99_s: seconds(tally.ping.quantile(0.99)),
+            requests: requests.map(Histogram::count),
+            request_mean_s: seconds(requests.and_then(Histogram::mean)),
+            request_p50_s: seconds(requests.and_then(|times| times.quantile(0.5))),
+            request_p99_s: seconds(requests.and_then(|times| times.quantile(0.99))),
             in_flight_mean_bytes: tcp.map(|tcp| tcp.in_flight),
             queue_mean_s: Some(tally.queue.as_secs_f64()),
             mss_used_bytes: tcp.and_then(|tcp| tcp.mss),
@@ -184,13 +227,15 @@ struct Tally {
     packets: u64,
     wire_bytes: u64,
     /// Echo requests.
-    requests: u64,
+    echoes: u64,
     /// Packets with payload that were lost; of an echo flow, requests and answers.
     lost: u64,
     queue: Time,
     tcp: Option<TcpTally>,
     rtt: Histogram,
     ping: Histogram,
+    /// From request to whole reply.
+    requests: Option<Histogram>,
     limited_by: Option<LimitedBy>,
     limits: Vec<LimitShare>,
 }
@@ -225,7 +270,7 @@ impl Tally {
         for tally in tallies {
             total.packets += tally.packets;
             total.wire_bytes += tally.wire_bytes;
-            total.requests += tally.requests;
+            total.echoes += tally.echoes;
             // A lost echo request is nobody's segment; it counts where nothing else is sent.
             if tally.data_packets.is_some() || total.data_packets.is_none() {
                 total.lost += tally.lost;
@@ -233,6 +278,9 @@ impl Tally {
             total.queue = total.queue.max(tally.queue);
             total.rtt.merge(&tally.rtt);
             total.ping.merge(&tally.ping);
+            if let Some(times) = &tally.requests {
+                total.requests.get_or_insert_default().merge(times);
+            }
             total.tcp = match (total.tcp.take(), &tally.tcp) {
                 (Some(sum), Some(one)) => Some(sum.plus(one)),
                 (sum, one) => sum.or_else(|| one.clone()),
@@ -249,7 +297,7 @@ impl Tally {
 
     /// The share of packets with payload, or else of echo requests, that was lost.
     fn loss(&self) -> Option<f64> {
-        let sent = self.data_packets.unwrap_or(self.requests);
+        let sent = self.data_packets.unwrap_or(self.echoes);
         (sent > 0).then(|| self.lost as f64 / sent as f64)
     }
 }
@@ -281,6 +329,19 @@ impl From<Limit> for LimitedBy {
             Limit::Rto => Self::Rto,
         }
     }
+}
+
+/// The end that sends what the flow is about: data, or the replies to requests.
+fn sender_of_most(flow: &RunningFlow) -> End {
+    match flow.traffic {
+        Traffic::Exchange(_) => flow.from.other(),
+        Traffic::Tcp(_) | Traffic::Datagrams(_) | Traffic::Echo(_) => flow.from,
+    }
+}
+
+/// How long `link` takes for what was counted there.
+fn seconds_on(link: &LinkSpec, counted: &Meter) -> f64 {
+    counted.bytes as f64 * 8.0 / link.rate.get() as f64
 }
 
 /// The hops that the flow's packets from this end cross, in their order.

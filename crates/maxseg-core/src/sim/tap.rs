@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 use super::flow::{Cargo, Packet};
 use crate::framing::IpPacket;
 use crate::scenario::{End, Flow, FlowKind, Scenario};
-use crate::settings::{OfferedWindow, WindowScale};
+use crate::settings::OfferedWindow;
 use crate::tcp::{Config, SackBlocks, Segment};
 use crate::units::{Mss, Time};
 
@@ -86,6 +86,8 @@ pub enum Content {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of a header")]
 pub struct TcpView {
+    /// Which of the flow's connections, counted from 0.
+    pub connection: u16,
     /// Number of the first payload byte; 0 is the SYN. It does not wrap.
     pub seq: u64,
     /// The next byte expected from the other side; `None` while the ACK flag is off.
@@ -259,8 +261,11 @@ impl Eq for Ahead {}
 
 /// What the headers of a flow's packets say beyond what the simulation carries along.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct FlowFacts {
     from: End,
+    /// Whether both ends send data.
+    is_two_way: bool,
     start: Time,
     /// From one echo request to the next.
     interval: Time,
@@ -288,21 +293,31 @@ struct HostFacts {
 
 impl FlowFacts {
     fn new(scenario: &Scenario, flow: &Flow) -> Self {
-        let (sender, receiver) = scenario.endpoints(flow);
         let decision = scenario.mss(flow);
-        let mss = decision.initial.bytes();
-        let mut at_sender = sender.window_field(mss);
-        let at_receiver = receiver.window_field(mss);
-        // The option counts only when both ends send it (RFC 7323 §2.2); the simulation goes by the
-        // receiver's, the only one whose window matters.
+        let is_two_way = matches!(flow.kind, FlowKind::Request(_));
+        let (config, back) = if is_two_way {
+            Config::both_ways(scenario, flow)
+        } else {
+            let (sender, receiver) = scenario.endpoints(flow);
+            let config = Config {
+                sender: sender.clone(),
+                receiver: receiver.clone(),
+                mss: decision.initial,
+            };
+            (config.clone(), config)
+        };
+        let (sender, receiver) = (&config.sender, &config.receiver);
+        let mut at_sender = sender.window_field(back.mss());
+        let at_receiver = receiver.window_field(config.mss());
+        // The option counts only when both ends send it (RFC 7323 §2.2); where data goes one way the
+        // simulation goes by the receiver's, the only one whose window matters.
         at_sender.shift = at_receiver.shift.map(|_| at_sender.shift.unwrap_or(0));
         // A simulator's stack without a window field has no options either.
-        let speaks = receiver.window_scale != WindowScale::Unlimited;
+        let speaks = config.has_options() && back.has_options();
         let option = |mss: Mss| u16::try_from(mss.bytes().get()).ok().filter(|_| speaks);
-        let config =
-            Config { sender: sender.clone(), receiver: receiver.clone(), mss: decision.initial };
         Self {
             from: flow.from,
+            is_two_way,
             start: flow.start,
             speaks,
             sack: config.uses_sack(),
@@ -310,7 +325,7 @@ impl FlowFacts {
             df: [End::Sender, End::Receiver].map(|end| scenario.forbids_fragments(end)),
             interval: match flow.kind {
                 FlowKind::Ping { interval, .. } => interval,
-                FlowKind::Bulk | FlowKind::Cbr { .. } => Time::NEVER,
+                FlowKind::Bulk | FlowKind::Cbr { .. } | FlowKind::Request(_) => Time::NEVER,
             },
             sender: HostFacts { mss: option(decision.offered_by_sender), window: at_sender },
             receiver: HostFacts { mss: option(decision.offered_by_receiver), window: at_receiver },
@@ -341,7 +356,7 @@ impl FlowFacts {
     fn tcp(&self, from: End, segment: &Segment) -> TcpView {
         let sends_data = from == self.from;
         let host = if sends_data { &self.sender } else { &self.receiver };
-        let window = match (sends_data, segment.syn) {
+        let window = match (sends_data && !self.is_two_way, segment.syn) {
             (false, _) => segment.window,
             // The data's sender receives nothing, so its segments carry no window of its own.
             (true, true) => host.window.in_syn,
@@ -349,13 +364,14 @@ impl FlowFacts {
         };
         let shift = host.window.shift.filter(|_| !segment.syn).unwrap_or(0);
         TcpView {
+            connection: segment.connection,
             seq: segment.seq,
             ack: (segment.ack > 0).then_some(segment.ack),
             syn: segment.syn,
             window: u16::try_from(window >> shift).unwrap_or(u16::MAX),
             payload: segment.len,
             mss: host.mss.filter(|_| segment.syn),
-            window_scale: host.window.shift.filter(|_| segment.syn),
+            window_scale: host.window.shift.filter(|_| segment.syn && self.speaks),
             sack_permitted: self.sack && self.speaks && segment.syn,
             sack: if self.speaks { segment.sack() } else { SackBlocks::NONE },
             timestamps: segment

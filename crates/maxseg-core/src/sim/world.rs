@@ -1,13 +1,13 @@
 //! The simulated world: two directions of a path, some flows, one clock.
 
-use super::flow::{Cargo, Connection, Losses, Packet, Passages, RunningFlow, Traffic};
+use super::flow::{Cargo, Connection, Heard, Losses, Packet, Passages, RunningFlow, Traffic};
 use super::notices::Notices;
 use super::tap::{CapturePoint, Eyes};
 use crate::engine::{Continue, EngineError, Sample, Watch};
 use crate::framing::IpPacket;
 use crate::link::{Fate, Line, Sent};
 use crate::path::LinkSpec;
-use crate::scenario::{End, FlowKind, Scenario};
+use crate::scenario::{End, Scenario};
 use crate::tcp::{Segment, Spares};
 use crate::units::Time;
 
@@ -18,7 +18,7 @@ pub(super) struct World<E> {
     pub(super) flows: Vec<RunningFlow>,
     pub(super) net: Net<E>,
     until: Time,
-    /// Bulk flows with data left to send: some for ever where they have no end.
+    /// Flows that have an end and have not come to it: some for ever where time alone ends the run.
     unfinished: usize,
     /// Events until the watcher is looked at.
     until_look: u32,
@@ -34,7 +34,7 @@ pub(super) struct Net<E> {
     spares: Spares,
     /// Before this no timer of any flow expires, no notice arrives, and nothing happens on the way that
     /// is not known yet.
-    wake: Time,
+    pub(super) wake: Time,
 }
 
 /// How many events pass between two looks at the watcher.
@@ -70,7 +70,6 @@ impl<E: Eyes> World<E> {
             .zip(&scenario.flows)
             .map(|(index, flow)| RunningFlow::new(scenario, flow, index))
             .collect();
-        let bulk = scenario.flows.iter().filter(|flow| flow.kind == FlowKind::Bulk).count();
         Self {
             now: Time::ZERO,
             net: Net {
@@ -83,7 +82,7 @@ impl<E: Eyes> World<E> {
             },
             flows,
             until: scenario.until.time,
-            unfinished: scenario.until.bytes.map_or(usize::MAX, |_| bulk),
+            unfinished: scenario.flows_that_end().unwrap_or(usize::MAX),
             until_look: EVENTS_PER_LOOK,
         }
     }
@@ -175,8 +174,12 @@ impl<E: Eyes> World<E> {
         let RunningFlow { from, traffic, losses, passages, .. } = flow;
         let (Traffic::Tcp(connection), Cargo::Segment(segment)) = (traffic, &mut packet.cargo)
         else {
-            let reply = flow.traffic.on_packet(now, &packet.cargo);
-            return self.net.answer(now, end, flow, reply);
+            let heard = flow.on_packet(now, end, &packet.cargo);
+            if heard == Heard::TheLast {
+                self.unfinished -= 1;
+                self.until_look = 0;
+            }
+            return self.net.answer(now, end, flow, heard);
         };
         if end == *from {
             connection.sender.on_ack(now, segment);
@@ -244,8 +247,10 @@ impl<E: Eyes> World<E> {
             self.now = self.until;
         }
         for flow in &mut self.flows {
-            if let Traffic::Tcp(connection) = &mut flow.traffic {
-                connection.sender.account(self.now);
+            match &mut flow.traffic {
+                Traffic::Tcp(connection) => connection.sender.account(self.now),
+                Traffic::Exchange(exchange) => exchange.finish(self.now),
+                Traffic::Datagrams(_) | Traffic::Echo(_) => {}
             }
         }
         self.net.eyes.close(self.now);
@@ -253,20 +258,29 @@ impl<E: Eyes> World<E> {
 
     fn sample(&self, at: Time, watch: &mut dyn Watch) {
         for (index, flow) in self.flows.iter().enumerate() {
-            if let Traffic::Tcp(connection) = &flow.traffic {
-                let sender = &connection.sender;
-                watch.on_sample(&Sample {
-                    at,
-                    flow: index,
-                    cwnd: sender.cwnd(),
-                    window: sender.peer_window(),
-                    in_flight: sender.in_flight(),
-                    srtt: sender.rto().srtt(),
-                    rto: sender.rto().current(),
-                    queue: self.net.towards(flow.from.other()).backlog(at),
-                    acknowledged: sender.acknowledged(),
-                });
-            }
+            // Of a request flow the server, whose replies are what its client waits for.
+            let (sender, towards, acknowledged) = match &flow.traffic {
+                Traffic::Tcp(connection) => {
+                    let sender = &connection.sender;
+                    (sender, flow.from.other(), sender.acknowledged())
+                }
+                Traffic::Exchange(exchange) => match exchange.server() {
+                    Some(server) => (server.sender(), flow.from, exchange.acknowledged()),
+                    None => continue,
+                },
+                Traffic::Datagrams(_) | Traffic::Echo(_) => continue,
+            };
+            watch.on_sample(&Sample {
+                at,
+                flow: index,
+                cwnd: sender.cwnd(),
+                window: sender.peer_window(),
+                in_flight: sender.in_flight(),
+                srtt: sender.rto().srtt(),
+                rto: sender.rto().current(),
+                queue: self.net.towards(towards).backlog(at),
+                acknowledged,
+            });
         }
     }
 }
@@ -284,7 +298,7 @@ impl<E> Net<E> {
 impl<E: Eyes> Net<E> {
     /// A host sends a packet of this `shape`. Gives when it is lost, if that is known.
     #[inline(always)]
-    fn send(
+    pub(super) fn send(
         &mut self,
         now: Time,
         from: End,
@@ -376,7 +390,7 @@ impl<E: Eyes> Net<E> {
     fn pump(&mut self, now: Time, flow: &mut RunningFlow, end: End) {
         let RunningFlow { from, traffic, losses, passages, .. } = flow;
         let Traffic::Tcp(connection) = traffic else {
-            return;
+            return self.pump_exchange(now, flow, end);
         };
         if end == *from {
             self.send_data(now, end, passages, connection, losses);
@@ -483,13 +497,17 @@ impl<E: Eyes> Net<E> {
         let _ = self.send(now, from, passages, Cargo::Segment(segment), shape);
     }
 
-    /// An echo request is answered.
+    /// What a host sends on hearing what is no bulk flow's.
     #[cold]
-    fn answer(&mut self, now: Time, from: End, flow: &mut RunningFlow, reply: Option<Cargo>) {
-        if let (Traffic::Echo(echo), Some(reply)) = (&flow.traffic, reply)
-            && let Some(at) = self.send(now, from, &flow.passages, reply, echo.packet)
-        {
-            flow.losses.push(now, at);
+    fn answer(&mut self, now: Time, from: End, flow: &mut RunningFlow, heard: Heard) {
+        match (&flow.traffic, heard) {
+            (Traffic::Echo(echo), Heard::Request { sent }) => {
+                let reply = Cargo::EchoReply { sent };
+                if let Some(at) = self.send(now, from, &flow.passages, reply, echo.packet) {
+                    flow.losses.push(now, at);
+                }
+            }
+            _ => self.pump(now, flow, from),
         }
     }
 
@@ -498,6 +516,11 @@ impl<E: Eyes> Net<E> {
         let lost = match &mut flow.traffic {
             Traffic::Tcp(connection) => {
                 connection.expire(now);
+                self.pump(now, flow, flow.from);
+                return self.pump(now, flow, flow.from.other());
+            }
+            Traffic::Exchange(exchange) => {
+                exchange.on_timeout(now);
                 self.pump(now, flow, flow.from);
                 return self.pump(now, flow, flow.from.other());
             }

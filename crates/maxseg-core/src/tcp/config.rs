@@ -1,4 +1,6 @@
-use crate::settings::Settings;
+use crate::framing::TCP_TIMESTAMPS;
+use crate::scenario::{Flow, Scenario};
+use crate::settings::{Settings, WindowScale};
 use crate::units::{Bytes, Mss};
 
 /// What both ends of one connection agreed on, and the settings that each keeps to.
@@ -38,5 +40,46 @@ impl Config {
     /// Payload bytes of a full segment.
     pub const fn mss(&self) -> Bytes {
         self.mss.bytes()
+    }
+
+    /// Whether headers have options: a simulator's stack without a window field has none.
+    pub fn has_options(&self) -> bool {
+        self.receiver.window_scale != WindowScale::Unlimited
+    }
+
+    /// Bytes of a SYN's options: MSS (RFC 9293 §3.7.1), window scale (RFC 7323 §2.2), SACK permitted
+    /// (RFC 2018 §2), which fills what pads the timestamps (RFC 7323 appendix A).
+    pub fn syn_options(&self) -> Bytes {
+        if !self.has_options() {
+            return Bytes::ZERO;
+        }
+        let scale = if self.receiver.window_scale == WindowScale::Off { 0 } else { 4 };
+        let rest = match (self.uses_timestamps(), self.uses_sack()) {
+            (true, _) => TCP_TIMESTAMPS,
+            (false, true) => Bytes::new(4),
+            (false, false) => Bytes::ZERO,
+        };
+        Bytes::new(4 + scale) + rest
+    }
+
+    /// What the ends of a request flow agree on: for its requests, and for its replies.
+    pub fn both_ways(scenario: &Scenario, flow: &Flow) -> (Self, Self) {
+        let (client, server) = scenario.endpoints(flow);
+        let (mut client, mut server) = (client.clone(), server.clone());
+        // RFC 7323 §2.2: both scale their windows, or neither does.
+        if [&client, &server].iter().any(|host| host.window_scale == WindowScale::Off) {
+            for host in [&mut client, &mut server] {
+                if host.window_scale != WindowScale::Unlimited {
+                    host.window_scale = WindowScale::Off;
+                }
+            }
+        }
+        let requests = Self {
+            sender: client.clone(),
+            receiver: server.clone(),
+            mss: scenario.mss(flow).initial,
+        };
+        let mss = scenario.mss(&flow.reversed()).initial;
+        (requests, Self { sender: server, receiver: client, mss })
     }
 }

@@ -7,7 +7,7 @@
 //!        next_timeout()             ← acks           next_timeout()
 //! ```
 //!
-//! After telling, poll until `None`. Which stack's behaviour is meant is data
+//! An [`Endpoint`] has one of each, for connections with data in both directions. After telling, poll until `None`. Which stack's behaviour is meant is data
 //! ([`Settings`](crate::settings::Settings)); what a congestion window does is behind
 //! [`cc::CongestionControl`]; what is resent, and when, is in [`Sender`].
 //!
@@ -15,6 +15,7 @@
 
 pub mod cc;
 mod config;
+mod endpoint;
 mod ranges;
 mod reader;
 mod receiver;
@@ -24,6 +25,7 @@ mod sender;
 mod stats;
 
 pub use config::Config;
+pub use endpoint::Endpoint;
 pub use receiver::{Receiver, ReceiverStats};
 pub use rto::Rto;
 pub use segment::{Options, SackBlocks, Segment, Spares, Timestamps};

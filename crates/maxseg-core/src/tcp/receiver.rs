@@ -1,5 +1,7 @@
 //! The receiving half of a connection: what has arrived, and when to say so.
 
+mod piggyback;
+
 use super::ranges::Ranges;
 use super::reader::Reader;
 use super::segment::{Options, SackBlocks, Spares, Timestamps};
@@ -110,7 +112,7 @@ impl Receiver {
             self.syn_ack_due = true;
         } else if end == start {
             // A bare acknowledgement asks for none; one of an old number is a probe (RFC 9293 §3.10.7.4).
-            self.ack_due |= start != self.next;
+            self.ack_due |= start < self.next;
         } else if start == self.next && self.beyond.is_empty() {
             self.next = end;
             self.on_in_order(now);
@@ -158,10 +160,7 @@ impl Receiver {
         self.timer = Time::NEVER;
         self.acknowledged = self.next;
         self.stats.packets += 1;
-        let window = match &mut self.reader {
-            None => self.window.afterwards,
-            Some(reader) => self.window.carried(reader.offer()),
-        };
+        let window = self.offer();
         let options = if self.has_options { self.options(now, spares) } else { None };
         let echoes_marks = self.echoing_marks;
         Some(Segment { echoes_marks, options, ..Segment::ack(self.next, window) })
@@ -196,6 +195,15 @@ impl Receiver {
     /// What was seen so far.
     pub fn stats(&self) -> &ReceiverStats {
         &self.stats
+    }
+
+    /// The window to offer now.
+    #[inline(always)]
+    fn offer(&mut self) -> u32 {
+        match &mut self.reader {
+            None => self.window.afterwards,
+            Some(reader) => self.window.carried(reader.offer()),
+        }
     }
 
     #[inline(always)]

@@ -14,6 +14,8 @@ pub struct Segment {
     pub window: u32,
     /// Payload bytes.
     pub len: u16,
+    /// Which of its flow's connections it belongs to, counted from 0: what ports tell.
+    pub connection: u16,
     /// Whether it opens the connection.
     pub syn: bool,
     /// Whether any of it was sent before; for the statistics of whoever sees all.
@@ -98,6 +100,7 @@ impl Segment {
         ack: 0,
         window: 0,
         len: 0,
+        connection: 0,
         syn: false,
         repeated: false,
         markable: false,

@@ -64,3 +64,25 @@ pub struct SenderStats {
     /// Bytes in flight, summed over time in byte-nanoseconds.
     pub flight_byte_nanos: u128,
 }
+
+impl SenderStats {
+    /// Adds what another sender did.
+    pub fn add(&mut self, other: &Self) {
+        self.packets += other.packets;
+        self.data_packets += other.data_packets;
+        self.data_bytes += other.data_bytes;
+        self.retransmitted_packets += other.retransmitted_packets;
+        self.retransmitted_bytes += other.retransmitted_bytes;
+        self.timeouts += other.timeouts;
+        self.fast_retransmits += other.fast_retransmits;
+        self.needless_cuts += other.needless_cuts;
+        self.spurious_timeouts += other.spurious_timeouts;
+        self.mark_cuts += other.mark_cuts;
+        self.window_probes += other.window_probes;
+        self.rtt.merge(&other.rtt);
+        for (mine, theirs) in self.limited.iter_mut().zip(other.limited) {
+            *mine += theirs;
+        }
+        self.flight_byte_nanos += other.flight_byte_nanos;
+    }
+}

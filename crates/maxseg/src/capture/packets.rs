@@ -7,7 +7,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use maxseg_core::framing::{ICMP_ECHO_HEADER, IpVersion, UDP_HEADER, ip_header};
-use maxseg_core::scenario::{End, FlowKind, Scenario};
+use maxseg_core::scenario::{End, Flow, FlowKind, Scenario};
 use maxseg_core::sim::{CapturePoint, Content, PacketView, Sighting, TcpView};
 use maxseg_core::units::Bytes;
 use maxseg_wire::icmp::Message;
@@ -24,8 +24,14 @@ use crate::failure::Failure;
 pub(super) struct Packets {
     ip: IpVersion,
     hops: usize,
-    /// Who begins each flow.
-    flows: Vec<End>,
+    flows: Vec<Service>,
+}
+
+/// Who begins a flow, and to which port of the other.
+#[derive(Debug, Clone, Copy)]
+struct Service {
+    from: End,
+    port: u16,
 }
 
 /// The sender and the receiver.
@@ -34,6 +40,8 @@ const HOSTS_V6: [Ipv6Addr; 2] =
     [Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2)];
 /// The port at which everything is thrown away (RFC 863), as the simulated receivers do.
 const DISCARD: u16 = 9;
+/// The port at which everything is answered (RFC 862), as requests are.
+const ECHO: u16 = 7;
 /// The first of the ports that a flow may choose for itself (RFC 6335 §6): each has its own.
 const DYNAMIC: u16 = 49_152;
 /// A packet's hop limit when it is sent.
@@ -47,7 +55,7 @@ impl Packets {
     pub(super) fn new(scenario: &Scenario) -> Result<Self, Failure> {
         for (index, flow) in scenario.flows.iter().enumerate() {
             let (packet, inner) = match flow.kind {
-                FlowKind::Bulk => continue,
+                FlowKind::Bulk | FlowKind::Request(_) => continue,
                 FlowKind::Cbr { size, header, .. } => (size + header, UDP_HEADER),
                 FlowKind::Ping { size, header, .. } => (size + header, ICMP_ECHO_HEADER),
             };
@@ -61,7 +69,11 @@ impl Packets {
                 ));
             }
         }
-        let flows = scenario.flows.iter().map(|flow| flow.from).collect();
+        let service = |flow: &Flow| Service {
+            from: flow.from,
+            port: if matches!(flow.kind, FlowKind::Request(_)) { ECHO } else { DISCARD },
+        };
+        let flows = scenario.flows.iter().map(service).collect();
         Ok(Self { ip: scenario.ip, hops: scenario.path.hops.len(), flows })
     }
 
@@ -144,10 +156,16 @@ impl Packets {
         TTL.saturating_sub(u8::try_from(passed).unwrap_or(TTL)).max(1)
     }
 
-    /// Source and destination: who begins the flow has a port of the flow's own.
+    /// Source and destination: who begins the flow has a port of the flow's own, another for each of its
+    /// connections.
     fn ports(&self, packet: &PacketView) -> (u16, u16) {
-        let own = DYNAMIC.saturating_add(id(packet.flow));
-        if packet.from == self.flows[packet.flow] { (own, DISCARD) } else { (DISCARD, own) }
+        let connection = match &packet.content {
+            Content::Tcp(tcp) => usize::from(tcp.connection),
+            Content::Datagram | Content::EchoRequest { .. } | Content::EchoReply { .. } => 0,
+        };
+        let own = DYNAMIC.saturating_add(id(packet.flow + connection * self.flows.len()));
+        let Service { from, port } = self.flows[packet.flow];
+        if packet.from == from { (own, port) } else { (port, own) }
     }
 }
 

@@ -6,7 +6,7 @@ use clap::Args;
 use maxseg_core::engine::{Engine, EngineName, Unwatched};
 use maxseg_core::model::Model;
 use maxseg_core::outcome::Outcome;
-use maxseg_core::scenario::{Flow, FlowKind, MssDecision, Point, Scenario};
+use maxseg_core::scenario::{Flow, MssDecision, Point, Scenario};
 use maxseg_core::sim::Sim;
 use serde_json::{Value, json};
 
@@ -112,8 +112,8 @@ impl Check {
 
     fn note_mss(&mut self, scenario: &Scenario) {
         let mut here: Vec<MssDecision> = Vec::new();
-        for flow in scenario.flows.iter().filter(|flow| flow.kind == FlowKind::Bulk) {
-            let decision = scenario.mss(flow);
+        for way in scenario.ways_of_data() {
+            let decision = scenario.mss(&way);
             if !here.contains(&decision) {
                 here.push(decision);
             }
@@ -257,6 +257,8 @@ fn packets_of(scenario: &Scenario, flow: &Flow, outcome: &Outcome) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use maxseg_core::scenario::FlowKind;
+
     use super::*;
 
     const FLOWS: &str = "[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"100 packets\"\n\

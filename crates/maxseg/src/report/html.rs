@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::axes::{identity, keys};
 use super::chart::escape;
 use super::document::{AdviceEntry, Document};
-use super::flows::{TITLES, flow_heads, flow_lines};
+use super::flows::{flow_heads, flow_lines};
 use super::table::{doubt, is_doubtful};
 use super::{Figures, advice_lines, caveat_lines, figures, heat_map, words};
 
@@ -126,8 +126,8 @@ fn results(groups: &[Group<'_>], document: &Document) -> String {
 
 /// Each flow of every engine and point, where there are several.
 fn flows(groups: &[Group<'_>], scenario: &Scenario) -> String {
-    let lines = flow_lines(groups, scenario);
-    if lines.is_empty() {
+    let flows = flow_lines(groups, scenario);
+    if flows.lines.is_empty() {
         return String::new();
     }
     let axes = keys(groups).len();
@@ -145,9 +145,9 @@ fn flows(groups: &[Group<'_>], scenario: &Scenario) -> String {
     let mut table = format!(
         "<h2>Flow by flow</h2>\n<div class=\"wide\"><table>\n<thead><tr>{}{}<th class=\"word\">limited by</th></tr></thead>\n<tbody>\n",
         heads("th", &flow_heads(groups)),
-        numbers("th", &TITLES.map(str::to_owned))
+        numbers("th", &flows.titles.iter().map(|title| (*title).to_owned()).collect::<Vec<_>>())
     );
-    for line in &lines {
+    for line in &flows.lines {
         let _ = writeln!(
             table,
             "<tr>{}{}<td class=\"word\">{}</td></tr>",
@@ -188,7 +188,7 @@ struct Metric {
     write: fn(f64) -> String,
 }
 
-const METRICS: [Metric; 14] = [
+const METRICS: [Metric; 18] = [
     Metric { key: "goodput_bps", title: "goodput", of: |o| o.goodput_bps, write: words::rate },
     Metric {
         key: "segment_loss",
@@ -201,6 +201,25 @@ const METRICS: [Metric; 14] = [
     Metric { key: "rtt_p99_s", title: "RTT p99", of: |o| o.rtt_p99_s, write: words::time },
     Metric { key: "ping_mean_s", title: "ping mean", of: |o| o.ping_mean_s, write: words::time },
     Metric { key: "ping_p99_s", title: "ping p99", of: |o| o.ping_p99_s, write: words::time },
+    Metric { key: "requests", title: "requests", of: |o| count(o.requests), write: words::count },
+    Metric {
+        key: "request_mean_s",
+        title: "request mean",
+        of: |o| o.request_mean_s,
+        write: words::time,
+    },
+    Metric {
+        key: "request_p50_s",
+        title: "request median",
+        of: |o| o.request_p50_s,
+        write: words::time,
+    },
+    Metric {
+        key: "request_p99_s",
+        title: "request p99",
+        of: |o| o.request_p99_s,
+        write: words::time,
+    },
     Metric {
         key: "queue_mean_s",
         title: "queue forward",

@@ -1,4 +1,4 @@
-//! One engine's goodput over two axes.
+//! One number by one engine over two axes.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,65 @@ use super::axes::distinct;
 use super::table::{doubt, plain, right};
 use super::words;
 
-/// Goodput by row and column, with what is needed to write it.
+/// What a matrix shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Measure {
+    /// The more the better.
+    Goodput,
+    /// The mean time from request to reply: the less the better.
+    RequestTime,
+}
+
+impl Measure {
+    /// Those that some group knows.
+    pub(super) fn known(groups: &[Group<'_>]) -> Vec<Self> {
+        let of_requests = groups.iter().any(|group| Self::RequestTime.of(group).is_some());
+        let requests = of_requests.then_some(Self::RequestTime);
+        requests.into_iter().chain([Self::Goodput]).collect()
+    }
+
+    /// What it is called.
+    pub(super) const fn title(self) -> &'static str {
+        match self {
+            Self::Goodput => "Goodput",
+            Self::RequestTime => "Mean request time",
+        }
+    }
+
+    fn of(self, group: &Group<'_>) -> Option<f64> {
+        let summary = match self {
+            Self::Goodput => group.goodput(),
+            Self::RequestTime => group.summary(|outcome| outcome.request_mean_s),
+        };
+        summary.map(|summary| summary.mean)
+    }
+
+    fn better(self, a: f64, b: f64) -> f64 {
+        match self {
+            Self::Goodput => a.max(b),
+            Self::RequestTime => a.min(b),
+        }
+    }
+
+    /// A column's unit, and a value in it.
+    fn unit(self, best: f64) -> &'static str {
+        match self {
+            Self::Goodput => words::rate_unit(best).0,
+            Self::RequestTime => "",
+        }
+    }
+
+    fn write(self, value: f64, best: f64) -> String {
+        match self {
+            Self::Goodput => words::digits(value / words::rate_unit(best).1),
+            Self::RequestTime => words::time(value),
+        }
+    }
+}
+
+/// A number by row and column, with what is needed to write it.
 pub(super) struct Matrix<'a> {
+    measure: Measure,
     down: &'a str,
     across: &'a str,
     rows: Vec<&'a Value>,
@@ -26,25 +83,30 @@ struct Column<'a> {
 }
 
 impl<'a> Matrix<'a> {
-    pub(super) fn new(groups: &[&'a Group<'a>], down: &'a str, across: &'a str) -> Self {
+    pub(super) fn new(
+        measure: Measure,
+        groups: &[&'a Group<'a>],
+        down: &'a str,
+        across: &'a str,
+    ) -> Self {
         let rows = distinct(groups.iter().copied(), down);
         let values = distinct(groups.iter().copied(), across);
         let mut by_place: BTreeMap<(String, String), (f64, &'static str)> = BTreeMap::new();
         for group in groups {
-            let place = (group.point.get(down), group.point.get(across), group.goodput());
-            if let (Some(row), Some(column), Some(goodput)) = place {
-                by_place
-                    .insert((row.to_string(), column.to_string()), (goodput.mean, doubt(group)));
+            let place = (group.point.get(down), group.point.get(across), measure.of(group));
+            if let (Some(row), Some(column), Some(mean)) = place {
+                by_place.insert((row.to_string(), column.to_string()), (mean, doubt(group)));
             }
         }
         let column = |value: &'a Value| {
             let at = |row: &&Value| by_place.get(&(row.to_string(), value.to_string())).copied();
             let cells: Vec<_> = rows.iter().map(at).collect();
-            let best = cells.iter().flatten().map(|(mean, _)| *mean).fold(0.0, f64::max);
+            let means = cells.iter().flatten().map(|(mean, _)| *mean);
+            let best = means.reduce(|a, b| measure.better(a, b)).unwrap_or(0.0);
             Column { value, cells, best }
         };
         let columns = values.into_iter().map(column).collect();
-        Self { down, across, rows, columns }
+        Self { measure, down, across, rows, columns }
     }
 
     /// Whether there is something to choose: rows that are no condition to be met.
@@ -57,20 +119,19 @@ impl<'a> Matrix<'a> {
     pub(super) fn table(&self) -> Table {
         let mut table = plain();
         let titles = self.columns.iter().map(|column| {
-            let (unit, _) = words::rate_unit(column.best);
-            right(format!("{}\n{unit}", words::value(self.across, column.value)))
+            let value = words::value(self.across, column.value);
+            right(format!("{value}\n{}", self.measure.unit(column.best)).trim_end())
         });
         table.set_header(std::iter::once(Cell::new("")).chain(titles));
         let stars = self.marks_the_best();
         for (index, row) in self.rows.iter().enumerate() {
             let cells = self.columns.iter().map(|column| {
                 let Some((mean, doubt)) = column.cells[index] else { return right("-") };
-                let is_best = stars && mean > 0.0 && mean >= column.best;
-                let (_, unit) = words::rate_unit(column.best);
+                let is_best = stars && mean > 0.0 && mean.total_cmp(&column.best).is_eq();
                 right(format!(
                     "{}{doubt}{}",
                     if is_best { "*" } else { "" },
-                    words::digits(mean / unit)
+                    self.measure.write(mean, column.best)
                 ))
             });
             table.add_row(std::iter::once(right(words::value(self.down, row))).chain(cells));

@@ -9,7 +9,7 @@ use maxseg_core::outcome::Outcome;
 use maxseg_core::results::{Group, Row};
 
 use super::axes::{identity, keys};
-use super::matrix::Matrix;
+use super::matrix::{Matrix, Measure};
 use super::words;
 use crate::printer::Printer;
 
@@ -38,20 +38,20 @@ fn goes_down(a: &str, b: &str) -> bool {
     is_size_key(a) || (!is_size_key(b) && words::is_setting(a) && !words::is_setting(b))
 }
 
-/// A matrix for each engine, and whether the best of their columns are marked.
+/// A matrix for each measure and engine, and whether the best of their columns are marked.
 fn matrices(groups: &[Group<'_>], down: &str, across: &str, printer: Printer) -> (String, bool) {
     let mut has_star = false;
-    let texts: Vec<String> = engines(groups)
-        .iter()
-        .map(|engine| {
-            let of_engine: Vec<_> = groups.iter().filter(|group| group.engine == *engine).collect();
-            let matrix = Matrix::new(&of_engine, down, across);
+    let mut texts = Vec::new();
+    for measure in Measure::known(groups) {
+        for engine in engines(groups) {
+            let of_engine: Vec<_> = groups.iter().filter(|group| group.engine == engine).collect();
+            let matrix = Matrix::new(measure, &of_engine, down, across);
             has_star |= matrix.marks_the_best();
             let (down, across) = (words::title(down), words::title(across));
-            let heading = format!("Goodput by {engine}: {down} down, {across} across");
-            format!("{}\n{}", printer.bold(&heading), lines(&matrix.table()))
-        })
-        .collect();
+            let heading = format!("{} by {engine}: {down} down, {across} across", measure.title());
+            texts.push(format!("{}\n{}", printer.bold(&heading), lines(&matrix.table())));
+        }
+    }
     (texts.join("\n"), has_star)
 }
 
@@ -114,6 +114,9 @@ fn long(groups: &[Group<'_>], axes: &[&str]) -> Table {
     if both {
         header.push(right("model/sim"));
     }
+    let has_requests = groups.iter().any(|group| request_time(group) != dash());
+    let asking: &[EngineName] = if has_requests { &engines } else { &[] };
+    header.extend(asking.iter().map(|engine| right(format!("request by {engine}"))));
     header.extend(details.iter().map(|detail| right(detail.title)));
     header.push(Cell::new("limited by"));
     let mut table = plain();
@@ -128,6 +131,7 @@ fn long(groups: &[Group<'_>], axes: &[&str]) -> Table {
         if both {
             row.push(right(ratio(of(EngineName::Model), of(EngineName::Sim))));
         }
+        row.extend(asking.iter().map(|engine| right(of(*engine).map_or_else(dash, request_time))));
         row.extend(details.iter().map(|detail| right(detail.show(best))));
         row.push(Cell::new(best.limited_by().map_or("-", |limit| limit.word())));
         table.add_row(row);
@@ -149,6 +153,13 @@ fn goodput(group: &Group<'_>) -> String {
     }
 }
 
+/// The mean time from request to reply.
+fn request_time(group: &Group<'_>) -> String {
+    let time = |mean: f64| format!("{}{}", doubt(group), words::time(mean));
+    let summary = group.summary(|outcome| outcome.request_mean_s);
+    summary.map_or_else(dash, |summary| time(summary.mean))
+}
+
 fn ratio(model: Option<&Group<'_>>, sim: Option<&Group<'_>>) -> String {
     match (model.and_then(Group::goodput), sim.and_then(Group::goodput)) {
         (Some(model), Some(sim)) if sim.mean > 0.0 => format!("{:.2}", model.mean / sim.mean),
@@ -165,10 +176,11 @@ struct Detail {
     always: bool,
 }
 
-const DETAILS: [Detail; 7] = [
+const DETAILS: [Detail; 8] = [
     Detail { title: "RTT", of: |o| o.rtt_mean_s, write: words::time, always: false },
     Detail { title: "ping", of: |o| o.ping_mean_s, write: words::time, always: false },
     Detail { title: "ping p99", of: |o| o.ping_p99_s, write: words::time, always: false },
+    Detail { title: "request p99", of: |o| o.request_p99_s, write: words::time, always: false },
     Detail { title: "queue forward", of: |o| o.queue_mean_s, write: words::time, always: true },
     Detail { title: "lost", of: |o| o.segment_loss, write: words::percent, always: true },
     Detail {

@@ -106,6 +106,26 @@ fn several_flows_are_shown_one_by_one() {
 }
 
 #[test]
+fn request_times_stand_beside_goodput_and_the_shortest_is_best() {
+    let asked = |mut row: Row, seconds: f64| {
+        row.outcome.request_mean_s = Some(seconds);
+        row.outcome.requests = Some(10);
+        row
+    };
+    let rows = [asked(model(&json!({}), 1e6), 0.4), asked(sim(&json!({}), 1e6), 0.5)];
+    let text = results(&rows, Printer::silent());
+    for wanted in ["request by model", "request by sim", "400 ms", "500 ms"] {
+        assert!(text.contains(wanted), "no {wanted:?} in\n{text}");
+    }
+    let at = |mss: u64, rate: f64| json!({ "sender.mss": mss, "hop.radio.errors.rate": rate });
+    let rows =
+        [(88, 0.3), (536, 0.2), (1460, 0.25)].map(|(mss, s)| asked(sim(&at(mss, 0.1), 1e6), s));
+    let text = results(&rows, Printer::silent());
+    assert!(text.contains("Mean request time by sim") && text.contains("*200 ms"), "{text}");
+    assert!(!text.contains("*250 ms") && !text.contains("*300 ms"), "{text}");
+}
+
+#[test]
 fn formulas_are_drawn_within_their_range_only() {
     let at = |mss: u64| json!({ "sender.mss": mss });
     let rows: Vec<Row> = [(100, false), (200, false), (300, true), (400, false)]

@@ -34,7 +34,7 @@ pub(crate) fn results(rows: &[Row], printer: Printer) -> String {
 fn flows(groups: &[Group<'_>], scenario: &Scenario, printer: Printer) -> String {
     let of_flows = flow_lines(groups, scenario);
     let heading = printer.bold("Flow by flow");
-    match of_flows.len() {
+    match of_flows.lines.len() {
         0 => String::new(),
         n if n > MOST_FLOW_LINES && !printer.is_verbose() => {
             format!(

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use maxseg_core::engine::{EngineName, Sample};
 use maxseg_core::results::{Row, RowKey};
-use maxseg_core::scenario::{FlowKind, Point};
+use maxseg_core::scenario::Point;
 use maxseg_core::units::{Time, approx};
 use serde::{Deserialize, Serialize};
 
@@ -82,7 +82,7 @@ fn rounded_up(value: f64) -> f64 {
 
 /// How many TCP senders a run has.
 fn senders(point: &Point) -> u128 {
-    point.scenario.flows.iter().filter(|flow| flow.kind == FlowKind::Bulk).count() as u128
+    point.scenario.flows.iter().filter(|flow| flow.kind.is_tcp()).count() as u128
 }
 
 /// A line of the index.

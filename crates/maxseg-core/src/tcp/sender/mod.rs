@@ -4,6 +4,7 @@ mod black_hole;
 mod handshake;
 mod loss;
 mod output;
+mod passive;
 mod persist;
 mod sack;
 mod timer;
@@ -180,7 +181,7 @@ impl Sender {
             let window_update = u64::from(segment.window) != self.peer_window;
             self.peer_window = u64::from(segment.window);
             self.end_persist(now);
-            if self.max > self.una && !window_update && !segment.syn {
+            if self.max > self.una && !window_update && self.may_be_duplicate(segment) {
                 self.on_duplicate_ack(now, segment);
             } else {
                 self.open_up(u32::MAX, 0);
@@ -273,7 +274,7 @@ impl Sender {
     fn congestion_sample(&self) -> CongestionSample {
         CongestionSample {
             // RFC 5681 §3.2 step 2: without what limited transmit has added.
-            in_flight: Bytes::new(self.max - self.una - self.limited_sent),
+            in_flight: Bytes::new((self.max - self.una).saturating_sub(self.limited_sent)),
             peer_window: Bytes::new(self.peer_window),
         }
     }

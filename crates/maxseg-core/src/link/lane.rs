@@ -30,6 +30,12 @@ impl<P> Lane<P> {
         self.packets.insert(self.packets.len() - behind, (at, packet));
     }
 
+    /// The same for one that arrives before all others, or with the first of them.
+    pub fn push_first(&mut self, at: Time, packet: P) {
+        debug_assert!(at <= self.next_arrival(), "it arrives before all others");
+        self.packets.push_front((at, packet));
+    }
+
     /// When the next packet arrives; [`Time::NEVER`] when none is on its way.
     #[inline]
     pub fn next_arrival(&self) -> Time {

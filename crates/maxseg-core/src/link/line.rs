@@ -149,6 +149,11 @@ impl<P: Cargo> Line<P> {
         self.arriving.drop_front();
     }
 
+    /// A packet that has reached its host at `now` is the next to do so, again.
+    pub fn put_back(&mut self, now: Time, packet: P) {
+        self.arriving.push_first(now, packet);
+    }
+
     /// When something happens on the way next: call [`Line::advance`] then, after everything that hosts
     /// send at that instant. [`Time::NEVER`] for a computed path.
     pub fn next_event(&self) -> Time {

@@ -1,5 +1,6 @@
 //! From what a file says to a complete, checked scenario.
 
+use super::host::check_hosts_keep_up;
 use super::resolve_link::{LinkKeys, check_link};
 use super::spec::{
     EndName, FlowEntry, FlowKindName, HopEntry, RateCounts, ReverseEntry, ScenarioSpec, UntilEntry,
@@ -54,6 +55,7 @@ impl ScenarioSpec {
         };
         check_flows_fit(&scenario)?;
         check_windows_open(&scenario)?;
+        check_hosts_keep_up(&scenario)?;
         Ok(scenario)
     }
 

@@ -7,6 +7,7 @@
 //! bound.
 
 mod flow;
+mod host;
 mod notices;
 mod tally;
 mod tap;

@@ -1,6 +1,7 @@
 //! The simulated world: two directions of a path, some flows, one clock.
 
 use super::flow::{Cargo, Connection, Packet, RunningFlow, Traffic};
+use super::host::{Departure, Hosts};
 use super::notices::Notices;
 use super::tap::{CapturePoint, Eyes};
 use crate::engine::{Continue, EngineError, Sample, Watch};
@@ -27,13 +28,15 @@ pub(super) struct World<E> {
 /// The two directions between the hosts.
 #[derive(Debug)]
 pub(super) struct Net<E> {
-    to_receiver: Line<Packet>,
-    to_sender: Line<Packet>,
+    pub(super) to_receiver: Line<Packet>,
+    pub(super) to_sender: Line<Packet>,
+    /// Where some host takes time for packets.
+    pub(super) hosts: Option<Box<Hosts>>,
     notices: Notices,
     eyes: E,
     /// Before this no timer of any flow expires, no notice arrives, and nothing happens on the way that
     /// is not known yet.
-    wake: Time,
+    pub(super) wake: Time,
 }
 
 /// How many events pass between two looks at the watcher.
@@ -73,6 +76,7 @@ impl<E: Eyes> World<E> {
             net: Net {
                 to_receiver: line(&forward),
                 to_sender: line(&reverse),
+                hosts: Hosts::new(scenario),
                 notices: Notices::new(scenario),
                 eyes,
                 wake: flows.iter().map(RunningFlow::deadline).min().unwrap_or(Time::NEVER),
@@ -112,7 +116,8 @@ impl<E: Eyes> World<E> {
     /// at `end`. At one instant arrivals at the receiver go first, then timers, then arrivals at the
     /// sender: in ns-2 what was scheduled first goes first, and there a data packet's arrival is set
     /// when it leaves its last queue, a retransmission timeout a round trip or more before, and an
-    /// acknowledgement's arrival last.
+    /// acknowledgement's arrival last. Where hosts take time for packets, what they are through with comes
+    /// behind all of these.
     fn run_until(&mut self, end: Time, watch: &mut dyn Watch) -> Result<(), EngineError> {
         loop {
             while self.until_look > 0 {
@@ -139,10 +144,31 @@ impl<E: Eyes> World<E> {
         }
     }
 
-    /// The next packet reaches the host at `end`. It is looked at where it lies: moving it costs more than
-    /// all that it brings about.
+    /// The next packet reaches the host at `end`.
     #[inline]
     fn arrive(&mut self, end: End) {
+        if E::LOOK {
+            self.see_arrival(end);
+        }
+        if self.net.hosts.is_some() && self.net.begin_to_hear(self.now, end) {
+            return;
+        }
+        self.hear(end);
+    }
+
+    fn see_arrival(&mut self, end: End) {
+        if let Some(packet) = self.net.line_towards(end).first_arriving() {
+            let packet = packet.clone();
+            let shape = self.flows[packet.flow as usize].shape(&packet);
+            let view = self.net.eyes.look_again(end.other(), &packet, shape);
+            self.net.eyes.see(self.now, CapturePoint::Host(end), false, view);
+        }
+    }
+
+    /// The host at `end` hears of the next packet. It is looked at where it lies: moving it costs more than
+    /// all that it brings about.
+    #[inline]
+    pub(super) fn hear(&mut self, end: End) {
         let now = self.now;
         let line = match end {
             End::Receiver => &mut self.net.to_receiver,
@@ -153,10 +179,6 @@ impl<E: Eyes> World<E> {
         };
         let index = packet.flow;
         let flow = &mut self.flows[index as usize];
-        if E::LOOK {
-            let view = self.net.eyes.look_again(end.other(), packet, flow.shape(packet));
-            self.net.eyes.see(now, CapturePoint::Host(end), false, view);
-        }
         let mut reply = None;
         match (&mut flow.traffic, &mut packet.cargo) {
             (Traffic::Tcp(connection), Cargo::Segment(segment)) => {
@@ -203,7 +225,7 @@ impl<E: Eyes> World<E> {
         if self.net.next_event() <= self.now {
             if sender_hears {
                 self.arrive(End::Sender);
-            } else {
+            } else if !self.finish_work() {
                 self.net.advance(self.now, &mut self.flows);
             }
         }
@@ -274,12 +296,36 @@ impl<E> Net<E> {
             End::Sender => &self.to_sender,
         }
     }
+
+    /// The same, to change it.
+    pub(super) fn line_towards(&mut self, end: End) -> &mut Line<Packet> {
+        match end {
+            End::Receiver => &mut self.to_receiver,
+            End::Sender => &mut self.to_sender,
+        }
+    }
 }
 
 impl<E: Eyes> Net<E> {
     /// The host at `from` sends `packet`. Gives when it is lost, if that is known.
     #[inline(always)]
     fn send(
+        &mut self,
+        now: Time,
+        from: End,
+        packet: Packet,
+        shape: IpPacket,
+        passage: Passage,
+    ) -> Option<Time> {
+        if self.hosts.is_some() {
+            return self.send_by_host(now, from, Departure { packet, shape, passage });
+        }
+        self.put_on_wire(now, from, packet, shape, passage)
+    }
+
+    /// A packet leaves the host at `from` for its first link. Gives when it is lost, if that is known.
+    #[inline(always)]
+    pub(super) fn put_on_wire(
         &mut self,
         now: Time,
         from: End,
@@ -322,7 +368,8 @@ impl<E: Eyes> Net<E> {
 
     /// When something happens on the way that is not known yet.
     fn next_event(&self) -> Time {
-        self.to_receiver.next_event().min(self.to_sender.next_event())
+        let hosts = self.hosts.as_ref().map_or(Time::NEVER, |hosts| hosts.next_event());
+        self.to_receiver.next_event().min(self.to_sender.next_event()).min(hosts)
     }
 
     /// Whatever happens on the way up to `now`.

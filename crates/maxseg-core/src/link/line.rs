@@ -2,7 +2,7 @@
 
 use super::parcel::{Cargo, Passage};
 use super::stages::Stages;
-use super::{Counters, Fate, Lane, Route};
+use super::{Counters, Fate, Glimpse, Lane, Route};
 use crate::framing::IpPacket;
 use crate::path::LinkSpec;
 use crate::units::Time;
@@ -64,11 +64,11 @@ impl<P: Cargo> Line<P> {
         shape: impl Into<IpPacket>,
         passage: Passage,
     ) -> Sent {
-        self.send_seen(now, packet, shape.into(), passage, |_, _, _| ())
+        self.send_seen(now, packet, shape.into(), passage, |_| ())
     }
 
-    /// The same, telling of each link that the packet comes to which it is, when, and what becomes of the
-    /// packet there; as far as that is known now, and the packet stays one and whole.
+    /// The same, telling of the packet wherever it will come, as far as that is known now: see also
+    /// [`Line::poll_glimpse`].
     #[inline(always)]
     pub fn send_seen(
         &mut self,
@@ -76,13 +76,15 @@ impl<P: Cargo> Line<P> {
         packet: P,
         shape: IpPacket,
         passage: Passage,
-        seen: impl FnMut(usize, Time, Fate),
+        mut seen: impl FnMut(Glimpse),
     ) -> Sent {
         if let Form::Computed(route) = &mut self.form
             && route.keeps_whole(shape)
         {
-            return match route.admit_seen(now, shape, seen) {
+            let at_link = |link, at, fate| seen(Glimpse::of_whole(link, at, fate));
+            return match route.admit_seen(now, shape, at_link) {
                 Fate::Arrives(at) => {
+                    seen(Glimpse::of_arrival(at));
                     self.arriving.push(at, packet);
                     Sent::OnItsWay
                 }
@@ -92,11 +94,18 @@ impl<P: Cargo> Line<P> {
                 | Fate::TooBig { .. }) => Sent::Lost(lost),
             };
         }
-        self.send_any(now, packet, shape, passage)
+        self.send_any(now, packet, shape, passage, seen)
     }
 
     #[cold]
-    fn send_any(&mut self, now: Time, packet: P, shape: IpPacket, passage: Passage) -> Sent {
+    fn send_any(
+        &mut self,
+        now: Time,
+        packet: P,
+        shape: IpPacket,
+        passage: Passage,
+        seen: impl FnMut(Glimpse),
+    ) -> Sent {
         let arriving = &mut self.arriving;
         match &mut self.form {
             Form::Computed(route) => {
@@ -107,7 +116,8 @@ impl<P: Cargo> Line<P> {
                     }
                     arriving.insert(at, packet);
                 };
-                route.admit_any(now, shape, passage, deliver).map_or(Sent::OnItsWay, Sent::Lost)
+                let lost = route.admit_any(now, shape, passage, seen, deliver);
+                lost.map_or(Sent::OnItsWay, Sent::Lost)
             }
             Form::Staged(stages) => {
                 stages.send(now, packet, shape, passage, arriving);
@@ -167,6 +177,36 @@ impl<P: Cargo> Line<P> {
     pub fn advance(&mut self, now: Time) {
         if let Form::Staged(stages) = &mut self.form {
             stages.advance(now, &mut self.arriving);
+        }
+    }
+
+    /// Somebody looks at what passes: what is not told when it is sent, [`Line::poll_glimpse`] tells.
+    pub fn watch(&mut self) {
+        if let Form::Staged(stages) = &mut self.form {
+            stages.watch();
+        }
+    }
+
+    /// What was seen next of packets that [`Line::send`] let go.
+    pub fn poll_glimpse(&mut self) -> Option<(P, Glimpse)> {
+        match &mut self.form {
+            Form::Computed(_) => None,
+            Form::Staged(stages) => stages.poll_glimpse(),
+        }
+    }
+
+    /// Nothing more will happen: [`Line::poll_glimpse`] tells of what is on its way as far as it has come.
+    pub fn close(&mut self) {
+        if let Form::Staged(stages) = &mut self.form {
+            stages.close_log();
+        }
+    }
+
+    /// All that passed before this has been told, or is known to [`Line::poll_glimpse`].
+    pub fn seen_until(&self) -> Time {
+        match &self.form {
+            Form::Computed(_) => Time::NEVER,
+            Form::Staged(stages) => stages.seen_until(),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::flow::{Cargo, Connection, Packet, RunningFlow, Traffic};
 use super::host::{Departure, Hosts};
 use super::notices::Notices;
-use super::tap::{CapturePoint, Eyes};
+use super::tap::Eyes;
 use crate::engine::{Continue, EngineError, Sample, Watch};
 use crate::framing::IpPacket;
 use crate::link::{Fate, Line, Passage, Sent};
@@ -32,8 +32,8 @@ pub(super) struct Net<E> {
     pub(super) to_sender: Line<Packet>,
     /// Where some host takes time for packets.
     pub(super) hosts: Option<Box<Hosts>>,
-    notices: Notices,
-    eyes: E,
+    pub(super) notices: Notices,
+    pub(super) eyes: E,
     /// Before this no timer of any flow expires, no notice arrives, and nothing happens on the way that
     /// is not known yet.
     pub(super) wake: Time,
@@ -60,6 +60,13 @@ impl<E: Eyes> World<E> {
         eyes: E,
         line: impl Fn(&[(&LinkSpec, String)]) -> Line<Packet>,
     ) -> Self {
+        let line = |links: &[(&LinkSpec, String)]| {
+            let mut line = line(links);
+            if E::LOOK {
+                line.watch();
+            }
+            line
+        };
         let hops = &scenario.path.hops;
         let forward: Vec<(&LinkSpec, String)> =
             hops.iter().map(|hop| (&hop.forward, format!("hop.{}", hop.name))).collect();
@@ -147,22 +154,10 @@ impl<E: Eyes> World<E> {
     /// The next packet reaches the host at `end`.
     #[inline]
     fn arrive(&mut self, end: End) {
-        if E::LOOK {
-            self.see_arrival(end);
-        }
         if self.net.hosts.is_some() && self.net.begin_to_hear(self.now, end) {
             return;
         }
         self.hear(end);
-    }
-
-    fn see_arrival(&mut self, end: End) {
-        if let Some(packet) = self.net.line_towards(end).first_arriving() {
-            let packet = packet.clone();
-            let shape = self.flows[packet.flow as usize].shape(&packet);
-            let view = self.net.eyes.look_again(end.other(), &packet, shape);
-            self.net.eyes.see(self.now, CapturePoint::Host(end), false, view);
-        }
     }
 
     /// The host at `end` hears of the next packet. It is looked at where it lies: moving it costs more than
@@ -265,7 +260,9 @@ impl<E: Eyes> World<E> {
                 connection.sender.account(self.now);
             }
         }
-        self.net.eyes.close(self.now);
+        if E::LOOK {
+            self.close_eyes();
+        }
     }
 
     fn sample(&self, at: Time, watch: &mut dyn Watch) {
@@ -340,19 +337,20 @@ impl<E: Eyes> Net<E> {
         let flow = packet.flow;
         let eyes = &mut self.eyes;
         let view = eyes.look(now, from, &mut packet, shape);
-        eyes.see(now, CapturePoint::Host(from), false, view);
         let last = line.last_hop();
-        let sent = line.send_seen(now, packet, shape, passage, |index, at, fate| {
-            let hop = if from == End::Sender { index } else { last - index };
-            if !matches!(fate, Fate::Refused(_)) {
-                let damaged = matches!(fate, Fate::Damaged(_));
-                eyes.see(at, CapturePoint::Hop(hop), damaged, view);
-            }
+        let sent = line.send_seen(now, packet, shape, passage, |glimpse| {
+            eyes.glimpse(view, from, last, glimpse);
         });
         match sent {
             Sent::OnItsWay => None,
-            Sent::Lost(fate) => Some(self.on_loss(from, passage, flow, fate)),
+            Sent::Lost(fate) => {
+                if E::LOOK {
+                    self.see_notice(from, passage, view, fate);
+                }
+                Some(self.on_loss(from, passage, flow, fate))
+            }
             Sent::Undecided => {
+                self.eyes.wait(now);
                 self.wake = self.wake.min(line.next_event()).max(now);
                 None
             }
@@ -376,6 +374,9 @@ impl<E: Eyes> Net<E> {
     fn advance(&mut self, now: Time, flows: &mut [RunningFlow]) {
         self.to_receiver.advance(now);
         self.to_sender.advance(now);
+        if E::LOOK {
+            self.look_at_lines(flows);
+        }
         for from in [End::Sender, End::Receiver] {
             let line = |net: &mut Self| match from {
                 End::Sender => net.to_receiver.poll_loss(),
@@ -383,6 +384,10 @@ impl<E: Eyes> Net<E> {
             };
             while let Some((packet, fate)) = line(self) {
                 let flow = &mut flows[packet.flow as usize];
+                if E::LOOK {
+                    let view = self.eyes.look_again(from, &packet, flow.shape(&packet));
+                    self.see_notice(from, flow.passage(from), view, fate);
+                }
                 let at = self.on_loss(from, flow.passage(from), packet.flow, fate);
                 if packet.counts() {
                     flow.losses.push(now, at);

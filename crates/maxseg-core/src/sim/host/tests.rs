@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::super::tap::{Blind, CapturePoint, PacketView, Sighting, Tap};
+use super::super::tap::{Blind, CapturePoint, Loss, PacketView, Sighting, Tap};
 use super::super::{Outcome, Sim, World};
 use super::*;
 use crate::engine::{Engine, Unwatched};
@@ -150,7 +150,7 @@ proptest! {
             let points = [CapturePoint::Host(End::Sender), CapturePoint::Hop(0), CapturePoint::Host(End::Receiver)];
             points.map(|point| {
                 let here = seen.iter().filter(|sighting| sighting.point == point);
-                here.map(|sighting| (sighting.packet, sighting.damaged)).collect::<Vec<(PacketView, bool)>>()
+                here.map(|sighting| (sighting.packet, sighting.lost)).collect::<Vec<(PacketView, Option<Loss>)>>()
             })
         };
         prop_assert_eq!(order("packet_cost = \"1 ns\""), order(""));

@@ -5,6 +5,7 @@
 mod pcap {
     mod peers;
     pub(crate) mod runs;
+    mod staged;
 }
 
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! News of packets that were too large for a hop, on its way back (RFC 1191 §4, RFC 8201).
 
-use crate::framing::IpVersion;
+use crate::framing::{ICMP_ECHO_HEADER, IpVersion, ip_header, largest_quote};
 use crate::link::{Fate, Lane};
 use crate::path::{IcmpPolicy, LinkSpec};
 use crate::scenario::{End, Scenario};
@@ -52,13 +52,9 @@ impl Way {
     }
 }
 
-/// With as much of the packet as RFC 792 asks for (IP header and 8 bytes), or RFC 4443 §3.2 (what fits
-/// the smallest MTU).
-const fn notice_bytes(ip: IpVersion) -> Bytes {
-    match ip {
-        IpVersion::V4 => Bytes::new(56),
-        IpVersion::V6 => Bytes::new(1280),
-    }
+/// With as much of the packet as is ever quoted.
+fn notice_bytes(ip: IpVersion) -> Bytes {
+    ip_header(ip) + ICMP_ECHO_HEADER + largest_quote(ip)
 }
 
 impl Notices {

@@ -21,7 +21,7 @@ use super::runs::{BUSY, Capture, captured};
 
 /// Whether `program` can be run; says what is skipped if not.
 #[expect(clippy::print_stdout, reason = "what cannot run here is said, with its reason")]
-fn installed(program: &str) -> bool {
+pub(super) fn installed(program: &str) -> bool {
     let there = Command::new(program).arg("-v").output().is_ok();
     if !there {
         println!("skipped: {program} is not installed (apt-get install {program})");
@@ -31,7 +31,7 @@ fn installed(program: &str) -> bool {
 
 /// The packets of `file` that tshark finds to be as `filter` says, with every checksum looked at: of
 /// each these fields, set apart by tabs.
-fn tshark(file: &Path, filter: &str, fields: &[&str]) -> Vec<String> {
+pub(super) fn tshark(file: &Path, filter: &str, fields: &[&str]) -> Vec<String> {
     let mut command = Command::new("tshark");
     for preference in ["ip", "tcp", "udp"] {
         command.args(["-o", &format!("{preference}.check_checksum:TRUE")]);
@@ -120,8 +120,8 @@ fn tshark_finds_nothing_wrong() {
 }
 
 /// What tshark calls malformed, and all else that it calls an error, such as a wrong checksum.
-const FAULTY: &str = "_ws.malformed || _ws.expert.severity == error";
-const NONE: [String; 0] = [];
+pub(super) const FAULTY: &str = "_ws.malformed || _ws.expert.severity == error";
+pub(super) const NONE: [String; 0] = [];
 
 #[test]
 fn tshark_counts_the_retransmissions_that_the_simulator_counts() {

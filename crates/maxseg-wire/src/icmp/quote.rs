@@ -112,7 +112,8 @@ mod tests {
             }
             _ => panic!("{ends:?}"),
         }
-        let tcp = Tcp { source_port: 1, destination_port: 9, seq, flags: Flags::ACK, ..Tcp::default() };
+        let tcp =
+            Tcp { source_port: 1, destination_port: 9, seq, flags: Flags::ACK, ..Tcp::default() };
         tcp.encode(&[], ends, Payload::Zeros(payload), &mut bytes).unwrap();
         bytes.resize(bytes.len() + payload, 0);
         bytes
@@ -141,7 +142,10 @@ mod tests {
             let mut bytes = Vec::new();
             Message::TooBig { mtu: 1400 }.encode(ends, Payload::Bytes(quote), &mut bytes);
             let icmp = Icmp::decode(&bytes, bytes.len(), ends).unwrap();
-            assert_eq!((icmp.message, icmp.checksum), (Message::TooBig { mtu: 1400 }, Checksum::Good));
+            assert_eq!(
+                (icmp.message, icmp.checksum),
+                (Message::TooBig { mtu: 1400 }, Checksum::Good)
+            );
             let quoted = icmp.quoted().unwrap();
             assert_eq!((quoted.packet.payload.len(), quoted.packet.payload_len), (there, 1480));
             assert_eq!(quoted.packet.length, Length::Cut(header + 1480 - quote.len()));
@@ -157,11 +161,8 @@ mod tests {
             .encode(&[], 8, &mut bytes)
             .unwrap();
         bytes.extend([1; 8]);
-        let icmp = Icmp {
-            message: Message::TooBig { mtu: 68 },
-            body: &bytes,
-            checksum: Checksum::Good,
-        };
+        let icmp =
+            Icmp { message: Message::TooBig { mtu: 68 }, body: &bytes, checksum: Checksum::Good };
         let quoted = icmp.quoted().unwrap();
         assert_eq!((quoted.flow, quoted.packet.fragment.unwrap().offset), (None, 552));
     }

@@ -120,11 +120,7 @@ impl Tap for Recorder {
 }
 
 /// Says what the file holds, and names its capture points.
-fn begin(
-    scenario: &Scenario,
-    places: &Places,
-    out: File,
-) -> io::Result<Writer<BufWriter<File>>> {
+fn begin(scenario: &Scenario, places: &Places, out: File) -> io::Result<Writer<BufWriter<File>>> {
     let comment = format!(
         "{}simulated, seed {}, scenario {}; time 0 is the run's beginning",
         match scenario.name.as_str() {

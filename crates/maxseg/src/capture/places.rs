@@ -27,7 +27,8 @@ pub(super) struct Places {
 impl Places {
     pub(super) fn new(scenario: &Scenario) -> Self {
         let flows = scenario.flows.iter();
-        let flows = flows.map(|flow| [End::Sender, End::Receiver].map(|end| scenario.host(flow, end)));
+        let flows =
+            flows.map(|flow| [End::Sender, End::Receiver].map(|end| scenario.host(flow, end)));
         let flows: Vec<[Host; 2]> = flows.collect();
         let hops: Vec<String> = scenario.path.hops.iter().map(name_of).collect();
         let mut others: Vec<Host> = Vec::new();
@@ -42,17 +43,24 @@ impl Places {
     /// What each interface is called and what it is, in the order of their numbers.
     pub(super) fn interfaces(&self, path: &[HopSpec]) -> Vec<(String, String)> {
         let host = |name: &str| (name.to_owned(), format!("at the {name}"));
-        let hops = self.hops.iter().zip(path).map(|(name, hop)| (name.clone(), describe(name, hop)));
+        let hops =
+            self.hops.iter().zip(path).map(|(name, hop)| (name.clone(), describe(name, hop)));
         let others = self.others.iter().map(|host| {
             let hop = &self.hops[host.hop];
             match host.end {
-                End::Sender => (format!("sender.{hop}"), format!("at a sender whose first hop is {hop}")),
+                End::Sender => {
+                    (format!("sender.{hop}"), format!("at a sender whose first hop is {hop}"))
+                }
                 End::Receiver => {
                     (format!("receiver.{hop}"), format!("at a receiver whose last hop is {hop}"))
                 }
             }
         });
-        std::iter::once(host("sender")).chain(hops).chain([host("receiver")]).chain(others).collect()
+        std::iter::once(host("sender"))
+            .chain(hops)
+            .chain([host("receiver")])
+            .chain(others)
+            .collect()
     }
 
     /// The number of the interface at which something is seen.

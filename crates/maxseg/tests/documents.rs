@@ -145,8 +145,8 @@ fn hosts_take_what_the_wire_leaves_of_the_notes_times() {
     assert!(apart.abs() < 3000.0 * 0.5e-6, "{apart}");
     let left = note[1] - with[1];
     assert!((0.86..0.88).contains(&left), "{left} s fixed");
-    let none = ["--set", "sender.packet_cost=0 s", "--set", "receiver.packet_cost=0 s"];
-    let without = seconds(&none);
+    let free = ["--set", "sender.packet_cost=0 s", "--set", "receiver.packet_cost=0 s"];
+    let without = seconds(&free);
     assert!(with[0] - without[0] > 0.6, "small segments wait for the hosts");
     assert!(with[1] - without[1] < 0.02, "large ones for the wire");
 }

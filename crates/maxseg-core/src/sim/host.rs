@@ -9,6 +9,7 @@
 //! priorities, and no batches.
 
 use super::flow::{Packet, RunningFlow};
+use super::notices::Notice;
 use super::tap::Eyes;
 use super::world::{Net, World};
 use crate::framing::IpPacket;
@@ -42,6 +43,8 @@ struct Processor {
 enum Work {
     /// A packet has come, for the flow to hear of.
     Hear(Packet),
+    /// The news that a packet was too large has come, a packet itself.
+    HearNews(Notice),
     /// A packet is to be put on the first link.
     Send(Departure),
 }
@@ -148,6 +151,18 @@ impl<E: Eyes> Net<E> {
         true
     }
 
+    /// News waits for its host. Gives `false` where the host takes no time.
+    #[cold]
+    pub(super) fn begin_to_hear_news(&mut self, now: Time, notice: Notice) -> bool {
+        let hosts = self.hosts.as_mut();
+        let processor = hosts.and_then(|hosts| hosts.processor(notice.to, notice.flow));
+        let Some(processor) = processor else {
+            return false;
+        };
+        self.wake = self.wake.min(processor.take(now, Work::HearNews(notice)));
+        true
+    }
+
     /// A packet that the host at `from` sends leaves it when its processor is through with it. Gives when it
     /// is lost, if that is known now.
     #[cold]
@@ -176,6 +191,7 @@ impl<E: Eyes> World<E> {
                 self.net.line_towards(end).put_back(now, packet);
                 self.hear(end);
             }
+            Work::HearNews(notice) => self.hear_news(notice),
             Work::Send(Departure { packet, shape, passage }) => {
                 let (flow, counts) = (packet.flow, packet.counts());
                 if let Some(at) = self.net.put_on_wire(now, end, packet, shape, passage)

@@ -283,11 +283,11 @@ impl Eyes for Onlooker<'_> {
         self.seen += 1;
     }
 
-    fn glimpse(&mut self, mut view: PacketView, from: End, last: usize, glimpse: Glimpse) {
+    fn glimpse(&mut self, mut view: PacketView, from: End, last_link: usize, glimpse: Glimpse) {
         let point = match (glimpse.link, from) {
             (None, _) => CapturePoint::Host(from.other()),
             (Some(index), End::Sender) => CapturePoint::Hop(index),
-            (Some(index), End::Receiver) => CapturePoint::Hop(last - index),
+            (Some(index), End::Receiver) => CapturePoint::Hop(last_link - index),
         };
         let lost = match glimpse.fate {
             Fate::Arrives(_) | Fate::Marked(_) => None,

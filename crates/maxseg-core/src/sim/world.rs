@@ -2,7 +2,7 @@
 
 use super::flow::{Cargo, Connection, Packet, RunningFlow, Traffic};
 use super::host::{Departure, Hosts};
-use super::notices::Notices;
+use super::notices::{Notice, Notices};
 use super::tap::Eyes;
 use crate::engine::{Continue, EngineError, Sample, Watch};
 use crate::framing::IpPacket;
@@ -243,11 +243,19 @@ impl<E: Eyes> World<E> {
     fn hear_notices(&mut self) {
         let now = self.now;
         while let Some(notice) = self.net.notices.pop_due(now) {
-            let flow = &mut self.flows[notice.flow as usize];
-            flow.on_frag_needed(now, notice.to, notice.mtu);
-            self.net.pump(now, notice.flow, flow, notice.to);
-            self.net.wake = self.net.wake.min(flow.deadline());
+            if self.net.hosts.is_none() || !self.net.begin_to_hear_news(now, notice) {
+                self.hear_news(notice);
+            }
         }
+    }
+
+    /// A flow learns that one of its packets was too large.
+    pub(super) fn hear_news(&mut self, notice: Notice) {
+        let now = self.now;
+        let flow = &mut self.flows[notice.flow as usize];
+        flow.on_frag_needed(now, notice.to, notice.mtu);
+        self.net.pump(now, notice.flow, flow, notice.to);
+        self.net.wake = self.net.wake.min(flow.deadline());
     }
 
     /// Brings what accumulates over time up to the end.

@@ -40,7 +40,9 @@ pub(crate) fn run(
 }
 
 /// No header is longer: 40 bytes of IPv6, 60 of TCP. A notice's quotation may be, and is cut.
-const SNAP_LEN: u32 = 128;
+const HEADERS: usize = 128;
+/// Fragments are there to the end.
+const SNAP_LEN: u32 = 65_535;
 
 /// Writes what the tap shows.
 struct Recorder {
@@ -80,7 +82,9 @@ impl Recorder {
         self.bytes.clear();
         let encoded = self.packets.encode(&self.places, sighting, &mut self.bytes);
         let length = encoded.map_err(io::Error::other)?;
-        self.bytes.truncate(SNAP_LEN as usize);
+        if !matches!(sighting.form, Form::Fragment(_)) {
+            self.bytes.truncate(HEADERS);
+        }
         let interface = self.places.interface(sighting);
         self.writer.packet(&Packet {
             interface: u32::try_from(interface).map_err(io::Error::other)?,

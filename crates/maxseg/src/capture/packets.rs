@@ -2,7 +2,8 @@
 //!
 //! A host's IPv4 identification counts the packets that it sent, so that a packet is known at every
 //! capture point, and a repetition is told from it. Sequence numbers are the simulator's: the SYN is 0.
-//! Payloads are zeros, which count in every length and checksum and are not written.
+//! Payloads are zeros, which count in every length and checksum and are not written, but for those of
+//! fragments.
 
 use std::net::IpAddr;
 
@@ -77,7 +78,8 @@ impl Packets {
             Form::Fragment(part) => {
                 let (offset, len) = (part.offset as usize, part.len as usize);
                 inner.drain(..offset.min(inner.len()));
-                inner.truncate(len);
+                // Whole: of cut fragments no program puts a packet together.
+                inner.resize(len, 0);
                 let header = self.header(packet, passed);
                 let fragment_offset = u16::try_from(part.offset / 8).unwrap_or(u16::MAX);
                 (Header { fragment_offset, more_fragments: part.more, ..header }, len)

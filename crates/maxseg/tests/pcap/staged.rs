@@ -1,6 +1,6 @@
 //! What happens on the way: fragments, copies, drops by a queue's discipline, packets that are turned back,
 //! and flows over a part of the path. Each once where the path is computed and once where it is staged hop
-//! by hop: CoDel has it staged.
+//! by hop: `CoDel` has it staged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -109,10 +109,14 @@ fn tshark_puts_the_fragments_together() {
         assert_eq!(tshark(&file, FAULTY, &["frame.number"]), NONE);
         capture.write_whole("receiver", &file);
         assert_eq!(tshark(&file, FAULTY, &["frame.number"]), NONE);
+        let from_whole = in_two_passes(&file, "ip.reassembled_in", "ip.reassembled_in");
         // All fragments of a packet say in which frame it is complete; that frame says how many they are.
         let fragments = "ip.flags.mf == 1 || ip.frag_offset > 0";
-        let complete: BTreeSet<String> =
-            in_two_passes(&file, "ip.reassembled_in", "ip.reassembled_in").into_iter().collect();
+        let classic = folder.path().join("point.pcap");
+        capture.write_classic("receiver", &classic);
+        let as_it_is = in_two_passes(&classic, "ip.reassembled_in", "ip.reassembled_in");
+        assert_eq!(as_it_is, from_whole, "with no payload but that of fragments");
+        let complete: BTreeSet<String> = from_whole.into_iter().collect();
         let last =
             tshark(&file, "ip.fragment.count", &["ip.fragment.count", "ip.reassembled.length"]);
         assert_eq!(complete.len(), last.len());

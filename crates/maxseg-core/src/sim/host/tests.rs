@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::super::tap::{Blind, CapturePoint, Loss, PacketView, Sighting, Tap};
+use super::super::tap::{Blind, CapturePoint, Form, Loss, PacketView, Sighting, Tap};
 use super::super::{Outcome, Sim, World};
 use super::*;
 use crate::engine::{Engine, Unwatched};
@@ -100,6 +100,26 @@ fn flows_share_the_host_where_they_meet_and_no_other() {
         assert!((share / left - 1.0).abs() < 0.01, "{hops}: {share} of the host");
         assert!((flows[1].goodput_bps.unwrap() / 200e3 - 1.0).abs() < 0.01);
     }
+}
+
+#[test]
+fn news_of_a_small_mtu_is_a_packet_too() {
+    let narrow = LINK.replace("[[hop]]\n", "[[hop]]\nname = \"narrow\"\nmtu = 1400\n");
+    let far = LINK.replace("[[hop]]\n", "[[hop]]\nname = \"far\"\n");
+    let text = format!(
+        "{LINK}{narrow}{far}[sender]\ninitial_window = \"1 segments\"\npacket_cost = \"4 ms\"\n[until]\ntime = \"1 s\"\n"
+    );
+    let seen = tapped(&text);
+    let at_sender = |news: bool, large: bool| {
+        let here = seen.iter().filter(|s| s.point == CapturePoint::Host(End::Sender));
+        let here = here.filter(|s| matches!(s.form, Form::TooBig { .. }) == news);
+        here.filter(|s| news || (s.packet.from == End::Sender && s.packet.ip_len > 100))
+            .find(|s| news || (s.packet.ip_len > 1400) == large)
+            .unwrap()
+            .at
+    };
+    // The news is heard, then the first smaller segment leaves.
+    assert_eq!(at_sender(false, false), at_sender(true, true) + Time::from_millis(4 + 4));
 }
 
 #[test]

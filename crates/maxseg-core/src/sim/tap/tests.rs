@@ -36,7 +36,7 @@ fn at(seen: &[Sighting], point: CapturePoint) -> Vec<&Sighting> {
 
 /// All that was seen until shortly before the end, in an order that does not hang on who was told first:
 /// of what is on a link at the end, a staged path does not know what becomes of it.
-fn comparable(scenario: &Scenario, seen: Vec<Sighting>) -> Vec<String> {
+fn comparable(scenario: &Scenario, seen: &[Sighting]) -> Vec<String> {
     let end = scenario.until.time.since(Time::from_millis(500));
     let mut seen: Vec<String> = seen
         .iter()
@@ -68,7 +68,7 @@ fn staged_paths_show_what_computed_ones_do() {
         assert!(computed.is_sorted_by_key(|sighting| sighting.at), "{name}");
         assert!(staged.0.is_sorted_by_key(|sighting| sighting.at), "{name}");
         assert!(computed.len() > 5000, "{name}: {}", computed.len());
-        let [staged, computed] = [staged.0, computed].map(|seen| comparable(&scenario, seen));
+        let [staged, computed] = [staged.0, computed].map(|seen| comparable(&scenario, &seen));
         for (a, b) in staged.iter().zip(&computed) {
             assert_eq!(a, b, "{name}");
         }

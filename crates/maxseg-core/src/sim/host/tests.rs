@@ -4,7 +4,6 @@ use super::super::tap::{Blind, CapturePoint, Form, Loss, PacketView, Sighting, T
 use super::super::{Outcome, Sim, World};
 use super::*;
 use crate::engine::{Engine, Unwatched};
-use crate::model::host::HostLimit;
 use crate::outcome::LimitedBy;
 
 const LINK: &str = "[[hop]]\nrate = \"8 Mbit/s\"\ndelay = \"10 ms\"\n";
@@ -77,8 +76,9 @@ fn a_host_bounds_the_rate_by_its_packets() {
                 "{fast}[sender]\nmss = 1000\npacket_cost = \"{sender}\"\n[receiver]\npacket_cost = \"{receiver}\"\n\
                  delayed_ack = {delayed_ack}\n[until]\nbytes = \"4 MB\"\n"
             ));
-            let limit = HostLimit { packet_cost: 1e-3, per_ack, payload: 8000.0 };
-            let share = outcome.goodput_bps.unwrap() / limit.payload_limit();
+            // Each segment, and its part of an acknowledgement.
+            let limit = 8000.0 / (1e-3 * (1.0 + 1.0 / per_ack));
+            let share = outcome.goodput_bps.unwrap() / limit;
             // Handshake and slow start are a few of thousands of packets.
             assert!((0.99..=1.0).contains(&share), "{per_ack} {sender} {receiver}: {share}");
             assert_eq!(outcome.limited_by, Some(LimitedBy::Host), "{outcome:?}");
@@ -92,7 +92,7 @@ fn flows_share_the_host_where_they_meet_and_no_other() {
     let first = LINK.replace("[[hop]]\n", "[[hop]]\nname = \"first\"\n");
     let cbr = "kind = \"cbr\"\nrate = \"200 kbit/s\"\nsize = 100\nrate_counts = \"payload\"\n"; // 250 a second
     let rest = "[sender]\npacket_cost = \"2 ms\"\nmss = 1000\n[receiver]\nwindow = \"40 segments\"\ndelayed_ack = false\n[until]\ntime = \"60 s\"\n";
-    let limit = HostLimit { packet_cost: 2e-3, per_ack: 1.0, payload: 8000.0 }.payload_limit();
+    let limit = 8000.0 / (2.0 * 2e-3);
     for (hops, left) in [("", 0.5), ("hops = [\"second\"]\n", 1.0)] {
         let text = format!("{first}{second}[[flow]]\nkind = \"bulk\"\n[[flow]]\n{cbr}{hops}{rest}");
         let flows = run(&text).flows;

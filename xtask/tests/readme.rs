@@ -35,6 +35,7 @@ fn every_limit_is_explained() {
         LimitedBy::SendBuffer,
         LimitedBy::Bandwidth,
         LimitedBy::Congestion,
+        LimitedBy::Host,
         LimitedBy::PathMtu,
         LimitedBy::Rto,
         LimitedBy::Unknown,

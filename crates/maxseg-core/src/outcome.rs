@@ -104,6 +104,8 @@ pub enum LimitedBy {
     Bandwidth,
     /// Losses kept the congestion window down.
     Congestion,
+    /// A host was busy with packets.
+    Host,
     /// Packets too large for the path.
     PathMtu,
     /// Waiting for the retransmission timer.
@@ -122,6 +124,7 @@ impl LimitedBy {
             Self::SendBuffer => "send-buffer",
             Self::Bandwidth => "bandwidth",
             Self::Congestion => "congestion",
+            Self::Host => "host",
             Self::PathMtu => "path-mtu",
             Self::Rto => "rto",
             Self::Unknown => "unknown",

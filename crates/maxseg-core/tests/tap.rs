@@ -7,7 +7,7 @@ use maxseg_core::engine::{Engine, Unwatched};
 use maxseg_core::outcome::Outcome;
 use maxseg_core::scenario::{End, Scenario};
 use maxseg_core::settings::builtin_stacks;
-use maxseg_core::sim::{CapturePoint, Content, Sighting, Sim, Tap, TcpView};
+use maxseg_core::sim::{CapturePoint, Content, Loss, Sighting, Sim, Tap, TcpView};
 use maxseg_core::units::Time;
 
 /// Two lossy hops and every kind of flow in both directions.
@@ -97,12 +97,13 @@ fn a_packet_passes_the_points_of_its_way_in_order_until_it_is_lost() {
         assert_eq!(passed, points[..passed.len()]);
         assert!(way.iter().all(|sighting| sighting.packet == way[0].packet));
         let last = way.last().unwrap();
-        assert!(way.iter().all(|sighting| !sighting.damaged) || last.damaged);
+        assert!(way[..way.len() - 1].iter().all(|sighting| sighting.lost.is_none()));
+        let is_damaged = last.lost == Some(Loss::Damaged);
         whole += usize::from(passed.len() == 4);
-        damaged += usize::from(last.damaged);
-        refused += usize::from(!last.damaged && passed.len() < 3);
+        damaged += usize::from(is_damaged);
+        refused += usize::from(!is_damaged && passed.len() < 3);
         // Whole on the last link and not arrived: the run ended meanwhile.
-        let under_way = !last.damaged && passed.len() == 3;
+        let under_way = !is_damaged && passed.len() == 3;
         assert!(!under_way || last.at.saturating_add(Time::from_secs(1)) > scenario.until.time);
     }
     assert!(whole > 1000 && damaged > 20 && refused > 20, "{whole} {damaged} {refused}");

@@ -1,6 +1,10 @@
 //! ICMP (RFC 792) and ICMPv6 (RFC 4443): echoes, and packets too big for a hop.
 
+mod quote;
+
 use std::net::IpAddr;
+
+pub use quote::{Quoted, QuotedFlow, quote};
 
 use crate::checksum::{Checksum, Payload, Sum};
 use crate::fields::{Layout, Pass};

@@ -40,6 +40,7 @@ fn every_formula_is_listed_in_its_group() {
         "rto",
         "recovery",
         "ack-path",
+        "host",
         "rfc6349",
         "mathis",
         "pftk",

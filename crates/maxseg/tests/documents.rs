@@ -134,6 +134,23 @@ fn a_mebibyte_takes_the_packets_and_bytes_that_arithmetic_says() {
     }
 }
 
+#[test]
+fn hosts_take_what_the_wire_leaves_of_the_notes_times() {
+    let seconds = |arguments: &[&str]| -> Vec<f64> {
+        simulate("stcp-ftp", arguments).iter().map(|outcome| number(outcome, "elapsed_s")).collect()
+    };
+    let (with, note) = (seconds(&[]), [2.711, 1.966]);
+    // The cost was chosen for this, and has three digits: half of the last, for 2939 packets and more.
+    let apart = (with[0] - with[1]) - (note[0] - note[1]);
+    assert!(apart.abs() < 3000.0 * 0.5e-6, "{apart}");
+    let left = note[1] - with[1];
+    assert!((0.86..0.88).contains(&left), "{left} s fixed");
+    let free = ["--set", "sender.packet_cost=0 s", "--set", "receiver.packet_cost=0 s"];
+    let without = seconds(&free);
+    assert!(with[0] - without[0] > 0.6, "small segments wait for the hosts");
+    assert!(with[1] - without[1] < 0.02, "large ones for the wire");
+}
+
 /// Segment size, window in segments, KiB/s, seconds of ping: the session's table.
 const MODEM: [(u32, u32, f64, f64); 16] = [
     (1460, 12, 1.8, 4.4),

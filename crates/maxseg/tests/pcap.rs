@@ -6,6 +6,7 @@ mod pcap {
     mod peers;
     mod requests;
     pub(crate) mod runs;
+    mod staged;
 }
 
 use std::collections::BTreeMap;

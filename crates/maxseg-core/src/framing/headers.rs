@@ -11,7 +11,7 @@ pub const TCP_TIMESTAMPS: Bytes = Bytes::new(12);
 pub const TCP_SACK_BLOCK: Bytes = Bytes::new(8);
 /// Bytes of the UDP header (RFC 768).
 pub const UDP_HEADER: Bytes = Bytes::new(8);
-/// Bytes of the ICMP echo header (RFC 792).
+/// Bytes of the ICMP header of echoes and of notices (RFC 792, RFC 4443).
 pub const ICMP_ECHO_HEADER: Bytes = Bytes::new(8);
 
 /// Which Internet Protocol carries the packets.
@@ -39,6 +39,15 @@ pub const fn ip_header(version: IpVersion) -> Bytes {
     match version {
         IpVersion::V4 => Bytes::new(20),
         IpVersion::V6 => Bytes::new(40),
+    }
+}
+
+/// Most bytes of a packet that was too large for a hop which the hop's notice quotes: in IPv4 a header
+/// without options and 8 bytes (RFC 792), in IPv6 what fits the smallest MTU (RFC 4443 §2.4 (c)).
+pub const fn largest_quote(version: IpVersion) -> Bytes {
+    match version {
+        IpVersion::V4 => Bytes::new(20 + 8),
+        IpVersion::V6 => Bytes::new(1280 - 40 - 8),
     }
 }
 

@@ -15,7 +15,7 @@ mod tunnel;
 pub use fragments::{Fragment, fragments};
 pub use headers::{
     Headers, ICMP_ECHO_HEADER, IpVersion, TCP_HEADER, TCP_SACK_BLOCK, TCP_TIMESTAMPS, UDP_HEADER,
-    ip_header,
+    ip_header, largest_quote,
 };
 pub use link_layer::{Framing, ethernet_frame};
 pub use packet::IpPacket;

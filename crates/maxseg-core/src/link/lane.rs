@@ -57,6 +57,18 @@ impl<P> Lane<P> {
         self.next_arrival = self.places[self.head].0;
     }
 
+    /// The same for one that arrives before all others, or with the first of them.
+    pub fn push_first(&mut self, at: Time, packet: P) {
+        debug_assert!(at <= self.next_arrival(), "it arrives before all others");
+        if self.len == self.places.len() {
+            self.grow();
+        }
+        self.head = self.place(self.places.len() - 1);
+        self.places[self.head] = (at, Some(packet));
+        self.len += 1;
+        self.next_arrival = at;
+    }
+
     /// When the next packet arrives; [`Time::NEVER`] when none is on its way.
     #[inline(always)]
     pub fn next_arrival(&self) -> Time {
@@ -84,6 +96,14 @@ impl<P> Lane<P> {
         let front = self.head;
         self.step();
         self.places.get_mut(front)?.1.as_mut()
+    }
+
+    /// The next packet.
+    pub fn first(&self) -> Option<&P> {
+        if self.len == 0 {
+            return None;
+        }
+        self.places.get(self.head)?.1.as_ref()
     }
 
     /// The next packet, if it arrives at or before `now`.

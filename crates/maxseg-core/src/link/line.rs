@@ -2,7 +2,7 @@
 
 use super::parcel::{Cargo, Passage};
 use super::stages::Stages;
-use super::{Counters, Fate, Lane, Route};
+use super::{Counters, Fate, Glimpse, Lane, Route};
 use crate::framing::IpPacket;
 use crate::path::LinkSpec;
 use crate::units::Time;
@@ -63,7 +63,19 @@ impl<P: Cargo> Line<P> {
         shape: impl Into<IpPacket>,
         passage: Passage,
     ) -> Sent {
-        let shape = shape.into();
+        self.send_seen(now, packet, shape.into(), passage, |_| ())
+    }
+
+    /// The same, telling of the packet wherever it will come, as far as that is known now: see also
+    /// [`Line::poll_glimpse`].
+    pub fn send_seen(
+        &mut self,
+        now: Time,
+        packet: P,
+        shape: IpPacket,
+        passage: Passage,
+        seen: impl FnMut(Glimpse),
+    ) -> Sent {
         let arriving = &mut self.arriving;
         match &mut self.form {
             Form::Computed(route) => {
@@ -74,7 +86,8 @@ impl<P: Cargo> Line<P> {
                     }
                     arriving.insert(at, packet);
                 };
-                route.admit_any(now, shape, passage, deliver).map_or(Sent::OnItsWay, Sent::Lost)
+                let lost = route.admit_any(now, shape, passage, seen, deliver);
+                lost.map_or(Sent::OnItsWay, Sent::Lost)
             }
             Form::Staged(stages) => {
                 stages.send(now, packet, shape, passage, arriving);
@@ -89,8 +102,7 @@ impl<P: Cargo> Line<P> {
         matches!(&self.form, Form::Computed(route) if route.keeps_whole(shape))
     }
 
-    /// The same for a packet that [`Line::keeps_whole`], telling of each link that the packet comes to
-    /// which it is, when, and when it arrives or what else becomes of it there.
+    /// The same for a packet that [`Line::keeps_whole`].
     ///
     /// # Errors
     /// How it is lost.
@@ -100,10 +112,14 @@ impl<P: Cargo> Line<P> {
         now: Time,
         packet: P,
         shape: IpPacket,
-        seen: impl FnMut(usize, Time, Result<Time, Fate>),
+        mut seen: impl FnMut(Glimpse),
     ) -> Result<(), Fate> {
         if let Form::Computed(route) = &mut self.form {
-            let at = route.pass(now, shape, seen)?;
+            let at = route.pass(now, shape, |link, at, passed| {
+                let fate = passed.map_or_else(|lost| lost, Fate::Arrives);
+                seen(Glimpse::of_whole(link, at, fate));
+            })?;
+            seen(Glimpse::of_arrival(at));
             self.arriving.push(at, packet);
         }
         Ok(())
@@ -136,6 +152,16 @@ impl<P: Cargo> Line<P> {
         self.arriving.take()
     }
 
+    /// The same, without taking it off.
+    pub fn first(&self) -> Option<&P> {
+        self.arriving.first()
+    }
+
+    /// A packet that has reached its host at `now` is the next to do so, again.
+    pub fn put_back(&mut self, now: Time, packet: P) {
+        self.arriving.push_first(now, packet);
+    }
+
     /// When something happens on the way next: call [`Line::advance`] then, after everything that hosts
     /// send at that instant. [`Time::NEVER`] for a computed path.
     pub fn next_event(&self) -> Time {
@@ -149,6 +175,36 @@ impl<P: Cargo> Line<P> {
     pub fn advance(&mut self, now: Time) {
         if let Form::Staged(stages) = &mut self.form {
             stages.advance(now, &mut self.arriving);
+        }
+    }
+
+    /// Somebody looks at what passes: what is not told when it is sent, [`Line::poll_glimpse`] tells.
+    pub fn watch(&mut self) {
+        if let Form::Staged(stages) = &mut self.form {
+            stages.watch();
+        }
+    }
+
+    /// What was seen next of packets that [`Line::send`] let go.
+    pub fn poll_glimpse(&mut self) -> Option<(P, Glimpse)> {
+        match &mut self.form {
+            Form::Computed(_) => None,
+            Form::Staged(stages) => stages.poll_glimpse(),
+        }
+    }
+
+    /// Nothing more will happen: [`Line::poll_glimpse`] tells of what is on its way as far as it has come.
+    pub fn close(&mut self) {
+        if let Form::Staged(stages) = &mut self.form {
+            stages.close_log();
+        }
+    }
+
+    /// All that passed before this has been told, or is known to [`Line::poll_glimpse`].
+    pub fn seen_until(&self) -> Time {
+        match &self.form {
+            Form::Computed(_) => Time::NEVER,
+            Form::Staged(stages) => stages.seen_until(),
         }
     }
 

@@ -26,6 +26,7 @@
 
 mod arq;
 mod codel;
+mod glimpse;
 mod hop;
 mod lane;
 mod line;
@@ -39,6 +40,7 @@ mod staged;
 mod stages;
 mod wire;
 
+pub use glimpse::{Glimpse, Part};
 pub use hop::{Counters, Fate, Hop};
 pub use lane::Lane;
 pub use line::{Line, Sent};

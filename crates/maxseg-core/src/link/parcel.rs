@@ -1,6 +1,6 @@
 //! A packet on its way as several pieces: fragments (RFC 791 §3.2), and copies.
 
-use super::Fate;
+use super::{Fate, Part};
 use crate::framing::{IpPacket, IpVersion, fragments, ip_header};
 use crate::units::{Bytes, Mtu, Time};
 
@@ -51,6 +51,15 @@ impl Piece {
 
     pub(super) fn is_fragment(&self) -> bool {
         self.len < self.whole
+    }
+
+    /// Its place in its packet; `None` for a whole one.
+    pub(super) const fn part(&self) -> Option<Part> {
+        if self.len == self.whole {
+            return None;
+        }
+        let more = self.from + self.len < self.whole;
+        Some(Part { offset: self.from, len: self.len, more })
     }
 
     /// Whether a link of this MTU takes it.

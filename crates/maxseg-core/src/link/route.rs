@@ -1,7 +1,7 @@
 //! The computing form of a whole direction: hops in a chain.
 
 use super::parcel::{Parcel, Passage, Piece};
-use super::{Counters, Fate, Hop};
+use super::{Counters, Fate, Glimpse, Hop};
 use crate::framing::IpPacket;
 use crate::path::LinkSpec;
 use crate::units::{Bytes, Mtu, Probability, Time};
@@ -75,13 +75,14 @@ impl Route {
         Ok(at)
     }
 
-    /// Any packet enters the first hop at `now`. Gives each copy that will arrive to `deliver`: when, and
-    /// whether marked. Returns what became of a packet of which none will.
+    /// Any packet enters the first hop at `now`. Tells of each piece wherever it comes, and gives each copy
+    /// that will arrive to `deliver`: when, and whether marked. Returns what became of a packet of which none will.
     pub(super) fn admit_any(
         &mut self,
         now: Time,
         shape: IpPacket,
         passage: Passage,
+        mut seen: impl FnMut(Glimpse),
         mut deliver: impl FnMut(Time, bool),
     ) -> Option<Fate> {
         let mut parcel = Parcel::of_one();
@@ -89,6 +90,9 @@ impl Route {
         self.sent += 1;
         for ((index, hop), mtu) in (0..).zip(&mut self.hops).zip(&self.mtus) {
             let mut through = Vec::with_capacity(pieces.len());
+            let mut seen = |at, piece: &Piece, fate| {
+                seen(Glimpse::of_piece(usize::from(index), at, piece, fate));
+            };
             for (at, piece) in pieces {
                 if passage.df && !piece.fits(*mtu) {
                     parcel.dies(Fate::TooBig { at, hop: index, mtu: *mtu });
@@ -97,10 +101,11 @@ impl Route {
                 let mut count = 0;
                 for fragment in piece.fragments(*mtu) {
                     count += 1;
-                    enter(hop, at, fragment, &mut parcel, &mut through, count > 1);
+                    parcel.add(u32::from(count > 1));
+                    seen(at, &fragment, enter(hop, at, fragment, &mut parcel, &mut through));
                     if hop.enters_twice() {
                         let copy = parcel.double(fragment);
-                        enter(hop, at, copy, &mut parcel, &mut through, false);
+                        seen(at, &copy, enter(hop, at, copy, &mut parcel, &mut through));
                     }
                 }
             }
@@ -108,6 +113,7 @@ impl Route {
         }
         pieces.sort_by_key(|(at, _)| *at);
         for (at, piece) in pieces {
+            seen(Glimpse::of_landing(at, &piece));
             if let Some(marked) = parcel.arrives(at, &piece) {
                 deliver(at, marked);
             }
@@ -137,21 +143,21 @@ impl Route {
     }
 }
 
-/// One piece enters a hop at `at`; what gets through is put behind the others.
+/// One piece enters a hop at `at`; what gets through is put behind the others. Gives what becomes of it.
 fn enter(
     hop: &mut Hop,
     at: Time,
     mut piece: Piece,
     parcel: &mut Parcel,
     through: &mut Vec<(Time, Piece)>,
-    is_more: bool,
-) {
-    parcel.add(u32::from(is_more));
-    match hop.admit_any(at, piece.shape, piece.passage.ect) {
+) -> Fate {
+    let fate = hop.admit_any(at, piece.shape, piece.passage.ect);
+    match fate {
         lost @ (Fate::Damaged(_) | Fate::Refused(_) | Fate::TooBig { .. }) => parcel.dies(lost),
         through_hop @ (Fate::Arrives(then) | Fate::Marked(then)) => {
             piece.marked |= matches!(through_hop, Fate::Marked(_));
             through.push((then, piece));
         }
     }
+    fate
 }

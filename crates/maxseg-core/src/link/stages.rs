@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::glimpse::{Glimpse, Log};
 use super::parcel::{Cargo, Parcel, Passage, Piece};
 use super::staged::{Delivery, Offer, Staged};
 use super::{Counters, Fate, Lane};
@@ -21,6 +22,8 @@ pub(super) struct Stages<P> {
     sent: u64,
     /// What was lost, or marked `TooBig`, and not yet told.
     lost: VecDeque<(P, Fate)>,
+    /// Where somebody looks.
+    log: Option<Box<Log<P>>>,
 }
 
 /// A link, and the packets on their way to it.
@@ -44,7 +47,30 @@ impl<P: Cargo> Stages<P> {
             parcels: BTreeMap::new(),
             sent: 0,
             lost: VecDeque::new(),
+            log: None,
         }
+    }
+
+    /// Somebody looks: see [`Stages::poll_glimpse`].
+    pub(super) fn watch(&mut self) {
+        self.log = Some(Box::new(Log::new(self.links.len())));
+    }
+
+    /// What was seen next, of those that are watched.
+    pub(super) fn poll_glimpse(&mut self) -> Option<(P, Glimpse)> {
+        self.log.as_mut()?.poll()
+    }
+
+    /// The run ends: what is on its way is told of as far as it has come.
+    pub(super) fn close_log(&mut self) {
+        if let Some(log) = &mut self.log {
+            log.close();
+        }
+    }
+
+    /// What passed before this has been seen.
+    pub(super) fn seen_until(&self) -> Time {
+        self.log.as_ref().map_or(Time::NEVER, |log| log.waits_since())
     }
 
     /// A packet enters at `now`; what is known to arrive at a host goes to `arriving`.
@@ -142,8 +168,13 @@ impl<P: Cargo> Stages<P> {
 
     fn offer(&mut self, index: usize, now: Time, packet: P, piece: Piece) {
         let link = &mut self.links[index].link;
+        let seen = self.log.is_some().then(|| packet.clone());
         match link.offer(now, (packet, piece), piece.shape, piece.passage.ect) {
-            Offer::Taken => {}
+            Offer::Taken => {
+                if let Some((log, packet)) = self.log.as_mut().zip(seen) {
+                    log.enter(index, now, packet, piece);
+                }
+            }
             Offer::Refused((packet, piece)) => self.die(packet, &piece, Fate::Refused(now)),
         }
     }
@@ -153,6 +184,9 @@ impl<P: Cargo> Stages<P> {
         while let Some(Delivery { packet: (packet, mut piece), fate }) =
             self.links[index].link.poll(now)
         {
+            if let Some(log) = &mut self.log {
+                log.leave(index, fate);
+            }
             match fate {
                 Fate::Arrives(_) => {}
                 Fate::Marked(_) => piece.marked = true,
@@ -162,6 +196,11 @@ impl<P: Cargo> Stages<P> {
                 }
             }
             let at = fate.at();
+            if let Some(log) =
+                self.log.as_mut().filter(|_| index == usize::from(piece.passage.last))
+            {
+                log.land(at, packet.clone(), &piece);
+            }
             if index < usize::from(piece.passage.last) {
                 self.links[index + 1].coming.insert(at, (packet, piece));
             } else if piece.is_fragment() {

@@ -1,6 +1,7 @@
 //! A bulk transfer in closed form: the least of what the window, the links and losses allow.
 
 use super::ack_path::payload_limit;
+use super::host::SlowerHost;
 use super::pftk::{self, Pftk};
 use super::saw_tooth::SawTooth;
 use super::way::{Slowest, Way};
@@ -46,6 +47,7 @@ struct Transfer<'a> {
     ack_path_bps: f64,
     /// As fast as the receiving application reads; infinite for at once.
     read_bps: f64,
+    slower_host: SlowerHost,
     bottleneck: Slowest<'a>,
     /// The slowest link of acknowledgements.
     bottleneck_back: Slowest<'a>,
@@ -60,8 +62,9 @@ struct Verdict {
     formula: Formula,
     /// Mean time in the queue of the slowest link.
     queue: f64,
-    /// Mean time of acknowledgements in the queue of theirs.
-    queue_back: f64,
+    /// Mean time of acknowledgements in the queue of theirs, or of packets at a host that has no time for
+    /// them yet.
+    queue_elsewhere: f64,
 }
 
 impl<'a> Transfer<'a> {
@@ -107,6 +110,7 @@ impl<'a> Transfer<'a> {
             link_bps: share * 8.0 * mss / bottleneck.seconds,
             ack_path_bps: payload_limit(bottleneck_back.seconds, per_ack, 8.0 * mss),
             read_bps: receiver.read_rate.map_or(f64::INFINITY, |rate| rate.get() as f64),
+            slower_host: SlowerHost::of(scenario, flow, 8.0 * mss, per_ack),
             bottleneck,
             bottleneck_back,
             ack,
@@ -131,6 +135,7 @@ impl<'a> Transfer<'a> {
             (rate_per_round_trip(self.window, self.cycle()), self.window_limit, Formula::Window),
             (self.read_bps, LimitedBy::ReceiveWindow, Formula::Reader),
             (self.ack_path_bps, LimitedBy::Bandwidth, Formula::AckPath),
+            (self.slower_host.payload_bps, LimitedBy::Host, Formula::Host),
             self.link_bound(),
         ];
         let by = |(goodput_bps, limited_by, formula)| Verdict {
@@ -138,7 +143,7 @@ impl<'a> Transfer<'a> {
             limited_by,
             formula,
             queue: 0.0,
-            queue_back: 0.0,
+            queue_elsewhere: 0.0,
         };
         let least = bounds.into_iter().fold(by(bounds[0]), |least, bound| {
             if bound.0 < least.goodput_bps { by(bound) } else { least }
@@ -156,20 +161,33 @@ impl<'a> Transfer<'a> {
             Formula::Window
             | Formula::Reader
             | Formula::AckPath
+            | Formula::Host
             | Formula::PftkFull
             | Formula::NothingArrives
             | Formula::Cardwell
             | Formula::Datagrams => 0.0,
         };
-        let is_ack_bound = least.formula == Formula::AckPath;
-        let queue_back = if is_ack_bound { self.standing_acks() } else { 0.0 };
-        Verdict { queue, queue_back, ..least }
+        let queue_elsewhere = match least.formula {
+            Formula::AckPath => self.standing_acks(),
+            // Nothing is dropped there: all of the window that the path does not hold waits.
+            Formula::Host => (8.0 * self.window / least.goodput_bps - self.rtt).max(0.0),
+            Formula::Window
+            | Formula::Reader
+            | Formula::Link
+            | Formula::SawTooth
+            | Formula::PftkFull
+            | Formula::NothingArrives
+            | Formula::Cardwell
+            | Formula::Datagrams => 0.0,
+        };
+        Verdict { queue, queue_elsewhere, ..least }
     }
 
     /// From one window to the next: an acknowledgement of several segments waits until the last of them is
-    /// through the slowest link.
+    /// through the slowest link, or the slower host.
     fn cycle(&self) -> f64 {
-        self.rtt + (self.per_ack - 1.0) * self.bottleneck.seconds
+        let apart = self.bottleneck.seconds.max(self.slower_host.packet_cost);
+        self.rtt + (self.per_ack - 1.0) * apart
     }
 
     /// The slowest link's bound: all of it, or what a saw-tooth uses where the queue overflows. Losses do
@@ -197,7 +215,7 @@ impl<'a> Transfer<'a> {
         } else {
             LimitedBy::Congestion
         };
-        Verdict { goodput_bps, limited_by, formula, queue: 0.0, queue_back: 0.0 }
+        Verdict { goodput_bps, limited_by, formula, queue: 0.0, queue_elsewhere: 0.0 }
     }
 
     /// Path and queue of the slowest link in packets of this flow.
@@ -216,7 +234,9 @@ impl<'a> Transfer<'a> {
 
     fn overflows_queue(&self) -> bool {
         let tooth = self.saw_tooth();
-        self.window / self.mss > tooth.path + tooth.queue
+        // Behind a host that is slower than the link nothing piles up.
+        self.slower_host.payload_bps > self.link_bps
+            && self.window / self.mss > tooth.path + tooth.queue
     }
 
     /// What the window holds beyond a full path.
@@ -260,6 +280,11 @@ impl<'a> Transfer<'a> {
         if self.way.changes_over_time() {
             let text = "the error rate changes over time; the formulas use its mean";
             caveats.push(Caveat::new("schedule", text));
+        }
+        if self.slower_host.packet_cost > 0.0 && verdict.formula != Formula::Host {
+            let text = "data and acknowledgements that wait for each other at a host are left out, but for a host \
+                        that is busy all the time";
+            caveats.push(Caveat::new("hosts", text));
         }
         let tooth = self.saw_tooth();
         if self.window / self.mss >= SMALL_QUEUE && tooth.queue < SMALL_QUEUE {
@@ -376,7 +401,7 @@ impl<'a> Transfer<'a> {
             Some(_) => self.flow.start.as_secs_f64() + active,
             None => self.scenario.until.time.as_secs_f64(),
         };
-        let rtt = self.rtt + verdict.queue + verdict.queue_back;
+        let rtt = self.rtt + verdict.queue + verdict.queue_elsewhere;
         let goodput_bps = verdict.goodput_bps * active / elapsed;
         Outcome {
             goodput_bps: Some(goodput_bps),

@@ -1,10 +1,10 @@
 //! The closed form: what formulas say, which one it was, and how far it can be trusted.
 //!
 //! A bulk flow gets the least of its bounds: its window per round trip, how fast it is read, the slowest
-//! link (less what a saw-tooth leaves unused), the way back of its acknowledgements, and what losses
-//! allow (PFTK). Datagrams get their rate less what is lost; echo requests the round trip with what bulk
-//! flows leave standing in the queue. A request takes what its handshake, its upload and the slow start of
-//! its reply take, with what losses add to short transfers.
+//! link (less what a saw-tooth leaves unused), the way back of its acknowledgements, what its hosts take
+//! for each packet, and what losses allow (PFTK). Datagrams get their rate less what is lost; echo requests
+//! the round trip with what bulk flows leave standing in the queue. A request takes what its handshake,
+//! its upload and the slow start of its reply take, with what losses add to short transfers.
 
 pub mod ack_path;
 mod bulk;
@@ -14,6 +14,7 @@ pub mod cubic;
 mod datagrams;
 pub mod fec;
 pub mod frames;
+pub mod host;
 pub mod mathis;
 pub mod measured;
 pub mod optimum;
@@ -50,6 +51,8 @@ pub enum Formula {
     SawTooth,
     /// As many acknowledgements as the way back carries (RFC 3449 §2).
     AckPath,
+    /// As many packets as the slower host has time for.
+    Host,
     /// PFTK, full model, goodput form.
     PftkFull,
     /// Every segment is lost.
@@ -69,6 +72,7 @@ impl Formula {
             Self::Link => "link",
             Self::SawTooth => "link*saw-tooth",
             Self::AckPath => "ack-path",
+            Self::Host => "host",
             Self::PftkFull => "pftk-full",
             Self::NothingArrives => "nothing-arrives",
             Self::Datagrams => "rate*delivery",

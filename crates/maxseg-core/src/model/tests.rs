@@ -32,6 +32,25 @@ fn the_least_bound_holds() {
 }
 
 #[test]
+fn hosts_are_a_bound_like_any_other() {
+    let hosts = |cost: &str| {
+        outcome(&format!(
+            "sender.packet_cost = \"{cost}\"\nreceiver = {{ delayed_ack = false, window = \"150 kB\", packet_cost = \"0.2 ms\" }}"
+        ))
+    };
+    let slow = hosts("2 ms");
+    assert_eq!((slow.limited_by, slow.formula.as_deref()), (Some(LimitedBy::Host), Some("host")));
+    let bps = slow.goodput_bps.unwrap();
+    assert!((bps / (1460.0 * 8.0 / 4e-3) - 1.0).abs() < 1e-9, "{bps}");
+    // Each host has a packet and its answer; the window waits where it is slow.
+    let rtt = 0.08 + 1540.0 * 8.0 / 1e7 + 2.0 * 2.2e-3;
+    assert!((slow.rtt_min_s.unwrap() - rtt).abs() < 1e-9);
+    assert!((slow.rtt_mean_s.unwrap() - 102.0 * 4e-3).abs() < 1e-9);
+    let fast = hosts("0.4 ms");
+    assert_eq!(fast.limited_by, Some(LimitedBy::Bandwidth));
+}
+
+#[test]
 fn loss_is_pftk_and_says_how_far_to_trust_it() {
     let lossy = |rate: &str| {
         let text = format!(

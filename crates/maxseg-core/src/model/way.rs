@@ -13,6 +13,8 @@ pub(super) struct Way<'a> {
     until: Time,
     /// Whether hops must not fragment what is sent there; answers are as large at most.
     df: bool,
+    /// What the hosts take for a packet and its answer: each sends one and receives the other.
+    hosts: Time,
 }
 
 /// The link on which packets of some size go slowest.
@@ -37,12 +39,15 @@ impl<'a> Way<'a> {
             End::Receiver => (reverse, forward),
         };
         let df = scenario.forbids_fragments(flow.from);
-        Self { there, back, until: scenario.until.time, df }
+        let cost = |end| scenario.packet_cost(end).unwrap_or_default().times(2);
+        let hosts = cost(End::Sender).saturating_add(cost(End::Receiver));
+        Self { there, back, until: scenario.until.time, df, hosts }
     }
 
     /// From sending a packet to having its answer, nothing queued.
     pub(super) fn round_trip(&self, there: IpPacket, back: IpPacket) -> Time {
-        self.one_way(&self.there, there) + self.one_way(&self.back, back)
+        let links = self.one_way(&self.there, there) + self.one_way(&self.back, back);
+        links.saturating_add(self.hosts)
     }
 
     /// The chance that a packet is lost on the way there: damaged, with it any of its

@@ -9,6 +9,7 @@
 mod draft;
 mod error;
 mod hop_range;
+mod host;
 mod key;
 mod link_entries;
 mod locate;
@@ -28,6 +29,7 @@ use sha2::{Digest, Sha256};
 pub use draft::Draft;
 pub use error::{Excerpt, Place, ScenarioError};
 pub use hop_range::HopRange;
+pub use host::Host;
 pub use mss::MssDecision;
 pub use request::{ConnectionUse, Exchange};
 pub use spec::{FlowKindName, ScenarioSpec};

@@ -1,5 +1,6 @@
 //! From what a file says to a complete, checked scenario.
 
+use super::host::check_hosts_keep_up;
 use super::request::exchange;
 use super::resolve_link::{LinkKeys, check_link};
 use super::spec::{
@@ -55,6 +56,7 @@ impl ScenarioSpec {
         };
         check_flows_fit(&scenario)?;
         check_windows_open(&scenario)?;
+        check_hosts_keep_up(&scenario)?;
         Ok(scenario)
     }
 

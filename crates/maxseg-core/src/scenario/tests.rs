@@ -82,7 +82,15 @@ fn a_file_gives_what_it_says_and_defaults_for_the_rest() {
 fn one_error_with_its_place_and_a_hint() {
     let hop = "[[hop]]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n";
     let with = |line: &str| format!("{hop}{line}\n");
+    let hosts = format!(
+        "{hop}[receiver]\npacket_cost = \"5 ms\"\n[[flow]]\nkind = \"ping\"\ninterval = \"10 ms\"\n"
+    );
     let cases = [
+        (
+            hosts.as_str(),
+            "5:15 a host that takes 5 ms for a packet cannot keep up: datagrams and echoes alone are 1.000 times what \
+             it has time for | make it smaller, or let flows send less often",
+        ),
         // Syntax and structure.
         ("name = ", "1:8 string values must be quoted, expected literal string | -"),
         (
@@ -325,6 +333,33 @@ fn the_hash_knows_what_matters() {
     ] {
         assert_ne!(hash(&[other]), plain, "{other}");
     }
+}
+
+#[test]
+fn a_host_that_takes_no_time_is_none() {
+    let hash = |more: &str| {
+        let text = format!("[[hop]]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n{more}");
+        Scenario::from_toml("test.toml", &text).unwrap().content_hash()
+    };
+    let cost = |time: &str| hash(&format!("[sender]\npacket_cost = \"{time}\"\n"));
+    assert_eq!(cost("0 s"), hash(""));
+    assert_ne!(cost("1 ns"), hash(""));
+}
+
+#[test]
+fn flows_share_the_hosts_where_they_begin_and_end() {
+    let hop =
+        |name: &str| format!("[[hop]]\nname = \"{name}\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n");
+    let ping = "[[flow]]\nkind = \"ping\"\ninterval = \"100 ms\"\n";
+    let cost = "[sender]\npacket_cost = \"10 ms\"\n";
+    let text = format!("{}{}{cost}{ping}{ping}hops = [\"b\"]\n", hop("a"), hop("b"));
+    let scenario = Scenario::from_toml("test.toml", &text).unwrap();
+    let [whole, part] = scenario.flows.as_slice() else { panic!("two flows") };
+    let same = |end| scenario.host(whole, end) == scenario.host(part, end);
+    assert!(same(End::Receiver) && !same(End::Sender));
+    // A request and its answer, ten times a second.
+    assert!((scenario.steady_load(scenario.host(whole, End::Sender)) - 0.2).abs() < 1e-12);
+    assert!(scenario.steady_load(scenario.host(whole, End::Receiver)).abs() < 1e-12);
 }
 
 #[test]

@@ -65,6 +65,10 @@ pub struct Settings {
     pub mtu_probing: bool,
     /// How fast the application reads; `None` for at once.
     pub read_rate: Option<BitsPerSec>,
+    /// What the host's one processor takes for each packet that it sends or receives, never zero; `None`
+    /// for no time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packet_cost: Option<Time>,
     /// What ns-2 does otherwise than the RFCs; `None` in other stacks.
     pub ns2: Option<Ns2Rules>,
     /// The retransmission timer.

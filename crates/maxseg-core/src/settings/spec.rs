@@ -52,6 +52,9 @@ pub struct SettingsSpec {
     pub mtu_probing: Option<bool>,
     /// How fast the application reads what has arrived; at once unless given.
     pub read_rate: Option<BitsPerSec>,
+    /// What the host's one processor takes for each packet that it sends or receives; no time unless
+    /// given.
+    pub packet_cost: Option<Time>,
     /// What ns-2 does otherwise than the RFCs; goes with `congestion = "ns2-reno"`.
     pub ns2: Option<Ns2Spec>,
     /// The retransmission timer.
@@ -139,6 +142,7 @@ impl SettingsSpec {
             ecn: self.ecn.or(base.ecn),
             mtu_probing: self.mtu_probing.or(base.mtu_probing),
             read_rate: self.read_rate.or(base.read_rate),
+            packet_cost: self.packet_cost.or(base.packet_cost),
             ns2: Some(Ns2Spec {
                 exact_halves: ns2.exact_halves.or(base_ns2.exact_halves),
                 first_loss: ns2.first_loss.or(base_ns2.first_loss),
@@ -196,6 +200,7 @@ impl SettingsSpec {
             ecn: self.ecn.ok_or(SettingsError::Missing("ecn"))?,
             mtu_probing: self.mtu_probing.ok_or(SettingsError::Missing("mtu_probing"))?,
             read_rate: self.read_rate,
+            packet_cost: self.packet_cost.filter(|cost| *cost > Time::ZERO),
             ns2: match congestion {
                 CongestionName::Reno => None,
                 CongestionName::Ns2Reno => Some(self.ns2.unwrap_or_default().complete()?),

@@ -70,7 +70,7 @@ pub(super) enum Heard {
 }
 
 /// How the packets of a flow cross the path.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Passages {
     /// Which flow, counted from 0.
     pub(super) flow: u32,

@@ -8,12 +8,15 @@
 
 mod exchange;
 mod flow;
+mod host;
+mod lookout;
+mod net;
 mod notices;
 mod tally;
 mod tap;
 mod world;
 
-pub use tap::{CapturePoint, Content, PacketView, Sighting, Tap, TcpView};
+pub use tap::{CapturePoint, Content, Form, Loss, PacketView, Sighting, Tap, TcpView};
 
 use crate::engine::{Caveat, Engine, EngineError, Watch, size_caveats};
 use crate::outcome::Outcome;

@@ -1,6 +1,6 @@
 //! News of packets that were too large for a hop, on its way back (RFC 1191 §4, RFC 8201).
 
-use crate::framing::IpVersion;
+use crate::framing::{ICMP_ECHO_HEADER, IpVersion, ip_header, largest_quote};
 use crate::link::{Fate, Lane};
 use crate::path::{IcmpPolicy, LinkSpec};
 use crate::scenario::{End, Scenario};
@@ -25,6 +25,16 @@ pub(super) struct Notices {
     from_receiver: Way,
 }
 
+/// Where a notice is seen on its way.
+#[derive(Debug)]
+pub(super) struct WayBack {
+    /// The hops at whose links it is seen, in the order of the packet that was refused, and when: first
+    /// where that was.
+    pub(super) links: Vec<(u16, Time)>,
+    /// When it reaches the host.
+    pub(super) arrives: Time,
+}
+
 /// For each hop of a direction: whether it tells, and the time from its near end back to the host.
 #[derive(Debug)]
 struct Way(Vec<(IcmpPolicy, Time)>);
@@ -42,13 +52,9 @@ impl Way {
     }
 }
 
-/// With as much of the packet as RFC 792 asks for (IP header and 8 bytes), or RFC 4443 §3.2 (what fits
-/// the smallest MTU).
-const fn notice_bytes(ip: IpVersion) -> Bytes {
-    match ip {
-        IpVersion::V4 => Bytes::new(56),
-        IpVersion::V6 => Bytes::new(1280),
-    }
+/// With as much of the packet as is ever quoted.
+fn notice_bytes(ip: IpVersion) -> Bytes {
+    ip_header(ip) + ICMP_ECHO_HEADER + largest_quote(ip)
 }
 
 impl Notices {
@@ -63,15 +69,36 @@ impl Notices {
         }
     }
 
+    /// The way of the notice that a packet from `from`, which entered the path at its hop `first`, is too
+    /// large; `None` where none is sent.
+    pub(super) fn way_back(&self, from: End, first: u16, fate: Fate) -> Option<WayBack> {
+        let Fate::TooBig { at, hop, .. } = fate else {
+            return None;
+        };
+        let way = self.way(from);
+        let back = |index: u16| way[usize::from(index)].1;
+        if way[usize::from(hop)].0 != IcmpPolicy::Send {
+            return None;
+        }
+        // On the link of a hop it is when it has come as far as that hop's far end.
+        let further = (first..hop).rev().map(|index| (index, at + (back(hop) - back(index + 1))));
+        let links = std::iter::once((hop, at)).chain(further).collect();
+        Some(WayBack { links, arrives: at + (back(hop) - back(first)) })
+    }
+
+    fn way(&self, from: End) -> &[(IcmpPolicy, Time)] {
+        match from {
+            End::Sender => &self.from_sender.0,
+            End::Receiver => &self.from_receiver.0,
+        }
+    }
+
     /// A packet of `flow` that `from` sent, entering the path at its hop `first`, met this fate.
     pub(super) fn on_loss(&mut self, from: End, first: u16, flow: u32, fate: Fate) {
         let Fate::TooBig { at, hop, mtu } = fate else {
             return;
         };
-        let way = match from {
-            End::Sender => &self.from_sender.0,
-            End::Receiver => &self.from_receiver.0,
-        };
+        let way = self.way(from);
         let (policy, back) = way[usize::from(hop)];
         if policy == IcmpPolicy::Send {
             let back = back - way[usize::from(first)].1;

@@ -16,6 +16,7 @@ impl<E> World<E> {
         let tallies: Vec<Tally> = self
             .flows
             .iter()
+            .enumerate()
             .zip(&scenario.flows)
             .map(|(flow, spec)| self.tally(scenario, flow, spec))
             .collect();
@@ -26,10 +27,15 @@ impl<E> World<E> {
         outcome
     }
 
-    fn tally(&self, scenario: &Scenario, flow: &RunningFlow, spec: &Flow) -> Tally {
+    fn tally(
+        &self,
+        scenario: &Scenario,
+        (index, flow): (usize, &RunningFlow),
+        spec: &Flow,
+    ) -> Tally {
         let (near, far) = scenario.first_links(spec);
         let mut tally = match &flow.traffic {
-            Traffic::Tcp(connection) => self.tally_tcp(connection, flow, far),
+            Traffic::Tcp(connection) => self.tally_tcp(connection, (index, flow), far),
             Traffic::Datagrams(datagrams) => Tally {
                 payload: Some(datagrams.delivered * datagrams.size),
                 data_packets: Some(datagrams.sent),
@@ -52,7 +58,7 @@ impl<E> World<E> {
                 ping: echo.round_trips.clone(),
                 ..Tally::default()
             },
-            Traffic::Exchange(exchange) => self.tally_exchange(exchange, flow, near),
+            Traffic::Exchange(exchange) => self.tally_exchange(exchange, (index, flow), near),
         };
         let from = sender_of_most(flow);
         tally.lost = flow.losses.by(self.now);
@@ -60,7 +66,12 @@ impl<E> World<E> {
         tally
     }
 
-    fn tally_tcp(&self, connection: &Connection, flow: &RunningFlow, far: &LinkSpec) -> Tally {
+    fn tally_tcp(
+        &self,
+        connection: &Connection,
+        flow: (usize, &RunningFlow),
+        far: &LinkSpec,
+    ) -> Tally {
         let (sent, seen) = (connection.sender.stats(), connection.receiver.stats());
         let elapsed = self.now.as_secs_f64();
         let limits = self.limits_of(sent.limited, flow, seconds_on(far, &connection.answered));
@@ -94,7 +105,7 @@ impl<E> World<E> {
     fn tally_exchange(
         &self,
         exchange: &RunningExchange,
-        flow: &RunningFlow,
+        flow: (usize, &RunningFlow),
         near: &LinkSpec,
     ) -> Tally {
         let record = exchange.record();
@@ -144,18 +155,30 @@ impl<E> World<E> {
         busiest.as_secs_f64() / self.now.as_secs_f64().max(1e-9)
     }
 
-    /// How long each limit held, longest first. While a link is full that is the limit, whatever held
-    /// the sender back meanwhile: faster than full it cannot be. The link may be one that this flow's
-    /// acknowledgements fill, which take `acks` seconds of it.
-    fn limits_of(&self, times: [Time; 6], flow: &RunningFlow, acks: f64) -> Vec<LimitShare> {
+    /// How long each limit held, longest first. While a link is full, or a host busy, that is the limit,
+    /// whatever held the sender back meanwhile: faster than full it cannot be. The link may be one that
+    /// this flow's acknowledgements fill, which take `acks` seconds of it.
+    fn limits_of(
+        &self,
+        times: [Time; 6],
+        (index, flow): (usize, &RunningFlow),
+        acks: f64,
+    ) -> Vec<LimitShare> {
         let from = sender_of_most(flow);
         let acks_fill = self.is_full(flow, from.other()) && acks > 0.5 * self.now.as_secs_f64();
-        let full = if self.is_full(flow, from) {
+        let of_link = if self.is_full(flow, from) {
             self.busy_share(flow, from)
         } else if acks_fill {
             self.busy_share(flow, from.other())
         } else {
             0.0
+        };
+        let of_host =
+            self.net.hosts.as_ref().map_or(0.0, |hosts| hosts.busy_share(self.now, index));
+        let (kind, full) = if of_host > FULL && of_host > of_link {
+            (LimitedBy::Host, of_host)
+        } else {
+            (LimitedBy::Bandwidth, of_link)
         };
         let total: f64 = times.iter().map(|time| time.as_secs_f64()).sum();
         let rest = (1.0 - full) / total.max(1e-9);
@@ -163,9 +186,9 @@ impl<E> World<E> {
             kind: limit.into(),
             share: rest * time.as_secs_f64(),
         });
-        let bandwidth = LimitShare { kind: LimitedBy::Bandwidth, share: full.min(1.0) };
+        let whole = LimitShare { kind, share: full.min(1.0) };
         let mut shares: Vec<LimitShare> =
-            held.chain([bandwidth]).filter(|limit| limit.share > 0.0).collect();
+            held.chain([whole]).filter(|limit| limit.share > 0.0).collect();
         shares.sort_by(|a, b| b.share.total_cmp(&a.share));
         shares
     }
@@ -215,7 +238,7 @@ impl<E> World<E> {
     }
 }
 
-/// From this share of the time on, a link counts as full.
+/// From this share of the time on, a link counts as full, and a host as busy.
 const FULL: f64 = 0.95;
 
 /// What one flow, or all of them together, counted. `None` where the kind of flow has no such thing.

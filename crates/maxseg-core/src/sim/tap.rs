@@ -3,27 +3,31 @@
 //! A run that nobody taps does not pay for it: the world is generic over its [`Eyes`], and those of an
 //! untapped run ([`Blind`]) have empty bodies.
 
+mod facts;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::flow::{Cargo, Packet};
 use crate::framing::IpPacket;
-use crate::scenario::{End, Flow, FlowKind, Scenario};
-use crate::settings::OfferedWindow;
-use crate::tcp::{Config, SackBlocks, Segment};
-use crate::units::{Mss, Time};
+use crate::link::{Fate, Glimpse, Part};
+use crate::scenario::{End, Scenario};
+use crate::tcp::SackBlocks;
+use crate::units::{Mtu, Time};
+use facts::FlowFacts;
 
 /// Is shown every packet, wherever it passes.
 pub trait Tap {
     /// A packet passes a capture point. Sightings come in order of time; of two at one instant that
-    /// comes first which causes the other.
+    /// comes first which causes the other. They may come late: what is lost on a link is told with it.
     fn on_packet(&mut self, sighting: &Sighting);
 }
 
 /// Where a packet can be seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CapturePoint {
-    /// At a host: when it sends the packet, and when the packet has arrived there whole.
+    /// At a host: when the packet leaves it for its first link, and when it has arrived there whole. What
+    /// time the host itself takes for it lies before the one and behind the other.
     Host(End),
     /// At the near end of a hop's link, in either direction: when the packet gets its place in the
     /// queue, having passed what comes before. Hops count from 0 at the sender.
@@ -37,10 +41,37 @@ pub struct Sighting {
     pub at: Time,
     /// Where.
     pub point: CapturePoint,
-    /// Whether the link that it enters here will damage it, so that it is seen nowhere else.
-    pub damaged: bool,
-    /// What is seen.
+    /// How the link that it enters here will lose it, so that it is seen nowhere else.
+    pub lost: Option<Loss>,
+    /// As what the packet is seen.
+    pub form: Form,
+    /// Which packet.
     pub packet: PacketView,
+}
+
+/// How a link loses what had a place in its queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loss {
+    /// It is damaged on the wire.
+    Damaged,
+    /// The queue's discipline drops it when it should leave.
+    Dropped,
+}
+
+/// As what a packet is seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Itself, or a copy.
+    Whole,
+    /// One of its fragments.
+    Fragment(Part),
+    /// Not itself, but the news that it was too large, on the way to its sender (RFC 1191, RFC 8201).
+    TooBig {
+        /// The hop that refused it, counted from 0 at the sender.
+        hop: usize,
+        /// What that hop takes.
+        mtu: Mtu,
+    },
 }
 
 /// A packet as whoever looks at its headers sees it.
@@ -125,12 +156,25 @@ pub(super) trait Eyes {
     type View: Copy;
     /// Whether they see anything.
     const LOOK: bool;
-    /// The host at `from` sends a packet now, which gets its number.
+    /// The host at `from` puts a packet on its first link now, is seen there, and gives it its number.
     fn look(&mut self, now: Time, from: End, packet: &mut Packet, shape: IpPacket) -> Self::View;
     /// The same packet somewhere else.
     fn look_again(&self, from: End, packet: &Packet, shape: IpPacket) -> Self::View;
-    /// The packet will pass `point`, now or later.
-    fn see(&mut self, at: Time, point: CapturePoint, damaged: bool, view: Self::View);
+    /// The packet is seen in some form, now or later.
+    fn see(
+        &mut self,
+        at: Time,
+        point: CapturePoint,
+        form: Form,
+        lost: Option<Loss>,
+        view: Self::View,
+    );
+    /// The packet, which `from` sent over links of which the last has this index, is on its way.
+    fn glimpse(&mut self, view: Self::View, from: End, last: usize, glimpse: Glimpse);
+    /// What passes from `since` on is not all known.
+    fn wait(&mut self, since: Time);
+    /// What passed before `until` is all known.
+    fn go_on(&mut self, until: Time);
     /// The run ends.
     fn close(&mut self, end: Time);
 }
@@ -147,7 +191,13 @@ impl Eyes for Blind {
     #[inline(always)]
     fn look_again(&self, _: End, _: &Packet, _: IpPacket) {}
     #[inline(always)]
-    fn see(&mut self, _: Time, _: CapturePoint, _: bool, (): ()) {}
+    fn see(&mut self, _: Time, _: CapturePoint, _: Form, _: Option<Loss>, (): ()) {}
+    #[inline(always)]
+    fn glimpse(&mut self, (): (), _: End, _: usize, _: Glimpse) {}
+    #[inline(always)]
+    fn wait(&mut self, _: Time) {}
+    #[inline(always)]
+    fn go_on(&mut self, _: Time) {}
     fn close(&mut self, _: Time) {}
 }
 
@@ -160,17 +210,25 @@ pub(super) struct Onlooker<'a> {
     sent: [u32; 2],
     ahead: BinaryHeap<Reverse<Ahead>>,
     seen: u64,
+    /// What passes from here on is not all known.
+    known_until: Time,
 }
 
 impl<'a> Onlooker<'a> {
     pub(super) fn new(scenario: &Scenario, tap: &'a mut dyn Tap) -> Self {
         let flows = scenario.flows.iter().map(|flow| FlowFacts::new(scenario, flow)).collect();
-        Self { tap, flows, sent: [0; 2], ahead: BinaryHeap::new(), seen: 0 }
+        let ahead = BinaryHeap::new();
+        Self { tap, flows, sent: [0; 2], ahead, seen: 0, known_until: Time::NEVER }
     }
 
-    /// Shows everything up to `now`: what is still to be sent passes no point before.
+    /// Shows everything up to `now`, as far as it is known: what is still to be sent passes no point before.
     fn show_until(&mut self, now: Time) {
-        while self.ahead.peek().is_some_and(|Reverse(next)| next.sighting.at <= now) {
+        let is_due = |at: Time, known: Time| at <= now && at < known;
+        while self
+            .ahead
+            .peek()
+            .is_some_and(|Reverse(next)| is_due(next.sighting.at, self.known_until))
+        {
             if let Some(Reverse(next)) = self.ahead.pop() {
                 self.tap.on_packet(&next.sighting);
             }
@@ -191,7 +249,9 @@ impl Eyes for Onlooker<'_> {
         };
         packet.number = *sent;
         *sent += 1;
-        self.look_again(from, packet, shape)
+        let view = self.look_again(from, packet, shape);
+        self.see(now, CapturePoint::Host(from), Form::Whole, None, view);
+        view
     }
 
     fn look_again(&self, from: End, packet: &Packet, shape: IpPacket) -> PacketView {
@@ -215,16 +275,56 @@ impl Eyes for Onlooker<'_> {
         }
     }
 
-    fn see(&mut self, at: Time, point: CapturePoint, damaged: bool, packet: PacketView) {
-        let sighting = Sighting { at, point, damaged, packet };
+    fn see(
+        &mut self,
+        at: Time,
+        point: CapturePoint,
+        form: Form,
+        lost: Option<Loss>,
+        packet: PacketView,
+    ) {
+        let sighting = Sighting { at, point, lost, form, packet };
         self.ahead.push(Reverse(Ahead { order: self.seen, sighting }));
         self.seen += 1;
     }
 
+    fn glimpse(&mut self, mut view: PacketView, from: End, last_link: usize, glimpse: Glimpse) {
+        let point = match (glimpse.link, from) {
+            (None, _) => CapturePoint::Host(from.other()),
+            (Some(index), End::Sender) => CapturePoint::Hop(index),
+            (Some(index), End::Receiver) => CapturePoint::Hop(last_link - index),
+        };
+        let lost = match glimpse.fate {
+            Fate::Arrives(_) | Fate::Marked(_) => None,
+            Fate::Damaged(_) => Some(Loss::Damaged),
+            Fate::Refused(then) if then > glimpse.at => Some(Loss::Dropped),
+            // It never got a place there.
+            Fate::Refused(_) | Fate::TooBig { .. } => return,
+        };
+        if glimpse.marked {
+            view.ecn = CONGESTION_EXPERIENCED;
+        }
+        let form = glimpse.part.map_or(Form::Whole, Form::Fragment);
+        self.see(glimpse.at, point, form, lost, view);
+    }
+
+    fn wait(&mut self, since: Time) {
+        self.known_until = self.known_until.min(since);
+    }
+
+    fn go_on(&mut self, until: Time) {
+        self.known_until = until;
+    }
+
     fn close(&mut self, end: Time) {
+        self.known_until = Time::NEVER;
         self.show_until(end);
     }
 }
+
+/// The codepoints CE and ECT(0) (RFC 3168 §5).
+const CONGESTION_EXPERIENCED: u8 = 0b11;
+const ECN_CAPABLE: u8 = 0b10;
 
 /// A sighting to come; in order of time, and then as they were computed.
 #[derive(Debug)]
@@ -259,140 +359,5 @@ impl PartialEq for Ahead {
 
 impl Eq for Ahead {}
 
-/// What the headers of a flow's packets say beyond what the simulation carries along.
-#[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-struct FlowFacts {
-    from: End,
-    /// Whether both ends send data.
-    is_two_way: bool,
-    start: Time,
-    /// From one echo request to the next.
-    interval: Time,
-    /// Whether headers have options; a simulator's stack without a window field has none.
-    speaks: bool,
-    sack: bool,
-    ecn: bool,
-    /// Whether the sender's host sets DF, and the receiver's.
-    df: [bool; 2],
-    /// The data's sender and its receiver.
-    sender: HostFacts,
-    receiver: HostFacts,
-}
-
-/// The codepoints CE and ECT(0) (RFC 3168 §5).
-const CONGESTION_EXPERIENCED: u8 = 0b11;
-const ECN_CAPABLE: u8 = 0b10;
-
-/// What one end of a connection says of itself.
-#[derive(Debug)]
-struct HostFacts {
-    mss: Option<u16>,
-    window: OfferedWindow,
-}
-
-impl FlowFacts {
-    fn new(scenario: &Scenario, flow: &Flow) -> Self {
-        let decision = scenario.mss(flow);
-        let is_two_way = matches!(flow.kind, FlowKind::Request(_));
-        let (config, back) = if is_two_way {
-            Config::both_ways(scenario, flow)
-        } else {
-            let (sender, receiver) = scenario.endpoints(flow);
-            let config = Config {
-                sender: sender.clone(),
-                receiver: receiver.clone(),
-                mss: decision.initial,
-            };
-            (config.clone(), config)
-        };
-        let (sender, receiver) = (&config.sender, &config.receiver);
-        let mut at_sender = sender.window_field(back.mss());
-        let at_receiver = receiver.window_field(config.mss());
-        // The option counts only when both ends send it (RFC 7323 §2.2); where data goes one way the
-        // simulation goes by the receiver's, the only one whose window matters.
-        at_sender.shift = at_receiver.shift.map(|_| at_sender.shift.unwrap_or(0));
-        // A simulator's stack without a window field has no options either.
-        let speaks = config.has_options() && back.has_options();
-        let option = |mss: Mss| u16::try_from(mss.bytes().get()).ok().filter(|_| speaks);
-        Self {
-            from: flow.from,
-            is_two_way,
-            start: flow.start,
-            speaks,
-            sack: config.uses_sack(),
-            ecn: config.uses_ecn(),
-            df: [End::Sender, End::Receiver].map(|end| scenario.forbids_fragments(end)),
-            interval: match flow.kind {
-                FlowKind::Ping { interval, .. } => interval,
-                FlowKind::Bulk | FlowKind::Cbr { .. } | FlowKind::Request(_) => Time::NEVER,
-            },
-            sender: HostFacts { mss: option(decision.offered_by_sender), window: at_sender },
-            receiver: HostFacts { mss: option(decision.offered_by_receiver), window: at_receiver },
-        }
-    }
-
-    fn content(&self, from: End, cargo: &Cargo) -> Content {
-        match cargo {
-            Cargo::Segment(segment) => Content::Tcp(self.tcp(from, segment)),
-            Cargo::Datagram => Content::Datagram,
-            Cargo::EchoRequest { sent } => Content::EchoRequest { number: self.echo(*sent) },
-            Cargo::EchoReply { sent } => Content::EchoReply { number: self.echo(*sent) },
-        }
-    }
-
-    const fn forbids_fragments(&self, from: End) -> bool {
-        self.df[match from {
-            End::Sender => 0,
-            End::Receiver => 1,
-        }]
-    }
-
-    /// Which request was sent at `sent`: they go at whole intervals from the start on.
-    const fn echo(&self, sent: Time) -> u64 {
-        sent.since(self.start).as_nanos() / self.interval.as_nanos()
-    }
-
-    fn tcp(&self, from: End, segment: &Segment) -> TcpView {
-        let sends_data = from == self.from;
-        let host = if sends_data { &self.sender } else { &self.receiver };
-        let window = match (sends_data && !self.is_two_way, segment.syn) {
-            (false, _) => segment.window,
-            // The data's sender receives nothing, so its segments carry no window of its own.
-            (true, true) => host.window.in_syn,
-            (true, false) => host.window.afterwards,
-        };
-        let shift = host.window.shift.filter(|_| !segment.syn).unwrap_or(0);
-        TcpView {
-            connection: segment.connection,
-            seq: segment.seq,
-            ack: (segment.ack > 0).then_some(segment.ack),
-            syn: segment.syn,
-            window: u16::try_from(window >> shift).unwrap_or(u16::MAX),
-            payload: segment.len,
-            mss: host.mss.filter(|_| segment.syn),
-            window_scale: host.window.shift.filter(|_| segment.syn && self.speaks),
-            sack_permitted: self.sack && self.speaks && segment.syn,
-            sack: if self.speaks { segment.sack() } else { SackBlocks::NONE },
-            timestamps: segment
-                .timestamps()
-                .filter(|_| self.speaks)
-                .map(|timestamps| (clock(timestamps.value), clock(timestamps.echo))),
-            // RFC 3168 §6.1.1: both flags in a SYN ask for ECN, one in its answer agrees.
-            echoes_marks: segment.echoes_marks || (self.ecn && segment.syn),
-            reduced: segment.reduced || (self.ecn && segment.syn && sends_data),
-            unwrapped: if self.speaks {
-                0
-            } else {
-                u8::try_from(segment.sack().bytes().get()).unwrap_or(0)
-            },
-            repeated: segment.repeated,
-        }
-    }
-}
-
-/// A clock that ticks in milliseconds, as most stacks' does, and wraps.
-#[expect(clippy::cast_possible_truncation, reason = "the field wraps")]
-const fn clock(at: Time) -> u32 {
-    (at.as_nanos() / 1_000_000) as u32
-}
+#[cfg(test)]
+mod tests;

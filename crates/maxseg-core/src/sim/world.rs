@@ -1,14 +1,15 @@
 //! The simulated world: two directions of a path, some flows, one clock.
 
-use super::flow::{Cargo, Connection, Heard, Losses, Packet, Passages, RunningFlow, Traffic};
-use super::notices::Notices;
-use super::tap::{CapturePoint, Eyes};
+use super::flow::{Cargo, Heard, RunningFlow, Traffic};
+use super::host::Hosts;
+use super::net::Net;
+use super::notices::{Notice, Notices};
+use super::tap::Eyes;
 use crate::engine::{Continue, EngineError, Sample, Watch};
-use crate::framing::IpPacket;
-use crate::link::{Fate, Line, Sent};
+use crate::link::Line;
 use crate::path::LinkSpec;
 use crate::scenario::{End, Scenario};
-use crate::tcp::{Segment, Spares};
+use crate::tcp::Spares;
 use crate::units::Time;
 
 /// Everything that a run consists of.
@@ -22,19 +23,6 @@ pub(super) struct World<E> {
     unfinished: usize,
     /// Events until the watcher is looked at.
     until_look: u32,
-}
-
-/// The two directions between the hosts.
-#[derive(Debug)]
-pub(super) struct Net<E> {
-    to_receiver: Line<Packet>,
-    to_sender: Line<Packet>,
-    notices: Notices,
-    eyes: E,
-    spares: Spares,
-    /// Before this no timer of any flow expires, no notice arrives, and nothing happens on the way that
-    /// is not known yet.
-    pub(super) wake: Time,
 }
 
 /// How many events pass between two looks at the watcher.
@@ -56,8 +44,15 @@ impl<E: Eyes> World<E> {
     fn over(
         scenario: &Scenario,
         eyes: E,
-        line: impl Fn(&[(&LinkSpec, String)]) -> Line<Packet>,
+        line: impl Fn(&[(&LinkSpec, String)]) -> Line<super::flow::Packet>,
     ) -> Self {
+        let line = |links: &[(&LinkSpec, String)]| {
+            let mut line = line(links);
+            if E::LOOK {
+                line.watch();
+            }
+            line
+        };
         let hops = &scenario.path.hops;
         let forward: Vec<(&LinkSpec, String)> =
             hops.iter().map(|hop| (&hop.forward, format!("hop.{}", hop.name))).collect();
@@ -75,6 +70,7 @@ impl<E: Eyes> World<E> {
             net: Net {
                 to_receiver: line(&forward),
                 to_sender: line(&reverse),
+                hosts: Hosts::new(scenario),
                 notices: Notices::new(scenario),
                 eyes,
                 spares: Spares::default(),
@@ -115,7 +111,8 @@ impl<E: Eyes> World<E> {
     /// at `end`. At one instant arrivals at the receiver go first, then timers, then arrivals at the
     /// sender: in ns-2 what was scheduled first goes first, and there a data packet's arrival is set
     /// when it leaves its last queue, a retransmission timeout a round trip or more before, and an
-    /// acknowledgement's arrival last.
+    /// acknowledgement's arrival last. Where hosts take time for packets, what they are through with comes
+    /// behind all of these.
     fn run_until(&mut self, end: Time, watch: &mut dyn Watch) -> Result<(), EngineError> {
         while self.unfinished > 0 {
             while self.until_look > 0 {
@@ -154,10 +151,19 @@ impl<E: Eyes> World<E> {
         Ok(())
     }
 
-    /// The next packet reaches the host at `end`. It is looked at where it lies: moving it costs more than
-    /// all that it brings about.
+    /// The next packet reaches the host at `end`.
     #[inline(always)]
     fn arrive(&mut self, end: End) {
+        if self.net.hosts.is_some() && self.net.begin_to_hear(self.now, end) {
+            return;
+        }
+        self.hear(end);
+    }
+
+    /// The host at `end` hears of the next packet. It is looked at where it lies: moving it costs more than
+    /// all that it brings about.
+    #[inline(always)]
+    pub(super) fn hear(&mut self, end: End) {
         let now = self.now;
         let line = match end {
             End::Receiver => &mut self.net.to_receiver,
@@ -167,10 +173,6 @@ impl<E: Eyes> World<E> {
             return;
         };
         let flow = &mut self.flows[packet.flow as usize];
-        if E::LOOK {
-            let view = self.net.eyes.look_again(end.other(), packet, flow.shape(packet));
-            self.net.eyes.see(now, CapturePoint::Host(end), false, view);
-        }
         let RunningFlow { from, traffic, losses, passages, .. } = flow;
         let (Traffic::Tcp(connection), Cargo::Segment(segment)) = (traffic, &mut packet.cargo)
         else {
@@ -205,7 +207,7 @@ impl<E: Eyes> World<E> {
         if self.net.next_event() <= self.now {
             if sender_hears {
                 self.arrive_late();
-            } else {
+            } else if !self.finish_work() {
                 self.net.advance(self.now, &mut self.flows);
             }
         }
@@ -234,11 +236,19 @@ impl<E: Eyes> World<E> {
     fn hear_notices(&mut self) {
         let now = self.now;
         while let Some(notice) = self.net.notices.pop_due(now) {
-            let flow = &mut self.flows[notice.flow as usize];
-            flow.on_frag_needed(now, notice.to, notice.mtu);
-            self.net.pump(now, flow, notice.to);
-            self.net.wake = self.net.wake.min(flow.deadline());
+            if self.net.hosts.is_none() || !self.net.begin_to_hear_news(now, notice) {
+                self.hear_news(notice);
+            }
         }
+    }
+
+    /// A flow learns that one of its packets was too large.
+    pub(super) fn hear_news(&mut self, notice: Notice) {
+        let now = self.now;
+        let flow = &mut self.flows[notice.flow as usize];
+        flow.on_frag_needed(now, notice.to, notice.mtu);
+        self.net.pump(now, flow, notice.to);
+        self.net.wake = self.net.wake.min(flow.deadline());
     }
 
     /// Brings what accumulates over time up to the end.
@@ -253,7 +263,9 @@ impl<E: Eyes> World<E> {
                 Traffic::Datagrams(_) | Traffic::Echo(_) => {}
             }
         }
-        self.net.eyes.close(self.now);
+        if E::LOOK {
+            self.close_eyes();
+        }
     }
 
     fn sample(&self, at: Time, watch: &mut dyn Watch) {
@@ -281,281 +293,6 @@ impl<E: Eyes> World<E> {
                 queue: self.net.towards(towards).backlog(at),
                 acknowledged,
             });
-        }
-    }
-}
-
-impl<E> Net<E> {
-    /// The direction that ends at this host.
-    pub(super) fn towards(&self, end: End) -> &Line<Packet> {
-        match end {
-            End::Receiver => &self.to_receiver,
-            End::Sender => &self.to_sender,
-        }
-    }
-}
-
-impl<E: Eyes> Net<E> {
-    /// A host sends a packet of this `shape`. Gives when it is lost, if that is known.
-    #[inline(always)]
-    pub(super) fn send(
-        &mut self,
-        now: Time,
-        from: End,
-        passages: &Passages,
-        cargo: Cargo,
-        shape: IpPacket,
-    ) -> Option<Time> {
-        let line = match from {
-            End::Sender => &mut self.to_receiver,
-            End::Receiver => &mut self.to_sender,
-        };
-        let mut packet = Packet::new(passages.flow, cargo);
-        let eyes = &mut self.eyes;
-        let view = eyes.look(now, from, &mut packet, shape);
-        eyes.see(now, CapturePoint::Host(from), false, view);
-        let last = if E::LOOK { line.last_hop() } else { 0 };
-        if !line.keeps_whole(shape) {
-            return self.send_in_stages(now, from, passages, packet, shape);
-        }
-        let passed = line.send_whole(now, packet, shape, |index, at, passed| {
-            let hop = if from == End::Sender { index } else { last.saturating_sub(index) };
-            if !matches!(passed, Err(Fate::Refused(_))) {
-                eyes.see(at, CapturePoint::Hop(hop), passed.is_err(), view);
-            }
-        });
-        match passed {
-            Ok(()) => None,
-            Err(fate) => Some(self.on_loss(from, passages, fate)),
-        }
-    }
-
-    /// The same for a packet that may be cut, doubled, marked or held up.
-    #[cold]
-    fn send_in_stages(
-        &mut self,
-        now: Time,
-        from: End,
-        passages: &Passages,
-        packet: Packet,
-        shape: IpPacket,
-    ) -> Option<Time> {
-        let line = match from {
-            End::Sender => &mut self.to_receiver,
-            End::Receiver => &mut self.to_sender,
-        };
-        let is_markable = matches!(&packet.cargo, Cargo::Segment(segment) if segment.markable);
-        match line.send(now, packet, shape, passages.from(from, is_markable)) {
-            Sent::OnItsWay => None,
-            Sent::Lost(fate) => Some(self.on_loss(from, passages, fate)),
-            Sent::Undecided => {
-                self.wake = self.wake.min(line.next_event()).max(now);
-                None
-            }
-        }
-    }
-
-    /// A packet that `from` sent is lost: its sender may hear of it. Gives when.
-    fn on_loss(&mut self, from: End, passages: &Passages, fate: Fate) -> Time {
-        self.notices.on_loss(from, passages.from(from, false).first, passages.flow, fate);
-        self.wake = self.wake.min(self.notices.next_arrival());
-        fate.at()
-    }
-
-    /// When something happens on the way that is not known yet.
-    fn next_event(&self) -> Time {
-        self.to_receiver.next_event().min(self.to_sender.next_event())
-    }
-
-    /// Whatever happens on the way up to `now`.
-    fn advance(&mut self, now: Time, flows: &mut [RunningFlow]) {
-        self.to_receiver.advance(now);
-        self.to_sender.advance(now);
-        for from in [End::Sender, End::Receiver] {
-            let line = |net: &mut Self| match from {
-                End::Sender => net.to_receiver.poll_loss(),
-                End::Receiver => net.to_sender.poll_loss(),
-            };
-            while let Some((packet, fate)) = line(self) {
-                let flow = &mut flows[packet.flow as usize];
-                let at = self.on_loss(from, &flow.passages, fate);
-                if packet.counts() {
-                    flow.losses.push(now, at);
-                }
-            }
-        }
-    }
-
-    /// Sends all that the flow's connection, if it is one, has to send at `end` now.
-    fn pump(&mut self, now: Time, flow: &mut RunningFlow, end: End) {
-        let RunningFlow { from, traffic, losses, passages, .. } = flow;
-        let Traffic::Tcp(connection) = traffic else {
-            return self.pump_exchange(now, flow, end);
-        };
-        if end == *from {
-            self.send_data(now, end, passages, connection, losses);
-        } else {
-            self.send_acks(now, end, passages, connection);
-        }
-    }
-
-    /// Sends all that the sender of data has to send now.
-    #[inline(always)]
-    fn send_data(
-        &mut self,
-        now: Time,
-        from: End,
-        passages: &Passages,
-        connection: &mut Connection,
-        losses: &mut Losses,
-    ) {
-        if connection.sender.has_urgent() {
-            self.send_urgent_data(now, from, passages, connection, losses);
-        }
-        while let Some(segment) = connection.sender.poll_data(now, &mut self.spares) {
-            self.send_data_segment(now, from, passages, connection, losses, segment);
-        }
-        self.wake = self.wake.min(connection.sender.next_timeout());
-    }
-
-    #[cold]
-    fn send_urgent_data(
-        &mut self,
-        now: Time,
-        from: End,
-        passages: &Passages,
-        connection: &mut Connection,
-        losses: &mut Losses,
-    ) {
-        if let Some(segment) = connection.sender.poll_urgent(now) {
-            self.send_data_segment(now, from, passages, connection, losses, segment);
-        }
-    }
-
-    #[inline(always)]
-    fn send_data_segment(
-        &mut self,
-        now: Time,
-        from: End,
-        passages: &Passages,
-        connection: &mut Connection,
-        losses: &mut Losses,
-        segment: Segment,
-    ) {
-        let shape = connection.packet(&segment);
-        connection.sent.count(shape);
-        let has_payload = segment.len > 0;
-        if let Some(at) = self.send(now, from, passages, Cargo::Segment(segment), shape)
-            && has_payload
-        {
-            losses.push(now, at);
-        }
-    }
-
-    /// Sends all that the receiver of data has to send now.
-    #[inline(always)]
-    fn send_acks(
-        &mut self,
-        now: Time,
-        from: End,
-        passages: &Passages,
-        connection: &mut Connection,
-    ) {
-        if connection.receiver.has_urgent() {
-            self.send_urgent_ack(now, from, passages, connection);
-        }
-        if let Some(segment) = connection.receiver.poll_ack(now, &mut self.spares) {
-            self.send_ack(now, from, passages, connection, segment);
-        }
-        self.wake = self.wake.min(connection.receiver.next_timeout());
-    }
-
-    #[cold]
-    fn send_urgent_ack(
-        &mut self,
-        now: Time,
-        from: End,
-        passages: &Passages,
-        connection: &mut Connection,
-    ) {
-        if let Some(segment) = connection.receiver.poll_urgent(now) {
-            self.send_ack(now, from, passages, connection, segment);
-        }
-    }
-
-    #[inline(always)]
-    fn send_ack(
-        &mut self,
-        now: Time,
-        from: End,
-        passages: &Passages,
-        connection: &mut Connection,
-        segment: Segment,
-    ) {
-        let shape = connection.packet(&segment);
-        connection.answered.count(shape);
-        let _ = self.send(now, from, passages, Cargo::Segment(segment), shape);
-    }
-
-    /// What a host sends on hearing what is no bulk flow's.
-    #[cold]
-    fn answer(&mut self, now: Time, from: End, flow: &mut RunningFlow, heard: Heard) {
-        match (&flow.traffic, heard) {
-            (Traffic::Echo(echo), Heard::Request { sent }) => {
-                let reply = Cargo::EchoReply { sent };
-                if let Some(at) = self.send(now, from, &flow.passages, reply, echo.packet) {
-                    flow.losses.push(now, at);
-                }
-            }
-            _ => self.pump(now, flow, from),
-        }
-    }
-
-    /// A flow's time has come: timers expire, the next packet is due.
-    fn expire(&mut self, now: Time, flow: &mut RunningFlow) {
-        let lost = match &mut flow.traffic {
-            Traffic::Tcp(connection) => {
-                connection.expire(now);
-                self.pump(now, flow, flow.from);
-                return self.pump(now, flow, flow.from.other());
-            }
-            Traffic::Exchange(exchange) => {
-                exchange.on_timeout(now);
-                self.pump(now, flow, flow.from);
-                return self.pump(now, flow, flow.from.other());
-            }
-            Traffic::Datagrams(datagrams) => {
-                datagrams.sent += 1;
-                datagrams.beat.advance();
-                self.send(now, flow.from, &flow.passages, Cargo::Datagram, datagrams.packet)
-            }
-            Traffic::Echo(echo) => {
-                echo.sent += 1;
-                echo.beat.advance();
-                self.send(
-                    now,
-                    flow.from,
-                    &flow.passages,
-                    Cargo::EchoRequest { sent: now },
-                    echo.packet,
-                )
-            }
-        };
-        if let Some(at) = lost {
-            flow.losses.push(now, at);
-        }
-    }
-}
-
-impl Connection {
-    /// Lets the timers expire that are due; before the start, opens the connection.
-    fn expire(&mut self, now: Time) {
-        self.started = true;
-        if self.sender.next_timeout() <= now {
-            self.sender.on_timeout(now);
-        }
-        if self.receiver.next_timeout() <= now {
-            self.receiver.on_timeout(now);
         }
     }
 }

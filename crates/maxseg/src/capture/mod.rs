@@ -5,20 +5,21 @@
 //! ```
 
 mod packets;
+mod places;
 
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use maxseg_core::engine::Watch;
 use maxseg_core::outcome::Outcome;
-use maxseg_core::path::{HopSpec, LinkSpec};
-use maxseg_core::scenario::{End, Scenario};
-use maxseg_core::sim::{CapturePoint, Sighting, Sim, Tap};
+use maxseg_core::scenario::Scenario;
+use maxseg_core::sim::{CapturePoint, Form, Loss, Sighting, Sim, Tap};
 use maxseg_wire::pcapng::{Direction, Interface, Packet, Section, Writer, link_type};
 
 use crate::failure::Failure;
 use crate::whole_file::WholeFile;
 use packets::Packets;
+use places::Places;
 
 /// Simulates `scenario`, and writes every packet to `file` as it passes each point of the path. The
 /// file appears when it is whole.
@@ -36,16 +37,17 @@ pub(crate) fn run(
     Ok(outcome)
 }
 
-/// No header is longer: 40 bytes of IPv6, 60 of TCP.
-const SNAP_LEN: u32 = 128;
+/// No header is longer: 40 bytes of IPv6, 60 of TCP. A notice's quotation may be, and is cut.
+const HEADERS: usize = 128;
+/// Fragments are there to the end.
+const SNAP_LEN: u32 = 65_535;
 
 /// Writes what the tap shows.
 struct Recorder {
     packets: Packets,
+    places: Places,
     writer: Writer<BufWriter<WholeFile>>,
     path: PathBuf,
-    /// The number of the receiver's interface; the sender's is 0, the hops are between.
-    last: usize,
     bytes: Vec<u8>,
     /// The first thing that went wrong; nothing is written after it.
     error: Option<io::Error>,
@@ -56,9 +58,9 @@ impl Recorder {
         let packets = Packets::new(scenario)?;
         let fail = |error| Failure::file("write", path, &error);
         let file = WholeFile::create(path).map_err(fail)?;
-        let writer = begin(scenario, file).map_err(fail)?;
-        let last = scenario.path.hops.len() + 1;
-        Ok(Self { packets, writer, path: path.to_owned(), last, bytes: Vec::new(), error: None })
+        let places = Places::new(scenario);
+        let writer = begin(scenario, &places, file).map_err(fail)?;
+        Ok(Self { packets, places, writer, path: path.to_owned(), bytes: Vec::new(), error: None })
     }
 
     fn finish(self) -> Result<(), Failure> {
@@ -75,29 +77,40 @@ impl Recorder {
 
     fn write(&mut self, sighting: &Sighting) -> io::Result<()> {
         self.bytes.clear();
-        self.packets.encode(sighting, &mut self.bytes).map_err(io::Error::other)?;
-        let (interface, direction) = match sighting.point {
-            CapturePoint::Hop(hop) => (hop + 1, None),
-            CapturePoint::Host(end) => {
-                let interface = if end == End::Sender { 0 } else { self.last };
-                let outbound = sighting.packet.from == end;
-                let direction = if outbound { Direction::Outbound } else { Direction::Inbound };
-                (interface, Some(direction))
-            }
-        };
+        let encoded = self.packets.encode(&self.places, sighting, &mut self.bytes);
+        let length = encoded.map_err(io::Error::other)?;
+        if !matches!(sighting.form, Form::Fragment(_)) {
+            self.bytes.truncate(HEADERS);
+        }
+        let interface = self.places.interface(sighting);
         self.writer.packet(&Packet {
             interface: u32::try_from(interface).map_err(io::Error::other)?,
             at_nanos: sighting.at.as_nanos(),
-            original_len: sighting.packet.ip_len,
+            original_len: u32::try_from(length).map_err(io::Error::other)?,
             data: self.bytes.as_slice().into(),
-            direction,
-            comment: sighting.damaged.then(|| DAMAGED.into()),
+            direction: direction(sighting),
+            comment: sighting.lost.map(|loss| remark(loss).into()),
         })
     }
 }
 
+/// Whether a host sends what is seen there; unknown at a hop, where both directions are seen.
+fn direction(sighting: &Sighting) -> Option<Direction> {
+    let CapturePoint::Host(end) = sighting.point else {
+        return None;
+    };
+    let is_news = matches!(sighting.form, Form::TooBig { .. });
+    let is_sent = sighting.packet.from == end && !is_news;
+    Some(if is_sent { Direction::Outbound } else { Direction::Inbound })
+}
+
 /// The remark on a packet that is seen no further.
-const DAMAGED: &str = "damaged on this link";
+const fn remark(loss: Loss) -> &'static str {
+    match loss {
+        Loss::Damaged => "damaged on this link",
+        Loss::Dropped => "dropped by the queue discipline of this link",
+    }
+}
 
 impl Tap for Recorder {
     fn on_packet(&mut self, sighting: &Sighting) {
@@ -108,7 +121,11 @@ impl Tap for Recorder {
 }
 
 /// Says what the file holds, and names its capture points.
-fn begin(scenario: &Scenario, out: WholeFile) -> io::Result<Writer<BufWriter<WholeFile>>> {
+fn begin(
+    scenario: &Scenario,
+    places: &Places,
+    out: WholeFile,
+) -> io::Result<Writer<BufWriter<WholeFile>>> {
     let comment = format!(
         "{}simulated, seed {}, scenario {}; time 0 is the run's beginning",
         match scenario.name.as_str() {
@@ -123,31 +140,13 @@ fn begin(scenario: &Scenario, out: WholeFile) -> io::Result<Writer<BufWriter<Who
         comment: Some(comment.into()),
     };
     let mut writer = Writer::new(BufWriter::with_capacity(1 << 16, out), &section)?;
-    let mut add = |name: &str, description: String| {
+    for (name, description) in places.interfaces(&scenario.path.hops) {
         writer.interface(&Interface {
-            name: Some(name.to_owned().into()),
+            name: Some(name.into()),
             description: Some(description.into()),
             link_type: link_type::RAW,
             snap_len: SNAP_LEN,
-        })
-    };
-    add("sender", "at the sender".to_owned())?;
-    for hop in &scenario.path.hops {
-        add(&name_of(hop), describe(hop))?;
+        })?;
     }
-    add("receiver", "at the receiver".to_owned())?;
     Ok(writer)
-}
-
-/// As keys name it: `radio`, or `hop.1` where the file gives no name.
-fn name_of(hop: &HopSpec) -> String {
-    let unnamed = hop.name.parse::<usize>().is_ok();
-    if unnamed { format!("hop.{}", hop.name) } else { hop.name.clone() }
-}
-
-fn describe(hop: &HopSpec) -> String {
-    let link = |link: &LinkSpec| format!("{}, {}", link.rate, link.delay);
-    let (forward, reverse) = (link(&hop.forward), link(&hop.reverse));
-    let back = if forward == reverse { String::new() } else { format!("; back: {reverse}") };
-    format!("where packets enter the link {}: {forward}{back}", name_of(hop))
 }

@@ -2,28 +2,29 @@
 //!
 //! A host's IPv4 identification counts the packets that it sent, so that a packet is known at every
 //! capture point, and a repetition is told from it. Sequence numbers are the simulator's: the SYN is 0.
-//! Payloads are zeros, which count in every length and checksum and are not written.
+//! Payloads are zeros, which count in every length and checksum and are not written, but for those of
+//! fragments.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 
 use maxseg_core::framing::{ICMP_ECHO_HEADER, IpVersion, UDP_HEADER, ip_header};
 use maxseg_core::scenario::{End, Flow, FlowKind, Scenario};
-use maxseg_core::sim::{CapturePoint, Content, PacketView, Sighting, TcpView};
+use maxseg_core::sim::{Content, Form, PacketView, Sighting, TcpView};
 use maxseg_core::units::Bytes;
-use maxseg_wire::icmp::Message;
+use maxseg_wire::icmp::{self, Message};
 use maxseg_wire::ip::{Ipv4, Ipv6, protocol};
 use maxseg_wire::options::{SackBlock, SackBlocks, TcpOption};
 use maxseg_wire::tcp::{Flags, Tcp};
 use maxseg_wire::udp::Udp;
 use maxseg_wire::{EncodeError, Layer, Payload};
 
+use super::places::Places;
 use crate::failure::Failure;
 
 /// Encodes the packets of one run.
 #[derive(Debug)]
 pub(super) struct Packets {
     ip: IpVersion,
-    hops: usize,
     flows: Vec<Service>,
 }
 
@@ -34,10 +35,6 @@ struct Service {
     port: u16,
 }
 
-/// The sender and the receiver.
-const HOSTS_V4: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2)];
-const HOSTS_V6: [Ipv6Addr; 2] =
-    [Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2)];
 /// The port at which everything is thrown away (RFC 863), as the simulated receivers do.
 const DISCARD: u16 = 9;
 /// The port at which everything is answered (RFC 862), as requests are.
@@ -74,14 +71,59 @@ impl Packets {
             port: if matches!(flow.kind, FlowKind::Request(_)) { ECHO } else { DISCARD },
         };
         let flows = scenario.flows.iter().map(service).collect();
-        Ok(Self { ip: scenario.ip, hops: scenario.path.hops.len(), flows })
+        Ok(Self { ip: scenario.ip, flows })
     }
 
-    /// Appends the packet's headers.
-    pub(super) fn encode(&self, seen: &Sighting, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    /// Appends the headers of what is seen. Gives its whole length.
+    pub(super) fn encode(
+        &self,
+        places: &Places,
+        seen: &Sighting,
+        out: &mut Vec<u8>,
+    ) -> Result<usize, EncodeError> {
         let packet = &seen.packet;
+        let mut inner = Vec::with_capacity(64);
         let room = packet.ip_len as usize - length(ip_header(self.ip));
-        let ends = self.encode_ip(packet, self.hop_limit(seen), room, out)?;
+        self.encode_payload(packet, places.ends_of_packet(seen), room, &mut inner)?;
+        let passed = places.routers_passed(seen);
+        let (header, payload_len) = match seen.form {
+            Form::Whole => (self.header(packet, passed), room),
+            Form::Fragment(part) => {
+                let (offset, len) = (part.offset as usize, part.len as usize);
+                inner.drain(..offset.min(inner.len()));
+                // Whole: of cut fragments no program puts a packet together.
+                inner.resize(len, 0);
+                let header = self.header(packet, passed);
+                let fragment_offset = u16::try_from(part.offset / 8).unwrap_or(u16::MAX);
+                (Header { fragment_offset, more_fragments: part.more, ..header }, len)
+            }
+            Form::TooBig { hop, mtu } => {
+                let quoted = self.header(packet, places.routers_passed_before(seen, hop));
+                let mut whole = Vec::with_capacity(packet.ip_len as usize);
+                quoted.encode(places.ends_of_packet(seen), room, &mut whole)?;
+                whole.append(&mut inner);
+                whole.resize(packet.ip_len as usize, 0);
+                let ends = places.ends(seen);
+                let quote = Payload::Bytes(icmp::quote(&whole, ends.0));
+                Message::TooBig { mtu: mtu.get().into() }.encode(ends, quote, &mut inner);
+                (self.header_of_news(packet, passed), inner.len())
+            }
+        };
+        let begin = out.len();
+        header.encode(places.ends(seen), payload_len, out)?;
+        let whole = out.len() - begin + payload_len;
+        out.append(&mut inner);
+        Ok(whole)
+    }
+
+    /// The headers behind that of IP, with `room` for them and the payload.
+    fn encode_payload(
+        &self,
+        packet: &PacketView,
+        ends: (IpAddr, IpAddr),
+        room: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EncodeError> {
         match &packet.content {
             Content::Tcp(tcp) => encode_tcp(tcp, self.ports(packet), ends, room, out),
             Content::Datagram => {
@@ -102,58 +144,28 @@ impl Packets {
         }
     }
 
-    /// Gives source and destination.
-    fn encode_ip(
-        &self,
-        packet: &PacketView,
-        hop_limit: u8,
-        payload_len: usize,
-        out: &mut Vec<u8>,
-    ) -> Result<(IpAddr, IpAddr), EncodeError> {
-        let protocol = protocol_of(packet, self.ip);
-        match self.ip {
-            IpVersion::V4 => {
-                let [source, destination] = ordered(HOSTS_V4, packet.from);
-                let header = Ipv4 {
-                    identification: wrap(packet.number),
-                    dont_fragment: packet.dont_fragment,
-                    ecn: packet.ecn,
-                    ttl: hop_limit,
-                    protocol,
-                    source,
-                    destination,
-                    ..Ipv4::default()
-                };
-                header.encode(&[], payload_len, out)?;
-                Ok((source.into(), destination.into()))
-            }
-            IpVersion::V6 => {
-                let [source, destination] = ordered(HOSTS_V6, packet.from);
-                let next_header = protocol;
-                let header = Ipv6 {
-                    ecn: packet.ecn,
-                    next_header,
-                    hop_limit,
-                    source,
-                    destination,
-                    ..Ipv6::default()
-                };
-                header.encode(payload_len, out)?;
-                Ok((source.into(), destination.into()))
-            }
+    /// The IP header of a packet that so many routers have passed on.
+    fn header(&self, packet: &PacketView, routers: usize) -> Header {
+        Header {
+            identification: wrap(packet.number),
+            dont_fragment: packet.dont_fragment,
+            more_fragments: false,
+            fragment_offset: 0,
+            ecn: packet.ecn,
+            // Each has counted it down.
+            hop_limit: TTL.saturating_sub(u8::try_from(routers).unwrap_or(TTL)).max(1),
+            protocol: protocol_of(packet, self.ip),
         }
     }
 
-    /// Each router on the way has counted it down: there is one between two hops.
-    fn hop_limit(&self, seen: &Sighting) -> u8 {
-        let routers = self.hops - 1;
-        let passed = match (seen.point, seen.packet.from) {
-            (CapturePoint::Host(end), from) if end == from => 0,
-            (CapturePoint::Host(_), _) => routers,
-            (CapturePoint::Hop(hop), End::Sender) => hop,
-            (CapturePoint::Hop(hop), End::Receiver) => routers - hop,
-        };
-        TTL.saturating_sub(u8::try_from(passed).unwrap_or(TTL)).max(1)
+    /// That of the news that `packet` was too large; a router sends one for each such packet.
+    fn header_of_news(&self, packet: &PacketView, routers: usize) -> Header {
+        Header {
+            dont_fragment: false,
+            ecn: 0,
+            protocol: icmp_of(self.ip),
+            ..self.header(packet, routers)
+        }
     }
 
     /// Source and destination: who begins the flow has a port of the flow's own, another for each of its
@@ -166,6 +178,54 @@ impl Packets {
         let own = DYNAMIC.saturating_add(id(packet.flow + connection * self.flows.len()));
         let Service { from, port } = self.flows[packet.flow];
         if packet.from == from { (own, port) } else { (port, own) }
+    }
+}
+
+/// What an IP header of either version says. IPv6 knows nothing of the first four: no hop fragments it.
+#[derive(Debug, Clone, Copy)]
+struct Header {
+    identification: u16,
+    dont_fragment: bool,
+    more_fragments: bool,
+    fragment_offset: u16,
+    ecn: u8,
+    hop_limit: u8,
+    protocol: u8,
+}
+
+impl Header {
+    fn encode(
+        self,
+        ends: (IpAddr, IpAddr),
+        payload_len: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EncodeError> {
+        let Self { identification, dont_fragment, more_fragments, fragment_offset, ecn, .. } = self;
+        match ends {
+            (IpAddr::V4(source), IpAddr::V4(destination)) => {
+                let (ttl, protocol) = (self.hop_limit, self.protocol);
+                let header = Ipv4 {
+                    identification,
+                    dont_fragment,
+                    more_fragments,
+                    fragment_offset,
+                    ecn,
+                    ttl,
+                    protocol,
+                    source,
+                    destination,
+                    ..Ipv4::default()
+                };
+                header.encode(&[], payload_len, out)
+            }
+            (IpAddr::V6(source), IpAddr::V6(destination)) => {
+                let (hop_limit, next_header) = (self.hop_limit, self.protocol);
+                let header =
+                    Ipv6 { ecn, next_header, hop_limit, source, destination, ..Ipv6::default() };
+                header.encode(payload_len, out)
+            }
+            (a, b) => unreachable!("all addresses of a run are of one version, not {a} and {b}"),
+        }
     }
 }
 
@@ -234,20 +294,17 @@ fn options(tcp: &TcpView) -> Vec<TcpOption<'static>> {
 }
 
 const fn protocol_of(packet: &PacketView, ip: IpVersion) -> u8 {
-    match (&packet.content, ip) {
-        (Content::Tcp(_), _) => protocol::TCP,
-        (Content::Datagram, _) => protocol::UDP,
-        (Content::EchoRequest { .. } | Content::EchoReply { .. }, IpVersion::V4) => protocol::ICMP,
-        (Content::EchoRequest { .. } | Content::EchoReply { .. }, IpVersion::V6) => {
-            protocol::ICMPV6
-        }
+    match &packet.content {
+        Content::Tcp(_) => protocol::TCP,
+        Content::Datagram => protocol::UDP,
+        Content::EchoRequest { .. } | Content::EchoReply { .. } => icmp_of(ip),
     }
 }
 
-fn ordered<A>([sender, receiver]: [A; 2], from: End) -> [A; 2] {
-    match from {
-        End::Sender => [sender, receiver],
-        End::Receiver => [receiver, sender],
+const fn icmp_of(ip: IpVersion) -> u8 {
+    match ip {
+        IpVersion::V4 => protocol::ICMP,
+        IpVersion::V6 => protocol::ICMPV6,
     }
 }
 

@@ -136,6 +136,7 @@ fn limit_in_words(trial: &Trial) -> String {
                 LimitedBy::Congestion => "losses keep the congestion window small",
                 LimitedBy::ReceiveWindow => "the receiver's window is full",
                 LimitedBy::SendBuffer => "the sender's buffer is full",
+                LimitedBy::Host => "a host is busy with packets",
                 LimitedBy::Rto => "the retransmission timer runs",
                 LimitedBy::Application => "there is nothing to send",
                 LimitedBy::Opportunity => "the connection opens up",

@@ -1,8 +1,8 @@
 //! The packets of request flows on their way.
 
 use super::super::flow::{Cargo, RunningFlow, Traffic};
+use super::super::net::Net;
 use super::super::tap::Eyes;
-use super::super::world::Net;
 use super::Side;
 use crate::scenario::End;
 use crate::units::Time;

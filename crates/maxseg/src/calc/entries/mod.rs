@@ -10,6 +10,7 @@ mod fec;
 mod fragments;
 mod frames;
 mod gilbert;
+mod host;
 mod mathis;
 mod mss;
 mod optimum_datagram;
@@ -38,6 +39,7 @@ pub(crate) static ENTRIES: &[&Entry] = &[
     &rto::ENTRY,
     &recovery::ENTRY,
     &ack_path::ENTRY,
+    &host::ENTRY,
     &rfc6349::ENTRY,
     &mathis::ENTRY,
     &pftk::FULL,

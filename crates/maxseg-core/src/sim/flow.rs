@@ -289,7 +289,7 @@ impl RunningFlow {
                 return Heard::Request { sent: *sent };
             }
             (Traffic::Echo(echo), Cargo::EchoReply { sent }) => {
-                echo.round_trips.record(now - *sent)
+                echo.round_trips.record(now - *sent);
             }
             (_, cargo) => unreachable!("a flow carries its own kind of packet, not {cargo:?}"),
         }

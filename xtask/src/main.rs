@@ -40,6 +40,12 @@ enum Command {
         #[arg(long, default_value_t = 5)]
         repeat: usize,
     },
+    /// Run a case of the benchmark once and print its CPU seconds and delivered packets
+    #[command(hide = true)]
+    BenchOnce {
+        /// Its place in the list
+        case: usize,
+    },
     /// Run a program and print the most memory that it took, in MiB
     #[command(hide = true)]
     PeakMemory {
@@ -58,6 +64,7 @@ fn main() -> ExitCode {
         Command::Gen { check } => generate::run(check),
         Command::Validate => validate::run(),
         Command::Bench { write, repeat } => bench::run(write, repeat),
+        Command::BenchOnce { case } => bench::once(case),
         Command::PeakMemory { command } => bench::peak_memory(&command),
     };
     match done {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::engine::{Caveat, EngineName};
 use crate::outcome::{LimitedBy, Outcome};
-use crate::stats::Summary;
+use crate::stats::{Summary, student_t};
 
 /// One run of one engine at one point of a sweep.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -100,6 +100,7 @@ impl Group<'_> {
         summary.insert("engine".to_owned(), Value::from(self.engine.word()));
         summary.insert("point".to_owned(), Value::Object(self.point.clone()));
         summary.insert("runs".to_owned(), Value::from(self.rows.len()));
+        let mut known: Option<(usize, f64)> = None;
         for key in outcomes.first().map(|outcome| outcome.keys()).into_iter().flatten() {
             let samples: Vec<f64> =
                 outcomes.iter().filter_map(|outcome| outcome.get(key)?.as_f64()).collect();
@@ -107,7 +108,14 @@ impl Group<'_> {
                 Value::Null
             } else {
                 let of = Summary::of(&samples);
-                serde_json::json!({ "mean": of.mean, "ci95": of.ci95() })
+                let ci95 = of.interval(|freedom| {
+                    let (_, t) = known
+                        .filter(|(n, _)| *n == of.n)
+                        .unwrap_or_else(|| (of.n, student_t(0.975, freedom)));
+                    known = Some((of.n, t));
+                    t
+                });
+                serde_json::json!({ "mean": of.mean, "ci95": ci95 })
             };
             summary.insert(key.clone(), value);
         }

@@ -9,6 +9,30 @@ use maxseg_core::sim::Sim;
 const PATH: &str = "[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"49 packets\"\n\
                     [[hop]]\nname = \"radio\"\nrate = \"2 Mbit/s\"\ndelay = \"200 ms\"\nqueue = \"49 packets\"\nframe = 128\n";
 
+/// A packet is looked at where it lies, and what it owns is taken out of it there: nothing may be left.
+#[test]
+fn a_run_leaves_nothing_allocated() {
+    let options = "stack = \"rfc\"\nsack = true\ntimestamps = true\n";
+    let slow_host = format!("{options}packet_cost = \"10 us\"\n");
+    let losses = "errors = { model = \"uniform\", per = \"packet\", rate = \"2%\" }\n";
+    let jitter =
+        "errors = { model = \"uniform\", per = \"packet\", rate = \"2%\" }\njitter = \"1 ms\"\n";
+    let flows = "[[flow]]\nkind = \"bulk\"\n[[flow]]\nkind = \"bulk\"\nfrom = \"receiver\"\n[[flow]]\nkind = \"ping\"\n\
+                 [[flow]]\nkind = \"request\"\nrequest = \"700 B\"\nreply = \"20 kB\"\n";
+    for (hop, settings) in
+        [("", options), (losses, options), (jitter, options), (losses, &slow_host)]
+    {
+        let ends = format!("[sender]\nmss = 536\n{settings}[receiver]\nmss = 536\n{settings}");
+        let text = format!("{PATH}{hop}{ends}{flows}[until]\ntime = \"60 s\"\n");
+        let scenario = Scenario::from_toml("test", &text).unwrap();
+        let allocations = measure(|| {
+            Sim.run(&scenario, &mut Unwatched).unwrap();
+        });
+        assert!(allocations.count_total > 100, "{text}");
+        assert_eq!(allocations.count_current, 0, "{text}");
+    }
+}
+
 /// Allocations and data packets of a run of so many seconds, both ends with these settings.
 fn run(settings: &str, flows: &str, seconds: u32) -> (u64, u64) {
     let ends = format!("[sender]\nmss = 536\n{settings}[receiver]\nmss = 536\n{settings}");

@@ -38,8 +38,18 @@ pub(super) fn median_run(costs: &[Cost]) -> f64 {
     each[each.len() / 2]
 }
 
-/// One run of ours. Short runs are repeated and divided.
-pub(super) fn ours(scenario: &Scenario) -> Result<Cost> {
+/// One run of ours, in a process of its own.
+pub(super) fn ours(case: usize) -> Result<Cost> {
+    let output =
+        Command::new(std::env::current_exe()?).args(["bench-once", &case.to_string()]).output()?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let (cpu_s, delivered) = printed.trim().split_once(' ').context("two numbers")?;
+    Ok(Cost { cpu_s: cpu_s.parse()?, delivered: delivered.parse()? })
+}
+
+/// One run in this process. Short runs are repeated and divided.
+pub(super) fn here(scenario: &Scenario) -> Result<Cost> {
     let (mut runs, before) = (0_u32, cpu_of_self()?);
     loop {
         let outcome = Sim.run(scenario, &mut Unwatched)?;

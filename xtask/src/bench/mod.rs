@@ -51,8 +51,8 @@ pub fn run(write: bool, repeat: usize) -> Result<()> {
     let mut whole = vec![grid::memory(&program)?];
     let (mut cases, mut clean) = (Vec::new(), Vec::new());
     println!("{}", page::CASES_HEAD);
-    for case in cases::all()? {
-        let (line, micros) = measure(&case, repeat)?;
+    for (place, case) in cases::all()?.iter().enumerate() {
+        let (line, micros) = measure(place, case, repeat)?;
         println!("{}", page::row(&line));
         cases.push(line);
         clean.extend(case.is_clean.then_some(micros));
@@ -75,6 +75,20 @@ pub fn run(write: bool, repeat: usize) -> Result<()> {
         page::write(&Measured { repeat, cases, whole, profile })?;
     }
     if faults.is_empty() { Ok(()) } else { bail!("{}", faults.join("; ")) }
+}
+
+/// Runs a case once and prints what it took: each run has a process of its own, as ns-2's have. Where the
+/// system puts a process's stack and heap can make all its runs slower.
+///
+/// # Errors
+/// There is no such case.
+#[expect(clippy::print_stdout, reason = "a command-line program")]
+pub fn once(case: usize) -> Result<()> {
+    let cases = cases::all()?;
+    let Cost { cpu_s, delivered } =
+        measure::here(&cases.get(case).context("no such case")?.scenario)?;
+    println!("{cpu_s} {delivered}");
+    Ok(())
 }
 
 /// Runs a program and prints the most memory that it took, in MiB: in a process of its own, because the
@@ -106,10 +120,10 @@ fn spread(micros: &[f64]) -> Line {
 }
 
 /// The row of a case, and what a packet costs us in microseconds.
-fn measure(case: &Case, repeat: usize) -> Result<(Line, f64)> {
+fn measure(place: usize, case: &Case, repeat: usize) -> Result<(Line, f64)> {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for _ in 0..repeat {
-        ours.push(measure::ours(&case.scenario)?);
+        ours.push(measure::ours(place)?);
         theirs.push(measure::ns2(&case.ns2)?);
     }
     let packets = |costs: &[Cost]| costs.first().map_or(0, |cost| cost.delivered);

@@ -177,6 +177,9 @@ impl<E: Eyes> World<E> {
         let (Traffic::Tcp(connection), Cargo::Segment(segment)) = (traffic, &mut packet.cargo)
         else {
             let heard = flow.on_packet(now, end, &packet.cargo);
+            if let Cargo::Segment(segment) = &mut packet.cargo {
+                self.net.spares.put_back(segment.options.take());
+            }
             if heard == Heard::TheLast {
                 self.unfinished -= 1;
                 self.until_look = 0;

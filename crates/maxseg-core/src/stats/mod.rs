@@ -39,8 +39,14 @@ impl Summary {
 
     /// Half-width of the 95% confidence interval of the mean (Student t); `None` below two samples.
     pub fn ci95(&self) -> Option<f64> {
+        self.interval(|freedom| student_t(0.975, freedom))
+    }
+
+    /// Half-width of the confidence interval with this quantile of Student's t, by degrees of freedom: for
+    /// whoever has many means of equally many samples, because finding a quantile takes long.
+    pub fn interval(&self, quantile: impl FnOnce(f64) -> f64) -> Option<f64> {
         let error = self.standard_error()?;
-        Some(student_t(0.975, (self.n - 1) as f64) * error)
+        Some(if error > 0.0 { quantile((self.n - 1) as f64) * error } else { 0.0 })
     }
 }
 

@@ -128,15 +128,18 @@ impl Hop {
 
     /// A packet comes at `now`; packets come in order of time.
     pub fn admit(&mut self, now: Time, packet: impl Into<IpPacket>) -> Fate {
-        self.pass(now, packet.into()).map_or_else(|lost| lost, Fate::Arrives)
+        self.admit_any(now, packet, false)
     }
 
-    /// The same: when the packet arrives, or what else becomes of it.
+    /// Whether packets do no more than wait, and be sent, and be damaged.
+    pub(super) fn is_plain(&self) -> bool {
+        self.elaborate.is_none()
+    }
+
+    /// The same on a plain link: when the packet arrives, or how it is lost.
     #[inline(always)]
     pub(super) fn pass(&mut self, now: Time, packet: IpPacket) -> Result<Time, Fate> {
-        if self.elaborate.is_some() {
-            return self.pass_elaborately(now, packet);
-        }
+        debug_assert!(self.is_plain(), "a link does what it has been given");
         let Some(place) = self.places.free_at(now) else {
             self.counters.refused += 1;
             return Err(Fate::Refused(now));
@@ -147,8 +150,10 @@ impl Hop {
         if waits {
             start = self.free_at;
             self.counters.waited += start.min(self.horizon).since(now);
+        } else {
+            self.wire.rest();
         }
-        let departs = self.wire.send(start, waits, packet);
+        let departs = self.wire.send(start, packet);
         *place = departs.as_nanos() + 1;
         self.free_at = departs;
         self.counters.sent += 1;
@@ -161,21 +166,11 @@ impl Hop {
         Ok(arrives)
     }
 
-    fn pass_elaborately(&mut self, now: Time, packet: IpPacket) -> Result<Time, Fate> {
-        match self.admit_any(now, packet, false) {
-            Fate::Arrives(at) => Ok(at),
-            other @ (Fate::Marked(_)
-            | Fate::Damaged(_)
-            | Fate::Refused(_)
-            | Fate::TooBig { .. }) => Err(other),
-        }
-    }
-
     /// The same for any link, and for a packet that knows ECN (`ect`) or not.
     pub fn admit_any(&mut self, now: Time, packet: impl Into<IpPacket>, ect: bool) -> Fate {
         let packet = packet.into();
         let Some(mut elaborate) = self.elaborate.take() else {
-            return self.admit(now, packet);
+            return self.pass(now, packet).map_or_else(|lost| lost, Fate::Arrives);
         };
         let fate = self.admit_elaborately(&mut elaborate, now, packet, ect);
         self.elaborate = Some(elaborate);

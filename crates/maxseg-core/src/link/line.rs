@@ -76,8 +76,23 @@ impl<P: Cargo> Line<P> {
         passage: Passage,
         seen: impl FnMut(Glimpse),
     ) -> Sent {
+        if self.is_plain(shape) {
+            return self
+                .send_plain(now, packet, shape, seen)
+                .map_or_else(Sent::Lost, |()| Sent::OnItsWay);
+        }
         let arriving = &mut self.arriving;
         match &mut self.form {
+            Form::Computed(route) if route.keeps_whole(shape) => {
+                match route.admit_seen(now, shape, seen) {
+                    Fate::Arrives(at) => arriving.push(at, packet),
+                    lost @ (Fate::Marked(_)
+                    | Fate::Damaged(_)
+                    | Fate::Refused(_)
+                    | Fate::TooBig { .. }) => return Sent::Lost(lost),
+                }
+                Sent::OnItsWay
+            }
             Form::Computed(route) => {
                 let deliver = |at, marked| {
                     let mut packet = packet.clone();
@@ -96,30 +111,26 @@ impl<P: Cargo> Line<P> {
         }
     }
 
-    /// Whether a packet stays one and whole on this path, and the path is computed.
+    /// Whether a packet stays one and whole, and meets nothing on its way but queues, wires and errors.
     #[inline(always)]
-    pub fn keeps_whole(&self, shape: IpPacket) -> bool {
-        matches!(&self.form, Form::Computed(route) if route.keeps_whole(shape))
+    pub fn is_plain(&self, shape: IpPacket) -> bool {
+        matches!(&self.form, Form::Computed(route) if route.is_plain(shape))
     }
 
-    /// The same for a packet that [`Line::keeps_whole`].
+    /// The same as [`Line::send_seen`] for a packet that [`Line::is_plain`].
     ///
     /// # Errors
     /// How it is lost.
     #[inline(always)]
-    pub fn send_whole(
+    pub fn send_plain(
         &mut self,
         now: Time,
         packet: P,
         shape: IpPacket,
-        mut seen: impl FnMut(Glimpse),
+        seen: impl FnMut(Glimpse),
     ) -> Result<(), Fate> {
         if let Form::Computed(route) = &mut self.form {
-            let at = route.pass(now, shape, |link, at, passed| {
-                let fate = passed.map_or_else(|lost| lost, Fate::Arrives);
-                seen(Glimpse::of_whole(link, at, fate));
-            })?;
-            seen(Glimpse::of_arrival(at));
+            let at = route.pass(now, shape, seen)?;
             self.arriving.push(at, packet);
         }
         Ok(())

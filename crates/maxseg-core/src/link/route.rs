@@ -15,7 +15,9 @@ pub struct Route {
     hops: Vec<Hop>,
     mtus: Vec<Mtu>,
     /// Packets up to so many bytes stay one and whole; 0 where any may be doubled, marked, or overtaken.
-    simple_up_to: Bytes,
+    whole_up_to: Bytes,
+    /// The same where every hop is plain besides; 0 where one is not.
+    plain_up_to: Bytes,
     sent: u64,
 }
 
@@ -28,13 +30,11 @@ impl Route {
         let is_simple = |(spec, _): &(&LinkSpec, String)| {
             !spec.ecn && !spec.overtakes() && spec.duplicate == Probability::NEVER
         };
+        let hops: Vec<Hop> = links.iter().map(hop).collect();
         let smallest = mtus.iter().min().map_or(Bytes::ZERO, |mtu| mtu.bytes());
-        Self {
-            hops: links.iter().map(hop).collect(),
-            mtus,
-            simple_up_to: if links.iter().all(is_simple) { smallest } else { Bytes::ZERO },
-            sent: 0,
-        }
+        let whole_up_to = if links.iter().all(is_simple) { smallest } else { Bytes::ZERO };
+        let plain_up_to = if hops.iter().all(Hop::is_plain) { whole_up_to } else { Bytes::ZERO };
+        Self { hops, mtus, whole_up_to, plain_up_to, sent: 0 }
     }
 
     /// Whether a route over these links can be computed: each decides when a packet comes, and none but
@@ -46,32 +46,54 @@ impl Route {
     }
 
     /// Whether a packet stays one and whole, so that [`Route::admit`] tells all.
-    #[inline]
     pub fn keeps_whole(&self, packet: IpPacket) -> bool {
-        packet.length() <= self.simple_up_to
+        packet.length() <= self.whole_up_to
+    }
+
+    /// The same, and no hop does more than wait, send and damage.
+    #[inline(always)]
+    pub(super) fn is_plain(&self, packet: IpPacket) -> bool {
+        packet.length() <= self.plain_up_to
     }
 
     /// A packet that stays one and whole enters the first hop at `now`.
-    #[inline]
     pub fn admit(&mut self, now: Time, packet: impl Into<IpPacket>) -> Fate {
-        self.pass(now, packet.into(), |_, _, _| ()).map_or_else(|lost| lost, Fate::Arrives)
+        self.admit_seen(now, packet.into(), |_| ())
     }
 
-    /// The same: when the packet arrives, or how it is lost (no hop here marks). Tells of each hop that it
-    /// comes to which it is, when, and what becomes of it there.
+    /// The same, telling of the packet wherever it comes.
+    pub(super) fn admit_seen(
+        &mut self,
+        now: Time,
+        packet: IpPacket,
+        mut seen: impl FnMut(Glimpse),
+    ) -> Fate {
+        let mut at = now;
+        for (link, hop) in self.hops.iter_mut().enumerate() {
+            let fate = hop.admit(at, packet);
+            seen(Glimpse::of_whole(link, at, fate));
+            let Fate::Arrives(then) = fate else { return fate };
+            at = then;
+        }
+        seen(Glimpse::of_arrival(at));
+        Fate::Arrives(at)
+    }
+
+    /// The same for a packet that [`Route::is_plain`]: when it arrives, or how it is lost.
     #[inline(always)]
     pub(super) fn pass(
         &mut self,
         now: Time,
         packet: IpPacket,
-        mut seen: impl FnMut(usize, Time, Result<Time, Fate>),
+        mut seen: impl FnMut(Glimpse),
     ) -> Result<Time, Fate> {
         let mut at = now;
-        for (index, hop) in self.hops.iter_mut().enumerate() {
+        for (link, hop) in self.hops.iter_mut().enumerate() {
             let passed = hop.pass(at, packet);
-            seen(index, at, passed);
+            seen(Glimpse::of_whole(link, at, passed.map_or_else(|lost| lost, Fate::Arrives)));
             at = passed?;
         }
+        seen(Glimpse::of_arrival(at));
         Ok(at)
     }
 

@@ -80,16 +80,19 @@ impl Wire {
         }
     }
 
-    /// Send a packet from `start` on, right after the one before if `back_to_back`. Gives the time
-    /// when its last bit leaves. What else becomes of it, [`Wire::damages`] tells.
+    /// The next packet does not go right after the one before.
     #[inline(always)]
-    pub(super) fn send(&mut self, start: Time, back_to_back: bool, packet: IpPacket) -> Time {
+    pub(super) fn rest(&mut self) {
+        self.carry = 0;
+    }
+
+    /// Send a packet from `start` on, right after the one before unless the wire has had a rest. Gives the
+    /// time when its last bit leaves. What else becomes of it, [`Wire::damages`] tells.
+    #[inline(always)]
+    pub(super) fn send(&mut self, start: Time, packet: IpPacket) -> Time {
         let slot = self.slot(packet);
         let cost = &self.known[slot];
         let mut nanos = start.as_nanos() + cost.whole_nanos;
-        if !back_to_back {
-            self.carry = 0;
-        }
         if cost.remainder > 0 {
             self.carry += cost.remainder;
             if self.carry >= self.rate {
@@ -117,7 +120,10 @@ impl Wire {
     /// would have let it go, less the time in which a full bucket fills.
     pub(super) fn send_any(&mut self, start: Time, back_to_back: bool, packet: IpPacket) -> Sent {
         let Some(mut more) = self.more.take() else {
-            let departs = self.send(start, back_to_back, packet);
+            if !back_to_back {
+                self.rest();
+            }
+            let departs = self.send(start, packet);
             let damaged = self.damages(packet, start);
             return Sent { departs, damaged, late: Time::ZERO, busy: departs - start, repeats: 0 };
         };

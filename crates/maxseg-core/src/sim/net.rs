@@ -77,14 +77,14 @@ impl<E: Eyes> Net<E> {
             End::Sender => &mut self.to_receiver,
             End::Receiver => &mut self.to_sender,
         };
-        if !line.keeps_whole(shape) {
+        if !line.is_plain(shape) {
             let what = Departure { packet, shape, passages: *passages };
             return self.send_any(now, from, what, view);
         }
         let last = if E::LOOK { line.last_hop() } else { 0 };
         let eyes = &mut self.eyes;
         let see = |glimpse| eyes.glimpse(view, from, last, glimpse);
-        match line.send_whole(now, packet, shape, see) {
+        match line.send_plain(now, packet, shape, see) {
             Ok(()) => None,
             Err(fate) => Some(self.on_loss(from, passages, fate, view)),
         }

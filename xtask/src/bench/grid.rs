@@ -61,8 +61,12 @@ pub(super) fn measure(program: &Path) -> Result<Vec<Line>> {
             .map(str::to_owned)
             .collect()
     };
-    let one = spend(program, &on("1"))?;
-    let two = spend(program, &on("2"))?;
+    // In turn, and the best of each: what else the machine does only makes them slower.
+    let (mut one, mut two) = (spend(program, &on("1"))?, spend(program, &on("2"))?);
+    for _ in 1..5 {
+        one = one.best(spend(program, &on("1"))?);
+        two = two.best(spend(program, &on("2"))?);
+    }
     let (theirs, runs) = grid_of_ns2()?;
     let ratio = theirs / one.cpu_s;
     let speed_up = one.wall_s / two.wall_s;
@@ -88,9 +92,16 @@ pub(super) fn measure(program: &Path) -> Result<Vec<Line>> {
     ])
 }
 
+#[derive(Debug, Clone, Copy)]
 struct Spent {
     cpu_s: f64,
     wall_s: f64,
+}
+
+impl Spent {
+    fn best(self, other: Self) -> Self {
+        Self { cpu_s: self.cpu_s.min(other.cpu_s), wall_s: self.wall_s.min(other.wall_s) }
+    }
 }
 
 fn spend(program: &Path, arguments: &[String]) -> Result<Spent> {

@@ -39,6 +39,7 @@ impl<'a> Misread<'a> {
         }
         let what = match message
             .strip_prefix("invalid type: ")
+            .or_else(|| message.strip_prefix("invalid value: "))
             .and_then(|s| s.split_once(", expected "))
         {
             Some((found, wanted)) => {
@@ -99,7 +100,8 @@ fn found_word(found: &str) -> String {
 /// serde's Rust type names in the words of TOML.
 fn wanted_word(wanted: &str) -> &str {
     match wanted {
-        "u8" | "u16" | "u32" | "u64" | "i64" | "usize" => "a whole number",
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, not below 0 and not too large",
+        "i64" => "a whole number",
         "f32" | "f64" => "a number",
         "a boolean" => "true or false",
         "a string" | "string" => "a text in quotes",

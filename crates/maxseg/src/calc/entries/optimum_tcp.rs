@@ -41,8 +41,9 @@ pub(super) const ENTRY: Entry = Entry {
     source: "Choi, Choi, Yoo, \"Adapting TCP Segment Size in Cellular Networks\" for p(s); Padhye et al. 1998 for TCP",
     range: || {
         format!(
-            "The choice is surer than the goodput beside it, which is PFTK's: the curve is flat around its top, and \
-             the timer moves it (a longer one asks for smaller segments). Bursts and repeats move it to larger \
+            "The choice is PFTK's, as the goodput beside it is. Up to a few percent of segments lost the curve is \
+             flat around its top, so that the choice is surer than the goodput; beyond, the simulator prefers \
+             smaller segments still, and so does a longer timer. Bursts and repeats move it to larger \
              segments. {}",
             measured(&pftk::MEASURED)
         )

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use maxseg_core::settings::SettingsSpec;
 use maxseg_core::tcp::{
-    Config, Endpoint, Options, Receiver, SackBlocks, Segment, Sender, Timestamps,
+    Config, Endpoint, Options, Receiver, SackBlocks, Segment, Sender, Spares, Timestamps,
 };
 use maxseg_core::units::{Bytes, Mss, Time};
 
@@ -248,17 +248,17 @@ impl Bench {
     fn poll(&mut self) {
         match &mut self.machine {
             Machine::Sender(sender) => {
-                while let Some(segment) = sender.poll_transmit(self.now) {
+                while let Some(segment) = sender.poll_transmit(self.now, &mut Spares::default()) {
                     self.sent.push_back((self.now, describe_data(&segment)));
                 }
             }
             Machine::Receiver(receiver) => {
-                while let Some(segment) = receiver.poll_transmit(self.now) {
+                while let Some(segment) = receiver.poll_transmit(self.now, &mut Spares::default()) {
                     self.sent.push_back((self.now, describe_ack(&segment)));
                 }
             }
             Machine::Endpoint(end) => {
-                while let Some(segment) = end.poll_transmit(self.now) {
+                while let Some(segment) = end.poll_transmit(self.now, &mut Spares::default()) {
                     self.sent.push_back((self.now, describe(&segment)));
                 }
             }

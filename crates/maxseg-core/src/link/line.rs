@@ -157,7 +157,8 @@ impl<P: Cargo> Line<P> {
         self.arriving.pop()
     }
 
-    /// The same, to be looked at where it lies until another is sent.
+    /// The same, to be looked at where it lies until another is sent. What it owns is to be taken out of it:
+    /// nothing drops it.
     #[inline(always)]
     pub fn take(&mut self) -> Option<&mut P> {
         self.arriving.take()

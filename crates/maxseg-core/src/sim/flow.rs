@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use super::exchange::{RunningExchange, Side};
-use crate::framing::{Headers, IpPacket};
+use super::sizes::Sizes;
+use crate::framing::IpPacket;
 use crate::link::Passage;
 use crate::path::LinkSpec;
 use crate::scenario::{End, Flow, FlowKind, Scenario};
@@ -117,23 +118,7 @@ pub(super) struct Connection {
     /// What each end put on its own wire.
     pub(super) sent: Meter,
     pub(super) answered: Meter,
-    /// A segment without payload, and a SYN, as packets.
-    header: IpPacket,
-    syn: IpPacket,
-    options: Options,
-    /// Bytes of options in every segment.
-    constant_options: Bytes,
-}
-
-/// What options add to segments after the handshake, beyond those that every segment has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Options {
-    /// Nothing.
-    Absent,
-    /// SACK blocks, and nothing to wrap them: ns-2 (`Sacker::append_ack`).
-    BlocksAlone,
-    /// As a header carries them.
-    Padded,
+    pub(super) sizes: Sizes,
 }
 
 /// Counts bytes on the wire of one link.
@@ -263,14 +248,14 @@ impl RunningFlow {
     /// A packet of this flow as links see it.
     pub(super) fn shape(&self, packet: &Packet) -> IpPacket {
         match (&self.traffic, &packet.cargo) {
-            (Traffic::Tcp(connection), Cargo::Segment(segment)) => connection.packet(segment),
+            (Traffic::Tcp(connection), Cargo::Segment(segment)) => connection.sizes.packet(segment),
             (Traffic::Datagrams(datagrams), _) => datagrams.packet,
             (Traffic::Echo(echo), _) => echo.packet,
             (Traffic::Exchange(exchange), Cargo::Segment(segment)) => {
                 exchange.sizes().packet(segment)
             }
             (Traffic::Exchange(_), _) => IpPacket::NONE,
-            (Traffic::Tcp(connection), _) => connection.header,
+            (Traffic::Tcp(connection), _) => connection.sizes.header(),
         }
     }
 
@@ -322,11 +307,7 @@ impl RunningFlow {
 
 impl Connection {
     fn new(scenario: &Scenario, flow: &Flow) -> Self {
-        let (sender, receiver) = scenario.endpoints(flow);
-        let decision = scenario.mss(flow);
-        let config =
-            Config { sender: sender.clone(), receiver: receiver.clone(), mss: decision.initial };
-        let header = Headers::plain(scenario.ip);
+        let config = Config::one_way(scenario, flow);
         let (near, far) = scenario.first_links(flow);
         let mut connection = Self {
             sender: Sender::new(&config, flow.start),
@@ -335,10 +316,7 @@ impl Connection {
             finished: false,
             sent: Meter::new(near),
             answered: Meter::new(far),
-            header: header.packet(Bytes::ZERO),
-            syn: IpPacket::from(header.bytes() + config.syn_options()),
-            constant_options: decision.options,
-            options: Options::of(&config),
+            sizes: Sizes::new(scenario, flow, &config),
         };
         connection.sender.write(scenario.until.bytes.unwrap_or(Bytes::new(u64::MAX)));
         connection
@@ -355,32 +333,7 @@ impl Connection {
 
     /// A hop tells the data's sender that its packets do not fit (RFC 1191 §3).
     pub(super) fn on_frag_needed(&mut self, now: Time, mtu: Mtu) {
-        let overhead = self.header.length() + self.constant_options;
-        self.sender.on_too_big(now, mtu.bytes().saturating_sub(overhead));
-    }
-
-    /// `segment` as a packet.
-    #[inline]
-    pub(super) fn packet(&self, segment: &Segment) -> IpPacket {
-        if segment.syn {
-            return self.syn;
-        }
-        let options = match self.options {
-            Options::Absent => return self.header.with_payload(segment.len),
-            Options::BlocksAlone => segment.sack().bytes(),
-            Options::Padded => segment.option_bytes(),
-        };
-        IpPacket::from(self.header.length() + segment.payload() + options)
-    }
-}
-
-impl Options {
-    pub(super) fn of(config: &Config) -> Self {
-        match config.uses_sack() || config.uses_timestamps() {
-            false => Self::Absent,
-            true if config.has_options() => Self::Padded,
-            true => Self::BlocksAlone,
-        }
+        self.sender.on_too_big(now, mtu.bytes().saturating_sub(self.sizes.overhead()));
     }
 }
 

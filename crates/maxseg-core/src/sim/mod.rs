@@ -12,6 +12,7 @@ mod host;
 mod lookout;
 mod net;
 mod notices;
+mod sizes;
 mod tally;
 mod tap;
 mod world;

@@ -20,8 +20,8 @@ pub(super) struct Net<E> {
     pub(super) notices: Notices,
     pub(super) eyes: E,
     pub(super) spares: Spares,
-    /// Before this no timer of any flow expires, no notice arrives, and nothing happens on the way that
-    /// is not known yet.
+    /// Before this no timer of any flow expires, no notice arrives, no host is through with anything, and
+    /// nothing happens on the way that is not known yet.
     pub(super) wake: Time,
 }
 
@@ -195,7 +195,7 @@ impl<E: Eyes> Net<E> {
         connection: &mut Connection,
         losses: &mut Losses,
     ) {
-        if let Some(segment) = connection.sender.poll_urgent(now) {
+        if let Some(segment) = connection.sender.poll_urgent(now, &mut self.spares) {
             self.send_data_segment(now, from, passages, connection, losses, segment);
         }
     }
@@ -210,7 +210,7 @@ impl<E: Eyes> Net<E> {
         losses: &mut Losses,
         segment: Segment,
     ) {
-        let shape = connection.packet(&segment);
+        let shape = connection.sizes.packet(&segment);
         connection.sent.count(shape);
         let has_payload = segment.len > 0;
         if let Some(at) = self.send(now, from, passages, Cargo::Segment(segment), shape)
@@ -246,7 +246,7 @@ impl<E: Eyes> Net<E> {
         passages: &Passages,
         connection: &mut Connection,
     ) {
-        if let Some(segment) = connection.receiver.poll_urgent(now) {
+        if let Some(segment) = connection.receiver.poll_urgent(now, &mut self.spares) {
             self.send_ack(now, from, passages, connection, segment);
         }
     }
@@ -260,7 +260,7 @@ impl<E: Eyes> Net<E> {
         connection: &mut Connection,
         segment: Segment,
     ) {
-        let shape = connection.packet(&segment);
+        let shape = connection.sizes.packet(&segment);
         connection.answered.count(shape);
         let _ = self.send(now, from, passages, Cargo::Segment(segment), shape);
     }

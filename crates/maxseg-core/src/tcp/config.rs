@@ -62,6 +62,13 @@ impl Config {
         Bytes::new(4 + scale) + rest
     }
 
+    /// What the ends of a flow with data one way agree on.
+    pub fn one_way(scenario: &Scenario, flow: &Flow) -> Self {
+        let (sender, receiver) = scenario.endpoints(flow);
+        let mss = scenario.mss(flow).initial;
+        Self { sender: sender.clone(), receiver: receiver.clone(), mss }
+    }
+
     /// What the ends of a request flow agree on: for its requests, and for its replies.
     pub fn both_ways(scenario: &Scenario, flow: &Flow) -> (Self, Self) {
         let (client, server) = scenario.endpoints(flow);

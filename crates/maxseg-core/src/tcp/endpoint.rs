@@ -1,6 +1,6 @@
 //! One end of a connection with data in both directions.
 
-use super::{Config, Receiver, Segment, Sender};
+use super::{Config, Receiver, Segment, Sender, Spares};
 use crate::units::{Bytes, Time};
 
 /// A sending and a receiving half that share their segments: each segment with payload acknowledges
@@ -67,12 +67,12 @@ impl Endpoint {
     }
 
     /// The next segment to send, if any may go.
-    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
-        let segment = match self.sender.poll_transmit(now) {
+    pub fn poll_transmit(&mut self, now: Time, spares: &mut Spares) -> Option<Segment> {
+        let segment = match self.sender.poll_transmit(now, spares) {
             Some(segment) => self.receiver.ride_on(segment),
             None => Segment {
                 seq: self.sender.number_of_pure_ack(),
-                ..self.receiver.poll_transmit(now)?
+                ..self.receiver.poll_transmit(now, spares)?
             },
         };
         Some(Segment { connection: self.connection, ..segment })

@@ -22,6 +22,16 @@ pub struct ReceiverStats {
     pub marked: u64,
 }
 
+impl ReceiverStats {
+    /// Adds what another receiver saw.
+    pub fn add(&mut self, other: &Self) {
+        self.packets += other.packets;
+        self.duplicate_bytes += other.duplicate_bytes;
+        self.spurious_retransmissions += other.spurious_retransmissions;
+        self.marked += other.marked;
+    }
+}
+
 /// The receiving half of a TCP connection.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
@@ -133,8 +143,8 @@ impl Receiver {
     }
 
     /// The next acknowledgement to send, if one is due.
-    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
-        self.poll_urgent(now).or_else(|| self.poll_ack(now, &mut Spares::default()))
+    pub fn poll_transmit(&mut self, now: Time, spares: &mut Spares) -> Option<Segment> {
+        self.poll_urgent(now, spares).or_else(|| self.poll_ack(now, spares))
     }
 
     /// Whether [`Receiver::poll_urgent`] must come before [`Receiver::poll_ack`].
@@ -145,8 +155,8 @@ impl Receiver {
 
     /// The answer to a SYN.
     #[cold]
-    pub fn poll_urgent(&mut self, now: Time) -> Option<Segment> {
-        self.syn_ack_due.then(|| self.syn_ack(now))
+    pub fn poll_urgent(&mut self, now: Time, spares: &mut Spares) -> Option<Segment> {
+        self.syn_ack_due.then(|| self.syn_ack(now, spares))
     }
 
     /// The next acknowledgement after the handshake.
@@ -166,10 +176,10 @@ impl Receiver {
         Some(Segment { echoes_marks, options, ..Segment::ack(self.next, window) })
     }
 
-    fn syn_ack(&mut self, now: Time) -> Segment {
+    fn syn_ack(&mut self, now: Time, spares: &mut Spares) -> Segment {
         self.syn_ack_due = false;
         self.stats.packets += 1;
-        let options = Options::of(SackBlocks::NONE, self.timestamp(now));
+        let options = spares.fill(SackBlocks::NONE, self.timestamp(now));
         Segment { seq: 0, syn: true, options, ..Segment::ack(self.next, self.window.in_syn) }
     }
 

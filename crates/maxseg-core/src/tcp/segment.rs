@@ -65,10 +65,15 @@ impl Options {
 pub struct Spares(Vec<Box<Options>>);
 
 impl Spares {
+    /// As many as a large window has; copies that links make would pile up beyond.
+    const MOST: usize = 1 << 16;
+
     /// The options of a segment that is done with.
     #[inline(always)]
     pub fn put_back(&mut self, options: Option<Box<Options>>) {
-        if let Some(options) = options {
+        if let Some(options) = options
+            && self.0.len() < Self::MOST
+        {
             self.0.push(options);
         }
     }

@@ -13,14 +13,13 @@
 
 mod pump;
 mod record;
-mod sizes;
 
 pub(super) use record::Record;
-pub(super) use sizes::Sizes;
 
 use super::flow::Meter;
+use super::sizes::Sizes;
 use crate::scenario::{ConnectionUse, End, Exchange, Flow, Scenario};
-use crate::tcp::{Config, Endpoint, Segment};
+use crate::tcp::{Config, Endpoint, Segment, Spares};
 use crate::units::{Bytes, Mtu, Time};
 
 /// A request flow that runs.
@@ -81,7 +80,12 @@ impl RunningExchange {
         Self {
             plan,
             stop: flow.stop,
-            sizes: Sizes::new(scenario, flow, &requests, &replies),
+            // Where one end is a simulator's stack without options, there are none.
+            sizes: Sizes::new(
+                scenario,
+                flow,
+                if requests.has_options() { &replies } else { &requests },
+            ),
             requests,
             replies,
             client: None,
@@ -134,12 +138,17 @@ impl RunningExchange {
     }
 
     /// The next segment that `side` has to send, if any may go.
-    pub(super) fn poll_transmit(&mut self, now: Time, side: Side) -> Option<Segment> {
+    pub(super) fn poll_transmit(
+        &mut self,
+        now: Time,
+        side: Side,
+        spares: &mut Spares,
+    ) -> Option<Segment> {
         let (end, meter) = match side {
             Side::Client => (&mut self.client, &mut self.sent_by_client),
             Side::Server => (&mut self.server, &mut self.sent_by_server),
         };
-        let segment = end.as_mut()?.poll_transmit(now)?;
+        let segment = end.as_mut()?.poll_transmit(now, spares)?;
         meter.count(self.sizes.packet(&segment));
         Some(segment)
     }
@@ -262,7 +271,7 @@ impl RunningExchange {
         if let Some(client) = self.client.as_mut().filter(|_| !kept) {
             client.acknowledge_at_once();
         }
-        self.phase == Phase::Over && self.plan.count.is_some()
+        self.plan.count == Some(self.record.times.count())
     }
 
     /// A segment of no connection that the server knows: the SYN of the client's next one, or late.

@@ -12,7 +12,7 @@ impl<E: Eyes> Net<E> {
     pub(in crate::sim) fn pump_exchange(&mut self, now: Time, flow: &mut RunningFlow, end: End) {
         let side = Side::of(end, flow.from);
         let Traffic::Exchange(exchange) = &mut flow.traffic else { return };
-        while let Some(segment) = exchange.poll_transmit(now, side) {
+        while let Some(segment) = exchange.poll_transmit(now, side, &mut self.spares) {
             let shape = exchange.sizes().packet(&segment);
             let has_payload = segment.len > 0;
             if let Some(at) = self.send(now, end, &flow.passages, Cargo::Segment(segment), shape)

@@ -41,12 +41,7 @@ impl FlowFacts {
         let (config, back) = if is_two_way {
             Config::both_ways(scenario, flow)
         } else {
-            let (sender, receiver) = scenario.endpoints(flow);
-            let config = Config {
-                sender: sender.clone(),
-                receiver: receiver.clone(),
-                mss: decision.initial,
-            };
+            let config = Config::one_way(scenario, flow);
             (config.clone(), config)
         };
         let (sender, receiver) = (&config.sender, &config.receiver);

@@ -1,7 +1,7 @@
 //! What a receiving half does where its host sends data as well: acknowledgements ride on segments
 //! (RFC 9293 §3.8.6.3).
 
-use super::{Receiver, ReceiverStats, Segment, Time};
+use super::{Receiver, Segment, Time};
 
 impl Receiver {
     /// The peer's SYN has come. Its answer is the business of the sending half.
@@ -37,15 +37,5 @@ impl Receiver {
             self.timer = Time::NEVER;
         }
         segment
-    }
-}
-
-impl ReceiverStats {
-    /// Adds what another receiver saw.
-    pub fn add(&mut self, other: &Self) {
-        self.packets += other.packets;
-        self.duplicate_bytes += other.duplicate_bytes;
-        self.spurious_retransmissions += other.spurious_retransmissions;
-        self.marked += other.marked;
     }
 }

@@ -3,7 +3,7 @@
 use super::{CongestionControl, Segment, Sender, Spares, Time, Urgent};
 
 impl Sender {
-    pub(super) fn send_syn(&mut self, now: Time) -> Segment {
+    pub(super) fn send_syn(&mut self, now: Time, spares: &mut Spares) -> Segment {
         self.nxt = 1;
         let repeated = self.max > 0;
         if !repeated {
@@ -12,12 +12,7 @@ impl Sender {
         }
         self.stats.packets += 1;
         self.start_timer(now);
-        Segment {
-            syn: true,
-            repeated,
-            options: self.options(now, &mut Spares::default()),
-            ..Segment::EMPTY
-        }
+        Segment { syn: true, repeated, options: self.options(now, spares), ..Segment::EMPTY }
     }
 
     #[cold]

@@ -152,7 +152,7 @@ impl Sender {
     /// The application has `payload` more to send.
     pub fn write(&mut self, payload: Bytes) {
         self.end = self.end.saturating_add(payload.get());
-        if self.established {
+        if self.established && !self.is_repairing() {
             self.open_up(u32::MAX, 0);
         }
     }
@@ -183,7 +183,7 @@ impl Sender {
             self.end_persist(now);
             if self.max > self.una && !window_update && self.may_be_duplicate(segment) {
                 self.on_duplicate_ack(now, segment);
-            } else {
+            } else if window_update || !self.is_repairing() {
                 self.open_up(u32::MAX, 0);
             }
         }
@@ -269,6 +269,13 @@ impl Sender {
         self.stats.flight_byte_nanos +=
             u128::from(self.nxt - self.una) * u128::from(span.as_nanos());
         self.since = now;
+    }
+
+    /// Whether something seems lost, so that what goes is bounded by more than the window: limited transmit
+    /// (RFC 3042), bursts in recovery. Neither new data nor an acknowledgement that rides on the peer's lifts
+    /// those bounds.
+    fn is_repairing(&self) -> bool {
+        self.duplicate_acks > 0 || self.recovering
     }
 
     fn congestion_sample(&self) -> CongestionSample {

@@ -7,8 +7,8 @@ use super::{
 
 impl Sender {
     /// The next segment to send, if any may go.
-    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
-        self.poll_urgent(now).or_else(|| self.poll_data(now, &mut Spares::default()))
+    pub fn poll_transmit(&mut self, now: Time, spares: &mut Spares) -> Option<Segment> {
+        self.poll_urgent(now, spares).or_else(|| self.poll_data(now, spares))
     }
 
     /// Whether [`Sender::poll_urgent`] must come before [`Sender::poll_data`].
@@ -19,20 +19,20 @@ impl Sender {
 
     /// The segment that goes before any data in order: SYN, first retransmission, probe.
     #[cold]
-    pub fn poll_urgent(&mut self, now: Time) -> Option<Segment> {
+    pub fn poll_urgent(&mut self, now: Time, spares: &mut Spares) -> Option<Segment> {
         match std::mem::replace(&mut self.urgent, Urgent::Nothing) {
             Urgent::Nothing => None,
-            Urgent::Syn => Some(self.send_syn(now)),
+            Urgent::Syn => Some(self.send_syn(now, spares)),
             Urgent::HandshakeAck => {
                 self.stats.packets += 1;
-                let options = self.options(now, &mut Spares::default());
+                let options = self.options(now, spares);
                 Some(Segment { options, ..Segment::ack(1, 0) })
             }
             Urgent::Unacknowledged => {
                 let len = self.first_unreceived();
-                Some(self.transmit(now, self.una, len, &mut Spares::default()))
+                Some(self.transmit(now, self.una, len, spares))
             }
-            Urgent::Probe => Some(self.send_probe(now)),
+            Urgent::Probe => Some(self.send_probe(now, spares)),
         }
     }
 

@@ -37,14 +37,9 @@ impl Sender {
 
     /// A probe: without payload and with a number that was acknowledged, so that it is answered and
     /// cannot be taken for data (as Linux does, `tcp_xmit_probe_skb`).
-    pub(super) fn send_probe(&mut self, now: Time) -> Segment {
+    pub(super) fn send_probe(&mut self, now: Time, spares: &mut Spares) -> Segment {
         self.stats.packets += 1;
         self.stats.window_probes += 1;
-        Segment {
-            seq: self.una - 1,
-            ack: 1,
-            options: self.options(now, &mut Spares::default()),
-            ..Segment::EMPTY
-        }
+        Segment { seq: self.una - 1, ack: 1, options: self.options(now, spares), ..Segment::EMPTY }
     }
 }

@@ -1,0 +1,75 @@
+//! How large the packets of a connection are.
+
+use crate::framing::{Headers, IpPacket};
+use crate::scenario::{Flow, Scenario};
+use crate::tcp::{Config, Segment};
+use crate::units::Bytes;
+
+/// The sizes of segments as packets, the same in both directions.
+#[derive(Debug)]
+pub(super) struct Sizes {
+    /// A segment without payload, and a SYN.
+    header: IpPacket,
+    syn: IpPacket,
+    options: OptionCharge,
+    /// Bytes of options in every segment.
+    constant_options: Bytes,
+}
+
+/// What options add to segments after the handshake, beyond those that every segment has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OptionCharge {
+    /// Nothing.
+    Absent,
+    /// SACK blocks, and nothing to wrap them: ns-2 (`Sacker::append_ack`).
+    BlocksAlone,
+    /// As a header carries them.
+    Padded,
+}
+
+impl Sizes {
+    /// Those of a flow whose ends agree on `config`.
+    pub(super) fn new(scenario: &Scenario, flow: &Flow, config: &Config) -> Self {
+        let header = Headers::plain(scenario.ip);
+        Self {
+            header: header.packet(Bytes::ZERO),
+            syn: IpPacket::from(header.bytes() + config.syn_options()),
+            options: OptionCharge::of(config),
+            constant_options: scenario.mss(flow).options,
+        }
+    }
+
+    /// A segment without payload and options.
+    pub(super) fn header(&self) -> IpPacket {
+        self.header
+    }
+
+    /// `segment` as a packet.
+    #[inline(always)]
+    pub(super) fn packet(&self, segment: &Segment) -> IpPacket {
+        if segment.syn {
+            return self.syn;
+        }
+        let options = match self.options {
+            OptionCharge::Absent => return self.header.with_payload(segment.len),
+            OptionCharge::BlocksAlone => segment.sack().bytes(),
+            OptionCharge::Padded => segment.option_bytes(),
+        };
+        IpPacket::from(self.header.length() + segment.payload() + options)
+    }
+
+    /// What a full segment's packet holds besides payload.
+    pub(super) fn overhead(&self) -> Bytes {
+        self.header.length() + self.constant_options
+    }
+}
+
+impl OptionCharge {
+    fn of(config: &Config) -> Self {
+        match config.uses_sack() || config.uses_timestamps() {
+            false => Self::Absent,
+            true if config.has_options() => Self::Padded,
+            true => Self::BlocksAlone,
+        }
+    }
+}

@@ -1,3 +1,4 @@
+mod lane;
 mod line;
 mod parts;
 

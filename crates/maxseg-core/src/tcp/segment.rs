@@ -50,14 +50,6 @@ pub struct Timestamps {
     pub echo: Time,
 }
 
-impl Options {
-    /// Both of them, if there is any.
-    #[must_use]
-    pub fn of(sack: SackBlocks, timestamps: Option<Timestamps>) -> Option<Box<Self>> {
-        Spares::default().fill(sack, timestamps)
-    }
-}
-
 /// Options of segments that have arrived, to be filled again: so that a long run allocates no more than
 /// a short one.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 
 use maxseg_core::engine::{Engine, Unwatched};
 use maxseg_core::model::{Model, requests};
-use maxseg_core::outcome::Outcome;
+use maxseg_core::outcome::{LimitedBy, Outcome};
 use maxseg_core::scenario::Scenario;
 use maxseg_core::sim::Sim;
 
@@ -34,6 +34,7 @@ const EACH: &str = "delayed_ack = false\n";
 fn a_request_takes_what_the_formula_says() {
     let exact = "one link: nothing is left out but a few nanoseconds of rounding";
     let trains = "two links: what acknowledgements release one by one has gaps on the first, which the formula closes";
+    let hosts = "a host hears segments that wait before it sends acknowledgements for earlier ones; the formula has them in turn";
     let cases = [
         Case {
             name: "fast, an acknowledgement each",
@@ -77,6 +78,13 @@ fn a_request_takes_what_the_formula_says() {
             tolerance: 0.005,
             why: trains,
         },
+        Case {
+            name: "slow hosts",
+            hops: FAST,
+            settings: "delayed_ack = false\npacket_cost = \"0.5 ms\"\n",
+            tolerance: 0.15,
+            why: hosts,
+        },
     ];
     let mut compared = 0;
     for case in &cases {
@@ -100,6 +108,8 @@ fn a_request_takes_what_the_formula_says() {
                     100.0 * apart
                 );
                 assert_eq!((model.requests, sim.requests), (Some(20), Some(20)), "{name}");
+                let has_hosts = Model.caveats(&scenario).iter().any(|c| c.code == "hosts");
+                assert_eq!(has_hosts, case.settings.contains("packet_cost"), "{name}");
                 let is_lossy = sim.segment_loss > Some(0.0);
                 let says_so =
                     Model.caveats(&scenario).iter().any(|c| c.code == "self-induced-loss");
@@ -118,6 +128,21 @@ fn a_request_takes_what_the_formula_says() {
         "only {compared} of {} have a queue that is long enough",
         cases.len() * 12
     );
+}
+
+/// A link of 100 Mbit/s takes 0.12 ms for a segment, the hosts 1 ms with its acknowledgement.
+#[test]
+fn a_host_slower_than_the_link_limits_large_replies() {
+    for (cost, limit) in [("0.5 ms", LimitedBy::Host), ("1 us", LimitedBy::Bandwidth)] {
+        let text = format!(
+            "{FAST}[[flow]]\nkind = \"request\"\nrequest = \"200 B\"\nreply = \"20 MB\"\ncount = 20\n\
+             connection = \"kept\"\n[sender]\n{EACH}packet_cost = \"{cost}\"\n\
+             [receiver]\n{EACH}packet_cost = \"{cost}\"\n[until]\ntime = \"1 h\"\n"
+        );
+        let scenario = Scenario::from_toml("test", &text).unwrap();
+        let outcome = Model.run(&scenario, &mut Unwatched).unwrap();
+        assert_eq!(outcome.limited_by, Some(limit), "{outcome:?}");
+    }
 }
 
 /// What [`requests::MEASURED`] promises: within it, but for a tenth that 400 requests leave open.

@@ -48,7 +48,7 @@ struct Transfer<'a> {
     full: IpPacket,
     last: IpPacket,
     ack: IpPacket,
-    /// A full packet's time on the slowest link.
+    /// A full packet's time on the slowest link, or at the slower host with its part of an acknowledgement.
     each: f64,
     first_window: f64,
     largest_window: f64,
@@ -76,7 +76,7 @@ struct Parts {
     think: f64,
     /// Rounds of slow start.
     rounds: f64,
-    /// Packets one after the other on the slowest link.
+    /// Packets one after the other on the slowest link, or at the slower host.
     in_line: f64,
     /// What losses add, on average.
     losses: f64,
@@ -131,7 +131,7 @@ impl<'a> Transfer<'a> {
             full,
             last: headers.packet(payload.saturating_sub(Bytes::new((segments - 1) * mss.get()))),
             ack: headers.packet(Bytes::ZERO),
-            each: way.bottleneck(full).seconds,
+            each: way.bottleneck(full).seconds.max(way.host_pace()),
             first_window: in_segments(sender.initial_window.bytes(mss)),
             largest_window: offered.min(buffer),
             per_ack: receiver.delayed_ack.map_or(1.0, |rule| f64::from(rule.every)),
@@ -352,11 +352,22 @@ impl Dialogue<'_> {
         let shares = [
             (idle, LimitedBy::Application),
             (parts.rounds, LimitedBy::Opportunity),
-            (parts.in_line, LimitedBy::Bandwidth),
+            (parts.in_line, self.limit_in_line()),
             (parts.losses, LimitedBy::Rto),
         ];
         let most = shares.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
         most.map_or(LimitedBy::Unknown, |(_, limit)| limit)
+    }
+
+    /// Whether packets of the larger transfer follow each other at the pace of a host or of a link.
+    fn limit_in_line(&self) -> LimitedBy {
+        let (up, down) = (&self.upload, &self.download);
+        let larger = if up.segments > down.segments { up } else { down };
+        if larger.way.host_pace() > larger.way.bottleneck(larger.full).seconds {
+            LimitedBy::Host
+        } else {
+            LimitedBy::Bandwidth
+        }
     }
 
     fn caveats(&self, total: &Total) -> Vec<Caveat> {
@@ -395,6 +406,13 @@ impl Dialogue<'_> {
                  timer{windows}: with an RTT of 80 ms and replies up to 500 kB it gave {low:.2} to {high:.2} times \
                  what packets took"
             ),
+        );
+        say(
+            up.way.host_pace() > 0.0,
+            "hosts",
+            "each packet takes its time at both hosts, but data and acknowledgements that wait for each other at \
+             a host are left out, except where the receiving one paces the data"
+                .to_owned(),
         );
         let models = || up.way.models().chain(down.way.models());
         say(

@@ -15,6 +15,10 @@ pub(super) struct Way<'a> {
     df: bool,
     /// What the hosts take for a packet and its answer: each sends one and receives the other.
     hosts: Time,
+    /// Seconds for each packet at the end that sends, and at the one that receives.
+    costs: [f64; 2],
+    /// Segments per acknowledgement, b.
+    per_ack: f64,
 }
 
 /// The link on which packets of some size go slowest.
@@ -41,7 +45,14 @@ impl<'a> Way<'a> {
         let df = scenario.forbids_fragments(flow.from);
         let cost = |end| scenario.packet_cost(end).unwrap_or_default().times(2);
         let hosts = cost(End::Sender).saturating_add(cost(End::Receiver));
-        Self { there, back, until: scenario.until.time, df, hosts }
+        let seconds = |end| scenario.packet_cost(end).unwrap_or_default().as_secs_f64();
+        let costs = match flow.from {
+            End::Sender => [seconds(End::Sender), seconds(End::Receiver)],
+            End::Receiver => [seconds(End::Receiver), seconds(End::Sender)],
+        };
+        let (_, receiver) = scenario.endpoints(flow);
+        let per_ack = receiver.delayed_ack.map_or(1.0, |rule| f64::from(rule.every));
+        Self { there, back, until: scenario.until.time, df, hosts, costs, per_ack }
     }
 
     /// From sending a packet to having its answer, nothing queued.
@@ -137,8 +148,15 @@ impl<'a> Way<'a> {
         })
     }
 
-    /// From sending the first of `count` packets in one piece to having the last one there, nothing else
-    /// queued, in seconds: all are like `full` but the last.
+    /// Seconds of the slower host's time for a segment and its part of an acknowledgement.
+    pub(super) fn host_pace(&self) -> f64 {
+        let [from, to] = self.costs;
+        from.max(to) * (1.0 + 1.0 / self.per_ack)
+    }
+
+    /// From sending the first of `count` packets in one piece to having heard the last one there, nothing
+    /// else queued, in seconds: all are like `full` but the last. A host takes its time like a link; the one
+    /// that receives sends acknowledgements between them as well.
     pub(super) fn train(&self, full: IpPacket, count: f64, last: IpPacket) -> f64 {
         let whole = |packet| {
             self.pieces(&self.there, packet)
@@ -155,7 +173,9 @@ impl<'a> Way<'a> {
                 };
                 pieces.iter().map(of).sum()
             };
-            self.there.iter().zip(whole(packet)).map(air).collect()
+            let [from, to] = self.costs;
+            let links = self.there.iter().zip(whole(packet)).map(air);
+            std::iter::once(from).chain(links).chain([to]).collect()
         };
         let delay: f64 = self.there.iter().map(|link| link.delay.as_secs_f64()).sum();
         let lasts = on_each(last);
@@ -167,9 +187,12 @@ impl<'a> Way<'a> {
         // pace from there; the others went at the pace of the slowest link up to there.
         let mut rest: f64 = lasts.iter().sum();
         let (mut before, mut slowest, mut longest) = (0.0, 0.0_f64, 0.0_f64);
-        for (full, last) in on_each(full).into_iter().zip(lasts) {
+        let stations = lasts.len();
+        for (index, (full, last)) in on_each(full).into_iter().zip(lasts).enumerate() {
             before += full;
-            slowest = slowest.max(full);
+            let is_receiver = index + 1 == stations;
+            slowest =
+                slowest.max(if is_receiver { full * (1.0 + 1.0 / self.per_ack) } else { full });
             longest = longest.max(before + (count - 2.0) * slowest + rest);
             rest -= last;
         }

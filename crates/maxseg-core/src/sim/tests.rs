@@ -6,6 +6,11 @@ use crate::units::Time;
 
 const WIRED: &str = "[[hop]]\nname = \"wired\"\nrate = \"10 Mbit/s\"\ndelay = \"20 ms\"\n";
 
+/// Requests on a connection that is kept, and on a new one each.
+const REQUESTS: &str = "[[flow]]\nkind = \"request\"\nrequest = \"2 kB\"\nreply = \"20 kB\"\npause = \"50 ms\"\n\
+     connection = \"kept\"\n[[flow]]\nkind = \"request\"\nrequest = \"300 B\"\nreply = \"5 kB\"\nthink = \"5 ms\"\n\
+     connection = \"new\"\n";
+
 fn scenario(text: &str) -> Scenario {
     Scenario::from_toml("test.toml", text).unwrap_or_else(|error| panic!("{error:?}\n{text}"))
 }
@@ -28,6 +33,7 @@ fn staged_links_give_the_same_run() {
     let until = "[until]\ntime = \"60 s\"\n";
     let cross = "[[flow]]\nkind = \"bulk\"\n[[flow]]\nkind = \"cbr\"\nrate = \"300 kbit/s\"\nsize = 700\n\
                  [[flow]]\nkind = \"ping\"\ninterval = \"100 ms\"\n[[flow]]\nkind = \"bulk\"\nfrom = \"receiver\"\n";
+    let with_requests = format!("{cross}{REQUESTS}");
     let cases = [
         ("plain", String::new()),
         ("small queue", "queue = \"8 packets\"\n".to_owned()),
@@ -40,13 +46,18 @@ fn staged_links_give_the_same_run() {
         ("copies", "duplicate = 0.02\n".to_owned()),
     ];
     for (name, keys) in cases {
-        for flows in ["", cross] {
+        for flows in ["", cross, &with_requests] {
             let scenario = scenario(&format!("{WIRED}{radio}{keys}{flows}{until}"));
             // Jitter on the way back sits on its first link: that way is staged in both runs.
             let computed = Sim.run(&scenario, &mut Unwatched).unwrap();
             let mut world = World::staged(&scenario, Blind);
             world.run(&mut Unwatched).unwrap();
             assert!(computed.payload_bytes.unwrap() > 100_000, "{name}");
+            let asks = |flow: &&Outcome| flow.requests.is_some();
+            assert!(
+                computed.flows.iter().filter(asks).all(|flow| flow.requests > Some(0)),
+                "{name}"
+            );
             assert_eq!(comparable(world.outcome(&scenario)), comparable(computed), "{name}");
         }
     }

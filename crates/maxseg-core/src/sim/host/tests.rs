@@ -8,6 +8,11 @@ use crate::outcome::LimitedBy;
 
 const LINK: &str = "[[hop]]\nrate = \"8 Mbit/s\"\ndelay = \"10 ms\"\n";
 
+/// Requests on a connection that is kept, and on a new one each.
+const REQUESTS: &str = "[[flow]]\nkind = \"request\"\nrequest = \"2 kB\"\nreply = \"20 kB\"\npause = \"50 ms\"\n\
+     connection = \"kept\"\n[[flow]]\nkind = \"request\"\nrequest = \"300 B\"\nreply = \"5 kB\"\nthink = \"5 ms\"\n\
+     connection = \"new\"\n";
+
 fn scenario(text: &str) -> Scenario {
     Scenario::from_toml("test.toml", text).unwrap_or_else(|error| panic!("{error:?}\n{text}"))
 }
@@ -127,7 +132,7 @@ fn computed_and_staged_links_give_the_same_run() {
     let text = format!(
         "{LINK}queue = \"6 packets\"\nerrors = {{ model = \"uniform\", rate = 0.01 }}\n[[flow]]\nkind = \"bulk\"\n\
          [[flow]]\nkind = \"bulk\"\nfrom = \"receiver\"\n[[flow]]\nkind = \"ping\"\ninterval = \"100 ms\"\n\
-         [sender]\npacket_cost = \"0.7 ms\"\n[receiver]\npacket_cost = \"0.3 ms\"\n[until]\ntime = \"30 s\"\n"
+         {REQUESTS}[sender]\npacket_cost = \"0.7 ms\"\n[receiver]\npacket_cost = \"0.3 ms\"\n[until]\ntime = \"30 s\"\n"
     );
     let scenario = scenario(&text);
     let computed = Sim.run(&scenario, &mut Unwatched).unwrap();
@@ -138,6 +143,12 @@ fn computed_and_staged_links_give_the_same_run() {
         (outcome.payload_bytes, outcome.packets, outcome.timeouts, outcome.rtt_mean_s)
     };
     assert_eq!(of(&staged), of(&computed));
+    let answered = |outcome: &Outcome| -> Vec<_> {
+        let flows = outcome.flows.iter();
+        flows.map(|flow| (flow.requests, flow.request_mean_s, flow.payload_bytes)).collect()
+    };
+    assert_eq!(answered(&staged), answered(&computed));
+    assert!(computed.flows[3..].iter().all(|flow| flow.requests > Some(5)), "{computed:?}");
     assert!(computed.retransmitted_packets.unwrap() > 10);
 }
 

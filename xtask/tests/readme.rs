@@ -26,6 +26,32 @@ fn the_accuracy_of_pftk_is_what_was_measured() {
     }
 }
 
+/// The ratios of the lines of docs/performance.md whose case begins with `case`.
+fn ratios(page: &str, case: &str) -> Vec<f64> {
+    let lines = page.lines().filter(|line| line.starts_with(&format!("| {case}")));
+    lines.map(|line| line.split('|').nth(6).unwrap().trim().parse().unwrap()).collect()
+}
+
+/// The page is measured on one machine, README rounds its ratios down: the least of each kind of path.
+#[test]
+fn the_speed_is_what_was_measured() {
+    let page = std::fs::read_to_string(root().join("docs/performance.md")).unwrap();
+    let least = |case| ratios(&page, case).into_iter().reduce(f64::min).unwrap().floor();
+    let (_, grid) = page.split_once("on one core: ").unwrap();
+    let grid: f64 = grid.split_once(" s of CPU").unwrap().0.parse().unwrap();
+    let claims = [
+        format!(
+            "{} times the CPU time on the cellular path without errors and {} times on a clean fast link",
+            least("no errors"),
+            least("clean 1 Gbit/s, window")
+        ),
+        format!("the grid of `cellular-mss` with ten seeds takes {grid:.1} s"),
+    ];
+    for claim in claims {
+        assert!(readme().contains(&claim), "README.md does not say {claim:?}");
+    }
+}
+
 #[test]
 fn every_limit_is_explained() {
     let limits = [

@@ -1,7 +1,8 @@
-//! What README.md claims in numbers is what the code knows.
+//! What README.md and docs/requests.md claim in numbers is what the code knows.
 #![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
 
 use maxseg_core::model::pftk::{MEASURED, VALID_UP_TO};
+use maxseg_core::model::requests;
 use maxseg_core::outcome::LimitedBy;
 use xtask::root;
 
@@ -19,10 +20,46 @@ fn the_accuracy_of_pftk_is_what_was_measured() {
     let (_, _, too_high) = at(VALID_UP_TO);
     let claims = [
         format!("{low:.2} to {high:.2} times what the simulator does up to 5% segment loss"),
-        format!("{too_high:.2} times at {:.0}%", 100.0 * VALID_UP_TO),
+        format!("At {:.0}% it gives up to {too_high:.2} times", 100.0 * VALID_UP_TO),
     ];
     for claim in claims {
         assert!(readme().contains(&claim), "README.md does not say {claim:?}");
+    }
+}
+
+/// The ratios of the lines of docs/performance.md whose case begins with `case`.
+fn ratios(page: &str, case: &str) -> Vec<f64> {
+    let lines = page.lines().filter(|line| line.starts_with(&format!("| {case}")));
+    lines.map(|line| line.split('|').nth(6).unwrap().trim().parse().unwrap()).collect()
+}
+
+/// The page is measured on one machine, README rounds its ratios down: the least of each kind of path.
+#[test]
+fn the_speed_is_what_was_measured() {
+    let page = std::fs::read_to_string(root().join("docs/performance.md")).unwrap();
+    let least = |case| ratios(&page, case).into_iter().reduce(f64::min).unwrap().floor();
+    let (_, grid) = page.split_once("on one core: ").unwrap();
+    let grid: f64 = grid.split_once(" s of CPU").unwrap().0.parse().unwrap();
+    let claims = [
+        format!(
+            "{} times the CPU time on the cellular path without errors and {} times on a clean fast link",
+            least("no errors"),
+            least("clean 1 Gbit/s, window")
+        ),
+        format!("the grid of `cellular-mss` with ten seeds takes {grid:.1} s"),
+    ];
+    for claim in claims {
+        assert!(readme().contains(&claim), "README.md does not say {claim:?}");
+    }
+}
+
+#[test]
+fn the_accuracy_of_request_times_is_what_was_measured() {
+    let page = std::fs::read_to_string(root().join("docs/requests.md")).unwrap();
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let [(kept, _), (low, high)] = requests::MEASURED;
+    for claim in [format!("{low:.2} to {high:.2} times"), format!("{kept:.2} times")] {
+        assert!(page.contains(&claim), "docs/requests.md does not say {claim:?}");
     }
 }
 

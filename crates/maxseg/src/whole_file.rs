@@ -32,7 +32,7 @@ impl WholeFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             opened => Some(opened?),
         };
-        let Some(old) = old else { return Self::beside(path.to_owned()) };
+        let Some(old) = old else { return Self::beside(end_of_links(path)?) };
         let about = old.metadata()?;
         if !about.is_file() {
             return Ok(Self { out: old, way: None });
@@ -69,6 +69,25 @@ impl WholeFile {
         self.way = None; // nothing is left to take away
         Ok(())
     }
+}
+
+/// Where a new file at `path` would come to be: where its links end, if it is one whose target is not there.
+fn end_of_links(path: &Path) -> io::Result<PathBuf> {
+    /// As many as Linux follows; only links that change meanwhile can go in a circle here.
+    const MOST_LINKS: usize = 40;
+    let mut end = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match fs::symlink_metadata(&end) {
+            Ok(about) if about.is_symlink() => {
+                let target = fs::read_link(&end)?;
+                end.pop(); // a relative target begins at the folder of its link
+                end.push(target);
+            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => return Ok(end),
+        }
+    }
+    Err(io::Error::other("too many symbolic links"))
 }
 
 impl Write for WholeFile {
@@ -155,5 +174,28 @@ mod tests {
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         replace(Path::new("/dev/null"), |out| out.write_all(b"gone")).unwrap();
         assert!(replace(folder.path(), |_| Ok(())).is_err(), "a folder is no file");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_nothing_yet_stays_a_link() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let below = folder.path().join("below");
+        fs::create_dir(&below).unwrap();
+        let link = folder.path().join("link");
+        symlink("below/second", &link).unwrap();
+        symlink("page.html", below.join("second")).unwrap();
+        replace(&link, |out| out.write_all(b"new")).unwrap();
+        assert_eq!(fs::read_link(&link).unwrap(), Path::new("below/second"));
+        assert_eq!(names(&below), ["page.html", "second"]);
+        assert_eq!(fs::read(below.join("page.html")).unwrap(), b"new");
+        let circle = folder.path().join("circle");
+        symlink("circle", &circle).unwrap();
+        assert!(replace(&circle, |_| Ok(())).is_err(), "a circle ends nowhere");
+        let nowhere = folder.path().join("nowhere");
+        symlink("no-folder/page.html", &nowhere).unwrap();
+        assert!(replace(&nowhere, |_| Ok(())).is_err(), "no folder is made");
+        assert_eq!(names(folder.path()), ["below", "circle", "link", "nowhere"]);
     }
 }

@@ -19,21 +19,15 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    fn per_packet(self) -> f64 {
+    /// CPU seconds for each packet.
+    pub(super) fn per_packet(&self) -> f64 {
         self.cpu_s / self.delivered.max(1) as f64
     }
 }
 
-/// The median of the costs per packet, in seconds.
-pub(super) fn median(costs: &[Cost]) -> f64 {
-    let mut each: Vec<f64> = costs.iter().map(|cost| cost.per_packet()).collect();
-    each.sort_by(f64::total_cmp);
-    each[each.len() / 2]
-}
-
-/// The median of whole runs, in seconds.
-pub(super) fn median_run(costs: &[Cost]) -> f64 {
-    let mut each: Vec<f64> = costs.iter().map(|cost| cost.cpu_s).collect();
+/// The median of what `of` says of each.
+pub(super) fn median(costs: &[Cost], of: fn(&Cost) -> f64) -> f64 {
+    let mut each: Vec<f64> = costs.iter().map(of).collect();
     each.sort_by(f64::total_cmp);
     each[each.len() / 2]
 }
@@ -154,7 +148,8 @@ mod tests {
     fn each_side_is_divided_by_its_own_packets() {
         let cost = |cpu_s, delivered| Cost { cpu_s, delivered };
         let costs = [cost(3.0, 10), cost(1.0, 10), cost(4.0, 20)];
-        assert!((median(&costs) - 0.2).abs() < 1e-12);
+        assert!((median(&costs, Cost::per_packet) - 0.2).abs() < 1e-12);
+        assert!((median(&costs, |cost| cost.cpu_s) - 3.0).abs() < 1e-12);
         assert!((cost(1.0, 0).per_packet() - 1.0).abs() < 1e-12, "nothing is not divided by");
         let printed = "tcp,s,goodput_bps,retransmits\nReno,536,1590000.25,7\n";
         assert!((column(printed, "goodput_bps").unwrap() - 1_590_000.25).abs() < 1e-9);

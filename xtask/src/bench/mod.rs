@@ -128,8 +128,9 @@ fn measure(place: usize, case: &Case, repeat: usize) -> Result<(Line, f64)> {
     }
     let packets = |costs: &[Cost]| costs.first().map_or(0, |cost| cost.delivered);
     let (our_packets, their_packets) = (packets(&ours), packets(&theirs));
-    let run = 1e6 * measure::median_run(&ours);
-    let (ours, theirs) = (1e6 * measure::median(&ours), 1e6 * measure::median(&theirs));
+    let run = 1e6 * measure::median(&ours, |cost| cost.cpu_s);
+    let a_packet = |costs: &[Cost]| 1e6 * measure::median(costs, Cost::per_packet);
+    let (ours, theirs) = (a_packet(&ours), a_packet(&theirs));
     let ratio = theirs / ours;
     let bar = case.bar;
     let asked = [

@@ -30,7 +30,8 @@ that the same must come out: the goodput, where a transfer comes to its end ever
 the mean round trip of echoes that wait among the data. `testdata/ns3/README.md` says how they were run, and what
 ns-3 is no oracle for.
 
-- *Identical* means to the printed digits, of which the tables have six, and to the packet.
+- *Identical* means to the packet, the goodput to all six digits that the tables have, and the mean of the echoes to
+  one in the last of them, rounded.
 - **A cell** fails when a packet count differs; when the goodput differs by more than 0.1%, in an endless run
   by a segment more (it arrives just before or just after the count begins or ends); when the mean of the echoes
   differs by more than 1% (one of some two hundred may fall on the other side of a packet). The differences

@@ -1,7 +1,7 @@
 //! Requests and replies in closed form: the handshake where each opens a connection, the request on its
 //! way, the server's time, and the reply in slow start from the window that its connection has.
 //!
-//! Without losses rounds are whole and packets take their time ([`SlowStart`]); what losses add is what
+//! Without losses rounds are whole and packets take their time (`SlowStart`); what losses add is what
 //! they add to a short transfer by Cardwell, Savage and Anderson ([`Cardwell`]).
 
 use super::bulk::{first_timeout, room};

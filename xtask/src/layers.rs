@@ -28,7 +28,7 @@ const CORE: [&[&str]; 11] = [
 const PROGRAM: [&[&str]; 6] = [
     &["failure", "environment", "shipped", "whole_file"],
     &["printer"],
-    &["experiment", "calc"],
+    &["experiment", "calc", "import"],
     &["capture"],
     &["report", "runner"],
     &["cli", "main"],

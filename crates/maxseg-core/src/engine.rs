@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::framing::Framing;
 use crate::outcome::Outcome;
 use crate::path::{HopSpec, IcmpPolicy, LinkSpec, smallest_mtu};
-use crate::scenario::{End, Flow, FlowKind, MssDecision, Scenario};
+use crate::scenario::{End, Flow, FlowKind, LabOptions, MssDecision, Scenario};
 use crate::units::{Bytes, Time};
 
 /// Something that runs scenarios.
@@ -32,6 +32,8 @@ pub enum EngineName {
     Model,
     /// Packets in virtual time.
     Sim,
+    /// The real kernel, in real time.
+    Lab,
 }
 
 impl EngineName {
@@ -40,6 +42,7 @@ impl EngineName {
         match self {
             Self::Model => "model",
             Self::Sim => "sim",
+            Self::Lab => "lab",
         }
     }
 
@@ -47,7 +50,7 @@ impl EngineName {
     pub const fn uses_chance(self) -> bool {
         match self {
             Self::Model => false,
-            Self::Sim => true,
+            Self::Sim | Self::Lab => true,
         }
     }
 }
@@ -80,6 +83,14 @@ pub enum EngineError {
     /// The watcher said stop.
     #[error("cancelled")]
     Cancelled,
+    /// This machine, or this user, cannot run it.
+    #[error("{what}")]
+    Unable {
+        /// What could not be done, and why.
+        what: String,
+        /// How to mend it.
+        hint: Option<String>,
+    },
 }
 
 /// Follows a run.
@@ -158,6 +169,26 @@ pub fn unfinished(scenario: &Scenario, outcome: &Outcome) -> Option<Caveat> {
     let (got, wanted, of) = short.max_by_key(|(got, wanted, _)| wanted - got)?;
     let text = format!("the run ended after {} with {got} of {wanted} {of}", scenario.until.time);
     Some(Caveat::new("unfinished", text))
+}
+
+/// What formulas and simulator put in the place of what only a real kernel has.
+pub fn stand_ins(scenario: &Scenario) -> Vec<Caveat> {
+    let mut caveats = Vec::new();
+    for (end, host) in [("sender", &scenario.sender), ("receiver", &scenario.receiver)] {
+        if !host.congestion.is_simulated() {
+            let text = format!(
+                "{} of the {end} is the kernel's alone; Reno stands in its place here, and is far slower under \
+                 losses and on long fast paths",
+                host.congestion.word()
+            );
+            caveats.push(Caveat::new("congestion", text));
+        }
+    }
+    if scenario.lab != LabOptions::default() {
+        let text = "the keys under `lab` mean nothing here: they are for `--engine lab`";
+        caveats.push(Caveat::new("lab-keys", text));
+    }
+    caveats
 }
 
 /// What becomes of packets that are not what was asked for, or too large for a hop; the same for every

@@ -1,7 +1,11 @@
 //! What came of a scenario. `None` means that the source cannot know, never zero.
 
+mod lab;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use lab::{LabFlow, LabLink, LabProof, Lateness, LatenessBucket};
 
 /// The result of one run. SI units, named in the keys.
 ///
@@ -72,6 +76,9 @@ pub struct Outcome {
     /// The formula that gave the goodput; only of the model.
     #[serde(default)]
     pub formula: Option<String>,
+    /// What a lab run proves of itself; only of the lab.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lab: Option<Box<LabProof>>,
     /// The flows one by one, where there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<Outcome>,

@@ -109,6 +109,7 @@ impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         match error {
             EngineError::Cancelled => Self::Interrupted("a run was stopped".to_owned()),
+            EngineError::Unable { what, hint } => Self::Other { what, hint },
         }
     }
 }

@@ -27,7 +27,7 @@ mod slow_start;
 pub mod tfrc;
 mod way;
 
-use crate::engine::{Caveat, Engine, EngineError, Watch, size_caveats};
+use crate::engine::{Caveat, Engine, EngineError, Watch, size_caveats, stand_ins};
 use crate::framing::{Headers, IpPacket};
 use crate::outcome::Outcome;
 use crate::scenario::{End, Flow, FlowKind, Scenario};
@@ -90,6 +90,7 @@ struct Estimate {
 impl Engine for Model {
     fn caveats(&self, scenario: &Scenario) -> Vec<Caveat> {
         let mut caveats = size_caveats(scenario);
+        caveats.extend(stand_ins(scenario));
         let bulk = scenario.flows.iter().filter(|flow| flow.kind == FlowKind::Bulk).count();
         if bulk > 1 {
             let text =

@@ -156,7 +156,7 @@ impl<'a> Transfer<'a> {
             per_ack: self.per_ack,
             ack_timeout: self.ack_timeout,
             grows_unused: match self.sender.congestion {
-                CongestionName::Reno => false,
+                CongestionName::Reno | CongestionName::Cubic | CongestionName::Bbr => false,
                 CongestionName::Ns2Reno => true,
             },
         };

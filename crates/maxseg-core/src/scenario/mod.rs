@@ -11,6 +11,7 @@ mod error;
 mod hop_range;
 mod host;
 mod key;
+mod lab;
 mod link_entries;
 mod locate;
 mod misread;
@@ -30,6 +31,7 @@ pub use draft::Draft;
 pub use error::{Excerpt, Place, ScenarioError};
 pub use hop_range::HopRange;
 pub use host::Host;
+pub use lab::{LabBackend, LabOptions, LabTraffic};
 pub use mss::MssDecision;
 pub use request::{ConnectionUse, Exchange};
 pub use spec::{FlowKindName, ScenarioSpec};
@@ -63,6 +65,9 @@ pub struct Scenario {
     pub flows: Vec<Flow>,
     /// When it ends.
     pub until: Until,
+    /// How the lab is to run it.
+    #[serde(skip_serializing_if = "LabOptions::is_default")]
+    pub lab: LabOptions,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

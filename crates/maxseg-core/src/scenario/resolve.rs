@@ -53,6 +53,7 @@ impl ScenarioSpec {
             sender: settings("sender", &self.sender)?,
             receiver: settings("receiver", &self.receiver)?,
             until: until(self.until)?,
+            lab: self.lab,
         };
         check_flows_fit(&scenario)?;
         check_windows_open(&scenario)?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
-use super::ConnectionUse;
+use super::{ConnectionUse, LabOptions};
 use super::link_entries::{ArqEntry, IcmpName, OrOff, PolicerEntry, QueueEntry};
 use super::tunnel::TunnelEntry;
 use crate::errors::ErrorsSpec;
@@ -44,6 +44,9 @@ pub struct ScenarioSpec {
     /// When a run ends.
     #[serde(default)]
     pub until: UntilEntry,
+    /// How the lab is to run it; nothing to other engines.
+    #[serde(default)]
+    pub lab: LabOptions,
     /// Keys of this file with the values to try: every combination is run.
     #[expect(
         dead_code,

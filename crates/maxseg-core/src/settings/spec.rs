@@ -202,7 +202,7 @@ impl SettingsSpec {
             read_rate: self.read_rate,
             packet_cost: self.packet_cost.filter(|cost| *cost > Time::ZERO),
             ns2: match congestion {
-                CongestionName::Reno => None,
+                CongestionName::Reno | CongestionName::Cubic | CongestionName::Bbr => None,
                 CongestionName::Ns2Reno => Some(self.ns2.unwrap_or_default().complete()?),
             },
             rto,

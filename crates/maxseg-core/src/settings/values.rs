@@ -137,6 +137,30 @@ pub enum CongestionName {
     Reno,
     /// ns-2's arithmetic: packets, in floating point, cut from the window.
     Ns2Reno,
+    /// RFC 9438: of a real kernel only; formulas and simulator put Reno in its place, and say so.
+    Cubic,
+    /// The kernel's BBR: of a real kernel only, likewise.
+    Bbr,
+}
+
+impl CongestionName {
+    /// Whether formulas and simulator know it.
+    pub const fn is_simulated(self) -> bool {
+        match self {
+            Self::Reno | Self::Ns2Reno => true,
+            Self::Cubic | Self::Bbr => false,
+        }
+    }
+
+    /// The word that files use.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Reno => "reno",
+            Self::Ns2Reno => "ns2-reno",
+            Self::Cubic => "cubic",
+            Self::Bbr => "bbr",
+        }
+    }
 }
 
 /// What is sent again after a loss, and when.

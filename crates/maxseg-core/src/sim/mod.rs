@@ -19,7 +19,7 @@ mod world;
 
 pub use tap::{CapturePoint, Content, Form, Loss, PacketView, Sighting, Tap, TcpView};
 
-use crate::engine::{Caveat, Engine, EngineError, Watch, size_caveats};
+use crate::engine::{Caveat, Engine, EngineError, Watch, size_caveats, stand_ins};
 use crate::outcome::Outcome;
 use crate::scenario::Scenario;
 use tap::{Blind, Eyes, Onlooker};
@@ -31,7 +31,9 @@ pub struct Sim;
 
 impl Engine for Sim {
     fn caveats(&self, scenario: &Scenario) -> Vec<Caveat> {
-        size_caveats(scenario)
+        let mut caveats = size_caveats(scenario);
+        caveats.extend(stand_ins(scenario));
+        caveats
     }
 
     fn run(&mut self, scenario: &Scenario, watch: &mut dyn Watch) -> Result<Outcome, EngineError> {

@@ -233,6 +233,7 @@ impl<E> World<E> {
             limits: tally.limits.clone(),
             cpu_s_per_gbit: None,
             formula: None,
+            lab: None,
             flows: Vec::new(),
         }
     }

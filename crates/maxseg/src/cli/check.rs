@@ -8,6 +8,7 @@ use maxseg_core::model::Model;
 use maxseg_core::outcome::Outcome;
 use maxseg_core::scenario::{Flow, MssDecision, Point, Scenario};
 use maxseg_core::sim::Sim;
+use maxseg_linux::lab::Lab;
 use serde_json::{Value, json};
 
 use super::input::InputArgs;
@@ -204,6 +205,7 @@ fn engine_of(name: EngineName) -> Box<dyn Engine> {
     match name {
         EngineName::Model => Box::new(Model),
         EngineName::Sim => Box::new(Sim),
+        EngineName::Lab => Box::new(Lab::default()),
     }
 }
 

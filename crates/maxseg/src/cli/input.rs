@@ -37,6 +37,8 @@ enum EngineArg {
     Model,
     /// Every packet, in virtual time
     Sim,
+    /// The real kernel, in real time, between network namespaces
+    Lab,
 }
 
 impl From<EngineArg> for EngineName {
@@ -44,6 +46,7 @@ impl From<EngineArg> for EngineName {
         match engine {
             EngineArg::Model => Self::Model,
             EngineArg::Sim => Self::Sim,
+            EngineArg::Lab => Self::Lab,
         }
     }
 }

@@ -161,7 +161,7 @@ impl Figure<'_, '_> {
         let has_bands = series.iter().flat_map(Series::points).any(|point| point.half > 0.0);
         let words_of = |engine: EngineName| match engine {
             EngineName::Model => format!("{engine}, within its range"),
-            EngineName::Sim => engine.to_string(),
+            EngineName::Sim | EngineName::Lab => engine.to_string(),
         };
         let x = self.across.axis();
         Chart {

@@ -12,6 +12,8 @@ use maxseg_core::scenario::Scenario;
 use maxseg_core::sim::Sim;
 use maxseg_core::units::Time;
 
+use maxseg_linux::lab::Lab;
+
 use super::Manner;
 use super::plan::{Plan, Task};
 use crate::capture;
@@ -149,6 +151,9 @@ impl Worker<'_> {
         let (outcome, mut caveats) = match (task.engine, &self.manner.capture) {
             (EngineName::Model, _) => run(&mut Model, &scenario, &mut watch),
             (EngineName::Sim, None) => run(&mut Sim, &scenario, &mut watch),
+            (EngineName::Lab, capture) => {
+                run(&mut Lab { capture: capture.clone() }, &scenario, &mut watch)
+            }
             (EngineName::Sim, Some(file)) => capture::run(&scenario, &mut watch, file)
                 .map(|outcome| (outcome, Sim.caveats(&scenario))),
         }?;

@@ -97,7 +97,10 @@ impl Controller {
     /// The algorithm that the sender's settings name.
     pub fn new(config: &Config) -> Self {
         match config.sender.congestion {
-            CongestionName::Reno => Self::Reno(Reno::new(config)),
+            // Engines say so: `engine::not_simulated`.
+            CongestionName::Reno | CongestionName::Cubic | CongestionName::Bbr => {
+                Self::Reno(Reno::new(config))
+            }
             CongestionName::Ns2Reno => Self::Ns2Reno(Ns2Reno::new(config)),
         }
     }

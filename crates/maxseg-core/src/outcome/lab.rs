@@ -1,0 +1,116 @@
+//! What a lab run proves of itself: what its links did, how late they were, and what was really set.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A lab run's account of itself.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LabProof {
+    /// Why the run proves nothing; empty where it is valid.
+    pub invalid_because: Vec<String>,
+    /// What each link did with the packets of the wire, in the order of the path; of a kernel's links
+    /// what it tells.
+    pub links: Vec<LabLink>,
+    /// How late packets came out of the relay; `None` where the kernel had them.
+    pub lateness: Option<Lateness>,
+    /// Packets that the kernel dropped before the relay could see them.
+    pub kernel_drops: u64,
+    /// CPU time of this program and of what the kernel did for it, in seconds.
+    pub cpu_s: f64,
+    /// That of the relay's threads, in seconds.
+    pub relay_cpu_s: Option<f64>,
+    /// What each TCP flow asked for and got.
+    pub flows: Vec<LabFlow>,
+}
+
+impl LabProof {
+    /// Whether relay and kernel kept up.
+    pub fn is_valid(&self) -> bool {
+        self.invalid_because.is_empty()
+    }
+}
+
+/// One direction of a hop.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LabLink {
+    /// The hop's name; with `.reverse` towards the sender.
+    pub link: String,
+    /// Packets of the wire that came to it.
+    pub packets: u64,
+    /// Bytes of them, IP headers included.
+    pub bytes: u64,
+    /// What the kernel handed over at once: one or several packets each.
+    pub super_packets: u64,
+    /// Packets damaged on the wire.
+    pub damaged: u64,
+    /// The share of the packets on the wire that the error model damages in the long run, for these
+    /// packets; `None` where it has no such number.
+    pub damaged_expected: Option<f64>,
+    /// Packets that found the queue full.
+    pub refused: u64,
+    /// Packets that exceeded the policer's rate.
+    pub policed: u64,
+    /// Packets that the queue discipline dropped.
+    pub early: u64,
+    /// Packets that were marked.
+    pub marked: u64,
+    /// Packets that entered twice.
+    pub doubled: u64,
+    /// Packets above the MTU that came in spite of it.
+    pub too_big: u64,
+    /// News of packets above an MTU that was withheld (`icmp = "drop"`).
+    pub withheld: u64,
+}
+
+/// How much later than their time packets left the relay.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Lateness {
+    /// Packets that left.
+    pub packets: u64,
+    /// Mean.
+    pub mean_s: f64,
+    /// Half were no later.
+    pub p50_s: f64,
+    /// 99 of 100 were no later.
+    pub p99_s: f64,
+    /// The latest.
+    pub max_s: f64,
+    /// Packets by lateness.
+    pub histogram: Vec<LatenessBucket>,
+}
+
+/// Packets that were late by no more than so much, and by more than the bucket before.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LatenessBucket {
+    /// The upper edge.
+    pub up_to_s: f64,
+    /// How many.
+    pub packets: u64,
+}
+
+/// Segment size and window of a TCP flow: asked for, advertised on the wire, in effect.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LabFlow {
+    /// Which flow, from 0; of several connections each has an entry.
+    pub flow: usize,
+    /// Its congestion control.
+    pub congestion: Option<String>,
+    /// The segment size that the sender's settings ask for; `None` where they leave it to the MTU.
+    pub mss_asked: Option<u64>,
+    /// The option in the data sender's SYN.
+    pub mss_advertised_by_sender: Option<u64>,
+    /// The option in the answer: the most that the receiver wants to be sent.
+    pub mss_advertised_by_receiver: Option<u64>,
+    /// Payload of a full segment in the end.
+    pub mss_effective: Option<u64>,
+    /// Why these differ, where they do.
+    pub mss_reason: Option<String>,
+    /// The window that the receiver's settings ask for, in bytes.
+    pub window_asked: Option<u64>,
+    /// The largest window that the receiver offered on the wire.
+    pub window_advertised: Option<u64>,
+    /// The largest that the sender had in flight.
+    pub window_effective: Option<u64>,
+    /// Why these differ, where they do.
+    pub window_reason: Option<String>,
+}

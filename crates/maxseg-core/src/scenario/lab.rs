@@ -1,0 +1,45 @@
+//! How the lab is to run a scenario: what means nothing to formulas and simulator.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The lab's own keys.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LabOptions {
+    /// Who makes rate, delay and losses; `relay` unless given.
+    pub backend: LabBackend,
+    /// Whether losses and queues take whole super-packets (what segmentation offload hands down at once),
+    /// as netem on a host does, instead of the packets of the wire; `false` unless given.
+    pub as_netem: bool,
+    /// Who sends; `builtin` unless given.
+    pub traffic: LabTraffic,
+}
+
+impl LabOptions {
+    pub(super) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Who makes rate, delay and losses.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LabBackend {
+    /// The links of this program, driven by real time.
+    #[default]
+    Relay,
+    /// The kernel's netem and tbf.
+    Netem,
+}
+
+/// Who sends and receives.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LabTraffic {
+    /// This program.
+    #[default]
+    Builtin,
+    /// The iperf3 that is installed, for bulk flows.
+    Iperf3,
+}

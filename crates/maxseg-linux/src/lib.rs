@@ -1,0 +1,8 @@
+//! What needs a Linux kernel, and rights over it: the only crate that has any.
+//!
+//! `unsafe` stands under `sys` alone.
+
+#![cfg(target_os = "linux")]
+
+pub mod lab;
+pub mod sys;

@@ -1,0 +1,1 @@
+//! The kernel's calls that no library wraps: the only place of `unsafe`.

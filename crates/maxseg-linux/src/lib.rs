@@ -5,4 +5,5 @@
 #![cfg(target_os = "linux")]
 
 pub mod lab;
+mod netlink;
 pub mod sys;

@@ -59,6 +59,8 @@ impl Mtu {
     pub const MAX: u16 = 65_535;
     /// Ethernet's.
     pub const ETHERNET: Self = Self(1500);
+    /// The largest there is.
+    pub const LARGEST: Self = Self(Self::MAX);
 
     /// `n` bytes.
     ///

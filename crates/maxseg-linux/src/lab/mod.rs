@@ -1,5 +1,12 @@
 //! The lab: hosts and links in network namespaces, and the real kernel's TCP between them.
 
+mod failure;
+mod host_setup;
+mod meter;
+mod network;
+mod relay;
+mod topology;
+
 use maxseg_core::engine::{Caveat, Engine, EngineError, Watch};
 use maxseg_core::outcome::Outcome;
 use maxseg_core::scenario::Scenario;

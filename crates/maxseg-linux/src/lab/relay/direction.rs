@@ -1,0 +1,283 @@
+//! One direction of one hop.
+
+use std::collections::BTreeSet;
+use std::io::{self, IoSlice};
+use std::net::IpAddr;
+use std::os::fd::AsFd;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Receiver;
+use std::time::Duration;
+
+use maxseg_core::link::{Cargo, Counters, Line, Passage, Sent};
+use maxseg_core::path::LinkSpec;
+use maxseg_core::units::{Mtu, Time};
+
+use super::buffer::{Pool, SuperPacket};
+use super::lateness::LatenessMeter;
+use super::layout::{Layout, news_of_too_big};
+use super::split::{Header, payload};
+use super::wakeup;
+use crate::lab::meter::Meter;
+use crate::sys::{Bell, Clock, Tun, cpu_of_thread, tight_timers, wait_for};
+
+/// What a direction carries, from where to where, and through what.
+#[derive(Debug)]
+pub(crate) struct Direction {
+    /// The link's name: of its random streams too.
+    pub(crate) name: String,
+    /// The link.
+    pub(crate) spec: LinkSpec,
+    /// Where its random numbers begin.
+    pub(crate) seed: u64,
+    /// Whether a super-packet meets the link as one packet.
+    pub(crate) as_netem: bool,
+    /// Who may not tell the sender of packets that were too large.
+    pub(crate) silent: BTreeSet<IpAddr>,
+    /// The interface whose packets it takes.
+    pub(crate) from: Tun,
+    /// The interface that gets them.
+    pub(crate) to: Tun,
+    /// The time.
+    pub(crate) clock: Clock,
+    /// Rings when `stop` or `changes` should be looked at.
+    pub(crate) bell: Arc<Bell>,
+    /// Set when it is over.
+    pub(crate) stop: Arc<AtomicBool>,
+    /// What is to change while it runs.
+    pub(crate) changes: Receiver<Change>,
+}
+
+/// The link becomes another one.
+#[derive(Debug)]
+pub(crate) struct Change {
+    /// What it is from now on.
+    pub(crate) spec: LinkSpec,
+}
+
+/// What a direction did.
+#[derive(Debug, Clone)]
+pub(crate) struct Report {
+    /// The link's name.
+    pub(crate) name: String,
+    /// What the link did.
+    pub(crate) link: Counters,
+    /// How late packets were.
+    pub(crate) lateness: LatenessMeter,
+    /// Who sent what.
+    pub(crate) meter: Meter,
+    /// CPU time of its thread.
+    pub(crate) cpu: Time,
+    /// When it ended.
+    pub(crate) at: Time,
+}
+
+/// A packet of a super-packet, or all of them where `as_netem`.
+#[derive(Debug, Clone)]
+struct Segment {
+    of: Rc<SuperPacket>,
+    first: u16,
+    last: u16,
+    marked: bool,
+}
+
+impl Cargo for Segment {
+    fn mark(&mut self) {
+        self.marked = true;
+    }
+}
+
+/// Packets due within so much of each other leave together where packets follow each other faster: a wake-up for
+/// each would cost more than the packet.
+const QUANTUM: Time = Time::from_nanos(20_000);
+
+impl Direction {
+    /// Carries packets until it is told to stop.
+    ///
+    /// # Errors
+    /// An interface is gone.
+    pub(crate) fn run(self) -> io::Result<Report> {
+        tight_timers();
+        let mut running = Running::new(self);
+        running.run()?;
+        Ok(running.report())
+    }
+}
+
+struct Running {
+    plan: Direction,
+    line: Line<Segment>,
+    pool: Rc<Pool>,
+    scratch: Box<[u8]>,
+    quantum: Time,
+    wakeup: Time,
+    lateness: LatenessMeter,
+    meter: Meter,
+}
+
+impl Running {
+    fn new(plan: Direction) -> Self {
+        let pool = Pool::new();
+        let mut spec = plan.spec.clone();
+        if plan.as_netem {
+            spec.mtu = Mtu::LARGEST;
+        }
+        let line = Line::new(&[(&spec, plan.name.clone())], plan.seed, Time::NEVER, true);
+        let airtime = spec.airtime(spec.mtu.bytes());
+        Self {
+            scratch: pool.largest(),
+            pool,
+            line,
+            quantum: if airtime < QUANTUM { QUANTUM } else { Time::ZERO },
+            wakeup: wakeup::latency(),
+            lateness: LatenessMeter::default(),
+            meter: Meter::default(),
+            plan,
+        }
+    }
+
+    fn run(&mut self) -> io::Result<()> {
+        let bell = Arc::clone(&self.plan.bell);
+        while !self.plan.stop.load(Ordering::Relaxed) {
+            let has_read = self.read_one()?;
+            let has_sent = self.deliver(self.plan.clock.now())?;
+            if !has_read && !has_sent {
+                let files = [self.plan.from.as_fd(), bell.as_fd()];
+                wait_for(&files, self.rest())?;
+                self.heed();
+            }
+        }
+        Ok(())
+    }
+
+    /// How long to wait for the next packet that is due, unless one comes before.
+    fn rest(&self) -> Option<Duration> {
+        let next = self.line.next_arrival().min(self.line.next_event());
+        if next == Time::NEVER {
+            return None;
+        }
+        let then = next.saturating_add(self.quantum).since(self.wakeup);
+        Some(self.plan.clock.until(then))
+    }
+
+    /// Does what was asked for since the bell rang.
+    fn heed(&mut self) {
+        self.plan.bell.hush();
+        while let Ok(change) = self.plan.changes.try_recv() {
+            self.plan.spec = change.spec;
+        }
+    }
+
+    /// Takes what the kernel sends, if it sends anything.
+    fn read_one(&mut self) -> io::Result<bool> {
+        let Some(len) = self.plan.from.read(&mut self.scratch)? else { return Ok(false) };
+        let now = self.plan.clock.now();
+        let Some(layout) = Layout::of(&self.scratch[..len]) else { return Ok(true) };
+        if !self.plan.silent.is_empty()
+            && news_of_too_big(&self.scratch[..len], &layout)
+                .is_some_and(|from| self.plan.silent.contains(&from))
+        {
+            self.meter.withhold();
+            return Ok(true);
+        }
+        self.meter.take(&self.scratch[..len], &layout, &self.plan.spec);
+        let packet = Rc::new(self.pool.keep(&mut self.scratch, len, layout));
+        if self.plan.as_netem {
+            self.send(now, Segment { of: packet, first: 0, last: layout.count - 1, marked: false });
+        } else {
+            for index in 0..layout.count {
+                let of = Rc::clone(&packet);
+                self.send(now, Segment { of, first: index, last: index, marked: false });
+            }
+        }
+        Ok(true)
+    }
+
+    fn send(&mut self, now: Time, segment: Segment) {
+        let layout = segment.of.layout;
+        let shape = if segment.first == segment.last {
+            layout.shape_of(segment.first)
+        } else {
+            layout.shape_of_all()
+        };
+        let passage = Passage { first: 0, last: 0, df: true, ect: layout.ect };
+        match self.line.send(now, segment, shape, passage) {
+            Sent::OnItsWay | Sent::Undecided => {}
+            Sent::Lost(fate) => self.meter.lose(&layout, fate),
+        }
+    }
+
+    /// Hands over what is due. Gives whether there was anything.
+    fn deliver(&mut self, now: Time) -> io::Result<bool> {
+        if self.line.next_event() <= now {
+            self.line.advance(now);
+            while let Some((segment, fate)) = self.line.poll_loss() {
+                self.meter.lose(&segment.of.layout, fate);
+            }
+        }
+        // What is due before a wake-up could be had is due now.
+        let due = now.saturating_add(Time::from_nanos(self.wakeup.as_nanos() / 2));
+        let mut any = false;
+        while self.line.next_arrival() <= due {
+            let Some((at, segment)) = self.line.pop() else { break };
+            any = true;
+            self.lateness.record(now.since(at));
+            let last = self.extend(&segment, now, due);
+            self.write(&segment, last)?;
+        }
+        Ok(any)
+    }
+
+    /// Takes the packets along that follow `first` in the same super-packet and are due too. Gives the last of
+    /// them.
+    fn extend(&mut self, first: &Segment, now: Time, due: Time) -> u16 {
+        let mut last = first.last;
+        while !first.marked
+            && self.line.next_arrival() <= due
+            && self.line.first().is_some_and(|next| {
+                Rc::ptr_eq(&next.of, &first.of) && next.first == last + 1 && !next.marked
+            })
+        {
+            if let Some((at, next)) = self.line.pop() {
+                self.lateness.record(now.since(at));
+                last = next.last;
+            }
+        }
+        last
+    }
+
+    fn write(&mut self, segment: &Segment, last: u16) -> io::Result<()> {
+        let (packet, layout) = (&segment.of, &segment.of.layout);
+        let bytes = packet.bytes();
+        let is_whole = segment.first == 0 && last + 1 == layout.count && !segment.marked;
+        self.meter.deliver(layout, segment.first, last);
+        let written = if is_whole {
+            self.plan.to.write(&[IoSlice::new(bytes)])
+        } else {
+            let header = Header::new(bytes, layout, segment.first, last, segment.marked);
+            let payload = &bytes[payload(layout, segment.first, last)];
+            self.plan.to.write(&[IoSlice::new(header.bytes()), IoSlice::new(payload)])
+        };
+        match written {
+            // The kernel has no memory for it just now, or the receiving interface has gone down.
+            Err(error) if error.raw_os_error() == Some(libc::ENOMEM) => {
+                self.meter.kernel_drop();
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    fn report(self) -> Report {
+        let link = self.line.counters().first().copied().unwrap_or_default();
+        Report {
+            name: self.plan.name,
+            link,
+            lateness: self.lateness,
+            meter: self.meter,
+            cpu: cpu_of_thread(),
+            at: self.plan.clock.now(),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! How late packets leave the relay.
+
+use maxseg_core::outcome::{Lateness, LatenessBucket};
+use maxseg_core::stats::Histogram;
+use maxseg_core::units::Time;
+
+/// Counts packets by how much later than their time they left.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LatenessMeter {
+    times: Histogram,
+    buckets: [u64; EDGES.len()],
+}
+
+/// Upper edges in microseconds, the last for all else.
+const EDGES: [u64; 10] = [10, 20, 50, 100, 200, 500, 1000, 5000, 20_000, u64::MAX / 1000];
+
+impl LatenessMeter {
+    pub(super) fn record(&mut self, late: Time) {
+        self.times.record(late);
+        let micros = late.as_nanos() / 1000;
+        let bucket = EDGES.iter().position(|edge| micros < *edge).unwrap_or(EDGES.len() - 1);
+        self.buckets[bucket] += 1;
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.times.merge(&other.times);
+        for (mine, theirs) in self.buckets.iter_mut().zip(other.buckets) {
+            *mine += theirs;
+        }
+    }
+
+    /// Packets that left.
+    pub(crate) fn count(&self) -> u64 {
+        self.times.count()
+    }
+
+    /// What this share of all packets did not exceed; nothing before the first.
+    pub(crate) fn quantile(&self, share: f64) -> Time {
+        self.times.quantile(share).unwrap_or_default()
+    }
+
+    /// As results have it.
+    pub(crate) fn told(&self) -> Lateness {
+        let buckets = EDGES.iter().zip(self.buckets).filter(|(_, packets)| *packets > 0);
+        let max = self.quantile(1.0).as_secs_f64();
+        Lateness {
+            packets: self.count(),
+            mean_s: self.times.mean().unwrap_or_default().as_secs_f64(),
+            p50_s: self.quantile(0.5).as_secs_f64(),
+            p99_s: self.quantile(0.99).as_secs_f64(),
+            max_s: max,
+            histogram: buckets
+                .map(|(edge, packets)| LatenessBucket {
+                    up_to_s: (*edge as f64 / 1e6).min(max.max(0.02)),
+                    packets,
+                })
+                .collect(),
+        }
+    }
+}

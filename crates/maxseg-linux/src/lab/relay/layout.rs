@@ -1,0 +1,167 @@
+//! What is in a super-packet, as far as a link must know it.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use maxseg_core::framing::IpPacket;
+use maxseg_core::units::Bytes;
+
+use crate::sys::VNET_HEADER;
+
+/// `virtio_net_hdr.gso_type` (linux/virtio_net.h), without its ECN bit.
+const GSO_TCP_V4: u8 = 1;
+const GSO_TCP_V6: u8 = 4;
+const GSO_ECN: u8 = 0x80;
+
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+const UDP_HEADER: u32 = 8;
+const ICMP: u8 = 1;
+const ICMP_V6: u8 = 58;
+const SYN: u8 = 0x02;
+const RST: u8 = 0x04;
+
+/// Where things are in what a TUN interface handed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::lab) struct Layout {
+    /// Whether it is IPv6.
+    pub(super) is_v6: bool,
+    /// Bytes of the IP header.
+    pub(in crate::lab) ip: u16,
+    /// Bytes of IP and TCP header together; of other packets, of all that is not payload here.
+    pub(in crate::lab) headers: u16,
+    /// Bytes behind the headers.
+    pub(super) payload: u32,
+    /// Payload of each packet of the wire but the last.
+    pub(super) segment: u16,
+    /// Packets of the wire.
+    pub(in crate::lab) count: u16,
+    /// Whether they know ECN (RFC 3168 §5).
+    pub(super) ect: bool,
+    /// Protocol of the payload.
+    protocol: u8,
+    /// TCP's flags, of the last packet.
+    pub(super) flags: u8,
+    /// Source and destination port of TCP and UDP; of an echo its identifier, twice.
+    pub(in crate::lab) ports: (u16, u16),
+}
+
+impl Layout {
+    /// What the bytes behind the TUN interface's header are; `None` for what is no IP packet.
+    pub(super) fn of(bytes: &[u8]) -> Option<Self> {
+        let header = bytes.get(..VNET_HEADER)?;
+        let packet = bytes.get(VNET_HEADER..)?;
+        let gso = header[1] & !GSO_ECN;
+        let is_v6 = packet.first()? >> 4 == 6;
+        let (ip, protocol, traffic_class) = if is_v6 {
+            let class = packet.first()? << 4 | packet.get(1)? >> 4;
+            (40_u16, *packet.get(6)?, class)
+        } else {
+            (u16::from(packet.first()? & 0x0f) * 4, *packet.get(9)?, *packet.get(1)?)
+        };
+        let transport = packet.get(usize::from(ip)..)?;
+        // A fragment but the first has no header of the protocol that it carries.
+        let is_first = is_v6 || (packet.get(6)? & 0x1f == 0 && *packet.get(7)? == 0);
+        let is_tcp = protocol == TCP && transport.len() >= 20 && is_first;
+        let own = if is_tcp { u16::from(transport[12] >> 4) * 4 } else { 0 };
+        let headers = ip + own;
+        let payload = packet.len().checked_sub(usize::from(headers))?;
+        let is_super = is_tcp && matches!(gso, GSO_TCP_V4 | GSO_TCP_V6);
+        let gso_size = u16::from_ne_bytes([header[4], header[5]]);
+        let segment = if is_super && gso_size > 0 {
+            gso_size
+        } else {
+            u16::try_from(payload).unwrap_or(u16::MAX)
+        };
+        let count = if is_super { payload.div_ceil(usize::from(segment.max(1))).max(1) } else { 1 };
+        let port = |at: usize| {
+            let bytes = transport.get(at..at + 2).filter(|_| is_first);
+            bytes.map_or(0, |bytes| u16::from_be_bytes([bytes[0], bytes[1]]))
+        };
+        Some(Self {
+            is_v6,
+            ip,
+            headers,
+            payload: u32::try_from(payload).ok()?,
+            segment,
+            count: u16::try_from(count).ok()?,
+            ect: traffic_class & 0b11 != 0,
+            protocol,
+            flags: if is_tcp { transport[13] } else { 0 },
+            ports: match protocol {
+                // Of an echo its identifier (RFC 792, RFC 4443).
+                ICMP | ICMP_V6 => (port(4), port(4)),
+                _ => (port(0), port(2)),
+            },
+        })
+    }
+
+    pub(in crate::lab) fn is_tcp(&self) -> bool {
+        self.protocol == TCP && self.headers > self.ip
+    }
+
+    pub(in crate::lab) fn is_syn(&self) -> bool {
+        self.flags & SYN != 0
+    }
+
+    /// Whether it carries payload of TCP or UDP.
+    pub(in crate::lab) fn carries_data(&self) -> bool {
+        self.data_bytes() > 0
+    }
+
+    /// Payload of TCP or UDP.
+    pub(in crate::lab) fn data_bytes(&self) -> u64 {
+        match self.protocol {
+            TCP => u64::from(self.payload),
+            UDP => u64::from(self.payload.saturating_sub(UDP_HEADER)),
+            _ => 0,
+        }
+    }
+
+    /// Bytes of one of its packets.
+    pub(in crate::lab) fn length_of(&self, index: u16) -> u32 {
+        u32::from(self.headers) + self.payload_of(index)
+    }
+
+    /// Payload of one of its packets.
+    pub(in crate::lab) fn payload_of(&self, index: u16) -> u32 {
+        let from = u32::from(index) * u32::from(self.segment);
+        (self.payload - from.min(self.payload)).min(u32::from(self.segment))
+    }
+
+    /// What one of its packets is to a link.
+    pub(in crate::lab) fn shape_of(&self, index: u16) -> IpPacket {
+        let length = u32::from(self.headers) + self.payload_of(index);
+        // Van Jacobson's compression wants plain headers of an established connection (RFC 1144 §3.2.2).
+        let is_plain = self.is_tcp() && !self.is_v6 && self.headers == 40;
+        if is_plain && self.flags & (SYN | RST) == 0 {
+            return IpPacket::compressible(Bytes::new(u64::from(length)));
+        }
+        IpPacket::from(length)
+    }
+
+    /// What all of it is to a link that takes it for one packet.
+    pub(super) fn shape_of_all(&self) -> IpPacket {
+        IpPacket::from(u32::from(self.headers) + self.payload)
+    }
+}
+
+/// Who tells of a packet that was too large for a hop (RFC 1191, RFC 4443 §3.2); `None` for any other
+/// packet.
+pub(super) fn news_of_too_big(bytes: &[u8], layout: &Layout) -> Option<IpAddr> {
+    let packet = bytes.get(VNET_HEADER..)?;
+    let message = packet.get(usize::from(layout.ip)..)?;
+    let is_news = match layout.protocol {
+        ICMP => !layout.is_v6 && message.first() == Some(&3) && message.get(1) == Some(&4),
+        ICMP_V6 => layout.is_v6 && message.first() == Some(&2),
+        _ => false,
+    };
+    if !is_news {
+        return None;
+    }
+    if layout.is_v6 {
+        let address: [u8; 16] = packet.get(8..24)?.try_into().ok()?;
+        return Some(Ipv6Addr::from(address).into());
+    }
+    let address: [u8; 4] = packet.get(12..16)?.try_into().ok()?;
+    Some(Ipv4Addr::from(address).into())
+}

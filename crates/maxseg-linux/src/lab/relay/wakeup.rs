@@ -1,0 +1,34 @@
+//! How long after its time a waiting thread wakes.
+
+use std::io;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use maxseg_core::units::Time;
+
+use crate::sys::{tight_timers, wait_for};
+
+/// The median of how much longer than asked the kernel lets a thread wait, measured once in this process:
+/// what a relay asks less, so that it wakes in time.
+pub(crate) fn latency() -> Time {
+    static LATENCY: OnceLock<Time> = OnceLock::new();
+    *LATENCY.get_or_init(|| measure().unwrap_or_default())
+}
+
+const TRIES: usize = 31;
+const WAIT: Duration = Duration::from_micros(200);
+/// More than this is no latency but a busy machine: to wake so early would be a busy loop.
+const MOST: Duration = Duration::from_micros(100);
+
+fn measure() -> io::Result<Time> {
+    tight_timers();
+    let mut over = Vec::with_capacity(TRIES);
+    for _ in 0..TRIES {
+        let begun = Instant::now();
+        wait_for(&[], Some(WAIT))?;
+        over.push(begun.elapsed().saturating_sub(WAIT));
+    }
+    over.sort_unstable();
+    let median = over[TRIES / 2].min(MOST);
+    Ok(Time::from_nanos(u64::try_from(median.as_nanos()).unwrap_or(0)))
+}

@@ -1,0 +1,85 @@
+//! Which hosts a scenario has, and how they are called and reached.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use maxseg_core::framing::IpVersion;
+use maxseg_core::scenario::{End, Flow, Scenario};
+use maxseg_core::settings::Settings;
+
+/// More hops than addresses are handed out for.
+pub(crate) const MOST_HOPS: usize = 200;
+
+/// The names of the hosts of a path with so many hops: `sender`, `r1`, `r2` … and `receiver`.
+pub(crate) fn host_names(hops: usize) -> Vec<String> {
+    let routers = (1..hops).map(|n| format!("r{n}"));
+    std::iter::once("sender".to_owned())
+        .chain(routers)
+        .chain(std::iter::once("receiver".to_owned()))
+        .collect()
+}
+
+/// Which side of a hop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// The sender's.
+    Near,
+    /// The receiver's.
+    Far,
+}
+
+/// The address at this side of a hop.
+pub(crate) fn address(ip: IpVersion, hop: usize, side: Side) -> IpAddr {
+    let (net, host) = (u8::try_from(hop).unwrap_or(u8::MAX), if side == Side::Near { 1 } else { 2 });
+    match ip {
+        IpVersion::V4 => Ipv4Addr::new(10, 77, net, host).into(),
+        IpVersion::V6 => {
+            Ipv6Addr::new(0xfd00, 0x77, 0, u16::from(net), 0, 0, 0, u16::from(host)).into()
+        }
+    }
+}
+
+/// What the interfaces of a hop are called on both its sides: as the hop, as far as the kernel allows.
+pub(crate) fn interface_name(hop: usize, name: &str) -> String {
+    /// `IFNAMSIZ`, its final zero left out.
+    const LONGEST: usize = 15;
+    let is_taken = ["lo", "all", "default"].contains(&name) || name.parse::<usize>().is_ok();
+    let plain: String = name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' })
+        .take(LONGEST)
+        .collect();
+    if plain.is_empty() || is_taken || plain.len() < name.len() {
+        return format!("hop{hop}");
+    }
+    plain
+}
+
+/// Where the two ends of a flow are: the host at the sender's side of its first hop, and the one behind
+/// its last.
+pub(crate) fn ends(flow: &Flow) -> (usize, usize) {
+    (flow.hops.first, flow.hops.last + 1)
+}
+
+/// The host at this end of a flow, and its address.
+pub(crate) fn host_at(scenario: &Scenario, flow: &Flow, end: End) -> (usize, IpAddr) {
+    let (left, right) = ends(flow);
+    match end {
+        End::Sender => (left, address(scenario.ip, flow.hops.first, Side::Near)),
+        End::Receiver => (right, address(scenario.ip, flow.hops.last, Side::Far)),
+    }
+}
+
+/// The settings that hold at a host: the sender's where a flow's sender side is, the receiver's where
+/// its other side is; none at a mere router.
+pub(crate) fn settings_at(scenario: &Scenario, host: usize) -> Option<(End, &Settings)> {
+    let last = scenario.path.hops.len();
+    let is_left = host == 0 || scenario.flows.iter().any(|flow| ends(flow).0 == host);
+    let is_right = host == last || scenario.flows.iter().any(|flow| ends(flow).1 == host);
+    if is_left {
+        Some((End::Sender, &scenario.sender))
+    } else if is_right {
+        Some((End::Receiver, &scenario.receiver))
+    } else {
+        None
+    }
+}

@@ -1,0 +1,169 @@
+//! Interfaces, addresses and routes of the calling thread's namespace.
+
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::{AsFd, AsRawFd};
+
+use netlink_packet_core::{
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkMessage,
+    NetlinkPayload,
+};
+use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressMessage};
+use netlink_packet_route::link::{
+    AfSpecInet6, AfSpecUnspec, In6AddrGenMode, InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo,
+    LinkMessage,
+};
+use netlink_packet_route::route::{
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope,
+    RouteType,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use netlink_sys::Socket;
+use netlink_sys::protocols::NETLINK_ROUTE;
+
+use crate::sys::NetNs;
+
+/// A conversation with the kernel about the namespace in which it was begun.
+pub(crate) struct Netlink {
+    socket: Socket,
+    sequence: u32,
+}
+
+/// A network interface by its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Interface(u32);
+
+impl Netlink {
+    pub(crate) fn new() -> io::Result<Self> {
+        let mut socket = Socket::new(NETLINK_ROUTE)?;
+        socket.bind_auto()?;
+        Ok(Self { socket, sequence: 0 })
+    }
+
+    /// The interface called `name` (`ip link show NAME`).
+    pub(crate) fn interface(name: &str) -> io::Result<Interface> {
+        Ok(Interface(nix::net::if_::if_nametoindex(name)?))
+    }
+
+    /// The loopback interface comes up (`ip link set lo up`).
+    pub(crate) fn loopback_up(&mut self) -> io::Result<()> {
+        let mut link = LinkMessage::default();
+        link.header.index = Self::interface("lo")?.0;
+        link.header.flags = LinkFlags::Up;
+        link.header.change_mask = LinkFlags::Up;
+        self.ask(RouteNetlinkMessage::SetLink(link), 0)
+    }
+
+    /// An interface gets its MTU and the length of its queue and comes up, without an address of its own
+    /// making (`ip link set NAME mtu N txqueuelen N addrgenmode none up`).
+    pub(crate) fn bring_up(&mut self, of: Interface, mtu: u32, queue: u32) -> io::Result<()> {
+        let mut link = LinkMessage::default();
+        link.header.index = of.0;
+        link.attributes = vec![
+            LinkAttribute::Mtu(mtu),
+            LinkAttribute::TxQueueLen(queue),
+            LinkAttribute::AfSpecUnspec(vec![AfSpecUnspec::Inet6(vec![
+                AfSpecInet6::AddrGenMode(In6AddrGenMode::None),
+            ])]),
+        ];
+        self.ask(RouteNetlinkMessage::SetLink(link.clone()), 0)?;
+        link.attributes.clear();
+        link.header.flags = LinkFlags::Up;
+        link.header.change_mask = LinkFlags::Up;
+        self.ask(RouteNetlinkMessage::SetLink(link), 0)
+    }
+
+    /// A pair of interfaces, of which the second stands in another namespace
+    /// (`ip link add NAME type veth peer name NAME netns …`).
+    pub(crate) fn add_pair(&mut self, name: &str, peer: &str, there: &NetNs) -> io::Result<()> {
+        let mut far = LinkMessage::default();
+        far.attributes = vec![
+            LinkAttribute::IfName(peer.to_owned()),
+            LinkAttribute::NetNsFd(there.as_fd().as_raw_fd()),
+        ];
+        let mut near = LinkMessage::default();
+        near.attributes = vec![
+            LinkAttribute::IfName(name.to_owned()),
+            LinkAttribute::LinkInfo(vec![
+                LinkInfo::Kind(InfoKind::Veth),
+                LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(far))),
+            ]),
+        ];
+        self.ask(RouteNetlinkMessage::NewLink(near), NLM_F_CREATE | NLM_F_EXCL)
+    }
+
+    /// An address of its own, without a route to neighbours (`ip addr add ADDRESS/32 dev NAME nodad`).
+    pub(crate) fn add_address(&mut self, to: Interface, address: IpAddr) -> io::Result<()> {
+        let mut message = AddressMessage::default();
+        (message.header.family, message.header.prefix_len) = of_one(address);
+        message.header.index = to.0;
+        message.attributes = vec![
+            AddressAttribute::Local(address),
+            AddressAttribute::Address(address),
+            AddressAttribute::Flags(AddressFlags::Nodad),
+        ];
+        self.ask(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
+    }
+
+    /// The way to one address, with metrics (`ip route replace ADDRESS dev NAME src … METRIC VALUE …`).
+    pub(crate) fn set_route(
+        &mut self,
+        to: IpAddr,
+        through: Interface,
+        source: IpAddr,
+        metrics: &[RouteMetric],
+    ) -> io::Result<()> {
+        let mut message = RouteMessage::default();
+        (message.header.address_family, message.header.destination_prefix_length) = of_one(to);
+        message.header.table = RouteHeader::RT_TABLE_MAIN;
+        message.header.protocol = RouteProtocol::Static;
+        message.header.scope = RouteScope::Link;
+        message.header.kind = RouteType::Unicast;
+        message.attributes = vec![
+            RouteAttribute::Destination(of_family(to)),
+            RouteAttribute::Oif(through.0),
+            RouteAttribute::PrefSource(of_family(source)),
+        ];
+        if !metrics.is_empty() {
+            message.attributes.push(RouteAttribute::Metrics(metrics.to_vec()));
+        }
+        self.ask(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_REPLACE)
+    }
+
+    /// Asks, and waits for the kernel's word.
+    fn ask(&mut self, what: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+        self.sequence += 1;
+        let mut message = NetlinkMessage::from(what);
+        message.header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+        message.header.sequence_number = self.sequence;
+        message.finalize();
+        let mut bytes = vec![0; message.buffer_len()];
+        message.serialize(&mut bytes);
+        self.socket.send(&bytes, 0)?;
+        loop {
+            let (answer, _) = self.socket.recv_from_full()?;
+            let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer)
+                .map_err(|error| io::Error::other(error.to_string()))?;
+            if answer.header.sequence_number != self.sequence {
+                continue; // of an earlier question
+            }
+            if let NetlinkPayload::Error(error) = answer.payload {
+                return if error.code.is_none() { Ok(()) } else { Err(error.to_io()) };
+            }
+        }
+    }
+}
+
+fn of_one(address: IpAddr) -> (AddressFamily, u8) {
+    match address {
+        IpAddr::V4(_) => (AddressFamily::Inet, 32),
+        IpAddr::V6(_) => (AddressFamily::Inet6, 128),
+    }
+}
+
+fn of_family(address: IpAddr) -> RouteAddress {
+    match address {
+        IpAddr::V4(address) => RouteAddress::Inet(address),
+        IpAddr::V6(address) => RouteAddress::Inet6(address),
+    }
+}

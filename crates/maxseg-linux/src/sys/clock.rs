@@ -1,0 +1,68 @@
+//! A run's clock, and how much CPU time was used.
+
+use std::time::{Duration, Instant};
+
+use maxseg_core::units::Time;
+use nix::sys::prctl;
+use nix::sys::resource::{Usage, UsageWho, getrusage};
+
+/// A run's own clock: time since it began, by the kernel's monotonic one.
+#[derive(Debug, Clone, Copy)]
+pub struct Clock {
+    began: Instant,
+}
+
+impl Clock {
+    /// A clock that begins now.
+    pub fn start() -> Self {
+        Self { began: Instant::now() }
+    }
+
+    /// The time on it.
+    #[inline]
+    pub fn now(&self) -> Time {
+        time(self.began.elapsed())
+    }
+
+    /// How long until it shows `then`; nothing if it has.
+    pub fn until(&self, then: Time) -> Duration {
+        Duration::from_nanos(then.since(self.now()).as_nanos())
+    }
+
+    /// Sleeps until it shows `then`.
+    pub fn sleep_until(&self, then: Time) {
+        std::thread::sleep(self.until(then));
+    }
+}
+
+fn time(duration: Duration) -> Time {
+    Time::from_nanos(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+}
+
+/// The kernel is to wake this thread when it is due: by default it allows itself 50 µs.
+pub fn tight_timers() {
+    // Failing makes timers coarser, which the lateness then shows.
+    let _ = prctl::set_timerslack(1);
+}
+
+/// CPU time of this process and of the children that it has waited for, the kernel's work for them included.
+pub fn cpu_of_process() -> Time {
+    let of = |who| getrusage(who).map_or(Time::ZERO, |usage| cpu(&usage));
+    of(UsageWho::RUSAGE_SELF) + of(UsageWho::RUSAGE_CHILDREN)
+}
+
+/// CPU time of the calling thread, the kernel's work for it included.
+pub fn cpu_of_thread() -> Time {
+    getrusage(UsageWho::RUSAGE_THREAD).map_or(Time::ZERO, |usage| cpu(&usage))
+}
+
+fn cpu(usage: &Usage) -> Time {
+    let nanos = [usage.user_time(), usage.system_time()]
+        .iter()
+        .map(|time| {
+            let micros = time.tv_sec() * 1_000_000 + time.tv_usec();
+            u64::try_from(micros).unwrap_or(0) * 1000
+        })
+        .sum();
+    Time::from_nanos(nanos)
+}

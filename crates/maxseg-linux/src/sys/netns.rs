@@ -1,0 +1,86 @@
+//! Network namespaces, held by file descriptors: when the last one is closed, a namespace is gone with
+//! everything in it.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use nix::sched::{CloneFlags, setns, unshare};
+
+/// A network namespace.
+#[derive(Debug)]
+pub struct NetNs {
+    file: OwnedFd,
+}
+
+const OWN: &str = "/proc/thread-self/ns/net";
+
+impl NetNs {
+    /// A new one, empty but for a loopback interface that is down.
+    ///
+    /// # Errors
+    /// This process may not make any: see [`super::own_user_namespace`].
+    pub fn new() -> io::Result<Self> {
+        // In a thread of its own, so that the caller stays where it is.
+        on_a_thread(|| {
+            unshare(CloneFlags::CLONE_NEWNET)?;
+            Self::current()
+        })
+    }
+
+    /// The one that the calling thread is in.
+    ///
+    /// # Errors
+    /// There is no /proc.
+    pub fn current() -> io::Result<Self> {
+        Ok(Self { file: File::open(OWN)?.into() })
+    }
+
+    /// The one behind a descriptor that somebody else opened.
+    pub fn from_fd(file: OwnedFd) -> Self {
+        Self { file }
+    }
+
+    /// A second handle on the same namespace.
+    ///
+    /// # Errors
+    /// There are too many open files.
+    pub fn again(&self) -> io::Result<Self> {
+        Ok(Self { file: self.file.try_clone()? })
+    }
+
+    /// What `work` gives, done inside: its sockets stay there wherever they are used later.
+    ///
+    /// # Errors
+    /// The namespace cannot be entered, or `work` fails.
+    pub fn run<T: Send>(&self, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+        on_a_thread(|| {
+            self.enter()?;
+            work()
+        })
+    }
+
+    /// Moves the calling thread inside, for good.
+    ///
+    /// # Errors
+    /// This process may not.
+    pub fn enter(&self) -> io::Result<()> {
+        Ok(setns(&self.file, CloneFlags::CLONE_NEWNET)?)
+    }
+}
+
+impl AsFd for NetNs {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+fn on_a_thread<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("maxseg-ns".to_owned());
+        thread
+            .spawn_scoped(scope, work)?
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}

@@ -1,0 +1,95 @@
+//! TUN devices: a network interface whose wire is a file.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::io::IoSlice;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
+
+use nix::errno::Errno;
+
+/// Bytes of `struct virtio_net_hdr`, which precedes every packet.
+pub const VNET_HEADER: usize = 10;
+
+/// A TUN interface without a packet-information header, with `struct virtio_net_hdr`: TCP comes in
+/// super-packets of up to 64 KiB, as segmentation offload hands them to a network card, and is taken in the same form.
+/// It vanishes when the last handle is closed.
+#[derive(Debug)]
+pub struct Tun {
+    file: OwnedFd,
+}
+
+mod ioctl {
+    nix::ioctl_write_ptr_bad!(tun_set_iff, libc::TUNSETIFF, libc::ifreq);
+    nix::ioctl_write_int_bad!(tun_set_offload, libc::TUNSETOFFLOAD);
+}
+
+/// linux/if_tun.h: checksums, TCP over IPv4 and over IPv6. Not UDP: nothing here splits it.
+const OFFLOADS: i32 = 0x01 | 0x02 | 0x04;
+
+impl Tun {
+    /// A new interface called `name` in the namespace of the calling thread.
+    ///
+    /// # Errors
+    /// There is no /dev/net/tun, it may not be opened, or no interface may be made.
+    #[expect(unsafe_code, reason = "ioctls on a file that is open, with arguments of their types")]
+    pub fn new(name: &str) -> io::Result<Self> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(libc::O_NONBLOCK)
+            .open("/dev/net/tun")?;
+        // SAFETY: all-zero bytes are a valid `ifreq`.
+        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+        if name.len() >= request.ifr_name.len() {
+            return Err(io::Error::other(format!("`{name}` is too long for an interface")));
+        }
+        for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+            *to = from.cast_signed();
+        }
+        let flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
+        request.ifr_ifru.ifru_flags = i16::try_from(flags).map_err(io::Error::other)?;
+        // SAFETY: the file is open, and `request` outlives the call.
+        unsafe { ioctl::tun_set_iff(file.as_raw_fd(), &raw const request) }?;
+        // SAFETY: the file is open.
+        unsafe { ioctl::tun_set_offload(file.as_raw_fd(), OFFLOADS) }?;
+        Ok(Self { file: file.into() })
+    }
+
+    /// Another handle on the same interface.
+    ///
+    /// # Errors
+    /// There are too many open files.
+    pub fn again(&self) -> io::Result<Self> {
+        Ok(Self { file: self.file.try_clone()? })
+    }
+
+    /// The next packet that the kernel sends, behind its header; `None` where there is none now.
+    ///
+    /// # Errors
+    /// The interface is down or gone.
+    #[inline]
+    pub fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        match nix::unistd::read(&self.file, buffer) {
+            Ok(length) => Ok(Some(length)),
+            Err(Errno::EAGAIN | Errno::EINTR) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The kernel receives a packet: its header, and its bytes in parts.
+    ///
+    /// # Errors
+    /// The interface is down or gone, or the header contradicts the packet.
+    #[inline]
+    pub fn write(&self, parts: &[IoSlice<'_>]) -> io::Result<()> {
+        nix::sys::uio::writev(&self.file, parts)?;
+        Ok(())
+    }
+}
+
+impl AsFd for Tun {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}

@@ -10,12 +10,12 @@ use netlink_packet_core::{
 };
 use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressMessage};
 use netlink_packet_route::link::{
-    AfSpecInet6, AfSpecUnspec, In6AddrGenMode, InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo,
-    LinkMessage,
+    AfSpecInet6, AfSpecUnspec, In6AddrGenMode, InfoData, InfoKind, InfoVeth, LinkAttribute,
+    LinkFlags, LinkInfo, LinkMessage,
 };
 use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope,
-    RouteType,
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol,
+    RouteScope, RouteType,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::Socket;
@@ -62,9 +62,9 @@ impl Netlink {
         link.attributes = vec![
             LinkAttribute::Mtu(mtu),
             LinkAttribute::TxQueueLen(queue),
-            LinkAttribute::AfSpecUnspec(vec![AfSpecUnspec::Inet6(vec![
-                AfSpecInet6::AddrGenMode(In6AddrGenMode::None),
-            ])]),
+            LinkAttribute::AfSpecUnspec(vec![AfSpecUnspec::Inet6(vec![AfSpecInet6::AddrGenMode(
+                In6AddrGenMode::None,
+            )])]),
         ];
         self.ask(RouteNetlinkMessage::SetLink(link.clone()), 0)?;
         link.attributes.clear();

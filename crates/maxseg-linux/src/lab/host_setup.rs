@@ -47,8 +47,7 @@ impl HostSetup {
             ("ipv4/tcp_moderate_rcvbuf", "0".to_owned()),
         ];
         let rto_max = settings.rto.max.as_nanos() / 1_000_000;
-        let newer_sysctls =
-            vec![("ipv4/tcp_rto_max_ms", rto_max.clamp(1000, 120_000).to_string())];
+        let newer_sysctls = vec![("ipv4/tcp_rto_max_ms", rto_max.clamp(1000, 120_000).to_string())];
         Self { sysctls, newer_sysctls, metrics: metrics(settings, window) }
     }
 }

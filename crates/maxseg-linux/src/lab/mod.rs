@@ -1,29 +1,50 @@
 //! The lab: hosts and links in network namespaces, and the real kernel's TCP between them.
+//!
+//! ```text
+//! Scenario → Network (namespaces, interfaces, routes) → flows over sockets ─┬→ Outcome with its proof
+//!                 └→ relay: TUN → Line of the core, in real time → TUN ─────┘
+//! ```
+//! Each run has a network of its own: no connection inherits what another learnt, and when the process ends,
+//! however it ends, nothing is left.
 
+mod caveats;
 mod failure;
+mod flows;
 mod host_setup;
 mod meter;
 mod network;
+mod proof;
 mod relay;
+mod run;
+mod tally;
 mod topology;
+
+use std::path::PathBuf;
 
 use maxseg_core::engine::{Caveat, Engine, EngineError, Watch};
 use maxseg_core::outcome::Outcome;
 use maxseg_core::scenario::Scenario;
 
+use network::Network;
+
 /// The lab. Every run has namespaces, links and connections of its own.
 #[derive(Debug, Clone, Default)]
 pub struct Lab {
     /// Where every packet at every interface goes, if anywhere: a pcapng file.
-    pub capture: Option<std::path::PathBuf>,
+    pub capture: Option<PathBuf>,
 }
 
 impl Engine for Lab {
-    fn caveats(&self, _: &Scenario) -> Vec<Caveat> {
-        Vec::new()
+    fn caveats(&self, scenario: &Scenario) -> Vec<Caveat> {
+        caveats::of(scenario)
     }
 
-    fn run(&mut self, _: &Scenario, _: &mut dyn Watch) -> Result<Outcome, EngineError> {
-        Err(EngineError::Unable { what: "the lab is not there yet".to_owned(), hint: None })
+    fn run(&mut self, scenario: &Scenario, watch: &mut dyn Watch) -> Result<Outcome, EngineError> {
+        if caveats::beyond(scenario).is_some() {
+            return Ok(Outcome::default()); // unknown, and the caveat says why
+        }
+        let network = Network::build(scenario)?;
+        let ran = run::run(scenario, &network, watch)?;
+        Ok(tally::outcome(scenario, &ran))
     }
 }

@@ -14,9 +14,7 @@ use netlink_packet_route::route::RouteMetric;
 
 use super::failure::LabError;
 use super::host_setup::HostSetup;
-use super::topology::{
-    MOST_HOPS, Side, address, ends, host_names, interface_name, settings_at,
-};
+use super::topology::{MOST_HOPS, Side, address, ends, host_names, interface_name, settings_at};
 use crate::netlink::Netlink;
 use crate::sys::{NetNs, Tun};
 
@@ -97,16 +95,26 @@ impl Network {
         let setup = Setup::of(scenario, index);
         host.inside(|| {
             let mut netlink = Netlink::new()?;
-            for (hop, side) in (0..self.hops.len()).flat_map(|hop| [(hop, Side::Near), (hop, Side::Far)])
+            for (hop, side) in
+                (0..self.hops.len()).flat_map(|hop| [(hop, Side::Near), (hop, Side::Far)])
             {
-                let (at, to) = (if side == Side::Near { hop } else { hop + 1 }, address(scenario.ip, hop, side));
+                let (at, to) = (
+                    if side == Side::Near { hop } else { hop + 1 },
+                    address(scenario.ip, hop, side),
+                );
                 if at == index {
                     continue;
                 }
-                let (through, own) = if at < index { (index - 1, Side::Far) } else { (index, Side::Near) };
+                let (through, own) =
+                    if at < index { (index - 1, Side::Far) } else { (index, Side::Near) };
                 let interface = Netlink::interface(&self.hops[through].interface)?;
                 let source = address(scenario.ip, through, own);
-                netlink.set_route(to, interface, source, setup.metrics_towards(scenario, index, at))?;
+                netlink.set_route(
+                    to,
+                    interface,
+                    source,
+                    setup.metrics_towards(scenario, index, at),
+                )?;
             }
             Ok(())
         })
@@ -118,9 +126,10 @@ impl Network {
         let hops = &scenario.path.hops;
         // News travels against the packets that it is about.
         let (router, drops) = match to {
-            End::Sender => {
-                (hop + 1, hops.get(hop + 1).is_some_and(|next| next.forward.icmp == IcmpPolicy::Drop))
-            }
+            End::Sender => (
+                hop + 1,
+                hops.get(hop + 1).is_some_and(|next| next.forward.icmp == IcmpPolicy::Drop),
+            ),
             End::Receiver => {
                 let before = hop.checked_sub(1).and_then(|before| hops.get(before));
                 (hop, before.is_some_and(|before| before.reverse.icmp == IcmpPolicy::Drop))
@@ -152,9 +161,7 @@ impl Host {
         &self,
         work: impl FnOnce() -> io::Result<T> + Send,
     ) -> Result<T, LabError> {
-        self.namespace
-            .run(work)
-            .map_err(|error| LabError::Host { host: self.name.clone(), error })
+        self.namespace.run(work).map_err(|error| LabError::Host { host: self.name.clone(), error })
     }
 
     fn plug(&self, interface: &str, mtu: u32, own: IpAddr) -> Result<Tun, LabError> {
@@ -179,9 +186,8 @@ struct Setup {
 impl Setup {
     fn of(scenario: &Scenario, index: usize) -> Self {
         let is_router = index > 0 && index < scenario.path.hops.len();
-        let own = settings_at(scenario, index).map(|(_, settings)| {
-            HostSetup::of(settings, segment_towards(scenario, index))
-        });
+        let own = settings_at(scenario, index)
+            .map(|(_, settings)| HostSetup::of(settings, segment_towards(scenario, index)));
         Self { ip: scenario.ip, is_router, own: own.unwrap_or_default() }
     }
 
@@ -263,6 +269,7 @@ fn dropped(line: &str) -> Option<u64> {
     if name.trim() == "lo" {
         return None;
     }
-    let numbers: Vec<u64> = numbers.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let numbers: Vec<u64> =
+        numbers.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     Some(numbers.get(3)? + numbers.get(11)?)
 }

@@ -29,7 +29,8 @@ pub(crate) enum Side {
 
 /// The address at this side of a hop.
 pub(crate) fn address(ip: IpVersion, hop: usize, side: Side) -> IpAddr {
-    let (net, host) = (u8::try_from(hop).unwrap_or(u8::MAX), if side == Side::Near { 1 } else { 2 });
+    let (net, host) =
+        (u8::try_from(hop).unwrap_or(u8::MAX), if side == Side::Near { 1 } else { 2 });
     match ip {
         IpVersion::V4 => Ipv4Addr::new(10, 77, net, host).into(),
         IpVersion::V6 => {

@@ -18,6 +18,11 @@ impl Clock {
         Self { began: Instant::now() }
     }
 
+    /// A clock that begins in a while: it shows zero until then.
+    pub fn start_in(wait: Duration) -> Self {
+        Self { began: Instant::now() + wait }
+    }
+
     /// The time on it.
     #[inline]
     pub fn now(&self) -> Time {
@@ -26,7 +31,8 @@ impl Clock {
 
     /// How long until it shows `then`; nothing if it has.
     pub fn until(&self, then: Time) -> Duration {
-        Duration::from_nanos(then.since(self.now()).as_nanos())
+        (self.began + Duration::from_nanos(then.as_nanos()))
+            .saturating_duration_since(Instant::now())
     }
 
     /// Sleeps until it shows `then`.

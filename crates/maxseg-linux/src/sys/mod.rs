@@ -13,7 +13,7 @@ mod wait;
 pub use clock::{Clock, cpu_of_process, cpu_of_thread, tight_timers};
 pub use netns::NetNs;
 pub use process::{detach_from_terminal, dies_with_parent, in_namespace, run_to_end};
-pub use socket::{TcpSocket, congestion_controls};
+pub use socket::{TcpSocket, congestion_controls, set_tcp_option};
 pub use tun::{Tun, VNET_HEADER};
 pub use userns::{is_root, own_user_namespace};
 pub use wait::{Bell, wait_for};

@@ -37,52 +37,24 @@ impl TcpSocket {
         bytes.truncate(usize::try_from(length).map_err(io::Error::other)?);
         Ok(bytes)
     }
-
-    /// Bytes written that the peer has not acknowledged yet (`SIOCOUTQ`, tcp(7)).
-    ///
-    /// # Errors
-    /// The socket is none of TCP.
-    #[expect(unsafe_code, reason = "an ioctl on an open socket")]
-    pub fn unacknowledged(&self) -> io::Result<u64> {
-        let mut bytes: libc::c_int = 0;
-        // SAFETY: the kernel writes one `int`.
-        let result = unsafe {
-            libc::ioctl(self.0.as_fd().as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes)
-        };
-        if result < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        u64::try_from(bytes).map_err(io::Error::other)
-    }
-
-    /// Sets an option of TCP that is a number.
-    ///
-    /// # Errors
-    /// The kernel does not know it, or not this value.
-    pub fn set(&self, option: libc::c_int, value: u32) -> io::Result<()> {
-        set_number(&self.0, libc::IPPROTO_TCP, option, value)
-    }
-
-    /// The same for an option of any level.
-    ///
-    /// # Errors
-    /// The kernel does not know it, or not this value.
-    pub fn set_at(&self, level: libc::c_int, option: libc::c_int, value: u32) -> io::Result<()> {
-        set_number(&self.0, level, option, value)
-    }
 }
 
+/// Sets an option of TCP that is a number.
+///
+/// # Errors
+/// The kernel does not know it, or not this value.
 #[expect(unsafe_code, reason = "options that socket2 does not have")]
-fn set_number(
-    socket: &Socket,
-    level: libc::c_int,
-    option: libc::c_int,
-    value: u32,
-) -> io::Result<()> {
+pub fn set_tcp_option(socket: &Socket, option: libc::c_int, value: u32) -> io::Result<()> {
     let length = libc::socklen_t::try_from(size_of::<u32>()).map_err(io::Error::other)?;
     // SAFETY: the kernel reads the four bytes of `value`.
     let result = unsafe {
-        libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const value).cast(), length)
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            option,
+            (&raw const value).cast(),
+            length,
+        )
     };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
@@ -90,7 +62,8 @@ fn set_number(
 /// The congestion controls that this kernel has, and those of them that any user may choose.
 pub fn congestion_controls() -> (Vec<String>, Vec<String>) {
     let words = |file: &str| {
-        let text = std::fs::read_to_string(format!("/proc/sys/net/ipv4/{file}")).unwrap_or_default();
+        let text =
+            std::fs::read_to_string(format!("/proc/sys/net/ipv4/{file}")).unwrap_or_default();
         text.split_whitespace().map(str::to_owned).collect()
     };
     (words("tcp_available_congestion_control"), words("tcp_allowed_congestion_control"))

@@ -92,6 +92,10 @@ impl Cargo for Segment {
 /// each would cost more than the packet.
 const QUANTUM: Time = Time::from_nanos(20_000);
 
+const fn half(time: Time) -> Time {
+    Time::from_nanos(time.as_nanos() / 2)
+}
+
 impl Direction {
     /// Carries packets until it is told to stop.
     ///
@@ -157,8 +161,9 @@ impl Running {
         if next == Time::NEVER {
             return None;
         }
-        let then = next.saturating_add(self.quantum).since(self.wakeup);
-        Some(self.plan.clock.until(then))
+        let then = next.saturating_add(half(self.quantum)).since(self.wakeup);
+        // Never a busy loop: the shortest wait lasts about as long as it takes to wake.
+        Some(self.plan.clock.until(then).max(Duration::from_nanos(1)))
     }
 
     /// Does what was asked for since the bell rang.
@@ -216,8 +221,8 @@ impl Running {
                 self.meter.lose(&segment.of.layout, fate);
             }
         }
-        // What is due before a wake-up could be had is due now.
-        let due = now.saturating_add(Time::from_nanos(self.wakeup.as_nanos() / 2));
+        // What is due sooner than half a wake-up from now would be later still after one.
+        let due = now.saturating_add(half(self.wakeup.max(self.quantum)));
         let mut any = false;
         while self.line.next_arrival() <= due {
             let Some((at, segment)) = self.line.pop() else { break };

@@ -120,7 +120,10 @@ fn pseudo_header_sum(ip: &[u8], is_v6: bool, transport: u32) -> u16 {
 }
 
 fn words(bytes: &[u8]) -> u64 {
-    bytes.chunks(2).map(|pair| u64::from(pair[0]) << 8 | u64::from(*pair.get(1).unwrap_or(&0))).sum()
+    bytes
+        .chunks(2)
+        .map(|pair| u64::from(pair[0]) << 8 | u64::from(*pair.get(1).unwrap_or(&0)))
+        .sum()
 }
 
 fn folded(mut sum: u64) -> u16 {
@@ -129,4 +132,3 @@ fn folded(mut sum: u64) -> u16 {
     }
     u16::try_from(sum).unwrap_or(u16::MAX)
 }
-

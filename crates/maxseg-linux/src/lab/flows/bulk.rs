@@ -1,0 +1,161 @@
+//! As much data as one connection carries.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+use std::thread::Scope;
+
+use maxseg_core::scenario::Flow;
+use maxseg_core::units::Time;
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::sys::sendfile::sendfile64;
+use nix::unistd::ftruncate;
+use socket2::Socket;
+
+use super::Ground;
+use super::open::{
+    WindowKeeper, accept, connect, is_nothing_yet, listener, server_address, settings_of, tcp,
+};
+use super::status::{Status, acknowledged};
+use crate::sys::TcpSocket;
+
+/// A bulk flow whose receiver waits.
+pub(crate) struct Bulk<'a> {
+    ground: &'a Ground<'a>,
+    index: usize,
+    flow: &'a Flow,
+    listener: Socket,
+    sender: Socket,
+    /// Zeros to send: pages that the kernel need not copy.
+    source: std::os::fd::OwnedFd,
+}
+
+/// Bytes in the file of zeros, and so the most that one call sends.
+const SOURCE: i64 = 1 << 20;
+
+impl<'a> Bulk<'a> {
+    pub(super) fn prepare(
+        ground: &'a Ground<'a>,
+        index: usize,
+        flow: &'a Flow,
+    ) -> io::Result<Self> {
+        let source = memfd_create(c"zeros", MFdFlags::MFD_CLOEXEC)?;
+        ftruncate(&source, SOURCE)?;
+        let listener = listener(ground, index, flow)?;
+        let sender = tcp(ground, flow, flow.from)?;
+        Ok(Self { ground, index, flow, listener, sender, source })
+    }
+
+    pub(super) fn start<'scope>(self, scope: &'scope Scope<'scope, '_>, status: &'scope Status)
+    where
+        'a: 'scope,
+    {
+        let Self { ground, index, flow, listener, sender, source } = self;
+        let to = server_address(ground, index, flow);
+        scope.spawn(move || {
+            if let Err(error) = receive(ground, flow, &listener) {
+                status.failed(error);
+            }
+        });
+        scope.spawn(move || {
+            if !ground.wait_until(flow.start) {
+                return;
+            }
+            let sent = connect(ground, sender, to).and_then(|socket| match socket {
+                Some(socket) => send(ground, &socket, &source, status),
+                None => Ok(()),
+            });
+            if let Err(error) = sent {
+                status.failed(error);
+            }
+        });
+    }
+}
+
+fn send(
+    ground: &Ground<'_>,
+    socket: &Arc<TcpSocket>,
+    source: &std::os::fd::OwnedFd,
+    status: &Status,
+) -> io::Result<()> {
+    status.opened(socket);
+    let wanted = ground.scenario.until.bytes.map_or(u64::MAX, |bytes| bytes.get());
+    let mut written = 0;
+    while written < wanted && !ground.is_over() {
+        let most =
+            usize::try_from((wanted - written).min(SOURCE.unsigned_abs())).unwrap_or(usize::MAX);
+        let mut from = 0;
+        match sendfile64(&socket.0, source, Some(&mut from), most) {
+            Ok(sent) => written += sent as u64,
+            Err(error) if is_nothing_yet(&error.into()) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    // The last bytes are through when they are acknowledged.
+    while !ground.is_over() {
+        let info = socket.tcp_info()?;
+        let info = maxseg_wire::tcp_info::TcpInfo::decode(&info).map_err(io::Error::other)?;
+        if acknowledged(&info) >= wanted {
+            status.finished(ground.clock.now());
+            return Ok(());
+        }
+        ground.clock.sleep_until(ground.clock.now() + LOOK);
+    }
+    Ok(())
+}
+
+/// How often a sender whose last byte is written looks whether it has been acknowledged.
+const LOOK: Time = Time::from_nanos(100_000);
+
+/// Reads and forgets, as fast as it comes or as fast as the settings say.
+fn receive(ground: &Ground<'_>, flow: &Flow, listener: &Socket) -> io::Result<()> {
+    let Some(socket) = accept(ground, listener)? else { return Ok(()) };
+    let end = flow.from.other();
+    let mut window = WindowKeeper::new(ground, flow, end);
+    let Some(rate) = settings_of(ground, end).read_rate else {
+        return discard(ground, &socket, &mut window);
+    };
+    /// A slow reader takes what has come in such a while.
+    const PAUSE: Time = Time::from_millis(5);
+    let begun = ground.clock.now();
+    let (mut taken, mut buffer) = (0_u64, vec![MaybeUninit::uninit(); 1 << 16]);
+    while !ground.is_over() {
+        let time = ground.clock.now().since(begun);
+        let allowed = (time.as_secs_f64() * rate.get() as f64 / 8.0).max(1.0);
+        let most = (allowed - taken as f64).clamp(0.0, buffer.len() as f64);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+        let most = most as usize;
+        if most > 0 {
+            match socket.recv(&mut buffer[..most]) {
+                Ok(0) => return Ok(()),
+                Ok(read) => {
+                    taken += read as u64;
+                    window.after_read(&socket)?;
+                }
+                Err(error) if is_nothing_yet(&error) => {}
+                Err(error) => return ended(error),
+            }
+        }
+        ground.clock.sleep_until(ground.clock.now() + PAUSE);
+    }
+    Ok(())
+}
+
+/// With `MSG_TRUNC` TCP forgets what it would copy (tcp(7)).
+fn discard(ground: &Ground<'_>, socket: &Socket, window: &mut WindowKeeper) -> io::Result<()> {
+    let mut buffer = vec![MaybeUninit::uninit(); 1 << 20];
+    while !ground.is_over() {
+        match socket.recv_with_flags(&mut buffer, libc::MSG_TRUNC) {
+            Ok(0) => return Ok(()),
+            Ok(_) => window.after_read(socket)?,
+            Err(error) if is_nothing_yet(&error) => {}
+            Err(error) => return ended(error),
+        }
+    }
+    Ok(())
+}
+
+/// The other side may have been torn down before.
+fn ended(error: io::Error) -> io::Result<()> {
+    if error.kind() == io::ErrorKind::ConnectionReset { Ok(()) } else { Err(error) }
+}

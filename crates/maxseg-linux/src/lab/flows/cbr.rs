@@ -1,0 +1,111 @@
+//! Datagrams at a constant rate.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::net::SocketAddr;
+use std::thread::Scope;
+
+use maxseg_core::scenario::{Flow, FlowKind};
+use maxseg_core::units::Time;
+use socket2::{Protocol, Socket, Type};
+
+use super::Ground;
+use super::open::{is_nothing_yet, other, server_address};
+use super::status::Status;
+use crate::sys::tight_timers;
+
+/// A flow of datagrams whose receiver waits.
+pub(crate) struct Datagrams<'a> {
+    ground: &'a Ground<'a>,
+    flow: &'a Flow,
+    sender: Socket,
+    receiver: Socket,
+    size: usize,
+    /// Seconds from one to the next.
+    interval_s: f64,
+}
+
+impl<'a> Datagrams<'a> {
+    pub(super) fn prepare(
+        ground: &'a Ground<'a>,
+        index: usize,
+        flow: &'a Flow,
+    ) -> io::Result<Self> {
+        let FlowKind::Cbr { size, .. } = flow.kind else {
+            return Err(io::Error::other("this flow sends no datagrams"));
+        };
+        let to = server_address(ground, index, flow);
+        let (receiver, _) = other(ground, flow, flow.from.other(), Type::DGRAM, Protocol::UDP)?;
+        receiver.bind(&to.into())?;
+        receiver.set_recv_buffer_size(4 << 20)?;
+        let (sender, own) = other(ground, flow, flow.from, Type::DGRAM, Protocol::UDP)?;
+        sender.bind(&SocketAddr::new(own, 0).into())?;
+        sender.connect(&to.into())?;
+        let size = usize::try_from(size.get()).map_err(io::Error::other)?;
+        let interval_s = flow.kind.interval_s().unwrap_or(1.0);
+        Ok(Self { ground, flow, sender, receiver, size, interval_s })
+    }
+
+    pub(super) fn start<'scope>(self, scope: &'scope Scope<'scope, '_>, status: &'scope Status)
+    where
+        'a: 'scope,
+    {
+        let Self { ground, flow, sender, receiver, size, interval_s } = self;
+        scope.spawn(move || {
+            if let Err(error) = receive(ground, &receiver, status) {
+                status.failed(error);
+            }
+        });
+        scope.spawn(move || {
+            if let Err(error) = send(ground, flow, &sender, (size, interval_s), status) {
+                status.failed(error);
+            }
+        });
+    }
+}
+
+/// Each datagram at its own time: one that is late does not delay the next.
+fn send(
+    ground: &Ground<'_>,
+    flow: &Flow,
+    socket: &Socket,
+    (size, interval_s): (usize, f64),
+    status: &Status,
+) -> io::Result<()> {
+    tight_timers();
+    let mut datagram = vec![0_u8; size];
+    for number in 0_u64.. {
+        let at = flow.start + Time::from_secs_f64(number as f64 * interval_s);
+        if at >= flow.stop || at >= ground.scenario.until.time || !ground.wait_until(at) {
+            return Ok(());
+        }
+        if let Some(place) = datagram.get_mut(..8) {
+            place.copy_from_slice(&number.to_be_bytes());
+        }
+        match socket.send(&datagram) {
+            Ok(_) => status.count(|counted| counted.sent += 1),
+            // A datagram that its own host cannot send is lost, like any other.
+            Err(error) if is_lost(&error) => status.count(|counted| counted.sent += 1),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Too large for the path, which a hop has told; no memory; or nobody listens any more.
+fn is_lost(error: &io::Error) -> bool {
+    let known = [libc::EMSGSIZE, libc::ENOBUFS, libc::ECONNREFUSED, libc::EAGAIN];
+    error.raw_os_error().is_some_and(|code| known.contains(&code))
+}
+
+fn receive(ground: &Ground<'_>, socket: &Socket, status: &Status) -> io::Result<()> {
+    let mut buffer = vec![MaybeUninit::uninit(); 65_536];
+    while !ground.is_over() {
+        match socket.recv(&mut buffer) {
+            Ok(bytes) => status.count(|counted| counted.delivered += bytes as u64),
+            Err(error) if is_nothing_yet(&error) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,103 @@
+//! Traffic: each flow of a scenario, sent and received by this program over the kernel's sockets.
+//!
+//! A flow's sockets are made inside its two hosts and used by threads of this process. What TCP knows is asked
+//! of the kernel (`tcp_info`), what the wire saw of the relay.
+
+mod bulk;
+mod cbr;
+mod open;
+mod ping;
+mod request;
+mod status;
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use maxseg_core::scenario::{Exchange, Flow, FlowKind, Scenario};
+use maxseg_core::units::Time;
+
+pub(crate) use open::congestion_of;
+pub(crate) use status::{Counted, Status, TcpTotals, acknowledged, in_flight};
+
+use super::network::Host;
+use crate::sys::Clock;
+
+/// Where the flows run.
+#[derive(Debug)]
+pub(crate) struct Ground<'a> {
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) hosts: &'a [Host],
+    pub(crate) clock: Clock,
+    /// Set when the run is over.
+    pub(crate) stop: &'a AtomicBool,
+}
+
+impl Ground<'_> {
+    fn is_over(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Sleeps until `then`, or until the run is over. Gives whether it goes on.
+    fn wait_until(&self, then: Time) -> bool {
+        /// How long a thread may take to see that the run is over.
+        const GLANCE: Time = Time::from_millis(50);
+        while !self.is_over() {
+            let now = self.clock.now();
+            if now >= then {
+                return true;
+            }
+            self.clock.sleep_until(then.min(now + GLANCE));
+        }
+        false
+    }
+}
+
+/// A flow with the sockets that wait for its beginning.
+pub(crate) enum Prepared<'a> {
+    Bulk(bulk::Bulk<'a>),
+    Request(request::Requests<'a>),
+    Cbr(cbr::Datagrams<'a>),
+    Ping(ping::Echoes<'a>),
+}
+
+impl<'a> Prepared<'a> {
+    /// The `index`-th flow, ready to begin.
+    ///
+    /// # Errors
+    /// The kernel refuses a socket, or one of its options.
+    pub(crate) fn new(ground: &'a Ground<'a>, index: usize, flow: &'a Flow) -> io::Result<Self> {
+        Ok(match flow.kind {
+            FlowKind::Bulk => Self::Bulk(bulk::Bulk::prepare(ground, index, flow)?),
+            FlowKind::Request(exchange) => {
+                Self::Request(request::Requests::prepare(ground, index, flow, exchange)?)
+            }
+            FlowKind::Cbr { .. } => Self::Cbr(cbr::Datagrams::prepare(ground, index, flow)?),
+            FlowKind::Ping { .. } => Self::Ping(ping::Echoes::prepare(ground, index, flow)?),
+        })
+    }
+
+    /// Runs it until the run is over, on threads of `scope`.
+    pub(crate) fn start<'scope>(
+        self,
+        scope: &'scope std::thread::Scope<'scope, '_>,
+        status: &'scope Status,
+    ) where
+        'a: 'scope,
+    {
+        match self {
+            Self::Bulk(flow) => flow.start(scope, status),
+            Self::Request(flow) => flow.start(scope, status),
+            Self::Cbr(flow) => flow.start(scope, status),
+            Self::Ping(flow) => flow.start(scope, status),
+        }
+    }
+}
+
+/// Whether a flow comes to an end of its own.
+pub(crate) fn has_end(scenario: &Scenario, flow: &Flow) -> bool {
+    match flow.kind {
+        FlowKind::Bulk => scenario.until.bytes.is_some(),
+        FlowKind::Request(Exchange { count, .. }) => count.is_some(),
+        FlowKind::Cbr { .. } | FlowKind::Ping { .. } => false,
+    }
+}

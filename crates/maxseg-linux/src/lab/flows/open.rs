@@ -1,0 +1,194 @@
+//! Sockets inside the hosts of a flow, with the options that its settings ask for.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use maxseg_core::scenario::{End, Flow};
+use maxseg_core::settings::{CongestionName, Settings};
+use socket2::{Domain, Protocol, Socket, Type};
+
+use super::Ground;
+use crate::lab::host_setup::offered;
+use crate::lab::meter::FIRST_PORT;
+use crate::lab::topology::host_at;
+use crate::sys::{TcpSocket, set_tcp_option};
+
+/// How long a blocking call lasts before a thread looks whether the run is over.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// The address of the `index`-th flow at the host that is asked or receives.
+pub(super) fn server_address(ground: &Ground<'_>, index: usize, flow: &Flow) -> SocketAddr {
+    let (_, address) = host_at(ground.scenario, flow, flow.from.other());
+    SocketAddr::new(address, port(index))
+}
+
+/// The port of the `index`-th flow.
+pub(super) fn port(index: usize) -> u16 {
+    FIRST_PORT.saturating_add(u16::try_from(index).unwrap_or(u16::MAX))
+}
+
+/// A TCP socket at this end of a flow.
+pub(super) fn tcp(ground: &Ground<'_>, flow: &Flow, end: End) -> io::Result<Socket> {
+    let (host, address) = host_at(ground.scenario, flow, end);
+    let settings = settings_of(ground, end);
+    ground.hosts[host].namespace.run(move || {
+        let socket = Socket::new(
+            Domain::for_address(SocketAddr::new(address, 0)),
+            Type::STREAM,
+            Some(Protocol::TCP),
+        )?;
+        socket.set_reuse_address(true)?;
+        apply(&socket, settings)?;
+        Ok(socket)
+    })
+}
+
+/// A listening TCP socket at the flow's receiver.
+pub(super) fn listener(ground: &Ground<'_>, index: usize, flow: &Flow) -> io::Result<Socket> {
+    let socket = tcp(ground, flow, flow.from.other())?;
+    socket.bind(&server_address(ground, index, flow).into())?;
+    socket.listen(16)?;
+    glance(&socket)?;
+    Ok(socket)
+}
+
+/// A socket of another kind at this end of a flow.
+pub(super) fn other(
+    ground: &Ground<'_>,
+    flow: &Flow,
+    end: End,
+    kind: Type,
+    protocol: Protocol,
+) -> io::Result<(Socket, IpAddr)> {
+    let (host, address) = host_at(ground.scenario, flow, end);
+    let socket = ground.hosts[host].namespace.run(move || {
+        let domain = Domain::for_address(SocketAddr::new(address, 0));
+        Socket::new(domain, kind, Some(protocol))
+    })?;
+    glance(&socket)?;
+    Ok((socket, address))
+}
+
+/// Connects, and waits for the answer as long as the run goes on.
+pub(super) fn connect(
+    ground: &Ground<'_>,
+    socket: Socket,
+    to: SocketAddr,
+) -> io::Result<Option<Arc<TcpSocket>>> {
+    socket.set_nonblocking(true)?;
+    match socket.connect(&to.into()) {
+        Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}
+        other => other?,
+    }
+    loop {
+        if ground.is_over() {
+            return Ok(None);
+        }
+        if is_writable(&socket)? {
+            break;
+        }
+    }
+    if let Some(error) = socket.take_error()? {
+        return Err(error);
+    }
+    socket.set_nonblocking(false)?;
+    glance(&socket)?;
+    Ok(Some(Arc::new(TcpSocket(socket))))
+}
+
+/// The next connection to a listening socket, as long as the run goes on.
+pub(super) fn accept(ground: &Ground<'_>, listener: &Socket) -> io::Result<Option<Socket>> {
+    while !ground.is_over() {
+        match listener.accept() {
+            Ok((socket, _)) => {
+                glance(&socket)?;
+                return Ok(Some(socket));
+            }
+            Err(error) if is_nothing_yet(&error) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a call only took its time.
+pub(super) fn is_nothing_yet(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
+
+fn is_writable(socket: &Socket) -> io::Result<bool> {
+    use std::os::fd::AsFd;
+
+    use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+    let mut files = [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)];
+    match poll(&mut files, PollTimeout::from(50_u8)) {
+        Ok(ready) => Ok(ready > 0),
+        Err(nix::errno::Errno::EINTR) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn glance(socket: &Socket) -> io::Result<()> {
+    socket.set_read_timeout(Some(GLANCE))?;
+    socket.set_write_timeout(Some(GLANCE))
+}
+
+pub(super) fn settings_of<'a>(ground: &Ground<'a>, end: End) -> &'a Settings {
+    match end {
+        End::Sender => &ground.scenario.sender,
+        End::Receiver => &ground.scenario.receiver,
+    }
+}
+
+/// What is set per socket; all else holds for the host (`host_setup`).
+fn apply(socket: &Socket, settings: &Settings) -> io::Result<()> {
+    let what = |what: String| {
+        move |error: io::Error| io::Error::new(error.kind(), format!("{what}: {error}"))
+    };
+    if let Some(mss) = settings.mss {
+        let asked = u32::try_from(mss.bytes().get()).map_err(io::Error::other)?;
+        socket.set_tcp_mss(asked).map_err(what(format!("TCP_MAXSEG = {asked}")))?;
+    }
+    let name = congestion_of(settings);
+    socket.set_tcp_congestion(name.as_bytes()).map_err(what(format!("congestion control {name}")))
+}
+
+/// Keeps the window that a host offers at what its settings ask for.
+///
+/// A route's `window` metric holds until the first segment comes: then the kernel knows how much memory
+/// a byte takes, and sets the clamp to what its buffer holds (net/ipv4/tcp_input.c, `tcp_measure_rcv_mss`).
+#[derive(Debug)]
+pub(super) struct WindowKeeper {
+    clamp: u32,
+    reads: u32,
+}
+
+impl WindowKeeper {
+    pub(super) fn new(ground: &Ground<'_>, flow: &Flow, end: End) -> Self {
+        let mss = ground.scenario.mss(flow).effective.bytes();
+        let window = offered(settings_of(ground, end), mss);
+        Self { clamp: u32::try_from(window.get()).unwrap_or(u32::MAX), reads: 0 }
+    }
+
+    /// To be called after every read.
+    pub(super) fn after_read(&mut self, socket: &Socket) -> io::Result<()> {
+        /// A segment of another size sets the clamp again: rarely.
+        const EVERY: u32 = 64;
+        if self.reads % EVERY < 2 {
+            set_tcp_option(socket, libc::TCP_WINDOW_CLAMP, self.clamp)?;
+        }
+        self.reads = self.reads.wrapping_add(1);
+        Ok(())
+    }
+}
+
+/// The kernel's name of the congestion control that these settings ask for.
+pub(crate) fn congestion_of(settings: &Settings) -> &'static str {
+    match settings.congestion {
+        CongestionName::Reno | CongestionName::Ns2Reno => "reno",
+        CongestionName::Cubic => "cubic",
+        CongestionName::Bbr => "bbr",
+    }
+}

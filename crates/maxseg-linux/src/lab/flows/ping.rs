@@ -1,0 +1,134 @@
+//! Echo requests, answered by the other host's kernel.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Mutex, PoisonError};
+use std::thread::Scope;
+
+use maxseg_core::framing::IpVersion;
+use maxseg_core::scenario::{Flow, FlowKind};
+use maxseg_core::units::Time;
+use maxseg_wire::Payload;
+use maxseg_wire::icmp::{Icmp, Message};
+use socket2::{Protocol, Socket, Type};
+
+use super::Ground;
+use super::open::{is_nothing_yet, other, port};
+use super::status::Status;
+use crate::lab::topology::host_at;
+use crate::sys::tight_timers;
+
+/// A flow of echo requests.
+pub(crate) struct Echoes<'a> {
+    ground: &'a Ground<'a>,
+    flow: &'a Flow,
+    socket: Socket,
+    ends: (IpAddr, IpAddr),
+    id: u16,
+    size: usize,
+    interval: Time,
+}
+
+impl<'a> Echoes<'a> {
+    pub(super) fn prepare(
+        ground: &'a Ground<'a>,
+        index: usize,
+        flow: &'a Flow,
+    ) -> io::Result<Self> {
+        let FlowKind::Ping { size, interval, .. } = flow.kind else {
+            return Err(io::Error::other("this flow sends no echo requests"));
+        };
+        let protocol = match ground.scenario.ip {
+            IpVersion::V4 => Protocol::ICMPV4,
+            IpVersion::V6 => Protocol::ICMPV6,
+        };
+        let (socket, own) = other(ground, flow, flow.from, Type::RAW, protocol)?;
+        let (_, far) = host_at(ground.scenario, flow, flow.from.other());
+        socket.connect(&SocketAddr::new(far, 0).into())?;
+        let size = usize::try_from(size.get()).map_err(io::Error::other)?;
+        Ok(Self { ground, flow, socket, ends: (own, far), id: port(index), size, interval })
+    }
+
+    pub(super) fn start<'scope>(self, scope: &'scope Scope<'scope, '_>, status: &'scope Status)
+    where
+        'a: 'scope,
+    {
+        scope.spawn(move || {
+            let sent = Mutex::new(BTreeMap::new());
+            std::thread::scope(|both| {
+                both.spawn(|| {
+                    if let Err(error) = self.receive(&sent, status) {
+                        status.failed(error);
+                    }
+                });
+                if let Err(error) = self.send(&sent, status) {
+                    status.failed(error);
+                }
+            });
+        });
+    }
+
+    fn send(&self, sent: &Mutex<BTreeMap<u16, Time>>, status: &Status) -> io::Result<()> {
+        tight_timers();
+        let payload = vec![0; self.size];
+        for number in 0_u64.. {
+            let at = self.flow.start + self.interval.times(number);
+            if at >= self.flow.stop || !self.ground.wait_until(at) {
+                return Ok(());
+            }
+            let seq = u16::try_from(number % 65_536).unwrap_or(0);
+            let message = Message::EchoRequest { id: self.id, seq };
+            let mut bytes = Vec::with_capacity(8 + self.size);
+            message.encode(self.ends, Payload::Bytes(&payload), &mut bytes);
+            lock(sent).insert(seq, self.ground.clock.now());
+            status.count(|counted| counted.sent += 1);
+            match self.socket.send(&bytes) {
+                // Too large for the path, which a hop has told: nobody answers.
+                Err(error) if error.raw_os_error() != Some(libc::EMSGSIZE) => return Err(error),
+                Ok(_) | Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn receive(&self, sent: &Mutex<BTreeMap<u16, Time>>, status: &Status) -> io::Result<()> {
+        tight_timers();
+        let mut buffer = vec![0; 65_536];
+        while !self.ground.is_over() {
+            let length = match (&self.socket).read(&mut buffer) {
+                Ok(length) => length,
+                Err(error) if is_nothing_yet(&error) => continue,
+                Err(error) => return Err(error),
+            };
+            let now = self.ground.clock.now();
+            let answered = self.sequence(&buffer[..length]);
+            if let Some(begun) = answered.and_then(|seq| lock(sent).remove(&seq)) {
+                status.count(|counted| counted.pings.record(now.since(begun)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Which of our requests this answers.
+    fn sequence(&self, bytes: &[u8]) -> Option<u16> {
+        // Of IPv4 a raw socket gets the header too (raw(7)).
+        let skip = match self.ends.0 {
+            IpAddr::V4(_) => usize::from(bytes.first()? & 0x0f) * 4,
+            IpAddr::V6(_) => 0,
+        };
+        let icmp = bytes.get(skip..)?;
+        let decoded = Icmp::decode(icmp, icmp.len(), (self.ends.1, self.ends.0)).ok()?;
+        match decoded.message {
+            Message::EchoReply { id, seq } if id == self.id => Some(seq),
+            Message::EchoReply { .. }
+            | Message::EchoRequest { .. }
+            | Message::TooBig { .. }
+            | Message::Other { .. } => None,
+        }
+    }
+}
+
+fn lock(sent: &Mutex<BTreeMap<u16, Time>>) -> std::sync::MutexGuard<'_, BTreeMap<u16, Time>> {
+    sent.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,199 @@
+//! Requests over TCP, answered by the other host.
+
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+use std::thread::Scope;
+
+use maxseg_core::scenario::{ConnectionUse, Exchange, Flow};
+use maxseg_core::units::{Bytes, Time};
+use socket2::Socket;
+
+use super::Ground;
+use super::open::{WindowKeeper, accept, connect, is_nothing_yet, listener, server_address, tcp};
+use super::status::Status;
+use crate::sys::TcpSocket;
+
+/// A request flow whose server waits.
+pub(crate) struct Requests<'a> {
+    ground: &'a Ground<'a>,
+    index: usize,
+    flow: &'a Flow,
+    exchange: Exchange,
+    listener: Socket,
+}
+
+impl<'a> Requests<'a> {
+    pub(super) fn prepare(
+        ground: &'a Ground<'a>,
+        index: usize,
+        flow: &'a Flow,
+        exchange: Exchange,
+    ) -> io::Result<Self> {
+        let listener = listener(ground, index, flow)?;
+        Ok(Self { ground, index, flow, exchange, listener })
+    }
+
+    pub(super) fn start<'scope>(self, scope: &'scope Scope<'scope, '_>, status: &'scope Status)
+    where
+        'a: 'scope,
+    {
+        let Self { ground, index, flow, exchange, listener } = self;
+        scope.spawn(move || {
+            if let Err(error) = serve(ground, flow, (&listener, exchange), status) {
+                status.failed(error);
+            }
+        });
+        scope.spawn(move || {
+            if ground.wait_until(flow.start)
+                && let Err(error) = ask(ground, (index, flow), exchange, status)
+            {
+                status.failed(error);
+            }
+        });
+    }
+}
+
+/// The client.
+fn ask(
+    ground: &Ground<'_>,
+    (index, flow): (usize, &Flow),
+    exchange: Exchange,
+    status: &Status,
+) -> io::Result<()> {
+    let open = || {
+        let socket = tcp(ground, flow, flow.from)?;
+        socket.set_tcp_nodelay(true)?;
+        connect(ground, socket, server_address(ground, index, flow))
+    };
+    let kept = match exchange.connection {
+        ConnectionUse::Kept => {
+            let Some(socket) = open()? else { return Ok(()) };
+            Some(socket)
+        }
+        ConnectionUse::New => None,
+    };
+    let mut buffer = Buffer::new(WindowKeeper::new(ground, &flow.reversed(), flow.from));
+    for _ in 0..exchange.count.unwrap_or(u64::MAX) {
+        let begun = ground.clock.now();
+        if begun >= flow.stop {
+            return Ok(());
+        }
+        let socket = match &kept {
+            Some(socket) => Arc::clone(socket),
+            None => match open()? {
+                Some(socket) => socket,
+                None => return Ok(()),
+            },
+        };
+        if !write_all(ground, &socket.0, exchange.request)?
+            || !read_all(ground, &socket.0, exchange.reply, &mut buffer)?
+        {
+            return Ok(());
+        }
+        let now = ground.clock.now();
+        status.count(|counted| {
+            counted.requests.record(now.since(begun));
+            counted.delivered += exchange.reply.get();
+        });
+        drop(socket);
+        if exchange.pause > Time::ZERO && !ground.wait_until(now + exchange.pause) {
+            return Ok(());
+        }
+    }
+    status.finished(ground.clock.now());
+    Ok(())
+}
+
+/// The server: one connection after the other, as the client opens them.
+fn serve(
+    ground: &Ground<'_>,
+    flow: &Flow,
+    (listener, exchange): (&Socket, Exchange),
+    status: &Status,
+) -> io::Result<()> {
+    let mut buffer = Buffer::new(WindowKeeper::new(ground, flow, flow.from.other()));
+    while let Some(socket) = accept(ground, listener)? {
+        socket.set_tcp_nodelay(true)?;
+        let socket = Arc::new(TcpSocket(socket));
+        status.opened(&socket);
+        while read_all(ground, &socket.0, exchange.request, &mut buffer)? {
+            if exchange.think > Time::ZERO
+                && !ground.wait_until(ground.clock.now() + exchange.think)
+            {
+                return Ok(());
+            }
+            if !write_all(ground, &socket.0, exchange.reply)? {
+                return Ok(());
+            }
+        }
+        if ground.is_over() {
+            return Ok(()); // what it counted is still to be asked for
+        }
+        status.closing(&socket);
+    }
+    Ok(())
+}
+
+const ROOM: usize = 1 << 16;
+
+/// Where a host reads to, and the window that it offers meanwhile.
+struct Buffer {
+    bytes: Vec<u8>,
+    window: WindowKeeper,
+}
+
+impl Buffer {
+    fn new(window: WindowKeeper) -> Self {
+        Self { bytes: vec![0; ROOM], window }
+    }
+}
+
+/// Gives whether all was written before the run was over or the peer had gone.
+fn write_all(ground: &Ground<'_>, mut socket: &Socket, bytes: Bytes) -> io::Result<bool> {
+    static ZEROS: [u8; ROOM] = [0; ROOM];
+    let mut left = bytes.get();
+    while left > 0 {
+        let most = usize::try_from(left).unwrap_or(ROOM).min(ROOM);
+        match socket.write(&ZEROS[..most]) {
+            Ok(written) => left -= written as u64,
+            Err(error) if is_nothing_yet(&error) => {}
+            Err(error) if has_gone(&error) => return Ok(false),
+            Err(error) => return Err(error),
+        }
+        if ground.is_over() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The same for what is read.
+fn read_all(
+    ground: &Ground<'_>,
+    mut socket: &Socket,
+    bytes: Bytes,
+    buffer: &mut Buffer,
+) -> io::Result<bool> {
+    let mut left = bytes.get();
+    while left > 0 {
+        let most = usize::try_from(left).unwrap_or(ROOM).min(ROOM);
+        match socket.read(&mut buffer.bytes[..most]) {
+            Ok(0) => return Ok(false),
+            Ok(read) => {
+                left -= read as u64;
+                buffer.window.after_read(socket)?;
+            }
+            Err(error) if is_nothing_yet(&error) => {}
+            Err(error) if has_gone(&error) => return Ok(false),
+            Err(error) => return Err(error),
+        }
+        if ground.is_over() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn has_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,140 @@
+//! Whether a run can be believed, and what its flows really used.
+
+use maxseg_core::framing::Headers;
+use maxseg_core::outcome::LabFlow;
+use maxseg_core::scenario::{Flow, Scenario};
+use maxseg_core::units::{Bytes, Time};
+
+use super::flows::{TcpTotals, congestion_of};
+use super::host_setup::offered;
+use super::meter::FlowMeter;
+use super::relay::LatenessMeter;
+use super::run::Ran;
+
+/// Packets may be as late as this share of the round trip without being noticed.
+const SHARE_OF_ROUND_TRIP: f64 = 0.05;
+/// Less than this is no lateness: an ordinary machine wakes a thread within it.
+const LEAST: Time = Time::from_millis(1);
+/// More than one packet in so many may not be late.
+const LATE_SHARE: f64 = 0.99;
+
+/// Why a run proves nothing, if it does not.
+pub(super) fn doubts(
+    scenario: &Scenario,
+    ran: &Ran,
+    lateness: &LatenessMeter,
+    kernel_drops: u64,
+) -> Vec<String> {
+    let mut doubts = Vec::new();
+    if kernel_drops > 0 {
+        doubts.push(format!(
+            "the kernel dropped {kernel_drops} packets before the relay saw them: the relay could not keep up"
+        ));
+    }
+    let allowed = allowed_lateness(scenario);
+    let late = lateness.quantile(LATE_SHARE);
+    if late > allowed {
+        doubts.push(format!(
+            "one packet in a hundred left the relay {late} or more after its time, and {allowed} is what this \
+             path allows: the machine was busy"
+        ));
+    }
+    let too_big: u64 = ran.links.iter().flatten().map(|link| link.meter.too_big).sum();
+    if too_big > 0 {
+        doubts.push(format!("{too_big} packets were larger than the MTU of their link"));
+    }
+    doubts
+}
+
+/// How late packets may be without changing what comes of a run.
+pub(super) fn allowed_lateness(scenario: &Scenario) -> Time {
+    let round_trip = scenario.path.propagation_rtt().as_secs_f64();
+    Time::from_secs_f64(round_trip * SHARE_OF_ROUND_TRIP).max(LEAST)
+}
+
+/// What a TCP flow asked for and got; `sent` is what the wire saw of its data's sender, `back` of the receiver.
+pub(super) fn settings(
+    scenario: &Scenario,
+    (index, flow): (usize, &Flow),
+    tcp: &TcpTotals,
+    (sent, back): (&FlowMeter, &FlowMeter),
+) -> LabFlow {
+    let (sender, receiver) = scenario.endpoints(flow);
+    let asked = sender.mss.map(|mss| mss.bytes().get());
+    let segment = tcp.mss.unwrap_or_default();
+    let window_asked = offered(receiver, Bytes::new(segment)).get();
+    let window_advertised = (back.window > 0).then_some(back.window);
+    LabFlow {
+        flow: index,
+        congestion: Some(congestion_of(sender).to_owned()),
+        mss_asked: asked,
+        mss_advertised_by_sender: sent.mss.map(u64::from),
+        mss_advertised_by_receiver: back.mss.map(u64::from),
+        mss_effective: tcp.mss,
+        mss_reason: mss_reason(scenario, flow, asked, tcp.mss, (sent, back)),
+        window_asked: Some(window_asked),
+        window_advertised,
+        window_effective: (tcp.in_flight_most > 0).then_some(tcp.in_flight_most),
+        window_reason: window_reason(window_asked, window_advertised, tcp.in_flight_most, back),
+    }
+}
+
+/// Why the segment size is not what was asked for, or what the SYN said.
+fn mss_reason(
+    scenario: &Scenario,
+    flow: &Flow,
+    asked: Option<u64>,
+    effective: Option<u64>,
+    (sent, back): (&FlowMeter, &FlowMeter),
+) -> Option<String> {
+    let effective = effective?;
+    let headers = Headers::plain(scenario.ip).bytes().get();
+    let (near, _) = scenario.first_links(flow);
+    let fits = near.mtu.bytes().get().saturating_sub(headers);
+    let mut reasons = Vec::new();
+    let own = u64::from(sent.mss?);
+    if let Some(asked) = asked.filter(|asked| *asked > own) {
+        reasons.push(format!(
+            "{asked} bytes of payload do not fit: the interface's MTU of {} less {headers} bytes of IP and TCP \
+             headers leaves {fits}, so the SYN says {own}",
+            near.mtu
+        ));
+    }
+    let peer = u64::from(back.mss?);
+    if peer < own {
+        reasons.push(format!("the receiver wants no more than {peer}"));
+    }
+    let agreed = own.min(peer);
+    let (sender, receiver) = scenario.endpoints(flow);
+    if effective < agreed {
+        let options = if sender.timestamps && receiver.timestamps { 12 } else { 0 };
+        if options > 0 {
+            reasons.push(format!("timestamps take {options} bytes of every segment"));
+        }
+        if effective + options < agreed {
+            reasons.push("a hop told of a smaller MTU, or large segments vanished".to_owned());
+        }
+    }
+    (!reasons.is_empty()).then(|| reasons.join("; "))
+}
+
+/// Why the window is not what was asked for.
+fn window_reason(
+    asked: u64,
+    advertised: Option<u64>,
+    in_flight: u64,
+    back: &FlowMeter,
+) -> Option<String> {
+    let advertised = advertised?;
+    if advertised < asked {
+        let unit = 1_u64 << back.shift.unwrap_or(0);
+        return Some(if asked - advertised < unit {
+            format!("the header counts windows in units of {unit} bytes (RFC 7323)")
+        } else if in_flight < advertised {
+            "the receiver opens its window as data comes, and less came".to_owned()
+        } else {
+            "the receiver offers whole segments, and less while its memory fills".to_owned()
+        });
+    }
+    None
+}

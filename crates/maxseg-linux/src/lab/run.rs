@@ -1,0 +1,236 @@
+//! One run: hosts, links, traffic, and what came of it.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::thread::ScopedJoinHandle;
+use std::time::Duration;
+
+use maxseg_core::engine::{Continue, Sample, Watch};
+use maxseg_core::scenario::{End, Scenario};
+use maxseg_core::units::{Bytes, Time};
+use maxseg_wire::tcp_info::TcpInfo;
+
+use super::failure::LabError;
+use super::flows::{Counted, Ground, Prepared, Status, acknowledged, has_end, in_flight};
+use super::network::Network;
+use super::relay::{Change, Direction, Report};
+use crate::sys::{Bell, Clock, cpu_of_process};
+
+/// What a run left to be told.
+#[derive(Debug)]
+pub(super) struct Ran {
+    /// When it ended, on its own clock.
+    pub(super) elapsed: Time,
+    /// What each flow counted.
+    pub(super) flows: Vec<Counted>,
+    /// Towards the receiver and towards the sender, of each hop in the path's order.
+    pub(super) links: Vec<[Report; 2]>,
+    /// Packets that the kernel dropped at the relay's interfaces.
+    pub(super) kernel_drops: u64,
+    /// CPU time of this process.
+    pub(super) cpu: Time,
+}
+
+/// Everything is ready before a run's clock shows zero.
+const BEFORE_START: Duration = Duration::from_millis(20);
+/// How often a run is looked at.
+const GLANCE: Time = Time::from_millis(20);
+
+/// Runs `scenario` between the hosts of `network`.
+///
+/// # Errors
+/// The kernel refuses something, or `watch` put an end to it.
+pub(super) fn run(
+    scenario: &Scenario,
+    network: &Network,
+    watch: &mut dyn Watch,
+) -> Result<Ran, LabError> {
+    let stop = AtomicBool::new(false);
+    let clock = Clock::start_in(BEFORE_START);
+    let ground = Ground { scenario, hosts: &network.hosts, clock, stop: &stop };
+    let flows = scenario.flows.iter().enumerate();
+    let prepared = flows
+        .map(|(flow, spec)| {
+            Prepared::new(&ground, flow, spec).map_err(|error| LabError::Flow { flow, error })
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    let statuses: Vec<Status> = scenario.flows.iter().map(|_| Status::default()).collect();
+    let drops_before = network.drops()?;
+    let cpu_before = cpu_of_process();
+    std::thread::scope(|scope| {
+        let relays = Relays::start(scope, scenario, network, clock)?;
+        for (prepared, status) in prepared.into_iter().zip(&statuses) {
+            prepared.start(scope, status);
+        }
+        let watched = watch_over(&ground, &statuses, &relays, watch);
+        let elapsed = clock.now();
+        let counted = statuses.iter().map(Status::counted).collect();
+        stop.store(true, Ordering::Relaxed);
+        let links = relays.stop()?;
+        watched?;
+        Ok(Ran {
+            elapsed,
+            flows: counted,
+            links,
+            kernel_drops: network.drops()?.saturating_sub(drops_before),
+            cpu: cpu_of_process() - cpu_before,
+        })
+    })
+}
+
+/// Looks at everything now and then, until the run is over.
+fn watch_over(
+    ground: &Ground<'_>,
+    statuses: &[Status],
+    relays: &Relays<'_>,
+    watch: &mut dyn Watch,
+) -> Result<(), LabError> {
+    let scenario = ground.scenario;
+    let until = scenario.until.time;
+    let every = watch.sample_every();
+    let mut sample_at = every.map_or(Time::NEVER, |_| Time::ZERO);
+    loop {
+        let now = ground.clock.now();
+        if now >= until {
+            return Ok(());
+        }
+        let mut ends = 0;
+        let mut ended = 0;
+        for (flow, (status, spec)) in statuses.iter().zip(&scenario.flows).enumerate() {
+            let done = status.end().map_err(|error| LabError::Flow { flow, error })?;
+            ends += u32::from(has_end(scenario, spec));
+            ended += u32::from(done.is_some());
+            let info = status.sample();
+            if let Some(info) = info.filter(|_| now >= sample_at) {
+                watch.on_sample(&sample(now, flow, &info));
+            }
+        }
+        if ends > 0 && ended >= ends {
+            return Ok(());
+        }
+        relays.check()?;
+        if watch.on_progress(now, until) == Continue::Stop {
+            return Err(LabError::Cancelled);
+        }
+        if let Some(every) = every.filter(|_| now >= sample_at) {
+            sample_at = now + every;
+        }
+        let next = (now + GLANCE).min(until).min(sample_at.max(now + Time::from_millis(1)));
+        ground.clock.sleep_until(next);
+    }
+}
+
+fn sample(at: Time, flow: usize, info: &TcpInfo) -> Sample {
+    let time = |duration: Duration| {
+        Time::from_nanos(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+    };
+    Sample {
+        at,
+        flow,
+        cwnd: Bytes::new(u64::from(info.snd_cwnd) * u64::from(info.snd_mss)),
+        window: Bytes::new(info.snd_wnd.unwrap_or(0).into()),
+        in_flight: Bytes::new(in_flight(info)),
+        srtt: (!info.rtt.is_zero()).then(|| time(info.rtt)),
+        rto: time(info.rto),
+        queue: Time::ZERO,
+        acknowledged: Bytes::new(acknowledged(info)),
+    }
+}
+
+/// The relay's threads.
+struct Relays<'scope> {
+    stop: Arc<AtomicBool>,
+    threads: Vec<[Thread<'scope>; 2]>,
+}
+
+struct Thread<'scope> {
+    link: String,
+    bell: Arc<Bell>,
+    handle: ScopedJoinHandle<'scope, io::Result<Report>>,
+    _changes: Sender<Change>,
+}
+
+impl<'scope> Relays<'scope> {
+    fn start<'env>(
+        scope: &'scope std::thread::Scope<'scope, 'env>,
+        scenario: &Scenario,
+        network: &Network,
+        clock: Clock,
+    ) -> Result<Self, LabError> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut threads = Vec::new();
+        for hop in 0..network.hops.len() {
+            let start = |to: End| {
+                let spec = &scenario.path.hops[hop];
+                let link = match to {
+                    End::Receiver => format!("hop.{}", spec.name),
+                    End::Sender => format!("hop.{}.reverse", spec.name),
+                };
+                start_one(scope, scenario, network, (hop, to), (&link, &stop, clock))
+                    .map_err(|error| LabError::Link { link, error })
+            };
+            threads.push([start(End::Receiver)?, start(End::Sender)?]);
+        }
+        Ok(Self { stop, threads })
+    }
+
+    /// Whether all of them still run.
+    fn check(&self) -> Result<(), LabError> {
+        match self.threads.iter().flatten().find(|thread| thread.handle.is_finished()) {
+            None => Ok(()),
+            Some(thread) => {
+                let error = io::Error::other("its thread has ended");
+                Err(LabError::Link { link: thread.link.clone(), error })
+            }
+        }
+    }
+
+    /// Ends them. Gives what each did.
+    fn stop(self) -> Result<Vec<[Report; 2]>, LabError> {
+        self.stop.store(true, Ordering::Relaxed);
+        for thread in self.threads.iter().flatten() {
+            thread.bell.ring();
+        }
+        let end = |thread: Thread<'_>| {
+            let Thread { link, handle, .. } = thread;
+            let ended = handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            ended.map_err(|error| LabError::Link { link, error })
+        };
+        self.threads.into_iter().map(|[to, back]| Ok([end(to)?, end(back)?])).collect()
+    }
+}
+
+fn start_one<'scope>(
+    scope: &'scope std::thread::Scope<'scope, '_>,
+    scenario: &Scenario,
+    network: &Network,
+    (hop, to): (usize, End),
+    (link, stop, clock): (&str, &Arc<AtomicBool>, Clock),
+) -> io::Result<Thread<'scope>> {
+    let (cable, spec) = (&network.hops[hop], &scenario.path.hops[hop]);
+    let (from, into, spec) = match to {
+        End::Receiver => (&cable.near, &cable.far, &spec.forward),
+        End::Sender => (&cable.far, &cable.near, &spec.reverse),
+    };
+    let (changes, receiver) = mpsc::channel();
+    let bell = Arc::new(Bell::new()?);
+    let direction = Direction {
+        name: link.to_owned(),
+        spec: spec.clone(),
+        seed: scenario.seed,
+        as_netem: scenario.lab.as_netem,
+        silent: Network::silent(scenario, hop, to),
+        from: from.again()?,
+        to: into.again()?,
+        clock,
+        bell: Arc::clone(&bell),
+        stop: Arc::clone(stop),
+        changes: receiver,
+    };
+    let handle = std::thread::Builder::new()
+        .name(format!("maxseg-{hop}"))
+        .spawn_scoped(scope, move || direction.run())?;
+    Ok(Thread { link: link.to_owned(), bell, handle, _changes: changes })
+}

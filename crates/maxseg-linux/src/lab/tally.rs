@@ -1,0 +1,246 @@
+//! From what a run left to an outcome.
+
+use maxseg_core::outcome::{LabFlow, LabLink, LabProof, LimitShare, LimitedBy, Outcome};
+use maxseg_core::path::LinkSpec;
+use maxseg_core::scenario::{End, Flow, FlowKind, Scenario};
+use maxseg_core::stats::Histogram;
+use maxseg_core::units::Time;
+
+use super::flows::Counted;
+use super::meter::FlowMeter;
+use super::proof;
+use super::relay::{LatenessMeter, Report};
+use super::run::Ran;
+
+/// From this share of the time on, a link counts as full.
+const FULL: f64 = 0.95;
+
+/// What came of it.
+pub(super) fn outcome(scenario: &Scenario, ran: &Ran) -> Outcome {
+    let tallies: Vec<Outcome> =
+        (0..scenario.flows.len()).map(|flow| of_flow(scenario, ran, flow)).collect();
+    let mut outcome = match tallies.as_slice() {
+        [one] => one.clone(),
+        several => Outcome { flows: several.to_vec(), ..sum(several, ran) },
+    };
+    let gbit = outcome.payload_bytes.unwrap_or(0) as f64 * 8e-9;
+    outcome.cpu_s_per_gbit = (gbit > 0.0).then(|| ran.cpu.as_secs_f64() / gbit);
+    outcome.lab = Some(Box::new(proof_of(scenario, ran)));
+    outcome
+}
+
+fn of_flow(scenario: &Scenario, ran: &Ran, index: usize) -> Outcome {
+    let (flow, counted) = (&scenario.flows[index], &ran.flows[index]);
+    let (sent, back) = seen_of(flow, index, ran);
+    let elapsed = ran.elapsed.as_secs_f64();
+    let is_tcp = flow.kind.is_tcp();
+    let tcp = &counted.tcp;
+    let payload = match flow.kind {
+        FlowKind::Bulk => Some(tcp.acknowledged),
+        FlowKind::Cbr { .. } | FlowKind::Request(_) => Some(counted.delivered),
+        FlowKind::Ping { .. } => None,
+    };
+    let data_packets = sent.data_packets + back.data_packets;
+    let lost = sent.lost + back.lost;
+    let of_tcp = |value: u64| is_tcp.then_some(value);
+    let mean = |sum: f64| (tcp.samples > 0).then(|| sum / tcp.samples as f64);
+    let seconds = |time: Option<Time>| time.map(Time::as_secs_f64);
+    let requests = Some(&counted.requests).filter(|_| matches!(flow.kind, FlowKind::Request(_)));
+    let limits = limits(scenario, ran, index);
+    Outcome {
+        goodput_bps: payload.map(|bytes| bytes as f64 * 8.0 / elapsed),
+        elapsed_s: Some(elapsed),
+        payload_bytes: payload,
+        data_packets: (!matches!(flow.kind, FlowKind::Ping { .. })).then_some(data_packets),
+        ack_packets: of_tcp(sent.acks + back.acks),
+        packets: Some(sent.packets + back.packets),
+        wire_bytes: Some(sent.wire_bytes + back.wire_bytes),
+        retransmitted_packets: of_tcp(tcp.retransmitted_packets),
+        retransmitted_bytes: of_tcp(tcp.retransmitted_bytes),
+        timeouts: tcp.timeouts.filter(|_| is_tcp),
+        spurious_retransmissions: of_tcp(tcp.duplicates),
+        segment_loss: (data_packets > 0).then(|| lost as f64 / data_packets as f64),
+        rtt_min_s: seconds(tcp.rtt_min),
+        rtt_mean_s: mean(tcp.rtt_sum),
+        ping_mean_s: seconds(counted.pings.mean()),
+        ping_p99_s: seconds(counted.pings.quantile(0.99)),
+        requests: requests.map(Histogram::count),
+        request_mean_s: seconds(requests.and_then(Histogram::mean)),
+        request_p50_s: seconds(requests.and_then(|times| times.quantile(0.5))),
+        request_p99_s: seconds(requests.and_then(|times| times.quantile(0.99))),
+        in_flight_mean_bytes: mean(tcp.in_flight_sum),
+        queue_mean_s: Some(queue(flow, ran)),
+        mss_used_bytes: tcp.mss,
+        limited_by: limits.first().map(|limit| limit.kind),
+        limits,
+        ..Outcome::default()
+    }
+}
+
+/// Sums, and means over all samples, of several flows.
+fn sum(flows: &[Outcome], ran: &Ran) -> Outcome {
+    let add =
+        |number: fn(&Outcome) -> Option<u64>| flows.iter().filter_map(number).reduce(|a, b| a + b);
+    let mut tcp = Counted::default();
+    let (mut samples, mut rtt, mut in_flight) = (0_u64, 0.0, 0.0);
+    for counted in &ran.flows {
+        tcp.pings.merge(&counted.pings);
+        tcp.requests.merge(&counted.requests);
+        samples += counted.tcp.samples;
+        rtt += counted.tcp.rtt_sum;
+        if counted.tcp.samples > 0 {
+            in_flight += counted.tcp.in_flight_sum / counted.tcp.samples as f64;
+        }
+    }
+    let goodputs: Vec<f64> = flows.iter().filter_map(|flow| flow.goodput_bps).collect();
+    let least =
+        |number: fn(&Outcome) -> Option<f64>| flows.iter().filter_map(number).reduce(f64::min);
+    let seconds = |time: Option<Time>| time.map(Time::as_secs_f64);
+    let lost: f64 =
+        flows.iter().filter_map(|flow| Some(flow.segment_loss? * flow.data_packets? as f64)).sum();
+    let data_packets = add(|flow| flow.data_packets);
+    let requests = add(|flow| flow.requests);
+    let largest = flows.iter().max_by_key(|flow| flow.payload_bytes.unwrap_or(0));
+    Outcome {
+        goodput_bps: (!goodputs.is_empty()).then(|| goodputs.iter().sum()),
+        elapsed_s: Some(ran.elapsed.as_secs_f64()),
+        payload_bytes: add(|flow| flow.payload_bytes),
+        data_packets,
+        ack_packets: add(|flow| flow.ack_packets),
+        packets: add(|flow| flow.packets),
+        wire_bytes: add(|flow| flow.wire_bytes),
+        retransmitted_packets: add(|flow| flow.retransmitted_packets),
+        retransmitted_bytes: add(|flow| flow.retransmitted_bytes),
+        timeouts: add(|flow| flow.timeouts),
+        spurious_retransmissions: add(|flow| flow.spurious_retransmissions),
+        segment_loss: data_packets.filter(|n| *n > 0).map(|n| lost / n as f64),
+        rtt_min_s: least(|flow| flow.rtt_min_s),
+        rtt_mean_s: (samples > 0).then(|| rtt / samples as f64),
+        ping_mean_s: seconds(tcp.pings.mean()),
+        ping_p99_s: seconds(tcp.pings.quantile(0.99)),
+        requests,
+        request_mean_s: seconds(tcp.requests.mean()),
+        request_p50_s: seconds(tcp.requests.quantile(0.5)),
+        request_p99_s: seconds(tcp.requests.quantile(0.99)),
+        in_flight_mean_bytes: (samples > 0).then_some(in_flight),
+        queue_mean_s: largest.and_then(|flow| flow.queue_mean_s),
+        mss_used_bytes: largest.and_then(|flow| flow.mss_used_bytes),
+        limited_by: largest.and_then(|flow| flow.limited_by),
+        ..Outcome::default()
+    }
+}
+
+/// What the wire saw of a flow: what its sender sent, and what came back.
+fn seen_of(flow: &Flow, index: usize, ran: &Ran) -> (FlowMeter, FlowMeter) {
+    let [first, last] = [flow.hops.first, flow.hops.last].map(|hop| &ran.links[hop]);
+    // Losses may have come at any hop.
+    let lost = |side: usize| {
+        (flow.hops.first..=flow.hops.last)
+            .map(|hop| ran.links[hop][side].meter.flow(index).lost)
+            .sum()
+    };
+    let forward = FlowMeter { lost: lost(0), ..first[0].meter.flow(index) };
+    let reverse = FlowMeter { lost: lost(1), ..last[1].meter.flow(index) };
+    match flow.from {
+        End::Sender => (forward, reverse),
+        End::Receiver => (reverse, forward),
+    }
+}
+
+/// The links towards the flow's receiver.
+fn links_of<'a>(flow: &Flow, ran: &'a Ran) -> impl Iterator<Item = &'a Report> {
+    let side = usize::from(flow.from == End::Receiver);
+    ran.links[flow.hops.first..=flow.hops.last].iter().map(move |hop| &hop[side])
+}
+
+fn queue(flow: &Flow, ran: &Ran) -> f64 {
+    let sent = links_of(flow, ran).filter(|link| link.link.sent > 0);
+    sent.map(|link| link.link.waited.as_secs_f64() / link.link.sent as f64).sum()
+}
+
+/// Shares of the time that each limit held, by what the kernel says of its sender, largest first.
+fn limits(scenario: &Scenario, ran: &Ran, index: usize) -> Vec<LimitShare> {
+    let (flow, tcp) = (&scenario.flows[index], &ran.flows[index].tcp);
+    let elapsed = ran.elapsed.as_secs_f64();
+    if !flow.kind.is_tcp() || tcp.connections == 0 {
+        return Vec::new();
+    }
+    let share = |time: Time| (time.as_secs_f64() / elapsed).clamp(0.0, 1.0);
+    let is_full = links_of(flow, ran).any(|link| share(link.link.busy.min(ran.elapsed)) >= FULL);
+    let (busy, window, buffer) =
+        (share(tcp.busy), share(tcp.window_limited), share(tcp.buffer_limited));
+    let rest = (busy - window - buffer).max(0.0);
+    let has_lost = tcp.retransmitted_packets > 0;
+    let kind_of_rest = match (is_full, has_lost) {
+        (true, _) => LimitedBy::Bandwidth,
+        (false, true) => LimitedBy::Congestion,
+        (false, false) => LimitedBy::Opportunity,
+    };
+    // A window that holds a full link's worth is no limit.
+    let kind_of_window = if is_full { LimitedBy::Bandwidth } else { LimitedBy::ReceiveWindow };
+    let mut limits: Vec<LimitShare> = Vec::new();
+    for (kind, share) in [
+        (kind_of_window, window),
+        (LimitedBy::SendBuffer, buffer),
+        (kind_of_rest, rest),
+        (LimitedBy::Application, 1.0 - busy),
+    ] {
+        match limits.iter_mut().find(|limit| limit.kind == kind) {
+            Some(limit) => limit.share += share,
+            None => limits.push(LimitShare { kind, share }),
+        }
+    }
+    limits.retain(|limit| limit.share > 0.0005);
+    limits.sort_by(|a, b| b.share.total_cmp(&a.share));
+    limits
+}
+
+fn proof_of(scenario: &Scenario, ran: &Ran) -> LabProof {
+    let reports = || ran.links.iter().flatten();
+    let mut lateness = LatenessMeter::default();
+    reports().for_each(|report| lateness.merge(&report.lateness));
+    let specs = scenario.path.hops.iter().flat_map(|hop| hop.links());
+    let kernel_drops =
+        ran.kernel_drops + reports().map(|report| report.meter.kernel_drops).sum::<u64>();
+    LabProof {
+        invalid_because: proof::doubts(scenario, ran, &lateness, kernel_drops),
+        links: reports().zip(specs).map(|(report, spec)| link(report, spec)).collect(),
+        lateness: Some(lateness.told()),
+        kernel_drops,
+        cpu_s: ran.cpu.as_secs_f64(),
+        relay_cpu_s: Some(reports().map(|report| report.cpu.as_secs_f64()).sum()),
+        flows: (0..scenario.flows.len()).filter_map(|flow| settings(scenario, ran, flow)).collect(),
+    }
+}
+
+fn link(report: &Report, spec: &LinkSpec) -> LabLink {
+    let (link, meter) = (&report.link, &report.meter);
+    LabLink {
+        link: report.name.clone(),
+        packets: meter.packets,
+        bytes: meter.bytes,
+        super_packets: meter.super_packets,
+        damaged: link.damaged,
+        damaged_expected: meter.expected_loss(spec, report.at),
+        refused: link.refused,
+        policed: link.policed,
+        early: link.early,
+        marked: link.marked,
+        doubled: link.doubled,
+        too_big: meter.too_big,
+        withheld: meter.withheld,
+    }
+}
+
+/// What a TCP flow asked for and got.
+fn settings(scenario: &Scenario, ran: &Ran, index: usize) -> Option<LabFlow> {
+    let flow = &scenario.flows[index];
+    // Of requests the replies are what matters: the server sends them.
+    let way = flow.ways_of_data().last().copied()?;
+    if !flow.kind.is_tcp() {
+        return None;
+    }
+    let (sent, back) = seen_of(&way, index, ran);
+    let tcp = &ran.flows[index].tcp;
+    Some(proof::settings(scenario, (index, &way), tcp, (&sent, &back)))
+}

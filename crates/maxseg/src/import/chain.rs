@@ -91,8 +91,8 @@ impl<'a> Chain<'a> {
 /// The hosts that the user chose, the only other one where one was chosen, or the only two.
 fn chosen(topology: &Topology, ends: Ends<'_>) -> Result<(usize, usize), Failure> {
     let hosts = topology.hosts();
-    let named = |name: Option<&str>| name.map(|name| host(topology, &hosts, name)).transpose();
-    let (from, to) = (named(ends.from)?, named(ends.to)?);
+    let chosen = |name: Option<&str>| name.map(|name| host(topology, &hosts, name)).transpose();
+    let (from, to) = (chosen(ends.from)?, chosen(ends.to)?);
     let other = |than: usize| hosts.iter().copied().find(|&host| host != than);
     let names = || names(topology, &hosts);
     match (from, to, hosts.len()) {

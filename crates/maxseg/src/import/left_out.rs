@@ -71,7 +71,7 @@ pub(super) fn note(topology: &Topology, chain: &Chain<'_>, notes: &mut Notes) {
         if node.kind == NodeKind::LegacyRouter {
             notes.add(format!("legacyRouter {name}"), FORWARDS);
         }
-        OWN.iter().for_each(|own| drop(options.take(own)));
+        options.drop_keys(&OWN);
         note_known(&mut options, &OF_NODES, &name, notes);
         note_unknown(&options, &format!(" of {name}"), notes);
     }
@@ -96,7 +96,7 @@ fn is_chosen(key: &str, value: &Value) -> bool {
 }
 
 fn note_application(mut application: Table, notes: &mut Notes) {
-    ITS_OWN.iter().for_each(|own| drop(application.take(own)));
+    application.drop_keys(&ITS_OWN);
     note_known(&mut application, &OF_MINIEDIT, "MiniEdit", notes);
     for (key, target) in [("netflow", "nflowTarget"), ("sflow", "sflowTarget")] {
         let target = application.take_table(key).ok().and_then(|mut table| table.take_text(target));

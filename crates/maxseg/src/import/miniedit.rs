@@ -125,18 +125,18 @@ fn topology(mut top: Table, notes: &mut Notes) -> Result<Topology, String> {
         );
     }
     let application = top.take_table("application")?;
-    let mut nodes = Vec::new();
-    for (key, prefix) in [("hosts", 'h'), ("switches", 's')] {
-        let required = key == "hosts";
+    let mut all = Vec::new();
+    for (key, prefix, required) in [("hosts", 'h', true), ("switches", 's', false)] {
         for entry in entries(&mut top, key, required)? {
-            nodes.push(node(entry, prefix, notes)?);
+            all.push(node(entry, prefix, notes)?);
         }
     }
-    if let Some(twice) = first_twice(&nodes) {
+    if let Some(twice) = first_twice(&all) {
         return Err(format!("two nodes are called {}", shown(twice)));
     }
     let controllers = controllers(top.take("controllers"))?;
-    let mut topology = Topology { version, application, controllers, nodes, links: Vec::new() };
+    let mut topology =
+        Topology { version, application, controllers, nodes: all, links: Vec::new() };
     for entry in entries(&mut top, "links", true)? {
         if let Some(link) = link(entry, &topology, notes)? {
             topology.links.push(link);
@@ -185,7 +185,7 @@ fn node(mut entry: Table, prefix: char, notes: &mut Notes) -> Result<Node, Strin
         }
     };
     // Where it stands on MiniEdit's canvas.
-    let (_x, _y) = (entry.take("x"), entry.take("y"));
+    entry.drop_keys(&["x", "y"]);
     note_unknown(&entry, &format!(" of {}", shown(&name)), notes);
     Ok(Node { name, number: count.and_then(|count| count.parse().ok()), kind, options })
 }

@@ -1,5 +1,4 @@
 //! Whole files: what comes of them, and that nothing makes the import fall over.
-#![expect(clippy::unwrap_used, reason = "tests")]
 
 use maxseg_core::errors::{ErrorModel, Per};
 use maxseg_core::path::QueueLimit;
@@ -279,12 +278,17 @@ impl RandomLink {
         let numbers =
             [("bw", self.bw), ("loss", self.loss.map(u32::from)), ("max_queue_size", self.queue)];
         for (key, value) in numbers {
-            value.into_iter().for_each(|n| options[key] = number(n));
+            if let Some(n) = value {
+                options[key] = number(n);
+            }
         }
         for (key, micros) in [("delay", self.delay_us), ("jitter", self.jitter_us)] {
-            let text =
-                |us: u32| if us % 1000 == 0 { format!("{}ms", us / 1000) } else { us.to_string() };
-            micros.into_iter().for_each(|us| options[key] = json!(text(us)));
+            let text = |us: u32| {
+                if us.is_multiple_of(1000) { format!("{}ms", us / 1000) } else { us.to_string() }
+            };
+            if let Some(us) = micros {
+                options[key] = json!(text(us));
+            }
         }
         let (src, dest) = if self.backwards { (to, from) } else { (from, to) };
         json!({ "src": src, "dest": dest, "opts": options })

@@ -20,13 +20,16 @@ impl Table {
 
     /// `value`, if it is a table; else what it is.
     pub(super) fn of(place: String, value: Value) -> Result<Self, String> {
-        match value {
-            Value::Object(map) => Ok(Self { place, map }),
-            other => {
-                let place = if place.is_empty() { "it" } else { &place };
-                Err(format!("{place} is {}, not a table", kind(&other)))
-            }
+        if let Value::Object(map) = value {
+            return Ok(Self { place, map });
         }
+        let place = if place.is_empty() { "it" } else { &place };
+        Err(format!("{place} is {}, not a table", kind(&value)))
+    }
+
+    /// Takes keys out of which nothing need be said.
+    pub(super) fn drop_keys(&mut self, keys: &[&str]) {
+        self.map.retain(|key, _| !keys.contains(&key.as_str()));
     }
 
     /// Takes a key out, whatever it holds.

@@ -8,6 +8,7 @@ mod demo_cellular;
 mod demo_tunnel;
 mod input;
 mod json_stream;
+mod lab;
 mod man;
 mod run;
 mod schema;
@@ -67,6 +68,8 @@ enum Command {
     Run(run::RunArgs),
     /// Check a scenario: how many points, how long, which caveats
     Check(check::CheckArgs),
+    /// Keep hosts and links with the real kernel; import a topology
+    Lab(lab::LabArgs),
     /// Compute one formula, with its source and range
     Calc(calc::CalcArgs),
     /// See in a minute what this is for
@@ -85,7 +88,7 @@ enum Command {
 const ROOMS: [(&str, &[&str]); 5] = [
     ("See", &[]),
     ("Explain", &[]),
-    ("Try", &["run", "check", "calc"]),
+    ("Try", &["run", "check", "lab", "calc"]),
     ("Set", &[]),
     ("And", &["demo", "stacks", "schema", "completions", "man", "help"]),
 ];
@@ -144,6 +147,7 @@ impl Command {
         match self {
             Self::Run(args) => run::run(args, printer),
             Self::Check(args) => check::run(args, printer),
+            Self::Lab(args) => lab::run(args, printer),
             Self::Calc(args) => calc::run(args, printer),
             Self::Demo(args) => demo::run(args, printer),
             Self::Stacks(args) => stacks::run(args, printer),

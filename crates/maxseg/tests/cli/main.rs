@@ -4,6 +4,7 @@
 mod check;
 mod demo;
 mod json_stream;
+mod lab_import;
 mod manners;
 mod run;
 mod run_folder;

@@ -1,5 +1,7 @@
 //! `maxseg lab`: a lab that stays, and what goes in and out of it.
 
+mod import;
+
 use clap::{Args, Subcommand};
 
 use crate::failure::Failure;
@@ -13,8 +15,13 @@ pub(crate) struct LabArgs {
 }
 
 #[derive(Debug, Subcommand)]
-enum LabCommand {}
+enum LabCommand {
+    /// Make a scenario from a topology that MiniEdit saved
+    Import(import::ImportArgs),
+}
 
-pub(crate) fn run(args: &LabArgs, _: Printer) -> Result<(), Failure> {
-    match args.command {}
+pub(crate) fn run(args: &LabArgs, printer: Printer) -> Result<(), Failure> {
+    match &args.command {
+        LabCommand::Import(args) => import::run(args, printer),
+    }
 }

@@ -1,0 +1,89 @@
+//! `maxseg lab import`
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::failure::Failure;
+use crate::import::{Ends, from_miniedit};
+use crate::printer::Printer;
+use crate::whole_file::WholeFile;
+
+/// Make a scenario from a topology that MiniEdit saved
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  maxseg lab import lab13.mn
+  maxseg lab import lab13.mn -o lab13.toml && maxseg run lab13.toml
+  maxseg lab import campus.mn --from h1 --to h7 -o h1-h7.toml
+
+Each link on the way from one host to the other becomes a hop. What a scenario cannot say is listed on
+standard error and at the head of the scenario. No command of the file is run. docs/lab-import.md says more.")]
+pub(crate) struct ImportArgs {
+    /// The topology: a .mn file, or `-` for standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Write the scenario to this file; without it, to standard output
+    #[arg(long, short, value_name = "SCENARIO")]
+    out: Option<PathBuf>,
+    /// Replace the file if it is there
+    #[arg(long, requires = "out")]
+    force: bool,
+    /// The host that sends, where there are more than two
+    #[arg(long, value_name = "HOST")]
+    from: Option<String>,
+    /// The host that receives
+    #[arg(long, value_name = "HOST")]
+    to: Option<String>,
+}
+
+pub(crate) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
+    let (name, bytes) = read(&args.file)?;
+    let ends = Ends { from: args.from.as_deref(), to: args.to.as_deref() };
+    let imported = from_miniedit(&bytes, &name, ends)?;
+    match &args.out {
+        Some(out) => {
+            write(args, out, &imported.text)?;
+            printer.note(&format!("{}: the path {}", out.display(), imported.path));
+        }
+        None => printer.data(&imported.text)?,
+    }
+    if !imported.notes.is_empty() {
+        printer.note("not carried over as it was:");
+    }
+    for note in &imported.notes {
+        printer.note(&format!("  {note}"));
+    }
+    Ok(())
+}
+
+/// What is in the file, and what to call it.
+fn read(file: &Path) -> Result<(String, Vec<u8>), Failure> {
+    if file.as_os_str() != "-" {
+        let bytes = fs::read(file).map_err(|error| Failure::file("read", file, &error))?;
+        return Ok((file.display().to_string(), bytes));
+    }
+    let mut bytes = Vec::new();
+    io::stdin()
+        .read_to_end(&mut bytes)
+        .map_err(|error| Failure::file("read", Path::new("standard input"), &error))?;
+    Ok(("<stdin>".to_owned(), bytes))
+}
+
+/// A scenario, unlike a report, is a file that people go on writing: one that is there stays.
+fn write(args: &ImportArgs, out: &Path, text: &str) -> Result<(), Failure> {
+    let is_there = fs::metadata(out).is_ok_and(|about| about.is_file());
+    if is_there && !args.force {
+        let hint = "name another file, or replace it with --force";
+        return Err(Failure::with_hint(format!("{} is there already", out.display()), hint));
+    }
+    if is_there && fs::canonicalize(out).ok() == fs::canonicalize(&args.file).ok() {
+        let what = format!("{} is the topology itself", out.display());
+        return Err(Failure::with_hint(what, "name another file for the scenario"));
+    }
+    WholeFile::create(out)
+        .and_then(|file| file.finish(text.as_bytes()))
+        .map_err(|error| Failure::file("write", out, &error))
+}

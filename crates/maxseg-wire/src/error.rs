@@ -17,6 +17,8 @@ pub enum Layer {
     TcpOptions,
     /// A capture file.
     Pcapng,
+    /// What the kernel says of a connection.
+    TcpInfo,
 }
 
 impl fmt::Display for Layer {
@@ -28,6 +30,7 @@ impl fmt::Display for Layer {
             Self::Tcp => "TCP",
             Self::TcpOptions => "TCP options",
             Self::Pcapng => "pcapng",
+            Self::TcpInfo => "tcp_info",
         })
     }
 }

@@ -27,7 +27,9 @@ pub mod icmp;
 pub mod ip;
 pub mod options;
 pub mod pcapng;
+pub mod procnet;
 pub mod tcp;
+pub mod tcp_info;
 pub mod udp;
 
 pub use checksum::{Checksum, Payload};

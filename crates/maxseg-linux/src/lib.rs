@@ -4,5 +4,6 @@
 
 #![cfg(target_os = "linux")]
 
+pub mod doctor;
 pub mod lab;
 pub mod sys;

@@ -104,7 +104,7 @@ impl Child {
                 Step::UserNamespace => self.user_namespace()?,
                 Step::NetworkNamespace => unshare(CloneFlags::CLONE_NEWNET)?,
                 Step::OpenTun => {
-                    self.tun = Some(open("/dev/net/tun", OFlag::O_RDWR, Mode::empty())?)
+                    self.tun = Some(open("/dev/net/tun", OFlag::O_RDWR, Mode::empty())?);
                 }
                 Step::TunInterface => tun_interface(self.tun.as_ref())?,
                 Step::TunOffload => tun_offload(self.tun.as_ref())?,
@@ -130,7 +130,7 @@ fn put(file: &str, text: &str) -> io::Result<()> {
 
 /// Where an earlier step has opened the device.
 fn opened(tun: Option<&OwnedFd>) -> io::Result<c_int> {
-    tun.map(|tun| tun.as_raw_fd()).ok_or_else(|| io::Error::from_raw_os_error(libc::EBADF))
+    tun.map(OwnedFd::as_raw_fd).ok_or_else(|| io::Error::from_raw_os_error(libc::EBADF))
 }
 
 // `include/uapi/linux/if_tun.h`. The numbers encode an int's size; what is handed over is another.

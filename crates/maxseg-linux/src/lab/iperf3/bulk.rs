@@ -93,28 +93,28 @@ impl Bulk {
     pub fn client(&self, version: Version) -> Result<Vec<String>, Unaskable> {
         let streams = within("streams (-P)", self.streams.into(), &STREAMS, "")?;
         let mut arguments = Arguments(vec!["--json".to_owned(), "--get-server-output".to_owned()]);
-        arguments.pair("--client", self.server).pair("--port", self.port);
-        arguments.pair("--parallel", streams).pair("--interval", self.interval_s()?);
+        arguments.pair("--client", &self.server).pair("--port", &self.port);
+        arguments.pair("--parallel", &streams).pair("--interval", &self.interval_s()?);
         match self.amount {
-            Amount::Time(time) => arguments.pair("--time", whole_seconds(time)?),
+            Amount::Time(time) => arguments.pair("--time", &whole_seconds(time)?),
             Amount::Bytes(bytes) => {
-                arguments.pair("--bytes", within("bytes (-n)", bytes, &(1..=u64::MAX), "")?)
+                arguments.pair("--bytes", &within("bytes (-n)", bytes, &(1..=u64::MAX), "")?)
             }
         };
         if let Some(address) = self.bind {
-            arguments.pair("--bind", address);
+            arguments.pair("--bind", &address);
         }
         if let Some(mss) = self.mss {
-            arguments.pair("--set-mss", within("an MSS (-M)", mss.into(), &SIZES, " bytes")?);
+            arguments.pair("--set-mss", &within("an MSS (-M)", mss.into(), &SIZES, " bytes")?);
         }
         if let Some(buffer) = self.buffer_bytes {
-            arguments.pair("--window", within("a buffer (-w)", buffer, &BUFFERS, " bytes")?);
+            arguments.pair("--window", &within("a buffer (-w)", buffer, &BUFFERS, " bytes")?);
         }
         if let Some(congestion) = &self.congestion {
             arguments.pair("--congestion", congestion);
         }
         if version >= WITH_TIMEOUT {
-            arguments.pair("--connect-timeout", self.connect_timeout.as_millis().max(1));
+            arguments.pair("--connect-timeout", &self.connect_timeout.as_millis().max(1));
         }
         Ok(arguments.0)
     }
@@ -123,7 +123,7 @@ impl Bulk {
     pub fn server(&self) -> Vec<String> {
         let mut arguments =
             Arguments(["--server", "--one-off", "--json"].map(str::to_owned).to_vec());
-        arguments.pair("--port", self.port).pair("--bind", self.server);
+        arguments.pair("--port", &self.port).pair("--bind", &self.server);
         arguments.0
     }
 
@@ -143,7 +143,7 @@ fn whole_seconds(time: Duration) -> Result<u64, Unaskable> {
 struct Arguments(Vec<String>);
 
 impl Arguments {
-    fn pair(&mut self, option: &str, value: impl ToString) -> &mut Self {
+    fn pair(&mut self, option: &str, value: &impl ToString) -> &mut Self {
         self.0.extend([option.to_owned(), value.to_string()]);
         self
     }

@@ -133,13 +133,11 @@ impl Report {
     /// # Errors
     /// It is no JSON object.
     pub fn parse(text: &str) -> Result<Self, NoReport> {
-        match serde_json::from_str(text) {
-            Ok(document @ Value::Object(_)) => Ok(Self::of(&document)),
-            Ok(_) | Err(_) => {
-                let first = text.trim_start().lines().next().unwrap_or_default();
-                Err(NoReport { begin: first.chars().take(60).collect() })
-            }
-        }
+        let document = serde_json::from_str(text).ok().filter(Value::is_object);
+        document.as_ref().map(Self::of).ok_or_else(|| {
+            let first = text.trim_start().lines().next().unwrap_or_default();
+            NoReport { begin: first.chars().take(60).collect() }
+        })
     }
 
     fn of(document: &Value) -> Self {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
-use super::{ConnectionUse, LabOptions};
 use super::link_entries::{ArqEntry, IcmpName, OrOff, PolicerEntry, QueueEntry};
 use super::tunnel::TunnelEntry;
+use super::{ConnectionUse, LabOptions};
 use crate::errors::ErrorsSpec;
 use crate::framing::{Framing, IpVersion};
 use crate::settings::SettingsSpec;

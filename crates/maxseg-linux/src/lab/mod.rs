@@ -1,5 +1,7 @@
 //! The lab: hosts and links in network namespaces, and the real kernel's TCP between them.
 
+pub mod netem;
+
 use maxseg_core::engine::{Caveat, Engine, EngineError, Watch};
 use maxseg_core::outcome::Outcome;
 use maxseg_core::scenario::Scenario;

@@ -23,6 +23,8 @@ mod topology;
 
 use std::path::PathBuf;
 
+pub mod netem;
+
 use maxseg_core::engine::{Caveat, Engine, EngineError, Watch};
 use maxseg_core::outcome::Outcome;
 use maxseg_core::scenario::Scenario;

@@ -78,6 +78,7 @@ fn shown(guest: &mut Guest, plan: &Plan) -> Result<String> {
 }
 
 /// Links, and what `tc qdisc show` must say of each, in order.
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn wanted() -> Result<Vec<(LinkSpec, Place, &'static [&'static str])>> {
     let ms = Time::from_millis;
     let quick = || plain("10 Mbit/s", Time::ZERO);

@@ -7,6 +7,7 @@
 //! Each run has a network of its own: no connection inherits what another learnt, and when the process ends,
 //! however it ends, nothing is left.
 
+mod capture;
 mod caveats;
 mod failure;
 mod flows;
@@ -19,7 +20,8 @@ mod run;
 mod tally;
 mod topology;
 
-use std::path::PathBuf;
+use std::fmt;
+use std::io::Write;
 
 use maxseg_core::engine::{Caveat, Engine, EngineError, Watch};
 use maxseg_core::outcome::Outcome;
@@ -28,13 +30,20 @@ use maxseg_core::scenario::Scenario;
 use network::Network;
 
 /// The lab. Every run has namespaces, links and connections of its own.
-#[derive(Debug, Clone, Default)]
-pub struct Lab {
-    /// Where every packet at every interface goes, if anywhere: a pcapng file.
-    pub capture: Option<PathBuf>,
+#[derive(Default)]
+pub struct Lab<'a> {
+    /// Where every packet at every interface goes, if anywhere, as a pcapng section. It is whole when the run
+    /// has an outcome with a proof.
+    pub capture: Option<&'a mut (dyn Write + Send)>,
 }
 
-impl Engine for Lab {
+impl fmt::Debug for Lab<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lab").field("captures", &self.capture.is_some()).finish()
+    }
+}
+
+impl Engine for Lab<'_> {
     fn caveats(&self, scenario: &Scenario) -> Vec<Caveat> {
         caveats::of(scenario)
     }
@@ -44,7 +53,11 @@ impl Engine for Lab {
             return Ok(Outcome::default()); // unknown, and the caveat says why
         }
         let network = Network::build(scenario)?;
-        let ran = run::run(scenario, &network, watch)?;
+        let capture = match &mut self.capture {
+            Some(out) => Some(&mut **out as &mut (dyn Write + Send)),
+            None => None,
+        };
+        let ran = run::run(scenario, &network, watch, capture)?;
         Ok(tally::outcome(scenario, &ran))
     }
 }

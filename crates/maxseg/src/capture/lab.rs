@@ -1,0 +1,46 @@
+//! A lab's run as a capture file. The lab writes it; here it becomes a file, when it is whole.
+
+use std::path::Path;
+
+use maxseg_core::engine::{Caveat, Engine, Watch};
+use maxseg_core::outcome::Outcome;
+use maxseg_core::scenario::Scenario;
+use maxseg_linux::lab::Lab;
+
+use crate::failure::Failure;
+use crate::whole_file::WholeFile;
+
+/// Runs `scenario` in the lab, and writes every packet of the wire to `file`, at every interface. The
+/// file appears when it is whole.
+///
+/// # Errors
+/// The lab cannot run it; the file cannot be written; `watch` put an end to the run.
+pub(crate) fn run(
+    scenario: &Scenario,
+    watch: &mut dyn Watch,
+    path: &Path,
+) -> Result<Outcome, Failure> {
+    let fail = |error| Failure::file("write", path, &error);
+    let mut file = WholeFile::create(path).map_err(fail)?;
+    let outcome = Lab { capture: Some(&mut file) }.run(scenario, watch)?;
+    if outcome.lab.is_none() {
+        let caveats = Lab::default().caveats(scenario);
+        let why = caveats.first().map_or("nothing ran", |caveat| &caveat.text);
+        let what = format!("no packets to write to {}: {why}", path.display());
+        return Err(Failure::with_hint(what, "--engine sim"));
+    }
+    file.publish().map_err(fail)?;
+    Ok(outcome)
+}
+
+/// Says so where a capture lacks packets.
+pub(crate) fn incomplete(outcome: &Outcome) -> Vec<Caveat> {
+    let missing = outcome.lab.as_ref().and_then(|lab| lab.capture_drops).unwrap_or(0);
+    if missing == 0 {
+        return Vec::new();
+    }
+    let text = format!(
+        "{missing} packets came too fast for the capture and are not in it; the run itself did not wait for it"
+    );
+    vec![Caveat::new("capture", text)]
+}

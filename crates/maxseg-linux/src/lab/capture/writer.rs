@@ -104,6 +104,12 @@ impl<'a> Merger<'a> {
         self.write_before(before)
     }
 
+    /// How many packets wait for earlier ones.
+    #[cfg(test)]
+    pub(super) fn held(&self) -> usize {
+        self.held.len()
+    }
+
     fn take(&mut self) {
         for (number, source) in self.sources.iter().enumerate() {
             source.mailbox.take(&mut self.taken);

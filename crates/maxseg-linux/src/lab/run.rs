@@ -1,6 +1,6 @@
 //! One run: hosts, links, traffic, and what came of it.
 
-use std::io;
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
@@ -12,6 +12,7 @@ use maxseg_core::scenario::{End, Scenario};
 use maxseg_core::units::{Bytes, Time};
 use maxseg_wire::tcp_info::TcpInfo;
 
+use super::capture::{Mailbox, Recording};
 use super::failure::LabError;
 use super::flows::{
     Counted, Ground, Prepared, Status, acknowledged, has_end, in_flight, is_foreign,
@@ -31,6 +32,8 @@ pub(super) struct Ran {
     pub(super) links: Vec<[Report; 2]>,
     /// Packets that the kernel dropped at the relay's interfaces.
     pub(super) kernel_drops: u64,
+    /// Packets that the capture could not take, where there is one.
+    pub(super) capture_drops: Option<u64>,
     /// CPU time of this process.
     pub(super) cpu: Time,
 }
@@ -44,7 +47,7 @@ const LEAST_GLANCE: Time = Time::from_millis(1);
 /// How long another program may take to tell its results.
 const GRACE: Time = Time::from_secs(10);
 
-/// Runs `scenario` between the hosts of `network`.
+/// Runs `scenario` between the hosts of `network`, and writes every packet to `capture`.
 ///
 /// # Errors
 /// The kernel refuses something, or `watch` put an end to it.
@@ -52,6 +55,7 @@ pub(super) fn run(
     scenario: &Scenario,
     network: &Network,
     watch: &mut dyn Watch,
+    capture: Option<&mut (dyn Write + Send)>,
 ) -> Result<Ran, LabError> {
     let stop = AtomicBool::new(false);
     let clock = Clock::start_in(BEFORE_START);
@@ -66,7 +70,11 @@ pub(super) fn run(
     let drops_before = network.drops()?;
     let cpu_before = cpu_of_process();
     std::thread::scope(|scope| {
-        let relays = Relays::start(scope, scenario, network, clock)?;
+        let recording = capture
+            .map(|out| Recording::start(scope, scenario, clock, out))
+            .transpose()
+            .map_err(LabError::Capture)?;
+        let relays = Relays::start(scope, scenario, network, clock, recording.as_ref())?;
         for (prepared, status) in prepared.into_iter().zip(&statuses) {
             prepared.start(scope, status);
         }
@@ -76,7 +84,10 @@ pub(super) fn run(
         stop.store(true, Ordering::Relaxed);
         let links = relays.stop()?;
         watched?;
+        let capture_drops =
+            recording.map(Recording::finish).transpose().map_err(LabError::Capture)?;
         Ok(Ran {
+            capture_drops,
             elapsed,
             flows: counted,
             links,
@@ -168,6 +179,7 @@ impl<'scope> Relays<'scope> {
         scenario: &Scenario,
         network: &Network,
         clock: Clock,
+        recording: Option<&Recording<'_>>,
     ) -> Result<Self, LabError> {
         let stop = Arc::new(AtomicBool::new(false));
         let mut threads = Vec::new();
@@ -178,7 +190,8 @@ impl<'scope> Relays<'scope> {
                     End::Receiver => format!("hop.{}", spec.name),
                     End::Sender => format!("hop.{}.reverse", spec.name),
                 };
-                start_one(scope, scenario, network, (hop, to), (&link, &stop, clock))
+                let capture = recording.map(|recording| recording.mailbox(hop, to));
+                start_one(scope, scenario, network, (hop, to), (&link, &stop, clock), capture)
                     .map_err(|error| LabError::Link { link, error })
             };
             threads.push([start(End::Receiver)?, start(End::Sender)?]);
@@ -218,6 +231,7 @@ fn start_one<'scope>(
     network: &Network,
     (hop, to): (usize, End),
     (link, stop, clock): (&str, &Arc<AtomicBool>, Clock),
+    capture: Option<Arc<Mailbox>>,
 ) -> io::Result<Thread<'scope>> {
     let (cable, spec) = (&network.hops[hop], &scenario.path.hops[hop]);
     let (from, into, spec) = match to {
@@ -238,6 +252,7 @@ fn start_one<'scope>(
         bell: Arc::clone(&bell),
         stop: Arc::clone(stop),
         changes: receiver,
+        capture,
     };
     let handle = std::thread::Builder::new()
         .name(format!("maxseg-{hop}"))

@@ -6,6 +6,8 @@ mod completions;
 mod demo;
 mod demo_cellular;
 mod demo_tunnel;
+#[cfg(target_os = "linux")]
+mod doctor;
 mod input;
 mod json_stream;
 mod lab;
@@ -74,6 +76,9 @@ enum Command {
     Calc(calc::CalcArgs),
     /// See in a minute what this is for
     Demo(demo::DemoArgs),
+    /// See whether the lab can run here, and what mends it
+    #[cfg(target_os = "linux")]
+    Doctor(doctor::DoctorArgs),
     /// List the TCP stacks that a scenario can name
     Stacks(stacks::StacksArgs),
     /// Print the JSON Schema of scenarios or of results
@@ -90,7 +95,7 @@ const ROOMS: [(&str, &[&str]); 5] = [
     ("Explain", &[]),
     ("Try", &["run", "check", "lab", "calc"]),
     ("Set", &[]),
-    ("And", &["demo", "stacks", "schema", "completions", "man", "help"]),
+    ("And", &["demo", "doctor", "stacks", "schema", "completions", "man", "help"]),
 ];
 
 /// The command line, for completions, man pages and the help page.
@@ -150,6 +155,8 @@ impl Command {
             Self::Lab(args) => lab::run(args, printer),
             Self::Calc(args) => calc::run(args, printer),
             Self::Demo(args) => demo::run(args, printer),
+            #[cfg(target_os = "linux")]
+            Self::Doctor(args) => doctor::run(args, printer),
             Self::Stacks(args) => stacks::run(args, printer),
             Self::Schema(args) => schema::run(args, printer),
             Self::Completions(args) => completions::run(args, printer),

@@ -17,7 +17,9 @@ mod meter;
 mod network;
 mod proof;
 mod relay;
+mod relays;
 mod run;
+pub mod standing;
 mod tally;
 mod topology;
 

@@ -15,6 +15,6 @@ mod layout;
 mod split;
 mod wakeup;
 
-pub(crate) use direction::{Change, Direction, Report};
+pub(crate) use direction::{Direction, Order, Report};
 pub(crate) use lateness::LatenessMeter;
 pub(super) use layout::Layout;

@@ -38,7 +38,8 @@ pub(super) fn check(scenario: &Scenario) -> Result<Option<Caveat>, LabError> {
 /// RFC 8200 §5.
 const LEAST_OF_IPV6: u64 = 1280;
 
-fn mtus(scenario: &Scenario) -> Result<(), LabError> {
+/// Whether IPv6 can go over every link.
+pub(super) fn mtus(scenario: &Scenario) -> Result<(), LabError> {
     let links = || scenario.path.hops.iter().flat_map(|hop| hop.links());
     match links().find(|link| link.mtu.bytes().get() < LEAST_OF_IPV6) {
         Some(link) if scenario.ip == IpVersion::V6 => Err(LabError::Beyond {

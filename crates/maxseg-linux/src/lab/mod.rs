@@ -19,7 +19,9 @@ pub mod netem;
 mod network;
 mod proof;
 mod relay;
+mod relays;
 mod run;
+pub mod standing;
 mod tally;
 mod topology;
 

@@ -215,7 +215,8 @@ fn proof_of(scenario: &Scenario, ran: &Ran) -> LabProof {
     }
 }
 
-fn link(report: &Report, spec: &LinkSpec) -> LabLink {
+/// What a link did, for results.
+pub(super) fn link(report: &Report, spec: &LinkSpec) -> LabLink {
     let (link, meter) = (&report.link, &report.meter);
     LabLink {
         link: report.name.clone(),

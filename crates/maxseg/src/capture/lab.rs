@@ -36,7 +36,7 @@ pub(crate) fn run(
 }
 
 /// Says so where a capture lacks packets.
-fn incomplete(outcome: &Outcome) -> Vec<Caveat> {
+pub(crate) fn incomplete(outcome: &Outcome) -> Vec<Caveat> {
     let missing = outcome.lab.as_ref().and_then(|lab| lab.capture_drops).unwrap_or(0);
     if missing == 0 {
         return Vec::new();

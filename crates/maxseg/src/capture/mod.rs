@@ -23,7 +23,7 @@ use crate::whole_file::WholeFile;
 use packets::Packets;
 use places::Places;
 
-pub(crate) use lab::run as run_lab;
+pub(crate) use lab::{incomplete, run as run_lab};
 
 /// Simulates `scenario`, and writes every packet to `file` as it passes each point of the path. The
 /// file appears when it is whole.

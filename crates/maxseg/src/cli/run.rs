@@ -75,6 +75,13 @@ pub(crate) struct RunArgs {
     svg: Option<PathBuf>,
 }
 
+impl RunArgs {
+    /// Whether it is to make a lab.
+    pub(crate) fn needs_lab(&self) -> bool {
+        self.input.needs_lab()
+    }
+}
+
 pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     let experiment = args.input.load()?;
     let environment = Environment::here();

@@ -17,7 +17,7 @@ mod tap;
 mod wakeup;
 mod wire_packet;
 
-pub(crate) use direction::{Change, Direction, Report};
+pub(crate) use direction::{Direction, Order, Report};
 pub(crate) use lateness::LatenessMeter;
 pub(super) use layout::Layout;
 

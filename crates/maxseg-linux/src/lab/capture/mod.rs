@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Scope, ScopedJoinHandle};
 
-use maxseg_core::path::{HopSpec, LinkSpec};
+use maxseg_core::path::{Discipline, HopSpec, LinkSpec};
 use maxseg_core::scenario::{End, Scenario};
 
 use super::topology::{Side, host_names};
@@ -119,14 +119,17 @@ fn interfaces(hops: &[HopSpec]) -> Vec<(String, String)> {
 
 /// Why a packet may not have come on the wire of this link.
 fn words_of_refusal(link: &LinkSpec) -> &'static str {
-    use maxseg_core::path::Discipline;
-    match (&link.policer, &link.discipline) {
-        (None, Discipline::TailDrop) => "refused by the full queue of this link",
-        (None, _) => "dropped by the queue discipline of this link, or refused by its full queue",
-        (Some(_), Discipline::TailDrop) => {
-            "dropped by the policer of this link, or refused by its full queue"
+    let has_discipline = match link.discipline {
+        Discipline::TailDrop => false,
+        Discipline::Codel(_) | Discipline::Red(_) => true,
+    };
+    match (link.policer.is_some(), has_discipline) {
+        (false, false) => "refused by the full queue of this link",
+        (false, true) => {
+            "dropped by the queue discipline of this link, or refused by its full queue"
         }
-        (Some(_), _) => {
+        (true, false) => "dropped by the policer of this link, or refused by its full queue",
+        (true, true) => {
             "dropped by the policer or the queue discipline of this link, or refused by its full queue"
         }
     }

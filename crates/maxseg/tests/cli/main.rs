@@ -5,6 +5,8 @@ mod check;
 mod demo;
 mod json_stream;
 mod lab_import;
+#[cfg(target_os = "linux")]
+mod lab_up;
 mod manners;
 mod run;
 mod run_folder;

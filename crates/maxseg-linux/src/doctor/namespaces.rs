@@ -114,7 +114,7 @@ fn cause(refusal: &Refusal, settings: &Settings, host: &Host) -> (String, Vec<St
             }
             engine => format!("{engine} run {options} …"),
         };
-        return (format!("the {engine} container forbids it"), vec![command]);
+        return (format!("perhaps the {engine} container forbids it"), vec![command]);
     }
     if is(settings.apparmor_restrict, 1) {
         return ("AppArmor keeps it for programs with a profile".to_owned(), apparmor());
@@ -127,7 +127,7 @@ fn cause(refusal: &Refusal, settings: &Settings, host: &Host) -> (String, Vec<St
             ("this kernel was built without them".to_owned(), Vec::new())
         }
         Some(_) | None => (
-            "a sandbox around this process forbids it".to_owned(),
+            "perhaps a sandbox around this process forbids it".to_owned(),
             vec!["sudo maxseg doctor".to_owned()],
         ),
     }

@@ -114,7 +114,7 @@ fn carried(scenario: &Scenario, mtu: u64) -> Result<f64, LabError> {
     }
     let wide_open = wide_open(scenario);
     let network = Network::build(&wide_open)?;
-    let ran = run::run(&wide_open, &network, &mut Unwatched)?;
+    let ran = run::run(&wide_open, &network, &mut Unwatched, None)?;
     let bits = ran.flows.iter().map(|flow| flow.tcp.acknowledged).sum::<u64>() as f64 * 8.0;
     let rate = bits / ran.elapsed.as_secs_f64();
     known().insert(key, rate);

@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 
 use maxseg_core::scenario::{End, Scenario};
 
+use super::capture::Mailbox;
 use super::failure::LabError;
 use super::network::Network;
 use super::relay::{Direction, Order, Report};
@@ -40,17 +41,25 @@ pub(super) fn link_name(hop: &str, to: End) -> String {
 }
 
 impl Relays {
+    /// Starts them; what passes is left at `mailbox` of its hop and direction, if there is one.
     pub(super) fn start(
         scenario: &Scenario,
         network: &Network,
         clock: Clock,
+        mailbox: impl Fn(usize, End) -> Option<Arc<Mailbox>>,
     ) -> Result<Self, LabError> {
         let mut relays = Self { stop: Arc::new(AtomicBool::new(false)), threads: Vec::new() };
         for (hop, spec) in scenario.path.hops.iter().enumerate() {
             let start = |to: End| {
                 let link = link_name(&spec.name, to);
-                start_one(scenario, network, (hop, to), (&link, &relays.stop, clock))
-                    .map_err(|error| LabError::Link { link, error })
+                start_one(
+                    scenario,
+                    network,
+                    (hop, to),
+                    (&link, &relays.stop, clock),
+                    mailbox(hop, to),
+                )
+                .map_err(|error| LabError::Link { link, error })
             };
             let pair = DIRECTIONS.map(start);
             let [forward, reverse] = pair;
@@ -131,6 +140,7 @@ fn start_one(
     network: &Network,
     (hop, to): (usize, End),
     (link, stop, clock): (&str, &Arc<AtomicBool>, Clock),
+    capture: Option<Arc<Mailbox>>,
 ) -> io::Result<Thread> {
     let (cable, spec) = (&network.hops[hop], &scenario.path.hops[hop]);
     let (from, into, spec) = match to {
@@ -151,6 +161,7 @@ fn start_one(
         bell: Arc::clone(&bell),
         stop: Arc::clone(stop),
         orders: receiver,
+        capture,
     };
     let handle =
         std::thread::Builder::new().name(format!("maxseg-{hop}")).spawn(move || direction.run())?;

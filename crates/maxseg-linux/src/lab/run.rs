@@ -1,5 +1,6 @@
 //! One run: hosts, links, traffic, and what came of it.
 
+use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use maxseg_core::scenario::Scenario;
 use maxseg_core::units::{Bytes, Time};
 use maxseg_wire::tcp_info::TcpInfo;
 
+use super::capture::Recording;
 use super::failure::LabError;
 use super::flows::{
     Counted, Ground, Prepared, Status, acknowledged, has_end, in_flight, is_foreign,
@@ -28,6 +30,8 @@ pub(super) struct Ran {
     pub(super) links: Vec<[Report; 2]>,
     /// Packets that the kernel dropped at the relay's interfaces.
     pub(super) kernel_drops: u64,
+    /// Packets that the capture could not take, where there is one.
+    pub(super) capture_drops: Option<u64>,
     /// CPU time of this process.
     pub(super) cpu: Time,
 }
@@ -41,7 +45,7 @@ const LEAST_GLANCE: Time = Time::from_millis(1);
 /// How long another program may take to tell its results.
 const GRACE: Time = Time::from_secs(10);
 
-/// Runs `scenario` between the hosts of `network`.
+/// Runs `scenario` between the hosts of `network`, and writes every packet to `capture`.
 ///
 /// # Errors
 /// The kernel refuses something, or `watch` put an end to it.
@@ -49,6 +53,7 @@ pub(super) fn run(
     scenario: &Scenario,
     network: &Network,
     watch: &mut dyn Watch,
+    capture: Option<&mut (dyn Write + Send)>,
 ) -> Result<Ran, LabError> {
     let stop = AtomicBool::new(false);
     let clock = Clock::start_in(BEFORE_START);
@@ -62,8 +67,13 @@ pub(super) fn run(
     let statuses: Vec<Status> = scenario.flows.iter().map(|_| Status::default()).collect();
     let drops_before = network.drops()?;
     let cpu_before = cpu_of_process();
-    let relays = Relays::start(scenario, network, clock)?;
     std::thread::scope(|scope| {
+        let recording = capture
+            .map(|out| Recording::start(scope, scenario, clock, out))
+            .transpose()
+            .map_err(LabError::Capture)?;
+        let mailbox = |hop, to| recording.as_ref().map(|recording| recording.mailbox(hop, to));
+        let relays = Relays::start(scenario, network, clock, mailbox)?;
         for (prepared, status) in prepared.into_iter().zip(&statuses) {
             prepared.start(scope, status);
         }
@@ -73,7 +83,10 @@ pub(super) fn run(
         stop.store(true, Ordering::Relaxed);
         let links = relays.stop()?;
         watched?;
+        let capture_drops =
+            recording.map(Recording::finish).transpose().map_err(LabError::Capture)?;
         Ok(Ran {
+            capture_drops,
             elapsed,
             flows: counted,
             links,

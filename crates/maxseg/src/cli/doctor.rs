@@ -75,7 +75,7 @@ fn lines(check: &Check, printer: Printer) -> String {
     let mut text = format!("{state}{:NAME$}", check.name);
     let mut paragraphs = vec![check.found.clone()];
     if check.state != State::Ok || printer.is_verbose() {
-        paragraphs.push(format!("for {}", check.purpose));
+        paragraphs.push(format!("why: {}", check.purpose));
     }
     let indent = STATE + NAME;
     let found = paragraphs.iter().flat_map(|paragraph| wrapped(paragraph, WIDTH - indent));
@@ -134,7 +134,7 @@ mod tests {
     fn what_is_amiss_says_what_for_and_how_to_mend_it() {
         let want = "\
 limited  buffers      receive up to 208 KiB, send up to 208 KiB
-                      for windows that a scenario sets, by SO_RCVBUF and
+                      why: windows that a scenario sets, by SO_RCVBUF and
                       SO_SNDBUF, of any size at all
     one |
       two

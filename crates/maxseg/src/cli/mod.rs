@@ -118,7 +118,8 @@ fn rooms(command: &clap::Command) -> String {
         if names.is_empty() {
             let _ = writeln!(text, "  (comes with a later version)");
         }
-        for name in names {
+        let here = |name: &&&str| **name == "help" || command.find_subcommand(name).is_some();
+        for name in names.iter().filter(here) {
             let about = match command.find_subcommand(name).and_then(clap::Command::get_about) {
                 Some(about) => about.to_string(),
                 None => "Say more about a command, with examples".to_owned(),

@@ -68,7 +68,7 @@ pub(crate) fn run<'a>(
     for place in 0..plan.len() {
         let task = plan.task(place);
         // Of a row that is there the packets are not.
-        let is_captured = manner.capture.is_some() && task.engine == EngineName::Sim;
+        let is_captured = manner.capture.is_some() && task.engine != EngineName::Model;
         let store = store.as_ref().filter(|_| !is_captured);
         match store.and_then(|store| store.finished(&plan.key(&task))) {
             // The keys may be written otherwise this time; what they mean is the same.

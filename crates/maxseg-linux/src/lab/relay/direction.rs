@@ -18,7 +18,9 @@ use super::buffer::{Pool, SuperPacket};
 use super::lateness::LatenessMeter;
 use super::layout::{Layout, news_of_too_big};
 use super::split::{Header, payload};
+use super::tap::Tap;
 use super::wakeup;
+use crate::lab::capture::Mailbox;
 use crate::lab::meter::Meter;
 use crate::sys::{Bell, Clock, Tun, cpu_of_thread, tight_timers, wait_for};
 
@@ -47,6 +49,8 @@ pub(crate) struct Direction {
     pub(crate) stop: Arc<AtomicBool>,
     /// What is asked for while it runs.
     pub(crate) orders: Receiver<Order>,
+    /// Where what passes is left for a capture, if there is one.
+    pub(crate) capture: Option<Arc<Mailbox>>,
 }
 
 /// What a direction is asked for while it runs.
@@ -84,11 +88,11 @@ pub(crate) struct Report {
 
 /// A packet of a super-packet, or all of them where `as_netem`.
 #[derive(Debug, Clone)]
-struct Segment {
-    of: Rc<SuperPacket>,
-    first: u16,
-    last: u16,
-    marked: bool,
+pub(super) struct Segment {
+    pub(super) of: Rc<SuperPacket>,
+    pub(super) first: u16,
+    pub(super) last: u16,
+    pub(super) marked: bool,
 }
 
 impl Cargo for Segment {
@@ -130,6 +134,7 @@ struct Running {
     wakeup: Time,
     lateness: LatenessMeter,
     meter: Meter,
+    tap: Option<Tap>,
     /// How often the link has become another one.
     changes: u32,
 }
@@ -157,6 +162,7 @@ impl Running {
             wakeup: wakeup::latency(),
             lateness: LatenessMeter::default(),
             meter: Meter::default(),
+            tap: plan.capture.clone().map(Tap::new),
             changes: 0,
             plan,
         }
@@ -170,7 +176,13 @@ impl Running {
             let has_sent = self.deliver(self.plan.clock.now())?;
             if !has_read && !has_sent {
                 let files = [self.plan.from.as_fd(), bell.as_fd()];
+                if let Some(tap) = &mut self.tap {
+                    tap.rest();
+                }
                 wait_for(&files, self.rest())?;
+                if let Some(tap) = &self.tap {
+                    tap.wake(self.plan.clock.now());
+                }
             }
             round += 1;
             if round == ROUNDS || !(has_read || has_sent) {
@@ -261,9 +273,14 @@ impl Running {
             layout.shape_of_all()
         };
         let passage = Passage { first: 0, last: 0, df: true, ect: layout.ect };
-        match self.line.send(now, segment, shape, passage) {
+        let seen = self.tap.is_some().then(|| segment.clone());
+        let sent = self.line.send(now, segment, shape, passage);
+        match sent {
             Sent::OnItsWay | Sent::Undecided => {}
             Sent::Lost(fate) => self.meter.lose(&layout, fate),
+        }
+        if let (Some(tap), Some(segment)) = (&mut self.tap, seen) {
+            tap.entered(now, segment, sent);
         }
     }
 
@@ -273,6 +290,9 @@ impl Running {
             self.line.advance(now);
             while let Some((segment, fate)) = self.line.poll_loss() {
                 self.meter.lose(&segment.of.layout, fate);
+                if let Some(tap) = &mut self.tap {
+                    tap.lost(&segment, fate);
+                }
             }
         }
         // What is due sooner than half a wake-up from now would be later still after one.
@@ -287,6 +307,9 @@ impl Running {
             any = true;
             self.lateness.record(now.since(at));
             let last = self.extend(&segment, now, due);
+            if let Some(tap) = &mut self.tap {
+                tap.left(now, &segment, last);
+            }
             self.write(&segment, last)?;
         }
         Ok(any)

@@ -7,6 +7,8 @@ mod demo;
 mod doctor;
 mod json_stream;
 mod lab_import;
+#[cfg(target_os = "linux")]
+mod lab_up;
 mod manners;
 mod run;
 mod run_folder;

@@ -1,8 +1,9 @@
 //! `maxseg lab exec` and `maxseg lab shell`: this process moves into a host, and becomes the command.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
 
 use clap::Args;
@@ -83,11 +84,22 @@ fn become_in(name: &NameArgs, host: &str, mut command: Command) -> Result<(), Fa
         .enter()
         .map_err(|error| Failure::new(format!("cannot enter the host {host}: {error}")))?;
     let error = command.envs(&place.environment).exec();
-    let program = command.get_program().to_string_lossy();
-    let (code, what) = if error.kind() == io::ErrorKind::NotFound {
-        (NOT_FOUND, format!("there is no command {program}"))
+    let program = command.get_program();
+    let shown = program.to_string_lossy();
+    let (code, what) = if error.kind() == io::ErrorKind::NotFound || !is_there(program) {
+        (NOT_FOUND, format!("there is no command {shown}"))
     } else {
-        (NOT_RUN, format!("cannot run {program}: {error}"))
+        (NOT_RUN, format!("cannot run {shown}: {error}"))
     };
     Err(Failure::NotRun { what, code })
+}
+
+/// Whether a command is where it is looked for: a folder of $PATH that may not be read is no command that
+/// may not be run, though the kernel's error is the same.
+fn is_there(program: &OsStr) -> bool {
+    if program.as_encoded_bytes().contains(&b'/') {
+        return Path::new(program).exists();
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).any(|folder| folder.join(program).exists())
 }

@@ -74,11 +74,11 @@ fn tell(args: &UpArgs, status: &LabStatus, printer: Printer) -> Result<(), Failu
     printer.data(&table::hosts(status))?;
     let name = &args.name.name;
     let which = if name == DEFAULT_NAME { String::new() } else { format!(" --name {name}") };
+    let last = status.hosts.last().map_or("receiver", |host| &host.host);
+    let hop = status.hosts.first().map_or("hop.0", |sender| &sender.interfaces[0].link);
     printer.note(&format!(
-        "\nnext: maxseg lab shell{which} receiver       a shell in a host; `sender` in another terminal\n      \
-         maxseg lab exec{which} r1 -- ip -s link\n      \
-         maxseg lab set{which} hop.NAME.errors.rate=1%\n      \
-         maxseg lab down{which}"
+        "\nnext: maxseg lab shell{which} {last}\n      maxseg lab exec{which} sender -- COMMAND\n      \
+         maxseg lab set{which} \"{hop}.delay=50 ms\"\n      maxseg lab down{which}"
     ));
     Ok(())
 }

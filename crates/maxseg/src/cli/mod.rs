@@ -9,6 +9,7 @@ mod demo_tunnel;
 mod input;
 mod json_stream;
 mod lab;
+mod lab_options;
 mod man;
 mod run;
 mod schema;

@@ -1,0 +1,239 @@
+//! What a lab proves of itself, point by point: links, lateness, and what flows asked for and got.
+
+use maxseg_core::engine::EngineName;
+use maxseg_core::outcome::{LabFlow, LabLink, LabProof, Lateness, LatenessBucket};
+use maxseg_core::results::Group;
+use maxseg_core::units::Bytes;
+
+use super::marks::point_words;
+use super::words;
+
+/// All runs of the lab at one point, as one account.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct PointProof {
+    /// The swept keys with their values; empty where nothing is swept.
+    pub(super) point: Vec<String>,
+    /// How many runs it is of.
+    pub(super) runs: usize,
+    /// Counts of all of them, the worst lateness, and the first one's flows.
+    pub(super) proof: LabProof,
+}
+
+/// An account for each point where the lab gave one.
+pub(super) fn point_proofs(groups: &[Group<'_>]) -> Vec<PointProof> {
+    let of_lab = groups.iter().filter(|group| group.engine == EngineName::Lab);
+    let of_point = |group: &Group<'_>| {
+        let proofs = group.rows.iter().filter_map(|row| row.outcome.lab.as_deref());
+        let runs = proofs.clone().count();
+        let proof = proofs.cloned().reduce(together)?;
+        Some(PointProof { point: point_words(group.point), runs, proof })
+    };
+    of_lab.filter_map(of_point).collect()
+}
+
+/// Two runs of one point.
+fn together(mut sum: LabProof, other: LabProof) -> LabProof {
+    sum.invalid_because.extend(other.invalid_because);
+    for (mine, theirs) in sum.links.iter_mut().zip(&other.links) {
+        add_link(mine, theirs);
+    }
+    sum.lateness = match (sum.lateness, other.lateness) {
+        (Some(a), Some(b)) => Some(worse(a, &b)),
+        (a, b) => a.or(b),
+    };
+    sum.kernel_drops += other.kernel_drops;
+    sum.cpu_s += other.cpu_s;
+    sum.relay_cpu_s = sum.relay_cpu_s.zip(other.relay_cpu_s).map(|(a, b)| a + b);
+    sum
+}
+
+fn add_link(sum: &mut LabLink, other: &LabLink) {
+    let (mine, theirs) = (sum.packets as f64, other.packets as f64);
+    sum.damaged_expected = match (sum.damaged_expected, other.damaged_expected) {
+        (Some(a), Some(b)) if mine + theirs > 0.0 => Some((a * mine + b * theirs) / (mine + theirs)),
+        (a, b) => a.or(b),
+    };
+    for (mine, theirs) in [
+        (&mut sum.packets, other.packets),
+        (&mut sum.bytes, other.bytes),
+        (&mut sum.super_packets, other.super_packets),
+        (&mut sum.damaged, other.damaged),
+        (&mut sum.refused, other.refused),
+        (&mut sum.policed, other.policed),
+        (&mut sum.early, other.early),
+        (&mut sum.marked, other.marked),
+        (&mut sum.doubled, other.doubled),
+        (&mut sum.too_big, other.too_big),
+        (&mut sum.withheld, other.withheld),
+    ] {
+        *mine += theirs;
+    }
+}
+
+/// Packets of both, and the later of each quantile.
+fn worse(a: Lateness, b: &Lateness) -> Lateness {
+    let packets = a.packets + b.packets;
+    let weighed = a.mean_s * a.packets as f64 + b.mean_s * b.packets as f64;
+    Lateness {
+        packets,
+        mean_s: if packets > 0 { weighed / packets as f64 } else { 0.0 },
+        p50_s: a.p50_s.max(b.p50_s),
+        p99_s: a.p99_s.max(b.p99_s),
+        max_s: a.max_s.max(b.max_s),
+        histogram: added(a.histogram, &b.histogram),
+    }
+}
+
+fn added(mut sum: Vec<LatenessBucket>, other: &[LatenessBucket]) -> Vec<LatenessBucket> {
+    for bucket in other {
+        match sum.iter_mut().find(|known| (known.up_to_s - bucket.up_to_s).abs() < 1e-9) {
+            Some(known) => known.packets += bucket.packets,
+            None => sum.push(*bucket),
+        }
+    }
+    sum.sort_by(|a, b| a.up_to_s.total_cmp(&b.up_to_s));
+    sum
+}
+
+/// Packets of all points by lateness; `None` where the relay was not there.
+pub(super) fn lateness_of_all(proofs: &[PointProof]) -> Option<Lateness> {
+    let latenesses = proofs.iter().filter_map(|point| point.proof.lateness.clone());
+    latenesses.reduce(|a, b| worse(a, &b)).filter(|lateness| lateness.packets > 0)
+}
+
+/// More flows of a point than anyone reads on a terminal unasked.
+const MOST_FLOWS: usize = 4;
+
+impl PointProof {
+    /// Which point it is, where several are shown.
+    pub(super) fn heading(&self) -> String {
+        let runs = (self.runs > 1).then(|| format!("{} runs together", self.runs));
+        self.point.iter().cloned().chain(runs).collect::<Vec<_>>().join(", ")
+    }
+
+    /// All of it, or the flows that anyone reads.
+    pub(super) fn lines(&self, with_all_flows: bool) -> Vec<String> {
+        let mut lines: Vec<String> = self.proof.links.iter().map(link_line).collect();
+        lines.push(self.relay_line());
+        let shown = if with_all_flows { usize::MAX } else { MOST_FLOWS };
+        lines.extend(self.proof.flows.iter().take(shown).flat_map(flow_lines));
+        let more = self.proof.flows.len().saturating_sub(shown);
+        if more > 0 {
+            lines.push(format!("and {more} more flows: -v"));
+        }
+        lines
+    }
+
+    fn relay_line(&self) -> String {
+        let worst = if self.runs > 1 { "at the worst " } else { "" };
+        let lateness = self.proof.lateness.as_ref().map_or_else(
+            || "the kernel kept the time".to_owned(),
+            |late| {
+                let [p50, p99, max] = [late.p50_s, late.p99_s, late.max_s].map(words::time);
+                format!("lateness {worst}p50 {p50}, p99 {p99}, max {max}")
+            },
+        );
+        let drops = match self.proof.kernel_drops {
+            0 => "the kernel dropped nothing".to_owned(),
+            n => format!("the kernel dropped {}", words::grouped(n)),
+        };
+        let relay = self.proof.relay_cpu_s.map_or_else(String::new, |cpu| {
+            format!(", {} of it the relay's", words::time(cpu))
+        });
+        format!("{lateness}; {drops}; CPU {}{relay}", words::time(self.proof.cpu_s))
+    }
+}
+
+/// What became of packets: a word for each cause that some link knows.
+pub(super) const CAUSES: [(&str, fn(&LabLink) -> u64); 7] = [
+    ("found the queue full", |link| link.refused),
+    ("dropped early by the queue", |link| link.early),
+    ("above the policed rate", |link| link.policed),
+    ("above the MTU", |link| link.too_big),
+    ("notices withheld", |link| link.withheld),
+    ("marked", |link| link.marked),
+    ("doubled", |link| link.doubled),
+];
+
+/// `hop.0: 100 000 packets in 8 113 super-packets, 1 003 damaged (1.003%, 1% configured)`.
+fn link_line(link: &LabLink) -> String {
+    let mut parts = vec![format!("{} packets", words::grouped(link.packets))];
+    if (1..link.packets).contains(&link.super_packets) {
+        parts[0] += &format!(" in {} super-packets", words::grouped(link.super_packets));
+    }
+    parts.extend(damaged(link));
+    for (cause, count) in CAUSES {
+        let count = count(link);
+        parts.extend((count > 0).then(|| format!("{} {cause}", words::grouped(count))));
+    }
+    if parts.len() == 1 {
+        parts.push("nothing lost".to_owned());
+    }
+    format!("{}: {}", link.link, parts.join(", "))
+}
+
+fn damaged(link: &LabLink) -> Option<String> {
+    let configured = link.damaged_expected.filter(|share| *share > 0.0);
+    if link.damaged == 0 && configured.is_none() {
+        return None;
+    }
+    let shares = [
+        share_damaged(link).map(words::share),
+        configured.map(|share| format!("{} configured", words::share(share))),
+    ];
+    let shares: Vec<String> = shares.into_iter().flatten().collect();
+    Some(format!("{} damaged ({})", words::grouped(link.damaged), shares.join(", ")))
+}
+
+/// Of the packets that came to the wire: what the queue took or the policer is not the wire's loss.
+pub(super) fn share_damaged(link: &LabLink) -> Option<f64> {
+    let on_the_wire = link
+        .packets
+        .saturating_sub(link.refused + link.policed + link.early + link.too_big)
+        .saturating_add(link.doubled);
+    (on_the_wire > 0).then(|| link.damaged as f64 / on_the_wire as f64)
+}
+
+fn flow_lines(flow: &LabFlow) -> [String; 2] {
+    let of = |reason: &Option<String>| {
+        reason.as_ref().map_or_else(String::new, |reason| format!(" ({reason})"))
+    };
+    let congestion = flow.congestion.as_deref().unwrap_or("congestion control unknown");
+    [
+        format!("flow.{} ({congestion}): MSS {}{}", flow.flow, mss_words(flow), of(&flow.mss_reason)),
+        format!("flow.{}: window {}{}", flow.flow, window_words(flow), of(&flow.window_reason)),
+    ]
+}
+
+fn mss_words(flow: &LabFlow) -> String {
+    let asked = flow.mss_asked.map(|asked| format!("asked {asked}"));
+    let effective = flow.mss_effective.map(|mss| format!("effective {mss}"));
+    [asked, mss_advertised(flow).map(|mss| format!("advertised {mss}")), effective]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// Both ends' options, once where they are the same.
+pub(super) fn mss_advertised(flow: &LabFlow) -> Option<String> {
+    match (flow.mss_advertised_by_sender, flow.mss_advertised_by_receiver) {
+        (Some(a), Some(b)) if a != b => Some(format!("{a} by the sender and {b} by the receiver")),
+        (a, b) => a.or(b).map(|mss| mss.to_string()),
+    }
+}
+
+fn window_words(flow: &LabFlow) -> String {
+    let bytes = |what: &str, bytes: Option<u64>| {
+        bytes.map(|bytes| format!("{what} {}", Bytes::new(bytes)))
+    };
+    [
+        bytes("asked", flow.window_asked),
+        bytes("advertised", flow.window_advertised),
+        bytes("most in flight", flow.window_effective),
+    ]
+    .into_iter()
+    .flatten()
+    .collect::<Vec<_>>()
+    .join(", ")
+}

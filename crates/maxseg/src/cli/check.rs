@@ -167,7 +167,8 @@ impl Check {
             let _ = writeln!(text, "simulated {}", words::long_time(self.simulated_s));
             let _ = writeln!(text, "packets   about {}", words::count(self.packets));
             let wall = self.cpu_s / cores() as f64;
-            let _ = writeln!(text, "takes     about {} on {} cores", words::long_time(wall), cores());
+            let _ =
+                writeln!(text, "takes     about {} on {} cores", words::long_time(wall), cores());
         }
         if let Some(seconds) = self.lab_s {
             let _ = writeln!(

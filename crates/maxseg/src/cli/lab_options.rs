@@ -63,7 +63,9 @@ impl LabOptionArgs {
                     "--engine lab, or --engine model,sim,lab for all three side by side",
                 ))
             }
-            Some(_) | None => Ok(asked.iter().map(|(_, assignment)| (*assignment).to_owned()).collect()),
+            Some(_) | None => {
+                Ok(asked.iter().map(|(_, assignment)| (*assignment).to_owned()).collect())
+            }
         }
     }
 }

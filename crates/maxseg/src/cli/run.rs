@@ -284,9 +284,8 @@ impl<'a> Report<'a> {
         }
         printer.data(&text(rows, &self.points[0].scenario, &self.advice, printer))?;
         let is_random = self.points.iter().any(|point| point.scenario.is_random());
-        let is_chance = |engine: &EngineName| {
-            engine.is_real_time() || (engine.uses_chance() && is_random)
-        };
+        let is_chance =
+            |engine: &EngineName| engine.is_real_time() || (engine.uses_chance() && is_random);
         if self.experiment.seeds == 1 && self.experiment.engines.iter().any(is_chance) {
             printer.note("one seed: --seeds 10 says how far these numbers can be trusted");
         }

@@ -58,7 +58,8 @@ pub(super) fn columns(rows: &[Row]) -> Vec<Column> {
 /// What a lab run proves of itself, in short; nothing of other engines.
 fn lab_columns(rows: &[Row]) -> [Column; 4] {
     let proofs = || rows.iter().map(|row| row.outcome.lab.as_deref());
-    let text = |of: fn(&LabProof) -> String| Values::Text(proofs().map(|lab| lab.map(of)).collect());
+    let text =
+        |of: fn(&LabProof) -> String| Values::Text(proofs().map(|lab| lab.map(of)).collect());
     let number = |of: fn(&LabProof) -> Option<f64>| {
         Values::Number(proofs().map(|lab| lab.and_then(of)).collect())
     };

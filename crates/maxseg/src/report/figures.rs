@@ -67,7 +67,9 @@ pub(super) fn by_packets<'a>(
     groups: impl IntoIterator<Item = &'a Group<'a>> + Clone,
 ) -> Option<EngineName> {
     let engines = [EngineName::Sim, EngineName::Lab, EngineName::Model];
-    engines.into_iter().find(|engine| groups.clone().into_iter().any(|group| group.engine == *engine))
+    engines
+        .into_iter()
+        .find(|engine| groups.clone().into_iter().any(|group| group.engine == *engine))
 }
 
 /// The lab, where pictures go by another engine.
@@ -181,7 +183,8 @@ impl Figure<'_, '_> {
         let solid = by_packets(self.groups.iter().copied()).unwrap_or(EngineName::Model);
         let kinds = Kinds {
             solid,
-            dashed: (solid != EngineName::Model && has(EngineName::Model)).then_some(EngineName::Model),
+            dashed: (solid != EngineName::Model && has(EngineName::Model))
+                .then_some(EngineName::Model),
             crosses: beside(self.groups.iter().copied()),
         };
         let (series, order) = self.series(kinds);

@@ -7,9 +7,7 @@ use maxseg_core::results::Group;
 use maxseg_core::units::Bytes;
 
 use super::chart::{Bar, Histogram, escape};
-use super::proof::{
-    CAUSES, PointProof, lateness_of_all, mss_advertised, point_proofs, share_damaged,
-};
+use super::proof::{CAUSES, LossUnit, PointProof, lateness_of_all, mss_advertised, point_proofs};
 use super::words;
 
 /// The section; empty where the lab gave no account.
@@ -105,12 +103,18 @@ fn links(points: &[PointProof]) -> String {
     let all = || points.iter().flat_map(|point| point.proof.links.iter());
     let causes: Vec<_> =
         CAUSES.iter().filter(|(_, count)| all().any(|link| count(link) > 0)).collect();
-    let fixed = ["packets", "super-packets", "damaged", "of those on the wire", "configured"];
-    let heads: Vec<Field> = [word("point"), word("link")]
-        .into_iter()
-        .chain(fixed.map(number))
-        .chain(causes.iter().map(|(cause, _)| number(*cause)))
-        .collect();
+    let fixed = [
+        word("point"),
+        word("link"),
+        number("packets"),
+        number("super-packets"),
+        number("damaged"),
+        word("of"),
+        number("of those on the wire"),
+        number("configured"),
+    ];
+    let heads: Vec<Field> =
+        fixed.into_iter().chain(causes.iter().map(|(cause, _)| number(*cause))).collect();
     let row = |point: &PointProof, link: &LabLink| {
         let fixed = [
             word(point.heading()),
@@ -118,7 +122,11 @@ fn links(points: &[PointProof]) -> String {
             number(words::grouped(link.packets)),
             number(words::grouped(link.super_packets)),
             number(words::grouped(link.damaged)),
-            known(share_damaged(link), words::share),
+            word(match point.unit {
+                LossUnit::Packet => "packets",
+                LossUnit::SuperPacket => "super-packets",
+            }),
+            known(point.unit.share_damaged(link), words::share),
             known(link.damaged_expected, words::share),
         ];
         let counts = causes.iter().map(|(_, count)| number(words::grouped(count(link))));
@@ -147,8 +155,11 @@ fn flows(points: &[PointProof]) -> String {
     let bytes = |count: Option<u64>| known(count, |count| Bytes::new(count).to_string());
     let plain = |count: Option<u64>| known(count, |count| count.to_string());
     let row = |point: &PointProof, flow: &LabFlow| {
-        let reasons: Vec<&str> =
-            [&flow.mss_reason, &flow.window_reason].into_iter().flatten().map(String::as_str).collect();
+        let reasons: Vec<&str> = [&flow.mss_reason, &flow.window_reason]
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
+            .collect();
         vec![
             word(point.heading()),
             word(format!("flow.{}", flow.flow)),
@@ -174,11 +185,8 @@ fn picture(lateness: &Lateness) -> Histogram {
     let bar = |bucket: &maxseg_core::outcome::LatenessBucket| {
         let label = format!("up to {}", words::time(bucket.up_to_s));
         let share = bucket.packets as f64 / all.max(1) as f64;
-        let words = format!(
-            "{label}: {} packets, {}",
-            words::grouped(bucket.packets),
-            words::share(share)
-        );
+        let words =
+            format!("{label}: {} packets, {}", words::grouped(bucket.packets), words::share(share));
         Bar { label, share, words }
     };
     let [p50, p99, max] = [lateness.p50_s, lateness.p99_s, lateness.max_s].map(words::time);

@@ -15,8 +15,50 @@ pub(super) struct PointProof {
     pub(super) point: Vec<String>,
     /// How many runs it is of.
     pub(super) runs: usize,
+    /// What its links drew for.
+    pub(super) unit: LossUnit,
     /// Counts of all of them, the worst lateness, and the first one's flows.
     pub(super) proof: LabProof,
+}
+
+/// What the links of a lab lose at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LossUnit {
+    /// A packet of the wire.
+    Packet,
+    /// What segmentation offload handed down (`lab.as_netem`).
+    SuperPacket,
+}
+
+impl LossUnit {
+    /// By the engine's own word.
+    fn of(group: &Group<'_>) -> Self {
+        let caveats = || group.rows.iter().flat_map(|row| &row.caveats);
+        if caveats().any(|caveat| caveat.code == "as-netem") {
+            Self::SuperPacket
+        } else {
+            Self::Packet
+        }
+    }
+
+    pub(super) const fn words(self) -> &'static str {
+        match self {
+            Self::Packet => "damaged",
+            Self::SuperPacket => "super-packets damaged",
+        }
+    }
+
+    /// The share of what came to the wire that was damaged there: what the queue took or the policer is not
+    /// the wire's loss.
+    pub(super) fn share_damaged(self, link: &LabLink) -> Option<f64> {
+        let came = match self {
+            Self::Packet => link.packets.saturating_sub(link.too_big),
+            Self::SuperPacket => link.super_packets,
+        };
+        let before = link.refused + link.policed + link.early;
+        let on_the_wire = came.saturating_sub(before) + link.doubled;
+        (on_the_wire > 0).then(|| link.damaged as f64 / on_the_wire as f64)
+    }
 }
 
 /// An account for each point where the lab gave one.
@@ -26,7 +68,8 @@ pub(super) fn point_proofs(groups: &[Group<'_>]) -> Vec<PointProof> {
         let proofs = group.rows.iter().filter_map(|row| row.outcome.lab.as_deref());
         let runs = proofs.clone().count();
         let proof = proofs.cloned().reduce(together)?;
-        Some(PointProof { point: point_words(group.point), runs, proof })
+        let unit = LossUnit::of(group);
+        Some(PointProof { point: point_words(group.point), runs, unit, proof })
     };
     of_lab.filter_map(of_point).collect()
 }
@@ -50,7 +93,9 @@ fn together(mut sum: LabProof, other: LabProof) -> LabProof {
 fn add_link(sum: &mut LabLink, other: &LabLink) {
     let (mine, theirs) = (sum.packets as f64, other.packets as f64);
     sum.damaged_expected = match (sum.damaged_expected, other.damaged_expected) {
-        (Some(a), Some(b)) if mine + theirs > 0.0 => Some((a * mine + b * theirs) / (mine + theirs)),
+        (Some(a), Some(b)) if mine + theirs > 0.0 => {
+            Some((a * mine + b * theirs) / (mine + theirs))
+        }
         (a, b) => a.or(b),
     };
     for (mine, theirs) in [
@@ -113,7 +158,8 @@ impl PointProof {
 
     /// All of it, or the flows that anyone reads.
     pub(super) fn lines(&self, with_all_flows: bool) -> Vec<String> {
-        let mut lines: Vec<String> = self.proof.links.iter().map(link_line).collect();
+        let mut lines: Vec<String> =
+            self.proof.links.iter().map(|link| link_line(link, self.unit)).collect();
         lines.push(self.relay_line());
         let shown = if with_all_flows { usize::MAX } else { MOST_FLOWS };
         lines.extend(self.proof.flows.iter().take(shown).flat_map(flow_lines));
@@ -137,9 +183,10 @@ impl PointProof {
             0 => "the kernel dropped nothing".to_owned(),
             n => format!("the kernel dropped {}", words::grouped(n)),
         };
-        let relay = self.proof.relay_cpu_s.map_or_else(String::new, |cpu| {
-            format!(", {} of it the relay's", words::time(cpu))
-        });
+        let relay = self
+            .proof
+            .relay_cpu_s
+            .map_or_else(String::new, |cpu| format!(", {} of it the relay's", words::time(cpu)));
         format!("{lateness}; {drops}; CPU {}{relay}", words::time(self.proof.cpu_s))
     }
 }
@@ -156,12 +203,12 @@ pub(super) const CAUSES: [(&str, fn(&LabLink) -> u64); 7] = [
 ];
 
 /// `hop.0: 100 000 packets in 8 113 super-packets, 1 003 damaged (1.003%, 1% configured)`.
-fn link_line(link: &LabLink) -> String {
+fn link_line(link: &LabLink, unit: LossUnit) -> String {
     let mut parts = vec![format!("{} packets", words::grouped(link.packets))];
     if (1..link.packets).contains(&link.super_packets) {
         parts[0] += &format!(" in {} super-packets", words::grouped(link.super_packets));
     }
-    parts.extend(damaged(link));
+    parts.extend(damaged(link, unit));
     for (cause, count) in CAUSES {
         let count = count(link);
         parts.extend((count > 0).then(|| format!("{} {cause}", words::grouped(count))));
@@ -172,26 +219,17 @@ fn link_line(link: &LabLink) -> String {
     format!("{}: {}", link.link, parts.join(", "))
 }
 
-fn damaged(link: &LabLink) -> Option<String> {
+fn damaged(link: &LabLink, unit: LossUnit) -> Option<String> {
     let configured = link.damaged_expected.filter(|share| *share > 0.0);
     if link.damaged == 0 && configured.is_none() {
         return None;
     }
     let shares = [
-        share_damaged(link).map(words::share),
+        unit.share_damaged(link).map(words::share),
         configured.map(|share| format!("{} configured", words::share(share))),
     ];
     let shares: Vec<String> = shares.into_iter().flatten().collect();
-    Some(format!("{} damaged ({})", words::grouped(link.damaged), shares.join(", ")))
-}
-
-/// Of the packets that came to the wire: what the queue took or the policer is not the wire's loss.
-pub(super) fn share_damaged(link: &LabLink) -> Option<f64> {
-    let on_the_wire = link
-        .packets
-        .saturating_sub(link.refused + link.policed + link.early + link.too_big)
-        .saturating_add(link.doubled);
-    (on_the_wire > 0).then(|| link.damaged as f64 / on_the_wire as f64)
+    Some(format!("{} {} ({})", words::grouped(link.damaged), unit.words(), shares.join(", ")))
 }
 
 fn flow_lines(flow: &LabFlow) -> [String; 2] {
@@ -200,7 +238,12 @@ fn flow_lines(flow: &LabFlow) -> [String; 2] {
     };
     let congestion = flow.congestion.as_deref().unwrap_or("congestion control unknown");
     [
-        format!("flow.{} ({congestion}): MSS {}{}", flow.flow, mss_words(flow), of(&flow.mss_reason)),
+        format!(
+            "flow.{} ({congestion}): MSS {}{}",
+            flow.flow,
+            mss_words(flow),
+            of(&flow.mss_reason)
+        ),
         format!("flow.{}: window {}{}", flow.flow, window_words(flow), of(&flow.window_reason)),
     ]
 }
@@ -224,9 +267,8 @@ pub(super) fn mss_advertised(flow: &LabFlow) -> Option<String> {
 }
 
 fn window_words(flow: &LabFlow) -> String {
-    let bytes = |what: &str, bytes: Option<u64>| {
-        bytes.map(|bytes| format!("{what} {}", Bytes::new(bytes)))
-    };
+    let bytes =
+        |what: &str, bytes: Option<u64>| bytes.map(|bytes| format!("{what} {}", Bytes::new(bytes)));
     [
         bytes("asked", flow.window_asked),
         bytes("advertised", flow.window_advertised),

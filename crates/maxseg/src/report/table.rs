@@ -27,7 +27,8 @@ pub(super) fn table(groups: &[Group<'_>], printer: Printer) -> String {
     let is_long = axes.len() != 2 || printer.is_verbose() || is_short_lab(groups);
     let details = is_long.then(|| note_of_details(groups)).flatten();
     let star = has_star.then(|| "* best of its column".to_owned());
-    let notes: Vec<String> = star.into_iter().chain(mark_notes(groups.iter())).chain(details).collect();
+    let notes: Vec<String> =
+        star.into_iter().chain(mark_notes(groups.iter())).chain(details).collect();
     if !notes.is_empty() {
         text += &notes.join(", ");
         text.push('\n');

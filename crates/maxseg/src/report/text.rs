@@ -31,7 +31,11 @@ pub(crate) fn text(
     let advice = section("Best segment size", advice_lines(advice), printer);
     let caveats = caveat_lines(rows).iter().map(|line| printer.dim(line)).collect();
     let caveats = section("Caveats", caveats, printer);
-    let invalid = section("Invalid runs", invalid_lines(rows).iter().map(|line| format!("! {line}")).collect(), printer);
+    let invalid = section(
+        "Invalid runs",
+        invalid_lines(rows).iter().map(|line| format!("! {line}")).collect(),
+        printer,
+    );
     let netem = if shows_both(&groups) { WHY.map(str::to_owned).to_vec() } else { Vec::new() };
     let netem = section("Loss as netem's and loss on a wire", netem, printer);
     [

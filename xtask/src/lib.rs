@@ -7,6 +7,8 @@ pub mod layers;
 pub mod ns2;
 pub mod ns3;
 pub mod parallel;
+#[cfg(target_os = "linux")]
+pub mod qemu;
 pub mod tables;
 pub mod test;
 pub mod validate;

@@ -40,6 +40,9 @@ enum Command {
         #[arg(long, default_value_t = 5)]
         repeat: usize,
     },
+    /// Run the netem backend on Debian's kernel, in qemu without KVM: slow, and not part of `test`
+    #[cfg(target_os = "linux")]
+    LabQemu,
     /// Run a case of the benchmark once and print its CPU seconds and delivered packets
     #[command(hide = true)]
     BenchOnce {
@@ -64,6 +67,8 @@ fn main() -> ExitCode {
         Command::Gen { check } => generate::run(check),
         Command::Validate => validate::run(),
         Command::Bench { write, repeat } => bench::run(write, repeat),
+        #[cfg(target_os = "linux")]
+        Command::LabQemu => xtask::qemu::run(),
         Command::BenchOnce { case } => bench::once(case),
         Command::PeakMemory { command } => bench::peak_memory(&command),
     };

@@ -50,7 +50,7 @@ fn cargo(arguments: &[&str]) -> Result<()> {
     succeed(Command::new("cargo").args(arguments))
 }
 
-fn succeed(command: &mut Command) -> Result<()> {
+pub(crate) fn succeed(command: &mut Command) -> Result<()> {
     let status = command.current_dir(root()).status().with_context(|| format!("{command:?}"))?;
     ensure!(status.success(), "{command:?} failed");
     Ok(())
@@ -111,11 +111,11 @@ fn install_peers() -> Result<()> {
 }
 
 #[cfg(unix)]
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     nix::unistd::Uid::effective().is_root()
 }
 
 #[cfg(not(unix))]
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     false
 }

@@ -4,6 +4,7 @@
 
 #![cfg(target_os = "linux")]
 
+pub mod doctor;
 pub mod lab;
 mod netlink;
 pub mod sys;

@@ -165,7 +165,8 @@ pub fn release_program() -> Result<PathBuf> {
     Ok(target().join("release/maxseg"))
 }
 
-fn target() -> PathBuf {
+/// Where cargo builds.
+pub(crate) fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 

@@ -148,7 +148,7 @@ impl GilbertElliott {
     }
 
     /// Chances to leave the good and the bad state at each step of a chain with bad runs of `burst`.
-    fn steps(&self, burst: f64) -> (f64, f64) {
+    pub fn steps(&self, burst: f64) -> (f64, f64) {
         let rate = self.rate.get();
         if rate >= 1.0 {
             return (1.0, 0.0); // it is never good, however long a bad run is said to last

@@ -151,6 +151,11 @@ impl<P: Cargo> Line<P> {
         self.arriving.next_arrival()
     }
 
+    /// How many packets are known to reach their host.
+    pub fn arrivals(&self) -> usize {
+        self.arriving.len()
+    }
+
     /// The next packet to reach its host.
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, P)> {

@@ -25,8 +25,8 @@ const LEAST_MEMORY: u64 = 4 << 20;
 const MOST_MEMORY: u64 = 1 << 30;
 
 impl HostSetup {
-    /// For `settings`, segments of `mss` from the peer.
-    pub(crate) fn of(settings: &Settings, mss: Bytes) -> Self {
+    /// For `settings`, segments of `mss` from the peer, and an interface that has room for `fits`.
+    pub(crate) fn of(settings: &Settings, mss: Bytes, fits: Bytes) -> Self {
         let flag = |on: bool| u32::from(on).to_string();
         let window = offered(settings, mss);
         let read = (window.get() * MEMORY_PER_WINDOW).clamp(LEAST_MEMORY, MOST_MEMORY);
@@ -48,7 +48,7 @@ impl HostSetup {
         ];
         let rto_max = settings.rto.max.as_nanos() / 1_000_000;
         let newer_sysctls = vec![("ipv4/tcp_rto_max_ms", rto_max.clamp(1000, 120_000).to_string())];
-        Self { sysctls, newer_sysctls, metrics: metrics(settings, window) }
+        Self { sysctls, newer_sysctls, metrics: metrics(settings, window, fits) }
     }
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn offered(settings: &Settings, mss: Bytes) -> Bytes {
     if settings.window_scale == WindowScale::Off { window.min(Bytes::new(65_535)) } else { window }
 }
 
-fn metrics(settings: &Settings, window: Bytes) -> Vec<RouteMetric> {
+fn metrics(settings: &Settings, window: Bytes, fits: Bytes) -> Vec<RouteMetric> {
     let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
     let rto_min = settings.rto.min.as_nanos() / 1_000_000;
     let mut metrics = vec![
@@ -67,7 +67,8 @@ fn metrics(settings: &Settings, window: Bytes) -> Vec<RouteMetric> {
         RouteMetric::Window(number(window.get())),
     ];
     if let Some(mss) = settings.mss {
-        metrics.push(RouteMetric::Advmss(number(mss.bytes().get())));
+        // The kernel takes the metric as it is, be it larger than the interface's MTU.
+        metrics.push(RouteMetric::Advmss(number(mss.bytes().min(fits).get())));
     }
     if let InitialWindow::Segments(segments) = settings.initial_window {
         metrics.push(RouteMetric::InitCwnd(segments));

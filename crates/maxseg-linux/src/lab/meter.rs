@@ -47,6 +47,8 @@ pub(crate) struct FlowMeter {
     pub(crate) wire_bytes: u64,
     /// Packets with payload that did not arrive.
     pub(crate) lost: u64,
+    /// The largest payload of a packet.
+    pub(crate) largest_segment: u64,
     /// Payload that was handed to the next host.
     pub(crate) delivered: u64,
     /// The options of the SYN.
@@ -77,6 +79,7 @@ impl Meter {
         if layout.carries_data() {
             flow.data_packets += count;
             flow.payload += layout.data_bytes();
+            flow.largest_segment = flow.largest_segment.max(layout.payload_of(0).into());
         } else if !layout.is_syn() {
             flow.acks += count;
         }

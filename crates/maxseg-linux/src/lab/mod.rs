@@ -9,8 +9,10 @@
 
 mod caveats;
 mod failure;
+mod feasible;
 mod flows;
 mod host_setup;
+pub mod iperf3;
 mod meter;
 mod network;
 mod proof;
@@ -20,6 +22,8 @@ mod tally;
 mod topology;
 
 use std::path::PathBuf;
+
+pub mod netem;
 
 use maxseg_core::engine::{Caveat, Engine, EngineError, Watch};
 use maxseg_core::outcome::Outcome;
@@ -31,18 +35,30 @@ use network::Network;
 #[derive(Debug, Clone, Default)]
 pub struct Lab {
     /// Where every packet at every interface goes, if anywhere: a pcapng file.
-    pub capture: Option<PathBuf>,
+    capture: Option<PathBuf>,
+    /// What was found out before the run.
+    found: Option<Caveat>,
+}
+
+impl Lab {
+    /// A lab whose packets go to this file, if there is one.
+    pub fn capturing(capture: Option<PathBuf>) -> Self {
+        Self { capture, found: None }
+    }
 }
 
 impl Engine for Lab {
     fn caveats(&self, scenario: &Scenario) -> Vec<Caveat> {
-        caveats::of(scenario)
+        let mut caveats = caveats::of(scenario);
+        caveats.extend(self.found.clone());
+        caveats
     }
 
     fn run(&mut self, scenario: &Scenario, watch: &mut dyn Watch) -> Result<Outcome, EngineError> {
         if caveats::beyond(scenario).is_some() {
             return Ok(Outcome::default()); // unknown, and the caveat says why
         }
+        self.found = feasible::check(scenario)?;
         let network = Network::build(scenario)?;
         let ran = run::run(scenario, &network, watch)?;
         Ok(tally::outcome(scenario, &ran))

@@ -186,8 +186,9 @@ struct Setup {
 impl Setup {
     fn of(scenario: &Scenario, index: usize) -> Self {
         let is_router = index > 0 && index < scenario.path.hops.len();
-        let own = settings_at(scenario, index)
-            .map(|(_, settings)| HostSetup::of(settings, segment_towards(scenario, index)));
+        let own = settings_at(scenario, index).map(|(end, settings)| {
+            HostSetup::of(settings, largest_segment(scenario), fits(scenario, index, end))
+        });
         Self { ip: scenario.ip, is_router, own: own.unwrap_or_default() }
     }
 
@@ -242,8 +243,19 @@ impl Setup {
     }
 }
 
-/// Payload of the segments that the peers of this host send it: the largest of any flow.
-fn segment_towards(scenario: &Scenario, _: usize) -> Bytes {
+/// What the interface of host `index` towards the other `end` has room for behind IP and TCP headers.
+fn fits(scenario: &Scenario, index: usize, end: End) -> Bytes {
+    let hops = &scenario.path.hops;
+    let link = match end {
+        End::Sender => hops.get(index).map(|hop| &hop.forward),
+        End::Receiver => index.checked_sub(1).and_then(|hop| hops.get(hop)).map(|hop| &hop.reverse),
+    };
+    let mtu = link.map_or(Bytes::ZERO, |link| link.mtu.bytes());
+    mtu.saturating_sub(scenario.tcp_ip_headers())
+}
+
+/// Payload of the largest segments of any flow: what a window in segments counts.
+fn largest_segment(scenario: &Scenario) -> Bytes {
     let of_flows = scenario.flows.iter().filter(|flow| flow.kind.is_tcp());
     let sizes = of_flows.flat_map(|flow| [scenario.mss(flow), scenario.mss(&flow.reversed())]);
     sizes.map(|mss| mss.effective.bytes()).max().unwrap_or(Bytes::new(1460))

@@ -46,9 +46,12 @@ pub(super) fn doubts(
     doubts
 }
 
-/// How late packets may be without changing what comes of a run.
+/// How late packets may be without changing what comes of a run: a share of the round trip of a full
+/// packet and its acknowledgement over idle links.
 pub(super) fn allowed_lateness(scenario: &Scenario) -> Time {
-    let round_trip = scenario.path.propagation_rtt().as_secs_f64();
+    let full = scenario.path.hops.iter().map(|hop| hop.forward.airtime(hop.forward.mtu.bytes()));
+    let airtime = full.fold(Time::ZERO, |sum, airtime| sum + airtime);
+    let round_trip = (scenario.path.propagation_rtt() + airtime).as_secs_f64();
     Time::from_secs_f64(round_trip * SHARE_OF_ROUND_TRIP).max(LEAST)
 }
 
@@ -61,7 +64,8 @@ pub(super) fn settings(
 ) -> LabFlow {
     let (sender, receiver) = scenario.endpoints(flow);
     let asked = sender.mss.map(|mss| mss.bytes().get());
-    let segment = tcp.mss.unwrap_or_default();
+    let effective = tcp.mss.or(Some(sent.largest_segment).filter(|bytes| *bytes > 0));
+    let segment = effective.unwrap_or_default();
     let window_asked = offered(receiver, Bytes::new(segment)).get();
     let window_advertised = (back.window > 0).then_some(back.window);
     LabFlow {
@@ -70,8 +74,8 @@ pub(super) fn settings(
         mss_asked: asked,
         mss_advertised_by_sender: sent.mss.map(u64::from),
         mss_advertised_by_receiver: back.mss.map(u64::from),
-        mss_effective: tcp.mss,
-        mss_reason: mss_reason(scenario, flow, asked, tcp.mss, (sent, back)),
+        mss_effective: effective,
+        mss_reason: mss_reason(scenario, flow, asked, effective, (sent, back)),
         window_asked: Some(window_asked),
         window_advertised,
         window_effective: (tcp.in_flight_most > 0).then_some(tcp.in_flight_most),

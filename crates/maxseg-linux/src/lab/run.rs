@@ -13,7 +13,9 @@ use maxseg_core::units::{Bytes, Time};
 use maxseg_wire::tcp_info::TcpInfo;
 
 use super::failure::LabError;
-use super::flows::{Counted, Ground, Prepared, Status, acknowledged, has_end, in_flight};
+use super::flows::{
+    Counted, Ground, Prepared, Status, acknowledged, has_end, in_flight, is_foreign,
+};
 use super::network::Network;
 use super::relay::{Change, Direction, Report};
 use crate::sys::{Bell, Clock, cpu_of_process};
@@ -37,6 +39,10 @@ pub(super) struct Ran {
 const BEFORE_START: Duration = Duration::from_millis(20);
 /// How often a run is looked at.
 const GLANCE: Time = Time::from_millis(20);
+const LEAST_GLANCE: Time = Time::from_millis(1);
+
+/// How long another program may take to tell its results.
+const GRACE: Time = Time::from_secs(10);
 
 /// Runs `scenario` between the hosts of `network`.
 ///
@@ -93,7 +99,9 @@ fn watch_over(
     let mut sample_at = every.map_or(Time::NEVER, |_| Time::ZERO);
     loop {
         let now = ground.clock.now();
-        if now >= until {
+        let is_foreign = |spec| is_foreign(scenario, spec);
+        let waits = scenario.flows.iter().any(is_foreign);
+        if now >= if waits { until + GRACE } else { until } {
             return Ok(());
         }
         let mut ends = 0;
@@ -117,7 +125,9 @@ fn watch_over(
         if let Some(every) = every.filter(|_| now >= sample_at) {
             sample_at = now + every;
         }
-        let next = (now + GLANCE).min(until).min(sample_at.max(now + Time::from_millis(1)));
+        let next = (now + GLANCE)
+            .min(until.max(now + LEAST_GLANCE))
+            .min(sample_at.max(now + LEAST_GLANCE));
         ground.clock.sleep_until(next);
     }
 }

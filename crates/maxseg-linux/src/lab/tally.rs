@@ -6,7 +6,7 @@ use maxseg_core::scenario::{End, Flow, FlowKind, Scenario};
 use maxseg_core::stats::Histogram;
 use maxseg_core::units::Time;
 
-use super::flows::Counted;
+use super::flows::{Counted, is_foreign};
 use super::meter::FlowMeter;
 use super::proof;
 use super::relay::{LatenessMeter, Report};
@@ -32,10 +32,11 @@ pub(super) fn outcome(scenario: &Scenario, ran: &Ran) -> Outcome {
 fn of_flow(scenario: &Scenario, ran: &Ran, index: usize) -> Outcome {
     let (flow, counted) = (&scenario.flows[index], &ran.flows[index]);
     let (sent, back) = seen_of(flow, index, ran);
-    let elapsed = ran.elapsed.as_secs_f64();
+    let elapsed = counted.lasted.unwrap_or(ran.elapsed).as_secs_f64();
     let is_tcp = flow.kind.is_tcp();
     let tcp = &counted.tcp;
     let payload = match flow.kind {
+        FlowKind::Bulk if is_foreign(scenario, flow) => Some(counted.delivered),
         FlowKind::Bulk => Some(tcp.acknowledged),
         FlowKind::Cbr { .. } | FlowKind::Request(_) => Some(counted.delivered),
         FlowKind::Ping { .. } => None,
@@ -56,9 +57,9 @@ fn of_flow(scenario: &Scenario, ran: &Ran, index: usize) -> Outcome {
         packets: Some(sent.packets + back.packets),
         wire_bytes: Some(sent.wire_bytes + back.wire_bytes),
         retransmitted_packets: of_tcp(tcp.retransmitted_packets),
-        retransmitted_bytes: of_tcp(tcp.retransmitted_bytes),
+        retransmitted_bytes: of_tcp(tcp.retransmitted_bytes).filter(|_| tcp.connections > 0),
         timeouts: tcp.timeouts.filter(|_| is_tcp),
-        spurious_retransmissions: of_tcp(tcp.duplicates),
+        spurious_retransmissions: of_tcp(tcp.duplicates).filter(|_| tcp.connections > 0),
         segment_loss: (data_packets > 0).then(|| lost as f64 / data_packets as f64),
         rtt_min_s: seconds(tcp.rtt_min),
         rtt_mean_s: mean(tcp.rtt_sum),
@@ -68,9 +69,9 @@ fn of_flow(scenario: &Scenario, ran: &Ran, index: usize) -> Outcome {
         request_mean_s: seconds(requests.and_then(Histogram::mean)),
         request_p50_s: seconds(requests.and_then(|times| times.quantile(0.5))),
         request_p99_s: seconds(requests.and_then(|times| times.quantile(0.99))),
-        in_flight_mean_bytes: mean(tcp.in_flight_sum),
+        in_flight_mean_bytes: mean(tcp.in_flight_sum).filter(|_| tcp.connections > 0),
         queue_mean_s: Some(queue(flow, ran)),
-        mss_used_bytes: tcp.mss,
+        mss_used_bytes: tcp.mss.or(of_tcp(sent.largest_segment)),
         limited_by: limits.first().map(|limit| limit.kind),
         limits,
         ..Outcome::default()

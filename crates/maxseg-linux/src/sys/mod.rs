@@ -4,6 +4,7 @@
 
 mod clock;
 mod netns;
+pub mod probe;
 mod process;
 mod socket;
 mod tun;

@@ -6,6 +6,8 @@ mod completions;
 mod demo;
 mod demo_cellular;
 mod demo_tunnel;
+#[cfg(target_os = "linux")]
+mod doctor;
 mod input;
 mod json_stream;
 mod lab;
@@ -75,6 +77,9 @@ enum Command {
     Calc(calc::CalcArgs),
     /// See in a minute what this is for
     Demo(demo::DemoArgs),
+    /// See whether the lab can run here, and what mends it
+    #[cfg(target_os = "linux")]
+    Doctor(doctor::DoctorArgs),
     /// List the TCP stacks that a scenario can name
     Stacks(stacks::StacksArgs),
     /// Print the JSON Schema of scenarios or of results
@@ -91,7 +96,7 @@ const ROOMS: [(&str, &[&str]); 5] = [
     ("Explain", &[]),
     ("Try", &["run", "check", "lab", "calc"]),
     ("Set", &[]),
-    ("And", &["demo", "stacks", "schema", "completions", "man", "help"]),
+    ("And", &["demo", "doctor", "stacks", "schema", "completions", "man", "help"]),
 ];
 
 /// The command line, for completions, man pages and the help page.
@@ -113,7 +118,8 @@ fn rooms(command: &clap::Command) -> String {
         if names.is_empty() {
             let _ = writeln!(text, "  (comes with a later version)");
         }
-        for name in names {
+        let here = |name: &&&str| **name == "help" || command.find_subcommand(name).is_some();
+        for name in names.iter().filter(here) {
             let about = match command.find_subcommand(name).and_then(clap::Command::get_about) {
                 Some(about) => about.to_string(),
                 None => "Say more about a command, with examples".to_owned(),
@@ -151,6 +157,8 @@ impl Command {
             Self::Lab(args) => lab::run(args, printer),
             Self::Calc(args) => calc::run(args, printer),
             Self::Demo(args) => demo::run(args, printer),
+            #[cfg(target_os = "linux")]
+            Self::Doctor(args) => doctor::run(args, printer),
             Self::Stacks(args) => stacks::run(args, printer),
             Self::Schema(args) => schema::run(args, printer),
             Self::Completions(args) => completions::run(args, printer),

@@ -152,7 +152,7 @@ impl Worker<'_> {
             (EngineName::Model, _) => run(&mut Model, &scenario, &mut watch),
             (EngineName::Sim, None) => run(&mut Sim, &scenario, &mut watch),
             (EngineName::Lab, capture) => {
-                run(&mut Lab { capture: capture.clone() }, &scenario, &mut watch)
+                run(&mut Lab::capturing(capture.clone()), &scenario, &mut watch)
             }
             (EngineName::Sim, Some(file)) => capture::run(&scenario, &mut watch, file)
                 .map(|outcome| (outcome, Sim.caveats(&scenario))),

@@ -3,6 +3,8 @@
 
 mod check;
 mod demo;
+#[cfg(target_os = "linux")]
+mod doctor;
 mod json_stream;
 mod lab_import;
 mod manners;

@@ -5,6 +5,7 @@
 
 mod bulk;
 mod cbr;
+mod iperf3;
 mod open;
 mod ping;
 mod request;
@@ -13,9 +14,10 @@ mod status;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use maxseg_core::scenario::{Exchange, Flow, FlowKind, Scenario};
+use maxseg_core::scenario::{Exchange, Flow, FlowKind, LabTraffic, Scenario};
 use maxseg_core::units::Time;
 
+pub(crate) use iperf3::version as iperf3_version;
 pub(crate) use open::congestion_of;
 pub(crate) use status::{Counted, Status, TcpTotals, acknowledged, in_flight};
 
@@ -55,6 +57,7 @@ impl Ground<'_> {
 /// A flow with the sockets that wait for its beginning.
 pub(crate) enum Prepared<'a> {
     Bulk(bulk::Bulk<'a>),
+    Iperf3(iperf3::Iperf3<'a>),
     Request(request::Requests<'a>),
     Cbr(cbr::Datagrams<'a>),
     Ping(ping::Echoes<'a>),
@@ -67,6 +70,9 @@ impl<'a> Prepared<'a> {
     /// The kernel refuses a socket, or one of its options.
     pub(crate) fn new(ground: &'a Ground<'a>, index: usize, flow: &'a Flow) -> io::Result<Self> {
         Ok(match flow.kind {
+            FlowKind::Bulk if ground.scenario.lab.traffic == LabTraffic::Iperf3 => {
+                Self::Iperf3(iperf3::Iperf3::prepare(ground, index, flow)?)
+            }
             FlowKind::Bulk => Self::Bulk(bulk::Bulk::prepare(ground, index, flow)?),
             FlowKind::Request(exchange) => {
                 Self::Request(request::Requests::prepare(ground, index, flow, exchange)?)
@@ -86,6 +92,7 @@ impl<'a> Prepared<'a> {
     {
         match self {
             Self::Bulk(flow) => flow.start(scope, status),
+            Self::Iperf3(flow) => flow.start(scope, status),
             Self::Request(flow) => flow.start(scope, status),
             Self::Cbr(flow) => flow.start(scope, status),
             Self::Ping(flow) => flow.start(scope, status),
@@ -93,10 +100,15 @@ impl<'a> Prepared<'a> {
     }
 }
 
+/// Whether another program runs a flow: the run waits for its report.
+pub(crate) fn is_foreign(scenario: &Scenario, flow: &Flow) -> bool {
+    flow.kind == FlowKind::Bulk && scenario.lab.traffic == LabTraffic::Iperf3
+}
+
 /// Whether a flow comes to an end of its own.
 pub(crate) fn has_end(scenario: &Scenario, flow: &Flow) -> bool {
     match flow.kind {
-        FlowKind::Bulk => scenario.until.bytes.is_some(),
+        FlowKind::Bulk => scenario.until.bytes.is_some() || is_foreign(scenario, flow),
         FlowKind::Request(Exchange { count, .. }) => count.is_some(),
         FlowKind::Cbr { .. } | FlowKind::Ping { .. } => false,
     }

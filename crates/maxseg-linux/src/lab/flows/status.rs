@@ -27,8 +27,10 @@ struct Inner {
 /// What a flow counted.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Counted {
-    /// Payload delivered, of datagrams and replies.
+    /// Payload delivered: of datagrams, of replies, of what iperf3 sent.
     pub(crate) delivered: u64,
+    /// How long it lasted, where it was not the whole run.
+    pub(crate) lasted: Option<Time>,
     /// Datagrams or echo requests sent.
     pub(crate) sent: u64,
     /// Echo requests answered, and how long that took.
@@ -97,8 +99,8 @@ impl TcpTotals {
 
 /// Bytes sent and not acknowledged.
 pub(crate) fn in_flight(info: &TcpInfo) -> u64 {
-    match (info.bytes_sent, info.bytes_retrans, info.bytes_acked) {
-        (Some(sent), Some(again), Some(acked)) => sent.saturating_sub(again).saturating_sub(acked),
+    match (info.bytes_sent, info.bytes_retrans) {
+        (Some(sent), Some(again)) => sent.saturating_sub(again).saturating_sub(acknowledged(info)),
         _ => u64::from(info.unacked) * u64::from(info.snd_mss),
     }
 }

@@ -90,7 +90,7 @@ impl Cargo for Segment {
 
 /// Packets due within so much of each other leave together where packets follow each other faster: a wake-up for
 /// each would cost more than the packet.
-const QUANTUM: Time = Time::from_nanos(20_000);
+const QUANTUM: Time = Time::from_nanos(60_000);
 
 const fn half(time: Time) -> Time {
     Time::from_nanos(time.as_nanos() / 2)
@@ -161,9 +161,14 @@ impl Running {
         if next == Time::NEVER {
             return None;
         }
-        let then = next.saturating_add(half(self.quantum)).since(self.wakeup);
+        let then = next.saturating_add(self.company()).since(self.wakeup);
         // Never a busy loop: the shortest wait lasts about as long as it takes to wake.
         Some(self.plan.clock.until(then).max(Duration::from_nanos(1)))
+    }
+
+    /// How long the next packet that is due waits for those behind it.
+    fn company(&self) -> Time {
+        if self.line.arrivals() > 1 { self.quantum } else { Time::ZERO }
     }
 
     /// Does what was asked for since the bell rang.
@@ -222,6 +227,10 @@ impl Running {
             }
         }
         // What is due sooner than half a wake-up from now would be later still after one.
+        let in_time = now.saturating_add(half(self.wakeup));
+        if self.line.next_arrival().saturating_add(self.company()) > in_time {
+            return Ok(false);
+        }
         let due = now.saturating_add(half(self.wakeup.max(self.quantum)));
         let mut any = false;
         while self.line.next_arrival() <= due {

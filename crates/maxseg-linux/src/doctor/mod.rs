@@ -1,0 +1,163 @@
+//! Whether a lab can run here: what it needs, whether that is there, and the command that mends it.
+//!
+//! What can be tried is tried, in child processes of their own, as this user: a setting that should
+//! allow something is worth less than the thing done. Nothing is changed by it, but that the kernel may
+//! load a module of its own for what was tried (`tun`, `sch_netem`), as the lab would have it do.
+
+mod host;
+mod namespaces;
+mod programs;
+mod qdiscs;
+mod tcp;
+mod timing;
+mod tun;
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use serde::Serialize;
+use serde_json::Value;
+
+pub use programs::find_program;
+
+/// What was found.
+#[derive(Debug, Clone, Serialize)]
+pub struct Diagnosis {
+    /// Raised when a name changes its meaning or goes.
+    pub schema_version: u32,
+    /// Whether a lab can run: nothing that it cannot do without is missing.
+    pub able: bool,
+    /// All checks, in the order in which to mend them.
+    pub checks: Vec<Check>,
+}
+
+/// One thing that a lab needs, or is better with.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Check {
+    /// A word for it; a contract.
+    pub name: &'static str,
+    /// Whether it is there.
+    pub state: State,
+    /// Whether no lab runs without it.
+    pub required: bool,
+    /// What it is for.
+    pub purpose: &'static str,
+    /// What was found, in words.
+    pub found: String,
+    /// Commands that mend it, in order; none where nothing is amiss or no command helps.
+    pub mend: Vec<String>,
+    /// What was found, in numbers: base units, named in the key.
+    pub values: BTreeMap<&'static str, Value>,
+}
+
+/// Whether something is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// It is there.
+    Ok,
+    /// It is there, but less of it than a lab can use.
+    Limited,
+    /// It is not there, or this user may not use it.
+    Missing,
+}
+
+impl Check {
+    /// Something that is there unless what follows says otherwise.
+    fn new(name: &'static str, purpose: &'static str, found: impl Into<String>) -> Self {
+        Self {
+            name,
+            state: State::Ok,
+            required: false,
+            purpose,
+            found: found.into(),
+            mend: Vec::new(),
+            values: BTreeMap::new(),
+        }
+    }
+
+    fn required(self) -> Self {
+        Self { required: true, ..self }
+    }
+
+    fn state(self, state: State) -> Self {
+        Self { state, ..self }
+    }
+
+    fn mend(self, commands: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { mend: commands.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    fn value(mut self, key: &'static str, value: impl Into<Value>) -> Self {
+        self.values.insert(key, value.into());
+        self
+    }
+}
+
+impl Diagnosis {
+    /// Looks, and tries; a second at most.
+    pub fn here() -> Self {
+        let host = host::Host::read();
+        let (namespaces, way) = namespaces::check(&host);
+        let mut checks = vec![host::kernel(&host), namespaces];
+        checks.push(tun::device(way, &host));
+        checks.push(tun::offload(way));
+        checks.push(tcp::congestion(way));
+        checks.push(tcp::buffers());
+        checks.push(tcp::memory());
+        checks.push(host::cores());
+        checks.push(timing::wake_up());
+        checks.push(timing::clock_source());
+        checks.push(qdiscs::check(way));
+        checks.extend(programs::check());
+        Self::of(checks)
+    }
+
+    fn of(checks: Vec<Check>) -> Self {
+        let lacks = |check: &Check| check.required && check.state == State::Missing;
+        Self { schema_version: 1, able: !checks.iter().any(lacks), checks }
+    }
+}
+
+/// A file's text without the blanks around it; `None` where there is none to read.
+fn text_of(file: &str) -> Option<String> {
+    Some(fs::read_to_string(file).ok()?.trim().to_owned())
+}
+
+/// A kernel setting by its dotted name; `None` where this kernel has no such setting.
+fn sysctl(name: &str) -> Option<String> {
+    text_of(&format!("/proc/sys/{}", name.replace('.', "/")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lab_runs_unless_something_required_is_missing() {
+        let check = |required, state| {
+            let check = Check::new("x", "y", "z").state(state);
+            if required { check.required() } else { check }
+        };
+        let cases = [
+            (vec![], true),
+            (vec![check(false, State::Missing), check(true, State::Limited)], true),
+            (vec![check(true, State::Ok), check(true, State::Missing)], false),
+        ];
+        for (checks, able) in cases {
+            assert_eq!(Diagnosis::of(checks).able, able);
+        }
+    }
+
+    #[test]
+    fn whatever_machine_this_is_a_diagnosis_is_whole() {
+        let diagnosis = Diagnosis::here();
+        let names: Vec<&str> = diagnosis.checks.iter().map(|check| check.name).collect();
+        let once: std::collections::BTreeSet<&str> = names.iter().copied().collect();
+        assert_eq!(once.len(), names.len(), "{names:?}");
+        for check in &diagnosis.checks {
+            assert!(!check.found.is_empty() && !check.purpose.is_empty(), "{check:?}");
+            assert!(check.state != State::Ok || check.mend.is_empty(), "{check:?}");
+        }
+    }
+}

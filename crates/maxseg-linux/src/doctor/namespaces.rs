@@ -1,0 +1,223 @@
+//! Network namespaces, as root or in a user namespace.
+
+use std::io;
+
+use super::host::Host;
+use super::{Check, State, sysctl};
+use crate::sys::probe::{Refusal, Step, attempt};
+
+/// How a network namespace can be had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// As this process stands.
+    Direct,
+    /// In a user namespace of its own.
+    UserNamespace,
+}
+
+impl Way {
+    /// The steps into a network namespace.
+    pub(super) fn steps(self) -> &'static [Step] {
+        match self {
+            Self::Direct => &[Step::NetworkNamespace],
+            Self::UserNamespace => &[Step::UserNamespace, Step::NetworkNamespace],
+        }
+    }
+
+    /// The steps into a network namespace, and more.
+    pub(super) fn and(self, more: &[Step]) -> Vec<Step> {
+        [self.steps(), more].concat()
+    }
+}
+
+const PURPOSE: &str = "every host and router of a lab is a network namespace";
+
+/// Tries both ways; `None` where neither works.
+pub(super) fn check(host: &Host) -> (Check, Option<Way>) {
+    if attempt(Way::Direct.steps()).is_ok() {
+        let found =
+            Check::new("namespaces", PURPOSE, "network namespaces, by this process's own right");
+        return (found.required().value("way", "direct"), Some(Way::Direct));
+    }
+    match attempt(Way::UserNamespace.steps()) {
+        Ok(()) => {
+            let found =
+                Check::new("namespaces", PURPOSE, "network namespaces, in a user namespace");
+            (found.required().value("way", "user-namespace"), Some(Way::UserNamespace))
+        }
+        Err(refusal) => (missing(&refusal, &Settings::read(), host), None),
+    }
+}
+
+/// The settings that forbid namespaces; `None` where this kernel does not have them.
+#[derive(Debug, Default)]
+struct Settings {
+    max_user_namespaces: Option<u64>,
+    max_net_namespaces: Option<u64>,
+    /// Debian's and Arch's.
+    unprivileged_userns_clone: Option<u64>,
+    /// Ubuntu's, from 23.10 on.
+    apparmor_restrict: Option<u64>,
+}
+
+impl Settings {
+    fn read() -> Self {
+        let number = |name| sysctl(name)?.parse().ok();
+        Self {
+            max_user_namespaces: number("user.max_user_namespaces"),
+            max_net_namespaces: number("user.max_net_namespaces"),
+            unprivileged_userns_clone: number("kernel.unprivileged_userns_clone"),
+            apparmor_restrict: number("kernel.apparmor_restrict_unprivileged_userns"),
+        }
+    }
+}
+
+fn missing(refusal: &Refusal, settings: &Settings, host: &Host) -> Check {
+    let (cause, mend) = cause(refusal, settings, host);
+    let what = match refusal.step {
+        Step::UserNamespace => "no user namespace",
+        Step::NetworkNamespace
+        | Step::OpenTun
+        | Step::TunInterface
+        | Step::TunOffload
+        | Step::Congestion(_) => "no network namespace in a user namespace",
+    };
+    let found = format!("{what} ({}): {cause}", words(&refusal.error));
+    Check::new("namespaces", PURPOSE, found).required().state(State::Missing).mend(mend)
+}
+
+/// The commands for a kernel whose limit is zero: the number that distributions set is of this order.
+const LIMIT: &str = "15000";
+
+/// Why, and what mends it. The first setting that forbids it is the cause, whatever the error number:
+/// they differ between kernels.
+fn cause(refusal: &Refusal, settings: &Settings, host: &Host) -> (String, Vec<String>) {
+    let set = |name: &str, value: &str| vec![format!("sudo sysctl -w {name}={value}")];
+    let is = |setting: Option<u64>, value| setting == Some(value);
+    if is(settings.max_user_namespaces, 0) {
+        let name = "user.max_user_namespaces";
+        return (format!("{name} is 0"), set(name, LIMIT));
+    }
+    if is(settings.max_net_namespaces, 0) {
+        let name = "user.max_net_namespaces";
+        return (format!("{name} is 0"), set(name, LIMIT));
+    }
+    if is(settings.unprivileged_userns_clone, 0) && !host.is_root {
+        let name = "kernel.unprivileged_userns_clone";
+        return (format!("{name} is 0"), set(name, "1"));
+    }
+    if let Some(engine) = host.container {
+        let options = "--cap-add SYS_ADMIN --cap-add NET_ADMIN --device /dev/net/tun";
+        let command = match engine {
+            "kubernetes" => {
+                "add SYS_ADMIN and NET_ADMIN to securityContext.capabilities".to_owned()
+            }
+            engine => format!("{engine} run {options} …"),
+        };
+        return (format!("perhaps the {engine} container forbids it"), vec![command]);
+    }
+    if is(settings.apparmor_restrict, 1) {
+        return ("AppArmor keeps it for programs with a profile".to_owned(), apparmor());
+    }
+    match refusal.error.raw_os_error() {
+        Some(libc::ENOSPC) => {
+            ("as many as are allowed exist".to_owned(), set("user.max_net_namespaces", LIMIT))
+        }
+        Some(libc::EINVAL | libc::ENOSYS) => {
+            ("this kernel was built without them".to_owned(), Vec::new())
+        }
+        Some(_) | None => (
+            "perhaps a sandbox around this process forbids it".to_owned(),
+            vec!["sudo maxseg doctor".to_owned()],
+        ),
+    }
+}
+
+/// Ubuntu's two remedies: for every program until the next boot, or a profile for this one alone.
+fn apparmor() -> Vec<String> {
+    let program =
+        std::env::current_exe().map_or("/usr/bin/maxseg".into(), |path| path.display().to_string());
+    vec![
+        "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0".to_owned(),
+        "# or, for this program alone:".to_owned(),
+        format!(
+            "printf '%s\\n' 'abi <abi/4.0>,' \\\n  'profile maxseg {program} \
+             flags=(unconfined) {{ userns, }}' |\n  sudo tee /etc/apparmor.d/maxseg"
+        ),
+        "sudo apparmor_parser -r /etc/apparmor.d/maxseg".to_owned(),
+    ]
+}
+
+/// The system's words without the number.
+pub(super) fn words(error: &io::Error) -> String {
+    error.raw_os_error().map_or_else(
+        || error.to_string(),
+        |number| nix::errno::Errno::from_raw(number).desc().to_owned(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(step: Step, number: i32) -> Refusal {
+        Refusal { step, error: io::Error::from_raw_os_error(number) }
+    }
+
+    #[test]
+    fn every_lock_has_its_key() {
+        let user = || Host::of(false, None);
+        let none = Settings::default;
+        let cases = [
+            // settings, host, error, what the first command must hold
+            (
+                Settings { max_user_namespaces: Some(0), ..none() },
+                user(),
+                libc::ENOSPC,
+                "sysctl -w user.max_user_namespaces=15000",
+            ),
+            (
+                Settings { max_net_namespaces: Some(0), ..none() },
+                user(),
+                libc::ENOSPC,
+                "sysctl -w user.max_net_namespaces=15000",
+            ),
+            (
+                Settings { unprivileged_userns_clone: Some(0), ..none() },
+                user(),
+                libc::EPERM,
+                "sysctl -w kernel.unprivileged_userns_clone=1",
+            ),
+            (
+                Settings { apparmor_restrict: Some(1), ..none() },
+                user(),
+                libc::EACCES,
+                "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
+            ),
+            (none(), Host::of(true, Some("docker")), libc::EPERM, "docker run --cap-add SYS_ADMIN"),
+            (none(), Host::of(true, Some("kubernetes")), libc::EPERM, "securityContext"),
+            (none(), user(), libc::ENOSPC, "user.max_net_namespaces"),
+            (none(), user(), libc::EPERM, "sudo maxseg doctor"),
+        ];
+        for (settings, host, number, command) in cases {
+            let check = missing(&refused(Step::UserNamespace, number), &settings, &host);
+            assert_eq!(check.state, State::Missing);
+            assert!(check.mend[0].contains(command), "{settings:?}: {check:?}");
+        }
+    }
+
+    #[test]
+    fn a_kernel_without_them_has_no_remedy() {
+        let refusal = refused(Step::UserNamespace, libc::EINVAL);
+        let check = missing(&refusal, &Settings::default(), &Host::of(false, None));
+        assert!(check.mend.is_empty() && check.found.contains("built without"), "{check:?}");
+    }
+
+    #[test]
+    fn ubuntu_can_open_itself_to_this_program_alone() {
+        let profile = apparmor().join("\n");
+        for part in ["abi <abi/4.0>,", "userns,", "/etc/apparmor.d/maxseg", "apparmor_parser -r"] {
+            assert!(profile.contains(part), "{part}: {profile}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The kernel's own shapers, for `--lab-backend netem`.
+
+use std::process::{Command, Stdio};
+
+use super::namespaces::Way;
+use super::{Check, State, find_program};
+use crate::sys::probe::behind;
+
+/// What makes a hop of them: a kind and its least arguments.
+const KINDS: [(&str, &[&str]); 2] = [
+    ("netem", &["delay", "1ms"]),
+    ("tbf", &["rate", "10mbit", "burst", "32kb", "latency", "100ms"]),
+];
+
+/// Tries each on the loopback interface of a namespace that ends with `tc`.
+pub(super) fn check(way: Option<Way>) -> Check {
+    let check = Check::new("qdiscs", "`--lab-backend netem`; the lab's own relay needs none", "");
+    let Some(tc) = find_program("tc") else {
+        return Check { found: "there is no tc".to_owned(), ..check }
+            .state(State::Missing)
+            .mend(["sudo apt install iproute2"]);
+    };
+    let Some(way) = way else {
+        let found = "not tried: there is no namespace to try them in".to_owned();
+        return Check { found, ..check }.state(State::Missing);
+    };
+    let takes = |(kind, arguments): &(&str, &[&str])| {
+        let mut command = Command::new(&tc);
+        command.args(["qdisc", "add", "dev", "lo", "root", kind]).args(*arguments);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        behind(&mut command, way.steps()).status().is_ok_and(|status| status.success())
+    };
+    let (have, lack): (Vec<_>, Vec<_>) = KINDS.into_iter().partition(takes);
+    let [have, lack] =
+        [have, lack].map(|kinds| kinds.into_iter().map(|(kind, _)| kind).collect::<Vec<_>>());
+    judged(check, &have, &lack)
+}
+
+fn judged(check: Check, have: &[&str], lack: &[&str]) -> Check {
+    let check = check.value("available", have);
+    if lack.is_empty() {
+        return Check { found: have.join(", "), ..check };
+    }
+    let has =
+        if have.is_empty() { String::new() } else { format!("; {} is there", have.join(", ")) };
+    let found = format!("the kernel has no {}{has}", lack.join(" and no "));
+    let mend = lack.iter().map(|kind| format!("sudo modprobe sch_{kind}"));
+    Check { found, ..check }.state(State::Missing).mend(mend)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_lacks_is_named() {
+        let check = || Check::new("qdiscs", "", "");
+        let lacking = judged(check(), &["tbf"], &["netem"]);
+        assert_eq!(lacking.found, "the kernel has no netem; tbf is there");
+        assert_eq!(
+            (lacking.state, &lacking.mend[..]),
+            (State::Missing, &["sudo modprobe sch_netem".to_owned()][..])
+        );
+        assert_eq!(judged(check(), &["netem", "tbf"], &[]).state, State::Ok);
+    }
+}

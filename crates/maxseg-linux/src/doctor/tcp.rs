@@ -1,0 +1,176 @@
+//! What TCP may use: congestion controls, buffers, memory.
+
+use serde_json::json;
+
+use super::namespaces::Way;
+use super::{Check, State, sysctl};
+use crate::sys::probe::{Step, attempt, page_bytes};
+
+/// What scenarios ask for most; `bbr` for links with loss.
+const WANTED: [&str; 3] = ["reno", "cubic", "bbr"];
+
+/// Which congestion controls a lab's sockets can have.
+pub(super) fn congestion(way: Option<Way>) -> Check {
+    let names = |setting| words_of(sysctl(setting).as_deref());
+    let available = names("net.ipv4.tcp_available_congestion_control");
+    let allowed = names("net.ipv4.tcp_allowed_congestion_control");
+    // Names that are not loaded are not tried: that would load them.
+    let settable = |name: &&String| {
+        let step = Step::Congestion((*name).into());
+        let steps = way.map_or(vec![step.clone()], |way| way.and(&[step]));
+        attempt(&steps).is_ok()
+    };
+    let usable = available.iter().filter(settable).cloned().collect();
+    judged(&Controls { available, allowed, usable })
+}
+
+struct Controls {
+    /// Those that the kernel has loaded.
+    available: Vec<String>,
+    /// Those that need no privilege.
+    allowed: Vec<String>,
+    /// Those that a socket took.
+    usable: Vec<String>,
+}
+
+fn judged(controls: &Controls) -> Check {
+    let Controls { available, allowed, usable } = controls;
+    let check = Check::new(
+        "congestion",
+        "the congestion controls that a scenario can name",
+        if usable.is_empty() { "none".to_owned() } else { usable.join(", ") },
+    )
+    .value("available", json!(available))
+    .value("allowed", json!(allowed))
+    .value("usable", json!(usable));
+    let lacking: Vec<&str> =
+        WANTED.into_iter().filter(|name| !usable.iter().any(|usable| usable == name)).collect();
+    if lacking.is_empty() {
+        return check;
+    }
+    let unloaded = lacking.iter().filter(|name| !available.iter().any(|have| have == *name));
+    let mut mend: Vec<String> = unloaded.map(|name| format!("sudo modprobe tcp_{name}")).collect();
+    if lacking.iter().any(|name| available.iter().any(|have| have == name)) {
+        let wanted: Vec<&str> =
+            allowed.iter().map(String::as_str).chain(lacking.iter().copied()).collect();
+        let list = wanted.join(" ");
+        mend.push(format!("sudo sysctl -w net.ipv4.tcp_allowed_congestion_control='{list}'"));
+    }
+    let found = format!("{}; not {}", check.found, lacking.join(", "));
+    Check { found, ..check }.state(State::Limited).mend(mend)
+}
+
+/// A window for 10 Gbit/s over 20 ms is 25 MB; a receive buffer holds twice the window
+/// (`tcp_adv_win_scale`), and 64 MiB is the next power of two.
+const BUFFER: u64 = 64 << 20;
+
+/// How large a buffer a socket may ask for.
+pub(super) fn buffers() -> Check {
+    let limit = |name| sysctl(name)?.parse().ok();
+    buffers_of(limit("net.core.rmem_max"), limit("net.core.wmem_max"))
+}
+
+fn buffers_of(receive: Option<u64>, send: Option<u64>) -> Check {
+    let check = Check::new(
+        "buffers",
+        "windows that a scenario sets, by SO_RCVBUF and SO_SNDBUF; 10 Gbit/s over 20 ms takes 64 MiB",
+        format!("receive up to {}, send up to {}", size(receive), size(send)),
+    )
+    .value("rmem_max_bytes", receive)
+    .value("wmem_max_bytes", send);
+    let limits = [("net.core.rmem_max", receive), ("net.core.wmem_max", send)];
+    let small = limits.into_iter().filter(|(_, limit)| limit.is_some_and(|limit| limit < BUFFER));
+    let mend: Vec<String> =
+        small.map(|(name, _)| format!("sudo sysctl -w {name}={BUFFER}")).collect();
+    let state = if mend.is_empty() { State::Ok } else { State::Limited };
+    check.state(state).mend(mend)
+}
+
+/// All sockets' memory: below the second number of `tcp_mem` the kernel leaves windows alone.
+pub(super) fn memory() -> Check {
+    memory_of(sysctl("net.ipv4.tcp_mem").as_deref(), page_bytes())
+}
+
+fn memory_of(tcp_mem: Option<&str>, page_bytes: u64) -> Check {
+    let pages = words_of(tcp_mem).get(1).and_then(|pages| pages.parse::<u64>().ok());
+    let pressure = pages.map(|pages| pages.saturating_mul(page_bytes));
+    let check = Check::new(
+        "tcp-memory",
+        "what all connections may hold together before the kernel shrinks their windows",
+        format!("{} before the kernel shrinks windows", size(pressure)),
+    )
+    .value("pressure_bytes", pressure);
+    // One flow with the largest buffers at both ends.
+    let enough = 2 * BUFFER;
+    if pressure.is_none_or(|pressure| pressure >= enough) {
+        return check;
+    }
+    let [low, middle, high] =
+        [enough * 3 / 4, enough, enough * 3 / 2].map(|bytes| bytes / page_bytes.max(1));
+    let command = format!("sudo sysctl -w net.ipv4.tcp_mem='{low} {middle} {high}'");
+    check.state(State::Limited).mend([command])
+}
+
+fn words_of(text: Option<&str>) -> Vec<String> {
+    text.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
+}
+
+/// With the largest binary unit of which there is one.
+fn size(bytes: Option<u64>) -> String {
+    const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let Some(bytes) = bytes else { return "an unknown size".to_owned() };
+    match UNITS.into_iter().find(|(unit, _)| bytes >= *unit) {
+        Some((unit, name)) => format!("{} {name}", bytes / unit),
+        None => format!("{bytes} B"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_congestion_control_is_loaded_or_allowed_or_neither() {
+        let list = |text| words_of(Some(text));
+        let all = Controls {
+            available: list("reno cubic bbr"),
+            allowed: list("reno"),
+            usable: list("reno cubic bbr"),
+        };
+        assert_eq!((judged(&all).state, judged(&all).mend), (State::Ok, vec![]));
+        let some =
+            Controls { available: list("reno cubic"), allowed: list("reno"), usable: list("reno") };
+        let check = judged(&some);
+        assert_eq!(check.found, "reno; not cubic, bbr");
+        let commands = [
+            "sudo modprobe tcp_bbr",
+            "sudo sysctl -w net.ipv4.tcp_allowed_congestion_control='reno cubic bbr'",
+        ];
+        assert_eq!(
+            (check.state, &check.mend[..]),
+            (State::Limited, &commands.map(str::to_owned)[..])
+        );
+    }
+
+    #[test]
+    fn small_buffers_are_named() {
+        let check = buffers_of(Some(212_992), Some(64 << 20));
+        assert_eq!(check.found, "receive up to 208 KiB, send up to 64 MiB");
+        assert_eq!(check.mend, ["sudo sysctl -w net.core.rmem_max=67108864"]);
+        assert_eq!(buffers_of(None, None).state, State::Ok);
+    }
+
+    #[test]
+    fn memory_is_counted_in_pages() {
+        let plenty = memory_of(Some("287898\t383867\t575796"), 4096);
+        assert_eq!(
+            (plenty.state, plenty.found.as_str()),
+            (State::Ok, "1 GiB before the kernel shrinks windows")
+        );
+        let little = memory_of(Some("3000 4000 6000"), 4096);
+        assert_eq!(little.mend, ["sudo sysctl -w net.ipv4.tcp_mem='24576 32768 49152'"]);
+        for odd in [None, Some(""), Some("1 x 3")] {
+            assert_eq!(memory_of(odd, 4096).state, State::Ok);
+        }
+    }
+}

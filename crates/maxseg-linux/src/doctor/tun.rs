@@ -1,0 +1,109 @@
+//! TUN, through which the lab's relay gets at packets.
+
+use std::path::Path;
+
+use super::host::Host;
+use super::namespaces::{Way, words};
+use super::{Check, State};
+use crate::sys::probe::{Refusal, Step, attempt};
+
+const DEVICE: &str = "/dev/net/tun";
+const PURPOSE: &str = "the relay that shapes, drops and delays takes every packet from it";
+
+/// Whether the device can be opened and gives an interface.
+pub(super) fn device(way: Option<Way>, host: &Host) -> Check {
+    // Where there is no namespace to make an interface in, the device can still be opened.
+    let steps =
+        way.map_or(vec![Step::OpenTun], |way| way.and(&[Step::OpenTun, Step::TunInterface]));
+    let check = Check::new("tun", PURPOSE, "").required();
+    match attempt(&steps) {
+        Ok(()) if way.is_some() => Check { found: format!("{DEVICE} gives an interface"), ..check },
+        Ok(()) => Check { found: format!("{DEVICE} opens; no interface was tried"), ..check },
+        Err(refusal) => {
+            let (cause, mend) = cause(&refusal, Path::new(DEVICE).exists(), host);
+            let found = format!("{cause} ({})", words(&refusal.error));
+            Check { found, ..check }.state(State::Missing).mend(mend)
+        }
+    }
+}
+
+fn cause(refusal: &Refusal, exists: bool, host: &Host) -> (String, Vec<String>) {
+    let number = refusal.error.raw_os_error();
+    let command = |text: &str| vec![text.to_owned()];
+    match (&refusal.step, number) {
+        (Step::OpenTun, _) if !exists => match host.container {
+            Some(engine @ ("docker" | "podman")) => (
+                format!("{DEVICE} is not in this container"),
+                vec![format!("{engine} run --device {DEVICE} …")],
+            ),
+            Some(_) | None => (
+                format!("there is no {DEVICE}"),
+                vec![
+                    "sudo modprobe tun".to_owned(),
+                    format!("sudo mkdir -p /dev/net && sudo mknod {DEVICE} c 10 200"),
+                    format!("sudo chmod 0666 {DEVICE}"),
+                ],
+            ),
+        },
+        (Step::OpenTun, Some(libc::EACCES)) => {
+            (format!("this user may not open {DEVICE}"), vec![format!("sudo chmod 0666 {DEVICE}")])
+        }
+        (Step::OpenTun, Some(libc::EPERM)) => (
+            format!("the container keeps {DEVICE} shut"),
+            vec![format!("{} run --device {DEVICE} …", host.container.unwrap_or("docker"))],
+        ),
+        (Step::OpenTun, _) => {
+            (format!("{DEVICE} has no driver behind it"), command("sudo modprobe tun"))
+        }
+        _ => ("the kernel gives no TUN interface".to_owned(), command("sudo modprobe tun")),
+    }
+}
+
+/// Whether the kernel leaves segmentation to the relay.
+pub(super) fn offload(way: Option<Way>) -> Check {
+    let check = Check::new(
+        "tun-offload",
+        "super-packets of up to 64 KiB through the relay: 3 to 7 times the rate of single packets",
+        "checksums and TCP segmentation, IPv4 and IPv6",
+    )
+    .required();
+    let Some(way) = way else {
+        let found = "not tried: there is no namespace to try it in".to_owned();
+        return Check { found, ..check }.state(State::Missing);
+    };
+    match attempt(&way.and(&[Step::OpenTun, Step::TunInterface, Step::TunOffload])) {
+        Ok(()) => check,
+        Err(Refusal { step: Step::TunOffload, error }) => {
+            let found = format!("this kernel's TUN has none ({})", words(&error));
+            Check { found, ..check }.state(State::Missing)
+        }
+        Err(_) => {
+            let found = "not tried: there is no TUN interface".to_owned();
+            Check { found, ..check }.state(State::Missing)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn each_way_of_having_no_device_has_its_command() {
+        let cases = [
+            (libc::ENOENT, false, None, "modprobe tun"),
+            (libc::ENOENT, false, Some("podman"), "podman run --device /dev/net/tun"),
+            (libc::EACCES, true, None, "chmod 0666 /dev/net/tun"),
+            (libc::EPERM, true, Some("docker"), "docker run --device /dev/net/tun"),
+            (libc::ENODEV, true, None, "modprobe tun"),
+        ];
+        for (number, exists, container, command) in cases {
+            let error = io::Error::from_raw_os_error(number);
+            let refusal = Refusal { step: Step::OpenTun, error };
+            let (cause, mend) = cause(&refusal, exists, &Host::of(false, container));
+            assert!(mend[0].contains(command), "{cause}: {mend:?}");
+        }
+    }
+}

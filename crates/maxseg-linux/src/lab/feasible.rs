@@ -1,0 +1,152 @@
+//! What can be said before a run: whether this kernel and this machine can do it.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Mutex, PoisonError};
+
+use maxseg_core::engine::{Caveat, Unwatched};
+use maxseg_core::errors::Schedule;
+use maxseg_core::framing::IpVersion;
+use maxseg_core::path::{HopSpec, LinkSpec, QueueLimit};
+use maxseg_core::scenario::{End, Flow, FlowKind, HopRange, LabOptions, Scenario, Until};
+use maxseg_core::settings::WindowSize;
+use maxseg_core::units::{BitsPerSec, Bytes, Time};
+use socket2::{Domain, Protocol, Socket, Type};
+
+use super::failure::LabError;
+use super::flows::{congestion_of, iperf3_version, is_foreign};
+use super::network::Network;
+use super::run;
+use crate::sys::NetNs;
+
+/// Refuses what cannot be run here. Gives what to know otherwise.
+///
+/// # Errors
+/// The reason.
+pub(super) fn check(scenario: &Scenario) -> Result<Option<Caveat>, LabError> {
+    mtus(scenario)?;
+    if scenario.flows.iter().any(|flow| is_foreign(scenario, flow)) {
+        iperf3_version().map_err(|error| LabError::Beyond {
+            what: error.to_string(),
+            hint: "apt-get install iperf3, or leave out --traffic iperf3".to_owned(),
+        })?;
+    }
+    congestion(scenario)?;
+    capacity(scenario)
+}
+
+/// RFC 8200 §5.
+const LEAST_OF_IPV6: u64 = 1280;
+
+fn mtus(scenario: &Scenario) -> Result<(), LabError> {
+    let links = || scenario.path.hops.iter().flat_map(|hop| hop.links());
+    match links().find(|link| link.mtu.bytes().get() < LEAST_OF_IPV6) {
+        Some(link) if scenario.ip == IpVersion::V6 => Err(LabError::Beyond {
+            what: format!("an MTU of {} is below the {LEAST_OF_IPV6} of every IPv6 link", link.mtu),
+            hint: "raise hop.*.mtu, or use ip = 4".to_owned(),
+        }),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Whether the kernel has the congestion controls that are asked for.
+fn congestion(scenario: &Scenario) -> Result<(), LabError> {
+    if !scenario.flows.iter().any(|flow| flow.kind.is_tcp()) {
+        return Ok(());
+    }
+    let namespace = NetNs::new().map_err(LabError::Namespace)?;
+    for settings in [&scenario.sender, &scenario.receiver] {
+        let name = congestion_of(settings);
+        let tried: io::Result<()> = namespace.run(|| {
+            let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+            socket.set_tcp_congestion(name.as_bytes())
+        });
+        tried.map_err(|error| LabError::Congestion { name: name.to_owned(), error })?;
+    }
+    Ok(())
+}
+
+/// Every machine that runs Linux today carries this.
+const EASY: u64 = 1_000_000_000;
+/// Above this share of what was measured a run may not keep up; what it proves is judged after it.
+const COMFORTABLE: f64 = 0.9;
+/// Above it, it cannot.
+const HOPELESS: f64 = 2.0;
+
+/// Whether the machine carries what the path's slowest link lets through.
+fn capacity(scenario: &Scenario) -> Result<Option<Caveat>, LabError> {
+    let asked = scenario.bottleneck_rate().get();
+    if asked <= EASY || !scenario.flows.iter().any(|flow| flow.kind == FlowKind::Bulk) {
+        return Ok(None);
+    }
+    let mtu = scenario.path.smallest_mtu().bytes().get();
+    let carried = carried(scenario, mtu)?;
+    let words = format!(
+        "this machine carries about {:.1} Gbit/s over {} at an MTU of {mtu}, and {:.1} are asked for",
+        carried / 1e9,
+        match scenario.path.hops.len() {
+            1 => "one hop".to_owned(),
+            hops => format!("{hops} hops"),
+        },
+        asked as f64 / 1e9
+    );
+    if asked as f64 > carried * HOPELESS {
+        let hint = "lower hop.*.rate, raise the MTU, or use --engine sim".to_owned();
+        return Err(LabError::Beyond { what: words, hint });
+    }
+    Ok((asked as f64 > carried * COMFORTABLE).then(|| Caveat::new("capacity", words)))
+}
+
+/// How long the calibration lasts.
+const CALIBRATION: Time = Time::from_millis(250);
+/// Faster than any machine.
+const ANY: u64 = 400_000_000_000;
+
+/// The rate of one connection over such a path if its links let everything through, in bits per second;
+/// measured once for each number of hops and MTU.
+fn carried(scenario: &Scenario, mtu: u64) -> Result<f64, LabError> {
+    static KNOWN: Mutex<BTreeMap<(usize, u64), f64>> = Mutex::new(BTreeMap::new());
+    let key = (scenario.path.hops.len(), mtu);
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(rate) = known().get(&key) {
+        return Ok(*rate);
+    }
+    let wide_open = wide_open(scenario);
+    let network = Network::build(&wide_open)?;
+    let ran = run::run(&wide_open, &network, &mut Unwatched)?;
+    let bits = ran.flows.iter().map(|flow| flow.tcp.acknowledged).sum::<u64>() as f64 * 8.0;
+    let rate = bits / ran.elapsed.as_secs_f64();
+    known().insert(key, rate);
+    Ok(rate)
+}
+
+/// The same hosts and MTUs with links that neither wait nor lose.
+fn wide_open(scenario: &Scenario) -> Scenario {
+    let mut wide = scenario.clone();
+    let rate = BitsPerSec::new(ANY).unwrap_or(scenario.bottleneck_rate());
+    let open = |link: &LinkSpec| LinkSpec {
+        mtu: link.mtu,
+        queue: QueueLimit::Packets(1_000_000),
+        errors: Schedule::default(),
+        ..LinkSpec::plain(rate, Time::ZERO)
+    };
+    let hop = |hop: &HopSpec| HopSpec {
+        name: hop.name.clone(),
+        forward: open(&hop.forward),
+        reverse: open(&hop.reverse),
+    };
+    wide.path.hops = scenario.path.hops.iter().map(hop).collect();
+    wide.receiver.window = WindowSize::Bytes(Bytes::new(4 << 20));
+    wide.receiver.read_rate = None;
+    wide.sender.send_buffer = None;
+    wide.flows = vec![Flow {
+        kind: FlowKind::Bulk,
+        from: End::Sender,
+        hops: HopRange::all(&wide.path),
+        start: Time::ZERO,
+        stop: Time::NEVER,
+    }];
+    wide.until = Until { time: CALIBRATION, bytes: None };
+    wide.lab = LabOptions::default();
+    wide
+}

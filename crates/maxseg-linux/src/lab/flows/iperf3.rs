@@ -1,0 +1,188 @@
+//! A bulk flow by the iperf3 that is installed.
+
+use std::io;
+use std::process::{Child, Command, Stdio};
+use std::thread::Scope;
+use std::time::Duration;
+
+use maxseg_core::scenario::Flow;
+use maxseg_core::units::Time;
+
+use super::Ground;
+use super::open::{port, settings_of};
+use super::status::{Counted, Status};
+use crate::lab::flows::congestion_of;
+use crate::lab::iperf3::{Amount, Bulk, Report, Version, VersionError, version_of};
+use crate::lab::topology::host_at;
+use crate::sys::{dies_with_parent, in_namespace, run_to_end};
+
+/// A bulk flow whose iperf3 server listens.
+pub(crate) struct Iperf3<'a> {
+    ground: &'a Ground<'a>,
+    flow: &'a Flow,
+    index: usize,
+    version: Version,
+    bulk: Bulk,
+    /// Lives as long as the flow does.
+    _server: Server,
+}
+
+/// Killed when it is no longer wanted.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended already: then there is nothing to kill.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// What is run; it must be on the path.
+const PROGRAM: &str = "iperf3";
+
+/// The iperf3 that is installed.
+///
+/// # Errors
+/// There is none, or it is too old.
+pub(crate) fn version() -> Result<Version, VersionError> {
+    version_of(&mut Command::new(PROGRAM))
+}
+
+impl<'a> Iperf3<'a> {
+    pub(super) fn prepare(
+        ground: &'a Ground<'a>,
+        index: usize,
+        flow: &'a Flow,
+    ) -> io::Result<Self> {
+        let version = version().map_err(io::Error::other)?;
+        let bulk = asked(ground, index, flow);
+        let (host, _) = host_at(ground.scenario, flow, flow.from.other());
+        let mut command = Command::new(PROGRAM);
+        command
+            .args(bulk.server())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        in_namespace(&mut command, &ground.hosts[host].namespace)?;
+        dies_with_parent(&mut command);
+        let server = Server(command.spawn()?);
+        wait_for_listener(ground, host, bulk.port)?;
+        Ok(Self { ground, flow, index, version, bulk, _server: server })
+    }
+
+    pub(super) fn start<'scope>(self, scope: &'scope Scope<'scope, '_>, status: &'scope Status)
+    where
+        'a: 'scope,
+    {
+        scope.spawn(move || {
+            if !self.ground.wait_until(self.flow.start) {
+                return;
+            }
+            match self.run() {
+                Ok(Some(report)) => {
+                    status.count(|counted| note(counted, &report));
+                    status.finished(self.ground.clock.now());
+                }
+                Ok(None) => {}
+                Err(error) => status.failed(error),
+            }
+        });
+    }
+
+    /// The client's report; `None` where the run was over before.
+    fn run(&self) -> io::Result<Option<Report>> {
+        let (host, _) = host_at(self.ground.scenario, self.flow, self.flow.from);
+        let mut command = Command::new(PROGRAM);
+        command.args(self.bulk.client(self.version).map_err(io::Error::other)?);
+        in_namespace(&mut command, &self.ground.hosts[host].namespace)?;
+        let output = run_to_end(command, self.ground.stop)?;
+        if self.ground.is_over() {
+            return Ok(None);
+        }
+        let report = Report::parse(&String::from_utf8_lossy(&output.stdout)).map_err(|_| {
+            let said = String::from_utf8_lossy(&output.stderr);
+            io::Error::other(format!("{PROGRAM} gave no report: {}", said.trim()))
+        })?;
+        match &report.error {
+            Some(error) => {
+                Err(io::Error::other(format!("{PROGRAM} on port {}: {error}", port(self.index))))
+            }
+            None => Ok(Some(report)),
+        }
+    }
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{PROGRAM}, process {}", self.0.id())
+    }
+}
+
+/// What iperf3 is to do.
+fn asked(ground: &Ground<'_>, index: usize, flow: &Flow) -> Bulk {
+    let scenario = ground.scenario;
+    let settings = settings_of(ground, flow.from);
+    let nanos = scenario.until.time.since(flow.start).as_nanos();
+    Bulk {
+        server: host_at(scenario, flow, flow.from.other()).1,
+        port: port(index),
+        bind: Some(host_at(scenario, flow, flow.from).1),
+        amount: match scenario.until.bytes {
+            Some(bytes) => Amount::Bytes(bytes.get()),
+            None => Amount::Time(Duration::from_nanos(nanos)),
+        },
+        streams: 1,
+        mss: settings.mss.map(|mss| u32::try_from(mss.bytes().get()).unwrap_or(u32::MAX)),
+        // Windows are the hosts': sysctls and route metrics.
+        buffer_bytes: None,
+        congestion: Some(congestion_of(settings).to_owned()),
+        interval: Duration::from_millis(500),
+        connect_timeout: Duration::from_secs(30),
+    }
+}
+
+/// Waits until somebody listens on `port` of a host.
+fn wait_for_listener(ground: &Ground<'_>, host: usize, port: u16) -> io::Result<()> {
+    /// A server that takes longer has not started.
+    const LONGEST: Time = Time::from_secs(10);
+    const LOOK: Duration = Duration::from_millis(5);
+    let begun = std::time::Instant::now();
+    while begun.elapsed() < Duration::from_nanos(LONGEST.as_nanos()) {
+        let listens = ground.hosts[host].namespace.run(|| {
+            let tables = ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"];
+            Ok(tables.iter().any(|table| {
+                std::fs::read_to_string(table)
+                    .is_ok_and(|text| text.lines().any(|line| is_listener(line, port)))
+            }))
+        })?;
+        if listens {
+            return Ok(());
+        }
+        std::thread::sleep(LOOK);
+    }
+    Err(io::Error::other(format!("{PROGRAM} does not listen on port {port}")))
+}
+
+/// `sl local_address rem_address st …`; `0A` is the state of a listener (include/net/tcp_states.h).
+fn is_listener(line: &str, port: u16) -> bool {
+    let mut words = line.split_whitespace().skip(1);
+    let (local, _, state) = (words.next(), words.next(), words.next());
+    local.is_some_and(|local| local.ends_with(&format!(":{port:04X}"))) && state == Some("0A")
+}
+
+fn note(counted: &mut Counted, report: &Report) {
+    let received = report.received.as_ref().or(report.sent.as_ref());
+    counted.delivered = received.and_then(|sum| sum.bytes).unwrap_or(0);
+    counted.lasted = received.and_then(|sum| sum.end_s).map(Time::from_secs_f64);
+    counted.tcp.retransmitted_packets =
+        report.sent.as_ref().and_then(|sum| sum.retransmits).unwrap_or(0);
+    let least = report.streams.iter().filter_map(|stream| stream.min_rtt).min();
+    counted.tcp.rtt_min = least.map(|least| Time::from_secs_f64(least.as_secs_f64()));
+    for sample in report.intervals.iter().flat_map(|interval| &interval.streams) {
+        if let Some(rtt) = sample.rtt {
+            counted.tcp.samples += 1;
+            counted.tcp.rtt_sum += rtt.as_secs_f64();
+        }
+    }
+}

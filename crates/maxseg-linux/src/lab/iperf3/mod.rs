@@ -1,0 +1,13 @@
+//! iperf3, the user's own: which version it is, how it is asked for a bulk flow, what it reports.
+//!
+//! ```text
+//! Bulk → client and server arguments → (the lab runs both) → what the client prints → Report
+//! ```
+
+mod bulk;
+mod report;
+mod version;
+
+pub use bulk::{Amount, Bulk, Unaskable};
+pub use report::{Cpu, Interval, NoReport, Report, Sample, StreamEnd, Sum};
+pub use version::{OLDEST, Version, VersionError, version_of};

@@ -1,0 +1,121 @@
+//! Which iperf3 there is.
+
+use std::fmt;
+use std::io;
+use std::process::{Command, Stdio};
+
+use thiserror::Error;
+
+/// A version of iperf3. Its numbers are whole: 3.12 is newer than 3.9.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version {
+    /// 3.
+    pub major: u32,
+    /// 12 in `3.12`.
+    pub minor: u32,
+    /// 3 in `3.1.3`; zero where there is none.
+    pub patch: u32,
+}
+
+/// The first version whose JSON has what is read here, and which knows `--congestion`.
+pub const OLDEST: Version = Version { major: 3, minor: 1, patch: 0 };
+
+/// Why there is no iperf3 to use.
+#[derive(Debug, Error)]
+pub enum VersionError {
+    /// It could not be started.
+    #[error("iperf3 cannot be run: {0}")]
+    NotRun(#[from] io::Error),
+    /// It says something else than its version.
+    #[error("this is no iperf3: it says `{0}`")]
+    Another(String),
+    /// It is older than [`OLDEST`].
+    #[error("this is iperf3 {0}; {OLDEST} or later is needed")]
+    TooOld(Version),
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)?;
+        if self.patch > 0 { write!(f, ".{}", self.patch) } else { Ok(()) }
+    }
+}
+
+/// Asks the program that `command` names for its version.
+///
+/// # Errors
+/// It does not run, is another program, or is too old.
+pub fn version_of(command: &mut Command) -> Result<Version, VersionError> {
+    let output = command.arg("--version").stdin(Stdio::null()).output()?;
+    Version::accepted(&String::from_utf8_lossy(&output.stdout))
+}
+
+impl Version {
+    /// The version in what `iperf3 --version` prints.
+    fn accepted(text: &str) -> Result<Self, VersionError> {
+        let first = text.lines().next().unwrap_or_default();
+        let Some(version) = Self::parse(first) else {
+            return Err(VersionError::Another(first.chars().take(60).collect()));
+        };
+        if version < OLDEST { Err(VersionError::TooOld(version)) } else { Ok(version) }
+    }
+
+    /// `iperf 3.12 (cJSON 1.7.15)`. What follows a number, as in `3.17.1+` and `3.1b3`, is passed over;
+    /// iperf 2 says `iperf version 2.1.8`.
+    fn parse(line: &str) -> Option<Self> {
+        let version = line.strip_prefix("iperf ")?.split_whitespace().next()?;
+        let mut numbers = version.split('.').map(|part| {
+            let end = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
+            part.get(..end)?.parse().ok()
+        });
+        let (major, minor) = (numbers.next()??, numbers.next()??);
+        let patch = numbers.next().flatten().unwrap_or(0);
+        (major == OLDEST.major).then_some(Self { major, minor, patch })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn versions_as_they_are_printed() {
+        let cases = [
+            ("iperf 3.12 (cJSON 1.7.15)\nLinux host …", "3.12"),
+            ("iperf 3.1.3\n", "3.1.3"),
+            ("iperf 3.17.1+ (cJSON 1.7.15)", "3.17.1"),
+            ("iperf 3.0.7", "this is iperf3 3.0.7; 3.1 or later is needed"),
+            (
+                "iperf version 2.1.8 (12 August 2022) pthreads",
+                "this is no iperf3: it says `iperf version 2.1.8 (12 August 2022) pthreads`",
+            ),
+            ("iperf 4.0", "this is no iperf3: it says `iperf 4.0`"),
+            ("iperf 3", "this is no iperf3: it says `iperf 3`"),
+            ("", "this is no iperf3: it says ``"),
+        ];
+        for (text, want) in cases {
+            let said = match Version::accepted(text) {
+                Ok(version) => version.to_string(),
+                Err(error) => error.to_string(),
+            };
+            assert_eq!(said, want);
+        }
+        let newer = |a, b| Version::accepted(a).unwrap() > Version::accepted(b).unwrap();
+        assert!(newer("iperf 3.12", "iperf 3.9"));
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_an_error() {
+        let error = version_of(&mut Command::new("/no/such/iperf3")).unwrap_err();
+        assert!(matches!(error, VersionError::NotRun(_)), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_answer_is_judged(text: String, number in "iperf [0-9.+a-z]{0,30}") {
+            let _ = (Version::accepted(&text), Version::accepted(&number));
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! The kernel's own link: `tc` commands that make netem and tbf do what a [`LinkSpec`] says.
+//!
+//! The parts of a link come in this order: queue, wire, errors, delay. Within one interface no tree of
+//! qdiscs has it so: a packet enters at the root, and netem's time begins when the packet enters netem,
+//! so its delay and its losses come before what shapes, whether netem is the parent or the child. As the
+//! child it also takes the place of tbf's queue, and its `limit` (1000 packets unless given) then counts
+//! what waits together with what is under way. So a link takes two interfaces ([`Place::Apart`]): the
+//! first has queue and rate, the next one errors, delay, jitter, overtaking and copies. On one interface
+//! ([`Place::Together`]) netem stands before the wire, and [`Shortfall::NetemBeforeWire`] says so.
+//!
+//! The rate is netem's own (`rate`) where the queue is a plain one counted in packets: a packet leaves
+//! when its last bit would, on a clock that lateness does not push back, and `limit` counts what waits
+//! and what is on the wire, nothing else. tbf has a bucket: after a pause it lets a packet pass in no time,
+//! which on a slow line is off by a packet's whole airtime, and with a bucket of one packet it loses tokens
+//! whenever a timer is late. But it has what netem's rate has not: queues in bytes, a bucket where the link
+//! is said to have one, and a child that sees the queue (`codel`, `red`). So it serves these.
+//!
+//! Neither may stand on the interface of the host that sends: TCP takes a drop there for congestion of its
+//! own host, loses nothing, and small queues (`tcp_limit_output_bytes`) keep the queue empty. See
+//! `docs/lab-netem.md`.
+//!
+//! Sources: `net/sched/sch_netem.c`, `sch_tbf.c`, `sch_api.c` (`__qdisc_calculate_pkt_len`) of Linux;
+//! `tc/q_netem.c`, `q_tbf.c`, `q_red.c`, `tc_core.c` of iproute2; tc-netem(8), tc-tbf(8), tc-stab(8).
+
+mod command;
+mod detect;
+mod fault;
+mod qdisc;
+mod red;
+mod shortfall;
+mod size_table;
+mod stages;
+
+pub use command::{Command, Reply};
+pub use detect::{Netem, Unavailable, detect};
+pub use fault::Fault;
+pub use qdisc::{Chain, Kind, Loss, NetemParameters, Parent, Qdisc, RedParameters, clear};
+pub use shortfall::Shortfall;
+pub use size_table::SizeTable;
+
+use maxseg_core::path::LinkSpec;
+use maxseg_core::units::Time;
+
+/// Where the qdiscs of one direction of a hop go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// On two interfaces that a packet leaves by, one after the other: as the link is.
+    Apart {
+        /// The first: queue and rate.
+        wire: String,
+        /// The next: errors, delay, jitter, overtaking, copies.
+        pipe: String,
+    },
+    /// On one interface, netem first.
+    Together {
+        /// Its name.
+        device: String,
+    },
+}
+
+/// What to know beside the link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Seeds netem's chance, where [`Netem::seeds`] says that it can be.
+    pub seed: Option<u64>,
+    /// Whether super-packets stay whole: losses then take them as one.
+    pub as_netem: bool,
+    /// How late a timer may be: tbf's bucket holds what the rate carries in that time.
+    pub tick: Time,
+    /// What the kernel counts of a packet before its IP header: 14 on Ethernet and veth, 0 on TUN.
+    pub device_header: u32,
+}
+
+impl Default for Options {
+    /// No seed, packets of the wire, veth; timers late by no more than 1 ms.
+    fn default() -> Self {
+        Self { seed: None, as_netem: false, tick: Time::from_millis(1), device_header: 14 }
+    }
+}
+
+/// The qdiscs of one direction of a hop, and what they leave out of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// In the order in which they are added.
+    pub qdiscs: Vec<Qdisc>,
+    /// What tc cannot do, or does otherwise.
+    pub shortfalls: Vec<Shortfall>,
+}
+
+impl Plan {
+    /// What netem and tbf can do of `link`, at `place`. Whatever the link, there is a plan: what they
+    /// cannot do is left out and listed.
+    pub fn of(link: &LinkSpec, place: &Place, options: &Options) -> Self {
+        stages::plan(link, place, options)
+    }
+
+    /// The commands that set it up, on interfaces without a qdisc of their own.
+    pub fn add(&self) -> Vec<Command> {
+        self.qdiscs.iter().map(Qdisc::add).collect()
+    }
+
+    /// The commands that bring what was set up before to this plan, packets and all; `None` where its
+    /// qdiscs are of other kinds or stand elsewhere, so that they must be cleared and added.
+    pub fn change_from(&self, before: &Self) -> Option<Vec<Command>> {
+        let same = |(new, old): (&Qdisc, &Qdisc)| {
+            (&new.device, new.parent, new.handle, new.kind.word())
+                == (&old.device, old.parent, old.handle, old.kind.word())
+        };
+        let all = self.qdiscs.len() == before.qdiscs.len()
+            && self.qdiscs.iter().zip(&before.qdiscs).all(same);
+        all.then(|| self.qdiscs.iter().map(Qdisc::change).collect())
+    }
+}
+
+/// What the interface of a host that sends needs first: segmentation offloads off, so that only packets of
+/// the wire come to netem. With `as_netem`, nothing: super-packets are wanted.
+///
+/// It must be the sending host's: netem sees what the host hands down, and `tso off` on the interface that
+/// drops splits packets only behind its qdisc (`validate_xmit_skb` comes after dequeue).
+pub fn source_offloads(device: &str, as_netem: bool) -> Option<Command> {
+    let off = ["-K", device, "tso", "off", "gso", "off", "gro", "off"];
+    (!as_netem).then(|| Command::new("ethtool", off))
+}
+
+#[cfg(test)]
+mod tests;

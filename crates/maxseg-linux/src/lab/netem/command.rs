@@ -1,0 +1,81 @@
+//! A command as an argument vector: printed for people, run without a shell.
+
+use std::fmt;
+use std::io;
+
+/// A program and its arguments. Its text is what a POSIX shell would take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    /// Looked up in `PATH`.
+    pub program: &'static str,
+    /// One by one; nothing in them means anything to a shell.
+    pub arguments: Vec<String>,
+}
+
+/// What a command said.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reply {
+    /// Whether it exited with 0.
+    pub success: bool,
+    /// On standard output.
+    pub stdout: String,
+    /// On standard error.
+    pub stderr: String,
+}
+
+impl Command {
+    /// `program` with these arguments.
+    pub fn new<T: Into<String>>(
+        program: &'static str,
+        arguments: impl IntoIterator<Item = T>,
+    ) -> Self {
+        Self { program, arguments: arguments.into_iter().map(Into::into).collect() }
+    }
+
+    /// Runs it here, in the calling thread's namespaces, and waits for its end.
+    ///
+    /// # Errors
+    /// The program is not there, or cannot be started; not that it failed.
+    pub fn run(&self) -> io::Result<Reply> {
+        let output = std::process::Command::new(self.program)
+            .args(&self.arguments)
+            .env("LC_ALL", "C")
+            .stdin(std::process::Stdio::null())
+            .output()?;
+        Ok(Reply {
+            success: output.status.success(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        })
+    }
+}
+
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.program)?;
+        self.arguments.iter().try_for_each(|argument| write!(f, " {}", quoted(argument)))
+    }
+}
+
+/// The word as a shell takes it: in single quotes where it has anything but plain characters.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "%+-./:=@_,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_reads_back_what_is_printed() {
+        let words = ["plain", "1%", "two words", "it's", "", "$HOME", "a;b", "*", "\\", "-14"];
+        let command = Command::new("printf", ["%s\\n"].iter().chain(&words).copied());
+        let printed = std::process::Command::new("sh").args(["-c", &command.to_string()]).output();
+        let printed = String::from_utf8(printed.unwrap().stdout).unwrap();
+        assert_eq!(printed.lines().collect::<Vec<_>>(), words);
+    }
+}

@@ -1,0 +1,231 @@
+//! Trying what the kernel allows, in a child process that ends with the attempt: whatever the child made
+//! was its own and goes with it.
+
+use std::ffi::{OsString, c_int, c_short, c_ulong};
+use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
+
+use nix::fcntl::{OFlag, open};
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket, sockopt};
+use nix::sys::stat::Mode;
+use nix::unistd::{getegid, geteuid, write};
+
+/// Something that a child tries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// A user namespace in which this user is root.
+    UserNamespace,
+    /// A network namespace.
+    NetworkNamespace,
+    /// Opening `/dev/net/tun`.
+    OpenTun,
+    /// A TUN interface whose packets come with a `virtio_net_hdr`; it goes when its file is closed.
+    TunInterface,
+    /// Checksums and TCP segmentation left to that interface.
+    TunOffload,
+    /// A TCP socket with this congestion control.
+    Congestion(OsString),
+}
+
+/// The first step that failed, and how.
+#[derive(Debug)]
+pub struct Refusal {
+    /// What could not be done.
+    pub step: Step,
+    /// What the kernel said.
+    pub error: io::Error,
+}
+
+/// Takes the steps in a child, one after the other.
+///
+/// # Errors
+/// A step that fails.
+pub fn attempt(steps: &[Step]) -> Result<(), Refusal> {
+    // All that comes back from a child is an error number. Which step it belongs to shows when one more
+    // step makes the first difference.
+    for taken in 1..=steps.len() {
+        let Some((last, _)) = steps[..taken].split_last() else { continue };
+        child_with(&steps[..taken]).map_err(|error| Refusal { step: last.clone(), error })?;
+    }
+    Ok(())
+}
+
+fn child_with(steps: &[Step]) -> io::Result<()> {
+    let mut command = Command::new("never run: the child ends after its steps");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = Child::new(steps);
+    // SAFETY: `Child::take` and `_exit` are safe between fork and exec; see there.
+    #[expect(unsafe_code, reason = "code between fork and exec")]
+    unsafe {
+        command.pre_exec(move || {
+            child.take()?;
+            libc::_exit(0)
+        });
+    }
+    command.spawn()?.wait().map(drop)
+}
+
+/// Has a program's process take these steps before the program begins.
+pub fn behind<'a>(command: &'a mut Command, steps: &[Step]) -> &'a mut Command {
+    let mut child = Child::new(steps);
+    // SAFETY: `Child::take` is safe between fork and exec; see there.
+    #[expect(unsafe_code, reason = "code between fork and exec")]
+    unsafe {
+        command.pre_exec(move || child.take())
+    }
+}
+
+/// What a child needs to know, made ready before it is born: it may not allocate.
+struct Child {
+    steps: Vec<Step>,
+    uid_map: String,
+    gid_map: String,
+    tun: Option<OwnedFd>,
+}
+
+impl Child {
+    fn new(steps: &[Step]) -> Self {
+        Self {
+            steps: steps.to_vec(),
+            uid_map: format!("0 {} 1", geteuid()),
+            gid_map: format!("0 {} 1", getegid()),
+            tun: None,
+        }
+    }
+
+    /// Takes the steps. Between fork and exec only system calls may be made, since a thread that is gone
+    /// may hold any lock: nothing here allocates, and an error is a number.
+    fn take(&mut self) -> io::Result<()> {
+        for step in &self.steps {
+            match step {
+                Step::UserNamespace => self.user_namespace()?,
+                Step::NetworkNamespace => unshare(CloneFlags::CLONE_NEWNET)?,
+                Step::OpenTun => {
+                    self.tun = Some(open("/dev/net/tun", OFlag::O_RDWR, Mode::empty())?);
+                }
+                Step::TunInterface => tun_interface(self.tun.as_ref())?,
+                Step::TunOffload => tun_offload(self.tun.as_ref())?,
+                Step::Congestion(name) => congestion(name)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// `user_namespaces(7)`: without `setgroups` denied, the group map may not be written.
+    fn user_namespace(&self) -> io::Result<()> {
+        unshare(CloneFlags::CLONE_NEWUSER)?;
+        put("/proc/self/setgroups", "deny")?;
+        put("/proc/self/uid_map", &self.uid_map)?;
+        put("/proc/self/gid_map", &self.gid_map)
+    }
+}
+
+fn put(file: &str, text: &str) -> io::Result<()> {
+    write(open(file, OFlag::O_WRONLY, Mode::empty())?, text.as_bytes())?;
+    Ok(())
+}
+
+/// Where an earlier step has opened the device.
+fn opened(tun: Option<&OwnedFd>) -> io::Result<c_int> {
+    tun.map(OwnedFd::as_raw_fd).ok_or_else(|| io::Error::from_raw_os_error(libc::EBADF))
+}
+
+// `include/uapi/linux/if_tun.h`. The numbers encode an int's size; what is handed over is another.
+nix::ioctl_write_ptr_bad!(
+    /// `TUNSETIFF`: makes the interface.
+    set_iff,
+    nix::request_code_write!(b'T', 202, size_of::<c_int>()),
+    libc::ifreq
+);
+nix::ioctl_write_int_bad!(
+    /// `TUNSETOFFLOAD`: says what the reader does itself.
+    set_offload,
+    nix::request_code_write!(b'T', 208, size_of::<c_int>())
+);
+
+fn tun_interface(tun: Option<&OwnedFd>) -> io::Result<()> {
+    let flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
+    let tun = opened(tun)?;
+    // SAFETY: an `ifreq` is plain numbers and names, for which zeros are values; the kernel reads and
+    // writes it during the call only.
+    #[expect(unsafe_code, reason = "an ioctl")]
+    unsafe {
+        let mut request: libc::ifreq = std::mem::zeroed();
+        #[expect(clippy::cast_possible_truncation, reason = "the flags have 16 bits")]
+        let flags = flags as c_short;
+        request.ifr_ifru.ifru_flags = flags;
+        set_iff(tun, &raw const request)?;
+    }
+    Ok(())
+}
+
+fn tun_offload(tun: Option<&OwnedFd>) -> io::Result<()> {
+    let offload = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6;
+    #[expect(clippy::cast_possible_wrap, reason = "three low bits")]
+    let offload = offload as c_int;
+    let tun = opened(tun)?;
+    // SAFETY: the call takes a number, no address.
+    #[expect(unsafe_code, reason = "an ioctl")]
+    unsafe {
+        set_offload(tun, offload)?;
+    }
+    Ok(())
+}
+
+fn congestion(name: &OsString) -> io::Result<()> {
+    let socket = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
+    Ok(setsockopt(&socket, sockopt::TcpCongestion, name)?)
+}
+
+/// The calling thread's timers go off within a nanosecond of their time, not the default 50 µs.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn sharp_timers() -> io::Result<()> {
+    const SLACK_NS: c_ulong = 1;
+    Ok(nix::sys::prctl::set_timerslack(SLACK_NS)?)
+}
+
+/// Bytes of a page of memory.
+pub fn page_bytes() -> u64 {
+    // SAFETY: the call only returns a number.
+    #[expect(unsafe_code, reason = "a call that no library in use wraps")]
+    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    u64::try_from(bytes).unwrap_or(4096)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_that_fails_is_named() {
+        // Nothing was opened, whoever runs this.
+        let refusal = attempt(&[Step::TunInterface]).unwrap_err();
+        assert_eq!(refusal.step, Step::TunInterface);
+        assert_eq!(refusal.error.raw_os_error(), Some(libc::EBADF));
+        let unknown = Step::Congestion("no such".into());
+        let reno = Step::Congestion("reno".into());
+        let refusal = attempt(&[reno.clone(), unknown.clone()]).unwrap_err();
+        assert_eq!(refusal.step, unknown);
+        assert!(attempt(&[reno]).is_ok());
+    }
+
+    #[test]
+    fn an_attempt_leaves_this_process_where_it_is() {
+        let namespaces = || {
+            ["user", "net"].map(|kind| std::fs::read_link(format!("/proc/self/ns/{kind}")).unwrap())
+        };
+        let before = namespaces();
+        let _ = attempt(&[
+            Step::UserNamespace,
+            Step::NetworkNamespace,
+            Step::OpenTun,
+            Step::TunInterface,
+        ]);
+        assert_eq!(namespaces(), before);
+    }
+}

@@ -1,0 +1,81 @@
+//! `maxseg doctor`: on any machine it tells the truth in its exit code and leaves nothing behind.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+use super::{maxseg, stderr, stdout};
+
+#[test]
+fn one_document_and_an_exit_code_that_agrees_with_it() {
+    let output = maxseg(&["doctor", "--json"]);
+    assert_agrees(&output);
+}
+
+#[test]
+fn the_text_fits_a_terminal_and_says_what_the_document_says() {
+    let output = maxseg(&["doctor", "-v"]);
+    let text = stdout(&output);
+    // A command holds this program's path in one case, which may be as long as it likes.
+    let own = |line: &&str| line.contains(env!("CARGO_BIN_EXE_maxseg"));
+    for line in text.lines().filter(|line| !own(line)) {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    let verdict = if output.status.success() { "can run here" } else { "cannot run here" };
+    assert!(text.contains(verdict), "{text}");
+    let document: Value = serde_json::from_slice(&maxseg(&["doctor", "--json"]).stdout).unwrap();
+    for check in document["checks"].as_array().unwrap() {
+        assert!(text.contains(check["name"].as_str().unwrap()), "{check}");
+    }
+}
+
+#[test]
+fn nothing_is_left_behind() {
+    let interfaces = || -> BTreeSet<_> {
+        fs::read_dir("/sys/class/net").unwrap().map(|entry| entry.unwrap().file_name()).collect()
+    };
+    let before = interfaces();
+    maxseg(&["doctor"]);
+    assert_eq!(interfaces(), before);
+}
+
+/// Needs root, to become somebody else; others have done it as themselves in the tests above.
+#[test]
+#[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
+fn an_ordinary_user_gets_an_answer_too() {
+    const NOBODY: u32 = 65_534;
+    let folder = tempfile::tempdir_in("/tmp").unwrap();
+    let program = folder.path().join("maxseg");
+    fs::copy(env!("CARGO_BIN_EXE_maxseg"), &program).unwrap();
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(folder.path(), open).unwrap();
+    let mut command = Command::new(&program);
+    command.args(["doctor", "--json"]).stdin(Stdio::null()).uid(NOBODY).gid(NOBODY);
+    match command.output() {
+        Ok(output) => assert_agrees(&output),
+        Err(error) => println!("skipped: this user cannot become another one ({error})"),
+    }
+}
+
+fn assert_agrees(output: &Output) {
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["schema_version"], 1);
+    let checks = document["checks"].as_array().unwrap();
+    let lacks = |check: &Value| check["required"] == true && check["state"] == "missing";
+    let able = !checks.iter().any(lacks);
+    assert_eq!(document["able"], able);
+    assert_eq!(output.status.code(), Some(i32::from(!able)), "{}", stderr(output));
+    assert_eq!(stderr(output).is_empty(), able);
+    for check in checks {
+        let state = check["state"].as_str().unwrap();
+        assert!(["ok", "limited", "missing"].contains(&state), "{check}");
+        assert!(check["mend"].is_array() && check["values"].is_object(), "{check}");
+    }
+    let names: Vec<&str> = checks.iter().map(|check| check["name"].as_str().unwrap()).collect();
+    for name in ["kernel", "namespaces", "tun", "tun-offload", "congestion", "qdiscs", "iperf3"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+}

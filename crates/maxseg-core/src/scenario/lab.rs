@@ -17,6 +17,7 @@ pub struct LabOptions {
 }
 
 impl LabOptions {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     pub(super) fn is_default(&self) -> bool {
         *self == Self::default()
     }

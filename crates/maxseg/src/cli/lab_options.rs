@@ -9,13 +9,13 @@ use crate::failure::Failure;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Lab options (--engine lab)")]
 pub(crate) struct LabOptionArgs {
-    /// Who makes rate, delay and losses (--set lab.backend=…)
+    /// Who makes rate, delay and losses (--set `lab.backend=…`)
     #[arg(long, value_enum, value_name = "BACKEND")]
     lab_backend: Option<Backend>,
-    /// Lose whole super-packets, as netem on a host does, not packets of the wire (--set lab.as_netem=true)
+    /// Lose whole super-packets, as netem on a host does, not packets of the wire (--set `lab.as_netem=true`)
     #[arg(long)]
     as_netem: bool,
-    /// Who sends (--set lab.traffic=…)
+    /// Who sends (--set `lab.traffic=…`)
     #[arg(long, value_enum, value_name = "TRAFFIC")]
     traffic: Option<Traffic>,
 }

@@ -1,7 +1,7 @@
 //! Which pictures show a sweep: the segment size across (or else the axis with most values), one curve
 //! for each value of the next axis, a picture for each combination of the rest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use maxseg_core::advise::{headers, is_size_key};
 use maxseg_core::engine::EngineName;
@@ -63,21 +63,15 @@ pub(crate) fn figures(rows: &[Row], scenario: &Scenario) -> Figures {
 
 /// The engine that pictures go by: the simulator where it ran, whose runs do what the scenario says and can be
 /// made again; then the lab; then formulas.
-pub(super) fn by_packets<'a>(
-    groups: impl IntoIterator<Item = &'a Group<'a>> + Clone,
-) -> Option<EngineName> {
-    let engines = [EngineName::Sim, EngineName::Lab, EngineName::Model];
-    engines
-        .into_iter()
-        .find(|engine| groups.clone().into_iter().any(|group| group.engine == *engine))
+pub(super) fn leading(engines: &BTreeSet<EngineName>) -> Option<EngineName> {
+    let order = [EngineName::Sim, EngineName::Lab, EngineName::Model];
+    order.into_iter().find(|engine| engines.contains(engine))
 }
 
 /// The lab, where pictures go by another engine.
-pub(super) fn beside<'a>(
-    groups: impl IntoIterator<Item = &'a Group<'a>> + Clone,
-) -> Option<EngineName> {
-    let has_lab = groups.clone().into_iter().any(|group| group.engine == EngineName::Lab);
-    (has_lab && by_packets(groups) != Some(EngineName::Lab)).then_some(EngineName::Lab)
+pub(super) fn beside(engines: &BTreeSet<EngineName>) -> Option<EngineName> {
+    let is_beside = engines.contains(&EngineName::Lab) && leading(engines) != Some(EngineName::Lab);
+    is_beside.then_some(EngineName::Lab)
 }
 
 /// The axis that is laid across.
@@ -179,14 +173,11 @@ struct Figure<'a, 'g> {
 
 impl Figure<'_, '_> {
     fn chart(&self) -> Chart {
-        let has = |engine| self.groups.iter().any(|group| group.engine == engine);
-        let solid = by_packets(self.groups.iter().copied()).unwrap_or(EngineName::Model);
-        let kinds = Kinds {
-            solid,
-            dashed: (solid != EngineName::Model && has(EngineName::Model))
-                .then_some(EngineName::Model),
-            crosses: beside(self.groups.iter().copied()),
-        };
+        let engines: BTreeSet<EngineName> = self.groups.iter().map(|group| group.engine).collect();
+        let solid = leading(&engines).unwrap_or(EngineName::Model);
+        let has_model = engines.contains(&EngineName::Model) && solid != EngineName::Model;
+        let dashed = has_model.then_some(EngineName::Model);
+        let kinds = Kinds { solid, dashed, crosses: beside(&engines) };
         let (series, order) = self.series(kinds);
         let marks = self.frame_marks();
         let has_bands = series.iter().flat_map(Series::points).any(|point| point.half > 0.0);

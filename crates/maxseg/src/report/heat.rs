@@ -1,6 +1,6 @@
 //! The heat map of a sweep over two axes of numbers: for each condition the best choice.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use maxseg_core::engine::EngineName;
 use maxseg_core::results::{Group, Row, groups};
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::axes::{distinct, keys};
 use super::chart::{HeatCell, HeatMap, HeatRow, Spacing};
-use super::figures::{Across, LOG_FROM, beside, by_packets, dimension};
+use super::figures::{Across, LOG_FROM, beside, dimension, leading};
 use super::marks::{mark, mark_notes};
 use super::words;
 
@@ -19,9 +19,9 @@ const MOST_CELLS: usize = 20_000;
 /// two axes of numbers, or far too many values.
 pub(crate) fn heat_maps(rows: &[Row]) -> Vec<HeatMap> {
     let groups = groups(rows);
-    let mut engines: Vec<EngineName> = by_packets(&groups).into_iter().collect();
-    engines.extend(beside(&groups));
-    engines.into_iter().filter_map(|engine| heat_map(&groups, engine)).collect()
+    let engines: BTreeSet<EngineName> = groups.iter().map(|group| group.engine).collect();
+    let drawn = leading(&engines).into_iter().chain(beside(&engines));
+    drawn.filter_map(|engine| heat_map(&groups, engine)).collect()
 }
 
 fn heat_map(groups: &[Group<'_>], engine: EngineName) -> Option<HeatMap> {

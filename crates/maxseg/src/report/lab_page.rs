@@ -102,7 +102,7 @@ fn runs(points: &[PointProof]) -> String {
 fn links(points: &[PointProof]) -> String {
     let all = || points.iter().flat_map(|point| point.proof.links.iter());
     let causes: Vec<_> =
-        CAUSES.iter().filter(|(_, count)| all().any(|link| count(link) > 0)).collect();
+        CAUSES.iter().filter(|cause| all().any(|link| (cause.count)(link) > 0)).collect();
     let fixed = [
         word("point"),
         word("link"),
@@ -114,7 +114,7 @@ fn links(points: &[PointProof]) -> String {
         number("configured"),
     ];
     let heads: Vec<Field> =
-        fixed.into_iter().chain(causes.iter().map(|(cause, _)| number(*cause))).collect();
+        fixed.into_iter().chain(causes.iter().map(|cause| number(cause.words))).collect();
     let row = |point: &PointProof, link: &LabLink| {
         let fixed = [
             word(point.heading()),
@@ -129,7 +129,7 @@ fn links(points: &[PointProof]) -> String {
             known(point.unit.share_damaged(link), words::share),
             known(link.damaged_expected, words::share),
         ];
-        let counts = causes.iter().map(|(_, count)| number(words::grouped(count(link))));
+        let counts = causes.iter().map(|cause| number(words::grouped((cause.count)(link))));
         fixed.into_iter().chain(counts).collect::<Vec<Field>>()
     };
     let rows: Vec<Vec<Field>> = points

@@ -1,5 +1,7 @@
 //! Marks of numbers that are not to be relied on, and what they mean.
 
+use std::collections::BTreeSet;
+
 use maxseg_core::results::{Group, Row};
 
 use super::words;
@@ -22,10 +24,10 @@ pub(super) fn mark(group: &Group<'_>) -> &'static str {
 }
 
 /// What the marks mean that stand somewhere among these.
-pub(super) fn mark_notes<'a>(groups: impl Iterator<Item = &'a Group<'a>> + Clone) -> Vec<String> {
+pub(super) fn mark_notes<'a>(groups: impl Iterator<Item = &'a Group<'a>>) -> Vec<String> {
+    let marks: BTreeSet<&str> = groups.map(mark).collect();
     let notes = [("~", "outside the formula's range"), ("!", "an invalid run of the lab")];
-    let stands = |sign: &str| groups.clone().any(|group| mark(group) == sign);
-    let notes = notes.iter().filter(|(sign, _)| stands(sign));
+    let notes = notes.iter().filter(|(sign, _)| marks.contains(sign));
     notes.map(|(sign, meaning)| format!("{sign} {meaning}")).collect()
 }
 

@@ -191,27 +191,38 @@ impl PointProof {
     }
 }
 
-/// What became of packets: a word for each cause that some link knows.
-pub(super) const CAUSES: [(&str, fn(&LabLink) -> u64); 7] = [
-    ("found the queue full", |link| link.refused),
-    ("dropped early by the queue", |link| link.early),
-    ("above the policed rate", |link| link.policed),
-    ("above the MTU", |link| link.too_big),
-    ("notices withheld", |link| link.withheld),
-    ("marked", |link| link.marked),
-    ("doubled", |link| link.doubled),
+/// What can become of packets but damage.
+pub(super) struct Cause {
+    /// What happened to them.
+    pub(super) words: &'static str,
+    /// How many.
+    pub(super) count: fn(&LabLink) -> u64,
+}
+
+/// In the order in which a link comes to them.
+pub(super) const CAUSES: [Cause; 7] = [
+    Cause { words: "found the queue full", count: |link| link.refused },
+    Cause { words: "dropped early by the queue", count: |link| link.early },
+    Cause { words: "above the policed rate", count: |link| link.policed },
+    Cause { words: "above the MTU", count: |link| link.too_big },
+    Cause { words: "notices withheld", count: |link| link.withheld },
+    Cause { words: "marked", count: |link| link.marked },
+    Cause { words: "doubled", count: |link| link.doubled },
 ];
 
 /// `hop.0: 100 000 packets in 8 113 super-packets, 1 003 damaged (1.003%, 1% configured)`.
 fn link_line(link: &LabLink, unit: LossUnit) -> String {
-    let mut parts = vec![format!("{} packets", words::grouped(link.packets))];
-    if (1..link.packets).contains(&link.super_packets) {
-        parts[0] += &format!(" in {} super-packets", words::grouped(link.super_packets));
-    }
+    let packets = words::grouped(link.packets);
+    let is_joined = (1..link.packets).contains(&link.super_packets);
+    let mut parts = vec![if is_joined {
+        format!("{packets} packets in {} super-packets", words::grouped(link.super_packets))
+    } else {
+        format!("{packets} packets")
+    }];
     parts.extend(damaged(link, unit));
-    for (cause, count) in CAUSES {
+    for Cause { words, count } in CAUSES {
         let count = count(link);
-        parts.extend((count > 0).then(|| format!("{} {cause}", words::grouped(count))));
+        parts.extend((count > 0).then(|| format!("{} {words}", words::grouped(count))));
     }
     if parts.len() == 1 {
         parts.push("nothing lost".to_owned());

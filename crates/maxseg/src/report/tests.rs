@@ -1,5 +1,7 @@
 //! Tables and pictures of rows made by hand.
 
+mod lab;
+
 use maxseg_core::engine::{Caveat, EngineName};
 use maxseg_core::outcome::Outcome;
 use maxseg_core::results::{Row, groups};

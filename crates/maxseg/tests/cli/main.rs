@@ -7,6 +7,7 @@ mod demo;
 mod doctor;
 mod json_stream;
 mod lab_import;
+mod lab_run;
 mod manners;
 mod run;
 mod run_folder;

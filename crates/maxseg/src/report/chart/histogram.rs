@@ -66,9 +66,9 @@ impl Histogram {
             );
         }
         svg += &self.bars_svg(&y);
-        let _ = write!(
+        let _ = writeln!(
             svg,
-            "<path class=\"grid\" d=\"M{LEFT} {BOTTOM}H{RIGHT}\"/><text text-anchor=\"middle\" x=\"{}\" y=\"{}\">{}</text></svg>\n",
+            "<path class=\"grid\" d=\"M{LEFT} {BOTTOM}H{RIGHT}\"/><text text-anchor=\"middle\" x=\"{}\" y=\"{}\">{}</text></svg>",
             f64::midpoint(LEFT, RIGHT),
             BOTTOM + 42.0,
             escape(&self.x_title)

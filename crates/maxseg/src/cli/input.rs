@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use maxseg_core::engine::EngineName;
 use maxseg_core::scenario::Draft;
 
+use super::lab_options::LabOptionArgs;
 use crate::experiment::Experiment;
 use crate::failure::Failure;
 use crate::shipped;
@@ -75,6 +76,8 @@ pub(crate) struct InputArgs {
     /// Run this many seeds, from the scenario's own on
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     seeds: u64,
+    #[command(flatten)]
+    lab: LabOptionArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -105,6 +108,7 @@ impl InputArgs {
             engine: vec![EngineArg::Model, EngineArg::Sim],
             axis: axes.iter().map(|axis| (*axis).to_owned()).collect(),
             seeds,
+            lab: LabOptionArgs::default(),
         }
     }
 
@@ -115,19 +119,28 @@ impl InputArgs {
 
     pub(crate) fn load(&self) -> Result<Experiment, Failure> {
         let Given { text, mut draft, .. } = self.scenario.load()?;
+        let engines = self.engines();
+        for assignment in self.lab.assignments(&engines)? {
+            draft.set_argument(&assignment)?;
+        }
         for axis in &self.axis {
             draft.sweep_argument(axis)?;
         }
         let sweep = draft.sweep()?;
         // Without its sweep the scenario must stand too: its errors have better places.
         draft.scenario()?;
+        Ok(Experiment { draft, text, sweep, engines, seeds: self.seeds })
+    }
+
+    /// Each once, in the order in which they were asked for.
+    fn engines(&self) -> Vec<EngineName> {
         let mut engines: Vec<EngineName> = Vec::new();
         for engine in self.engine.iter().map(|engine| (*engine).into()) {
             if !engines.contains(&engine) {
                 engines.push(engine);
             }
         }
-        Ok(Experiment { draft, text, sweep, engines, seeds: self.seeds })
+        engines
     }
 }
 

@@ -11,6 +11,7 @@ mod doctor;
 mod input;
 mod json_stream;
 mod lab;
+mod lab_options;
 mod man;
 mod privilege;
 mod run;

@@ -7,7 +7,8 @@ use maxseg_core::results::Group;
 use serde_json::Value;
 
 use super::axes::distinct;
-use super::table::{doubt, plain, right};
+use super::marks::mark;
+use super::table::{plain, right};
 use super::words;
 
 /// What a matrix shows.
@@ -95,7 +96,7 @@ impl<'a> Matrix<'a> {
         for group in groups {
             let place = (group.point.get(down), group.point.get(across), measure.of(group));
             if let (Some(row), Some(column), Some(mean)) = place {
-                by_place.insert((row.to_string(), column.to_string()), (mean, doubt(group)));
+                by_place.insert((row.to_string(), column.to_string()), (mean, mark(group)));
             }
         }
         let column = |value: &'a Value| {

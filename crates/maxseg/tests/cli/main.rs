@@ -7,6 +7,7 @@ mod demo;
 mod doctor;
 mod json_stream;
 mod lab_import;
+mod lab_run;
 #[cfg(target_os = "linux")]
 mod lab_up;
 mod manners;

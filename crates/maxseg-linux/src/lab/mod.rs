@@ -70,10 +70,7 @@ impl Engine for Lab<'_> {
         }
         self.found = feasible::check(scenario)?;
         let network = Network::build(scenario)?;
-        let capture = match &mut self.capture {
-            Some(out) => Some(&mut **out as &mut (dyn Write + Send)),
-            None => None,
-        };
+        let capture = self.capture.as_mut().map(|out| &mut **out as &mut (dyn Write + Send));
         let ran = run::run(scenario, &network, watch, capture)?;
         Ok(tally::outcome(scenario, &ran))
     }

@@ -25,7 +25,14 @@ pub(crate) struct Tap {
 struct Undecided {
     at: Time,
     segment: Segment,
-    verdict: Option<Option<Loss>>,
+    /// `None` while it is not known.
+    verdict: Option<Verdict>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Verdict {
+    Arrives,
+    Lost(Loss),
 }
 
 /// So many are handed over at once.
@@ -39,8 +46,8 @@ impl Tap {
     /// A packet has come to the link.
     pub(super) fn entered(&mut self, now: Time, segment: Segment, sent: Sent) {
         let verdict = match sent {
-            Sent::OnItsWay => Some(None),
-            Sent::Lost(fate) => Some(loss(fate)),
+            Sent::OnItsWay => Some(Verdict::Arrives),
+            Sent::Lost(fate) => Some(verdict_of(fate)),
             Sent::Undecided => None,
         };
         self.undecided.push_back(Undecided { at: now, segment, verdict });
@@ -49,12 +56,12 @@ impl Tap {
 
     /// A packet that came before was lost.
     pub(super) fn lost(&mut self, segment: &Segment, fate: Fate) {
-        self.decide(segment, segment.first, segment.last, loss(fate));
+        self.decide(segment, segment.first, segment.last, verdict_of(fate));
     }
 
     /// A packet and those that follow it up to the `last` leave the link.
     pub(super) fn left(&mut self, now: Time, segment: &Segment, last: u16) {
-        self.decide(segment, segment.first, last, None);
+        self.decide(segment, segment.first, last, Verdict::Arrives);
         for index in segment.first..=last {
             self.record(now, Place::Leaving, segment, index, None);
         }
@@ -76,13 +83,13 @@ impl Tap {
         self.mailbox.awake(now);
     }
 
-    fn decide(&mut self, segment: &Segment, first: u16, last: u16, verdict: Option<Loss>) {
-        let mut parts = self.undecided.iter_mut().filter(|undecided| {
+    fn decide(&mut self, segment: &Segment, first: u16, last: u16, verdict: Verdict) {
+        let parts = self.undecided.iter_mut().filter(|undecided| {
             let part = &undecided.segment;
             Rc::ptr_eq(&part.of, &segment.of) && (first..=last).contains(&part.first)
         });
         // The oldest are the likeliest, and the last of them ends the search.
-        while let Some(undecided) = parts.next() {
+        for undecided in parts {
             undecided.verdict.get_or_insert(verdict);
             if undecided.segment.last == last {
                 break;
@@ -97,8 +104,12 @@ impl Tap {
             let Some(Undecided { at, segment, verdict }) = self.undecided.pop_front() else {
                 return;
             };
+            let loss = match verdict {
+                Some(Verdict::Lost(loss)) => Some(loss),
+                Some(Verdict::Arrives) | None => None,
+            };
             for index in segment.first..=segment.last {
-                self.record(at, Place::Entering, &segment, index, verdict.flatten());
+                self.record(at, Place::Entering, &segment, index, loss);
             }
         }
     }
@@ -137,18 +148,18 @@ impl Tap {
 impl Drop for Tap {
     fn drop(&mut self) {
         for undecided in &mut self.undecided {
-            undecided.verdict.get_or_insert(None);
+            undecided.verdict.get_or_insert(Verdict::Arrives);
         }
         self.settle();
         self.mailbox.close(&mut self.batch);
     }
 }
 
-fn loss(fate: Fate) -> Option<Loss> {
+fn verdict_of(fate: Fate) -> Verdict {
     match fate {
-        Fate::Arrives(_) | Fate::Marked(_) => None,
-        Fate::Damaged(_) => Some(Loss::Damaged),
-        Fate::Refused(_) => Some(Loss::Refused),
-        Fate::TooBig { .. } => Some(Loss::TooBig),
+        Fate::Arrives(_) | Fate::Marked(_) => Verdict::Arrives,
+        Fate::Damaged(_) => Verdict::Lost(Loss::Damaged),
+        Fate::Refused(_) => Verdict::Lost(Loss::Refused),
+        Fate::TooBig { .. } => Verdict::Lost(Loss::TooBig),
     }
 }

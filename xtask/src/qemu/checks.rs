@@ -78,6 +78,7 @@ fn shown(guest: &mut Guest, plan: &Plan) -> Result<String> {
 }
 
 /// Links, and what `tc qdisc show` must say of each, in order.
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn wanted() -> Result<Vec<(LinkSpec, Place, &'static [&'static str])>> {
     let ms = Time::from_millis;
     let quick = || plain("10 Mbit/s", Time::ZERO);
@@ -295,8 +296,8 @@ fn waiting(guest: &mut Guest) -> Result<u64> {
 }
 
 fn holds_its_queue(guest: &mut Guest) -> Result<String> {
-    // 8 kbit/s: a packet a second, so that hardly one leaves while all the others come.
-    let slow = plain("8 kbit/s", Time::ZERO)?;
+    // A packet in ten seconds, so that hardly one leaves while all the others come.
+    let slow = plain("800 bit/s", Time::ZERO)?;
     let cases = [
         // 100 wait, and one is on the wire.
         ("100 packets, netem", LinkSpec { queue: QueueLimit::Packets(100), ..slow.clone() }, 101),
@@ -323,7 +324,7 @@ fn holds_its_queue(guest: &mut Guest) -> Result<String> {
         guest.must("sysctl -q -w net.core.wmem_max=8388608 net.core.wmem_default=8388608")?;
         send(guest, 300, 972)?;
         let waiting = waiting(guest)?;
-        // The first packet of tbf leaves at once; one more may while the others come.
+        // One may have left before they are counted; the first of tbf leaves at once.
         ensure!((wanted - 1..=wanted).contains(&waiting), "{what}: {waiting} wait, not {wanted}");
         seen.push(format!("{what}: {waiting}"));
         guest.tidy()?;
@@ -341,10 +342,10 @@ fn chain(guest: &mut Guest) -> Result<()> {
     }
     for (left, right, net) in ends {
         guest.must(&format!(
-            "ip link add {left}{right} netns {left} type veth peer name {right}{left} netns {right}"
+            "ip link add {left}-{right} netns {left} type veth peer name {right}-{left} netns {right}"
         ))?;
         for (host, device, last) in
-            [(left, format!("{left}{right}"), 1), (right, format!("{right}{left}"), 2)]
+            [(left, format!("{left}-{right}"), 1), (right, format!("{right}-{left}"), 2)]
         {
             guest.must(&format!(
                 "ip -n {host} addr add 10.0.{net}.{last}/24 dev {device} && ip -n {host} link set {device} up"
@@ -361,7 +362,7 @@ fn chain(guest: &mut Guest) -> Result<()> {
 fn takes_its_time(guest: &mut Guest) -> Result<String> {
     chain(guest)?;
     let link = plain("100 kbit/s", Time::from_millis(30))?;
-    let place = Place::Apart { wire: "ab".to_owned(), pipe: "br".to_owned() };
+    let place = Place::Apart { wire: "a-b".to_owned(), pipe: "b-r".to_owned() };
     for qdisc in Plan::of(&link, &place, &Options::default()).qdiscs {
         guest.must_in(&qdisc.device[..1], &qdisc.add())?;
     }

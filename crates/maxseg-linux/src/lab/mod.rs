@@ -7,6 +7,7 @@
 //! Each run has a network of its own: no connection inherits what another learnt, and when the process ends,
 //! however it ends, nothing is left.
 
+mod capture;
 mod caveats;
 mod failure;
 mod feasible;
@@ -14,16 +15,18 @@ mod flows;
 mod host_setup;
 pub mod iperf3;
 mod meter;
+pub mod netem;
 mod network;
 mod proof;
 mod relay;
+mod relays;
 mod run;
+pub mod standing;
 mod tally;
 mod topology;
 
-use std::path::PathBuf;
-
-pub mod netem;
+use std::fmt;
+use std::io::Write;
 
 use maxseg_core::engine::{Caveat, Engine, EngineError, Watch};
 use maxseg_core::outcome::Outcome;
@@ -32,22 +35,29 @@ use maxseg_core::scenario::Scenario;
 use network::Network;
 
 /// The lab. Every run has namespaces, links and connections of its own.
-#[derive(Debug, Clone, Default)]
-pub struct Lab {
-    /// Where every packet at every interface goes, if anywhere: a pcapng file.
-    capture: Option<PathBuf>,
+#[derive(Default)]
+pub struct Lab<'a> {
+    /// Where every packet at every interface goes, if anywhere, as a pcapng section. It is whole when the run
+    /// has an outcome with a proof.
+    capture: Option<&'a mut (dyn Write + Send)>,
     /// What was found out before the run.
     found: Option<Caveat>,
 }
 
-impl Lab {
-    /// A lab whose packets go to this file, if there is one.
-    pub fn capturing(capture: Option<PathBuf>) -> Self {
-        Self { capture, found: None }
+impl<'a> Lab<'a> {
+    /// A lab whose packets go to `capture`.
+    pub fn capturing(capture: &'a mut (dyn Write + Send)) -> Self {
+        Self { capture: Some(capture), found: None }
     }
 }
 
-impl Engine for Lab {
+impl fmt::Debug for Lab<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lab").field("captures", &self.capture.is_some()).finish()
+    }
+}
+
+impl Engine for Lab<'_> {
     fn caveats(&self, scenario: &Scenario) -> Vec<Caveat> {
         let mut caveats = caveats::of(scenario);
         caveats.extend(self.found.clone());
@@ -60,7 +70,11 @@ impl Engine for Lab {
         }
         self.found = feasible::check(scenario)?;
         let network = Network::build(scenario)?;
-        let ran = run::run(scenario, &network, watch)?;
+        let capture = match &mut self.capture {
+            Some(out) => Some(&mut **out as &mut (dyn Write + Send)),
+            None => None,
+        };
+        let ran = run::run(scenario, &network, watch, capture)?;
         Ok(tally::outcome(scenario, &ran))
     }
 }

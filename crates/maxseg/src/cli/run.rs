@@ -11,6 +11,7 @@ use maxseg_core::units::Time;
 
 use super::input::InputArgs;
 use super::json_stream::JsonStream;
+use crate::capture::incomplete;
 use crate::environment::Environment;
 use crate::experiment::Experiment;
 use crate::failure::Failure;
@@ -38,7 +39,8 @@ one ended, also after Ctrl-C or a crash; a changed scenario runs only what is ne
 With --pcap FILE, the simulated packets are written as a pcapng capture with an interface for each point
 of the path: `sender`, every hop by its name, `receiver`. Times are the run's own, in nanoseconds; headers,
 options and checksums are whole, payloads are zeros and left out. It is for one run: one point, one seed.
-A damaged packet bears a comment where it is last seen. docs/pcap.md says more.
+A damaged packet bears a comment where it is last seen. Of a lab's run it holds the packets of the wire at every
+interface (`sender`, `r1.radio`), by the wall clock, 128 bytes of each. docs/pcap.md says more.
 
 With --json-stream, each line is a JSON object with a `type`: first `run` (schema_version, scenario,
 environment, runs: how many rows are to come); then `row`, as in the rows of --json, as soon as it is done,
@@ -63,7 +65,7 @@ pub(crate) struct RunArgs {
     /// Also write the simulated senders' state to DIR/series.csv, this often (such as 100ms)
     #[arg(long, value_name = "EVERY", requires = "out")]
     series: Option<Time>,
-    /// Also write the simulated packets to this pcapng file; for one point and one seed
+    /// Also write the packets, simulated or in the lab, to this pcapng file; for one point and one seed
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
     /// Exit with 0 also where a lab run is invalid, and take kept ones as they are
@@ -81,6 +83,13 @@ pub(crate) struct RunArgs {
     /// Also write the sweep's first picture to this SVG file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+}
+
+impl RunArgs {
+    /// Whether it is to make a lab.
+    pub(crate) fn needs_lab(&self) -> bool {
+        self.input.needs_lab()
+    }
 }
 
 pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
@@ -133,6 +142,10 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     }
     if let Some(file) = &args.pcap {
         printer.note(&format!("packets: {}", file.display()));
+        let rows = report.document.rows.iter();
+        for caveat in rows.flat_map(|row| incomplete(&row.outcome)) {
+            printer.note(&caveat.text);
+        }
     }
     if let Some(file) = &args.svg {
         printer.note(&format!("picture: {}", file.display()));
@@ -184,12 +197,24 @@ fn no_picture(why: &str, file: &Path) -> Failure {
     Failure::with_hint(what, "sweep a key, for example --axis sender.mss=536,1220,1460")
 }
 
-/// A capture holds the packets of one simulated run.
+/// A capture holds the packets of one run, simulated or in the lab.
 fn check_capture(file: &Path, experiment: &Experiment, points: &[Point]) -> Result<(), Failure> {
     let file = file.display();
-    if !experiment.engines.contains(&EngineName::Sim) {
-        let what = format!("nothing is simulated, so there are no packets to write to {file}");
-        return Err(Failure::with_hint(what, "--engine sim"));
+    let has_packets = |engine: &&EngineName| match engine {
+        EngineName::Model => false,
+        EngineName::Sim | EngineName::Lab => true,
+    };
+    match experiment.engines.iter().filter(has_packets).count() {
+        0 => {
+            let what = format!("formulas have no packets to write to {file}");
+            return Err(Failure::with_hint(what, "--engine sim"));
+        }
+        1 => {}
+        _ => {
+            let what =
+                format!("{file} takes the packets of one run, not the simulator's and the lab's");
+            return Err(Failure::with_hint(what, "--engine lab, and again with --engine sim"));
+        }
     }
     let runs = points.len() as u64 * experiment.seeds;
     if runs == 1 {

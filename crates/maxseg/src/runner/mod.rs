@@ -71,7 +71,7 @@ pub(crate) fn run<'a>(
     for place in 0..plan.len() {
         let task = plan.task(place);
         // Of a row that is there the packets are not.
-        let is_captured = manner.capture.is_some() && task.engine == EngineName::Sim;
+        let is_captured = manner.capture.is_some() && task.engine != EngineName::Model;
         let store = store.as_ref().filter(|_| !is_captured);
         let finished = store.and_then(|store| store.finished(&plan.key(&task)));
         match finished.filter(|row| manner.allows_invalid || row.outcome.is_valid()) {

@@ -1,5 +1,7 @@
 //! Queueing disciplines as values, and the words in which `tc` takes them.
 
+use std::fmt::Display;
+
 use maxseg_core::path::CodelSettings;
 use maxseg_core::units::{Probability, Time};
 
@@ -274,8 +276,8 @@ impl RedParameters {
 struct Words(Vec<String>);
 
 impl Words {
-    fn add(&mut self, key: &str, value: impl ToString) {
-        self.0.extend([key.to_owned(), value.to_string()]);
+    fn add(&mut self, key: &str, value: impl Display) {
+        self.0.extend([key.to_owned(), format!("{value}")]);
     }
 
     fn flag(&mut self, word: &str) {

@@ -23,31 +23,31 @@ const MOST_DELAY: Time = Time::from_secs(100 * 365 * 86_400);
 
 pub(super) fn plan(link: &LinkSpec, place: &Place, options: &Options) -> Plan {
     let mut shortfalls = left_out(link);
-    let pipe = pipe(link, options, &mut shortfalls);
+    let behind = pipe(link, options, &mut shortfalls);
     let copies = link.duplicate > Probability::NEVER;
     let together = matches!(place, Place::Together { .. });
-    // Linux 6.16 refuses a netem that doubles beside another one on the same interface.
-    let mut line = Line::of(link, options, &mut shortfalls);
-    line.is_plain &= !(together && copies);
-    let kinds = line.kinds(&mut shortfalls);
+    // Some kernels refuse a netem that doubles beside another one on the same interface.
+    let mut shaper = Line::of(link, options, &mut shortfalls);
+    shaper.is_plain &= !(together && copies);
+    let stages = shaper.kinds(&mut shortfalls);
 
     if copies && !together {
         shortfalls.push(Shortfall::CopiesBehindWire);
     }
-    let before_wire = pipe.as_ref().is_some_and(|pipe| {
+    let before_wire = behind.as_ref().is_some_and(|pipe| {
         pipe.loss != Loss::None || pipe.jitter > Time::ZERO || pipe.reorder > Probability::NEVER
     });
     if together && before_wire {
         shortfalls.push(Shortfall::NetemBeforeWire);
     }
-    let pipe = pipe.map(Kind::Netem);
+    let behind = behind.map(Kind::Netem);
     let qdiscs = match place {
         Place::Together { device } => {
-            nested(device, line.sizes.table, pipe.into_iter().chain(kinds))
+            nested(device, shaper.sizes.table, behind.into_iter().chain(stages))
         }
-        Place::Apart { wire, pipe: behind } => {
-            let mut qdiscs = nested(wire, line.sizes.table, kinds);
-            qdiscs.extend(nested(behind, None, pipe));
+        Place::Apart { wire, pipe } => {
+            let mut qdiscs = nested(wire, shaper.sizes.table, stages);
+            qdiscs.extend(nested(pipe, None, behind));
             qdiscs
         }
     };

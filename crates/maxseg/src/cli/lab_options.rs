@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 use maxseg_core::engine::EngineName;
 
 use crate::failure::Failure;
+use crate::report::words;
 
 /// The lab's own keys as options.
 #[derive(Debug, Clone, Default, Args)]
@@ -58,7 +59,7 @@ impl LabOptionArgs {
                 Err(Failure::with_hint(
                     format!(
                         "{flag} is for the lab, which is not asked for: the engines are {}",
-                        engines.join(" and ")
+                        words::listed(&engines)
                     ),
                     "--engine lab, or --engine model,sim,lab for all three side by side",
                 ))

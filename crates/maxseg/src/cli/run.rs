@@ -17,7 +17,7 @@ use crate::experiment::Experiment;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::report::document::Document;
-use crate::report::{csv, figures, invalid_lines, page, parquet, segment_sizes, text};
+use crate::report::{csv, figures, invalid_lines, page, parquet, segment_sizes, text, words};
 use crate::runner::{Listener, Manner, Plan, Ran, Store, check_series, run as run_plan};
 use crate::whole_file::WholeFile;
 
@@ -247,7 +247,7 @@ fn announce(experiment: &Experiment, points: &[Point], plan: &Plan<'_>, printer:
             name => name,
         },
         plural(points.len(), "point"),
-        engines.join(" and "),
+        words::listed(&engines),
         plural(plan.len(), "run")
     ));
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::axes::{distinct, keys};
 use super::chart::{HeatCell, HeatMap, HeatRow, Spacing};
 use super::figures::{Across, LOG_FROM, beside, dimension, leading};
-use super::marks::{mark, mark_notes};
+use super::marks::{INVALID, mark, mark_notes};
 use super::words;
 
 /// More cells than pixels help nobody.
@@ -110,9 +110,10 @@ impl Map<'_> {
             let at =
                 |column: &&Value| by_place.get(&(row.to_string(), column.to_string())).copied();
             let known: Vec<Option<(f64, &'static str)>> = self.columns.iter().map(at).collect();
-            let best = known.iter().flatten().map(|(mean, _)| *mean).fold(0.0, f64::max);
+            let valid = known.iter().flatten().filter(|(_, mark)| *mark != INVALID);
+            let best = valid.map(|(mean, _)| *mean).fold(0.0, f64::max);
             let cell = |(value, mark): (f64, &'static str)| {
-                let is_best = marks_the_best && value > 0.0 && value >= best;
+                let is_best = marks_the_best && value > 0.0 && value >= best && mark != INVALID;
                 HeatCell { value, mark, is_best }
             };
             let cells = known.into_iter().map(|known| known.map(cell)).collect();

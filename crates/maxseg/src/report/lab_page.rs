@@ -183,11 +183,14 @@ fn flows(points: &[PointProof]) -> String {
 fn picture(lateness: &Lateness) -> Histogram {
     let all: u64 = lateness.histogram.iter().map(|bucket| bucket.packets).sum();
     let bar = |bucket: &maxseg_core::outcome::LatenessBucket| {
-        let label = format!("up to {}", words::time(bucket.up_to_s));
+        let edge = words::time(bucket.up_to_s);
         let share = bucket.packets as f64 / all.max(1) as f64;
-        let words =
-            format!("{label}: {} packets, {}", words::grouped(bucket.packets), words::share(share));
-        Bar { label, share, words }
+        let words = format!(
+            "up to {edge}: {} packets, {}",
+            words::grouped(bucket.packets),
+            words::share(share)
+        );
+        Bar { label: format!("≤ {edge}"), share, words }
     };
     let [p50, p99, max] = [lateness.p50_s, lateness.p99_s, lateness.max_s].map(words::time);
     Histogram {

@@ -15,7 +15,7 @@ pub(super) fn is_doubtful(group: &Group<'_>) -> bool {
 /// What stands before a number that comes from such a formula, or from a lab run that proves nothing.
 pub(super) fn mark(group: &Group<'_>) -> &'static str {
     if group.has_invalid() {
-        "!"
+        INVALID
     } else if is_doubtful(group) {
         "~"
     } else {
@@ -23,10 +23,13 @@ pub(super) fn mark(group: &Group<'_>) -> &'static str {
     }
 }
 
+/// The mark of a number that proves nothing: it is the best of nothing, however large.
+pub(super) const INVALID: &str = "!";
+
 /// What the marks mean that stand somewhere among these.
 pub(super) fn mark_notes<'a>(groups: impl Iterator<Item = &'a Group<'a>>) -> Vec<String> {
     let marks: BTreeSet<&str> = groups.map(mark).collect();
-    let notes = [("~", "outside the formula's range"), ("!", "an invalid run of the lab")];
+    let notes = [("~", "outside the formula's range"), (INVALID, "an invalid run of the lab")];
     let notes = notes.iter().filter(|(sign, _)| marks.contains(sign));
     notes.map(|(sign, meaning)| format!("{sign} {meaning}")).collect()
 }

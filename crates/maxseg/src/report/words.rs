@@ -62,6 +62,15 @@ pub(crate) fn count(count: f64) -> String {
     }
 }
 
+/// Some things in a row: `model, sim and lab`.
+pub(crate) fn listed(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
 /// A count with all its digits, in groups of three: `100 003`.
 pub(crate) fn grouped(count: u64) -> String {
     let digits = count.to_string();
@@ -231,6 +240,8 @@ mod tests {
             (long_time(1e16), "317 million years"),
             (count(12.0), "12.0"),
             (count(3.2e15), "3.20e15"),
+            (listed(&["model", "sim"]), "model and sim"),
+            (listed(&["model", "sim", "lab"]), "model, sim and lab"),
             (grouped(0), "0"),
             (grouped(999), "999"),
             (grouped(1_000_003), "1 000 003"),

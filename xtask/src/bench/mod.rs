@@ -3,6 +3,7 @@
 
 mod cases;
 mod grid;
+pub mod lab;
 pub mod instructions;
 mod measure;
 mod page;

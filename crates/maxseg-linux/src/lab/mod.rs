@@ -51,6 +51,18 @@ impl<'a> Lab<'a> {
     }
 }
 
+/// Refuses, before anything runs, what this machine or this user cannot run: what a run would refuse too.
+/// Where the path is fast this measures for a moment what the machine carries.
+///
+/// # Errors
+/// The reason, and how to mend it.
+pub fn check(scenario: &Scenario) -> Result<(), EngineError> {
+    if caveats::beyond(scenario).is_none() {
+        feasible::check(scenario)?;
+    }
+    Ok(())
+}
+
 impl fmt::Debug for Lab<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Lab").field("captures", &self.capture.is_some()).finish()

@@ -94,6 +94,10 @@ pub(crate) fn run<'a>(
     let stop = interrupt::flag();
     let (in_real_time, by_computing): (Vec<usize>, Vec<usize>) =
         missing.into_iter().partition(|place| plan.task(*place).engine.is_real_time());
+    // What cannot be run is said before, not when all else is done.
+    for place in &in_real_time {
+        maxseg_linux::lab::check(&plan.scenario(&plan.task(*place)))?;
+    }
     for (places, jobs) in [(by_computing, jobs), (in_real_time, 1)] {
         desk.begin(Progress::new(printer, &weights(plan, &places)), places.len());
         rows.extend(execute(plan, &places, jobs, manner, stop, &mut desk)?);

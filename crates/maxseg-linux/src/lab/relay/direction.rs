@@ -95,6 +95,13 @@ pub(super) struct Segment {
     pub(super) marked: bool,
 }
 
+impl Segment {
+    /// How many packets of the wire it is.
+    const fn count(&self) -> u16 {
+        self.last - self.first + 1
+    }
+}
+
 impl Cargo for Segment {
     fn mark(&mut self) {
         self.marked = true;
@@ -234,7 +241,7 @@ impl Running {
         let streams = format!("{}.change.{}", self.plan.name, self.changes);
         let meter = &mut self.meter;
         self.line.respec(now, &met, (self.plan.seed, &streams), |segment, fate| {
-            meter.lose(&segment.of.layout, fate);
+            meter.lose(&segment.of.layout, segment.count(), fate);
         });
         self.quantum = quantum(&met);
         self.plan.spec = spec;
@@ -274,10 +281,11 @@ impl Running {
         };
         let passage = Passage { first: 0, last: 0, df: true, ect: layout.ect };
         let seen = self.tap.is_some().then(|| segment.clone());
+        let count = segment.count();
         let sent = self.line.send(now, segment, shape, passage);
         match sent {
             Sent::OnItsWay | Sent::Undecided => {}
-            Sent::Lost(fate) => self.meter.lose(&layout, fate),
+            Sent::Lost(fate) => self.meter.lose(&layout, count, fate),
         }
         if let (Some(tap), Some(segment)) = (&mut self.tap, seen) {
             tap.entered(now, segment, sent);
@@ -289,7 +297,7 @@ impl Running {
         if self.line.next_event() <= now {
             self.line.advance(now);
             while let Some((segment, fate)) = self.line.poll_loss() {
-                self.meter.lose(&segment.of.layout, fate);
+                self.meter.lose(&segment.of.layout, segment.count(), fate);
                 if let Some(tap) = &mut self.tap {
                     tap.lost(&segment, fate);
                 }

@@ -115,11 +115,16 @@ fn users() -> Vec<Option<u32>> {
         let output = Lab::named(*user).run(&["doctor"]);
         if !output.status.success() {
             let who = user.map_or("this user".to_owned(), |user| format!("user {user}"));
-            writeln!(std::io::stderr(), "skipped for {who}: {}", stderr(&output)).unwrap();
+            skipped(&format!("for {who}: {}", stderr(&output)));
         }
         output.status.success()
     };
     users.into_iter().filter(can).collect()
+}
+
+#[expect(clippy::print_stderr, reason = "what was not tested is said")]
+fn skipped(why: &str) {
+    eprintln!("skipped {why}");
 }
 
 /// Waits for something that happens by itself.
@@ -169,7 +174,7 @@ fn every_interface_gets_its_mtu_and_says_on_which_link_it_is() {
         assert_eq!(r1["interfaces"][1]["towards"], "receiver");
         let known = lab.exec("r1", &["ip", "-o", "link"]);
         if known.status.code() == Some(127) {
-            writeln!(std::io::stderr(), "skipped: iproute2 is not installed").unwrap();
+            skipped("for want of iproute2");
             continue;
         }
         let text = stdout(&known);

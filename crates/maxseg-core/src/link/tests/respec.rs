@@ -13,7 +13,7 @@ type Changes = Vec<(usize, LinkSpec)>;
 /// What comes of `traffic` over `line`, which changes on the way.
 fn drive(mut line: Line<Numbered>, traffic: &[Given], changes: &[(usize, LinkSpec)]) -> Came {
     let mut lost = Vec::new();
-    let mut settle = |line: &mut Line<Numbered>, until: Time| {
+    let settle = |line: &mut Line<Numbered>, until: Time| {
         let mut lost = Vec::new();
         while line.next_event() < until {
             line.advance(line.next_event());

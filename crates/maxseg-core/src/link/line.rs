@@ -95,18 +95,19 @@ impl<P: Cargo> Line<P> {
                 from
             }
         };
+        let is_watched = match &self.form {
+            Form::Computed(_) => false,
+            Form::Staged(stages) => stages.is_watched(),
+        };
+        if spec.is_foreseeable() && !is_watched {
+            let hop = Hop::taking_over(from, now, spec, streams);
+            self.form = Form::Computed(Route::taking_over(hop, arriving.last_arrival()));
+            return;
+        }
+        let link = Staged::taking_over(from, now, spec, streams);
         match &mut self.form {
-            Form::Staged(stages) if !spec.is_foreseeable() || stages.is_watched() => {
-                stages.replace(Staged::taking_over(from, now, spec, streams));
-            }
-            _ if spec.is_foreseeable() => {
-                let hop = Hop::taking_over(from, now, spec, streams);
-                self.form = Form::Computed(Route::taking_over(hop, arriving.last_arrival()));
-            }
-            _ => {
-                let stages = Stages::of_one(Staged::taking_over(from, now, spec, streams));
-                self.form = Form::Staged(Box::new(stages));
-            }
+            Form::Staged(stages) => stages.replace(link),
+            form @ Form::Computed(_) => *form = Form::Staged(Box::new(Stages::of_one(link))),
         }
     }
 

@@ -115,11 +115,16 @@ fn users() -> Vec<Option<u32>> {
         let output = Lab::named(*user).run(&["doctor"]);
         if !output.status.success() {
             let who = user.map_or("this user".to_owned(), |user| format!("user {user}"));
-            writeln!(std::io::stderr(), "skipped for {who}: {}", stderr(&output)).unwrap();
+            skipped(&format!("for {who}: {}", stderr(&output)));
         }
         output.status.success()
     };
     users.into_iter().filter(can).collect()
+}
+
+#[expect(clippy::print_stderr, reason = "what was not tested is said")]
+fn skipped(why: &str) {
+    eprintln!("skipped {why}");
 }
 
 /// Waits for something that happens by itself.
@@ -169,7 +174,7 @@ fn every_interface_gets_its_mtu_and_says_on_which_link_it_is() {
         assert_eq!(r1["interfaces"][1]["towards"], "receiver");
         let known = lab.exec("r1", &["ip", "-o", "link"]);
         if known.status.code() == Some(127) {
-            writeln!(std::io::stderr(), "skipped: iproute2 is not installed").unwrap();
+            skipped("for want of iproute2");
             continue;
         }
         let text = stdout(&known);
@@ -253,11 +258,19 @@ fn interfaces() -> Vec<String> {
     text.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned())).collect()
 }
 
-/// Whether it runs: one that has ended may stay in the list until its parent asks for it.
+/// Whether any of its threads runs: a process that has ended may stay in the list until its parent asks for it.
 fn runs(process: u64) -> bool {
-    let state = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    let state = state.rsplit_once(") ").map_or("", |(_, rest)| rest);
-    !(state.is_empty() || state.starts_with('Z') || state.starts_with('X'))
+    let tasks = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    let states = tasks.filter_map(|task| fs::read_to_string(task.path().join("stat")).ok());
+    let mut states = states
+        .map(|text| text.rsplit_once(") ").map_or(' ', |(_, rest)| rest.as_bytes()[0].into()));
+    states.any(|state| !matches!(state, 'Z' | 'X'))
+}
+
+/// Whether a lab of this name listens.
+fn listens(name: &str) -> bool {
+    let sockets = fs::read_to_string("/proc/net/unix").unwrap();
+    sockets.lines().any(|line| line.ends_with(&format!("/{name}")))
 }
 
 #[test]
@@ -268,6 +281,7 @@ fn nothing_is_left_of_a_lab_that_is_killed_or_taken_down() {
         let process = lab.status()["process"].as_u64().unwrap();
         let held = held_by(process);
         assert!(held.len() >= 3, "three hosts: {held:?}");
+        assert!(listens(&lab.name));
         assert_eq!(interfaces(), before, "nothing of a lab is outside it");
         let ended = match how {
             "kill" => {
@@ -277,13 +291,11 @@ fn nothing_is_left_of_a_lab_that_is_killed_or_taken_down() {
         };
         assert!(ended.success());
         if how == "down" {
-            assert!(!runs(process), "`lab down` waits for the end");
+            assert!(!listens(&lab.name), "`lab down` waits for the end");
         }
         wait_until("the process ends", || !runs(process));
+        wait_until("its socket closes", || !listens(&lab.name));
         wait_until("its namespaces end", || namespaces().is_disjoint(&held));
-        let sockets = fs::read_to_string("/proc/net/unix").unwrap();
-        let own = format!("/{}", lab.name);
-        assert!(!sockets.lines().any(|line| line.ends_with(&own)), "{sockets}");
         assert_eq!(lab.run(&["lab", "status"]).status.code(), Some(1));
         assert_eq!(interfaces(), before);
     }

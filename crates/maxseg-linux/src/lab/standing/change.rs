@@ -38,6 +38,7 @@ pub(super) fn set(lab: &mut Standing, assignments: &[String]) -> Result<Vec<Chan
     let changed = differences(&lab.draft, &draft);
     refuse_what_stays(&lab.scenario, &new, &changed)?;
     feasible::mtus(&new)?;
+    begin_with(lab, &new)?;
     apply(lab, &new)?;
     lab.draft = draft;
     lab.scenario = new;
@@ -83,11 +84,30 @@ fn refuse_what_stays(
     Ok(())
 }
 
-/// Whether hosts can be told what is new in their settings.
+/// Whether hosts can be told what is new in their settings, if anything is.
 fn heeds(old: &Scenario, new: &Scenario) -> bool {
-    let congestion =
-        |scenario: &Scenario| [&scenario.sender, &scenario.receiver].map(congestion_of);
+    if (&old.sender, &old.receiver) == (&new.sender, &new.receiver) {
+        return true;
+    }
     congestion(old) != congestion(new) || Network::settings_differ(old, new)
+}
+
+fn congestion(scenario: &Scenario) -> [&'static str; 2] {
+    [&scenario.sender, &scenario.receiver].map(congestion_of)
+}
+
+/// New connections begin with another congestion control, in every host or in none.
+fn begin_with(lab: &mut Standing, new: &Scenario) -> Result<(), EngineError> {
+    if congestion(&lab.scenario) == congestion(new) {
+        return Ok(());
+    }
+    let notes = set_congestion(&lab.network, new);
+    if let Some(note) = notes.into_iter().next() {
+        lab.notes = set_congestion(&lab.network, &lab.scenario);
+        return Err(refuse(note, "`maxseg doctor` lists what this kernel has, and who may use it"));
+    }
+    lab.notes.clear();
+    Ok(())
 }
 
 fn apply(lab: &mut Standing, new: &Scenario) -> Result<(), LabError> {
@@ -111,9 +131,7 @@ fn apply(lab: &mut Standing, new: &Scenario) -> Result<(), LabError> {
             }
         }
     }
-    lab.network.reconfigure(&lab.scenario, new)?;
-    lab.notes = set_congestion(&lab.network, new);
-    Ok(())
+    lab.network.reconfigure(&lab.scenario, new)
 }
 
 /// Where two documents differ, key by key.
@@ -158,11 +176,10 @@ fn compare(key: &str, old: &Value, new: &Value, changed: &mut Vec<Changed>) {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests may panic")]
-
     use super::*;
 
-    const FILE: &str = "[[hop]]\nname = \"radio\"\nrate = \"2 Mbit/s\"\ndelay = \"20 ms\"\n";
+    const FILE: &str = "[[hop]]\nname = \"radio\"\nrate = \"2 Mbit/s\"\ndelay = \"20 ms\"\n\
+                        errors = { model = \"uniform\", per = \"frame\", rate = 0 }\nframe = 128\n";
 
     fn scenarios(assignment: &str) -> (Scenario, Scenario, Vec<Changed>) {
         let old = Draft::parse("test", FILE).unwrap();
@@ -177,7 +194,7 @@ mod tests {
         let cases = [
             ("hop.radio.rate=3 Mbit/s", "hop.radio.rate", "\"2 Mbit/s\"", "\"3 Mbit/s\""),
             ("hop.*.mtu=1400", "hop.radio.mtu", "null", "1400"),
-            ("hop.radio.errors.rate=5%", "hop.radio.errors.rate", "null", "\"5%\""),
+            ("hop.radio.errors.rate=5%", "hop.radio.errors.rate", "0", "\"5%\""),
             ("hop.radio.reverse.delay=5 ms", "hop.radio.reverse.delay", "null", "\"5 ms\""),
         ];
         for (assignment, key, old, new) in cases {
@@ -209,7 +226,12 @@ mod tests {
             };
             assert!(what.contains(why) && hint.is_some(), "{assignment}: {what}");
         }
-        for assignment in ["sender.mss=536", "receiver.window=64 KiB", "sender.congestion=reno"] {
+        for assignment in [
+            "sender.mss=536",
+            "receiver.window=64 KiB",
+            "sender.congestion=cubic",
+            "sender.sack=false",
+        ] {
             let (old, new, changed) = scenarios(assignment);
             refuse_what_stays(&old, &new, &changed).unwrap();
         }

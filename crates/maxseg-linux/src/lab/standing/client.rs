@@ -110,7 +110,9 @@ impl Client {
         let (line, files) = self.control.hear().map_err(told)?;
         match serde_json::from_str(&line).map_err(|error| told(error.into()))? {
             Answer::Refused { what, hint } => Err(EngineError::Unable { what, hint }),
-            answer => Ok((answer, files)),
+            answer @ (Answer::Status(_) | Answer::Enter { .. } | Answer::Set(_) | Answer::Down) => {
+                Ok((answer, files))
+            }
         }
     }
 

@@ -82,8 +82,13 @@ impl Bench {
             ));
             if let Some(plain) = self.plain_pair(mtu)? {
                 lines.push(Line {
-                    what: format!("the same against a plain veth pair, MTU {mtu} (iperf3, same minute)"),
-                    figures: vec![format!("{gbit:.2} against {plain:.2} Gbit/s, {:.2} times", gbit / plain)],
+                    what: format!(
+                        "the same against a plain veth pair, MTU {mtu} (iperf3, same minute)"
+                    ),
+                    figures: vec![format!(
+                        "{gbit:.2} against {plain:.2} Gbit/s, {:.2} times",
+                        gbit / plain
+                    )],
                     asked: "reported".to_owned(),
                     reached: None,
                     fault: None,
@@ -102,7 +107,8 @@ impl Bench {
                 let best = self.best(&text, |run| run.number("goodput_bps"))?;
                 let gbit = best.number("goodput_bps") / 1e9;
                 let packets = best.link("packets") / best.number("elapsed_s") / 1e3;
-                let asked = if flows > 1 { format!("aim {least:.1}") } else { "reported".to_owned() };
+                let asked =
+                    if flows > 1 { format!("aim {least:.1}") } else { "reported".to_owned() };
                 lines.push(Line {
                     what: format!("10 Gbit/s, 1% per packet, MTU {mtu}, {flows} × {congestion}"),
                     figures: vec![format!(
@@ -122,9 +128,12 @@ impl Bench {
     fn exact(&self) -> Result<Vec<Line>> {
         let mut lines = vec![self.loss_of_a_million(1500)?, self.loss_of_a_million(9000)?];
         lines.push(self.ping()?);
-        for (rate, size, seconds) in
-            [("9.6 kbit/s", 20, 60), ("1 Mbit/s", 500, 10), ("100 Mbit/s", 1400, 5), ("1 Gbit/s", 1400, 5)]
-        {
+        for (rate, size, seconds) in [
+            ("9.6 kbit/s", 20, 60),
+            ("1 Mbit/s", 500, 10),
+            ("100 Mbit/s", 1400, 5),
+            ("1 Gbit/s", 1400, 5),
+        ] {
             lines.push(self.rate(rate, size, seconds)?);
         }
         for window in ["16 KiB", "64 KiB", "128 KiB", "256 KiB", "512 KiB", "896 KiB"] {
@@ -176,7 +185,12 @@ impl Bench {
         let grain = packet * 8.0 / bits(rate)? / f64::from(seconds);
         Ok(line(
             format!("a link of {rate}"),
-            format!("{:.3}% of its rate (a packet is {:.2}%){}", 100.0 * ratio, 100.0 * grain, mark(&run)),
+            format!(
+                "{:.3}% of its rate (a packet is {:.2}%){}",
+                100.0 * ratio,
+                100.0 * grain,
+                mark(&run)
+            ),
             "within 0.5%".to_owned(),
             (ratio - 1.0).abs() <= 0.005 + grain,
         ))
@@ -201,7 +215,12 @@ impl Bench {
         let bound = (kib * 1024.0 * 8.0 / round_trip).min(100e6 * 4096.0 / 4148.0);
         Ok(line(
             format!("FDDI, window {window}"),
-            format!("{:.2} Mbit/s, {:.1}% of window ÷ round trip or link{}", between / 1e6, 100.0 * between / bound, mark(&long)),
+            format!(
+                "{:.2} Mbit/s, {:.1}% of window ÷ round trip or link{}",
+                between / 1e6,
+                100.0 * between / bound,
+                mark(&long)
+            ),
             "within 3%".to_owned(),
             (between / bound - 1.0).abs() <= 0.03,
         ))
@@ -243,7 +262,8 @@ impl Bench {
                 .output()?;
             let report: Value = serde_json::from_slice(&output.stdout)
                 .with_context(|| String::from_utf8_lossy(&output.stderr).into_owned())?;
-            best = best.max(report["end"]["sum_received"]["bits_per_second"].as_f64().unwrap_or(0.0));
+            best =
+                best.max(report["end"]["sum_received"]["bits_per_second"].as_f64().unwrap_or(0.0));
         }
         Ok(Some(best / 1e9))
     }

@@ -3,8 +3,8 @@
 
 mod cases;
 mod grid;
-pub mod lab;
 pub mod instructions;
+pub mod lab;
 mod measure;
 mod page;
 mod profile;

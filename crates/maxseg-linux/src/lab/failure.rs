@@ -70,9 +70,9 @@ impl LabError {
 
 impl From<LabError> for EngineError {
     fn from(error: LabError) -> Self {
-        match error {
-            LabError::Cancelled => Self::Cancelled,
-            error => Self::Unable { hint: error.hint(), what: error.to_string() },
+        if matches!(error, LabError::Cancelled) {
+            return Self::Cancelled;
         }
+        Self::Unable { hint: error.hint(), what: error.to_string() }
     }
 }

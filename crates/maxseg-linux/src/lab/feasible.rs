@@ -40,7 +40,7 @@ const LEAST_OF_IPV6: u64 = 1280;
 
 /// Whether IPv6 can go over every link.
 pub(super) fn mtus(scenario: &Scenario) -> Result<(), LabError> {
-    let links = || scenario.path.hops.iter().flat_map(|hop| hop.links());
+    let links = || scenario.path.hops.iter().flat_map(HopSpec::links);
     match links().find(|link| link.mtu.bytes().get() < LEAST_OF_IPV6) {
         Some(link) if scenario.ip == IpVersion::V6 => Err(LabError::Beyond {
             what: format!("an MTU of {} is below the {LEAST_OF_IPV6} of every IPv6 link", link.mtu),

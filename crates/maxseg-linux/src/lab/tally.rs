@@ -1,7 +1,7 @@
 //! From what a run left to an outcome.
 
 use maxseg_core::outcome::{LabFlow, LabLink, LabProof, LimitShare, LimitedBy, Outcome};
-use maxseg_core::path::LinkSpec;
+use maxseg_core::path::{HopSpec, LinkSpec};
 use maxseg_core::scenario::{End, Flow, FlowKind, Scenario};
 use maxseg_core::stats::Histogram;
 use maxseg_core::units::Time;
@@ -135,13 +135,13 @@ fn sum(flows: &[Outcome], ran: &Ran) -> Outcome {
 fn seen_of(flow: &Flow, index: usize, ran: &Ran) -> (FlowMeter, FlowMeter) {
     let [first, last] = [flow.hops.first, flow.hops.last].map(|hop| &ran.links[hop]);
     // Losses may have come at any hop.
-    let lost = |side: usize| {
+    let lost_towards = |side: usize| {
         (flow.hops.first..=flow.hops.last)
             .map(|hop| ran.links[hop][side].meter.flow(index).lost)
             .sum()
     };
-    let forward = FlowMeter { lost: lost(0), ..first[0].meter.flow(index) };
-    let reverse = FlowMeter { lost: lost(1), ..last[1].meter.flow(index) };
+    let forward = FlowMeter { lost: lost_towards(0), ..first[0].meter.flow(index) };
+    let reverse = FlowMeter { lost: lost_towards(1), ..last[1].meter.flow(index) };
     match flow.from {
         End::Sender => (forward, reverse),
         End::Receiver => (reverse, forward),
@@ -200,7 +200,7 @@ fn proof_of(scenario: &Scenario, ran: &Ran) -> LabProof {
     let reports = || ran.links.iter().flatten();
     let mut lateness = LatenessMeter::default();
     reports().for_each(|report| lateness.merge(&report.lateness));
-    let specs = scenario.path.hops.iter().flat_map(|hop| hop.links());
+    let specs = scenario.path.hops.iter().flat_map(HopSpec::links);
     let kernel_drops =
         ran.kernel_drops + reports().map(|report| report.meter.kernel_drops).sum::<u64>();
     LabProof {

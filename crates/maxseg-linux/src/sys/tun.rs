@@ -24,7 +24,7 @@ mod ioctl {
     nix::ioctl_write_int_bad!(tun_set_offload, libc::TUNSETOFFLOAD);
 }
 
-/// linux/if_tun.h: checksums, TCP over IPv4 and over IPv6. Not UDP: nothing here splits it.
+/// `linux/if_tun.h`: checksums, TCP over IPv4 and over IPv6. Not UDP: nothing here splits it.
 const OFFLOADS: i32 = 0x01 | 0x02 | 0x04;
 
 impl Tun {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread::Scope;
 
 use maxseg_core::scenario::Flow;
-use maxseg_core::units::Time;
+use maxseg_core::units::{Bytes, Time};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::sendfile::sendfile64;
 use nix::unistd::ftruncate;
@@ -79,7 +79,7 @@ fn send(
     status: &Status,
 ) -> io::Result<()> {
     status.opened(socket);
-    let wanted = ground.scenario.until.bytes.map_or(u64::MAX, |bytes| bytes.get());
+    let wanted = ground.scenario.until.bytes.map_or(u64::MAX, Bytes::get);
     let mut written = 0;
     while written < wanted && !ground.is_over() {
         let most =
@@ -107,6 +107,9 @@ fn send(
 /// How often a sender whose last byte is written looks whether it has been acknowledged.
 const LOOK: Time = Time::from_nanos(100_000);
 
+/// A slow reader takes what has come in such a while.
+const PAUSE: Time = Time::from_millis(5);
+
 /// Reads and forgets, as fast as it comes or as fast as the settings say.
 fn receive(ground: &Ground<'_>, flow: &Flow, listener: &Socket) -> io::Result<()> {
     let Some(socket) = accept(ground, listener)? else { return Ok(()) };
@@ -115,8 +118,6 @@ fn receive(ground: &Ground<'_>, flow: &Flow, listener: &Socket) -> io::Result<()
     let Some(rate) = settings_of(ground, end).read_rate else {
         return discard(ground, &socket, &mut window);
     };
-    /// A slow reader takes what has come in such a while.
-    const PAUSE: Time = Time::from_millis(5);
     let begun = ground.clock.now();
     let (mut taken, mut buffer) = (0_u64, vec![MaybeUninit::uninit(); 1 << 16]);
     while !ground.is_over() {

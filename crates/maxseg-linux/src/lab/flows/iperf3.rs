@@ -164,7 +164,7 @@ fn wait_for_listener(ground: &Ground<'_>, host: usize, port: u16) -> io::Result<
     Err(io::Error::other(format!("{PROGRAM} does not listen on port {port}")))
 }
 
-/// `sl local_address rem_address st …`; `0A` is the state of a listener (include/net/tcp_states.h).
+/// `sl local_address rem_address st …`; `0A` is the state of a listener (`include/net/tcp_states.h`).
 fn is_listener(line: &str, port: u16) -> bool {
     let mut words = line.split_whitespace().skip(1);
     let (local, _, state) = (words.next(), words.next(), words.next());

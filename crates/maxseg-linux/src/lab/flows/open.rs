@@ -158,7 +158,7 @@ fn apply(socket: &Socket, settings: &Settings) -> io::Result<()> {
 /// Keeps the window that a host offers at what its settings ask for.
 ///
 /// A route's `window` metric holds until the first segment comes: then the kernel knows how much memory
-/// a byte takes, and sets the clamp to what its buffer holds (net/ipv4/tcp_input.c, `tcp_measure_rcv_mss`).
+/// a byte takes, and sets the clamp to what its buffer holds (`net/ipv4/tcp_input.c`, `tcp_measure_rcv_mss`).
 #[derive(Debug)]
 pub(super) struct WindowKeeper {
     clamp: u32,

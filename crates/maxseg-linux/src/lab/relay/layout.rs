@@ -7,7 +7,7 @@ use maxseg_core::units::Bytes;
 
 use crate::sys::VNET_HEADER;
 
-/// `virtio_net_hdr.gso_type` (linux/virtio_net.h), without its ECN bit.
+/// `virtio_net_hdr.gso_type` (`linux/virtio_net.h`), without its ECN bit.
 const GSO_TCP_V4: u8 = 1;
 const GSO_TCP_V6: u8 = 4;
 const GSO_ECN: u8 = 0x80;
@@ -64,7 +64,7 @@ impl Layout {
         }
         let transport = packet.get(usize::from(ip)..)?;
         // A fragment but the first has no header of the protocol that it carries.
-        let is_first = is_v6 || (packet.get(6)? & 0x1f == 0 && *packet.get(7)? == 0);
+        let is_first = is_v6 || (fragment_offset(packet)? == 0);
         let is_tcp =
             protocol == TCP && is_first && transport.get(12).is_some_and(|offset| offset >> 4 >= 5);
         let own = if is_tcp { u16::from(transport[12] >> 4) * 4 } else { 0 };
@@ -148,6 +148,12 @@ impl Layout {
     pub(super) fn shape_of_all(&self) -> IpPacket {
         IpPacket::from(u32::from(self.headers) + self.payload)
     }
+}
+
+/// In units of eight bytes (RFC 791 §3.1).
+fn fragment_offset(packet: &[u8]) -> Option<u16> {
+    let field = u16::from_be_bytes([*packet.get(6)?, *packet.get(7)?]);
+    Some(field & 0x1fff)
 }
 
 /// Who tells of a packet that was too large for a hop (RFC 1191, RFC 4443 §3.2); `None` for any other

@@ -7,10 +7,10 @@ use super::layout::Layout;
 use crate::sys::VNET_HEADER;
 
 /// FIN and PSH belong to the last packet of a super-packet, CWR to the first
-/// (Linux: net/ipv4/tcp_offload.c, `tcp_gso_segment`).
+/// (Linux: `net/ipv4/tcp_offload.c`, `tcp_gso_segment`).
 const FIN_PSH: u8 = 0x01 | 0x08;
 const CWR: u8 = 0x80;
-/// linux/virtio_net.h: the checksum is to be completed.
+/// `linux/virtio_net.h`: the checksum is to be completed.
 pub(super) const NEEDS_CSUM: u8 = 1;
 /// ECN field of the traffic class: congestion experienced (RFC 3168 §5).
 const CE: u8 = 0b11;

@@ -12,11 +12,13 @@ use maxseg_core::scenario::{End, Scenario};
 use maxseg_core::units::{Bytes, Time};
 use maxseg_wire::tcp_info::TcpInfo;
 
+use super::boxes::Boxes;
 use super::failure::LabError;
 use super::flows::{
     Counted, Ground, Prepared, Status, acknowledged, has_end, in_flight, is_foreign,
 };
-use super::network::Network;
+use super::kernel_links::{self, KernelReport};
+use super::network::{Cable, Hops, Network};
 use super::relay::{Change, Direction, Report};
 use crate::sys::{Bell, Clock, cpu_of_process};
 
@@ -27,12 +29,31 @@ pub(super) struct Ran {
     pub(super) elapsed: Time,
     /// What each flow counted.
     pub(super) flows: Vec<Counted>,
-    /// Towards the receiver and towards the sender, of each hop in the path's order.
-    pub(super) links: Vec<[Report; 2]>,
-    /// Packets that the kernel dropped at the relay's interfaces.
+    /// What the links did.
+    pub(super) links: LinkReports,
+    /// Packets that the kernel dropped at the hosts' interfaces.
     pub(super) kernel_drops: u64,
     /// CPU time of this process.
     pub(super) cpu: Time,
+}
+
+/// Towards the receiver and towards the sender, of each hop in the path's order.
+#[derive(Debug)]
+pub(super) enum LinkReports {
+    /// The relay's, which sees every packet.
+    Relay(Vec<[Report; 2]>),
+    /// The kernel's, which only counts.
+    Kernel(Vec<[KernelReport; 2]>),
+}
+
+impl Ran {
+    /// What the relay saw; nothing where it was not there.
+    pub(super) fn relayed(&self) -> &[[Report; 2]] {
+        match &self.links {
+            LinkReports::Relay(links) => links,
+            LinkReports::Kernel(_) => &[],
+        }
+    }
 }
 
 /// Everything is ready before a run's clock shows zero.
@@ -66,15 +87,15 @@ pub(super) fn run(
     let drops_before = network.drops()?;
     let cpu_before = cpu_of_process();
     std::thread::scope(|scope| {
-        let relays = Relays::start(scope, scenario, network, clock)?;
+        let carrier = Carrier::start(scope, scenario, network, clock)?;
         for (prepared, status) in prepared.into_iter().zip(&statuses) {
             prepared.start(scope, status);
         }
-        let watched = watch_over(&ground, &statuses, &relays, watch);
+        let watched = watch_over(&ground, &statuses, &carrier, watch);
         let elapsed = clock.now();
         let counted = statuses.iter().map(Status::counted).collect();
         stop.store(true, Ordering::Relaxed);
-        let links = relays.stop()?;
+        let links = carrier.stop(scenario, elapsed)?;
         watched?;
         Ok(Ran {
             elapsed,
@@ -90,7 +111,7 @@ pub(super) fn run(
 fn watch_over(
     ground: &Ground<'_>,
     statuses: &[Status],
-    relays: &Relays<'_>,
+    carrier: &Carrier<'_, '_>,
     watch: &mut dyn Watch,
 ) -> Result<(), LabError> {
     let scenario = ground.scenario;
@@ -118,7 +139,7 @@ fn watch_over(
         if ends > 0 && ended >= ends {
             return Ok(());
         }
-        relays.check()?;
+        carrier.check()?;
         if watch.on_progress(now, until) == Continue::Stop {
             return Err(LabError::Cancelled);
         }
@@ -149,6 +170,45 @@ fn sample(at: Time, flow: usize, info: &TcpInfo) -> Sample {
     }
 }
 
+/// Who carries packets while a run lasts.
+enum Carrier<'scope, 'network> {
+    Relay(Relays<'scope>),
+    /// Its links stand since their boxes were built.
+    Kernel(&'network [Boxes]),
+}
+
+impl<'scope, 'network> Carrier<'scope, 'network> {
+    fn start<'env>(
+        scope: &'scope std::thread::Scope<'scope, 'env>,
+        scenario: &Scenario,
+        network: &'network Network,
+        clock: Clock,
+    ) -> Result<Self, LabError> {
+        Ok(match &network.hops {
+            Hops::Relay(cables) => Self::Relay(Relays::start(scope, scenario, cables, clock)?),
+            Hops::Kernel(boxes) => Self::Kernel(boxes),
+        })
+    }
+
+    /// Whether it still does.
+    fn check(&self) -> Result<(), LabError> {
+        match self {
+            Self::Relay(relays) => relays.check(),
+            Self::Kernel(_) => Ok(()),
+        }
+    }
+
+    /// Ends it after `elapsed`. Gives what each link did.
+    fn stop(self, scenario: &Scenario, elapsed: Time) -> Result<LinkReports, LabError> {
+        Ok(match self {
+            Self::Relay(relays) => LinkReports::Relay(relays.stop()?),
+            Self::Kernel(boxes) => {
+                LinkReports::Kernel(kernel_links::reports(scenario, boxes, elapsed)?)
+            }
+        })
+    }
+}
+
 /// The relay's threads.
 struct Relays<'scope> {
     stop: Arc<AtomicBool>,
@@ -166,19 +226,19 @@ impl<'scope> Relays<'scope> {
     fn start<'env>(
         scope: &'scope std::thread::Scope<'scope, 'env>,
         scenario: &Scenario,
-        network: &Network,
+        cables: &[Cable],
         clock: Clock,
     ) -> Result<Self, LabError> {
         let stop = Arc::new(AtomicBool::new(false));
         let mut threads = Vec::new();
-        for hop in 0..network.hops.len() {
+        for (hop, cable) in cables.iter().enumerate() {
             let start = |to: End| {
                 let spec = &scenario.path.hops[hop];
                 let link = match to {
                     End::Receiver => format!("hop.{}", spec.name),
                     End::Sender => format!("hop.{}.reverse", spec.name),
                 };
-                start_one(scope, scenario, network, (hop, to), (&link, &stop, clock))
+                start_one(scope, scenario, cable, (hop, to), (&link, &stop, clock))
                     .map_err(|error| LabError::Link { link, error })
             };
             threads.push([start(End::Receiver)?, start(End::Sender)?]);
@@ -215,11 +275,11 @@ impl<'scope> Relays<'scope> {
 fn start_one<'scope>(
     scope: &'scope std::thread::Scope<'scope, '_>,
     scenario: &Scenario,
-    network: &Network,
+    cable: &Cable,
     (hop, to): (usize, End),
     (link, stop, clock): (&str, &Arc<AtomicBool>, Clock),
 ) -> io::Result<Thread<'scope>> {
-    let (cable, spec) = (&network.hops[hop], &scenario.path.hops[hop]);
+    let spec = &scenario.path.hops[hop];
     let (from, into, spec) = match to {
         End::Receiver => (&cable.near, &cable.far, &spec.forward),
         End::Sender => (&cable.far, &cable.near, &spec.reverse),

@@ -3,6 +3,7 @@
 //! Each file wraps what it needs into values that close themselves; nothing here decides anything.
 
 mod clock;
+mod interface;
 mod netns;
 pub mod probe;
 mod process;
@@ -12,6 +13,7 @@ mod userns;
 mod wait;
 
 pub use clock::{Clock, cpu_of_process, cpu_of_thread, tight_timers};
+pub use interface::offloads_off;
 pub use netns::NetNs;
 pub use process::{detach_from_terminal, dies_with_parent, in_namespace, run_to_end};
 pub use socket::{TcpSocket, congestion_controls, set_tcp_option};

@@ -59,15 +59,15 @@ impl Netlink {
     pub(crate) fn bring_up(&mut self, of: Interface, mtu: u32, queue: u32) -> io::Result<()> {
         let mut link = LinkMessage::default();
         link.header.index = of.0;
-        link.attributes = vec![
-            LinkAttribute::Mtu(mtu),
-            LinkAttribute::TxQueueLen(queue),
-            LinkAttribute::AfSpecUnspec(vec![AfSpecUnspec::Inet6(vec![AfSpecInet6::AddrGenMode(
-                In6AddrGenMode::None,
-            )])]),
-        ];
-        self.ask(RouteNetlinkMessage::SetLink(link.clone()), 0)?;
-        link.attributes.clear();
+        let mode = AfSpecInet6::AddrGenMode(In6AddrGenMode::None);
+        link.attributes = vec![LinkAttribute::AfSpecUnspec(vec![AfSpecUnspec::Inet6(vec![mode])])];
+        match self.ask(RouteNetlinkMessage::SetLink(link.clone()), 0) {
+            // A kernel without IPv6 makes no addresses.
+            Err(error) if error.raw_os_error() == Some(libc::EAFNOSUPPORT) => {}
+            other => other?,
+        }
+        // Behind the mode: below IPv6's 1280 there is none to set any more.
+        link.attributes = vec![LinkAttribute::Mtu(mtu), LinkAttribute::TxQueueLen(queue)];
         link.header.flags = LinkFlags::Up | LinkFlags::Noarp;
         link.header.change_mask = link.header.flags;
         self.ask(RouteNetlinkMessage::SetLink(link), 0)

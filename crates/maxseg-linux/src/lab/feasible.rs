@@ -132,9 +132,14 @@ fn carried(scenario: &Scenario, mtu: u64) -> Result<f64, LabError> {
 fn wide_open(scenario: &Scenario) -> Scenario {
     let mut wide = scenario.clone();
     let rate = BitsPerSec::new(ANY).unwrap_or(scenario.bottleneck_rate());
+    let queue = match scenario.lab.backend {
+        LabBackend::Relay => QueueLimit::Packets(1_000_000),
+        // A queue in bytes needs tbf only.
+        LabBackend::Netem => QueueLimit::Bytes(Bytes::new(1 << 30)),
+    };
     let open = |link: &LinkSpec| LinkSpec {
         mtu: link.mtu,
-        queue: QueueLimit::Packets(1_000_000),
+        queue,
         errors: Schedule::default(),
         ..LinkSpec::plain(rate, Time::ZERO)
     };

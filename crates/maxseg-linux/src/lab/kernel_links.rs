@@ -197,6 +197,17 @@ struct Counts {
     ecn_mark: u64,
 }
 
+impl Counts {
+    /// What the discipline dropped, rather than a full queue.
+    fn dropped_early(&self) -> u64 {
+        match self.kind.as_str() {
+            "red" => self.early,
+            "codel" => self.drops.saturating_sub(self.drop_overlimit),
+            _ => 0,
+        }
+    }
+}
+
 /// Reads what `tc -s -j qdisc show` prints.
 fn qdiscs(text: &str) -> serde_json::Result<Vec<Counts>> {
     serde_json::from_str(text)
@@ -213,12 +224,7 @@ fn counts(
     const HEADER: u64 = 14;
     let root = wire.iter().find(|qdisc| qdisc.root).cloned().unwrap_or_default();
     let behind = pipe.iter().find(|qdisc| qdisc.kind == "netem").cloned().unwrap_or_default();
-    let early = wire.iter().map(|qdisc| match qdisc.kind.as_str() {
-        "red" => qdisc.early,
-        "codel" => qdisc.drops.saturating_sub(qdisc.drop_overlimit),
-        _ => 0,
-    });
-    let early: u64 = early.sum();
+    let early: u64 = wire.iter().map(Counts::dropped_early).sum();
     // netem does not count copies: they are what it sent and had not been given.
     let given = root.packets;
     let copies = (behind.packets + behind.drops + behind.qlen).saturating_sub(given);
@@ -242,4 +248,52 @@ fn counts(
 /// How long a wire takes for bytes that are counted as it counts them.
 fn busy(spec: &LinkSpec, bytes: u64) -> Time {
     spec.rate.time_for_bits(bytes.saturating_mul(spec.framing.bits_per_byte()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// iproute2 6.1 on Linux 6.1.
+    const WIRE: &str = r#"[{"kind":"tbf","handle":"1:","root":true,"refcnt":2,"options":{"rate":125000,"burst":1500,"lat":0},"bytes":0,"packets":0,"drops":0,"overlimits":0,"requeues":0,"backlog":0,"qlen":0},{"kind":"red","handle":"2:","parent":"1:1","options":{"limit":15150,"min":3000,"max":9000,"ecn":true,"harddrop":true,"adaptive":false,"nodrop":false},"bytes":0,"packets":0,"drops":0,"overlimits":0,"requeues":0,"backlog":0,"qlen":0,"marked":0,"early":0,"pdrop":0,"other":0}]"#;
+    const PIPE: &str = r#"[{"kind":"netem","handle":"1:","root":true,"refcnt":2,"options":{"limit":1000,"delay":{"delay":0.001,"jitter":0,"correlation":0},"loss-random":{"loss":0.01,"correlation":0},"ecn":false,"gap":0},"bytes":0,"packets":0,"drops":0,"overlimits":0,"requeues":0,"backlog":0,"qlen":0}]"#;
+
+    #[test]
+    fn what_tc_prints_is_understood() {
+        let [tbf, red] = &qdiscs(WIRE).unwrap()[..] else { panic!("two qdiscs") };
+        assert_eq!((tbf.kind.as_str(), tbf.root), ("tbf", true));
+        assert_eq!((red.kind.as_str(), red.root), ("red", false));
+        assert_eq!(qdiscs(PIPE).unwrap()[0].kind, "netem");
+        // Before iproute2 knew JSON.
+        assert!(qdiscs("qdisc tbf 1: root refcnt 2 rate 1Mbit").is_err());
+    }
+
+    #[test]
+    fn each_packet_has_one_fate() {
+        let text = "[[hop]]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nduplicate = 0.01\n\
+                    errors = { model = \"uniform\", per = \"packet\", rate = 0.02 }\n";
+        let scenario = Scenario::from_toml("test", text).unwrap();
+        let link = links(&scenario).next().unwrap();
+        let (mut wire, mut pipe) = (qdiscs(WIRE).unwrap(), qdiscs(PIPE).unwrap());
+        // Of 1000 packets 30 are dropped, all but 5 of them early, and 10 wait; of the 960 sent, netem doubles
+        // 9, loses 20, and holds 3.
+        (wire[0].packets, wire[0].drops, wire[0].qlen) = (960, 30, 10);
+        (wire[1].drops, wire[1].early, wire[1].marked) = (30, 25, 7);
+        (pipe[0].packets, pipe[0].drops, pipe[0].qlen) = (946, 20, 3);
+        let told = counts(&link, &wire, &pipe, (1000, 1000 * 1514), Time::from_secs(1));
+        let want = LabLink {
+            link: "hop.0".to_owned(),
+            packets: 1000,
+            bytes: 1_500_000,
+            super_packets: 1000,
+            damaged: 20,
+            damaged_expected: Some(0.02),
+            refused: 5,
+            early: 25,
+            marked: 7,
+            doubled: 9,
+            ..LabLink::default()
+        };
+        assert_eq!(told, want);
+    }
 }

@@ -1,7 +1,7 @@
 //! From what a run left to an outcome.
 
 use maxseg_core::outcome::{LabFlow, LabLink, LabProof, LimitShare, LimitedBy, Outcome};
-use maxseg_core::path::LinkSpec;
+use maxseg_core::path::{HopSpec, LinkSpec};
 use maxseg_core::scenario::{End, Flow, FlowKind, Scenario};
 use maxseg_core::stats::Histogram;
 use maxseg_core::units::Time;
@@ -228,7 +228,7 @@ fn proof_of(scenario: &Scenario, ran: &Ran) -> LabProof {
         ran.kernel_drops + reports().map(|report| report.meter.kernel_drops).sum::<u64>();
     let (links, is_relay) = match &ran.links {
         LinkReports::Relay(links) => {
-            let specs = scenario.path.hops.iter().flat_map(|hop| hop.links());
+            let specs = scenario.path.hops.iter().flat_map(HopSpec::links);
             let both = links.iter().flatten().zip(specs);
             (both.map(|(report, spec)| link(report, spec)).collect(), true)
         }

@@ -40,6 +40,16 @@ enum Command {
         #[arg(long, default_value_t = 5)]
         repeat: usize,
     },
+    /// Measure what the lab carries here, and how exact its links are
+    #[cfg(target_os = "linux")]
+    BenchLab {
+        /// Also write docs/lab-performance.md
+        #[arg(long)]
+        write: bool,
+        /// Repetitions; the best valid one counts
+        #[arg(long, default_value_t = 3)]
+        repeat: usize,
+    },
     /// Run the netem backend on Debian's kernel, in qemu without KVM: slow, and not part of `test`
     #[cfg(target_os = "linux")]
     LabQemu,
@@ -67,6 +77,8 @@ fn main() -> ExitCode {
         Command::Gen { check } => generate::run(check),
         Command::Validate => validate::run(),
         Command::Bench { write, repeat } => bench::run(write, repeat),
+        #[cfg(target_os = "linux")]
+        Command::BenchLab { write, repeat } => bench::lab::run(write, repeat),
         #[cfg(target_os = "linux")]
         Command::LabQemu => xtask::qemu::run(),
         Command::BenchOnce { case } => bench::once(case),

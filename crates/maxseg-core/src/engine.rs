@@ -53,6 +53,15 @@ impl EngineName {
             Self::Sim | Self::Lab => true,
         }
     }
+
+    /// Whether a run takes as long as it says and needs the machine for itself, and no seed brings the same
+    /// outcome again: the kernel's timing is chance.
+    pub const fn is_real_time(self) -> bool {
+        match self {
+            Self::Model | Self::Sim => false,
+            Self::Lab => true,
+        }
+    }
 }
 
 impl std::fmt::Display for EngineName {

@@ -84,6 +84,18 @@ pub struct Outcome {
     pub flows: Vec<Outcome>,
 }
 
+impl Outcome {
+    /// Why a lab run proves nothing; empty where it is valid, and for every other engine.
+    pub fn invalid_because(&self) -> &[String] {
+        self.lab.as_ref().map_or(&[], |lab| &lab.invalid_because)
+    }
+
+    /// Whether it can be believed.
+    pub fn is_valid(&self) -> bool {
+        self.invalid_because().is_empty()
+    }
+}
+
 /// How long a limit held.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LimitShare {

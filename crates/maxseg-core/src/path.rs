@@ -99,6 +99,12 @@ pub fn smallest_mtu(hops: &[HopSpec]) -> Mtu {
 }
 
 impl HopSpec {
+    /// What captures call it, as keys do: `radio`, or `hop.1` where the file gives no name.
+    pub fn label(&self) -> String {
+        let is_unnamed = self.name.parse::<usize>().is_ok();
+        if is_unnamed { format!("hop.{}", self.name) } else { self.name.clone() }
+    }
+
     /// Both directions.
     pub fn links(&self) -> [&LinkSpec; 2] {
         [&self.forward, &self.reverse]

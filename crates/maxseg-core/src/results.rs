@@ -71,6 +71,11 @@ pub(crate) fn written(point: &Map<String, Value>) -> String {
 }
 
 impl Group<'_> {
+    /// Whether some run of it proves nothing ([`Outcome::is_valid`]).
+    pub fn has_invalid(&self) -> bool {
+        self.rows.iter().any(|row| !row.outcome.is_valid())
+    }
+
     /// Mean and spread of one number of the outcomes; `None` where no run knows it.
     pub fn summary(&self, number: impl Fn(&Outcome) -> Option<f64>) -> Option<Summary> {
         let samples: Vec<f64> = self.rows.iter().filter_map(|row| number(&row.outcome)).collect();

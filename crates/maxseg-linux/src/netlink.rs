@@ -73,6 +73,14 @@ impl Netlink {
         self.ask(RouteNetlinkMessage::SetLink(link), 0)
     }
 
+    /// An interface gets another MTU (`ip link set NAME mtu N`).
+    pub(crate) fn set_mtu(&mut self, of: Interface, mtu: u32) -> io::Result<()> {
+        let mut link = LinkMessage::default();
+        link.header.index = of.0;
+        link.attributes = vec![LinkAttribute::Mtu(mtu)];
+        self.ask(RouteNetlinkMessage::SetLink(link), 0)
+    }
+
     /// A pair of interfaces, of which the second stands in another namespace
     /// (`ip link add NAME address … type veth peer name NAME address … netns …`).
     ///

@@ -47,36 +47,48 @@ impl Payload<'_> {
     }
 }
 
-/// A sum in ones' complement of 16-bit words.
+/// A sum in ones' complement of 16-bit words, in network byte order.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Sum(u64);
+pub struct Sum(u64);
 
 impl Sum {
     /// The pseudo header of TCP, UDP and ICMPv6 (RFC 9293 §3.1, RFC 8200 §8.1). Between addresses of
     /// different versions there is no packet; each counts as it is.
     pub(crate) fn pseudo_header(ends: (IpAddr, IpAddr), protocol: u8, length: usize) -> Self {
         let address = |sum: Self, address: IpAddr| match address {
-            IpAddr::V4(address) => sum.add(&address.octets()),
-            IpAddr::V6(address) => sum.add(&address.octets()),
+            IpAddr::V4(address) => sum.add_bytes(&address.octets()),
+            IpAddr::V6(address) => sum.add_bytes(&address.octets()),
         };
         let sum = address(address(Self::default(), ends.0), ends.1);
         Self(sum.0 + u64::from(protocol) + length as u64)
     }
 
     /// Adds bytes; all pieces but the last must have an even length.
-    pub(crate) fn add(self, bytes: &[u8]) -> Self {
+    #[must_use]
+    pub fn add_bytes(self, bytes: &[u8]) -> Self {
         let (words, odd) = bytes.as_chunks::<2>();
         let sum: u64 = words.iter().map(|word| u64::from(u16::from_be_bytes(*word))).sum();
         let last = odd.first().map_or(0, |byte| u64::from(*byte) << 8);
         Self(self.0 + sum + last)
     }
 
-    /// The checksum: what makes the whole sum all ones.
-    pub(crate) fn checksum(self) -> u16 {
+    /// Adds a number below 2³²: a length, a protocol, a sum that was folded before.
+    #[must_use]
+    pub fn add_number(self, number: u32) -> Self {
+        Self(self.0 + u64::from(number))
+    }
+
+    /// The sum in 16 bits.
+    pub fn folded(self) -> u16 {
         let fold = |sum: u64| (sum & 0xffff) + (sum >> 16);
         // 64 bits fold to 49, 34, 19, 17 and at last 16.
         let folded = (0..5).fold(self.0, |sum, _| fold(sum));
-        !u16::try_from(folded).unwrap_or(u16::MAX)
+        u16::try_from(folded).unwrap_or(u16::MAX)
+    }
+
+    /// The checksum: what makes the whole sum all ones.
+    pub fn checksum(self) -> u16 {
+        !self.folded()
     }
 
     /// Whether the bytes summed up, their checksum included, are whole.
@@ -93,9 +105,12 @@ mod tests {
     fn the_sum_of_rfc_1071() {
         // §3: 00 01 f2 03 f4 f5 f6 f7 sum to ddf2.
         let bytes = [0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7];
-        assert_eq!(Sum::default().add(&bytes).checksum(), !0xddf2);
-        assert_eq!(Sum::default().add(&bytes[..4]).add(&bytes[4..]).checksum(), !0xddf2);
-        assert_eq!(Sum::default().add(&[1]).checksum(), !0x0100, "padded with a zero");
+        assert_eq!(Sum::default().add_bytes(&bytes).checksum(), !0xddf2);
+        assert_eq!(
+            Sum::default().add_bytes(&bytes[..4]).add_bytes(&bytes[4..]).checksum(),
+            !0xddf2
+        );
+        assert_eq!(Sum::default().add_bytes(&[1]).checksum(), !0x0100, "padded with a zero");
         assert_eq!(Sum(u64::MAX).checksum(), 0, "every carry is folded in");
     }
 }

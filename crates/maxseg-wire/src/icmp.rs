@@ -102,7 +102,7 @@ impl<'a> Icmp<'a> {
         let checksum = if bytes.len() < payload_len {
             Checksum::Unknown
         } else {
-            sum(ends, bytes.len()).add(bytes).verdict()
+            sum(ends, bytes.len()).add_bytes(bytes).verdict()
         };
         Ok(Self { message: Message::of(head, version(ends.0)), body, checksum })
     }
@@ -152,7 +152,7 @@ impl Message {
         let mut unsummed = Vec::with_capacity(Head::LEN);
         head.write(&mut unsummed);
         let sum = sum(ends, Head::LEN + body.len());
-        head.checksum = sum.add(&unsummed).add(body.written()).checksum();
+        head.checksum = sum.add_bytes(&unsummed).add_bytes(body.written()).checksum();
         head.write(out);
         out.extend_from_slice(body.written());
     }

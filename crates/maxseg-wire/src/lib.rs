@@ -32,5 +32,5 @@ pub mod tcp;
 pub mod tcp_info;
 pub mod udp;
 
-pub use checksum::{Checksum, Payload};
+pub use checksum::{Checksum, Payload, Sum};
 pub use error::{DecodeError, EncodeError, Layer};

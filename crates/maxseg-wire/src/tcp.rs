@@ -154,7 +154,7 @@ impl<'a> Segment<'a> {
         let checksum = if bytes.len() < length {
             Checksum::Unknown
         } else {
-            Sum::pseudo_header(ends, protocol::TCP, length).add(bytes).verdict()
+            Sum::pseudo_header(ends, protocol::TCP, length).add_bytes(bytes).verdict()
         };
         Ok(Self { header, options, payload, payload_len: length - header_len, checksum })
     }
@@ -182,7 +182,7 @@ impl Tcp {
         let mut unsummed = Vec::with_capacity(Self::LEN);
         header.write(&mut unsummed);
         let sum = Sum::pseudo_header(ends, protocol::TCP, header_len + payload.len());
-        let sum = sum.add(&unsummed).add(&option_bytes).add(payload.written());
+        let sum = sum.add_bytes(&unsummed).add_bytes(&option_bytes).add_bytes(payload.written());
         header.checksum = sum.checksum();
         header.write(out);
         out.extend_from_slice(&option_bytes);

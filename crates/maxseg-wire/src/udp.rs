@@ -60,7 +60,9 @@ impl<'a> Datagram<'a> {
         let checksum = match there {
             _ if header.checksum == 0 => Checksum::Absent,
             None => Checksum::Unknown,
-            Some(there) => Sum::pseudo_header(ends, protocol::UDP, length).add(there).verdict(),
+            Some(there) => {
+                Sum::pseudo_header(ends, protocol::UDP, length).add_bytes(there).verdict()
+            }
         };
         let payload = there.and_then(|there| there.get(Udp::LEN..)).unwrap_or(rest);
         Ok(Self { header, payload, checksum })
@@ -86,7 +88,7 @@ impl Udp {
         let mut unsummed = Vec::with_capacity(Self::LEN);
         header.write(&mut unsummed);
         let sum = Sum::pseudo_header(ends, protocol::UDP, length);
-        let checksum = sum.add(&unsummed).add(payload.written()).checksum();
+        let checksum = sum.add_bytes(&unsummed).add_bytes(payload.written()).checksum();
         // A zero field means that there is no checksum; in ones' complement all ones is zero too.
         header.checksum = if checksum == 0 { u16::MAX } else { checksum };
         header.write(out);

@@ -2,6 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use maxseg_core::engine::EngineName;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -24,11 +25,34 @@ pub(crate) struct Environment {
     pub(crate) cpu: Option<String>,
     /// Processors that this process may use.
     pub(crate) cores: usize,
+    /// What else decides what a lab run gives; null without one. Offloads are not here: the lab sets those
+    /// of its interfaces itself.
+    pub(crate) lab: Option<LabEnvironment>,
+}
+
+/// What of the kernel a lab run depends on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct LabEnvironment {
+    /// The kernel's default congestion control; each flow's own is in its outcome.
+    pub(crate) congestion: Option<String>,
+    /// What the kernel reads the time from: how finely, and at what cost.
+    pub(crate) clock_source: Option<String>,
+}
+
+impl LabEnvironment {
+    fn here() -> Self {
+        Self {
+            congestion: first_line("/proc/sys/net/ipv4/tcp_congestion_control"),
+            clock_source: first_line(
+                "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+            ),
+        }
+    }
 }
 
 impl Environment {
-    /// This process and this machine, now.
-    pub(crate) fn here() -> Self {
+    /// This process and this machine, now, as far as these engines depend on them.
+    pub(crate) fn of(engines: &[EngineName]) -> Self {
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
         Self {
             maxseg: env!("CARGO_PKG_VERSION").to_owned(),
@@ -39,6 +63,7 @@ impl Environment {
             kernel: first_line("/proc/sys/kernel/osrelease"),
             cpu: processor(),
             cores: cores(),
+            lab: engines.contains(&EngineName::Lab).then(LabEnvironment::here),
         }
     }
 }

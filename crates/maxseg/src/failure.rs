@@ -21,6 +21,13 @@ pub(crate) enum Failure {
     },
     /// The user interrupted it. In words: what became of what was done, and how to go on.
     Interrupted(String),
+    /// The command that this process was to become cannot be run.
+    NotRun {
+        /// Which, and why.
+        what: String,
+        /// The exit code that says so.
+        code: u8,
+    },
     /// Whoever read our output has gone.
     BrokenPipe,
 }
@@ -44,6 +51,7 @@ impl Failure {
         match self {
             Self::Scenario(_) | Self::Other { .. } => 1,
             Self::Interrupted(_) => 130,
+            Self::NotRun { code, .. } => *code,
             Self::BrokenPipe => 0,
         }
     }
@@ -53,6 +61,7 @@ impl Failure {
         match self {
             Self::Scenario(error) => render_scenario_error(error),
             Self::Other { what, hint } => with_hint(format!("error: {what}\n"), hint.as_deref()),
+            Self::NotRun { what, .. } => format!("error: {what}\n"),
             Self::Interrupted(what) => format!("interrupted: {what}\n"),
             Self::BrokenPipe => String::new(),
         }

@@ -3,7 +3,7 @@
 //! `cli` has a file for each command; `calc` one for each formula; `import` makes scenarios from other
 //! programs' files; `experiment` is what commands were asked for; `runner` runs it on all cores and keeps
 //! what is done; `report` turns results into text, JSON, CSV, Parquet and a page with pictures; `capture`
-//! turns a simulated run into a capture file.
+//! turns a run into a capture file.
 //! Modules use only those to their left (`cargo xtask layers` checks it):
 //!
 //! `failure environment shipped whole_file · printer · experiment calc import · capture · report runner · cli`

@@ -1,7 +1,7 @@
 //! Scenarios that come with the program.
 
 /// Name and text of every shipped scenario.
-pub(crate) const SCENARIOS: [(&str, &str); 10] = [
+pub(crate) const SCENARIOS: [(&str, &str); 12] = [
     ("slow-tunnel", include_str!("../../../scenarios/slow-tunnel.toml")),
     ("cellular-mss", include_str!("../../../scenarios/cellular-mss.toml")),
     ("cellular-udp", include_str!("../../../scenarios/cellular-udp.toml")),
@@ -12,6 +12,8 @@ pub(crate) const SCENARIOS: [(&str, &str); 10] = [
     ("fragmenting-router", include_str!("../../../scenarios/fragmenting-router.toml")),
     ("cellular-requests", include_str!("../../../scenarios/cellular-requests.toml")),
     ("cable-modem", include_str!("../../../scenarios/cable-modem.toml")),
+    ("jumbo-frames", include_str!("../../../scenarios/jumbo-frames.toml")),
+    ("jumbo-wan", include_str!("../../../scenarios/jumbo-wan.toml")),
 ];
 
 /// The shipped scenario called `name`, with or without its ending.

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
 
 mod pcap {
+    mod lab;
     mod peers;
     mod requests;
     pub(crate) mod runs;

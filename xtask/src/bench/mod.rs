@@ -4,6 +4,7 @@
 mod cases;
 mod grid;
 pub mod instructions;
+pub mod lab;
 mod measure;
 mod page;
 mod profile;

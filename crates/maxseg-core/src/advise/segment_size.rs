@@ -94,7 +94,8 @@ pub fn segment_size<'a>(
         let Some((key, size)) = size_of(group.point) else { continue };
         let Some(scenario) = scenario_of(&group.rows[0].hash) else { continue };
         let Some(goodput) = group.goodput() else { continue };
-        if !uses(&group, size) {
+        // What a machine that could not keep up gave is no ground for advice.
+        if !uses(&group, size) || group.has_invalid() {
             continue;
         }
         let mut condition = group.point.clone();

@@ -41,6 +41,11 @@ impl Repeater {
         }
     }
 
+    /// The same channel on a link that has become another in other respects.
+    pub(super) fn respec(self, spec: &LinkSpec) -> Self {
+        Self { spec: spec.clone(), full: spec.frame.map(|frame| spec.unit(frame)), ..self }
+    }
+
     /// Send a packet of `bytes` on the wire from `start` on.
     pub(super) fn send(&mut self, bytes: u32, start: Time) -> Repeats {
         let mut repeats = Repeats { count: 0, bytes: 0, dead: false };

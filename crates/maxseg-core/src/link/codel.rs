@@ -46,6 +46,11 @@ impl Codel {
         }
     }
 
+    /// The same with other settings.
+    pub(super) fn respec(self, settings: CodelSettings, largest: u64) -> Self {
+        Self { settings, enough: largest, ..self }
+    }
+
     /// Nothing waits.
     pub(super) fn on_empty(&mut self) {
         self.first_above = None;

@@ -1,5 +1,6 @@
 //! The computing form: what becomes of a packet is known when it comes.
 
+use super::handover::{Handover, Promise, Streams};
 use super::room::{Counted, Places};
 use super::special::{Entry, Queue, Special};
 use super::wire::{Sent, Wire};
@@ -124,6 +125,69 @@ impl Hop {
     #[must_use]
     pub fn until(self, horizon: Time) -> Self {
         Self { horizon, ..self }
+    }
+
+    /// The hop that another form's or another link's leaves its packets to at `now`: by `spec`.
+    pub(super) fn taking_over(
+        from: Handover,
+        now: Time,
+        spec: &LinkSpec,
+        streams: Streams<'_>,
+    ) -> Self {
+        let mut hop = Self::new(spec, streams.seed, streams.name).until(from.horizon);
+        hop.wire = from.wire.respec(spec, now.max(from.free_at), streams);
+        match (&mut hop.elaborate, spec.queue) {
+            (None, QueueLimit::Packets(limit)) => {
+                hop.places = Places::holding(limit, &from.promised);
+            }
+            (None, QueueLimit::Bytes(_)) => {} // never plain
+            (Some(elaborate), limit) => {
+                if let Some(special) = from.special {
+                    elaborate.special = special.respec(spec, streams);
+                }
+                let leaves_first = elaborate.special.leaves_first;
+                elaborate.room = Counted::holding(limit, leaves_first, &from.promised);
+            }
+        }
+        hop.free_at = from.free_at;
+        hop.counters = from.counters;
+        hop
+    }
+
+    /// What this link leaves behind at `now`.
+    pub(super) fn hand_over(&self, now: Time) -> Handover {
+        let mut elaborate = self.elaborate.clone();
+        let promised = match &mut elaborate {
+            None => self.promised(now),
+            Some(link) if self.counters.sent > 0 => link.room.promised(now, self.free_at),
+            Some(_) => Vec::new(),
+        };
+        Handover {
+            wire: self.wire.clone(),
+            special: elaborate.map(|link| link.special),
+            codel: None,
+            promised,
+            free_at: self.free_at,
+            horizon: self.horizon,
+            counters: self.counters,
+        }
+    }
+
+    /// What has not left a plain link: one follows the other, so that its time on the wire tells its length.
+    fn promised(&self, now: Time) -> Vec<Promise> {
+        let departures = self.places.departures(now);
+        let mut before = departures.first().copied().unwrap_or_default();
+        let promise = |departs: Time| {
+            let bytes = self.wire.bytes_in(departs.since(before));
+            before = departs;
+            Promise { departs, bytes }
+        };
+        departures.into_iter().map(promise).collect()
+    }
+
+    /// The link that it is.
+    pub(super) fn spec(&self) -> &LinkSpec {
+        self.wire.spec()
     }
 
     /// A packet comes at `now`; packets come in order of time.

@@ -116,6 +116,11 @@ impl<P> Lane<P> {
         if self.next_arrival() <= now { self.pop() } else { None }
     }
 
+    /// When the last packet arrives; the beginning of time when none is on its way.
+    pub fn last_arrival(&self) -> Time {
+        if self.len == 0 { Time::ZERO } else { self.places[self.place(self.len - 1)].0 }
+    }
+
     /// How many are on their way.
     pub fn len(&self) -> usize {
         self.len

@@ -1,8 +1,9 @@
 //! One direction of a path, with the packets on their way.
 
+use super::handover::Streams;
 use super::parcel::{Cargo, Passage};
 use super::stages::Stages;
-use super::{Counters, Fate, Glimpse, Lane, Route};
+use super::{Counters, Fate, Glimpse, Hop, Lane, Route, Staged};
 use crate::framing::IpPacket;
 use crate::path::LinkSpec;
 use crate::units::Time;
@@ -53,6 +54,61 @@ impl<P: Cargo> Line<P> {
     pub fn staged(links: &[(&LinkSpec, String)], seed: u64) -> Self {
         let form = Form::Staged(Box::new(Stages::new(links, seed)));
         Self { form, arriving: Lane::default() }
+    }
+
+    /// The only link becomes one by `spec` at `now`; what is new about it draws from random streams of `name`
+    /// under `seed`.
+    ///
+    /// What waits or is on its way keeps the times that it was promised. What comes later finds the new link,
+    /// its wire as busy and its waiting room as full as they are: it leaves after what came before, and may
+    /// overtake that only where the new delay is shorter. Counters go on. A link that holds its packets
+    /// decides about them now, as if no other came; which of them are lost is told to `lost`.
+    ///
+    /// # Panics
+    /// The line has more than one link: what is between them has been promised nothing.
+    pub fn respec(
+        &mut self,
+        now: Time,
+        spec: &LinkSpec,
+        (seed, name): (u64, &str),
+        mut lost: impl FnMut(P, Fate),
+    ) {
+        let streams = Streams { seed, name };
+        let arriving = &mut self.arriving;
+        let from = match &mut self.form {
+            Form::Computed(route) => {
+                let [hop] = route.hops() else { panic!("a line of one link is asked for") };
+                if hop.spec() == spec {
+                    return;
+                }
+                hop.hand_over(now)
+            }
+            Form::Staged(stages) => {
+                assert_eq!(stages.specs().len(), 1, "a line of one link is asked for");
+                if stages.specs().all(|known| known == spec) {
+                    return;
+                }
+                let from = stages.hand_over(now, arriving);
+                while let Some((packet, fate)) = stages.poll_loss() {
+                    lost(packet, fate);
+                }
+                from
+            }
+        };
+        let is_watched = match &self.form {
+            Form::Computed(_) => false,
+            Form::Staged(stages) => stages.is_watched(),
+        };
+        if spec.is_foreseeable() && !is_watched {
+            let hop = Hop::taking_over(from, now, spec, streams);
+            self.form = Form::Computed(Route::taking_over(hop, arriving.last_arrival()));
+            return;
+        }
+        let link = Staged::taking_over(from, now, spec, streams);
+        match &mut self.form {
+            Form::Staged(stages) => stages.replace(link),
+            form @ Form::Computed(_) => *form = Form::Staged(Box::new(Stages::of_one(link))),
+        }
     }
 
     /// A packet is sent at `now`, for the links a packet of this `shape`.

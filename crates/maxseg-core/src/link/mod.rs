@@ -27,6 +27,7 @@
 mod arq;
 mod codel;
 mod glimpse;
+mod handover;
 mod hop;
 mod lane;
 mod line;

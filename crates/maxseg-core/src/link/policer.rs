@@ -22,6 +22,12 @@ impl Policer {
         Self { rate: u128::from(spec.rate.get()), full, tokens: full, at: Time::ZERO }
     }
 
+    /// The same with another bucket, which holds what was left of the tokens as far as it can.
+    pub(super) fn respec(self, spec: PolicerSpec) -> Self {
+        let new = Self::new(spec);
+        Self { tokens: self.tokens.min(new.full), at: self.at, ..new }
+    }
+
     /// Whether there are tokens for `bytes` at `now`; takes them if so.
     pub(super) fn passes(&mut self, now: Time, bytes: u32) -> bool {
         let come = self.rate * u128::from(now.since(self.at).as_nanos());

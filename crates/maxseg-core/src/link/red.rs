@@ -50,6 +50,14 @@ impl Red {
         }
     }
 
+    /// The same with other settings: the average goes on, if it counts the same things.
+    pub(super) fn respec(self, new: Self) -> Self {
+        if self.counts_bytes() != new.counts_bytes() {
+            return new;
+        }
+        Self { average: self.average, count: self.count, rng: self.rng, ..new }
+    }
+
     /// A packet of `bytes` comes at `now` and finds `queue`.
     pub(super) fn on_arrival(&mut self, now: Time, queue: Queue, bytes: u32) -> Verdict {
         self.sample(now, queue);

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::handover::Promise;
 use crate::path::QueueLimit;
 use crate::units::{Bytes, Time};
 
@@ -17,6 +18,27 @@ impl Places {
     pub(super) fn new(limit: u32) -> Self {
         // Zeroed memory is mapped when touched: a limit far above the traffic costs nothing.
         Self { gone: vec![0; limit as usize + 1].into_boxed_slice(), oldest: 0 }
+    }
+
+    /// The same with these packets in the system.
+    pub(super) fn holding(limit: u32, promised: &[Promise]) -> Self {
+        let mut places = Self::new(limit);
+        let newest_first = promised.iter().rev();
+        for (place, packet) in places.gone.iter_mut().zip(newest_first) {
+            *place = packet.departs.as_nanos() + 1;
+        }
+        places.oldest = places.gone.len() - 1;
+        places
+    }
+
+    /// When each packet leaves that has not left before `now`, in order.
+    pub(super) fn departures(&self, now: Time) -> Vec<Time> {
+        let (older, newer) = self.gone.split_at(self.oldest + 1);
+        let newest_first = newer.iter().chain(older);
+        let here = newest_first.take_while(|gone| **gone > now.as_nanos());
+        let mut departures: Vec<Time> = here.map(|gone| Time::from_nanos(gone - 1)).collect();
+        departures.reverse();
+        departures
     }
 
     /// The place that a packet coming at `now` would take, if there is one: what stands there is over.
@@ -46,6 +68,30 @@ pub(super) struct Counted {
 impl Counted {
     pub(super) fn new(limit: QueueLimit, leaves_first: bool) -> Self {
         Self { limit, waiting: VecDeque::new(), backlog: 0, leaves_first }
+    }
+
+    /// The same with these packets in the system, of which the first is on the wire.
+    pub(super) fn holding(limit: QueueLimit, leaves_first: bool, promised: &[Promise]) -> Self {
+        let mut room = Self::new(limit, leaves_first);
+        for pair in promised.windows(2) {
+            room.waiting.push_back((pair[0].departs, pair[1].bytes));
+            room.backlog += pair[1].bytes;
+        }
+        room
+    }
+
+    /// What waits at `now`, behind what is on the wire then, if the last of all leaves at `free_at`.
+    pub(super) fn promised(&mut self, now: Time, free_at: Time) -> Vec<Promise> {
+        self.occupancy(now);
+        let is_here = if self.leaves_first { free_at > now } else { free_at >= now };
+        if !is_here {
+            return Vec::new();
+        }
+        let starts = self.waiting.iter().map(|(start, _)| *start);
+        let departures = starts.chain(std::iter::once(free_at));
+        // Who is on the wire takes no room.
+        let bytes = std::iter::once(0).chain(self.waiting.iter().map(|(_, bytes)| *bytes));
+        departures.zip(bytes).map(|(departs, bytes)| Promise { departs, bytes }).collect()
     }
 
     /// Packets and bytes that wait at `now`.

@@ -18,6 +18,9 @@ pub struct Route {
     whole_up_to: Bytes,
     /// The same where every hop is plain besides; 0 where one is not.
     plain_up_to: Bytes,
+    /// Until when packets are on their way that later ones may overtake, because the link has become
+    /// another; and what the two lengths above are then.
+    unsettled: Option<(Time, [Bytes; 2])>,
     sent: u64,
 }
 
@@ -26,15 +29,27 @@ impl Route {
     /// `horizon` at the latest.
     pub fn new(links: &[(&LinkSpec, String)], seed: u64, horizon: Time) -> Self {
         let hop = |(spec, name): &(&LinkSpec, String)| Hop::new(spec, seed, name).until(horizon);
-        let mtus: Vec<Mtu> = links.iter().map(|(spec, _)| spec.mtu).collect();
-        let is_simple = |(spec, _): &(&LinkSpec, String)| {
+        Self::over(links.iter().map(hop).collect())
+    }
+
+    fn over(hops: Vec<Hop>) -> Self {
+        let mtus: Vec<Mtu> = hops.iter().map(|hop| hop.spec().mtu).collect();
+        let is_simple = |hop: &Hop| {
+            let spec = hop.spec();
             !spec.ecn && !spec.overtakes() && spec.duplicate == Probability::NEVER
         };
-        let hops: Vec<Hop> = links.iter().map(hop).collect();
         let smallest = mtus.iter().min().map_or(Bytes::ZERO, |mtu| mtu.bytes());
-        let whole_up_to = if links.iter().all(is_simple) { smallest } else { Bytes::ZERO };
+        let whole_up_to = if hops.iter().all(is_simple) { smallest } else { Bytes::ZERO };
         let plain_up_to = if hops.iter().all(Hop::is_plain) { whole_up_to } else { Bytes::ZERO };
-        Self { hops, mtus, whole_up_to, plain_up_to, sent: 0 }
+        Self { hops, mtus, whole_up_to, plain_up_to, unsettled: None, sent: 0 }
+    }
+
+    /// A route of one link that has taken over from another, of whose packets the last arrives at `until`.
+    pub(super) fn taking_over(hop: Hop, until: Time) -> Self {
+        let mut route = Self::over(vec![hop]);
+        route.unsettled = Some((until, [route.whole_up_to, route.plain_up_to]));
+        [route.whole_up_to, route.plain_up_to] = [Bytes::ZERO; 2];
+        route
     }
 
     /// Whether a route over these links can be computed: each decides when a packet comes, and none but
@@ -107,6 +122,9 @@ impl Route {
         mut seen: impl FnMut(Glimpse),
         mut deliver: impl FnMut(Time, bool),
     ) -> Option<Fate> {
+        if let Some((_, lengths)) = self.unsettled.take_if(|(until, _)| *until <= now) {
+            [self.whole_up_to, self.plain_up_to] = lengths;
+        }
         let mut parcel = Parcel::of_one();
         let mut pieces = vec![(now, Piece::whole(self.sent, shape, passage))];
         self.sent += 1;

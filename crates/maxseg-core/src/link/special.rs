@@ -1,5 +1,6 @@
 //! What a plain link has not, for both forms: who is let in, when what left arrives, who comes twice.
 
+use super::handover::Streams;
 use super::policer::Policer;
 use super::red::{self, Red};
 use crate::path::{Discipline, LinkSpec};
@@ -24,6 +25,17 @@ impl Special {
             pipe: Pipe::new(spec, seed, name),
             twice: Share::new(spec.duplicate, seed, &format!("{name}.duplicate")),
             leaves_first: spec.burst > Bytes::ZERO,
+        }
+    }
+
+    /// What becomes of these parts when the link becomes one by `spec`: each goes on where it stays.
+    pub(super) fn respec(self, spec: &LinkSpec, streams: Streams<'_>) -> Self {
+        let new = Self::new(spec, streams.seed, streams.name);
+        Self {
+            entrance: self.entrance.respec(new.entrance, spec),
+            pipe: self.pipe.respec(new.pipe),
+            twice: respec_share(self.twice, new.twice),
+            leaves_first: new.leaves_first,
         }
     }
 
@@ -59,6 +71,12 @@ impl Share {
     fn happens(&mut self) -> bool {
         self.rng.happens(self.chance)
     }
+}
+
+/// The `new` share, drawn as the old one was.
+fn respec_share(old: Option<Share>, new: Option<Share>) -> Option<Share> {
+    let rng = old.map(|old| old.rng);
+    new.map(|new| Share { rng: rng.unwrap_or(new.rng), ..new })
 }
 
 /// A queue as a newcomer finds it.
@@ -105,6 +123,20 @@ impl Entrance {
         }
     }
 
+    fn respec(self, new: Self, spec: &LinkSpec) -> Self {
+        Self {
+            policer: match (self.policer, spec.policer) {
+                (Some(policer), Some(spec)) => Some(policer.respec(spec)),
+                (Some(_) | None, _) => new.policer,
+            },
+            red: match (self.red, new.red) {
+                (Some(red), Some(new)) => Some(red.respec(new)),
+                (Some(_) | None, new) => new,
+            },
+            ecn: new.ecn,
+        }
+    }
+
     /// A packet of `bytes` on the wire, one that knows ECN or not, comes at `now` and finds `queue`.
     pub(super) fn judge(&mut self, now: Time, bytes: u32, ect: bool, queue: Queue) -> Entry {
         let may_mark = self.ecn && ect;
@@ -143,6 +175,16 @@ impl Pipe {
             jitter: (spec.jitter > Time::ZERO).then_some((spec.jitter.as_nanos(), rng)),
             overtake: Share::new(spec.reorder, seed, &format!("{name}.reorder")),
             released: Time::ZERO,
+        }
+    }
+
+    fn respec(self, new: Self) -> Self {
+        let rng = self.jitter.map(|(_, rng)| rng);
+        Self {
+            delay: new.delay,
+            jitter: new.jitter.map(|(jitter, fresh)| (jitter, rng.unwrap_or(fresh))),
+            overtake: respec_share(self.overtake, new.overtake),
+            released: self.released,
         }
     }
 

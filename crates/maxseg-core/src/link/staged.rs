@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 
 use super::codel::{self, Codel};
+use super::handover::{Handover, Promise, Streams};
+use super::room::Counted;
 use super::special::{Entry, Queue, Special};
 use super::wire::Wire;
 use super::{Counters, Fate};
@@ -42,8 +44,11 @@ pub struct Staged<P> {
     special: Special,
     codel: Option<Codel>,
     ecn: bool,
-    /// On the wire: when its last bit leaves, and what becomes of it then.
-    sending: Option<(Time, Delivery<P>)>,
+    /// On the wire: when its last bit leaves, and what becomes of it then; nothing is told of what another link
+    /// put there, before it became this one.
+    sending: Option<(Time, Option<Delivery<P>>)>,
+    /// What waits from before the link became this one.
+    earlier: Option<Box<Counted>>,
     /// Since when nothing is sent, if nothing is.
     idle_since: Time,
     decided: VecDeque<Delivery<P>>,
@@ -75,10 +80,83 @@ impl<P> Staged<P> {
             },
             ecn: spec.ecn,
             sending: None,
+            earlier: None,
             idle_since: Time::ZERO,
             decided: VecDeque::new(),
             counters: Counters::default(),
         }
+    }
+
+    /// The link that another leaves its packets to at `now`: by `spec`.
+    pub(super) fn taking_over(
+        from: Handover,
+        now: Time,
+        spec: &LinkSpec,
+        streams: Streams<'_>,
+    ) -> Self {
+        let mut link = Self::new(spec, streams.seed, streams.name);
+        link.wire = from.wire.respec(spec, now.max(from.free_at), streams);
+        if let Some(special) = from.special {
+            link.special = special.respec(spec, streams);
+        }
+        if let (Some(codel), Discipline::Codel(settings)) = (from.codel, spec.discipline) {
+            link.codel = Some(codel.respec(settings, spec.wire_bytes(spec.mtu.bytes()).get()));
+        }
+        if let Some(last) = from.promised.last() {
+            let leaves_first = link.special.leaves_first;
+            let earlier = Counted::holding(spec.queue, leaves_first, &from.promised);
+            link.sending = Some((last.departs, None));
+            link.earlier = Some(Box::new(earlier));
+        }
+        link.idle_since = from.free_at;
+        link.counters = from.counters;
+        link
+    }
+
+    /// What this link leaves behind: what becomes of every packet in it is decided now, as if no other came,
+    /// and is there to be polled.
+    pub(super) fn hand_over(&mut self, now: Time) -> Handover {
+        self.advance(|done| done < now);
+        self.earlier(now);
+        let mut promised = match (&self.sending, &mut self.earlier) {
+            (Some((done, _)), Some(earlier)) => earlier.promised(now, *done),
+            (Some((done, _)), None) => vec![Promise { departs: *done, bytes: 0 }],
+            (None, _) => Vec::new(),
+        };
+        while let Some((done, delivery)) = self.sending.take() {
+            self.decided.extend(delivery);
+            self.idle_since = done;
+            let Some(next) = self.next_to_send(done) else { break };
+            let bytes = u64::from(self.wire.bytes(next.shape));
+            self.send(done, true, next);
+            if let Some((departs, _)) = &self.sending {
+                promised.push(Promise { departs: *departs, bytes });
+            }
+        }
+        Handover {
+            wire: self.wire.clone(),
+            special: Some(self.special.clone()),
+            codel: self.codel.clone(),
+            promised,
+            free_at: self.idle_since,
+            horizon: Time::NEVER,
+            counters: self.counters,
+        }
+    }
+
+    /// The link that it is.
+    pub(super) fn spec(&self) -> &LinkSpec {
+        self.wire.spec()
+    }
+
+    /// Packets and bytes that wait from before the link became this one.
+    fn earlier(&mut self, now: Time) -> (usize, u64) {
+        let Some(room) = &mut self.earlier else { return (0, 0) };
+        let there = room.occupancy(now);
+        if there.0 == 0 {
+            self.earlier = None;
+        }
+        there
     }
 
     /// A packet comes at `now`, for the link a packet of this `shape`, one that knows ECN (`ect`) or not.
@@ -97,9 +175,10 @@ impl<P> Staged<P> {
         }
         let bytes = self.wire.bytes(shape);
         let idle = self.sending.is_none();
+        let (earlier, earlier_bytes) = self.earlier(now);
         let queue = Queue {
-            packets: self.waiting.len(),
-            bytes: self.backlog,
+            packets: self.waiting.len() + earlier,
+            bytes: self.backlog + earlier_bytes,
             idle_since: idle.then_some(self.idle_since),
         };
         let entry = self.special.entrance.judge(now, bytes, ect, queue);
@@ -113,7 +192,8 @@ impl<P> Staged<P> {
             return Offer::Taken;
         }
         let backlog = self.backlog + u64::from(bytes);
-        if !self.limit.holds(self.waiting.len() + 1, Bytes::new(backlog)) {
+        let (packets, all) = (queue.packets + 1, Bytes::new(backlog + earlier_bytes));
+        if !self.limit.holds(packets, all) {
             self.counters.refused += 1;
             return Offer::Refused(newcomer.packet);
         }
@@ -147,7 +227,8 @@ impl<P> Staged<P> {
 
     /// Packets that wait, are on the wire, or have not been polled.
     pub fn held(&self) -> usize {
-        self.waiting.len() + usize::from(self.sending.is_some()) + self.decided.len()
+        let sending = self.sending.as_ref().is_some_and(|(_, delivery)| delivery.is_some());
+        self.waiting.len() + usize::from(sending) + self.decided.len()
     }
 
     /// What this link did.
@@ -170,7 +251,7 @@ impl<P> Staged<P> {
     /// Take every packet off the wire whose last bit has left, and put the next on it.
     fn advance(&mut self, has_left: impl Fn(Time) -> bool) {
         while let Some((done, delivery)) = self.sending.take_if(|(done, _)| has_left(*done)) {
-            self.decided.push_back(delivery);
+            self.decided.extend(delivery);
             self.idle_since = done;
             // At `done`, not at `now`: late polling loses no time.
             if let Some(next) = self.next_to_send(done) {
@@ -217,6 +298,6 @@ impl<P> Staged<P> {
         } else {
             Fate::Arrives(arrives)
         };
-        self.sending = Some((sent.departs, Delivery { packet: next.packet, fate }));
+        self.sending = Some((sent.departs, Some(Delivery { packet: next.packet, fate })));
     }
 }

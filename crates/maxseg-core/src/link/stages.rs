@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::glimpse::{Glimpse, Log};
+use super::handover::Handover;
 use super::parcel::{Cargo, Parcel, Passage, Piece};
 use super::staged::{Delivery, Offer, Staged};
 use super::{Counters, Fate, Lane};
@@ -36,19 +37,54 @@ struct Stage<P> {
 
 impl<P: Cargo> Stages<P> {
     pub(super) fn new(links: &[(&LinkSpec, String)], seed: u64) -> Self {
-        let stage = |(spec, name): &(&LinkSpec, String)| Stage {
-            coming: Lane::default(),
-            link: Staged::new(spec, seed, name),
-            mtu: spec.mtu,
+        let link = |(spec, name): &(&LinkSpec, String)| Staged::new(spec, seed, name);
+        Self::over(links.iter().map(link))
+    }
+
+    /// A single link.
+    pub(super) fn of_one(link: Staged<(P, Piece)>) -> Self {
+        Self::over(std::iter::once(link))
+    }
+
+    fn over(links: impl Iterator<Item = Staged<(P, Piece)>>) -> Self {
+        let stage = |link: Staged<(P, Piece)>| {
+            let mtu = link.spec().mtu;
+            Stage { coming: Lane::default(), link, mtu }
         };
         Self {
-            links: links.iter().map(stage).collect(),
+            links: links.map(stage).collect(),
             landing: Lane::default(),
             parcels: BTreeMap::new(),
             sent: 0,
             lost: VecDeque::new(),
             log: None,
         }
+    }
+
+    /// The single link has become another one.
+    pub(super) fn replace(&mut self, link: Staged<(P, Piece)>) {
+        self.links[0].mtu = link.spec().mtu;
+        self.links[0].link = link;
+    }
+
+    /// What a single link leaves behind; what becomes of every packet in it is known then.
+    pub(super) fn hand_over(&mut self, now: Time, arriving: &mut Lane<P>) -> Handover {
+        let from = self.links[0].link.hand_over(now);
+        self.leave(0, Time::NEVER, arriving);
+        while let Some((at, (packet, piece))) = self.landing.pop() {
+            self.land(at, packet, piece, arriving);
+        }
+        from
+    }
+
+    /// The links in order.
+    pub(super) fn specs(&self) -> impl ExactSizeIterator<Item = &LinkSpec> {
+        self.links.iter().map(|stage| stage.link.spec())
+    }
+
+    /// Whether somebody looks.
+    pub(super) fn is_watched(&self) -> bool {
+        self.log.is_some()
     }
 
     /// Somebody looks: see [`Stages::poll_glimpse`].

@@ -1,6 +1,7 @@
 mod lane;
 mod line;
 mod parts;
+mod respec;
 
 use proptest::prelude::*;
 

@@ -1,6 +1,7 @@
 //! The middle stage: how long a packet is on the wire, and whether it comes off damaged.
 
 use super::arq::Repeater;
+use super::handover::Streams;
 use crate::errors::{ErrorProcess, Exposure};
 use crate::framing::IpPacket;
 use crate::path::LinkSpec;
@@ -80,6 +81,32 @@ impl Wire {
         }
     }
 
+    /// The wire that this one becomes when it is `free_at` then: by `spec`, its error process going on where
+    /// that has not changed, and its bucket as empty as it is.
+    pub(super) fn respec(self, spec: &LinkSpec, free_at: Time, streams: Streams<'_>) -> Self {
+        let mut new = Self::new(spec, streams.seed, streams.name);
+        let errs_the_same = spec.errors == self.spec.errors && spec.arq == self.spec.arq;
+        let (repeater, drained) =
+            self.more.map_or((None, Time::ZERO), |more| (more.repeater, more.drained));
+        if errs_the_same {
+            new.errors = self.errors;
+        }
+        if let Some(more) = &mut new.more {
+            if let Some(repeater) = repeater.filter(|_| errs_the_same) {
+                more.repeater = Some(repeater.respec(spec));
+            }
+            let owed = u128::from(drained.since(free_at).as_nanos()) * u128::from(self.rate);
+            let owed = u64::try_from(owed / u128::from(new.rate)).unwrap_or(u64::MAX);
+            more.drained = free_at.saturating_add(Time::from_nanos(owed));
+        }
+        new
+    }
+
+    /// The link that it is part of.
+    pub(super) fn spec(&self) -> &LinkSpec {
+        &self.spec
+    }
+
     /// The next packet does not go right after the one before.
     #[inline(always)]
     pub(super) fn rest(&mut self) {
@@ -153,6 +180,13 @@ impl Wire {
     /// Bytes on the wire of a packet.
     pub(super) fn bytes(&mut self, packet: IpPacket) -> u32 {
         self.cost(packet).exposure.bytes
+    }
+
+    /// How many bytes are so long on the wire: to the byte where one takes a nanosecond or more.
+    pub(super) fn bytes_in(&self, time: Time) -> u64 {
+        let bits = u128::from(time.as_nanos()) * u128::from(self.rate);
+        let byte = u128::from(self.spec.framing.bits_per_byte()) * 1_000_000_000;
+        u64::try_from((bits + byte / 2) / byte).unwrap_or(u64::MAX)
     }
 
     /// How long so many bytes are on the wire.

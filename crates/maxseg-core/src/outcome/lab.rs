@@ -15,6 +15,9 @@ pub struct LabProof {
     pub lateness: Option<Lateness>,
     /// Packets that the kernel dropped before the relay could see them.
     pub kernel_drops: u64,
+    /// Packets that came too fast for the capture and are not in it; `None` where nothing is captured.
+    #[serde(default)]
+    pub capture_drops: Option<u64>,
     /// CPU time of this program and of what the kernel did for it, in seconds.
     pub cpu_s: f64,
     /// That of the relay's threads, in seconds.

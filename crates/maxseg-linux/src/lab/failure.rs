@@ -38,6 +38,8 @@ pub(crate) enum LabError {
         #[source]
         error: io::Error,
     },
+    #[error("the capture: {0}")]
+    Capture(#[source] io::Error),
     #[error("{what}")]
     Beyond { what: String, hint: String },
     #[error("cancelled")]
@@ -56,7 +58,11 @@ impl LabError {
                     .to_owned()
             }
             Self::Beyond { hint, .. } => hint.clone(),
-            Self::Host { .. } | Self::Flow { .. } | Self::Link { .. } | Self::Cancelled => return None,
+            Self::Host { .. }
+            | Self::Flow { .. }
+            | Self::Link { .. }
+            | Self::Capture(_)
+            | Self::Cancelled => return None,
         };
         Some(hint)
     }

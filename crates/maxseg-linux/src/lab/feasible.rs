@@ -46,7 +46,8 @@ pub(super) fn check(scenario: &Scenario) -> Result<Vec<Caveat>, LabError> {
 /// RFC 8200 §5.
 const LEAST_OF_IPV6: u64 = 1280;
 
-fn mtus(scenario: &Scenario) -> Result<(), LabError> {
+/// Whether IPv6 can go over every link.
+pub(super) fn mtus(scenario: &Scenario) -> Result<(), LabError> {
     let links = || scenario.path.hops.iter().flat_map(|hop| hop.links());
     match links().find(|link| link.mtu.bytes().get() < LEAST_OF_IPV6) {
         Some(link) if scenario.ip == IpVersion::V6 => Err(LabError::Beyond {
@@ -121,7 +122,7 @@ fn carried(scenario: &Scenario, mtu: u64) -> Result<f64, LabError> {
     }
     let wide_open = wide_open(scenario);
     let network = Network::build(&wide_open)?;
-    let ran = run::run(&wide_open, &network, &mut Unwatched)?;
+    let ran = run::run(&wide_open, &network, &mut Unwatched, None)?;
     let bits = ran.flows.iter().map(|flow| flow.tcp.acknowledged).sum::<u64>() as f64 * 8.0;
     let rate = bits / ran.elapsed.as_secs_f64();
     known().insert(key, rate);

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use super::boxes::Boxes;
 use super::failure::LabError;
 use super::netem::{self, Kind, Netem, Options, Plan, Shortfall};
+use super::relays::{DIRECTIONS, link_name};
 use crate::sys::NetNs;
 
 /// One direction of a hop.
@@ -27,10 +28,10 @@ struct Link<'a> {
 fn links(scenario: &Scenario) -> impl Iterator<Item = Link<'_>> {
     let numbered = scenario.path.hops.iter().enumerate();
     numbered.flat_map(|(hop, HopSpec { name, forward, reverse })| {
-        [
-            Link { name: format!("hop.{name}"), hop, to: End::Receiver, spec: forward },
-            Link { name: format!("hop.{name}.reverse"), hop, to: End::Sender, spec: reverse },
-        ]
+        DIRECTIONS.map(|to| {
+            let spec = if to == End::Receiver { forward } else { reverse };
+            Link { name: link_name(name, to), hop, to, spec }
+        })
     })
 }
 

@@ -88,11 +88,12 @@ impl Meter {
         }
     }
 
-    /// A packet of it is lost.
-    pub(super) fn lose(&mut self, layout: &Layout, fate: Fate) {
-        self.too_big += u64::from(matches!(fate, Fate::TooBig { .. }));
+    /// So many packets of it are lost.
+    pub(super) fn lose(&mut self, layout: &Layout, packets: u16, fate: Fate) {
+        let packets = u64::from(packets);
+        self.too_big += packets * u64::from(matches!(fate, Fate::TooBig { .. }));
         if let Some(flow) = self.flow_of(layout) {
-            flow.lost += u64::from(layout.carries_data());
+            flow.lost += packets * u64::from(layout.carries_data());
         }
     }
 

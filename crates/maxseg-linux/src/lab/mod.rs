@@ -9,6 +9,7 @@
 //! however it ends, nothing is left.
 
 mod boxes;
+mod capture;
 mod caveats;
 mod failure;
 mod feasible;
@@ -17,16 +18,18 @@ mod host_setup;
 pub mod iperf3;
 mod kernel_links;
 mod meter;
+pub mod netem;
 mod network;
 mod proof;
 mod relay;
+mod relays;
 mod run;
+pub mod standing;
 mod tally;
 mod topology;
 
-use std::path::PathBuf;
-
-pub mod netem;
+use std::fmt;
+use std::io::Write;
 
 use maxseg_core::engine::{Caveat, Engine, EngineError, Watch};
 use maxseg_core::outcome::Outcome;
@@ -35,22 +38,41 @@ use maxseg_core::scenario::{LabBackend, Scenario};
 use network::Network;
 
 /// The lab. Every run has namespaces, links and connections of its own.
-#[derive(Debug, Clone, Default)]
-pub struct Lab {
-    /// Where every packet at every interface goes, if anywhere: a pcapng file.
-    capture: Option<PathBuf>,
+#[derive(Default)]
+pub struct Lab<'a> {
+    /// Where every packet at every interface goes, if anywhere, as a pcapng section. It is whole when the run
+    /// has an outcome with a proof.
+    capture: Option<&'a mut (dyn Write + Send)>,
     /// What was found out before the run.
     found: Vec<Caveat>,
 }
 
-impl Lab {
-    /// A lab whose packets go to this file, if there is one.
-    pub fn capturing(capture: Option<PathBuf>) -> Self {
-        Self { capture, found: Vec::new() }
+impl<'a> Lab<'a> {
+    /// A lab whose packets go to `capture`.
+    pub fn capturing(capture: &'a mut (dyn Write + Send)) -> Self {
+        Self { capture: Some(capture), found: Vec::new() }
     }
 }
 
-impl Engine for Lab {
+/// Refuses, before anything runs, what this machine or this user cannot run: what a run would refuse too.
+/// Where the path is fast this measures for a moment what the machine carries.
+///
+/// # Errors
+/// The reason, and how to mend it.
+pub fn check(scenario: &Scenario) -> Result<(), EngineError> {
+    if caveats::beyond(scenario).is_none() {
+        feasible::check(scenario)?;
+    }
+    Ok(())
+}
+
+impl fmt::Debug for Lab<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lab").field("captures", &self.capture.is_some()).finish()
+    }
+}
+
+impl Engine for Lab<'_> {
     fn caveats(&self, scenario: &Scenario) -> Vec<Caveat> {
         let mut caveats = caveats::of(scenario);
         caveats.extend_from_slice(&self.found);
@@ -68,7 +90,8 @@ impl Engine for Lab {
         }
         self.found = feasible::check(scenario)?;
         let network = Network::build(scenario)?;
-        let ran = run::run(scenario, &network, watch)?;
+        let capture = self.capture.as_mut().map(|out| &mut **out as &mut (dyn Write + Send));
+        let ran = run::run(scenario, &network, watch, capture)?;
         Ok(tally::outcome(scenario, &ran))
     }
 }

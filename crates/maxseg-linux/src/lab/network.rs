@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use maxseg_core::framing::IpVersion;
 use maxseg_core::path::IcmpPolicy;
 use maxseg_core::scenario::{End, LabBackend, Scenario};
-use maxseg_core::units::Bytes;
+use maxseg_core::units::{Bytes, Mtu};
 use netlink_packet_route::route::RouteMetric;
 
 use super::boxes::Boxes;
@@ -103,6 +103,42 @@ impl Network {
         Ok(network)
     }
 
+    /// Hosts whose settings differ between the two scenarios get those of `new`: what their kernels are told.
+    pub(crate) fn reconfigure(&self, old: &Scenario, new: &Scenario) -> Result<(), LabError> {
+        for (index, host) in self.hosts.iter().enumerate() {
+            let setup = Setup::of(new, index);
+            if setup.own == Setup::of(old, index).own {
+                continue;
+            }
+            host.inside(|| setup.apply_own())?;
+            self.route(new, index)?;
+        }
+        Ok(())
+    }
+
+    /// Whether what the hosts' kernels are told differs between the two scenarios.
+    pub(crate) fn settings_differ(old: &Scenario, new: &Scenario) -> bool {
+        let setups = |scenario: &Scenario| -> Vec<HostSetup> {
+            let hosts = 0..=scenario.path.hops.len();
+            hosts.map(|index| Setup::of(scenario, index).own).collect()
+        };
+        setups(old) != setups(new)
+    }
+
+    /// The interface at this side of a hop gets another MTU.
+    pub(crate) fn set_mtu(
+        &self,
+        scenario: &Scenario,
+        (hop, side): (usize, Side),
+        mtu: Mtu,
+    ) -> Result<(), LabError> {
+        let host = &self.hosts[host_of(hop, side)];
+        host.inside(|| {
+            let interface = Netlink::interface(&interface_of(scenario, hop))?;
+            Netlink::new()?.set_mtu(interface, u32::from(mtu.get()))
+        })
+    }
+
     /// Host `index` learns the way to every other one.
     fn route(&self, scenario: &Scenario, index: usize) -> Result<(), LabError> {
         let host = &self.hosts[index];
@@ -150,6 +186,14 @@ impl Network {
             .into_iter()
             .filter_map(|(hop, side)| Some(address(scenario.ip, hop?, side)))
             .collect()
+    }
+
+    /// The interfaces of every hop that the relay carries.
+    pub(crate) fn cables(&self) -> &[Cable] {
+        match &self.hops {
+            Hops::Relay(cables) => cables,
+            Hops::Kernel(_) => &[],
+        }
     }
 
     /// Packets that the kernel dropped because a host's interface had no room (`/proc/net/dev`).
@@ -270,6 +314,10 @@ impl Setup {
                 }
             }
         }
+        self.apply_own()
+    }
+
+    fn apply_own(&self) -> io::Result<()> {
         for (key, value) in &self.own.sysctls {
             set(key, value)?;
         }
@@ -309,7 +357,8 @@ fn largest_segment(scenario: &Scenario) -> Bytes {
     sizes.map(|mss| mss.effective.bytes()).max().unwrap_or(Bytes::new(1460))
 }
 
-fn set(key: &str, value: &str) -> io::Result<()> {
+/// Sets a key below `net.` in the calling thread's namespace.
+pub(super) fn set(key: &str, value: &str) -> io::Result<()> {
     fs::write(format!("/proc/sys/net/{key}"), value).map_err(|error| {
         io::Error::new(error.kind(), format!("net.{} = {value}: {error}", key.replace('/', ".")))
     })

@@ -1,26 +1,25 @@
 //! One run: hosts, links, traffic, and what came of it.
 
-use std::io;
-use std::sync::Arc;
+use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Sender};
-use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
 use maxseg_core::engine::{Continue, Sample, Watch};
-use maxseg_core::scenario::{End, Scenario};
+use maxseg_core::scenario::Scenario;
 use maxseg_core::units::{Bytes, Time};
 use maxseg_wire::tcp_info::TcpInfo;
 
 use super::boxes::Boxes;
+use super::capture::Recording;
 use super::failure::LabError;
 use super::flows::{
     Counted, Ground, Prepared, Status, acknowledged, has_end, in_flight, is_foreign,
 };
 use super::kernel_links::{self, KernelReport};
-use super::network::{Cable, Hops, Network};
-use super::relay::{Change, Direction, Report};
-use crate::sys::{Bell, Clock, cpu_of_process};
+use super::network::{Hops, Network};
+use super::relay::Report;
+use super::relays::Relays;
+use crate::sys::{Clock, cpu_of_process};
 
 /// What a run left to be told.
 #[derive(Debug)]
@@ -33,6 +32,8 @@ pub(super) struct Ran {
     pub(super) links: LinkReports,
     /// Packets that the kernel dropped at the hosts' interfaces.
     pub(super) kernel_drops: u64,
+    /// Packets that the capture could not take, where there is one.
+    pub(super) capture_drops: Option<u64>,
     /// CPU time of this process.
     pub(super) cpu: Time,
 }
@@ -65,7 +66,7 @@ const LEAST_GLANCE: Time = Time::from_millis(1);
 /// How long another program may take to tell its results.
 const GRACE: Time = Time::from_secs(10);
 
-/// Runs `scenario` between the hosts of `network`.
+/// Runs `scenario` between the hosts of `network`, and writes every packet to `capture`.
 ///
 /// # Errors
 /// The kernel refuses something, or `watch` put an end to it.
@@ -73,6 +74,7 @@ pub(super) fn run(
     scenario: &Scenario,
     network: &Network,
     watch: &mut dyn Watch,
+    capture: Option<&mut (dyn Write + Send)>,
 ) -> Result<Ran, LabError> {
     let stop = AtomicBool::new(false);
     let clock = Clock::start_in(BEFORE_START);
@@ -87,7 +89,15 @@ pub(super) fn run(
     let drops_before = network.drops()?;
     let cpu_before = cpu_of_process();
     std::thread::scope(|scope| {
-        let carrier = Carrier::start(scope, scenario, network, clock)?;
+        let recording = capture
+            .map(|out| Recording::start(scope, scenario, clock, out))
+            .transpose()
+            .map_err(LabError::Capture)?;
+        let mailbox = |hop, to| recording.as_ref().map(|recording| recording.mailbox(hop, to));
+        let carrier = match &network.hops {
+            Hops::Relay(cables) => Carrier::Relay(Relays::start(scenario, cables, clock, mailbox)?),
+            Hops::Kernel(boxes) => Carrier::Kernel(boxes),
+        };
         for (prepared, status) in prepared.into_iter().zip(&statuses) {
             prepared.start(scope, status);
         }
@@ -97,7 +107,10 @@ pub(super) fn run(
         stop.store(true, Ordering::Relaxed);
         let links = carrier.stop(scenario, elapsed)?;
         watched?;
+        let capture_drops =
+            recording.map(Recording::finish).transpose().map_err(LabError::Capture)?;
         Ok(Ran {
+            capture_drops,
             elapsed,
             flows: counted,
             links,
@@ -111,7 +124,7 @@ pub(super) fn run(
 fn watch_over(
     ground: &Ground<'_>,
     statuses: &[Status],
-    carrier: &Carrier<'_, '_>,
+    carrier: &Carrier<'_>,
     watch: &mut dyn Watch,
 ) -> Result<(), LabError> {
     let scenario = ground.scenario;
@@ -171,25 +184,13 @@ fn sample(at: Time, flow: usize, info: &TcpInfo) -> Sample {
 }
 
 /// Who carries packets while a run lasts.
-enum Carrier<'scope, 'network> {
-    Relay(Relays<'scope>),
+enum Carrier<'network> {
+    Relay(Relays),
     /// Its links stand since their boxes were built.
     Kernel(&'network [Boxes]),
 }
 
-impl<'scope, 'network> Carrier<'scope, 'network> {
-    fn start<'env>(
-        scope: &'scope std::thread::Scope<'scope, 'env>,
-        scenario: &Scenario,
-        network: &'network Network,
-        clock: Clock,
-    ) -> Result<Self, LabError> {
-        Ok(match &network.hops {
-            Hops::Relay(cables) => Self::Relay(Relays::start(scope, scenario, cables, clock)?),
-            Hops::Kernel(boxes) => Self::Kernel(boxes),
-        })
-    }
-
+impl Carrier<'_> {
     /// Whether it still does.
     fn check(&self) -> Result<(), LabError> {
         match self {
@@ -207,100 +208,4 @@ impl<'scope, 'network> Carrier<'scope, 'network> {
             }
         })
     }
-}
-
-/// The relay's threads.
-struct Relays<'scope> {
-    stop: Arc<AtomicBool>,
-    threads: Vec<[Thread<'scope>; 2]>,
-}
-
-struct Thread<'scope> {
-    link: String,
-    bell: Arc<Bell>,
-    handle: ScopedJoinHandle<'scope, io::Result<Report>>,
-    _changes: Sender<Change>,
-}
-
-impl<'scope> Relays<'scope> {
-    fn start<'env>(
-        scope: &'scope std::thread::Scope<'scope, 'env>,
-        scenario: &Scenario,
-        cables: &[Cable],
-        clock: Clock,
-    ) -> Result<Self, LabError> {
-        let stop = Arc::new(AtomicBool::new(false));
-        let mut threads = Vec::new();
-        for (hop, cable) in cables.iter().enumerate() {
-            let start = |to: End| {
-                let spec = &scenario.path.hops[hop];
-                let link = match to {
-                    End::Receiver => format!("hop.{}", spec.name),
-                    End::Sender => format!("hop.{}.reverse", spec.name),
-                };
-                start_one(scope, scenario, cable, (hop, to), (&link, &stop, clock))
-                    .map_err(|error| LabError::Link { link, error })
-            };
-            threads.push([start(End::Receiver)?, start(End::Sender)?]);
-        }
-        Ok(Self { stop, threads })
-    }
-
-    /// Whether all of them still run.
-    fn check(&self) -> Result<(), LabError> {
-        match self.threads.iter().flatten().find(|thread| thread.handle.is_finished()) {
-            None => Ok(()),
-            Some(thread) => {
-                let error = io::Error::other("its thread has ended");
-                Err(LabError::Link { link: thread.link.clone(), error })
-            }
-        }
-    }
-
-    /// Ends them. Gives what each did.
-    fn stop(self) -> Result<Vec<[Report; 2]>, LabError> {
-        self.stop.store(true, Ordering::Relaxed);
-        for thread in self.threads.iter().flatten() {
-            thread.bell.ring();
-        }
-        let end = |thread: Thread<'_>| {
-            let Thread { link, handle, .. } = thread;
-            let ended = handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            ended.map_err(|error| LabError::Link { link, error })
-        };
-        self.threads.into_iter().map(|[to, back]| Ok([end(to)?, end(back)?])).collect()
-    }
-}
-
-fn start_one<'scope>(
-    scope: &'scope std::thread::Scope<'scope, '_>,
-    scenario: &Scenario,
-    cable: &Cable,
-    (hop, to): (usize, End),
-    (link, stop, clock): (&str, &Arc<AtomicBool>, Clock),
-) -> io::Result<Thread<'scope>> {
-    let spec = &scenario.path.hops[hop];
-    let (from, into, spec) = match to {
-        End::Receiver => (&cable.near, &cable.far, &spec.forward),
-        End::Sender => (&cable.far, &cable.near, &spec.reverse),
-    };
-    let (changes, receiver) = mpsc::channel();
-    let bell = Arc::new(Bell::new()?);
-    let direction = Direction {
-        name: link.to_owned(),
-        spec: spec.clone(),
-        seed: scenario.seed,
-        as_netem: scenario.lab.as_netem,
-        silent: Network::silent(scenario, hop, to),
-        from: from.again()?,
-        to: into.again()?,
-        clock,
-        bell: Arc::clone(&bell),
-        stop: Arc::clone(stop),
-        changes: receiver,
-    };
-    let handle = std::thread::Builder::new()
-        .name(format!("maxseg-{hop}"))
-        .spawn_scoped(scope, move || direction.run())?;
-    Ok(Thread { link: link.to_owned(), bell, handle, _changes: changes })
 }

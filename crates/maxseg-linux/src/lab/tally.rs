@@ -241,13 +241,15 @@ fn proof_of(scenario: &Scenario, ran: &Ran) -> LabProof {
         links,
         lateness: is_relay.then(|| lateness.told()),
         kernel_drops,
+        capture_drops: ran.capture_drops,
         cpu_s: ran.cpu.as_secs_f64(),
         relay_cpu_s: is_relay.then(|| reports().map(|report| report.cpu.as_secs_f64()).sum()),
         flows: (0..scenario.flows.len()).filter_map(|flow| settings(scenario, ran, flow)).collect(),
     }
 }
 
-fn link(report: &Report, spec: &LinkSpec) -> LabLink {
+/// What a link did, for results.
+pub(super) fn link(report: &Report, spec: &LinkSpec) -> LabLink {
     let (link, meter) = (&report.link, &report.meter);
     LabLink {
         link: report.name.clone(),

@@ -59,7 +59,7 @@ pub(crate) fn interface_of(scenario: &Scenario, hop: usize) -> String {
 }
 
 /// What the interfaces of a hop are called on both its sides: as the hop, as far as the kernel allows.
-fn interface_name(hop: usize, name: &str) -> String {
+pub(crate) fn interface_name(hop: usize, name: &str) -> String {
     /// `IFNAMSIZ`, its final zero left out.
     const LONGEST: usize = 15;
     let is_taken = ["lo", "all", "default"].contains(&name) || name.parse::<usize>().is_ok();

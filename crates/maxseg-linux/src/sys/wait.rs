@@ -44,6 +44,11 @@ impl Bell {
         let _ = self.file.write(1);
     }
 
+    /// Whether it has rung since it was silent.
+    pub fn has_rung(&self) -> bool {
+        self.file.read().is_ok()
+    }
+
     /// Silences it.
     pub fn hush(&self) {
         let _ = self.file.read();

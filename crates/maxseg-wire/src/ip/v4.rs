@@ -112,7 +112,7 @@ impl Ipv4 {
         header.checksum = 0;
         let mut unsummed = Vec::with_capacity(words * 4);
         header.write(&mut unsummed);
-        header.checksum = Sum::default().add(&unsummed).add(options).checksum();
+        header.checksum = Sum::default().add_bytes(&unsummed).add_bytes(options).checksum();
         header.write(out);
         out.extend_from_slice(options);
         out.resize(out.len() + options.len().next_multiple_of(4) - options.len(), 0);
@@ -146,6 +146,6 @@ pub(super) fn decode(bytes: &[u8], wire_len: usize) -> Result<Packet<'_>, Decode
         payload,
         payload_len: real.saturating_sub(header_len),
         length,
-        checksum: Sum::default().add(head).verdict(),
+        checksum: Sum::default().add_bytes(head).verdict(),
     })
 }

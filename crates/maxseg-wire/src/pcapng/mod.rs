@@ -2,7 +2,7 @@
 //! points in one file.
 //!
 //! ```text
-//! section header · interface description … · enhanced packet …
+//! section header · interface description … · enhanced packet … · interface statistics …
 //! ```
 
 mod read;
@@ -60,6 +60,19 @@ pub struct Packet<'a> {
     pub comment: Option<Cow<'a, str>>,
 }
 
+/// What a capture point counted, in the end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Where: the number of an interface of this section, counted from 0.
+    pub interface: u32,
+    /// When, in nanoseconds since 1970.
+    pub at_nanos: u64,
+    /// Packets that came there.
+    pub received: Option<u64>,
+    /// Those of them that are not in the file, because there was no room or time for them.
+    pub dropped: Option<u64>,
+}
+
 /// Which way a packet passed an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
@@ -72,6 +85,7 @@ pub enum Direction {
 /// Block types.
 const SECTION: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;
+const STATISTICS: u32 = 5;
 const ENHANCED_PACKET: u32 = 6;
 /// By which a section tells its byte order.
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
@@ -89,6 +103,9 @@ const IF_TSOFFSET: u16 = 14;
 const EPB_FLAGS: u16 = 2;
 const INBOUND: u32 = 1;
 const OUTBOUND: u32 = 2;
+/// Options of an interface's statistics.
+const ISB_IFRECV: u16 = 4;
+const ISB_IFDROP: u16 = 5;
 
 #[cfg(test)]
 mod tests;

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::{
     BYTE_ORDER, Direction, ENHANCED_PACKET, EPB_FLAGS, IF_DESCRIPTION, IF_NAME, IF_TSOFFSET,
-    IF_TSRESOL, INBOUND, INTERFACE, Interface, OPT_COMMENT, OPT_END, OUTBOUND, Packet, SECTION,
-    SHB_USERAPPL, Section,
+    IF_TSRESOL, INBOUND, INTERFACE, ISB_IFDROP, ISB_IFRECV, Interface, OPT_COMMENT, OPT_END,
+    OUTBOUND, Packet, SECTION, SHB_USERAPPL, STATISTICS, Section, Statistics,
 };
 use crate::{DecodeError, Layer};
 
@@ -18,6 +18,8 @@ pub enum Block<'a> {
     Interface(Interface<'a>),
     /// A packet.
     Packet(Packet<'a>),
+    /// What a capture point counted.
+    Statistics(Statistics),
     /// A block of another type.
     Other(u32),
 }
@@ -105,6 +107,7 @@ impl<'a> Reader<'a> {
             }
             INTERFACE => self.interface(&mut body).map(Block::Interface),
             ENHANCED_PACKET => self.packet(&mut body).map(Block::Packet),
+            STATISTICS => self.statistics(&mut body).map(Block::Statistics),
             other => Ok(Block::Other(other)),
         }
     }
@@ -149,16 +152,13 @@ impl<'a> Reader<'a> {
     }
 
     fn packet(&self, body: &mut Fields<'a>) -> Result<Packet<'a>, DecodeError> {
-        let interface = body.u32()?;
-        let clock = usize::try_from(interface).ok().and_then(|n| self.clocks.get(n));
-        let clock = clock.ok_or(DecodeError::Interface(interface))?;
-        let (high, low) = (body.u32()?, body.u32()?);
+        let (interface, at_nanos) = self.place_and_time(body)?;
         let captured = body.u32()? as usize;
         let original_len = body.u32()?;
         let data = body.padded(captured)?;
         let mut packet = Packet {
             interface,
-            at_nanos: clock.nanos(u64::from(high) << 32 | u64::from(low)),
+            at_nanos,
             original_len,
             data: Cow::Borrowed(data),
             direction: None,
@@ -179,6 +179,29 @@ impl<'a> Reader<'a> {
             }
         }
         Ok(packet)
+    }
+
+    fn statistics(&self, body: &mut Fields<'a>) -> Result<Statistics, DecodeError> {
+        let (interface, at_nanos) = self.place_and_time(body)?;
+        let mut statistics = Statistics { interface, at_nanos, ..Statistics::default() };
+        while let Some((code, value)) = body.option() {
+            let count = Fields { order: body.order, rest: value }.u64().ok();
+            match code {
+                ISB_IFRECV => statistics.received = count,
+                ISB_IFDROP => statistics.dropped = count,
+                _ => {}
+            }
+        }
+        Ok(statistics)
+    }
+
+    /// The number of an interface, and a time on its clock.
+    fn place_and_time(&self, body: &mut Fields<'a>) -> Result<(u32, u64), DecodeError> {
+        let interface = body.u32()?;
+        let clock = usize::try_from(interface).ok().and_then(|n| self.clocks.get(n));
+        let clock = clock.ok_or(DecodeError::Interface(interface))?;
+        let (high, low) = (body.u32()?, body.u32()?);
+        Ok((interface, clock.nanos(u64::from(high) << 32 | u64::from(low))))
     }
 }
 

@@ -39,12 +39,16 @@ fn small() -> (Vec<u8>, Vec<Block<'static>>) {
     assert_eq!(writer.interface(&interface("far")).unwrap(), 1);
     writer.packet(&first).unwrap();
     writer.packet(&second).unwrap();
+    let counted =
+        Statistics { interface: 1, at_nanos: 1 << 40, received: Some(1 << 33), dropped: Some(7) };
+    writer.statistics(&counted).unwrap();
     let blocks = vec![
         Block::Section(section),
         Block::Interface(interface("near")),
         Block::Interface(interface("far")),
         Block::Packet(first),
         Block::Packet(second),
+        Block::Statistics(counted),
     ];
     (writer.finish().unwrap(), blocks)
 }
@@ -60,6 +64,7 @@ fn what_is_written_is_read() {
 fn a_packet_of_no_interface_is_refused() {
     let mut writer = Writer::new(Vec::new(), &Section::default()).unwrap();
     assert!(writer.packet(&Packet::default()).is_err());
+    assert!(writer.statistics(&Statistics::default()).is_err());
     writer.interface(&Interface::default()).unwrap();
     assert!(writer.packet(&Packet::default()).is_ok());
     // An interface counts within its section only.
@@ -67,7 +72,7 @@ fn a_packet_of_no_interface_is_refused() {
     bytes.extend(Writer::new(Vec::new(), &Section::default()).unwrap().finish().unwrap());
     let packet = small().0;
     let (first, rest) = (&packet[..], read(&packet).len());
-    assert_eq!((read(&[&bytes[..], first].concat()).len(), rest), (4 + 5, 5));
+    assert_eq!((read(&[&bytes[..], first].concat()).len(), rest), (4 + 6, 6));
 }
 
 #[test]

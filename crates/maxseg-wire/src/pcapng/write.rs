@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use super::{
     BYTE_ORDER, Direction, ENHANCED_PACKET, EPB_FLAGS, IF_DESCRIPTION, IF_NAME, IF_TSRESOL,
-    INBOUND, INTERFACE, Interface, OPT_COMMENT, OPT_END, OUTBOUND, Packet, SECTION, SHB_USERAPPL,
-    Section,
+    INBOUND, INTERFACE, ISB_IFDROP, ISB_IFRECV, Interface, OPT_COMMENT, OPT_END, OUTBOUND, Packet,
+    SECTION, SHB_USERAPPL, STATISTICS, Section, Statistics,
 };
 
 /// Writes a file of one section, block by block.
@@ -58,10 +58,7 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// `out` fails, or the packet's interface has not been added.
     pub fn packet(&mut self, packet: &Packet<'_>) -> io::Result<()> {
-        if packet.interface >= self.interfaces {
-            let what = format!("there is no interface {}", packet.interface);
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
-        }
+        self.has(packet.interface)?;
         let captured = u32::try_from(packet.data.len())
             .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "a packet of 4 GiB"))?;
         self.begin(ENHANCED_PACKET);
@@ -79,6 +76,23 @@ impl<W: Write> Writer<W> {
         self.end()
     }
 
+    /// Adds what an interface counted.
+    ///
+    /// # Errors
+    /// `out` fails, or the interface has not been added.
+    pub fn statistics(&mut self, statistics: &Statistics) -> io::Result<()> {
+        self.has(statistics.interface)?;
+        self.begin(STATISTICS);
+        self.u32(statistics.interface);
+        self.u64_high_first(statistics.at_nanos);
+        for (code, count) in [(ISB_IFRECV, statistics.received), (ISB_IFDROP, statistics.dropped)] {
+            if let Some(count) = count {
+                self.option(code, &count.to_le_bytes());
+            }
+        }
+        self.end()
+    }
+
     /// Ends the file, and gives back what it was written to.
     ///
     /// # Errors
@@ -86,6 +100,14 @@ impl<W: Write> Writer<W> {
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)
+    }
+
+    fn has(&self, interface: u32) -> io::Result<()> {
+        if interface < self.interfaces {
+            return Ok(());
+        }
+        let what = format!("there is no interface {interface}");
+        Err(io::Error::new(io::ErrorKind::InvalidInput, what))
     }
 
     fn begin(&mut self, kind: u32) {

@@ -1,9 +1,11 @@
-//! A simulated run as a capture file, one interface for each point of the path.
+//! A run as a capture file: a simulated one with an interface for each point of the path, here; the lab's
+//! in `lab`.
 //!
 //! ```text
 //! Sim → Sighting → Packets: headers as bytes → pcapng::Writer → FILE.tmp → FILE
 //! ```
 
+mod lab;
 mod packets;
 mod places;
 
@@ -20,6 +22,8 @@ use crate::failure::Failure;
 use crate::whole_file::WholeFile;
 use packets::Packets;
 use places::Places;
+
+pub(crate) use lab::{incomplete, run as run_lab};
 
 /// Simulates `scenario`, and writes every packet to `file` as it passes each point of the path. The
 /// file appears when it is whole.

@@ -30,7 +30,7 @@ impl Places {
         let flows =
             flows.map(|flow| [End::Sender, End::Receiver].map(|end| scenario.host(flow, end)));
         let flows: Vec<[Host; 2]> = flows.collect();
-        let hops: Vec<String> = scenario.path.hops.iter().map(name_of).collect();
+        let hops: Vec<String> = scenario.path.hops.iter().map(HopSpec::label).collect();
         let mut others: Vec<Host> = Vec::new();
         for host in flows.iter().flatten() {
             if !is_of_path(*host, hops.len()) && !others.contains(host) {
@@ -154,12 +154,6 @@ const fn is_of_path(host: Host, hops: usize) -> bool {
 /// Routers strictly between two hops' links, one of which is at the news's origin.
 const fn between(origin: usize, here: usize) -> usize {
     origin.abs_diff(here).saturating_sub(1)
-}
-
-/// As keys name it: `radio`, or `hop.1` where the file gives no name.
-fn name_of(hop: &HopSpec) -> String {
-    let unnamed = hop.name.parse::<usize>().is_ok();
-    if unnamed { format!("hop.{}", hop.name) } else { hop.name.clone() }
 }
 
 fn describe(name: &str, hop: &HopSpec) -> String {

@@ -24,6 +24,10 @@ use crate::report::{Gathered, Gathering, words};
 Examples:
   maxseg check cellular-mss --seeds 10
   maxseg check path.toml --axis sender.mss=88..1460..4
+  maxseg check jumbo-frames --engine lab
+
+For the lab it says how long the runs take in real time, one after the other; where bytes end them,
+as long as the closed form expects. Nothing is run.
 
 Of a large sweep it looks at some points only, spread over every axis, and says so.")]
 pub(crate) struct CheckArgs {
@@ -38,6 +42,9 @@ pub(crate) struct CheckArgs {
 /// a machine nobody has measured, good for "seconds or hours?".
 const SECONDS_PER_PACKET: f64 = 60e-9;
 const SECONDS_PER_RUN: f64 = 50e-6;
+
+/// What making hosts and links of a lab takes about, and taking them away.
+const SECONDS_PER_LAB: f64 = 0.2;
 
 /// So many points are looked at: enough for an estimate, and done while one waits.
 const LOOKED_AT: usize = 1000;
@@ -62,6 +69,8 @@ struct Check {
     simulated_s: f64,
     packets: f64,
     cpu_s: f64,
+    /// What the lab takes in real time; `None` where it is not asked for.
+    lab_s: Option<f64>,
     /// How segment sizes come about, each way once, with how many points have it.
     mss: Vec<(MssDecision, usize)>,
     caveats: Vec<Gathered>,
@@ -77,6 +86,7 @@ impl Check {
             simulated_s: 0.0,
             packets: 0.0,
             cpu_s: 0.0,
+            lab_s: None,
             mss: Vec::new(),
             caveats: Vec::new(),
         };
@@ -92,6 +102,11 @@ impl Check {
         check.caveats = caveats.gathered();
         if experiment.engines.contains(&EngineName::Sim) {
             check.estimate(&sample, experiment.seeds);
+        }
+        if experiment.engines.contains(&EngineName::Lab) {
+            let in_sample: f64 = sample.iter().map(|point| lab_seconds(&point.scenario)).sum();
+            let each = experiment.seeds as f64 * check.points as f64 / sample.len().max(1) as f64;
+            check.lab_s = Some(each * in_sample);
         }
         Ok(check)
     }
@@ -148,10 +163,20 @@ impl Check {
                 self.looked_at
             );
         }
-        let _ = writeln!(text, "simulated {}", words::long_time(self.simulated_s));
-        let _ = writeln!(text, "packets   about {}", words::count(self.packets));
-        let wall = self.cpu_s / cores() as f64;
-        let _ = writeln!(text, "takes     about {} on {} cores", words::long_time(wall), cores());
+        if self.lab_s.is_none() || experiment.engines.len() > 1 {
+            let _ = writeln!(text, "simulated {}", words::long_time(self.simulated_s));
+            let _ = writeln!(text, "packets   about {}", words::count(self.packets));
+            let wall = self.cpu_s / cores() as f64;
+            let _ =
+                writeln!(text, "takes     about {} on {} cores", words::long_time(wall), cores());
+        }
+        if let Some(seconds) = self.lab_s {
+            let _ = writeln!(
+                text,
+                "lab takes about {} of real time, one run after the other",
+                words::long_time(seconds)
+            );
+        }
         let lowered = || self.mss.iter().filter(|(decision, _)| is_lowered(decision));
         for (decision, points) in lowered().take(MOST_MSS_LINES) {
             let points = if *points > 1 { format!(" ({points} points)") } else { String::new() };
@@ -194,11 +219,24 @@ impl Check {
             "simulated_s": self.simulated_s,
             "packets": self.packets,
             "cpu_s": self.cpu_s,
+            "lab_s": self.lab_s,
             "mss": self.mss.iter().map(mss_json).collect::<Vec<_>>(),
             "caveats": self.caveats.iter().map(caveat).collect::<Vec<_>>(),
         });
         format!("{document}\n")
     }
+}
+
+/// How long a lab run takes: to the end of its time, or of its bytes and requests as the closed form has it.
+/// What is beyond the lab takes none.
+fn lab_seconds(scenario: &Scenario) -> f64 {
+    let caveats = Lab::default().caveats(scenario);
+    if caveats.iter().any(|caveat| caveat.code == "beyond-the-lab") {
+        return 0.0;
+    }
+    let outcome = Model.run(scenario, &mut Unwatched).expect("nobody stops the model");
+    let most = scenario.until.time.as_secs_f64();
+    SECONDS_PER_LAB + outcome.elapsed_s.unwrap_or(most).min(most)
 }
 
 fn engine_of(name: EngineName) -> Box<dyn Engine> {
@@ -267,6 +305,21 @@ mod tests {
                          [[flow]]\nkind = \"bulk\"\n[[flow]]\nkind = \"ping\"\ninterval = \"100 ms\"\n\
                          [[flow]]\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\nsize = 500\n\
                          start = \"5 s\"\nstop = \"15 s\"\n[until]\ntime = \"20 s\"\n";
+
+    #[test]
+    fn a_lab_takes_the_time_of_its_scenario_or_of_its_bytes() {
+        let seconds = |more: &str| {
+            let text = format!(
+                "[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\n[until]\ntime = \"20 s\"\n{more}"
+            );
+            lab_seconds(&Scenario::from_toml("test", &text).unwrap())
+        };
+        assert!((seconds("") - 20.0 - SECONDS_PER_LAB).abs() < 1e-9);
+        // 1.25 MB are a second at 10 Mbit/s, and 5% of headers more.
+        let short = seconds("bytes = \"1250 kB\"") - SECONDS_PER_LAB;
+        assert!((1.0..1.1).contains(&short), "{short}");
+        assert!(seconds("[receiver]\nwindow = \"1 segments\"").abs() < 1e-9, "beyond Linux");
+    }
 
     #[test]
     fn the_estimate_is_near_what_the_simulator_sends_flow_by_flow() {

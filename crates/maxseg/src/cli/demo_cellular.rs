@@ -51,7 +51,7 @@ pub(super) fn report(
     advice: &[SegmentSizeAdvice],
 ) -> String {
     let written = experiment.draft.to_json();
-    let document = Document::new(written, Environment::here(), rows, true, advice);
+    let document = Document::new(written, Environment::of(&experiment.engines), rows, true, advice);
     page(&document, &experiment.text, scenario, advice)
 }
 

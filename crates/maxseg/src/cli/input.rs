@@ -7,28 +7,77 @@ use clap::{Args, ValueEnum};
 use maxseg_core::engine::EngineName;
 use maxseg_core::scenario::Draft;
 
+use super::lab_options::LabOptionArgs;
 use crate::experiment::Experiment;
 use crate::failure::Failure;
 use crate::shipped;
 
-/// A scenario and how to run it.
+/// A scenario, changed from the command line.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct InputArgs {
+pub(crate) struct ScenarioArgs {
     /// The scenario: a file, `-` for standard input, or the name of a shipped one
     #[arg(value_name = "FILE")]
     file: String,
-    /// Who runs it; several with commas
-    #[arg(long, short, value_enum, value_delimiter = ',', default_values_t = [EngineArg::Model, EngineArg::Sim], value_name = "ENGINE")]
-    engine: Vec<EngineArg>,
     /// Set a key of the scenario, such as sender.mss=536 or hop.radio.errors.rate=1%
     #[arg(long, short, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// The MTU of every interface of the path; of a hop with a tunnel, of what carries the tunnel. What
+    /// --set says of one hop goes before
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(68..))]
+    mtu: Option<u16>,
+}
+
+/// What a command was given.
+#[derive(Debug, Clone)]
+pub(crate) struct Given {
+    /// What the scenario is called.
+    pub(crate) name: String,
+    /// Its text.
+    pub(crate) text: String,
+    /// What is set in it, in order.
+    pub(crate) assignments: Vec<String>,
+    /// Both together.
+    pub(crate) draft: Draft,
+}
+
+impl ScenarioArgs {
+    pub(crate) fn load(&self) -> Result<Given, Failure> {
+        let (name, text) = read(&self.file)?;
+        let mut draft = Draft::parse(&name, &text)?;
+        let mut assignments = self.mtu.map_or_else(Vec::new, |mtu| whole_path(&draft, mtu));
+        assignments.extend(self.set.iter().cloned());
+        for assignment in &assignments {
+            draft.set_argument(assignment)?;
+        }
+        Ok(Given { name, text, assignments, draft })
+    }
+}
+
+/// What gives every interface of the path this MTU: those too of which the file says something else.
+fn whole_path(draft: &Draft, mtu: u16) -> Vec<String> {
+    let document = draft.to_json();
+    let hops = document["hop"].as_array().map_or(&[][..], Vec::as_slice);
+    let has_own = hops.iter().enumerate().filter(|(_, hop)| !hop["reverse"]["mtu"].is_null());
+    let own = has_own.map(|(index, _)| format!("hop.{index}.reverse.mtu={mtu}"));
+    std::iter::once(format!("hop.*.mtu={mtu}")).chain(own).collect()
+}
+
+/// A scenario and how to run it.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct InputArgs {
+    #[command(flatten)]
+    scenario: ScenarioArgs,
+    /// Who runs it; several with commas
+    #[arg(long, short, value_enum, value_delimiter = ',', default_values_t = [EngineArg::Model, EngineArg::Sim], value_name = "ENGINE")]
+    engine: Vec<EngineArg>,
     /// Sweep a key: KEY=VALUE,VALUE… or KEY=FROM..TO..STEP (xFACTOR for a factor); several axes make a product
     #[arg(long, short, value_name = "KEY=LIST")]
     axis: Vec<String>,
     /// Run this many seeds, from the scenario's own on
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     seeds: u64,
+    #[command(flatten)]
+    lab: LabOptionArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -55,19 +104,24 @@ impl InputArgs {
     /// A scenario of the program's own, with these axes.
     pub(crate) fn shipped(name: &str, axes: &[&str], seeds: u64) -> Self {
         Self {
-            file: name.to_owned(),
+            scenario: ScenarioArgs { file: name.to_owned(), set: Vec::new(), mtu: None },
             engine: vec![EngineArg::Model, EngineArg::Sim],
-            set: Vec::new(),
             axis: axes.iter().map(|axis| (*axis).to_owned()).collect(),
             seeds,
+            lab: LabOptionArgs::default(),
         }
     }
 
+    /// Whether a run of it is to make a lab.
+    pub(crate) fn needs_lab(&self) -> bool {
+        self.engine.contains(&EngineArg::Lab)
+    }
+
     pub(crate) fn load(&self) -> Result<Experiment, Failure> {
-        let (name, text) = read(&self.file)?;
-        let mut draft = Draft::parse(&name, &text)?;
-        for assignment in &self.set {
-            draft.set_argument(assignment)?;
+        let Given { text, mut draft, .. } = self.scenario.load()?;
+        let engines = self.engines();
+        for assignment in self.lab.assignments(&engines)? {
+            draft.set_argument(&assignment)?;
         }
         for axis in &self.axis {
             draft.sweep_argument(axis)?;
@@ -75,13 +129,18 @@ impl InputArgs {
         let sweep = draft.sweep()?;
         // Without its sweep the scenario must stand too: its errors have better places.
         draft.scenario()?;
+        Ok(Experiment { draft, text, sweep, engines, seeds: self.seeds })
+    }
+
+    /// Each once, in the order in which they were asked for.
+    fn engines(&self) -> Vec<EngineName> {
         let mut engines: Vec<EngineName> = Vec::new();
         for engine in self.engine.iter().map(|engine| (*engine).into()) {
             if !engines.contains(&engine) {
                 engines.push(engine);
             }
         }
-        Ok(Experiment { draft, text, sweep, engines, seeds: self.seeds })
+        engines
     }
 }
 

@@ -89,7 +89,7 @@ fn collect(command: &clap::Command, pages: &mut Vec<ManPage>) {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
     let text = render(command).expect("memory takes what is written to it");
     pages.push(ManPage { file: file_name(name), text });
-    for inner in command.get_subcommands() {
+    for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
         collect(inner, pages);
     }
 }

@@ -11,7 +11,9 @@ mod doctor;
 mod input;
 mod json_stream;
 mod lab;
+mod lab_options;
 mod man;
+mod privilege;
 mod run;
 mod schema;
 mod stacks;
@@ -139,7 +141,9 @@ pub(crate) fn main() -> ExitCode {
         }
     };
     let printer = Printer::new(cli.global.color, cli.global.quiet, cli.global.verbose);
-    match cli.command.run(printer) {
+    // A user namespace wants a process of one thread: before anything else.
+    let ready = if cli.command.needs_lab() { privilege::for_a_lab() } else { Ok(()) };
+    match ready.and_then(|()| cli.command.run(printer)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             printer.failure(&failure.render());
@@ -149,6 +153,16 @@ pub(crate) fn main() -> ExitCode {
 }
 
 impl Command {
+    /// Whether this process is to make a lab.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "no other command makes a lab")]
+    fn needs_lab(&self) -> bool {
+        match self {
+            Self::Run(args) => args.needs_lab(),
+            Self::Lab(args) => args.needs_lab(),
+            _ => false,
+        }
+    }
+
     fn run(&self, printer: Printer) -> Result<(), Failure> {
         match self {
             Self::Run(args) => run::run(args, printer),

@@ -5,17 +5,19 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use maxseg_core::advise::SegmentSizeAdvice;
 use maxseg_core::engine::EngineName;
+use maxseg_core::results::Row;
 use maxseg_core::scenario::Point;
 use maxseg_core::units::Time;
 
 use super::input::InputArgs;
 use super::json_stream::JsonStream;
+use crate::capture::incomplete;
 use crate::environment::Environment;
 use crate::experiment::Experiment;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::report::document::Document;
-use crate::report::{csv, figures, page, parquet, segment_sizes, text};
+use crate::report::{csv, figures, invalid_lines, page, parquet, segment_sizes, text, words};
 use crate::runner::{Listener, Manner, Plan, Ran, Store, check_series, run as run_plan};
 use crate::whole_file::WholeFile;
 
@@ -29,6 +31,7 @@ Examples:
   maxseg run path.toml --set receiver.window=\"1 MiB\" --axis sender.mss=536,1220,1460
   maxseg run cellular-mss --seeds 10 --svg goodput.svg
   maxseg run path.toml --axis hop.radio.errors.rate=0%,1%,5% --axis sender.mss=88..1460..128 --json
+  maxseg run jumbo-frames --engine model,sim,lab
 
 With --out DIR, every row is on disk as soon as it is done. The same command goes on where an earlier
 one ended, also after Ctrl-C or a crash; a changed scenario runs only what is new.
@@ -36,18 +39,24 @@ one ended, also after Ctrl-C or a crash; a changed scenario runs only what is ne
 With --pcap FILE, the simulated packets are written as a pcapng capture with an interface for each point
 of the path: `sender`, every hop by its name, `receiver`. Times are the run's own, in nanoseconds; headers,
 options and checksums are whole, payloads are zeros and left out. It is for one run: one point, one seed.
-A damaged packet bears a comment where it is last seen. docs/pcap.md says more.
+A damaged packet bears a comment where it is last seen. Of a lab's run it holds the packets of the wire at every
+interface (`sender`, `r1.radio`), by the wall clock, 128 bytes of each. docs/pcap.md says more.
 
 With --json-stream, each line is a JSON object with a `type`: first `run` (schema_version, scenario,
 environment, runs: how many rows are to come); then `row`, as in the rows of --json, as soon as it is done,
 and `progress` (done, runs) at most twice a second; last `summary` (complete, summary, advice). A reader
 that leaves ends the run, unless --out, --pcap or --svg keep it. `maxseg schema stream` is its JSON Schema.
 
+With --engine lab, the real kernel runs the scenario in real time. Lab runs come last and one at a time,
+whatever --jobs says. One in which the machine could not keep up is invalid: it is marked `!` and kept, with
+the reason, the command ends with 1, and the same command with --out makes it again.
+
 Exit codes: 0 done, 1 the input or a run is at fault, 2 usage, 130 interrupted (finished rows are kept).")]
+#[expect(clippy::struct_excessive_bools, reason = "a flag of the command line each")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     input: InputArgs,
-    /// Run on this many cores; all unless given
+    /// Run on this many cores, all unless given; lab runs are one at a time
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
     /// Keep rows, tables and a report in this folder, and go on from what is there
@@ -56,9 +65,12 @@ pub(crate) struct RunArgs {
     /// Also write the simulated senders' state to DIR/series.csv, this often (such as 100ms)
     #[arg(long, value_name = "EVERY", requires = "out")]
     series: Option<Time>,
-    /// Also write the simulated packets to this pcapng file; for one point and one seed
+    /// Also write the packets, simulated or in the lab, to this pcapng file; for one point and one seed
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
+    /// Exit with 0 also where a lab run is invalid, and take kept ones as they are
+    #[arg(long)]
+    allow_invalid: bool,
     /// Print one JSON document
     #[arg(long, conflicts_with = "csv")]
     json: bool,
@@ -73,9 +85,16 @@ pub(crate) struct RunArgs {
     svg: Option<PathBuf>,
 }
 
+impl RunArgs {
+    /// Whether it is to make a lab.
+    pub(crate) fn needs_lab(&self) -> bool {
+        self.input.needs_lab()
+    }
+}
+
 pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     let experiment = args.input.load()?;
-    let environment = Environment::here();
+    let environment = Environment::of(&experiment.engines);
     let points = experiment.points()?;
     if let Some(every) = args.series {
         check_series(every, &experiment, &points)?;
@@ -94,6 +113,7 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     let manner = Manner {
         jobs: args.jobs.map(usize::from),
         series_every: args.series,
+        allows_invalid: args.allow_invalid,
         capture: args.pcap.clone(),
     };
     let mut stream = args.stream(&experiment, &environment, plan.len(), printer)?;
@@ -122,11 +142,28 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     }
     if let Some(file) = &args.pcap {
         printer.note(&format!("packets: {}", file.display()));
+        let rows = report.document.rows.iter();
+        for caveat in rows.flat_map(|row| incomplete(&row.outcome)) {
+            printer.note(&caveat.text);
+        }
     }
     if let Some(file) = &args.svg {
         printer.note(&format!("picture: {}", file.display()));
     }
-    Ok(())
+    if args.allow_invalid { Ok(()) } else { refuse_invalid(&report.document.rows) }
+}
+
+/// A run that proves nothing is no result.
+fn refuse_invalid(rows: &[Row]) -> Result<(), Failure> {
+    let runs = rows.iter().filter(|row| !row.outcome.is_valid()).count();
+    if runs == 0 {
+        return Ok(());
+    }
+    let heading = if runs == 1 { "a lab run is" } else { "lab runs are" };
+    Err(Failure::with_hint(
+        format!("{heading} invalid: {}", invalid_lines(rows).join("\n       ")),
+        "run again on a quiet machine (with --out DIR only these are run again), or --allow-invalid",
+    ))
 }
 
 impl RunArgs {
@@ -160,12 +197,24 @@ fn no_picture(why: &str, file: &Path) -> Failure {
     Failure::with_hint(what, "sweep a key, for example --axis sender.mss=536,1220,1460")
 }
 
-/// A capture holds the packets of one simulated run.
+/// A capture holds the packets of one run, simulated or in the lab.
 fn check_capture(file: &Path, experiment: &Experiment, points: &[Point]) -> Result<(), Failure> {
     let file = file.display();
-    if !experiment.engines.contains(&EngineName::Sim) {
-        let what = format!("nothing is simulated, so there are no packets to write to {file}");
-        return Err(Failure::with_hint(what, "--engine sim"));
+    let has_packets = |engine: &&EngineName| match engine {
+        EngineName::Model => false,
+        EngineName::Sim | EngineName::Lab => true,
+    };
+    match experiment.engines.iter().filter(has_packets).count() {
+        0 => {
+            let what = format!("formulas have no packets to write to {file}");
+            return Err(Failure::with_hint(what, "--engine sim"));
+        }
+        1 => {}
+        _ => {
+            let what =
+                format!("{file} takes the packets of one run, not the simulator's and the lab's");
+            return Err(Failure::with_hint(what, "--engine lab, and again with --engine sim"));
+        }
     }
     let runs = points.len() as u64 * experiment.seeds;
     if runs == 1 {
@@ -198,7 +247,7 @@ fn announce(experiment: &Experiment, points: &[Point], plan: &Plan<'_>, printer:
             name => name,
         },
         plural(points.len(), "point"),
-        engines.join(" and "),
+        words::listed(&engines),
         plural(plan.len(), "run")
     ));
 }
@@ -260,9 +309,10 @@ impl<'a> Report<'a> {
             return Ok(());
         }
         printer.data(&text(rows, &self.points[0].scenario, &self.advice, printer))?;
-        let simulates = self.experiment.engines.contains(&EngineName::Sim);
         let is_random = self.points.iter().any(|point| point.scenario.is_random());
-        if self.experiment.seeds == 1 && simulates && is_random {
+        let is_chance =
+            |engine: &EngineName| engine.is_real_time() || (engine.uses_chance() && is_random);
+        if self.experiment.seeds == 1 && self.experiment.engines.iter().any(is_chance) {
             printer.note("one seed: --seeds 10 says how far these numbers can be trusted");
         }
         Ok(())
@@ -283,5 +333,37 @@ impl<'a> Report<'a> {
         let page =
             page(&self.document, &self.experiment.text, &self.points[0].scenario, &self.advice);
         store.replace("report.html", page.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use maxseg_core::outcome::{LabProof, Outcome};
+
+    use super::*;
+
+    fn row(seed: u64, invalid_because: &[&str]) -> Row {
+        let invalid_because = invalid_because.iter().map(|why| (*why).to_owned()).collect();
+        let proof = LabProof { invalid_because, ..LabProof::default() };
+        Row {
+            engine: EngineName::Lab,
+            point: serde_json::Map::new(),
+            hash: String::new(),
+            seed: Some(seed),
+            outcome: Outcome { lab: Some(Box::new(proof)), ..Outcome::default() },
+            caveats: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn an_invalid_run_ends_the_command_with_1_and_its_reason() {
+        assert!(refuse_invalid(&[row(1, &[])]).is_ok());
+        let rows = [row(1, &[]), row(2, &["the machine was busy"]), row(3, &["a", "b"])];
+        let failure = refuse_invalid(&rows).unwrap_err();
+        assert_eq!(failure.exit_code(), 1);
+        let told = failure.render();
+        let want = "error: lab runs are invalid: seed 2: the machine was busy\n       seed 3: a; b\n\
+                    hint: run again on a quiet machine";
+        assert!(told.starts_with(want) && told.contains("--allow-invalid"), "{told}");
     }
 }

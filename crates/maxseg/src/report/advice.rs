@@ -10,15 +10,15 @@ use maxseg_core::scenario::Scenario;
 
 use super::words;
 
-/// Advice from the engine that knows most: packets where they were run, formulas otherwise.
-/// `scenarios` are the rows' by their hashes.
+/// Advice from the simulator where it ran: its hosts do what the scenario says, and its seeds make pairs. Then
+/// from the lab, whose hosts are this kernel; then from formulas. `scenarios` are the rows' by their hashes.
 pub(crate) fn segment_sizes(
     rows: &[Row],
     scenarios: &BTreeMap<&str, &Scenario>,
 ) -> Vec<SegmentSizeAdvice> {
     let advice = |engine| segment_size(rows, engine, |hash| scenarios.get(hash).copied());
-    let by_packets = advice(EngineName::Sim);
-    if by_packets.is_empty() { advice(EngineName::Model) } else { by_packets }
+    let engines = [EngineName::Sim, EngineName::Lab, EngineName::Model];
+    engines.into_iter().map(advice).find(|advice| !advice.is_empty()).unwrap_or_default()
 }
 
 /// A line for each condition, under a heading; nothing where there is no advice.

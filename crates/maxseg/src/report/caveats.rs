@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use maxseg_core::engine::{Caveat, EngineName};
 use maxseg_core::results::Row;
 
+use super::words;
+
 /// A kind of caveat with the points that it concerns.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Gathered {
@@ -72,7 +74,7 @@ impl Gathered {
             (n, true) => format!(" ({n} points)"),
             (n, false) => format!(" ({n} points; at the last of them)"),
         };
-        format!("{}, {}{points}: {}", engines.join(" and "), self.code, self.text)
+        format!("{}, {}{points}: {}", words::listed(&engines), self.code, self.text)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Rows as columns: the swept keys, then every number of the outcome. CSV and Parquet have the same.
 
+use maxseg_core::outcome::LabProof;
 use maxseg_core::results::{Row, numbers};
 use serde_json::Value;
 
@@ -46,11 +47,29 @@ pub(super) fn columns(rows: &[Row]) -> Vec<Column> {
     }
     columns.push(text("limited_by", &|row| row.outcome.limited_by.map(|limit| limit.to_string())));
     columns.push(text("formula", &|row| row.outcome.formula.clone()));
+    columns.extend(lab_columns(rows));
     columns.push(text("caveats", &|row| {
         let codes: Vec<&str> = row.caveats.iter().map(|caveat| caveat.code.as_str()).collect();
         Some(codes.join(" "))
     }));
     columns
+}
+
+/// What a lab run proves of itself, in short; nothing of other engines.
+fn lab_columns(rows: &[Row]) -> [Column; 4] {
+    let proofs = || rows.iter().map(|row| row.outcome.lab.as_deref());
+    let text =
+        |of: fn(&LabProof) -> String| Values::Text(proofs().map(|lab| lab.map(of)).collect());
+    let number = |of: fn(&LabProof) -> Option<f64>| {
+        Values::Number(proofs().map(|lab| lab.and_then(of)).collect())
+    };
+    [
+        ("lab_valid", text(|lab| lab.is_valid().to_string())),
+        ("lab_invalid_because", text(|lab| lab.invalid_because.join("; "))),
+        ("lab_lateness_p99_s", number(|lab| Some(lab.lateness.as_ref()?.p99_s))),
+        ("lab_kernel_drops", number(|lab| Some(lab.kernel_drops as f64))),
+    ]
+    .map(|(name, values)| Column { name: name.to_owned(), values })
 }
 
 /// Numbers where all values are, text otherwise.

@@ -1,7 +1,7 @@
 //! Which pictures show a sweep: the segment size across (or else the axis with most values), one curve
 //! for each value of the next axis, a picture for each combination of the rest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use maxseg_core::advise::{headers, is_size_key};
 use maxseg_core::engine::EngineName;
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::axes::{distinct, identity, keys};
 use super::chart::{Axis, Chart, Legend, Line, Mark, Order, Point, Series, Spacing, Tick};
-use super::table::is_doubtful;
+use super::marks::is_doubtful;
 use super::words::{self, Dimension};
 
 /// The pictures of a sweep.
@@ -59,6 +59,19 @@ pub(crate) fn figures(rows: &[Row], scenario: &Scenario) -> Figures {
                 .chart()
         });
     Figures { charts: charts.collect(), left_out: order.len().saturating_sub(MOST_FIGURES) }
+}
+
+/// The engine that pictures go by: the simulator where it ran, whose runs do what the scenario says and can be
+/// made again; then the lab; then formulas.
+pub(super) fn leading(engines: &BTreeSet<EngineName>) -> Option<EngineName> {
+    let order = [EngineName::Sim, EngineName::Lab, EngineName::Model];
+    order.into_iter().find(|engine| engines.contains(engine))
+}
+
+/// The lab, where pictures go by another engine.
+pub(super) fn beside(engines: &BTreeSet<EngineName>) -> Option<EngineName> {
+    let is_beside = engines.contains(&EngineName::Lab) && leading(engines) != Some(EngineName::Lab);
+    is_beside.then_some(EngineName::Lab)
 }
 
 /// The axis that is laid across.
@@ -141,6 +154,14 @@ pub(super) fn dimension(key: &str, values: &[&Value]) -> Option<Dimension> {
     dimensions.all(|other| other.as_ref() == Some(&first)).then_some(first)
 }
 
+/// Whose goodputs are drawn how.
+#[derive(Debug, Clone, Copy)]
+struct Kinds {
+    solid: EngineName,
+    dashed: Option<EngineName>,
+    crosses: Option<EngineName>,
+}
+
 /// One picture to be made.
 struct Figure<'a, 'g> {
     groups: &'a [&'g Group<'g>],
@@ -152,15 +173,19 @@ struct Figure<'a, 'g> {
 
 impl Figure<'_, '_> {
     fn chart(&self) -> Chart {
-        let has = |engine| self.groups.iter().any(|group| group.engine == engine);
-        let by_packets = has(EngineName::Sim);
-        let solid = if by_packets { EngineName::Sim } else { EngineName::Model };
-        let dashed = (by_packets && has(EngineName::Model)).then_some(EngineName::Model);
-        let (series, order) = self.series(solid, dashed);
+        let engines: BTreeSet<EngineName> = self.groups.iter().map(|group| group.engine).collect();
+        let solid = leading(&engines).unwrap_or(EngineName::Model);
+        let has_model = engines.contains(&EngineName::Model) && solid != EngineName::Model;
+        let dashed = has_model.then_some(EngineName::Model);
+        let kinds = Kinds { solid, dashed, crosses: beside(&engines) };
+        let (series, order) = self.series(kinds);
         let marks = self.frame_marks();
         let has_bands = series.iter().flat_map(Series::points).any(|point| point.half > 0.0);
         let words_of = |engine: EngineName| match engine {
             EngineName::Model => format!("{engine}, within its range"),
+            EngineName::Lab if self.groups.iter().any(|group| group.has_invalid()) => {
+                format!("{engine}, valid runs")
+            }
             EngineName::Sim | EngineName::Lab => engine.to_string(),
         };
         let x = self.across.axis();
@@ -188,17 +213,18 @@ impl Figure<'_, '_> {
             },
             marks,
             legend: Legend {
-                solid: words_of(solid),
-                dashed: dashed.map(words_of).unwrap_or_default(),
+                solid: words_of(kinds.solid),
+                dashed: kinds.dashed.map(words_of).unwrap_or_default(),
+                crosses: kinds.crosses.map(words_of).unwrap_or_default(),
                 band: if has_bands { "95% confidence".to_owned() } else { String::new() },
             },
         }
     }
 
     /// A curve for each value of the series' axis, and whether those values rise.
-    fn series(&self, solid: EngineName, dashed: Option<EngineName>) -> (Vec<Series>, Order) {
+    fn series(&self, kinds: Kinds) -> (Vec<Series>, Order) {
         let Some(key) = self.series_key else {
-            let series = self.one_series(solid.to_string(), self.groups, solid, dashed);
+            let series = self.one_series(kinds.solid.to_string(), self.groups, kinds);
             return (vec![series], Order::None);
         };
         let mut by_value: BTreeMap<String, Vec<&Group<'_>>> = BTreeMap::new();
@@ -208,32 +234,32 @@ impl Figure<'_, '_> {
         let values = distinct(self.groups.iter().copied(), key);
         let series = values.iter().filter_map(|value| {
             let groups = by_value.get(&value.to_string())?;
-            Some(self.one_series(words::value(key, value), groups, solid, dashed))
+            Some(self.one_series(words::value(key, value), groups, kinds))
         });
         let rises = dimension(key, &values).is_some();
         (series.collect(), if rises { Order::Rising } else { Order::None })
     }
 
-    fn one_series(
-        &self,
-        label: String,
-        groups: &[&Group<'_>],
-        solid: EngineName,
-        dashed: Option<EngineName>,
-    ) -> Series {
+    fn one_series(&self, label: String, groups: &[&Group<'_>], kinds: Kinds) -> Series {
         let line = |engine: EngineName| {
             self.line(groups.iter().copied().filter(|group| group.engine == engine))
         };
-        Series { label, solid: line(solid), dashed: dashed.map(line).unwrap_or_default() }
+        Series {
+            label,
+            solid: line(kinds.solid),
+            dashed: kinds.dashed.map(line).unwrap_or_default(),
+            crosses: kinds.crosses.map(line).unwrap_or_default(),
+        }
     }
 
-    /// The goodputs along the axis, in pieces: where a formula does not hold there is a gap.
+    /// The goodputs along the axis, in pieces: where a formula does not hold, or a run proves nothing, there
+    /// is a gap.
     fn line<'b>(&self, groups: impl Iterator<Item = &'b Group<'b>>) -> Line {
         let points = groups.filter_map(|group| {
             let summary = group.goodput()?;
             let x = self.across.place(group.point.get(self.across.key)?)?;
             let half = summary.ci95().unwrap_or(0.0);
-            Some((Point { x, y: summary.mean, half }, is_doubtful(group)))
+            Some((Point { x, y: summary.mean, half }, is_doubtful(group) || group.has_invalid()))
         });
         let mut points: Vec<(Point, bool)> = points.collect();
         points.sort_by(|(a, _), (b, _)| a.x.total_cmp(&b.x));

@@ -6,7 +6,8 @@ use maxseg_core::results::Group;
 use maxseg_core::scenario::{End, Flow, FlowKind, Scenario};
 
 use super::axes::keys;
-use super::table::{doubt, plain, right};
+use super::marks::mark;
+use super::table::{plain, right};
 use super::words;
 
 /// What is known of each flow.
@@ -102,7 +103,7 @@ fn of_group(group: &Group<'_>, names: &[String], numbers: &[&Number]) -> Vec<Flo
     let line = |flow: usize| {
         let show = |number: &&Number| {
             let summary = group.summary(|outcome| (number.of)(outcome.flows.get(flow)?));
-            let mark = if number.title == "goodput" { doubt(group) } else { "" };
+            let mark = if number.title == "goodput" { mark(group) } else { "" };
             let text = |mean: f64| format!("{mark}{}", (number.write)(mean));
             summary.map_or_else(|| "-".to_owned(), |summary| text(summary.mean))
         };

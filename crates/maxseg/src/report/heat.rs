@@ -1,6 +1,6 @@
 //! The heat map of a sweep over two axes of numbers: for each condition the best choice.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use maxseg_core::engine::EngineName;
 use maxseg_core::results::{Group, Row, groups};
@@ -8,26 +8,32 @@ use serde_json::Value;
 
 use super::axes::{distinct, keys};
 use super::chart::{HeatCell, HeatMap, HeatRow, Spacing};
-use super::figures::{Across, LOG_FROM, dimension};
-use super::table::{doubt, is_doubtful};
+use super::figures::{Across, LOG_FROM, beside, dimension, leading};
+use super::marks::{INVALID, mark, mark_notes};
 use super::words;
 
 /// More cells than pixels help nobody.
 const MOST_CELLS: usize = 20_000;
 
-/// The map of a sweep; `None` where it has not two axes of numbers, or far too many values.
-pub(crate) fn heat_map(rows: &[Row]) -> Option<HeatMap> {
+/// The maps of a sweep: of the engine that its pictures go by, and of the lab beside it. None where it has not
+/// two axes of numbers, or far too many values.
+pub(crate) fn heat_maps(rows: &[Row]) -> Vec<HeatMap> {
     let groups = groups(rows);
+    let engines: BTreeSet<EngineName> = groups.iter().map(|group| group.engine).collect();
+    let drawn = leading(&engines).into_iter().chain(beside(&engines));
+    drawn.filter_map(|engine| heat_map(&groups, engine)).collect()
+}
+
+fn heat_map(groups: &[Group<'_>], engine: EngineName) -> Option<HeatMap> {
     let axes: Vec<&str> =
-        keys(&groups).into_iter().filter(|key| distinct(&groups, key).len() > 1).collect();
+        keys(groups).into_iter().filter(|key| distinct(groups, key).len() > 1).collect();
     let [a, b] = axes[..] else { return None };
-    let across = Across::of(&groups)?.key;
+    let across = Across::of(groups)?.key;
     let down = if across == a { b } else { a };
-    let engine = groups.iter().map(|group| group.engine).max()?; // the one that knows more
     let of_engine: Vec<&Group<'_>> = groups.iter().filter(|g| g.engine == engine).collect();
     Map {
-        columns: rising(across, distinct(&groups, across))?,
-        rows: rising(down, distinct(&groups, down))?,
+        columns: rising(across, distinct(groups, across))?,
+        rows: rising(down, distinct(groups, down))?,
         groups: of_engine,
         engine,
         across,
@@ -70,7 +76,6 @@ impl Map<'_> {
         // The unit of the middle: small numbers keep their digits, and large ones stay short.
         let (unit, size) = words::rate_unit((least.min(most) * most).sqrt());
         let has_best = rows.iter().flat_map(|row| row.cells.iter().flatten()).any(|c| c.is_best);
-        let has_doubt = self.groups.iter().any(|group| is_doubtful(group));
         let words_if = |is: bool, words: &str| if is { words.to_owned() } else { String::new() };
         let seeds = self.groups.iter().map(|group| group.rows.len()).max().unwrap_or(0);
         let seeds = if seeds > 1 { format!(", mean of {seeds} seeds") } else { String::new() };
@@ -86,7 +91,7 @@ impl Map<'_> {
             unit: size,
             digits: words::digits,
             best: words_if(has_best, "best of its row"),
-            doubt: words_if(has_doubt, "~ outside the formula's range"),
+            doubt: mark_notes(self.groups.iter().copied()).join(", "),
         })
     }
 
@@ -96,7 +101,7 @@ impl Map<'_> {
             let place = (group.point.get(self.down), group.point.get(self.across), group.goodput());
             if let (Some(row), Some(column), Some(goodput)) = place {
                 let place = (row.to_string(), column.to_string());
-                by_place.insert(place, (goodput.mean, doubt(group)));
+                by_place.insert(place, (goodput.mean, mark(group)));
             }
         }
         // Between two conditions there is nothing to choose.
@@ -105,9 +110,10 @@ impl Map<'_> {
             let at =
                 |column: &&Value| by_place.get(&(row.to_string(), column.to_string())).copied();
             let known: Vec<Option<(f64, &'static str)>> = self.columns.iter().map(at).collect();
-            let best = known.iter().flatten().map(|(mean, _)| *mean).fold(0.0, f64::max);
+            let valid = known.iter().flatten().filter(|(_, mark)| *mark != INVALID);
+            let best = valid.map(|(mean, _)| *mean).fold(0.0, f64::max);
             let cell = |(value, mark): (f64, &'static str)| {
-                let is_best = marks_the_best && value > 0.0 && value >= best;
+                let is_best = marks_the_best && value > 0.0 && value >= best && mark != INVALID;
                 HeatCell { value, mark, is_best }
             };
             let cells = known.into_iter().map(|known| known.map(cell)).collect();

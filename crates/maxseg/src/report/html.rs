@@ -10,12 +10,14 @@ use maxseg_core::results::{Group, groups};
 use maxseg_core::scenario::Scenario;
 use serde_json::{Map, Value};
 
+use super::as_netem::{WHY, shows_both};
 use super::axes::{identity, keys};
-use super::chart::escape;
+use super::chart::{HeatMap, escape};
 use super::document::{AdviceEntry, Document};
 use super::flows::{flow_heads, flow_lines};
-use super::table::{doubt, is_doubtful};
-use super::{Figures, advice_lines, caveat_lines, figures, heat_map, words};
+use super::lab_page::lab_section;
+use super::marks::{mark, mark_notes};
+use super::{Figures, advice_lines, caveat_lines, figures, heat_maps, invalid_lines, words};
 
 const STYLE: &str = include_str!("report.css");
 
@@ -46,9 +48,18 @@ pub(crate) fn page(
     }
     page += &list("Best segment size", &advice_lines(advice));
     page += &pictures(&figures(&document.rows, scenario));
-    page += &heat_map(&document.rows).map(|map| map.to_svg()).unwrap_or_default();
+    page.extend(heat_maps(&document.rows).iter().map(HeatMap::to_svg));
     page += &results(&groups, document);
+    page += &list("Invalid runs", &invalid_lines(&document.rows));
+    if shows_both(&groups) {
+        let _ = writeln!(
+            page,
+            "<h2>Loss as netem's and loss on a wire</h2>\n<p class=\"prose\">{}</p>",
+            escape(&WHY.join(" "))
+        );
+    }
     page += &flows(&groups, scenario);
+    page += &lab_section(&groups);
     page += &list("Caveats", &caveat_lines(&document.rows));
     page += &again(document, text);
     page += "</body>\n</html>\n";
@@ -118,8 +129,9 @@ fn results(groups: &[Group<'_>], document: &Document) -> String {
         );
     }
     table += "</tbody>\n</table></div>\n";
-    if groups.iter().any(is_doubtful) {
-        table += "<p class=\"note\">~ outside the formula's range</p>\n";
+    let notes = mark_notes(groups.iter()).join(", ");
+    if !notes.is_empty() {
+        let _ = writeln!(table, "<p class=\"note\">{}</p>", escape(&notes));
     }
     table
 }
@@ -188,7 +200,7 @@ struct Metric {
     write: fn(f64) -> String,
 }
 
-const METRICS: [Metric; 18] = [
+const METRICS: [Metric; 19] = [
     Metric { key: "goodput_bps", title: "goodput", of: |o| o.goodput_bps, write: words::rate },
     Metric {
         key: "segment_loss",
@@ -257,6 +269,12 @@ const METRICS: [Metric; 18] = [
         of: |o| count(o.mss_used_bytes),
         write: words::digits_whole,
     },
+    Metric {
+        key: "cpu_s_per_gbit",
+        title: "CPU per Gbit",
+        of: |o| o.cpu_s_per_gbit,
+        write: words::time,
+    },
 ];
 
 fn count(count: Option<u64>) -> Option<f64> {
@@ -264,15 +282,15 @@ fn count(count: Option<u64>) -> Option<f64> {
 }
 
 impl Metric {
-    /// The mean; of a goodput with its confidence interval, and with a mark where the formula does not
-    /// hold.
+    /// The mean; of a goodput with its confidence interval, and with a mark where it is not to be
+    /// relied on.
     fn show(&self, group: &Group<'_>) -> String {
         let Some(summary) = group.summary(self.of) else { return "–".to_owned() };
         let mean = (self.write)(summary.mean);
         if self.key != "goodput_bps" {
             return mean;
         }
-        let mean = format!("{}{mean}", doubt(group));
+        let mean = format!("{}{mean}", mark(group));
         match summary.ci95() {
             Some(half) if half > 0.0 => format!("{mean} ± {}", (self.write)(half)),
             Some(_) | None => mean,
@@ -284,7 +302,7 @@ impl Metric {
 fn again(document: &Document, text: &str) -> String {
     let environment = &document.environment;
     let unknown = || "unknown".to_owned();
-    let facts = [
+    let mut facts = vec![
         ("maxseg", format!("{} ({})", environment.maxseg, environment.commit)),
         ("command", environment.command.join(" ")),
         ("system", environment.system.clone()),
@@ -293,6 +311,10 @@ fn again(document: &Document, text: &str) -> String {
         ("cores", environment.cores.to_string()),
         ("started", environment.started.clone()),
     ];
+    if let Some(lab) = &environment.lab {
+        facts.push(("congestion control", lab.congestion.clone().unwrap_or_else(unknown)));
+        facts.push(("clock source", lab.clock_source.clone().unwrap_or_else(unknown)));
+    }
     let facts: String = facts
         .iter()
         .map(|(term, fact)| format!("<dt>{term}</dt><dd>{}</dd>\n", escape(fact)))

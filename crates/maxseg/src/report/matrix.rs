@@ -7,7 +7,8 @@ use maxseg_core::results::Group;
 use serde_json::Value;
 
 use super::axes::distinct;
-use super::table::{doubt, plain, right};
+use super::marks::{INVALID, mark};
+use super::table::{plain, right};
 use super::words;
 
 /// What a matrix shows.
@@ -95,14 +96,19 @@ impl<'a> Matrix<'a> {
         for group in groups {
             let place = (group.point.get(down), group.point.get(across), measure.of(group));
             if let (Some(row), Some(column), Some(mean)) = place {
-                by_place.insert((row.to_string(), column.to_string()), (mean, doubt(group)));
+                by_place.insert((row.to_string(), column.to_string()), (mean, mark(group)));
             }
         }
         let column = |value: &'a Value| {
             let at = |row: &&Value| by_place.get(&(row.to_string(), value.to_string())).copied();
             let cells: Vec<_> = rows.iter().map(at).collect();
-            let means = cells.iter().flatten().map(|(mean, _)| *mean);
-            let best = means.reduce(|a, b| measure.better(a, b)).unwrap_or(0.0);
+            let best_of = |cells: &mut dyn Iterator<Item = &(f64, &'static str)>| {
+                cells.map(|(mean, _)| *mean).reduce(|a, b| measure.better(a, b))
+            };
+            let known = || cells.iter().flatten();
+            let valid = best_of(&mut known().filter(|(_, mark)| *mark != INVALID));
+            // Where none is, the unit still is that of the numbers.
+            let best = valid.or_else(|| best_of(&mut known())).unwrap_or(0.0);
             Column { value, cells, best }
         };
         let columns = values.into_iter().map(column).collect();
@@ -126,10 +132,11 @@ impl<'a> Matrix<'a> {
         let stars = self.marks_the_best();
         for (index, row) in self.rows.iter().enumerate() {
             let cells = self.columns.iter().map(|column| {
-                let Some((mean, doubt)) = column.cells[index] else { return right("-") };
-                let is_best = stars && mean > 0.0 && mean.total_cmp(&column.best).is_eq();
+                let Some((mean, mark)) = column.cells[index] else { return right("-") };
+                let is_best =
+                    stars && mark != INVALID && mean > 0.0 && mean.total_cmp(&column.best).is_eq();
                 right(format!(
-                    "{}{doubt}{}",
+                    "{}{mark}{}",
                     if is_best { "*" } else { "" },
                     self.measure.write(mean, column.best)
                 ))

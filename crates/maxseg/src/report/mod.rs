@@ -1,6 +1,7 @@
 //! Results for people and programs.
 
 mod advice;
+mod as_netem;
 mod axes;
 mod caveats;
 mod chart;
@@ -11,8 +12,11 @@ mod figures;
 mod flows;
 mod heat;
 mod html;
+mod lab_page;
+mod marks;
 mod matrix;
 mod parquet;
+mod proof;
 pub(crate) mod stream;
 mod table;
 mod text;
@@ -23,8 +27,9 @@ pub(crate) use axes::distinct;
 pub(crate) use caveats::{Gathered, Gathering, caveat_lines};
 pub(crate) use csv::csv;
 pub(crate) use figures::{Figures, figures};
-pub(crate) use heat::heat_map;
+pub(crate) use heat::heat_maps;
 pub(crate) use html::page;
+pub(crate) use marks::invalid_lines;
 pub(crate) use parquet::parquet;
 pub(crate) use table::{lines, plain, right};
 pub(crate) use text::{results, text};

@@ -6,9 +6,10 @@ use comfy_table::{Cell, CellAlignment, ContentLineStyle, LineStyle, Table, Table
 use maxseg_core::advise::is_size_key;
 use maxseg_core::engine::EngineName;
 use maxseg_core::outcome::Outcome;
-use maxseg_core::results::{Group, Row};
+use maxseg_core::results::Group;
 
 use super::axes::{identity, keys};
+use super::marks::{mark, mark_notes};
 use super::matrix::{Matrix, Measure};
 use super::words;
 use crate::printer::Printer;
@@ -17,20 +18,30 @@ use crate::printer::Printer;
 pub(super) fn table(groups: &[Group<'_>], printer: Printer) -> String {
     let axes = keys(groups);
     let (mut text, has_star) = match axes.as_slice() {
-        [a, b] if !printer.is_verbose() => {
+        [a, b] if !printer.is_verbose() && !is_short_lab(groups) => {
             let (down, across) = if goes_down(a, b) { (a, b) } else { (b, a) };
             matrices(groups, down, across, printer)
         }
         _ => (lines(&long(groups, &axes)), false),
     };
-    let has_doubt = groups.iter().any(is_doubtful);
-    let notes = [(has_star, "* best of its column"), (has_doubt, "~ outside the formula's range")];
-    let notes: Vec<&str> = notes.iter().filter(|(is, _)| *is).map(|(_, note)| *note).collect();
+    let is_long = axes.len() != 2 || printer.is_verbose() || is_short_lab(groups);
+    let details = is_long.then(|| note_of_details(groups)).flatten();
+    let star = has_star.then(|| "* best of its column".to_owned());
+    let notes: Vec<String> =
+        star.into_iter().chain(mark_notes(groups.iter())).chain(details).collect();
     if !notes.is_empty() {
         text += &notes.join(", ");
         text.push('\n');
     }
     text
+}
+
+/// Up to so many points of a lab have a line each: what they cost, and how they compare, stands beside them.
+const FEW_POINTS: usize = 12;
+
+fn is_short_lab(groups: &[Group<'_>]) -> bool {
+    let of_lab = groups.iter().filter(|group| group.engine == EngineName::Lab).count();
+    (1..=FEW_POINTS).contains(&of_lab)
 }
 
 /// Whether the first of two axes is the one to choose from: a size, or else a setting.
@@ -83,17 +94,6 @@ pub(crate) fn right(text: impl Into<String>) -> Cell {
     Cell::new(text.into()).set_alignment(CellAlignment::Right)
 }
 
-/// Whether a formula was used where it does not hold.
-pub(super) fn is_doubtful(group: &Group<'_>) -> bool {
-    let outside = |row: &&Row| row.caveats.iter().any(|caveat| caveat.code == "outside-range");
-    group.rows.iter().any(outside)
-}
-
-/// The mark of a number that comes from such a formula.
-pub(super) fn doubt(group: &Group<'_>) -> &'static str {
-    if is_doubtful(group) { "~" } else { "" }
-}
-
 /// A line a point: all engines side by side.
 fn long(groups: &[Group<'_>], axes: &[&str]) -> Table {
     let engines = engines(groups);
@@ -107,13 +107,11 @@ fn long(groups: &[Group<'_>], axes: &[&str]) -> Table {
         }
         here.insert(group.engine, group);
     }
-    let both = engines.contains(&EngineName::Model) && engines.contains(&EngineName::Sim);
+    let ratios = ratios(&engines);
     let details: Vec<&Detail> = DETAILS.iter().filter(|detail| detail.is_known(groups)).collect();
     let mut header: Vec<Cell> = axes.iter().map(|axis| right(words::title(axis))).collect();
     header.extend(engines.iter().map(|engine| right(format!("goodput by {engine}"))));
-    if both {
-        header.push(right("model/sim"));
-    }
+    header.extend(ratios.iter().map(|(of, to)| right(format!("{of}/{to}"))));
     let has_requests = groups.iter().any(|group| request_time(group) != dash());
     let asking: &[EngineName] = if has_requests { &engines } else { &[] };
     header.extend(asking.iter().map(|engine| right(format!("request by {engine}"))));
@@ -123,20 +121,40 @@ fn long(groups: &[Group<'_>], axes: &[&str]) -> Table {
     table.set_header(header);
     for here in order.iter().filter_map(|point| points.get(point)) {
         let of = |engine: EngineName| here.get(&engine).copied();
-        // Of the engine that knows most.
-        let Some(best) = here.values().next_back() else { continue };
+        let Some(best) = knows_most(here) else { continue };
         let mut row: Vec<Cell> =
             best.point.iter().map(|(key, value)| right(words::value(key, value))).collect();
         row.extend(engines.iter().map(|engine| right(of(*engine).map_or_else(dash, goodput))));
-        if both {
-            row.push(right(ratio(of(EngineName::Model), of(EngineName::Sim))));
-        }
+        row.extend(ratios.iter().map(|(a, b)| right(ratio(of(*a), of(*b)))));
         row.extend(asking.iter().map(|engine| right(of(*engine).map_or_else(dash, request_time))));
         row.extend(details.iter().map(|detail| right(detail.show(best))));
         row.push(Cell::new(best.limited_by().map_or("-", |limit| limit.word())));
         table.add_row(row);
     }
     table
+}
+
+/// Which goodputs are held against each other: the others' against the simulator's, or without it the
+/// model's against the lab's.
+fn ratios(engines: &[EngineName]) -> Vec<(EngineName, EngineName)> {
+    use EngineName::{Lab, Model, Sim};
+    let pairs: &[(EngineName, EngineName)] =
+        if engines.contains(&Sim) { &[(Model, Sim), (Lab, Sim)] } else { &[(Model, Lab)] };
+    let both = |(a, b): &&(EngineName, EngineName)| engines.contains(a) && engines.contains(b);
+    pairs.iter().filter(both).copied().collect()
+}
+
+/// Whose details stand behind the goodputs: the lab's where it has any, then the simulator's.
+fn knows_most<'a>(here: &BTreeMap<EngineName, &'a Group<'a>>) -> Option<&'a Group<'a>> {
+    let knows = |group: &&&Group<'_>| group.summary(|outcome| outcome.elapsed_s).is_some();
+    here.values().rev().find(knows).or_else(|| here.values().next_back()).copied()
+}
+
+/// Whose these are has to be said where the lab stands beside others.
+fn note_of_details(groups: &[Group<'_>]) -> Option<String> {
+    let engines = engines(groups);
+    let is_beside = engines.contains(&EngineName::Lab) && engines.len() > 1;
+    is_beside.then(|| "columns that name no engine are the lab's where it has numbers".to_owned())
 }
 
 fn dash() -> String {
@@ -146,7 +164,7 @@ fn dash() -> String {
 /// The mean with its confidence interval, where there are several runs.
 fn goodput(group: &Group<'_>) -> String {
     let Some(summary) = group.goodput() else { return dash() };
-    let mean = format!("{}{}", doubt(group), words::rate(summary.mean));
+    let mean = format!("{}{}", mark(group), words::rate(summary.mean));
     match summary.ci95() {
         Some(half) if half > 0.0 => format!("{mean} ±{}", words::percent(half / summary.mean)),
         Some(_) | None => mean,
@@ -155,14 +173,14 @@ fn goodput(group: &Group<'_>) -> String {
 
 /// The mean time from request to reply.
 fn request_time(group: &Group<'_>) -> String {
-    let time = |mean: f64| format!("{}{}", doubt(group), words::time(mean));
+    let time = |mean: f64| format!("{}{}", mark(group), words::time(mean));
     let summary = group.summary(|outcome| outcome.request_mean_s);
     summary.map_or_else(dash, |summary| time(summary.mean))
 }
 
-fn ratio(model: Option<&Group<'_>>, sim: Option<&Group<'_>>) -> String {
-    match (model.and_then(Group::goodput), sim.and_then(Group::goodput)) {
-        (Some(model), Some(sim)) if sim.mean > 0.0 => format!("{:.2}", model.mean / sim.mean),
+fn ratio(of: Option<&Group<'_>>, to: Option<&Group<'_>>) -> String {
+    match (of.and_then(Group::goodput), to.and_then(Group::goodput)) {
+        (Some(of), Some(to)) if to.mean > 0.0 => format!("{:.2}", of.mean / to.mean),
         _ => dash(),
     }
 }
@@ -176,7 +194,7 @@ struct Detail {
     always: bool,
 }
 
-const DETAILS: [Detail; 8] = [
+const DETAILS: [Detail; 9] = [
     Detail { title: "RTT", of: |o| o.rtt_mean_s, write: words::time, always: false },
     Detail { title: "ping", of: |o| o.ping_mean_s, write: words::time, always: false },
     Detail { title: "ping p99", of: |o| o.ping_p99_s, write: words::time, always: false },
@@ -195,6 +213,7 @@ const DETAILS: [Detail; 8] = [
         write: words::digits,
         always: false,
     },
+    Detail { title: "CPU per Gbit", of: |o| o.cpu_s_per_gbit, write: words::time, always: false },
 ];
 
 impl Detail {

@@ -1,5 +1,7 @@
 //! Tables and pictures of rows made by hand.
 
+mod lab;
+
 use maxseg_core::engine::{Caveat, EngineName};
 use maxseg_core::outcome::Outcome;
 use maxseg_core::results::{Row, groups};
@@ -8,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::chart::Spacing;
 use super::columns::columns;
-use super::{csv, figures, heat_map, results, text};
+use super::{csv, figures, heat_maps, results, text};
 use crate::printer::Printer;
 
 fn row(engine: EngineName, seed: Option<u64>, point: &Value, goodput: f64) -> Row {
@@ -258,8 +260,8 @@ fn a_heat_map_frames_the_best_of_each_condition_and_says_its_numbers() {
         doubtful(sim(&at(536, 0.0), 1.59e6)),
         sim(&at(1460, 0.0), 1.89e6),
     ];
-    rows.push(model(&at(536, 0.0), 9e9)); // the map is of the engine that knows more
-    let map = heat_map(&rows).unwrap();
+    rows.push(model(&at(536, 0.0), 9e9)); // the map is of the simulator
+    let map = heat_maps(&rows).remove(0);
     assert_eq!(map.columns, ["536", "1460"]);
     let row = |index: usize| {
         let row = &map.rows[index];
@@ -286,22 +288,22 @@ fn a_heat_map_frames_the_best_of_each_condition_and_says_its_numbers() {
 fn many_cells_have_colours_only_and_words_no_map() {
     let point = |n: u64| json!({ "sender.mss": 100 + n % 20, "hop.0.mtu": 1000 + n / 20 });
     let rows: Vec<Row> = (0..20 * 11).map(|n| sim(&point(n), 1e6 + n as f64)).collect();
-    let map = heat_map(&rows).unwrap();
+    let map = heat_maps(&rows).remove(0);
     assert_eq!(map.spacing, Spacing::Linear);
     let numbers = |svg: &str| svg.matches("pointer-events:none").count();
     assert_eq!(numbers(&map.to_svg()), 0, "220 cells");
     let fewer: Vec<Row> =
         rows.iter().filter(|row| row.point["sender.mss"] != 119).take(190).cloned().collect();
-    assert_eq!(numbers(&heat_map(&fewer).unwrap().to_svg()), 190);
+    assert_eq!(numbers(&heat_maps(&fewer)[0].to_svg()), 190);
     let words = ["rfc", "ns2-reno"].map(|stack| {
         [1, 2].map(|mss| sim(&json!({ "sender.stack": stack, "sender.mss": mss }), 1e6))
     });
-    assert!(heat_map(&words.concat()).is_none());
+    assert!(heat_maps(&words.concat()).is_empty());
     let same = [1, 2, 3].map(|mss| sim(&json!({ "sender.mss": mss, "hop.0.mtu": 1500 }), 1e6));
-    assert!(heat_map(&same).is_none(), "one axis");
+    assert!(heat_maps(&same).is_empty(), "one axis");
     let delays = [("1 ms", "1 Mbit/s"), ("2 ms", "1 Mbit/s"), ("1 ms", "2 Mbit/s")]
         .map(|(delay, rate)| sim(&json!({ "hop.0.delay": delay, "hop.0.rate": rate }), 1e6));
-    let map = heat_map(&delays).unwrap();
+    let map = heat_maps(&delays).remove(0);
     let cells = || map.rows.iter().flat_map(|row| &row.cells);
     assert_eq!((cells().count(), cells().flatten().count()), (4, 3), "one was not run");
     assert!(cells().flatten().all(|cell| !cell.is_best), "conditions have no best");

@@ -1,16 +1,24 @@
 //! Results on a terminal: tables, advice, caveats.
 
+use std::fmt::Write as _;
+
 use maxseg_core::advise::SegmentSizeAdvice;
 use maxseg_core::results::{Group, Row, groups};
 use maxseg_core::scenario::Scenario;
 
+use super::as_netem::{WHY, shows_both};
 use super::flows::{flow_lines, flow_table};
+use super::marks::invalid_lines;
+use super::proof::point_proofs;
 use super::table::{lines, table};
 use super::{advice_lines, caveat_lines};
 use crate::printer::Printer;
 
 /// More lines of single flows than anyone reads on a terminal unasked.
 const MOST_FLOW_LINES: usize = 40;
+
+/// More points of a lab than anyone reads about unasked.
+const MOST_PROOFS: usize = 4;
 
 /// All that is printed of these rows.
 pub(crate) fn text(
@@ -23,7 +31,50 @@ pub(crate) fn text(
     let advice = section("Best segment size", advice_lines(advice), printer);
     let caveats = caveat_lines(rows).iter().map(|line| printer.dim(line)).collect();
     let caveats = section("Caveats", caveats, printer);
-    [table(&groups, printer), flows(&groups, scenario, printer), advice, caveats].concat()
+    let invalid = section(
+        "Invalid runs",
+        invalid_lines(rows).iter().map(|line| format!("! {line}")).collect(),
+        printer,
+    );
+    let netem = if shows_both(&groups) { WHY.map(str::to_owned).to_vec() } else { Vec::new() };
+    let netem = section("Loss as netem's and loss on a wire", netem, printer);
+    [
+        table(&groups, printer),
+        invalid,
+        flows(&groups, scenario, printer),
+        proofs(&groups, printer),
+        netem,
+        advice,
+        caveats,
+    ]
+    .concat()
+}
+
+/// What the lab proves of itself, where it is not too much to read.
+fn proofs(groups: &[Group<'_>], printer: Printer) -> String {
+    let points = point_proofs(groups);
+    if points.is_empty() {
+        return String::new();
+    }
+    let heading = printer.bold("What the lab did");
+    if points.len() > MOST_PROOFS && !printer.is_verbose() {
+        return format!(
+            "\n{heading}\n  {} points: -v prints them; the report of --out DIR has them too\n",
+            points.len()
+        );
+    }
+    let mut text = format!("\n{heading}\n");
+    for point in &points {
+        let of = point.heading();
+        if !of.is_empty() {
+            let _ = writeln!(text, "  {of}");
+        }
+        let indent = if of.is_empty() { "  " } else { "    " };
+        for line in point.lines(printer.is_verbose()) {
+            let _ = writeln!(text, "{indent}{line}");
+        }
+    }
+    text
 }
 
 /// The table alone.

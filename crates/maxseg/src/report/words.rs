@@ -62,6 +62,40 @@ pub(crate) fn count(count: f64) -> String {
     }
 }
 
+/// Some things in a row: `model, sim and lab`.
+pub(crate) fn listed(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// A count with all its digits, in groups of three: `100 003`.
+pub(crate) fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A share as a percentage with up to four digits, for what is held against a configured one: `1.003%`.
+pub(crate) fn share(share: f64) -> String {
+    let percent = 100.0 * share;
+    let decimals = match percent.abs() {
+        large if large >= 9.9995 => 2,
+        middle if middle >= 0.099_995 => 3,
+        _ => 5,
+    };
+    let text = format!("{percent:.decimals$}");
+    format!("{}%", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
 /// A value of an axis: whole where it is.
 pub(crate) fn digits_whole(value: f64) -> String {
     if (value - value.round()).abs() < 1e-9 {
@@ -102,6 +136,7 @@ pub(crate) fn title(key: &str) -> String {
         ["flow", flow, "size"] => format!("datagram size of {} (bytes)", item("flow", flow)),
         ["flow", flow, "rate"] => format!("offered rate of {}", item("flow", flow)),
         ["flow", flow, what] => format!("{what} of {}", item("flow", flow)),
+        ["lab", "as_netem"] => "loss as netem's".to_owned(),
         ["hop", hop, "errors", "rate"] => format!("error rate on {}", item("hop", hop)),
         ["hop", hop, "mtu"] => format!("MTU of {} (bytes)", item("hop", hop)),
         ["hop", hop, "frame"] => format!("frame of {} (bytes)", item("hop", hop)),
@@ -205,6 +240,16 @@ mod tests {
             (long_time(1e16), "317 million years"),
             (count(12.0), "12.0"),
             (count(3.2e15), "3.20e15"),
+            (listed(&["model", "sim"]), "model and sim"),
+            (listed(&["model", "sim", "lab"]), "model, sim and lab"),
+            (grouped(0), "0"),
+            (grouped(999), "999"),
+            (grouped(1_000_003), "1 000 003"),
+            (share(0.01), "1%"),
+            (share(0.010_03), "1.003%"),
+            (share(0.0), "0%"),
+            (share(0.123_456), "12.35%"),
+            (share(0.000_012_3), "0.00123%"),
             (digits_whole(-0.0), "0"),
             (digits_whole(-1e-12), "0"),
         ];
@@ -250,6 +295,10 @@ mod tests {
         let flows =
             ["*", "0", "1"].iter().flat_map(|flow| of_flow.map(|key| format!("flow.{flow}.{key}")));
         let keys: Vec<String> = hosts.chain(hops).chain(flows).collect();
+        let keys: Vec<String> = keys
+            .into_iter()
+            .chain(["as_netem", "backend", "traffic"].map(|key| format!("lab.{key}")))
+            .collect();
         let titles: std::collections::BTreeSet<String> =
             keys.iter().map(|key| title(key)).collect();
         assert_eq!(titles.len(), keys.len(), "{titles:#?}");

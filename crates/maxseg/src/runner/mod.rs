@@ -4,6 +4,7 @@
 //! Experiment → Plan (point × engine × seed) → workers → rows, as they finish → Keeper (disk, progress)
 //!                                                      └→ rows, in the order of the plan
 //! ```
+//! What runs in real time comes last, one run at a time: nothing beside it makes it late.
 
 mod interrupt;
 mod plan;
@@ -34,6 +35,8 @@ pub(crate) struct Manner {
     pub(crate) jobs: Option<usize>,
     /// How often the simulated senders' state is recorded.
     pub(crate) series_every: Option<Time>,
+    /// Whether lab rows that prove nothing are taken as they are, instead of being run again.
+    pub(crate) allows_invalid: bool,
     /// Where every packet of the one simulated run goes.
     pub(crate) capture: Option<PathBuf>,
 }
@@ -68,9 +71,10 @@ pub(crate) fn run<'a>(
     for place in 0..plan.len() {
         let task = plan.task(place);
         // Of a row that is there the packets are not.
-        let is_captured = manner.capture.is_some() && task.engine == EngineName::Sim;
+        let is_captured = manner.capture.is_some() && task.engine != EngineName::Model;
         let store = store.as_ref().filter(|_| !is_captured);
-        match store.and_then(|store| store.finished(&plan.key(&task))) {
+        let finished = store.and_then(|store| store.finished(&plan.key(&task)));
+        match finished.filter(|row| manner.allows_invalid || row.outcome.is_valid()) {
             // The keys may be written otherwise this time; what they mean is the same.
             Some(row) => {
                 let point = plan.values(&task).clone();
@@ -86,13 +90,31 @@ pub(crate) fn run<'a>(
         rows.iter().try_for_each(|(_, row)| listener.row(row))?;
     }
     let jobs = manner.jobs.unwrap_or_else(cores);
-    let mut desk = Desk::new(store, listener, printer, (missing.len(), plan.len()));
+    let mut desk = Desk::new(store, listener, (missing.len(), plan.len()));
     let stop = interrupt::flag();
-    rows.extend(execute(plan, &missing, jobs, manner, stop, &mut desk)?);
-    desk.progress.finish();
+    let (in_real_time, by_computing): (Vec<usize>, Vec<usize>) =
+        missing.into_iter().partition(|place| plan.task(*place).engine.is_real_time());
+    // What cannot be run is said before, not when all else is done.
+    for place in &in_real_time {
+        maxseg_linux::lab::check(&plan.scenario(&plan.task(*place)))?;
+    }
+    for (places, jobs) in [(by_computing, jobs), (in_real_time, 1)] {
+        desk.begin(Progress::new(printer, &weights(plan, &places)), places.len());
+        rows.extend(execute(plan, &places, jobs, manner, stop, &mut desk)?);
+        desk.end();
+    }
     rows.sort_by_key(|(place, _)| *place);
     let complete = rows.len() == plan.len();
     Ok(Ran { rows: rows.into_iter().map(|(_, row)| row).collect(), complete })
+}
+
+/// What each run counts for in the progress: one, or in real time its seconds.
+fn weights(plan: &Plan<'_>, places: &[usize]) -> Vec<f64> {
+    let tasks = places.iter().map(|place| plan.task(*place));
+    let weight = |task: plan::Task| {
+        if task.engine.is_real_time() { plan.lasts(&task).as_secs_f64() } else { 1.0 }
+    };
+    tasks.map(weight).collect()
 }
 
 /// All rows of `plan`, kept nowhere; for the demo.
@@ -105,8 +127,10 @@ pub(crate) fn rows_of(plan: &Plan<'_>, printer: Printer) -> Result<Vec<Row>, Fai
 struct Desk<'a> {
     store: Option<&'a mut Store>,
     listener: Option<&'a mut (dyn Listener + 'a)>,
-    progress: Progress,
-    /// To be run now.
+    progress: Option<Progress>,
+    /// What was there already, and of what is run now the parts that are done.
+    done_before: usize,
+    /// Of the part under way.
     runs: usize,
     /// Those with what was there already.
     all_runs: usize,
@@ -116,17 +140,31 @@ impl<'a> Desk<'a> {
     fn new(
         store: Option<&'a mut Store>,
         listener: Option<&'a mut (dyn Listener + 'a)>,
-        printer: Printer,
         (runs, all_runs): (usize, usize),
     ) -> Self {
-        Self { store, listener, progress: Progress::new(printer, runs), runs, all_runs }
+        let done_before = all_runs - runs;
+        Self { store, listener, progress: None, done_before, runs: 0, all_runs }
+    }
+
+    /// A part of so many runs begins.
+    fn begin(&mut self, progress: Progress, runs: usize) {
+        self.progress = Some(progress);
+        self.runs = runs;
+    }
+
+    /// The part is done.
+    fn end(&mut self) {
+        if let Some(progress) = self.progress.take() {
+            progress.finish();
+        }
+        self.done_before += self.runs;
     }
 }
 
 impl Keeper for Desk<'_> {
     fn keep(&mut self, finished: &Finished) -> Result<(), Failure> {
         match &mut self.store {
-            Some(store) if store.finished(&finished.row.key()).is_none() => {
+            Some(store) if store.lacks(&finished.row.key()) => {
                 store.add(&finished.row, &finished.series)?;
             }
             Some(_) | None => {}
@@ -135,8 +173,10 @@ impl Keeper for Desk<'_> {
     }
 
     fn progress(&mut self, done: f64) -> Result<(), Failure> {
-        self.progress.set(done, self.runs);
+        if let Some(progress) = &self.progress {
+            progress.set(done, self.runs);
+        }
         let Some(listener) = &mut self.listener else { return Ok(()) };
-        listener.progress((self.all_runs - self.runs) as f64 + done, self.all_runs)
+        listener.progress(self.done_before as f64 + done, self.all_runs)
     }
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use maxseg_core::engine::EngineName;
 use maxseg_core::results::RowKey;
 use maxseg_core::scenario::{Point, Scenario};
+use maxseg_core::units::Time;
 use serde_json::{Map, Value};
 
 use crate::experiment::{Experiment, runs_of};
@@ -90,11 +91,17 @@ impl<'a> Plan<'a> {
     }
 
     /// Whether two tasks give the same outcome, because they differ by the seed of a scenario in which
-    /// nothing is random.
+    /// nothing is random. In real time no two runs are the same.
     pub(super) fn is_repetition(&self, task: &Task, other: &Task) -> bool {
         task.point == other.point
             && task.engine == other.engine
+            && !task.engine.is_real_time()
             && !self.points[task.point].scenario.is_random()
+    }
+
+    /// How long a task's scenario lasts at the most, on its own clock.
+    pub(super) fn lasts(&self, task: &Task) -> Time {
+        self.points[task.point].scenario.until.time
     }
 
     /// The scenarios of all points by what identifies them.
@@ -151,5 +158,11 @@ mod tests {
             ]
         };
         assert_eq!(tasks, [of_point(0), of_point(1)].concat());
+        // Nothing is random here: simulated seeds repeat each other, and no two runs in real time do.
+        let two = |engine| [task(0, engine, Some(7)), task(0, engine, Some(8))];
+        let [a, b] = two(EngineName::Sim);
+        assert!(plan.is_repetition(&b, &a));
+        let [a, b] = two(EngineName::Lab);
+        assert!(!plan.is_repetition(&b, &a));
     }
 }

@@ -151,11 +151,10 @@ impl Worker<'_> {
         let (outcome, mut caveats) = match (task.engine, &self.manner.capture) {
             (EngineName::Model, _) => run(&mut Model, &scenario, &mut watch),
             (EngineName::Sim, None) => run(&mut Sim, &scenario, &mut watch),
-            (EngineName::Lab, capture) => {
-                run(&mut Lab::capturing(capture.clone()), &scenario, &mut watch)
-            }
+            (EngineName::Lab, None) => run(&mut Lab::default(), &scenario, &mut watch),
             (EngineName::Sim, Some(file)) => capture::run(&scenario, &mut watch, file)
                 .map(|outcome| (outcome, Sim.caveats(&scenario))),
+            (EngineName::Lab, Some(file)) => capture::run_lab(&scenario, &mut watch, file),
         }?;
         caveats.extend(unfinished(&scenario, &outcome));
         let row = Row {

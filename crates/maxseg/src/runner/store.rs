@@ -66,18 +66,24 @@ impl Store {
         wants_series.is_none_or(|series| series.has(key)).then_some(row)
     }
 
+    /// Whether there is nothing under this key that could be believed.
+    pub(crate) fn lacks(&self, key: &RowKey) -> bool {
+        self.finished(key).is_none_or(|row| !row.outcome.is_valid())
+    }
+
     /// How many rows the folder held from the beginning that belong to none of these experiments.
     pub(crate) fn others(&self, hashes: &BTreeSet<&str>) -> usize {
         self.known.keys().filter(|(hash, ..)| !hashes.contains(hash.as_str())).count()
     }
 
-    /// Adds a row, or to a row that is there its series; it is on disk when this returns.
+    /// Adds a row, or to a row that is there its series; it is on disk when this returns. A row takes the
+    /// place of an invalid one: of two with one key the later counts.
     pub(crate) fn add(&mut self, row: &Row, samples: &[Sample]) -> Result<(), Failure> {
         let key = row.key();
         if let Some(series) = self.series.as_mut().filter(|_| row.engine == EngineName::Sim) {
             series.add(&key, samples)?;
         }
-        if self.known.contains_key(&key) {
+        if self.known.get(&key).is_some_and(|row| row.outcome.is_valid()) {
             return Ok(());
         }
         let mut line = serde_json::to_vec(row).expect("a row is plain data");
@@ -145,7 +151,7 @@ fn read_rows(rows: &mut File, file: &Path) -> Result<BTreeMap<RowKey, Row>, Fail
 
 #[cfg(test)]
 mod tests {
-    use maxseg_core::outcome::Outcome;
+    use maxseg_core::outcome::{LabProof, Outcome};
     use maxseg_core::units::Bytes;
 
     use super::*;
@@ -205,6 +211,29 @@ mod tests {
         fs::write(foreign.path().join("thesis.tex"), "").unwrap();
         let failure = Store::open(foreign.path(), None).unwrap_err().render();
         assert!(failure.contains("it holds thesis.tex"), "{failure}");
+    }
+
+    #[test]
+    fn a_run_that_proves_nothing_is_kept_until_a_better_one_comes() {
+        let folder = tempfile::tempdir().unwrap();
+        let lab = |doubts: &[&str]| {
+            let invalid_because = doubts.iter().map(|doubt| (*doubt).to_owned()).collect();
+            let proof = LabProof { invalid_because, ..LabProof::default() };
+            let outcome = Outcome { lab: Some(Box::new(proof)), ..Outcome::default() };
+            Row { engine: EngineName::Lab, outcome, ..row(1) }
+        };
+        let (bad, good) = (lab(&["the machine was busy"]), lab(&[]));
+        let keep = |row: &Row| Store::open(folder.path(), None).unwrap().add(row, &[]).unwrap();
+        let known = || {
+            let store = Store::open(folder.path(), None).unwrap();
+            (store.finished(&bad.key()).cloned(), store.lacks(&bad.key()))
+        };
+        keep(&bad);
+        assert_eq!(known(), (Some(bad.clone()), true));
+        keep(&good);
+        assert_eq!(known(), (Some(good.clone()), false));
+        keep(&bad);
+        assert_eq!(known(), (Some(good.clone()), false), "a valid one is not replaced");
     }
 
     const EVERY: Time = Time::from_millis(100);

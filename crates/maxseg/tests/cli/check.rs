@@ -65,3 +65,19 @@ fn check_tells_how_segment_sizes_come_about() {
         document["cpu_s"].as_f64().unwrap() > 0.0 && document["packets"].as_f64().unwrap() > 1e5
     );
 }
+
+#[test]
+fn check_tells_how_long_a_lab_takes_and_runs_nothing() {
+    let arguments = ["check", "jumbo-frames", "--engine", "lab", "--seeds", "3"];
+    let text = stdout(&maxseg(&arguments));
+    // 4 points, 3 seeds, 10 s.
+    for wanted in
+        ["lab takes about 2.04 minutes of real time", "lab, as-netem (2 points)", "lab, kernel"]
+    {
+        assert!(text.contains(wanted), "no {wanted:?} in\n{text}");
+    }
+    assert!(!text.contains("simulated"), "{text}");
+    let seconds = json(&[&arguments[..], &["--json"]].concat())["lab_s"].as_f64().unwrap();
+    assert!((120.0..125.0).contains(&seconds), "{seconds}");
+    assert!(json(&["check", "jumbo-frames", "--json"])["lab_s"].is_null());
+}

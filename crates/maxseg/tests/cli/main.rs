@@ -7,6 +7,9 @@ mod demo;
 mod doctor;
 mod json_stream;
 mod lab_import;
+mod lab_run;
+#[cfg(target_os = "linux")]
+mod lab_up;
 mod manners;
 mod run;
 mod run_folder;

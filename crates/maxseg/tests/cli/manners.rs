@@ -19,13 +19,19 @@ fn mistakes_are_told_once_with_place_and_hint() {
         file.display()
     );
     assert_eq!(stderr(&output), want);
-    let cases: [(&[&str], i32, &str); 6] = [
+    let cases: [(&[&str], i32, &str); 8] = [
         (&["run", "no-such-file.toml"], 1, "hint: shipped scenarios: slow-tunnel"),
         (&["run", "slow-tunnel", "--set", "sender.mss=0"], 1, "--> in `--set sender.mss=0`"),
         (&["run", "slow-tunnel", "--axis", "sender.mss="], 1, "the axis is empty"),
         (&["stacks", "show", "ns2-ren"], 1, "hint: did you mean `ns2-reno`?"),
         (&["rum"], 2, "a similar subcommand exists: 'run'"),
-        (&["run", "slow-tunnel", "--engine", "lab"], 2, "invalid value 'lab'"),
+        (&["run", "slow-tunnel", "--engine", "labs"], 2, "invalid value 'labs'"),
+        (
+            &["run", "slow-tunnel", "--as-netem"],
+            1,
+            "--as-netem is for the lab, which is not asked for",
+        ),
+        (&["check", "slow-tunnel", "--traffic", "iperf3"], 1, "hint: --engine lab"),
     ];
     for (arguments, code, words) in cases {
         let output = maxseg(arguments);

@@ -31,11 +31,14 @@ pub(super) struct Came {
     pub(super) counters: Vec<Counters>,
 }
 
+pub(super) fn too_big(fate: Fate) -> bool {
+    matches!(fate, Fate::TooBig { .. })
+}
+
 /// Drives `line` by nothing but the events that it announces.
 fn drive(line: &mut Line<Numbered>, traffic: &[Given], hops: u16) -> Came {
     let mut lost = Vec::new();
     let mut arrived = Vec::new();
-    let too_big = |fate: Fate| matches!(fate, Fate::TooBig { .. });
     let mut settle = |line: &mut Line<Numbered>, until: Time| {
         while line.next_event() < until {
             let now = line.next_event();
@@ -85,18 +88,18 @@ pub(super) fn staged(specs: &[LinkSpec], traffic: &[Given], seed: u64) -> Came {
 }
 
 /// Packets of few sizes, in bursts and ties; some with DF, some that know ECN.
-fn traffic() -> impl Strategy<Value = Vec<Given>> {
+pub(super) fn traffic() -> impl Strategy<Value = Vec<Given>> {
     let gap = prop_oneof![Just(0), 0..5_000_000_u64, Just(2_304_000), Just(160_000)];
     let size = prop_oneof![Just(576), Just(40), 40..1500_u32, Just(1500), 1..100_u32];
     let bits = (proptest::bool::weighted(0.3), proptest::bool::weighted(0.5));
     proptest::collection::vec((gap, size, bits).prop_map(|(g, s, (d, e))| (g, s, d, e)), 1..150)
 }
 
-fn chance(most: f64) -> impl Strategy<Value = Probability> {
+fn chance(most: f64) -> impl Strategy<Value = Probability> + Clone {
     prop_oneof![Just(0.0), 0.0..most].prop_map(|p| Probability::new(p).unwrap())
 }
 
-fn some_errors() -> impl Strategy<Value = ErrorModel> {
+fn some_errors() -> impl Strategy<Value = ErrorModel> + Clone {
     let per = || prop_oneof![Just(Per::Frame), Just(Per::Packet), Just(Per::Byte)];
     let chain = |clock, rate| {
         let (good, bad) = (Probability::NEVER, Probability::ALWAYS);
@@ -114,7 +117,7 @@ fn some_errors() -> impl Strategy<Value = ErrorModel> {
     ]
 }
 
-fn some_queue() -> impl Strategy<Value = (QueueLimit, Discipline)> {
+fn some_queue() -> impl Strategy<Value = (QueueLimit, Discipline)> + Clone {
     let limit = prop_oneof![
         (0..40_u32).prop_map(QueueLimit::Packets),
         (0..40_000_u64).prop_map(|n| QueueLimit::Bytes(Bytes::new(n))),
@@ -135,7 +138,7 @@ fn some_queue() -> impl Strategy<Value = (QueueLimit, Discipline)> {
 }
 
 /// A link of any kind but those that decide late or let packets overtake.
-fn some_link() -> impl Strategy<Value = LinkSpec> {
+pub(super) fn some_link() -> impl Strategy<Value = LinkSpec> + Clone {
     let rate = prop_oneof![Just(2_000_000), 96_000..1_000_000_000_u64];
     let framing = prop_oneof![Just(Framing::Ip), Just(Framing::Serial), Just(Framing::Ethernet)];
     let basics = (rate, 0..300_u64, some_queue(), some_errors(), framing);
@@ -183,18 +186,20 @@ fn some_path() -> impl Strategy<Value = Vec<LinkSpec>> {
 
 /// The same with `CoDel`, and overtaking anywhere.
 fn any_path() -> impl Strategy<Value = Vec<LinkSpec>> {
+    proptest::collection::vec(any_link(), 1..4)
+}
+
+/// A link of any kind.
+pub(super) fn any_link() -> impl Strategy<Value = LinkSpec> + Clone {
     let codel = CodelSettings { target: Time::from_millis(2), interval: Time::from_millis(20) };
     let extra = (any::<bool>(), prop_oneof![Just(0.0), 0.0..1.0_f64], chance(0.2));
-    proptest::collection::vec((some_link(), extra), 1..4).prop_map(move |links| {
-        let with = |(mut link, (late, share, reorder)): (LinkSpec, (bool, f64, Probability))| {
-            if late {
-                link.discipline = Discipline::Codel(codel);
-            }
-            link.jitter = Time::from_secs_f64(share * link.delay.as_secs_f64());
-            link.reorder = reorder;
-            link
-        };
-        links.into_iter().map(with).collect()
+    (some_link(), extra).prop_map(move |(mut link, (late, share, reorder))| {
+        if late {
+            link.discipline = Discipline::Codel(codel);
+        }
+        link.jitter = Time::from_secs_f64(share * link.delay.as_secs_f64());
+        link.reorder = reorder;
+        link
     })
 }
 

@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
 use maxseg_core::link::{Cargo, Counters, Line, Passage, Sent};
@@ -18,7 +18,9 @@ use super::buffer::{Pool, SuperPacket};
 use super::lateness::LatenessMeter;
 use super::layout::{Layout, news_of_too_big};
 use super::split::{Header, payload};
+use super::tap::Tap;
 use super::wakeup;
+use crate::lab::capture::Mailbox;
 use crate::lab::meter::Meter;
 use crate::sys::{Bell, Clock, Tun, cpu_of_thread, tight_timers, wait_for};
 
@@ -41,19 +43,30 @@ pub(crate) struct Direction {
     pub(crate) to: Tun,
     /// The time.
     pub(crate) clock: Clock,
-    /// Rings when `stop` or `changes` should be looked at.
+    /// Rings when `stop` or `orders` should be looked at.
     pub(crate) bell: Arc<Bell>,
     /// Set when it is over.
     pub(crate) stop: Arc<AtomicBool>,
-    /// What is to change while it runs.
-    pub(crate) changes: Receiver<Change>,
+    /// What is asked for while it runs.
+    pub(crate) orders: Receiver<Order>,
+    /// Where what passes is left for a capture, if there is one.
+    pub(crate) capture: Option<Arc<Mailbox>>,
 }
 
-/// The link becomes another one.
+/// What a direction is asked for while it runs.
 #[derive(Debug)]
-pub(crate) struct Change {
-    /// What it is from now on.
-    pub(crate) spec: LinkSpec,
+pub(crate) enum Order {
+    /// The link becomes another one.
+    Change {
+        /// What it is from now on.
+        spec: Box<LinkSpec>,
+        /// Who may not tell of packets that were too large, from now on.
+        silent: BTreeSet<IpAddr>,
+        /// To be told when it is.
+        done: Sender<()>,
+    },
+    /// To tell what it did so far.
+    Report(Sender<Report>),
 }
 
 /// What a direction did.
@@ -75,11 +88,18 @@ pub(crate) struct Report {
 
 /// A packet of a super-packet, or all of them where `as_netem`.
 #[derive(Debug, Clone)]
-struct Segment {
-    of: Rc<SuperPacket>,
-    first: u16,
-    last: u16,
-    marked: bool,
+pub(super) struct Segment {
+    pub(super) of: Rc<SuperPacket>,
+    pub(super) first: u16,
+    pub(super) last: u16,
+    pub(super) marked: bool,
+}
+
+impl Segment {
+    /// How many packets of the wire it is.
+    const fn count(&self) -> u16 {
+        self.last - self.first + 1
+    }
 }
 
 impl Cargo for Segment {
@@ -91,6 +111,9 @@ impl Cargo for Segment {
 /// Packets due within so much of each other leave together where packets follow each other faster: a wake-up for
 /// each would cost more than the packet.
 const QUANTUM: Time = Time::from_nanos(60_000);
+
+/// After so many rounds without a rest it looks whether anything is asked for.
+const ROUNDS: u32 = 1024;
 
 const fn half(time: Time) -> Time {
     Time::from_nanos(time.as_nanos() / 2)
@@ -118,37 +141,59 @@ struct Running {
     wakeup: Time,
     lateness: LatenessMeter,
     meter: Meter,
+    tap: Option<Tap>,
+    /// How often the link has become another one.
+    changes: u32,
+}
+
+/// The link as packets meet it.
+fn met(spec: &LinkSpec, as_netem: bool) -> LinkSpec {
+    let mtu = if as_netem { Mtu::LARGEST } else { spec.mtu };
+    LinkSpec { mtu, ..spec.clone() }
+}
+
+fn quantum(spec: &LinkSpec) -> Time {
+    if spec.airtime(spec.mtu.bytes()) < QUANTUM { QUANTUM } else { Time::ZERO }
 }
 
 impl Running {
     fn new(plan: Direction) -> Self {
         let pool = Pool::new();
-        let mut spec = plan.spec.clone();
-        if plan.as_netem {
-            spec.mtu = Mtu::LARGEST;
-        }
+        let spec = met(&plan.spec, plan.as_netem);
         let line = Line::new(&[(&spec, plan.name.clone())], plan.seed, Time::NEVER, true);
-        let airtime = spec.airtime(spec.mtu.bytes());
         Self {
             scratch: pool.largest(),
             pool,
             line,
-            quantum: if airtime < QUANTUM { QUANTUM } else { Time::ZERO },
+            quantum: quantum(&spec),
             wakeup: wakeup::latency(),
             lateness: LatenessMeter::default(),
             meter: Meter::default(),
+            tap: plan.capture.clone().map(Tap::new),
+            changes: 0,
             plan,
         }
     }
 
     fn run(&mut self) -> io::Result<()> {
         let bell = Arc::clone(&self.plan.bell);
+        let mut round = 0_u32;
         while !self.plan.stop.load(Ordering::Relaxed) {
             let has_read = self.read_one()?;
             let has_sent = self.deliver(self.plan.clock.now())?;
             if !has_read && !has_sent {
                 let files = [self.plan.from.as_fd(), bell.as_fd()];
+                if let Some(tap) = &mut self.tap {
+                    tap.rest();
+                }
                 wait_for(&files, self.rest())?;
+                if let Some(tap) = &self.tap {
+                    tap.wake(self.plan.clock.now());
+                }
+            }
+            round += 1;
+            if round == ROUNDS || !(has_read || has_sent) {
+                round = 0;
                 self.heed();
             }
         }
@@ -174,9 +219,32 @@ impl Running {
     /// Does what was asked for since the bell rang.
     fn heed(&mut self) {
         self.plan.bell.hush();
-        while let Ok(change) = self.plan.changes.try_recv() {
-            self.plan.spec = change.spec;
+        while let Ok(order) = self.plan.orders.try_recv() {
+            // Whoever has asked may have given up.
+            match order {
+                Order::Change { spec, silent, done } => {
+                    self.change(*spec);
+                    self.plan.silent = silent;
+                    let _ = done.send(());
+                }
+                Order::Report(to) => {
+                    let _ = to.send(self.report());
+                }
+            }
         }
+    }
+
+    fn change(&mut self, spec: LinkSpec) {
+        let now = self.plan.clock.now();
+        let met = met(&spec, self.plan.as_netem);
+        self.changes += 1;
+        let streams = format!("{}.change.{}", self.plan.name, self.changes);
+        let meter = &mut self.meter;
+        self.line.respec(now, &met, (self.plan.seed, &streams), |segment, fate| {
+            meter.lose(&segment.of.layout, segment.count(), fate);
+        });
+        self.quantum = quantum(&met);
+        self.plan.spec = spec;
     }
 
     /// Takes what the kernel sends, if it sends anything.
@@ -212,9 +280,15 @@ impl Running {
             layout.shape_of_all()
         };
         let passage = Passage { first: 0, last: 0, df: true, ect: layout.ect };
-        match self.line.send(now, segment, shape, passage) {
+        let seen = self.tap.is_some().then(|| segment.clone());
+        let count = segment.count();
+        let sent = self.line.send(now, segment, shape, passage);
+        match sent {
             Sent::OnItsWay | Sent::Undecided => {}
-            Sent::Lost(fate) => self.meter.lose(&layout, fate),
+            Sent::Lost(fate) => self.meter.lose(&layout, count, fate),
+        }
+        if let (Some(tap), Some(segment)) = (&mut self.tap, seen) {
+            tap.entered(now, segment, sent);
         }
     }
 
@@ -223,7 +297,10 @@ impl Running {
         if self.line.next_event() <= now {
             self.line.advance(now);
             while let Some((segment, fate)) = self.line.poll_loss() {
-                self.meter.lose(&segment.of.layout, fate);
+                self.meter.lose(&segment.of.layout, segment.count(), fate);
+                if let Some(tap) = &mut self.tap {
+                    tap.lost(&segment, fate);
+                }
             }
         }
         // What is due sooner than half a wake-up from now would be later still after one.
@@ -238,6 +315,9 @@ impl Running {
             any = true;
             self.lateness.record(now.since(at));
             let last = self.extend(&segment, now, due);
+            if let Some(tap) = &mut self.tap {
+                tap.left(now, &segment, last);
+            }
             self.write(&segment, last)?;
         }
         Ok(any)
@@ -275,7 +355,7 @@ impl Running {
         };
         match written {
             // The kernel has no memory for it just now, or the receiving interface has gone down.
-            Err(error) if error.raw_os_error() == Some(libc::ENOMEM) => {
+            Err(error) if matches!(error.raw_os_error(), Some(libc::ENOMEM | libc::EIO)) => {
                 self.meter.kernel_drop();
                 Ok(())
             }
@@ -283,13 +363,13 @@ impl Running {
         }
     }
 
-    fn report(self) -> Report {
+    fn report(&self) -> Report {
         let link = self.line.counters().first().copied().unwrap_or_default();
         Report {
-            name: self.plan.name,
+            name: self.plan.name.clone(),
             link,
-            lateness: self.lateness,
-            meter: self.meter,
+            lateness: self.lateness.clone(),
+            meter: self.meter.clone(),
             cpu: cpu_of_thread(),
             at: self.plan.clock.now(),
         }

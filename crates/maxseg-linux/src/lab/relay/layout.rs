@@ -12,6 +12,7 @@ const GSO_TCP_V4: u8 = 1;
 const GSO_TCP_V6: u8 = 4;
 const GSO_ECN: u8 = 0x80;
 
+const SHORTEST_IP: u16 = 20;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 const UDP_HEADER: u32 = 8;
@@ -58,10 +59,14 @@ impl Layout {
         } else {
             (u16::from(packet.first()? & 0x0f) * 4, *packet.get(9)?, *packet.get(1)?)
         };
+        if ip < SHORTEST_IP {
+            return None;
+        }
         let transport = packet.get(usize::from(ip)..)?;
         // A fragment but the first has no header of the protocol that it carries.
         let is_first = is_v6 || (packet.get(6)? & 0x1f == 0 && *packet.get(7)? == 0);
-        let is_tcp = protocol == TCP && transport.len() >= 20 && is_first;
+        let is_tcp =
+            protocol == TCP && is_first && transport.get(12).is_some_and(|offset| offset >> 4 >= 5);
         let own = if is_tcp { u16::from(transport[12] >> 4) * 4 } else { 0 };
         let headers = ip + own;
         let payload = packet.len().checked_sub(usize::from(headers))?;

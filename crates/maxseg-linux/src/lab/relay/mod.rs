@@ -13,8 +13,13 @@ mod direction;
 mod lateness;
 mod layout;
 mod split;
+mod tap;
 mod wakeup;
+mod wire_packet;
 
-pub(crate) use direction::{Change, Direction, Report};
+pub(crate) use direction::{Direction, Order, Report};
 pub(crate) use lateness::LatenessMeter;
 pub(super) use layout::Layout;
+
+#[cfg(test)]
+mod tests;

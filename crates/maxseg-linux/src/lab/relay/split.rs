@@ -1,5 +1,8 @@
 //! Some packets of a super-packet as a super-packet of their own, or as single ones.
 
+use maxseg_wire::Sum;
+use maxseg_wire::ip::protocol;
+
 use super::layout::Layout;
 use crate::sys::VNET_HEADER;
 
@@ -8,7 +11,7 @@ use crate::sys::VNET_HEADER;
 const FIN_PSH: u8 = 0x01 | 0x08;
 const CWR: u8 = 0x80;
 /// linux/virtio_net.h: the checksum is to be completed.
-const NEEDS_CSUM: u8 = 1;
+pub(super) const NEEDS_CSUM: u8 = 1;
 /// ECN field of the traffic class: congestion experienced (RFC 3168 §5).
 const CE: u8 = 0b11;
 const TCP_CHECKSUM: u16 = 16;
@@ -109,26 +112,16 @@ fn low(length: u32) -> u16 {
 
 fn complete_ip_checksum(header: &mut [u8]) {
     header[10..12].fill(0);
-    let sum = folded(words(header));
-    header[10..12].copy_from_slice(&(!sum).to_be_bytes());
+    let checksum = Sum::default().add_bytes(header).checksum();
+    header[10..12].copy_from_slice(&checksum.to_be_bytes());
 }
 
 /// RFC 9293 §3.1, RFC 8200 §8.1: addresses, protocol and length.
 fn pseudo_header_sum(ip: &[u8], is_v6: bool, transport: u32) -> u16 {
     let addresses = if is_v6 { &ip[8..40] } else { &ip[12..20] };
-    folded(words(addresses) + u64::from(transport) + 6)
-}
-
-fn words(bytes: &[u8]) -> u64 {
-    bytes
-        .chunks(2)
-        .map(|pair| u64::from(pair[0]) << 8 | u64::from(*pair.get(1).unwrap_or(&0)))
-        .sum()
-}
-
-fn folded(mut sum: u64) -> u16 {
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    u16::try_from(sum).unwrap_or(u16::MAX)
+    Sum::default()
+        .add_bytes(addresses)
+        .add_number(transport)
+        .add_number(protocol::TCP.into())
+        .folded()
 }

@@ -1,8 +1,16 @@
 //! `maxseg lab`: a lab that stays, and what goes in and out of it.
 
+mod down;
+mod enter;
 mod import;
+mod keep;
+mod set;
+mod status;
+mod table;
+mod up;
 
 use clap::{Args, Subcommand};
+use maxseg_linux::lab::standing::{Client, DEFAULT_NAME};
 
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -16,12 +24,70 @@ pub(crate) struct LabArgs {
 
 #[derive(Debug, Subcommand)]
 enum LabCommand {
+    /// Make the hosts and links of a scenario, and keep them
+    Up(up::UpArgs),
+    /// Run a command in a host
+    Exec(enter::ExecArgs),
+    /// Open a shell in a host
+    Shell(enter::ShellArgs),
+    /// Change links and hosts while they are up
+    Set(set::SetArgs),
+    /// Show hosts and addresses, and what the links did
+    Status(status::StatusArgs),
+    /// Take the lab down
+    Down(down::DownArgs),
     /// Make a scenario from a topology that MiniEdit saved
     Import(import::ImportArgs),
+    /// Be the process of a lab
+    #[command(hide = true)]
+    Keep(keep::KeepArgs),
+}
+
+/// Which lab.
+#[derive(Debug, Clone, Args)]
+struct NameArgs {
+    /// The lab's name, where there are several
+    #[arg(long, value_name = "NAME", env = "MAXSEG_LAB", hide_env_values = true, default_value = DEFAULT_NAME)]
+    name: String,
+}
+
+impl NameArgs {
+    fn connect(&self) -> Result<Client, Failure> {
+        Client::connect(&self.name).map_err(|error| match std::env::var("MAXSEG_HOST") {
+            Err(_) => Failure::from(error),
+            Ok(host) => Failure::with_hint(
+                format!("in the host {host} of a lab there is no way to labs"),
+                "leave its shell first",
+            ),
+        })
+    }
+}
+
+impl LabArgs {
+    /// Whether this process is to hold a lab.
+    pub(crate) fn needs_lab(&self) -> bool {
+        match &self.command {
+            LabCommand::Up(args) => args.is_in_front(),
+            LabCommand::Keep(_) => true,
+            LabCommand::Exec(_)
+            | LabCommand::Shell(_)
+            | LabCommand::Set(_)
+            | LabCommand::Status(_)
+            | LabCommand::Down(_)
+            | LabCommand::Import(_) => false,
+        }
+    }
 }
 
 pub(crate) fn run(args: &LabArgs, printer: Printer) -> Result<(), Failure> {
     match &args.command {
+        LabCommand::Up(args) => up::run(args, printer),
+        LabCommand::Exec(args) => enter::exec(args),
+        LabCommand::Shell(args) => enter::shell(args, printer),
+        LabCommand::Set(args) => set::run(args, printer),
+        LabCommand::Status(args) => status::run(args, printer),
+        LabCommand::Down(args) => down::run(args, printer),
         LabCommand::Import(args) => import::run(args, printer),
+        LabCommand::Keep(_) => keep::run(printer),
     }
 }

@@ -35,6 +35,8 @@ pub(crate) struct Legend {
     pub(crate) solid: String,
     /// Dashed lines; over categories hollow dots.
     pub(crate) dashed: String,
+    /// Crosses.
+    pub(crate) crosses: String,
     /// The band around solid lines; over categories the bars.
     pub(crate) band: String,
 }
@@ -80,7 +82,7 @@ pub(crate) struct Tick {
     pub(crate) label: String,
 }
 
-/// A curve, or two.
+/// A curve, or two, and crosses beside them.
 #[derive(Debug, Clone)]
 pub(crate) struct Series {
     /// Its label.
@@ -89,6 +91,8 @@ pub(crate) struct Series {
     pub(crate) solid: Line,
     /// The dashed line.
     pub(crate) dashed: Line,
+    /// Crosses, without a line.
+    pub(crate) crosses: Line,
 }
 
 /// The pieces of a line, by rising `x`: it has gaps where a value means nothing.
@@ -115,9 +119,9 @@ pub(crate) struct Mark {
 }
 
 impl Series {
-    /// Every point of both lines.
+    /// Every point of all of them.
     pub(crate) fn points(&self) -> impl Iterator<Item = &Point> {
-        self.solid.iter().chain(&self.dashed).flatten()
+        self.solid.iter().chain(&self.dashed).chain(&self.crosses).flatten()
     }
 }
 

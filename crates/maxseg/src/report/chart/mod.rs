@@ -1,10 +1,12 @@
 //! Charts as SVG: light and dark by the reader's own setting, never by colour alone.
 //!
 //! `figure` is what a chart shows, `svg` its page with titles and legend, `plot` the part between the
-//! axes, `scale` where a value lies, `heat` a map of two axes.
+//! axes, `scale` where a value lies, `heat` a map of two axes, `histogram` shares of
+//! ranges.
 
 mod figure;
 mod heat;
+mod histogram;
 mod palette;
 mod plot;
 mod scale;
@@ -12,5 +14,6 @@ mod svg;
 
 pub(crate) use figure::{Axis, Chart, Legend, Line, Mark, Point, Series, Spacing, Tick};
 pub(crate) use heat::{HeatCell, HeatMap, HeatRow};
+pub(crate) use histogram::{Bar, Histogram};
 pub(crate) use palette::Order;
 pub(crate) use svg::escape;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::figure::{Chart, Point, Series, Spacing, Tick};
 use super::scale::{Scale, padded};
-use super::svg::{BOTTOM, CHARACTER, LEFT, RIGHT, TOP, bar, diamond, escape};
+use super::svg::{BOTTOM, CHARACTER, LEFT, RIGHT, TOP, bar, cross, diamond, escape};
 
 /// A chart with its scales.
 pub(super) struct Plot<'a> {
@@ -151,6 +151,9 @@ impl<'a> Plot<'a> {
             for point in series.solid.iter().flatten() {
                 text += &self.dot(index, self.x.place(point.x), series, point);
             }
+            for point in series.crosses.iter().flatten() {
+                text += &self.cross(index, self.x.place(point.x), series, point);
+            }
         }
         text
     }
@@ -173,6 +176,10 @@ impl<'a> Plot<'a> {
             for point in series.dashed.iter().flatten() {
                 let x = self.x.place(point.x) + aside + (self.step() / 3.0).min(9.0);
                 text += &self.hollow(index, x, series, point);
+            }
+            for point in series.crosses.iter().flatten() {
+                let x = self.x.place(point.x) + aside - (self.step() / 3.0).min(9.0);
+                text += &self.cross(index, x, series, point);
             }
         }
         text
@@ -208,6 +215,22 @@ impl<'a> Plot<'a> {
         )
     }
 
+    /// With its interval, where it has one.
+    fn cross(&self, index: usize, x: f64, series: &Series, point: &Point) -> String {
+        let mut text = String::new();
+        if point.half > 0.0 {
+            let [from, to] = [point.y - point.half, point.y + point.half].map(|y| self.y.place(y));
+            let _ = write!(text, "<path class=\"bar c{index}\" d=\"{}\"/>", bar(x, from, to));
+        }
+        let _ = write!(
+            text,
+            "<path class=\"cross c{index}\" d=\"{}\"><title>{}</title></path>",
+            cross(x, self.y.place(point.y)),
+            escape(&self.describe(series, point))
+        );
+        text
+    }
+
     fn path(&self, points: &[Point]) -> String {
         let places: Vec<String> = points
             .iter()
@@ -237,7 +260,9 @@ impl<'a> Plot<'a> {
     fn labels(&self) -> String {
         let ends = self.chart.series.iter().enumerate().filter_map(|(index, series)| {
             let end = |line: &[Vec<Point>]| line.last()?.last().copied();
-            let last = end(&series.solid).or_else(|| end(&series.dashed))?;
+            let last = end(&series.solid)
+                .or_else(|| end(&series.dashed))
+                .or_else(|| end(&series.crosses))?;
             Some((index, self.x.place(last.x) + self.aside(index), self.y.place(last.y)))
         });
         let mut ends: Vec<(usize, f64, f64)> = ends.collect();

@@ -67,11 +67,13 @@ impl Chart {
 
     fn legend(&self) -> String {
         let kinds = if self.is_categorical() {
-            ["dot", "bar", "hollow", "mark"]
+            ["dot", "bar", "hollow", "cross", "mark"]
         } else {
-            ["solid", "band", "dash", "mark"]
+            ["solid", "band", "dash", "cross", "mark"]
         };
-        let words = [&self.legend.solid, &self.legend.band, &self.legend.dashed, &self.marks_title];
+        let legend = &self.legend;
+        let words =
+            [&legend.solid, &legend.band, &legend.dashed, &legend.crosses, &self.marks_title];
         let mut text = String::new();
         let mut x = LEFT;
         let y = HEIGHT - 16.0;
@@ -103,6 +105,7 @@ pub(super) fn base_style(light: &str, dark: &str) -> String {
          .chart .curve,.chart .bar{{fill:none;stroke-width:2;stroke-linejoin:round}}\
          .chart .dash{{fill:none;stroke-width:1.4;stroke-dasharray:5 4;opacity:.85}}\
          .chart .hollow{{fill:none;stroke-width:1.6}}\
+         .chart .cross{{fill:none;stroke-width:2.2}}\
          .chart .band{{stroke:none;opacity:.18}}\
          .chart .lead{{stroke:var(--soft);stroke-width:.7;fill:none}}"
     )
@@ -122,6 +125,7 @@ fn sample(kind: &str, x: f64, y: f64) -> String {
         "dot" => dot,
         "bar" => format!("<path class=\"bar\" {ink} d=\"{}\"/>", bar(middle, y - 8.0, y + 8.0)),
         "hollow" => format!("<path class=\"hollow\" {ink} d=\"{}\"/>", diamond(middle, y)),
+        "cross" => format!("<path class=\"cross\" {ink} d=\"{}\"/>", cross(middle, y)),
         kind => format!("<path class=\"{kind}\" {ink} d=\"M{x} {y}H{end}\"/>"),
     }
 }
@@ -134,6 +138,11 @@ pub(super) fn bar(x: f64, from: f64, to: f64) -> String {
 /// The path of a small diamond.
 pub(super) fn diamond(x: f64, y: f64) -> String {
     format!("M{x:.1} {:.1}l5 5l-5 5l-5 -5Z", y - 5.0)
+}
+
+/// The path of a small cross.
+pub(super) fn cross(x: f64, y: f64) -> String {
+    format!("M{0:.1} {1:.1}l9 9m0 -9l-9 9", x - 4.5, y - 4.5)
 }
 
 /// Text as XML.

@@ -1,0 +1,136 @@
+//! A run's packets as a capture, from every interface of the lab.
+//!
+//! ```text
+//! relay: packets of the wire → Mailbox, one for each thread → one writer: in order of time → pcapng
+//! ```
+//! A relay never waits for the writer: what finds a mailbox full is counted, and not in the file.
+
+mod mailbox;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{Scope, ScopedJoinHandle};
+
+use maxseg_core::path::{Discipline, HopSpec, LinkSpec};
+use maxseg_core::scenario::{End, Scenario};
+
+use super::topology::{Side, host_names};
+use crate::sys::Clock;
+use writer::{Merger, Source};
+
+pub(crate) use mailbox::{Loss, Mailbox, Place, Record, SNAP_LEN};
+
+/// A capture that is being written.
+#[derive(Debug)]
+pub(super) struct Recording<'scope> {
+    /// Towards the receiver and towards the sender, of each hop in the path's order.
+    mailboxes: Vec<[Arc<Mailbox>; 2]>,
+    stop: Arc<AtomicBool>,
+    writer: Option<ScopedJoinHandle<'scope, io::Result<u64>>>,
+}
+
+impl<'scope> Recording<'scope> {
+    /// Begins a section in `out`, with an interface for each end of every hop.
+    ///
+    /// # Errors
+    /// `out` fails, or there is no thread for it.
+    pub(super) fn start<'env: 'scope>(
+        scope: &'scope Scope<'scope, '_>,
+        scenario: &Scenario,
+        clock: Clock,
+        out: &'env mut (dyn Write + Send),
+    ) -> io::Result<Self> {
+        let hops = &scenario.path.hops;
+        let mailboxes: Vec<[Arc<Mailbox>; 2]> = hops.iter().map(|_| Default::default()).collect();
+        let sources = mailboxes.iter().zip(hops).enumerate().flat_map(|(hop, (boxes, spec))| {
+            let ends = [Side::Near, Side::Far].map(|side| number(hop, side));
+            [(0, ends, &spec.forward), (1, [ends[1], ends[0]], &spec.reverse)].map(
+                |(way, [entering, leaving], link)| Source {
+                    mailbox: Arc::clone(&boxes[way]),
+                    interfaces: [entering, leaving],
+                    refused: words_of_refusal(link),
+                },
+            )
+        });
+        let interfaces = interfaces(hops);
+        let merger = Merger::begin(out, scenario, clock, &interfaces, sources.collect())?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let is_over = Arc::clone(&stop);
+        let writer = std::thread::Builder::new()
+            .name("maxseg-capture".to_owned())
+            .spawn_scoped(scope, move || merger.run(&is_over))?;
+        Ok(Self { mailboxes, stop, writer: Some(writer) })
+    }
+
+    /// Where the thread that carries packets over a hop, `to` that end of the path, leaves what it sees.
+    pub(super) fn mailbox(&self, hop: usize, to: End) -> Arc<Mailbox> {
+        Arc::clone(&self.mailboxes[hop][usize::from(to == End::Sender)])
+    }
+
+    /// Writes the rest, when the relay has ended. Gives how many packets are missing.
+    ///
+    /// # Errors
+    /// Something could not be written.
+    pub(super) fn finish(mut self) -> io::Result<u64> {
+        self.end().unwrap_or(Ok(0))
+    }
+
+    fn end(&mut self) -> Option<io::Result<u64>> {
+        let writer = self.writer.take()?;
+        self.stop.store(true, Ordering::Release);
+        writer.thread().unpark();
+        Some(writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    }
+}
+
+/// A run that was cut short does not wait for its writer for ever.
+impl Drop for Recording<'_> {
+    fn drop(&mut self) {
+        let _ = self.end();
+    }
+}
+
+/// The number of an interface.
+fn number(hop: usize, side: Side) -> usize {
+    2 * hop + usize::from(side == Side::Far)
+}
+
+/// What interfaces are called and what they are, in the order of their numbers: `sender`, `r1.lan`,
+/// `r1.radio`, `receiver`.
+fn interfaces(hops: &[HopSpec]) -> Vec<(String, String)> {
+    let hosts = host_names(hops.len());
+    let ends = hops.iter().enumerate().flat_map(|(hop, spec)| {
+        [(hop, &spec.forward), (hop + 1, &spec.reverse)].map(|(host, link)| (host, spec, link))
+    });
+    ends.map(|(host, spec, link)| {
+        let (name, label) = (&hosts[host], spec.label());
+        let is_router = host > 0 && host < hops.len();
+        let description =
+            format!("the {label} interface of {name}; out: {}, {}", link.rate, link.delay);
+        (if is_router { format!("{name}.{label}") } else { name.clone() }, description)
+    })
+    .collect()
+}
+
+/// Why a packet may not have come on the wire of this link.
+fn words_of_refusal(link: &LinkSpec) -> &'static str {
+    let has_discipline = match link.discipline {
+        Discipline::TailDrop => false,
+        Discipline::Codel(_) | Discipline::Red(_) => true,
+    };
+    match (link.policer.is_some(), has_discipline) {
+        (false, false) => "refused by the full queue of this link",
+        (false, true) => {
+            "dropped by the queue discipline of this link, or refused by its full queue"
+        }
+        (true, false) => "dropped by the policer of this link, or refused by its full queue",
+        (true, true) => {
+            "dropped by the policer or the queue discipline of this link, or refused by its full queue"
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Writing what all threads saw, in order of time.
+
+use std::io::{self, BufWriter, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+
+use maxseg_core::scenario::Scenario;
+use maxseg_core::units::Time;
+use maxseg_wire::pcapng::{Direction, Interface, Packet, Section, Statistics, Writer, link_type};
+
+use super::mailbox::{Loss, Mailbox, Place, Record, SNAP_LEN};
+use crate::sys::Clock;
+
+/// One thread of the relay.
+#[derive(Debug)]
+pub(super) struct Source {
+    /// What it leaves.
+    pub(super) mailbox: Arc<Mailbox>,
+    /// The interfaces where packets come to its link, and leave it.
+    pub(super) interfaces: [usize; 2],
+    /// Why a packet may not have come on the wire.
+    pub(super) refused: &'static str,
+}
+
+/// Takes what threads leave, and writes it in order of time.
+pub(super) struct Merger<'a> {
+    out: Writer<BufWriter<&'a mut (dyn Write + Send)>>,
+    clock: Clock,
+    /// When the run's clock shows zero, in nanoseconds since 1970.
+    zero: u64,
+    sources: Vec<Source>,
+    /// What was taken and not written, with its source.
+    held: Vec<(usize, Record)>,
+    /// Of each interface, how many packets were written.
+    written: Vec<u64>,
+    taken: Vec<Record>,
+}
+
+/// How often mailboxes are emptied. Nobody rings: to wake a thread costs a relay more than a packet.
+const ROUND: Duration = Duration::from_millis(10);
+/// So many packets wait for earlier ones at most: where a packet's fate is not known for so long, the file is not in
+/// order.
+const MOST_HELD: usize = 1 << 20;
+
+impl<'a> Merger<'a> {
+    /// Says what the capture holds.
+    pub(super) fn begin(
+        out: &'a mut (dyn Write + Send),
+        scenario: &Scenario,
+        clock: Clock,
+        interfaces: &[(String, String)],
+        sources: Vec<Source>,
+    ) -> io::Result<Self> {
+        let zero = wall_clock() + nanos(clock.until(Time::ZERO));
+        let name = match scenario.name.as_str() {
+            "" => String::new(),
+            name => format!("{name}: "),
+        };
+        let comment = format!(
+            "{name}the lab's packets of the wire, seed {}, scenario {}; times are the wall clock's: the run began \
+             at {}.{:09}",
+            scenario.seed,
+            scenario.content_hash(),
+            zero / 1_000_000_000,
+            zero % 1_000_000_000
+        );
+        let section = Section {
+            application: Some(concat!("maxseg ", env!("CARGO_PKG_VERSION")).into()),
+            comment: Some(comment.into()),
+        };
+        let mut out = Writer::new(BufWriter::with_capacity(1 << 20, out), &section)?;
+        for (name, description) in interfaces {
+            out.interface(&Interface {
+                name: Some(name.into()),
+                description: Some(description.into()),
+                link_type: link_type::RAW,
+                snap_len: u32::try_from(SNAP_LEN).unwrap_or(u32::MAX),
+            })?;
+        }
+        let written = vec![0; interfaces.len()];
+        Ok(Self { out, clock, zero, sources, held: Vec::new(), written, taken: Vec::new() })
+    }
+
+    /// Writes until `is_over`, and what is left then. Gives how many packets are missing.
+    pub(super) fn run(mut self, is_over: &AtomicBool) -> io::Result<u64> {
+        while !is_over.load(Ordering::Acquire) {
+            std::thread::park_timeout(ROUND);
+            self.round()?;
+        }
+        self.take();
+        self.write_before(Time::NEVER)?;
+        self.finish()
+    }
+
+    /// Takes what there is, and writes whatever nothing earlier can follow.
+    pub(super) fn round(&mut self) -> io::Result<()> {
+        // In this order: what is complete until then is in its mailbox when that is emptied.
+        let now = self.clock.now();
+        let complete =
+            self.sources.iter().map(|source| source.mailbox.is_complete_until(now)).min();
+        self.take();
+        let before = if self.held.len() > MOST_HELD { now } else { complete.unwrap_or(now) };
+        self.write_before(before)
+    }
+
+    /// How many packets wait for earlier ones.
+    #[cfg(test)]
+    pub(super) fn held(&self) -> usize {
+        self.held.len()
+    }
+
+    fn take(&mut self) {
+        for (number, source) in self.sources.iter().enumerate() {
+            source.mailbox.take(&mut self.taken);
+            self.held.extend(self.taken.drain(..).map(|record| (number, record)));
+        }
+    }
+
+    fn write_before(&mut self, before: Time) -> io::Result<()> {
+        // Mostly in order already, which this sort makes use of; it keeps the order at one instant.
+        self.held.sort_by_key(|(_, record)| record.at);
+        let count = self.held.partition_point(|(_, record)| record.at < before);
+        for (number, record) in self.held.drain(..count) {
+            let source = &self.sources[number];
+            let interface = source.interfaces[record.place as usize];
+            self.written[interface] += 1;
+            let comment = record.loss.map(|loss| match loss {
+                Loss::Damaged => "damaged on this link",
+                Loss::Refused => source.refused,
+                Loss::TooBig => "larger than the MTU of this link",
+            });
+            let direction = match record.place {
+                Place::Entering => Direction::Outbound,
+                Place::Leaving => Direction::Inbound,
+            };
+            self.out.packet(&Packet {
+                interface: u32::try_from(interface).map_err(io::Error::other)?,
+                at_nanos: self.zero + record.at.as_nanos(),
+                original_len: record.original_len,
+                data: record.bytes[..usize::from(record.kept)].into(),
+                direction: Some(direction),
+                comment: comment.map(Into::into),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// What each interface counted.
+    fn finish(mut self) -> io::Result<u64> {
+        let mut dropped = vec![0; self.written.len()];
+        for Source { mailbox, interfaces, .. } in &self.sources {
+            for place in [Place::Entering, Place::Leaving] {
+                dropped[interfaces[place as usize]] += mailbox.dropped(place);
+            }
+        }
+        let at_nanos = self.zero + self.clock.now().as_nanos();
+        for (interface, (written, dropped)) in self.written.iter().zip(&dropped).enumerate() {
+            self.out.statistics(&Statistics {
+                interface: u32::try_from(interface).map_err(io::Error::other)?,
+                at_nanos,
+                received: Some(written + dropped),
+                dropped: Some(*dropped),
+            })?;
+        }
+        self.out.finish()?;
+        Ok(dropped.iter().sum())
+    }
+}
+
+fn wall_clock() -> u64 {
+    nanos(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

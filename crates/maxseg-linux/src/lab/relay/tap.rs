@@ -1,0 +1,165 @@
+//! What a relay's thread shows of its packets.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use maxseg_core::link::{Fate, Sent};
+use maxseg_core::units::Time;
+
+use super::direction::Segment;
+use super::wire_packet::write_wire_packet;
+use crate::lab::capture::{Loss, Mailbox, Place, Record, SNAP_LEN};
+
+/// One direction's packets on their way to a capture, as those of the wire: where they come to the link,
+/// and where they leave it.
+#[derive(Debug)]
+pub(crate) struct Tap {
+    mailbox: Arc<Mailbox>,
+    batch: Vec<Record>,
+    /// Packets that came to a link which decides later, in their order, until all before them are decided too.
+    undecided: VecDeque<Undecided>,
+}
+
+#[derive(Debug)]
+struct Undecided {
+    at: Time,
+    segment: Segment,
+    /// `None` while it is not known.
+    verdict: Option<Verdict>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Verdict {
+    Arrives,
+    Lost(Loss),
+}
+
+/// So many are handed over at once.
+const BATCH: usize = 256;
+
+impl Tap {
+    pub(crate) fn new(mailbox: Arc<Mailbox>) -> Self {
+        Self { mailbox, batch: Vec::with_capacity(BATCH), undecided: VecDeque::new() }
+    }
+
+    /// A packet has come to the link.
+    pub(super) fn entered(&mut self, now: Time, segment: Segment, sent: Sent) {
+        let verdict = match sent {
+            Sent::OnItsWay => Some(Verdict::Arrives),
+            Sent::Lost(fate) => Some(verdict_of(fate)),
+            Sent::Undecided => None,
+        };
+        self.undecided.push_back(Undecided { at: now, segment, verdict });
+        self.settle();
+    }
+
+    /// A packet that came before was lost.
+    pub(super) fn lost(&mut self, segment: &Segment, fate: Fate) {
+        self.decide(segment, segment.first, segment.last, verdict_of(fate));
+    }
+
+    /// A packet and those that follow it up to the `last` leave the link.
+    pub(super) fn left(&mut self, now: Time, segment: &Segment, last: u16) {
+        self.decide(segment, segment.first, last, Verdict::Arrives);
+        for index in segment.first..=last {
+            self.record(now, Place::Leaving, segment, index, None);
+        }
+    }
+
+    /// The thread is going to wait.
+    pub(super) fn rest(&mut self) {
+        self.mailbox.post(&mut self.batch);
+        let waiting = self.batch.first().map(|record| record.at);
+        let oldest = self.undecided.front().map(|undecided| undecided.at);
+        match waiting.into_iter().chain(oldest).min() {
+            Some(at) => self.mailbox.complete_until(at),
+            None => self.mailbox.idle(),
+        }
+    }
+
+    /// The thread has woken: whatever it records is of this time or later.
+    pub(super) fn wake(&self, now: Time) {
+        self.mailbox.awake(now);
+    }
+
+    fn decide(&mut self, segment: &Segment, first: u16, last: u16, verdict: Verdict) {
+        let parts = self.undecided.iter_mut().filter(|undecided| {
+            let part = &undecided.segment;
+            Rc::ptr_eq(&part.of, &segment.of) && (first..=last).contains(&part.first)
+        });
+        // The oldest are the likeliest, and the last of them ends the search.
+        for undecided in parts {
+            undecided.verdict.get_or_insert(verdict);
+            if undecided.segment.last == last {
+                break;
+            }
+        }
+        self.settle();
+    }
+
+    /// Records what came and is decided.
+    fn settle(&mut self) {
+        while self.undecided.front().is_some_and(|first| first.verdict.is_some()) {
+            let Some(Undecided { at, segment, verdict }) = self.undecided.pop_front() else {
+                return;
+            };
+            let loss = match verdict {
+                Some(Verdict::Lost(loss)) => Some(loss),
+                Some(Verdict::Arrives) | None => None,
+            };
+            for index in segment.first..=segment.last {
+                self.record(at, Place::Entering, &segment, index, loss);
+            }
+        }
+    }
+
+    fn record(
+        &mut self,
+        at: Time,
+        place: Place,
+        segment: &Segment,
+        index: u16,
+        loss: Option<Loss>,
+    ) {
+        let mut bytes = [0; SNAP_LEN];
+        let packet = &segment.of;
+        let marked = segment.marked && place == Place::Leaving;
+        let length = write_wire_packet(packet.bytes(), &packet.layout, index, marked, &mut bytes);
+        self.batch.push(Record {
+            at,
+            place,
+            loss,
+            kept: u8::try_from(length.kept).unwrap_or(u8::MAX),
+            original_len: u32::try_from(length.whole).unwrap_or(u32::MAX),
+            bytes,
+        });
+        if self.batch.len() >= BATCH {
+            self.mailbox.post(&mut self.batch);
+            if self.batch.is_empty() {
+                let oldest = self.undecided.front().map_or(at, |undecided| undecided.at);
+                self.mailbox.complete_until(oldest.min(at));
+            }
+        }
+    }
+}
+
+/// What the link did is all recorded; of what is still on its way nothing is known.
+impl Drop for Tap {
+    fn drop(&mut self) {
+        for undecided in &mut self.undecided {
+            undecided.verdict.get_or_insert(Verdict::Arrives);
+        }
+        self.settle();
+        self.mailbox.close(&mut self.batch);
+    }
+}
+
+fn verdict_of(fate: Fate) -> Verdict {
+    match fate {
+        Fate::Arrives(_) | Fate::Marked(_) => Verdict::Arrives,
+        Fate::Damaged(_) => Verdict::Lost(Loss::Damaged),
+        Fate::Refused(_) => Verdict::Lost(Loss::Refused),
+        Fate::TooBig { .. } => Verdict::Lost(Loss::TooBig),
+    }
+}

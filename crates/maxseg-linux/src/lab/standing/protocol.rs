@@ -1,0 +1,58 @@
+//! What is said between a lab and those who use it: a line of JSON each way.
+
+use std::collections::BTreeMap;
+
+use maxseg_core::engine::EngineError;
+use serde::{Deserialize, Serialize};
+
+use super::{Changed, LabStatus};
+
+/// What a lab can be asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Request {
+    /// How it is.
+    Status,
+    /// The way into this host.
+    Enter(String),
+    /// Keys to be set: `KEY=VALUE`.
+    Set(Vec<String>),
+    /// To end.
+    Down,
+}
+
+/// What it answers.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Answer {
+    /// How it is.
+    Status(Box<LabStatus>),
+    /// The way in: with it come the host's network namespace and, if that is not root's, the user namespace
+    /// that it belongs to.
+    Enter {
+        /// What a program in there should know.
+        environment: BTreeMap<String, String>,
+    },
+    /// What has changed.
+    Set(Vec<Changed>),
+    /// It ends.
+    Down,
+    /// No, because.
+    Refused {
+        /// What cannot be, and why.
+        what: String,
+        /// How to mend it.
+        hint: Option<String>,
+    },
+}
+
+impl From<EngineError> for Answer {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Unable { what, hint } => Self::Refused { what, hint },
+            EngineError::Cancelled => {
+                Self::Refused { what: "it was stopped".to_owned(), hint: None }
+            }
+        }
+    }
+}

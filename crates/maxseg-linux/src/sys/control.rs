@@ -1,0 +1,136 @@
+//! A conversation between processes of one user over a socket that has no file: an abstract Unix socket
+//! (unix(7)) is gone with whoever listens to it.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::time::Duration;
+
+use nix::sys::socket::sockopt::PeerCredentials;
+use nix::sys::socket::{
+    ControlMessage, ControlMessageOwned, MsgFlags, getsockopt, recvmsg, sendmsg,
+};
+
+/// Waits for others.
+#[derive(Debug)]
+pub struct Listener {
+    socket: UnixListener,
+}
+
+/// One line each way, and file descriptors with it.
+#[derive(Debug)]
+pub struct Control {
+    socket: UnixStream,
+}
+
+/// More than any line.
+const LONGEST: usize = 16 << 20;
+/// More descriptors than ever come with a line.
+const MOST_FILES: usize = 4;
+
+impl Listener {
+    /// Listens to `name`, in the network namespace of the calling thread.
+    ///
+    /// # Errors
+    /// Somebody else does.
+    pub fn new(name: &str) -> io::Result<Self> {
+        let address = SocketAddr::from_abstract_name(name)?;
+        let socket = UnixListener::bind_addr(&address)?;
+        socket.set_nonblocking(true)?;
+        Ok(Self { socket })
+    }
+
+    /// The next who comes, if one is waiting. It has `patience` to say something.
+    ///
+    /// # Errors
+    /// There are too many open files.
+    pub fn accept(&self, patience: Duration) -> io::Result<Option<Control>> {
+        match self.socket.accept() {
+            Ok((socket, _)) => {
+                socket.set_nonblocking(false)?;
+                socket.set_read_timeout(Some(patience))?;
+                socket.set_write_timeout(Some(patience))?;
+                Ok(Some(Control { socket }))
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl Control {
+    /// Comes to whoever listens to `name`.
+    ///
+    /// # Errors
+    /// Nobody does.
+    pub fn connect(name: &str) -> io::Result<Self> {
+        let address = SocketAddr::from_abstract_name(name)?;
+        Ok(Self { socket: UnixStream::connect_addr(&address)? })
+    }
+
+    /// Whose process is at the other end, as this user namespace knows that user.
+    ///
+    /// # Errors
+    /// None that is known: the kernel noted it when they met.
+    pub fn peer(&self) -> io::Result<u32> {
+        Ok(getsockopt(&self.socket, PeerCredentials)?.uid())
+    }
+
+    /// Says a line, which has no line break in it, and hands over files.
+    ///
+    /// # Errors
+    /// The other has gone, or does not listen.
+    pub fn say(&self, line: &str, files: &[BorrowedFd<'_>]) -> io::Result<()> {
+        let raw: Vec<RawFd> = files.iter().map(AsRawFd::as_raw_fd).collect();
+        let rights = [ControlMessage::ScmRights(&raw)];
+        let rights = if raw.is_empty() { &[][..] } else { &rights[..] };
+        let text = format!("{line}\n");
+        let parts = [IoSlice::new(text.as_bytes())];
+        let socket = self.socket.as_raw_fd();
+        let sent = sendmsg::<()>(socket, &parts, rights, MsgFlags::MSG_NOSIGNAL, None)?;
+        io::Write::write_all(&mut &self.socket, &text.as_bytes()[sent..])
+    }
+
+    /// The next line without its end, and the files that came with it; an empty one when the other has gone.
+    ///
+    /// # Errors
+    /// It says nothing for too long, or too much, or something that is no text.
+    pub fn hear(&self) -> io::Result<(String, Vec<OwnedFd>)> {
+        let (mut line, mut files) = (Vec::new(), Vec::new());
+        let mut buffer = [0_u8; 4096];
+        while line.last() != Some(&b'\n') {
+            let len = self.receive(&mut buffer, &mut files)?;
+            if len == 0 {
+                break;
+            }
+            line.extend_from_slice(&buffer[..len]);
+            if line.len() > LONGEST {
+                return Err(io::Error::other("a line without an end"));
+            }
+        }
+        let text = String::from_utf8(line).map_err(io::Error::other)?;
+        Ok((text.trim_end_matches('\n').to_owned(), files))
+    }
+
+    #[expect(unsafe_code, reason = "descriptors come as numbers")]
+    fn receive(&self, buffer: &mut [u8], files: &mut Vec<OwnedFd>) -> io::Result<usize> {
+        let mut parts = [IoSliceMut::new(buffer)];
+        let mut room = nix::cmsg_space!([RawFd; MOST_FILES]);
+        let flags = MsgFlags::MSG_CMSG_CLOEXEC;
+        let message = recvmsg::<()>(self.socket.as_raw_fd(), &mut parts, Some(&mut room), flags)?;
+        for rights in message.cmsgs()? {
+            if let ControlMessageOwned::ScmRights(numbers) = rights {
+                // SAFETY: the kernel made these descriptors for this process just now, and nobody else knows them.
+                files.extend(numbers.iter().map(|file| unsafe { OwnedFd::from_raw_fd(*file) }));
+            }
+        }
+        Ok(message.bytes)
+    }
+}

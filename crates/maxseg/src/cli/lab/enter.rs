@@ -1,0 +1,105 @@
+//! `maxseg lab exec` and `maxseg lab shell`: this process moves into a host, and becomes the command.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+use clap::Args;
+
+use super::NameArgs;
+use crate::failure::Failure;
+use crate::printer::Printer;
+
+/// Run a command in a host
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+The command is this process from then on: its input, output, signals and exit code are the command's own.
+It finds MAXSEG_LAB, MAXSEG_HOST, and every host's address: MAXSEG_SENDER_ADDRESS, MAXSEG_R1_ADDRESS,
+MAXSEG_RECEIVER_ADDRESS. Its files, user and processes are those outside; only the network is the host's.
+
+Exit codes: the command's own; 126 it cannot be run, 127 it is not there, 1 there is no such lab or host.
+
+Examples:
+  maxseg lab exec receiver -- iperf3 -s -D -1
+  maxseg lab exec sender -- sh -c 'iperf3 -c $MAXSEG_RECEIVER_ADDRESS'
+  maxseg lab exec r1 -- ip -s link")]
+pub(crate) struct ExecArgs {
+    /// The host: sender, r1, r2 …, receiver
+    #[arg(value_name = "HOST")]
+    host: String,
+    /// The command and its arguments
+    #[arg(value_name = "COMMAND", last = true, required = true)]
+    command: Vec<OsString>,
+    #[command(flatten)]
+    name: NameArgs,
+}
+
+/// Open a shell in a host
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+It is $SHELL, or /bin/sh; its environment is that of `maxseg lab exec`.
+
+Examples:
+  maxseg lab shell
+  maxseg lab shell receiver")]
+pub(crate) struct ShellArgs {
+    /// The host: sender, r1, r2 …, receiver
+    #[arg(value_name = "HOST", default_value = "sender")]
+    host: String,
+    #[command(flatten)]
+    name: NameArgs,
+}
+
+/// What shells say of a command that they cannot run, or not find (POSIX, 2.8.2).
+const NOT_RUN: u8 = 126;
+const NOT_FOUND: u8 = 127;
+
+pub(crate) fn exec(args: &ExecArgs) -> Result<(), Failure> {
+    let (program, arguments) = args.command.split_first().expect("clap asks for one");
+    let mut command = Command::new(program);
+    command.args(arguments);
+    become_in(&args.name, &args.host, command)
+}
+
+pub(crate) fn shell(args: &ShellArgs, printer: Printer) -> Result<(), Failure> {
+    let shell = std::env::var_os("SHELL").filter(|shell| !shell.is_empty());
+    let mut command = Command::new(shell.unwrap_or_else(|| "/bin/sh".into()));
+    let prompt = format!("({}) ", args.host);
+    // Bash asks this before every prompt, so whatever its start-up files set stands behind ours.
+    command.env("PROMPT_COMMAND", format!("PS1=\"{prompt}${{PS1#\"{prompt}\"}}\""));
+    command.env("PS1", format!("{prompt}$ "));
+    printer.note(&format!(
+        "a shell in the host {} of the lab `{}`: `exit` leaves it",
+        args.host, args.name.name
+    ));
+    become_in(&args.name, &args.host, command)
+}
+
+/// Becomes `command` in a host. Returns only what kept it from that.
+fn become_in(name: &NameArgs, host: &str, mut command: Command) -> Result<(), Failure> {
+    let place = name.connect()?.host(host)?;
+    place
+        .enter()
+        .map_err(|error| Failure::new(format!("cannot enter the host {host}: {error}")))?;
+    let error = command.envs(&place.environment).exec();
+    let program = command.get_program();
+    let shown = program.to_string_lossy();
+    let (code, what) = if error.kind() == io::ErrorKind::NotFound || !is_there(program) {
+        (NOT_FOUND, format!("there is no command {shown}"))
+    } else {
+        (NOT_RUN, format!("cannot run {shown}: {error}"))
+    };
+    Err(Failure::NotRun { what, code })
+}
+
+/// Whether a command is where it is looked for: a folder of $PATH that may not be read is no command that
+/// may not be run, though the kernel's error is the same.
+fn is_there(program: &OsStr) -> bool {
+    if program.as_encoded_bytes().contains(&b'/') {
+        return Path::new(program).exists();
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).any(|folder| folder.join(program).exists())
+}

@@ -1,0 +1,84 @@
+//! `maxseg lab up`
+
+use std::sync::Arc;
+
+use clap::Args;
+use maxseg_linux::lab::standing::{DEFAULT_NAME, LabStatus, Standing};
+use maxseg_linux::sys::Bell;
+
+use super::keep::{self, Plan};
+use super::{NameArgs, table};
+use crate::cli::input::{Given, ScenarioArgs};
+use crate::failure::Failure;
+use crate::printer::Printer;
+
+/// Make the hosts and links of a scenario, and keep them
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Each host and router is a network namespace of this kernel, each hop a link between two interfaces. The lab
+lives in a process of its own until `maxseg lab down`, or until that process is killed: nothing of it is left
+then. Root is not needed where users may make namespaces; `maxseg doctor` knows.
+
+The scenario's flows are left aside: traffic is yours to make. Hosts get its settings (segment size, window,
+timers, congestion control) as metrics of their routes and as defaults of their kernels.
+
+Examples:
+  maxseg lab up slow-tunnel
+  maxseg lab up path.toml --mtu 9000 --set hop.radio.errors.rate=1%
+  maxseg lab exec receiver -- iperf3 -s -D -1
+  maxseg lab shell sender")]
+pub(crate) struct UpArgs {
+    #[command(flatten)]
+    scenario: ScenarioArgs,
+    #[command(flatten)]
+    name: NameArgs,
+    /// Stay in front, until Ctrl-C
+    #[arg(long)]
+    foreground: bool,
+    /// Print JSON: what `lab status --json` prints
+    #[arg(long)]
+    json: bool,
+}
+
+impl UpArgs {
+    pub(super) fn is_in_front(&self) -> bool {
+        self.foreground
+    }
+}
+
+pub(crate) fn run(args: &UpArgs, printer: Printer) -> Result<(), Failure> {
+    let Given { name: file, text, assignments, draft } = args.scenario.load()?;
+    draft.scenario()?;
+    if args.foreground {
+        let lab = Standing::up(&args.name.name, draft)?;
+        let bell = Bell::new().map_err(|error| Failure::new(error.to_string()))?;
+        let stop = Arc::new(bell);
+        let bell = Arc::clone(&stop);
+        // Where there is a handler already, Ctrl-C ends the process, and the lab with it.
+        let _ = ctrlc::set_handler(move || bell.ring());
+        tell(args, &lab.status()?, printer)?;
+        lab.serve(&stop)?;
+        return Ok(());
+    }
+    let name = args.name.name.clone();
+    let status = keep::start(&Plan { name, file, text, assignments })?;
+    tell(args, &status, printer)
+}
+
+/// What there is now, and what can be done with it.
+fn tell(args: &UpArgs, status: &LabStatus, printer: Printer) -> Result<(), Failure> {
+    if args.json {
+        printer.data(&table::json(status))?;
+        return Ok(());
+    }
+    printer.data(&table::hosts(status))?;
+    let name = &args.name.name;
+    let which = if name == DEFAULT_NAME { String::new() } else { format!(" --name {name}") };
+    let last = status.hosts.last().map_or("receiver", |host| &host.host);
+    let hop = status.hosts.first().map_or("hop.0", |sender| &sender.interfaces[0].link);
+    printer.note(&format!(
+        "\nnext: maxseg lab shell{which} {last}\n      maxseg lab exec{which} sender -- COMMAND\n      \
+         maxseg lab set{which} \"{hop}.delay=50 ms\"\n      maxseg lab down{which}"
+    ));
+    Ok(())
+}

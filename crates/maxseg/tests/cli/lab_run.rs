@@ -1,0 +1,107 @@
+//! `maxseg run --engine lab`, for a second: the real kernel, where it may be used.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{json, maxseg, stderr, stdout};
+
+const SHORT: &str = "[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n\
+                     errors = { model = \"uniform\", per = \"packet\", rate = \"1%\" }\n\
+                     [until]\ntime = \"1 s\"\n";
+
+/// Whether this machine and user can have a lab; says so if not.
+#[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
+fn can_run() -> bool {
+    let tun = std::fs::OpenOptions::new().read(true).write(true).open("/dev/net/tun");
+    // The effective user: the lab of an ordinary one is tested with the lab itself.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let is_root = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Uid:"))
+        .is_some_and(|ids| ids.split_whitespace().nth(1) == Some("0"));
+    let can = is_root && tun.is_ok();
+    if !can {
+        println!("skipped: a lab here needs root and /dev/net/tun (`maxseg doctor` says more)");
+    }
+    can
+}
+
+fn short(folder: &Path) -> String {
+    let file = folder.join("short.toml");
+    std::fs::write(&file, SHORT).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
+/// The machine of a test is not quiet: what is invalid has its reason, and is no error here.
+#[test]
+fn the_lab_stands_beside_model_and_simulator_and_comes_last() {
+    if !can_run() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = short(folder.path());
+    let arguments = ["run", &file, "--engine", "lab,model,sim", "--allow-invalid"];
+    let output = maxseg(&[&arguments[..], &["--json-stream"]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let lines = stdout(&output);
+    let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let rows: Vec<Value> = lines.filter(|line| line["type"] == "row").collect();
+    let engines: Vec<&str> = rows.iter().map(|row| row["engine"].as_str().unwrap()).collect();
+    assert_eq!(engines.len(), 3);
+    assert_eq!(engines[2], "lab", "last, though asked for first");
+    let lab = &rows[2];
+    assert_eq!(lab["seed"], 1);
+    let goodput = lab["outcome"]["goodput_bps"].as_f64().unwrap();
+    // Below the link's 10 Mbit/s; above zero, however busy the machine.
+    assert!(goodput > 0.0 && goodput < 10e6, "{goodput}");
+    let proof = &lab["outcome"]["lab"];
+    assert_eq!(proof["links"][0]["link"], "hop.0");
+    assert_eq!(proof["links"][0]["damaged_expected"], 0.01);
+    assert_eq!(proof["flows"][0]["mss_effective"], 1460);
+}
+
+#[test]
+fn what_the_lab_prints_and_keeps_fits_the_schema_and_shows_its_proof() {
+    if !can_run() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = short(folder.path());
+    let out = folder.path().join("out");
+    let arguments =
+        ["run", &file, "--engine", "lab", "--allow-invalid", "--out", out.to_str().unwrap()];
+    let document = json(&[&arguments[..], &["--json"]].concat());
+    let schema = json(&["schema", "results"]);
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let faults: Vec<String> = validator.iter_errors(&document).map(|e| e.to_string()).collect();
+    assert!(faults.is_empty(), "{faults:?}");
+    assert!(document["environment"]["lab"]["congestion"].is_string());
+    // The kept row is shown again, and not run again.
+    let again = maxseg(&arguments);
+    assert!(stderr(&again).contains("1 runs are there already"), "{}", stderr(&again));
+    let text = stdout(&again);
+    for wanted in
+        ["goodput by lab", "CPU per Gbit", "What the lab did", "1% configured", "lateness p50"]
+    {
+        assert!(text.contains(wanted), "no {wanted:?} in\n{text}");
+    }
+    let page = std::fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains("How late packets left the relay") && page.contains("Packets by link"));
+}
+
+/// Where nothing is random in the scenario, the kernel's timing still is.
+#[test]
+fn seeds_of_the_lab_are_runs_of_their_own() {
+    if !can_run() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = short(folder.path());
+    let clean = ["--set", "hop.0.errors.rate=0", "--set", "until.time=200ms", "--seeds", "2"];
+    let arguments = ["run", &file, "--engine", "lab", "--allow-invalid", "--json"];
+    let document = json(&[&arguments[..], &clean].concat());
+    let [first, second] = &document["rows"].as_array().unwrap()[..] else { panic!("{document}") };
+    assert_eq!((&first["seed"], &second["seed"]), (&1.into(), &2.into()));
+    assert_ne!(first["outcome"], second["outcome"], "elapsed and CPU time are never the same");
+}

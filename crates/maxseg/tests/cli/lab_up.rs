@@ -1,0 +1,357 @@
+//! `maxseg lab up`, `exec`, `set`, `status`, `down`: a lab that stays, as whoever runs the tests and, where
+//! that is root, as an ordinary user too.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::{command, stderr, stdout};
+
+const PATH: &str = r#"
+name = "two hops"
+[[hop]]
+name = "wired"
+rate = "100 Mbit/s"
+delay = "1 ms"
+[[hop]]
+name = "radio"
+rate = "10 Mbit/s"
+delay = "5 ms"
+errors = { model = "uniform", per = "packet", rate = 0 }
+[until]
+time = "1 s"
+"#;
+
+/// Somebody who is nobody else.
+const NOBODY: u32 = 65_534;
+
+/// A lab of its own for each test, taken down whatever happens.
+struct Lab {
+    name: String,
+    user: Option<u32>,
+}
+
+impl Lab {
+    fn named(user: Option<u32>) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        Self { name: format!("test-{}-{count}", std::process::id()), user }
+    }
+
+    fn up(user: Option<u32>) -> Self {
+        let lab = Self::named(user);
+        let output = lab.fed(&["lab", "up", "-", "--json"], PATH);
+        assert!(output.status.success(), "{}", stderr(&output));
+        lab
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = command(arguments);
+        command.env("MAXSEG_LAB", &self.name).current_dir("/");
+        if let Some(user) = self.user {
+            command.uid(user).gid(user);
+        }
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    fn fed(&self, arguments: &[&str], input: &str) -> Output {
+        let mut command = self.command(arguments);
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        child.wait_with_output().unwrap()
+    }
+
+    fn exec(&self, host: &str, command: &[&str]) -> Output {
+        self.run(&[&["lab", "exec", host, "--"], command].concat())
+    }
+
+    fn set(&self, assignments: &[&str]) -> Output {
+        self.run(&[&["lab", "set"], assignments].concat())
+    }
+
+    fn status(&self) -> Value {
+        let output = self.run(&["lab", "status", "--json"]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// Whether a SYN comes to the receiver, where nobody listens, and its RST comes back.
+    fn is_reached(&self) -> bool {
+        let knock = "exec 2>&1; timeout 1 bash -c 'echo > /dev/tcp/$MAXSEG_RECEIVER_ADDRESS/9'";
+        let output = self.exec("sender", &["bash", "-c", knock]);
+        match output.status.code() {
+            Some(1) if stdout(&output).contains("refused") => true,
+            Some(124) => false,
+            _ => panic!("{output:?}"),
+        }
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        let _ = self.run(&["lab", "down"]);
+    }
+}
+
+/// Whoever runs the tests, and an ordinary user besides if that is root; who cannot have a lab here is
+/// named with the reason.
+fn users() -> Vec<Option<u32>> {
+    let is_root =
+        fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
+    let users = if is_root { vec![None, Some(NOBODY)] } else { vec![None] };
+    let can = |user: &Option<u32>| {
+        let output = Lab::named(*user).run(&["doctor"]);
+        if !output.status.success() {
+            let who = user.map_or("this user".to_owned(), |user| format!("user {user}"));
+            skipped(&format!("for {who}: {}", stderr(&output)));
+        }
+        output.status.success()
+    };
+    users.into_iter().filter(can).collect()
+}
+
+#[expect(clippy::print_stderr, reason = "what was not tested is said")]
+fn skipped(why: &str) {
+    eprintln!("skipped {why}");
+}
+
+/// Waits for something that happens by itself.
+fn wait_until(what: &str, mut is: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !is() {
+        assert!(Instant::now() < deadline, "not in time: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn links_change_while_the_lab_is_up() {
+    for user in users() {
+        let lab = Lab::up(user);
+        assert!(lab.is_reached());
+        let told = lab.set(&["hop.radio.errors.rate=100%"]);
+        assert_eq!(stdout(&told), "hop.radio.errors.rate: 0 -> 100%\n", "{}", stderr(&told));
+        assert!(!lab.is_reached());
+        let told = lab.set(&["hop.radio.errors.rate=0", "hop.radio.rate=1 Mbit/s"]);
+        let want = "hop.radio.rate: 10 Mbit/s -> 1 Mbit/s\nhop.radio.errors.rate: 100% -> 0\n";
+        assert_eq!(stdout(&told), want);
+        assert!(lab.is_reached());
+        let status = lab.status();
+        let damaged = |link: usize| status["links"][link]["damaged"].as_u64().unwrap();
+        assert_eq!(status["links"][2]["link"], "hop.radio");
+        assert!(damaged(2) > 0, "{status}");
+        assert_eq!(damaged(0) + damaged(1), 0);
+    }
+}
+
+#[test]
+fn every_interface_gets_its_mtu_and_says_on_which_link_it_is() {
+    for user in users() {
+        let lab = Lab::up(user);
+        let mtus = |status: &Value| -> Vec<u64> {
+            let hosts = status["hosts"].as_array().unwrap().iter();
+            let plugs = hosts.flat_map(|host| host["interfaces"].as_array().unwrap());
+            plugs.map(|plug| plug["mtu"].as_u64().unwrap()).collect()
+        };
+        assert_eq!(mtus(&lab.status()), [1500; 4]);
+        let told = lab.set(&["hop.*.mtu=9000", "hop.radio.mtu=2000"]);
+        assert!(told.status.success(), "{}", stderr(&told));
+        assert_eq!(mtus(&lab.status()), [9000, 9000, 2000, 2000]);
+        let r1 = &lab.status()["hosts"][1];
+        assert_eq!(r1["interfaces"][0]["link"], "hop.wired.reverse");
+        assert_eq!(r1["interfaces"][1]["towards"], "receiver");
+        let known = lab.exec("r1", &["ip", "-o", "link"]);
+        if known.status.code() == Some(127) {
+            skipped("for want of iproute2");
+            continue;
+        }
+        let text = stdout(&known);
+        for (interface, mtu) in [("wired", "mtu 9000 "), ("radio", "mtu 2000 ")] {
+            let line = text.lines().find(|line| line.contains(interface)).unwrap();
+            assert!(line.contains(mtu), "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_command_in_a_host_is_the_command_itself() {
+    for user in users() {
+        let lab = Lab::up(user);
+        for code in [0, 1, 42, 255] {
+            let output = lab.exec("r1", &["sh", "-c", &format!("exit {code}")]);
+            assert_eq!(output.status.code(), Some(code));
+        }
+        assert_eq!(lab.exec("r1", &["sh", "-c", "kill -TERM $$"]).status.signal(), Some(15));
+        assert_eq!(lab.exec("r1", &["/etc/passwd"]).status.code(), Some(126));
+        assert_eq!(lab.exec("r1", &["no-such-command"]).status.code(), Some(127));
+        let echoed = lab.fed(&["lab", "exec", "receiver", "--", "cat"], "typed\n");
+        assert_eq!(stdout(&echoed), "typed\n");
+        let known =
+            lab.exec("r1", &["sh", "-c", "echo $MAXSEG_LAB $MAXSEG_HOST $MAXSEG_SENDER_ADDRESS"]);
+        assert_eq!(stdout(&known), format!("{} r1 10.77.0.1\n", lab.name));
+        let shell = lab.command(&["lab", "shell", "receiver"]).env("SHELL", "/bin/pwd").output();
+        assert_eq!(stdout(&shell.unwrap()), "/\n");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_said_with_what_can() {
+    let Some(user) = users().pop() else { return };
+    let lab = Lab::up(user);
+    let cases: [(&[&str], &str, &str); 6] = [
+        (&["lab", "exec", "recever", "--", "true"], "no host", "did you mean `receiver`?"),
+        (&["lab", "up", "slow-tunnel"], "is up already", "maxseg lab down"),
+        (&["lab", "set", "seed=9"], "cannot change while", "up again with --set"),
+        (&["lab", "set", "hop.air.rate=1 Mbit/s"], "no hop is called `air`", "wired, radio"),
+        (&["lab", "status", "--name", "other"], "no lab called `other` is up", "maxseg lab up"),
+        (&["lab", "up", "slow-tunnel", "--name", "a/b"], "cannot be a lab's name", "letters"),
+    ];
+    for (arguments, what, hint) in cases {
+        let output = lab.run(arguments);
+        let told = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {told}");
+        assert!(told.contains(what) && told.contains("hint: ") && told.contains(hint), "{told}");
+    }
+    // All keys or none.
+    let before = lab.status()["hosts"].clone();
+    let told = lab.set(&["hop.*.mtu=9000", "hop.radio.rate=fast"]);
+    assert_eq!(told.status.code(), Some(1));
+    assert_eq!(lab.status()["hosts"], before);
+    // A scenario's fault is told as everywhere.
+    let wrong = Lab::named(user).fed(&["lab", "up", "-"], "[[hop]]\nrate = 7\ndelay = \"1 ms\"\n");
+    assert!(stderr(&wrong).contains("<stdin>:2:8"), "{}", stderr(&wrong));
+}
+
+/// The network namespaces that any process is in or holds.
+fn namespaces() -> BTreeSet<PathBuf> {
+    let links = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found = BTreeSet::new();
+    for process in links("/proc".into()) {
+        let tasks = links(process.path().join("task")).map(|task| task.path().join("ns/net"));
+        let files = links(process.path().join("fd")).map(|file| file.path());
+        let targets = tasks.chain(files).filter_map(|link| fs::read_link(link).ok());
+        found.extend(targets.filter(|target| target.to_string_lossy().starts_with("net:[")));
+    }
+    found
+}
+
+fn held_by(process: u64) -> BTreeSet<PathBuf> {
+    let files = fs::read_dir(format!("/proc/{process}/fd")).unwrap().flatten();
+    let targets = files.filter_map(|file| fs::read_link(file.path()).ok());
+    targets.filter(|target| target.to_string_lossy().starts_with("net:[")).collect()
+}
+
+fn interfaces() -> Vec<String> {
+    let text = fs::read_to_string("/proc/thread-self/net/dev").unwrap();
+    text.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned())).collect()
+}
+
+/// Whether any of its threads runs: a process that has ended may stay in the list until its parent asks for it.
+fn runs(process: u64) -> bool {
+    let tasks = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    let states = tasks.filter_map(|task| fs::read_to_string(task.path().join("stat")).ok());
+    let mut states = states
+        .map(|text| text.rsplit_once(") ").map_or(' ', |(_, rest)| rest.as_bytes()[0].into()));
+    states.any(|state| !matches!(state, 'Z' | 'X'))
+}
+
+/// Whether a lab of this name listens.
+fn listens(name: &str) -> bool {
+    let sockets = fs::read_to_string("/proc/net/unix").unwrap();
+    sockets.lines().any(|line| line.ends_with(&format!("/{name}")))
+}
+
+#[test]
+fn nothing_is_left_of_a_lab_that_is_killed_or_taken_down() {
+    for (user, how) in users().into_iter().flat_map(|user| [(user, "kill"), (user, "down")]) {
+        let before = interfaces();
+        let lab = Lab::up(user);
+        let process = lab.status()["process"].as_u64().unwrap();
+        let held = held_by(process);
+        assert!(held.len() >= 3, "three hosts: {held:?}");
+        assert!(listens(&lab.name));
+        assert_eq!(interfaces(), before, "nothing of a lab is outside it");
+        let ended = match how {
+            "kill" => {
+                Command::new("sh").args(["-c", &format!("kill -9 {process}")]).status().unwrap()
+            }
+            _ => lab.run(&["lab", "down"]).status,
+        };
+        assert!(ended.success());
+        if how == "down" {
+            assert!(!listens(&lab.name), "`lab down` waits for the end");
+        }
+        wait_until("the process ends", || !runs(process));
+        wait_until("its socket closes", || !listens(&lab.name));
+        wait_until("its namespaces end", || namespaces().is_disjoint(&held));
+        assert_eq!(lab.run(&["lab", "status"]).status.code(), Some(1));
+        assert_eq!(interfaces(), before);
+    }
+}
+
+#[test]
+fn in_front_it_stays_until_it_is_interrupted() {
+    struct Reaped(Child);
+    impl Drop for Reaped {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+    for user in users() {
+        let lab = Lab::named(user);
+        let mut command = lab.command(&["lab", "up", "slow-tunnel", "--foreground"]);
+        let mut child = Reaped(command.stdout(Stdio::piped()).spawn().unwrap());
+        let mut line = String::new();
+        BufReader::new(child.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.contains("process"), "{line}");
+        assert!(lab.exec("sender", &["true"]).status.success());
+        Command::new("sh").args(["-c", &format!("kill -INT {}", child.0.id())]).status().unwrap();
+        wait_until("it ends", || child.0.try_wait().unwrap().is_some());
+        assert_eq!(child.0.wait().unwrap().code(), Some(0));
+    }
+}
+
+#[test]
+fn a_run_over_the_lab_needs_no_root() {
+    for user in users() {
+        let output = Lab::named(user).fed(&["run", "-", "--engine", "lab", "--json"], PATH);
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let outcome = &document["rows"][0]["outcome"];
+        // Whether the machine was quiet enough is not the question here.
+        assert!(outcome["goodput_bps"].as_f64().unwrap() > 1e6, "{outcome}");
+    }
+}
+
+#[test]
+fn one_argument_sets_the_mtu_of_the_whole_path() {
+    let hops = "[[hop]]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nreverse = { mtu = 576 }\n\
+                [[hop]]\nname = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nmtu = 1400\n";
+    let lab = Lab::named(None);
+    let effective = |more: &[&str]| -> u64 {
+        let output = lab.fed(&[&["check", "-", "--engine", "sim", "--json"], more].concat(), hops);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        document["mss"][0]["effective"].as_u64().unwrap()
+    };
+    assert_eq!(effective(&[]), 1360);
+    assert_eq!(effective(&["--mtu", "9000"]), 8960);
+    assert_eq!(effective(&["--mtu", "9000", "--set", "hop.b.mtu=576"]), 536);
+    for wrong in ["67", "65536", "big"] {
+        let output = lab.run(&["run", "slow-tunnel", "--mtu", wrong]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains("--mtu <N>"), "{}", stderr(&output));
+    }
+}

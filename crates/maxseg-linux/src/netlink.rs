@@ -55,21 +55,21 @@ impl Netlink {
     }
 
     /// An interface gets its MTU and the length of its queue and comes up, without an address of its own
-    /// making (`ip link set NAME mtu N txqueuelen N addrgenmode none up`).
+    /// making and without asking for neighbours (`ip link set NAME mtu N txqueuelen N addrgenmode none arp off up`).
     pub(crate) fn bring_up(&mut self, of: Interface, mtu: u32, queue: u32) -> io::Result<()> {
         let mut link = LinkMessage::default();
         link.header.index = of.0;
-        link.attributes = vec![
-            LinkAttribute::Mtu(mtu),
-            LinkAttribute::TxQueueLen(queue),
-            LinkAttribute::AfSpecUnspec(vec![AfSpecUnspec::Inet6(vec![AfSpecInet6::AddrGenMode(
-                In6AddrGenMode::None,
-            )])]),
-        ];
-        self.ask(RouteNetlinkMessage::SetLink(link.clone()), 0)?;
-        link.attributes.clear();
-        link.header.flags = LinkFlags::Up;
-        link.header.change_mask = LinkFlags::Up;
+        let mode = AfSpecInet6::AddrGenMode(In6AddrGenMode::None);
+        link.attributes = vec![LinkAttribute::AfSpecUnspec(vec![AfSpecUnspec::Inet6(vec![mode])])];
+        match self.ask(RouteNetlinkMessage::SetLink(link.clone()), 0) {
+            // A kernel without IPv6 makes no addresses.
+            Err(error) if error.raw_os_error() == Some(libc::EAFNOSUPPORT) => {}
+            other => other?,
+        }
+        // Behind the mode: below IPv6's 1280 there is none to set any more.
+        link.attributes = vec![LinkAttribute::Mtu(mtu), LinkAttribute::TxQueueLen(queue)];
+        link.header.flags = LinkFlags::Up | LinkFlags::Noarp;
+        link.header.change_mask = link.header.flags;
         self.ask(RouteNetlinkMessage::SetLink(link), 0)
     }
 
@@ -82,16 +82,23 @@ impl Netlink {
     }
 
     /// A pair of interfaces, of which the second stands in another namespace
-    /// (`ip link add NAME type veth peer name NAME netns …`).
+    /// (`ip link add NAME address … type veth peer name NAME address … netns …`).
+    ///
+    /// Both have one hardware address. An interface that asks for no neighbours sends to its own, and so its
+    /// peer takes what comes for itself (`arp_constructor`, `ndisc_constructor`).
     pub(crate) fn add_pair(&mut self, name: &str, peer: &str, there: &NetNs) -> io::Result<()> {
+        /// Locally administered, for one station (IEEE 802 §8.4.4).
+        const ADDRESS: [u8; 6] = *b"\x02maxsg";
         let mut far = LinkMessage::default();
         far.attributes = vec![
             LinkAttribute::IfName(peer.to_owned()),
+            LinkAttribute::Address(ADDRESS.to_vec()),
             LinkAttribute::NetNsFd(there.as_fd().as_raw_fd()),
         ];
         let mut near = LinkMessage::default();
         near.attributes = vec![
             LinkAttribute::IfName(name.to_owned()),
+            LinkAttribute::Address(ADDRESS.to_vec()),
             LinkAttribute::LinkInfo(vec![
                 LinkInfo::Kind(InfoKind::Veth),
                 LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(far))),
@@ -118,7 +125,7 @@ impl Netlink {
         &mut self,
         to: IpAddr,
         through: Interface,
-        source: IpAddr,
+        source: Option<IpAddr>,
         metrics: &[RouteMetric],
     ) -> io::Result<()> {
         let mut message = RouteMessage::default();
@@ -127,11 +134,10 @@ impl Netlink {
         message.header.protocol = RouteProtocol::Static;
         message.header.scope = RouteScope::Link;
         message.header.kind = RouteType::Unicast;
-        message.attributes = vec![
-            RouteAttribute::Destination(of_family(to)),
-            RouteAttribute::Oif(through.0),
-            RouteAttribute::PrefSource(of_family(source)),
-        ];
+        message.attributes =
+            vec![RouteAttribute::Destination(of_family(to)), RouteAttribute::Oif(through.0)];
+        let source = source.map(|source| RouteAttribute::PrefSource(of_family(source)));
+        message.attributes.extend(source);
         if !metrics.is_empty() {
             message.attributes.push(RouteAttribute::Metrics(metrics.to_vec()));
         }

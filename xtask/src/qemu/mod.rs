@@ -51,13 +51,9 @@ pub fn run() -> Result<()> {
     println!("kernel {}, booted in {:.0} s", packages.release, started.elapsed().as_secs_f64());
 
     let mut failed = Vec::new();
-    for check in &checks::CHECKS {
+    for check in checks::CHECKS.iter().chain(&engine::CHECKS) {
         let said = (check.run)(&mut guest);
         report(check.name, said, &mut failed);
-        guest.tidy()?;
-    }
-    for check in engine::SCRIPTS {
-        report(check.name, check.run(&mut guest), &mut failed);
         guest.tidy()?;
     }
     guest.power_off()?;

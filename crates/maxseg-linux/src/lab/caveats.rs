@@ -1,16 +1,20 @@
 //! What the lab only approximates, and what it cannot do.
 
 use maxseg_core::engine::Caveat;
-use maxseg_core::scenario::{Flow, Scenario};
+use maxseg_core::scenario::{Flow, LabBackend, Scenario};
 use maxseg_core::settings::{CongestionName, Settings};
 
 use super::host_setup::{is_one_segment, left_to_the_kernel};
+use super::kernel_links;
 
 /// What to know before relying on a lab run.
 pub(super) fn of(scenario: &Scenario) -> Vec<Caveat> {
     let mut caveats = Vec::new();
     caveats.extend(beyond(scenario));
     caveats.extend(kernel(scenario));
+    if scenario.lab.backend == LabBackend::Netem {
+        caveats.extend(kernel_links::caveats(scenario));
+    }
     if scenario.lab.as_netem {
         let text = "losses take whole super-packets here, as netem's do on a host with segmentation offload: they \
                     come in bursts, and a wire's do not";
@@ -21,10 +25,17 @@ pub(super) fn of(scenario: &Scenario) -> Vec<Caveat> {
 
 /// A scenario that Linux cannot run: a row without numbers is better than a wrong one.
 pub(super) fn beyond(scenario: &Scenario) -> Option<Caveat> {
-    let reason =
-        scenario.flows.iter().filter(|flow| flow.kind.is_tcp()).find_map(|flow| {
-            flow.ways_of_data().iter().find_map(|way| beyond_for(scenario, way))
-        })?;
+    let of_flows =
+        || {
+            scenario.flows.iter().filter(|flow| flow.kind.is_tcp()).find_map(|flow| {
+                flow.ways_of_data().iter().find_map(|way| beyond_for(scenario, way))
+            })
+        };
+    let of_links = match scenario.lab.backend {
+        LabBackend::Relay => None,
+        LabBackend::Netem => kernel_links::beyond(scenario),
+    };
+    let reason = of_links.or_else(of_flows)?;
     Some(Caveat::new("beyond-the-lab", format!("no numbers from the lab: {reason}")))
 }
 

@@ -8,13 +8,16 @@ use maxseg_core::engine::{Caveat, Unwatched};
 use maxseg_core::errors::Schedule;
 use maxseg_core::framing::IpVersion;
 use maxseg_core::path::{HopSpec, LinkSpec, QueueLimit};
-use maxseg_core::scenario::{End, Flow, FlowKind, HopRange, LabOptions, Scenario, Until};
+use maxseg_core::scenario::{
+    End, Flow, FlowKind, HopRange, LabBackend, LabOptions, Scenario, Until,
+};
 use maxseg_core::settings::WindowSize;
 use maxseg_core::units::{BitsPerSec, Bytes, Time};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::failure::LabError;
 use super::flows::{congestion_of, iperf3_version, is_foreign};
+use super::kernel_links;
 use super::network::Network;
 use super::run;
 use crate::sys::NetNs;
@@ -23,7 +26,7 @@ use crate::sys::NetNs;
 ///
 /// # Errors
 /// The reason.
-pub(super) fn check(scenario: &Scenario) -> Result<Option<Caveat>, LabError> {
+pub(super) fn check(scenario: &Scenario) -> Result<Vec<Caveat>, LabError> {
     mtus(scenario)?;
     if scenario.flows.iter().any(|flow| is_foreign(scenario, flow)) {
         iperf3_version().map_err(|error| LabError::Beyond {
@@ -32,7 +35,12 @@ pub(super) fn check(scenario: &Scenario) -> Result<Option<Caveat>, LabError> {
         })?;
     }
     congestion(scenario)?;
-    capacity(scenario)
+    let mut caveats = Vec::new();
+    if scenario.lab.backend == LabBackend::Netem {
+        caveats.extend(kernel_links::check(scenario)?);
+    }
+    caveats.extend(capacity(scenario)?);
+    Ok(caveats)
 }
 
 /// RFC 8200 §5.
@@ -104,10 +112,10 @@ const CALIBRATION: Time = Time::from_millis(250);
 const ANY: u64 = 400_000_000_000;
 
 /// The rate of one connection over such a path if its links let everything through, in bits per second;
-/// measured once for each number of hops and MTU.
+/// measured once for each number of hops, MTU, and carrier.
 fn carried(scenario: &Scenario, mtu: u64) -> Result<f64, LabError> {
-    static KNOWN: Mutex<BTreeMap<(usize, u64), f64>> = Mutex::new(BTreeMap::new());
-    let key = (scenario.path.hops.len(), mtu);
+    static KNOWN: Mutex<BTreeMap<(usize, u64, bool), f64>> = Mutex::new(BTreeMap::new());
+    let key = (scenario.path.hops.len(), mtu, scenario.lab.backend == LabBackend::Netem);
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(rate) = known().get(&key) {
         return Ok(*rate);
@@ -125,9 +133,14 @@ fn carried(scenario: &Scenario, mtu: u64) -> Result<f64, LabError> {
 fn wide_open(scenario: &Scenario) -> Scenario {
     let mut wide = scenario.clone();
     let rate = BitsPerSec::new(ANY).unwrap_or(scenario.bottleneck_rate());
+    let queue = match scenario.lab.backend {
+        LabBackend::Relay => QueueLimit::Packets(1_000_000),
+        // A queue in bytes needs tbf only.
+        LabBackend::Netem => QueueLimit::Bytes(Bytes::new(1 << 30)),
+    };
     let open = |link: &LinkSpec| LinkSpec {
         mtu: link.mtu,
-        queue: QueueLimit::Packets(1_000_000),
+        queue,
         errors: Schedule::default(),
         ..LinkSpec::plain(rate, Time::ZERO)
     };
@@ -148,6 +161,6 @@ fn wide_open(scenario: &Scenario) -> Scenario {
         stop: Time::NEVER,
     }];
     wide.until = Until { time: CALIBRATION, bytes: None };
-    wide.lab = LabOptions::default();
+    wide.lab = LabOptions { backend: scenario.lab.backend, ..LabOptions::default() };
     wide
 }

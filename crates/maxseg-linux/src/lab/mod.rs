@@ -2,11 +2,13 @@
 //!
 //! ```text
 //! Scenario → Network (namespaces, interfaces, routes) → flows over sockets ─┬→ Outcome with its proof
-//!                 └→ relay: TUN → Line of the core, in real time → TUN ─────┘
+//!                 ├→ relay: TUN → Line of the core, in real time → TUN ─────┤
+//!                 └→ boxes: veth → tbf, netem of the kernel → veth ─────────┘
 //! ```
 //! Each run has a network of its own: no connection inherits what another learnt, and when the process ends,
 //! however it ends, nothing is left.
 
+mod boxes;
 mod capture;
 mod caveats;
 mod failure;
@@ -14,6 +16,7 @@ mod feasible;
 mod flows;
 mod host_setup;
 pub mod iperf3;
+mod kernel_links;
 mod meter;
 pub mod netem;
 mod network;
@@ -30,7 +33,7 @@ use std::io::Write;
 
 use maxseg_core::engine::{Caveat, Engine, EngineError, Watch};
 use maxseg_core::outcome::Outcome;
-use maxseg_core::scenario::Scenario;
+use maxseg_core::scenario::{LabBackend, Scenario};
 
 use network::Network;
 
@@ -41,13 +44,13 @@ pub struct Lab<'a> {
     /// has an outcome with a proof.
     capture: Option<&'a mut (dyn Write + Send)>,
     /// What was found out before the run.
-    found: Option<Caveat>,
+    found: Vec<Caveat>,
 }
 
 impl<'a> Lab<'a> {
     /// A lab whose packets go to `capture`.
     pub fn capturing(capture: &'a mut (dyn Write + Send)) -> Self {
-        Self { capture: Some(capture), found: None }
+        Self { capture: Some(capture), found: Vec::new() }
     }
 }
 
@@ -72,13 +75,18 @@ impl fmt::Debug for Lab<'_> {
 impl Engine for Lab<'_> {
     fn caveats(&self, scenario: &Scenario) -> Vec<Caveat> {
         let mut caveats = caveats::of(scenario);
-        caveats.extend(self.found.clone());
+        caveats.extend_from_slice(&self.found);
         caveats
     }
 
     fn run(&mut self, scenario: &Scenario, watch: &mut dyn Watch) -> Result<Outcome, EngineError> {
         if caveats::beyond(scenario).is_some() {
             return Ok(Outcome::default()); // unknown, and the caveat says why
+        }
+        if self.capture.is_some() && scenario.lab.backend == LabBackend::Netem {
+            let hint = Some("leave out --pcap, or use the relay's links".to_owned());
+            let what = "packets on the kernel's links pass this program by: it cannot capture them";
+            return Err(EngineError::Unable { what: what.to_owned(), hint });
         }
         self.found = feasible::check(scenario)?;
         let network = Network::build(scenario)?;

@@ -115,6 +115,8 @@ impl Plan {
 /// What the interface of a host that sends needs first: segmentation offloads off, so that only packets of
 /// the wire come to netem. With `as_netem`, nothing: super-packets are wanted.
 ///
+/// For people: the lab asks the kernel itself ([`crate::sys::offloads_off`]), and needs no `ethtool`.
+///
 /// It must be the sending host's: netem sees what the host hands down, and `tso off` on the interface that
 /// drops splits packets only behind its qdisc (`validate_xmit_skb` comes after dequeue).
 pub fn source_offloads(device: &str, as_netem: bool) -> Option<Command> {

@@ -8,23 +8,37 @@ use std::net::IpAddr;
 
 use maxseg_core::framing::IpVersion;
 use maxseg_core::path::IcmpPolicy;
-use maxseg_core::scenario::{End, Scenario};
+use maxseg_core::scenario::{End, LabBackend, Scenario};
 use maxseg_core::units::{Bytes, Mtu};
 use netlink_packet_route::route::RouteMetric;
 
+use super::boxes::Boxes;
 use super::failure::LabError;
 use super::host_setup::HostSetup;
-use super::topology::{MOST_HOPS, Side, address, ends, host_names, interface_name, settings_at};
+use super::kernel_links;
+use super::topology::{
+    MOST_HOPS, MOST_HOPS_WITH_BOXES, Side, address, ends, every_address, host_names, host_of,
+    interface_of, settings_at,
+};
 use crate::netlink::Netlink;
-use crate::sys::{NetNs, Tun};
+use crate::sys::{NetNs, Tun, offloads_off};
 
 /// The hosts of a scenario, each in its namespace, with an interface at each end of every hop.
 #[derive(Debug)]
 pub(crate) struct Network {
     /// From the sender to the receiver.
     pub(crate) hosts: Vec<Host>,
-    /// The interfaces of every hop.
-    pub(crate) hops: Vec<Cable>,
+    /// What stands between them.
+    pub(crate) hops: Hops,
+}
+
+/// What carries packets between two hosts.
+#[derive(Debug)]
+pub(crate) enum Hops {
+    /// The relay, between two interfaces for each hop.
+    Relay(Vec<Cable>),
+    /// The kernel, in two boxes for each hop.
+    Kernel(Vec<Boxes>),
 }
 
 /// A host or a router.
@@ -41,8 +55,6 @@ pub(crate) struct Host {
 /// Both ends of a hop.
 #[derive(Debug)]
 pub(crate) struct Cable {
-    /// What its interfaces are called.
-    pub(crate) interface: String,
     /// The sender's side.
     pub(crate) near: Tun,
     /// The receiver's side.
@@ -50,7 +62,7 @@ pub(crate) struct Cable {
 }
 
 /// More super-packets than a relay ever lets wait: an interface that has no room drops silently.
-const QUEUE: u32 = 20_000;
+pub(super) const QUEUE: u32 = 20_000;
 
 impl Network {
     /// Makes everything, and brings it up.
@@ -59,32 +71,34 @@ impl Network {
     /// This machine, or this user, may not.
     pub(crate) fn build(scenario: &Scenario) -> Result<Self, LabError> {
         let hops = &scenario.path.hops;
-        if hops.len() > MOST_HOPS {
-            return Err(LabError::TooManyHops { hops: hops.len(), most: MOST_HOPS });
+        let most = match scenario.lab.backend {
+            LabBackend::Relay => MOST_HOPS,
+            LabBackend::Netem => MOST_HOPS_WITH_BOXES,
+        };
+        if hops.len() > most {
+            return Err(LabError::TooManyHops { hops: hops.len(), most });
         }
         let hosts = host_names(hops.len()).into_iter().map(|name| {
             let namespace = NetNs::new().map_err(LabError::Namespace)?;
             Ok(Host { name, namespace, addresses: Vec::new() })
         });
-        let mut network = Self { hosts: hosts.collect::<Result<_, LabError>>()?, hops: Vec::new() };
-        for (index, host) in network.hosts.iter().enumerate() {
+        let mut hosts: Vec<Host> = hosts.collect::<Result<_, LabError>>()?;
+        for (index, host) in hosts.iter().enumerate() {
             let setup = Setup::of(scenario, index);
             host.inside(|| setup.before_interfaces())?;
         }
-        for (index, hop) in hops.iter().enumerate() {
-            let interface = interface_name(index, &hop.name);
-            let [near, far] = [(index, Side::Near), (index + 1, Side::Far)].map(|(at, side)| {
-                let host = &mut network.hosts[at];
-                let link = if side == Side::Near { &hop.forward } else { &hop.reverse };
-                let own = address(scenario.ip, index, side);
-                let tun = host.plug(&interface, u32::from(link.mtu.get()), own)?;
-                host.addresses.push((interface.clone(), own));
-                Ok::<Tun, LabError>(tun)
-            });
-            network.hops.push(Cable { interface, near: near?, far: far? });
+        let hops = Hops::build(scenario, &hosts)?;
+        for hop in 0..scenario.path.hops.len() {
+            for side in [Side::Near, Side::Far] {
+                hosts[host_of(hop, side)].bring_up(scenario, hop, side)?;
+            }
         }
+        let network = Self { hosts, hops };
         for index in 0..network.hosts.len() {
             network.route(scenario, index)?;
+        }
+        if let Hops::Kernel(boxes) = &network.hops {
+            kernel_links::start(scenario, boxes)?;
         }
         Ok(network)
     }
@@ -112,10 +126,15 @@ impl Network {
     }
 
     /// The interface at this side of a hop gets another MTU.
-    pub(crate) fn set_mtu(&self, hop: usize, side: Side, mtu: Mtu) -> Result<(), LabError> {
-        let host = &self.hosts[if side == Side::Near { hop } else { hop + 1 }];
+    pub(crate) fn set_mtu(
+        &self,
+        scenario: &Scenario,
+        (hop, side): (usize, Side),
+        mtu: Mtu,
+    ) -> Result<(), LabError> {
+        let host = &self.hosts[host_of(hop, side)];
         host.inside(|| {
-            let interface = Netlink::interface(&self.hops[hop].interface)?;
+            let interface = Netlink::interface(&interface_of(scenario, hop))?;
             Netlink::new()?.set_mtu(interface, u32::from(mtu.get()))
         })
     }
@@ -126,20 +145,14 @@ impl Network {
         let setup = Setup::of(scenario, index);
         host.inside(|| {
             let mut netlink = Netlink::new()?;
-            for (hop, side) in
-                (0..self.hops.len()).flat_map(|hop| [(hop, Side::Near), (hop, Side::Far)])
-            {
-                let (at, to) = (
-                    if side == Side::Near { hop } else { hop + 1 },
-                    address(scenario.ip, hop, side),
-                );
+            for (at, to) in every_address(scenario) {
                 if at == index {
                     continue;
                 }
                 let (through, own) =
                     if at < index { (index - 1, Side::Far) } else { (index, Side::Near) };
-                let interface = Netlink::interface(&self.hops[through].interface)?;
-                let source = address(scenario.ip, through, own);
+                let interface = Netlink::interface(&interface_of(scenario, through))?;
+                let source = Some(address(scenario.ip, through, own));
                 netlink.set_route(
                     to,
                     interface,
@@ -175,14 +188,43 @@ impl Network {
             .collect()
     }
 
-    /// Packets that the kernel dropped because an interface had no room (`/proc/net/dev`).
+    /// The interfaces of every hop that the relay carries.
+    pub(crate) fn cables(&self) -> &[Cable] {
+        match &self.hops {
+            Hops::Relay(cables) => cables,
+            Hops::Kernel(_) => &[],
+        }
+    }
+
+    /// Packets that the kernel dropped because a host's interface had no room (`/proc/net/dev`).
     pub(crate) fn drops(&self) -> Result<u64, LabError> {
         let mut drops = 0;
         for host in &self.hosts {
-            let text = host.inside(|| fs::read_to_string("/proc/thread-self/net/dev"))?;
-            drops += text.lines().filter_map(dropped).sum::<u64>();
+            let interfaces = host.inside(interface_counters)?;
+            let all_but_loopback = interfaces.iter().filter(|counters| counters.name != "lo");
+            drops += all_but_loopback.map(|counters| counters.dropped).sum::<u64>();
         }
         Ok(drops)
+    }
+}
+
+impl Hops {
+    /// The interfaces of every hop, down and without addresses.
+    fn build(scenario: &Scenario, hosts: &[Host]) -> Result<Self, LabError> {
+        let hops = 0..scenario.path.hops.len();
+        Ok(match scenario.lab.backend {
+            LabBackend::Relay => {
+                let cable = |hop| {
+                    let name = interface_of(scenario, hop);
+                    Ok(Cable { near: hosts[hop].tun(&name)?, far: hosts[hop + 1].tun(&name)? })
+                };
+                Self::Relay(hops.map(cable).collect::<Result<_, LabError>>()?)
+            }
+            LabBackend::Netem => {
+                let boxes = |hop| Boxes::build(scenario, hop, [&hosts[hop], &hosts[hop + 1]]);
+                Self::Kernel(hops.map(boxes).collect::<Result<_, LabError>>()?)
+            }
+        })
     }
 }
 
@@ -195,16 +237,35 @@ impl Host {
         self.namespace.run(work).map_err(|error| LabError::Host { host: self.name.clone(), error })
     }
 
-    fn plug(&self, interface: &str, mtu: u32, own: IpAddr) -> Result<Tun, LabError> {
-        let tun = self.namespace.run(|| Tun::new(interface)).map_err(LabError::Tun)?;
+    fn tun(&self, interface: &str) -> Result<Tun, LabError> {
+        self.namespace.run(|| Tun::new(interface)).map_err(LabError::Tun)
+    }
+
+    /// Its interface at this side of `hop` comes up, with its address.
+    fn bring_up(&mut self, scenario: &Scenario, hop: usize, side: Side) -> Result<(), LabError> {
+        let spec = &scenario.path.hops[hop];
+        let link = if side == Side::Near { &spec.forward } else { &spec.reverse };
+        let interface = interface_of(scenario, hop);
+        let own = address(scenario.ip, hop, side);
+        let makes_super_packets =
+            scenario.lab.backend == LabBackend::Relay || scenario.lab.as_netem;
         self.inside(|| {
             let mut netlink = Netlink::new()?;
-            let number = Netlink::interface(interface)?;
-            netlink.bring_up(number, mtu, QUEUE)?;
+            let number = Netlink::interface(&interface)?;
+            netlink.bring_up(number, u32::from(link.mtu.get()), QUEUE)?;
+            if !makes_super_packets {
+                offloads_off(&interface)?;
+            }
             netlink.add_address(number, own)
         })?;
-        Ok(tun)
+        self.addresses.push((interface, own));
+        Ok(())
     }
+}
+
+/// What a box is told that only forwards: the same as a router.
+pub(super) fn only_forwards(ip: IpVersion) -> io::Result<()> {
+    Setup { ip, is_router: true, own: HostSetup::default() }.before_interfaces()
 }
 
 /// What a host is told about itself.
@@ -310,14 +371,30 @@ fn set_if_there(key: &str, value: &str) -> io::Result<()> {
     }
 }
 
-/// The drops of an interface other than loopback: the fourth number of what it received, and of what it
-/// sent (`net/core/net-procfs.c`).
-fn dropped(line: &str) -> Option<u64> {
-    let (name, numbers) = line.split_once(':')?;
-    if name.trim() == "lo" {
-        return None;
-    }
-    let numbers: Vec<u64> =
-        numbers.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    Some(numbers.get(3)? + numbers.get(11)?)
+/// What an interface counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct InterfaceCounters {
+    pub(super) name: String,
+    /// Bytes and packets received, super-packets as one.
+    pub(super) bytes: u64,
+    pub(super) packets: u64,
+    /// Dropped, of what it received and of what it sent.
+    pub(super) dropped: u64,
+}
+
+/// Those of all interfaces in the calling thread's namespace (`net/core/net-procfs.c`).
+pub(super) fn interface_counters() -> io::Result<Vec<InterfaceCounters>> {
+    let text = fs::read_to_string("/proc/thread-self/net/dev")?;
+    let interface = |line: &str| {
+        let (name, numbers) = line.split_once(':')?;
+        let numbers: Vec<u64> =
+            numbers.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        Some(InterfaceCounters {
+            name: name.trim().to_owned(),
+            bytes: *numbers.first()?,
+            packets: *numbers.get(1)?,
+            dropped: numbers.get(3)? + numbers.get(11)?,
+        })
+    };
+    Ok(text.lines().filter_map(interface).collect())
 }

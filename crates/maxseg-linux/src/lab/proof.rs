@@ -9,7 +9,7 @@ use super::flows::{TcpTotals, congestion_of};
 use super::host_setup::offered;
 use super::meter::FlowMeter;
 use super::relay::LatenessMeter;
-use super::run::Ran;
+use super::run::{LinkReports, Ran};
 
 /// Packets may be as late as this share of the round trip without being noticed.
 const SHARE_OF_ROUND_TRIP: f64 = 0.05;
@@ -27,9 +27,11 @@ pub(super) fn doubts(
 ) -> Vec<String> {
     let mut doubts = Vec::new();
     if kernel_drops > 0 {
-        doubts.push(format!(
-            "the kernel dropped {kernel_drops} packets before the relay saw them: the relay could not keep up"
-        ));
+        let what = match ran.links {
+            LinkReports::Relay(_) => "before the relay saw them: the relay could not keep up",
+            LinkReports::Kernel(_) => "at a host's interface: no link of the scenario did",
+        };
+        doubts.push(format!("the kernel dropped {kernel_drops} packets {what}"));
     }
     let allowed = allowed_lateness(scenario);
     let late = lateness.quantile(LATE_SHARE);
@@ -39,7 +41,7 @@ pub(super) fn doubts(
              path allows: the machine was busy"
         ));
     }
-    let too_big: u64 = ran.links.iter().flatten().map(|link| link.meter.too_big).sum();
+    let too_big: u64 = ran.relayed().iter().flatten().map(|link| link.meter.too_big).sum();
     if too_big > 0 {
         doubts.push(format!("{too_big} packets were larger than the MTU of their link"));
     }

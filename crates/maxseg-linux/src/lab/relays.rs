@@ -10,7 +10,7 @@ use maxseg_core::scenario::{End, Scenario};
 
 use super::capture::Mailbox;
 use super::failure::LabError;
-use super::network::Network;
+use super::network::{Cable, Network};
 use super::relay::{Direction, Order, Report};
 use crate::sys::{Bell, Clock};
 
@@ -44,17 +44,17 @@ impl Relays {
     /// Starts them; what passes is left at `mailbox` of its hop and direction, if there is one.
     pub(super) fn start(
         scenario: &Scenario,
-        network: &Network,
+        cables: &[Cable],
         clock: Clock,
         mailbox: impl Fn(usize, End) -> Option<Arc<Mailbox>>,
     ) -> Result<Self, LabError> {
         let mut relays = Self { stop: Arc::new(AtomicBool::new(false)), threads: Vec::new() };
-        for (hop, spec) in scenario.path.hops.iter().enumerate() {
+        for (hop, (spec, cable)) in scenario.path.hops.iter().zip(cables).enumerate() {
             let start = |to: End| {
                 let link = link_name(&spec.name, to);
                 start_one(
                     scenario,
-                    network,
+                    cable,
                     (hop, to),
                     (&link, &relays.stop, clock),
                     mailbox(hop, to),
@@ -137,12 +137,12 @@ impl Thread {
 
 fn start_one(
     scenario: &Scenario,
-    network: &Network,
+    cable: &Cable,
     (hop, to): (usize, End),
     (link, stop, clock): (&str, &Arc<AtomicBool>, Clock),
     capture: Option<Arc<Mailbox>>,
 ) -> io::Result<Thread> {
-    let (cable, spec) = (&network.hops[hop], &scenario.path.hops[hop]);
+    let spec = &scenario.path.hops[hop];
     let (from, into, spec) = match to {
         End::Receiver => (&cable.near, &cable.far, &spec.forward),
         End::Sender => (&cable.far, &cable.near, &spec.reverse),

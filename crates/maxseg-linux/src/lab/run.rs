@@ -9,12 +9,14 @@ use maxseg_core::scenario::Scenario;
 use maxseg_core::units::{Bytes, Time};
 use maxseg_wire::tcp_info::TcpInfo;
 
+use super::boxes::Boxes;
 use super::capture::Recording;
 use super::failure::LabError;
 use super::flows::{
     Counted, Ground, Prepared, Status, acknowledged, has_end, in_flight, is_foreign,
 };
-use super::network::Network;
+use super::kernel_links::{self, KernelReport};
+use super::network::{Hops, Network};
 use super::relay::Report;
 use super::relays::Relays;
 use crate::sys::{Clock, cpu_of_process};
@@ -26,14 +28,33 @@ pub(super) struct Ran {
     pub(super) elapsed: Time,
     /// What each flow counted.
     pub(super) flows: Vec<Counted>,
-    /// Towards the receiver and towards the sender, of each hop in the path's order.
-    pub(super) links: Vec<[Report; 2]>,
-    /// Packets that the kernel dropped at the relay's interfaces.
+    /// What the links did.
+    pub(super) links: LinkReports,
+    /// Packets that the kernel dropped at the hosts' interfaces.
     pub(super) kernel_drops: u64,
     /// Packets that the capture could not take, where there is one.
     pub(super) capture_drops: Option<u64>,
     /// CPU time of this process.
     pub(super) cpu: Time,
+}
+
+/// Towards the receiver and towards the sender, of each hop in the path's order.
+#[derive(Debug)]
+pub(super) enum LinkReports {
+    /// The relay's, which sees every packet.
+    Relay(Vec<[Report; 2]>),
+    /// The kernel's, which only counts.
+    Kernel(Vec<[KernelReport; 2]>),
+}
+
+impl Ran {
+    /// What the relay saw; nothing where it was not there.
+    pub(super) fn relayed(&self) -> &[[Report; 2]] {
+        match &self.links {
+            LinkReports::Relay(links) => links,
+            LinkReports::Kernel(_) => &[],
+        }
+    }
 }
 
 /// Everything is ready before a run's clock shows zero.
@@ -73,15 +94,18 @@ pub(super) fn run(
             .transpose()
             .map_err(LabError::Capture)?;
         let mailbox = |hop, to| recording.as_ref().map(|recording| recording.mailbox(hop, to));
-        let relays = Relays::start(scenario, network, clock, mailbox)?;
+        let carrier = match &network.hops {
+            Hops::Relay(cables) => Carrier::Relay(Relays::start(scenario, cables, clock, mailbox)?),
+            Hops::Kernel(boxes) => Carrier::Kernel(boxes),
+        };
         for (prepared, status) in prepared.into_iter().zip(&statuses) {
             prepared.start(scope, status);
         }
-        let watched = watch_over(&ground, &statuses, &relays, watch);
+        let watched = watch_over(&ground, &statuses, &carrier, watch);
         let elapsed = clock.now();
         let counted = statuses.iter().map(Status::counted).collect();
         stop.store(true, Ordering::Relaxed);
-        let links = relays.stop()?;
+        let links = carrier.stop(scenario, elapsed)?;
         watched?;
         let capture_drops =
             recording.map(Recording::finish).transpose().map_err(LabError::Capture)?;
@@ -100,7 +124,7 @@ pub(super) fn run(
 fn watch_over(
     ground: &Ground<'_>,
     statuses: &[Status],
-    relays: &Relays,
+    carrier: &Carrier<'_>,
     watch: &mut dyn Watch,
 ) -> Result<(), LabError> {
     let scenario = ground.scenario;
@@ -128,7 +152,7 @@ fn watch_over(
         if ends > 0 && ended >= ends {
             return Ok(());
         }
-        relays.check()?;
+        carrier.check()?;
         if watch.on_progress(now, until) == Continue::Stop {
             return Err(LabError::Cancelled);
         }
@@ -156,5 +180,32 @@ fn sample(at: Time, flow: usize, info: &TcpInfo) -> Sample {
         rto: time(info.rto),
         queue: Time::ZERO,
         acknowledged: Bytes::new(acknowledged(info)),
+    }
+}
+
+/// Who carries packets while a run lasts.
+enum Carrier<'network> {
+    Relay(Relays),
+    /// Its links stand since their boxes were built.
+    Kernel(&'network [Boxes]),
+}
+
+impl Carrier<'_> {
+    /// Whether it still does.
+    fn check(&self) -> Result<(), LabError> {
+        match self {
+            Self::Relay(relays) => relays.check(),
+            Self::Kernel(_) => Ok(()),
+        }
+    }
+
+    /// Ends it after `elapsed`. Gives what each link did.
+    fn stop(self, scenario: &Scenario, elapsed: Time) -> Result<LinkReports, LabError> {
+        Ok(match self {
+            Self::Relay(relays) => LinkReports::Relay(relays.stop()?),
+            Self::Kernel(boxes) => {
+                LinkReports::Kernel(kernel_links::reports(scenario, boxes, elapsed)?)
+            }
+        })
     }
 }

@@ -10,7 +10,7 @@ use super::flows::{Counted, is_foreign};
 use super::meter::FlowMeter;
 use super::proof;
 use super::relay::{LatenessMeter, Report};
-use super::run::Ran;
+use super::run::{LinkReports, Ran};
 
 /// From this share of the time on, a link counts as full.
 const FULL: f64 = 0.95;
@@ -31,7 +31,10 @@ pub(super) fn outcome(scenario: &Scenario, ran: &Ran) -> Outcome {
 
 fn of_flow(scenario: &Scenario, ran: &Ran, index: usize) -> Outcome {
     let (flow, counted) = (&scenario.flows[index], &ran.flows[index]);
-    let (sent, back) = seen_of(flow, index, ran);
+    let seen = seen_of(flow, index, ran);
+    let of_wire = |number: fn(&FlowMeter) -> u64| {
+        seen.as_ref().map(|(sent, back)| number(sent) + number(back))
+    };
     let elapsed = counted.lasted.unwrap_or(ran.elapsed).as_secs_f64();
     let is_tcp = flow.kind.is_tcp();
     let tcp = &counted.tcp;
@@ -41,8 +44,12 @@ fn of_flow(scenario: &Scenario, ran: &Ran, index: usize) -> Outcome {
         FlowKind::Cbr { .. } | FlowKind::Request(_) => Some(counted.delivered),
         FlowKind::Ping { .. } => None,
     };
-    let data_packets = sent.data_packets + back.data_packets;
-    let lost = sent.lost + back.lost;
+    let data_packets = of_wire(|meter| meter.data_packets).or(match flow.kind {
+        FlowKind::Bulk => tcp.data_packets,
+        FlowKind::Cbr { .. } => Some(counted.sent),
+        FlowKind::Request(_) | FlowKind::Ping { .. } => None,
+    });
+    let share_lost = |lost: u64| Some(lost as f64 / data_packets.filter(|n| *n > 0)? as f64);
     let of_tcp = |value: u64| is_tcp.then_some(value);
     let mean = |sum: f64| (tcp.samples > 0).then(|| sum / tcp.samples as f64);
     let seconds = |time: Option<Time>| time.map(Time::as_secs_f64);
@@ -52,15 +59,15 @@ fn of_flow(scenario: &Scenario, ran: &Ran, index: usize) -> Outcome {
         goodput_bps: payload.map(|bytes| bytes as f64 * 8.0 / elapsed),
         elapsed_s: Some(elapsed),
         payload_bytes: payload,
-        data_packets: (!matches!(flow.kind, FlowKind::Ping { .. })).then_some(data_packets),
-        ack_packets: of_tcp(sent.acks + back.acks),
-        packets: Some(sent.packets + back.packets),
-        wire_bytes: Some(sent.wire_bytes + back.wire_bytes),
+        data_packets: data_packets.filter(|_| !matches!(flow.kind, FlowKind::Ping { .. })),
+        ack_packets: of_wire(|meter| meter.acks).filter(|_| is_tcp),
+        packets: of_wire(|meter| meter.packets),
+        wire_bytes: of_wire(|meter| meter.wire_bytes),
         retransmitted_packets: of_tcp(tcp.retransmitted_packets),
         retransmitted_bytes: of_tcp(tcp.retransmitted_bytes).filter(|_| tcp.connections > 0),
         timeouts: tcp.timeouts.filter(|_| is_tcp),
         spurious_retransmissions: of_tcp(tcp.duplicates).filter(|_| tcp.connections > 0),
-        segment_loss: (data_packets > 0).then(|| lost as f64 / data_packets as f64),
+        segment_loss: of_wire(|meter| meter.lost).and_then(share_lost),
         rtt_min_s: seconds(tcp.rtt_min),
         rtt_mean_s: mean(tcp.rtt_sum),
         ping_mean_s: seconds(counted.pings.mean()),
@@ -70,8 +77,8 @@ fn of_flow(scenario: &Scenario, ran: &Ran, index: usize) -> Outcome {
         request_p50_s: seconds(requests.and_then(|times| times.quantile(0.5))),
         request_p99_s: seconds(requests.and_then(|times| times.quantile(0.99))),
         in_flight_mean_bytes: mean(tcp.in_flight_sum).filter(|_| tcp.connections > 0),
-        queue_mean_s: Some(queue(flow, ran)),
-        mss_used_bytes: tcp.mss.or(of_tcp(sent.largest_segment)),
+        queue_mean_s: queue(flow, ran),
+        mss_used_bytes: tcp.mss.or(seen.and_then(|(sent, _)| of_tcp(sent.largest_segment))),
         limited_by: limits.first().map(|limit| limit.kind),
         limits,
         ..Outcome::default()
@@ -97,8 +104,10 @@ fn sum(flows: &[Outcome], ran: &Ran) -> Outcome {
     let least =
         |number: fn(&Outcome) -> Option<f64>| flows.iter().filter_map(number).reduce(f64::min);
     let seconds = |time: Option<Time>| time.map(Time::as_secs_f64);
-    let lost: f64 =
-        flows.iter().filter_map(|flow| Some(flow.segment_loss? * flow.data_packets? as f64)).sum();
+    let lost = flows
+        .iter()
+        .filter_map(|flow| Some(flow.segment_loss? * flow.data_packets? as f64))
+        .reduce(|a, b| a + b);
     let data_packets = add(|flow| flow.data_packets);
     let requests = add(|flow| flow.requests);
     let largest = flows.iter().max_by_key(|flow| flow.payload_bytes.unwrap_or(0));
@@ -114,7 +123,7 @@ fn sum(flows: &[Outcome], ran: &Ran) -> Outcome {
         retransmitted_bytes: add(|flow| flow.retransmitted_bytes),
         timeouts: add(|flow| flow.timeouts),
         spurious_retransmissions: add(|flow| flow.spurious_retransmissions),
-        segment_loss: data_packets.filter(|n| *n > 0).map(|n| lost / n as f64),
+        segment_loss: data_packets.filter(|n| *n > 0).and_then(|n| Some(lost? / n as f64)),
         rtt_min_s: least(|flow| flow.rtt_min_s),
         rtt_mean_s: (samples > 0).then(|| rtt / samples as f64),
         ping_mean_s: seconds(tcp.pings.mean()),
@@ -131,32 +140,49 @@ fn sum(flows: &[Outcome], ran: &Ran) -> Outcome {
     }
 }
 
-/// What the wire saw of a flow: what its sender sent, and what came back.
-fn seen_of(flow: &Flow, index: usize, ran: &Ran) -> (FlowMeter, FlowMeter) {
-    let [first, last] = [flow.hops.first, flow.hops.last].map(|hop| &ran.links[hop]);
+/// What the wire saw of a flow: what its sender sent, and what came back; `None` where nobody looked.
+fn seen_of(flow: &Flow, index: usize, ran: &Ran) -> Option<(FlowMeter, FlowMeter)> {
+    let links = match &ran.links {
+        LinkReports::Relay(links) => links,
+        LinkReports::Kernel(_) => return None,
+    };
     // Losses may have come at any hop.
     let lost_towards = |side: usize| {
-        (flow.hops.first..=flow.hops.last)
-            .map(|hop| ran.links[hop][side].meter.flow(index).lost)
-            .sum()
+        let hops = flow.hops.first..=flow.hops.last;
+        hops.map(|hop| links[hop][side].meter.flow(index).lost).sum()
     };
+    let (first, last) = (&links[flow.hops.first], &links[flow.hops.last]);
     let forward = FlowMeter { lost: lost_towards(0), ..first[0].meter.flow(index) };
     let reverse = FlowMeter { lost: lost_towards(1), ..last[1].meter.flow(index) };
-    match flow.from {
+    Some(match flow.from {
         End::Sender => (forward, reverse),
         End::Receiver => (reverse, forward),
+    })
+}
+
+/// Which of a hop's links leads to the flow's receiver.
+fn side_of(flow: &Flow) -> usize {
+    usize::from(flow.from == End::Receiver)
+}
+
+/// How long a packet waited on its way, on average.
+fn queue(flow: &Flow, ran: &Ran) -> Option<f64> {
+    let hops = flow.hops.first..=flow.hops.last;
+    let links = match &ran.links {
+        LinkReports::Relay(links) => links[hops].iter().map(|hop| &hop[side_of(flow)].link),
+        LinkReports::Kernel(_) => return None,
+    };
+    let sent = links.filter(|link| link.sent > 0);
+    Some(sent.map(|link| link.waited.as_secs_f64() / link.sent as f64).sum())
+}
+
+/// How long the wires towards the flow's receiver were taken.
+fn busy(flow: &Flow, ran: &Ran) -> Vec<Time> {
+    let (hops, side) = (flow.hops.first..=flow.hops.last, side_of(flow));
+    match &ran.links {
+        LinkReports::Relay(links) => links[hops].iter().map(|hop| hop[side].link.busy).collect(),
+        LinkReports::Kernel(links) => links[hops].iter().map(|hop| hop[side].busy).collect(),
     }
-}
-
-/// The links towards the flow's receiver.
-fn links_of<'a>(flow: &Flow, ran: &'a Ran) -> impl Iterator<Item = &'a Report> {
-    let side = usize::from(flow.from == End::Receiver);
-    ran.links[flow.hops.first..=flow.hops.last].iter().map(move |hop| &hop[side])
-}
-
-fn queue(flow: &Flow, ran: &Ran) -> f64 {
-    let sent = links_of(flow, ran).filter(|link| link.link.sent > 0);
-    sent.map(|link| link.link.waited.as_secs_f64() / link.link.sent as f64).sum()
 }
 
 /// Shares of the time that each limit held, by what the kernel says of its sender, largest first.
@@ -167,7 +193,7 @@ fn limits(scenario: &Scenario, ran: &Ran, index: usize) -> Vec<LimitShare> {
         return Vec::new();
     }
     let share = |time: Time| (time.as_secs_f64() / elapsed).clamp(0.0, 1.0);
-    let is_full = links_of(flow, ran).any(|link| share(link.link.busy.min(ran.elapsed)) >= FULL);
+    let is_full = busy(flow, ran).into_iter().any(|busy| share(busy.min(ran.elapsed)) >= FULL);
     let (busy, window, buffer) =
         (share(tcp.busy), share(tcp.window_limited), share(tcp.buffer_limited));
     let rest = (busy - window - buffer).max(0.0);
@@ -197,20 +223,33 @@ fn limits(scenario: &Scenario, ran: &Ran, index: usize) -> Vec<LimitShare> {
 }
 
 fn proof_of(scenario: &Scenario, ran: &Ran) -> LabProof {
-    let reports = || ran.links.iter().flatten();
+    let reports = || ran.relayed().iter().flatten();
     let mut lateness = LatenessMeter::default();
     reports().for_each(|report| lateness.merge(&report.lateness));
+<<<<<<< HEAD
     let specs = scenario.path.hops.iter().flat_map(HopSpec::links);
+=======
+>>>>>>> h-netem
     let kernel_drops =
         ran.kernel_drops + reports().map(|report| report.meter.kernel_drops).sum::<u64>();
+    let (links, is_relay) = match &ran.links {
+        LinkReports::Relay(links) => {
+            let specs = scenario.path.hops.iter().flat_map(HopSpec::links);
+            let both = links.iter().flatten().zip(specs);
+            (both.map(|(report, spec)| link(report, spec)).collect(), true)
+        }
+        LinkReports::Kernel(links) => {
+            (links.iter().flatten().map(|report| report.link.clone()).collect(), false)
+        }
+    };
     LabProof {
         invalid_because: proof::doubts(scenario, ran, &lateness, kernel_drops),
-        links: reports().zip(specs).map(|(report, spec)| link(report, spec)).collect(),
-        lateness: Some(lateness.told()),
+        links,
+        lateness: is_relay.then(|| lateness.told()),
         kernel_drops,
         capture_drops: ran.capture_drops,
         cpu_s: ran.cpu.as_secs_f64(),
-        relay_cpu_s: Some(reports().map(|report| report.cpu.as_secs_f64()).sum()),
+        relay_cpu_s: is_relay.then(|| reports().map(|report| report.cpu.as_secs_f64()).sum()),
         flows: (0..scenario.flows.len()).filter_map(|flow| settings(scenario, ran, flow)).collect(),
     }
 }
@@ -243,7 +282,7 @@ fn settings(scenario: &Scenario, ran: &Ran, index: usize) -> Option<LabFlow> {
     if !flow.kind.is_tcp() {
         return None;
     }
-    let (sent, back) = seen_of(&way, index, ran);
+    let (sent, back) = seen_of(&way, index, ran).unwrap_or_default();
     let tcp = &ran.flows[index].tcp;
     Some(proof::settings(scenario, (index, &way), tcp, (&sent, &back)))
 }

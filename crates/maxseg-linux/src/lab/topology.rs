@@ -8,6 +8,9 @@ use maxseg_core::settings::Settings;
 
 /// More hops than addresses are handed out for.
 pub(crate) const MOST_HOPS: usize = 200;
+/// Where each hop is two boxes that forward, a packet with a hop limit of 64 (`IPDEFTTL`) comes no further: `n` hops
+/// take 3 n − 1 from it.
+pub(crate) const MOST_HOPS_WITH_BOXES: usize = 21;
 
 /// The names of the hosts of a path with so many hops: `sender`, `r1`, `r2` … and `receiver`.
 pub(crate) fn host_names(hops: usize) -> Vec<String> {
@@ -37,6 +40,22 @@ pub(crate) fn address(ip: IpVersion, hop: usize, side: Side) -> IpAddr {
             Ipv6Addr::new(0xfd00, 0x77, 0, u16::from(net), 0, 0, 0, u16::from(host)).into()
         }
     }
+}
+
+/// The host at this side of a hop.
+pub(crate) fn host_of(hop: usize, side: Side) -> usize {
+    if side == Side::Near { hop } else { hop + 1 }
+}
+
+/// Every address of every host, each with the host's number.
+pub(crate) fn every_address(scenario: &Scenario) -> impl Iterator<Item = (usize, IpAddr)> {
+    let sides = (0..scenario.path.hops.len()).flat_map(|hop| [(hop, Side::Near), (hop, Side::Far)]);
+    sides.map(|(hop, side)| (host_of(hop, side), address(scenario.ip, hop, side)))
+}
+
+/// What the hosts' interfaces of a hop are called.
+pub(crate) fn interface_of(scenario: &Scenario, hop: usize) -> String {
+    interface_name(hop, &scenario.path.hops[hop].name)
 }
 
 /// What the interfaces of a hop are called on both its sides: as the hop, as far as the kernel allows.

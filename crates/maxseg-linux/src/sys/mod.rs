@@ -4,6 +4,7 @@
 
 mod clock;
 mod control;
+mod interface;
 mod netns;
 pub mod probe;
 mod process;
@@ -14,6 +15,7 @@ mod wait;
 
 pub use clock::{Clock, cpu_of_process, cpu_of_thread, tight_timers};
 pub use control::{Control, Listener};
+pub use interface::offloads_off;
 pub use netns::NetNs;
 pub use process::{detach_from_terminal, dies_with_parent, in_namespace, run_to_end};
 pub use socket::{TcpSocket, congestion_controls, set_tcp_option};

@@ -8,6 +8,8 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use nix::errno::Errno;
 
+use super::interface::request_for;
+
 /// Bytes of `struct virtio_net_hdr`, which precedes every packet.
 pub const VNET_HEADER: usize = 10;
 
@@ -39,14 +41,7 @@ impl Tun {
             .write(true)
             .custom_flags(libc::O_NONBLOCK)
             .open("/dev/net/tun")?;
-        // SAFETY: all-zero bytes are a valid `ifreq`.
-        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-        if name.len() >= request.ifr_name.len() {
-            return Err(io::Error::other(format!("`{name}` is too long for an interface")));
-        }
-        for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
-            *to = from.cast_signed();
-        }
+        let mut request = request_for(name)?;
         let flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
         request.ifr_ifru.ifru_flags = i16::try_from(flags).map_err(io::Error::other)?;
         // SAFETY: the file is open, and `request` outlives the call.

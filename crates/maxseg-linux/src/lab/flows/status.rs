@@ -47,6 +47,8 @@ pub(crate) struct TcpTotals {
     pub(crate) connections: u64,
     /// Payload acknowledged.
     pub(crate) acknowledged: u64,
+    /// Packets with payload that were sent, repeated ones included.
+    pub(crate) data_packets: Option<u64>,
     pub(crate) retransmitted_packets: u64,
     pub(crate) retransmitted_bytes: u64,
     pub(crate) timeouts: Option<u64>,
@@ -73,6 +75,9 @@ impl TcpTotals {
         self.retransmitted_packets += u64::from(info.total_retrans);
         self.retransmitted_bytes += info.bytes_retrans.unwrap_or(0);
         self.duplicates += u64::from(info.dsack_dups.unwrap_or(0));
+        if let Some(packets) = info.data_segs_out {
+            *self.data_packets.get_or_insert(0) += u64::from(packets);
+        }
         if let Some(timeouts) = info.total_rto {
             *self.timeouts.get_or_insert(0) += u64::from(timeouts);
         }

@@ -120,14 +120,14 @@ fn apply(lab: &mut Standing, new: &Scenario) -> Result<(), LabError> {
         {
             // A packet never meets a link that it is too large for: interfaces shrink first and grow last.
             if link.mtu < old.mtu {
-                lab.network.set_mtu(hop, side, link.mtu)?;
+                lab.network.set_mtu(new, (hop, side), link.mtu)?;
             }
             let silent = |scenario: &Scenario| Network::silent(scenario, hop, to);
             if link != old || silent(new) != silent(&lab.scenario) {
                 lab.relays.change(new, hop, to)?;
             }
             if link.mtu > old.mtu {
-                lab.network.set_mtu(hop, side, link.mtu)?;
+                lab.network.set_mtu(new, (hop, side), link.mtu)?;
             }
         }
     }

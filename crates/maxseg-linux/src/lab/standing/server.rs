@@ -53,7 +53,7 @@ impl Standing {
         feasible::mtus(&scenario)?;
         let network = Network::build(&scenario)?;
         let clock = Clock::start();
-        let relays = Relays::start(&scenario, &network, clock, |_, _| None)?;
+        let relays = Relays::start(&scenario, network.cables(), clock, |_, _| None)?;
         let notes = set_congestion(&network, &scenario);
         let drops_before = network.drops()?;
         let name = name.to_owned();

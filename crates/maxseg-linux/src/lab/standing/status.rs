@@ -12,7 +12,7 @@ use crate::lab::network::Network;
 use crate::lab::relay::{LatenessMeter, Report};
 use crate::lab::relays::link_name;
 use crate::lab::tally;
-use crate::lab::topology::{Side, address};
+use crate::lab::topology::{Side, address, interface_name};
 
 /// How a lab is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -87,7 +87,7 @@ fn interface(
         Side::Far => (&hops[hop].reverse, End::Sender, hop),
     };
     StatusInterface {
-        interface: network.hops[hop].interface.clone(),
+        interface: interface_name(hop, &hops[hop].name),
         address: address(ip, hop, side),
         mtu: spec.mtu.get(),
         link: link_name(&hops[hop].name, to),

@@ -1,0 +1,52 @@
+//! Network interfaces by their names.
+
+use std::io;
+use std::os::fd::AsRawFd;
+
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
+
+/// linux/sockios.h.
+const SIOCETHTOOL: libc::c_ulong = 0x8946;
+/// linux/ethtool.h: `ETHTOOL_STSO`, `ETHTOOL_SGSO`, `ETHTOOL_SGRO`.
+const SEGMENTATION_AND_RECEIVE: [u32; 3] = [0x1f, 0x24, 0x2c];
+
+/// `struct ethtool_value`.
+#[repr(C)]
+struct Value {
+    command: u32,
+    data: u32,
+}
+
+nix::ioctl_write_ptr_bad!(ethtool, SIOCETHTOOL, libc::ifreq);
+
+/// What the kernel is asked with of the interface called `name`.
+#[expect(unsafe_code, reason = "libc has no constructor for it")]
+pub(super) fn request_for(name: &str) -> io::Result<libc::ifreq> {
+    // SAFETY: all-zero bytes are a valid `ifreq`.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    if name.len() >= request.ifr_name.len() {
+        return Err(io::Error::other(format!("`{name}` is too long for an interface")));
+    }
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+        *to = from.cast_signed();
+    }
+    Ok(request)
+}
+
+/// The interface called `name`, in the namespace of the calling thread, gets no super-packets any more
+/// and makes none (`ethtool -K NAME tso off gso off gro off`).
+///
+/// # Errors
+/// There is no such interface, or this user may not change it.
+#[expect(unsafe_code, reason = "an ioctl that takes a pointer in a union")]
+pub fn offloads_off(name: &str) -> io::Result<()> {
+    let socket = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
+    let mut request = request_for(name)?;
+    for command in SEGMENTATION_AND_RECEIVE {
+        let mut value = Value { command, data: 0 };
+        request.ifr_ifru.ifru_data = (&raw mut value).cast();
+        // SAFETY: the kernel reads `request` and the `Value` that it points to, during the call only.
+        unsafe { ethtool(socket.as_raw_fd(), &raw const request) }?;
+    }
+    Ok(())
+}

@@ -28,7 +28,9 @@ pub fn run(write: bool, repeat: usize) -> Result<()> {
         ("How exact", Bench::exact),
     ] {
         let lines = part(&bench)?;
-        lines.iter().for_each(|line| println!("{}", page::row(line)));
+        for line in &lines {
+            println!("{}", page::row(line));
+        }
         parts.push((title, lines));
     }
     if write {

@@ -116,7 +116,7 @@ impl<P> Staged<P> {
     /// What this link leaves behind: what becomes of every packet in it is decided now, as if no other came,
     /// and is there to be polled.
     pub(super) fn hand_over(&mut self, now: Time) -> Handover {
-        self.advance(|done| done < now);
+        self.advance_before_arrival(now);
         self.earlier(now);
         let mut promised = match (&self.sending, &mut self.earlier) {
             (Some((done, _)), Some(earlier)) => earlier.promised(now, *done),
@@ -168,11 +168,7 @@ impl<P> Staged<P> {
         ect: bool,
     ) -> Offer<P> {
         let shape = shape.into();
-        if self.special.leaves_first {
-            self.advance(|done| done <= now);
-        } else {
-            self.advance(|done| done < now);
-        }
+        self.advance_before_arrival(now);
         let bytes = self.wire.bytes(shape);
         let idle = self.sending.is_none();
         let (earlier, earlier_bytes) = self.earlier(now);
@@ -246,6 +242,15 @@ impl<P> Staged<P> {
     pub fn backlog(&self, now: Time) -> Time {
         let left = self.sending.as_ref().map_or(Time::ZERO, |(done, _)| done.since(now));
         left.saturating_add(self.wire.time_for(self.backlog))
+    }
+
+    /// Whoever is gone when a packet comes at `now`.
+    fn advance_before_arrival(&mut self, now: Time) {
+        if self.special.leaves_first {
+            self.advance(|done| done <= now);
+        } else {
+            self.advance(|done| done < now);
+        }
     }
 
     /// Take every packet off the wire whose last bit has left, and put the next on it.

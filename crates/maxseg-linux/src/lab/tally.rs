@@ -226,10 +226,6 @@ fn proof_of(scenario: &Scenario, ran: &Ran) -> LabProof {
     let reports = || ran.relayed().iter().flatten();
     let mut lateness = LatenessMeter::default();
     reports().for_each(|report| lateness.merge(&report.lateness));
-<<<<<<< HEAD
-    let specs = scenario.path.hops.iter().flat_map(HopSpec::links);
-=======
->>>>>>> h-netem
     let kernel_drops =
         ran.kernel_drops + reports().map(|report| report.meter.kernel_drops).sum::<u64>();
     let (links, is_relay) = match &ran.links {

@@ -13,7 +13,7 @@ pub struct LabProof {
     pub links: Vec<LabLink>,
     /// How late packets came out of the relay; `None` where the kernel had them.
     pub lateness: Option<Lateness>,
-    /// Packets that the kernel dropped before the relay could see them.
+    /// Packets that the kernel dropped at interfaces and sockets of the hosts, not on a link.
     pub kernel_drops: u64,
     /// Packets that came too fast for the capture and are not in it; `None` where nothing is captured.
     #[serde(default)]
@@ -44,7 +44,8 @@ pub struct LabLink {
     pub bytes: u64,
     /// What the kernel handed over at once: one or several packets each.
     pub super_packets: u64,
-    /// Packets damaged on the wire.
+    /// Packets damaged on the wire. Where super-packets meet the link as one (`lab.as_netem`), this and what
+    /// follows count those.
     pub damaged: u64,
     /// The share of the packets on the wire that the error model damages in the long run, for these
     /// packets; `None` where it has no such number.
@@ -78,6 +79,9 @@ pub struct Lateness {
     pub p99_s: f64,
     /// The latest.
     pub max_s: f64,
+    /// By how much the earliest left before its time: the relay rounds to what it can be woken for.
+    #[serde(default)]
+    pub early_max_s: f64,
     /// Packets by lateness.
     pub histogram: Vec<LatenessBucket>,
 }

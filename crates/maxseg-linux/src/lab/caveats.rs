@@ -2,8 +2,9 @@
 
 use maxseg_core::engine::Caveat;
 use maxseg_core::scenario::{Flow, LabBackend, Scenario};
-use maxseg_core::settings::{CongestionName, Settings};
+use maxseg_core::settings::CongestionName;
 
+use super::flows::congestion_of;
 use super::host_setup::{is_one_segment, left_to_the_kernel};
 use super::kernel_links;
 
@@ -63,25 +64,31 @@ fn beyond_for(scenario: &Scenario, way: &Flow) -> Option<String> {
     })
 }
 
-/// What this kernel's TCP decides for itself.
+/// What the hosts do, and what this kernel's TCP decides for itself.
 fn kernel(scenario: &Scenario) -> Option<Caveat> {
-    let of = |end: &str, settings: &Settings| -> Vec<String> {
-        left_to_the_kernel(settings).into_iter().map(|key| format!("{end}.{key}")).collect()
-    };
     if !scenario.flows.iter().any(|flow| flow.kind.is_tcp()) {
         return None;
     }
-    let mut left = of("sender", &scenario.sender);
-    left.extend(of("receiver", &scenario.receiver));
+    let (sender, receiver) = (&scenario.sender, &scenario.receiver);
+    let mut left = left_to_the_kernel(sender);
+    left.extend(left_to_the_kernel(receiver));
+    left.sort_unstable();
     left.dedup();
-    let ns2 = |settings: &Settings| settings.congestion == CongestionName::Ns2Reno;
-    let stands_in = if ns2(&scenario.sender) || ns2(&scenario.receiver) {
-        "; the kernel's Reno stands in for ns-2's"
-    } else {
-        ""
+    let on = |both: bool| if both { "on" } else { "off" };
+    let stands_in = match (sender.congestion, receiver.congestion) {
+        (CongestionName::Ns2Reno, _) | (_, CongestionName::Ns2Reno) => {
+            " (the kernel's, for ns-2's)"
+        }
+        (CongestionName::Reno | CongestionName::Cubic | CongestionName::Bbr, _) => "",
     };
     let text = format!(
-        "both hosts are this kernel's TCP, whatever `stack` says; it decides for itself: {}{stands_in}",
+        "both hosts are this kernel's TCP, set as the scenario and its stacks say: {}{stands_in}, SACK {}, \
+         timestamps {}, minimum RTO {}. Recovery from losses and all else is the kernel's own, and mostly faster \
+         than the simulator's; it decides for itself: {}",
+        congestion_of(sender),
+        on(sender.sack && receiver.sack),
+        on(sender.timestamps && receiver.timestamps),
+        sender.rto.min,
         left.join(", ")
     );
     Some(Caveat::new("kernel", text))

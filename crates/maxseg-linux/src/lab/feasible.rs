@@ -11,7 +11,7 @@ use maxseg_core::path::{HopSpec, LinkSpec, QueueLimit};
 use maxseg_core::scenario::{
     End, Flow, FlowKind, HopRange, LabBackend, LabOptions, Scenario, Until,
 };
-use maxseg_core::settings::WindowSize;
+use maxseg_core::settings::{CongestionName, WindowScale, WindowSize};
 use maxseg_core::units::{BitsPerSec, Bytes, Time};
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -150,6 +150,13 @@ fn wide_open(scenario: &Scenario) -> Scenario {
         reverse: open(&hop.reverse),
     };
     wide.path.hops = scenario.path.hops.iter().map(hop).collect();
+    for host in [&mut wide.sender, &mut wide.receiver] {
+        host.mss = None;
+        host.congestion = CongestionName::Reno;
+        host.window_scale = WindowScale::Auto;
+        host.sack = true;
+        host.df = true;
+    }
     wide.receiver.window = WindowSize::Bytes(Bytes::new(4 << 20));
     wide.receiver.read_rate = None;
     wide.sender.send_buffer = None;

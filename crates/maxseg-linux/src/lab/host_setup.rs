@@ -58,13 +58,20 @@ pub(crate) fn offered(settings: &Settings, mss: Bytes) -> Bytes {
     if settings.window_scale == WindowScale::Off { window.min(Bytes::new(65_535)) } else { window }
 }
 
+/// The window that the routes clamp to. A program that knows nothing of clamps gets the largest that its shift
+/// carries: of a power of two, one byte less has the smaller shift, and so carries no more than was asked for.
+fn route_window(window: Bytes) -> u64 {
+    let bytes = window.get();
+    if bytes.is_power_of_two() { bytes - 1 } else { bytes }
+}
+
 fn metrics(settings: &Settings, window: Bytes, fits: Bytes) -> Vec<RouteMetric> {
     let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
     let rto_min = settings.rto.min.as_nanos() / 1_000_000;
     let mut metrics = vec![
         RouteMetric::Lock(LOCK_RTO_MIN),
         RouteMetric::RtoMin(number(rto_min.max(1))),
-        RouteMetric::Window(number(window.get())),
+        RouteMetric::Window(number(route_window(window))),
     ];
     if let Some(mss) = settings.mss {
         // The kernel takes the metric as it is, be it larger than the interface's MTU.

@@ -10,6 +10,7 @@ use maxseg_core::framing::IpVersion;
 use maxseg_core::path::IcmpPolicy;
 use maxseg_core::scenario::{End, LabBackend, Scenario};
 use maxseg_core::units::{Bytes, Mtu};
+use maxseg_wire::procnet::Counters;
 use netlink_packet_route::route::RouteMetric;
 
 use super::boxes::Boxes;
@@ -196,16 +197,30 @@ impl Network {
         }
     }
 
-    /// Packets that the kernel dropped because a host's interface had no room (`/proc/net/dev`).
+    /// Packets that the kernel dropped because a host's interface had no room (`/proc/net/dev`), or a
+    /// socket's buffer or backlog.
     pub(crate) fn drops(&self) -> Result<u64, LabError> {
         let mut drops = 0;
         for host in &self.hosts {
             let interfaces = host.inside(interface_counters)?;
             let all_but_loopback = interfaces.iter().filter(|counters| counters.name != "lo");
             drops += all_but_loopback.map(|counters| counters.dropped).sum::<u64>();
+            drops += host.inside(socket_drops)?;
         }
         Ok(drops)
     }
+}
+
+/// Datagrams without room in a socket, and segments without room in a backlog, of the calling thread's host.
+fn socket_drops() -> io::Result<u64> {
+    let counted = |file: &str, group: &str, names: &[&str]| {
+        let text = fs::read_to_string(format!("/proc/thread-self/net/{file}"))?;
+        let counters = Counters::parse(&text);
+        let values = names.iter().filter_map(|name| counters.get(group, name));
+        Ok::<u64, io::Error>(values.map(|value| u64::try_from(value).unwrap_or(0)).sum())
+    };
+    Ok(counted("snmp", "Udp", &["RcvbufErrors"])?
+        + counted("netstat", "TcpExt", &["TCPBacklogDrop", "TCPRcvQDrop", "RcvPruned"])?)
 }
 
 impl Hops {

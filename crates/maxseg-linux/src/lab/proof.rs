@@ -2,13 +2,12 @@
 
 use maxseg_core::framing::Headers;
 use maxseg_core::outcome::LabFlow;
-use maxseg_core::scenario::{Flow, Scenario};
+use maxseg_core::scenario::{Flow, FlowKind, Scenario};
 use maxseg_core::units::{Bytes, Time};
 
 use super::flows::{TcpTotals, congestion_of};
 use super::host_setup::offered;
 use super::meter::FlowMeter;
-use super::relay::LatenessMeter;
 use super::run::{LinkReports, Ran};
 
 /// Packets may be as late as this share of the round trip without being noticed.
@@ -19,33 +18,59 @@ const LEAST: Time = Time::from_millis(1);
 const LATE_SHARE: f64 = 0.99;
 
 /// Why a run proves nothing, if it does not.
-pub(super) fn doubts(
-    scenario: &Scenario,
-    ran: &Ran,
-    lateness: &LatenessMeter,
-    kernel_drops: u64,
-) -> Vec<String> {
+pub(super) fn doubts(scenario: &Scenario, ran: &Ran, kernel_drops: u64) -> Vec<String> {
     let mut doubts = Vec::new();
     if kernel_drops > 0 {
         let what = match ran.links {
-            LinkReports::Relay(_) => "before the relay saw them: the relay could not keep up",
+            LinkReports::Relay(_) => {
+                "at interfaces or sockets of its hosts: the relay or the applications could not keep up"
+            }
             LinkReports::Kernel(_) => "at a host's interface: no link of the scenario did",
         };
         doubts.push(format!("the kernel dropped {kernel_drops} packets {what}"));
     }
     let allowed = allowed_lateness(scenario);
-    let late = lateness.quantile(LATE_SHARE);
-    if late > allowed {
+    // Link by link: the few packets of a slow one would vanish behind the many of a fast one.
+    let late =
+        ran.relayed().iter().flatten().map(|link| (link.lateness.quantile(LATE_SHARE), link));
+    if let Some((late, link)) =
+        late.max_by_key(|(late, _)| *late).filter(|(late, _)| *late > allowed)
+    {
         doubts.push(format!(
-            "one packet in a hundred left the relay {late} or more after its time, and {allowed} is what this \
-             path allows: the machine was busy"
+            "on {} one packet in a hundred left the relay {late} or more after its time, and {allowed} is what \
+             this path allows: the machine was busy",
+            link.name
         ));
     }
+    doubts.extend(senders_behind(scenario, ran));
     let too_big: u64 = ran.relayed().iter().flatten().map(|link| link.meter.too_big).sum();
     if too_big > 0 {
         doubts.push(format!("{too_big} packets were larger than the MTU of their link"));
     }
     doubts
+}
+
+/// Flows whose sender did not send what it should have, or did not tell.
+fn senders_behind(scenario: &Scenario, ran: &Ran) -> Vec<String> {
+    /// A sender that offers less than this of its rate is another flow.
+    const ENOUGH: f64 = 0.99;
+    let flows = scenario.flows.iter().zip(&ran.flows).enumerate();
+    flows
+        .filter_map(|(index, (flow, counted))| {
+            if counted.untold {
+                return Some(format!("flow {index}: iperf3 gave no report in time"));
+            }
+            let FlowKind::Cbr { .. } = flow.kind else { return None };
+            let lasted = flow.stop.min(ran.elapsed).since(flow.start).as_secs_f64();
+            let wanted = (lasted / flow.kind.interval_s()?).floor();
+            ((counted.sent as f64) < wanted * ENOUGH).then(|| {
+                format!(
+                    "flow {index}: {} datagrams were sent of {wanted:.0}: the sender was busy",
+                    counted.sent
+                )
+            })
+        })
+        .collect()
 }
 
 /// How late packets may be without changing what comes of a run: a share of the round trip of a full
@@ -132,15 +157,18 @@ fn window_reason(
     back: &FlowMeter,
 ) -> Option<String> {
     let advertised = advertised?;
-    if advertised < asked {
-        let unit = 1_u64 << back.shift.unwrap_or(0);
-        return Some(if asked - advertised < unit {
-            format!("the header counts windows in units of {unit} bytes (RFC 7323)")
-        } else if in_flight < advertised {
-            "the receiver opens its window as data comes, and less came".to_owned()
-        } else {
-            "the receiver offers whole segments, and less while its memory fills".to_owned()
-        });
+    let unit = 1_u64 << back.shift.unwrap_or(0);
+    let mut reasons = Vec::new();
+    if advertised > asked + unit {
+        reasons.push(
+            "the kernel sets the window anew when the first segment shows what a byte costs; it holds again as soon \
+             as this program can say so, and never for other programs",
+        );
+    } else if advertised + unit < asked {
+        reasons.push("the receiver opens its window as data comes, by whole segments");
     }
-    None
+    if in_flight > 0 && in_flight < advertised.min(asked) * 9 / 10 {
+        reasons.push("congestion, the link or the application kept less in flight");
+    }
+    (!reasons.is_empty()).then(|| reasons.join("; "))
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use maxseg_core::engine::{Continue, Sample, Watch};
+use maxseg_core::path::QueueLimit;
 use maxseg_core::scenario::Scenario;
 use maxseg_core::units::{Bytes, Time};
 use maxseg_wire::tcp_info::TcpInfo;
@@ -89,6 +90,7 @@ pub(super) fn run(
     let drops_before = network.drops()?;
     let cpu_before = cpu_of_process();
     std::thread::scope(|scope| {
+        let over = StopWhenDropped(&stop);
         let recording = capture
             .map(|out| Recording::start(scope, scenario, clock, out))
             .transpose()
@@ -102,9 +104,9 @@ pub(super) fn run(
             prepared.start(scope, status);
         }
         let watched = watch_over(&ground, &statuses, &carrier, watch);
-        let elapsed = clock.now();
+        let elapsed = watched.as_ref().map_or_else(|_| clock.now(), |ended| *ended);
         let counted = statuses.iter().map(Status::counted).collect();
-        stop.store(true, Ordering::Relaxed);
+        drop(over);
         let links = carrier.stop(scenario, elapsed)?;
         watched?;
         let capture_drops =
@@ -120,37 +122,48 @@ pub(super) fn run(
     })
 }
 
-/// Looks at everything now and then, until the run is over.
+/// Ends the flows' threads, whatever ends the run: they are waited for.
+struct StopWhenDropped<'a>(&'a AtomicBool);
+
+impl Drop for StopWhenDropped<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Looks at everything now and then, until the run is over. Gives when that was: where flows have ends, when
+/// the last of them came to its own.
 fn watch_over(
     ground: &Ground<'_>,
     statuses: &[Status],
     carrier: &Carrier<'_>,
     watch: &mut dyn Watch,
-) -> Result<(), LabError> {
+) -> Result<Time, LabError> {
     let scenario = ground.scenario;
     let until = scenario.until.time;
+    let grace = GRACE + full_queues(scenario);
     let every = watch.sample_every();
     let mut sample_at = every.map_or(Time::NEVER, |_| Time::ZERO);
     loop {
         let now = ground.clock.now();
         let is_foreign = |spec| is_foreign(scenario, spec);
         let waits = scenario.flows.iter().any(is_foreign);
-        if now >= if waits { until + GRACE } else { until } {
-            return Ok(());
+        if now >= if waits { until + grace } else { until } {
+            return Ok(now);
         }
         let mut ends = 0;
-        let mut ended = 0;
+        let mut ended: Vec<Time> = Vec::new();
         for (flow, (status, spec)) in statuses.iter().zip(&scenario.flows).enumerate() {
             let done = status.end().map_err(|error| LabError::Flow { flow, error })?;
-            ends += u32::from(has_end(scenario, spec));
-            ended += u32::from(done.is_some());
+            ends += usize::from(has_end(scenario, spec));
+            ended.extend(done);
             let info = status.sample();
             if let Some(info) = info.filter(|_| now >= sample_at) {
                 watch.on_sample(&sample(now, flow, &info));
             }
         }
-        if ends > 0 && ended >= ends {
-            return Ok(());
+        if ends > 0 && ended.len() >= ends {
+            return Ok(ended.into_iter().max().unwrap_or(now));
         }
         carrier.check()?;
         if watch.on_progress(now, until) == Continue::Stop {
@@ -164,6 +177,18 @@ fn watch_over(
             .min(sample_at.max(now + LEAST_GLANCE));
         ground.clock.sleep_until(next);
     }
+}
+
+/// How long full queues take to drain: what another program sent last may stand behind them.
+fn full_queues(scenario: &Scenario) -> Time {
+    /// Longer than anybody waits.
+    const MOST: Time = Time::from_secs(60);
+    let links = scenario.path.hops.iter().map(|hop| &hop.forward);
+    let drain = links.map(|link| match link.queue {
+        QueueLimit::Bytes(bytes) => link.rate.time_for(bytes),
+        QueueLimit::Packets(count) => link.airtime(link.mtu.bytes()).times(count.into()),
+    });
+    drain.fold(Time::ZERO, Time::saturating_add).min(MOST)
 }
 
 fn sample(at: Time, flow: usize, info: &TcpInfo) -> Sample {

@@ -39,6 +39,7 @@ fn of_flow(scenario: &Scenario, ran: &Ran, index: usize) -> Outcome {
     let is_tcp = flow.kind.is_tcp();
     let tcp = &counted.tcp;
     let payload = match flow.kind {
+        FlowKind::Bulk if counted.untold => None,
         FlowKind::Bulk if is_foreign(scenario, flow) => Some(counted.delivered),
         FlowKind::Bulk => Some(tcp.acknowledged),
         FlowKind::Cbr { .. } | FlowKind::Request(_) => Some(counted.delivered),
@@ -239,7 +240,7 @@ fn proof_of(scenario: &Scenario, ran: &Ran) -> LabProof {
         }
     };
     LabProof {
-        invalid_because: proof::doubts(scenario, ran, &lateness, kernel_drops),
+        invalid_because: proof::doubts(scenario, ran, kernel_drops),
         links,
         lateness: is_relay.then(|| lateness.told()),
         kernel_drops,

@@ -125,6 +125,7 @@ fn worse(a: Lateness, b: &Lateness) -> Lateness {
         p50_s: a.p50_s.max(b.p50_s),
         p99_s: a.p99_s.max(b.p99_s),
         max_s: a.max_s.max(b.max_s),
+        early_max_s: a.early_max_s.max(b.early_max_s),
         histogram: added(a.histogram, &b.histogram),
     }
 }

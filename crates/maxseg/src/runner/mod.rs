@@ -13,6 +13,7 @@ mod progress;
 mod series;
 mod store;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use maxseg_core::engine::EngineName;
@@ -95,8 +96,11 @@ pub(crate) fn run<'a>(
     let (in_real_time, by_computing): (Vec<usize>, Vec<usize>) =
         missing.into_iter().partition(|place| plan.task(*place).engine.is_real_time());
     // What cannot be run is said before, not when all else is done.
-    for place in &in_real_time {
-        maxseg_linux::lab::check(&plan.scenario(&plan.task(*place)))?;
+    let mut checked = BTreeSet::new();
+    for task in in_real_time.iter().map(|place| plan.task(*place)) {
+        if checked.insert(plan.hash(&task)) {
+            maxseg_linux::lab::check(&plan.scenario(&task))?;
+        }
     }
     for (places, jobs) in [(by_computing, jobs), (in_real_time, 1)] {
         desk.begin(Progress::new(printer, &weights(plan, &places)), places.len());

@@ -79,6 +79,7 @@ impl<'a> Iperf3<'a> {
             if !self.ground.wait_until(self.flow.start) {
                 return;
             }
+            status.count(|counted| counted.untold = true);
             match self.run() {
                 Ok(Some(report)) => {
                     status.count(|counted| note(counted, &report));
@@ -172,6 +173,7 @@ fn is_listener(line: &str, port: u16) -> bool {
 }
 
 fn note(counted: &mut Counted, report: &Report) {
+    counted.untold = false;
     let received = report.received.as_ref().or(report.sent.as_ref());
     counted.delivered = received.and_then(|sum| sum.bytes).unwrap_or(0);
     counted.lasted = received.and_then(|sum| sum.end_s).map(Time::from_secs_f64);

@@ -11,7 +11,7 @@ use socket2::Socket;
 use super::Ground;
 use super::open::{WindowKeeper, accept, connect, is_nothing_yet, listener, server_address, tcp};
 use super::status::Status;
-use crate::sys::TcpSocket;
+use crate::sys::{TcpSocket, tight_timers};
 
 /// A request flow whose server waits.
 pub(crate) struct Requests<'a> {
@@ -60,27 +60,31 @@ fn ask(
     exchange: Exchange,
     status: &Status,
 ) -> io::Result<()> {
-    let open = || {
+    let socket = || {
         let socket = tcp(ground, flow, flow.from)?;
         socket.set_tcp_nodelay(true)?;
-        connect(ground, socket, server_address(ground, index, flow))
+        io::Result::Ok(socket)
     };
+    let open = |socket| connect(ground, socket, server_address(ground, index, flow));
     let kept = match exchange.connection {
         ConnectionUse::Kept => {
-            let Some(socket) = open()? else { return Ok(()) };
+            let Some(socket) = open(socket()?)? else { return Ok(()) };
             Some(socket)
         }
         ConnectionUse::New => None,
     };
     let mut buffer = Buffer::new(WindowKeeper::new(ground, &flow.reversed(), flow.from));
     for _ in 0..exchange.count.unwrap_or(u64::MAX) {
+        // A socket takes longer to make than a short request to be answered.
+        let unconnected = if kept.is_none() { Some(socket()?) } else { None };
         let begun = ground.clock.now();
         if begun >= flow.stop {
             return Ok(());
         }
-        let socket = match &kept {
-            Some(socket) => Arc::clone(socket),
-            None => match open()? {
+        let socket = match (&kept, unconnected) {
+            (Some(socket), _) => Arc::clone(socket),
+            (None, None) => return Ok(()),
+            (None, Some(socket)) => match open(socket)? {
                 Some(socket) => socket,
                 None => return Ok(()),
             },
@@ -112,6 +116,7 @@ fn serve(
     status: &Status,
 ) -> io::Result<()> {
     let mut buffer = Buffer::new(WindowKeeper::new(ground, flow, flow.from.other()));
+    tight_timers();
     while let Some(socket) = accept(ground, listener)? {
         socket.set_tcp_nodelay(true)?;
         let socket = Arc::new(TcpSocket(socket));

@@ -29,6 +29,8 @@ struct Inner {
 pub(crate) struct Counted {
     /// Payload delivered: of datagrams, of replies, of what iperf3 sent.
     pub(crate) delivered: u64,
+    /// Another program ran it and has not told what came of it.
+    pub(crate) untold: bool,
     /// How long it lasted, where it was not the whole run.
     pub(crate) lasted: Option<Time>,
     /// Datagrams or echo requests sent.

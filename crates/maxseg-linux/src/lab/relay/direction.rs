@@ -313,7 +313,7 @@ impl Running {
         while self.line.next_arrival() <= due {
             let Some((at, segment)) = self.line.pop() else { break };
             any = true;
-            self.lateness.record(now.since(at));
+            self.lateness.record(at, now);
             let last = self.extend(&segment, now, due);
             if let Some(tap) = &mut self.tap {
                 tap.left(now, &segment, last);
@@ -334,7 +334,7 @@ impl Running {
             })
         {
             if let Some((at, next)) = self.line.pop() {
-                self.lateness.record(now.since(at));
+                self.lateness.record(at, now);
                 last = next.last;
             }
         }
@@ -354,8 +354,14 @@ impl Running {
             self.plan.to.write(&[IoSlice::new(header.bytes()), IoSlice::new(payload)])
         };
         match written {
-            // The kernel has no memory for it just now, or the receiving interface has gone down.
-            Err(error) if matches!(error.raw_os_error(), Some(libc::ENOMEM | libc::EIO)) => {
+            // The kernel has no memory for it just now, the receiving interface has gone down, or the
+            // packet is none that the kernel would take.
+            Err(error)
+                if matches!(
+                    error.raw_os_error(),
+                    Some(libc::ENOMEM | libc::EIO | libc::EINVAL)
+                ) =>
+            {
                 self.meter.kernel_drop();
                 Ok(())
             }

@@ -9,13 +9,18 @@ use maxseg_core::units::Time;
 pub(crate) struct LatenessMeter {
     times: Histogram,
     buckets: [u64; EDGES.len()],
+    /// How much before its time the earliest left.
+    earliest: Time,
 }
 
 /// Upper edges in microseconds, the last for all else.
 const EDGES: [u64; 10] = [10, 20, 50, 100, 200, 500, 1000, 5000, 20_000, u64::MAX / 1000];
 
 impl LatenessMeter {
-    pub(super) fn record(&mut self, late: Time) {
+    /// A packet that was due at `due` leaves at `now`.
+    pub(super) fn record(&mut self, due: Time, now: Time) {
+        let late = now.since(due);
+        self.earliest = self.earliest.max(due.since(now));
         self.times.record(late);
         let micros = late.as_nanos() / 1000;
         let bucket = EDGES.iter().position(|edge| micros < *edge).unwrap_or(EDGES.len() - 1);
@@ -24,6 +29,7 @@ impl LatenessMeter {
 
     pub(crate) fn merge(&mut self, other: &Self) {
         self.times.merge(&other.times);
+        self.earliest = self.earliest.max(other.earliest);
         for (mine, theirs) in self.buckets.iter_mut().zip(other.buckets) {
             *mine += theirs;
         }
@@ -49,6 +55,7 @@ impl LatenessMeter {
             p50_s: self.quantile(0.5).as_secs_f64(),
             p99_s: self.quantile(0.99).as_secs_f64(),
             max_s: max,
+            early_max_s: self.earliest.as_secs_f64(),
             histogram: buckets
                 .map(|(edge, packets)| LatenessBucket {
                     up_to_s: (*edge as f64 / 1e6).min(max.max(0.02)),

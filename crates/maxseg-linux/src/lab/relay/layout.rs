@@ -52,7 +52,11 @@ impl Layout {
         let header = bytes.get(..VNET_HEADER)?;
         let packet = bytes.get(VNET_HEADER..)?;
         let gso = header[1] & !GSO_ECN;
-        let is_v6 = packet.first()? >> 4 == 6;
+        let is_v6 = match packet.first()? >> 4 {
+            4 => false,
+            6 => true,
+            _ => return None,
+        };
         let (ip, protocol, traffic_class) = if is_v6 {
             let class = packet.first()? << 4 | packet.get(1)? >> 4;
             (40_u16, *packet.get(6)?, class)

@@ -34,6 +34,7 @@ fn proof() -> LabProof {
             p50_s: 1.2e-5,
             p99_s: 8e-5,
             max_s: 3e-4,
+            early_max_s: 0.0,
             histogram: vec![
                 LatenessBucket { up_to_s: 2e-5, packets: 90 },
                 LatenessBucket { up_to_s: 5e-4, packets: 10 },

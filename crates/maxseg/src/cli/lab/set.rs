@@ -23,7 +23,7 @@ Examples:
   maxseg lab set hop.radio.errors.rate=5%
   maxseg lab set \"hop.radio.rate=1 Mbit/s\" \"hop.radio.delay=300 ms\"
   maxseg lab set hop.*.mtu=9000
-  maxseg lab set hop.radio.errors=[]")]
+  maxseg lab set hop.radio.errors.rate=0")]
 pub(crate) struct SetArgs {
     /// What to set, such as hop.radio.errors.rate=5%
     #[arg(value_name = "KEY=VALUE", required = true)]

@@ -108,12 +108,13 @@ impl Standing {
     }
 
     fn answer(&mut self, control: &Control) -> io::Result<Ending> {
-        let (line, _) = control.hear()?;
         let refuse = |what: &str| Answer::Refused { what: what.to_owned(), hint: None };
+        // Before a word is heard: a stranger must not keep others waiting.
         if !may_ask(control.peer()?) {
             say(control, &refuse("this lab is another user's"))?;
             return Ok(Ending::No);
         }
+        let (line, _) = control.hear()?;
         let answer = match serde_json::from_str::<Request>(&line) {
             Err(_) => refuse("this lab is of another version of maxseg"),
             Ok(Request::Status) => {

@@ -30,6 +30,7 @@ pub struct Changed {
 /// # Errors
 /// A key leads nowhere, a value is wrong, or it is nothing that can change while the lab is up.
 pub(super) fn set(lab: &mut Standing, assignments: &[String]) -> Result<Vec<Changed>, EngineError> {
+    lab.check()?;
     let mut draft = lab.draft.clone();
     for assignment in assignments {
         draft.set_argument(assignment).map_err(wrong)?;

@@ -4,49 +4,22 @@ use std::io;
 
 use super::host::Host;
 use super::{Check, State, sysctl};
-use crate::sys::probe::{Refusal, Step, attempt};
-
-/// How a network namespace can be had.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    /// As this process stands.
-    Direct,
-    /// In a user namespace of its own.
-    UserNamespace,
-}
-
-impl Way {
-    /// The steps into a network namespace.
-    pub(super) fn steps(self) -> &'static [Step] {
-        match self {
-            Self::Direct => &[Step::NetworkNamespace],
-            Self::UserNamespace => &[Step::UserNamespace, Step::NetworkNamespace],
-        }
-    }
-
-    /// The steps into a network namespace, and more.
-    pub(super) fn and(self, more: &[Step]) -> Vec<Step> {
-        [self.steps(), more].concat()
-    }
-}
+use crate::sys::Way;
+use crate::sys::probe::{Refusal, Step};
 
 const PURPOSE: &str = "every host and router of a lab is a network namespace";
 
 /// Tries both ways; `None` where neither works.
 pub(super) fn check(host: &Host) -> (Check, Option<Way>) {
-    if attempt(Way::Direct.steps()).is_ok() {
-        let found =
-            Check::new("namespaces", PURPOSE, "network namespaces, by this process's own right");
-        return (found.required().value("way", "direct"), Some(Way::Direct));
-    }
-    match attempt(Way::UserNamespace.steps()) {
-        Ok(()) => {
-            let found =
-                Check::new("namespaces", PURPOSE, "network namespaces, in a user namespace");
-            (found.required().value("way", "user-namespace"), Some(Way::UserNamespace))
-        }
-        Err(refusal) => (missing(&refusal, &Settings::read(), host), None),
-    }
+    let way = match Way::find() {
+        Ok(way) => way,
+        Err(refusal) => return (missing(&refusal, &Settings::read(), host), None),
+    };
+    let (found, word) = match way {
+        Way::Direct => ("network namespaces, by this process's own right", "direct"),
+        Way::UserNamespace => ("network namespaces, in a user namespace", "user-namespace"),
+    };
+    (Check::new("namespaces", PURPOSE, found).required().value("way", word), Some(way))
 }
 
 /// The settings that forbid namespaces; `None` where this kernel does not have them.

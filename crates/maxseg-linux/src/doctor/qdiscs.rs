@@ -2,8 +2,8 @@
 
 use std::process::{Command, Stdio};
 
-use super::namespaces::Way;
 use super::{Check, State, find_program};
+use crate::sys::Way;
 use crate::sys::probe::behind;
 
 /// What makes a hop of them: a kind and its least arguments.

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::namespaces::Way;
 use super::{Check, State, sysctl};
+use crate::sys::Way;
 use crate::sys::probe::{Step, attempt, page_bytes};
 
 /// What scenarios ask for most; `bbr` for links with loss.

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use super::host::Host;
-use super::namespaces::{Way, words};
+use super::namespaces::words;
 use super::{Check, State};
+use crate::sys::Way;
 use crate::sys::probe::{Refusal, Step, attempt};
 
 const DEVICE: &str = "/dev/net/tun";

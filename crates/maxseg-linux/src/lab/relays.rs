@@ -1,5 +1,6 @@
 //! The relay's threads: two for each hop, one for each direction.
 
+use std::cell::{OnceCell, RefCell};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,11 +15,14 @@ use super::network::{Cable, Network};
 use super::relay::{Direction, Order, Report};
 use crate::sys::{Bell, Clock};
 
-/// The threads of a network; they end when this does.
+/// The threads of a network; they have ended when this is gone.
 #[derive(Debug)]
 pub(super) struct Relays {
     stop: Arc<AtomicBool>,
-    threads: Vec<[Thread; 2]>,
+    /// Rings when a thread ends.
+    alarm: Arc<Bell>,
+    /// Of each hop in the path's order, towards the receiver and towards the sender.
+    threads: Vec<Thread>,
 }
 
 #[derive(Debug)]
@@ -26,7 +30,24 @@ struct Thread {
     link: String,
     bell: Arc<Bell>,
     orders: Sender<Order>,
-    handle: JoinHandle<io::Result<Report>>,
+    has_ended: Arc<AtomicBool>,
+    /// Nothing when the thread has been waited for.
+    handle: RefCell<Option<JoinHandle<io::Result<Report>>>>,
+    /// Why it has ended before its time.
+    failure: OnceCell<io::Error>,
+}
+
+/// Tells when it is dropped that its thread ends, be it in panic.
+struct TellsEnd {
+    has_ended: Arc<AtomicBool>,
+    alarm: Arc<Bell>,
+}
+
+impl Drop for TellsEnd {
+    fn drop(&mut self) {
+        self.has_ended.store(true, Ordering::Release);
+        self.alarm.ring();
+    }
 }
 
 /// Both directions of a hop, in the order in which everything lists them.
@@ -48,32 +69,32 @@ impl Relays {
         clock: Clock,
         mailbox: impl Fn(usize, End) -> Option<Arc<Mailbox>>,
     ) -> Result<Self, LabError> {
-        let mut relays = Self { stop: Arc::new(AtomicBool::new(false)), threads: Vec::new() };
+        let alarm =
+            Bell::new().map_err(|error| LabError::Link { link: "all".to_owned(), error })?;
+        let (stop, alarm) = (Arc::new(AtomicBool::new(false)), Arc::new(alarm));
+        let mut relays = Self { stop, alarm, threads: Vec::new() };
         for (hop, (spec, cable)) in scenario.path.hops.iter().zip(cables).enumerate() {
-            let start = |to: End| {
+            for to in DIRECTIONS {
                 let link = link_name(&spec.name, to);
-                start_one(
-                    scenario,
-                    cable,
-                    (hop, to),
-                    (&link, &relays.stop, clock),
-                    mailbox(hop, to),
-                )
-                .map_err(|error| LabError::Link { link, error })
-            };
-            let pair = DIRECTIONS.map(start);
-            let [forward, reverse] = pair;
-            relays.threads.push([forward?, reverse?]);
+                let thread = relays
+                    .start_one(scenario, cable, (hop, to), (&link, clock), mailbox(hop, to))
+                    .map_err(|error| LabError::Link { link, error })?;
+                // Each at once: where the next does not start, this one is told to end.
+                relays.threads.push(thread);
+            }
         }
         Ok(relays)
     }
 
-    /// Whether all of them still run.
+    /// Whether all of them still run; the error of the first that does not.
     pub(super) fn check(&self) -> Result<(), LabError> {
-        match self.threads.iter().flatten().find(|thread| thread.handle.is_finished()) {
-            None => Ok(()),
-            Some(thread) => Err(thread.has_ended()),
-        }
+        let ended = self.threads.iter().find(|thread| thread.has_ended.load(Ordering::Acquire));
+        ended.map_or(Ok(()), |thread| Err(thread.failure()))
+    }
+
+    /// Rings when a thread ends.
+    pub(super) fn alarm(&self) -> &Bell {
+        &self.alarm
     }
 
     /// A link becomes what `scenario` says; it is when this returns.
@@ -84,31 +105,33 @@ impl Relays {
             End::Sender => (&spec.reverse, 1),
         };
         let silent = Network::silent(scenario, hop, to);
-        let thread = &self.threads[hop][side];
+        let thread = &self.threads[2 * hop + side];
         thread.ask(|done| Order::Change { spec: Box::new(spec.clone()), silent, done })
     }
 
     /// What each did so far.
     pub(super) fn reports(&self) -> Result<Vec<[Report; 2]>, LabError> {
         let report = |thread: &Thread| thread.ask(Order::Report);
-        self.threads.iter().map(|[to, back]| Ok([report(to)?, report(back)?])).collect()
+        let pairs = self.threads.chunks_exact(2);
+        pairs.map(|pair| Ok([report(&pair[0])?, report(&pair[1])?])).collect()
     }
 
     /// Ends them. Gives what each did.
     pub(super) fn stop(mut self) -> Result<Vec<[Report; 2]>, LabError> {
         self.tell_to_stop();
-        let end = |thread: Thread| {
-            let Thread { link, handle, .. } = thread;
-            let ended = handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            ended.map_err(|error| LabError::Link { link, error })
-        };
-        let threads = std::mem::take(&mut self.threads);
-        threads.into_iter().map(|[to, back]| Ok([end(to)?, end(back)?])).collect()
+        // All of them, before any error of theirs is told.
+        let ended: Vec<_> = self.threads.drain(..).map(Thread::join).collect();
+        let mut reports = ended.into_iter().collect::<Result<Vec<Report>, _>>()?.into_iter();
+        let mut pairs = Vec::new();
+        while let (Some(to), Some(back)) = (reports.next(), reports.next()) {
+            pairs.push([to, back]);
+        }
+        Ok(pairs)
     }
 
     fn tell_to_stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
-        for thread in self.threads.iter().flatten() {
+        for thread in &self.threads {
             thread.bell.ring();
         }
     }
@@ -117,53 +140,136 @@ impl Relays {
 impl Drop for Relays {
     fn drop(&mut self) {
         self.tell_to_stop();
+        for thread in self.threads.drain(..) {
+            if let Some(handle) = thread.handle.take() {
+                // Whoever drops this has another error to tell.
+                let _ = handle.join();
+            }
+        }
     }
 }
 
 impl Thread {
+    /// Starts it; what it is asked comes to whoever has the other end of `orders`.
+    fn start(
+        (name, link): (String, &str),
+        (bell, orders): (Arc<Bell>, Sender<Order>),
+        alarm: &Arc<Bell>,
+        work: impl FnOnce() -> io::Result<Report> + Send + 'static,
+    ) -> io::Result<Self> {
+        let has_ended = Arc::new(AtomicBool::new(false));
+        let end = TellsEnd { has_ended: Arc::clone(&has_ended), alarm: Arc::clone(alarm) };
+        let run = move || {
+            let _end = end;
+            work()
+        };
+        let handle = RefCell::new(Some(std::thread::Builder::new().name(name).spawn(run)?));
+        let failure = OnceCell::new();
+        Ok(Self { link: link.to_owned(), bell, orders, has_ended, handle, failure })
+    }
+
     /// Asks for something, and waits for the answer.
     fn ask<T>(&self, order: impl FnOnce(Sender<T>) -> Order) -> Result<T, LabError> {
         let (sender, answer): (_, Receiver<T>) = mpsc::channel();
-        self.orders.send(order(sender)).map_err(|_| self.has_ended())?;
+        self.orders.send(order(sender)).map_err(|_| self.failure())?;
         self.bell.ring();
-        answer.recv().map_err(|_| self.has_ended())
+        answer.recv().map_err(|_| self.failure())
     }
 
-    fn has_ended(&self) -> LabError {
-        let error = io::Error::other("its thread has ended");
+    /// Why it runs no more. To be called when it does not, or is about to end.
+    fn failure(&self) -> LabError {
+        let error = self.failure.get_or_init(|| match self.handle.take().map(JoinHandle::join) {
+            Some(Ok(Err(error))) => error,
+            Some(Err(_)) => io::Error::other("its thread has panicked"),
+            Some(Ok(Ok(_))) | None => io::Error::other("its thread has ended"),
+        });
+        // An error is told whenever somebody asks.
+        let error = io::Error::new(error.kind(), error.to_string());
         LabError::Link { link: self.link.clone(), error }
+    }
+
+    /// Waits for its end, which it was told to come to.
+    fn join(self) -> Result<Report, LabError> {
+        let Some(handle) = self.handle.take() else { return Err(self.failure()) };
+        let ended = handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        ended.map_err(|error| LabError::Link { link: self.link, error })
     }
 }
 
-fn start_one(
-    scenario: &Scenario,
-    cable: &Cable,
-    (hop, to): (usize, End),
-    (link, stop, clock): (&str, &Arc<AtomicBool>, Clock),
-    capture: Option<Arc<Mailbox>>,
-) -> io::Result<Thread> {
-    let spec = &scenario.path.hops[hop];
-    let (from, into, spec) = match to {
-        End::Receiver => (&cable.near, &cable.far, &spec.forward),
-        End::Sender => (&cable.far, &cable.near, &spec.reverse),
-    };
-    let (orders, receiver) = mpsc::channel();
-    let bell = Arc::new(Bell::new()?);
-    let direction = Direction {
-        name: link.to_owned(),
-        spec: spec.clone(),
-        seed: scenario.seed,
-        as_netem: scenario.lab.as_netem,
-        silent: Network::silent(scenario, hop, to),
-        from: from.again()?,
-        to: into.again()?,
-        clock,
-        bell: Arc::clone(&bell),
-        stop: Arc::clone(stop),
-        orders: receiver,
-        capture,
-    };
-    let handle =
-        std::thread::Builder::new().name(format!("maxseg-{hop}")).spawn(move || direction.run())?;
-    Ok(Thread { link: link.to_owned(), bell, orders, handle })
+impl Relays {
+    fn start_one(
+        &self,
+        scenario: &Scenario,
+        cable: &Cable,
+        (hop, to): (usize, End),
+        (link, clock): (&str, Clock),
+        capture: Option<Arc<Mailbox>>,
+    ) -> io::Result<Thread> {
+        let spec = &scenario.path.hops[hop];
+        let (from, into, spec) = match to {
+            End::Receiver => (&cable.near, &cable.far, &spec.forward),
+            End::Sender => (&cable.far, &cable.near, &spec.reverse),
+        };
+        let (orders, receiver) = mpsc::channel();
+        let bell = Arc::new(Bell::new()?);
+        let direction = Direction {
+            name: link.to_owned(),
+            spec: spec.clone(),
+            seed: scenario.seed,
+            as_netem: scenario.lab.as_netem,
+            silent: Network::silent(scenario, hop, to),
+            from: from.again()?,
+            to: into.again()?,
+            clock,
+            bell: Arc::clone(&bell),
+            stop: Arc::clone(&self.stop),
+            orders: receiver,
+            capture,
+        };
+        let name = format!("maxseg-{hop}");
+        Thread::start((name, link), (bell, orders), &self.alarm, || direction.run())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::wait_for;
+    use std::os::fd::AsFd;
+
+    fn relays(work: impl FnOnce(&AtomicBool) -> io::Result<Report> + Send + 'static) -> Relays {
+        let [alarm, bell] = [(); 2].map(|()| Arc::new(Bell::new().unwrap()));
+        let stop = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&stop);
+        let (orders, _) = mpsc::channel();
+        let names = ("test".to_owned(), "hop.radio");
+        let thread = Thread::start(names, (bell, orders), &alarm, move || work(&told)).unwrap();
+        Relays { stop, alarm, threads: vec![thread] }
+    }
+
+    #[test]
+    fn a_dead_thread_rings_and_its_error_is_told_to_everyone() {
+        let relays = relays(|_| Err(io::Error::other("the wire is cut")));
+        wait_for(&[relays.alarm().as_fd()], None).unwrap();
+        for _ in 0..2 {
+            let told = relays.check().unwrap_err().to_string();
+            assert_eq!(told, "the link hop.radio: the wire is cut");
+        }
+        assert!(relays.stop().unwrap_err().to_string().contains("the wire is cut"));
+    }
+
+    #[test]
+    fn what_is_dropped_has_ended() {
+        let (sender, over) = mpsc::channel();
+        let relays = relays(move |stop| {
+            while !stop.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            sender.send(()).map_err(io::Error::other)?;
+            Err(io::Error::other("stopped"))
+        });
+        relays.check().unwrap();
+        drop(relays);
+        over.try_recv().unwrap();
+    }
 }

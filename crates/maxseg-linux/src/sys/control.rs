@@ -5,7 +5,7 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::socket::sockopt::PeerCredentials;
 use nix::sys::socket::{
@@ -22,10 +22,16 @@ pub struct Listener {
 #[derive(Debug)]
 pub struct Control {
     socket: UnixStream,
+    /// When the other must have said all that it has to say.
+    deadline: Option<Instant>,
+    /// The longest line that it may say, in bytes.
+    longest: usize,
 }
 
-/// More than any line.
-const LONGEST: usize = 16 << 20;
+/// More than any answer, in bytes.
+const LONGEST_ANSWER: usize = 16 << 20;
+/// More than any request, in bytes.
+const LONGEST_REQUEST: usize = 64 << 10;
 /// More descriptors than ever come with a line.
 const MOST_FILES: usize = 4;
 
@@ -41,7 +47,7 @@ impl Listener {
         Ok(Self { socket })
     }
 
-    /// The next who comes, if one is waiting. It has `patience` to say something.
+    /// The next who comes, if one is waiting. It has `patience` to say all that it has to say.
     ///
     /// # Errors
     /// There are too many open files.
@@ -49,9 +55,9 @@ impl Listener {
         match self.socket.accept() {
             Ok((socket, _)) => {
                 socket.set_nonblocking(false)?;
-                socket.set_read_timeout(Some(patience))?;
                 socket.set_write_timeout(Some(patience))?;
-                Ok(Some(Control { socket }))
+                let deadline = Some(Instant::now() + patience);
+                Ok(Some(Control { socket, deadline, longest: LONGEST_REQUEST }))
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
             Err(error) => Err(error),
@@ -72,7 +78,8 @@ impl Control {
     /// Nobody does.
     pub fn connect(name: &str) -> io::Result<Self> {
         let address = SocketAddr::from_abstract_name(name)?;
-        Ok(Self { socket: UnixStream::connect_addr(&address)? })
+        let socket = UnixStream::connect_addr(&address)?;
+        Ok(Self { socket, deadline: None, longest: LONGEST_ANSWER })
     }
 
     /// Whose process is at the other end, as this user namespace knows that user.
@@ -106,17 +113,28 @@ impl Control {
         let (mut line, mut files) = (Vec::new(), Vec::new());
         let mut buffer = [0_u8; 4096];
         while line.last() != Some(&b'\n') {
+            self.limit_wait()?;
             let len = self.receive(&mut buffer, &mut files)?;
             if len == 0 {
                 break;
             }
             line.extend_from_slice(&buffer[..len]);
-            if line.len() > LONGEST {
+            if line.len() > self.longest {
                 return Err(io::Error::other("a line without an end"));
             }
         }
         let text = String::from_utf8(line).map_err(io::Error::other)?;
         Ok((text.trim_end_matches('\n').to_owned(), files))
+    }
+
+    /// What is received next is waited for until the deadline of the whole line: who says it letter by letter
+    /// has no more time.
+    fn limit_wait(&self) -> io::Result<()> {
+        let Some(deadline) = self.deadline else { return Ok(()) };
+        match deadline.saturating_duration_since(Instant::now()) {
+            Duration::ZERO => Err(io::ErrorKind::TimedOut.into()),
+            left => self.socket.set_read_timeout(Some(left)),
+        }
     }
 
     #[expect(unsafe_code, reason = "descriptors come as numbers")]
@@ -132,5 +150,36 @@ impl Control {
             }
         }
         Ok(message.bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(patience: Duration) -> (Control, UnixStream) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let deadline = Some(Instant::now() + patience);
+        (Control { socket: ours, deadline, longest: LONGEST_REQUEST }, theirs)
+    }
+
+    #[test]
+    fn a_line_that_came_in_time_but_for_its_end_is_too_late() {
+        let (control, mut theirs) = pair(Duration::ZERO);
+        io::Write::write_all(&mut theirs, b"\"status\"").unwrap();
+        assert_eq!(control.hear().unwrap_err().kind(), io::ErrorKind::TimedOut);
+    }
+
+    #[test]
+    fn a_request_has_a_longest() {
+        let (control, theirs) = pair(Duration::from_secs(3600));
+        let babble = std::thread::spawn(move || {
+            let line = vec![b'x'; 2 * LONGEST_REQUEST];
+            // It ends early, when the other has heard enough.
+            let _ = io::Write::write_all(&mut &theirs, &line);
+        });
+        assert!(control.hear().unwrap_err().to_string().contains("without an end"));
+        drop(control);
+        babble.join().unwrap();
     }
 }

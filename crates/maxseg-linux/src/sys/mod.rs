@@ -12,6 +12,7 @@ mod socket;
 mod tun;
 mod userns;
 mod wait;
+mod way;
 
 pub use clock::{Clock, cpu_of_process, cpu_of_thread, tight_timers};
 pub use control::{Control, Listener};
@@ -20,5 +21,6 @@ pub use netns::NetNs;
 pub use process::{detach_from_terminal, dies_with_parent, in_namespace, run_to_end};
 pub use socket::{TcpSocket, congestion_controls, set_tcp_option};
 pub use tun::{Tun, VNET_HEADER};
-pub use userns::{enter_user_namespace, is_root, own_user_namespace, user_id, user_namespace};
+pub use userns::{enter_user_namespace, own_user_namespace, user_id, user_namespace};
 pub use wait::{Bell, wait_for};
+pub use way::Way;

@@ -1,15 +1,17 @@
 //! Child processes that live in a namespace, and no longer than we do.
 
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
+use nix::errno::Errno;
 use nix::sched::{CloneFlags, setns};
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
-use nix::unistd::setsid;
+use nix::unistd::{Pid, setsid};
 
 use super::NetNs;
 
@@ -28,11 +30,16 @@ pub fn in_namespace(command: &mut Command, namespace: &NetNs) -> io::Result<()> 
 }
 
 /// The command is to be killed when the thread that starts it ends, whatever ends it.
-#[expect(unsafe_code, reason = "between fork and exec: one system call")]
+#[expect(unsafe_code, reason = "between fork and exec: system calls alone")]
 pub fn dies_with_parent(command: &mut Command) {
-    // SAFETY: `prctl` is async-signal-safe.
+    let parent = Pid::this();
+    // SAFETY: `prctl` and `getppid` are async-signal-safe, and an error of the system's own allocates nothing.
     unsafe {
-        command.pre_exec(|| Ok(prctl::set_pdeathsig(Signal::SIGKILL)?));
+        command.pre_exec(move || {
+            prctl::set_pdeathsig(Signal::SIGKILL)?;
+            // A parent that had ended before sends no signal any more.
+            if Pid::parent() == parent { Ok(()) } else { Err(Errno::ESRCH.into()) }
+        });
     }
 }
 
@@ -55,22 +62,68 @@ pub fn detach_from_terminal(command: &mut Command) {
 pub fn run_to_end(mut command: Command, stop: &AtomicBool) -> io::Result<Output> {
     dies_with_parent(&mut command);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = command.spawn()?;
-    let id = nix::unistd::Pid::from_raw(child.id().cast_signed());
-    let ended = AtomicBool::new(false);
+    let mut child = command.spawn()?;
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !ended.load(Ordering::Relaxed) {
-                if stop.load(Ordering::Relaxed) {
-                    // It may have ended just now: then there is nobody to kill.
-                    let _ = nix::sys::signal::kill(id, Signal::SIGKILL);
-                    return;
-                }
-                std::thread::sleep(Duration::from_millis(20));
-            }
-        });
-        let output = Child::wait_with_output(child);
-        ended.store(true, Ordering::Relaxed);
-        output
+        // Both are read at once, and while it runs: a full pipe would hold it.
+        let stdout = scope.spawn(|| all_of(stdout));
+        let stderr = scope.spawn(|| all_of(stderr));
+        let status = end_of(&mut child, stop)?;
+        let told = |reader: ScopedJoinHandle<'_, io::Result<Vec<u8>>>| {
+            reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        Ok(Output { status, stdout: told(stdout)?, stderr: told(stderr)? })
     })
+}
+
+/// How often a child is looked at.
+const GLANCE: Duration = Duration::from_millis(20);
+
+/// Waits for a child, and kills it when `stop` is set. One thread does both: once a child was waited for, its
+/// number may be another process's.
+fn end_of(child: &mut Child, stop: &AtomicBool) -> io::Result<ExitStatus> {
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if stop.load(Ordering::Relaxed) {
+            child.kill()?;
+            return child.wait();
+        }
+        std::thread::sleep(GLANCE);
+    }
+}
+
+fn all_of(pipe: Option<impl Read>) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if let Some(mut pipe) = pipe {
+        pipe.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn a_command_says_more_than_a_pipe_holds() {
+        let script = "head -c 300000 /dev/zero >&2; head -c 300000 /dev/zero; exit 3";
+        let output = run_to_end(shell(script), &AtomicBool::new(false)).unwrap();
+        let lengths = (output.stdout.len(), output.stderr.len());
+        assert_eq!((output.status.code(), lengths), (Some(3), (300_000, 300_000)));
+    }
+
+    #[test]
+    fn a_command_without_end_is_killed() {
+        let output = run_to_end(shell("exec sleep 1000000"), &AtomicBool::new(true)).unwrap();
+        let signal = std::os::unix::process::ExitStatusExt::signal(&output.status);
+        assert_eq!(signal, Some(libc::SIGKILL));
+    }
 }

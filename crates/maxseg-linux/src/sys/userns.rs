@@ -11,11 +11,6 @@ use nix::unistd::{Gid, Uid};
 /// Who this process was before it moved into a user namespace of its own.
 static WAS: OnceLock<u32> = OnceLock::new();
 
-/// Whether this process has root's rights over the network namespaces that it makes.
-pub fn is_root() -> bool {
-    Uid::effective().is_root()
-}
-
 /// The user whose process this is, as seen from where it was started.
 pub fn user_id() -> u32 {
     WAS.get().copied().unwrap_or_else(|| Uid::effective().as_raw())

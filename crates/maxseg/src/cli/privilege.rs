@@ -1,20 +1,19 @@
-//! An ordinary user's way to a lab: a user namespace of its own, for this process.
+//! The way to a lab: this process's own rights, or a user namespace of its own.
 
-use maxseg_linux::sys::{is_root, own_user_namespace};
+use maxseg_linux::sys::Way;
 
 use crate::failure::Failure;
 
-/// Gives this process the right to make a lab. To be called before there is a second thread.
+/// Gives this process the right to make a lab, by the way that `maxseg doctor` finds too. To be called before
+/// there is a second thread.
 ///
 /// # Errors
-/// This machine does not let an ordinary user have it.
+/// This machine does not let this user have it.
 pub(crate) fn for_a_lab() -> Result<(), Failure> {
-    if is_root() {
-        return Ok(());
-    }
-    own_user_namespace().map_err(|error| {
+    let way = Way::find().map_err(|refusal| refusal.error);
+    way.and_then(Way::take).map_err(|error| {
         let what = format!(
-            "a lab of an ordinary user needs a user namespace, and this process may not make one: {error}"
+            "a lab needs network namespaces, and this process may make none, nor in a user namespace: {error}"
         );
         Failure::with_hint(
             what,

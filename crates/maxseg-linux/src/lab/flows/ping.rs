@@ -84,8 +84,7 @@ impl<'a> Echoes<'a> {
             lock(sent).insert(seq, self.ground.clock.now());
             status.count(|counted| counted.sent += 1);
             match self.socket.send(&bytes) {
-                // Too large for the path, which a hop has told: nobody answers.
-                Err(error) if error.raw_os_error() != Some(libc::EMSGSIZE) => return Err(error),
+                Err(error) if !is_news_of_path(&error) => return Err(error),
                 Ok(_) | Err(_) => {}
             }
         }
@@ -98,7 +97,7 @@ impl<'a> Echoes<'a> {
         while !self.ground.is_over() {
             let length = match (&self.socket).read(&mut buffer) {
                 Ok(length) => length,
-                Err(error) if is_nothing_yet(&error) => continue,
+                Err(error) if is_nothing_yet(&error) || is_news_of_path(&error) => continue,
                 Err(error) => return Err(error),
             };
             let now = self.ground.clock.now();
@@ -127,6 +126,27 @@ impl<'a> Echoes<'a> {
             | Message::Other { .. } => None,
         }
     }
+}
+
+/// Whether a hop or the other host has told that a request goes no further: nobody answers it, and the next may
+/// fare better. A connected socket gives each such message once, to whichever call comes next (`raw_err` in
+/// net/ipv4/raw.c, `rawv6_err` in net/ipv6/raw.c; errors of `icmp_err_convert` and `icmpv6_err_convert`).
+fn is_news_of_path(error: &io::Error) -> bool {
+    matches!(
+        error.raw_os_error(),
+        Some(
+            libc::EMSGSIZE
+                | libc::ECONNREFUSED
+                | libc::EHOSTUNREACH
+                | libc::ENETUNREACH
+                | libc::EHOSTDOWN
+                | libc::ENONET
+                | libc::ENOPROTOOPT
+                | libc::EOPNOTSUPP
+                | libc::EACCES
+                | libc::EPROTO
+        )
+    )
 }
 
 fn lock(sent: &Mutex<BTreeMap<u16, Time>>) -> std::sync::MutexGuard<'_, BTreeMap<u16, Time>> {

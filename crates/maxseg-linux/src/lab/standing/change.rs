@@ -25,21 +25,30 @@ pub struct Changed {
     pub new: Value,
 }
 
-/// Sets the keys, all of them or none.
+/// Sets the keys, all of them or none: what was done before the kernel refused is undone.
 ///
 /// # Errors
-/// A key leads nowhere, a value is wrong, or it is nothing that can change while the lab is up.
+/// A key leads nowhere, a value is wrong, or it is nothing that can change while the lab is up; or the kernel
+/// refuses a part of it, and if it refuses to undo the rest too, the error says so.
 pub(super) fn set(lab: &mut Standing, assignments: &[String]) -> Result<Vec<Changed>, EngineError> {
+    lab.check()?;
     let mut draft = lab.draft.clone();
     for assignment in assignments {
         draft.set_argument(assignment).map_err(wrong)?;
     }
     let new = draft.scenario().map_err(wrong)?;
     let changed = differences(&lab.draft, &draft);
-    refuse_what_stays(&lab.scenario, &new, &changed)?;
+    refuse_what_stays((&lab.draft, &draft), &changed)?;
     feasible::mtus(&new)?;
     begin_with(lab, &new)?;
-    apply(lab, &new)?;
+    if let Err(error) = apply(lab, &lab.scenario, &new) {
+        let undone = apply(lab, &new, &lab.scenario);
+        lab.notes = set_congestion(&lab.network, &lab.scenario);
+        return Err(match undone {
+            Ok(()) => error.into(),
+            Err(again) => half_done(&error, &again),
+        });
+    }
     lab.draft = draft;
     lab.scenario = new;
     Ok(changed)
@@ -49,12 +58,20 @@ fn refuse(what: String, hint: &str) -> EngineError {
     EngineError::Unable { what, hint: Some(hint.to_owned()) }
 }
 
+fn half_done(error: &LabError, again: &LabError) -> EngineError {
+    refuse(
+        format!("{error}; and not all that was set before could be undone: {again}"),
+        "the lab is neither what it was nor what it was to be: take it down, and up again",
+    )
+}
+
 /// What a lab has from its beginning to its end.
 fn refuse_what_stays(
-    old: &Scenario,
-    new: &Scenario,
+    (old_draft, new_draft): (&Draft, &Draft),
     changed: &[Changed],
 ) -> Result<(), EngineError> {
+    let scenario = |draft: &Draft| draft.scenario().map_err(wrong);
+    let (old, new) = (&scenario(old_draft)?, &scenario(new_draft)?);
     let anew = "take the lab down, and up again with --set";
     let names = |scenario: &Scenario| -> Vec<String> {
         scenario.path.hops.iter().map(|hop| hop.name.clone()).collect()
@@ -62,11 +79,11 @@ fn refuse_what_stays(
     if names(old) != names(new) {
         return Err(refuse("the hops of a lab stay, and their names".to_owned(), anew));
     }
-    for Changed { key, .. } in changed {
+    for (index, Changed { key, .. }) in changed.iter().enumerate() {
         let root = key.split('.').next().unwrap_or_default();
         let why = match root {
             "hop" | "name" | "about" => continue,
-            "sender" | "receiver" if heeds(old, new) => continue,
+            "sender" | "receiver" if is_heeded((old_draft, old), new, changed, index) => continue,
             "sender" | "receiver" => {
                 let what = format!("`{key}` is nothing that this kernel lets a host choose");
                 return Err(refuse(
@@ -82,6 +99,29 @@ fn refuse_what_stays(
         return Err(refuse(format!("`{key}` cannot change while the lab is up: {why}"), anew));
     }
     Ok(())
+}
+
+/// Whether hosts can be told of one of the changes, be it alone or as the last of them: company of keys that
+/// the kernel heeds makes it heed no other.
+fn is_heeded(
+    (draft, old): (&Draft, &Scenario),
+    new: &Scenario,
+    changed: &[Changed],
+    index: usize,
+) -> bool {
+    let with = |is_set: &dyn Fn(usize) -> bool| {
+        let mut draft = draft.clone();
+        for (_, Changed { key, new, .. }) in
+            changed.iter().enumerate().filter(|(other, _)| is_set(*other))
+        {
+            draft.set_argument(&format!("{key}={new}")).ok()?;
+        }
+        draft.scenario().ok()
+    };
+    let alone = with(&|other| other == index).map(|alone| heeds(old, &alone));
+    let as_last = || with(&|other| other != index).map(|others| heeds(&others, new));
+    // Keys that make sense only together are judged together.
+    alone == Some(true) || as_last().or(alone).unwrap_or_else(|| heeds(old, new))
 }
 
 /// Whether hosts can be told what is new in their settings, if anything is.
@@ -110,28 +150,28 @@ fn begin_with(lab: &mut Standing, new: &Scenario) -> Result<(), EngineError> {
     Ok(())
 }
 
-fn apply(lab: &mut Standing, new: &Scenario) -> Result<(), LabError> {
+fn apply(lab: &Standing, old: &Scenario, new: &Scenario) -> Result<(), LabError> {
     for hop in 0..new.path.hops.len() {
         let links = |scenario: &Scenario| scenario.path.hops[hop].links().map(LinkSpec::clone);
-        for ((old, link), (side, to)) in links(&lab.scenario)
+        for ((was, link), (side, to)) in links(old)
             .into_iter()
             .zip(links(new))
             .zip([Side::Near, Side::Far].into_iter().zip(DIRECTIONS))
         {
             // A packet never meets a link that it is too large for: interfaces shrink first and grow last.
-            if link.mtu < old.mtu {
+            if link.mtu < was.mtu {
                 lab.network.set_mtu(new, (hop, side), link.mtu)?;
             }
             let silent = |scenario: &Scenario| Network::silent(scenario, hop, to);
-            if link != old || silent(new) != silent(&lab.scenario) {
+            if link != was || silent(new) != silent(old) {
                 lab.relays.change(new, hop, to)?;
             }
-            if link.mtu > old.mtu {
+            if link.mtu > was.mtu {
                 lab.network.set_mtu(new, (hop, side), link.mtu)?;
             }
         }
     }
-    lab.network.reconfigure(&lab.scenario, new)
+    lab.network.reconfigure(old, new)
 }
 
 /// Where two documents differ, key by key.
@@ -181,12 +221,24 @@ mod tests {
     const FILE: &str = "[[hop]]\nname = \"radio\"\nrate = \"2 Mbit/s\"\ndelay = \"20 ms\"\n\
                         errors = { model = \"uniform\", per = \"frame\", rate = 0 }\nframe = 128\n";
 
-    fn scenarios(assignment: &str) -> (Scenario, Scenario, Vec<Changed>) {
+    fn drafts(assignments: &[&str]) -> (Draft, Draft, Vec<Changed>) {
         let old = Draft::parse("test", FILE).unwrap();
         let mut new = old.clone();
-        new.set_argument(assignment).unwrap();
+        for assignment in assignments {
+            new.set_argument(assignment).unwrap();
+        }
         let changed = differences(&old, &new);
-        (old.scenario().unwrap(), new.scenario().unwrap(), changed)
+        (old, new, changed)
+    }
+
+    /// Why they cannot be set; nothing where they can.
+    fn refusal(assignments: &[&str]) -> Option<(String, Option<String>)> {
+        let (old, new, changed) = drafts(assignments);
+        match refuse_what_stays((&old, &new), &changed) {
+            Err(EngineError::Unable { what, hint }) => Some((what, hint)),
+            Err(EngineError::Cancelled) => panic!("nobody cancels"),
+            Ok(()) => None,
+        }
     }
 
     #[test]
@@ -198,14 +250,14 @@ mod tests {
             ("hop.radio.reverse.delay=5 ms", "hop.radio.reverse.delay", "null", "\"5 ms\""),
         ];
         for (assignment, key, old, new) in cases {
-            let (_, _, changed) = scenarios(assignment);
+            let (_, _, changed) = drafts(&[assignment]);
             let changed = changed.iter().find(|changed| changed.key == key).unwrap();
             assert_eq!(
                 (changed.old.to_string(), changed.new.to_string()),
                 (old.into(), new.into())
             );
         }
-        assert_eq!(scenarios("hop.radio.delay=20 ms").2, []);
+        assert_eq!(drafts(&["hop.radio.delay=20 ms"]).2, []);
     }
 
     #[test]
@@ -219,9 +271,7 @@ mod tests {
             ("sender.limited_transmit=false", "lets a host choose"),
         ];
         for (assignment, why) in cases {
-            let (old, new, changed) = scenarios(assignment);
-            let Err(EngineError::Unable { what, hint }) = refuse_what_stays(&old, &new, &changed)
-            else {
+            let Some((what, hint)) = refusal(&[assignment]) else {
                 panic!("{assignment} is let through");
             };
             assert!(what.contains(why) && hint.is_some(), "{assignment}: {what}");
@@ -232,8 +282,21 @@ mod tests {
             "sender.congestion=cubic",
             "sender.sack=false",
         ] {
-            let (old, new, changed) = scenarios(assignment);
-            refuse_what_stays(&old, &new, &changed).unwrap();
+            assert_eq!(refusal(&[assignment]), None);
         }
+    }
+
+    #[test]
+    fn a_key_is_not_heeded_for_its_company() {
+        let unheard = "sender.limited_transmit=false";
+        for assignments in [["sender.mss=536", unheard], [unheard, "sender.congestion=cubic"]] {
+            let (what, _) = refusal(&assignments).unwrap();
+            assert!(what.contains("sender.limited_transmit"), "{what}");
+        }
+        assert_eq!(refusal(&["sender.mss=536", "sender.sack=false", "hop.radio.delay=9 ms"]), None);
+        // Alone the window says nothing new: unscaled it stays below 64 KiB.
+        let window = ["receiver.window=100 KiB", "receiver.window_scale=\"off\""];
+        assert_eq!(refusal(&window[1..]), None);
+        assert_eq!(refusal(&window), None);
     }
 }

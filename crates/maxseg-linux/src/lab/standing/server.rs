@@ -65,7 +65,7 @@ impl Standing {
     /// # Errors
     /// A link's thread has ended.
     pub fn status(&self) -> Result<LabStatus, EngineError> {
-        self.relays.check()?;
+        self.check()?;
         let reports = self.relays.reports()?;
         let of_relay: u64 = reports.iter().flatten().map(|report| report.meter.kernel_drops).sum();
         let kernel_drops = self.network.drops()?.saturating_sub(self.drops_before) + of_relay;
@@ -83,16 +83,31 @@ impl Standing {
         })
     }
 
-    /// Answers whoever comes until one asks for the end, or `stop` rings.
+    /// Whether its links carry packets.
+    pub(super) fn check(&self) -> Result<(), EngineError> {
+        self.relays.check().map_err(|error| EngineError::Unable {
+            what: format!("a link of the lab `{}` has failed: {error}", self.name),
+            hint: Some("take the lab down, and up again".to_owned()),
+        })
+    }
+
+    /// Answers whoever comes until one asks for the end, or `stop` rings. Where a link fails it tells
+    /// `failed`, and stays: everyone who comes then is told too.
     ///
     /// # Errors
-    /// The kernel refuses to wait.
-    pub fn serve(mut self, stop: &Bell) -> Result<(), EngineError> {
+    /// The kernel refuses to wait; or a link has failed.
+    pub fn serve(mut self, stop: &Bell, failed: impl Fn(&EngineError)) -> Result<(), EngineError> {
         let lost = |error: io::Error| EngineError::Unable { what: error.to_string(), hint: None };
         loop {
-            wait_for(&[self.listener.as_fd(), stop.as_fd()], None).map_err(lost)?;
+            let alarm = self.relays.alarm();
+            wait_for(&[self.listener.as_fd(), stop.as_fd(), alarm.as_fd()], None).map_err(lost)?;
             if stop.has_rung() {
                 break;
+            }
+            if alarm.has_rung()
+                && let Err(error) = self.check()
+            {
+                failed(&error);
             }
             // Who has gone again, or cannot be let in, is nobody to answer.
             let Ok(Some(control)) = self.listener.accept(PATIENCE) else { continue };
@@ -108,12 +123,13 @@ impl Standing {
     }
 
     fn answer(&mut self, control: &Control) -> io::Result<Ending> {
-        let (line, _) = control.hear()?;
         let refuse = |what: &str| Answer::Refused { what: what.to_owned(), hint: None };
+        // Before a word is heard: a stranger must not keep others waiting.
         if !may_ask(control.peer()?) {
             say(control, &refuse("this lab is another user's"))?;
             return Ok(Ending::No);
         }
+        let (line, _) = control.hear()?;
         let answer = match serde_json::from_str::<Request>(&line) {
             Err(_) => refuse("this lab is of another version of maxseg"),
             Ok(Request::Status) => {
@@ -136,6 +152,10 @@ impl Standing {
     }
 
     fn let_in(&self, control: &Control, index: usize) -> io::Result<Ending> {
+        if let Err(error) = self.check() {
+            say(control, &error.into())?;
+            return Ok(Ending::No);
+        }
         let mut environment: BTreeMap<String, String> =
             status::environment(&self.scenario, &self.network, index).collect();
         environment.insert("MAXSEG_LAB".to_owned(), self.name.clone());

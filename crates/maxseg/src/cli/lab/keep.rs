@@ -94,6 +94,7 @@ pub(super) fn run(printer: Printer) -> Result<(), Failure> {
     printer.data(&format!("{status}\n"))?;
     // Nothing rings this bell: whoever wants it down asks for that, or kills it.
     let never = Bell::new().map_err(|error| Failure::new(error.to_string()))?;
-    lab.serve(&never)?;
+    // Nobody looks: whoever comes next is told why a link has failed.
+    lab.serve(&never, |_| ())?;
     Ok(())
 }

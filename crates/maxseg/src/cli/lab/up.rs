@@ -57,7 +57,7 @@ pub(crate) fn run(args: &UpArgs, printer: Printer) -> Result<(), Failure> {
         // Where there is a handler already, Ctrl-C ends the process, and the lab with it.
         let _ = ctrlc::set_handler(move || bell.ring());
         tell(args, &lab.status()?, printer)?;
-        lab.serve(&stop)?;
+        lab.serve(&stop, |failure| printer.failure(&failure.to_string()))?;
         return Ok(());
     }
     let name = args.name.name.clone();

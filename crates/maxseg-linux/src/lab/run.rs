@@ -89,7 +89,7 @@ pub(super) fn run(
     let drops_before = network.drops()?;
     let cpu_before = cpu_of_process();
     std::thread::scope(|scope| {
-        let recording = capture
+        let mut recording = capture
             .map(|out| Recording::start(scope, scenario, clock, out))
             .transpose()
             .map_err(LabError::Capture)?;
@@ -101,7 +101,7 @@ pub(super) fn run(
         for (prepared, status) in prepared.into_iter().zip(&statuses) {
             prepared.start(scope, status);
         }
-        let watched = watch_over(&ground, &statuses, &carrier, watch);
+        let watched = watch_over(&ground, &statuses, (&carrier, recording.as_mut()), watch);
         let elapsed = clock.now();
         let counted = statuses.iter().map(Status::counted).collect();
         stop.store(true, Ordering::Relaxed);
@@ -124,7 +124,7 @@ pub(super) fn run(
 fn watch_over(
     ground: &Ground<'_>,
     statuses: &[Status],
-    carrier: &Carrier<'_>,
+    (carrier, mut recording): (&Carrier<'_>, Option<&mut Recording<'_>>),
     watch: &mut dyn Watch,
 ) -> Result<(), LabError> {
     let scenario = ground.scenario;
@@ -153,6 +153,7 @@ fn watch_over(
             return Ok(());
         }
         carrier.check()?;
+        recording.as_deref_mut().map_or(Ok(()), Recording::check).map_err(LabError::Capture)?;
         if watch.on_progress(now, until) == Continue::Stop {
             return Err(LabError::Cancelled);
         }

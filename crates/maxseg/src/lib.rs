@@ -9,6 +9,12 @@
 //! `failure environment shipped whole_file · printer · experiment calc import · capture · report runner · cli`
 #![forbid(unsafe_code)]
 
+#[cfg(not(target_os = "linux"))]
+compile_error!(
+    "maxseg needs Linux: its lab is made of the kernel's network namespaces. \
+     The crates maxseg-core and maxseg-wire build everywhere."
+);
+
 mod calc;
 mod capture;
 mod cli;

@@ -91,7 +91,7 @@ pub(super) fn run(
     let cpu_before = cpu_of_process();
     std::thread::scope(|scope| {
         let over = StopWhenDropped(&stop);
-        let recording = capture
+        let mut recording = capture
             .map(|out| Recording::start(scope, scenario, clock, out))
             .transpose()
             .map_err(LabError::Capture)?;
@@ -103,7 +103,7 @@ pub(super) fn run(
         for (prepared, status) in prepared.into_iter().zip(&statuses) {
             prepared.start(scope, status);
         }
-        let watched = watch_over(&ground, &statuses, &carrier, watch);
+        let watched = watch_over(&ground, &statuses, (&carrier, recording.as_mut()), watch);
         let elapsed = watched.as_ref().map_or_else(|_| clock.now(), |ended| *ended);
         let counted = statuses.iter().map(Status::counted).collect();
         drop(over);
@@ -136,7 +136,7 @@ impl Drop for StopWhenDropped<'_> {
 fn watch_over(
     ground: &Ground<'_>,
     statuses: &[Status],
-    carrier: &Carrier<'_>,
+    (carrier, mut recording): (&Carrier<'_>, Option<&mut Recording<'_>>),
     watch: &mut dyn Watch,
 ) -> Result<Time, LabError> {
     let scenario = ground.scenario;
@@ -166,6 +166,7 @@ fn watch_over(
             return Ok(ended.into_iter().max().unwrap_or(now));
         }
         carrier.check()?;
+        recording.as_deref_mut().map_or(Ok(()), Recording::check).map_err(LabError::Capture)?;
         if watch.on_progress(now, until) == Continue::Stop {
             return Err(LabError::Cancelled);
         }

@@ -6,7 +6,7 @@ use maxseg_core::framing::IpVersion;
 use maxseg_core::scenario::{End, Flow, Scenario};
 use maxseg_core::settings::Settings;
 
-/// More hops than addresses are handed out for.
+/// A hop's number is a byte of its addresses: no more hops than that has room for, with some to spare.
 pub(crate) const MOST_HOPS: usize = 200;
 /// Where each hop is two boxes that forward, a packet with a hop limit of 64 (`IPDEFTTL`) comes no further: `n` hops
 /// take 3 n − 1 from it.
@@ -55,23 +55,30 @@ pub(crate) fn every_address(scenario: &Scenario) -> impl Iterator<Item = (usize,
 
 /// What the hosts' interfaces of a hop are called.
 pub(crate) fn interface_of(scenario: &Scenario, hop: usize) -> String {
-    interface_name(hop, &scenario.path.hops[hop].name)
+    let names = || scenario.path.hops.iter().map(|hop| hop.name.as_str());
+    let wanted = interface_name(names().nth(hop).unwrap_or_default());
+    // Two hops may differ in nothing that an interface's name can show. Every name of the form `hopN` is the
+    // hop's whose number it is.
+    let is_unique = |name: &String| {
+        names().filter(|other| interface_name(other).as_ref() == Some(name)).count() == 1
+    };
+    wanted.filter(is_unique).unwrap_or_else(|| format!("hop{hop}"))
 }
 
-/// What the interfaces of a hop are called on both its sides: as the hop, as far as the kernel allows.
-pub(crate) fn interface_name(hop: usize, name: &str) -> String {
+/// A hop's name as that of an interface, as far as the kernel allows it; nothing where it does not.
+fn interface_name(name: &str) -> Option<String> {
     /// `IFNAMSIZ`, its final zero left out.
     const LONGEST: usize = 15;
-    let is_taken = ["lo", "all", "default"].contains(&name) || name.parse::<usize>().is_ok();
+    let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    let is_taken = ["lo", "all", "default"].contains(&name)
+        || is_number(name)
+        || name.strip_prefix("hop").is_some_and(is_number);
     let plain: String = name
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' })
         .take(LONGEST)
         .collect();
-    if plain.is_empty() || is_taken || plain.len() < name.len() {
-        return format!("hop{hop}");
-    }
-    plain
+    (!plain.is_empty() && !is_taken && plain.len() == name.len()).then_some(plain)
 }
 
 /// Where the two ends of a flow are: the host at the sender's side of its first hop, and the one behind
@@ -101,5 +108,32 @@ pub(crate) fn settings_at(scenario: &Scenario, host: usize) -> Option<(End, &Set
         Some((End::Receiver, &scenario.receiver))
     } else {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interfaces(names: &[&str]) -> Vec<String> {
+        let hop = |name: &&str| {
+            let name = serde_json::to_string(name).unwrap();
+            format!("[[hop]]\nname = {name}\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n")
+        };
+        let text: String = names.iter().map(hop).collect();
+        let scenario = Scenario::from_toml("test", &text).unwrap();
+        (0..names.len()).map(|hop| interface_of(&scenario, hop)).collect()
+    }
+
+    #[test]
+    fn interfaces_are_called_as_their_hops_where_the_kernel_lets_them() {
+        let names = ["lan", "a b", "lo", "much longer than a name", "Weg-ü"];
+        assert_eq!(interfaces(&names), ["lan", "a-b", "hop2", "hop3", "hop4"]);
+    }
+
+    #[test]
+    fn no_two_interfaces_have_one_name() {
+        assert_eq!(interfaces(&["a b", "a-b", "c"]), ["hop0", "hop1", "c"]);
+        assert_eq!(interfaces(&["hop1", "a/b", "a-b"]), ["hop0", "hop1", "hop2"]);
     }
 }

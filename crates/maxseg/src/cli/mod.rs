@@ -6,7 +6,6 @@ mod completions;
 mod demo;
 mod demo_cellular;
 mod demo_tunnel;
-#[cfg(target_os = "linux")]
 mod doctor;
 mod input;
 mod json_stream;
@@ -79,7 +78,6 @@ enum Command {
     /// See in a minute what this is for
     Demo(demo::DemoArgs),
     /// See whether the lab can run here, and what mends it
-    #[cfg(target_os = "linux")]
     Doctor(doctor::DoctorArgs),
     /// List the TCP stacks that a scenario can name
     Stacks(stacks::StacksArgs),
@@ -170,7 +168,6 @@ impl Command {
             Self::Lab(args) => lab::run(args, printer),
             Self::Calc(args) => calc::run(args, printer),
             Self::Demo(args) => demo::run(args, printer),
-            #[cfg(target_os = "linux")]
             Self::Doctor(args) => doctor::run(args, printer),
             Self::Stacks(args) => stacks::run(args, printer),
             Self::Schema(args) => schema::run(args, printer),

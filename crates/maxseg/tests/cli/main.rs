@@ -3,12 +3,10 @@
 
 mod check;
 mod demo;
-#[cfg(target_os = "linux")]
 mod doctor;
 mod json_stream;
 mod lab_import;
 mod lab_run;
-#[cfg(target_os = "linux")]
 mod lab_up;
 mod manners;
 mod run;

@@ -72,6 +72,17 @@ impl<'scope> Recording<'scope> {
         Arc::clone(&self.mailboxes[hop][usize::from(to == End::Sender)])
     }
 
+    /// Whether it is still being written; a disk may be full long before the run is over.
+    ///
+    /// # Errors
+    /// Something could not be written. It is told once.
+    pub(super) fn check(&mut self) -> io::Result<()> {
+        if self.writer.as_ref().is_some_and(ScopedJoinHandle::is_finished) {
+            return self.end().unwrap_or(Ok(0)).map(drop);
+        }
+        Ok(())
+    }
+
     /// Writes the rest, when the relay has ended. Gives how many packets are missing.
     ///
     /// # Errors

@@ -1,12 +1,12 @@
 use std::sync::Arc;
 
-use maxseg_core::scenario::Scenario;
+use maxseg_core::scenario::{End, Scenario};
 use maxseg_core::units::Time;
 use maxseg_wire::pcapng::{Block, Direction, Packet, Reader, Statistics};
 
 use super::mailbox::{Loss, Mailbox, Place, Record, SNAP_LEN};
 use super::writer::{Merger, Source};
-use super::{interfaces, words_of_refusal};
+use super::{Recording, interfaces, words_of_refusal};
 use crate::sys::Clock;
 
 const TWO_HOPS: &str = r#"
@@ -135,4 +135,42 @@ fn what_finds_no_room_is_counted() {
     let counted: Vec<_> = blocks.iter().filter_map(statistics).collect();
     assert_eq!(counted, [(Some(too_many as u64), Some(5)), (Some(1), Some(1))]);
     assert_eq!(packets(&file).len(), 1 << 18);
+}
+
+/// A disk with room for the beginning alone.
+struct Full(usize);
+
+impl std::io::Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 = self.0.checked_sub(bytes.len()).ok_or(std::io::ErrorKind::StorageFull)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_full_disk_is_noticed_while_the_run_lasts() {
+    let (scenario, clock, mut disk) = (scenario(), Clock::start(), Full(4096));
+    std::thread::scope(|scope| {
+        let mut recording = Recording::start(scope, &scenario, clock, &mut disk).unwrap();
+        recording.check().unwrap();
+        for (hop, to) in [(0, End::Sender), (1, End::Receiver), (1, End::Sender)] {
+            recording.mailbox(hop, to).idle();
+        }
+        let mailbox = recording.mailbox(0, End::Receiver);
+        mailbox.idle();
+        // Nobody ends the recording: the error comes of itself, when the writer's buffer is full.
+        let error = loop {
+            let mut records = vec![record(1, Place::Entering, None); 1000];
+            mailbox.post(&mut records);
+            if let Err(error) = recording.check() {
+                break error;
+            }
+            std::thread::yield_now();
+        };
+        assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
+    });
 }

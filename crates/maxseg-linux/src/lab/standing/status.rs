@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 
-use maxseg_core::framing::IpVersion;
 use maxseg_core::outcome::{LabLink, Lateness};
 use maxseg_core::path::HopSpec;
 use maxseg_core::scenario::{End, Scenario};
@@ -12,7 +11,7 @@ use crate::lab::network::Network;
 use crate::lab::relay::{LatenessMeter, Report};
 use crate::lab::relays::link_name;
 use crate::lab::tally;
-use crate::lab::topology::{Side, address, interface_name};
+use crate::lab::topology::{Side, address, interface_of};
 
 /// How a lab is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -70,25 +69,25 @@ pub(super) fn hosts(scenario: &Scenario, network: &Network) -> Vec<StatusHost> {
         let back = index.checked_sub(1).map(|hop| (hop, Side::Far));
         let onward = (index < hops.len()).then_some((index, Side::Near));
         let plugs = back.into_iter().chain(onward);
-        let interfaces = plugs.map(|plug| interface(scenario.ip, hops, network, plug)).collect();
+        let interfaces = plugs.map(|plug| interface(scenario, network, plug)).collect();
         StatusHost { host: host.name.clone(), interfaces }
     };
     network.hosts.iter().enumerate().map(of_host).collect()
 }
 
 fn interface(
-    ip: IpVersion,
-    hops: &[HopSpec],
+    scenario: &Scenario,
     network: &Network,
     (hop, side): (usize, Side),
 ) -> StatusInterface {
+    let hops = &scenario.path.hops;
     let (spec, to, far) = match side {
         Side::Near => (&hops[hop].forward, End::Receiver, hop + 1),
         Side::Far => (&hops[hop].reverse, End::Sender, hop),
     };
     StatusInterface {
-        interface: interface_name(hop, &hops[hop].name),
-        address: address(ip, hop, side),
+        interface: interface_of(scenario, hop),
+        address: address(scenario.ip, hop, side),
         mtu: spec.mtu.get(),
         link: link_name(&hops[hop].name, to),
         towards: network.hosts[far].name.clone(),

@@ -6,7 +6,14 @@ mod demo;
 #[cfg(target_os = "linux")]
 mod doctor;
 mod json_stream;
+#[cfg(target_os = "linux")]
+mod kernel;
 mod lab_import;
+#[cfg(target_os = "linux")]
+mod lab_iperf3;
+#[cfg(target_os = "linux")]
+mod lab_killed;
+#[cfg(target_os = "linux")]
 mod lab_run;
 #[cfg(target_os = "linux")]
 mod lab_up;

@@ -17,7 +17,7 @@ use super::userns::RootOfItsOwn;
 
 /// Something that a child tries.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub(crate) enum Step {
     /// A user namespace in which this user is root.
     UserNamespace,
     /// A network namespace.
@@ -34,18 +34,18 @@ pub enum Step {
 
 /// The first step that failed, and how.
 #[derive(Debug)]
-pub struct Refusal {
+pub(crate) struct Refusal {
     /// What could not be done.
-    pub step: Step,
+    pub(crate) step: Step,
     /// What the kernel said.
-    pub error: io::Error,
+    pub(crate) error: io::Error,
 }
 
 /// Takes the steps in a child, one after the other.
 ///
 /// # Errors
 /// A step that fails.
-pub fn attempt(steps: &[Step]) -> Result<(), Refusal> {
+pub(crate) fn attempt(steps: &[Step]) -> Result<(), Refusal> {
     // All that comes back from a child is an error number. Which step it belongs to shows when one more
     // step makes the first difference.
     for taken in 1..=steps.len() {
@@ -71,7 +71,7 @@ fn child_with(steps: &[Step]) -> io::Result<()> {
 }
 
 /// Has a program's process take these steps before the program begins.
-pub fn behind<'a>(command: &'a mut Command, steps: &[Step]) -> &'a mut Command {
+pub(crate) fn behind<'a>(command: &'a mut Command, steps: &[Step]) -> &'a mut Command {
     let mut child = Child::new(steps);
     // SAFETY: `Child::take` is safe between fork and exec; see there.
     #[expect(unsafe_code, reason = "code between fork and exec")]
@@ -122,7 +122,7 @@ fn congestion(name: &OsString) -> io::Result<()> {
 }
 
 /// Bytes of a page of memory.
-pub fn page_bytes() -> u64 {
+pub(crate) fn page_bytes() -> u64 {
     // SAFETY: the call only returns a number.
     #[expect(unsafe_code, reason = "a call that no library in use wraps")]
     let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };

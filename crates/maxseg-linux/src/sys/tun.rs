@@ -11,13 +11,13 @@ use nix::errno::Errno;
 use super::interface::request_for;
 
 /// Bytes of `struct virtio_net_hdr`, which precedes every packet.
-pub const VNET_HEADER: usize = 10;
+pub(crate) const VNET_HEADER: usize = 10;
 
 /// A TUN interface without a packet-information header, with `struct virtio_net_hdr`: TCP comes in
 /// super-packets of up to 64 KiB, as segmentation offload hands them to a network card, and is taken in the same form.
 /// It vanishes when the last handle is closed.
 #[derive(Debug)]
-pub struct Tun {
+pub(crate) struct Tun {
     file: OwnedFd,
 }
 
@@ -61,7 +61,7 @@ impl Tun {
     ///
     /// # Errors
     /// There is no /dev/net/tun, it may not be opened, or no interface may be made.
-    pub fn new(name: &str) -> io::Result<Self> {
+    pub(crate) fn new(name: &str) -> io::Result<Self> {
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -76,7 +76,7 @@ impl Tun {
     ///
     /// # Errors
     /// There are too many open files.
-    pub fn again(&self) -> io::Result<Self> {
+    pub(crate) fn again(&self) -> io::Result<Self> {
         Ok(Self { file: self.file.try_clone()? })
     }
 
@@ -85,7 +85,7 @@ impl Tun {
     /// # Errors
     /// The interface is down or gone.
     #[inline]
-    pub fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+    pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match nix::unistd::read(&self.file, buffer) {
             Ok(length) => Ok(Some(length)),
             Err(Errno::EAGAIN | Errno::EINTR) => Ok(None),
@@ -98,7 +98,7 @@ impl Tun {
     /// # Errors
     /// The interface is down or gone, or the header contradicts the packet.
     #[inline]
-    pub fn write(&self, parts: &[IoSlice<'_>]) -> io::Result<()> {
+    pub(crate) fn write(&self, parts: &[IoSlice<'_>]) -> io::Result<()> {
         nix::sys::uio::writev(&self.file, parts)?;
         Ok(())
     }

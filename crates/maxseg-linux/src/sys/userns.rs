@@ -19,7 +19,7 @@ pub fn is_root() -> bool {
 }
 
 /// The user whose process this is, as seen from where it was started.
-pub fn user_id() -> u32 {
+pub(crate) fn user_id() -> u32 {
     WAS.get().copied().unwrap_or_else(|| Uid::effective().as_raw())
 }
 
@@ -72,7 +72,7 @@ fn put(file: &str, text: &str) -> io::Result<()> {
 ///
 /// # Errors
 /// There is no /proc.
-pub fn user_namespace() -> io::Result<Option<OwnedFd>> {
+pub(crate) fn user_namespace() -> io::Result<Option<OwnedFd>> {
     WAS.get().map(|_| File::open("/proc/self/ns/user").map(OwnedFd::from)).transpose()
 }
 
@@ -80,6 +80,6 @@ pub fn user_namespace() -> io::Result<Option<OwnedFd>> {
 ///
 /// # Errors
 /// It is not that user's, or there is more than one thread already.
-pub fn enter_user_namespace(namespace: &OwnedFd) -> io::Result<()> {
+pub(crate) fn enter_user_namespace(namespace: &OwnedFd) -> io::Result<()> {
     Ok(setns(namespace, CloneFlags::CLONE_NEWUSER)?)
 }

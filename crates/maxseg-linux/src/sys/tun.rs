@@ -36,7 +36,7 @@ const OFFLOADS: i32 = 0x01 | 0x02 | 0x04;
 /// No interface may be made.
 #[expect(unsafe_code, reason = "an ioctl with an argument of its type")]
 pub(super) fn make_interface(file: BorrowedFd<'_>, name: &str) -> io::Result<()> {
-    /// They fit the 16 bits of `ifr_flags`.
+    #[expect(clippy::cast_possible_truncation, reason = "the flags have 16 bits")]
     const FLAGS: i16 = (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as i16;
     let mut request = request_for(name)?;
     request.ifr_ifru.ifru_flags = FLAGS;

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 /// ordinary user, the first test that asks has all of them run in another process, behind `unshare`, and each
 /// is over here with that verdict.
 pub(crate) fn has_rights() -> bool {
+    static ELSEWHERE: OnceLock<Result<(), String>> = OnceLock::new();
     if nix::unistd::Uid::effective().is_root() {
         let tun = std::fs::OpenOptions::new().read(true).write(true).open("/dev/net/tun");
         if let Err(error) = &tun {
@@ -16,7 +17,6 @@ pub(crate) fn has_rights() -> bool {
         }
         return tun.is_ok();
     }
-    static ELSEWHERE: OnceLock<Result<(), String>> = OnceLock::new();
     match ELSEWHERE.get_or_init(pass_in_a_user_namespace) {
         Ok(()) => println!("passed, or was skipped, as root of a user namespace"),
         Err(reason) => println!("skipped: no user namespace (unshare --user): {reason}"),

@@ -9,8 +9,13 @@ use crate::bench::{self, instructions};
 use crate::{check_licences, generate, is_installed, layers, root};
 
 /// A program that some tests need: its name, and the Debian package that brings it.
-const PEERS: [(&str, &str); 4] =
-    [("ns", "ns2"), ("tshark", "tshark"), ("tcptrace", "tcptrace"), ("valgrind", "valgrind")];
+const PEERS: [(&str, &str); 5] = [
+    ("ns", "ns2"),
+    ("tshark", "tshark"),
+    ("tcptrace", "tcptrace"),
+    ("valgrind", "valgrind"),
+    ("iperf3", "iperf3"),
+];
 
 /// Installs what is missing, then runs every check and test.
 ///

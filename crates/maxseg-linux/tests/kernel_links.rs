@@ -5,6 +5,8 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 #![expect(clippy::print_stdout, reason = "what is skipped is said")]
 
+mod rights;
+
 use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
@@ -12,6 +14,8 @@ use maxseg_core::engine::{Engine, EngineError, Unwatched};
 use maxseg_core::outcome::{LabLink, Outcome};
 use maxseg_core::scenario::Scenario;
 use maxseg_linux::lab::Lab;
+
+use rights::has_rights;
 
 /// A link that tbf makes.
 const BUCKET: &str = "rate = \"20 Mbit/s\"\ndelay = \"0 ms\"\nqueue = \"20000 B\"\n";
@@ -25,8 +29,7 @@ fn scenario(text: &str) -> Scenario {
 fn over_buckets(text: &str) -> Option<Outcome> {
     /// One at a time: they share the machine's cores.
     static ALONE: Mutex<()> = Mutex::new(());
-    if !nix::unistd::Uid::effective().is_root() {
-        println!("skipped: needs root");
+    if !has_rights() {
         return None;
     }
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,11 +1,13 @@
 //! The lab against the simulator, the kernel's own rules, and what was asked of it.
 //!
 //! Counts are asserted always; what depends on time only of runs that call themselves valid. Needs root, or
-//! user namespaces for an ordinary user: skipped aloud without.
+//! user namespaces and `unshare` for an ordinary user: skipped aloud without.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "tests")]
 #![expect(clippy::print_stdout, reason = "what is skipped is said")]
+
+mod rights;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -15,20 +17,12 @@ use maxseg_core::scenario::Scenario;
 use maxseg_core::sim::Sim;
 use maxseg_linux::lab::Lab;
 
+use rights::has_rights;
+
 /// One at a time: they share the machine's cores.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Whether a lab can run here.
-fn is_possible() -> bool {
-    let possible = nix::unistd::Uid::effective().is_root()
-        && std::fs::OpenOptions::new().read(true).write(true).open("/dev/net/tun").is_ok();
-    if !possible {
-        println!("skipped: needs root and /dev/net/tun");
-    }
-    possible
 }
 
 fn scenario(text: &str) -> Scenario {
@@ -65,7 +59,7 @@ time = \"3 s\"
 
 #[test]
 fn the_same_packets_die_as_in_the_simulator() {
-    if !is_possible() {
+    if !has_rights() {
         return;
     }
     let _alone = alone();
@@ -94,7 +88,7 @@ fn the_same_packets_die_as_in_the_simulator() {
 /// What TCP hands down in super-packets dies packet by packet.
 #[test]
 fn losses_are_per_packet_of_the_wire_whatever_the_mtu() {
-    if !is_possible() {
+    if !has_rights() {
         return;
     }
     let _alone = alone();
@@ -119,7 +113,7 @@ fn losses_are_per_packet_of_the_wire_whatever_the_mtu() {
 
 #[test]
 fn a_super_packet_is_one_packet_as_netem() {
-    if !is_possible() {
+    if !has_rights() {
         return;
     }
     let _alone = alone();
@@ -146,7 +140,7 @@ fn path_with_a_small_hop(more: &str) -> String {
 
 #[test]
 fn routers_tell_of_a_smaller_mtu_or_are_silent_or_cut() {
-    if !is_possible() {
+    if !has_rights() {
         return;
     }
     let _alone = alone();
@@ -171,7 +165,7 @@ fn routers_tell_of_a_smaller_mtu_or_are_silent_or_cut() {
 
 #[test]
 fn asked_advertised_and_effective_sizes_are_told_with_their_reason() {
-    if !is_possible() {
+    if !has_rights() {
         return;
     }
     let _alone = alone();
@@ -193,7 +187,7 @@ fn asked_advertised_and_effective_sizes_are_told_with_their_reason() {
 
 #[test]
 fn a_window_is_the_limit_as_long_as_the_link_is_not() {
-    if !is_possible() {
+    if !has_rights() {
         return;
     }
     let _alone = alone();
@@ -218,7 +212,7 @@ fn a_window_is_the_limit_as_long_as_the_link_is_not() {
 
 #[test]
 fn a_link_keeps_its_rate_and_delay() {
-    if !is_possible() {
+    if !has_rights() {
         return;
     }
     let _alone = alone();
@@ -249,7 +243,7 @@ fn a_link_keeps_its_rate_and_delay() {
 
 #[test]
 fn echoes_take_the_round_trip() {
-    if !is_possible() {
+    if !has_rights() {
         return;
     }
     let _alone = alone();
@@ -264,7 +258,7 @@ fn echoes_take_the_round_trip() {
 
 #[test]
 fn requests_are_answered_on_kept_and_new_connections() {
-    if !is_possible() {
+    if !has_rights() {
         return;
     }
     let _alone = alone();
@@ -283,7 +277,7 @@ fn requests_are_answered_on_kept_and_new_connections() {
 
 #[test]
 fn what_cannot_be_run_is_said_before() {
-    if !is_possible() {
+    if !has_rights() {
         return;
     }
     let _alone = alone();

@@ -1,8 +1,10 @@
-//! What TCP may use: congestion controls, buffers, memory.
+//! What the lab's sockets may use: congestion controls, memory. A TCP window is no question of `rmem_max`: the
+//! lab's hosts have a `tcp_rmem` and `tcp_wmem` of their own.
 
 use serde_json::json;
 
 use super::{Check, State, sysctl};
+use crate::lab::flows::RECEIVE_BUFFER;
 use crate::sys::Way;
 use crate::sys::probe::{Step, attempt, page_bytes};
 
@@ -64,26 +66,23 @@ fn judged(controls: &Controls) -> Check {
 /// (`tcp_adv_win_scale`), and 64 MiB is the next power of two.
 const BUFFER: u64 = 64 << 20;
 
-/// How large a buffer a socket may ask for.
+/// How large a buffer a receiver of datagrams gets; TCP's are not asked for by socket.
 pub(super) fn buffers() -> Check {
-    let limit = |name| sysctl(name)?.parse().ok();
-    buffers_of(limit("net.core.rmem_max"), limit("net.core.wmem_max"))
+    buffers_of(sysctl("net.core.rmem_max").and_then(|limit| limit.parse().ok()))
 }
 
-fn buffers_of(receive: Option<u64>, send: Option<u64>) -> Check {
+fn buffers_of(receive: Option<u64>) -> Check {
+    let wanted = u64::try_from(RECEIVE_BUFFER).unwrap_or(u64::MAX);
     let check = Check::new(
         "buffers",
-        "windows that a scenario sets, by SO_RCVBUF and SO_SNDBUF; 10 Gbit/s over 20 ms takes 64 MiB",
-        format!("receive up to {}, send up to {}", size(receive), size(send)),
+        "cbr flows: what arrives while the receiving thread waits for a core",
+        format!("datagrams wait in up to {}", size(receive)),
     )
-    .value("rmem_max_bytes", receive)
-    .value("wmem_max_bytes", send);
-    let limits = [("net.core.rmem_max", receive), ("net.core.wmem_max", send)];
-    let small = limits.into_iter().filter(|(_, limit)| limit.is_some_and(|limit| limit < BUFFER));
-    let mend: Vec<String> =
-        small.map(|(name, _)| format!("sudo sysctl -w {name}={BUFFER}")).collect();
-    let state = if mend.is_empty() { State::Ok } else { State::Limited };
-    check.state(state).mend(mend)
+    .value("rmem_max_bytes", receive);
+    if receive.is_none_or(|limit| limit >= wanted) {
+        return check;
+    }
+    check.state(State::Limited).mend([format!("sudo sysctl -w net.core.rmem_max={wanted}")])
 }
 
 /// All sockets' memory: below the second number of `tcp_mem` the kernel leaves windows alone.
@@ -154,10 +153,11 @@ mod tests {
 
     #[test]
     fn small_buffers_are_named() {
-        let check = buffers_of(Some(212_992), Some(64 << 20));
-        assert_eq!(check.found, "receive up to 208 KiB, send up to 64 MiB");
-        assert_eq!(check.mend, ["sudo sysctl -w net.core.rmem_max=67108864"]);
-        assert_eq!(buffers_of(None, None).state, State::Ok);
+        let check = buffers_of(Some(212_992));
+        assert_eq!(check.found, "datagrams wait in up to 208 KiB");
+        assert_eq!(check.mend, ["sudo sysctl -w net.core.rmem_max=4194304"]);
+        assert_eq!(buffers_of(Some(4 << 20)).state, State::Ok);
+        assert_eq!(buffers_of(None).state, State::Ok);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Check, State, text_of};
-use crate::sys::probe::sharp_timers;
+use crate::sys::tight_timers;
 
 /// As long as a hop of a short path takes.
 const SLEEP: Duration = Duration::from_millis(1);
@@ -23,8 +23,7 @@ pub(super) fn wake_up() -> Check {
 /// By how much each sleep was too long, sorted. In a thread of its own, which takes its timer slack
 /// with it.
 fn lateness() -> Vec<Duration> {
-    // Without it the sleeps are later, which shows.
-    let _ = sharp_timers();
+    tight_timers();
     let mut late: Vec<Duration> = (0..SLEEPS)
         .map(|_| {
             let begun = Instant::now();
@@ -39,7 +38,7 @@ fn lateness() -> Vec<Duration> {
 fn judged(late: &[Duration]) -> Check {
     let check = Check::new(
         "wake-up",
-        "a relay sleeps until a packet is due; what it oversleeps is added to the delay",
+        "a relay sleeps until a packet is due; it allows for what it usually oversleeps, the rest is lateness",
         "",
     );
     let share = |percent: usize| late.get((late.len() * percent).div_ceil(100).saturating_sub(1));

@@ -13,7 +13,7 @@ mod capture;
 mod caveats;
 mod failure;
 mod feasible;
-mod flows;
+pub(crate) mod flows;
 mod host_setup;
 pub mod iperf3;
 mod kernel_links;

@@ -8,35 +8,35 @@ use nix::sys::resource::{Usage, UsageWho, getrusage};
 
 /// A run's own clock: time since it began, by the kernel's monotonic one.
 #[derive(Debug, Clone, Copy)]
-pub struct Clock {
+pub(crate) struct Clock {
     began: Instant,
 }
 
 impl Clock {
     /// A clock that begins now.
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self { began: Instant::now() }
     }
 
     /// A clock that begins in a while: it shows zero until then.
-    pub fn start_in(wait: Duration) -> Self {
+    pub(crate) fn start_in(wait: Duration) -> Self {
         Self { began: Instant::now() + wait }
     }
 
     /// The time on it.
     #[inline]
-    pub fn now(&self) -> Time {
+    pub(crate) fn now(&self) -> Time {
         time(self.began.elapsed())
     }
 
     /// How long until it shows `then`; nothing if it has.
-    pub fn until(&self, then: Time) -> Duration {
+    pub(crate) fn until(&self, then: Time) -> Duration {
         (self.began + Duration::from_nanos(then.as_nanos()))
             .saturating_duration_since(Instant::now())
     }
 
     /// Sleeps until it shows `then`.
-    pub fn sleep_until(&self, then: Time) {
+    pub(crate) fn sleep_until(&self, then: Time) {
         std::thread::sleep(self.until(then));
     }
 }
@@ -46,19 +46,19 @@ fn time(duration: Duration) -> Time {
 }
 
 /// The kernel is to wake this thread when it is due: by default it allows itself 50 µs.
-pub fn tight_timers() {
+pub(crate) fn tight_timers() {
     // Failing makes timers coarser, which the lateness then shows.
     let _ = prctl::set_timerslack(1);
 }
 
 /// CPU time of this process and of the children that it has waited for, the kernel's work for them included.
-pub fn cpu_of_process() -> Time {
+pub(crate) fn cpu_of_process() -> Time {
     let of = |who| getrusage(who).map_or(Time::ZERO, |usage| cpu(&usage));
     of(UsageWho::RUSAGE_SELF) + of(UsageWho::RUSAGE_CHILDREN)
 }
 
 /// CPU time of the calling thread, the kernel's work for it included.
-pub fn cpu_of_thread() -> Time {
+pub(crate) fn cpu_of_thread() -> Time {
     getrusage(UsageWho::RUSAGE_THREAD).map_or(Time::ZERO, |usage| cpu(&usage))
 }
 

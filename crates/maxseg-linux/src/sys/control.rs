@@ -14,13 +14,13 @@ use nix::sys::socket::{
 
 /// Waits for others.
 #[derive(Debug)]
-pub struct Listener {
+pub(crate) struct Listener {
     socket: UnixListener,
 }
 
 /// One line each way, and file descriptors with it.
 #[derive(Debug)]
-pub struct Control {
+pub(crate) struct Control {
     socket: UnixStream,
     /// When the other must have said all that it has to say.
     deadline: Option<Instant>,
@@ -40,7 +40,7 @@ impl Listener {
     ///
     /// # Errors
     /// Somebody else does.
-    pub fn new(name: &str) -> io::Result<Self> {
+    pub(crate) fn new(name: &str) -> io::Result<Self> {
         let address = SocketAddr::from_abstract_name(name)?;
         let socket = UnixListener::bind_addr(&address)?;
         socket.set_nonblocking(true)?;
@@ -51,7 +51,7 @@ impl Listener {
     ///
     /// # Errors
     /// There are too many open files.
-    pub fn accept(&self, patience: Duration) -> io::Result<Option<Control>> {
+    pub(crate) fn accept(&self, patience: Duration) -> io::Result<Option<Control>> {
         match self.socket.accept() {
             Ok((socket, _)) => {
                 socket.set_nonblocking(false)?;
@@ -76,7 +76,7 @@ impl Control {
     ///
     /// # Errors
     /// Nobody does.
-    pub fn connect(name: &str) -> io::Result<Self> {
+    pub(crate) fn connect(name: &str) -> io::Result<Self> {
         let address = SocketAddr::from_abstract_name(name)?;
         let socket = UnixStream::connect_addr(&address)?;
         Ok(Self { socket, deadline: None, longest: LONGEST_ANSWER })
@@ -86,7 +86,7 @@ impl Control {
     ///
     /// # Errors
     /// None that is known: the kernel noted it when they met.
-    pub fn peer(&self) -> io::Result<u32> {
+    pub(crate) fn peer(&self) -> io::Result<u32> {
         Ok(getsockopt(&self.socket, PeerCredentials)?.uid())
     }
 
@@ -94,7 +94,7 @@ impl Control {
     ///
     /// # Errors
     /// The other has gone, or does not listen.
-    pub fn say(&self, line: &str, files: &[BorrowedFd<'_>]) -> io::Result<()> {
+    pub(crate) fn say(&self, line: &str, files: &[BorrowedFd<'_>]) -> io::Result<()> {
         let raw: Vec<RawFd> = files.iter().map(AsRawFd::as_raw_fd).collect();
         let rights = [ControlMessage::ScmRights(&raw)];
         let rights = if raw.is_empty() { &[][..] } else { &rights[..] };
@@ -109,7 +109,7 @@ impl Control {
     ///
     /// # Errors
     /// It says nothing for too long, or too much, or something that is no text.
-    pub fn hear(&self) -> io::Result<(String, Vec<OwnedFd>)> {
+    pub(crate) fn hear(&self) -> io::Result<(String, Vec<OwnedFd>)> {
         let (mut line, mut files) = (Vec::new(), Vec::new());
         let mut buffer = [0_u8; 4096];
         while line.last() != Some(&b'\n') {

@@ -39,7 +39,7 @@ pub(super) fn request_for(name: &str) -> io::Result<libc::ifreq> {
 /// # Errors
 /// There is no such interface, or this user may not change it.
 #[expect(unsafe_code, reason = "an ioctl that takes a pointer in a union")]
-pub fn offloads_off(name: &str) -> io::Result<()> {
+pub(crate) fn offloads_off(name: &str) -> io::Result<()> {
     let socket = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
     let mut request = request_for(name)?;
     for command in SEGMENTATION_AND_RECEIVE {

@@ -9,7 +9,7 @@ use nix::sched::{CloneFlags, setns, unshare};
 
 /// A network namespace.
 #[derive(Debug)]
-pub struct NetNs {
+pub(crate) struct NetNs {
     file: OwnedFd,
 }
 
@@ -20,7 +20,7 @@ impl NetNs {
     ///
     /// # Errors
     /// This process may not make any: see [`super::own_user_namespace`].
-    pub fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         // In a thread of its own, so that the caller stays where it is.
         on_a_thread(|| {
             unshare(CloneFlags::CLONE_NEWNET)?;
@@ -32,12 +32,12 @@ impl NetNs {
     ///
     /// # Errors
     /// There is no /proc.
-    pub fn current() -> io::Result<Self> {
+    pub(crate) fn current() -> io::Result<Self> {
         Ok(Self { file: File::open(OWN)?.into() })
     }
 
     /// The one behind a descriptor that somebody else opened.
-    pub fn from_fd(file: OwnedFd) -> Self {
+    pub(crate) fn from_fd(file: OwnedFd) -> Self {
         Self { file }
     }
 
@@ -45,7 +45,7 @@ impl NetNs {
     ///
     /// # Errors
     /// There are too many open files.
-    pub fn again(&self) -> io::Result<Self> {
+    pub(crate) fn again(&self) -> io::Result<Self> {
         Ok(Self { file: self.file.try_clone()? })
     }
 
@@ -53,7 +53,10 @@ impl NetNs {
     ///
     /// # Errors
     /// The namespace cannot be entered, or `work` fails.
-    pub fn run<T: Send>(&self, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+    pub(crate) fn run<T: Send>(
+        &self,
+        work: impl FnOnce() -> io::Result<T> + Send,
+    ) -> io::Result<T> {
         on_a_thread(|| {
             self.enter()?;
             work()
@@ -64,7 +67,7 @@ impl NetNs {
     ///
     /// # Errors
     /// This process may not.
-    pub fn enter(&self) -> io::Result<()> {
+    pub(crate) fn enter(&self) -> io::Result<()> {
         Ok(setns(&self.file, CloneFlags::CLONE_NEWNET)?)
     }
 }

@@ -1,9 +1,9 @@
 //! Trying what the kernel allows, in a child process that ends with the attempt: whatever the child made
 //! was its own and goes with it.
 
-use std::ffi::{OsString, c_int, c_short, c_ulong};
+use std::ffi::OsString;
 use std::io;
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 
@@ -11,11 +11,13 @@ use nix::fcntl::{OFlag, open};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket, sockopt};
 use nix::sys::stat::Mode;
-use nix::unistd::{getegid, geteuid, write};
+
+use super::tun::{leave_offloads, make_interface};
+use super::userns::RootOfItsOwn;
 
 /// Something that a child tries.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub(crate) enum Step {
     /// A user namespace in which this user is root.
     UserNamespace,
     /// A network namespace.
@@ -34,7 +36,7 @@ pub enum Step {
 #[derive(Debug)]
 pub struct Refusal {
     /// What could not be done.
-    pub step: Step,
+    pub(crate) step: Step,
     /// What the kernel said.
     pub error: io::Error,
 }
@@ -43,7 +45,7 @@ pub struct Refusal {
 ///
 /// # Errors
 /// A step that fails.
-pub fn attempt(steps: &[Step]) -> Result<(), Refusal> {
+pub(crate) fn attempt(steps: &[Step]) -> Result<(), Refusal> {
     // All that comes back from a child is an error number. Which step it belongs to shows when one more
     // step makes the first difference.
     for taken in 1..=steps.len() {
@@ -69,7 +71,7 @@ fn child_with(steps: &[Step]) -> io::Result<()> {
 }
 
 /// Has a program's process take these steps before the program begins.
-pub fn behind<'a>(command: &'a mut Command, steps: &[Step]) -> &'a mut Command {
+pub(crate) fn behind<'a>(command: &'a mut Command, steps: &[Step]) -> &'a mut Command {
     let mut child = Child::new(steps);
     // SAFETY: `Child::take` is safe between fork and exec; see there.
     #[expect(unsafe_code, reason = "code between fork and exec")]
@@ -81,19 +83,13 @@ pub fn behind<'a>(command: &'a mut Command, steps: &[Step]) -> &'a mut Command {
 /// What a child needs to know, made ready before it is born: it may not allocate.
 struct Child {
     steps: Vec<Step>,
-    uid_map: String,
-    gid_map: String,
+    root: RootOfItsOwn,
     tun: Option<OwnedFd>,
 }
 
 impl Child {
     fn new(steps: &[Step]) -> Self {
-        Self {
-            steps: steps.to_vec(),
-            uid_map: format!("0 {} 1", geteuid()),
-            gid_map: format!("0 {} 1", getegid()),
-            tun: None,
-        }
+        Self { steps: steps.to_vec(), root: RootOfItsOwn::prepare(), tun: None }
     }
 
     /// Takes the steps. Between fork and exec only system calls may be made, since a thread that is gone
@@ -101,78 +97,23 @@ impl Child {
     fn take(&mut self) -> io::Result<()> {
         for step in &self.steps {
             match step {
-                Step::UserNamespace => self.user_namespace()?,
+                Step::UserNamespace => self.root.enter()?,
                 Step::NetworkNamespace => unshare(CloneFlags::CLONE_NEWNET)?,
                 Step::OpenTun => {
                     self.tun = Some(open("/dev/net/tun", OFlag::O_RDWR, Mode::empty())?);
                 }
-                Step::TunInterface => tun_interface(self.tun.as_ref())?,
-                Step::TunOffload => tun_offload(self.tun.as_ref())?,
+                Step::TunInterface => make_interface(opened(self.tun.as_ref())?, "")?,
+                Step::TunOffload => leave_offloads(opened(self.tun.as_ref())?)?,
                 Step::Congestion(name) => congestion(name)?,
             }
         }
         Ok(())
     }
-
-    /// `user_namespaces(7)`: without `setgroups` denied, the group map may not be written.
-    fn user_namespace(&self) -> io::Result<()> {
-        unshare(CloneFlags::CLONE_NEWUSER)?;
-        put("/proc/self/setgroups", "deny")?;
-        put("/proc/self/uid_map", &self.uid_map)?;
-        put("/proc/self/gid_map", &self.gid_map)
-    }
-}
-
-fn put(file: &str, text: &str) -> io::Result<()> {
-    write(open(file, OFlag::O_WRONLY, Mode::empty())?, text.as_bytes())?;
-    Ok(())
 }
 
 /// Where an earlier step has opened the device.
-fn opened(tun: Option<&OwnedFd>) -> io::Result<c_int> {
-    tun.map(OwnedFd::as_raw_fd).ok_or_else(|| io::Error::from_raw_os_error(libc::EBADF))
-}
-
-// `include/uapi/linux/if_tun.h`. The numbers encode an int's size; what is handed over is another.
-nix::ioctl_write_ptr_bad!(
-    /// `TUNSETIFF`: makes the interface.
-    set_iff,
-    nix::request_code_write!(b'T', 202, size_of::<c_int>()),
-    libc::ifreq
-);
-nix::ioctl_write_int_bad!(
-    /// `TUNSETOFFLOAD`: says what the reader does itself.
-    set_offload,
-    nix::request_code_write!(b'T', 208, size_of::<c_int>())
-);
-
-fn tun_interface(tun: Option<&OwnedFd>) -> io::Result<()> {
-    let flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
-    let tun = opened(tun)?;
-    // SAFETY: an `ifreq` is plain numbers and names, for which zeros are values; the kernel reads and
-    // writes it during the call only.
-    #[expect(unsafe_code, reason = "an ioctl")]
-    unsafe {
-        let mut request: libc::ifreq = std::mem::zeroed();
-        #[expect(clippy::cast_possible_truncation, reason = "the flags have 16 bits")]
-        let flags = flags as c_short;
-        request.ifr_ifru.ifru_flags = flags;
-        set_iff(tun, &raw const request)?;
-    }
-    Ok(())
-}
-
-fn tun_offload(tun: Option<&OwnedFd>) -> io::Result<()> {
-    let offload = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6;
-    #[expect(clippy::cast_possible_wrap, reason = "three low bits")]
-    let offload = offload as c_int;
-    let tun = opened(tun)?;
-    // SAFETY: the call takes a number, no address.
-    #[expect(unsafe_code, reason = "an ioctl")]
-    unsafe {
-        set_offload(tun, offload)?;
-    }
-    Ok(())
+fn opened(tun: Option<&OwnedFd>) -> io::Result<BorrowedFd<'_>> {
+    tun.map(OwnedFd::as_fd).ok_or_else(|| io::Error::from_raw_os_error(libc::EBADF))
 }
 
 fn congestion(name: &OsString) -> io::Result<()> {
@@ -180,17 +121,8 @@ fn congestion(name: &OsString) -> io::Result<()> {
     Ok(setsockopt(&socket, sockopt::TcpCongestion, name)?)
 }
 
-/// The calling thread's timers go off within a nanosecond of their time, not the default 50 µs.
-///
-/// # Errors
-/// The kernel refuses.
-pub fn sharp_timers() -> io::Result<()> {
-    const SLACK_NS: c_ulong = 1;
-    Ok(nix::sys::prctl::set_timerslack(SLACK_NS)?)
-}
-
 /// Bytes of a page of memory.
-pub fn page_bytes() -> u64 {
+pub(crate) fn page_bytes() -> u64 {
     // SAFETY: the call only returns a number.
     #[expect(unsafe_code, reason = "a call that no library in use wraps")]
     let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };

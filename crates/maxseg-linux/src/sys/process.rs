@@ -20,7 +20,7 @@ use super::NetNs;
 /// # Errors
 /// There are too many open files.
 #[expect(unsafe_code, reason = "between fork and exec: one system call")]
-pub fn in_namespace(command: &mut Command, namespace: &NetNs) -> io::Result<()> {
+pub(crate) fn in_namespace(command: &mut Command, namespace: &NetNs) -> io::Result<()> {
     let namespace = namespace.again()?;
     // SAFETY: `setns` is async-signal-safe, and the closure owns the descriptor that it uses.
     unsafe {
@@ -31,7 +31,7 @@ pub fn in_namespace(command: &mut Command, namespace: &NetNs) -> io::Result<()> 
 
 /// The command is to be killed when the thread that starts it ends, whatever ends it.
 #[expect(unsafe_code, reason = "between fork and exec: system calls alone")]
-pub fn dies_with_parent(command: &mut Command) {
+pub(crate) fn dies_with_parent(command: &mut Command) {
     let parent = Pid::this();
     // SAFETY: `prctl` and `getppid` are async-signal-safe, and an error of the system's own allocates nothing.
     unsafe {
@@ -59,7 +59,7 @@ pub fn detach_from_terminal(command: &mut Command) {
 ///
 /// # Errors
 /// It cannot be started, or its output cannot be read.
-pub fn run_to_end(mut command: Command, stop: &AtomicBool) -> io::Result<Output> {
+pub(crate) fn run_to_end(mut command: Command, stop: &AtomicBool) -> io::Result<Output> {
     dies_with_parent(&mut command);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn()?;

@@ -7,7 +7,7 @@ use socket2::Socket;
 
 /// A TCP socket with what only Linux tells of it.
 #[derive(Debug)]
-pub struct TcpSocket(pub Socket);
+pub(crate) struct TcpSocket(pub Socket);
 
 /// More than any kernel's `struct tcp_info`.
 const TCP_INFO_ROOM: usize = 512;
@@ -18,7 +18,7 @@ impl TcpSocket {
     /// # Errors
     /// The socket is none of TCP.
     #[expect(unsafe_code, reason = "nix and socket2 know the struct of one kernel only")]
-    pub fn tcp_info(&self) -> io::Result<Vec<u8>> {
+    pub(crate) fn tcp_info(&self) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0_u8; TCP_INFO_ROOM];
         let mut length = libc::socklen_t::try_from(TCP_INFO_ROOM).map_err(io::Error::other)?;
         // SAFETY: the kernel writes at most `length` bytes, which `bytes` has.
@@ -44,7 +44,7 @@ impl TcpSocket {
 /// # Errors
 /// The kernel does not know it, or not this value.
 #[expect(unsafe_code, reason = "options that socket2 does not have")]
-pub fn set_tcp_option(socket: &Socket, option: libc::c_int, value: u32) -> io::Result<()> {
+pub(crate) fn set_tcp_option(socket: &Socket, option: libc::c_int, value: u32) -> io::Result<()> {
     let length = libc::socklen_t::try_from(size_of::<u32>()).map_err(io::Error::other)?;
     // SAFETY: the kernel reads the four bytes of `value`.
     let result = unsafe {
@@ -57,14 +57,4 @@ pub fn set_tcp_option(socket: &Socket, option: libc::c_int, value: u32) -> io::R
         )
     };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
-/// The congestion controls that this kernel has, and those of them that any user may choose.
-pub fn congestion_controls() -> (Vec<String>, Vec<String>) {
-    let words = |file: &str| {
-        let text =
-            std::fs::read_to_string(format!("/proc/sys/net/ipv4/{file}")).unwrap_or_default();
-        text.split_whitespace().map(str::to_owned).collect()
-    };
-    (words("tcp_available_congestion_control"), words("tcp_allowed_congestion_control"))
 }

@@ -11,13 +11,13 @@ use nix::errno::Errno;
 use super::interface::request_for;
 
 /// Bytes of `struct virtio_net_hdr`, which precedes every packet.
-pub const VNET_HEADER: usize = 10;
+pub(crate) const VNET_HEADER: usize = 10;
 
 /// A TUN interface without a packet-information header, with `struct virtio_net_hdr`: TCP comes in
 /// super-packets of up to 64 KiB, as segmentation offload hands them to a network card, and is taken in the same form.
 /// It vanishes when the last handle is closed.
 #[derive(Debug)]
-pub struct Tun {
+pub(crate) struct Tun {
     file: OwnedFd,
 }
 
@@ -29,25 +29,46 @@ mod ioctl {
 /// `linux/if_tun.h`: checksums, TCP over IPv4 and over IPv6. Not UDP: nothing here splits it.
 const OFFLOADS: i32 = 0x01 | 0x02 | 0x04;
 
+/// Makes the interface of an open `/dev/net/tun`, in the namespace of the calling thread; without a name it gets
+/// one from the kernel. Allocates nothing, unless the name is too long.
+///
+/// # Errors
+/// No interface may be made.
+#[expect(unsafe_code, reason = "an ioctl with an argument of its type")]
+pub(super) fn make_interface(file: BorrowedFd<'_>, name: &str) -> io::Result<()> {
+    #[expect(clippy::cast_possible_truncation, reason = "the flags have 16 bits")]
+    const FLAGS: i16 = (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as i16;
+    let mut request = request_for(name)?;
+    request.ifr_ifru.ifru_flags = FLAGS;
+    // SAFETY: the file is open, and `request` outlives the call.
+    unsafe { ioctl::tun_set_iff(file.as_raw_fd(), &raw const request) }?;
+    Ok(())
+}
+
+/// Leaves checksums and TCP segmentation to who reads the interface's packets. Allocates nothing.
+///
+/// # Errors
+/// The kernel cannot, or the file has no interface.
+#[expect(unsafe_code, reason = "an ioctl that takes a number")]
+pub(super) fn leave_offloads(file: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: the file is open.
+    unsafe { ioctl::tun_set_offload(file.as_raw_fd(), OFFLOADS) }?;
+    Ok(())
+}
+
 impl Tun {
     /// A new interface called `name` in the namespace of the calling thread.
     ///
     /// # Errors
     /// There is no /dev/net/tun, it may not be opened, or no interface may be made.
-    #[expect(unsafe_code, reason = "ioctls on a file that is open, with arguments of their types")]
-    pub fn new(name: &str) -> io::Result<Self> {
+    pub(crate) fn new(name: &str) -> io::Result<Self> {
         let file = OpenOptions::new()
             .read(true)
             .write(true)
             .custom_flags(libc::O_NONBLOCK)
             .open("/dev/net/tun")?;
-        let mut request = request_for(name)?;
-        let flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
-        request.ifr_ifru.ifru_flags = i16::try_from(flags).map_err(io::Error::other)?;
-        // SAFETY: the file is open, and `request` outlives the call.
-        unsafe { ioctl::tun_set_iff(file.as_raw_fd(), &raw const request) }?;
-        // SAFETY: the file is open.
-        unsafe { ioctl::tun_set_offload(file.as_raw_fd(), OFFLOADS) }?;
+        make_interface(file.as_fd(), name)?;
+        leave_offloads(file.as_fd())?;
         Ok(Self { file: file.into() })
     }
 
@@ -55,7 +76,7 @@ impl Tun {
     ///
     /// # Errors
     /// There are too many open files.
-    pub fn again(&self) -> io::Result<Self> {
+    pub(crate) fn again(&self) -> io::Result<Self> {
         Ok(Self { file: self.file.try_clone()? })
     }
 
@@ -64,7 +85,7 @@ impl Tun {
     /// # Errors
     /// The interface is down or gone.
     #[inline]
-    pub fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+    pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match nix::unistd::read(&self.file, buffer) {
             Ok(length) => Ok(Some(length)),
             Err(Errno::EAGAIN | Errno::EINTR) => Ok(None),
@@ -77,7 +98,7 @@ impl Tun {
     /// # Errors
     /// The interface is down or gone, or the header contradicts the packet.
     #[inline]
-    pub fn write(&self, parts: &[IoSlice<'_>]) -> io::Result<()> {
+    pub(crate) fn write(&self, parts: &[IoSlice<'_>]) -> io::Result<()> {
         nix::sys::uio::writev(&self.file, parts)?;
         Ok(())
     }

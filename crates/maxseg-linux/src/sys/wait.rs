@@ -13,7 +13,7 @@ use nix::sys::time::TimeSpec;
 ///
 /// # Errors
 /// A file is none.
-pub fn wait_for(files: &[BorrowedFd<'_>], longest: Option<Duration>) -> io::Result<()> {
+pub(crate) fn wait_for(files: &[BorrowedFd<'_>], longest: Option<Duration>) -> io::Result<()> {
     let mut polled: Vec<PollFd<'_>> =
         files.iter().map(|file| PollFd::new(*file, PollFlags::POLLIN)).collect();
     match ppoll(&mut polled, longest.map(TimeSpec::from), None) {

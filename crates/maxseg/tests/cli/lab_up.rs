@@ -5,13 +5,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::kernel::{held_by, interfaces, namespaces, runs, skipped, users, wait_until};
 use super::{command, stderr, stdout};
 
 const PATH: &str = r#"
@@ -28,9 +27,6 @@ errors = { model = "uniform", per = "packet", rate = 0 }
 [until]
 time = "1 s"
 "#;
-
-/// Somebody who is nobody else.
-const NOBODY: u32 = 65_534;
 
 /// A lab of its own for each test, taken down whatever happens.
 struct Lab {
@@ -102,37 +98,6 @@ impl Lab {
 impl Drop for Lab {
     fn drop(&mut self) {
         let _ = self.run(&["lab", "down"]);
-    }
-}
-
-/// Whoever runs the tests, and an ordinary user besides if that is root; who cannot have a lab here is
-/// named with the reason.
-fn users() -> Vec<Option<u32>> {
-    let is_root =
-        fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
-    let users = if is_root { vec![None, Some(NOBODY)] } else { vec![None] };
-    let can = |user: &Option<u32>| {
-        let output = Lab::named(*user).run(&["doctor"]);
-        if !output.status.success() {
-            let who = user.map_or("this user".to_owned(), |user| format!("user {user}"));
-            skipped(&format!("for {who}: {}", stderr(&output)));
-        }
-        output.status.success()
-    };
-    users.into_iter().filter(can).collect()
-}
-
-#[expect(clippy::print_stderr, reason = "what was not tested is said")]
-fn skipped(why: &str) {
-    eprintln!("skipped {why}");
-}
-
-/// Waits for something that happens by itself.
-fn wait_until(what: &str, mut is: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while !is() {
-        assert!(Instant::now() < deadline, "not in time: {what}");
-        std::thread::sleep(Duration::from_millis(10));
     }
 }
 
@@ -234,39 +199,6 @@ fn what_cannot_be_is_said_with_what_can() {
     assert!(stderr(&wrong).contains("<stdin>:2:8"), "{}", stderr(&wrong));
 }
 
-/// The network namespaces that any process is in or holds.
-fn namespaces() -> BTreeSet<PathBuf> {
-    let links = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut found = BTreeSet::new();
-    for process in links("/proc".into()) {
-        let tasks = links(process.path().join("task")).map(|task| task.path().join("ns/net"));
-        let files = links(process.path().join("fd")).map(|file| file.path());
-        let targets = tasks.chain(files).filter_map(|link| fs::read_link(link).ok());
-        found.extend(targets.filter(|target| target.to_string_lossy().starts_with("net:[")));
-    }
-    found
-}
-
-fn held_by(process: u64) -> BTreeSet<PathBuf> {
-    let files = fs::read_dir(format!("/proc/{process}/fd")).unwrap().flatten();
-    let targets = files.filter_map(|file| fs::read_link(file.path()).ok());
-    targets.filter(|target| target.to_string_lossy().starts_with("net:[")).collect()
-}
-
-fn interfaces() -> Vec<String> {
-    let text = fs::read_to_string("/proc/thread-self/net/dev").unwrap();
-    text.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned())).collect()
-}
-
-/// Whether any of its threads runs: a process that has ended may stay in the list until its parent asks for it.
-fn runs(process: u64) -> bool {
-    let tasks = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
-    let states = tasks.filter_map(|task| fs::read_to_string(task.path().join("stat")).ok());
-    let mut states = states
-        .map(|text| text.rsplit_once(") ").map_or(' ', |(_, rest)| rest.as_bytes()[0].into()));
-    states.any(|state| !matches!(state, 'Z' | 'X'))
-}
-
 /// Whether a lab of this name listens.
 fn listens(name: &str) -> bool {
     let sockets = fs::read_to_string("/proc/net/unix").unwrap();
@@ -276,10 +208,10 @@ fn listens(name: &str) -> bool {
 #[test]
 fn nothing_is_left_of_a_lab_that_is_killed_or_taken_down() {
     for (user, how) in users().into_iter().flat_map(|user| [(user, "kill"), (user, "down")]) {
-        let before = interfaces();
+        let (before, own) = (interfaces(), held_by(std::process::id().into()));
         let lab = Lab::up(user);
         let process = lab.status()["process"].as_u64().unwrap();
-        let held = held_by(process);
+        let held: BTreeSet<_> = held_by(process).difference(&own).cloned().collect();
         assert!(held.len() >= 3, "three hosts: {held:?}");
         assert!(listens(&lab.name));
         assert_eq!(interfaces(), before, "nothing of a lab is outside it");

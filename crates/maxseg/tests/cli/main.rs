@@ -5,7 +5,14 @@ mod check;
 mod demo;
 mod doctor;
 mod json_stream;
+#[cfg(target_os = "linux")]
+mod kernel;
 mod lab_import;
+#[cfg(target_os = "linux")]
+mod lab_iperf3;
+#[cfg(target_os = "linux")]
+mod lab_killed;
+#[cfg(target_os = "linux")]
 mod lab_run;
 mod lab_up;
 mod manners;

@@ -4,12 +4,12 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use maxseg_wire::ip::Header;
+use maxseg_wire::ip::{Header, protocol};
 use maxseg_wire::pcapng::Direction::{Inbound, Outbound};
 use serde_json::Value;
 
 use super::peers::{FAULTY, NONE, installed, tshark};
-use super::runs::{Capture, maxseg, stderr};
+use super::runs::{Capture, captured, maxseg, stderr};
 
 /// 1 MiB over two hops, of which the second damages one packet in a hundred.
 const LOSSY: &str = r#"
@@ -101,6 +101,38 @@ fn every_interface_has_the_packets_that_its_link_counted() {
             );
         }
     }
+}
+
+/// 5000 datagrams in a second, and time for the last to arrive; some packets are damaged, in bursts.
+const DATAGRAMS: &str = r#"
+seed = 7
+hop = [
+    { name = "radio", rate = "100 Mbit/s", delay = "2 ms", queue = "100000 packets", frame = 128, errors = { model = "gilbert-elliott", per = "frame", rate = 0.01, burst = 20 } },
+]
+flow = [{ kind = "cbr", size = 472, rate = "18.88 Mbit/s", stop = "1 s" }]
+until = { time = "2 s" }
+"#;
+
+/// The numbers, in their order before the link, of the datagrams that it damages; and how many there are.
+fn damaged(capture: &Capture, before_the_link: &str) -> (Vec<usize>, usize) {
+    let mut packets = capture.at(before_the_link);
+    packets.retain(|packet| {
+        let ip = maxseg_wire::ip::Packet::decode(&packet.data, packet.original_len as usize);
+        ip.unwrap().protocol == protocol::UDP
+    });
+    let is_damaged =
+        |place: &usize| packets[*place].comment.as_deref() == Some("damaged on this link");
+    ((0..packets.len()).filter(is_damaged).collect(), packets.len())
+}
+
+#[test]
+fn the_packets_of_the_same_numbers_die_as_in_the_simulator() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(real) = lab(DATAGRAMS, &[], &folder.path().join("run.pcapng")) else { return };
+    // The simulator tells of a damaged packet at the hop's own point.
+    let (simulated, sent) = damaged(&captured(DATAGRAMS, &[]), "radio");
+    assert_eq!(damaged(&real, "sender"), (simulated.clone(), sent));
+    assert!(sent == 5000 && simulated.len() > 20, "{simulated:?} of {sent}");
 }
 
 #[test]

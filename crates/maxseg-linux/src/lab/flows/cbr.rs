@@ -25,6 +25,9 @@ pub(crate) struct Datagrams<'a> {
     interval_s: f64,
 }
 
+/// What a receiver's socket is asked to hold, bytes; the kernel gives no more than `net.core.rmem_max`.
+pub(crate) const RECEIVE_BUFFER: usize = 4 << 20;
+
 impl<'a> Datagrams<'a> {
     pub(super) fn prepare(
         ground: &'a Ground<'a>,
@@ -37,7 +40,7 @@ impl<'a> Datagrams<'a> {
         let to = server_address(ground, index, flow);
         let (receiver, _) = other(ground, flow, flow.from.other(), Type::DGRAM, Protocol::UDP)?;
         receiver.bind(&to.into())?;
-        receiver.set_recv_buffer_size(4 << 20)?;
+        receiver.set_recv_buffer_size(RECEIVE_BUFFER)?;
         let (sender, own) = other(ground, flow, flow.from, Type::DGRAM, Protocol::UDP)?;
         sender.bind(&SocketAddr::new(own, 0).into())?;
         sender.connect(&to.into())?;

@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use maxseg_core::scenario::{Exchange, Flow, FlowKind, LabTraffic, Scenario};
 use maxseg_core::units::Time;
 
+pub(crate) use cbr::RECEIVE_BUFFER;
 pub(crate) use iperf3::version as iperf3_version;
 pub(crate) use open::congestion_of;
 pub(crate) use status::{Counted, Status, TcpTotals, acknowledged, in_flight};

@@ -115,7 +115,7 @@ impl Plan {
 /// What the interface of a host that sends needs first: segmentation offloads off, so that only packets of
 /// the wire come to netem. With `as_netem`, nothing: super-packets are wanted.
 ///
-/// For people: the lab asks the kernel itself ([`crate::sys::offloads_off`]), and needs no `ethtool`.
+/// For people: the lab asks the kernel itself (`sys::offloads_off`), and needs no `ethtool`.
 ///
 /// It must be the sending host's: netem sees what the host hands down, and `tso off` on the interface that
 /// drops splits packets only behind its qdisc (`validate_xmit_skb` comes after dequeue).

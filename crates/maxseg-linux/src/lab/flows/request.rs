@@ -156,20 +156,7 @@ impl Buffer {
 /// Gives whether all was written before the run was over or the peer had gone.
 fn write_all(ground: &Ground<'_>, mut socket: &Socket, bytes: Bytes) -> io::Result<bool> {
     static ZEROS: [u8; ROOM] = [0; ROOM];
-    let mut left = bytes.get();
-    while left > 0 {
-        let most = usize::try_from(left).unwrap_or(ROOM).min(ROOM);
-        match socket.write(&ZEROS[..most]) {
-            Ok(written) => left -= written as u64,
-            Err(error) if is_nothing_yet(&error) => {}
-            Err(error) if has_gone(&error) => return Ok(false),
-            Err(error) => return Err(error),
-        }
-        if ground.is_over() {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    in_parts(ground, bytes, |most| socket.write(&ZEROS[..most]))
 }
 
 /// The same for what is read.
@@ -179,21 +166,32 @@ fn read_all(
     bytes: Bytes,
     buffer: &mut Buffer,
 ) -> io::Result<bool> {
+    in_parts(ground, bytes, |most| {
+        let read = socket.read(&mut buffer.bytes[..most])?;
+        buffer.window.after_read(socket)?;
+        Ok(read)
+    })
+}
+
+/// So many bytes, at most [`ROOM`] by each call of `part`, which says how many it took; none, and the peer has
+/// gone.
+fn in_parts(
+    ground: &Ground<'_>,
+    bytes: Bytes,
+    mut part: impl FnMut(usize) -> io::Result<usize>,
+) -> io::Result<bool> {
     let mut left = bytes.get();
     while left > 0 {
+        if ground.is_over() {
+            return Ok(false);
+        }
         let most = usize::try_from(left).unwrap_or(ROOM).min(ROOM);
-        match socket.read(&mut buffer.bytes[..most]) {
+        match part(most) {
             Ok(0) => return Ok(false),
-            Ok(read) => {
-                left -= read as u64;
-                buffer.window.after_read(socket)?;
-            }
+            Ok(done) => left -= done as u64,
             Err(error) if is_nothing_yet(&error) => {}
             Err(error) if has_gone(&error) => return Ok(false),
             Err(error) => return Err(error),
-        }
-        if ground.is_over() {
-            return Ok(false);
         }
     }
     Ok(true)

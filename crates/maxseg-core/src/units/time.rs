@@ -1,6 +1,7 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 use std::str::FromStr;
+use std::time::Duration;
 
 use super::quantity::{Kind, UnitError, write_exactly};
 
@@ -112,6 +113,13 @@ impl Sub for Time {
     #[inline]
     fn sub(self, earlier: Self) -> Self {
         Self(self.0 - earlier.0)
+    }
+}
+
+impl From<Duration> for Time {
+    /// What a clock measured; all that is beyond 584 years is 584 years.
+    fn from(span: Duration) -> Self {
+        Self(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
     }
 }
 

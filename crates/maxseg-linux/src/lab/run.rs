@@ -193,17 +193,14 @@ fn full_queues(scenario: &Scenario) -> Time {
 }
 
 fn sample(at: Time, flow: usize, info: &TcpInfo) -> Sample {
-    let time = |duration: Duration| {
-        Time::from_nanos(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
-    };
     Sample {
         at,
         flow,
         cwnd: Bytes::new(u64::from(info.snd_cwnd) * u64::from(info.snd_mss)),
         window: Bytes::new(info.snd_wnd.unwrap_or(0).into()),
         in_flight: Bytes::new(in_flight(info)),
-        srtt: (!info.rtt.is_zero()).then(|| time(info.rtt)),
-        rto: time(info.rto),
+        srtt: (!info.rtt.is_zero()).then(|| info.rtt.into()),
+        rto: info.rto.into(),
         queue: Time::ZERO,
         acknowledged: Bytes::new(acknowledged(info)),
     }

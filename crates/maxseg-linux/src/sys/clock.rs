@@ -26,7 +26,7 @@ impl Clock {
     /// The time on it.
     #[inline]
     pub(crate) fn now(&self) -> Time {
-        time(self.began.elapsed())
+        self.began.elapsed().into()
     }
 
     /// How long until it shows `then`; nothing if it has.
@@ -39,10 +39,6 @@ impl Clock {
     pub(crate) fn sleep_until(&self, then: Time) {
         std::thread::sleep(self.until(then));
     }
-}
-
-fn time(duration: Duration) -> Time {
-    Time::from_nanos(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
 }
 
 /// The kernel is to wake this thread when it is due: by default it allows itself 50 µs.

@@ -52,7 +52,7 @@ impl<'a> Merger<'a> {
         interfaces: &[(String, String)],
         sources: Vec<Source>,
     ) -> io::Result<Self> {
-        let zero = wall_clock() + nanos(clock.until(Time::ZERO));
+        let zero = (wall_clock() + clock.until(Time::ZERO).into()).as_nanos();
         let name = match scenario.name.as_str() {
             "" => String::new(),
             name => format!("{name}: "),
@@ -168,10 +168,6 @@ impl<'a> Merger<'a> {
     }
 }
 
-fn wall_clock() -> u64 {
-    nanos(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())
-}
-
-fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+fn wall_clock() -> Time {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().into()
 }

@@ -180,7 +180,7 @@ fn note(counted: &mut Counted, report: &Report) {
     counted.tcp.retransmitted_packets =
         report.sent.as_ref().and_then(|sum| sum.retransmits).unwrap_or(0);
     let least = report.streams.iter().filter_map(|stream| stream.min_rtt).min();
-    counted.tcp.rtt_min = least.map(|least| Time::from_secs_f64(least.as_secs_f64()));
+    counted.tcp.rtt_min = least.map(Time::from);
     for sample in report.intervals.iter().flat_map(|interval| &interval.streams) {
         if let Some(rtt) = sample.rtt {
             counted.tcp.samples += 1;

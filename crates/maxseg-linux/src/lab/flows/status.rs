@@ -83,14 +83,11 @@ impl TcpTotals {
         if let Some(timeouts) = info.total_rto {
             *self.timeouts.get_or_insert(0) += u64::from(timeouts);
         }
-        let nanos = |duration: Option<std::time::Duration>| {
-            Time::from_nanos(duration.map_or(0, |d| u64::try_from(d.as_nanos()).unwrap_or(0)))
-        };
-        self.busy += nanos(info.busy_time);
-        self.window_limited += nanos(info.rwnd_limited);
-        self.buffer_limited += nanos(info.sndbuf_limited);
+        self.busy += info.busy_time.unwrap_or_default().into();
+        self.window_limited += info.rwnd_limited.unwrap_or_default().into();
+        self.buffer_limited += info.sndbuf_limited.unwrap_or_default().into();
         self.mss = Some(u64::from(info.snd_mss));
-        if let Some(least) = info.min_rtt.map(|least| nanos(Some(least))) {
+        if let Some(least) = info.min_rtt.map(Time::from) {
             self.rtt_min = Some(self.rtt_min.map_or(least, |known| known.min(least)));
         }
     }

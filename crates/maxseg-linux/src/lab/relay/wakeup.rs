@@ -29,6 +29,5 @@ fn measure() -> io::Result<Time> {
         over.push(begun.elapsed().saturating_sub(WAIT));
     }
     over.sort_unstable();
-    let median = over[TRIES / 2].min(MOST);
-    Ok(Time::from_nanos(u64::try_from(median.as_nanos()).unwrap_or(0)))
+    Ok(over[TRIES / 2].min(MOST).into())
 }

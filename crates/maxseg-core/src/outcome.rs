@@ -5,6 +5,8 @@ mod lab;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::stats::Histogram;
+use crate::units::Time;
 pub use lab::{LabFlow, LabLink, LabProof, Lateness, LatenessBucket};
 
 /// The result of one run. SI units, named in the keys.
@@ -93,6 +95,22 @@ impl Outcome {
     /// Whether it can be believed.
     pub fn is_valid(&self) -> bool {
         self.invalid_because().is_empty()
+    }
+}
+
+impl Outcome {
+    /// An outcome of which only this is known: how long echoes took, and requests, where there are any.
+    pub fn of_times(pings: &Histogram, requests: Option<&Histogram>) -> Self {
+        let seconds = |time: Option<Time>| time.map(Time::as_secs_f64);
+        Self {
+            ping_mean_s: seconds(pings.mean()),
+            ping_p99_s: seconds(pings.quantile(0.99)),
+            requests: requests.map(Histogram::count),
+            request_mean_s: seconds(requests.and_then(Histogram::mean)),
+            request_p50_s: seconds(requests.and_then(|times| times.quantile(0.5))),
+            request_p99_s: seconds(requests.and_then(|times| times.quantile(0.99))),
+            ..Self::default()
+        }
     }
 }
 

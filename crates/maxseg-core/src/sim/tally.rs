@@ -198,7 +198,6 @@ impl<E> World<E> {
         let tcp = tally.tcp.as_ref();
         let count = |of: fn(&TcpTally) -> u64| tcp.map(of);
         let seconds = |time: Option<Time>| time.map(Time::as_secs_f64);
-        let requests = tally.requests.as_ref();
         Outcome {
             goodput_bps: tally
                 .payload
@@ -220,21 +219,12 @@ impl<E> World<E> {
             rtt_min_s: seconds(tally.rtt.min()),
             rtt_mean_s: seconds(tally.rtt.mean()),
             rtt_p99_s: seconds(tally.rtt.quantile(0.99)),
-            ping_mean_s: seconds(tally.ping.mean()),
-            ping_p99_s: seconds(tally.ping.quantile(0.99)),
-            requests: requests.map(Histogram::count),
-            request_mean_s: seconds(requests.and_then(Histogram::mean)),
-            request_p50_s: seconds(requests.and_then(|times| times.quantile(0.5))),
-            request_p99_s: seconds(requests.and_then(|times| times.quantile(0.99))),
             in_flight_mean_bytes: tcp.map(|tcp| tcp.in_flight),
             queue_mean_s: Some(tally.queue.as_secs_f64()),
             mss_used_bytes: tcp.and_then(|tcp| tcp.mss),
             limited_by: tally.limited_by,
             limits: tally.limits.clone(),
-            cpu_s_per_gbit: None,
-            formula: None,
-            lab: None,
-            flows: Vec::new(),
+            ..Outcome::of_times(&tally.ping, tally.requests.as_ref())
         }
     }
 }

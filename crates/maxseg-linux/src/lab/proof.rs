@@ -75,7 +75,7 @@ fn senders_behind(scenario: &Scenario, ran: &Ran) -> Vec<String> {
 
 /// How late packets may be without changing what comes of a run: a share of the round trip of a full
 /// packet and its acknowledgement over idle links.
-pub(super) fn allowed_lateness(scenario: &Scenario) -> Time {
+fn allowed_lateness(scenario: &Scenario) -> Time {
     let full = scenario.path.hops.iter().map(|hop| hop.forward.airtime(hop.forward.mtu.bytes()));
     let airtime = full.fold(Time::ZERO, |sum, airtime| sum + airtime);
     let round_trip = (scenario.path.propagation_rtt() + airtime).as_secs_f64();

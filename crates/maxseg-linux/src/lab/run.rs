@@ -31,7 +31,7 @@ pub(super) struct Ran {
     pub(super) flows: Vec<Counted>,
     /// What the links did.
     pub(super) links: LinkReports,
-    /// Packets that the kernel dropped at the hosts' interfaces.
+    /// Packets that the kernel dropped at the hosts' interfaces and sockets.
     pub(super) kernel_drops: u64,
     /// Packets that the capture could not take, where there is one.
     pub(super) capture_drops: Option<u64>,
@@ -141,21 +141,19 @@ fn watch_over(
 ) -> Result<Time, LabError> {
     let scenario = ground.scenario;
     let until = scenario.until.time;
-    let grace = GRACE + full_queues(scenario);
+    let waits = scenario.flows.iter().any(|flow| is_foreign(scenario, flow));
+    let latest = if waits { until + GRACE + full_queues(scenario) } else { until };
+    let ends = scenario.flows.iter().filter(|flow| has_end(scenario, flow)).count();
     let every = watch.sample_every();
     let mut sample_at = every.map_or(Time::NEVER, |_| Time::ZERO);
     loop {
         let now = ground.clock.now();
-        let is_foreign = |spec| is_foreign(scenario, spec);
-        let waits = scenario.flows.iter().any(is_foreign);
-        if now >= if waits { until + grace } else { until } {
+        if now >= latest {
             return Ok(now);
         }
-        let mut ends = 0;
         let mut ended: Vec<Time> = Vec::new();
-        for (flow, (status, spec)) in statuses.iter().zip(&scenario.flows).enumerate() {
+        for (flow, status) in statuses.iter().enumerate() {
             let done = status.end().map_err(|error| LabError::Flow { flow, error })?;
-            ends += usize::from(has_end(scenario, spec));
             ended.extend(done);
             let info = status.sample();
             if let Some(info) = info.filter(|_| now >= sample_at) {

@@ -6,7 +6,7 @@ use maxseg_core::scenario::{End, Flow, FlowKind, Scenario};
 use maxseg_core::stats::Histogram;
 use maxseg_core::units::Time;
 
-use super::flows::{Counted, is_foreign};
+use super::flows::is_foreign;
 use super::meter::FlowMeter;
 use super::proof;
 use super::relay::{LatenessMeter, Report};
@@ -53,7 +53,6 @@ fn of_flow(scenario: &Scenario, ran: &Ran, index: usize) -> Outcome {
     let share_lost = |lost: u64| Some(lost as f64 / data_packets.filter(|n| *n > 0)? as f64);
     let of_tcp = |value: u64| is_tcp.then_some(value);
     let mean = |sum: f64| (tcp.samples > 0).then(|| sum / tcp.samples as f64);
-    let seconds = |time: Option<Time>| time.map(Time::as_secs_f64);
     let requests = Some(&counted.requests).filter(|_| matches!(flow.kind, FlowKind::Request(_)));
     let limits = limits(scenario, ran, index);
     Outcome {
@@ -69,20 +68,14 @@ fn of_flow(scenario: &Scenario, ran: &Ran, index: usize) -> Outcome {
         timeouts: tcp.timeouts.filter(|_| is_tcp),
         spurious_retransmissions: of_tcp(tcp.duplicates).filter(|_| tcp.connections > 0),
         segment_loss: of_wire(|meter| meter.lost).and_then(share_lost),
-        rtt_min_s: seconds(tcp.rtt_min),
+        rtt_min_s: tcp.rtt_min.map(Time::as_secs_f64),
         rtt_mean_s: mean(tcp.rtt_sum),
-        ping_mean_s: seconds(counted.pings.mean()),
-        ping_p99_s: seconds(counted.pings.quantile(0.99)),
-        requests: requests.map(Histogram::count),
-        request_mean_s: seconds(requests.and_then(Histogram::mean)),
-        request_p50_s: seconds(requests.and_then(|times| times.quantile(0.5))),
-        request_p99_s: seconds(requests.and_then(|times| times.quantile(0.99))),
         in_flight_mean_bytes: mean(tcp.in_flight_sum).filter(|_| tcp.connections > 0),
         queue_mean_s: queue(flow, ran),
         mss_used_bytes: tcp.mss.or(seen.and_then(|(sent, _)| of_tcp(sent.largest_segment))),
         limited_by: limits.first().map(|limit| limit.kind),
         limits,
-        ..Outcome::default()
+        ..Outcome::of_times(&counted.pings, requests)
     }
 }
 
@@ -90,11 +83,11 @@ fn of_flow(scenario: &Scenario, ran: &Ran, index: usize) -> Outcome {
 fn sum(flows: &[Outcome], ran: &Ran) -> Outcome {
     let add =
         |number: fn(&Outcome) -> Option<u64>| flows.iter().filter_map(number).reduce(|a, b| a + b);
-    let mut tcp = Counted::default();
+    let (mut pings, mut requests) = (Histogram::default(), Histogram::default());
     let (mut samples, mut rtt, mut in_flight) = (0_u64, 0.0, 0.0);
     for counted in &ran.flows {
-        tcp.pings.merge(&counted.pings);
-        tcp.requests.merge(&counted.requests);
+        pings.merge(&counted.pings);
+        requests.merge(&counted.requests);
         samples += counted.tcp.samples;
         rtt += counted.tcp.rtt_sum;
         if counted.tcp.samples > 0 {
@@ -104,13 +97,12 @@ fn sum(flows: &[Outcome], ran: &Ran) -> Outcome {
     let goodputs: Vec<f64> = flows.iter().filter_map(|flow| flow.goodput_bps).collect();
     let least =
         |number: fn(&Outcome) -> Option<f64>| flows.iter().filter_map(number).reduce(f64::min);
-    let seconds = |time: Option<Time>| time.map(Time::as_secs_f64);
     let lost = flows
         .iter()
         .filter_map(|flow| Some(flow.segment_loss? * flow.data_packets? as f64))
         .reduce(|a, b| a + b);
     let data_packets = add(|flow| flow.data_packets);
-    let requests = add(|flow| flow.requests);
+    let asks = flows.iter().any(|flow| flow.requests.is_some());
     let largest = flows.iter().max_by_key(|flow| flow.payload_bytes.unwrap_or(0));
     Outcome {
         goodput_bps: (!goodputs.is_empty()).then(|| goodputs.iter().sum()),
@@ -127,26 +119,17 @@ fn sum(flows: &[Outcome], ran: &Ran) -> Outcome {
         segment_loss: data_packets.filter(|n| *n > 0).and_then(|n| Some(lost? / n as f64)),
         rtt_min_s: least(|flow| flow.rtt_min_s),
         rtt_mean_s: (samples > 0).then(|| rtt / samples as f64),
-        ping_mean_s: seconds(tcp.pings.mean()),
-        ping_p99_s: seconds(tcp.pings.quantile(0.99)),
-        requests,
-        request_mean_s: seconds(tcp.requests.mean()),
-        request_p50_s: seconds(tcp.requests.quantile(0.5)),
-        request_p99_s: seconds(tcp.requests.quantile(0.99)),
         in_flight_mean_bytes: (samples > 0).then_some(in_flight),
         queue_mean_s: largest.and_then(|flow| flow.queue_mean_s),
         mss_used_bytes: largest.and_then(|flow| flow.mss_used_bytes),
         limited_by: largest.and_then(|flow| flow.limited_by),
-        ..Outcome::default()
+        ..Outcome::of_times(&pings, asks.then_some(&requests))
     }
 }
 
 /// What the wire saw of a flow: what its sender sent, and what came back; `None` where nobody looked.
 fn seen_of(flow: &Flow, index: usize, ran: &Ran) -> Option<(FlowMeter, FlowMeter)> {
-    let links = match &ran.links {
-        LinkReports::Relay(links) => links,
-        LinkReports::Kernel(_) => return None,
-    };
+    let LinkReports::Relay(links) = &ran.links else { return None };
     // Losses may have come at any hop.
     let lost_towards = |side: usize| {
         let hops = flow.hops.first..=flow.hops.last;
@@ -168,11 +151,9 @@ fn side_of(flow: &Flow) -> usize {
 
 /// How long a packet waited on its way, on average.
 fn queue(flow: &Flow, ran: &Ran) -> Option<f64> {
-    let hops = flow.hops.first..=flow.hops.last;
-    let links = match &ran.links {
-        LinkReports::Relay(links) => links[hops].iter().map(|hop| &hop[side_of(flow)].link),
-        LinkReports::Kernel(_) => return None,
-    };
+    let LinkReports::Relay(links) = &ran.links else { return None };
+    let hops = &links[flow.hops.first..=flow.hops.last];
+    let links = hops.iter().map(|hop| &hop[side_of(flow)].link);
     let sent = links.filter(|link| link.sent > 0);
     Some(sent.map(|link| link.waited.as_secs_f64() / link.sent as f64).sum())
 }

@@ -23,6 +23,7 @@
 mod checksum;
 mod error;
 mod fields;
+pub mod flow;
 pub mod icmp;
 pub mod ip;
 pub mod options;

@@ -1,0 +1,5 @@
+//! From packets to evidence: the connections of a capture, and what each shows of itself.
+
+mod seen;
+
+pub use seen::Seen;

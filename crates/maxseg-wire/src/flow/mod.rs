@@ -9,6 +9,8 @@
 mod black_hole;
 mod capacity;
 mod connection;
+mod decode;
+mod fragments;
 mod gaps;
 mod half;
 mod key;
@@ -25,5 +27,7 @@ mod stream;
 mod table;
 mod vantage;
 
+pub use decode::{Decoded, Decoder, Part, QuotedSegment, Skimmed, TooBig};
+pub use fragments::FragmentCounts;
 pub use seen::Seen;
 pub use table::{FlowOptions, Flows, Harvest};

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 use maxseg_core::evidence::{Evidence, PathMtuEvent};
+use maxseg_core::units::Time;
 
-use super::Seen;
 use super::connection::Connection;
 use super::key::Key;
 use super::pair::End;
+use super::{Decoded, Seen, Skimmed, TooBig};
 use crate::tcp::Flags;
 
 /// What to look at, and how closely.
@@ -67,6 +68,21 @@ impl Flows {
         }
     }
 
+    /// A packet of the capture: what it is decides who hears of it.
+    #[inline]
+    pub fn on_packet(&mut self, packet: &Decoded<'_>) {
+        match &packet.what {
+            Skimmed::Tcp(seen) => {
+                self.on_segment(seen);
+                if packet.fragments > 0 {
+                    self.on_fragmented(seen);
+                }
+            }
+            Skimmed::TooBig(notice) => self.on_too_big(notice),
+            Skimmed::Fragment(_) | Skimmed::Other(_) | Skimmed::NotUnderstood(_) => {}
+        }
+    }
+
     /// A segment passes.
     pub fn on_segment(&mut self, seen: &Seen<'_>) {
         let (key, sender) = Key::of(seen.source, seen.destination);
@@ -113,7 +129,7 @@ impl Flows {
     }
 
     /// The last segment was put together from fragments.
-    pub fn on_fragmented(&mut self, seen: &Seen<'_>) {
+    fn on_fragmented(&mut self, seen: &Seen<'_>) {
         let (key, sender) = Key::of(seen.source, seen.destination);
         if let Some(place) = self.places.get(&key)
             && let Some(connection) = self.connections.get_mut(*place as usize)
@@ -123,7 +139,16 @@ impl Flows {
     }
 
     /// A hop says that a packet was too big for it.
-    pub fn on_too_big(&mut self, mut event: PathMtuEvent) {
+    fn on_too_big(&mut self, notice: &TooBig) {
+        let mut event = PathMtuEvent {
+            at: Time::from_nanos(notice.at_nanos),
+            frame: notice.frame,
+            hop: notice.from,
+            mtu_bytes: notice.mtu,
+            quoted: notice.quoted.map(|quoted| (quoted.source, quoted.destination)),
+            packet_bytes: notice.quoted.map_or(0, |quoted| quoted.ip_len),
+            connection: None,
+        };
         if let Some((source, destination)) = event.quoted
             && let Some(place) = self.places.get(&Key::of(source, destination).0)
             && let Some(connection) = self.connections.get_mut(*place as usize)

@@ -7,6 +7,8 @@ pub const NULL: u16 = 0;
 pub const ETHERNET: u16 = 1;
 /// PPP, with or without its address and control octets.
 pub const PPP: u16 = 9;
+/// FDDI.
+pub const FDDI: u16 = 10;
 /// IP packets, as BSD numbers [`RAW`].
 pub const RAW_BSD: u16 = 12;
 /// IP packets, as OpenBSD numbers [`RAW`].

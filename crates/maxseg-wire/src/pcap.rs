@@ -38,8 +38,32 @@ impl FileHeader {
 
     /// The header; `None` if its first number is none that begins such a file.
     pub fn read(bytes: &[u8; Self::LEN]) -> Option<Self> {
-        let [m0, m1, m2, m3, a0, a1, i0, i1, _, _, _, _, _, _, _, _, s0, s1, s2, s3, l0, l1, l2, l3] =
-            *bytes;
+        let [
+            m0,
+            m1,
+            m2,
+            m3,
+            a0,
+            a1,
+            i0,
+            i1,
+            _,
+            _,
+            _,
+            _,
+            _,
+            _,
+            _,
+            _,
+            s0,
+            s1,
+            s2,
+            s3,
+            l0,
+            l1,
+            l2,
+            l3,
+        ] = *bytes;
         let (is_big_endian, magic) = [false, true].into_iter().find_map(|is_big_endian| {
             let magic = number(is_big_endian, [m0, m1, m2, m3]);
             let is_known = matches!(magic, MICROSECONDS | NANOSECONDS | MODIFIED);

@@ -27,7 +27,11 @@ const MAGIC: [(&[u8], &str, &str); 26] = [
     (b"PK\x03\x04", "a zip file", "unpack it: `unzip -p FILE | maxseg explain -`"),
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip file", "unpack it: `7z x -so FILE | maxseg explain -`"),
     (b"\x1f\x8b", "a gzip file within another", "unpack it: `zcat FILE | maxseg explain -`"),
-    (b"\x28\xb5\x2f\xfd", "a zstd file within another", "unpack it: `zstd -dc FILE | maxseg explain -`"),
+    (
+        b"\x28\xb5\x2f\xfd",
+        "a zstd file within another",
+        "unpack it: `zstd -dc FILE | maxseg explain -`",
+    ),
     (b"\x7fELF", "a program (ELF)", "name a capture file"),
     (b"MZ", "a program (Windows)", "name a capture file"),
     (b"%PDF", "a PDF", "name a capture file"),

@@ -47,6 +47,11 @@ pub(super) fn first(link_type: u16, rest: &mut Rest<'_>) -> Result<Next, Opaque>
             let [p0, p1, ..] = *rest.take::<20>()?;
             cooked(u16::from_be_bytes([p0, p1]), rest)
         }
+        link_type::FDDI => {
+            rest.push(Encapsulation::Fddi)?;
+            rest.skip(13)?; // frame control and addresses
+            llc(rest)
+        }
         link_type::NULL | link_type::LOOP => loopback(rest),
         link_type::PPP | link_type::PPP_HDLC => hdlc(rest),
         link_type::CISCO_HDLC => cisco_hdlc(rest),
@@ -197,7 +202,8 @@ fn mpls(rest: &mut Rest<'_>) -> Result<Next, Opaque> {
 
 /// Whether bytes could be an Ethernet frame with IP or a tag in it, and could be nothing else.
 fn is_ethernet(bytes: &[u8]) -> bool {
-    let Some([_, _, _, _, _, _, _, _, _, _, _, _, t0, t1, first]) = bytes.first_chunk::<15>() else {
+    let Some([_, _, _, _, _, _, _, _, _, _, _, _, t0, t1, first]) = bytes.first_chunk::<15>()
+    else {
         return false;
     };
     match u16::from_be_bytes([*t0, *t1]) {

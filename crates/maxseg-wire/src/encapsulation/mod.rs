@@ -48,10 +48,12 @@ pub enum Encapsulation {
     Geneve,
     /// GTP-U (3GPP TS 29.281).
     Gtp,
+    /// FDDI.
+    Fddi,
 }
 
 impl Encapsulation {
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 17] = [
         Self::Ethernet,
         Self::Vlan,
         Self::Llc,
@@ -68,6 +70,7 @@ impl Encapsulation {
         Self::Vxlan,
         Self::Geneve,
         Self::Gtp,
+        Self::Fddi,
     ];
 
     /// What it is called.
@@ -89,6 +92,7 @@ impl Encapsulation {
             Self::Vxlan => "VXLAN",
             Self::Geneve => "Geneve",
             Self::Gtp => "GTP-U",
+            Self::Fddi => "FDDI",
         }
     }
 
@@ -112,9 +116,7 @@ impl Passed {
     /// The headers, the outermost first.
     pub fn iter(self) -> impl Iterator<Item = Encapsulation> {
         let codes = self.0.to_be_bytes().into_iter().filter(|code| *code != 0);
-        codes.filter_map(|code| {
-            Encapsulation::ALL.get(usize::from(code).wrapping_sub(1)).copied()
-        })
+        codes.filter_map(|code| Encapsulation::ALL.get(usize::from(code).wrapping_sub(1)).copied())
     }
 
     /// Whether there is one that carries packets over IP.

@@ -197,7 +197,26 @@ fn segment<'a>(seen: Sighting, ip: &Outline<'a>) -> Result<Seen<'a>, DecodeError
     let (head, rest) =
         ip.payload.split_first_chunk::<LEN>().ok_or_else(|| short(ip.payload.len(), LEN))?;
     let &[
-        s0, s1, d0, d1, q0, q1, q2, q3, a0, a1, a2, a3, f0, f1, w0, w1, c0, c1, _, _, //
+        s0,
+        s1,
+        d0,
+        d1,
+        q0,
+        q1,
+        q2,
+        q3,
+        a0,
+        a1,
+        a2,
+        a3,
+        f0,
+        f1,
+        w0,
+        w1,
+        c0,
+        c1,
+        _,
+        _, //
     ] = head;
     let offset_and_flags = u16::from_be_bytes([f0, f1]);
     let header_len = usize::from(offset_and_flags >> 12) * 4;

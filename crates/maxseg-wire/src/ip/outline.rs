@@ -80,8 +80,28 @@ impl<'a> Outline<'a> {
         let layer = Layer::Ip;
         let short = |have, need| DecodeError::Short { layer, have, need };
         let head = bytes.first_chunk::<LEN>().ok_or_else(|| short(bytes.len(), LEN))?;
-        let &[vihl, tos, l0, l1, i0, i1, f0, f1, ttl, protocol, _, _, s0, s1, s2, s3, d0, d1, d2, d3] =
-            head;
+        let &[
+            vihl,
+            tos,
+            l0,
+            l1,
+            i0,
+            i1,
+            f0,
+            f1,
+            ttl,
+            protocol,
+            _,
+            _,
+            s0,
+            s1,
+            s2,
+            s3,
+            d0,
+            d1,
+            d2,
+            d3,
+        ] = head;
         let header_len = usize::from(vihl & 0xf) * 4;
         if header_len < LEN {
             return Err(DecodeError::Length { layer, says: header_len, least: LEN });

@@ -158,8 +158,7 @@ pub(super) struct Behind {
 
 /// Passes over the extension headers at the head of `behind`, the first of which is a `next_header`.
 pub(super) fn extensions(next_header: u8, behind: &[u8]) -> Result<Behind, DecodeError> {
-    let mut reached =
-        Behind { protocol: next_header, passed: 0, fragment: None, is_atomic: false };
+    let mut reached = Behind { protocol: next_header, passed: 0, fragment: None, is_atomic: false };
     while let Some(next) = behind.get(reached.passed..) {
         // What lies behind the first part of a fragmented packet begins in the middle of something.
         if reached.fragment.is_some_and(|fragment: Fragment| fragment.offset > 0) {

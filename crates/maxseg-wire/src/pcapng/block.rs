@@ -230,11 +230,7 @@ impl State {
         Ok((PacketHead { interface: 0, at_nanos: None, original_len }, data))
     }
 
-    fn whole_packet<'a>(
-        &self,
-        head: &BlockHead,
-        body: &'a [u8],
-    ) -> Result<Block<'a>, DecodeError> {
+    fn whole_packet<'a>(&self, head: &BlockHead, body: &'a [u8]) -> Result<Block<'a>, DecodeError> {
         let mut body = Fields { order: head.order, rest: body };
         let (PacketHead { interface, at_nanos, original_len }, data) =
             self.packet_fields(head.kind, &mut body)?;

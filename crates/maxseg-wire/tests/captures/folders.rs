@@ -47,7 +47,8 @@ pub fn captures() -> Vec<Capture> {
 }
 
 fn is_capture(path: &Path) -> bool {
-    const ENDINGS: [&str; 6] = [".pcap", ".pcap.gz", ".pcap.zst", ".pcapng", ".pcapng.gz", ".snoop.gz"];
+    const ENDINGS: [&str; 6] =
+        [".pcap", ".pcap.gz", ".pcap.zst", ".pcapng", ".pcapng.gz", ".snoop.gz"];
     let name = path.to_string_lossy();
     ENDINGS.iter().any(|ending| name.ends_with(ending))
 }

@@ -20,8 +20,9 @@ pub(crate) fn write(file: &Path, seed: u64, packets: usize) {
     writer.interface(&interface).unwrap();
     let mut maker = Maker::new(seed);
     for _ in 0..packets {
-        let (data, payload_len) = maker.packet();
+        let (mut data, payload_len) = maker.packet();
         let original_len = u32::try_from(data.len() + payload_len).unwrap();
+        data.truncate(maker.kept(&data));
         let packet = Packet {
             at_nanos: maker.now,
             original_len,
@@ -56,6 +57,16 @@ impl Maker {
 
     fn one<T: Copy>(&mut self, values: &[T]) -> T {
         values[pick(&mut self.rng, values.len())]
+    }
+
+    /// How much of a packet's headers the capture keeps: sometimes only a part of the options.
+    fn kept(&mut self, headers: &[u8]) -> usize {
+        let fixed = if headers[0] >> 4 == 4 { 40 } else { 60 };
+        if pick(&mut self.rng, 20) == 0 {
+            fixed + pick(&mut self.rng, headers.len() - fixed + 1)
+        } else {
+            headers.len()
+        }
     }
 
     /// A packet's headers, and the length of its payload.

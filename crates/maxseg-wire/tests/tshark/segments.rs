@@ -1,24 +1,25 @@
 //! The TCP segments of a capture file.
 
 use std::fs::File;
-use std::path::Path;
 
 use maxseg_wire::capture_file::{CaptureFile, OpenError};
 use maxseg_wire::flow::{Decoder, Seen, Skimmed};
 
-/// Hands over every segment up to the end, or to where the file is broken. What is no capture for us is
-/// told by its name.
-pub(crate) fn each(capture: &Path, mut take: impl FnMut(&Seen<'_>)) -> Result<(), &'static str> {
-    let mut file = match CaptureFile::open(File::open(capture).unwrap()) {
-        Ok(file) => file,
-        Err(OpenError::Foreign { name, .. }) => return Err(name),
-        Err(error) => panic!("{}: {error}", capture.display()),
-    };
+/// Hands over every segment up to the end, or to where the file is broken.
+pub(crate) fn each(file: File, mut take: impl FnMut(&Seen<'_>)) {
+    let mut file = CaptureFile::open(file).unwrap();
     let mut decoder = Decoder::default();
     while let Ok(Some(record)) = file.next() {
         if let Skimmed::Tcp(seen) = decoder.decode(&record).what {
             take(&seen);
         }
     }
-    Ok(())
+}
+
+/// What a file is, if it is another program's format.
+pub(crate) fn foreign(file: File) -> Option<&'static str> {
+    match CaptureFile::open(file) {
+        Err(OpenError::Foreign { name, .. }) => Some(name),
+        _ => None,
+    }
 }

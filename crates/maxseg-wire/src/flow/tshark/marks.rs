@@ -33,6 +33,15 @@ impl Marks {
         self.noted = true;
     }
 
+    /// Takes back what tshark finds out, but does not get to say.
+    pub(super) fn silence(&mut self) {
+        let kept = [Flag::TfoSyn, Flag::TfoAck, Flag::TfoIgnored];
+        let mut flags = FlagSet::default();
+        kept.into_iter().filter(|flag| self.is(*flag)).for_each(|flag| flags.insert(flag));
+        let Self { stream, window_bytes, .. } = *self;
+        *self = Self { stream, window_bytes, flags, ..Self::default() };
+    }
+
     pub(super) const fn is(self, flag: Flag) -> bool {
         self.flags.contains(flag)
     }

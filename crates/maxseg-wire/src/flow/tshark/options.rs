@@ -2,7 +2,7 @@
 
 use super::half::{before, up_to};
 use crate::flow::Seen;
-use crate::options::{Item, RawOption, kind, walk};
+use crate::options::{Item, MOST, RawOption, kind, walk};
 use crate::tcp::Flags;
 
 /// MPTCP (RFC 8684 §3).
@@ -26,6 +26,9 @@ pub(super) struct Options {
     /// A fast open cookie, not only the wish for one.
     pub(super) tfo_cookie: bool,
     pub(super) mptcp: Mptcp,
+    /// The capture did not keep all of them. tshark gives up there: it says nothing of the segment's
+    /// sequence, though it remembers it.
+    pub(super) is_cut: bool,
 }
 
 /// SACK blocks, at least one.
@@ -49,12 +52,33 @@ pub(super) struct Mptcp {
 impl Options {
     pub(super) fn of(seen: &Seen<'_>) -> Self {
         let mut options = Self::default();
-        for item in walk(seen.options) {
-            if let Item::Option(raw) = item {
-                options.take(raw, seen);
+        options.is_cut = seen.options.len() < usize::from(seen.options_len);
+        // What the capture did not keep is zeros here, and not looked at.
+        let mut whole = [0; MOST];
+        let kept = seen.options.get(..MOST).unwrap_or(seen.options);
+        whole.iter_mut().zip(kept).for_each(|(place, byte)| *place = *byte);
+        let whole = whole.get(..seen.options_len.into()).unwrap_or(&whole);
+        let mut left = kept.len();
+        for item in walk(whole) {
+            match item {
+                Item::Option(raw) if left >= raw.length() => options.take(raw, seen),
+                Item::Option(raw) => return options.take_part(raw, left, seen),
+                _ if left == 0 => return options,
+                Item::EndOfList | Item::NoOperation | Item::Truncated | Item::BadLength => {}
             }
+            left -= if let Item::Option(raw) = item { raw.length() } else { 1 };
         }
         options
+    }
+
+    /// Of an option that the capture cut, SACK blocks count as far as they are whole.
+    fn take_part(mut self, raw: RawOption<'_>, left: usize, seen: &Seen<'_>) -> Self {
+        let data = raw.data.get(..left.saturating_sub(2)).unwrap_or_default();
+        if raw.kind == kind::SACK {
+            let sack = Sack::of(data, seen);
+            self.sack = sack.map(|sack| Sack { reports_duplicate: false, ..sack });
+        }
+        self
     }
 
     fn take(&mut self, raw: RawOption<'_>, seen: &Seen<'_>) {

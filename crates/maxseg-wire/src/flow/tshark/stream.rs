@@ -144,6 +144,10 @@ impl Stream {
     fn options(&mut self, seen: &Seen<'_>, marks: &mut Marks) {
         let options = Options::of(seen);
         let (syn, ack) = (seen.flags.contains(Flags::SYN), seen.flags.contains(Flags::ACK));
+        if options.tfo_cookie && syn && !ack {
+            marks.flags.insert(Flag::TfoSyn);
+            self.tfo_data |= seen.payload_len > 0;
+        }
         let (own, peer) = self.sides(seen);
         if let Some(sack) = options.sack {
             own.sacked = sack.bytes;
@@ -152,14 +156,14 @@ impl Stream {
         if let Some(shift) = options.window_scale {
             own.scale = Scale::Shift(shift.min(MOST_SHIFT));
         }
+        if options.is_cut {
+            marks.silence();
+            return;
+        }
         if syn && own.scale == Scale::Unknown {
             (own.scale, peer.scale) = (Scale::Unused, Scale::Unused);
         } else if syn && ack && peer.scale == Scale::Unused {
             own.scale = Scale::Unused;
-        }
-        if options.tfo_cookie && syn && !ack {
-            marks.flags.insert(Flag::TfoSyn);
-            self.tfo_data |= seen.payload_len > 0;
         }
         if options.mptcp.is_subflow {
             self.mptcp_operations.get_or_insert(0);

@@ -2,7 +2,11 @@
 //! installed one says of every capture, frame by frame.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 #![expect(clippy::print_stdout, reason = "the contract is to print how much was checked")]
-#![expect(clippy::disallowed_methods, reason = "the library opens no files; its tests do")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the library opens no files; its tests do"
+)]
 
 #[path = "captures/folders.rs"]
 mod folders;
@@ -18,7 +22,7 @@ use std::fs::File;
 use std::path::Path;
 
 use folders::{Capture, captures};
-use maxseg_wire::flow::tshark::Tshark;
+use maxseg_wire::flow::tshark::{Counts, Tshark};
 
 use tshark::fields::Said;
 use tshark::{fields, made, segments, truth};
@@ -92,7 +96,7 @@ fn the_installed_tshark_says_the_same_of_segments_at_random() {
         let tshark = compared(&capture, &mut faults);
         assert_eq!(packets(&tshark), SEGMENTS as u64);
         let counts = tshark.streams().iter().flat_map(|stream| &stream.directions);
-        for (flag, frames) in counts.flat_map(|counts| counts.flags()) {
+        for (flag, frames) in counts.flat_map(Counts::flags) {
             *said.entry(flag.name()).or_default() += frames.len();
         }
     }

@@ -60,6 +60,11 @@ impl Seen<'_> {
         self.seq.wrapping_add(self.seq_len())
     }
 
+    /// Whether the capture kept only a part of the options.
+    pub const fn options_are_cut(&self) -> bool {
+        self.options.len() < self.options_len as usize
+    }
+
     /// Source and destination addresses.
     pub const fn ends(&self) -> (IpAddr, IpAddr) {
         (self.source.ip(), self.destination.ip())

@@ -171,7 +171,8 @@ impl Maker {
 
 /// A number below `choices`.
 fn pick(rng: &mut Rng, choices: usize) -> usize {
-    (rng.uniform() * choices as f64) as usize
+    let choices = u64::try_from(choices).unwrap();
+    usize::try_from(rng.next_u64() % choices).unwrap()
 }
 
 /// An IP packet's headers: the first connection is over IPv4, the second over IPv6.

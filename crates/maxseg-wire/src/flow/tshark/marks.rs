@@ -39,7 +39,7 @@ impl Marks {
         let mut flags = FlagSet::default();
         kept.into_iter().filter(|flag| self.is(*flag)).for_each(|flag| flags.insert(flag));
         let Self { stream, window_bytes, .. } = *self;
-        *self = Self { stream, window_bytes, flags, ..Self::default() };
+        *self = Self { stream, flags, window_bytes, ..Self::default() };
     }
 
     pub(super) const fn is(self, flag: Flag) -> bool {

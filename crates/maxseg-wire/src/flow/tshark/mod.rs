@@ -106,3 +106,6 @@ impl Stream {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -26,9 +26,6 @@ pub(super) struct Options {
     /// A fast open cookie, not only the wish for one.
     pub(super) tfo_cookie: bool,
     pub(super) mptcp: Mptcp,
-    /// The capture did not keep all of them. tshark gives up there: it says nothing of the segment's
-    /// sequence, though it remembers it.
-    pub(super) is_cut: bool,
 }
 
 /// SACK blocks, at least one.
@@ -52,7 +49,6 @@ pub(super) struct Mptcp {
 impl Options {
     pub(super) fn of(seen: &Seen<'_>) -> Self {
         let mut options = Self::default();
-        options.is_cut = seen.options.len() < usize::from(seen.options_len);
         // What the capture did not keep is zeros here, and not looked at.
         let mut whole = [0; MOST];
         let kept = seen.options.get(..MOST).unwrap_or(seen.options);

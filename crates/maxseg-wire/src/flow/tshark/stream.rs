@@ -156,7 +156,8 @@ impl Stream {
         if let Some(shift) = options.window_scale {
             own.scale = Scale::Shift(shift.min(MOST_SHIFT));
         }
-        if options.is_cut {
+        if seen.options_are_cut() {
+            // tshark gives up here: it remembers the segment, and says nothing of it.
             marks.silence();
             return;
         }

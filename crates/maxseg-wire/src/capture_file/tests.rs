@@ -280,7 +280,7 @@ fn what_is_no_capture_is_refused_by_name() {
         (b"GMBU\0\x02", "Network Monitor 2"),
         (b"RTSS\0\x01", "Network Monitor 1"),
         (b"TRSNIFF data    \x1a", "a Sniffer capture (DOS)"),
-        (b"XCP\0002.001", "a Sniffer capture (Windows, NetXRay)"),
+        (b"XCP\x00002.001", "a Sniffer capture (Windows, NetXRay)"),
         (b"iptrace 2.0", "an iptrace capture"),
         (b"\x05VNF\0\0", "a Visual Networks capture"),
         (b"\xfd7zXZ\0", "an xz file"),
@@ -330,7 +330,7 @@ proptest! {
         let of_block = |block: Block<'_>| match block {
             Block::Packet(packet) => Some(packet.data.into_owned()),
             Block::SimplePacket(packet) => Some(packet.data.into_owned()),
-            _ => None,
+            Block::Section(_) | Block::Interface(_) | Block::Statistics(_) | Block::Other(_) => None,
         };
         let wanted: Vec<Vec<u8>> =
             Reader::new(&bytes).map_while(Result::ok).filter_map(of_block).collect();

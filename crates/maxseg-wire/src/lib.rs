@@ -20,6 +20,7 @@
     )
 )]
 
+pub mod bpf;
 mod checksum;
 mod error;
 mod fields;

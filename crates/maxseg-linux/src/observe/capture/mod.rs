@@ -34,6 +34,9 @@ pub struct Options {
     pub buffer: usize,
 }
 
+/// Most bytes that can be kept of a packet: what a part of the shared memory holds besides its own headers.
+pub const LONGEST: u32 = 261_120;
+
 /// Where to look.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
@@ -228,6 +231,11 @@ impl Capture {
         self.counts.received += more.received;
         self.counts.dropped += more.dropped;
         Ok(())
+    }
+
+    /// What it was opened with.
+    pub const fn options(&self) -> &Options {
+        &self.options
     }
 
     /// The interfaces whose packets were seen, and one that was asked for in any case.

@@ -15,13 +15,13 @@ const CORE: [&[&str]; 11] = [
     &["stats", "rng", "framing"],
     &["errors", "mss", "window"],
     &["path", "settings"],
-    &["scenario", "outcome"],
+    &["scenario", "outcome", "evidence"],
     &["engine"],
     &["results"],
     &["link"],
     &["tcp"],
     &["model", "sim"],
-    &["advise"],
+    &["advise", "diagnose"],
 ];
 
 /// The program's modules, likewise.

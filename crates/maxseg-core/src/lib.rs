@@ -9,8 +9,10 @@
 #![forbid(unsafe_code)]
 
 pub mod advise;
+pub mod diagnose;
 pub mod engine;
 pub mod errors;
+pub mod evidence;
 pub mod framing;
 pub mod link;
 pub mod model;

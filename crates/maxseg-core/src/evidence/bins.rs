@@ -1,0 +1,203 @@
+//! What a sender did, interval by interval.
+
+use crate::units::Time;
+
+/// What happened in one interval, on the sender's clock: where the capture stands elsewhere, times are
+/// shifted by the way between.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Bin {
+    /// When it begins.
+    pub at: Time,
+    /// How long it takes.
+    pub duration: Time,
+    /// Payload that was sent for the first time.
+    pub sent_bytes: u64,
+    /// Payload that was sent again.
+    pub resent_bytes: u64,
+    /// Payload that was acknowledged.
+    pub acked_bytes: u64,
+    /// Segments that were sent.
+    pub segments: u32,
+    /// Segments that were sent again, or filled a gap that a loss had left.
+    pub losses: u32,
+    /// Most bytes that were sent and not acknowledged.
+    pub in_flight_max: u64,
+    /// Least window that was left after a segment was sent: the right edge of the window less the highest
+    /// byte sent; `None` where nothing was sent or the window is not known.
+    pub window_left_min: Option<u64>,
+    /// Largest window offered while segments were sent.
+    pub window_max: u64,
+    /// Time while nothing was in flight and the window was open.
+    pub idle: Time,
+    /// Time while the last segment sent was a short one, so that there was no more to send, and no
+    /// acknowledgement brought the next one out.
+    pub drained: Time,
+    /// Likewise, but each time an acknowledgement brought the next segment out: there was room again in
+    /// the sender's buffer.
+    pub buffer_full: Time,
+    /// Time while the window had no room for a whole segment.
+    pub window_shut: Time,
+    /// Time that ended with a retransmission by the timer.
+    pub stalled: Time,
+    /// Round trips: how many were measured,
+    pub rtt_count: u32,
+    /// their sum,
+    pub rtt_sum: Time,
+    /// and the least.
+    pub rtt_min: Option<Time>,
+}
+
+impl Bin {
+    /// When it ends.
+    pub fn end(&self) -> Time {
+        self.at.saturating_add(self.duration)
+    }
+
+    /// Mean of the round trips.
+    pub fn rtt_mean(&self) -> Option<Time> {
+        (self.rtt_count > 0)
+            .then(|| Time::from_nanos(self.rtt_sum.as_nanos() / u64::from(self.rtt_count)))
+    }
+
+    /// Joins what follows at once.
+    pub fn join(&mut self, next: &Self) {
+        self.duration = next.end().since(self.at);
+        self.sent_bytes = self.sent_bytes.saturating_add(next.sent_bytes);
+        self.resent_bytes = self.resent_bytes.saturating_add(next.resent_bytes);
+        self.acked_bytes = self.acked_bytes.saturating_add(next.acked_bytes);
+        self.segments = self.segments.saturating_add(next.segments);
+        self.losses = self.losses.saturating_add(next.losses);
+        self.in_flight_max = self.in_flight_max.max(next.in_flight_max);
+        self.window_left_min = least(self.window_left_min, next.window_left_min);
+        self.window_max = self.window_max.max(next.window_max);
+        self.idle = self.idle.saturating_add(next.idle);
+        self.drained = self.drained.saturating_add(next.drained);
+        self.buffer_full = self.buffer_full.saturating_add(next.buffer_full);
+        self.window_shut = self.window_shut.saturating_add(next.window_shut);
+        self.stalled = self.stalled.saturating_add(next.stalled);
+        self.rtt_count = self.rtt_count.saturating_add(next.rtt_count);
+        self.rtt_sum = self.rtt_sum.saturating_add(next.rtt_sum);
+        self.rtt_min = least(self.rtt_min, next.rtt_min);
+    }
+}
+
+fn least<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+/// The intervals of a direction, in order and without gaps, all equally long. Their number is bounded:
+/// where there are too many, neighbours are joined and each is twice as long.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Bins {
+    list: Vec<Bin>,
+    origin: Time,
+    width: Time,
+}
+
+impl Bins {
+    /// Most intervals that are kept.
+    pub const MOST: usize = 2048;
+
+    /// None yet; the first begins at `origin`, and each is `width` long, which is not zero.
+    pub const fn new(origin: Time, width: Time) -> Self {
+        Self { list: Vec::new(), origin, width }
+    }
+
+    /// In order.
+    pub fn as_slice(&self) -> &[Bin] {
+        &self.list
+    }
+
+    /// The interval that `at` lies in; the first for what is before it.
+    pub fn at(&mut self, at: Time) -> &mut Bin {
+        let since = at.since(self.origin).as_nanos();
+        while since / self.width.as_nanos().max(1) >= Self::MOST as u64 {
+            self.halve();
+        }
+        let index = (since / self.width.as_nanos().max(1)) as usize;
+        while self.list.len() <= index {
+            let at = self.origin.saturating_add(self.width.times(self.list.len() as u64));
+            self.list.push(Bin { at, duration: self.width, ..Bin::default() });
+        }
+        &mut self.list[index]
+    }
+
+    /// Gives each interval between `from` and `to` its part of that time.
+    pub fn spread(&mut self, from: Time, to: Time, mut add: impl FnMut(&mut Bin, Time)) {
+        let mut from = from.max(self.origin);
+        if to <= from {
+            return;
+        }
+        // What is far apart makes the intervals longer, before any is told.
+        self.at(to);
+        while from < to {
+            let bin = self.at(from);
+            let until = bin.end().min(to);
+            add(bin, until.since(from));
+            if until <= from {
+                return;
+            }
+            from = until;
+        }
+    }
+
+    /// Nothing more comes: the last interval ends at `end`, and what is behind that is dropped.
+    pub fn finish(&mut self, end: Time) {
+        while self.list.last().is_some_and(|last| last.at >= end && last.at > self.origin) {
+            self.list.pop();
+        }
+        if let Some(last) = self.list.last_mut() {
+            last.duration = end.since(last.at).min(self.width);
+        }
+        self.list.shrink_to_fit();
+    }
+
+    /// Joins neighbours, so that there are half as many, twice as long.
+    fn halve(&mut self) {
+        self.width = self.width.times(2);
+        let width = self.width;
+        let joined = self.list.chunks(2).map(|pair| {
+            let mut bin = pair[0];
+            for next in &pair[1..] {
+                bin.join(next);
+            }
+            Bin { duration: width, ..bin }
+        });
+        self.list = joined.collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_is_neither_lost_nor_made() {
+        let mut bins = Bins::new(Time::from_secs(5), Time::from_millis(1));
+        let spans = [(5_000, 5_003), (5_010, 5_100), (5_100, 9_000), (9_000, 800_000)];
+        for (from, to) in spans {
+            bins.spread(Time::from_millis(from), Time::from_millis(to), |bin, time| {
+                bin.idle = bin.idle.saturating_add(time);
+            });
+        }
+        bins.finish(Time::from_millis(800_000));
+        let list = bins.as_slice();
+        assert!(list.len() <= Bins::MOST && list.len() > Bins::MOST / 4);
+        let idle: u64 = list.iter().map(|bin| bin.idle.as_nanos()).sum();
+        assert_eq!(idle, (3 + 90 + 3_900 + 791_000) * 1_000_000);
+        for pair in list.windows(2) {
+            assert_eq!(pair[0].end(), pair[1].at);
+        }
+        assert_eq!(list.last().unwrap().end(), Time::from_millis(800_000));
+    }
+
+    #[test]
+    fn what_is_far_away_does_not_take_long() {
+        let mut bins = Bins::new(Time::ZERO, Time::from_nanos(1));
+        bins.spread(Time::ZERO, Time::NEVER, |bin, time| bin.idle = time);
+        assert!(bins.as_slice().len() <= Bins::MOST);
+    }
+}

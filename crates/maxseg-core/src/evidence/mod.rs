@@ -1,0 +1,165 @@
+//! What was seen of one connection: from a capture, from the kernel, or from a simulation.
+//!
+//! ```text
+//! packets → Evidence: two Directions, each with counts, Bins (what happened when) and Events (where to look)
+//! ```
+//!
+//! `None` is "this source cannot know"; it is never zero for that.
+
+mod bins;
+mod direction;
+mod event;
+mod path_mtu;
+mod trace;
+
+use std::net::SocketAddr;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+pub use bins::{Bin, Bins};
+pub use direction::{BlackHole, Direction, Resent, Spurious};
+pub use event::{Cause, Event, EventKind, Events};
+pub use path_mtu::PathMtuEvent;
+pub use trace::{AckPoint, SegmentPoint, Trace};
+
+use crate::units::Time;
+
+/// What was seen of one connection. Times are since 1970 in a capture, and since the beginning of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evidence {
+    /// Which connection of the source it is, in the order of their first packets, from 0.
+    pub id: u32,
+    /// Who opened it; where that was not seen, whoever has the port that looks less like a service's.
+    pub client: SocketAddr,
+    /// Whom it was opened to.
+    pub server: SocketAddr,
+    /// When its first packet passed.
+    pub begin: Time,
+    /// When its last packet passed.
+    pub end: Time,
+    /// How it began, as far as that was seen.
+    pub handshake: Handshake,
+    /// How it ended, as far as that was seen.
+    pub ending: Ending,
+    /// From the client to the server.
+    pub forward: Direction,
+    /// From the server to the client.
+    pub reverse: Direction,
+    /// What hops said of packets of this connection that were too big for them.
+    pub path_mtu_events: Vec<PathMtuEvent>,
+    /// What else there is to know.
+    pub marks: Marks,
+}
+
+/// One of the two ways of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Way {
+    /// From the client to the server.
+    Forward,
+    /// From the server to the client.
+    Reverse,
+}
+
+impl Way {
+    /// The other one.
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Forward => Self::Reverse,
+            Self::Reverse => Self::Forward,
+        }
+    }
+}
+
+/// How a connection began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Handshake {
+    /// Whether a SYN was seen.
+    pub syn: bool,
+    /// Whether a SYN with ACK was seen.
+    pub syn_ack: bool,
+    /// Between point of capture and server, there and back: from the last SYN to the answer.
+    pub server_rtt: Option<Time>,
+    /// Between point of capture and client, there and back: from the answer to what acknowledged it.
+    pub client_rtt: Option<Time>,
+}
+
+impl Handshake {
+    /// The whole path there and back.
+    pub fn rtt(&self) -> Option<Time> {
+        Some(self.server_rtt? + self.client_rtt?)
+    }
+}
+
+/// How a connection ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ending {
+    /// It was still open when the source ended.
+    #[default]
+    Open,
+    /// One side had no more to send.
+    HalfClosed,
+    /// Both sides had no more to send.
+    Closed,
+    /// One side broke it off.
+    Reset,
+}
+
+/// What else there is to know of a connection.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[expect(clippy::struct_excessive_bools, reason = "marks, each of which may be there or not")]
+pub struct Marks {
+    /// It carries multipath options (RFC 8684): it may be one of several paths.
+    pub mptcp: bool,
+    /// Data travelled on the SYN, or a cookie for that was asked for or given (RFC 7413).
+    pub fast_open: bool,
+    /// Only one of the two ways was seen.
+    pub one_way: bool,
+    /// Its beginning was not seen.
+    pub mid_stream: bool,
+    /// An earlier connection of the source had the same addresses and ports.
+    pub ports_reused: bool,
+    /// Segments larger than what passed the wire: the capture stood before the network card cut them up,
+    /// or after it joined them (segmentation and receive offload).
+    pub offloaded: bool,
+    /// The same packets were seen at other interfaces of the source as well; they count once.
+    pub seen_elsewhere: bool,
+    /// Bytes were acknowledged that were never seen: the capture lost packets.
+    pub capture_lost: bool,
+    /// Congestion was signalled by marks (RFC 3168).
+    pub ecn: bool,
+}
+
+impl Evidence {
+    /// The direction that carried more payload: the one that a limit is looked for in.
+    pub const fn data_way(&self) -> Way {
+        if self.reverse.payload_bytes > self.forward.payload_bytes {
+            Way::Reverse
+        } else {
+            Way::Forward
+        }
+    }
+
+    /// One of its directions.
+    pub const fn direction(&self, way: Way) -> &Direction {
+        match way {
+            Way::Forward => &self.forward,
+            Way::Reverse => &self.reverse,
+        }
+    }
+
+    /// Who sends in a direction.
+    pub const fn sender(&self, way: Way) -> SocketAddr {
+        match way {
+            Way::Forward => self.client,
+            Way::Reverse => self.server,
+        }
+    }
+
+    /// Who receives in a direction.
+    pub const fn receiver(&self, way: Way) -> SocketAddr {
+        self.sender(way.other())
+    }
+}

@@ -1,0 +1,43 @@
+//! Every segment and acknowledgement of a direction, for graphs.
+
+use crate::units::Time;
+
+/// What a time-sequence graph shows. The number of points is bounded: where there are too many, every
+/// second of those that are nothing special is left out, again and again.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Trace {
+    /// Segments, in order.
+    pub segments: Vec<SegmentPoint>,
+    /// Acknowledgements of them, in order.
+    pub acks: Vec<AckPoint>,
+    /// Round trips of the whole path: when each was measured, and how long it was.
+    pub rtts: Vec<(Time, Time)>,
+    /// Bytes in flight, whenever a segment was sent.
+    pub in_flight: Vec<(Time, u64)>,
+}
+
+/// A segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SegmentPoint {
+    /// When it was seen.
+    pub at: Time,
+    /// Which packet of the capture, counted from 1.
+    pub frame: u64,
+    /// First byte of payload, counted from the beginning of its direction.
+    pub offset: u64,
+    /// Bytes of payload.
+    pub bytes: u32,
+    /// Whether it repeats payload.
+    pub is_resent: bool,
+}
+
+/// An acknowledgement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AckPoint {
+    /// When it was seen.
+    pub at: Time,
+    /// The byte that it expects next, counted from the beginning of the direction.
+    pub offset: u64,
+    /// The right edge of the window: the byte that may not be sent yet.
+    pub edge: u64,
+}

@@ -1,6 +1,6 @@
 //! Which packets are asked for.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use crate::ip::{Packet, protocol};
 
@@ -77,6 +77,12 @@ impl Selection {
     /// Whether ARP about one of the hosts passes.
     pub(super) fn takes_arp(&self) -> bool {
         self.ports.is_empty() && self.protocols.is_empty()
+    }
+
+    /// Whether ARP passes that is about these two addresses.
+    pub fn passes_arp(&self, sender: Ipv4Addr, target: Ipv4Addr) -> bool {
+        let is_one = |host: &IpAddr| *host == sender || *host == target;
+        self.takes_arp() && (self.hosts.is_empty() || self.hosts.iter().any(is_one))
     }
 
     /// Whether an IP packet passes.

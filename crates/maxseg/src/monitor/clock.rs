@@ -31,7 +31,8 @@ impl Clock {
 
     /// The time of the next packet, in nanoseconds since 1970, to the microsecond. Packets of two processors may
     /// come in the other order: then it is negative.
-    pub(super) fn show(&mut self, at: u64) -> String {
+    pub(super) fn show(&mut self, at: Option<u64>) -> String {
+        let Some(at) = at else { return "no-time".to_owned() };
         let first = *self.first.get_or_insert(at);
         let before = self.last.replace(at).unwrap_or(at);
         match self.format {

@@ -2,33 +2,37 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use maxseg_linux::observe::capture::Sighting;
-use maxseg_wire::DecodeError;
+use maxseg_wire::bpf::Selection;
+use maxseg_wire::encapsulation::{Encapsulation, Opaque, Peeled, peel};
 use maxseg_wire::icmp::Icmp;
 use maxseg_wire::ip::{self, protocol};
 use maxseg_wire::tcp::Segment;
 use maxseg_wire::udp::Datagram;
+use maxseg_wire::{DecodeError, link_type};
 
 use super::arp::Arp;
 use super::connections::{Connections, Numbers};
-use super::frame::Frame;
+use super::frame;
+use super::view::View;
 
 /// A packet with its meaning.
 #[derive(Debug)]
-pub(super) struct Decoded<'a> {
+pub(crate) struct Decoded<'a> {
     pub(super) vlans: Vec<u16>,
+    /// The tunnels and the like around an IP packet.
+    pub(super) around: Vec<&'static str>,
     pub(super) content: Content<'a>,
 }
 
 /// What a frame carries.
 #[derive(Debug)]
 pub(super) enum Content<'a> {
+    /// The innermost packet.
     Ip(ip::Packet<'a>, Transport<'a>),
     Arp(Arp),
-    /// An `EtherType` or, below 1536, a length; and how many bytes follow.
-    Other(Option<u16>, usize),
-    /// It begins as an IP packet, and is none.
-    Broken(DecodeError),
+    /// An `EtherType`, or what takes its place.
+    Other(u16),
+    Broken(String),
 }
 
 /// What an IP packet carries.
@@ -44,23 +48,54 @@ pub(super) enum Transport<'a> {
     Broken(DecodeError),
 }
 
+/// ARP's `EtherType`.
+const ARP: u16 = 0x0806;
+
 impl<'a> Decoded<'a> {
-    pub(super) fn of(sighting: &Sighting<'a>, connections: &mut Connections) -> Self {
-        let Frame { vlans, ether_type, body, body_len } = Frame::of(sighting);
-        let content = match ether_type {
-            None if body.is_empty() => Content::Other(None, body_len),
-            None | Some(0x0800 | 0x86dd) => match ip::Packet::decode(body, body_len) {
-                Ok(packet) => {
-                    let transport = Transport::of(&packet, connections);
-                    Content::Ip(packet, transport)
-                }
-                Err(error) => Content::Broken(error),
-            },
-            Some(0x0806) => Arp::of(body)
-                .map_or(Content::Other(ether_type, body_len), Content::Arp),
-            Some(_) => Content::Other(ether_type, body_len),
+    pub(super) fn of(view: &View<'a>, connections: &mut Connections) -> Self {
+        let (vlans, body) = match view.link_type {
+            link_type::ETHERNET => frame::ethernet(view.bytes),
+            _ => (Vec::new(), &[][..]),
         };
-        Self { vlans, content }
+        let mut around = Vec::new();
+        let content = match peel(view.link_type, view.bytes, view.original_len) {
+            Ok(peeled) => {
+                around.extend(peeled.passed.iter().filter(is_remarkable).map(Encapsulation::name));
+                Content::of_ip(&peeled, connections)
+            }
+            Err(Opaque::NotIp(ARP)) => Arp::of(body).map_or(Content::Other(ARP), Content::Arp),
+            Err(Opaque::NotIp(kind)) => Content::Other(kind),
+            Err(other) => Content::Broken(other.to_string()),
+        };
+        Self { vlans, around, content }
+    }
+
+    /// Whether it is asked for: an IP packet by itself, ARP by the hosts that it is about, and nothing else where
+    /// anything is asked for.
+    pub(crate) fn passes(&self, selection: &Selection) -> bool {
+        match &self.content {
+            Content::Ip(packet, _) => selection.passes(packet),
+            Content::Arp(arp) => selection.passes_arp(arp.sender, arp.target),
+            Content::Other(_) | Content::Broken(_) => selection.is_everything(),
+        }
+    }
+}
+
+/// Whether a header around a packet is worth a word.
+fn is_remarkable(header: &Encapsulation) -> bool {
+    !matches!(header, Encapsulation::Ethernet | Encapsulation::Vlan | Encapsulation::Loopback)
+}
+
+impl<'a> Content<'a> {
+    fn of_ip(peeled: &Peeled<'a>, connections: &mut Connections) -> Self {
+        let whole = usize::try_from(peeled.wire_len).unwrap_or(usize::MAX);
+        match ip::Packet::decode(peeled.bytes, whole) {
+            Ok(packet) => {
+                let transport = Transport::of(&packet, connections);
+                Self::Ip(packet, transport)
+            }
+            Err(error) => Self::Broken(error.to_string()),
+        }
     }
 }
 

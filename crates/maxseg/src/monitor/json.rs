@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 
-use maxseg_linux::observe::capture::Sighting;
 use maxseg_wire::Checksum;
 use maxseg_wire::icmp::{Icmp, Message};
 use maxseg_wire::ip::{self, Header};
@@ -16,6 +15,7 @@ use super::decode::{Content, Decoded, Transport, protocol_name};
 use super::hex::digits;
 use super::icmp_words;
 use super::line::{direction, udp_len};
+use super::view::View;
 
 /// A line of JSON with its end.
 pub(crate) fn json_line(value: &impl Serialize) -> String {
@@ -29,16 +29,19 @@ pub(crate) fn json_line(value: &impl Serialize) -> String {
 #[serde(tag = "type", rename = "packet")]
 pub(super) struct Packet<'a> {
     packet: u64,
-    time_s: f64,
-    time_ns: u64,
-    interface: &'a str,
-    direction: &'static str,
+    time_s: Option<f64>,
+    time_ns: Option<u64>,
+    interface: Option<&'a str>,
+    direction: Option<&'static str>,
     length_bytes: u32,
     captured_bytes: usize,
     /// It was seen before the network card had filled its checksum in: that one may be `bad`.
     checksum_pending: bool,
     #[serde(skip_serializing_if = "<[u16]>::is_empty")]
     vlans: &'a [u16],
+    /// Tunnels and the like around the packet.
+    #[serde(skip_serializing_if = "<[&str]>::is_empty")]
+    around: &'a [&'static str],
     protocol: String,
     #[serde(flatten)]
     ends: Option<Ends>,
@@ -160,21 +163,21 @@ struct Quoted {
 impl<'a> Packet<'a> {
     pub(super) fn of(
         number: u64,
-        sighting: &Sighting<'_>,
-        interface: &'a str,
+        view: &View<'a>,
         decoded: &'a Decoded<'_>,
         hex: bool,
     ) -> Self {
         let mut packet = Self {
             packet: number,
-            time_s: sighting.at_nanos as f64 / 1e9,
-            time_ns: sighting.at_nanos,
-            interface,
-            direction: direction(sighting.direction),
-            length_bytes: sighting.original_len,
-            captured_bytes: sighting.bytes.len(),
-            checksum_pending: sighting.checksum_pending,
+            time_s: view.at_nanos.map(|nanos| nanos as f64 / 1e9),
+            time_ns: view.at_nanos,
+            interface: view.interface,
+            direction: view.direction.map(direction),
+            length_bytes: view.original_len,
+            captured_bytes: view.bytes.len(),
+            checksum_pending: view.checksum_pending,
             vlans: &decoded.vlans,
+            around: &decoded.around,
             protocol: String::new(),
             ends: None,
             ip: None,
@@ -183,7 +186,7 @@ impl<'a> Packet<'a> {
             icmp: None,
             arp: None,
             problem: None,
-            hex: hex.then(|| digits(sighting.bytes)),
+            hex: hex.then(|| digits(view.bytes)),
         };
         match &decoded.content {
             Content::Ip(ip, transport) => packet.set_ip(ip, transport),
@@ -191,11 +194,10 @@ impl<'a> Packet<'a> {
                 packet.protocol = "arp".to_owned();
                 packet.arp = Some(arp);
             }
-            Content::Other(Some(kind), _) => packet.protocol = format!("ethertype {kind:#06x}"),
-            Content::Other(None, _) => "unknown".clone_into(&mut packet.protocol),
-            Content::Broken(error) => {
-                "ip".clone_into(&mut packet.protocol);
-                packet.problem = Some(error.to_string());
+            Content::Other(kind) => packet.protocol = format!("ethertype {kind:#06x}"),
+            Content::Broken(problem) => {
+                "unknown".clone_into(&mut packet.protocol);
+                packet.problem = Some(problem.clone());
             }
         }
         packet

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::net::{IpAddr, SocketAddr};
 
-use maxseg_linux::observe::capture::{Direction, Sighting};
+use maxseg_linux::observe::capture::Direction;
 use maxseg_wire::Checksum;
 use maxseg_wire::ip::{self, Header};
 use maxseg_wire::options::{Item, RawOption, TcpOption, kind, walk};
@@ -15,6 +15,7 @@ use super::connections::Numbers;
 use super::decode::{Content, Decoded, Transport, protocol_name};
 use super::hex::digits;
 use super::icmp_words;
+use super::view::View;
 use crate::printer::Printer;
 
 /// Appends what there is to say of a packet.
@@ -22,24 +23,24 @@ pub(super) fn write(
     printer: Printer,
     manner: Manner,
     time: &str,
-    interface: &str,
-    sighting: &Sighting<'_>,
+    view: &View<'_>,
     decoded: &Decoded<'_>,
     out: &mut String,
 ) {
     let mut words = vec![printer.dim(time)];
-    if manner.several_interfaces {
-        words.push(interface.to_owned());
+    if manner.names_interface {
+        words.extend(view.interface.map(str::to_owned));
     }
-    words.push(format!("{:3}", direction(sighting.direction)));
+    words.extend(view.direction.map(|way| format!("{:3}", direction(way))));
     words.extend(decoded.vlans.iter().map(|vlan| format!("VLAN {vlan}")));
-    let line = Line { printer, manner, sighting };
+    words.extend(decoded.around.iter().map(|around| format!("[{around}]")));
+    let line = Line { printer, manner, view };
     match &decoded.content {
         Content::Ip(packet, transport) => line.ip(packet, transport, &mut words),
         Content::Arp(arp) => words.push(format!("ARP {arp}")),
-        Content::Other(Some(length @ ..1536), _) => words.push(format!("802.3 length {length}")),
-        Content::Other(Some(kind), len) => words.push(format!("EtherType {kind:#06x} length {len}")),
-        Content::Other(None, len) => words.push(format!("nothing kept of length {len}")),
+        Content::Other(kind) => {
+            words.push(format!("EtherType {kind:#06x} length {}", view.original_len));
+        }
         Content::Broken(error) => words.push(format!("broken: {error}")),
     }
     words.retain(|word| !word.is_empty());
@@ -64,7 +65,7 @@ pub(super) const fn direction(direction: Direction) -> &'static str {
 struct Line<'a> {
     printer: Printer,
     manner: Manner,
-    sighting: &'a Sighting<'a>,
+    view: &'a View<'a>,
 }
 
 impl Line<'_> {
@@ -142,7 +143,7 @@ impl Line<'_> {
 
     /// What is wrong with checksums that should be right: those of our own packets the network card fills in.
     fn checksums(&self, packet: &ip::Packet<'_>, transport: &Transport<'_>) -> Vec<String> {
-        let pending = self.sighting.checksum_pending || self.sighting.direction == Direction::Out;
+        let pending = self.view.checksum_pending || self.view.direction == Some(Direction::Out);
         let of_transport = match transport {
             Transport::Tcp(segment, _) => segment.checksum,
             Transport::Udp(datagram) => datagram.checksum,

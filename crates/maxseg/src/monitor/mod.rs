@@ -1,8 +1,9 @@
 //! Packets as lines: what each says, in words or in JSON.
 //!
 //! ```text
-//! Sighting → frame → decode ─┬→ line, hex      with connections: relative numbers, scaled windows
-//!                            └→ json
+//! Sighting ─┐
+//! Record ───┴→ View → Decoded ─┬→ line, hex      with connections: relative numbers, scaled windows
+//!                              └→ json
 //! ```
 
 mod arp;
@@ -16,11 +17,13 @@ mod json;
 mod line;
 #[cfg(test)]
 mod tests;
+mod view;
 
-use maxseg_linux::observe::capture::Sighting;
+use maxseg_wire::bpf::Selection;
 
 pub(crate) use clock::TimeFormat;
 pub(crate) use json::json_line;
+pub(crate) use view::{View, link_type_of};
 
 use crate::printer::Printer;
 use clock::Clock;
@@ -38,8 +41,8 @@ pub(crate) struct Manner {
     pub(crate) absolute_seq: bool,
     /// The bytes too.
     pub(crate) hex: bool,
-    /// Whether several interfaces are looked at.
-    pub(crate) several_interfaces: bool,
+    /// The interface too, for there are several.
+    pub(crate) names_interface: bool,
 }
 
 /// Turns packets into lines. It knows of the connections that it has seen.
@@ -58,19 +61,38 @@ impl Monitor {
         Self { printer, manner, clock, connections: Connections::default(), packets: 0 }
     }
 
-    /// Appends the lines about a packet at the interface of this name.
-    pub(crate) fn show(&mut self, sighting: &Sighting<'_>, interface: &str, out: &mut String) {
+    /// Appends the lines about a packet.
+    pub(crate) fn show(&mut self, view: &View<'_>, out: &mut String) {
+        self.show_selected(view, &Selection::default(), out);
+    }
+
+    /// Appends the lines about a packet that is asked for; whether it is.
+    pub(crate) fn show_selected(
+        &mut self,
+        view: &View<'_>,
+        selection: &Selection,
+        out: &mut String,
+    ) -> bool {
+        let decoded = Decoded::of(view, &mut self.connections);
+        if !decoded.passes(selection) {
+            return false;
+        }
         self.packets += 1;
-        let decoded = Decoded::of(sighting, &mut self.connections);
         if self.manner.json {
-            let packet = json::Packet::of(self.packets, sighting, interface, &decoded, self.manner.hex);
+            let packet = json::Packet::of(self.packets, view, &decoded, self.manner.hex);
             out.push_str(&json_line(&packet));
-            return;
+            return true;
         }
-        let time = self.clock.show(sighting.at_nanos);
-        line::write(self.printer, self.manner, &time, interface, sighting, &decoded, out);
+        let time = self.clock.show(view.at_nanos);
+        line::write(self.printer, self.manner, &time, view, &decoded, out);
         if self.manner.hex {
-            hex::dump(sighting.bytes, out);
+            hex::dump(view.bytes, out);
         }
+        true
+    }
+
+    /// Whether lines name interfaces, from now on.
+    pub(crate) fn name_interfaces(&mut self, names: bool) {
+        self.manner.names_interface = names;
     }
 }

@@ -1,6 +1,7 @@
 //! `maxseg capture`
 
 mod output;
+mod replay;
 mod sudo;
 
 use std::path::PathBuf;
@@ -16,7 +17,7 @@ use maxseg_linux::sys::Bell;
 use maxseg_wire::bpf::{Protocol, Selection};
 
 use crate::failure::Failure;
-use crate::monitor::TimeFormat;
+use crate::monitor::{Manner, TimeFormat};
 use crate::printer::Printer;
 use crate::runner::on_first_interrupt;
 use output::Output;
@@ -37,7 +38,8 @@ Examples:
   maxseg capture --interface any --host 192.0.2.7 --port 443 -v
   maxseg capture --protocol icmp --duration \"10 s\" --json-stream
   maxseg capture --port 80 -w slow.pcapng --count 10000
-  maxseg capture -w - | tshark -r -")]
+  maxseg capture -w - | tshark -r -
+  maxseg capture --read slow.pcapng --host 192.0.2.7 --time delta")]
 pub(crate) struct CaptureArgs {
     /// Which interface; `any` for all. Without it that of the default route
     #[arg(long, short, value_name = "NAME")]
@@ -51,6 +53,10 @@ pub(crate) struct CaptureArgs {
     /// Only these protocols: tcp, udp, icmp
     #[arg(long, value_name = "NAME", value_delimiter = ',', hide_possible_values = true)]
     protocol: Vec<ProtocolName>,
+    /// Show the packets of a capture file instead; `-` for standard input
+    #[arg(long, value_name = "FILE",
+        conflicts_with_all = ["interface", "write", "duration", "promiscuous", "snaplen", "buffer"])]
+    read: Option<PathBuf>,
     /// Write packets to a pcapng file that can be read at any time; `-` for standard output
     #[arg(long, short, value_name = "FILE")]
     write: Option<PathBuf>,
@@ -100,6 +106,9 @@ enum ProtocolName {
 const MOST_ROOM: u64 = 4 << 30;
 
 pub(crate) fn run(args: &CaptureArgs, printer: Printer) -> Result<(), Failure> {
+    if let Some(file) = &args.read {
+        return replay::run(args, file, printer);
+    }
     let mut capture = Capture::open(args.options()?).map_err(refused)?;
     let user = sudo::user();
     let mut output = Output::begin(args, &capture, printer, user)?;
@@ -230,11 +239,7 @@ fn show_rest(args: &CaptureArgs, capture: &mut Capture, output: &mut Output) -> 
 
 impl CaptureArgs {
     fn options(&self) -> Result<Options, Failure> {
-        let selection = self.selection();
-        if selection.is_nothing() {
-            let what = "no packet has both: --port is for TCP and UDP, and --protocol asks for others";
-            return Err(Failure::with_hint(what, "leave one of them out"));
-        }
+        let selection = self.selection()?;
         let place = self.place();
         if self.promiscuous && place == Place::Any {
             let what = "--promiscuous is for one interface";
@@ -254,16 +259,32 @@ impl CaptureArgs {
         })
     }
 
-    fn selection(&self) -> Selection {
+    fn selection(&self) -> Result<Selection, Failure> {
         let protocol = |name: &ProtocolName| match name {
             ProtocolName::Tcp => Protocol::Tcp,
             ProtocolName::Udp => Protocol::Udp,
             ProtocolName::Icmp => Protocol::Icmp,
         };
-        Selection {
+        let selection = Selection {
             hosts: self.host.clone(),
             ports: self.port.clone(),
             protocols: self.protocol.iter().map(protocol).collect(),
+        };
+        if selection.is_nothing() {
+            let what = "no packet has both: --port is for TCP and UDP, and --protocol asks for others";
+            return Err(Failure::with_hint(what, "leave one of them out"));
+        }
+        Ok(selection)
+    }
+
+    /// How packets are shown.
+    fn manner(&self, names_interface: bool) -> Manner {
+        Manner {
+            json: self.json_stream,
+            time: self.time,
+            absolute_seq: self.absolute_seq,
+            hex: self.hex,
+            names_interface,
         }
     }
 

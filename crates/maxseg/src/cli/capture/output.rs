@@ -4,14 +4,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
 use maxseg_linux::observe::capture::{Capture, Direction, Interface, Place, Sighting};
-use maxseg_wire::bpf::Link;
-use maxseg_wire::pcapng::{self, Packet, Section, Statistics, Writer, link_type};
+use maxseg_wire::pcapng::{self, Packet, Section, Statistics, Writer};
 use serde::Serialize;
 
 use super::CaptureArgs;
 use crate::failure::Failure;
 use crate::growing_file::GrowingFile;
-use crate::monitor::{Manner, Monitor, json_line};
+use crate::monitor::{Monitor, View, json_line, link_type_of};
 use crate::printer::Printer;
 
 /// Everything that a capture gives.
@@ -77,13 +76,7 @@ impl Output {
             let what = "standard output takes packets or lines, not both";
             return Err(Failure::with_hint(what, "--write FILE"));
         }
-        let manner = Manner {
-            json: args.json_stream,
-            time: args.time,
-            absolute_seq: args.absolute_seq,
-            hex: args.hex,
-            several_interfaces: options.place == Place::Any,
-        };
+        let manner = args.manner(options.place == Place::Any);
         let prints = file.is_none() || args.print || args.json_stream;
         let lines =
             prints.then(|| Lines { monitor: Monitor::new(printer, manner), pending: String::new() });
@@ -120,7 +113,7 @@ impl Output {
         self.packets += 1;
         self.bytes += u64::from(sighting.original_len);
         if let Some(Lines { monitor, pending }) = &mut self.lines {
-            monitor.show(sighting, &interface.name, pending);
+            monitor.show(&View::live(sighting, interface), pending);
         }
         if let Some(file) = &mut self.file {
             file.packet(sighting, interface)?;
@@ -204,14 +197,10 @@ impl CaptureFile {
     }
 
     fn describe_next(&mut self, interface: &Interface) -> Result<(), Failure> {
-        let link_type = match interface.link {
-            Link::Ethernet | Link::Loopback => link_type::ETHERNET,
-            Link::RawIp => link_type::RAW,
-        };
         let described = self.writer.interface(&pcapng::Interface {
             name: Some((&*interface.name).into()),
             description: None,
-            link_type,
+            link_type: link_type_of(interface.link),
             snap_len: self.snap_len,
         });
         described.map_err(|error| Self::fail(&self.path, &error))?;

@@ -26,10 +26,10 @@ const CORE: [&[&str]; 11] = [
 
 /// The program's modules, likewise.
 const PROGRAM: [&[&str]; 6] = [
-    &["failure", "environment", "shipped", "whole_file"],
+    &["failure", "environment", "shipped", "whole_file", "growing_file"],
     &["printer"],
     &["experiment", "calc", "import"],
-    &["capture"],
+    &["capture", "monitor"],
     &["report", "runner"],
     &["cli", "main"],
 ];

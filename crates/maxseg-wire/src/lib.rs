@@ -22,6 +22,7 @@
     )
 )]
 
+pub mod bpf;
 pub mod capture_file;
 mod checksum;
 pub mod encapsulation;

@@ -3,10 +3,10 @@
 //! `cli` has a file for each command; `calc` one for each formula; `import` makes scenarios from other
 //! programs' files; `experiment` is what commands were asked for; `runner` runs it on all cores and keeps
 //! what is done; `report` turns results into text, JSON, CSV, Parquet and a page with pictures; `capture`
-//! turns a run into a capture file.
+//! turns a run into a capture file; `monitor` turns packets into lines.
 //! Modules use only those to their left (`cargo xtask layers` checks it):
 //!
-//! `failure environment shipped whole_file · printer · experiment calc import · capture · report runner · cli`
+//! `failure environment shipped whole_file growing_file · printer · experiment calc import · capture monitor · report runner · cli`
 #![forbid(unsafe_code)]
 
 #[cfg(not(target_os = "linux"))]
@@ -21,7 +21,9 @@ mod cli;
 mod environment;
 mod experiment;
 mod failure;
+mod growing_file;
 mod import;
+mod monitor;
 mod printer;
 mod report;
 mod runner;

@@ -1,6 +1,7 @@
 //! The commands, in four rooms: See, Explain, Try, Set.
 
 mod calc;
+mod capture;
 mod check;
 mod completions;
 mod demo;
@@ -67,6 +68,8 @@ struct Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Watch packets as they pass, every option decoded
+    Capture(capture::CaptureArgs),
     /// Run a scenario: sweep it, compare engines, report
     Run(run::RunArgs),
     /// Check a scenario: how many points, how long, which caveats
@@ -91,7 +94,7 @@ enum Command {
 
 /// The rooms of the help page, and who is in them.
 const ROOMS: [(&str, &[&str]); 5] = [
-    ("See", &[]),
+    ("See", &["capture"]),
     ("Explain", &[]),
     ("Try", &["run", "check", "lab", "calc"]),
     ("Set", &[]),
@@ -163,6 +166,7 @@ impl Command {
 
     fn run(&self, printer: Printer) -> Result<(), Failure> {
         match self {
+            Self::Capture(args) => capture::run(args, printer),
             Self::Run(args) => run::run(args, printer),
             Self::Check(args) => check::run(args, printer),
             Self::Lab(args) => lab::run(args, printer),

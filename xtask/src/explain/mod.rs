@@ -8,12 +8,16 @@
 
 mod check;
 mod draw;
+mod page;
 mod run;
+mod score;
 mod split;
 mod truth;
 
 pub use check::{Options, run};
 pub use draw::{Aim, Application, Congestion, Setup};
+pub use page::{Counted, page};
 pub use run::{Point, Run, folder};
+pub use score::{Accuracy, Confusion, Half, Said, Scored, score};
 pub use split::interface;
 pub use truth::Facts;

@@ -65,8 +65,8 @@ pub fn folder(runs: &Path, number: u64) -> PathBuf {
 }
 
 impl Run {
-    /// Runs the `number`-th scenario under `seed` with `program` and keeps it below `runs`. Where the lab could not
-    /// keep up, it is tried once more.
+    /// Runs the `number`-th scenario under `seed` with `program` and keeps it below `runs`. Where it is
+    /// kept there already, it is read. Where the lab could not keep up, it is tried once more.
     ///
     /// # Errors
     /// The lab cannot run here, or a file cannot be written.
@@ -74,6 +74,9 @@ impl Run {
         let folder = folder(runs, number);
         fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         let setup = Setup::draw(seed, number);
+        if let Some(kept) = Self::read(&folder).ok().filter(|kept| kept.is_valid_run_of(&setup)) {
+            return Ok(kept);
+        }
         let mut run = Self::once(program, &folder, number, &setup)?;
         if !run.invalid_because.is_empty() {
             run = Self::once(program, &folder, number, &setup)?;
@@ -127,6 +130,10 @@ impl Run {
         })
     }
 
+    fn is_valid_run_of(&self, setup: &Setup) -> bool {
+        self.invalid_because.is_empty() && self.setup.to_toml() == setup.to_toml()
+    }
+
     /// Whether it is part of the score: it proves something, and the facts tell what.
     pub fn counts(&self) -> bool {
         self.invalid_because.is_empty() && !self.truth.is_empty()
@@ -139,7 +146,7 @@ impl Run {
 }
 
 /// What the lab tells of a run, as the label needs it. What it does not tell is zero: then no limit is found.
-fn facts(setup: &Setup, outcome: &Outcome) -> Facts {
+pub(super) fn facts(setup: &Setup, outcome: &Outcome) -> Facts {
     let lab = outcome.lab.as_deref();
     let flow = lab.and_then(|lab| lab.flows.first());
     let forward = lab.and_then(|lab| lab.links.first());

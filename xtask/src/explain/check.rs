@@ -10,6 +10,7 @@ use clap::Args;
 
 use super::page::{Counted, page};
 use super::run::{Point, Run, folder};
+use super::sample;
 use super::score::{Accuracy, Half, Said, score};
 use crate::bench::{release_program, target};
 use crate::root;
@@ -35,6 +36,9 @@ pub struct Options {
     /// Run nothing: take what an earlier call kept in this folder
     #[arg(long, value_name = "DIR", conflicts_with_all = ["keep", "runs", "first", "seed"])]
     pub from: Option<PathBuf>,
+    /// Only copy captures of the runs with these numbers, and their labels, to testdata/captures
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', requires = "from")]
+    pub sample: Vec<u64>,
 }
 
 /// Runs or reads, explains, and writes the page.
@@ -44,6 +48,9 @@ pub struct Options {
 /// scoring half are right.
 #[expect(clippy::print_stdout, reason = "a command-line program")]
 pub fn run(options: &Options) -> Result<()> {
+    if let (Some(kept), false) = (&options.from, options.sample.is_empty()) {
+        return sample::write(kept, &root().join("testdata/captures"), &options.sample);
+    }
     let (runs, kept) = match &options.from {
         Some(kept) => (read(kept)?, kept.clone()),
         None => {

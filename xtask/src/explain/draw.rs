@@ -277,8 +277,11 @@ impl Aim {
             }
             Self::SmallWindow => setup.window_bytes = whole(path * uniform(rng, 0.1, 0.6)),
             Self::SlowReader => {
-                setup.read_bps = Some(whole(setup.link_payload_bps() * uniform(rng, 0.2, 0.6)));
-                setup.window_bytes = whole(log_uniform(rng, 16e3, 256e3));
+                setup.mss_bytes = None;
+                setup.rate_bps = whole(uniform(rng, 60e6, 100e6));
+                setup.seconds = uniform(rng, 6.0, 8.0);
+                setup.read_bps = Some(whole(setup.link_payload_bps() * uniform(rng, 0.1, 0.3)));
+                setup.window_bytes = whole(setup.path_bytes() * uniform(rng, 1.5, 2.5));
             }
             Self::SmallBuffer => {
                 setup.congestion = WITH_BUFFERS;
@@ -352,11 +355,9 @@ impl Aim {
             Self::Short => 0.4 * path >= 4.0 * INITIAL_SEGMENTS * segment,
             Self::SmallWindow => setup.window_bytes as f64 >= 4.0 * segment,
             Self::SlowReader => {
-                let read = setup.read_bps.unwrap_or(0) as f64;
-                let window = setup.window_bytes as f64;
-                window >= 8.0 * segment && window * 8.0 <= 0.1 * read * setup.seconds
-                    // The window alone would carry more than is read.
-                    && window * 8.0 / setup.base_rtt_s() >= 2.0 * read
+                let unread_bps = setup.link_payload_bps() - setup.read_bps.unwrap_or(0) as f64;
+                setup.window_bytes <= MOST_WINDOW_OF_READERS
+                    && READERS_MEMORY * 8.0 / unread_bps <= 0.15 * setup.seconds
             }
             Self::SmallBuffer => {
                 path >= LEAST_PATH_OF_BUFFERS
@@ -384,6 +385,9 @@ impl Aim {
 /// buffer in super-packets (measured on Linux 6.18: 450 kB with `tcp_wmem` at 51 kB) and counts no time as limited by
 /// it: what then limits Reno or CUBIC, nothing tells for sure.
 const WITH_BUFFERS: Congestion = Congestion::Bbr;
+/// A window shuts when the receiver's memory is full. The lab gives it 4 MiB, and more above this window.
+const READERS_MEMORY: f64 = 4_194_304.0;
+const MOST_WINDOW_OF_READERS: u64 = 262_144;
 /// A queue holds some packets, however short the path.
 const LEAST_QUEUE: f64 = 15_000.0;
 /// Deeper than this it was the least queue that made it so.

@@ -10,6 +10,7 @@ mod check;
 mod draw;
 mod page;
 mod run;
+mod sample;
 mod score;
 mod split;
 mod truth;

@@ -22,9 +22,11 @@ pub struct Run {
     pub number: u64,
     /// What was run.
     pub setup: Setup,
-    /// What is known of it.
+    /// What is known of it; worked out anew when it is read.
+    #[serde(skip_deserializing)]
     pub facts: Facts,
     /// Which limits are right; several where it is ambiguous, and none where the facts do not tell.
+    #[serde(skip_deserializing)]
     pub truth: Vec<LimitedBy>,
     /// Why the lab says that it proves nothing; empty for a valid run.
     pub invalid_because: Vec<String>,
@@ -164,8 +166,9 @@ pub(super) fn facts(setup: &Setup, outcome: &Outcome) -> Facts {
         base_rtt_s: setup.base_rtt_s(),
         slow_start_s: setup.slow_start_s(setup.path_bytes()),
         initial_window_bytes: INITIAL_SEGMENTS * setup.segment_bytes(),
-        window_bytes: number(flow.and_then(|flow| flow.window_advertised)),
-        read_bps: setup.read_bps.map(|bps| bps as f64),
+        segment_bytes: setup.segment_bytes(),
+        window_bytes: number(flow.and_then(|flow| flow.window_asked.min(flow.window_advertised))),
+        reads_slowly: setup.read_bps.is_some(),
         has_send_buffer: setup.send_buffer_bytes.is_some(),
         in_flight_most_bytes: number(flow.and_then(|flow| flow.window_effective)),
         reply_bytes,

@@ -6,10 +6,10 @@
 //! lost does. Where two are within reach of each other, either answer is right, and the run is ambiguous.
 
 use maxseg_core::outcome::LimitedBy;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// What is known of a run. Rates count payload.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Facts {
     /// From the first data to the last acknowledgement.
     pub lasted_s: f64,
@@ -23,10 +23,12 @@ pub struct Facts {
     pub slow_start_s: f64,
     /// What the kernel sends before the first acknowledgement.
     pub initial_window_bytes: f64,
-    /// The largest window that the receiver offered.
+    /// Payload of a full segment.
+    pub segment_bytes: f64,
+    /// The window that the receiver keeps to: what it offers before the first segment may be more.
     pub window_bytes: f64,
-    /// How fast the receiving application reads, where that is not at once.
-    pub read_bps: Option<f64>,
+    /// Whether the receiving application reads slowly.
+    pub reads_slowly: bool,
     /// Whether the send buffer was made small.
     pub has_send_buffer: bool,
     /// The largest that was seen in flight.
@@ -141,13 +143,14 @@ impl Facts {
         self.payload_bytes * 8.0 / (bps * (self.lasted_s - self.slow_start_s))
     }
 
-    /// How near the transfer came to a window per round trip, or to what is read of it.
+    /// How near the transfer came to a window per round trip, in whole segments. Of a window that a slow reader shuts
+    /// only the kernel knows how long it was shut.
     fn share_of_window(&self) -> f64 {
-        let by_size = self.share_of(self.window_bytes * 8.0 / self.base_rtt_s);
-        let Some(read_bps) = self.read_bps else { return by_size };
-        // What fills the window first needs no reading.
-        let read = (self.payload_bytes - self.window_bytes).max(0.0);
-        by_size.max(read * 8.0 / (read_bps * self.lasted_s))
+        if self.reads_slowly {
+            return self.window_limited_s / self.lasted_s;
+        }
+        let window = (self.window_bytes / self.segment_bytes).floor() * self.segment_bytes;
+        if window > 0.0 { self.share_of(window * 8.0 / self.base_rtt_s) } else { 0.0 }
     }
 
     fn buffer_share(&self) -> f64 {
@@ -171,8 +174,9 @@ mod tests {
         base_rtt_s: 0.1,
         slow_start_s: 0.3,
         initial_window_bytes: 14_480.0,
+        segment_bytes: 1448.0,
         window_bytes: 8e6,
-        read_bps: None,
+        reads_slowly: false,
         has_send_buffer: false,
         in_flight_most_bytes: 200e3,
         reply_bytes: None,
@@ -207,7 +211,7 @@ mod tests {
     fn a_slow_reader_is_the_windows_doing() {
         let slow = Facts {
             window_bytes: 200e3,
-            read_bps: Some(3e6),
+            reads_slowly: true,
             payload_bytes: 2.1e6,
             window_limited_s: 4.5,
             ..FULL

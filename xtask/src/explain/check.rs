@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use super::page::{Counted, page};
 use super::run::{Point, Run, folder};
-use super::sample;
-use super::score::{Accuracy, Half, Said, score};
+use super::score::{Accuracy, Half, score};
+use super::{sample, say};
 use crate::bench::{release_program, target};
 use crate::root;
 
@@ -59,7 +59,7 @@ pub fn run(options: &Options) -> Result<()> {
         }
     };
     let counted = Counted::of(&runs);
-    let scored = score(runs, &kept, explain)?;
+    let scored = score(runs, &kept, say::of_capture)?;
     fs::write(root().join(FILE), page(&command(options), counted, &scored))?;
     println!("wrote {FILE}; {} runs, {counted:?}", scored.len());
     let mut short = Vec::new();
@@ -91,12 +91,6 @@ fn command(options: &Options) -> String {
     let Options { runs, first, seed, .. } = options;
     let first = if *first == 0 { String::new() } else { format!(" --first {first}") };
     format!("cargo xtask validate explain --runs {runs}{first} --seed {seed}")
-}
-
-/// What the shipped analysis says of the connection that carried most.
-fn explain(file: &Path) -> Result<Said> {
-    let _ = file;
-    bail!("the seam is missing")
 }
 
 /// Every run that is kept in a folder, by number.

@@ -11,6 +11,7 @@ mod draw;
 mod page;
 mod run;
 mod sample;
+mod say;
 mod score;
 mod split;
 mod truth;

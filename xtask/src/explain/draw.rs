@@ -372,9 +372,7 @@ impl Aim {
                 setup.congestion != Congestion::Bbr && setup.law_window_bytes() >= 2.5 * path
             }
             Self::Loss => setup.law_window_bytes() <= 0.45 * path,
-            Self::ShortQueue => {
-                setup.congestion != Congestion::Bbr && path >= 100.0 * segment
-            }
+            Self::ShortQueue => setup.congestion != Congestion::Bbr && path >= 100.0 * segment,
             Self::Any => true,
         };
         is_light && suits && (self == Self::Short || is_long) && has_queue

@@ -237,7 +237,10 @@ mod tests {
         let page = page("cargo xtask validate explain", counted, &scored);
         assert!(page.contains("| scoring half | 2 of 2: 100.0% | 1 of 2: 50.0% |"), "{page}");
         assert!(page.contains("| calibration half | 1 of 1: 100.0% | 1 of 1: 100.0% |"), "{page}");
-        assert!(page.contains("| 1 | scoring | receiver | bandwidth | congestion 100% |"), "{page}");
+        assert!(
+            page.contains("| 1 | scoring | receiver | bandwidth | congestion 100% |"),
+            "{page}"
+        );
         assert!(!page.contains("| 3 | scoring"), "{page}");
     }
 }

@@ -126,8 +126,9 @@ impl Confusion {
     pub fn of(scored: &[Scored], half: Half, point: Point) -> Self {
         let of_half = || scored.iter().filter(|scored| Half::of(scored.run.number) == half);
         let said = |scored: &Scored| scored.said[point as usize].limited_by;
-        let mut limits: Vec<LimitedBy> =
-            of_half().flat_map(|scored| scored.truth(point).into_iter().chain(said(scored))).collect();
+        let mut limits: Vec<LimitedBy> = of_half()
+            .flat_map(|scored| scored.truth(point).into_iter().chain(said(scored)))
+            .collect();
         limits.sort_unstable();
         limits.dedup();
         let place = |limit: LimitedBy| limits.iter().position(|known| *known == limit);
@@ -165,7 +166,10 @@ pub(super) mod tests {
             };
             let said = said.map(|limited_by| Said {
                 limited_by,
-                limits: limited_by.map(|kind| LimitShare { kind, share: 1.0 }).into_iter().collect(),
+                limits: limited_by
+                    .map(|kind| LimitShare { kind, share: 1.0 })
+                    .into_iter()
+                    .collect(),
             });
             Scored { run, said }
         };

@@ -221,12 +221,8 @@ mod tests {
 
     #[test]
     fn the_kernel_tells_of_its_buffer() {
-        let small = Facts {
-            has_send_buffer: true,
-            payload_bytes: 2e6,
-            buffer_limited_s: 2.5,
-            ..FULL
-        };
+        let small =
+            Facts { has_send_buffer: true, payload_bytes: 2e6, buffer_limited_s: 2.5, ..FULL };
         assert_eq!(small.limits(), [SendBuffer]);
         // A large one with losses is not it.
         let large = Facts { buffer_limited_s: 0.1, dropped_packets: 40, ..small };
@@ -249,8 +245,7 @@ mod tests {
 
     #[test]
     fn what_ends_in_slow_start_had_no_opportunity() {
-        let short =
-            Facts { ended_itself: true, payload_bytes: 60e3, lasted_s: 0.35, ..FULL };
+        let short = Facts { ended_itself: true, payload_bytes: 60e3, lasted_s: 0.35, ..FULL };
         assert_eq!(short.limits(), [Opportunity]);
         let longer = Facts { payload_bytes: 250e3, lasted_s: 0.6, ..short };
         assert_eq!(longer.limits(), [Opportunity, Bandwidth]);

@@ -51,16 +51,15 @@ pub fn run(options: &Options) -> Result<()> {
     if let (Some(kept), false) = (&options.from, options.sample.is_empty()) {
         return sample::write(kept, &root().join("testdata/captures"), &options.sample);
     }
-    let (runs, kept) = match &options.from {
-        Some(kept) => (read(kept)?, kept.clone()),
-        None => {
-            let kept = options.keep.clone().unwrap_or_else(|| target().join("explain"));
-            (make(options, &kept)?, kept)
-        }
+    let (runs, kept) = if let Some(kept) = &options.from {
+        (read(kept)?, kept.clone())
+    } else {
+        let kept = options.keep.clone().unwrap_or_else(|| target().join("explain"));
+        (make(options, &kept)?, kept)
     };
-    let counted = Counted::of(&runs);
+    let (command, counted) = (command(&runs), Counted::of(&runs));
     let scored = score(runs, &kept, say::of_capture)?;
-    fs::write(root().join(FILE), page(&command(options), counted, &scored))?;
+    fs::write(root().join(FILE), page(&command, counted, &scored))?;
     println!("wrote {FILE}; {} runs, {counted:?}", scored.len());
     let mut short = Vec::new();
     for half in Half::ALL {
@@ -87,10 +86,11 @@ const FILE: &str = "docs/validation-explain.md";
 const ASKED: f64 = 0.9;
 
 /// How to get the same page.
-fn command(options: &Options) -> String {
-    let Options { runs, first, seed, .. } = options;
-    let first = if *first == 0 { String::new() } else { format!(" --first {first}") };
-    format!("cargo xtask validate explain --runs {runs}{first} --seed {seed}")
+fn command(runs: &[Run]) -> String {
+    let (seed, first) = runs.first().map_or((0, 0), |run| (run.seed, run.number));
+    let count = runs.last().map_or(0, |run| run.number + 1 - first);
+    let first = if first == 0 { String::new() } else { format!(" --first {first}") };
+    format!("cargo xtask validate explain --runs {count}{first} --seed {seed}")
 }
 
 /// Every run that is kept in a folder, by number.

@@ -13,13 +13,15 @@ mod run;
 mod sample;
 mod say;
 mod score;
+mod setup;
 mod split;
 mod truth;
 
 pub use check::{Options, run};
-pub use draw::{Aim, Application, Congestion, Setup};
+pub use draw::Aim;
 pub use page::{Counted, page};
 pub use run::{Point, Run, folder};
 pub use score::{Accuracy, Confusion, Half, Said, Scored, score};
+pub use setup::{Application, Congestion, Setup};
 pub use split::interface;
 pub use truth::Facts;

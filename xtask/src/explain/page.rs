@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use maxseg_core::outcome::LimitShare;
 
-use super::draw::{Application, Setup};
 use super::run::{Point, Run};
 use super::score::{Accuracy, Confusion, Half, Scored};
+use super::setup::{Application, Setup};
 
 /// Runs that are not part of the score, and those of it with more than one right answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,9 +72,10 @@ fn summary(text: &mut String, counted: Counted, scored: &[Scored]) {
     let _ = writeln!(
         text,
         "{runs} runs: {} scored ({ambiguous} of them ambiguous), {invalid} dropped as the lab calls them invalid (twice: \
-         the machine was busy), {untold} in which these facts do not tell the limit.\n\n\
+         the machine was busy), {untold} in which these facts do not tell the limit. {}\n\n\
          | `limited_by` is right | capture at the sender | capture at the receiver |\n|---|---|---|",
-        scored.len()
+        scored.len(),
+        noise(scored)
     );
     for half in [Half::Scoring, Half::Calibration] {
         let cell = |point| {
@@ -85,6 +86,23 @@ fn summary(text: &mut String, counted: Counted, scored: &[Scored]) {
         let _ = writeln!(text, "| {} half | {sender} | {receiver} |", half.word());
     }
     text.push('\n');
+}
+
+/// How much later than their time packets left the links: what else the machine did.
+fn noise(scored: &[Scored]) -> String {
+    let lateness =
+        |one: &Scored| one.run.outcome.lab.as_ref()?.lateness.as_ref().map(|late| late.p99_s);
+    let mut late: Vec<f64> = scored.iter().filter_map(lateness).collect();
+    late.sort_by(f64::total_cmp);
+    match (late.get(late.len() / 2), late.last()) {
+        (Some(median), Some(most)) => format!(
+            "In the scored runs one packet in a hundred left a link {:.2} ms or more after its time in the median run, {:.1} \
+             ms in the worst.",
+            1e3 * median,
+            1e3 * most
+        ),
+        _ => String::new(),
+    }
 }
 
 fn confusion(text: &mut String, scored: &[Scored], half: Half, point: Point) {

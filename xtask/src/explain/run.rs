@@ -11,13 +11,15 @@ use flate2::write::GzEncoder;
 use maxseg_core::outcome::{LimitedBy, Outcome};
 use serde::{Deserialize, Serialize};
 
-use super::draw::{Application, INITIAL_SEGMENTS, Setup};
+use super::setup::{Application, INITIAL_SEGMENTS, Setup};
 use super::split;
 use super::truth::Facts;
 
 /// A run, as `run.json` holds it. `sender.pcapng.gz` and `receiver.pcapng.gz` lie beside it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Run {
+    /// Where its randomness begins.
+    pub seed: u64,
     /// Which.
     pub number: u64,
     /// What was run.
@@ -79,9 +81,9 @@ impl Run {
         if let Some(kept) = Self::read(&folder).ok().filter(|kept| kept.is_valid_run_of(&setup)) {
             return Ok(kept);
         }
-        let mut run = Self::once(program, &folder, number, &setup)?;
+        let mut run = Self::once(program, &folder, (seed, number), &setup)?;
         if !run.invalid_because.is_empty() {
-            run = Self::once(program, &folder, number, &setup)?;
+            run = Self::once(program, &folder, (seed, number), &setup)?;
         }
         fs::write(folder.join("run.json"), serde_json::to_string_pretty(&run)?)?;
         Ok(run)
@@ -101,7 +103,12 @@ impl Run {
         Ok(run)
     }
 
-    fn once(program: &Path, folder: &Path, number: u64, setup: &Setup) -> Result<Self> {
+    fn once(
+        program: &Path,
+        folder: &Path,
+        (seed, number): (u64, u64),
+        setup: &Setup,
+    ) -> Result<Self> {
         let (scenario, whole) = (folder.join("scenario.toml"), folder.join("whole.pcapng"));
         fs::write(&scenario, setup.to_toml())?;
         let output = Command::new(program)
@@ -123,6 +130,7 @@ impl Run {
         fs::remove_file(&whole)?;
         let facts = facts(setup, &outcome);
         Ok(Self {
+            seed,
             number,
             setup: setup.clone(),
             facts,

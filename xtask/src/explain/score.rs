@@ -147,16 +147,18 @@ pub(super) mod tests {
     use maxseg_core::outcome::Outcome;
 
     use super::*;
-    use crate::explain::draw::Setup;
     use crate::explain::run::facts;
+    use crate::explain::setup::Setup;
 
-    /// Runs with these truths, and what their two captures say.
-    pub(in crate::explain) fn scored(
-        runs: &[(u64, &[LimitedBy], [Option<LimitedBy>; 2])],
-    ) -> Vec<Scored> {
-        let scored = |(number, truth, said): &(u64, &[LimitedBy], [Option<LimitedBy>; 2])| {
+    /// A run's number, its truth, and what its two captures say.
+    type Case<'a> = (u64, &'a [LimitedBy], [Option<LimitedBy>; 2]);
+
+    /// Such runs.
+    pub(in crate::explain) fn scored(runs: &[Case<'_>]) -> Vec<Scored> {
+        let scored = |(number, truth, said): &Case<'_>| {
             let (setup, outcome) = (Setup::draw(1, *number), Outcome::default());
             let run = Run {
+                seed: 1,
                 number: *number,
                 facts: facts(&setup, &outcome),
                 setup,

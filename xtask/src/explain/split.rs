@@ -78,7 +78,9 @@ fn framed(out: &mut Vec<u8>, kind: u32, parts: &[&[u8]]) {
     let length = u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes();
     out.extend_from_slice(&kind.to_le_bytes());
     out.extend_from_slice(&length);
-    parts.iter().for_each(|part| out.extend_from_slice(part));
+    for part in parts {
+        out.extend_from_slice(part);
+    }
     out.extend_from_slice(&length);
 }
 
@@ -101,8 +103,6 @@ fn word(bytes: &[u8], at: usize) -> Result<u32> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
-
     use maxseg_wire::pcapng::{Direction, Interface, Packet, Section, Writer, link_type};
 
     use super::*;

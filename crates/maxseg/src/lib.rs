@@ -3,10 +3,10 @@
 //! `cli` has a file for each command; `calc` one for each formula; `import` makes scenarios from other
 //! programs' files; `experiment` is what commands were asked for; `runner` runs it on all cores and keeps
 //! what is done; `report` turns results into text, JSON, CSV, Parquet and a page with pictures; `capture`
-//! turns a run into a capture file.
+//! turns a run into a capture file; `explain` says what a capture file shows.
 //! Modules use only those to their left (`cargo xtask layers` checks it):
 //!
-//! `failure environment shipped whole_file · printer · experiment calc import · capture · report runner · cli`
+//! `failure environment shipped whole_file · printer · experiment calc import · capture · explain · report runner · cli`
 #![forbid(unsafe_code)]
 
 #[cfg(not(target_os = "linux"))]
@@ -20,6 +20,7 @@ mod capture;
 mod cli;
 mod environment;
 mod experiment;
+mod explain;
 mod failure;
 mod import;
 mod printer;

@@ -31,7 +31,9 @@ mod whole_file;
 
 use std::process::ExitCode;
 
-pub use cli::{ManPage, man_pages, picture, results_schema, scenario_schema, stream_schema};
+pub use cli::{
+    ManPage, explain_schema, man_pages, picture, results_schema, scenario_schema, stream_schema,
+};
 pub use environment::processor;
 
 /// Runs the program with the process's own arguments.

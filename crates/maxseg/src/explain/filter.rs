@@ -185,7 +185,8 @@ impl<'a> Parser<'a> {
         };
         let either = ends.unwrap_or(Ends::Either);
         if self.takes(&["host"]) {
-            let hint = "an address is written such as 10.0.0.1 or 2001:db8::1; names are not looked up";
+            let hint =
+                "an address is written such as 10.0.0.1 or 2001:db8::1; names are not looked up";
             return Ok(Filter::Host(either, self.value("an address", hint)?));
         }
         if self.takes(&["port"]) {

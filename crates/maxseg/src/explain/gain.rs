@@ -15,6 +15,8 @@ use super::scenario_text::{LossBy, Wanted, scenario_text};
 /// The observed path as a scenario.
 #[derive(Debug, Clone)]
 pub(crate) struct Rerun {
+    /// Whose path it is.
+    pub(crate) connection: u32,
     /// What was seen.
     pub(crate) path: ObservedPath,
     /// The whole of it, for a file.
@@ -126,12 +128,7 @@ impl Rerun {
         Self::with(case, file, path, loss)
     }
 
-    fn with(
-        case: &Case<'_>,
-        file: &str,
-        path: ObservedPath,
-        loss: LossBy,
-    ) -> Result<Self, String> {
+    fn with(case: &Case<'_>, file: &str, path: ObservedPath, loss: LossBy) -> Result<Self, String> {
         let way = case.diagnosis.way;
         let name = format!("Connection {} of {file}", case.evidence.id);
         let origin = format!(
@@ -147,7 +144,8 @@ impl Rerun {
             .map_err(|error| format!("the observed path makes no scenario: {}", error.what))?;
         let shortened_to = (path.bytes > most).then_some(most);
         scenario.until.bytes = Some(Bytes::new(path.bytes.clamp(1, most)));
-        Ok(Self { covering: covering(&scenario), path, text, scenario, loss, shortened_to })
+        let connection = case.evidence.id;
+        Ok(Self { connection, covering: covering(&scenario), path, text, scenario, loss, shortened_to })
     }
 
     /// The other explanation of the losses, where there are any.
@@ -190,10 +188,14 @@ impl Rerun {
 
     fn can_gain(&self, case: &Case<'_>, changes: &[Change]) -> Result<(), String> {
         if changes.is_empty() {
-            return Err("no gain is given: no change of the path or its ends removes this limit".to_owned());
+            return Err(
+                "no gain is given: no change of the path or its ends removes this limit".to_owned()
+            );
         }
         if case.share(LimitedBy::Application) > MOST_IDLE {
-            return Err("no gain is given: the application had nothing to send most of the time".to_owned());
+            return Err(
+                "no gain is given: the application had nothing to send most of the time".to_owned()
+            );
         }
         if !self.path.rate_is_seen {
             return Err(
@@ -251,7 +253,10 @@ mod tests {
     use super::*;
     use crate::explain::made::{explanation, windowed};
 
-    fn rerun(evidence: maxseg_core::evidence::Evidence, changes: &[Change]) -> Result<Gain, String> {
+    fn rerun(
+        evidence: maxseg_core::evidence::Evidence,
+        changes: &[Change],
+    ) -> Result<Gain, String> {
         let explained = explanation(vec![evidence]);
         let case = explained.connection(0).unwrap();
         Rerun::of(&case, "made.pcap").unwrap().gain(&case, "made.pcap", changes).1

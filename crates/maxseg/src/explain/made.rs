@@ -144,7 +144,10 @@ pub(crate) fn finding(kind: FindingKind, severity: Severity) -> Finding {
         way: Some(Way::Forward),
         from: at(400),
         to: at(29_000),
-        evidence: vec![Number { name: "window_bytes", value: 65_535.0 }, Number { name: "share", value: 0.9 }],
+        evidence: vec![
+            Number { name: "window_bytes", value: 65_535.0 },
+            Number { name: "share", value: 0.9 },
+        ],
         frames: vec![50, 60, 70],
         text: "The window never exceeded 65 535 bytes, and the path holds 200 000.".to_owned(),
         why: "A sender may not have more in flight than the window.",

@@ -15,6 +15,8 @@ mod scenario_text;
 #[cfg(test)]
 pub(crate) mod made;
 
+use std::collections::BTreeMap;
+
 use maxseg_core::diagnose::{Diagnosis, Severity, diagnose};
 use maxseg_core::evidence::{Direction, Evidence, PathMtuEvent};
 use maxseg_core::outcome::LimitedBy;
@@ -37,6 +39,8 @@ pub(crate) struct Explanation {
     pub(crate) fragments: Fragments,
     /// What hops said of packets that were too big, those of no connection included.
     pub(crate) path_mtu_events: Vec<PathMtuEvent>,
+    /// Forward and reverse counts by tshark's definitions, where they were asked for: how many packets have each flag.
+    pub(crate) tshark: BTreeMap<u32, [BTreeMap<&'static str, u64>; 2]>,
     /// How evidence is judged.
     pub(crate) judge: fn(&Evidence) -> Diagnosis,
 }
@@ -117,8 +121,16 @@ impl Explanation {
             untracked_connections: 0,
             fragments: Fragments::default(),
             path_mtu_events: Vec::new(),
+            tshark: BTreeMap::new(),
             judge: diagnose,
         }
+    }
+
+    /// Leaves the connections for which this holds.
+    pub(crate) fn keep(&mut self, wanted: impl Fn(&Evidence) -> bool) {
+        let before = self.connections.len();
+        self.connections.retain(wanted);
+        self.filtered_connections += (before - self.connections.len()) as u64;
     }
 
     /// The first thing that makes the file faulty.

@@ -11,7 +11,9 @@ use maxseg_core::units::{Bytes, approx};
 use super::Case;
 
 /// How far a value can be trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Confidence {
     /// It is assumed, or a bound.
@@ -105,7 +107,11 @@ impl ObservedPath {
         let seconds = case.data_seconds();
         let goodput_bps = match data.goodput_bps {
             Some(goodput) if goodput > 0.0 && seconds > 0.0 => goodput,
-            _ => return Err("no payload was acknowledged, so nothing shows how fast the path is".to_owned()),
+            _ => {
+                return Err(
+                    "no payload was acknowledged, so nothing shows how fast the path is".to_owned()
+                );
+            }
         };
         let rtt_s = round_trip(case).ok_or("no round trip could be measured")?;
         let segment = segment(data).ok_or("no data packet was seen")?;
@@ -129,7 +135,10 @@ impl ObservedPath {
             window_scale: acks.window_scale,
             send_buffer: send_buffer(case),
             read_rate_bps: (acks.zero_windows > 0).then(|| {
-                let how = format!("goodput: the window shut {} times, so the receiver reads no faster", acks.zero_windows);
+                let how = format!(
+                    "goodput: the window shut {} times, so the receiver reads no faster",
+                    acks.zero_windows
+                );
                 Known::new(goodput_bps, Confidence::Medium, how)
             }),
             initial_window: initial_window(case),
@@ -194,8 +203,12 @@ fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, bool) {
     let with_headers = f64::from(segment + headers) / f64::from(segment.max(1));
     let full = case.share(LimitedBy::Bandwidth) > 0.5;
     if full && let Some(peak) = peak(data) {
-        let how = "fastest steady arrival of acknowledgements while the line was full, with headers";
-        let rate = data.capacity_bps.filter(|capacity| (*capacity / peak - 1.0).abs() < 0.3).unwrap_or(peak);
+        let how =
+            "fastest steady arrival of acknowledgements while the line was full, with headers";
+        let rate = data
+            .capacity_bps
+            .filter(|capacity| (*capacity / peak - 1.0).abs() < 0.3)
+            .unwrap_or(peak);
         return (Known::new(rate * with_headers, Confidence::High, how), true);
     }
     if let Some(capacity) = data.capacity_bps {
@@ -272,7 +285,7 @@ const LEAST_QUEUE: u64 = 15_000;
     clippy::cast_sign_loss,
     reason = "float to integer casts saturate, and sizes are not negative"
 )]
-pub(super) fn whole(bytes: f64) -> u64 {
+pub(crate) fn whole(bytes: f64) -> u64 {
     bytes.round() as u64
 }
 
@@ -291,8 +304,13 @@ fn mtu(case: &Case<'_>, segment: u32, headers: u32) -> Known<u32> {
 
 fn window(case: &Case<'_>) -> Known<u64> {
     let (data, acks) = (case.data(), case.acks());
-    let mut offered: Vec<u64> =
-        data.bins.as_slice().iter().filter(|bin| bin.segments > 0).map(|bin| bin.window_max).collect();
+    let mut offered: Vec<u64> = data
+        .bins
+        .as_slice()
+        .iter()
+        .filter(|bin| bin.segments > 0)
+        .map(|bin| bin.window_max)
+        .collect();
     offered.sort_unstable();
     let largest = acks.window_max_bytes;
     let middle = offered.get(offered.len() / 2).copied().filter(|window| *window > 0);
@@ -302,13 +320,17 @@ fn window(case: &Case<'_>) -> Known<u64> {
         Confidence::Low // without the handshake the scale is a guess
     };
     match (middle, largest) {
-        (Some(middle), Some(largest)) if middle < largest => {
-            Known::new(middle, confidence, format!("offered most of the time; at most {largest} bytes"))
-        }
+        (Some(middle), Some(largest)) if middle < largest => Known::new(
+            middle,
+            confidence,
+            format!("offered most of the time; at most {largest} bytes"),
+        ),
         (Some(window), _) | (None, Some(window)) => {
             Known::new(window.max(1), confidence, "offered all the time")
         }
-        (None, None) => Known::new(65_535, Confidence::Low, "not seen: the largest without scaling"),
+        (None, None) => {
+            Known::new(65_535, Confidence::Low, "not seen: the largest without scaling")
+        }
     }
 }
 
@@ -332,7 +354,8 @@ fn initial_window(case: &Case<'_>) -> Option<Known<u64>> {
         return (most > 0).then(|| Known::new(most, Confidence::Low, how));
     }
     let bins = case.data().bins.as_slice();
-    let first: u64 = bins.iter().take_while(|bin| bin.acked_bytes == 0).map(|bin| bin.sent_bytes).sum();
+    let first: u64 =
+        bins.iter().take_while(|bin| bin.acked_bytes == 0).map(|bin| bin.sent_bytes).sum();
     let how = "sent before the first acknowledgement";
     (first > 0).then(|| Known::new(first, Confidence::Medium, how))
 }
@@ -353,7 +376,10 @@ mod tests {
         assert!((path.rtt_s.value - 0.08).abs() < 1e-9);
         assert_eq!(path.window_bytes.value, 65_535);
         assert_eq!(path.loss.value.to_bits(), 0.0_f64.to_bits());
-        assert_eq!((path.queue_bytes.value, path.queue_bytes.confidence), (200_000, Confidence::Low));
+        assert_eq!(
+            (path.queue_bytes.value, path.queue_bytes.confidence),
+            (200_000, Confidence::Low)
+        );
         assert!(path.send_buffer.is_none() && path.read_rate_bps.is_none());
     }
 

@@ -181,7 +181,9 @@ pub(crate) fn subject(case: &Case<'_>) -> Option<Subject> {
     let findings = &case.diagnosis.findings;
     let found = |kind| findings.iter().any(|finding| finding.kind == kind);
     let limited_by = case.diagnosis.limited_by;
-    if found(FindingKind::BlackHole) && (case.share(LimitedBy::PathMtu) > 0.1 || limited_by.is_none()) {
+    if found(FindingKind::BlackHole)
+        && (case.share(LimitedBy::PathMtu) > 0.1 || limited_by.is_none())
+    {
         return Some(Subject::Finding(FindingKind::BlackHole));
     }
     if let Some(limit) = limited_by.filter(|limit| is_settable(*limit)) {
@@ -277,17 +279,22 @@ fn short(facts: &Facts<'_>) -> Remedy {
 }
 
 fn bufferbloat(facts: &Facts<'_>) -> Remedy {
-    Remedy::new("keep the queue before the narrowest link short: let that router use fq_codel or CAKE")
-        .linux("the router before the narrowest link", "tc qdisc replace dev DEVICE root cake bandwidth RATE")
-        .command(
-            System::FreeBsd,
-            "the router before the narrowest link",
-            "dnctl pipe 1 config bw RATE && dnctl sched 1 config pipe 1 type fq_codel",
-        )
-        .note(format!(
-            "This does not make {} faster alone; it makes everything else beside it faster.",
-            facts.sender
-        ))
+    Remedy::new(
+        "keep the queue before the narrowest link short: let that router use fq_codel or CAKE",
+    )
+    .linux(
+        "the router before the narrowest link",
+        "tc qdisc replace dev DEVICE root cake bandwidth RATE",
+    )
+    .command(
+        System::FreeBsd,
+        "the router before the narrowest link",
+        "dnctl pipe 1 config bw RATE && dnctl sched 1 config pipe 1 type fq_codel",
+    )
+    .note(format!(
+        "This does not make {} faster alone; it makes everything else beside it faster.",
+        facts.sender
+    ))
 }
 
 fn options(facts: &Facts<'_>) -> Remedy {
@@ -302,7 +309,10 @@ fn options(facts: &Facts<'_>) -> Remedy {
     };
     let mut remedy = Remedy::new("turn the missing options on; a firewall may also take them out");
     for (who, key) in [
-        (lacks(forward.window_scale.is_some(), reverse.window_scale.is_some()), "tcp_window_scaling"),
+        (
+            lacks(forward.window_scale.is_some(), reverse.window_scale.is_some()),
+            "tcp_window_scaling",
+        ),
         (lacks(forward.sack_permitted, reverse.sack_permitted), "tcp_sack"),
         (lacks(forward.timestamps, reverse.timestamps), "tcp_timestamps"),
     ] {
@@ -310,7 +320,11 @@ fn options(facts: &Facts<'_>) -> Remedy {
             remedy = remedy.linux(who, format!("sysctl -w net.ipv4.{key}=1"));
         }
     }
-    remedy.command(System::FreeBsd, "the same host", "sysctl net.inet.tcp.rfc1323=1 net.inet.tcp.sack.enable=1")
+    remedy.command(
+        System::FreeBsd,
+        "the same host",
+        "sysctl net.inet.tcp.rfc1323=1 net.inet.tcp.sack.enable=1",
+    )
 }
 
 #[cfg(test)]
@@ -324,7 +338,10 @@ mod tests {
     fn diagnosis(limits: &[(LimitedBy, f64)], findings: &[(FindingKind, Severity)]) -> Diagnosis {
         Diagnosis {
             way: maxseg_core::evidence::Way::Forward,
-            limits: limits.iter().map(|(kind, share)| LimitShare { kind: *kind, share: *share }).collect(),
+            limits: limits
+                .iter()
+                .map(|(kind, share)| LimitShare { kind: *kind, share: *share })
+                .collect(),
             limited_by: limits.first().map(|(kind, _)| *kind),
             findings: findings.iter().map(|(kind, severity)| finding(*kind, *severity)).collect(),
         }
@@ -337,10 +354,19 @@ mod tests {
         use Severity::{Note, Problem, Warning};
         let cases = [
             (diagnosis(&[(ReceiveWindow, 0.9)], &[]), Some(Subject::Limit(ReceiveWindow))),
-            (diagnosis(&[(Bandwidth, 1.0)], &[(SmallMss, Warning)]), Some(Subject::Finding(SmallMss))),
+            (
+                diagnosis(&[(Bandwidth, 1.0)], &[(SmallMss, Warning)]),
+                Some(Subject::Finding(SmallMss)),
+            ),
             (diagnosis(&[(Bandwidth, 1.0)], &[(SmallMss, Note)]), Some(Subject::Limit(Bandwidth))),
-            (diagnosis(&[(Bandwidth, 1.0)], &[(CaptureQuality, Problem)]), Some(Subject::Limit(Bandwidth))),
-            (diagnosis(&[(Application, 0.6), (ReceiveWindow, 0.4)], &[]), Some(Subject::Limit(ReceiveWindow))),
+            (
+                diagnosis(&[(Bandwidth, 1.0)], &[(CaptureQuality, Problem)]),
+                Some(Subject::Limit(Bandwidth)),
+            ),
+            (
+                diagnosis(&[(Application, 0.6), (ReceiveWindow, 0.4)], &[]),
+                Some(Subject::Limit(ReceiveWindow)),
+            ),
             (
                 diagnosis(&[(PathMtu, 0.6), (Rto, 0.4)], &[(BlackHole, Problem)]),
                 Some(Subject::Finding(BlackHole)),
@@ -363,9 +389,16 @@ mod tests {
         let scaled = Some(Bytes::new(1 << 19));
         let remedy = remedy(subject, &case, Some(&path), scaled).unwrap();
         let first = &remedy.commands[0];
-        assert_eq!((first.system, first.on.as_str()), (System::Linux, "10.0.0.2 and 10.0.0.1"), "neither SYN offers a scale");
+        assert_eq!(
+            (first.system, first.on.as_str()),
+            (System::Linux, "10.0.0.2 and 10.0.0.1"),
+            "neither SYN offers a scale"
+        );
         assert!(first.line.contains("tcp_window_scaling=1"), "{first:?}");
-        assert!(remedy.commands.iter().any(|command| command.line.contains("1048576")), "{remedy:?}");
+        assert!(
+            remedy.commands.iter().any(|command| command.line.contains("1048576")),
+            "{remedy:?}"
+        );
         assert_eq!(remedy.what_if, [Change::Window(Bytes::new(1 << 19))]);
     }
 
@@ -373,9 +406,14 @@ mod tests {
     fn every_limit_and_finding_has_words_and_none_panics() {
         let explained = explanation(vec![windowed(0)]);
         let case = explained.connection(0).unwrap();
-        for limit in [LimitedBy::SendBuffer, LimitedBy::PathMtu, LimitedBy::Rto, LimitedBy::Congestion] {
+        for limit in
+            [LimitedBy::SendBuffer, LimitedBy::PathMtu, LimitedBy::Rto, LimitedBy::Congestion]
+        {
             let remedy = remedy(Subject::Limit(limit), &case, None, None).unwrap();
-            assert!(!remedy.change.is_empty() && !remedy.commands.is_empty(), "{limit}: {remedy:?}");
+            assert!(
+                !remedy.change.is_empty() && !remedy.commands.is_empty(),
+                "{limit}: {remedy:?}"
+            );
         }
         for kind in [FindingKind::SmallMss, FindingKind::ZeroWindow, FindingKind::SpuriousRto] {
             let remedy = remedy(Subject::Finding(kind), &case, None, None).unwrap();

@@ -104,9 +104,11 @@ fn receiver(text: &mut String, path: &ObservedPath) {
     text.push_str("delayed_ack = { timeout = \"40 ms\", every = 2 } # low: Linux's, assumed\n");
     let window = path.window_bytes.value.clamp(1, maxseg_core::window::LARGEST);
     key(text, "window", &format!("\"{}\"", Bytes::new(window)), &path.window_bytes);
-    let scale = path.window_scale.map_or_else(|| "\"off\"".to_owned(), |shift| shift.min(14).to_string());
+    let scale =
+        path.window_scale.map_or_else(|| "\"off\"".to_owned(), |shift| shift.min(14).to_string());
     // A window that its own scale could not carry was seen without the handshake.
-    let scale = if path.window_scale.is_none() && window > 65_535 { "\"auto\"".to_owned() } else { scale };
+    let scale =
+        if path.window_scale.is_none() && window > 65_535 { "\"auto\"".to_owned() } else { scale };
     let _ = writeln!(text, "window_scale = {scale} # as its SYN says");
     if let Some(read) = &path.read_rate_bps {
         key(text, "read_rate", &rate(read.value), read);
@@ -120,7 +122,8 @@ fn options(text: &mut String, path: &ObservedPath) {
 
 /// `rate = "20 Mbit/s" # medium: spacing of trains …`.
 fn key<T>(text: &mut String, name: &str, value: &str, known: &Known<T>) {
-    let _ = writeln!(text, "{name} = {value} # {}: {}", known.confidence.word(), one_line(&known.how));
+    let _ =
+        writeln!(text, "{name} = {value} # {}: {}", known.confidence.word(), one_line(&known.how));
 }
 
 /// A rate as a file writes it, in four digits: it is known no better.
@@ -155,7 +158,11 @@ mod tests {
     fn text(loss: f64, by: LossBy) -> String {
         let mut evidence = windowed(0);
         evidence.forward.data_packets = 10_000;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small share")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a small share"
+        )]
         let resent = (loss * 10_000.0) as u64;
         evidence.forward.retransmitted_packets = resent;
         let explained = explanation(vec![evidence]);
@@ -167,7 +174,8 @@ mod tests {
 
     #[test]
     fn every_form_is_a_scenario() {
-        for (loss, by) in [(0.0, LossBy::Chance), (0.02, LossBy::Chance), (0.02, LossBy::FullQueue)] {
+        for (loss, by) in [(0.0, LossBy::Chance), (0.02, LossBy::Chance), (0.02, LossBy::FullQueue)]
+        {
             let text = text(loss, by);
             let scenario = Scenario::from_toml("test", &text)
                 .unwrap_or_else(|error| panic!("{}\n{text}", error.what));

@@ -91,14 +91,18 @@ pub(super) fn small_mss(facts: &Facts<'_>) -> Remedy {
     let (who, change) = match options {
         (Some(theirs), Some(own)) if own <= theirs && u32::from(theirs) < mss => (
             format!("{on} and {sender}"),
-            format!("find who lowers the MSS: both SYNs say {own} and {theirs}, the path takes {mss}; a router on the way may clamp it"),
+            format!(
+                "find who lowers the MSS: both SYNs say {own} and {theirs}, the path takes {mss}; a router on the way may clamp it"
+            ),
         ),
         (Some(theirs), _) if u32::from(theirs) < mss => {
             (on.to_string(), format!("let {on} announce an MSS of {mss}: its SYN says {theirs}"))
         }
         _ => (
             sender.to_string(),
-            format!("let {sender} send segments of {mss} bytes: nothing in the other side's SYN keeps it from it"),
+            format!(
+                "let {sender} send segments of {mss} bytes: nothing in the other side's SYN keeps it from it"
+            ),
         ),
     };
     let mut remedy = Remedy::new(change)

@@ -49,13 +49,16 @@ pub(super) fn late(facts: &Facts<'_>) -> Remedy {
     Remedy::new(format!(
         "let {on} notice losses without the timer, and find where packets are lost"
     ))
-    .linux(
-        on,
-        "sysctl -w net.ipv4.tcp_sack=1 net.ipv4.tcp_recovery=1 net.ipv4.tcp_early_retrans=3",
-    )
+    .linux(on, "sysctl -w net.ipv4.tcp_sack=1 net.ipv4.tcp_recovery=1 net.ipv4.tcp_early_retrans=3")
     .linux("each hop", "ip -s link; ethtool -S DEVICE | grep -iE 'err|drop|crc'; tc -s qdisc")
-    .command(System::FreeBsd, on, "sysctl net.inet.tcp.sack.enable=1 net.inet.tcp.functions_default=rack")
-    .note("Selective acknowledgements must be on at both ends (RFC 2018); tail probes are RFC 8985.")
+    .command(
+        System::FreeBsd,
+        on,
+        "sysctl net.inet.tcp.sack.enable=1 net.inet.tcp.functions_default=rack",
+    )
+    .note(
+        "Selective acknowledgements must be on at both ends (RFC 2018); tail probes are RFC 8985.",
+    )
     .what_if(Change::NoErrors)
 }
 

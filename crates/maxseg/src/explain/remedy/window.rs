@@ -29,7 +29,8 @@ pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
     let (on, sender) = (facts.receiver, facts.sender);
     let largest = acks.window_max_bytes.unwrap_or(65_535);
     let window = wanted(facts, largest);
-    let scaling = facts.case.evidence.handshake.syn && acks.window_scale.is_none_or(|shift| shift == 0);
+    let scaling =
+        facts.case.evidence.handshake.syn && acks.window_scale.is_none_or(|shift| shift == 0);
     let mut remedy = Remedy::new(format!("let {on} offer a window of {window}"));
     let sysctls = format!("sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {}\"", buffer(window));
     if scaling {
@@ -58,7 +59,10 @@ pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
         .command(
             System::MacOs,
             on,
-            format!("sysctl -w kern.ipc.maxsockbuf={0} net.inet.tcp.autorcvbufmax={0}", buffer(window)),
+            format!(
+                "sysctl -w kern.ipc.maxsockbuf={0} net.inet.tcp.autorcvbufmax={0}",
+                buffer(window)
+            ),
         )
         .command(System::Windows, on, "netsh int tcp set global autotuninglevel=normal")
         .what_if(Change::Window(window))

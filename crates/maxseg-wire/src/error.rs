@@ -65,6 +65,14 @@ pub enum DecodeError {
     /// A capture file does not begin as one, or a section of it does not.
     #[error("{0:#010x} begins no pcapng section")]
     Magic(u32),
+    /// A block's length stands at its head and at its foot, and they differ.
+    #[error("pcapng: a block's length is {head} at its head and {foot} at its foot")]
+    BlockLengths {
+        /// In bytes.
+        head: usize,
+        /// In bytes.
+        foot: usize,
+    },
     /// A packet names an interface that its section does not describe.
     #[error("pcapng: a packet was captured on interface {0}, which is not described before it")]
     Interface(u32),

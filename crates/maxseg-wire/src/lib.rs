@@ -20,13 +20,17 @@
     )
 )]
 
+pub mod capture_file;
 mod checksum;
+pub mod encapsulation;
 mod error;
 mod fields;
 pub mod flow;
 pub mod icmp;
 pub mod ip;
+pub mod link_type;
 pub mod options;
+pub mod pcap;
 pub mod pcapng;
 pub mod procnet;
 pub mod tcp;

@@ -88,11 +88,12 @@ fn least<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
     }
 }
 
-/// The intervals of a direction, in order and without gaps, all but the last equally long. Their number is
-/// bounded: where there are too many, neighbours are joined and each is twice as long.
+/// The intervals of a direction, in order and without gaps, all equally long. Their number is bounded:
+/// where there are too many, neighbours are joined and each is twice as long.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Bins {
     list: Vec<Bin>,
+    origin: Time,
     width: Time,
 }
 
@@ -100,40 +101,103 @@ impl Bins {
     /// Most intervals that are kept.
     pub const MOST: usize = 2048;
 
-    /// None yet, each to be `width` long.
-    pub const fn new(width: Time) -> Self {
-        Self { list: Vec::new(), width }
-    }
-
-    /// How long each is; zero where there are none.
-    pub const fn width(&self) -> Time {
-        self.width
-    }
-
-    /// Adds a whole interval behind the last.
-    pub fn push(&mut self, bin: Bin) {
-        if self.list.len() >= Self::MOST {
-            self.halve();
-        }
-        self.list.push(bin);
-    }
-
-    /// Joins neighbours, so that there are half as many, twice as long.
-    fn halve(&mut self) {
-        let joined = self.list.chunks(2).filter_map(|pair| {
-            let (first, rest) = pair.split_first()?;
-            let mut bin = *first;
-            for next in rest {
-                bin.join(next);
-            }
-            Some(bin)
-        });
-        self.list = joined.collect();
-        self.width = self.width.times(2);
+    /// None yet; the first begins at `origin`, and each is `width` long, which is not zero.
+    pub const fn new(origin: Time, width: Time) -> Self {
+        Self { list: Vec::new(), origin, width }
     }
 
     /// In order.
     pub fn as_slice(&self) -> &[Bin] {
         &self.list
+    }
+
+    /// The interval that `at` lies in; the first for what is before it.
+    pub fn at(&mut self, at: Time) -> &mut Bin {
+        let since = at.since(self.origin).as_nanos();
+        while since / self.width.as_nanos().max(1) >= Self::MOST as u64 {
+            self.halve();
+        }
+        let index = (since / self.width.as_nanos().max(1)) as usize;
+        while self.list.len() <= index {
+            let at = self.origin.saturating_add(self.width.times(self.list.len() as u64));
+            self.list.push(Bin { at, duration: self.width, ..Bin::default() });
+        }
+        &mut self.list[index]
+    }
+
+    /// Gives each interval between `from` and `to` its part of that time.
+    pub fn spread(&mut self, from: Time, to: Time, mut add: impl FnMut(&mut Bin, Time)) {
+        let mut from = from.max(self.origin);
+        if to <= from {
+            return;
+        }
+        // What is far apart makes the intervals longer, before any is told.
+        self.at(to);
+        while from < to {
+            let bin = self.at(from);
+            let until = bin.end().min(to);
+            add(bin, until.since(from));
+            if until <= from {
+                return;
+            }
+            from = until;
+        }
+    }
+
+    /// Nothing more comes: the last interval ends at `end`, and what is behind that is dropped.
+    pub fn finish(&mut self, end: Time) {
+        while self.list.last().is_some_and(|last| last.at >= end && last.at > self.origin) {
+            self.list.pop();
+        }
+        if let Some(last) = self.list.last_mut() {
+            last.duration = end.since(last.at).min(self.width);
+        }
+        self.list.shrink_to_fit();
+    }
+
+    /// Joins neighbours, so that there are half as many, twice as long.
+    fn halve(&mut self) {
+        self.width = self.width.times(2);
+        let width = self.width;
+        let joined = self.list.chunks(2).map(|pair| {
+            let mut bin = pair[0];
+            for next in &pair[1..] {
+                bin.join(next);
+            }
+            Bin { duration: width, ..bin }
+        });
+        self.list = joined.collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_is_neither_lost_nor_made() {
+        let mut bins = Bins::new(Time::from_secs(5), Time::from_millis(1));
+        let spans = [(5_000, 5_003), (5_010, 5_100), (5_100, 9_000), (9_000, 800_000)];
+        for (from, to) in spans {
+            bins.spread(Time::from_millis(from), Time::from_millis(to), |bin, time| {
+                bin.idle = bin.idle.saturating_add(time);
+            });
+        }
+        bins.finish(Time::from_millis(800_000));
+        let list = bins.as_slice();
+        assert!(list.len() <= Bins::MOST && list.len() > Bins::MOST / 4);
+        let idle: u64 = list.iter().map(|bin| bin.idle.as_nanos()).sum();
+        assert_eq!(idle, (3 + 90 + 3_900 + 791_000) * 1_000_000);
+        for pair in list.windows(2) {
+            assert_eq!(pair[0].end(), pair[1].at);
+        }
+        assert_eq!(list.last().unwrap().end(), Time::from_millis(800_000));
+    }
+
+    #[test]
+    fn what_is_far_away_does_not_take_long() {
+        let mut bins = Bins::new(Time::ZERO, Time::from_nanos(1));
+        bins.spread(Time::ZERO, Time::NEVER, |bin, time| bin.idle = time);
+        assert!(bins.as_slice().len() <= Bins::MOST);
     }
 }

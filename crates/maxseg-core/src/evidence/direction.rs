@@ -97,7 +97,12 @@ pub struct Direction {
     pub fragmented_packets: u64,
     /// Packets that carry a congestion mark (RFC 3168: CE).
     pub congestion_marks: u64,
-    /// Segments seen of full size and more below the MSS that could have been used: how the payload was cut.
+    /// Timeouts that proved needless: what they sent again had arrived.
+    pub spurious_timeouts: u64,
+    /// A segment that was repeated and did not arrive, because it was too large.
+    #[serde(skip)]
+    pub black_hole: Option<BlackHole>,
+    /// When the first of its payload was sent.
     #[serde(skip)]
     pub first_data: Option<Time>,
     /// When the last of its payload was acknowledged.
@@ -112,6 +117,23 @@ pub struct Direction {
     /// Every segment and acknowledgement, where that was asked for.
     #[serde(skip)]
     pub trace: Option<Box<Trace>>,
+}
+
+/// A segment that vanished again and again, while smaller ones arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlackHole {
+    /// When it was first sent.
+    pub from: Time,
+    /// When a smaller one arrived in its place, or nothing more was seen.
+    pub to: Time,
+    /// Its first repetition: which packet of the capture, counted from 1.
+    pub frame: u64,
+    /// Its payload.
+    pub segment_bytes: u32,
+    /// How often it was sent again in this size.
+    pub repeats: u32,
+    /// The largest payload of a segment that arrived; 0 where none did.
+    pub passed_bytes: u32,
 }
 
 /// Retransmissions by what brought them about.

@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use bins::{Bin, Bins};
-pub use direction::{Direction, Resent, Spurious};
+pub use direction::{BlackHole, Direction, Resent, Spurious};
 pub use event::{Cause, Event, EventKind, Events};
 pub use path_mtu::PathMtuEvent;
 pub use trace::{AckPoint, SegmentPoint, Trace};

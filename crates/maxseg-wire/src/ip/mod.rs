@@ -1,10 +1,12 @@
 //! IP packets of either version.
 
+mod outline;
 mod v4;
 mod v6;
 
 use std::net::IpAddr;
 
+pub use outline::Outline;
 pub use v4::Ipv4;
 pub use v6::{Ipv6, Ipv6Fragment};
 
@@ -14,12 +16,20 @@ use crate::{Checksum, DecodeError};
 pub mod protocol {
     /// ICMP for IPv4.
     pub const ICMP: u8 = 1;
+    /// IPv4 within IP (RFC 2003).
+    pub const IPV4: u8 = 4;
     /// TCP.
     pub const TCP: u8 = 6;
     /// UDP.
     pub const UDP: u8 = 17;
+    /// IPv6 within IP (RFC 4213).
+    pub const IPV6: u8 = 41;
+    /// Generic routing encapsulation (RFC 2784).
+    pub const GRE: u8 = 47;
     /// ICMP for IPv6.
     pub const ICMPV6: u8 = 58;
+    /// MPLS within IP (RFC 4023).
+    pub const MPLS: u8 = 137;
     /// For experiments (RFC 3692).
     pub const EXPERIMENT: u8 = 253;
 }

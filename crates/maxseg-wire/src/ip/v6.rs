@@ -132,19 +132,7 @@ pub(super) fn decode(bytes: &[u8], wire_len: usize) -> Result<Packet<'_>, Decode
     };
     let (there, real, length) = extent(bytes, wire_len, stated);
     let behind = there.get(Ipv6::LEN..).unwrap_or_default();
-    let mut protocol = header.next_header;
-    let mut fragment = None;
-    let mut passed = 0;
-    while let Some(next) = behind.get(passed..) {
-        // What lies behind the first part of a fragmented packet begins in the middle of something.
-        if fragment.is_some_and(|fragment: Fragment| fragment.offset > 0) {
-            break;
-        }
-        let Some(extension) = Extension::read(protocol, next)? else { break };
-        fragment = extension.fragment.or(fragment);
-        protocol = extension.next_header;
-        passed += extension.len;
-    }
+    let Behind { protocol, passed, fragment, .. } = extensions(header.next_header, behind)?;
     let (extra, payload) = behind.split_at_checked(passed).unwrap_or((behind, &[]));
     Ok(Packet {
         header: Header::V6(header),
@@ -158,6 +146,34 @@ pub(super) fn decode(bytes: &[u8], wire_len: usize) -> Result<Packet<'_>, Decode
     })
 }
 
+/// What lies behind all extension headers.
+pub(super) struct Behind {
+    pub(super) protocol: u8,
+    /// Bytes of the extension headers.
+    pub(super) passed: usize,
+    pub(super) fragment: Option<Fragment>,
+    /// A fragment header that fragments nothing (RFC 6946) was passed.
+    pub(super) is_atomic: bool,
+}
+
+/// Passes over the extension headers at the head of `behind`, the first of which is a `next_header`.
+pub(super) fn extensions(next_header: u8, behind: &[u8]) -> Result<Behind, DecodeError> {
+    let mut reached = Behind { protocol: next_header, passed: 0, fragment: None, is_atomic: false };
+    while let Some(next) = behind.get(reached.passed..) {
+        // What lies behind the first part of a fragmented packet begins in the middle of something.
+        if reached.fragment.is_some_and(|fragment: Fragment| fragment.offset > 0) {
+            break;
+        }
+        let Some(extension) = Extension::read(reached.protocol, next)? else { break };
+        let whole = |part: &Fragment| !part.more && part.offset == 0;
+        reached.is_atomic |= extension.fragment.as_ref().is_some_and(whole);
+        reached.fragment = extension.fragment.filter(|part| !whole(part)).or(reached.fragment);
+        reached.protocol = extension.next_header;
+        reached.passed += extension.len;
+    }
+    Ok(reached)
+}
+
 struct Extension {
     next_header: u8,
     len: usize,
@@ -169,13 +185,11 @@ impl Extension {
     fn read(number: u8, bytes: &[u8]) -> Result<Option<Self>, DecodeError> {
         if number == Ipv6Fragment::NUMBER {
             let (header, _) = Ipv6Fragment::read(bytes)?;
-            let fragment = Fragment {
+            let fragment = Some(Fragment {
                 identification: header.identification,
                 offset: usize::from(header.offset) * 8,
                 more: header.more,
-            };
-            // A packet may carry this header and be whole (RFC 6946).
-            let fragment = Some(fragment).filter(|part| part.more || part.offset > 0);
+            });
             let next_header = header.next_header;
             return Ok(Some(Self { next_header, len: Ipv6Fragment::LEN, fragment }));
         }

@@ -1,25 +1,21 @@
-//! Capture files: pcapng (draft-ietf-opsawg-pcapng), with times in nanoseconds and several capture
+//! The capture file of today: pcapng (draft-ietf-opsawg-pcapng), with times in nanoseconds and several capture
 //! points in one file.
 //!
 //! ```text
 //! section header · interface description … · enhanced packet … · interface statistics …
 //! ```
 
+mod block;
 mod read;
 mod write;
 
 use std::borrow::Cow;
 
+pub(crate) use block::{BlockHead, State};
 pub use read::{Block, Reader};
 pub use write::Writer;
 
-/// Link types (the tcpdump group's registry).
-pub mod link_type {
-    /// Ethernet.
-    pub const ETHERNET: u16 = 1;
-    /// IP packets of either version, nothing before them.
-    pub const RAW: u16 = 101;
-}
+pub use crate::link_type;
 
 /// Who wrote a section, and of what.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -60,6 +56,15 @@ pub struct Packet<'a> {
     pub comment: Option<Cow<'a, str>>,
 }
 
+/// A captured packet with the least that can be said of it: it came in at the section's first interface.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SimplePacket<'a> {
+    /// How long it was.
+    pub original_len: u32,
+    /// What was kept of it.
+    pub data: Cow<'a, [u8]>,
+}
+
 /// What a capture point counted, in the end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Statistics {
@@ -85,6 +90,8 @@ pub enum Direction {
 /// Block types.
 const SECTION: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;
+const OBSOLETE_PACKET: u32 = 2;
+const SIMPLE_PACKET: u32 = 3;
 const STATISTICS: u32 = 5;
 const ENHANCED_PACKET: u32 = 6;
 /// By which a section tells its byte order.

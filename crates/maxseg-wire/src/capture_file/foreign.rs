@@ -1,0 +1,95 @@
+//! Files that are no capture, or one of a format that is not read here, by how they begin.
+
+use super::OpenError;
+
+const CONVERT: &str = "turn it into pcap: `editcap -F pcap FILE NEW.pcap`";
+
+/// First bytes, and what has them.
+const MAGIC: [(&[u8], &str, &str); 26] = [
+    (b"snoop\0\0\0", "a snoop capture (Solaris)", CONVERT),
+    (b"GMBU", "a Microsoft Network Monitor 2 capture", CONVERT),
+    (b"RTSS", "a Microsoft Network Monitor 1 capture", CONVERT),
+    (b"TRSNIFF data    \x1a", "a Sniffer capture (DOS)", CONVERT),
+    (b"XCP\0", "a Sniffer capture (Windows, NetXRay)", CONVERT),
+    (b"iptrace ", "an iptrace capture (AIX)", CONVERT),
+    (b"\x05VNF", "a Visual Networks capture", CONVERT),
+    (b"\xaa\xaa\xaa\xaa", "an InfoVista 5View capture", CONVERT),
+    (b"ObserverPktBuffe", "a Network Instruments Observer capture", CONVERT),
+    (b"\x7fver", "a Savvius *Peek capture", CONVERT),
+    (b"btsnoop\0", "a Bluetooth snoop capture", "it holds no IP packets of a network"),
+    (b"EyeSDN", "an EyeSDN capture", CONVERT),
+    (b"+---------+---------------+", "a Tektronix K12 text file", CONVERT),
+    (b"\xfd7zXZ\0", "an xz file", "unpack it: `xz -dc FILE | maxseg explain -`"),
+    (b"BZh", "a bzip2 file", "unpack it: `bzip2 -dc FILE | maxseg explain -`"),
+    (b"\x04\x22\x4d\x18", "an lz4 file", "unpack it: `lz4 -dc FILE | maxseg explain -`"),
+    (b"LZIP", "an lzip file", "unpack it: `lzip -dc FILE | maxseg explain -`"),
+    (b"\x1f\x9d", "a file packed by compress", "unpack it: `zcat FILE | maxseg explain -`"),
+    (b"PK\x03\x04", "a zip file", "unpack it: `unzip -p FILE | maxseg explain -`"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip file", "unpack it: `7z x -so FILE | maxseg explain -`"),
+    (b"\x1f\x8b", "a gzip file within another", "unpack it: `zcat FILE | maxseg explain -`"),
+    (
+        b"\x28\xb5\x2f\xfd",
+        "a zstd file within another",
+        "unpack it: `zstd -dc FILE | maxseg explain -`",
+    ),
+    (b"\x7fELF", "a program (ELF)", "name a capture file"),
+    (b"MZ", "a program (Windows)", "name a capture file"),
+    (b"%PDF", "a PDF", "name a capture file"),
+    (b"PAR1", "a Parquet table", "name a capture file"),
+];
+
+/// What a file is that begins so, where it is neither pcap nor pcapng.
+pub(super) fn refuse(head: &[u8]) -> OpenError {
+    if head.is_empty() {
+        return OpenError::Empty;
+    }
+    if let Some((_, name, hint)) = MAGIC.iter().find(|(magic, ..)| head.starts_with(magic)) {
+        return OpenError::Foreign { name, hint };
+    }
+    if is_text(head) {
+        return OpenError::Text;
+    }
+    match shape(head) {
+        Some(name) => OpenError::Foreign { name, hint: CONVERT },
+        None => OpenError::Unknown(head.iter().take(8).copied().collect()),
+    }
+}
+
+/// Printable ASCII and white space, with other characters of UTF-8 among them; the last may be cut.
+fn is_text(head: &[u8]) -> bool {
+    let valid = match std::str::from_utf8(head) {
+        Ok(text) => text,
+        Err(error) if error.error_len().is_none() => {
+            head.get(..error.valid_up_to()).and_then(|head| str::from_utf8(head).ok()).unwrap_or("")
+        }
+        Err(_) => return false,
+    };
+    !valid.is_empty() && valid.chars().all(|c| !c.is_control() || matches!(c, '\n' | '\r' | '\t'))
+}
+
+/// Formats without a magic number: what their first record must look like.
+fn shape(head: &[u8]) -> Option<&'static str> {
+    /// Seconds since 1970 of the years 1990 to 2100.
+    const PLAUSIBLE: std::ops::Range<u32> = 631_152_000..4_102_444_800;
+    let head = head.first_chunk::<16>()?;
+    // LANalyzer: a record of type 0x1001 or 0x1007 and its length, low octets first.
+    if let [0x01 | 0x07, 0x10, 1..=0xff, 0, ..] = head {
+        return Some("a Novell LANalyzer capture");
+    }
+    // Endace ERF: time (fraction, then seconds, low octets first), type, flags, record length.
+    let [_, _, _, _, s0, s1, s2, s3, kind, _, r0, r1, ..] = *head;
+    let seconds = u32::from_le_bytes([s0, s1, s2, s3]);
+    let is_type = (1..=27).contains(&(kind & 0x7f));
+    if PLAUSIBLE.contains(&seconds) && is_type && u16::from_be_bytes([r0, r1]) >= 16 {
+        return Some("an Endace ERF capture");
+    }
+    // Apple PacketLogger: length, seconds, microseconds, high octets first (or all low ones first).
+    let word = |from_bytes: fn([u8; 4]) -> u32| {
+        let [l0, l1, l2, l3, s0, s1, s2, s3, u0, u1, u2, u3, ..] = *head;
+        let (length, seconds) = (from_bytes([l0, l1, l2, l3]), from_bytes([s0, s1, s2, s3]));
+        let micros = from_bytes([u0, u1, u2, u3]);
+        (9..65_536).contains(&length) && PLAUSIBLE.contains(&seconds) && micros < 1_000_000
+    };
+    (word(u32::from_be_bytes) || word(u32::from_le_bytes))
+        .then_some("an Apple PacketLogger capture")
+}

@@ -1,0 +1,390 @@
+//! Capture files of any size, record by record: pcap and pcapng, plain or compressed.
+//!
+//! What a record holds lies in a buffer that the file owns, and is lent until the next is asked for:
+//! nothing is copied, nothing is allocated for a record.
+//!
+//! ```text
+//! impl Read → Source: gzip, zstd → Window: 1 MiB → pcap::FileHeader | pcapng::State → Record
+//! ```
+
+mod compression;
+mod error;
+mod foreign;
+mod window;
+
+use std::io::Read;
+
+pub use compression::Compression;
+pub use error::{Fault, OpenError, ReadError};
+
+use crate::pcap::{FileHeader, RecordHeader};
+use crate::pcapng::{self, Block, BlockHead};
+use compression::Source;
+use window::{Place, Window};
+
+/// Most bytes that are kept of a packet: 16 MiB. No packet has more (RFC 2675 allows it, nobody sends
+/// it), and a broken length is told from a true one.
+pub const MOST_CAPTURED: usize = 16 << 20;
+/// Most interfaces of a file.
+pub const MOST_INTERFACES: usize = 1 << 16;
+/// Most comments that are kept of a file.
+const MOST_COMMENTS: usize = 64;
+
+/// A capture file that is being read.
+pub struct CaptureFile<R> {
+    window: Window<Source<R>>,
+    compression: Option<Compression>,
+    records: Records,
+    interfaces: Vec<InterfaceInfo>,
+    application: Option<String>,
+    comments: Vec<String>,
+    /// Records that were read.
+    count: u64,
+    /// Nothing more is read, because of the end or of an error.
+    has_ended: bool,
+}
+
+/// A captured packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Record<'a> {
+    /// Which of the file's packets, counted from 1.
+    pub number: u64,
+    /// Where: the number of an interface, counted from 0 over all sections of the file.
+    pub interface: u32,
+    /// When, in nanoseconds since 1970, where the file says it.
+    pub at_nanos: Option<u64>,
+    /// How long the packet was, in bytes.
+    pub original_len: u32,
+    /// What it begins with (see [`link_type`](crate::link_type)).
+    pub link_type: u16,
+    /// What was kept of it.
+    pub data: &'a [u8],
+}
+
+/// A capture point.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct InterfaceInfo {
+    /// What it is called.
+    pub name: Option<String>,
+    /// What it is.
+    pub description: Option<String>,
+    /// What its packets begin with (see [`link_type`](crate::link_type)).
+    pub link_type: u16,
+    /// Most bytes that are kept of a packet; 0 for no limit.
+    pub snap_len: u32,
+    /// Packets that came there.
+    pub received: Option<u64>,
+    /// Those of them that are not in the file, because there was no room or time for them.
+    pub dropped: Option<u64>,
+}
+
+/// The format of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// pcap with times in microseconds.
+    Pcap,
+    /// pcap with times in nanoseconds.
+    PcapNanoseconds,
+    /// pcap with the longer record headers of A. Kuznetzov's patch.
+    PcapModified,
+    /// pcapng.
+    Pcapng,
+}
+
+impl Format {
+    /// What it is called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pcap => "pcap",
+            Self::PcapNanoseconds => "pcap with nanoseconds",
+            Self::PcapModified => "modified pcap",
+            Self::Pcapng => "pcapng",
+        }
+    }
+}
+
+/// How records are found.
+enum Records {
+    Pcap(FileHeader),
+    Pcapng {
+        state: pcapng::State,
+        /// The number of the section's first interface.
+        base: usize,
+    },
+}
+
+/// A record before its bytes are lent.
+struct Found {
+    interface: u32,
+    at_nanos: Option<u64>,
+    original_len: u32,
+    link_type: u16,
+    place: Place,
+}
+
+/// What tells pcapng from all else: the type of a section header, equal in either byte order.
+const PCAPNG_MAGIC: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+/// As many bytes are looked at to tell what a file is.
+const TELLING: usize = 64;
+
+impl<R: Read> CaptureFile<R> {
+    /// Finds out what `input` is, and reads as far as its first packet.
+    ///
+    /// # Errors
+    /// It is no capture that is read here, or broken before its first packet.
+    pub fn open(input: R) -> Result<Self, OpenError> {
+        let source = Source::new(input)?;
+        let compression = source.compression();
+        let mut window = Window::new(source);
+        let have = window.demand(TELLING)?;
+        let is_pcapng = window.peek() == Some(&PCAPNG_MAGIC);
+        let records = if is_pcapng {
+            let state = pcapng::State::default();
+            let head = *window.peek().ok_or(OpenError::Short { have, need: BlockHead::LEN })?;
+            state.head(head)?;
+            Records::Pcapng { state, base: 0 }
+        } else {
+            Records::Pcap(pcap_header(&mut window, have)?)
+        };
+        let mut file = Self {
+            window,
+            compression,
+            interfaces: Vec::new(),
+            application: None,
+            comments: Vec::new(),
+            records,
+            count: 0,
+            has_ended: false,
+        };
+        if let Records::Pcap(header) = &file.records {
+            let interface = InterfaceInfo {
+                link_type: header.link_type,
+                snap_len: header.snap_len,
+                ..InterfaceInfo::default()
+            };
+            file.interfaces.push(interface);
+        }
+        Ok(file)
+    }
+
+    /// The next packet; `None` at the end, and after an error.
+    ///
+    /// # Errors
+    /// The input fails or is broken from here on.
+    #[inline]
+    #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend")]
+    pub fn next(&mut self) -> Result<Option<Record<'_>>, ReadError> {
+        if self.has_ended {
+            return Ok(None);
+        }
+        let found = match &self.records {
+            Records::Pcap(header) => pcap_record(*header, &mut self.window),
+            Records::Pcapng { .. } => self.pcapng_record(),
+        };
+        match found {
+            Ok(Some(found)) => {
+                self.count += 1;
+                Ok(Some(Record {
+                    number: self.count,
+                    interface: found.interface,
+                    at_nanos: found.at_nanos,
+                    original_len: found.original_len,
+                    link_type: found.link_type,
+                    data: self.window.at(found.place),
+                }))
+            }
+            Ok(None) => {
+                self.has_ended = true;
+                Ok(None)
+            }
+            Err(fault) => Err(self.end(fault)),
+        }
+    }
+
+    /// The interfaces so far: all that the next packet may have come in at, and more may follow.
+    pub fn interfaces(&self) -> &[InterfaceInfo] {
+        &self.interfaces
+    }
+
+    /// The program that wrote the file, as the last section so far says.
+    pub fn application(&self) -> Option<&str> {
+        self.application.as_deref()
+    }
+
+    /// Comments on the file's sections so far; the first 64.
+    pub fn comments(&self) -> &[String] {
+        &self.comments
+    }
+
+    /// What the file is.
+    pub const fn format(&self) -> Format {
+        match &self.records {
+            Records::Pcap(FileHeader { is_modified: true, .. }) => Format::PcapModified,
+            Records::Pcap(FileHeader { nanos_per_unit: 1, .. }) => Format::PcapNanoseconds,
+            Records::Pcap(_) => Format::Pcap,
+            Records::Pcapng { .. } => Format::Pcapng,
+        }
+    }
+
+    /// How the file is compressed, if it is.
+    pub const fn compression(&self) -> Option<Compression> {
+        self.compression
+    }
+
+    /// Bytes that were read, decompressed if they had to be.
+    pub const fn bytes_read(&self) -> u64 {
+        self.window.offset()
+    }
+
+    #[cold]
+    fn end(&mut self, fault: Fault) -> ReadError {
+        self.has_ended = true;
+        ReadError { offset: self.window.offset(), compression: self.compression, fault }
+    }
+
+    /// Reads blocks as far as the next packet, that included.
+    #[inline]
+    fn pcapng_record(&mut self) -> Result<Option<Found>, Fault> {
+        loop {
+            let have = self.window.demand(BlockHead::LEN)?;
+            if have == 0 {
+                return Ok(None);
+            }
+            let Records::Pcapng { state, base } = &self.records else { return Ok(None) };
+            let head = *self.window.peek().ok_or(Fault::Cut { have, need: BlockHead::LEN })?;
+            let head = state.head(head)?;
+            if !head.is_packet() {
+                self.other_block(&head)?;
+                continue;
+            }
+            let block = whole(&mut self.window, head.length)?;
+            let (packet, data) = state.packet(&head, head.body(block)?)?;
+            let captured = data.len();
+            let number = base + packet.interface as usize;
+            let interface = self.interfaces.get(number).ok_or(Fault::Interfaces)?;
+            let place = self.window.pass(head.length).part(head.data_offset(), captured);
+            return Ok(Some(Found {
+                interface: u32::try_from(number).unwrap_or(u32::MAX),
+                at_nanos: packet.at_nanos,
+                original_len: at_least(packet.original_len, captured),
+                link_type: interface.link_type,
+                place,
+            }));
+        }
+    }
+
+    /// Reads a block that is no packet.
+    fn other_block(&mut self, head: &BlockHead) -> Result<(), Fault> {
+        if !head.is_known() {
+            let have = self.window.demand(head.length.min(MOST_CAPTURED))?;
+            let missing = self.window.skip(head.length)?;
+            let cut = Fault::Cut { have, need: head.length };
+            return if missing == 0 { Ok(()) } else { Err(cut) };
+        }
+        let block = whole(&mut self.window, head.length)?;
+        let Records::Pcapng { state, base } = &mut self.records else { return Ok(()) };
+        match state.block(head, head.body(block)?)? {
+            Block::Section(section) => {
+                *base = self.interfaces.len();
+                if let Some(application) = section.application {
+                    self.application = Some(application.into_owned());
+                }
+                let comment = section.comment.filter(|_| self.comments.len() < MOST_COMMENTS);
+                self.comments.extend(comment.map(std::borrow::Cow::into_owned));
+            }
+            Block::Interface(interface) => {
+                if self.interfaces.len() == MOST_INTERFACES {
+                    return Err(Fault::Interfaces);
+                }
+                self.interfaces.push(InterfaceInfo {
+                    name: interface.name.map(std::borrow::Cow::into_owned),
+                    description: interface.description.map(std::borrow::Cow::into_owned),
+                    link_type: interface.link_type,
+                    snap_len: interface.snap_len,
+                    received: None,
+                    dropped: None,
+                });
+            }
+            Block::Statistics(statistics) => {
+                let number = *base + statistics.interface as usize;
+                if let Some(interface) = self.interfaces.get_mut(number) {
+                    interface.received = statistics.received.or(interface.received);
+                    interface.dropped = statistics.dropped.or(interface.dropped);
+                }
+            }
+            Block::Packet(_) | Block::SimplePacket(_) | Block::Other(_) => {}
+        }
+        self.window.pass(head.length);
+        Ok(())
+    }
+}
+
+/// The header of a pcap file at the head of the window, which is passed; or what the file is instead.
+fn pcap_header<R: Read>(window: &mut Window<R>, have: usize) -> Result<FileHeader, OpenError> {
+    let need = FileHeader::LEN;
+    let header = match window.peek() {
+        Some(bytes) => FileHeader::read(bytes),
+        None if is_cut_pcap(window.there()) => return Err(OpenError::Short { have, need }),
+        None => None,
+    };
+    let header = header.ok_or_else(|| foreign::refuse(window.there()))?;
+    if header.version.0 != 2 {
+        return Err(OpenError::Version(header.version.0, header.version.1));
+    }
+    window.pass(need);
+    Ok(header)
+}
+
+/// Whether so few bytes begin a pcap file.
+fn is_cut_pcap(there: &[u8]) -> bool {
+    let mut padded = [0; FileHeader::LEN];
+    padded.iter_mut().zip(there).for_each(|(place, byte)| *place = *byte);
+    there.len() >= 4 && FileHeader::read(&padded).is_some()
+}
+
+/// The bytes of a record of `need` bytes, and what follows it.
+#[inline]
+fn whole<R: Read>(window: &mut Window<R>, need: usize) -> Result<&[u8], Fault> {
+    if need > MOST_CAPTURED {
+        return Err(Fault::TooLong(need));
+    }
+    let have = window.demand(need)?;
+    if have < need {
+        return Err(Fault::Cut { have, need });
+    }
+    Ok(window.there())
+}
+
+#[inline]
+fn pcap_record<R: Read>(
+    header: FileHeader,
+    window: &mut Window<R>,
+) -> Result<Option<Found>, Fault> {
+    let head_len = header.record_header_len();
+    let have = window.demand(head_len)?;
+    if have == 0 {
+        return Ok(None);
+    }
+    let bytes = window.peek().filter(|_| have >= head_len);
+    let record = header.record(bytes.ok_or(Fault::Cut { have, need: head_len })?);
+    let captured = record.captured_len as usize;
+    whole(window, head_len + captured)?;
+    Ok(Some(Found {
+        interface: 0,
+        at_nanos: Some(record.at_nanos),
+        original_len: at_least(record.original_len, captured),
+        link_type: header.link_type,
+        place: window.pass(head_len + captured).part(head_len, captured),
+    }))
+}
+
+/// A packet was as long as what is there of it, whatever its record says.
+#[inline]
+fn at_least(original_len: u32, captured: usize) -> u32 {
+    original_len.max(u32::try_from(captured).unwrap_or(u32::MAX))
+}
+
+const _: () = assert!(RecordHeader::LEN == 16, "as `peek` takes it");
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,97 @@
+//! A segment that is repeated again and again and never arrives, because it is too large for a hop that does
+//! not say so (RFC 2923 §2.1).
+
+use maxseg_core::evidence::BlackHole;
+use maxseg_core::units::Time;
+
+use super::stream::{Ack, Data};
+
+/// The segment that the timer repeats.
+#[derive(Debug, Default)]
+pub(super) struct Stuck {
+    start: i64,
+    size: i64,
+    /// When it was first sent, and first repeated.
+    since: u64,
+    frame: u64,
+    repeats: u32,
+    /// The size in which it was last sent.
+    now: i64,
+    /// Largest segment that arrived at once.
+    passed: i64,
+    found: Option<BlackHole>,
+}
+
+/// So many timeouts of one segment, and smaller ones arrive: it is its size.
+const HEALED_AFTER: u32 = 2;
+/// Without a smaller one that arrives in its place, one more.
+const STUCK_AFTER: u32 = 3;
+
+impl Stuck {
+    /// The timer sent a segment again; `before` is when it was sent before.
+    pub(super) fn on_timeout(&mut self, data: &Data, before: Option<u64>) {
+        let size = data.end - data.start;
+        if data.start == self.start && self.repeats > 0 {
+            self.repeats += u32::from(size >= self.size);
+            self.now = size;
+        } else {
+            let since = before.unwrap_or(data.at);
+            let found = self.found.take();
+            *self = Self {
+                start: data.start,
+                size,
+                since,
+                frame: data.frame,
+                repeats: 1,
+                now: size,
+                passed: self.passed,
+                found,
+            };
+        }
+    }
+
+    /// A segment was sent again for another reason.
+    pub(super) fn on_other(&mut self, data: &Data) {
+        if data.start == self.start && self.repeats > 0 {
+            self.now = data.end - data.start;
+        }
+    }
+
+    /// Everything before the acknowledgement arrived, the largest segment at once having had `largest` bytes.
+    pub(super) fn on_acknowledged(&mut self, ack: &Ack, largest: i64) {
+        self.passed = self.passed.max(largest);
+        if self.repeats == 0 || ack.una <= self.start {
+            return;
+        }
+        if self.repeats >= HEALED_AFTER && self.now < self.size && self.passed < self.size {
+            self.find(ack.at, self.now.max(self.passed));
+        }
+        self.repeats = 0;
+    }
+
+    /// Nothing more comes.
+    pub(super) fn finish(&mut self, end: u64) {
+        if self.repeats >= STUCK_AFTER && self.passed < self.size && self.size > LEAST_MSS {
+            self.find(end, self.passed);
+        }
+    }
+
+    fn find(&mut self, to: u64, passed: i64) {
+        let bytes = |n: i64| u32::try_from(n).unwrap_or(0);
+        self.found.get_or_insert(BlackHole {
+            from: Time::from_nanos(self.since),
+            to: Time::from_nanos(to),
+            frame: self.frame,
+            segment_bytes: bytes(self.size),
+            repeats: self.repeats,
+            passed_bytes: bytes(passed),
+        });
+    }
+
+    pub(super) const fn found(&self) -> Option<BlackHole> {
+        self.found
+    }
+}
+
+/// What every path takes: a segment of this size does not vanish because of its size (RFC 9293 §3.7.1).
+const LEAST_MSS: i64 = 536;

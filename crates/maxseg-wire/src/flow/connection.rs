@@ -1,0 +1,367 @@
+//! A connection: two ends, and what passes between them.
+
+use std::net::SocketAddr;
+
+use maxseg_core::evidence::{Ending, Evidence, Handshake, Marks, PathMtuEvent};
+use maxseg_core::units::Time;
+
+use super::Seen;
+use super::half::Half;
+use super::options::Options;
+use super::pair::{End, Pair};
+use super::stream::{Ack, Beginning, Data, Stream};
+use crate::tcp::Flags;
+
+/// A connection. Its ends are the lower and the higher of its key.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) id: u32,
+    /// Where its packets are looked at; those that pass elsewhere are the same ones again.
+    interface: u32,
+    traced: bool,
+    pub(super) ends: Pair<SocketAddr>,
+    halves: Pair<Half>,
+    begin: u64,
+    end: u64,
+    /// Which of the ends opened it, where that was seen.
+    client: Option<End>,
+    /// When its SYN was last seen, and the answer to it.
+    syn_at: Option<u64>,
+    answer_at: Option<u64>,
+    handshake: Handshake,
+    is_reset: bool,
+    marks: Marks,
+    pub(super) path_mtu_events: Vec<PathMtuEvent>,
+    elsewhere: u32,
+}
+
+/// Packets that pass elsewhere while none of their way pass here: after so many it is looked at there.
+const ELSEWHERE: u32 = 4;
+/// What no SYN promised: a segment of Ethernet's usual size.
+const USUAL_MSS: i64 = 1460;
+
+impl Connection {
+    /// One that begins with this packet, sent by its lower end or not.
+    pub(super) fn new(id: u32, seen: &Seen<'_>, sender: End, traced: bool) -> Self {
+        let mut ends = Pair { low: seen.source, high: seen.destination };
+        if sender == End::High {
+            ends = Pair { low: seen.destination, high: seen.source };
+        }
+        Self {
+            id,
+            interface: seen.interface,
+            traced,
+            ends,
+            halves: Pair::default(),
+            begin: seen.at_nanos,
+            end: seen.at_nanos,
+            client: None,
+            syn_at: None,
+            answer_at: None,
+            handshake: Handshake::default(),
+            is_reset: false,
+            marks: Marks {
+                mid_stream: !seen.flags.contains(Flags::SYN),
+                ports_reused: false,
+                ..Marks::default()
+            },
+            path_mtu_events: Vec::new(),
+            elsewhere: 0,
+        }
+    }
+
+    pub(super) fn reuse_ports(&mut self) {
+        self.marks.ports_reused = true;
+    }
+
+    /// Whether a SYN begins another connection with the same ends: its number is another, or this one is over.
+    pub(super) fn is_over_before(&self, seen: &Seen<'_>, sender: End) -> bool {
+        let is_opening = seen.flags.contains(Flags::SYN) && !seen.flags.contains(Flags::ACK);
+        if !is_opening || seen.interface != self.interface {
+            return false;
+        }
+        let half = self.halves.of(sender);
+        let is_same = half.offered.syn
+            && half.sequence.is_some_and(|it| it.offset(seen.seq.wrapping_add(1), 0) == 0);
+        !is_same || self.is_reset || self.halves.low.fin.is_some() || self.halves.high.fin.is_some()
+    }
+
+    /// A segment passes, sent by the lower end or not.
+    pub(super) fn on_segment(&mut self, seen: &Seen<'_>, s: End) {
+        if seen.interface != self.interface && !self.moves_to(seen, s) {
+            return;
+        }
+        let at = seen.at_nanos;
+        self.end = self.end.max(at);
+        let options = Options::of(seen.options);
+        self.halves.of_mut(s).count(seen);
+        if self.halves.of_mut(s).recent.is_copy(seen) {
+            self.halves.of_mut(s).counts.duplicates_of_capture += 1;
+            return;
+        }
+        if seen.flags.bits() & (Flags::SYN | Flags::FIN | Flags::RST).bits() != 0
+            || options.multipath
+        {
+            self.on_control(seen, &options, s);
+        }
+        self.on_window(seen, &options, s);
+        self.on_payload(seen, &options, s);
+    }
+
+    /// The packet passed another interface. Gives whether the connection is looked at there from now on.
+    fn moves_to(&mut self, seen: &Seen<'_>, s: End) -> bool {
+        self.marks.seen_elsewhere = true;
+        if self.halves.of(s).counts.packets > 0 {
+            return false;
+        }
+        self.elsewhere += 1;
+        if self.elsewhere < ELSEWHERE {
+            return false;
+        }
+        self.interface = seen.interface;
+        true
+    }
+
+    /// SYN, FIN, RST, and what options say of the connection as a whole.
+    fn on_control(&mut self, seen: &Seen<'_>, options: &Options, s: End) {
+        self.marks.mptcp |= options.multipath;
+        self.marks.fast_open |= options.fast_open;
+        let at = seen.at_nanos;
+        if seen.flags.contains(Flags::RST) {
+            self.is_reset = true;
+        }
+        if seen.flags.contains(Flags::SYN) {
+            self.marks.fast_open |= seen.payload_len > 0;
+            let is_answer = seen.flags.contains(Flags::ACK);
+            let half = self.halves.of_mut(s);
+            if half.offered.syn && half.offset(seen.seq) == -1 {
+                half.counts.control_resent += 1;
+            } else {
+                half.on_syn(seen, options);
+            }
+            self.client = Some(if is_answer { s.other() } else { s });
+            if is_answer {
+                self.handshake.syn_ack = true;
+                self.handshake.server_rtt = self.syn_at.map(|syn| since(syn, at));
+                self.answer_at = Some(at);
+            } else {
+                self.handshake.syn = true;
+                self.syn_at = Some(at);
+            }
+        } else if let Some(answer) = self.answer_at
+            && self.client == Some(s)
+            && self.handshake.client_rtt.is_none()
+        {
+            self.handshake.client_rtt = Some(since(answer, at));
+        }
+    }
+
+    /// What the segment says as an acknowledgement, and of its sender's window.
+    fn on_window(&mut self, seen: &Seen<'_>, options: &Options, s: End) {
+        if !seen.flags.contains(Flags::ACK) || seen.flags.contains(Flags::RST) {
+            return;
+        }
+        if self.handshake.client_rtt.is_none() {
+            self.on_handshake_done(seen, s);
+        }
+        let shift = self.shift(s);
+        let window = Half::window_of(seen, shift);
+        let (own, peer) = self.halves.both_mut(s);
+        let una = peer.offset(seen.ack);
+        let outstanding = peer.nxt > peer.una;
+        let is_duplicate = own.on_own_ack(seen, window, outstanding);
+        if una > peer.una {
+            // No acknowledgement is of what lies far beyond everything that was sent.
+            if una > peer.nxt + (1 << 30) {
+                return;
+            }
+            peer.una = una;
+            peer.last_ack = seen.at_nanos;
+            if peer.fin.is_none_or(|fin| una <= fin) || peer.last_data_ack == 0 {
+                peer.last_data_ack = seen.at_nanos;
+            }
+        }
+        let Some(stream) = &mut peer.stream else { return };
+        if let Some(blocks) = &options.sack {
+            let sequence = peer.sequence;
+            let near = peer.una;
+            let edge = |number| sequence.map_or(0, |it| it.offset(number, near));
+            let blocks = blocks.iter().map(|block| (edge(block.left), edge(block.right)));
+            own.counts.dsack_acks += u32::from(stream.on_sack(blocks, una));
+        }
+        stream.on_ack(&Ack {
+            at: seen.at_nanos,
+            una: una.min(peer.fin.unwrap_or(i64::MAX)),
+            edge: window.map(|window| una + window),
+            stamp: options.timestamps.map(|(value, _)| value),
+            echo: options.timestamps.map(|(_, echo)| echo),
+            is_duplicate,
+        });
+        peer.nxt = peer.nxt.max(una);
+    }
+
+    /// The client's first answer to the server's SYN.
+    fn on_handshake_done(&mut self, seen: &Seen<'_>, s: End) {
+        if let Some(answer) = self.answer_at
+            && self.client == Some(s)
+        {
+            self.handshake.client_rtt = Some(since(answer, seen.at_nanos));
+        }
+    }
+
+    /// By how many bits an end's windows are shifted; `None` while that is not known.
+    fn shift(&self, s: End) -> Option<u8> {
+        let (own, peer) = (&self.halves.of(s).offered, &self.halves.of(s.other()).offered);
+        match (own.syn, peer.syn) {
+            (true, true) if peer.window_scale.is_none() => Some(0),
+            (true, _) => Some(own.window_scale.unwrap_or(0)),
+            // Without this end's SYN: only that the other offers no scale tells.
+            (false, true) if peer.window_scale.is_none() => Some(0),
+            (false, _) => None,
+        }
+    }
+
+    /// What the segment carries.
+    fn on_payload(&mut self, seen: &Seen<'_>, options: &Options, s: End) {
+        let is_shut = self.halves.of(s.other()).window_is_shut();
+        let half = self.halves.of_mut(s);
+        half.offered.uses_timestamps |= options.timestamps.is_some();
+        let start = half.offset(seen.seq);
+        let is_syn = seen.flags.contains(Flags::SYN);
+        let start = if is_syn { start + 1 } else { start };
+        let payload = i64::from(seen.payload_len);
+        let end = start + payload;
+        if payload <= 1
+            && start == half.nxt - 1
+            && !is_syn
+            && seen.flags.bits() & (Flags::FIN | Flags::RST).bits() == 0
+            && half.counts.packets > 1
+            && half.una >= start
+        {
+            half.counts.keep_alives += u32::from(half.una > start);
+            if half.una > start || payload == 0 {
+                return;
+            }
+        }
+        if seen.flags.contains(Flags::FIN) {
+            match half.fin {
+                Some(fin) if fin == end => half.counts.control_resent += u32::from(payload == 0),
+                _ => half.fin = Some(end),
+            }
+        }
+        if payload > 0 && !seen.flags.contains(Flags::RST) {
+            if payload == 1 && is_shut && start >= half.una {
+                half.counts.zero_window_probes += 1;
+                return;
+            }
+            self.on_data(seen, options, s, (start, end));
+        }
+        let half = self.halves.of_mut(s);
+        let fin = i64::from(half.fin == Some(end));
+        half.nxt = half.nxt.max(end + fin);
+    }
+
+    fn on_data(&mut self, seen: &Seen<'_>, options: &Options, s: End, (start, end): (i64, i64)) {
+        if self.halves.of(s).stream.is_none() {
+            self.begin_stream(seen, s, start);
+        }
+        let (half, peer) = self.halves.both_mut(s);
+        half.counts.offloaded += u32::from(is_offloaded(seen, peer.offered.mss));
+        let Some(stream) = &mut half.stream else { return };
+        stream.on_data(&Data {
+            at: seen.at_nanos,
+            frame: seen.frame,
+            start,
+            end,
+            stamp: options.timestamps.map(|(value, _)| value),
+            echo: options.timestamps.map(|(_, echo)| echo),
+            ip_id: seen.ip_id,
+            is_pushed: seen.flags.contains(Flags::PSH) || seen.flags.contains(Flags::FIN),
+        });
+    }
+
+    fn begin_stream(&mut self, seen: &Seen<'_>, s: End, start: i64) {
+        let is_client = self.client == Some(s);
+        let nanos = |time: Option<Time>| time.map(Time::as_nanos);
+        let (server, client) = (nanos(self.handshake.server_rtt), nanos(self.handshake.client_rtt));
+        let (to_sender, to_receiver) = if is_client { (client, server) } else { (server, client) };
+        let peer = self.halves.of(s.other());
+        let stamps = if self.halves.of(s).offered.uses_timestamps { 12 } else { 0 };
+        let full = peer.offered.mss.map_or(USUAL_MSS, i64::from) - stamps;
+        let half = self.halves.of_mut(s);
+        half.first_data = seen.at_nanos;
+        half.stream = Some(Box::new(Stream::new(&Beginning {
+            at: seen.at_nanos,
+            to_sender: to_sender.filter(|_| self.client.is_some()),
+            to_receiver: to_receiver.filter(|_| self.client.is_some()),
+            full,
+            nxt: start,
+            edge: None,
+            traced: self.traced,
+        })));
+    }
+
+    /// One of the packets came in fragments.
+    pub(super) fn on_fragmented(&mut self, sender: End) {
+        self.halves.of_mut(sender).counts.fragmented += 1;
+    }
+
+    /// What was seen of it, all in all.
+    pub(super) fn into_evidence(mut self) -> Evidence {
+        let client = self.client.unwrap_or_else(|| self.guess_client());
+        let (ending, end) = (self.ending(), self.end);
+        let offered = Pair { low: self.halves.low.offered, high: self.halves.high.offered };
+        let forward = self.halves.of_mut(client).direction(offered.of(client.other()), end);
+        let reverse = self.halves.of_mut(client.other()).direction(offered.of(client), end);
+        let marks = Marks {
+            one_way: forward.packets == 0 || reverse.packets == 0,
+            offloaded: forward.offloaded_packets + reverse.offloaded_packets > 0,
+            capture_lost: forward.unseen_bytes + reverse.unseen_bytes > 0
+                && forward.packets > 0
+                && reverse.packets > 0,
+            ecn: forward.congestion_marks + reverse.congestion_marks > 0,
+            ..self.marks
+        };
+        Evidence {
+            id: self.id,
+            client: *self.ends.of(client),
+            server: *self.ends.of(client.other()),
+            begin: Time::from_nanos(self.begin),
+            end: Time::from_nanos(self.end),
+            handshake: self.handshake,
+            ending,
+            forward,
+            reverse,
+            path_mtu_events: self.path_mtu_events,
+            marks,
+        }
+    }
+
+    /// The end that looks like the one that opened it: servers have the smaller ports.
+    fn guess_client(&self) -> End {
+        if self.ends.low.port() > self.ends.high.port() { End::Low } else { End::High }
+    }
+
+    fn ending(&self) -> Ending {
+        let is_done = |half: &Half| usize::from(half.fin.is_some());
+        let done = is_done(&self.halves.low) + is_done(&self.halves.high);
+        match (self.is_reset, done) {
+            (true, _) => Ending::Reset,
+            (false, 0) => Ending::Open,
+            (false, 1) => Ending::HalfClosed,
+            (false, _) => Ending::Closed,
+        }
+    }
+}
+
+/// Larger than its receiver takes, or than any packet of the wire: the card had still to cut it up, or had joined it.
+fn is_offloaded(seen: &Seen<'_>, peer_mss: Option<u16>) -> bool {
+    seen.payload_len > peer_mss.map_or(LARGEST_SEGMENT, u32::from)
+}
+
+/// Of a jumbo frame.
+const LARGEST_SEGMENT: u32 = 9000;
+
+fn since(then: u64, now: u64) -> Time {
+    Time::from_nanos(now.saturating_sub(then))
+}

@@ -1,0 +1,287 @@
+//! From a record of a capture to the segment in it.
+//!
+//! This is what every packet of a capture goes through. It reads what [`Seen`] needs and nothing else:
+//! checksums are not verified (on the host that sends they are often not there yet), and a packet of
+//! which the capture kept only the head counts with its true lengths.
+
+use std::net::{IpAddr, SocketAddr};
+
+use super::Seen;
+use super::fragments::{FragmentCounts, Fragments};
+use crate::capture_file::Record;
+use crate::encapsulation::{Opaque, Passed, Peeled, peel, within};
+use crate::icmp::{Icmp, Message};
+use crate::ip::{self, Outline, protocol};
+use crate::tcp::Flags;
+use crate::{DecodeError, Layer};
+
+/// What a record was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decoded<'a> {
+    /// What is in it.
+    pub what: Skimmed<'a>,
+    /// The headers around the IP packet that is meant.
+    pub passed: Passed,
+    /// Bytes of them.
+    pub overhead: u32,
+    /// The fragments that this packet came in, the last of which this record holds; 0 for a packet that
+    /// came whole.
+    pub fragments: u32,
+}
+
+/// What is in a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Skimmed<'a> {
+    /// A TCP segment: whole, or completed by this fragment.
+    Tcp(Seen<'a>),
+    /// A fragment of a packet that is not whole yet, or will never be.
+    Fragment(Part),
+    /// A hop could not pass on a packet, for its size.
+    TooBig(TooBig),
+    /// Another protocol over IP, by its number.
+    Other(u8),
+    /// No IP packet, or none that can be understood.
+    NotUnderstood(Opaque),
+}
+
+/// A fragment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    /// When it passed, in nanoseconds since 1970.
+    pub at_nanos: u64,
+    /// Which packet of the capture it is, counted from 1.
+    pub frame: u64,
+    /// Who sent it.
+    pub source: IpAddr,
+    /// Whom it is for.
+    pub destination: IpAddr,
+    /// What it is a part of.
+    pub protocol: u8,
+    /// Where it belongs.
+    pub fragment: ip::Fragment,
+    /// Bytes of the original payload that it has.
+    pub payload_len: u32,
+}
+
+/// A hop's message that a packet was too big for it (RFC 1191, RFC 4443 §3.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooBig {
+    /// When it passed, in nanoseconds since 1970.
+    pub at_nanos: u64,
+    /// Which packet of the capture it is, counted from 1.
+    pub frame: u64,
+    /// Where it passed: the number of the capture's interface, counted from 0 over all sections.
+    pub interface: u32,
+    /// The hop.
+    pub from: IpAddr,
+    /// Who is told: the sender of the packet.
+    pub to: IpAddr,
+    /// What the next hop takes, in bytes; 0 from a router that does not say.
+    pub mtu: u32,
+    /// The packet, if enough of it is quoted.
+    pub quoted: Option<QuotedSegment>,
+}
+
+/// The packet that a [`TooBig`] quotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QuotedSegment {
+    /// TCP or UDP, by its number.
+    pub protocol: u8,
+    /// Who sent it.
+    pub source: SocketAddr,
+    /// Whom it was for.
+    pub destination: SocketAddr,
+    /// TCP's sequence number; of UDP its length and checksum.
+    pub word: u32,
+    /// How long the packet was, as its header says.
+    pub ip_len: u32,
+}
+
+/// Turns records into segments; remembers fragments until their packet is whole.
+#[derive(Debug, Default)]
+pub struct Decoder {
+    fragments: Fragments,
+    /// For a record that has no time: that of the one before.
+    last_nanos: u64,
+}
+
+/// Where and when a packet was captured.
+#[derive(Debug, Clone, Copy)]
+struct Sighting {
+    at_nanos: u64,
+    frame: u64,
+    interface: u32,
+}
+
+impl Decoder {
+    /// What a record is.
+    #[inline]
+    pub fn decode<'a>(&'a mut self, record: &Record<'a>) -> Decoded<'a> {
+        let at_nanos = record.at_nanos.unwrap_or(self.last_nanos);
+        self.last_nanos = at_nanos;
+        let seen = Sighting { at_nanos, frame: record.number, interface: record.interface };
+        let peeled = match peel(record.link_type, record.data, record.original_len) {
+            Ok(peeled) => peeled,
+            Err(why) => return Decoded::nothing(why),
+        };
+        if peeled.ip.fragment.is_none() && !peeled.ip.is_atomic {
+            return Decoded::of(seen, &peeled, 0);
+        }
+        self.fragment(seen, peeled)
+    }
+
+    /// What the fragments of the capture came to, so far.
+    pub fn fragment_counts(&self) -> FragmentCounts {
+        self.fragments.counts()
+    }
+
+    #[cold]
+    fn fragment<'a>(&'a mut self, seen: Sighting, peeled: Peeled<'a>) -> Decoded<'a> {
+        let Peeled { passed, overhead, .. } = peeled;
+        let Some(fragment) = peeled.ip.fragment else {
+            self.fragments.on_atomic();
+            return Decoded::of(seen, &peeled, 1);
+        };
+        let part = Part {
+            at_nanos: seen.at_nanos,
+            frame: seen.frame,
+            source: peeled.ip.source,
+            destination: peeled.ip.destination,
+            protocol: peeled.ip.protocol,
+            fragment,
+            payload_len: peeled.ip.payload_len,
+        };
+        match self.fragments.add(seen.at_nanos, fragment, &peeled.ip) {
+            None => Decoded { what: Skimmed::Fragment(part), passed, overhead, fragments: 0 },
+            Some((ip, fragments)) => {
+                let whole = Peeled { bytes: &[], wire_len: ip.len, ip, passed, overhead };
+                Decoded::of(seen, &within(whole), fragments)
+            }
+        }
+    }
+}
+
+impl<'a> Decoded<'a> {
+    #[inline]
+    fn of(seen: Sighting, peeled: &Peeled<'a>, fragments: u32) -> Self {
+        let what = transport(seen, &peeled.ip);
+        Self { what, passed: peeled.passed, overhead: peeled.overhead, fragments }
+    }
+
+    #[cold]
+    fn nothing(why: Opaque) -> Self {
+        let what = Skimmed::NotUnderstood(why);
+        Self { what, passed: Passed::default(), overhead: 0, fragments: 0 }
+    }
+}
+
+#[inline]
+fn transport<'a>(seen: Sighting, ip: &Outline<'a>) -> Skimmed<'a> {
+    match ip.protocol {
+        protocol::TCP => match segment(seen, ip) {
+            Ok(segment) => Skimmed::Tcp(segment),
+            Err(error) => Skimmed::NotUnderstood(Opaque::Broken(error)),
+        },
+        protocol::ICMP | protocol::ICMPV6 => icmp(seen, ip),
+        other => Skimmed::Other(other),
+    }
+}
+
+/// What [`tcp::Segment::decode`](crate::tcp::Segment::decode) says of a segment, but its checksum; it
+/// refuses the same.
+#[inline]
+fn segment<'a>(seen: Sighting, ip: &Outline<'a>) -> Result<Seen<'a>, DecodeError> {
+    const LEN: usize = 20;
+    const LAYER: Layer = Layer::Tcp;
+    let short = |have, need| DecodeError::Short { layer: LAYER, have, need };
+    let (head, rest) =
+        ip.payload.split_first_chunk::<LEN>().ok_or_else(|| short(ip.payload.len(), LEN))?;
+    let &[
+        s0,
+        s1,
+        d0,
+        d1,
+        q0,
+        q1,
+        q2,
+        q3,
+        a0,
+        a1,
+        a2,
+        a3,
+        f0,
+        f1,
+        w0,
+        w1,
+        c0,
+        c1,
+        _,
+        _, //
+    ] = head;
+    let offset_and_flags = u16::from_be_bytes([f0, f1]);
+    let header_len = usize::from(offset_and_flags >> 12) * 4;
+    let Some(options_len) = header_len.checked_sub(LEN) else {
+        return Err(DecodeError::Length { layer: LAYER, says: header_len, least: LEN });
+    };
+    let Some(payload_len) = ip.payload_len.checked_sub(u32::from(f0 >> 4) * 4) else {
+        return Err(short(ip.payload_len as usize, header_len));
+    };
+    // A capture may end within the options.
+    let (options, payload) = rest.split_at_checked(options_len).unwrap_or((rest, &[]));
+    Ok(Seen {
+        at_nanos: seen.at_nanos,
+        frame: seen.frame,
+        interface: seen.interface,
+        source: SocketAddr::new(ip.source, u16::from_be_bytes([s0, s1])),
+        destination: SocketAddr::new(ip.destination, u16::from_be_bytes([d0, d1])),
+        ip_id: ip.identification,
+        dont_fragment: ip.dont_fragment,
+        ttl: ip.ttl,
+        ecn: ip.ecn,
+        ip_len: ip.len,
+        seq: u32::from_be_bytes([q0, q1, q2, q3]),
+        ack: u32::from_be_bytes([a0, a1, a2, a3]),
+        window: u16::from_be_bytes([w0, w1]),
+        flags: Flags::from_bits(offset_and_flags),
+        checksum: u16::from_be_bytes([c0, c1]),
+        payload_len,
+        payload,
+        options,
+    })
+}
+
+#[cold]
+fn icmp<'a>(seen: Sighting, ip: &Outline<'a>) -> Skimmed<'a> {
+    let ends = (ip.source, ip.destination);
+    let Ok(icmp) = Icmp::decode(ip.payload, ip.payload_len as usize, ends) else {
+        return Skimmed::Other(ip.protocol);
+    };
+    let is_own_version = ip.source.is_ipv4() == (ip.protocol == protocol::ICMP);
+    let Message::TooBig { mtu } = icmp.message else { return Skimmed::Other(ip.protocol) };
+    if !is_own_version {
+        return Skimmed::Other(ip.protocol);
+    }
+    let (at_nanos, frame, interface) = (seen.at_nanos, seen.frame, seen.interface);
+    let (from, to) = ends;
+    Skimmed::TooBig(TooBig { at_nanos, frame, interface, from, to, mtu, quoted: quoted(&icmp) })
+}
+
+fn quoted(icmp: &Icmp<'_>) -> Option<QuotedSegment> {
+    let quoted = icmp.quoted().ok()?;
+    let (source, destination) = quoted.packet.ends();
+    let flow = quoted.flow?;
+    let ip_len = match quoted.packet.header {
+        ip::Header::V4(header) => u32::from(header.total_length),
+        ip::Header::V6(header) => u32::from(header.payload_length) + 40,
+    };
+    Some(QuotedSegment {
+        protocol: quoted.packet.protocol,
+        source: SocketAddr::new(source, flow.source_port),
+        destination: SocketAddr::new(destination, flow.destination_port),
+        word: flow.word,
+        ip_len,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,252 @@
+//! One end of a connection: the packets that it sends, as sender of its payload and as receiver of the
+//! other's.
+
+use maxseg_core::evidence::Direction;
+use maxseg_core::units::Time;
+
+use super::options::Options;
+use super::sequence::Sequence;
+use super::stream::Stream;
+use super::{Seen, recent::Recent};
+use crate::tcp::Flags;
+
+/// One end of a connection.
+#[derive(Debug, Default)]
+pub(super) struct Half {
+    pub(super) counts: Counts,
+    pub(super) offered: Offered,
+    pub(super) sequence: Option<Sequence>,
+    /// Behind the highest byte that was seen of it, and the first that is not acknowledged.
+    pub(super) nxt: i64,
+    pub(super) una: i64,
+    /// The FIN's place.
+    pub(super) fin: Option<i64>,
+    /// The last window that it offered, as it stands, and the last acknowledgement.
+    window: u16,
+    acknowledged: Option<u32>,
+    shut_at: Option<u64>,
+    pub(super) recent: Recent,
+    pub(super) stream: Option<Box<Stream>>,
+    pub(super) first_data: u64,
+    pub(super) last_data_ack: u64,
+    pub(super) last_ack: u64,
+}
+
+/// What is counted of an end's packets.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Counts {
+    pub(super) packets: u32,
+    pub(super) data_packets: u32,
+    pub(super) payload: u64,
+    pub(super) ip_bytes: u64,
+    pub(super) control_resent: u32,
+    pub(super) duplicates_of_capture: u32,
+    pub(super) duplicate_acks: u32,
+    pub(super) dsack_acks: u32,
+    pub(super) zero_windows: u32,
+    pub(super) zero_window_probes: u32,
+    pub(super) keep_alives: u32,
+    pub(super) offloaded: u32,
+    pub(super) may_fragment: u32,
+    pub(super) fragmented: u32,
+    pub(super) marked: u32,
+    pub(super) largest: u32,
+    window_min: u32,
+    window_max: u32,
+    has_window: bool,
+}
+
+/// What an end's SYN offers.
+#[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "what a SYN offers or does not")]
+pub(super) struct Offered {
+    pub(super) syn: bool,
+    pub(super) mss: Option<u16>,
+    pub(super) window_scale: Option<u8>,
+    pub(super) sack: bool,
+    pub(super) timestamps: bool,
+    /// Seen behind the SYN.
+    pub(super) uses_timestamps: bool,
+}
+
+/// Windows are shifted by no more (RFC 7323 §2.3).
+const MOST_SHIFT: u8 = 14;
+
+impl Half {
+    /// Where a number lies among the offsets of what this end sends; begins to count there where nothing was
+    /// seen before.
+    pub(super) fn offset(&mut self, number: u32) -> i64 {
+        let sequence = *self.sequence.get_or_insert_with(|| Sequence::from(number));
+        sequence.offset(number, self.nxt)
+    }
+
+    /// A SYN: what it offers, and where payload begins.
+    pub(super) fn on_syn(&mut self, seen: &Seen<'_>, options: &Options) {
+        self.offered = Offered {
+            syn: true,
+            mss: options.mss,
+            window_scale: options.window_scale,
+            sack: options.sack_permitted,
+            timestamps: options.timestamps.is_some(),
+            uses_timestamps: options.timestamps.is_some(),
+        };
+        self.sequence = Some(Sequence::from(seen.seq.wrapping_add(1)));
+        self.nxt = 0;
+        self.una = -1;
+    }
+
+    pub(super) fn count(&mut self, seen: &Seen<'_>) {
+        let counts = &mut self.counts;
+        counts.packets += 1;
+        counts.ip_bytes += u64::from(seen.ip_len);
+        counts.payload += u64::from(seen.payload_len);
+        counts.data_packets += u32::from(seen.payload_len > 0);
+        counts.largest = counts.largest.max(seen.payload_len);
+        counts.may_fragment += u32::from(!seen.dont_fragment);
+        counts.marked += u32::from(seen.ecn == 3);
+    }
+
+    /// The window that a segment of this end offers, in bytes; `shift` is `None` while it is not known.
+    pub(super) fn window_of(seen: &Seen<'_>, shift: Option<u8>) -> Option<i64> {
+        if seen.flags.contains(Flags::SYN) {
+            return Some(i64::from(seen.window)); // RFC 7323 §2.2: never scaled
+        }
+        Some(i64::from(seen.window) << shift?.min(MOST_SHIFT))
+    }
+
+    /// What a segment of this end says as receiver. Gives whether it is a duplicate acknowledgement:
+    /// nothing new, no payload, same window, while the other end's data is outstanding (RFC 5681 §2).
+    pub(super) fn on_own_ack(
+        &mut self,
+        seen: &Seen<'_>,
+        window: Option<i64>,
+        outstanding: bool,
+    ) -> bool {
+        let is_control = seen.flags.bits() & (Flags::SYN | Flags::FIN | Flags::RST).bits() != 0;
+        if seen.window == 0 && !is_control {
+            if self.shut_at.is_none() {
+                self.counts.zero_windows += 1;
+                self.shut_at = Some(seen.at_nanos);
+            }
+        } else {
+            self.shut_at = None;
+        }
+        if let Some(window) = window
+            && !is_control
+        {
+            let window = u32::try_from(window).unwrap_or(u32::MAX);
+            let counts = &mut self.counts;
+            counts.window_max = counts.window_max.max(window);
+            counts.window_min =
+                if counts.has_window { counts.window_min.min(window) } else { window };
+            counts.has_window = true;
+        }
+        let is_duplicate = outstanding
+            && seen.payload_len == 0
+            && !is_control
+            && self.acknowledged == Some(seen.ack)
+            && self.window == seen.window
+            && seen.window != 0;
+        self.counts.duplicate_acks += u32::from(is_duplicate);
+        self.window = seen.window;
+        if seen.flags.contains(Flags::ACK) {
+            self.acknowledged = Some(seen.ack);
+        }
+        is_duplicate
+    }
+
+    pub(super) const fn window_is_shut(&self) -> bool {
+        self.shut_at.is_some()
+    }
+
+    /// What was seen of this end's way; `peer` is what the other end's SYN offered.
+    pub(super) fn direction(&mut self, peer: &Offered, end: u64) -> Direction {
+        let counts = self.counts;
+        let both_scale = match (self.offered.syn, peer.syn) {
+            (true, true) => self.offered.window_scale.is_some() && peer.window_scale.is_some(),
+            _ => true,
+        };
+        let mut direction = Direction {
+            packets: counts.packets.into(),
+            data_packets: counts.data_packets.into(),
+            payload_bytes: counts.payload,
+            ip_bytes: counts.ip_bytes,
+            mss_option_bytes: self.offered.mss,
+            window_scale: self.offered.window_scale.filter(|_| both_scale),
+            sack_permitted: self.offered.sack,
+            timestamps: self.offered.timestamps,
+            largest_segment_bytes: counts.largest,
+            offloaded_packets: counts.offloaded.into(),
+            acked_bytes: u64::try_from(self.una.min(self.fin.unwrap_or(i64::MAX))).unwrap_or(0),
+            retransmitted_packets: counts.control_resent.into(),
+            capture_duplicates: counts.duplicates_of_capture.into(),
+            duplicate_acks: counts.duplicate_acks.into(),
+            dsack_acks: counts.dsack_acks.into(),
+            zero_windows: counts.zero_windows.into(),
+            zero_window_probes: counts.zero_window_probes.into(),
+            keep_alives: counts.keep_alives.into(),
+            window_min_bytes: counts.has_window.then(|| counts.window_min.into()),
+            window_max_bytes: counts.has_window.then(|| counts.window_max.into()),
+            may_fragment_packets: counts.may_fragment.into(),
+            fragmented_packets: counts.fragmented.into(),
+            congestion_marks: counts.marked.into(),
+            first_data: (self.first_data > 0).then(|| Time::from_nanos(self.first_data)),
+            last_ack: (self.last_ack > 0).then(|| Time::from_nanos(self.last_ack)),
+            ..Direction::default()
+        };
+        direction.resent.control = counts.control_resent.into();
+        if self.last_data_ack > self.first_data {
+            let seconds = (self.last_data_ack - self.first_data) as f64 / 1e9;
+            direction.goodput_bps = Some(direction.acked_bytes as f64 * 8.0 / seconds);
+        }
+        if let Some(stream) = self.stream.take() {
+            // The time until the last acknowledgement is looked at; where none was seen, all of it.
+            let end = if self.last_ack > self.first_data { self.last_ack } else { end };
+            describe(*stream, &mut direction, peer, self.offered.uses_timestamps, end);
+        }
+        if direction.ip_bytes > 0 {
+            direction.efficiency = Some(direction.unique_bytes as f64 / direction.ip_bytes as f64);
+        }
+        direction
+    }
+}
+
+/// Bytes of the timestamps option with its padding.
+const TIMESTAMPS: u32 = 12;
+
+/// Adds what is known of the payload.
+fn describe(mut stream: Stream, to: &mut Direction, peer: &Offered, timestamps: bool, end: u64) {
+    stream.finish(end);
+    let counts = stream.counts;
+    let most =
+        peer.mss.map(|mss| u32::from(mss).saturating_sub(if timestamps { TIMESTAMPS } else { 0 }));
+    to.mss_used_bytes = stream.sizes.full(most);
+    to.unique_bytes = counts.unique_bytes;
+    to.unseen_bytes = counts.unseen_bytes;
+    to.retransmitted_packets += u64::from(counts.retransmitted_packets);
+    to.retransmitted_bytes = counts.retransmitted_bytes;
+    let control = to.resent.control;
+    to.resent = stream.resends.by_cause;
+    to.resent.control += control;
+    to.spurious = stream.resends.spurious;
+    to.spurious_retransmissions = stream.resends.needless();
+    to.spurious_timeouts = stream.resends.spurious_timeouts.into();
+    to.out_of_order_packets = counts.out_of_order.into();
+    to.window_full = counts.window_full.into();
+    to.in_flight_max_bytes = counts.in_flight_max;
+    to.longest_gap_s = counts.longest_gap as f64 / 1e9;
+    let trips = stream.round_trips;
+    let seconds = |nanos: u64| nanos as f64 / 1e9;
+    to.rtt_min_s = trips.least.map(seconds);
+    to.path_rtt_min_s = trips.path_least.map(seconds);
+    if trips.count > 0 {
+        to.rtt_mean_s = Some(seconds(trips.sum) / f64::from(trips.count));
+        to.path_rtt_mean_s = Some(seconds(trips.path_sum) / f64::from(trips.count));
+    }
+    to.capacity_bps = stream.capacity.as_ref().and_then(|capacity| capacity.rate());
+    to.black_hole = stream.stuck.found();
+    to.idle_s = stream.sender.bins.as_slice().iter().map(|bin| bin.idle.as_secs_f64()).sum();
+    to.bins = stream.sender.bins;
+    to.events = stream.events;
+    to.trace = stream.trace;
+}

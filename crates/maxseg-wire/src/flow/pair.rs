@@ -1,0 +1,48 @@
+//! The two ends of a connection: the lower and the higher of its key.
+
+/// One of two ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    Low,
+    High,
+}
+
+/// Something for each of two ends.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Pair<T> {
+    pub(super) low: T,
+    pub(super) high: T,
+}
+
+impl<T> Pair<T> {
+    pub(super) const fn of(&self, end: End) -> &T {
+        match end {
+            End::Low => &self.low,
+            End::High => &self.high,
+        }
+    }
+
+    pub(super) const fn of_mut(&mut self, end: End) -> &mut T {
+        match end {
+            End::Low => &mut self.low,
+            End::High => &mut self.high,
+        }
+    }
+
+    /// An end's, and the other's.
+    pub(super) const fn both_mut(&mut self, end: End) -> (&mut T, &mut T) {
+        match end {
+            End::Low => (&mut self.low, &mut self.high),
+            End::High => (&mut self.high, &mut self.low),
+        }
+    }
+}
+
+impl End {
+    pub(super) const fn other(self) -> Self {
+        match self {
+            Self::Low => Self::High,
+            Self::High => Self::Low,
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Packets that a capture holds twice: a mirror port that copies both ways in and out, two interfaces of one
+//! host. They are no retransmissions: the same packet has the same IP identification.
+
+use super::Seen;
+
+/// The last packets of an end, as fingerprints.
+#[derive(Debug, Default)]
+pub(super) struct Recent {
+    list: [(u64, u32); LENGTH],
+    next: u8,
+}
+
+/// Copies come at once, with at most so many other packets of the same end between.
+const LENGTH: usize = 8;
+/// Where IP does not tell packets apart (IPv6, identification 0), a copy comes within this time, in
+/// microseconds: no sender repeats itself so soon.
+const AT_ONCE: u32 = 500;
+
+impl Recent {
+    /// Whether this is a copy of one of the last packets; remembers it otherwise.
+    #[inline]
+    pub(super) fn is_copy(&mut self, seen: &Seen<'_>) -> bool {
+        let print = fingerprint(seen);
+        let at = micros(seen.at_nanos);
+        let has_id = seen.ip_id.is_some_and(|id| id != 0);
+        for (known, when) in &self.list {
+            if *known == print && (has_id || at.wrapping_sub(*when) <= AT_ONCE) {
+                return true;
+            }
+        }
+        if let Some(place) = self.list.get_mut(usize::from(self.next) % LENGTH) {
+            *place = (print, at);
+        }
+        self.next = self.next.wrapping_add(1);
+        false
+    }
+}
+
+/// Wraps after more than an hour, which is no matter.
+#[expect(clippy::cast_possible_truncation, reason = "compared modulo 2³²")]
+const fn micros(nanos: u64) -> u32 {
+    (nanos / 1000) as u32
+}
+
+/// Numbers, checksum and identification, mixed; never 0.
+fn fingerprint(seen: &Seen<'_>) -> u64 {
+    let numbers = u64::from(seen.seq) << 32 | u64::from(seen.ack);
+    let id = u64::from(seen.ip_id.unwrap_or(0));
+    let rest = id << 48
+        | u64::from(seen.checksum) << 32
+        | u64::from(seen.window) << 16
+        | u64::from(seen.flags.bits()) << 4
+        | u64::from(seen.payload_len & 0xf);
+    let mixed = (numbers ^ rest.rotate_left(29)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^ rest | 1
+}

@@ -1,0 +1,194 @@
+//! What the sender of a direction was doing at each moment: whether it had nothing to send, waited for
+//! the window, for room in its buffer, for the timer, or for acknowledgements.
+//!
+//! Times here are the sender's: whoever calls shifts what was captured elsewhere.
+
+use maxseg_core::evidence::Bins;
+use maxseg_core::units::Time;
+
+/// A sender, as what it sent and what came back show it.
+#[derive(Debug)]
+pub(super) struct Sender {
+    pub(super) bins: Bins,
+    /// Everything before this has been told to the bins.
+    clock: u64,
+    /// The byte that is sent next, and the first that is not acknowledged.
+    nxt: i64,
+    una: i64,
+    /// The right edge of the window; `None` while its scale is not known.
+    edge: Option<i64>,
+    /// Payload of a full segment.
+    full: i64,
+    /// Since when there has been nothing more to send: behind a short segment.
+    drained_from: Option<u64>,
+    /// Full segments since the last short one.
+    full_since_short: u32,
+    last_ack: u64,
+    /// When the sender last did or learnt anything that brings it on.
+    last_progress: u64,
+}
+
+/// A new segment.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Departure {
+    pub(super) at: u64,
+    pub(super) end: i64,
+    pub(super) payload: i64,
+    /// PSH: behind it the queue was empty.
+    pub(super) is_pushed: bool,
+    /// Within which time of an acknowledgement a segment counts as brought out by it.
+    pub(super) prompt: u64,
+}
+
+/// A sender with a buffer that is full sends so many full segments between short ones; one with short
+/// messages does not.
+const FULL_BETWEEN_SHORT: u32 = 2;
+
+fn time(nanos: u64) -> Time {
+    Time::from_nanos(nanos)
+}
+
+fn bytes(n: i64) -> u64 {
+    u64::try_from(n).unwrap_or(0)
+}
+
+impl Sender {
+    /// It begins to send at `at`, in intervals of `width`.
+    pub(super) fn new(at: u64, width: u64, full: i64, nxt: i64, edge: Option<i64>) -> Self {
+        Self {
+            bins: Bins::new(time(at), time(width)),
+            clock: at,
+            nxt,
+            una: nxt,
+            edge,
+            full: full.max(1),
+            drained_from: None,
+            full_since_short: 0,
+            last_ack: 0,
+            last_progress: at,
+        }
+    }
+
+    /// Payload of a full segment.
+    pub(super) const fn full(&self) -> i64 {
+        self.full
+    }
+
+    pub(super) const fn in_flight(&self) -> i64 {
+        self.nxt - self.una
+    }
+
+    /// Tells the bins what the time up to `to` was spent with.
+    fn advance(&mut self, to: u64) {
+        let from = self.clock;
+        if to <= from {
+            return;
+        }
+        self.clock = to;
+        let left = self.edge.map(|edge| edge - self.nxt);
+        let (from_time, to_time) = (time(from), time(to));
+        if left.is_some_and(|left| left < self.full) && (self.in_flight() > 0 || left <= Some(0)) {
+            self.drained_from = None;
+            self.bins.spread(from_time, to_time, |bin, span| {
+                bin.window_shut = bin.window_shut.saturating_add(span);
+            });
+        } else if self.in_flight() <= 0 {
+            self.settle(from, false);
+            self.bins.spread(from_time, to_time, |bin, span| {
+                bin.idle = bin.idle.saturating_add(span);
+            });
+        }
+    }
+
+    /// Tells the bins of the time since the last short segment, up to `to`.
+    fn settle(&mut self, to: u64, by_ack: bool) {
+        let Some(from) = self.drained_from.take() else { return };
+        self.bins.spread(time(from), time(to), |bin, span| {
+            let spent = if by_ack { &mut bin.buffer_full } else { &mut bin.drained };
+            *spent = spent.saturating_add(span);
+        });
+    }
+
+    /// A segment with new payload left.
+    pub(super) fn on_send(&mut self, sent: Departure) {
+        self.advance(sent.at);
+        let by_ack = sent.at.saturating_sub(self.last_ack) <= sent.prompt
+            && self.full_since_short >= FULL_BETWEEN_SHORT;
+        self.settle(sent.at, by_ack);
+        if !sent.is_pushed && sent.payload <= self.full || sent.payload == self.full {
+            self.full = sent.payload.max(1);
+        }
+        let is_short = sent.is_pushed && sent.payload % self.full != 0;
+        if is_short {
+            self.drained_from = Some(sent.at);
+            self.full_since_short = 0;
+        } else {
+            self.full_since_short = self.full_since_short.saturating_add(1);
+        }
+        self.nxt = self.nxt.max(sent.end);
+        self.last_progress = sent.at;
+        let (in_flight, edge, una) = (bytes(self.in_flight()), self.edge, self.una);
+        let nxt = self.nxt;
+        let bin = self.bins.at(time(sent.at));
+        bin.sent_bytes += bytes(sent.payload);
+        bin.segments += 1;
+        bin.in_flight_max = bin.in_flight_max.max(in_flight);
+        if let Some(edge) = edge {
+            let left = bytes(edge - nxt);
+            bin.window_left_min = Some(bin.window_left_min.map_or(left, |least| least.min(left)));
+            bin.window_max = bin.window_max.max(bytes(edge - una));
+        }
+    }
+
+    /// The window that is left to it; `None` while it is not known.
+    pub(super) fn window_left(&self) -> Option<i64> {
+        self.edge.map(|edge| edge - self.nxt)
+    }
+
+    /// A segment was sent again, after a time-out or for another reason.
+    pub(super) fn on_resend(&mut self, at: u64, payload: i64, by_timer: bool) {
+        self.advance(at);
+        if by_timer {
+            self.drained_from = None;
+            self.bins.spread(time(self.last_progress), time(at), |bin, span| {
+                bin.stalled = bin.stalled.saturating_add(span);
+            });
+        }
+        self.last_progress = at;
+        let bin = self.bins.at(time(at));
+        bin.resent_bytes += bytes(payload);
+        bin.segments += 1;
+        bin.losses += 1;
+    }
+
+    /// An acknowledgement reached it, of `una`, with a new right edge of the window.
+    pub(super) fn on_ack(&mut self, at: u64, una: i64, edge: Option<i64>) {
+        self.advance(at);
+        if una > self.una {
+            let acked = bytes(una - self.una);
+            self.una = una;
+            self.nxt = self.nxt.max(una);
+            self.last_progress = self.last_progress.max(at);
+            let bin = self.bins.at(time(at));
+            bin.acked_bytes += acked;
+        }
+        self.edge = edge;
+        self.last_ack = at;
+    }
+
+    /// How long a segment took there and back.
+    pub(super) fn on_round_trip(&mut self, at: u64, rtt: u64) {
+        let rtt = time(rtt);
+        let bin = self.bins.at(time(at));
+        bin.rtt_count = bin.rtt_count.saturating_add(1);
+        bin.rtt_sum = bin.rtt_sum.saturating_add(rtt);
+        bin.rtt_min = Some(bin.rtt_min.map_or(rtt, |least| least.min(rtt)));
+    }
+
+    /// Nothing more comes.
+    pub(super) fn finish(&mut self, at: u64) {
+        self.advance(at);
+        self.settle(at, false);
+        self.bins.finish(time(at));
+    }
+}

@@ -1,0 +1,105 @@
+//! Segments that are on their way: sent, and not acknowledged yet.
+
+use std::collections::VecDeque;
+
+/// A segment.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Segment {
+    pub(super) start: i64,
+    pub(super) end: i64,
+    /// When it was last sent, in nanoseconds.
+    pub(super) at: u64,
+    /// Its timestamp when it was last sent.
+    pub(super) stamp: u32,
+    /// How often it was sent again.
+    pub(super) resent: u16,
+    /// Selectively acknowledged.
+    pub(super) sacked: bool,
+}
+
+/// Segments in the order of their offsets, without overlaps; a bounded number.
+#[derive(Debug, Default)]
+pub(super) struct Sent {
+    list: VecDeque<Segment>,
+}
+
+/// What an acknowledgement took away.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Acknowledged {
+    /// When the newest of the segments that it covers was sent, if none of them was sent twice (Karn,
+    /// RFC 6298 §3).
+    pub(super) timed: Option<u64>,
+    /// Payload of the largest of them that arrived at once.
+    pub(super) largest: i64,
+}
+
+impl Sent {
+    /// Most segments that are kept: as many as 256 MiB of 1448 bytes; beyond that the oldest go.
+    const MOST: usize = 1 << 17;
+
+    pub(super) fn push(&mut self, segment: Segment) {
+        if self.list.len() >= Self::MOST {
+            self.list.pop_front();
+        }
+        self.list.push_back(segment);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The segment that holds the byte at `offset`.
+    pub(super) fn holding(&mut self, offset: i64) -> Option<&mut Segment> {
+        let index = self.list.partition_point(|segment| segment.end <= offset);
+        self.list.get_mut(index).filter(|segment| segment.start <= offset)
+    }
+
+    /// All in `start..end`, also in part.
+    pub(super) fn within(&mut self, start: i64, end: i64) -> impl Iterator<Item = &mut Segment> {
+        let first = self.list.partition_point(|segment| segment.end <= start);
+        self.list.range_mut(first..).take_while(move |segment| segment.start < end)
+    }
+
+    /// Puts a segment that fills a gap where it belongs.
+    pub(super) fn insert(&mut self, segment: Segment) {
+        let index = self.list.partition_point(|other| other.start < segment.start);
+        if self.list.len() < Self::MOST {
+            self.list.insert(index, segment);
+        }
+    }
+
+    /// Takes away what lies before `offset`.
+    pub(super) fn acknowledge(&mut self, offset: i64) -> Acknowledged {
+        let mut done = Acknowledged::default();
+        let mut is_clean = true;
+        while let Some(first) = self.list.front_mut() {
+            if first.start >= offset {
+                break;
+            }
+            let segment = *first;
+            if segment.end > offset {
+                first.start = offset;
+                break;
+            }
+            self.list.pop_front();
+            is_clean &= segment.resent == 0;
+            if segment.resent == 0 {
+                done.largest = done.largest.max(segment.end - segment.start);
+                // What was selectively acknowledged arrived earlier.
+                if segment.sacked {
+                    is_clean = false;
+                }
+                done.timed = Some(segment.at);
+            }
+        }
+        if !is_clean {
+            done.timed = None;
+        }
+        done
+    }
+
+    /// The highest byte that is selectively acknowledged.
+    pub(super) fn forget_all(&mut self) {
+        self.list = VecDeque::new();
+    }
+}

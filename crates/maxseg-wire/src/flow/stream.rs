@@ -1,0 +1,491 @@
+//! The payload of one direction: what was sent, sent again, and acknowledged.
+
+use maxseg_core::evidence::{AckPoint, Cause, Event, EventKind, Events, SegmentPoint, Trace};
+use maxseg_core::units::Time;
+
+use super::black_hole::Stuck;
+use super::capacity::Capacity;
+use super::gaps::{Gap, Gaps};
+use super::resent::{Resend, Resends, Verdict};
+use super::sender::{Departure, Sender};
+use super::sent::{Segment, Sent};
+use super::sizes::Sizes;
+use super::vantage::{Distance, is_later};
+
+/// The payload of a direction, from its first byte on.
+#[derive(Debug)]
+pub(super) struct Stream {
+    sent: Sent,
+    pub(super) gaps: Gaps,
+    pub(super) resends: Resends,
+    pub(super) sender: Sender,
+    pub(super) sizes: Sizes,
+    pub(super) capacity: Option<Box<Capacity>>,
+    /// `None` where the capture stands at the sender.
+    distance: Option<Distance>,
+    /// Whether the link's trains are looked for among segments, rather than among acknowledgements.
+    is_far: bool,
+    pub(super) stuck: Stuck,
+    pub(super) events: Events,
+    pub(super) trace: Option<Box<Trace>>,
+    /// Highest byte sent, first not acknowledged, highest selectively acknowledged.
+    nxt: i64,
+    una: i64,
+    sacked: i64,
+    /// Duplicate acknowledgements since the last that brought something new.
+    duplicates: u32,
+    /// When the highest byte was sent, and when anything was.
+    last_send: u64,
+    last_new: u64,
+    /// Round trips at the point of capture.
+    pub(super) round_trips: RoundTrips,
+    arrivals: u32,
+    pub(super) counts: Counts,
+}
+
+/// What is counted of payload.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Counts {
+    pub(super) unique_bytes: u64,
+    pub(super) unseen_bytes: u64,
+    pub(super) retransmitted_packets: u32,
+    pub(super) retransmitted_bytes: u64,
+    pub(super) out_of_order: u32,
+    pub(super) window_full: u32,
+    pub(super) longest_gap: u64,
+    pub(super) in_flight_max: u64,
+}
+
+/// Round trips, in nanoseconds.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct RoundTrips {
+    pub(super) count: u32,
+    pub(super) sum: u64,
+    pub(super) least: Option<u64>,
+    /// Smoothed, and its deviation (RFC 6298 §2).
+    srtt: u64,
+    rttvar: u64,
+    /// Of the whole path.
+    pub(super) path_sum: u64,
+    pub(super) path_least: Option<u64>,
+}
+
+/// Where a stream begins.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Beginning {
+    pub(super) at: u64,
+    /// Round trips between point of capture and sender, and receiver, as the handshake showed them.
+    pub(super) to_sender: Option<u64>,
+    pub(super) to_receiver: Option<u64>,
+    /// Payload of a full segment, as the options promise.
+    pub(super) full: i64,
+    pub(super) nxt: i64,
+    pub(super) edge: Option<i64>,
+    pub(super) traced: bool,
+}
+
+/// A segment with payload.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Data {
+    pub(super) at: u64,
+    pub(super) frame: u64,
+    pub(super) start: i64,
+    pub(super) end: i64,
+    pub(super) stamp: Option<u32>,
+    pub(super) echo: Option<u32>,
+    pub(super) ip_id: Option<u16>,
+    pub(super) is_pushed: bool,
+}
+
+/// An acknowledgement of this direction's payload.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ack {
+    pub(super) at: u64,
+    pub(super) una: i64,
+    pub(super) edge: Option<i64>,
+    pub(super) stamp: Option<u32>,
+    pub(super) echo: Option<u32>,
+    pub(super) is_duplicate: bool,
+}
+
+/// Without a round trip to compare with, what comes so late was not overtaken but sent again: tcptrace's and
+/// Wireshark's 3 ms.
+const REORDERED_WITHIN: u64 = 3_000_000;
+/// Least time-out of the stacks in use (Linux; RFC 6298 asks for a second).
+const LEAST_RTO: u64 = 200_000_000;
+/// The capture stands at the sender if that is so much nearer than the receiver.
+const NEAR: u64 = 8;
+/// Intervals are at least so long, in nanoseconds.
+const LEAST_WIDTH: u64 = 1_000_000;
+/// Trains are looked for once so many segments have passed.
+const BULK: u32 = 32;
+
+impl RoundTrips {
+    fn add(&mut self, sample: u64, path: u64) {
+        self.count += 1;
+        self.sum = self.sum.saturating_add(sample);
+        self.path_sum = self.path_sum.saturating_add(path);
+        self.least = Some(self.least.map_or(sample, |least| least.min(sample)));
+        self.path_least = Some(self.path_least.map_or(path, |least| least.min(path)));
+        if self.count == 1 {
+            (self.srtt, self.rttvar) = (path, path / 2);
+        } else {
+            self.rttvar = (self.rttvar * 3 + self.srtt.abs_diff(path)) / 4;
+            self.srtt = (self.srtt * 7 + path) / 8;
+        }
+    }
+
+    /// About when the retransmission timer expires (RFC 6298 §2.3, with Linux's least).
+    fn rto(&self) -> u64 {
+        if self.count == 0 { 1_000_000_000 } else { self.srtt + (4 * self.rttvar).max(LEAST_RTO) }
+    }
+}
+
+impl Stream {
+    pub(super) fn new(begin: &Beginning) -> Self {
+        let near = begin.to_sender.is_some_and(|near| {
+            near < 100_000 || near.saturating_mul(NEAR) < begin.to_receiver.unwrap_or(0)
+        });
+        let rtt = begin.to_sender.unwrap_or(0).saturating_add(begin.to_receiver.unwrap_or(0));
+        let width = rtt.clamp(LEAST_WIDTH, 100_000_000);
+        Self {
+            sent: Sent::default(),
+            gaps: Gaps::default(),
+            resends: Resends::default(),
+            sender: Sender::new(begin.at, width, begin.full, begin.nxt, begin.edge),
+            sizes: Sizes::default(),
+            capacity: None,
+            distance: (!near).then(|| Distance::new(begin.to_sender)),
+            is_far: begin.to_sender > begin.to_receiver,
+            stuck: Stuck::default(),
+            events: Events::default(),
+            trace: begin.traced.then(Box::default),
+            nxt: begin.nxt,
+            una: begin.nxt,
+            sacked: i64::MIN,
+            duplicates: 0,
+            last_send: begin.at,
+            last_new: begin.at,
+            round_trips: RoundTrips::default(),
+            arrivals: 0,
+            counts: Counts::default(),
+        }
+    }
+
+    /// A segment passes.
+    pub(super) fn on_data(&mut self, data: &Data) {
+        if let Some(distance) = &mut self.distance {
+            distance.on_segment(data.at, data.echo);
+            while let Some((at, una, edge)) = distance.arrived_by(data.at) {
+                self.sender.on_ack(at, una, edge);
+            }
+        }
+        let gap = data.at.saturating_sub(self.last_send);
+        self.counts.longest_gap = self.counts.longest_gap.max(gap);
+        let payload = data.end - data.start;
+        self.sizes.add(payload, data.is_pushed);
+        let is_resent = if data.end > self.nxt && data.start >= self.nxt {
+            self.on_new(data);
+            false
+        } else {
+            self.on_old(data)
+        };
+        self.last_send = data.at;
+        if let Some(trace) = &mut self.trace {
+            trace.segments.push(SegmentPoint {
+                at: Time::from_nanos(data.at),
+                frame: data.frame,
+                offset: data.start.max(0).cast_unsigned(),
+                bytes: u32::try_from(payload).unwrap_or(0),
+                is_resent,
+            });
+            let in_flight = self.sender.in_flight().max(0).cast_unsigned();
+            trace.in_flight.push((Time::from_nanos(data.at), in_flight));
+        }
+    }
+
+    fn on_new(&mut self, data: &Data) {
+        if data.start > self.nxt {
+            self.gaps.open(Gap {
+                start: self.nxt,
+                end: data.start,
+                at: data.at,
+                stamp: data.stamp,
+                ip_id: data.ip_id,
+            });
+        }
+        let payload = data.end - data.start;
+        self.nxt = data.end;
+        self.last_new = data.at;
+        self.counts.unique_bytes += payload.cast_unsigned();
+        self.depart(data);
+        self.sent.push(segment(data));
+        if self.is_far {
+            self.arrive(data.at, payload, self.sender.in_flight() <= payload);
+        }
+    }
+
+    /// Tells the sender's model of a new segment.
+    fn depart(&mut self, data: &Data) {
+        let prompt = (self.round_trips.srtt / 4).clamp(200_000, 3_000_000);
+        let full = self.sender.full();
+        self.sender.on_send(Departure {
+            at: data.at,
+            end: data.end,
+            payload: data.end - data.start,
+            is_pushed: data.is_pushed,
+            prompt,
+        });
+        let in_flight = self.sender.in_flight().max(0).cast_unsigned();
+        self.counts.in_flight_max = self.counts.in_flight_max.max(in_flight);
+        if self.sender.window_left().is_some_and(|left| left < full) {
+            self.counts.window_full += 1;
+            self.note(EventKind::WindowFull, data, 0);
+        }
+    }
+
+    /// Some or all of it lies before what has been seen already. Gives whether it was sent again.
+    fn on_old(&mut self, data: &Data) -> bool {
+        let below = data.end.min(self.nxt);
+        let filled = self.gaps.fill(data.start, below);
+        let seen_before = below - data.start - filled.map_or(0, |(_, bytes)| bytes);
+        let is_overtaken =
+            seen_before <= 0 && filled.is_some_and(|(gap, _)| self.was_overtaken(data, &gap));
+        if let Some((_, bytes)) = filled {
+            self.counts.unique_bytes += bytes.cast_unsigned();
+        }
+        if data.end > self.nxt {
+            self.counts.unique_bytes += (data.end - self.nxt).cast_unsigned();
+        }
+        if is_overtaken {
+            self.counts.out_of_order += 1;
+            self.note(EventKind::OutOfOrder, data, 0);
+            self.sent.insert(segment(data));
+        } else {
+            self.resend(data, below - data.start);
+        }
+        if data.end > self.nxt {
+            let new = Data { start: self.nxt, ..*data };
+            self.nxt = data.end;
+            self.depart(&new);
+            self.sent.push(Segment { resent: u16::from(!is_overtaken), ..segment(&new) });
+        }
+        !is_overtaken
+    }
+
+    /// Whether a segment that fills a gap was sent before what lies behind the gap.
+    fn was_overtaken(&self, data: &Data, gap: &Gap) -> bool {
+        if let (Some(stamp), Some(behind)) = (data.stamp, gap.stamp)
+            && stamp != behind
+        {
+            return is_later(behind, stamp);
+        }
+        let late = data.at.saturating_sub(gap.at);
+        let round_trip = match self.round_trips.path_least {
+            Some(least) => least.saturating_mul(3) / 4,
+            None => REORDERED_WITHIN,
+        };
+        if late >= round_trip {
+            return false;
+        }
+        match (data.ip_id, gap.ip_id) {
+            // Identifications that count: the earlier one is the smaller.
+            (Some(id), Some(behind)) if id != 0 && behind != 0 && id.abs_diff(behind) < 512 => {
+                id < behind
+            }
+            _ => true,
+        }
+    }
+
+    fn resend(&mut self, data: &Data, bytes: i64) {
+        let cause = self.cause(data);
+        self.counts.retransmitted_packets += 1;
+        self.counts.retransmitted_bytes += bytes.max(0).cast_unsigned();
+        let waited = data.at.saturating_sub(self.last_send);
+        self.note(EventKind::Retransmission(cause), data, waited);
+        self.sender.on_resend(data.at, bytes, cause == Cause::Rto);
+        if cause == Cause::Rto {
+            self.stuck.on_timeout(data, self.sent.holding(data.start).map(|segment| segment.at));
+        } else {
+            self.stuck.on_other(data);
+        }
+        let was_acknowledged = data.end <= self.una;
+        self.resends.push(Resend {
+            start: data.start,
+            end: data.end,
+            at: data.at,
+            frame: data.frame,
+            stamp: data.stamp,
+            cause,
+            verdict: was_acknowledged.then_some(Verdict::Acknowledged),
+        });
+        if was_acknowledged {
+            self.note(EventKind::Spurious(cause), data, 0);
+        }
+        for segment in self.sent.within(data.start, data.end) {
+            segment.at = data.at;
+            segment.stamp = data.stamp.unwrap_or(0);
+            segment.resent = segment.resent.saturating_add(1);
+        }
+    }
+
+    /// What made the sender repeat.
+    fn cause(&mut self, data: &Data) -> Cause {
+        let rto = self.round_trips.rto();
+        let before = self.sent.holding(data.start).map(|segment| (segment.at, segment.resent));
+        let waited = data.at.saturating_sub(before.map_or(self.last_send, |(at, _)| at));
+        let quiet = data.at.saturating_sub(self.last_send.max(self.resends.last_progress()));
+        // The timer waits longer than anything else, and runs from the last that brought the sender on.
+        let by_timer = waited >= rto * 3 / 4 && quiet >= (rto / 2).min(LEAST_RTO * 9 / 10);
+        if by_timer && (data.start <= self.una || before.is_some_and(|(_, resent)| resent > 0)) {
+            self.resends.begin_recovery(self.nxt, Cause::Rto);
+            return Cause::Rto;
+        }
+        if let Some(cause) = self.resends.recovering(data.start) {
+            return cause;
+        }
+        let cause = if self.duplicates >= 3 && self.sacked <= self.una {
+            Cause::Fast
+        } else if self.sacked > data.start || self.duplicates >= 3 {
+            if self.duplicates >= 3 && data.start == self.una { Cause::Fast } else { Cause::Sack }
+        } else if data.end >= self.nxt && waited < rto && self.duplicates == 0 {
+            Cause::TailProbe
+        } else if by_timer {
+            Cause::Rto
+        } else {
+            Cause::Unknown
+        };
+        if cause != Cause::TailProbe {
+            self.resends.begin_recovery(self.nxt, cause);
+        }
+        cause
+    }
+
+    /// An acknowledgement passes, whatever else its segment carries.
+    pub(super) fn on_ack(&mut self, ack: &Ack) {
+        if ack.una > self.una {
+            self.on_progress(ack);
+        } else if ack.is_duplicate {
+            self.duplicates += 1;
+        }
+        if let Some(distance) = &mut self.distance {
+            distance.on_ack(ack.at, ack.stamp, ack.una, ack.edge);
+        } else {
+            self.sender.on_ack(ack.at, ack.una.max(self.una), ack.edge);
+        }
+        if let Some(trace) = &mut self.trace {
+            let offset = ack.una.max(0).cast_unsigned();
+            trace.acks.push(AckPoint {
+                at: Time::from_nanos(ack.at),
+                offset,
+                edge: ack.edge.map_or(offset, |edge| edge.max(0).cast_unsigned()),
+            });
+        }
+    }
+
+    fn on_progress(&mut self, ack: &Ack) {
+        let acked = ack.una - self.una;
+        self.una = ack.una;
+        self.duplicates = 0;
+        if !self.gaps.is_empty() {
+            self.counts.unseen_bytes += self.gaps.pass(ack.una).max(0).cast_unsigned();
+        }
+        if ack.una > self.nxt {
+            self.counts.unseen_bytes += (ack.una - self.nxt).cast_unsigned();
+            self.nxt = ack.una;
+        }
+        let done = self.sent.acknowledge(ack.una);
+        let is_first = self.sent.is_empty() && done.largest == acked;
+        self.stuck.on_acknowledged(ack, done.largest);
+        if let Some(sent_at) = done.timed {
+            let sample = ack.at.saturating_sub(sent_at);
+            let shift = self.distance.as_ref().map_or(0, Distance::get);
+            self.round_trips.add(sample, sample.saturating_add(shift));
+            self.sender.on_round_trip(ack.at.saturating_add(shift), sample.saturating_add(shift));
+            if let Some(trace) = &mut self.trace {
+                let path = Time::from_nanos(sample.saturating_add(shift));
+                trace.rtts.push((Time::from_nanos(ack.at), path));
+            }
+        }
+        if let Some(needless) = self.resends.on_acknowledged(ack.una, ack.echo, ack.at) {
+            self.note_needless(&needless);
+        }
+        if !self.is_far {
+            self.arrive(ack.at, acked, is_first);
+        }
+    }
+
+    /// The receiver tells what it has; the first block may be of what it had before (RFC 2883).
+    pub(super) fn on_sack(&mut self, blocks: impl Iterator<Item = (i64, i64)>, una: i64) -> bool {
+        let blocks: Vec<(i64, i64)> = blocks.filter(|(left, right)| left < right).take(4).collect();
+        let Some((first, rest)) = blocks.split_first() else { return false };
+        let is_within = rest.first().is_some_and(|next| next.0 <= first.0 && first.1 <= next.1);
+        let is_dsack = first.1 <= una || is_within;
+        if is_dsack {
+            if let Some(needless) = self.resends.on_dsack(first.0, first.1) {
+                self.note_needless(&needless);
+            }
+        }
+        for (left, right) in blocks.iter().skip(usize::from(is_dsack)) {
+            self.sacked = self.sacked.max(*right);
+            for segment in self.sent.within(*left, *right) {
+                segment.sacked |= *left <= segment.start && segment.end <= *right;
+            }
+        }
+        is_dsack
+    }
+
+    fn note_needless(&mut self, resend: &Resend) {
+        self.events.note(Event {
+            kind: EventKind::Spurious(resend.cause),
+            at: Time::from_nanos(resend.at),
+            frame: resend.frame,
+            offset: resend.start.max(0).cast_unsigned(),
+            bytes: u32::try_from(resend.end - resend.start).unwrap_or(0),
+            lasted: Time::ZERO,
+        });
+    }
+
+    /// Payload came out of the narrowest link.
+    fn arrive(&mut self, at: u64, bytes: i64, is_first: bool) {
+        self.arrivals = self.arrivals.saturating_add(1);
+        if self.arrivals >= BULK {
+            let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+            self.capacity.get_or_insert_default().on_arrival(at, bytes, is_first);
+        }
+    }
+
+    fn note(&mut self, kind: EventKind, data: &Data, lasted: u64) {
+        self.events.note(Event {
+            kind,
+            at: Time::from_nanos(data.at),
+            frame: data.frame,
+            offset: data.start.max(0).cast_unsigned(),
+            bytes: u32::try_from(data.end - data.start).unwrap_or(0),
+            lasted: Time::from_nanos(lasted),
+        });
+    }
+
+    /// Nothing more comes; the connection's last packet passed at `end`.
+    pub(super) fn finish(&mut self, end: u64) {
+        if let Some(distance) = &mut self.distance {
+            while let Some((at, una, edge)) = distance.arrived_by(u64::MAX) {
+                self.sender.on_ack(at, una, edge);
+            }
+        }
+        self.sender.finish(end);
+        self.stuck.finish(end);
+        self.sent.forget_all();
+    }
+}
+
+fn segment(data: &Data) -> Segment {
+    Segment {
+        start: data.start,
+        end: data.end,
+        at: data.at,
+        stamp: data.stamp.unwrap_or(0),
+        resent: 0,
+        sacked: false,
+    }
+}

@@ -1,0 +1,178 @@
+//! The connections of a capture.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+use maxseg_core::evidence::{Evidence, PathMtuEvent};
+use maxseg_core::units::Time;
+
+use super::connection::Connection;
+use super::key::Key;
+use super::pair::End;
+use super::{Decoded, Seen, Skimmed, TooBig};
+use crate::tcp::Flags;
+
+/// What to look at, and how closely.
+#[derive(Debug, Clone, Copy)]
+pub struct FlowOptions {
+    /// Connections that are followed at most; the packets of more are counted only.
+    pub most_connections: usize,
+    /// Whether every segment is kept, for graphs.
+    pub trace: bool,
+}
+
+impl Default for FlowOptions {
+    fn default() -> Self {
+        Self { most_connections: 1_000_000, trace: false }
+    }
+}
+
+/// The connections that have been seen so far.
+#[derive(Debug)]
+pub struct Flows {
+    options: FlowOptions,
+    /// Where in `connections` the present one with these ends is.
+    places: HashMap<Key, u32, RandomState>,
+    connections: Vec<Connection>,
+    /// The connection of the last packet: the next is often of the same.
+    last: Option<(Key, u32)>,
+    path_mtu_events: Vec<PathMtuEvent>,
+    untracked_connections: u64,
+    untracked_packets: u64,
+}
+
+/// What was seen, all in all.
+#[derive(Debug)]
+pub struct Harvest<I> {
+    /// The connections, in the order of their first packets. Each is made when it is asked for.
+    pub connections: I,
+    /// What hops said of packets that were too big for them, of all connections and of none.
+    pub path_mtu_events: Vec<PathMtuEvent>,
+    /// Connections that were not followed, because there were too many.
+    pub untracked_connections: u64,
+    /// Their packets.
+    pub untracked_packets: u64,
+}
+
+impl Flows {
+    /// None yet.
+    pub fn new(options: FlowOptions) -> Self {
+        Self {
+            options,
+            places: HashMap::default(),
+            connections: Vec::new(),
+            last: None,
+            path_mtu_events: Vec::new(),
+            untracked_connections: 0,
+            untracked_packets: 0,
+        }
+    }
+
+    /// A packet of the capture: what it is decides who hears of it.
+    #[inline]
+    pub fn on_packet(&mut self, packet: &Decoded<'_>) {
+        match &packet.what {
+            Skimmed::Tcp(seen) => {
+                self.on_segment(seen);
+                if packet.fragments > 0 {
+                    self.on_fragmented(seen);
+                }
+            }
+            Skimmed::TooBig(notice) => self.on_too_big(notice),
+            Skimmed::Fragment(_) | Skimmed::Other(_) | Skimmed::NotUnderstood(_) => {}
+        }
+    }
+
+    /// A segment passes.
+    pub fn on_segment(&mut self, seen: &Seen<'_>) {
+        let (key, sender) = Key::of(seen.source, seen.destination);
+        let place = match self.last {
+            Some((last, place)) if last == key => Some(place),
+            _ => self.places.get(&key).copied(),
+        };
+        let is_opening = seen.flags.contains(Flags::SYN);
+        let place = match place {
+            Some(place) if !is_opening || !self.is_over(place, seen, sender) => place,
+            before => match self.open(key, seen, sender, before.is_some()) {
+                Some(place) => place,
+                None => return,
+            },
+        };
+        self.last = Some((key, place));
+        if let Some(connection) = self.connections.get_mut(place as usize) {
+            connection.on_segment(seen, sender);
+        }
+    }
+
+    fn is_over(&self, place: u32, seen: &Seen<'_>, sender: End) -> bool {
+        self.connections
+            .get(place as usize)
+            .is_some_and(|connection| connection.is_over_before(seen, sender))
+    }
+
+    /// Begins a connection; `None` where there are too many.
+    fn open(&mut self, key: Key, seen: &Seen<'_>, sender: End, again: bool) -> Option<u32> {
+        let id = u32::try_from(self.connections.len()).unwrap_or(u32::MAX);
+        if self.connections.len() >= self.options.most_connections {
+            self.untracked_packets += 1;
+            let is_first = seen.flags.contains(Flags::SYN) && !seen.flags.contains(Flags::ACK);
+            self.untracked_connections += u64::from(is_first);
+            return None;
+        }
+        let mut connection = Connection::new(id, seen, sender, self.options.trace);
+        if again {
+            connection.reuse_ports();
+        }
+        self.connections.push(connection);
+        self.places.insert(key, id);
+        Some(id)
+    }
+
+    /// The last segment was put together from fragments.
+    fn on_fragmented(&mut self, seen: &Seen<'_>) {
+        let (key, sender) = Key::of(seen.source, seen.destination);
+        if let Some(place) = self.places.get(&key)
+            && let Some(connection) = self.connections.get_mut(*place as usize)
+        {
+            connection.on_fragmented(sender);
+        }
+    }
+
+    /// A hop says that a packet was too big for it.
+    fn on_too_big(&mut self, notice: &TooBig) {
+        let mut event = PathMtuEvent {
+            at: Time::from_nanos(notice.at_nanos),
+            frame: notice.frame,
+            hop: notice.from,
+            mtu_bytes: notice.mtu,
+            quoted: notice.quoted.map(|quoted| (quoted.source, quoted.destination)),
+            packet_bytes: notice.quoted.map_or(0, |quoted| quoted.ip_len),
+            connection: None,
+        };
+        if let Some((source, destination)) = event.quoted
+            && let Some(place) = self.places.get(&Key::of(source, destination).0)
+            && let Some(connection) = self.connections.get_mut(*place as usize)
+        {
+            event.connection = Some(connection.id);
+            if connection.path_mtu_events.len() < MOST_EVENTS {
+                connection.path_mtu_events.push(event);
+            }
+        }
+        if self.path_mtu_events.len() < MOST_EVENTS {
+            self.path_mtu_events.push(event);
+        }
+    }
+
+    /// Nothing more comes.
+    pub fn finish(self) -> Harvest<impl Iterator<Item = Evidence>> {
+        Harvest {
+            connections: self.connections.into_iter().map(Connection::into_evidence),
+            path_mtu_events: self.path_mtu_events,
+            untracked_connections: self.untracked_connections,
+            untracked_packets: self.untracked_packets,
+        }
+    }
+}
+
+/// Most notices of hops that are kept, of a connection and of all.
+const MOST_EVENTS: usize = 1024;

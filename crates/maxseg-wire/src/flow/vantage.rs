@@ -1,0 +1,114 @@
+//! How far the point of capture is from a sender.
+//!
+//! What a sender knew when it sent is known only there; elsewhere an acknowledgement that passes needs half a
+//! round trip to it, and what it brings out another half back. That round trip is measured where both sides use
+//! timestamps: a segment echoes the timestamp of the acknowledgement that its sender had last seen (RFC 7323 §4).
+
+use std::collections::VecDeque;
+
+/// The round trip between the point of capture and a sender.
+#[derive(Debug, Default)]
+pub(super) struct Distance {
+    /// Timestamps of acknowledgements that no segment has echoed yet, with the time of the first that had each.
+    stamps: VecDeque<(u32, u64)>,
+    /// Acknowledgements that have not reached the sender yet: when they do, what they acknowledge, and the
+    /// window's right edge.
+    under_way: VecDeque<(u64, i64, Option<i64>)>,
+    /// Least round trips of this period and of the one before.
+    least: u64,
+    least_before: u64,
+    period_ends: u64,
+    /// That of the handshake.
+    first: Option<u64>,
+}
+
+/// Most timestamps, and most acknowledgements, that are kept.
+const MOST: usize = 4096;
+/// A period is at least so long, in nanoseconds: the least of it is the least of several round trips.
+const PERIOD: u64 = 50_000_000;
+
+impl Distance {
+    pub(super) fn new(first: Option<u64>) -> Self {
+        Self { least: u64::MAX, least_before: u64::MAX, first, ..Self::default() }
+    }
+
+    /// The round trip now, in nanoseconds.
+    pub(super) fn get(&self) -> u64 {
+        match self.least.min(self.least_before) {
+            u64::MAX => self.first.unwrap_or(0),
+            least => least,
+        }
+    }
+
+    /// An acknowledgement passes towards the sender.
+    pub(super) fn on_ack(&mut self, at: u64, stamp: Option<u32>, una: i64, edge: Option<i64>) {
+        if let Some(stamp) = stamp
+            && self.stamps.back().is_none_or(|(last, _)| is_later(stamp, *last))
+        {
+            if self.stamps.len() >= MOST {
+                self.stamps.pop_front();
+            }
+            self.stamps.push_back((stamp, at));
+        }
+        if self.under_way.len() >= MOST {
+            self.under_way.pop_front();
+        }
+        self.under_way.push_back((at.saturating_add(self.get()), una, edge));
+    }
+
+    /// A segment of the sender passes, which echoes a timestamp.
+    pub(super) fn on_segment(&mut self, at: u64, echo: Option<u32>) {
+        let Some(echo) = echo else { return };
+        while let Some((stamp, seen)) = self.stamps.front().copied() {
+            if is_later(stamp, echo) {
+                return;
+            }
+            self.stamps.pop_front();
+            if stamp == echo {
+                return self.measure(at, at.saturating_sub(seen));
+            }
+        }
+    }
+
+    fn measure(&mut self, at: u64, round_trip: u64) {
+        if at >= self.period_ends {
+            self.least_before = self.least;
+            self.least = u64::MAX;
+            self.period_ends = at.saturating_add(PERIOD.max(round_trip.saturating_mul(2)));
+        }
+        self.least = self.least.min(round_trip);
+    }
+
+    /// The next acknowledgement that has reached the sender by `at`.
+    pub(super) fn arrived_by(&mut self, at: u64) -> Option<(u64, i64, Option<i64>)> {
+        if self.under_way.front()?.0 > at {
+            return None;
+        }
+        self.under_way.pop_front()
+    }
+}
+
+/// Whether a timestamp was given after another (RFC 7323 §5.2).
+#[expect(clippy::cast_possible_wrap, reason = "the nearer way round")]
+pub(super) const fn is_later(stamp: u32, than: u32) -> bool {
+    stamp.wrapping_sub(than) as i32 > 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn echoes_tell_the_distance() {
+        let mut distance = Distance::new(Some(7));
+        assert_eq!(distance.get(), 7);
+        for n in 0..10 {
+            let at = u64::from(n) * 1_000_000;
+            distance.on_ack(at, Some(n), i64::from(n), None);
+            distance.on_segment(at + 400 + u64::from(n), Some(n));
+        }
+        assert_eq!(distance.get(), 400);
+        assert_eq!(distance.arrived_by(0), None);
+        assert_eq!(distance.arrived_by(7), Some((7, 0, None)));
+    }
+}

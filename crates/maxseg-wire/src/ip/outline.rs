@@ -1,0 +1,187 @@
+//! The few facts of an IP packet that following its connection takes.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use super::{Fragment, extent, v6};
+use crate::{DecodeError, Layer};
+
+/// What [`Packet::decode`](super::Packet::decode) says of a packet, without its checksum and what else
+/// costs time: for captures of millions of packets. Both say the same, and refuse the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outline<'a> {
+    /// Who sent it.
+    pub source: IpAddr,
+    /// Whom it is for.
+    pub destination: IpAddr,
+    /// What the payload is: the protocol behind all extension headers.
+    pub protocol: u8,
+    /// IPv4's identification.
+    pub identification: Option<u16>,
+    /// IPv4's DF flag; always set in IPv6.
+    pub dont_fragment: bool,
+    /// Hops that were left to it.
+    pub ttl: u8,
+    /// The two bits of explicit congestion notification (RFC 3168).
+    pub ecn: u8,
+    /// Length of the packet when it was captured, in bytes.
+    pub len: u32,
+    /// Which part of a larger packet this is; `None` for a whole one.
+    pub fragment: Option<Fragment>,
+    /// It has an IPv6 fragment header and is whole (RFC 6946).
+    pub is_atomic: bool,
+    /// The payload, as far as it is there.
+    pub payload: &'a [u8],
+    /// How long the payload was when it was captured.
+    pub payload_len: u32,
+}
+
+impl<'a> Outline<'a> {
+    /// The packet at the head of `bytes`, which was `wire_len` bytes long when it was captured. Bytes
+    /// behind the length that the header states are a link's padding, and ignored.
+    ///
+    /// # Errors
+    /// There is no whole header, or one that contradicts itself.
+    #[inline]
+    pub fn read(bytes: &'a [u8], wire_len: usize) -> Result<Self, DecodeError> {
+        let wire_len = wire_len.max(bytes.len());
+        match bytes.first().map_or(0, |first| first >> 4) {
+            4 => Self::read_v4(bytes, wire_len),
+            6 => Self::read_v6(bytes, wire_len),
+            other => Err(DecodeError::Version(other)),
+        }
+    }
+
+    /// Bytes before the payload, extension headers included.
+    pub const fn header_len(&self) -> u32 {
+        self.len - self.payload_len
+    }
+
+    /// The same without what is borrowed: without payload, whose length stays.
+    pub const fn without_payload(self) -> Outline<'static> {
+        Outline {
+            source: self.source,
+            destination: self.destination,
+            protocol: self.protocol,
+            identification: self.identification,
+            dont_fragment: self.dont_fragment,
+            ttl: self.ttl,
+            ecn: self.ecn,
+            len: self.len,
+            fragment: self.fragment,
+            is_atomic: self.is_atomic,
+            payload: &[],
+            payload_len: self.payload_len,
+        }
+    }
+
+    #[inline]
+    fn read_v4(bytes: &'a [u8], wire_len: usize) -> Result<Self, DecodeError> {
+        const LEN: usize = 20;
+        let layer = Layer::Ip;
+        let short = |have, need| DecodeError::Short { layer, have, need };
+        let head = bytes.first_chunk::<LEN>().ok_or_else(|| short(bytes.len(), LEN))?;
+        let &[
+            vihl,
+            tos,
+            l0,
+            l1,
+            i0,
+            i1,
+            f0,
+            f1,
+            ttl,
+            protocol,
+            _,
+            _,
+            s0,
+            s1,
+            s2,
+            s3,
+            d0,
+            d1,
+            d2,
+            d3,
+        ] = head;
+        let header_len = usize::from(vihl & 0xf) * 4;
+        if header_len < LEN {
+            return Err(DecodeError::Length { layer, says: header_len, least: LEN });
+        }
+        let stated = usize::from(u16::from_be_bytes([l0, l1]));
+        if stated != 0 && stated < header_len {
+            return Err(DecodeError::Length { layer, says: stated, least: header_len });
+        }
+        let (there, real, _) = extent(bytes, wire_len, stated);
+        let payload = there.get(header_len..).ok_or_else(|| short(there.len(), header_len))?;
+        let identification = u16::from_be_bytes([i0, i1]);
+        let place = u16::from_be_bytes([f0, f1]);
+        let more = place & 0x2000 != 0;
+        let offset = usize::from(place & 0x1fff) * 8;
+        let fragment = (more || offset > 0).then_some(Fragment {
+            identification: identification.into(),
+            offset,
+            more,
+        });
+        let len = count(real.max(header_len));
+        Ok(Self {
+            source: IpAddr::V4(Ipv4Addr::new(s0, s1, s2, s3)),
+            destination: IpAddr::V4(Ipv4Addr::new(d0, d1, d2, d3)),
+            protocol,
+            identification: Some(identification),
+            dont_fragment: place & 0x4000 != 0,
+            ttl,
+            ecn: tos & 3,
+            len,
+            fragment,
+            is_atomic: false,
+            payload,
+            payload_len: len - count(header_len),
+        })
+    }
+
+    #[inline]
+    fn read_v6(bytes: &'a [u8], wire_len: usize) -> Result<Self, DecodeError> {
+        const LEN: usize = 40;
+        /// Neither an extension header nor rare.
+        const TCP: u8 = super::protocol::TCP;
+        let short = DecodeError::Short { layer: Layer::Ip, have: bytes.len(), need: LEN };
+        let (head, behind) = bytes.split_first_chunk::<LEN>().ok_or(short)?;
+        let (fixed, addresses) = head.split_first_chunk::<8>().ok_or(short)?;
+        let &[_, class, _, _, l0, l1, next_header, ttl] = fixed;
+        let (source, destination) = addresses.split_first_chunk::<16>().ok_or(short)?;
+        let destination = destination.first_chunk::<16>().ok_or(short)?;
+        let stated = match usize::from(u16::from_be_bytes([l0, l1])) {
+            0 if wire_len > LEN => 0, // offloaded, or a jumbogram (RFC 2675)
+            length => LEN + length,
+        };
+        let (there, real, _) = extent(behind, wire_len - LEN, stated.saturating_sub(LEN));
+        let there = if stated == LEN { &[] } else { there };
+        let real = if stated == LEN { 0 } else { real };
+        let reached = if next_header == TCP {
+            v6::Behind { protocol: TCP, passed: 0, fragment: None, is_atomic: false }
+        } else {
+            v6::extensions(next_header, there)?
+        };
+        let payload = there.get(reached.passed..).unwrap_or_default();
+        let real = real.max(reached.passed);
+        Ok(Self {
+            source: IpAddr::V6(Ipv6Addr::from(*source)),
+            destination: IpAddr::V6(Ipv6Addr::from(*destination)),
+            protocol: reached.protocol,
+            identification: None,
+            dont_fragment: true,
+            ttl,
+            ecn: class >> 4 & 3,
+            len: count(LEN + real),
+            fragment: reached.fragment,
+            is_atomic: reached.is_atomic,
+            payload,
+            payload_len: count(real - reached.passed),
+        })
+    }
+}
+
+/// Lengths that a capture file counts with 32 bits.
+#[inline]
+fn count(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}

@@ -246,6 +246,7 @@ fn segment<'a>(seen: Sighting, ip: &Outline<'a>) -> Result<Seen<'a>, DecodeError
         checksum: u16::from_be_bytes([c0, c1]),
         payload_len,
         payload,
+        options_len: (f0 >> 4).saturating_sub(5) * 4,
         options,
     })
 }

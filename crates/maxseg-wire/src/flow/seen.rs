@@ -41,6 +41,8 @@ pub struct Seen<'a> {
     pub payload_len: u32,
     /// The payload, as far as it was kept.
     pub payload: &'a [u8],
+    /// Bytes of options when it was captured, whatever the capture kept of them.
+    pub options_len: u8,
     /// TCP's options, as far as they were kept.
     pub options: &'a [u8],
 }

@@ -54,13 +54,14 @@ impl Printer {
 
     /// The same, written piece by piece: for what is too long to be held.
     #[expect(clippy::unused_self, reason = "all output goes through a printer")]
-    pub(crate) fn stream(
+    pub(crate) fn stream<T>(
         self,
-        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> io::Result<()> {
+        write: impl FnOnce(&mut dyn Write) -> io::Result<T>,
+    ) -> io::Result<T> {
         let mut out = io::BufWriter::new(io::stdout().lock());
-        write(&mut out)?;
-        out.flush()
+        let written = write(&mut out)?;
+        out.flush()?;
+        Ok(written)
     }
 
     /// Something to know, unless the user asked for quiet.

@@ -1,12 +1,14 @@
 //! `maxseg explain`
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use maxseg_core::evidence::Evidence;
 
 use crate::explain::filter::Filter;
 use crate::explain::read::{Reading, read};
-use crate::explain::{Explanation, Problem};
+use crate::explain::{Explanation, Kept, Problem};
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::report::explain::{Asked, Story, explain_page, explain_text, write_csv, write_json};
@@ -65,8 +67,8 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "FILE.toml")]
     scenario: Option<PathBuf>,
     /// Follow so many connections at once; more are counted, not followed
-    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1..))]
-    most_connections: u32,
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = at_least_one)]
+    most_connections: usize,
 }
 
 pub(crate) fn run(args: &ExplainArgs, printer: Printer) -> Result<(), Failure> {
@@ -74,33 +76,86 @@ pub(crate) fn run(args: &ExplainArgs, printer: Printer) -> Result<(), Failure> {
     let reading = Reading {
         interface: args.interface.as_deref(),
         most_connections: args.most_connections,
-        traced: args.report.is_some(),
+        trace: args.report.is_some(),
         tshark: args.tshark_compat,
     };
-    let mut explanation = read(&args.file, &reading)?;
-    if let Some(filter) = &args.filter {
-        explanation.keep(|evidence| filter.accepts(evidence));
+    let (mut explanation, connections) = read(&args.file, &reading)?;
+    let filtered = Cell::new(0_u64);
+    let mut connections = connections.filter(|evidence| {
+        let is_wanted = args.wants(evidence);
+        filtered.set(filtered.get() + u64::from(!is_wanted));
+        is_wanted
+    });
+    let is_stream = (args.json || args.csv) && args.connection.is_none();
+    let kept = match is_stream {
+        true if args.json => {
+            printer.stream(|out| write_json(out, &explanation, &mut connections))?
+        }
+        true => printer.stream(|out| write_csv(out, &explanation, &mut connections))?,
+        false => {
+            let mut kept = Kept::default();
+            for evidence in connections {
+                kept.offer(explanation.case(&evidence).stake(), evidence);
+            }
+            kept
+        }
+    };
+    explanation.take(kept);
+    explanation.filtered_connections = filtered.get();
+    if let Some(id) = args.connection.filter(|_| explanation.connections.is_empty()) {
+        let others = filtered.get();
+        let hint =
+            format!("there are {others}, counted from 0; without --connection they are listed");
+        return Err(Failure::with_hint(format!("there is no connection {id} to show"), hint));
     }
-    if let Some(id) = args.connection {
-        choose(&mut explanation, id)?;
+    show(args, &explanation, is_stream, printer)?;
+    explanation.fault().map_or(Ok(()), |fault| Err(at_fault(&args.file, fault)))
+}
+
+impl ExplainArgs {
+    fn wants(&self, evidence: &Evidence) -> bool {
+        self.connection.is_none_or(|id| evidence.id == id)
+            && self.filter.as_ref().is_none_or(|filter| filter.accepts(evidence))
     }
-    let story = explanation
-        .matters_most()
-        .map(|case| Story::of(case, &explanation.file.name));
-    write_files(args, &explanation, story.as_ref(), printer)?;
+}
+
+/// What has not been printed while the connections went by.
+fn show(
+    args: &ExplainArgs,
+    explanation: &Explanation,
+    is_printed: bool,
+    printer: Printer,
+) -> Result<(), Failure> {
+    let has_files = args.report.is_some() || args.scenario.is_some();
+    let needs_story = has_files || !(args.json || args.csv);
+    let leading = explanation.matters_most().filter(|_| needs_story);
+    let story = leading.map(|case| Story::of(case, &explanation.file.name));
+    write_files(args, explanation, story.as_ref(), printer)?;
+    if is_printed {
+        return Ok(());
+    }
+    let mut connections = explanation.connections.iter().cloned();
     if args.json {
-        printer.stream(|out| write_json(out, &explanation, story.as_ref()))?;
+        printer.stream(|out| write_json(out, explanation, &mut connections))?;
     } else if args.csv {
-        printer.stream(|out| write_csv(out, &explanation))?;
+        printer.stream(|out| write_csv(out, explanation, &mut connections))?;
     } else {
         let asked = Asked {
             one: args.connection.is_some(),
             verbosity: printer.verbosity(),
             width: printer.width(),
         };
-        printer.data(&explain_text(&explanation, story.as_ref(), asked, printer))?;
+        printer.data(&explain_text(explanation, story.as_ref(), asked, printer))?;
     }
-    explanation.fault().map_or(Ok(()), |fault| Err(at_fault(&args.file, fault)))
+    Ok(())
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("at least 1".to_owned()),
+        Ok(count) => Ok(count),
+        Err(_) => Err("a whole number".to_owned()),
+    }
 }
 
 /// Live connections and hosts come with a later version: until then their forms are told from a missing file.
@@ -121,30 +176,18 @@ fn refuse_live(file: &str) -> Result<(), Failure> {
         });
     if is_live {
         return Err(Failure::with_hint(
-            format!("there is no file {file}, and live connections and hosts cannot be explained yet"),
-            format!("capture it and explain that: tcpdump -w slow.pcap 'host {host}', then maxseg explain slow.pcap"),
+            format!(
+                "there is no file {file}, and live connections and hosts cannot be explained yet"
+            ),
+            format!(
+                "capture it and explain that: tcpdump -w slow.pcap 'host {host}', then maxseg explain slow.pcap"
+            ),
         ));
     }
     Err(Failure::with_hint(
         format!("there is no file {file}"),
         "name a pcap or pcapng file, or `-` for standard input",
     ))
-}
-
-/// Leaves the connection of this number.
-fn choose(explanation: &mut Explanation, id: u32) -> Result<(), Failure> {
-    let all = explanation.connections.len();
-    let last = explanation.connections.last().map(|evidence| evidence.id);
-    explanation.keep(|evidence| evidence.id == id);
-    if !explanation.connections.is_empty() {
-        return Ok(());
-    }
-    let hint = match (all, last) {
-        (_, None) => "there is none at all".to_owned(),
-        (1, Some(last)) => format!("there is one: {last}"),
-        (all, Some(last)) => format!("there are {all}, the last is {last}"),
-    };
-    Err(Failure::with_hint(format!("there is no connection {id} to show"), hint))
 }
 
 fn write_files(

@@ -145,7 +145,15 @@ impl Rerun {
         let shortened_to = (path.bytes > most).then_some(most);
         scenario.until.bytes = Some(Bytes::new(path.bytes.clamp(1, most)));
         let connection = case.evidence.id;
-        Ok(Self { connection, covering: covering(&scenario), path, text, scenario, loss, shortened_to })
+        Ok(Self {
+            connection,
+            covering: covering(&scenario),
+            path,
+            text,
+            scenario,
+            loss,
+            shortened_to,
+        })
     }
 
     /// The other explanation of the losses, where there are any.

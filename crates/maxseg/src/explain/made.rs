@@ -23,9 +23,9 @@ pub(crate) fn at(ms: u64) -> Time {
 
 /// Thirty seconds over 20 Mbit/s and 80 ms with a window of 65 535 bytes, never scaled.
 pub(crate) fn windowed(id: u32) -> Evidence {
-    let mut bins = Bins::new(Time::from_millis(INTERVAL_MS));
+    let mut bins = Bins::new(at(0), Time::from_millis(INTERVAL_MS));
     for interval in 0..INTERVALS {
-        bins.push(Bin {
+        *bins.at(at(interval * INTERVAL_MS)) = Bin {
             at: at(interval * INTERVAL_MS),
             duration: Time::from_millis(INTERVAL_MS),
             sent_bytes: BYTES_AN_INTERVAL,
@@ -39,7 +39,7 @@ pub(crate) fn windowed(id: u32) -> Evidence {
             rtt_sum: Time::from_millis(57 * 81),
             rtt_min: Some(Time::from_millis(80)),
             ..Bin::default()
-        });
+        };
     }
     let bytes = BYTES_AN_INTERVAL * INTERVALS;
     let mut events = Events::default();
@@ -186,6 +186,7 @@ pub(crate) fn explanation(connections: Vec<Evidence>) -> Explanation {
     explanation.file.bytes = 27_000_000;
     explanation.file.first = Some(at(0));
     explanation.file.last = Some(at(30_100));
+    explanation.total_connections = connections.len() as u64;
     explanation.connections = connections;
     explanation.judge = judge;
     explanation

@@ -8,19 +8,23 @@
 
 pub(crate) mod filter;
 pub(crate) mod gain;
+mod kept;
 pub(crate) mod path;
+pub(crate) mod read;
 pub(crate) mod remedy;
 mod scenario_text;
+mod tshark_counts;
 
 #[cfg(test)]
 pub(crate) mod made;
-
-use std::collections::BTreeMap;
 
 use maxseg_core::diagnose::{Diagnosis, Severity, diagnose};
 use maxseg_core::evidence::{Direction, Evidence, PathMtuEvent};
 use maxseg_core::outcome::LimitedBy;
 use maxseg_core::units::Time;
+
+pub(crate) use kept::Kept;
+pub(crate) use tshark_counts::{FlagCounts, TsharkStreams};
 
 /// Everything that a capture says.
 #[derive(Debug, Clone)]
@@ -29,8 +33,10 @@ pub(crate) struct Explanation {
     pub(crate) file: FileFacts,
     /// What is wrong with it, and what was left out.
     pub(crate) problems: Vec<Problem>,
-    /// The connections that were asked for, by their numbers.
+    /// Those of the connections that were asked for with most at stake, by their numbers; see [`Kept`].
     pub(crate) connections: Vec<Evidence>,
+    /// How many connections were asked for.
+    pub(crate) total_connections: u64,
     /// How many connections the filter left out.
     pub(crate) filtered_connections: u64,
     /// How many connections were not followed, because there were too many.
@@ -39,8 +45,8 @@ pub(crate) struct Explanation {
     pub(crate) fragments: Fragments,
     /// What hops said of packets that were too big, those of no connection included.
     pub(crate) path_mtu_events: Vec<PathMtuEvent>,
-    /// Forward and reverse counts by tshark's definitions, where they were asked for: how many packets have each flag.
-    pub(crate) tshark: BTreeMap<u32, [BTreeMap<&'static str, u64>; 2]>,
+    /// Counts by tshark's definitions, where they were asked for.
+    pub(crate) tshark: TsharkStreams,
     /// How evidence is judged.
     pub(crate) judge: fn(&Evidence) -> Diagnosis,
 }
@@ -121,16 +127,16 @@ impl Explanation {
             untracked_connections: 0,
             fragments: Fragments::default(),
             path_mtu_events: Vec::new(),
-            tshark: BTreeMap::new(),
+            tshark: TsharkStreams::default(),
+            total_connections: 0,
             judge: diagnose,
         }
     }
 
-    /// Leaves the connections for which this holds.
-    pub(crate) fn keep(&mut self, wanted: impl Fn(&Evidence) -> bool) {
-        let before = self.connections.len();
-        self.connections.retain(wanted);
-        self.filtered_connections += (before - self.connections.len()) as u64;
+    /// Takes what was kept of the connections.
+    pub(crate) fn take(&mut self, kept: Kept) {
+        self.total_connections = kept.total;
+        self.connections = kept.finish();
     }
 
     /// The first thing that makes the file faulty.
@@ -143,7 +149,8 @@ impl Explanation {
         self.connections.iter().map(|evidence| self.case(evidence))
     }
 
-    fn case<'a>(&self, evidence: &'a Evidence) -> Case<'a> {
+    /// A connection with what it shows.
+    pub(crate) fn case<'a>(&self, evidence: &'a Evidence) -> Case<'a> {
         Case { evidence, diagnosis: (self.judge)(evidence) }
     }
 

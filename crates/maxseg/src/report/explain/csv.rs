@@ -2,9 +2,10 @@
 
 use std::io;
 
+use maxseg_core::evidence::{Evidence, Way};
 use serde_json::Value;
 
-use crate::explain::{Case, Explanation};
+use crate::explain::{Case, Explanation, Kept};
 use crate::report::csv::field;
 
 /// Columns of the connection, before those of the direction.
@@ -24,24 +25,32 @@ const OF_CONNECTION: [&str; 13] = [
     "worst",
 ];
 
-/// Writes every connection, line by line.
+/// Writes every connection, line by line; what is kept of them.
 ///
 /// # Errors
 /// It cannot be written.
-pub(crate) fn write_csv(out: &mut dyn io::Write, explanation: &Explanation) -> io::Result<()> {
+pub(crate) fn write_csv(
+    out: &mut dyn io::Write,
+    explanation: &Explanation,
+    source: &mut dyn Iterator<Item = Evidence>,
+) -> io::Result<Kept> {
     let of_direction = columns();
     let header: Vec<&str> =
         OF_CONNECTION.into_iter().chain(of_direction.iter().map(String::as_str)).collect();
     writeln!(out, "{}", header.join(","))?;
-    for case in explanation.cases() {
-        for way in [maxseg_core::evidence::Way::Forward, maxseg_core::evidence::Way::Reverse] {
+    let mut kept = Kept::default();
+    for evidence in source {
+        let case = explanation.case(&evidence);
+        for way in [Way::Forward, Way::Reverse] {
             let mut fields = connection(&case, way);
             let direction = serde_json::to_value(case.evidence.direction(way))?;
             fields.extend(of_direction.iter().map(|name| value(lookup(&direction, name))));
             writeln!(out, "{}", fields.join(","))?;
         }
+        let stake = case.stake();
+        kept.offer(stake, evidence);
     }
-    Ok(())
+    Ok(kept)
 }
 
 /// The columns of a direction: its numbers by the names of JSON, those in parts as `part.number`.
@@ -67,7 +76,7 @@ fn value(value: &Value) -> String {
     }
 }
 
-fn connection(case: &Case<'_>, way: maxseg_core::evidence::Way) -> Vec<String> {
+fn connection(case: &Case<'_>, way: Way) -> Vec<String> {
     let evidence = case.evidence;
     // Limits are of the way that carried more.
     let limit = case.diagnosis.limited_by.filter(|_| case.diagnosis.way == way);

@@ -1,5 +1,6 @@
 //! The document of `explain --json`; its names are a contract.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::IpAddr;
@@ -10,17 +11,20 @@ use maxseg_core::evidence::{Direction, Ending, Evidence, Handshake, Marks, PathM
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_core::units::Time;
 use schemars::JsonSchema;
+use serde::ser::SerializeSeq as _;
 use serde::{Serialize, Serializer};
 
 use super::Story;
 use crate::explain::path::{Confidence, Known, ObservedPath};
 use crate::explain::remedy::Command;
-use crate::explain::{Case, Explanation, FileFacts, Fragments, Interface, Problem};
+use crate::explain::{
+    Case, Explanation, FileFacts, FlagCounts, Fragments, Interface, Kept, Problem,
+};
 
 /// Everything that a capture says. Times `*_time_s` are seconds since 1970; frames are packets of the capture,
 /// counted from 1.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct ExplainDocument<'a> {
+pub(crate) struct ExplainDocument<'a, 'b> {
     /// Raised when a name changes its meaning or goes.
     schema_version: u32,
     /// The path as given.
@@ -41,16 +45,14 @@ pub(crate) struct ExplainDocument<'a> {
     interfaces: Vec<InterfaceEntry<'a>>,
     /// What TCP travelled in.
     encapsulations: &'a [String],
-    /// The connection with most at stake, and what to do about it.
-    matters_most: Option<StoryEntry<'a>>,
     /// Every connection that was asked for.
-    #[serde(serialize_with = "one_by_one")]
     #[schemars(with = "Vec<ConnectionEntry<'static>>")]
-    connections: &'a Explanation,
+    connections: Flowing<'a, 'b>,
+    /// The connection with most at stake, and what to do about it.
+    #[schemars(with = "Option<StoryEntry<'static>>")]
+    matters_most: Leading<'a, 'b>,
     /// Connections that were not followed, because there were too many.
     untracked_connections: u64,
-    /// Connections that the filter left out.
-    filtered_connections: u64,
     /// Packets that were fragments.
     fragments: Fragments,
     /// What hops said of packets that were too big for them.
@@ -146,7 +148,7 @@ struct DirectionEntry<'a> {
     seen: &'a Direction,
     /// The same by the definitions of tshark 4.0: how many packets have each flag; with `--tshark-compat` only.
     #[serde(skip_serializing_if = "Option::is_none")]
-    tshark: Option<&'a BTreeMap<&'static str, u64>>,
+    tshark: Option<&'a FlagCounts>,
 }
 
 /// One thing that a connection shows.
@@ -249,21 +251,60 @@ impl<T: Copy> KnownEntry<T> {
     }
 }
 
-/// Writes the document: connection by connection, so that it is nowhere as a whole.
+/// Connections that go by one at a time while the document is written, and what is kept of them.
+struct Passing<'b> {
+    explanation: &'b Explanation,
+    source: &'b mut dyn Iterator<Item = Evidence>,
+    kept: Kept,
+}
+
+/// The list of connections: writing it asks for each.
+struct Flowing<'a, 'b>(&'a RefCell<Passing<'b>>);
+
+/// The one that matters most: known when all have gone by.
+struct Leading<'a, 'b>(&'a RefCell<Passing<'b>>);
+
+impl Serialize for Flowing<'_, '_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut passing = self.0.borrow_mut();
+        let Passing { explanation, source, kept } = &mut *passing;
+        let mut list = to.serialize_seq(None)?;
+        for evidence in source {
+            let case = explanation.case(&evidence);
+            list.serialize_element(&ConnectionEntry::of(explanation, &case))?;
+            let stake = case.stake();
+            kept.offer(stake, evidence);
+        }
+        list.end()
+    }
+}
+
+impl Serialize for Leading<'_, '_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let passing = self.0.borrow();
+        let leading = passing.kept.leading().map(|evidence| passing.explanation.case(evidence));
+        let story = leading.map(|case| Story::of(case, &passing.explanation.file.name));
+        story.as_ref().map(StoryEntry::of).serialize(to)
+    }
+}
+
+/// Writes the document connection by connection, so that it is nowhere as a whole; what is kept of the connections.
 ///
 /// # Errors
 /// It cannot be written.
 pub(crate) fn write_json(
     out: &mut dyn io::Write,
     explanation: &Explanation,
-    story: Option<&Story<'_>>,
-) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, &ExplainDocument::of(explanation, story))?;
-    out.write_all(b"\n")
+    source: &mut dyn Iterator<Item = Evidence>,
+) -> io::Result<Kept> {
+    let passing = RefCell::new(Passing { explanation, source, kept: Kept::default() });
+    serde_json::to_writer(&mut *out, &ExplainDocument::of(explanation, &passing))?;
+    out.write_all(b"\n")?;
+    Ok(passing.into_inner().kept)
 }
 
-impl<'a> ExplainDocument<'a> {
-    fn of(explanation: &'a Explanation, story: Option<&'a Story<'_>>) -> Self {
+impl<'a, 'b> ExplainDocument<'a, 'b> {
+    fn of(explanation: &'a Explanation, passing: &'a RefCell<Passing<'b>>) -> Self {
         let FileFacts { name, format, packets, bytes, first, last, interfaces, encapsulations } =
             &explanation.file;
         let seconds = |time: &Option<Time>| time.map(Time::as_secs_f64);
@@ -289,23 +330,13 @@ impl<'a> ExplainDocument<'a> {
             problems: explanation.problems.iter().map(problem).collect(),
             interfaces: interfaces.iter().map(interface).collect(),
             encapsulations,
-            matters_most: story.map(StoryEntry::of),
-            connections: explanation,
+            connections: Flowing(passing),
+            matters_most: Leading(passing),
             untracked_connections: explanation.untracked_connections,
-            filtered_connections: explanation.filtered_connections,
             fragments: explanation.fragments,
             path_mtu_events: explanation.path_mtu_events.iter().map(PathMtuEntry::of).collect(),
         }
     }
-}
-
-fn one_by_one<S: Serializer>(explanation: &&Explanation, to: S) -> Result<S::Ok, S::Error> {
-    use serde::ser::SerializeSeq as _;
-    let mut list = to.serialize_seq(Some(explanation.connections.len()))?;
-    for case in explanation.cases() {
-        list.serialize_element(&ConnectionEntry::of(explanation, &case))?;
-    }
-    list.end()
 }
 
 impl PathMtuEntry {
@@ -327,7 +358,7 @@ impl<'a> ConnectionEntry<'a> {
     fn of(explanation: &'a Explanation, case: &'a Case<'_>) -> Self {
         let evidence: &'a Evidence = case.evidence;
         let diagnosis = &case.diagnosis;
-        let tshark = explanation.tshark.get(&evidence.id);
+        let tshark = |way| explanation.tshark.find(evidence, way);
         let Handshake { syn, syn_ack, server_rtt, client_rtt } = evidence.handshake;
         Self {
             id: evidence.id,
@@ -343,8 +374,8 @@ impl<'a> ConnectionEntry<'a> {
             },
             ending: evidence.ending,
             marks: evidence.marks,
-            forward: DirectionEntry { seen: &evidence.forward, tshark: tshark.map(|[a, _]| a) },
-            reverse: DirectionEntry { seen: &evidence.reverse, tshark: tshark.map(|[_, b]| b) },
+            forward: DirectionEntry { seen: &evidence.forward, tshark: tshark(Way::Forward) },
+            reverse: DirectionEntry { seen: &evidence.reverse, tshark: tshark(Way::Reverse) },
             way: diagnosis.way,
             limits: &diagnosis.limits,
             limited_by: diagnosis.limited_by,

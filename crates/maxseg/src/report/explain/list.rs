@@ -13,16 +13,15 @@ const MOST: usize = 20;
 /// The connections with most at stake, by their numbers, and how many more there are.
 pub(super) fn list(explanation: &Explanation, width: usize, printer: Printer) -> String {
     let mut cases = explanation.by_weight(MOST);
-    let total = explanation.connections.len();
     let leading = cases.first().map(|case| case.evidence.id);
     cases.sort_by_key(|case| case.evidence.id);
     let mut text = format!("{}\n", printer.bold("Connections"));
     text += &lines(&table(&cases, leading, width));
-    let left_out = total - cases.len();
+    let left_out = explanation.total_connections.saturating_sub(cases.len() as u64);
     if left_out > 0 {
         text += &format!(
             "and {} more with less at stake: --csv or --json lists all, --filter chooses\n",
-            words::grouped(left_out as u64)
+            words::grouped(left_out)
         );
     }
     text

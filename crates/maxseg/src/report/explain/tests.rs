@@ -3,7 +3,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::explain::made::{at, explanation, finding, traced, windowed};
-use crate::explain::{Explanation, Problem};
+use crate::explain::{Explanation, FlagCounts, Problem};
 use crate::printer::Printer;
 
 fn two() -> Explanation {
@@ -26,7 +26,9 @@ const PLAIN: Asked = Asked { one: false, verbosity: 0, width: 80 };
 
 fn document(explained: &Explanation) -> Value {
     let mut json = Vec::new();
-    write_json(&mut json, explained, story(explained).as_ref()).unwrap();
+    let source = &mut explained.connections.iter().cloned();
+    let kept = write_json(&mut json, explained, source).unwrap();
+    assert_eq!(kept.leading().is_some(), !explained.connections.is_empty());
     assert_eq!(json.last(), Some(&b'\n'));
     serde_json::from_slice(&json).unwrap()
 }
@@ -113,8 +115,9 @@ fn everything_of_one_connection() {
 #[test]
 fn the_document_has_the_names_that_were_fixed() {
     let mut explained = two();
-    let counts = std::collections::BTreeMap::from([("retransmission", 3)]);
-    explained.tshark.insert(0, [counts.clone(), counts]);
+    let (client, server) = (windowed(0).client, windowed(0).server);
+    let counts = FlagCounts::from([("retransmission", 3)]);
+    explained.tshark.push(client, server, at(0), [(client, counts)].into());
     let json = document(&explained);
     for name in [
         "schema_version",
@@ -190,7 +193,8 @@ fn the_document_is_as_its_schema_says() {
 #[test]
 fn a_line_for_each_way() {
     let mut csv_text = Vec::new();
-    write_csv(&mut csv_text, &two()).unwrap();
+    let explained = two();
+    write_csv(&mut csv_text, &explained, &mut explained.connections.iter().cloned()).unwrap();
     let mut reader = ::csv::Reader::from_reader(csv_text.as_slice());
     let head = reader.headers().unwrap().clone();
     let place = |name: &str| head.iter().position(|column| column == name).unwrap();

@@ -60,7 +60,7 @@ fn head(explanation: &Explanation, asked: Asked, printer: Printer) -> String {
     if let (Some(first), Some(last)) = (file.first, file.last) {
         facts.push(words::time(last.since(first).as_secs_f64()));
     }
-    facts.push(counted(explanation.connections.len() as u64, "TCP connection"));
+    facts.push(counted(explanation.total_connections, "TCP connection"));
     if explanation.filtered_connections > 0 {
         facts.push(format!(
             "{} more filtered out",
@@ -141,13 +141,10 @@ fn every(
 ) -> String {
     let told = story.map(|story| story.case.evidence.id);
     let mut text = String::new();
-    let mut left_out = 0_u64;
     let others = explanation.cases().filter(|case| told != Some(case.evidence.id));
-    for (index, case) in others.enumerate() {
-        if index >= MOST_IN_FULL {
-            left_out += 1;
-            continue;
-        }
+    let told = u64::from(told.is_some()) + MOST_IN_FULL as u64;
+    let left_out = explanation.total_connections.saturating_sub(told);
+    for case in others.take(MOST_IN_FULL) {
         let evidence = case.evidence;
         let title =
             format!("Connection {}: {} → {}", evidence.id, evidence.client, evidence.server);

@@ -72,11 +72,9 @@ impl Line<'_> {
     fn ip(&self, packet: &ip::Packet<'_>, transport: &Transport<'_>, words: &mut Vec<String>) {
         let (source, destination) = packet.ends();
         words.push(match transport.ports() {
-            Some((from, to)) => format!(
-                "{} > {}",
-                SocketAddr::new(source, from),
-                SocketAddr::new(destination, to)
-            ),
+            Some((from, to)) => {
+                format!("{} > {}", SocketAddr::new(source, from), SocketAddr::new(destination, to))
+            }
             None => format!("{source} > {destination}"),
         });
         let name = protocol_name(packet.protocol);
@@ -99,7 +97,10 @@ impl Line<'_> {
         words.extend(packet.fragment.map(|fragment| {
             let end = fragment.offset + packet.payload_len;
             let more = if fragment.more { "+" } else { "" };
-            let text = format!("fragment {:#06x} {}:{end}{more}", fragment.identification, fragment.offset);
+            let text = format!(
+                "fragment {:#06x} {}:{end}{more}",
+                fragment.identification, fragment.offset
+            );
             self.printer.bold(&text)
         }));
     }
@@ -109,7 +110,8 @@ impl Line<'_> {
         let [own, other] = if self.manner.absolute_seq { numbers.begins } else { [0, 0] };
         let [seq, ack] = [numbers.seq.wrapping_add(own), numbers.ack.wrapping_add(other)];
         let text = flags.to_string();
-        let is_event = [Flags::SYN, Flags::FIN, Flags::RST].iter().any(|flag| flags.contains(*flag));
+        let is_event =
+            [Flags::SYN, Flags::FIN, Flags::RST].iter().any(|flag| flags.contains(*flag));
         words.push(if is_event { self.printer.bold(&text) } else { text });
         words.push(match u32::try_from(segment.payload_len) {
             Ok(len) if len > 0 => format!("seq {seq}:{}", seq.wrapping_add(len)),

@@ -129,7 +129,7 @@ fn only_what_is_no_pcap_is_refused() {
 #[test]
 fn captures_hold_what_tshark_says() {
     let captures = captures();
-    assert!(captures.len() >= 21, "of our own there are so many");
+    assert!(!captures.is_empty(), "there are some in the repository");
     for capture in captures.iter().filter(|capture| !capture.name.contains("snoop")) {
         let ours = tally(capture);
         println!("{}: {} frames, {} TCP", capture.name, ours.frames, ours.tcp);

@@ -186,3 +186,6 @@ impl<'a> Outline<'a> {
 fn count(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -116,7 +116,7 @@ impl Stream {
             marks.ack_rtt_nanos = shown(since(then, seen.at_nanos));
         }
         let counted = seen.payload_len > 0 && own.flight_is_known;
-        if let Some(span) = own.span().filter(|_| counted) {
+        if let Some(span) = counted.then(|| own.span()).flatten() {
             marks.noted = true;
             marks.bytes_in_flight = in_flight(span.wrapping_sub(peer.sacked), seen);
         }

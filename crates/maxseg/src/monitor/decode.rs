@@ -81,9 +81,10 @@ impl<'a> Decoded<'a> {
     }
 }
 
-/// Whether a header around a packet is worth a word.
+/// Whether a header around a packet is worth a word: a link's own is not.
 fn is_remarkable(header: &Encapsulation) -> bool {
-    !matches!(header, Encapsulation::Ethernet | Encapsulation::Vlan | Encapsulation::Loopback)
+    use Encapsulation::{Mpls, Pppoe, Pseudowire};
+    header.is_tunnel() || matches!(header, Mpls | Pppoe | Pseudowire)
 }
 
 impl<'a> Content<'a> {

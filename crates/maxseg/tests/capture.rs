@@ -34,7 +34,10 @@ fn a_connection_is_shown_from_its_handshake_on() {
     assert_eq!(end.code, Some(0), "{}", end.stderr);
     let lines: Vec<&str> = end.stdout.lines().collect();
     let has = |line: usize, words: &[&str]| words.iter().all(|word| lines[line].contains(word));
-    assert!(has(0, &[" > 127.0.0.1:8080 SYN seq 0 win ", "MSS=65495 SACKOK TS=", " WS="]), "{lines:?}");
+    assert!(
+        has(0, &[" > 127.0.0.1:8080 SYN seq 0 win ", "MSS=65495 SACKOK TS=", " WS="]),
+        "{lines:?}"
+    );
     assert!(has(1, &["127.0.0.1:8080 > ", " SYN ACK seq 0 ack 1 "]), "{lines:?}");
     let data = lines.iter().filter(|line| line.contains(" len 5 "));
     assert_eq!(data.count(), 1, "each packet once, though it leaves and arrives here: {lines:?}");
@@ -47,9 +50,8 @@ fn only_what_is_asked_for_comes_through() {
     if !own_network() {
         return;
     }
-    let watch = |arguments: &[&str]| {
-        Watch::begin(&[&["-i", "lo", "--json-stream"], arguments].concat())
-    };
+    let watch =
+        |arguments: &[&str]| Watch::begin(&[&["-i", "lo", "--json-stream"], arguments].concat());
     let by_port = watch(&["--port", "8080,9"]);
     let by_host = watch(&["--host", "127.0.0.2"]);
     let by_all = watch(&["--host", "127.0.0.2", "--port", "9", "--protocol", "udp"]);
@@ -67,10 +69,14 @@ fn only_what_is_asked_for_comes_through() {
     assert!(ports(&with_ports).iter().any(|ports| ports.contains(&8080)));
     let errors: Vec<&Value> = packets.iter().filter(|each| each["protocol"] == "icmp").collect();
     assert!(!errors.is_empty(), "an error passes as what it quotes");
-    assert!(errors.iter().all(|each| each["icmp"]["quoted"]["destination_port"] == 9), "{errors:?}");
+    assert!(
+        errors.iter().all(|each| each["icmp"]["quoted"]["destination_port"] == 9),
+        "{errors:?}"
+    );
 
     let (packets, _) = by_host.interrupt().stream();
-    let is_there = |each: &Value| each["source"] == "127.0.0.2" || each["destination"] == "127.0.0.2";
+    let is_there =
+        |each: &Value| each["source"] == "127.0.0.2" || each["destination"] == "127.0.0.2";
     assert!(!packets.is_empty() && packets.iter().all(is_there), "{packets:?}");
 
     let (packets, summary) = by_all.interrupt().stream();

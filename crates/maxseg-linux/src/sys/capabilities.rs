@@ -85,7 +85,6 @@ fn get() -> io::Result<[Sets; 2]> {
     let mut header = Header { version: VERSION, pid: 0 };
     let mut sets = [Sets::default(); 2];
     // SAFETY: the kernel writes both, of the sizes that this version has.
-    let result =
-        unsafe { libc::syscall(libc::SYS_capget, &raw mut header, sets.as_mut_ptr()) };
+    let result = unsafe { libc::syscall(libc::SYS_capget, &raw mut header, sets.as_mut_ptr()) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(sets) }
 }

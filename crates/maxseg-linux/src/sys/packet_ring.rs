@@ -113,14 +113,17 @@ impl PacketRing {
         }
         // SAFETY: the block is ours until its status says otherwise, and the kernel does not write to it;
         // behind the status, that is, of which `bytes` is never asked.
-        let bytes = unsafe { std::slice::from_raw_parts(start.as_ptr().add(STATUS_END), BLOCK - STATUS_END) };
+        let bytes = unsafe {
+            std::slice::from_raw_parts(start.as_ptr().add(STATUS_END), BLOCK - STATUS_END)
+        };
         Some(Block { status, bytes })
     }
 }
 
 /// Places in a block's descriptor, from the block's begin.
 const HEADER: usize = offset_of!(libc::tpacket_block_desc, hdr);
-const STATUS_END: usize = HEADER + offset_of!(libc::tpacket_hdr_v1, block_status) + size_of::<u32>();
+const STATUS_END: usize =
+    HEADER + offset_of!(libc::tpacket_hdr_v1, block_status) + size_of::<u32>();
 const PACKETS: usize = HEADER + offset_of!(libc::tpacket_hdr_v1, num_pkts);
 const FIRST_PACKET: usize = HEADER + offset_of!(libc::tpacket_hdr_v1, offset_to_first_pkt);
 /// Places in what precedes a packet; an address stands behind it.

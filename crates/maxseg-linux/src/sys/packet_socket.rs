@@ -63,8 +63,7 @@ impl PacketSocket {
         let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
         address.sll_family = libc::c_ushort::try_from(libc::AF_PACKET).map_err(io::Error::other)?;
         address.sll_protocol = EVERYTHING;
-        address.sll_ifindex =
-            i32::try_from(interface.unwrap_or(0)).map_err(io::Error::other)?;
+        address.sll_ifindex = i32::try_from(interface.unwrap_or(0)).map_err(io::Error::other)?;
         // SAFETY: the kernel reads the address, whose length is given.
         let result = unsafe {
             libc::bind(self.file.as_raw_fd(), (&raw const address).cast(), length_of(&address)?)

@@ -126,7 +126,14 @@ mod tests {
     }
 
     /// The numbers of a segment from one end to the other.
-    fn read(known: &mut Connections, to_b: bool, flags: Flags, seq: u32, ack: u32, options: &[u8]) -> (u32, u32, Option<u32>) {
+    fn read(
+        known: &mut Connections,
+        to_b: bool,
+        flags: Flags,
+        seq: u32,
+        ack: u32,
+        options: &[u8],
+    ) -> (u32, u32, Option<u32>) {
         let (a, b) = ("10.0.0.1:5".parse().unwrap(), "10.0.0.2:80".parse().unwrap());
         let header = maxseg_wire::tcp::Tcp { flags, seq, ack, window: 100, ..Default::default() };
         let (from, to) = if to_b { (a, b) } else { (b, a) };

@@ -161,12 +161,7 @@ struct Quoted {
 }
 
 impl<'a> Packet<'a> {
-    pub(super) fn of(
-        number: u64,
-        view: &View<'a>,
-        decoded: &'a Decoded<'_>,
-        hex: bool,
-    ) -> Self {
+    pub(super) fn of(number: u64, view: &View<'a>, decoded: &'a Decoded<'_>, hex: bool) -> Self {
         let mut packet = Self {
             packet: number,
             time_s: view.at_nanos.map(|nanos| nanos as f64 / 1e9),

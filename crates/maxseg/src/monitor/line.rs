@@ -53,7 +53,9 @@ pub(super) fn write(
 
 /// A name that somebody else chose, without what would break the line or speak to the terminal.
 fn on_one_line(name: &str) -> String {
-    name.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
+    name.chars()
+        .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
+        .collect()
 }
 
 /// The word of a direction.
@@ -77,11 +79,9 @@ impl Line<'_> {
     fn ip(&self, packet: &ip::Packet<'_>, transport: &Transport<'_>, words: &mut Vec<String>) {
         let (source, destination) = packet.ends();
         words.push(match transport.ports() {
-            Some((from, to)) => format!(
-                "{} > {}",
-                SocketAddr::new(source, from),
-                SocketAddr::new(destination, to)
-            ),
+            Some((from, to)) => {
+                format!("{} > {}", SocketAddr::new(source, from), SocketAddr::new(destination, to))
+            }
             None => format!("{source} > {destination}"),
         });
         let name = protocol_name(packet.protocol);
@@ -104,7 +104,10 @@ impl Line<'_> {
         words.extend(packet.fragment.map(|fragment| {
             let end = fragment.offset + packet.payload_len;
             let more = if fragment.more { "+" } else { "" };
-            let text = format!("fragment {:#06x} {}:{end}{more}", fragment.identification, fragment.offset);
+            let text = format!(
+                "fragment {:#06x} {}:{end}{more}",
+                fragment.identification, fragment.offset
+            );
             self.printer.bold(&text)
         }));
     }
@@ -114,7 +117,8 @@ impl Line<'_> {
         let [own, other] = if self.manner.absolute_seq { numbers.begins } else { [0, 0] };
         let [seq, ack] = [numbers.seq.wrapping_add(own), numbers.ack.wrapping_add(other)];
         let text = flags.to_string();
-        let is_event = [Flags::SYN, Flags::FIN, Flags::RST].iter().any(|flag| flags.contains(*flag));
+        let is_event =
+            [Flags::SYN, Flags::FIN, Flags::RST].iter().any(|flag| flags.contains(*flag));
         words.push(if is_event { self.printer.bold(&text) } else { text });
         words.push(match u32::try_from(segment.payload_len) {
             Ok(len) if len > 0 => format!("seq {seq}:{}", seq.wrapping_add(len)),

@@ -170,8 +170,7 @@ fn routers_and_neighbours_are_understood() {
 
 #[test]
 fn a_name_from_a_file_keeps_to_its_line() {
-    let mut monitor =
-        Monitor::new(Printer::silent(), Manner { names_interface: true, ..PLAIN });
+    let mut monitor = Monitor::new(Printer::silent(), Manner { names_interface: true, ..PLAIN });
     let mut out = String::new();
     let packet = connection().remove(0);
     monitor.show(&View { interface: Some("silly\n\x1b[2J"), ..view(&packet) }, &mut out);
@@ -205,12 +204,8 @@ fn ipv6_is_shown_with_its_ports() {
     let both = (IpAddr::V6(ends.0), IpAddr::V6(ends.1));
     header.encode(both, Payload::Bytes(b"12345"), &mut datagram).unwrap();
     let mut bytes = Vec::new();
-    let header = Ipv6 {
-        next_header: protocol::UDP,
-        source: ends.0,
-        destination: ends.1,
-        ..Ipv6::default()
-    };
+    let header =
+        Ipv6 { next_header: protocol::UDP, source: ends.0, destination: ends.1, ..Ipv6::default() };
     header.encode(datagram.len(), &mut bytes).unwrap();
     let want = "0.000000 in  [::1]:53 > [::1]:9 UDP len 5\n    \
                 hops 64 flow 0x00000 class 0x00 not-ECT length 13\n";

@@ -133,7 +133,8 @@ fn what_there_was_no_room_for_is_counted() {
     let path = folder.path().join("a.pcapng");
     let file = path.to_str().unwrap();
     // Room for some 450 of them.
-    let arguments = ["-i", "lo", "-w", file, "--host", "127.0.0.1", "--protocol", "udp", "--port", "9"];
+    let arguments =
+        ["-i", "lo", "-w", file, "--host", "127.0.0.1", "--protocol", "udp", "--port", "9"];
     let watch = Watch::begin(&[&arguments[..], &["--buffer", "512 KiB", "--json-stream"]].concat());
     // Somebody listens there, so that no errors quote what they hear.
     let socket = std::net::UdpSocket::bind("127.0.0.1:9").unwrap();

@@ -49,7 +49,8 @@ mod tests {
         let row = |metric, name| {
             format!("{zero} 00 {zero} 00 {zero} {metric} 00000001 00000000 00000003     {name}\n")
         };
-        let text = [row("ffffffff", "lo"), row("00000400", "eth0"), row("00000100", "eth1")].concat();
+        let text =
+            [row("ffffffff", "lo"), row("00000400", "eth0"), row("00000100", "eth1")].concat();
         assert_eq!(of_v6(&text).as_deref(), Some("eth1"));
         assert_eq!(of_v6(&row("ffffffff", "lo")), None);
     }

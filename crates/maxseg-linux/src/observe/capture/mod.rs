@@ -249,15 +249,16 @@ fn interface(name: &str) -> Result<Interface, OpenError> {
     let unknown = || OpenError::NoInterface { name: name.to_owned(), there: names() };
     let index = if_nametoindex(name).map_err(|_| unknown())?;
     let hardware = sys::hardware_type(name).map_err(|_| unknown())?;
-    let link = link_of(hardware)
-        .ok_or_else(|| OpenError::Hardware { name: name.to_owned(), hardware })?;
+    let link =
+        link_of(hardware).ok_or_else(|| OpenError::Hardware { name: name.to_owned(), hardware })?;
     Ok(Interface { name: name.to_owned(), link, seen: 0, index })
 }
 
 /// The interfaces that there are.
 fn names() -> Vec<String> {
     let all = if_nameindex().ok();
-    let name = |interface: &nix::net::if_::Interface| interface.name().to_string_lossy().into_owned();
+    let name =
+        |interface: &nix::net::if_::Interface| interface.name().to_string_lossy().into_owned();
     all.iter().flat_map(|all| all.iter().map(name)).collect()
 }
 

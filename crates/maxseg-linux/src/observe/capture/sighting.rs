@@ -87,8 +87,7 @@ impl<'a> Sighting<'a> {
 /// The tag that the kernel, or the network card, has taken out of the frame.
 fn vlan_tag(packet: &RingPacket<'_>) -> Option<[u8; TAG]> {
     let has = |flag| packet.status & flag != 0;
-    let protocol =
-        if has(libc::TP_STATUS_VLAN_TPID_VALID) { packet.vlan.0 } else { ORDINARY_TAG };
+    let protocol = if has(libc::TP_STATUS_VLAN_TPID_VALID) { packet.vlan.0 } else { ORDINARY_TAG };
     let ([a, b], [c, d]) = (protocol.to_be_bytes(), packet.vlan.1.to_be_bytes());
     has(libc::TP_STATUS_VLAN_VALID).then_some([a, b, c, d])
 }

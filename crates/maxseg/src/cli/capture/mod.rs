@@ -83,8 +83,14 @@ pub(crate) struct CaptureArgs {
     #[arg(long, value_name = "SIZE", default_value = "32 MiB")]
     buffer: Bytes,
     /// Which time: absolute (UTC), relative (to the first packet), delta (to the one before)
-    #[arg(long, value_enum, default_value_t, value_name = "WHICH", hide_possible_values = true,
-        hide_default_value = true)]
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "WHICH",
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
     time: TimeFormat,
     /// Show sequence numbers as they stand
     #[arg(long)]
@@ -220,16 +226,18 @@ fn show_ready(
 }
 
 /// Shows what passed before now and the kernel has not handed over yet.
-fn show_rest(args: &CaptureArgs, capture: &mut Capture, output: &mut Output) -> Result<(), Failure> {
+fn show_rest(
+    args: &CaptureArgs,
+    capture: &mut Capture,
+    output: &mut Output,
+) -> Result<(), Failure> {
     /// Longer than the kernel keeps packets back.
     const PATIENCE: Duration = Duration::from_secs(1);
     const GLANCE: Duration = Duration::from_millis(20);
     capture.close()?;
     let silent = Bell::new()?;
     let deadline = Instant::now() + PATIENCE;
-    while !show_ready(args, capture, output)?
-        && !capture.is_drained()?
-        && Instant::now() < deadline
+    while !show_ready(args, capture, output)? && !capture.is_drained()? && Instant::now() < deadline
     {
         // An interface that is down has packets from before.
         let _ = capture.wait(&silent, Some(GLANCE));
@@ -271,7 +279,8 @@ impl CaptureArgs {
             protocols: self.protocol.iter().map(protocol).collect(),
         };
         if selection.is_nothing() {
-            let what = "no packet has both: --port is for TCP and UDP, and --protocol asks for others";
+            let what =
+                "no packet has both: --port is for TCP and UDP, and --protocol asks for others";
             return Err(Failure::with_hint(what, "leave one of them out"));
         }
         Ok(selection)

@@ -78,9 +78,10 @@ impl Output {
         }
         let manner = args.manner(options.place == Place::Any);
         let prints = file.is_none() || args.print || args.json_stream;
-        let lines =
-            prints.then(|| Lines { monitor: Monitor::new(printer, manner), pending: String::new() });
-        let file = file.map(|path| CaptureFile::create(path, options.snap_len, owner)).transpose()?;
+        let lines = prints
+            .then(|| Lines { monitor: Monitor::new(printer, manner), pending: String::new() });
+        let file =
+            file.map(|path| CaptureFile::create(path, options.snap_len, owner)).transpose()?;
         let (json, began) = (args.json_stream, Instant::now());
         let mut output = Self { printer, lines, file, json, packets: 0, bytes: 0, began };
         if let Some(file) = &mut output.file {
@@ -156,7 +157,9 @@ impl Summary {
         let Self { packets, bytes, received_packets, dropped_packets, duration_s } = self;
         let dropped = match dropped_packets {
             0 => "none dropped by the kernel".to_owned(),
-            n => format!("{n} dropped by the kernel: a larger --buffer, a smaller --snaplen, or a filter"),
+            n => format!(
+                "{n} dropped by the kernel: a larger --buffer, a smaller --snaplen, or a filter"
+            ),
         };
         format!(
             "{packets} packets, {bytes} bytes in {duration_s:.1} s; {received_packets} passed the filter, {dropped}"

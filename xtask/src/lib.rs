@@ -2,6 +2,8 @@
 
 pub mod bench;
 pub mod check_licences;
+#[cfg(target_os = "linux")]
+pub mod explain;
 pub mod generate;
 pub mod layers;
 pub mod ns2;

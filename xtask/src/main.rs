@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+#[cfg(target_os = "linux")]
+use xtask::explain;
 use xtask::{bench, check_licences, generate, layers, test, validate};
 
 #[derive(Parser)]
@@ -30,7 +32,10 @@ enum Command {
         check: bool,
     },
     /// Compare the simulator with the ns-2 and ns-3 tables and write docs/validation.md
-    Validate,
+    Validate {
+        #[command(subcommand)]
+        what: Option<Validated>,
+    },
     /// Measure the simulator against the installed ns-2
     Bench {
         /// Also write docs/performance.md
@@ -68,6 +73,14 @@ enum Command {
     },
 }
 
+/// What else there is to compare with the truth.
+#[derive(Subcommand)]
+enum Validated {
+    /// Explain captures of random lab runs, compare with what hosts and links know, write docs/validation-explain.md
+    #[cfg(target_os = "linux")]
+    Explain(explain::Options),
+}
+
 #[expect(clippy::print_stderr, reason = "a command-line program")]
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
@@ -75,7 +88,9 @@ fn main() -> ExitCode {
         Command::Layers => layers::check(),
         Command::Licences => check_licences::check(),
         Command::Gen { check } => generate::run(check),
-        Command::Validate => validate::run(),
+        Command::Validate { what: None } => validate::run(),
+        #[cfg(target_os = "linux")]
+        Command::Validate { what: Some(Validated::Explain(options)) } => explain::run(&options),
         Command::Bench { write, repeat } => bench::run(write, repeat),
         #[cfg(target_os = "linux")]
         Command::BenchLab { write, repeat } => bench::lab::run(write, repeat),

@@ -120,4 +120,15 @@ pub struct LabFlow {
     pub window_effective: Option<u64>,
     /// Why these differ, where they do.
     pub window_reason: Option<String>,
+    /// By the kernel of the data's sender: the time during which there was data to send or to be acknowledged
+    /// (`tcpi_busy_time`); `None` where it does not say. Of several connections the sum, as below.
+    #[serde(default)]
+    pub busy_s: Option<f64>,
+    /// The part of it during which the receiver's window had stopped the sender (`tcpi_rwnd_limited`).
+    #[serde(default)]
+    pub window_limited_s: Option<f64>,
+    /// The part of it during which the send buffer had no room for what the application writes
+    /// (`tcpi_sndbuf_limited`).
+    #[serde(default)]
+    pub buffer_limited_s: Option<f64>,
 }

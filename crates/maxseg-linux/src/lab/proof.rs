@@ -107,6 +107,9 @@ pub(super) fn settings(
         window_advertised,
         window_effective: (tcp.in_flight_most > 0).then_some(tcp.in_flight_most),
         window_reason: window_reason(window_asked, window_advertised, tcp.in_flight_most, back),
+        busy_s: tcp.busy.map(Time::as_secs_f64),
+        window_limited_s: tcp.window_limited.map(Time::as_secs_f64),
+        buffer_limited_s: tcp.buffer_limited.map(Time::as_secs_f64),
     }
 }
 

@@ -175,9 +175,10 @@ fn limits(scenario: &Scenario, ran: &Ran, index: usize) -> Vec<LimitShare> {
         return Vec::new();
     }
     let share = |time: Time| (time.as_secs_f64() / elapsed).clamp(0.0, 1.0);
+    let told = |time: Option<Time>| share(time.unwrap_or_default());
     let is_full = busy(flow, ran).into_iter().any(|busy| share(busy.min(ran.elapsed)) >= FULL);
     let (busy, window, buffer) =
-        (share(tcp.busy), share(tcp.window_limited), share(tcp.buffer_limited));
+        (told(tcp.busy), told(tcp.window_limited), told(tcp.buffer_limited));
     let rest = (busy - window - buffer).max(0.0);
     let has_lost = tcp.retransmitted_packets > 0;
     let kind_of_rest = match (is_full, has_lost) {

@@ -26,7 +26,9 @@ use window::{Place, Window};
 /// it), and a broken length is told from a true one.
 pub const MOST_CAPTURED: usize = 16 << 20;
 /// Most interfaces of a file.
-pub const MOST_INTERFACES: usize = 1 << 16;
+pub const MOST_INTERFACES: usize = 4096;
+/// Most bytes that are kept of an interface's name and of its description.
+const MOST_TEXT: usize = 1024;
 /// Most comments that are kept of a file.
 const MOST_COMMENTS: usize = 64;
 
@@ -40,6 +42,8 @@ pub struct CaptureFile<R> {
     comments: Vec<String>,
     /// Records that were read.
     count: u64,
+    /// Where the block begins that is being passed over, which may be longer than the window.
+    skipped_from: Option<u64>,
     /// Nothing more is read, because of the end or of an error.
     has_ended: bool,
 }
@@ -154,6 +158,7 @@ impl<R: Read> CaptureFile<R> {
             comments: Vec::new(),
             records,
             count: 0,
+            skipped_from: None,
             has_ended: false,
         };
         if let Records::Pcap(header) = &file.records {
@@ -239,7 +244,8 @@ impl<R: Read> CaptureFile<R> {
     #[cold]
     fn end(&mut self, fault: Fault) -> ReadError {
         self.has_ended = true;
-        ReadError { offset: self.window.offset(), compression: self.compression, fault }
+        let offset = self.skipped_from.unwrap_or(self.window.offset());
+        ReadError { offset, compression: self.compression, fault }
     }
 
     /// Reads blocks as far as the next packet, that included.
@@ -276,10 +282,13 @@ impl<R: Read> CaptureFile<R> {
     /// Reads a block that is no packet.
     fn other_block(&mut self, head: &BlockHead) -> Result<(), Fault> {
         if !head.is_known() {
-            let have = self.window.demand(head.length.min(MOST_CAPTURED))?;
+            self.skipped_from = Some(self.window.offset());
             let missing = self.window.skip(head.length)?;
-            let cut = Fault::Cut { have, need: head.length };
-            return if missing == 0 { Ok(()) } else { Err(cut) };
+            if missing > 0 {
+                return Err(Fault::Cut { have: head.length - missing, need: head.length });
+            }
+            self.skipped_from = None;
+            return Ok(());
         }
         let block = whole(&mut self.window, head.length)?;
         let Records::Pcapng { state, base } = &mut self.records else { return Ok(()) };
@@ -297,8 +306,8 @@ impl<R: Read> CaptureFile<R> {
                     return Err(Fault::Interfaces);
                 }
                 self.interfaces.push(InterfaceInfo {
-                    name: interface.name.map(std::borrow::Cow::into_owned),
-                    description: interface.description.map(std::borrow::Cow::into_owned),
+                    name: interface.name.map(|name| beginning(&name)),
+                    description: interface.description.map(|text| beginning(&text)),
                     link_type: interface.link_type,
                     snap_len: interface.snap_len,
                     received: None,
@@ -317,6 +326,11 @@ impl<R: Read> CaptureFile<R> {
         self.window.pass(head.length);
         Ok(())
     }
+}
+
+/// As much of a text as is kept of it.
+fn beginning(text: &str) -> String {
+    text.char_indices().take_while(|(at, _)| *at < MOST_TEXT).map(|(_, c)| c).collect()
 }
 
 /// The header of a pcap file at the head of the window, which is passed; or what the file is instead.

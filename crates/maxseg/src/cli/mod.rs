@@ -8,6 +8,7 @@ mod demo;
 mod demo_cellular;
 mod demo_tunnel;
 mod doctor;
+mod explain;
 mod input;
 mod json_stream;
 mod lab;
@@ -27,7 +28,7 @@ use crate::failure::Failure;
 use crate::printer::{ColorChoice, Printer};
 pub use demo::picture;
 pub use man::{ManPage, man_pages};
-pub use schema::{results_schema, scenario_schema, stream_schema};
+pub use schema::{explain_schema, results_schema, scenario_schema, stream_schema};
 
 /// Finds out which TCP segment size, window and timers a path needs, and proves it.
 #[derive(Debug, Parser)]
@@ -70,6 +71,8 @@ struct Global {
 enum Command {
     /// Watch packets as they pass, every option decoded
     Capture(capture::CaptureArgs),
+    /// Say what limited each connection of a capture, and what to change
+    Explain(explain::ExplainArgs),
     /// Run a scenario: sweep it, compare engines, report
     Run(run::RunArgs),
     /// Check a scenario: how many points, how long, which caveats
@@ -84,7 +87,7 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     /// List the TCP stacks that a scenario can name
     Stacks(stacks::StacksArgs),
-    /// Print the JSON Schema of scenarios or of results
+    /// Print the JSON Schema of scenarios, of results or of explanations
     Schema(schema::SchemaArgs),
     /// Print the completions of a shell
     Completions(completions::CompletionsArgs),
@@ -95,7 +98,7 @@ enum Command {
 /// The rooms of the help page, and who is in them.
 const ROOMS: [(&str, &[&str]); 5] = [
     ("See", &["capture"]),
-    ("Explain", &[]),
+    ("Explain", &["explain"]),
     ("Try", &["run", "check", "lab", "calc"]),
     ("Set", &[]),
     ("And", &["demo", "doctor", "stacks", "schema", "completions", "man", "help"]),
@@ -167,6 +170,7 @@ impl Command {
     fn run(&self, printer: Printer) -> Result<(), Failure> {
         match self {
             Self::Capture(args) => capture::run(args, printer),
+            Self::Explain(args) => explain::run(args, printer),
             Self::Run(args) => run::run(args, printer),
             Self::Check(args) => check::run(args, printer),
             Self::Lab(args) => lab::run(args, printer),

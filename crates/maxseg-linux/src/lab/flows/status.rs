@@ -56,9 +56,9 @@ pub(crate) struct TcpTotals {
     pub(crate) timeouts: Option<u64>,
     /// Duplicates that the receiver told of.
     pub(crate) duplicates: u64,
-    pub(crate) busy: Time,
-    pub(crate) window_limited: Time,
-    pub(crate) buffer_limited: Time,
+    pub(crate) busy: Option<Time>,
+    pub(crate) window_limited: Option<Time>,
+    pub(crate) buffer_limited: Option<Time>,
     /// Of the last one.
     pub(crate) mss: Option<u64>,
     pub(crate) rtt_min: Option<Time>,
@@ -83,9 +83,15 @@ impl TcpTotals {
         if let Some(timeouts) = info.total_rto {
             *self.timeouts.get_or_insert(0) += u64::from(timeouts);
         }
-        self.busy += info.busy_time.unwrap_or_default().into();
-        self.window_limited += info.rwnd_limited.unwrap_or_default().into();
-        self.buffer_limited += info.sndbuf_limited.unwrap_or_default().into();
+        for (sum, told) in [
+            (&mut self.busy, info.busy_time),
+            (&mut self.window_limited, info.rwnd_limited),
+            (&mut self.buffer_limited, info.sndbuf_limited),
+        ] {
+            if let Some(told) = told {
+                *sum = Some(sum.unwrap_or_default() + told.into());
+            }
+        }
         self.mss = Some(u64::from(info.snd_mss));
         if let Some(least) = info.min_rtt.map(Time::from) {
             self.rtt_min = Some(self.rtt_min.map_or(least, |known| known.min(least)));

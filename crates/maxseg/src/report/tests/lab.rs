@@ -54,6 +54,7 @@ fn proof() -> LabProof {
             window_advertised: Some(65_536),
             window_effective: Some(62_636),
             window_reason: None,
+            ..LabFlow::default()
         }],
         ..LabProof::default()
     }

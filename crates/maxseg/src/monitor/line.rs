@@ -187,9 +187,9 @@ fn option_words(raw: RawOption<'_>, verbose: bool, begin: u32) -> String {
     /// For experiments, and that of fast open's (RFC 6994, RFC 7413 appendix A).
     const EXPERIMENT: [u8; 2] = [253, 254];
     const FAST_OPEN_EXPERIMENT: [u8; 2] = [0xf9, 0x89];
-    let named = |name: &str| match verbose && !raw.data.is_empty() {
-        true => format!("{name}={}", digits(raw.data)),
-        false => name.to_owned(),
+    let shows_data = verbose && !raw.data.is_empty();
+    let named = |name: &str| {
+        if shows_data { format!("{name}={}", digits(raw.data)) } else { name.to_owned() }
     };
     match (TcpOption::of(raw), raw.kind) {
         (TcpOption::Sack(blocks), _) if verbose => {

@@ -119,11 +119,13 @@ fn more_is_said_when_it_is_asked_for() {
     assert!(lines.contains("SACK=1200-1300"), "{lines}");
     assert!(lines.contains("0.001500 in  10.0.0.1:5000 > 10.0.0.2:443 FIN"), "{lines}");
     let hex = shown(Manner { hex: true, ..PLAIN }, 0, &connection()[2..3]);
-    let want = "    0x0020:  5018 01f6 b6ff 0000 4745 5420 2f20 4854  P.......GET / HT\n";
-    let without_checksum = |text: &str| text.replace("b6ff", "....");
     let row = hex.lines().nth(3).unwrap();
-    let masked = format!("{}....{}\n", &row[..23], &row[27..]);
-    assert_eq!(masked, without_checksum(want));
+    // Between them stands the checksum, whatever it is.
+    assert!(row.starts_with("    0x0020:  5018 01f6 "), "{hex}");
+    assert!(
+        row.contains(" 0000 4745 5420 2f20 4854  P...") && row.ends_with("..GET / HT"),
+        "{hex}"
+    );
 }
 
 #[test]

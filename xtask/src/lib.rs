@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod check_licences;
+pub mod fuzz;
 pub mod generate;
 pub mod layers;
 pub mod ns2;

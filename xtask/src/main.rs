@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use xtask::{bench, check_licences, generate, layers, test, validate};
+use xtask::{bench, check_licences, fuzz, generate, layers, test, validate};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Development commands of maxseg")]
@@ -28,6 +28,17 @@ enum Command {
         /// Only say what would change, and fail if anything would
         #[arg(long)]
         check: bool,
+    },
+    /// Look for bytes that break a decoder
+    Fuzz {
+        /// One decoder; all if none is named
+        target: Option<String>,
+        /// For how long each
+        #[arg(long, default_value_t = 10)]
+        seconds: u64,
+        /// Another seed makes other inputs
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
     },
     /// Compare the simulator with the ns-2 and ns-3 tables and write docs/validation.md
     Validate,
@@ -75,6 +86,7 @@ fn main() -> ExitCode {
         Command::Layers => layers::check(),
         Command::Licences => check_licences::check(),
         Command::Gen { check } => generate::run(check),
+        Command::Fuzz { target, seconds, seed } => fuzz::run(target.as_deref(), seconds, seed),
         Command::Validate => validate::run(),
         Command::Bench { write, repeat } => bench::run(write, repeat),
         #[cfg(target_os = "linux")]

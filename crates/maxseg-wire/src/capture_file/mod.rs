@@ -279,16 +279,24 @@ impl<R: Read> CaptureFile<R> {
         }
     }
 
+    /// Passes a block that means nothing here, however long it is.
+    fn pass_over(&mut self, head: &BlockHead) -> Result<(), Fault> {
+        self.skipped_from = Some(self.window.offset());
+        let missing = self.window.skip(head.length - BlockHead::FOOT_LEN)?;
+        let missing = missing + BlockHead::FOOT_LEN;
+        let there = self.window.demand(BlockHead::FOOT_LEN)?;
+        let have = head.length - missing + there.min(BlockHead::FOOT_LEN);
+        let foot = *self.window.peek().ok_or(Fault::Cut { have, need: head.length })?;
+        head.check_foot(foot)?;
+        self.window.pass(BlockHead::FOOT_LEN);
+        self.skipped_from = None;
+        Ok(())
+    }
+
     /// Reads a block that is no packet.
     fn other_block(&mut self, head: &BlockHead) -> Result<(), Fault> {
         if !head.is_known() {
-            self.skipped_from = Some(self.window.offset());
-            let missing = self.window.skip(head.length)?;
-            if missing > 0 {
-                return Err(Fault::Cut { have: head.length - missing, need: head.length });
-            }
-            self.skipped_from = None;
-            return Ok(());
+            return self.pass_over(head);
         }
         let block = whole(&mut self.window, head.length)?;
         let Records::Pcapng { state, base } = &mut self.records else { return Ok(()) };

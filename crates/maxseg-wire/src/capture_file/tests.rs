@@ -7,7 +7,7 @@ use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 use super::*;
 use crate::link_type;
-use crate::pcapng::{Interface, Packet, Reader, Section, Statistics, Writer};
+use crate::pcapng::{Block, Interface, Packet, Reader, Section, Statistics, Writer};
 
 /// What is read of a file: records, and what ended it.
 #[derive(Debug, PartialEq, Eq)]

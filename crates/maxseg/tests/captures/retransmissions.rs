@@ -21,8 +21,8 @@ fn ours(document: &Value) -> Ours {
     for (_, _, _, direction) in directions(document) {
         let count = |name: &str| direction[name].as_u64().unwrap();
         sum.retransmitted += count("retransmitted_packets");
-        sum.of_data += count("retransmitted_packets")
-            - direction["resent"]["control"].as_u64().unwrap();
+        sum.of_data +=
+            count("retransmitted_packets") - direction["resent"]["control"].as_u64().unwrap();
         sum.overtaken += count("out_of_order_packets");
         sum.copies += count("capture_duplicates");
     }
@@ -43,8 +43,12 @@ fn labelled_retransmissions_are_found() {
         let is_equal = [ours.retransmitted, ours.of_data].contains(&labels);
         rows.insert(capture.name, is_equal);
     }
-    let wrong: Vec<&String> = rows.iter().filter(|(_, right)| !**right).map(|(name, _)| name).collect();
-    println!("checked {} captures with labelled retransmissions; others count in {wrong:?}", rows.len());
+    let wrong: Vec<&String> =
+        rows.iter().filter(|(_, right)| !**right).map(|(name, _)| name).collect();
+    println!(
+        "checked {} captures with labelled retransmissions; others count in {wrong:?}",
+        rows.len()
+    );
     assert!(wrong.len() * 7 <= rows.len(), "{wrong:?}");
 }
 
@@ -91,8 +95,13 @@ fn reason(capture: &Capture, ours: Ours, theirs: u64, their_overtaken: u64) -> O
     if ours.retransmitted + ours.overtaken == tshark {
         return Some("as many as tshark's retransmissions and out-of-order segments".to_owned());
     }
-    if ours.retransmitted < tshark && ours.retransmitted == 0 && is_out_of_step(capture.truth.as_ref()?) {
-        return Some("the two directions were captured out of step; nothing is in it twice".to_owned());
+    if ours.retransmitted < tshark
+        && ours.retransmitted == 0
+        && is_out_of_step(capture.truth.as_ref()?)
+    {
+        return Some(
+            "the two directions were captured out of step; nothing is in it twice".to_owned(),
+        );
     }
     None
 }

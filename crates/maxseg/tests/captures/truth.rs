@@ -76,9 +76,10 @@ fn around(document: &Value, truth: &Value, differ: &mut impl FnMut(String, &Valu
     for (own, name) in [("ipv4", "ipv4_fragments"), ("ipv6", "ipv6_fragments")] {
         differ(format!("fragments of {own}"), &document["fragments"][own], &truth[name]);
     }
+    let number = |value: &Value| value.as_u64().or_else(|| value.as_str()?.parse().ok());
     let mtus = |events: &Value, key: &str| -> Vec<u64> {
         let list = events.as_array().map(Vec::as_slice).unwrap_or_default();
-        list.iter().filter_map(|event| event[key].as_u64()).collect()
+        list.iter().filter_map(|event| number(&event[key])).collect()
     };
     let ours = mtus(&document["path_mtu_events"], "mtu_bytes");
     let mut theirs = mtus(&truth["icmp_frag_needed"], "mtu");

@@ -42,6 +42,11 @@ pub struct Number {
     pub value: f64,
 }
 
+/// A number with its name.
+pub(super) const fn number(name: &'static str, value: f64) -> Number {
+    Number { name, value }
+}
+
 /// How much a finding matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -5,9 +5,16 @@
 //!         └→ findings, one rule a file ───┘
 //! ```
 
+mod capture;
 mod finding;
+mod limits;
+mod loss;
+mod mtu;
+mod opening;
+mod windows;
 
 pub use finding::{Finding, FindingKind, Number, Severity};
+pub use limits::{LimitSpan, Limits};
 
 use crate::evidence::{Evidence, Way};
 use crate::outcome::{LimitShare, LimitedBy};
@@ -20,7 +27,9 @@ pub struct Diagnosis {
     /// Shares of the time from first data to last acknowledgement, largest first; they sum up to one, or are
     /// empty where there was no such time.
     pub limits: Vec<LimitShare>,
-    /// The largest; `None` where no payload was acknowledged.
+    /// What limited it when.
+    pub spans: Vec<LimitSpan>,
+    /// The largest; `None` where no payload was seen.
     pub limited_by: Option<LimitedBy>,
     /// What there is to say, the most severe first.
     pub findings: Vec<Finding>,
@@ -28,10 +37,17 @@ pub struct Diagnosis {
 
 /// Looks at everything.
 pub fn diagnose(evidence: &Evidence) -> Diagnosis {
-    Diagnosis {
-        way: evidence.data_way(),
-        limits: Vec::new(),
-        limited_by: None,
-        findings: Vec::new(),
+    let way = evidence.data_way();
+    let Limits { shares, spans } = Limits::of(evidence.direction(way));
+    let mut findings = Vec::new();
+    capture::look(evidence, &mut findings);
+    opening::look(evidence, &mut findings);
+    for way in [Way::Forward, Way::Reverse] {
+        mtu::look(evidence, way, &mut findings);
+        windows::look(evidence, way, &mut findings);
+        loss::look(evidence, way, &mut findings);
     }
+    findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(a.from.cmp(&b.from)));
+    let limited_by = shares.first().map(|largest| largest.kind);
+    Diagnosis { way, limits: shares, spans, limited_by, findings }
 }

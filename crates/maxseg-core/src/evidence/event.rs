@@ -77,6 +77,12 @@ impl Events {
         }
     }
 
+    /// Takes in others, and puts all in order.
+    pub fn append(&mut self, others: &Self) {
+        self.list.extend_from_slice(&others.list);
+        self.list.sort_by_key(|event| event.frame);
+    }
+
     /// In order.
     pub fn as_slice(&self) -> &[Event] {
         &self.list

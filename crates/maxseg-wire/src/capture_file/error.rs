@@ -69,7 +69,7 @@ impl std::fmt::Display for Hex<'_> {
 
 /// Where a capture stops to make sense, and why. All before it has been read.
 #[derive(Debug, Error)]
-#[error("at byte {offset}{}: {fault}", of_what(.compression))]
+#[error("at byte {offset}{}: {fault}", of_what(*.compression))]
 pub struct ReadError {
     /// Where the record begins that is at fault, in bytes from the beginning of the file, or of what
     /// it was before it was compressed.
@@ -80,7 +80,7 @@ pub struct ReadError {
     pub fault: Fault,
 }
 
-fn of_what(compression: &Option<Compression>) -> String {
+fn of_what(compression: Option<Compression>) -> String {
     compression.map_or_else(String::new, |compression| {
         format!(" of what the {} file holds", compression.name())
     })

@@ -40,6 +40,8 @@ pub struct CaptureFile<R> {
     comments: Vec<String>,
     /// Records that were read.
     count: u64,
+    /// Where the block begins that is being passed over, which may be longer than the window.
+    skipped_from: Option<u64>,
     /// Nothing more is read, because of the end or of an error.
     has_ended: bool,
 }
@@ -154,6 +156,7 @@ impl<R: Read> CaptureFile<R> {
             comments: Vec::new(),
             records,
             count: 0,
+            skipped_from: None,
             has_ended: false,
         };
         if let Records::Pcap(header) = &file.records {
@@ -239,7 +242,8 @@ impl<R: Read> CaptureFile<R> {
     #[cold]
     fn end(&mut self, fault: Fault) -> ReadError {
         self.has_ended = true;
-        ReadError { offset: self.window.offset(), compression: self.compression, fault }
+        let offset = self.skipped_from.unwrap_or(self.window.offset());
+        ReadError { offset, compression: self.compression, fault }
     }
 
     /// Reads blocks as far as the next packet, that included.
@@ -276,10 +280,13 @@ impl<R: Read> CaptureFile<R> {
     /// Reads a block that is no packet.
     fn other_block(&mut self, head: &BlockHead) -> Result<(), Fault> {
         if !head.is_known() {
-            let have = self.window.demand(head.length.min(MOST_CAPTURED))?;
+            self.skipped_from = Some(self.window.offset());
             let missing = self.window.skip(head.length)?;
-            let cut = Fault::Cut { have, need: head.length };
-            return if missing == 0 { Ok(()) } else { Err(cut) };
+            if missing > 0 {
+                return Err(Fault::Cut { have: head.length - missing, need: head.length });
+            }
+            self.skipped_from = None;
+            return Ok(());
         }
         let block = whole(&mut self.window, head.length)?;
         let Records::Pcapng { state, base } = &mut self.records else { return Ok(()) };

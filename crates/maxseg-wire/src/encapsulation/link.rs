@@ -1,6 +1,6 @@
 //! Headers below IP.
 
-use super::{Encapsulation, Next, Opaque, Rest};
+use super::{ETHERNET_LEN, Encapsulation, Next, Opaque, Rest};
 use crate::link_type;
 
 /// `EtherTypes` (IEEE 802).
@@ -24,11 +24,17 @@ pub(super) mod ethertype {
     pub(in super::super) const LEAST: u16 = 0x0600;
 }
 
+/// Whether an Ethernet header is followed by IP.
+#[inline]
+pub(super) const fn announces_ip(head: &[u8; ETHERNET_LEN as usize]) -> bool {
+    let [.., t0, t1] = *head;
+    matches!(u16::from_be_bytes([t0, t1]), ethertype::IPV4 | ethertype::IPV6)
+}
+
 /// What Linux puts into its header where there is no `EtherType`: 802.2.
 const SLL_LLC: u16 = 4;
 
 /// Passes what a link type puts before everything.
-#[inline]
 pub(super) fn first(link_type: u16, rest: &mut Rest<'_>) -> Result<Next, Opaque> {
     match link_type {
         link_type::ETHERNET => Ok(Next::Ethernet),
@@ -61,13 +67,12 @@ pub(super) fn first(link_type: u16, rest: &mut Rest<'_>) -> Result<Next, Opaque>
 }
 
 /// Passes one header.
-#[inline]
 pub(super) fn step(next: Next, rest: &mut Rest<'_>) -> Result<Next, Opaque> {
     match next {
         Next::Ip => Ok(Next::Ip),
         Next::Ethernet => {
             rest.push(Encapsulation::Ethernet)?;
-            let [.., t0, t1] = *rest.take::<14>()?;
+            let [.., t0, t1] = *rest.take::<{ ETHERNET_LEN as usize }>()?;
             of_ethertype(u16::from_be_bytes([t0, t1]), rest)
         }
         Next::Ethertype(number) => of_ethertype(number, rest),
@@ -75,16 +80,9 @@ pub(super) fn step(next: Next, rest: &mut Rest<'_>) -> Result<Next, Opaque> {
     }
 }
 
-#[inline]
 fn of_ethertype(number: u16, rest: &mut Rest<'_>) -> Result<Next, Opaque> {
     match number {
         ethertype::IPV4 | ethertype::IPV6 => Ok(Next::Ip),
-        other => rarer_ethertype(other, rest),
-    }
-}
-
-fn rarer_ethertype(number: u16, rest: &mut Rest<'_>) -> Result<Next, Opaque> {
-    match number {
         ethertype::PPPOE_SESSION => pppoe(rest),
         ethertype::MPLS | ethertype::MPLS_MULTICAST => mpls(rest),
         ethertype::BRIDGED => Ok(Next::Ethernet),

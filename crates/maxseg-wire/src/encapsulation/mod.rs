@@ -10,7 +10,9 @@ mod tunnel;
 use std::fmt;
 
 use crate::DecodeError;
+use crate::capture_file::Record;
 use crate::ip::Outline;
+use crate::link_type;
 
 /// A header that was passed on the way to a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,6 +115,9 @@ impl Passed {
     /// As many headers are passed; a packet with more is not understood.
     pub const MOST: u32 = 16;
 
+    /// Nothing but Ethernet.
+    pub(crate) const ETHERNET: Self = Self(Encapsulation::Ethernet as u128);
+
     /// The headers, the outermost first.
     pub fn iter(self) -> impl Iterator<Item = Encapsulation> {
         let codes = self.0.to_be_bytes().into_iter().filter(|code| *code != 0);
@@ -154,7 +159,7 @@ pub enum Opaque {
     /// A link type that is not known here.
     #[error("link type {0} is not known")]
     LinkType(u16),
-    /// It carries something else: the EtherType, or what takes its place.
+    /// It carries something else: the `EtherType`, or what takes its place.
     #[error("protocol {0:#06x} is not IP")]
     NotIp(u16),
     /// It ends within a header below IP.
@@ -188,13 +193,24 @@ pub struct Peeled<'a> {
 ///
 /// # Errors
 /// There is none, or none that is understood.
-#[inline]
 pub fn peel(link_type: u16, data: &[u8], original_len: u32) -> Result<Peeled<'_>, Opaque> {
     let mut rest = Rest { bytes: data, wire_len: original_len, overhead: 0, passed: Passed(0) };
     let next = link::first(link_type, &mut rest)?;
-    let peeled = outermost(next, rest)?;
-    Ok(within(peeled))
+    Ok(within(outermost(next, rest)?))
 }
+
+/// The IP packet right behind an Ethernet header: what nearly every packet of nearly every capture is, and
+/// the same as [`peel`] finds unless it is a tunnel's. Its bytes, and how many they were.
+#[inline(always)]
+pub(crate) fn behind_ethernet<'a>(record: &Record<'a>) -> Option<(&'a [u8], usize)> {
+    let (head, bytes) = record.data.split_first_chunk::<{ ETHERNET_LEN as usize }>()?;
+    let is_ip = record.link_type == link_type::ETHERNET && link::announces_ip(head);
+    let wire_len = record.original_len.saturating_sub(ETHERNET_LEN) as usize;
+    is_ip.then_some((bytes, wire_len.max(bytes.len())))
+}
+
+/// Bytes of an Ethernet header.
+pub(crate) const ETHERNET_LEN: u32 = 14;
 
 /// The innermost packet within one that is there already: that itself if it carries no tunnel.
 #[inline]
@@ -258,17 +274,21 @@ impl<'a> Rest<'a> {
     fn push(&mut self, encapsulation: Encapsulation) -> Result<(), Opaque> {
         self.passed.push(encapsulation)
     }
+
+    /// IP begins here.
+    fn into_packet(self) -> Result<Peeled<'a>, Opaque> {
+        let ip = Outline::read(self.bytes, self.wire_len as usize)?;
+        let Self { bytes, wire_len, overhead, passed } = self;
+        Ok(Peeled { bytes, wire_len, ip, passed, overhead })
+    }
 }
 
 /// The first IP packet from here on.
-#[inline]
 fn outermost(mut next: Next, mut rest: Rest<'_>) -> Result<Peeled<'_>, Opaque> {
     while next != Next::Ip {
         next = link::step(next, &mut rest)?;
     }
-    let ip = Outline::read(rest.bytes, rest.wire_len as usize)?;
-    let Rest { bytes, wire_len, overhead, passed } = rest;
-    Ok(Peeled { bytes, wire_len, ip, passed, overhead })
+    rest.into_packet()
 }
 
 #[cfg(test)]

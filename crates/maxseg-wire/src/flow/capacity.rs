@@ -8,53 +8,70 @@
 /// Rates of trains, as a histogram of bytes.
 #[derive(Debug)]
 pub(super) struct Capacity {
-    /// The last arrivals: when, and how many bytes.
-    ring: [(u64, u32); TRAIN],
-    next: usize,
-    count: u32,
+    /// What has come of a train: when, and how many bytes.
+    train: [(u64, u32); TRAIN],
+    count: usize,
+    last: u64,
+    last_gap: u64,
     /// Bytes by rate; eight intervals to an octave.
     histogram: [u32; BUCKETS],
     /// Kibibytes in the histogram.
     total: u64,
 }
 
-/// Arrivals in a train. Short ones see acknowledgements that overtook each other's distance, long ones pauses.
-const TRAIN: usize = 16;
+/// Arrivals in a train: in short ones acknowledgements that come too close matter more, in long ones pauses.
+const TRAIN: usize = 8;
+const SHORTEST: usize = 5;
 /// From 2¹⁰ to 2⁴² bit/s.
 const BUCKETS: usize = 32 * PER_OCTAVE;
 const PER_OCTAVE: usize = 8;
 /// So much of the bytes, in 1/64, may have travelled faster: compressed acknowledgements.
-const FASTER: u64 = 2;
+const FASTER: u64 = 6;
 
 impl Default for Capacity {
     fn default() -> Self {
-        Self { ring: [(0, 0); TRAIN], next: 0, count: 0, histogram: [0; BUCKETS], total: 0 }
+        Self {
+            train: [(0, 0); TRAIN],
+            count: 0,
+            last: 0,
+            last_gap: 0,
+            histogram: [0; BUCKETS],
+            total: 0,
+        }
     }
 }
 
 impl Capacity {
-    /// So many bytes came out at `at`. A train ends where the sender paused: `is_first` begins another.
-    pub(super) fn on_arrival(&mut self, at: u64, bytes: u32, is_first: bool) {
-        if is_first {
+    /// So many bytes came out at `at`; `pause` is how long nothing may come within a train. `is_first` begins
+    /// another: nothing had been on its way.
+    pub(super) fn on_arrival(&mut self, at: u64, bytes: u32, pause: u64, is_first: bool) {
+        let gap = at.saturating_sub(self.last);
+        if is_first || gap > pause.max(self.last_gap.saturating_mul(4)) {
+            self.measure();
             self.count = 0;
         }
-        if let Some(place) = self.ring.get_mut(self.next) {
+        (self.last, self.last_gap) = (at, gap);
+        if let Some(place) = self.train.get_mut(self.count) {
             *place = (at, bytes);
         }
-        self.next = (self.next + 1) % TRAIN;
         self.count += 1;
-        if self.count < TRAIN as u32 {
-            return;
+        if self.count == TRAIN {
+            self.measure();
+            // Trains overlap by half.
+            self.train.copy_within(TRAIN / 2.., 0);
+            self.count = TRAIN / 2;
         }
-        // Trains overlap by half.
-        self.count = TRAIN as u32 / 2;
-        let Some((begin, first)) = self.ring.get(self.next).copied() else { return };
-        let all: u64 = self.ring.iter().map(|(_, bytes)| u64::from(*bytes)).sum();
-        let span = at.saturating_sub(begin);
+    }
+
+    /// Adds the rate of the train that has come so far.
+    fn measure(&mut self) {
+        let Some([(begin, _), behind @ ..]) = self.train.get(..self.count) else { return };
+        let Some((end, _)) = behind.last().filter(|_| self.count >= SHORTEST) else { return };
+        let span = end.saturating_sub(*begin);
         if span == 0 {
             return;
         }
-        let carried = all.saturating_sub(u64::from(first));
+        let carried: u64 = behind.iter().map(|(_, bytes)| u64::from(*bytes)).sum();
         let rate = carried.saturating_mul(8_000_000_000) / span;
         let weight = u32::try_from(carried >> 10).unwrap_or(u32::MAX).max(1);
         if let Some(bucket) = self.histogram.get_mut(bucket(rate)) {
@@ -104,7 +121,7 @@ mod tests {
         let mut at = 0;
         for _ in 0..50 {
             for n in 0..40 {
-                capacity.on_arrival(at, 1448, n == 0);
+                capacity.on_arrival(at, 1448, 10_000_000, n == 0);
                 at += 1448 * 8 * 50; // 20 Mbit/s: 50 ns a bit
             }
             at += 40_000_000;

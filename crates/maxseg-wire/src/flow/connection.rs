@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use maxseg_core::evidence::{Ending, Evidence, Handshake, Marks, PathMtuEvent};
+use maxseg_core::evidence::{Ending, EventKind, Evidence, Handshake, Marks, PathMtuEvent};
 use maxseg_core::units::Time;
 
 use super::Seen;
@@ -97,6 +97,7 @@ impl Connection {
         self.halves.of_mut(s).count(seen);
         if self.halves.of_mut(s).recent.is_copy(seen) {
             self.halves.of_mut(s).counts.duplicates_of_capture += 1;
+            self.halves.of_mut(s).note(EventKind::CaptureDuplicate, seen);
             return;
         }
         if seen.flags.bits() & (Flags::SYN | Flags::FIN | Flags::RST).bits() != 0
@@ -196,6 +197,7 @@ impl Connection {
             stamp: options.timestamps.map(|(value, _)| value),
             echo: options.timestamps.map(|(_, echo)| echo),
             is_duplicate,
+            has_payload: seen.payload_len > 0,
         });
         peer.nxt = peer.nxt.max(una);
     }
@@ -225,7 +227,12 @@ impl Connection {
     fn on_payload(&mut self, seen: &Seen<'_>, options: &Options, s: End) {
         let is_shut = self.halves.of(s.other()).window_is_shut();
         let half = self.halves.of_mut(s);
-        half.offered.uses_timestamps |= options.timestamps.is_some();
+        if let Some((_, echo)) = options.timestamps {
+            half.offered.uses_timestamps = true;
+            if let Some(stream) = &mut half.stream {
+                stream.on_echo(seen.at_nanos, echo);
+            }
+        }
         let start = half.offset(seen.seq);
         let is_syn = seen.flags.contains(Flags::SYN);
         let start = if is_syn { start + 1 } else { start };
@@ -274,7 +281,6 @@ impl Connection {
             start,
             end,
             stamp: options.timestamps.map(|(value, _)| value),
-            echo: options.timestamps.map(|(_, echo)| echo),
             ip_id: seen.ip_id,
             is_pushed: seen.flags.contains(Flags::PSH) || seen.flags.contains(Flags::FIN),
         });
@@ -302,8 +308,9 @@ impl Connection {
     }
 
     /// One of the packets came in fragments.
-    pub(super) fn on_fragmented(&mut self, sender: End) {
+    pub(super) fn on_fragmented(&mut self, seen: &Seen<'_>, sender: End) {
         self.halves.of_mut(sender).counts.fragmented += 1;
+        self.halves.of_mut(sender).note(EventKind::Fragmented, seen);
     }
 
     /// What was seen of it, all in all.

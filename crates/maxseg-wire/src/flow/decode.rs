@@ -9,7 +9,7 @@ use std::net::{IpAddr, SocketAddr};
 use super::Seen;
 use super::fragments::{FragmentCounts, Fragments};
 use crate::capture_file::Record;
-use crate::encapsulation::{Opaque, Passed, Peeled, peel, within};
+use crate::encapsulation::{ETHERNET_LEN, Opaque, Passed, Peeled, behind_ethernet, peel, within};
 use crate::icmp::{Icmp, Message};
 use crate::ip::{self, Outline, protocol};
 use crate::tcp::Flags;
@@ -115,11 +115,26 @@ struct Sighting {
 
 impl Decoder {
     /// What a record is.
-    #[inline]
+    #[inline(always)]
     pub fn decode<'a>(&'a mut self, record: &Record<'a>) -> Decoded<'a> {
         let at_nanos = record.at_nanos.unwrap_or(self.last_nanos);
         self.last_nanos = at_nanos;
         let seen = Sighting { at_nanos, frame: record.number, interface: record.interface };
+        if let Some(segment) = plain_segment(seen, record) {
+            let what = Skimmed::Tcp(segment);
+            let (passed, overhead) = (Passed::ETHERNET, ETHERNET_LEN);
+            return Decoded { what, passed, overhead, fragments: 0 };
+        }
+        self.rarer(seen, record)
+    }
+
+    /// What the fragments of the capture came to, so far.
+    pub fn fragment_counts(&self) -> FragmentCounts {
+        self.fragments.counts()
+    }
+
+    #[inline(never)]
+    fn rarer<'a>(&'a mut self, seen: Sighting, record: &Record<'a>) -> Decoded<'a> {
         let peeled = match peel(record.link_type, record.data, record.original_len) {
             Ok(peeled) => peeled,
             Err(why) => return Decoded::nothing(why),
@@ -128,11 +143,6 @@ impl Decoder {
             return Decoded::of(seen, &peeled, 0);
         }
         self.fragment(seen, peeled)
-    }
-
-    /// What the fragments of the capture came to, so far.
-    pub fn fragment_counts(&self) -> FragmentCounts {
-        self.fragments.counts()
     }
 
     #[cold]
@@ -162,7 +172,6 @@ impl Decoder {
 }
 
 impl<'a> Decoded<'a> {
-    #[inline]
     fn of(seen: Sighting, peeled: &Peeled<'a>, fragments: u32) -> Self {
         let what = transport(seen, &peeled.ip);
         Self { what, passed: peeled.passed, overhead: peeled.overhead, fragments }
@@ -175,7 +184,24 @@ impl<'a> Decoded<'a> {
     }
 }
 
-#[inline]
+/// The whole TCP segment right behind an Ethernet header: what [`peel`] and [`transport`] make of most
+/// packets, in a third of the time, because each version's packet stays in registers.
+#[inline(always)]
+fn plain_segment<'a>(seen: Sighting, record: &Record<'a>) -> Option<Seen<'a>> {
+    let (bytes, wire_len) = behind_ethernet(record)?;
+    match bytes.first()? >> 4 {
+        4 => whole_segment(seen, &Outline::read_v4(bytes, wire_len).ok()?),
+        6 => whole_segment(seen, &Outline::read_v6(bytes, wire_len).ok()?),
+        _ => None,
+    }
+}
+
+#[inline(always)]
+fn whole_segment<'a>(seen: Sighting, ip: &Outline<'a>) -> Option<Seen<'a>> {
+    let is_whole = ip.protocol == protocol::TCP && ip.fragment.is_none() && !ip.is_atomic;
+    if is_whole { segment(seen, ip).ok() } else { None }
+}
+
 fn transport<'a>(seen: Sighting, ip: &Outline<'a>) -> Skimmed<'a> {
     match ip.protocol {
         protocol::TCP => match segment(seen, ip) {
@@ -189,7 +215,7 @@ fn transport<'a>(seen: Sighting, ip: &Outline<'a>) -> Skimmed<'a> {
 
 /// What [`tcp::Segment::decode`](crate::tcp::Segment::decode) says of a segment, but its checksum; it
 /// refuses the same.
-#[inline]
+#[inline(always)]
 fn segment<'a>(seen: Sighting, ip: &Outline<'a>) -> Result<Seen<'a>, DecodeError> {
     const LEN: usize = 20;
     const LAYER: Layer = Layer::Tcp;
@@ -246,6 +272,7 @@ fn segment<'a>(seen: Sighting, ip: &Outline<'a>) -> Result<Seen<'a>, DecodeError
         checksum: u16::from_be_bytes([c0, c1]),
         payload_len,
         payload,
+        options_len: (f0 >> 4).saturating_sub(5) * 4,
         options,
     })
 }

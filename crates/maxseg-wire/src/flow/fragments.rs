@@ -1,6 +1,6 @@
 //! Fragments, put together as far as their packet's header and length (RFC 791 §3.2, RFC 8200 §4.5).
 //!
-//! Of a packet's payload only the beginning is kept, which holds the header of its transport protocol.
+//! Of a packet's payload only the beginning is kept: what holds the headers behind IP.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -69,8 +69,12 @@ struct Datagram {
     serial: u64,
     since_nanos: u64,
     fragments: u32,
-    /// The header of the first fragment, and the beginning of its payload.
-    first: Option<(Outline<'static>, Vec<u8>)>,
+    /// The header of the first fragment.
+    first: Option<Outline<'static>>,
+    /// The beginning of the payload, with gaps where it is not there yet.
+    kept: Vec<u8>,
+    /// Where that has the first gap that stays: the capture cut a fragment.
+    cut_at: Option<usize>,
     /// What is there of the payload: disjoint, in order, not touching.
     pieces: Vec<(u32, u32)>,
     /// How long the payload is, once the last fragment is there.
@@ -138,8 +142,9 @@ impl Fragments {
         }
         let datagram = self.remove(key)?;
         self.counts.reassembled += 1;
-        let (head, kept) = datagram.first?;
-        self.assembled = kept;
+        let head = datagram.first?;
+        self.assembled = datagram.kept;
+        self.assembled.truncate(datagram.cut_at.unwrap_or(MOST_KEPT));
         let payload_len = datagram.payload_len?;
         let whole = Outline {
             fragment: None,
@@ -204,10 +209,26 @@ impl Datagram {
             self.payload_len = Some(end);
         }
         if begin == 0 && self.first.is_none() {
-            let kept = ip.payload.get(..MOST_KEPT).unwrap_or(ip.payload);
-            self.first = Some((ip.without_payload(), kept.to_vec()));
+            self.first = Some(ip.without_payload());
         }
+        self.keep(fragment.offset, ip);
         self.cover(begin, end)
+    }
+
+    fn keep(&mut self, begin: usize, ip: &Outline<'_>) {
+        if begin >= MOST_KEPT {
+            return;
+        }
+        let end = (begin + ip.payload.len()).min(MOST_KEPT);
+        if self.kept.len() < end {
+            self.kept.resize(end, 0);
+        }
+        if let Some(place) = self.kept.get_mut(begin..end) {
+            place.iter_mut().zip(ip.payload).for_each(|(place, byte)| *place = *byte);
+        }
+        if ip.payload.len() < ip.payload_len as usize {
+            self.cut_at = Some(self.cut_at.map_or(end, |at| at.min(end)));
+        }
     }
 
     /// Notes that what lies between is there.

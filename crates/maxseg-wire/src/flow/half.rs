@@ -1,7 +1,7 @@
 //! One end of a connection: the packets that it sends, as sender of its payload and as receiver of the
 //! other's.
 
-use maxseg_core::evidence::Direction;
+use maxseg_core::evidence::{Direction, Event, EventKind, Events};
 use maxseg_core::units::Time;
 
 use super::options::Options;
@@ -26,6 +26,8 @@ pub(super) struct Half {
     acknowledged: Option<u32>,
     shut_at: Option<u64>,
     pub(super) recent: Recent,
+    /// Where its windows shut, and what is to be said of its packets as such.
+    events: Events,
     pub(super) stream: Option<Box<Stream>>,
     pub(super) first_data: u64,
     pub(super) last_data_ack: u64,
@@ -127,6 +129,7 @@ impl Half {
             if self.shut_at.is_none() {
                 self.counts.zero_windows += 1;
                 self.shut_at = Some(seen.at_nanos);
+                self.note(EventKind::ZeroWindow, seen);
             }
         } else {
             self.shut_at = None;
@@ -153,6 +156,19 @@ impl Half {
             self.acknowledged = Some(seen.ack);
         }
         is_duplicate
+    }
+
+    /// Keeps a packet of this end as an example.
+    pub(super) fn note(&mut self, kind: EventKind, seen: &Seen<'_>) {
+        let offset = self.sequence.map_or(0, |it| it.offset(seen.seq, self.nxt));
+        self.events.note(Event {
+            kind,
+            at: Time::from_nanos(seen.at_nanos),
+            frame: seen.frame,
+            offset: u64::try_from(offset).unwrap_or(0),
+            bytes: seen.payload_len,
+            lasted: Time::ZERO,
+        });
     }
 
     pub(super) const fn window_is_shut(&self) -> bool {
@@ -194,6 +210,7 @@ impl Half {
             last_ack: (self.last_ack > 0).then(|| Time::from_nanos(self.last_ack)),
             ..Direction::default()
         };
+        direction.events = std::mem::take(&mut self.events);
         direction.resent.control = counts.control_resent.into();
         if self.last_data_ack > self.first_data {
             let seconds = (self.last_data_ack - self.first_data) as f64 / 1e9;
@@ -247,6 +264,6 @@ fn describe(mut stream: Stream, to: &mut Direction, peer: &Offered, timestamps: 
     to.black_hole = stream.stuck.found();
     to.idle_s = stream.sender.bins.as_slice().iter().map(|bin| bin.idle.as_secs_f64()).sum();
     to.bins = stream.sender.bins;
-    to.events = stream.events;
+    to.events.append(&stream.events);
     to.trace = stream.trace;
 }

@@ -25,6 +25,7 @@ mod sequence;
 mod sizes;
 mod stream;
 mod table;
+pub mod tshark;
 mod vantage;
 
 pub use decode::{Decoded, Decoder, Part, QuotedSegment, Skimmed, TooBig};

@@ -55,7 +55,7 @@ impl Resends {
         };
         *count += 1;
         if let Some(verdict) = resend.verdict {
-            self.count(verdict);
+            self.count(resend.cause, verdict);
         }
         if self.recent.len() >= Self::MOST {
             self.recent.pop_front();
@@ -63,7 +63,8 @@ impl Resends {
         self.recent.push_back(resend);
     }
 
-    fn count(&mut self, verdict: Verdict) {
+    fn count(&mut self, cause: Cause, verdict: Verdict) {
+        self.spurious_timeouts += u32::from(cause == Cause::Rto);
         match verdict {
             Verdict::Dsack => self.spurious.dsack += 1,
             Verdict::Timestamps => self.spurious.timestamps += 1,
@@ -99,7 +100,7 @@ impl Resends {
         if let Some(resend) = resend {
             resend.verdict = Some(Verdict::Dsack);
             let found = *resend;
-            self.count(Verdict::Dsack);
+            self.count(found.cause, Verdict::Dsack);
             return Some(found);
         }
         // What another sign proved needless is proved so better now.
@@ -136,7 +137,7 @@ impl Resends {
         if is_later(stamp, echo) && resend.start < una && resend.judged_by(at) {
             resend.verdict = Some(Verdict::Timestamps);
             let found = *resend;
-            self.count(Verdict::Timestamps);
+            self.count(found.cause, Verdict::Timestamps);
             return Some(found);
         }
         None

@@ -41,6 +41,8 @@ pub struct Seen<'a> {
     pub payload_len: u32,
     /// The payload, as far as it was kept.
     pub payload: &'a [u8],
+    /// Bytes of options when it was captured, whatever the capture kept of them.
+    pub options_len: u8,
     /// TCP's options, as far as they were kept.
     pub options: &'a [u8],
 }
@@ -56,6 +58,11 @@ impl Seen<'_> {
     /// The number behind its last.
     pub const fn seq_end(&self) -> u32 {
         self.seq.wrapping_add(self.seq_len())
+    }
+
+    /// Whether the capture kept only a part of the options.
+    pub const fn options_are_cut(&self) -> bool {
+        self.options.len() < self.options_len as usize
     }
 
     /// Source and destination addresses.

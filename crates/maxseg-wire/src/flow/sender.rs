@@ -21,8 +21,9 @@ pub(super) struct Sender {
     full: i64,
     /// Since when there has been nothing more to send: behind a short segment.
     drained_from: Option<u64>,
-    /// Full segments since the last short one.
+    /// Full segments since the last short one, and before that one since the one before.
     full_since_short: u32,
+    full_before_short: u32,
     last_ack: u64,
     /// When the sender last did or learnt anything that brings it on.
     last_progress: u64,
@@ -36,8 +37,23 @@ pub(super) struct Departure {
     pub(super) payload: i64,
     /// PSH: behind it the queue was empty.
     pub(super) is_pushed: bool,
+    /// A loss is being repaired: the congestion window holds it back, whatever is in the queue.
+    pub(super) is_recovering: bool,
     /// Within which time of an acknowledgement a segment counts as brought out by it.
     pub(super) prompt: u64,
+}
+
+/// What an acknowledgement tells its sender.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct News {
+    /// The first byte that is not acknowledged.
+    pub(super) una: i64,
+    /// The right edge of the window; `None` while its scale is not known.
+    pub(super) edge: Option<i64>,
+    /// Bytes that have arrived, selectively acknowledged ones included.
+    pub(super) delivered: u64,
+    /// Whether payload came with it: what is sent next may be the answer to that.
+    pub(super) is_answer: bool,
 }
 
 /// A sender with a buffer that is full sends so many full segments between short ones; one with short
@@ -64,6 +80,7 @@ impl Sender {
             full: full.max(1),
             drained_from: None,
             full_since_short: 0,
+            full_before_short: 0,
             last_ack: 0,
             last_progress: at,
         }
@@ -113,14 +130,15 @@ impl Sender {
     pub(super) fn on_send(&mut self, sent: Departure) {
         self.advance(sent.at);
         let by_ack = sent.at.saturating_sub(self.last_ack) <= sent.prompt
-            && self.full_since_short >= FULL_BETWEEN_SHORT;
+            && self.full_before_short >= FULL_BETWEEN_SHORT;
         self.settle(sent.at, by_ack);
         if !sent.is_pushed && sent.payload <= self.full || sent.payload == self.full {
             self.full = sent.payload.max(1);
         }
-        let is_short = sent.is_pushed && sent.payload % self.full != 0;
+        let is_short = sent.is_pushed && sent.payload % self.full != 0 && !sent.is_recovering;
         if is_short {
             self.drained_from = Some(sent.at);
+            self.full_before_short = self.full_since_short;
             self.full_since_short = 0;
         } else {
             self.full_since_short = self.full_since_short.saturating_add(1);
@@ -148,8 +166,8 @@ impl Sender {
     /// A segment was sent again, after a time-out or for another reason.
     pub(super) fn on_resend(&mut self, at: u64, payload: i64, by_timer: bool) {
         self.advance(at);
+        self.drained_from = None;
         if by_timer {
-            self.drained_from = None;
             self.bins.spread(time(self.last_progress), time(at), |bin, span| {
                 bin.stalled = bin.stalled.saturating_add(span);
             });
@@ -161,19 +179,20 @@ impl Sender {
         bin.losses += 1;
     }
 
-    /// An acknowledgement reached it, of `una`, with a new right edge of the window.
-    pub(super) fn on_ack(&mut self, at: u64, una: i64, edge: Option<i64>) {
+    /// An acknowledgement reached it.
+    pub(super) fn on_ack(&mut self, at: u64, news: &News) {
         self.advance(at);
-        if una > self.una {
-            let acked = bytes(una - self.una);
-            self.una = una;
-            self.nxt = self.nxt.max(una);
+        if news.una > self.una {
+            self.una = news.una;
+            self.nxt = self.nxt.max(news.una);
             self.last_progress = self.last_progress.max(at);
-            let bin = self.bins.at(time(at));
-            bin.acked_bytes += acked;
         }
-        self.edge = edge;
-        self.last_ack = at;
+        if news.delivered > 0 {
+            self.bins.at(time(at)).acked_bytes += news.delivered;
+        }
+        self.edge = news.edge;
+        // What follows payload answers that, whatever acknowledged something just before it.
+        self.last_ack = if news.is_answer { 0 } else { at };
     }
 
     /// How long a segment took there and back.

@@ -31,6 +31,8 @@ pub(super) struct Acknowledged {
     pub(super) timed: Option<u64>,
     /// Payload of the largest of them that arrived at once.
     pub(super) largest: i64,
+    /// Bytes that it covers and that were selectively acknowledged before.
+    pub(super) sacked: i64,
 }
 
 impl Sent {
@@ -83,6 +85,7 @@ impl Sent {
             }
             self.list.pop_front();
             is_clean &= segment.resent == 0;
+            done.sacked += if segment.sacked { segment.end - segment.start } else { 0 };
             if segment.resent == 0 {
                 done.largest = done.largest.max(segment.end - segment.start);
                 // What was selectively acknowledged arrived earlier.
@@ -98,7 +101,7 @@ impl Sent {
         done
     }
 
-    /// The highest byte that is selectively acknowledged.
+    /// Gives the room back.
     pub(super) fn forget_all(&mut self) {
         self.list = VecDeque::new();
     }

@@ -7,7 +7,7 @@ use super::black_hole::Stuck;
 use super::capacity::Capacity;
 use super::gaps::{Gap, Gaps};
 use super::resent::{Resend, Resends, Verdict};
-use super::sender::{Departure, Sender};
+use super::sender::{Departure, News, Sender};
 use super::sent::{Segment, Sent};
 use super::sizes::Sizes;
 use super::vantage::{Distance, is_later};
@@ -37,6 +37,8 @@ pub(super) struct Stream {
     /// When the highest byte was sent, and when anything was.
     last_send: u64,
     last_new: u64,
+    /// Bytes that have arrived, cumulatively or selectively acknowledged, since the last acknowledgement.
+    delivered: i64,
     /// Round trips at the point of capture.
     pub(super) round_trips: RoundTrips,
     arrivals: u32,
@@ -92,7 +94,6 @@ pub(super) struct Data {
     pub(super) start: i64,
     pub(super) end: i64,
     pub(super) stamp: Option<u32>,
-    pub(super) echo: Option<u32>,
     pub(super) ip_id: Option<u16>,
     pub(super) is_pushed: bool,
 }
@@ -106,6 +107,8 @@ pub(super) struct Ack {
     pub(super) stamp: Option<u32>,
     pub(super) echo: Option<u32>,
     pub(super) is_duplicate: bool,
+    /// Whether the segment has payload of its own: what follows may be an answer to that.
+    pub(super) has_payload: bool,
 }
 
 /// Without a round trip to compare with, what comes so late was not overtaken but sent again: tcptrace's and
@@ -166,18 +169,25 @@ impl Stream {
             duplicates: 0,
             last_send: begin.at,
             last_new: begin.at,
+            delivered: 0,
             round_trips: RoundTrips::default(),
             arrivals: 0,
             counts: Counts::default(),
         }
     }
 
-    /// A segment passes.
+    /// Any segment of the sender passes: which acknowledgement it had last seen tells how far it is.
+    pub(super) fn on_echo(&mut self, at: u64, echo: u32) {
+        if let Some(distance) = &mut self.distance {
+            distance.on_segment(at, echo);
+        }
+    }
+
+    /// A segment with payload passes.
     pub(super) fn on_data(&mut self, data: &Data) {
         if let Some(distance) = &mut self.distance {
-            distance.on_segment(data.at, data.echo);
-            while let Some((at, una, edge)) = distance.arrived_by(data.at) {
-                self.sender.on_ack(at, una, edge);
+            while let Some((at, news)) = distance.arrived_by(data.at) {
+                self.sender.on_ack(at, &news);
             }
         }
         let gap = data.at.saturating_sub(self.last_send);
@@ -234,6 +244,7 @@ impl Stream {
             end: data.end,
             payload: data.end - data.start,
             is_pushed: data.is_pushed,
+            is_recovering: self.resends.recovering(self.una).is_some(),
             prompt,
         });
         let in_flight = self.sender.in_flight().max(0).cast_unsigned();
@@ -365,13 +376,24 @@ impl Stream {
     pub(super) fn on_ack(&mut self, ack: &Ack) {
         if ack.una > self.una {
             self.on_progress(ack);
-        } else if ack.is_duplicate {
+        }
+        let delivered = std::mem::take(&mut self.delivered);
+        if !self.is_far && delivered > 0 {
+            self.arrive(ack.at, delivered, self.sent.is_empty());
+        }
+        let news = News {
+            una: ack.una.max(self.una),
+            edge: ack.edge,
+            delivered: delivered.cast_unsigned(),
+            is_answer: ack.has_payload,
+        };
+        if ack.is_duplicate {
             self.duplicates += 1;
         }
         if let Some(distance) = &mut self.distance {
-            distance.on_ack(ack.at, ack.stamp, ack.una, ack.edge);
+            distance.on_ack(ack.at, ack.stamp, news);
         } else {
-            self.sender.on_ack(ack.at, ack.una.max(self.una), ack.edge);
+            self.sender.on_ack(ack.at, &news);
         }
         if let Some(trace) = &mut self.trace {
             let offset = ack.una.max(0).cast_unsigned();
@@ -395,7 +417,7 @@ impl Stream {
             self.nxt = ack.una;
         }
         let done = self.sent.acknowledge(ack.una);
-        let is_first = self.sent.is_empty() && done.largest == acked;
+        self.delivered += (acked - done.sacked).max(0);
         self.stuck.on_acknowledged(ack, done.largest);
         if let Some(sent_at) = done.timed {
             let sample = ack.at.saturating_sub(sent_at);
@@ -409,9 +431,6 @@ impl Stream {
         }
         if let Some(needless) = self.resends.on_acknowledged(ack.una, ack.echo, ack.at) {
             self.note_needless(&needless);
-        }
-        if !self.is_far {
-            self.arrive(ack.at, acked, is_first);
         }
     }
 
@@ -429,7 +448,10 @@ impl Stream {
         for (left, right) in blocks.iter().skip(usize::from(is_dsack)) {
             self.sacked = self.sacked.max(*right);
             for segment in self.sent.within(*left, *right) {
-                segment.sacked |= *left <= segment.start && segment.end <= *right;
+                if !segment.sacked && *left <= segment.start && segment.end <= *right {
+                    segment.sacked = true;
+                    self.delivered += segment.end - segment.start;
+                }
             }
         }
         is_dsack
@@ -451,7 +473,8 @@ impl Stream {
         self.arrivals = self.arrivals.saturating_add(1);
         if self.arrivals >= BULK {
             let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-            self.capacity.get_or_insert_default().on_arrival(at, bytes, is_first);
+            let pause = self.round_trips.path_least.unwrap_or(u64::MAX) / 4;
+            self.capacity.get_or_insert_default().on_arrival(at, bytes, pause, is_first);
         }
     }
 
@@ -469,8 +492,8 @@ impl Stream {
     /// Nothing more comes; the connection's last packet passed at `end`.
     pub(super) fn finish(&mut self, end: u64) {
         if let Some(distance) = &mut self.distance {
-            while let Some((at, una, edge)) = distance.arrived_by(u64::MAX) {
-                self.sender.on_ack(at, una, edge);
+            while let Some((at, news)) = distance.arrived_by(u64::MAX) {
+                self.sender.on_ack(at, &news);
             }
         }
         self.sender.finish(end);

@@ -134,7 +134,7 @@ impl Flows {
         if let Some(place) = self.places.get(&key)
             && let Some(connection) = self.connections.get_mut(*place as usize)
         {
-            connection.on_fragmented(sender);
+            connection.on_fragmented(seen, sender);
         }
     }
 

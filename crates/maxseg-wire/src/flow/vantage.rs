@@ -6,14 +6,15 @@
 
 use std::collections::VecDeque;
 
+use super::sender::News;
+
 /// The round trip between the point of capture and a sender.
 #[derive(Debug, Default)]
 pub(super) struct Distance {
     /// Timestamps of acknowledgements that no segment has echoed yet, with the time of the first that had each.
     stamps: VecDeque<(u32, u64)>,
-    /// Acknowledgements that have not reached the sender yet: when they do, what they acknowledge, and the
-    /// window's right edge.
-    under_way: VecDeque<(u64, i64, Option<i64>)>,
+    /// Acknowledgements that have not reached the sender yet, and when they do.
+    under_way: VecDeque<(u64, News)>,
     /// Least round trips of this period and of the one before.
     least: u64,
     least_before: u64,
@@ -41,7 +42,7 @@ impl Distance {
     }
 
     /// An acknowledgement passes towards the sender.
-    pub(super) fn on_ack(&mut self, at: u64, stamp: Option<u32>, una: i64, edge: Option<i64>) {
+    pub(super) fn on_ack(&mut self, at: u64, stamp: Option<u32>, news: News) {
         if let Some(stamp) = stamp
             && self.stamps.back().is_none_or(|(last, _)| is_later(stamp, *last))
         {
@@ -53,12 +54,11 @@ impl Distance {
         if self.under_way.len() >= MOST {
             self.under_way.pop_front();
         }
-        self.under_way.push_back((at.saturating_add(self.get()), una, edge));
+        self.under_way.push_back((at.saturating_add(self.get()), news));
     }
 
     /// A segment of the sender passes, which echoes a timestamp.
-    pub(super) fn on_segment(&mut self, at: u64, echo: Option<u32>) {
-        let Some(echo) = echo else { return };
+    pub(super) fn on_segment(&mut self, at: u64, echo: u32) {
         while let Some((stamp, seen)) = self.stamps.front().copied() {
             if is_later(stamp, echo) {
                 return;
@@ -80,7 +80,7 @@ impl Distance {
     }
 
     /// The next acknowledgement that has reached the sender by `at`.
-    pub(super) fn arrived_by(&mut self, at: u64) -> Option<(u64, i64, Option<i64>)> {
+    pub(super) fn arrived_by(&mut self, at: u64) -> Option<(u64, News)> {
         if self.under_way.front()?.0 > at {
             return None;
         }
@@ -102,13 +102,14 @@ mod tests {
     fn echoes_tell_the_distance() {
         let mut distance = Distance::new(Some(7));
         assert_eq!(distance.get(), 7);
+        let news = News { una: 1, edge: None, delivered: 1, is_answer: false };
         for n in 0..10 {
             let at = u64::from(n) * 1_000_000;
-            distance.on_ack(at, Some(n), i64::from(n), None);
-            distance.on_segment(at + 400 + u64::from(n), Some(n));
+            distance.on_ack(at, Some(n), news);
+            distance.on_segment(at + 400 + u64::from(n), n);
         }
         assert_eq!(distance.get(), 400);
         assert_eq!(distance.arrived_by(0), None);
-        assert_eq!(distance.arrived_by(7), Some((7, 0, None)));
+        assert_eq!(distance.arrived_by(7), Some((7, news)));
     }
 }

@@ -114,6 +114,7 @@ impl<'a> Packet<'a> {
 
 /// The bytes that a packet of `stated` bytes has of those captured, how long it really was, and how
 /// that fits; `stated` 0 says nothing.
+#[inline(always)]
 fn extent(bytes: &[u8], wire_len: usize, stated: usize) -> (&[u8], usize, Length) {
     if stated == 0 {
         return (bytes, wire_len, Length::Offloaded);

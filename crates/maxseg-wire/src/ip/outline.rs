@@ -41,7 +41,6 @@ impl<'a> Outline<'a> {
     ///
     /// # Errors
     /// There is no whole header, or one that contradicts itself.
-    #[inline]
     pub fn read(bytes: &'a [u8], wire_len: usize) -> Result<Self, DecodeError> {
         let wire_len = wire_len.max(bytes.len());
         match bytes.first().map_or(0, |first| first >> 4) {
@@ -74,8 +73,9 @@ impl<'a> Outline<'a> {
         }
     }
 
-    #[inline]
-    fn read_v4(bytes: &'a [u8], wire_len: usize) -> Result<Self, DecodeError> {
+    /// A packet of version 4, of `wire_len` bytes: at least as many as there are.
+    #[inline(always)]
+    pub(crate) fn read_v4(bytes: &'a [u8], wire_len: usize) -> Result<Self, DecodeError> {
         const LEN: usize = 20;
         let layer = Layer::Ip;
         let short = |have, need| DecodeError::Short { layer, have, need };
@@ -138,8 +138,9 @@ impl<'a> Outline<'a> {
         })
     }
 
-    #[inline]
-    fn read_v6(bytes: &'a [u8], wire_len: usize) -> Result<Self, DecodeError> {
+    /// A packet of version 6, likewise.
+    #[inline(always)]
+    pub(crate) fn read_v6(bytes: &'a [u8], wire_len: usize) -> Result<Self, DecodeError> {
         const LEN: usize = 40;
         /// Neither an extension header nor rare.
         const TCP: u8 = super::protocol::TCP;
@@ -185,3 +186,6 @@ impl<'a> Outline<'a> {
 fn count(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests;

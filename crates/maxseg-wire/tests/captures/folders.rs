@@ -7,24 +7,24 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 /// A capture, and what is known of it.
-pub struct Capture {
+pub(crate) struct Capture {
     /// Its file name.
-    pub name: String,
+    pub(crate) name: String,
     /// Where it is.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// What tshark says of it.
-    pub truth: Option<Value>,
+    pub(crate) truth: Option<Value>,
 }
 
 impl Capture {
     /// Its bytes.
-    pub fn open(&self) -> std::fs::File {
+    pub(crate) fn open(&self) -> std::fs::File {
         std::fs::File::open(&self.path).unwrap()
     }
 }
 
 /// Every capture, in the order of folders and names. A folder that is not there is skipped aloud.
-pub fn captures() -> Vec<Capture> {
+pub(crate) fn captures() -> Vec<Capture> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folders = std::env::var("MAXSEG_CAPTURES").unwrap_or_else(|_| "testdata/captures".into());
     let mut captures = Vec::new();

@@ -1,0 +1,185 @@
+//! What limited a sender, as shares of its time.
+//!
+//! The time is cut into intervals of at least a round trip. In each, what the sender's pauses show comes first:
+//! the retransmission timer, an application with nothing to send. What is left of the interval goes to the first of these that
+//! holds: a path MTU that swallows, a full send buffer, a full receive window, a full link, slow start, losses. The
+//! order is that of T-RAT (Zhang, Breslau, Paxson, Shenker, SIGCOMM 2002) and Siekkinen et al. (Computer Networks
+//! 52(9), 2008); the words are RFC 4898's, and the factors were calibrated on runs of the real kernel
+//! (docs/validation-explain.md).
+
+use crate::evidence::{Bin, Direction};
+use crate::outcome::{LimitShare, LimitedBy};
+use crate::units::Time;
+
+/// The window is full when less than so many segments of it are left: one that it has no room for, and one that
+/// a delayed acknowledgement holds back.
+const WINDOW_LEFT: u64 = 2;
+/// The link is full from this share of the rate at which its trains come out.
+const FULL_LINK: f64 = 0.85;
+/// Packets queue when round trips are so many times the least.
+const QUEUEING: f64 = 1.5;
+/// Slow start grows by half in a round trip, or doubles (RFC 5681 §3.1); what grows by less does not.
+const GROWING: f64 = 1.25;
+/// A buffer is what holds the sender back when it does so for this share of an interval.
+const BUFFER_SHARE: f64 = 0.1;
+/// Intervals in which a connection begins, whatever they look like: the first flight, and its answer.
+const OPENING: usize = 2;
+
+/// A stretch of time with one limit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LimitSpan {
+    /// When it begins.
+    pub from: Time,
+    /// When it ends.
+    pub to: Time,
+    /// What limited most of it.
+    pub kind: LimitedBy,
+}
+
+/// The limits of a direction.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Limits {
+    /// Shares of the time from first data to last acknowledgement, the largest first.
+    pub shares: Vec<LimitShare>,
+    /// What limited it when: neighbours with the same limit are one.
+    pub spans: Vec<LimitSpan>,
+}
+
+impl Limits {
+    /// Looks at a direction.
+    pub fn of(direction: &Direction) -> Self {
+        let mut judge = Judge::new(direction);
+        let mut limits = Self::default();
+        let mut times: Vec<(LimitedBy, f64)> = Vec::new();
+        for bin in round_trips(direction) {
+            let parts = judge.parts(&bin);
+            let most = parts.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+            if let Some((kind, _)) = most {
+                limits.extend(&bin, *kind);
+            }
+            for (kind, seconds) in parts {
+                match times.iter_mut().find(|(known, _)| *known == kind) {
+                    Some((_, sum)) => *sum += seconds,
+                    None => times.push((kind, seconds)),
+                }
+            }
+        }
+        limits.shares = shares(times);
+        limits
+    }
+
+    fn extend(&mut self, bin: &Bin, kind: LimitedBy) {
+        match self.spans.last_mut() {
+            Some(last) if last.kind == kind => last.to = bin.end(),
+            _ => self.spans.push(LimitSpan { from: bin.at, to: bin.end(), kind }),
+        }
+    }
+}
+
+fn shares(mut times: Vec<(LimitedBy, f64)>) -> Vec<LimitShare> {
+    let all: f64 = times.iter().map(|(_, seconds)| seconds).sum();
+    times.retain(|(_, seconds)| *seconds > 0.0);
+    times.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    times.into_iter().map(|(kind, seconds)| LimitShare { kind, share: seconds / all }).collect()
+}
+
+/// The bins of a direction, joined until each is as long as a round trip.
+fn round_trips(direction: &Direction) -> Vec<Bin> {
+    let least = Time::from_secs_f64(direction.path_rtt_min_s.unwrap_or(0.001));
+    let mut joined: Vec<Bin> = Vec::new();
+    let mut is_whole = true;
+    for bin in direction.bins.as_slice() {
+        match joined.last_mut() {
+            Some(last) if !is_whole => last.join(bin),
+            _ => joined.push(*bin),
+        }
+        let last = joined[joined.len() - 1];
+        is_whole = last.duration >= least.max(last.rtt_mean().unwrap_or(least));
+    }
+    joined
+}
+
+/// Looks at intervals in order.
+struct Judge<'a> {
+    direction: &'a Direction,
+    segment: u64,
+    has_lost: bool,
+    /// Most that was in flight before.
+    in_flight: u64,
+    /// What limited the interval before.
+    before: LimitedBy,
+    count: usize,
+}
+
+impl<'a> Judge<'a> {
+    fn new(direction: &'a Direction) -> Self {
+        Self {
+            direction,
+            segment: u64::from(direction.mss_used_bytes.unwrap_or(1460)),
+            has_lost: false,
+            in_flight: 0,
+            before: LimitedBy::Opportunity,
+            count: 0,
+        }
+    }
+
+    /// The limits of an interval, with seconds.
+    fn parts(&mut self, bin: &Bin) -> Vec<(LimitedBy, f64)> {
+        let all = bin.duration.as_secs_f64();
+        let swallowed = self.swallowed(bin);
+        let stalled = bin.stalled.as_secs_f64().min(all - swallowed).max(0.0);
+        let paused = bin.idle.saturating_add(bin.drained).as_secs_f64();
+        let paused = paused.min(all - swallowed - stalled).max(0.0);
+        let rest = all - swallowed - stalled - paused;
+        self.has_lost |= bin.losses > 0;
+        let kind = self.network(bin);
+        self.in_flight = self.in_flight.max(bin.in_flight_max);
+        self.before = kind;
+        self.count += 1;
+        let parts = [
+            (LimitedBy::PathMtu, swallowed),
+            (LimitedBy::Rto, stalled),
+            (LimitedBy::Application, paused),
+            (kind, rest),
+        ];
+        parts.into_iter().filter(|(_, seconds)| *seconds > 0.0).collect()
+    }
+
+    /// Seconds in which segments vanished because of their size.
+    fn swallowed(&self, bin: &Bin) -> f64 {
+        self.direction.black_hole.map_or(0.0, |hole| {
+            let (from, to) = (bin.at.max(hole.from), bin.end().min(hole.to));
+            to.since(from).as_secs_f64()
+        })
+    }
+
+    /// What limited it while something was on its way.
+    fn network(&self, bin: &Bin) -> LimitedBy {
+        let seconds = bin.duration.as_secs_f64();
+        let rate = if seconds > 0.0 { bin.acked_bytes as f64 * 8.0 / seconds } else { 0.0 };
+        let is_full = self.direction.capacity_bps.is_some_and(|link| rate >= FULL_LINK * link);
+        let is_queueing = match (bin.rtt_mean(), self.direction.path_rtt_min_s) {
+            (Some(mean), Some(least)) => mean.as_secs_f64() > QUEUEING * least,
+            _ => false,
+        };
+        let window_is_full =
+            bin.window_left_min.is_some_and(|left| left < WINDOW_LEFT * self.segment);
+        let grows = bin.in_flight_max as f64 >= GROWING * self.in_flight as f64;
+        if bin.buffer_full.as_secs_f64() > BUFFER_SHARE * seconds && !is_full {
+            LimitedBy::SendBuffer
+        } else if window_is_full && !(is_full && is_queueing) {
+            LimitedBy::ReceiveWindow
+        } else if is_full || is_queueing {
+            LimitedBy::Bandwidth
+        } else if self.has_lost {
+            LimitedBy::Congestion
+        } else if bin.segments == 0 {
+            self.before
+        } else if grows || self.count < OPENING {
+            LimitedBy::Opportunity
+        } else {
+            // Nothing was lost, no window is full, the round trips are short, and yet the flight does not grow.
+            LimitedBy::SendBuffer
+        }
+    }
+}

@@ -176,7 +176,7 @@ pub(super) fn facts(setup: &Setup, outcome: &Outcome) -> Facts {
         initial_window_bytes: INITIAL_SEGMENTS * setup.segment_bytes(),
         segment_bytes: setup.segment_bytes(),
         window_bytes: number(flow.and_then(|flow| flow.window_asked.min(flow.window_advertised))),
-        reads_slowly: setup.read_bps.is_some(),
+        read_bps: setup.read_bps.map(|bps| bps as f64),
         has_send_buffer: setup.send_buffer_bytes.is_some(),
         in_flight_most_bytes: number(flow.and_then(|flow| flow.window_effective)),
         reply_bytes,

@@ -53,6 +53,7 @@ fn files() -> Result<Vec<(String, String)>> {
         ("docs/reference/scenario.schema.json".to_owned(), maxseg::scenario_schema()),
         ("docs/reference/results.schema.json".to_owned(), maxseg::results_schema()),
         ("docs/reference/stream.schema.json".to_owned(), maxseg::stream_schema()),
+        ("docs/reference/explain.schema.json".to_owned(), maxseg::explain_schema()),
         ("docs/cellular.svg".to_owned(), picture),
     ];
     let pages = maxseg::man_pages().into_iter();

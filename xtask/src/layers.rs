@@ -25,11 +25,12 @@ const CORE: [&[&str]; 11] = [
 ];
 
 /// The program's modules, likewise.
-const PROGRAM: [&[&str]; 6] = [
-    &["failure", "environment", "shipped", "whole_file"],
+const PROGRAM: [&[&str]; 7] = [
+    &["failure", "environment", "shipped", "whole_file", "growing_file"],
     &["printer"],
     &["experiment", "calc", "import"],
-    &["capture"],
+    &["capture", "monitor"],
+    &["explain"],
     &["report", "runner"],
     &["cli", "main"],
 ];

@@ -7,4 +7,5 @@
 pub mod doctor;
 pub mod lab;
 mod netlink;
+pub mod observe;
 pub mod sys;

@@ -7,6 +7,8 @@
 //! ```text
 //! bytes → ip::Packet → tcp::Segment → options::walk → TcpOption      pcapng::Reader → Block
 //!                    → udp::Datagram, icmp::Message                  pcapng::Writer ← Interface, Packet
+//!
+//! input → capture_file::Record → encapsulation::peel → ip::Outline → flow::Seen
 //! ```
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -20,12 +22,14 @@
     )
 )]
 
+pub mod bpf;
 pub mod capture_file;
 mod checksum;
 pub mod encapsulation;
 mod error;
 mod fields;
 pub mod flow;
+pub mod fuzz;
 pub mod icmp;
 pub mod ip;
 pub mod link_type;

@@ -3,10 +3,10 @@
 //! `cli` has a file for each command; `calc` one for each formula; `import` makes scenarios from other
 //! programs' files; `experiment` is what commands were asked for; `runner` runs it on all cores and keeps
 //! what is done; `report` turns results into text, JSON, CSV, Parquet and a page with pictures; `capture`
-//! turns a run into a capture file.
+//! turns a run into a capture file; `explain` says what a capture file shows; `monitor` turns packets into lines.
 //! Modules use only those to their left (`cargo xtask layers` checks it):
 //!
-//! `failure environment shipped whole_file · printer · experiment calc import · capture · report runner · cli`
+//! `failure environment shipped whole_file growing_file · printer · experiment calc import · capture monitor · explain · report runner · cli`
 #![forbid(unsafe_code)]
 
 #[cfg(not(target_os = "linux"))]
@@ -20,8 +20,11 @@ mod capture;
 mod cli;
 mod environment;
 mod experiment;
+mod explain;
 mod failure;
+mod growing_file;
 mod import;
+mod monitor;
 mod printer;
 mod report;
 mod runner;
@@ -30,7 +33,9 @@ mod whole_file;
 
 use std::process::ExitCode;
 
-pub use cli::{ManPage, man_pages, picture, results_schema, scenario_schema, stream_schema};
+pub use cli::{
+    ManPage, explain_schema, man_pages, picture, results_schema, scenario_schema, stream_schema,
+};
 pub use environment::processor;
 
 /// Runs the program with the process's own arguments.

@@ -52,6 +52,18 @@ impl Printer {
         out.flush()
     }
 
+    /// The same, written piece by piece: for what is too long to be held.
+    #[expect(clippy::unused_self, reason = "all output goes through a printer")]
+    pub(crate) fn stream<T>(
+        self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<T>,
+    ) -> io::Result<T> {
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        let written = write(&mut out)?;
+        out.flush()?;
+        Ok(written)
+    }
+
     /// Something to know, unless the user asked for quiet.
     pub(crate) fn note(self, text: &str) {
         if self.quiet == 0 {
@@ -74,6 +86,18 @@ impl Printer {
     /// Whether the user asked for more.
     pub(crate) const fn is_verbose(self) -> bool {
         self.verbose > 0
+    }
+
+    /// How many times the user asked for more.
+    pub(crate) const fn verbosity(self) -> u8 {
+        self.verbose
+    }
+
+    /// Characters of a line of prose: the terminal's, as far as that reads well.
+    #[expect(clippy::unused_self, reason = "all output goes through a printer")]
+    pub(crate) fn width(self) -> usize {
+        let columns = comfy_table::Table::new().width().map(usize::from);
+        columns.unwrap_or(100).clamp(60, 120)
     }
 
     /// Emphasised, where colour is on.

@@ -3,10 +3,11 @@
 use crate::engine::{Engine, EngineError, Unwatched};
 use crate::errors::Schedule;
 use crate::outcome::{LimitedBy, Outcome};
+use crate::path::IcmpPolicy;
 use crate::scenario::{End, Flow, FlowKind, Scenario};
 use crate::settings::{WindowScale, WindowSize};
 use crate::stats::Summary;
-use crate::units::{Bytes, Time};
+use crate::units::{Bytes, Mss, Time};
 
 /// Something that could be otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +16,12 @@ pub enum Change {
     Window(Bytes),
     /// A send buffer that covers the path.
     SendBuffer(Bytes),
+    /// Full segments of this size.
+    SegmentSize(Mss),
+    /// A receiving application that takes what has arrived at once.
+    ReadsAtOnce,
+    /// Hops that tell of packets too large for them: no black hole.
+    IcmpSent,
     /// No packet is damaged. No setting does that; it shows what the damage costs.
     NoErrors,
 }
@@ -23,8 +30,8 @@ impl Change {
     /// Whether a host's settings can make it.
     pub const fn is_setting(self) -> bool {
         match self {
-            Self::Window(_) | Self::SendBuffer(_) => true,
-            Self::NoErrors => false,
+            Self::Window(_) | Self::SendBuffer(_) | Self::SegmentSize(_) => true,
+            Self::ReadsAtOnce | Self::IcmpSent | Self::NoErrors => false,
         }
     }
 
@@ -33,11 +40,15 @@ impl Change {
         match self {
             Self::Window(bytes) => format!("receiver.window = \"{bytes}\""),
             Self::SendBuffer(bytes) => format!("sender.send_buffer = \"{bytes}\""),
+            Self::SegmentSize(mss) => format!("sender.mss = {}", mss.get()),
+            Self::ReadsAtOnce => "the receiver reads at once".to_owned(),
+            Self::IcmpSent => "every hop tells of packets too large for it".to_owned(),
             Self::NoErrors => "no packet damaged on the path".to_owned(),
         }
     }
 
-    fn apply(self, scenario: &mut Scenario) {
+    /// Makes it in a scenario.
+    pub fn apply(self, scenario: &mut Scenario) {
         match self {
             Self::Window(bytes) => {
                 scenario.receiver.window = WindowSize::Bytes(bytes);
@@ -49,6 +60,17 @@ impl Change {
                 }
             }
             Self::SendBuffer(bytes) => scenario.sender.send_buffer = Some(bytes),
+            Self::SegmentSize(mss) => {
+                scenario.sender.mss = Some(mss);
+                scenario.receiver.mss = Some(mss);
+            }
+            Self::ReadsAtOnce => scenario.receiver.read_rate = None,
+            Self::IcmpSent => {
+                for hop in &mut scenario.path.hops {
+                    hop.forward.icmp = IcmpPolicy::Send;
+                    hop.reverse.icmp = IcmpPolicy::Send;
+                }
+            }
             Self::NoErrors => {
                 for hop in &mut scenario.path.hops {
                     hop.forward.errors = Schedule::default();
@@ -142,7 +164,7 @@ fn candidates(scenario: &Scenario) -> Vec<Change> {
 
 /// A window that keeps the path full while a loss is repaired: twice what the path holds, rounded up
 /// to a power of two.
-fn covering(scenario: &Scenario) -> Bytes {
+pub fn covering(scenario: &Scenario) -> Bytes {
     let rtt = scenario.path.propagation_rtt().max(Time::from_millis(1));
     let held = scenario.bottleneck_rate().bytes_in(rtt).get();
     let largest = 1 << 29;

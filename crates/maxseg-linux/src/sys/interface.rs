@@ -18,6 +18,7 @@ struct Value {
 }
 
 nix::ioctl_write_ptr_bad!(ethtool, SIOCETHTOOL, libc::ifreq);
+nix::ioctl_read_bad!(hardware_address, libc::SIOCGIFHWADDR, libc::ifreq);
 
 /// What the kernel is asked with of the interface called `name`.
 #[expect(unsafe_code, reason = "libc has no constructor for it")]
@@ -49,4 +50,19 @@ pub(crate) fn offloads_off(name: &str) -> io::Result<()> {
         unsafe { ethtool(socket.as_raw_fd(), &raw const request) }?;
     }
     Ok(())
+}
+
+/// What the packets of the interface called `name` begin with (`ARPHRD_*` in `linux/if_arp.h`), in the namespace
+/// of the calling thread.
+///
+/// # Errors
+/// There is no such interface.
+#[expect(unsafe_code, reason = "an ioctl that answers in a union")]
+pub(crate) fn hardware_type(name: &str) -> io::Result<u16> {
+    let socket = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
+    let mut request = request_for(name)?;
+    // SAFETY: the kernel reads and writes `request`, during the call only.
+    unsafe { hardware_address(socket.as_raw_fd(), &raw mut request) }?;
+    // SAFETY: this is the field that the call has filled.
+    Ok(unsafe { request.ifr_ifru.ifru_hwaddr.sa_family })
 }

@@ -2,10 +2,13 @@
 //!
 //! Each file wraps what it needs into values that close themselves; nothing here decides anything.
 
+mod capabilities;
 mod clock;
 mod control;
 mod interface;
 mod netns;
+mod packet_ring;
+mod packet_socket;
 pub(crate) mod probe;
 mod process;
 mod socket;
@@ -14,10 +17,13 @@ mod userns;
 mod wait;
 mod way;
 
+pub(crate) use capabilities::give_up_rights;
 pub(crate) use clock::{Clock, cpu_of_process, cpu_of_thread, tight_timers};
 pub(crate) use control::{Control, Listener};
-pub(crate) use interface::offloads_off;
+pub(crate) use interface::{hardware_type, offloads_off};
 pub(crate) use netns::NetNs;
+pub(crate) use packet_ring::{PacketRing, RingPacket};
+pub(crate) use packet_socket::{Counts, PacketSocket};
 pub use probe::Refusal;
 pub use process::detach_from_terminal;
 pub(crate) use process::{dies_with_parent, in_namespace, run_to_end};

@@ -26,7 +26,9 @@ use window::{Place, Window};
 /// it), and a broken length is told from a true one.
 pub const MOST_CAPTURED: usize = 16 << 20;
 /// Most interfaces of a file.
-pub const MOST_INTERFACES: usize = 1 << 16;
+pub const MOST_INTERFACES: usize = 4096;
+/// Most bytes that are kept of an interface's name and of its description.
+const MOST_TEXT: usize = 1024;
 /// Most comments that are kept of a file.
 const MOST_COMMENTS: usize = 64;
 
@@ -304,8 +306,8 @@ impl<R: Read> CaptureFile<R> {
                     return Err(Fault::Interfaces);
                 }
                 self.interfaces.push(InterfaceInfo {
-                    name: interface.name.map(std::borrow::Cow::into_owned),
-                    description: interface.description.map(std::borrow::Cow::into_owned),
+                    name: interface.name.map(|name| beginning(&name)),
+                    description: interface.description.map(|text| beginning(&text)),
                     link_type: interface.link_type,
                     snap_len: interface.snap_len,
                     received: None,
@@ -324,6 +326,11 @@ impl<R: Read> CaptureFile<R> {
         self.window.pass(head.length);
         Ok(())
     }
+}
+
+/// As much of a text as is kept of it.
+fn beginning(text: &str) -> String {
+    text.char_indices().take_while(|(at, _)| *at < MOST_TEXT).map(|(_, c)| c).collect()
 }
 
 /// The header of a pcap file at the head of the window, which is passed; or what the file is instead.

@@ -81,6 +81,10 @@ impl Connection {
             return false;
         }
         let half = self.halves.of(sender);
+        if half.counts.packets == 0 {
+            // Nothing of this end yet: its SYN was captured behind the answer to it.
+            return false;
+        }
         let is_same = half.offered.syn
             && half.sequence.is_some_and(|it| it.offset(seen.seq.wrapping_add(1), 0) == 0);
         !is_same || self.is_reset || self.halves.low.fin.is_some() || self.halves.high.fin.is_some()

@@ -12,9 +12,12 @@ pub(super) struct Recent {
 
 /// Copies come at once, with at most so many other packets of the same end between.
 const LENGTH: usize = 8;
-/// Where IP does not tell packets apart (IPv6, identification 0), a copy comes within this time, in
-/// microseconds: no sender repeats itself so soon.
-const AT_ONCE: u32 = 500;
+/// … and within this time, in microseconds: what comes with the same identification later was held by something
+/// on the way, and reached the receiver twice.
+const AT_ONCE: u32 = 50_000;
+/// Where IP does not tell packets apart (IPv6, identification 0), within this one: no sender repeats itself so
+/// soon.
+const WITHOUT_ID: u32 = 500;
 
 impl Recent {
     /// Whether this is a copy of one of the last packets; remembers it otherwise.
@@ -23,8 +26,11 @@ impl Recent {
         let print = fingerprint(seen);
         let at = micros(seen.at_nanos);
         let has_id = seen.ip_id.is_some_and(|id| id != 0);
+        let within = if has_id { AT_ONCE } else { WITHOUT_ID };
         for (known, when) in &self.list {
-            if *known == print && (has_id || at.wrapping_sub(*when) <= AT_ONCE) {
+            // Clocks of captures run back now and then.
+            let apart = at.wrapping_sub(*when).min(when.wrapping_sub(at));
+            if *known == print && apart <= within {
                 return true;
             }
         }

@@ -93,6 +93,14 @@ impl<W: Write> Writer<W> {
         self.end()
     }
 
+    /// Hands on what was written so far.
+    ///
+    /// # Errors
+    /// `out` fails.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
     /// Ends the file, and gives back what it was written to.
     ///
     /// # Errors

@@ -162,7 +162,7 @@ impl Maker {
             options.extend(SackBlocks::new(&blocks[from..]).map(TcpOption::Sack));
         } else if pick(&mut self.rng, 40) == 0 {
             // A priority (subtype 5) or a removed address (4): the shortest of MPTCP's options.
-            let data = self.one::<&[u8]>(&[&[0x50], &[0x40, 1]]);
+            let data = self.one::<&[u8]>(&[&[0x50], &[0x40, 1], &[0x20, 0], &[1, 0x81]]);
             options.push(TcpOption::Other { kind: 30, data });
         }
         options

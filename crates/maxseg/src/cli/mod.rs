@@ -1,12 +1,14 @@
 //! The commands, in four rooms: See, Explain, Try, Set.
 
 mod calc;
+mod capture;
 mod check;
 mod completions;
 mod demo;
 mod demo_cellular;
 mod demo_tunnel;
 mod doctor;
+mod explain;
 mod input;
 mod json_stream;
 mod lab;
@@ -26,7 +28,7 @@ use crate::failure::Failure;
 use crate::printer::{ColorChoice, Printer};
 pub use demo::picture;
 pub use man::{ManPage, man_pages};
-pub use schema::{results_schema, scenario_schema, stream_schema};
+pub use schema::{explain_schema, results_schema, scenario_schema, stream_schema};
 
 /// Finds out which TCP segment size, window and timers a path needs, and proves it.
 #[derive(Debug, Parser)]
@@ -67,6 +69,10 @@ struct Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Watch packets as they pass, every option decoded
+    Capture(capture::CaptureArgs),
+    /// Say what limited each connection of a capture, and what to change
+    Explain(explain::ExplainArgs),
     /// Run a scenario: sweep it, compare engines, report
     Run(run::RunArgs),
     /// Check a scenario: how many points, how long, which caveats
@@ -81,7 +87,7 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     /// List the TCP stacks that a scenario can name
     Stacks(stacks::StacksArgs),
-    /// Print the JSON Schema of scenarios or of results
+    /// Print the JSON Schema of scenarios, of results or of explanations
     Schema(schema::SchemaArgs),
     /// Print the completions of a shell
     Completions(completions::CompletionsArgs),
@@ -91,8 +97,8 @@ enum Command {
 
 /// The rooms of the help page, and who is in them.
 const ROOMS: [(&str, &[&str]); 5] = [
-    ("See", &[]),
-    ("Explain", &[]),
+    ("See", &["capture"]),
+    ("Explain", &["explain"]),
     ("Try", &["run", "check", "lab", "calc"]),
     ("Set", &[]),
     ("And", &["demo", "doctor", "stacks", "schema", "completions", "man", "help"]),
@@ -163,6 +169,8 @@ impl Command {
 
     fn run(&self, printer: Printer) -> Result<(), Failure> {
         match self {
+            Self::Capture(args) => capture::run(args, printer),
+            Self::Explain(args) => explain::run(args, printer),
             Self::Run(args) => run::run(args, printer),
             Self::Check(args) => check::run(args, printer),
             Self::Lab(args) => lab::run(args, printer),

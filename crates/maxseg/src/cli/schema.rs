@@ -6,15 +6,17 @@ use maxseg_core::scenario::ScenarioSpec;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::report::document::Document;
+use crate::report::explain::ExplainDocument;
 use crate::report::stream::StreamLine;
 
-/// Print the JSON Schema of scenarios or of results
+/// Print the JSON Schema of scenarios, of results or of explanations
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   maxseg schema > scenario.schema.json
   maxseg schema results
-  maxseg schema stream")]
+  maxseg schema stream
+  maxseg schema explain")]
 pub(crate) struct SchemaArgs {
     /// Of what
     #[arg(value_enum, default_value_t)]
@@ -30,6 +32,8 @@ enum What {
     Results,
     /// A line that `run --json-stream` prints
     Stream,
+    /// What `explain --json` prints
+    Explain,
 }
 
 pub(crate) fn run(args: &SchemaArgs, printer: Printer) -> Result<(), Failure> {
@@ -37,6 +41,7 @@ pub(crate) fn run(args: &SchemaArgs, printer: Printer) -> Result<(), Failure> {
         What::Scenario => scenario_schema(),
         What::Results => results_schema(),
         What::Stream => stream_schema(),
+        What::Explain => explain_schema(),
     };
     printer.data(&schema)?;
     Ok(())
@@ -55,6 +60,11 @@ pub fn results_schema() -> String {
 /// The JSON Schema of a line that `run --json-stream` prints.
 pub fn stream_schema() -> String {
     pretty(&schemars::schema_for!(StreamLine<'_>))
+}
+
+/// The JSON Schema of what `explain --json` prints.
+pub fn explain_schema() -> String {
+    pretty(&schemars::schema_for!(ExplainDocument<'_, '_>))
 }
 
 fn pretty(schema: &schemars::Schema) -> String {

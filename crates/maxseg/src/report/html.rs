@@ -19,7 +19,7 @@ use super::lab_page::lab_section;
 use super::marks::{mark, mark_notes};
 use super::{Figures, advice_lines, caveat_lines, figures, heat_maps, invalid_lines, words};
 
-const STYLE: &str = include_str!("report.css");
+pub(super) const STYLE: &str = include_str!("report.css");
 
 /// The page of a document.
 pub(crate) fn page(

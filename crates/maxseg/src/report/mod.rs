@@ -8,6 +8,7 @@ mod chart;
 mod columns;
 mod csv;
 pub(crate) mod document;
+pub(crate) mod explain;
 mod figures;
 mod flows;
 mod heat;

@@ -30,20 +30,26 @@ fn reaction(since_first: Option<Duration>) -> Reaction {
 /// A flag that the first interrupt sets; one that comes a second later or more ends the process.
 pub(super) fn flag() -> &'static AtomicBool {
     static STOP: AtomicBool = AtomicBool::new(false);
+    on_first(|| STOP.store(true, Ordering::Relaxed));
+    &STOP
+}
+
+/// Does `stop` at the first interrupt; one that comes a second later or more ends the process. Of several calls
+/// only the first counts.
+pub(crate) fn on_first(stop: impl Fn() + Send + 'static) {
     static FIRST: Mutex<Option<Instant>> = Mutex::new(None);
-    // Fails when a handler is there already, which is then this one.
-    let _ = ctrlc::set_handler(|| {
+    // Fails when a handler is there already.
+    let _ = ctrlc::set_handler(move || {
         let mut first = FIRST.lock().unwrap_or_else(PoisonError::into_inner);
         match reaction(first.map(|first| first.elapsed())) {
             Reaction::Stop => {
                 *first = Some(Instant::now());
-                STOP.store(true, Ordering::Relaxed);
+                stop();
             }
             Reaction::Ignore => {}
             Reaction::EndAtOnce => std::process::exit(130),
         }
     });
-    &STOP
 }
 
 #[cfg(test)]

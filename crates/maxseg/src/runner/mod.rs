@@ -23,6 +23,7 @@ use maxseg_core::units::Time;
 use crate::environment::cores;
 use crate::failure::Failure;
 use crate::printer::Printer;
+pub(crate) use interrupt::on_first as on_first_interrupt;
 pub(crate) use plan::Plan;
 use pool::{Finished, Keeper, execute};
 use progress::Progress;

@@ -65,7 +65,11 @@ impl Capture {
     pub(crate) fn interfaces(&self) -> Vec<String> {
         let name = |block| match block {
             Block::Interface(Interface { name, .. }) => Some(name.unwrap().into_owned()),
-            Block::Section(_) | Block::Packet(_) | Block::Statistics(_) | Block::Other(_) => None,
+            Block::Section(_)
+            | Block::Packet(_)
+            | Block::SimplePacket(_)
+            | Block::Statistics(_)
+            | Block::Other(_) => None,
         };
         self.blocks().filter_map(name).collect()
     }
@@ -74,9 +78,11 @@ impl Capture {
     pub(crate) fn packets(&self) -> Vec<Packet<'_>> {
         let packet = |block| match block {
             Block::Packet(packet) => Some(packet),
-            Block::Section(_) | Block::Interface(_) | Block::Statistics(_) | Block::Other(_) => {
-                None
-            }
+            Block::Section(_)
+            | Block::Interface(_)
+            | Block::SimplePacket(_)
+            | Block::Statistics(_)
+            | Block::Other(_) => None,
         };
         self.blocks().filter_map(packet).collect()
     }

@@ -130,7 +130,11 @@ fn what_finds_no_room_is_counted() {
     let blocks: Vec<Block<'_>> = Reader::new(&file).map(Result::unwrap).collect();
     let statistics = |block: &Block<'_>| match block {
         Block::Statistics(Statistics { received, dropped, .. }) => Some((*received, *dropped)),
-        Block::Section(_) | Block::Interface(_) | Block::Packet(_) | Block::Other(_) => None,
+        Block::Section(_)
+        | Block::Interface(_)
+        | Block::Packet(_)
+        | Block::SimplePacket(_)
+        | Block::Other(_) => None,
     };
     let counted: Vec<_> = blocks.iter().filter_map(statistics).collect();
     assert_eq!(counted, [(Some(too_many as u64), Some(5)), (Some(1), Some(1))]);

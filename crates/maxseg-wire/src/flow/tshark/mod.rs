@@ -13,6 +13,7 @@ mod counts;
 mod flag;
 mod half;
 mod marks;
+mod named;
 mod options;
 mod rules;
 mod stream;
@@ -23,6 +24,7 @@ use std::net::SocketAddr;
 pub use counts::{Counts, Handshake, Times};
 pub use flag::{Flag, FlagSet};
 pub use marks::Marks;
+pub use named::Value;
 
 use crate::flow::Seen;
 use crate::tcp::Flags;

@@ -2,7 +2,7 @@
 //!
 //! `figure` is what a chart shows, `svg` its page with titles and legend, `plot` the part between the
 //! axes, `scale` where a value lies, `heat` a map of two axes, `histogram` shares of
-//! ranges.
+//! ranges, `timeline` graphs over the same time, one below the other.
 
 mod figure;
 mod heat;
@@ -11,9 +11,11 @@ mod palette;
 mod plot;
 mod scale;
 mod svg;
+mod timeline;
 
 pub(crate) use figure::{Axis, Chart, Legend, Line, Mark, Point, Series, Spacing, Tick};
 pub(crate) use heat::{HeatCell, HeatMap, HeatRow};
 pub(crate) use histogram::{Bar, Histogram};
 pub(crate) use palette::Order;
 pub(crate) use svg::escape;
+pub(crate) use timeline::{Layer, LayerKind, Panel, Panels, Span};

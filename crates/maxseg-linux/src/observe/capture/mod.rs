@@ -1,0 +1,303 @@
+//! Packets as they pass an interface.
+//!
+//! The right to see them (`CAP_NET_RAW`) is needed once, by [`Capture::open`]; [`give_up_rights`] takes it
+//! away for good. What comes between the socket and its filter is nothing: it is bound after that.
+
+mod default_route;
+mod sighting;
+
+use std::io;
+use std::os::fd::AsFd as _;
+use std::time::Duration;
+
+use maxseg_wire::bpf::{Instruction, Link, Selection, TooLong, compile};
+use nix::net::if_::{if_indextoname, if_nameindex, if_nametoindex};
+use nix::unistd::{Gid, Uid};
+use thiserror::Error;
+
+pub use sighting::{Direction, Sighting};
+
+use crate::sys::{self, Bell, Counts, PacketRing, PacketSocket};
+
+/// What to look at.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Where.
+    pub place: Place,
+    /// What.
+    pub selection: Selection,
+    /// Most bytes that are kept of a packet.
+    pub snap_len: u32,
+    /// Whether what is for other hosts is looked at too.
+    pub promiscuous: bool,
+    /// Room for packets that came and were not read yet, in bytes.
+    pub buffer: usize,
+}
+
+/// Most bytes that can be kept of a packet: what a part of the shared memory holds besides its own headers.
+pub const LONGEST: u32 = 261_120;
+
+/// Where to look.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// At the interface of this name.
+    Interface(String),
+    /// At all interfaces.
+    Any,
+}
+
+impl Place {
+    /// The interface of the default route; all of them where there is none.
+    pub fn default_here() -> Self {
+        default_route::interface().map_or(Self::Any, Self::Interface)
+    }
+}
+
+/// Why nothing can be seen.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// This process has not the right to.
+    #[error("this user may not look at packets: {0}")]
+    NoRight(io::Error),
+    /// There is no interface of this name.
+    #[error("there is no interface `{name}`")]
+    NoInterface {
+        /// Which was asked for.
+        name: String,
+        /// Which there are.
+        there: Vec<String>,
+    },
+    /// It is down.
+    #[error("interface {0} is down")]
+    Down(String),
+    /// Its packets begin with something that is not understood.
+    #[error("interface {name} is of hardware type {hardware}, which is not understood")]
+    Hardware {
+        /// Which.
+        name: String,
+        /// `ARPHRD_*` in `linux/if_arp.h`.
+        hardware: u16,
+    },
+    /// It is asked for too much.
+    #[error(transparent)]
+    Filter(#[from] TooLong),
+    /// The kernel refuses something that it should not.
+    #[error("the kernel refuses {what}: {error}")]
+    Kernel {
+        /// What was wanted.
+        what: &'static str,
+        /// What it said.
+        error: io::Error,
+    },
+}
+
+/// What packets begin with, by the type of their interface (`linux/if_arp.h`): Ethernet, loopback; PPP, IP in IP
+/// and its IPv6 kin, raw IP of modems, and none, as TUN and `WireGuard` have it.
+const LINKS: [(u16, Link); 8] = [
+    (libc::ARPHRD_ETHER, Link::Ethernet),
+    (libc::ARPHRD_LOOPBACK, Link::Loopback),
+    (libc::ARPHRD_PPP, Link::RawIp),
+    (libc::ARPHRD_TUNNEL, Link::RawIp),
+    (libc::ARPHRD_TUNNEL6, Link::RawIp),
+    (libc::ARPHRD_SIT, Link::RawIp),
+    (RAWIP, Link::RawIp),
+    (libc::ARPHRD_NONE, Link::RawIp),
+];
+/// `ARPHRD_RAWIP`.
+const RAWIP: u16 = 519;
+
+/// What an interface's packets begin with.
+fn link_of(hardware: u16) -> Option<Link> {
+    LINKS.iter().find(|(known, _)| *known == hardware).map(|(_, link)| *link)
+}
+
+/// A program that keeps nothing.
+const NOTHING: [Instruction; 1] = [Instruction { code: 6, jt: 0, jf: 0, k: 0 }];
+
+/// An interface whose packets were seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interface {
+    /// Its name, when its first packet was seen.
+    pub name: String,
+    /// What its packets begin with: [`Link::Loopback`] is Ethernet here.
+    pub link: Link,
+    /// Packets of it that were seen.
+    pub seen: u64,
+    /// The kernel's number of it.
+    index: u32,
+}
+
+/// Packets, as they pass.
+#[derive(Debug)]
+pub struct Capture {
+    socket: PacketSocket,
+    ring: PacketRing,
+    counts: Counts,
+    /// In the order of their first packets; the only one from the beginning.
+    interfaces: Vec<Interface>,
+    options: Options,
+    /// Packets that were taken out of the ring.
+    taken: u64,
+    /// A frame whose VLAN tag is put back.
+    frame: Vec<u8>,
+}
+
+impl Capture {
+    /// Looks, in the namespace of the calling thread, from now on.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn open(options: Options) -> Result<Self, OpenError> {
+        let interfaces = match &options.place {
+            Place::Any => Vec::new(),
+            Place::Interface(name) => vec![interface(name)?],
+        };
+        let only = interfaces.first().map(|interface: &Interface| interface.index);
+        let program = compile(&options.selection, &LINKS, options.snap_len)?;
+        let refused = |what| move |error| OpenError::Kernel { what, error };
+        let socket = PacketSocket::new().map_err(no_right)?;
+        socket.attach(&program).map_err(refused("the filter"))?;
+        let ring =
+            PacketRing::new(&socket, options.buffer).map_err(refused("memory for packets"))?;
+        if let Some(only) = only.filter(|_| options.promiscuous) {
+            socket.promiscuous(only).map_err(refused("promiscuous mode"))?;
+        }
+        socket.bind(only).map_err(|error| match &options.place {
+            Place::Interface(name) if is_down(&error) => OpenError::Down(name.clone()),
+            Place::Interface(_) | Place::Any => refused("to listen")(error),
+        })?;
+        let (counts, taken, frame) = (Counts::default(), 0, Vec::new());
+        Ok(Self { socket, ring, counts, interfaces, options, taken, frame })
+    }
+
+    /// Waits until there are packets, for `longest`, or until the bell rings.
+    ///
+    /// # Errors
+    /// The interface is gone or down.
+    pub fn wait(&self, bell: &Bell, longest: Option<Duration>) -> io::Result<()> {
+        sys::wait_for(&[self.socket.as_fd(), bell.as_fd()], longest)?;
+        self.socket.take_error()
+    }
+
+    /// Shows the packets that the kernel has ready, some of them at least; whether there were any.
+    ///
+    /// # Errors
+    /// As of `each`, which is shown no more then.
+    pub fn read<E>(
+        &mut self,
+        mut each: impl FnMut(&Sighting<'_>, &Interface) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        let Self { ring, interfaces, taken, frame, options, .. } = self;
+        ring.next_block(|packet| {
+            *taken += 1;
+            let Some(number) = number_of(interfaces, packet.interface, packet.hardware) else {
+                return Ok(()); // the filter lets no such type pass
+            };
+            let interface = &mut interfaces[number];
+            interface.seen += 1;
+            each(&Sighting::of(&packet, number, interface.link, options.snap_len, frame), interface)
+        })
+    }
+
+    /// Nothing new is seen from now on; what passed before is still there to read.
+    ///
+    /// # Errors
+    /// None that is known.
+    pub fn close(&mut self) -> io::Result<()> {
+        self.socket.attach(&NOTHING)
+    }
+
+    /// Whether all that passed the filter was read or had been dropped. Only behind [`Capture::close`] it stays
+    /// so.
+    ///
+    /// # Errors
+    /// None that is known.
+    pub fn is_drained(&mut self) -> io::Result<bool> {
+        self.refresh()?;
+        Ok(self.taken >= self.counts.received.saturating_sub(self.counts.dropped))
+    }
+
+    /// How many packets passed the filter, and how many of these the kernel dropped for want of room.
+    ///
+    /// # Errors
+    /// None that is known.
+    pub fn counts(&mut self) -> io::Result<(u64, u64)> {
+        self.refresh()?;
+        Ok((self.counts.received, self.counts.dropped))
+    }
+
+    fn refresh(&mut self) -> io::Result<()> {
+        let more = self.socket.take_counts()?;
+        self.counts.received += more.received;
+        self.counts.dropped += more.dropped;
+        Ok(())
+    }
+
+    /// What it was opened with.
+    pub const fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The interfaces whose packets were seen, and one that was asked for in any case.
+    pub fn interfaces(&self) -> &[Interface] {
+        &self.interfaces
+    }
+}
+
+/// The interface called `name`.
+fn interface(name: &str) -> Result<Interface, OpenError> {
+    let unknown = || OpenError::NoInterface { name: name.to_owned(), there: names() };
+    let index = if_nametoindex(name).map_err(|_| unknown())?;
+    let hardware = sys::hardware_type(name).map_err(|_| unknown())?;
+    let link =
+        link_of(hardware).ok_or_else(|| OpenError::Hardware { name: name.to_owned(), hardware })?;
+    Ok(Interface { name: name.to_owned(), link, seen: 0, index })
+}
+
+/// The interfaces that there are.
+fn names() -> Vec<String> {
+    let all = if_nameindex().ok();
+    let name =
+        |interface: &nix::net::if_::Interface| interface.name().to_string_lossy().into_owned();
+    all.iter().flat_map(|all| all.iter().map(name)).collect()
+}
+
+/// The place of an interface in the list; it gets one with its first packet.
+fn number_of(interfaces: &mut Vec<Interface>, index: u32, hardware: u16) -> Option<usize> {
+    if let Some(known) = interfaces.iter().position(|interface| interface.index == index) {
+        return Some(known);
+    }
+    let name = if_indextoname(index)
+        .map_or_else(|_| format!("interface {index}"), |name| name.to_string_lossy().into_owned());
+    interfaces.push(Interface { name, link: link_of(hardware)?, seen: 0, index });
+    Some(interfaces.len() - 1)
+}
+
+fn no_right(error: io::Error) -> OpenError {
+    match error.raw_os_error() {
+        Some(libc::EPERM | libc::EACCES) => OpenError::NoRight(error),
+        _ => OpenError::Kernel { what: "a packet socket", error },
+    }
+}
+
+/// Whether an interface is down, or gone: see [`is_gone`].
+pub fn is_down(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::ENETDOWN)
+}
+
+/// Whether there is no interface of this name any more.
+pub fn is_gone(name: &str) -> bool {
+    if_nametoindex(name).is_err()
+}
+
+/// This process, which has one thread yet, has no rights from now on but an ordinary user's. If it is root's it
+/// becomes that of `user`, with user and group numbers; without any, that of nobody.
+///
+/// # Errors
+/// A capability is still there.
+pub fn give_up_rights(user: Option<(u32, u32)>) -> io::Result<()> {
+    /// By convention, somebody who owns nothing.
+    const NOBODY: u32 = 65_534;
+    let (user, group) = user.unwrap_or((NOBODY, NOBODY));
+    sys::give_up_rights((Uid::from_raw(user), Gid::from_raw(group)))
+}

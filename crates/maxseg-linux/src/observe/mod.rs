@@ -1,0 +1,3 @@
+//! What goes on here, looked at and not changed.
+
+pub mod capture;

@@ -1,0 +1,215 @@
+//! The memory that a packet socket shares with the kernel (`TPACKET_V3`, the kernel's
+//! `Documentation/networking/packet_mmap.rst`): packets are read where the kernel has put them, a block of many at a time.
+
+use std::io;
+use std::mem::offset_of;
+use std::num::NonZeroUsize;
+use std::os::fd::AsFd as _;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
+
+use super::packet_socket::PacketSocket;
+
+/// Bytes of a block: more than any packet but the largest of BIG TCP, which are cut.
+pub(crate) const BLOCK: usize = 256 << 10;
+/// How long the kernel fills a block before it hands it over, unless it is full earlier.
+const PATIENCE: Duration = Duration::from_millis(20);
+/// What the kernel wants to be told, and with packets of any length makes no use of.
+const FRAME: usize = 2048;
+
+/// A ring of blocks, of which each is the kernel's or ours.
+#[derive(Debug)]
+pub(crate) struct PacketRing {
+    memory: NonNull<u8>,
+    blocks: usize,
+    /// The block that is ours next.
+    next: usize,
+}
+
+/// A packet in the ring.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RingPacket<'a> {
+    /// Nanoseconds since 1970.
+    pub(crate) at_nanos: u64,
+    /// How long it was.
+    pub(crate) len: u32,
+    /// What was kept of it, from the link's header on; a VLAN tag may have been taken out.
+    pub(crate) bytes: &'a [u8],
+    /// `TP_STATUS_*`.
+    pub(crate) status: u32,
+    /// That tag: its identifier, and what it says.
+    pub(crate) vlan: (u16, u16),
+    /// The interface's number.
+    pub(crate) interface: u32,
+    /// Its type, `ARPHRD_*`.
+    pub(crate) hardware: u16,
+    /// Whom the packet was for, `PACKET_*`.
+    pub(crate) kind: u8,
+}
+
+impl PacketRing {
+    /// A ring of at least so many bytes for a socket that is not bound yet.
+    ///
+    /// # Errors
+    /// There is not so much memory.
+    pub(crate) fn new(socket: &PacketSocket, bytes: usize) -> io::Result<Self> {
+        let blocks = bytes.div_ceil(BLOCK).max(2);
+        let number = |n: usize| u32::try_from(n).map_err(io::Error::other);
+        let version = libc::tpacket_versions::TPACKET_V3 as libc::c_int;
+        socket.set(libc::SOL_PACKET, libc::PACKET_VERSION, &version)?;
+        let request = libc::tpacket_req3 {
+            tp_block_size: number(BLOCK)?,
+            tp_block_nr: number(blocks)?,
+            tp_frame_size: number(FRAME)?,
+            tp_frame_nr: number(blocks * (BLOCK / FRAME))?,
+            tp_retire_blk_tov: u32::try_from(PATIENCE.as_millis()).map_err(io::Error::other)?,
+            tp_sizeof_priv: 0,
+            tp_feature_req_word: 0,
+        };
+        socket.set(libc::SOL_PACKET, libc::PACKET_RX_RING, &request)?;
+        Ok(Self { memory: map(socket, blocks * BLOCK)?, blocks, next: 0 })
+    }
+
+    /// Shows the packets of the next full block, in order, and gives the block back; whether there was one.
+    ///
+    /// # Errors
+    /// As of `each`; the block is given back then too.
+    pub(crate) fn next_block<E>(
+        &mut self,
+        mut each: impl FnMut(RingPacket<'_>) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        let Some(block) = self.full_block() else { return Ok(false) };
+        let mut place = block.first();
+        let mut done = Ok(());
+        for _ in 0..block.packets() {
+            let Some((packet, behind)) = place.and_then(|place| block.packet(place)) else { break };
+            done = each(packet);
+            if done.is_err() {
+                break;
+            }
+            place = Some(behind);
+        }
+        block.give_back();
+        self.next = (self.next + 1) % self.blocks;
+        done.map(|()| true)
+    }
+
+    #[expect(unsafe_code, reason = "memory that is shared with the kernel")]
+    fn full_block(&self) -> Option<Block<'_>> {
+        // SAFETY: `next` is below `blocks`, and the mapping has so many blocks.
+        let start = unsafe { self.memory.add(self.next * BLOCK) };
+        // SAFETY: a block begins with a `tpacket_block_desc`, aligned as the page is; this field of it is
+        // what the kernel and we both write, each whole.
+        let status = unsafe {
+            let descriptor = start.cast::<libc::tpacket_block_desc>().as_ptr();
+            AtomicU32::from_ptr(&raw mut (*descriptor).hdr.bh1.block_status)
+        };
+        // What the kernel wrote before it handed the block over is seen from here on.
+        if status.load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
+            return None;
+        }
+        // SAFETY: the block is ours until its status says otherwise, and the kernel does not write to it;
+        // behind the status, that is, of which `bytes` is never asked.
+        let bytes = unsafe {
+            std::slice::from_raw_parts(start.as_ptr().add(STATUS_END), BLOCK - STATUS_END)
+        };
+        Some(Block { status, bytes })
+    }
+}
+
+/// Places in a block's descriptor, from the block's begin.
+const HEADER: usize = offset_of!(libc::tpacket_block_desc, hdr);
+const STATUS_END: usize =
+    HEADER + offset_of!(libc::tpacket_hdr_v1, block_status) + size_of::<u32>();
+const PACKETS: usize = HEADER + offset_of!(libc::tpacket_hdr_v1, num_pkts);
+const FIRST_PACKET: usize = HEADER + offset_of!(libc::tpacket_hdr_v1, offset_to_first_pkt);
+/// Places in what precedes a packet; an address stands behind it.
+const VLAN: usize = offset_of!(libc::tpacket3_hdr, hv1);
+const VLAN_CONTROL: usize = VLAN + offset_of!(libc::tpacket_hdr_variant1, tp_vlan_tci);
+const VLAN_PROTOCOL: usize = VLAN + offset_of!(libc::tpacket_hdr_variant1, tp_vlan_tpid);
+const ADDRESS: usize = size_of::<libc::tpacket3_hdr>().next_multiple_of(libc::TPACKET_ALIGNMENT);
+const INTERFACE: usize = ADDRESS + offset_of!(libc::sockaddr_ll, sll_ifindex);
+const HARDWARE: usize = ADDRESS + offset_of!(libc::sockaddr_ll, sll_hatype);
+const KIND: usize = ADDRESS + offset_of!(libc::sockaddr_ll, sll_pkttype);
+
+impl Drop for PacketRing {
+    #[expect(unsafe_code, reason = "memory that is shared with the kernel")]
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours, of this length, and nothing that borrows from it is left.
+        let _ = unsafe { munmap(self.memory.cast(), self.blocks * BLOCK) };
+    }
+}
+
+#[expect(unsafe_code, reason = "memory that is shared with the kernel")]
+fn map(socket: &PacketSocket, length: usize) -> io::Result<NonNull<u8>> {
+    let length = NonZeroUsize::new(length).ok_or(io::ErrorKind::InvalidInput)?;
+    let rights = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
+    // SAFETY: a new mapping, at a place that the kernel chooses.
+    let memory = unsafe { mmap(None, length, rights, MapFlags::MAP_SHARED, socket.as_fd(), 0) }?;
+    Ok(memory.cast())
+}
+
+/// A block that is ours. Its numbers are the kernel's; whatever they are, nothing outside it is read.
+struct Block<'a> {
+    status: &'a AtomicU32,
+    /// All behind the status.
+    bytes: &'a [u8],
+}
+
+impl<'a> Block<'a> {
+    fn packets(&self) -> u32 {
+        self.u32(PACKETS)
+    }
+
+    fn first(&self) -> Option<usize> {
+        usize::try_from(self.u32(FIRST_PACKET)).ok()
+    }
+
+    /// The packet whose header (`struct tpacket3_hdr`, and a `struct sockaddr_ll` behind it) is at `place`, and
+    /// the place of the one behind it.
+    fn packet(&self, place: usize) -> Option<(RingPacket<'a>, usize)> {
+        let number = |offset| self.u32(place + offset);
+        let start = place + usize::from(self.u16(place + offset_of!(libc::tpacket3_hdr, tp_mac)));
+        let kept = number(offset_of!(libc::tpacket3_hdr, tp_snaplen));
+        let seconds = u64::from(number(offset_of!(libc::tpacket3_hdr, tp_sec)));
+        let nanos = u64::from(number(offset_of!(libc::tpacket3_hdr, tp_nsec)));
+        let [.., high, low] = number(VLAN_CONTROL).to_be_bytes();
+        let packet = RingPacket {
+            at_nanos: seconds * 1_000_000_000 + nanos,
+            len: number(offset_of!(libc::tpacket3_hdr, tp_len)),
+            bytes: self.slice(start, usize::try_from(kept).ok()?)?,
+            status: number(offset_of!(libc::tpacket3_hdr, tp_status)),
+            vlan: (self.u16(place + VLAN_PROTOCOL), u16::from_be_bytes([high, low])),
+            interface: number(INTERFACE),
+            hardware: self.u16(place + HARDWARE),
+            kind: self.slice(place + KIND, 1)?.first().copied()?,
+        };
+        let next = number(offset_of!(libc::tpacket3_hdr, tp_next_offset));
+        Some((packet, place + usize::try_from(next).ok()?))
+    }
+
+    /// The kernel may fill it again.
+    fn give_back(self) {
+        self.status.store(libc::TP_STATUS_KERNEL, Ordering::Release);
+    }
+
+    /// So many bytes from a place that counts from the block's begin.
+    fn slice(&self, place: usize, length: usize) -> Option<&'a [u8]> {
+        let begin = place.checked_sub(STATUS_END)?;
+        self.bytes.get(begin..begin.checked_add(length)?)
+    }
+
+    /// A number in the byte order of this machine; zero beyond the block.
+    fn u32(&self, place: usize) -> u32 {
+        let bytes = self.slice(place, 4).and_then(|bytes| bytes.try_into().ok());
+        u32::from_ne_bytes(bytes.unwrap_or_default())
+    }
+
+    fn u16(&self, place: usize) -> u16 {
+        let bytes = self.slice(place, 2).and_then(|bytes| bytes.try_into().ok());
+        u16::from_ne_bytes(bytes.unwrap_or_default())
+    }
+}

@@ -1,0 +1,368 @@
+//! From what is asked for to a program.
+
+use std::net::IpAddr;
+
+use super::assemble::{Assembler, Label};
+use super::selection::{FIRST_INFORMATIONAL, ICMP_HEADER, Protocol, QUOTING, Selection};
+use super::{Instruction, TooLong, code};
+use crate::ip::protocol;
+
+/// What the packets of an interface begin with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Link {
+    /// An Ethernet header, VLAN tags perhaps.
+    Ethernet,
+    /// The same, and each packet is seen twice, when it leaves and when it arrives: its first sight is skipped.
+    Loopback,
+    /// The IP header.
+    RawIp,
+}
+
+/// What the kernel knows of a packet besides its bytes, as places in it (`SKF_AD_OFF` in `linux/filter.h`).
+const BESIDES: u32 = 0xffff_f000;
+pub(super) const PACKET_TYPE: u32 = BESIDES + 4;
+pub(super) const HARDWARE_TYPE: u32 = BESIDES + 28;
+/// `PACKET_OUTGOING` in `linux/if_packet.h`.
+pub(super) const OUTGOING: u32 = 4;
+
+/// `EtherType`s.
+const IPV4: u32 = 0x0800;
+const ARP: u32 = 0x0806;
+const IPV6: u32 = 0x86dd;
+/// Tags of IEEE 802.1Q and 802.1ad, and what came before the latter.
+const VLAN_TAGS: [u32; 3] = [0x8100, 0x88a8, 0x9100];
+/// Bytes of an Ethernet header, of a tag in it, and before the type.
+const ETHERNET: u32 = 14;
+const TAG: u32 = 4;
+const BEFORE_TYPE: u32 = 12;
+/// Tags that are looked behind.
+const MOST_TAGS: u32 = 2;
+/// Extension headers that are looked behind: backward jumps there are none.
+const MOST_EXTENSIONS: usize = 4;
+
+/// Cells of the machine's memory: where the IP header begins, and the protocol behind extension headers.
+const IP_HEADER: u32 = 0;
+const NEXT_HEADER: u32 = 1;
+
+/// A program that keeps `snap_len` bytes of each packet that `selection` asks for and nothing of others, on
+/// whatever interface: `links` says what packets begin with by the interface's hardware type (`ARPHRD_*` in
+/// `linux/if_arp.h`). Those of other types do not pass.
+///
+/// It looks behind two VLAN tags and four IPv6 extension headers.
+///
+/// # Errors
+/// So many hosts or ports are more than the machine has room for.
+pub fn compile(
+    selection: &Selection,
+    links: &[(u16, Link)],
+    snap_len: u32,
+) -> Result<Vec<Instruction>, TooLong> {
+    let mut asm = Assembler::default();
+    let (keep, drop) = (asm.label(), asm.label());
+    let mut compiler = Compiler { asm, selection, keep, drop };
+    compiler.whole(links);
+    let Compiler { mut asm, .. } = compiler;
+    asm.place(keep);
+    asm.plain(code::KEEP, snap_len);
+    asm.place(drop);
+    asm.plain(code::KEEP, 0);
+    asm.assemble()
+}
+
+struct Compiler<'a> {
+    asm: Assembler,
+    selection: &'a Selection,
+    keep: Label,
+    drop: Label,
+}
+
+impl Compiler<'_> {
+    fn whole(&mut self, links: &[(u16, Link)]) {
+        let [ethernet, loopback, raw] = [self.asm.label(), self.asm.label(), self.asm.label()];
+        self.asm.plain(code::LOAD_WORD, HARDWARE_TYPE);
+        for (hardware, link) in links {
+            let to = match link {
+                Link::Ethernet => ethernet,
+                Link::Loopback => loopback,
+                Link::RawIp => raw,
+            };
+            self.asm.go_if(code::IF_EQUAL, u32::from(*hardware), to);
+        }
+        self.asm.go(self.drop);
+        self.asm.place(loopback);
+        self.asm.plain(code::LOAD_WORD, PACKET_TYPE);
+        self.asm.go_if(code::IF_EQUAL, OUTGOING, self.drop);
+        self.asm.place(ethernet);
+        if self.selection.is_everything() {
+            self.asm.place(raw);
+            self.asm.go(self.keep);
+            return;
+        }
+        let ip = self.asm.label();
+        self.ethernet(ip);
+        self.asm.place(raw);
+        self.asm.plain(code::LOAD_X_CONSTANT, 0);
+        self.asm.place(ip);
+        self.packet();
+    }
+
+    /// Past the Ethernet header, with X where it ends; on to `ip`, or to a verdict.
+    fn ethernet(&mut self, ip: Label) {
+        let arp = self.asm.label();
+        for tags in 0..=MOST_TAGS {
+            self.asm.plain(code::LOAD_HALF, BEFORE_TYPE + tags * TAG);
+            self.asm.plain(code::LOAD_X_CONSTANT, ETHERNET + tags * TAG);
+            self.asm.go_if(code::IF_EQUAL, IPV4, ip);
+            self.asm.go_if(code::IF_EQUAL, IPV6, ip);
+            self.asm.go_if(code::IF_EQUAL, ARP, arp);
+            if tags < MOST_TAGS {
+                let tag = self.asm.label();
+                for kind in VLAN_TAGS {
+                    self.asm.go_if(code::IF_EQUAL, kind, tag);
+                }
+                self.asm.go(self.drop);
+                self.asm.place(tag);
+            }
+        }
+        self.asm.go(self.drop);
+        self.asm.place(arp);
+        self.arp();
+    }
+
+    /// ARP of Ethernet and IPv4 at X: by its two protocol addresses (RFC 826).
+    fn arp(&mut self) {
+        /// Lengths of the addresses, in one: 6 and 4.
+        const LENGTHS: u32 = 0x0604;
+        if self.selection.takes_arp() {
+            self.asm.plain(code::LOAD_HALF_AT_X, 4);
+            self.asm.go_unless(code::IF_EQUAL, LENGTHS, self.drop);
+            self.v4_hosts([14, 24], self.keep);
+        }
+        self.asm.go(self.drop);
+    }
+
+    /// The IP packet at X; if it does not pass as such, as what it quotes.
+    fn packet(&mut self) {
+        let (quotes_v4, quotes_v6) = (self.asm.label(), self.asm.label());
+        let quoted = self.asm.label();
+        self.packet_as([quotes_v4, quotes_v6]);
+        self.asm.place(quotes_v4);
+        self.to_quoted_v4(quoted);
+        self.asm.place(quotes_v6);
+        self.to_quoted_v6();
+        self.asm.place(quoted);
+        self.packet_as([self.drop, self.drop]);
+    }
+
+    /// The IP packet at X, whatever it quotes; where it does not pass, on to the label of its version.
+    fn packet_as(&mut self, [v4_no, v6_no]: [Label; 2]) {
+        let (v4, v6) = (self.asm.label(), self.asm.label());
+        self.asm.plain(code::STORE_X, IP_HEADER);
+        self.asm.plain(code::LOAD_BYTE_AT_X, 0);
+        self.asm.plain(code::SHIFT_RIGHT, 4);
+        self.asm.go_if(code::IF_EQUAL, 4, v4);
+        self.asm.go_if(code::IF_EQUAL, 6, v6);
+        self.asm.go(self.drop);
+        self.asm.place(v4);
+        self.v4(v4_no);
+        self.asm.place(v6);
+        self.v6(v6_no);
+    }
+
+    fn v4(&mut self, no: Label) {
+        let hosts = self.asm.label();
+        if !self.selection.hosts.is_empty() {
+            self.v4_hosts([12, 16], hosts);
+            self.asm.go(no);
+        }
+        self.asm.place(hosts);
+        self.asm.plain(code::LOAD_BYTE_AT_X, 9);
+        self.protocol(|protocol| protocol.numbers().0, no);
+        if !self.selection.ports.is_empty() {
+            self.go_if_later_v4_fragment(self.keep);
+            self.past_v4_header();
+            self.ports(no);
+        }
+        self.asm.go(self.keep);
+    }
+
+    fn v6(&mut self, no: Label) {
+        let hosts = self.asm.label();
+        if !self.selection.hosts.is_empty() {
+            self.v6_hosts(hosts);
+            self.asm.go(no);
+        }
+        self.asm.place(hosts);
+        if self.selection.wanted_protocols().is_some() {
+            let fragment = self.asm.label();
+            self.past_v6_headers(fragment);
+            self.asm.plain(code::LOAD_MEMORY, NEXT_HEADER);
+            self.protocol(|protocol| protocol.numbers().1, no);
+            if !self.selection.ports.is_empty() {
+                self.ports(no);
+            }
+            self.asm.go(self.keep);
+            self.asm.place(fragment);
+            self.asm.plain(code::LOAD_MEMORY, NEXT_HEADER);
+            self.protocol(|protocol| protocol.numbers().1, no);
+        }
+        self.asm.go(self.keep);
+    }
+
+    /// To `yes` if an asked IPv4 host stands at one of the places behind X.
+    fn v4_hosts(&mut self, places: [u32; 2], yes: Label) {
+        for place in places {
+            self.asm.plain(code::LOAD_WORD_AT_X, place);
+            for host in &self.selection.hosts {
+                if let IpAddr::V4(host) = host {
+                    self.asm.go_if(code::IF_EQUAL, u32::from(*host), yes);
+                }
+            }
+        }
+    }
+
+    /// To `yes` if an asked IPv6 host is source or destination of the header at X.
+    fn v6_hosts(&mut self, yes: Label) {
+        for place in [8, 24] {
+            for host in &self.selection.hosts {
+                let IpAddr::V6(host) = host else { continue };
+                let other = self.asm.label();
+                for (n, word) in (0..).zip(host.octets().as_chunks::<4>().0) {
+                    self.asm.plain(code::LOAD_WORD_AT_X, place + 4 * n);
+                    self.asm.go_unless(code::IF_EQUAL, u32::from_be_bytes(*word), other);
+                }
+                self.asm.go(yes);
+                self.asm.place(other);
+            }
+        }
+    }
+
+    /// On if A is the number of an asked protocol, or any will do; to `no` if not.
+    fn protocol(&mut self, number: impl Fn(Protocol) -> u8, no: Label) {
+        let Some(wanted) = self.selection.wanted_protocols() else { return };
+        let yes = self.asm.label();
+        for protocol in wanted {
+            self.asm.go_if(code::IF_EQUAL, number(protocol).into(), yes);
+        }
+        self.asm.go(no);
+        self.asm.place(yes);
+    }
+
+    /// On if one of the two ports at X is asked for; to `no` if not.
+    fn ports(&mut self, no: Label) {
+        let yes = self.asm.label();
+        for place in [0, 2] {
+            self.asm.plain(code::LOAD_HALF_AT_X, place);
+            for port in &self.selection.ports {
+                self.asm.go_if(code::IF_EQUAL, u32::from(*port), yes);
+            }
+        }
+        self.asm.go(no);
+        self.asm.place(yes);
+    }
+
+    /// To the label if the IPv4 header at X is not that of a packet's beginning.
+    fn go_if_later_v4_fragment(&mut self, to: Label) {
+        const OFFSET: u32 = 0x1fff;
+        self.asm.plain(code::LOAD_HALF_AT_X, 6);
+        self.asm.go_if(code::IF_ANY_BIT, OFFSET, to);
+    }
+
+    /// X goes past the IPv4 header at X.
+    fn past_v4_header(&mut self) {
+        self.asm.plain(code::LOAD_BYTE_AT_X, 0);
+        self.asm.plain(code::AND, 0xf);
+        self.asm.plain(code::SHIFT_LEFT, 2);
+        self.asm.plain(code::ADD_X, 0);
+        self.asm.plain(code::TO_X, 0);
+    }
+
+    /// X grows.
+    fn forward(&mut self, bytes: u32) {
+        self.asm.plain(code::FROM_X, 0);
+        self.asm.plain(code::ADD, bytes);
+        self.asm.plain(code::TO_X, 0);
+    }
+
+    /// X goes past the IPv6 header at X and its extensions, and the protocol is stored; `fragment` is where to go
+    /// where a packet's beginning is not there.
+    fn past_v6_headers(&mut self, fragment: Label) {
+        const EXTENSIONS: [u32; 6] = [0, 43, 60, 135, 139, 140];
+        const FRAGMENT: u32 = 44;
+        const AUTHENTICATION: u32 = 51;
+        const FRAGMENT_OFFSET: u32 = 0xfff8;
+        self.asm.plain(code::LOAD_BYTE_AT_X, 6);
+        self.asm.plain(code::STORE, NEXT_HEADER);
+        self.forward(40);
+        let done = self.asm.label();
+        for _ in 0..MOST_EXTENSIONS {
+            let [extension, authentication, part] =
+                [self.asm.label(), self.asm.label(), self.asm.label()];
+            let next = self.asm.label();
+            self.asm.plain(code::LOAD_MEMORY, NEXT_HEADER);
+            for number in EXTENSIONS {
+                self.asm.go_if(code::IF_EQUAL, number, extension);
+            }
+            self.asm.go_if(code::IF_EQUAL, AUTHENTICATION, authentication);
+            self.asm.go_if(code::IF_EQUAL, FRAGMENT, part);
+            self.asm.go(done);
+            // Lengths: in units of 8 bytes, the first not counted; of 4, the first two not counted; 8.
+            for (kind, others, shift) in [(extension, 1, 3), (authentication, 2, 2)] {
+                self.asm.place(kind);
+                self.next_header();
+                self.asm.plain(code::LOAD_BYTE_AT_X, 1);
+                self.asm.plain(code::ADD, others);
+                self.asm.plain(code::SHIFT_LEFT, shift);
+                self.asm.plain(code::ADD_X, 0);
+                self.asm.plain(code::TO_X, 0);
+                self.asm.go(next);
+            }
+            self.asm.place(part);
+            self.next_header();
+            self.asm.plain(code::LOAD_HALF_AT_X, 2);
+            self.asm.go_if(code::IF_ANY_BIT, FRAGMENT_OFFSET, fragment);
+            self.forward(8);
+            self.asm.place(next);
+        }
+        self.asm.place(done);
+    }
+
+    /// What follows the extension header at X is stored.
+    fn next_header(&mut self) {
+        self.asm.plain(code::LOAD_BYTE_AT_X, 0);
+        self.asm.plain(code::STORE, NEXT_HEADER);
+    }
+
+    /// To `quoted`, with X at the packet that the ICMP error quotes whose header was noted; others are dropped.
+    fn to_quoted_v4(&mut self, quoted: Label) {
+        self.asm.plain(code::LOAD_X_MEMORY, IP_HEADER);
+        self.asm.plain(code::LOAD_BYTE_AT_X, 9);
+        self.asm.go_unless(code::IF_EQUAL, protocol::ICMP.into(), self.drop);
+        self.go_if_later_v4_fragment(self.drop);
+        self.past_v4_header();
+        self.asm.plain(code::LOAD_BYTE_AT_X, 0);
+        let quotes = self.asm.label();
+        for kind in QUOTING {
+            self.asm.go_if(code::IF_EQUAL, kind.into(), quotes);
+        }
+        self.asm.go(self.drop);
+        self.asm.place(quotes);
+        self.past_icmp_header();
+        self.asm.go(quoted);
+    }
+
+    /// The same of ICMPv6; what follows goes on with the packet.
+    fn to_quoted_v6(&mut self) {
+        self.asm.plain(code::LOAD_X_MEMORY, IP_HEADER);
+        self.past_v6_headers(self.drop);
+        self.asm.plain(code::LOAD_MEMORY, NEXT_HEADER);
+        self.asm.go_unless(code::IF_EQUAL, protocol::ICMPV6.into(), self.drop);
+        self.asm.plain(code::LOAD_BYTE_AT_X, 0);
+        self.asm.go_if(code::IF_ABOVE, u32::from(FIRST_INFORMATIONAL) - 1, self.drop);
+        self.past_icmp_header();
+    }
+
+    fn past_icmp_header(&mut self) {
+        self.forward(u32::try_from(ICMP_HEADER).unwrap_or(u32::MAX));
+    }
+}

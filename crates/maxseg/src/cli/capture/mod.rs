@@ -1,0 +1,336 @@
+//! `maxseg capture`
+
+mod output;
+mod replay;
+mod sudo;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use maxseg_core::units::{Bytes, Time};
+use maxseg_linux::observe::capture::{
+    Capture, LONGEST, OpenError, Options, Place, give_up_rights, is_down, is_gone,
+};
+use maxseg_linux::sys::Bell;
+use maxseg_wire::bpf::{Protocol, Selection};
+
+use crate::failure::Failure;
+use crate::monitor::{Manner, TimeFormat};
+use crate::printer::Printer;
+use crate::runner::on_first_interrupt;
+use output::Output;
+
+/// Watch packets as they pass, every option decoded
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Sequence numbers count from the SYN, windows are in bytes where the handshake was seen (`rawwin` is one that was not
+scaled, for want of it). Of several hosts, ports or protocols any will do. An ICMP error passes as what it quotes: with
+--host of a connection's other end, a router's \"fragmentation needed\" about it is seen. Fragments without ports pass
+--port. The kernel filters, from the first packet on.
+
+The right that it takes (CAP_NET_RAW) is given up before the first packet is read. Ctrl-C ends it, with a count of
+what the kernel had no room for; the exit code is then 0, or 130 if --count or --duration was not reached.
+
+Examples:
+  maxseg capture
+  maxseg capture --interface any --host 192.0.2.7 --port 443 -v
+  maxseg capture --protocol icmp --duration \"10 s\" --json-stream
+  maxseg capture --port 80 -w slow.pcapng --count 10000
+  maxseg capture -w - | tshark -r -
+  maxseg capture --read slow.pcapng --host 192.0.2.7 --time delta")]
+pub(crate) struct CaptureArgs {
+    /// Which interface; `any` for all. Without it that of the default route
+    #[arg(long, short, value_name = "NAME")]
+    interface: Option<String>,
+    /// Only packets from or to one of these addresses
+    #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
+    host: Vec<std::net::IpAddr>,
+    /// Only TCP and UDP from or to one of these ports
+    #[arg(long, value_name = "PORT", value_delimiter = ',')]
+    port: Vec<u16>,
+    /// Only these protocols: tcp, udp, icmp
+    #[arg(long, value_name = "NAME", value_delimiter = ',', hide_possible_values = true)]
+    protocol: Vec<ProtocolName>,
+    /// Show the packets of a capture file instead; `-` for standard input
+    #[arg(long, value_name = "FILE",
+        conflicts_with_all = ["interface", "write", "duration", "promiscuous", "snaplen", "buffer"])]
+    read: Option<PathBuf>,
+    /// Write packets to a pcapng file that can be read at any time; `-` for standard output
+    #[arg(long, short, value_name = "FILE")]
+    write: Option<PathBuf>,
+    /// Print packets too while they are written to a file
+    #[arg(long, requires = "write")]
+    print: bool,
+    /// Print one JSON object for each packet
+    #[arg(long)]
+    json_stream: bool,
+    /// End after so many packets
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    count: Option<u64>,
+    /// End after so long, such as "10 s"
+    #[arg(long, value_name = "TIME")]
+    duration: Option<Time>,
+    /// Keep so many bytes of each packet
+    #[arg(long, short, value_name = "BYTES", default_value_t = LONGEST, hide_default_value = true,
+        value_parser = clap::value_parser!(u32).range(14..=i64::from(LONGEST)))]
+    snaplen: u32,
+    /// Look at what is for other hosts too
+    #[arg(long)]
+    promiscuous: bool,
+    /// Room for packets that wait to be read
+    #[arg(long, value_name = "SIZE", default_value = "32 MiB")]
+    buffer: Bytes,
+    /// Which time: absolute (UTC), relative (to the first packet), delta (to the one before)
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "WHICH",
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
+    time: TimeFormat,
+    /// Show sequence numbers as they stand
+    #[arg(long)]
+    absolute_seq: bool,
+    /// Show the bytes too
+    #[arg(long, short = 'x')]
+    hex: bool,
+}
+
+/// What `--protocol` takes.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ProtocolName {
+    Tcp,
+    Udp,
+    Icmp,
+}
+
+/// More room for packets than this is a mistake.
+const MOST_ROOM: u64 = 4 << 30;
+
+pub(crate) fn run(args: &CaptureArgs, printer: Printer) -> Result<(), Failure> {
+    if let Some(file) = &args.read {
+        return replay::run(args, file, printer);
+    }
+    let mut capture = Capture::open(args.options()?).map_err(refused)?;
+    let user = sudo::user();
+    let mut output = Output::begin(args, &capture, printer, user)?;
+    // Before there is a second thread: rights are a thread's own.
+    give_up_rights(user).map_err(|error| {
+        Failure::new(format!("cannot give up the rights that are needed no more: {error}"))
+    })?;
+    let bell = Arc::new(Bell::new()?);
+    let rung = Arc::clone(&bell);
+    on_first_interrupt(move || rung.ring());
+    printer.note(&format!("listening on {}", in_words(&capture.options().place)));
+    let ended = watch(args, &mut capture, &mut output, &bell, printer);
+    match ended {
+        Ok(ended) => {
+            output.end(&mut capture)?;
+            ended.verdict(args, output.packets())
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// What ended a capture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Ended {
+    /// As many packets or as much time as was asked for.
+    AsAsked,
+    /// The user.
+    Interrupted,
+    /// Its interface has gone.
+    Gone(String),
+}
+
+impl Ended {
+    fn verdict(self, args: &CaptureArgs, packets: u64) -> Result<(), Failure> {
+        let has_goal = args.count.is_some() || args.duration.is_some();
+        match self {
+            Self::Gone(name) => Err(Failure::new(format!("interface {name} is gone"))),
+            Self::Interrupted if has_goal => {
+                Err(Failure::Interrupted(format!("{packets} packets were captured")))
+            }
+            Self::AsAsked | Self::Interrupted => Ok(()),
+        }
+    }
+}
+
+/// Why no more packets are shown.
+enum Stop {
+    /// There were as many as was asked for.
+    Enough,
+    Failed(Failure),
+}
+
+/// Shows packets until something ends it, and what passed before that.
+fn watch(
+    args: &CaptureArgs,
+    capture: &mut Capture,
+    output: &mut Output,
+    bell: &Bell,
+    printer: Printer,
+) -> Result<Ended, Failure> {
+    let deadline = args.duration.map(|time| Instant::now() + Duration::from_nanos(time.as_nanos()));
+    let ended = loop {
+        if show_ready(args, capture, output)? {
+            return Ok(Ended::AsAsked);
+        }
+        if bell.has_rung() {
+            break Ended::Interrupted;
+        }
+        let left = deadline.map(|then| then.saturating_duration_since(Instant::now()));
+        if left.is_some_and(|left| left.is_zero()) {
+            break Ended::AsAsked;
+        }
+        match (capture.wait(bell, left), &capture.options().place) {
+            (Ok(()), _) => {}
+            (Err(error), Place::Interface(name)) if is_down(&error) => {
+                if is_gone(name) {
+                    break Ended::Gone(name.clone());
+                }
+                printer.note(&format!("interface {name} is down; waiting for it"));
+            }
+            (Err(error), _) => return Err(Failure::new(format!("cannot listen: {error}"))),
+        }
+    };
+    show_rest(args, capture, output)?;
+    Ok(ended)
+}
+
+/// Shows the packets that are ready; whether these were enough.
+fn show_ready(
+    args: &CaptureArgs,
+    capture: &mut Capture,
+    output: &mut Output,
+) -> Result<bool, Failure> {
+    loop {
+        let read = capture.read(|sighting, interface| {
+            output.packet(sighting, interface).map_err(Stop::Failed)?;
+            if args.count == Some(output.packets()) { Err(Stop::Enough) } else { Ok(()) }
+        });
+        let (enough, more) = match read {
+            Ok(more) => (false, more),
+            Err(Stop::Enough) => (true, false),
+            Err(Stop::Failed(failure)) => return Err(failure),
+        };
+        output.flush()?;
+        if !more {
+            return Ok(enough);
+        }
+    }
+}
+
+/// Shows what passed before now and the kernel has not handed over yet.
+fn show_rest(
+    args: &CaptureArgs,
+    capture: &mut Capture,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    /// Longer than the kernel keeps packets back.
+    const PATIENCE: Duration = Duration::from_secs(1);
+    const GLANCE: Duration = Duration::from_millis(20);
+    capture.close()?;
+    let silent = Bell::new()?;
+    let deadline = Instant::now() + PATIENCE;
+    while !show_ready(args, capture, output)? && !capture.is_drained()? && Instant::now() < deadline
+    {
+        // An interface that is down has packets from before.
+        let _ = capture.wait(&silent, Some(GLANCE));
+    }
+    Ok(())
+}
+
+impl CaptureArgs {
+    fn options(&self) -> Result<Options, Failure> {
+        let selection = self.selection()?;
+        let place = self.place();
+        if self.promiscuous && place == Place::Any {
+            let what = "--promiscuous is for one interface";
+            return Err(Failure::with_hint(what, "name it: --interface NAME"));
+        }
+        let buffer = self.buffer.get();
+        if buffer > MOST_ROOM {
+            let what = format!("--buffer {}: at most 4 GiB", self.buffer);
+            return Err(Failure::with_hint(what, "for example --buffer \"256 MiB\""));
+        }
+        Ok(Options {
+            place,
+            selection,
+            snap_len: self.snaplen,
+            promiscuous: self.promiscuous,
+            buffer: usize::try_from(buffer).unwrap_or(usize::MAX),
+        })
+    }
+
+    fn selection(&self) -> Result<Selection, Failure> {
+        let protocol = |name: &ProtocolName| match name {
+            ProtocolName::Tcp => Protocol::Tcp,
+            ProtocolName::Udp => Protocol::Udp,
+            ProtocolName::Icmp => Protocol::Icmp,
+        };
+        let selection = Selection {
+            hosts: self.host.clone(),
+            ports: self.port.clone(),
+            protocols: self.protocol.iter().map(protocol).collect(),
+        };
+        if selection.is_nothing() {
+            let what =
+                "no packet has both: --port is for TCP and UDP, and --protocol asks for others";
+            return Err(Failure::with_hint(what, "leave one of them out"));
+        }
+        Ok(selection)
+    }
+
+    /// How packets are shown.
+    fn manner(&self, names_interface: bool) -> Manner {
+        Manner {
+            json: self.json_stream,
+            time: self.time,
+            absolute_seq: self.absolute_seq,
+            hex: self.hex,
+            names_interface,
+        }
+    }
+
+    fn place(&self) -> Place {
+        match self.interface.as_deref() {
+            None => Place::default_here(),
+            Some("any") => Place::Any,
+            Some(name) => Place::Interface(name.to_owned()),
+        }
+    }
+}
+
+fn in_words(place: &Place) -> &str {
+    match place {
+        Place::Any => "all interfaces",
+        Place::Interface(name) => name,
+    }
+}
+
+/// A mistake or a lack of rights, with what mends it.
+fn refused(error: OpenError) -> Failure {
+    let hint = match &error {
+        OpenError::NoRight(_) => {
+            "sudo setcap cap_net_raw=ep $(command -v maxseg)   gives this program the one right that it needs; \
+             or run it with sudo"
+                .to_owned()
+        }
+        OpenError::NoInterface { there, .. } => {
+            format!("there are: {}; `any` looks at all", there.join(", "))
+        }
+        OpenError::Down(name) => format!("sudo ip link set {name} up"),
+        OpenError::Hardware { .. } => {
+            "Ethernet, loopback, TUN, PPP and IP tunnels are understood".to_owned()
+        }
+        OpenError::Filter(_) => "ask for fewer hosts or ports".to_owned(),
+        OpenError::Kernel { what: "memory for packets", .. } => "a smaller --buffer".to_owned(),
+        OpenError::Kernel { .. } => return Failure::new(error.to_string()),
+    };
+    Failure::with_hint(error.to_string(), hint)
+}

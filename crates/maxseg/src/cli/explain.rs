@@ -1,0 +1,228 @@
+//! `maxseg explain`
+
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use maxseg_core::evidence::Evidence;
+
+use crate::explain::filter::Filter;
+use crate::explain::read::{Reading, read};
+use crate::explain::{Explanation, Kept, Problem};
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::report::explain::{Asked, Story, explain_page, explain_text, write_csv, write_json};
+use crate::whole_file;
+
+/// Say what limited each connection of a capture, and what to change
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  maxseg explain slow.pcapng
+  tcpdump -w - 'port 443' | maxseg explain -
+  maxseg explain slow.pcap.zst --connection 3
+  maxseg explain slow.pcapng --filter 'host 10.0.0.7 and not port 22'
+  maxseg explain slow.pcapng --report slow.html
+  maxseg explain slow.pcapng --scenario path.toml && maxseg run path.toml --axis sender.mss=536,1220,1460
+  maxseg explain slow.pcapng --json | jq '.connections[] | [.id, .limited_by]'
+
+It reads pcap and pcapng, plain or compressed with gzip or zstd. The first lines are about the connection with
+most at stake: what limited it, for which share of the time, what to change, and what that gains. The gain comes
+from running the path as it was seen, once as it is and once without the limit; where the first of them misses what
+was observed by more than 15%, none is given.
+
+A filter joins `host ADDRESS`, `port NUMBER` (of either end, or after `client` or `server`) and `stream NUMBER` with
+`and`, `or`, `not` and brackets.
+
+docs/explain.md says what each limit means and how far the numbers can be trusted.
+
+Exit codes: 0 done, 1 the file is at fault (what stands before the fault is explained), 2 usage.")]
+#[expect(clippy::struct_excessive_bools, reason = "a flag of the command line each")]
+pub(crate) struct ExplainArgs {
+    /// The capture: a pcap or pcapng file, or `-` for standard input
+    #[arg(value_name = "FILE")]
+    file: String,
+    /// Everything of the connection of this number
+    #[arg(long, short = 'n', value_name = "N")]
+    connection: Option<u32>,
+    /// Only connections for which this holds, such as `host 10.0.0.7 and port 443`
+    #[arg(long, short, value_name = "EXPR")]
+    filter: Option<Filter>,
+    /// Only packets of this interface of the capture, by its name or its number from 0
+    #[arg(long, short, value_name = "NAME")]
+    interface: Option<String>,
+    /// Print one JSON document
+    #[arg(long, conflicts_with = "csv")]
+    json: bool,
+    /// Print a line for each way of each connection
+    #[arg(long)]
+    csv: bool,
+    /// Also count as tshark 4.0 does; in JSON
+    #[arg(long)]
+    tshark_compat: bool,
+    /// Write a page with linked graphs of the connection that matters most, or of --connection
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
+    /// Write its path as a scenario for `maxseg run`
+    #[arg(long, value_name = "FILE.toml")]
+    scenario: Option<PathBuf>,
+    /// Follow so many connections at once; more are counted, not followed
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = at_least_one)]
+    most_connections: usize,
+}
+
+pub(crate) fn run(args: &ExplainArgs, printer: Printer) -> Result<(), Failure> {
+    refuse_live(&args.file)?;
+    let reading = Reading {
+        interface: args.interface.as_deref(),
+        most_connections: args.most_connections,
+        trace: args.report.is_some(),
+        tshark: args.tshark_compat,
+    };
+    let (mut explanation, connections) = read(&args.file, &reading)?;
+    let filtered = Cell::new(0_u64);
+    let mut connections = connections.filter(|evidence| {
+        let is_wanted = args.wants(evidence);
+        filtered.set(filtered.get() + u64::from(!is_wanted));
+        is_wanted
+    });
+    let is_stream = (args.json || args.csv) && args.connection.is_none();
+    let kept = match is_stream {
+        true if args.json => {
+            printer.stream(|out| write_json(out, &explanation, &mut connections))?
+        }
+        true => printer.stream(|out| write_csv(out, &explanation, &mut connections))?,
+        false => {
+            let mut kept = Kept::default();
+            for evidence in connections {
+                kept.offer(explanation.case(&evidence).stake(), evidence);
+            }
+            kept
+        }
+    };
+    explanation.take(kept);
+    explanation.filtered_connections = filtered.get();
+    if let Some(id) = args.connection.filter(|_| explanation.connections.is_empty()) {
+        let others = filtered.get();
+        let hint =
+            format!("there are {others}, counted from 0; without --connection they are listed");
+        return Err(Failure::with_hint(format!("there is no connection {id} to show"), hint));
+    }
+    show(args, &explanation, is_stream, printer)?;
+    explanation.fault().map_or(Ok(()), |fault| Err(at_fault(&args.file, fault)))
+}
+
+impl ExplainArgs {
+    fn wants(&self, evidence: &Evidence) -> bool {
+        self.connection.is_none_or(|id| evidence.id == id)
+            && self.filter.as_ref().is_none_or(|filter| filter.accepts(evidence))
+    }
+}
+
+/// What has not been printed while the connections went by.
+fn show(
+    args: &ExplainArgs,
+    explanation: &Explanation,
+    is_printed: bool,
+    printer: Printer,
+) -> Result<(), Failure> {
+    let has_files = args.report.is_some() || args.scenario.is_some();
+    let needs_story = has_files || !(args.json || args.csv);
+    let leading = explanation.matters_most().filter(|_| needs_story);
+    let story = leading.map(|case| Story::of(case, &explanation.file.name));
+    write_files(args, explanation, story.as_ref(), printer)?;
+    if is_printed {
+        return Ok(());
+    }
+    let mut connections = explanation.connections.iter().cloned();
+    if args.json {
+        printer.stream(|out| write_json(out, explanation, &mut connections))?;
+    } else if args.csv {
+        printer.stream(|out| write_csv(out, explanation, &mut connections))?;
+    } else {
+        let asked = Asked {
+            one: args.connection.is_some(),
+            verbosity: printer.verbosity(),
+            width: printer.width(),
+        };
+        printer.data(&explain_text(explanation, story.as_ref(), asked, printer))?;
+    }
+    Ok(())
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("at least 1".to_owned()),
+        Ok(count) => Ok(count),
+        Err(_) => Err("a whole number".to_owned()),
+    }
+}
+
+/// Live connections and hosts come with a later version: until then their forms are told from a missing file.
+fn refuse_live(file: &str) -> Result<(), Failure> {
+    if file == "-" || Path::new(file).exists() {
+        return Ok(());
+    }
+    let host = file.split_once(':').map_or(file, |(host, _)| host);
+    let is_live = file.parse::<std::net::IpAddr>().is_ok()
+        || host.parse::<std::net::IpAddr>().is_ok()
+        || file.parse::<std::net::SocketAddr>().is_ok()
+        || file.split_once('-').is_some_and(|(local, remote)| {
+            let is_end = |text: &str| text.parse::<std::net::SocketAddr>().is_ok();
+            is_end(local) && is_end(remote)
+        })
+        || file.rsplit_once(':').is_some_and(|(host, port)| {
+            !host.is_empty() && !host.contains('/') && port.parse::<u16>().is_ok()
+        });
+    if is_live {
+        return Err(Failure::with_hint(
+            format!(
+                "there is no file {file}, and live connections and hosts cannot be explained yet"
+            ),
+            format!(
+                "capture it and explain that: tcpdump -w slow.pcap 'host {host}', then maxseg explain slow.pcap"
+            ),
+        ));
+    }
+    Err(Failure::with_hint(
+        format!("there is no file {file}"),
+        "name a pcap or pcapng file, or `-` for standard input",
+    ))
+}
+
+fn write_files(
+    args: &ExplainArgs,
+    explanation: &Explanation,
+    story: Option<&Story<'_>>,
+    printer: Printer,
+) -> Result<(), Failure> {
+    if let Some(file) = &args.scenario {
+        let rerun = story.and_then(|story| story.rerun.as_ref());
+        let Some(rerun) = rerun else {
+            let why = story.and_then(|story| story.gain.as_ref().err().cloned());
+            let why = why.unwrap_or_else(|| "there is no connection".to_owned());
+            return Err(Failure::new(format!("no scenario can be made: {why}")));
+        };
+        write(file, &rerun.text)?;
+        printer.note(&format!("{}: the path of connection {}", file.display(), rerun.connection));
+    }
+    if let Some(file) = &args.report {
+        write(file, &explain_page(explanation, story))?;
+        printer.note(&format!("{}: the report", file.display()));
+    }
+    Ok(())
+}
+
+fn write(file: &Path, text: &str) -> Result<(), Failure> {
+    whole_file::WholeFile::create(file)
+        .and_then(|out| out.finish(text.as_bytes()))
+        .map_err(|error| Failure::file("write", file, &error))
+}
+
+fn at_fault(file: &str, fault: &Problem) -> Failure {
+    let place = fault.offset.map_or_else(String::new, |offset| format!(" at byte {offset}"));
+    Failure::with_hint(
+        format!("{file} is at fault{place}: {}", fault.text),
+        "everything before that is explained above",
+    )
+}

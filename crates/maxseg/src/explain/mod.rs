@@ -1,0 +1,275 @@
+//! What a capture says: everything that `maxseg explain` shows, before anybody shows it.
+//!
+//! ```text
+//! capture ─ read → Explanation: Evidence of every connection, facts and faults of the file
+//!                      └ Case: one Evidence with its Diagnosis ─┬ remedy: what to change, on which host
+//!                                                               └ path → scenario text → gain (model, sim)
+//! ```
+
+pub(crate) mod filter;
+pub(crate) mod gain;
+mod kept;
+pub(crate) mod path;
+pub(crate) mod read;
+pub(crate) mod remedy;
+mod scenario_text;
+mod tshark_counts;
+
+#[cfg(test)]
+pub(crate) mod made;
+
+use maxseg_core::diagnose::{Diagnosis, Severity, diagnose};
+use maxseg_core::evidence::{Direction, Evidence, PathMtuEvent};
+use maxseg_core::outcome::LimitedBy;
+use maxseg_core::units::Time;
+
+pub(crate) use kept::Kept;
+pub(crate) use tshark_counts::{FlagCounts, TsharkStreams};
+
+/// Everything that a capture says.
+#[derive(Debug, Clone)]
+pub(crate) struct Explanation {
+    /// What is known of the file itself.
+    pub(crate) file: FileFacts,
+    /// What is wrong with it, and what was left out.
+    pub(crate) problems: Vec<Problem>,
+    /// Those of the connections that were asked for with most at stake, by their numbers; see [`Kept`].
+    pub(crate) connections: Vec<Evidence>,
+    /// How many connections were asked for.
+    pub(crate) total_connections: u64,
+    /// How many connections the filter left out.
+    pub(crate) filtered_connections: u64,
+    /// How many connections were not followed, because there were too many.
+    pub(crate) untracked_connections: u64,
+    /// Fragments of IP packets.
+    pub(crate) fragments: Fragments,
+    /// What hops said of packets that were too big, those of no connection included.
+    pub(crate) path_mtu_events: Vec<PathMtuEvent>,
+    /// Counts by tshark's definitions, where they were asked for.
+    pub(crate) tshark: TsharkStreams,
+    /// How evidence is judged.
+    pub(crate) judge: fn(&Evidence) -> Diagnosis,
+}
+
+/// What is known of a capture file.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FileFacts {
+    /// The path as given; `-` for standard input.
+    pub(crate) name: String,
+    /// Its format, such as `pcapng`.
+    pub(crate) format: String,
+    /// Packets that it holds, as far as it could be read.
+    pub(crate) packets: u64,
+    /// What these packets had on the wire, whatever the capture kept of them.
+    pub(crate) bytes: u64,
+    /// When the first of them passed.
+    pub(crate) first: Option<Time>,
+    /// When the last of them passed.
+    pub(crate) last: Option<Time>,
+    /// Where packets were captured.
+    pub(crate) interfaces: Vec<Interface>,
+    /// What TCP travelled in.
+    pub(crate) encapsulations: Vec<String>,
+}
+
+/// A point of capture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Interface {
+    /// Its name, or its number where it has none.
+    pub(crate) name: String,
+    /// Its link type, such as `Ethernet`.
+    pub(crate) link: String,
+    /// Packets that passed there.
+    pub(crate) packets: u64,
+}
+
+/// Something wrong with a file, or left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    /// A word for programs.
+    pub(crate) code: &'static str,
+    /// A sentence for people.
+    pub(crate) text: String,
+    /// Where in the file, in bytes from its beginning; after decompression in a compressed one.
+    pub(crate) offset: Option<u64>,
+    /// How often.
+    pub(crate) count: u64,
+    /// Whether the file is at fault: nothing behind this could be read.
+    pub(crate) is_fault: bool,
+}
+
+/// How many packets were fragments.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub(crate) struct Fragments {
+    /// Of IPv4.
+    pub(crate) ipv4: u64,
+    /// Of IPv6.
+    pub(crate) ipv6: u64,
+}
+
+/// A connection with what its evidence shows.
+#[derive(Debug, Clone)]
+pub(crate) struct Case<'a> {
+    /// What was seen.
+    pub(crate) evidence: &'a Evidence,
+    /// What that shows.
+    pub(crate) diagnosis: Diagnosis,
+}
+
+impl Explanation {
+    /// Nothing yet, of a file of this name.
+    pub(crate) fn of(name: &str) -> Self {
+        Self {
+            file: FileFacts { name: name.to_owned(), ..FileFacts::default() },
+            problems: Vec::new(),
+            connections: Vec::new(),
+            filtered_connections: 0,
+            untracked_connections: 0,
+            fragments: Fragments::default(),
+            path_mtu_events: Vec::new(),
+            tshark: TsharkStreams::default(),
+            total_connections: 0,
+            judge: diagnose,
+        }
+    }
+
+    /// Takes what was kept of the connections.
+    pub(crate) fn take(&mut self, kept: Kept) {
+        self.total_connections = kept.total;
+        self.connections = kept.finish();
+    }
+
+    /// The first thing that makes the file faulty.
+    pub(crate) fn fault(&self) -> Option<&Problem> {
+        self.problems.iter().find(|problem| problem.is_fault)
+    }
+
+    /// Every connection with what it shows, one at a time: there may be a million of them.
+    pub(crate) fn cases(&self) -> impl Iterator<Item = Case<'_>> {
+        self.connections.iter().map(|evidence| self.case(evidence))
+    }
+
+    /// A connection with what it shows.
+    pub(crate) fn case<'a>(&self, evidence: &'a Evidence) -> Case<'a> {
+        Case { evidence, diagnosis: (self.judge)(evidence) }
+    }
+
+    /// The connection of this number.
+    pub(crate) fn connection(&self, id: u32) -> Option<Case<'_>> {
+        let place = self.connections.binary_search_by_key(&id, |evidence| evidence.id).ok()?;
+        self.connections.get(place).map(|evidence| self.case(evidence))
+    }
+
+    /// The connections with most at stake, beginning with the one that matters most: at most `most` of them.
+    pub(crate) fn by_weight(&self, most: usize) -> Vec<Case<'_>> {
+        let mut weights: Vec<(f64, &Evidence)> = Vec::with_capacity(self.connections.len());
+        weights.extend(self.cases().map(|case| (case.stake(), case.evidence)));
+        // Of equal stakes the first comes first: the sort is stable.
+        weights.sort_by(|a, b| b.0.total_cmp(&a.0));
+        weights.into_iter().take(most).map(|(_, evidence)| self.case(evidence)).collect()
+    }
+
+    /// The connection with most at stake; see [`Case::stake`].
+    pub(crate) fn matters_most(&self) -> Option<Case<'_>> {
+        self.by_weight(1).pop()
+    }
+}
+
+impl Case<'_> {
+    /// The direction that carried the data.
+    pub(crate) const fn data(&self) -> &Direction {
+        self.evidence.direction(self.diagnosis.way)
+    }
+
+    /// The direction of its acknowledgements: what the receiver says.
+    pub(crate) const fn acks(&self) -> &Direction {
+        self.evidence.direction(self.diagnosis.way.other())
+    }
+
+    /// Seconds from the first data to the last acknowledgement; of a connection without any, as long as it lasted.
+    pub(crate) fn data_seconds(&self) -> f64 {
+        let data = self.data();
+        match (data.first_data, data.last_ack) {
+            (Some(first), Some(last)) => last.since(first).as_secs_f64(),
+            _ => self.evidence.end.since(self.evidence.begin).as_secs_f64(),
+        }
+    }
+
+    /// The share of the time that a limit held; 0 where it never did.
+    pub(crate) fn share(&self, kind: LimitedBy) -> f64 {
+        let limits = self.diagnosis.limits.iter();
+        limits.filter(|limit| limit.kind == kind).map(|limit| limit.share).sum()
+    }
+
+    /// How severe its worst finding is.
+    pub(crate) fn worst(&self) -> Option<Severity> {
+        self.diagnosis.findings.iter().map(|finding| finding.severity).max()
+    }
+
+    /// How much is at stake: payload × the seconds that something which can be changed held it up, more where a
+    /// finding is severe. A long transfer that its window holds up so comes before a longer one on a full
+    /// line, and both before a connection that nobody waits for. A unit of its own: only the order matters.
+    pub(crate) fn stake(&self) -> f64 {
+        let held_up: f64 =
+            self.diagnosis.limits.iter().map(|limit| limit.share * changeable(limit.kind)).sum();
+        let severity = match self.worst() {
+            Some(Severity::Problem) => 10.0,
+            Some(Severity::Warning) => 3.0,
+            Some(Severity::Note) | None => 1.0,
+        };
+        let data = self.data();
+        // What never got through has no payload that was acknowledged, but somebody waited for it.
+        let bytes = data.acked_bytes.max(data.unique_bytes).max(1) as f64;
+        bytes * (self.data_seconds() * held_up.max(LEAST_CHANGEABLE)).max(1e-6) * severity
+    }
+}
+
+/// What counts of the time under no limit that is known.
+const LEAST_CHANGEABLE: f64 = 0.02;
+
+/// How far somebody who looks after hosts and path can change a limit, roughly: what no setting mends counts little.
+const fn changeable(kind: LimitedBy) -> f64 {
+    match kind {
+        LimitedBy::ReceiveWindow
+        | LimitedBy::SendBuffer
+        | LimitedBy::PathMtu
+        | LimitedBy::Rto
+        | LimitedBy::Congestion => 1.0,
+        LimitedBy::Unknown | LimitedBy::Host => 0.5,
+        LimitedBy::Opportunity => 0.3,
+        LimitedBy::Bandwidth | LimitedBy::Application => 0.1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::made::{explanation, limited, windowed};
+    use super::*;
+
+    #[test]
+    fn what_can_be_changed_comes_before_what_is_larger() {
+        let mut full = windowed(0);
+        full.forward.acked_bytes *= 4;
+        full.marks.offloaded = true; // the made judge calls it limited by bandwidth
+        let explained = explanation(vec![full, windowed(1)]);
+        let ids: Vec<u32> = explained.by_weight(5).iter().map(|case| case.evidence.id).collect();
+        assert_eq!(ids, [1, 0]);
+        assert_eq!(explained.matters_most().unwrap().evidence.id, 1);
+    }
+
+    #[test]
+    fn a_connection_is_found_by_its_number() {
+        let explained = explanation(vec![windowed(3), windowed(7)]);
+        assert_eq!(explained.connection(7).unwrap().evidence.id, 7);
+        assert!(explained.connection(4).is_none());
+    }
+
+    #[test]
+    fn shares_of_a_limit_are_found() {
+        let explained = explanation(vec![windowed(0)]);
+        let case = explained.connection(0).unwrap();
+        assert!((case.share(LimitedBy::ReceiveWindow) - 0.9).abs() < 1e-9);
+        assert!(case.share(LimitedBy::Rto).abs() < 1e-9);
+        assert!(limited(&case.diagnosis));
+    }
+}

@@ -1,0 +1,112 @@
+//! Windows and buffers.
+
+use maxseg_core::advise::Change;
+use maxseg_core::units::Bytes;
+
+use super::{Facts, Remedy, System};
+
+/// The window where nothing shows how much the path holds: four times the one that limits.
+fn wanted(facts: &Facts<'_>, now: u64) -> Bytes {
+    let bold = Bytes::new((4 * now).next_power_of_two().clamp(1 << 16, 1 << 29));
+    match facts.covering {
+        Some(covering) if facts.path.is_some_and(|path| path.rate_is_seen) => covering,
+        // What the connection reached is a bound from below: the path may hold more.
+        Some(covering) => covering.max(bold),
+        None => bold,
+    }
+}
+
+/// Linux gives half of a socket's buffer to the window (`tcp_adv_win_scale` 1), the rest is for its bookkeeping.
+fn buffer(window: Bytes) -> u64 {
+    2 * window.get()
+}
+
+pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
+    let acks = facts.case.acks();
+    if acks.zero_windows > 0 {
+        return slow_reader(facts);
+    }
+    let (on, sender) = (facts.receiver, facts.sender);
+    let largest = acks.window_max_bytes.unwrap_or(65_535);
+    let window = wanted(facts, largest);
+    let scaling =
+        facts.case.evidence.handshake.syn && acks.window_scale.is_none_or(|shift| shift == 0);
+    let mut remedy = Remedy::new(format!("let {on} offer a window of {window}"));
+    let sysctls = format!("sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {}\"", buffer(window));
+    if scaling {
+        // Both SYNs must offer it (RFC 7323 §2.2): the one that does not is to blame.
+        let lacks_sender = facts.case.data().window_scale.is_none();
+        let who = if lacks_sender { format!("{on} and {sender}") } else { on.to_string() };
+        remedy = remedy
+            .linux(&who, "sysctl -w net.ipv4.tcp_window_scaling=1")
+            .note("Without window scaling no window can exceed 65 535 bytes (RFC 7323). If both hosts have it on, a firewall on the way takes the option out of the SYN, or the program asked for a small buffer before it connected.");
+    } else if is_constant(facts) {
+        remedy = remedy.note(format!(
+            "The window never grew, as where the program itself asks for a buffer (SO_RCVBUF), which turns the \
+             kernel's own tuning off: take that out of the program on {on}, or let it ask for {} after raising \
+             net.core.rmem_max.",
+            Bytes::new(window.get())
+        ));
+    }
+    remedy
+        .linux(on, sysctls)
+        .linux(on, format!("sysctl -w net.core.rmem_max={}", buffer(window)))
+        .command(
+            System::FreeBsd,
+            on,
+            format!("sysctl net.inet.tcp.recvbuf_max={0} kern.ipc.maxsockbuf={0}", buffer(window)),
+        )
+        .command(
+            System::MacOs,
+            on,
+            format!(
+                "sysctl -w kern.ipc.maxsockbuf={0} net.inet.tcp.autorcvbufmax={0}",
+                buffer(window)
+            ),
+        )
+        .command(System::Windows, on, "netsh int tcp set global autotuninglevel=normal")
+        .what_if(Change::Window(window))
+}
+
+/// Whether the window hardly changed.
+fn is_constant(facts: &Facts<'_>) -> bool {
+    let acks = facts.case.acks();
+    match (acks.window_min_bytes, acks.window_max_bytes) {
+        (Some(least), Some(most)) => least.saturating_mul(2) > most,
+        _ => false,
+    }
+}
+
+pub(super) fn slow_reader(facts: &Facts<'_>) -> Remedy {
+    let on = facts.receiver;
+    let port = facts.case.evidence.receiver(facts.case.diagnosis.way).port();
+    Remedy::new(format!(
+        "look at the program that reads on {on}: its window shut because it takes data more slowly than the path brings it"
+    ))
+    .linux(on, format!("ss -tnmi 'sport = :{port}'; top -H -p \"$(pgrep -d, PROGRAM)\"; iostat -x 1"))
+    .note("Recv-Q above zero in `ss` is data that the program has not read. A larger buffer only puts the moment off at which it is full.")
+    .what_if(Change::ReadsAtOnce)
+}
+
+pub(super) fn send_buffer(facts: &Facts<'_>) -> Remedy {
+    let on = facts.sender;
+    let now = facts.case.data().in_flight_max_bytes;
+    let buffer_now = wanted(facts, now);
+    // A segment's bookkeeping takes about as much of the buffer as its payload.
+    let bytes = buffer(buffer_now);
+    Remedy::new(format!("let {on} keep {buffer_now} in flight: give it a larger send buffer"))
+        .linux(on, format!("sysctl -w net.ipv4.tcp_wmem=\"4096 16384 {bytes}\""))
+        .linux(on, format!("sysctl -w net.core.wmem_max={bytes}"))
+        .command(
+            System::FreeBsd,
+            on,
+            format!("sysctl net.inet.tcp.sendbuf_max={bytes} kern.ipc.maxsockbuf={bytes}"),
+        )
+        .command(
+            System::MacOs,
+            on,
+            format!("sysctl -w kern.ipc.maxsockbuf={bytes} net.inet.tcp.autosndbufmax={bytes}"),
+        )
+        .note("A program that sets SO_SNDBUF turns the kernel's own tuning off: then the change belongs into the program.")
+        .what_if(Change::SendBuffer(buffer_now))
+}

@@ -1,0 +1,159 @@
+//! From a packet's bytes to what it says.
+
+use std::net::{IpAddr, SocketAddr};
+
+use maxseg_wire::bpf::Selection;
+use maxseg_wire::encapsulation::{Encapsulation, Opaque, Peeled, peel};
+use maxseg_wire::icmp::Icmp;
+use maxseg_wire::ip::{self, protocol};
+use maxseg_wire::tcp::Segment;
+use maxseg_wire::udp::Datagram;
+use maxseg_wire::{DecodeError, link_type};
+
+use super::arp::Arp;
+use super::connections::{Connections, Numbers};
+use super::frame;
+use super::view::View;
+
+/// A packet with its meaning.
+#[derive(Debug)]
+pub(crate) struct Decoded<'a> {
+    pub(super) vlans: Vec<u16>,
+    /// The tunnels and the like around an IP packet.
+    pub(super) around: Vec<&'static str>,
+    pub(super) content: Content<'a>,
+}
+
+/// What a frame carries.
+#[derive(Debug)]
+pub(super) enum Content<'a> {
+    /// The innermost packet.
+    Ip(ip::Packet<'a>, Transport<'a>),
+    Arp(Arp),
+    /// An `EtherType`, or what takes its place.
+    Other(u16),
+    Broken(String),
+}
+
+/// What an IP packet carries.
+#[derive(Debug)]
+pub(super) enum Transport<'a> {
+    Tcp(Segment<'a>, Numbers),
+    Udp(Datagram<'a>),
+    Icmp(Icmp<'a>),
+    /// The middle or the end of something.
+    LaterFragment,
+    /// Something else, or nothing that this is.
+    Other,
+    Broken(DecodeError),
+}
+
+/// ARP's `EtherType`.
+const ARP: u16 = 0x0806;
+
+impl<'a> Decoded<'a> {
+    pub(super) fn of(view: &View<'a>, connections: &mut Connections) -> Self {
+        let (vlans, body) = match view.link_type {
+            link_type::ETHERNET => frame::ethernet(view.bytes),
+            _ => (Vec::new(), &[][..]),
+        };
+        let mut around = Vec::new();
+        let content = match peel(view.link_type, view.bytes, view.original_len) {
+            Ok(peeled) => {
+                around.extend(peeled.passed.iter().filter(is_remarkable).map(Encapsulation::name));
+                Content::of_ip(&peeled, connections)
+            }
+            Err(Opaque::NotIp(ARP)) => Arp::of(body).map_or(Content::Other(ARP), Content::Arp),
+            Err(Opaque::NotIp(kind)) => Content::Other(kind),
+            Err(other) => Content::Broken(other.to_string()),
+        };
+        Self { vlans, around, content }
+    }
+
+    /// Whether it is asked for: an IP packet by itself, ARP by the hosts that it is about, and nothing else where
+    /// anything is asked for.
+    pub(crate) fn passes(&self, selection: &Selection) -> bool {
+        match &self.content {
+            Content::Ip(packet, _) => selection.passes(packet),
+            Content::Arp(arp) => selection.passes_arp(arp.sender, arp.target),
+            Content::Other(_) | Content::Broken(_) => selection.is_everything(),
+        }
+    }
+}
+
+/// Whether a header around a packet is worth a word.
+fn is_remarkable(header: &Encapsulation) -> bool {
+    !matches!(header, Encapsulation::Ethernet | Encapsulation::Vlan | Encapsulation::Loopback)
+}
+
+impl<'a> Content<'a> {
+    fn of_ip(peeled: &Peeled<'a>, connections: &mut Connections) -> Self {
+        let whole = usize::try_from(peeled.wire_len).unwrap_or(usize::MAX);
+        match ip::Packet::decode(peeled.bytes, whole) {
+            Ok(packet) => {
+                let transport = Transport::of(&packet, connections);
+                Self::Ip(packet, transport)
+            }
+            Err(error) => Self::Broken(error.to_string()),
+        }
+    }
+}
+
+impl<'a> Transport<'a> {
+    fn of(packet: &ip::Packet<'a>, connections: &mut Connections) -> Self {
+        if packet.fragment.is_some_and(|fragment| fragment.offset > 0) {
+            return Self::LaterFragment;
+        }
+        let ends = packet.ends();
+        let decoded = match (packet.protocol, ends.0) {
+            (protocol::TCP, _) => Segment::decode(packet.payload, packet.payload_len, ends)
+                .map(|segment| Self::of_tcp(segment, ends, connections)),
+            (protocol::UDP, _) => Datagram::decode(packet.payload, ends).map(Self::Udp),
+            (protocol::ICMP, IpAddr::V4(_)) | (protocol::ICMPV6, IpAddr::V6(_)) => {
+                Icmp::decode(packet.payload, packet.payload_len, ends).map(Self::Icmp)
+            }
+            _ => Ok(Self::Other),
+        };
+        decoded.unwrap_or_else(Self::Broken)
+    }
+
+    fn of_tcp(segment: Segment<'a>, ends: (IpAddr, IpAddr), connections: &mut Connections) -> Self {
+        let source = SocketAddr::new(ends.0, segment.header.source_port);
+        let destination = SocketAddr::new(ends.1, segment.header.destination_port);
+        let numbers = connections.read(source, destination, &segment);
+        Self::Tcp(segment, numbers)
+    }
+
+    /// Source and destination port, where there are any.
+    pub(super) fn ports(&self) -> Option<(u16, u16)> {
+        match self {
+            Self::Tcp(segment, _) => {
+                Some((segment.header.source_port, segment.header.destination_port))
+            }
+            Self::Udp(datagram) => {
+                Some((datagram.header.source_port, datagram.header.destination_port))
+            }
+            Self::Icmp(_) | Self::LaterFragment | Self::Other | Self::Broken(_) => None,
+        }
+    }
+}
+
+/// The name of a protocol of IP; of the less known its number.
+pub(super) fn protocol_name(number: u8) -> String {
+    let name = match number {
+        protocol::ICMP => "ICMP",
+        2 => "IGMP",
+        4 => "IPIP",
+        protocol::TCP => "TCP",
+        protocol::UDP => "UDP",
+        41 => "IPv6",
+        47 => "GRE",
+        50 => "ESP",
+        51 => "AH",
+        protocol::ICMPV6 => "ICMPv6",
+        89 => "OSPF",
+        132 => "SCTP",
+        other => return format!("protocol {other}"),
+    };
+    name.to_owned()
+}

@@ -1,0 +1,213 @@
+//! Everything of one connection.
+
+use maxseg_core::diagnose::Finding;
+use maxseg_core::evidence::{Direction, Evidence, Marks};
+
+use super::parts::{bar, packets, shares, wrapped};
+use crate::explain::Case;
+use crate::printer::Printer;
+use crate::report::{lines, plain, right, words};
+
+/// Both directions side by side.
+pub(super) fn directions(evidence: &Evidence, printer: Printer) -> String {
+    let mut table = plain();
+    let towards = |from, to| format!("{from}\n→ {to}");
+    table.set_header(vec![
+        String::new(),
+        towards(evidence.client, evidence.server),
+        towards(evidence.server, evidence.client),
+    ]);
+    for (name, of) in LINES {
+        let (forward, reverse) = (of(&evidence.forward), of(&evidence.reverse));
+        if forward != reverse || !matches!(forward.as_str(), "0" | "–") {
+            table.add_row(vec![(*name).into(), right(forward), right(reverse)]);
+        }
+    }
+    format!("{}\n{}", printer.bold("Directions"), lines(&table))
+}
+
+/// The lines of [`directions`]; those that are nothing both ways are left out.
+const LINES: &[(&str, fn(&Direction) -> String)] = &[
+    ("packets", |d| words::grouped(d.packets)),
+    ("with payload", |d| words::grouped(d.data_packets)),
+    ("payload bytes", |d| words::grouped(d.payload_bytes)),
+    ("acknowledged bytes", |d| words::grouped(d.acked_bytes)),
+    ("never seen bytes", |d| words::grouped(d.unseen_bytes)),
+    ("goodput", |d| known(d.goodput_bps, words::rate)),
+    ("payload of all IP bytes", |d| known(d.efficiency, words::percent)),
+    ("MSS offered", |d| number(d.mss_option_bytes)),
+    ("MSS used", |d| number(d.mss_used_bytes)),
+    ("largest segment", |d| words::grouped(u64::from(d.largest_segment_bytes))),
+    ("joined by offload", |d| words::grouped(d.offloaded_packets)),
+    ("window scale", |d| number(d.window_scale)),
+    ("SACK permitted", |d| yes(d.sack_permitted)),
+    ("timestamps", |d| yes(d.timestamps)),
+    ("window least", |d| d.window_min_bytes.map_or_else(dash, words::grouped)),
+    ("window most", |d| d.window_max_bytes.map_or_else(dash, words::grouped)),
+    ("window shut", |d| words::grouped(d.zero_windows)),
+    ("probes of it", |d| words::grouped(d.zero_window_probes)),
+    ("filled the window", |d| words::grouped(d.window_full)),
+    ("in flight, most", |d| words::grouped(d.in_flight_max_bytes)),
+    ("RTT least, here", |d| known(d.rtt_min_s, words::time)),
+    ("RTT mean, here", |d| known(d.rtt_mean_s, words::time)),
+    ("RTT least, whole path", |d| known(d.path_rtt_min_s, words::time)),
+    ("RTT mean, whole path", |d| known(d.path_rtt_mean_s, words::time)),
+    ("capacity of the path", |d| known(d.capacity_bps, words::rate)),
+    ("sent again", |d| words::grouped(d.retransmitted_packets)),
+    ("  by the timer", |d| words::grouped(d.resent.rto)),
+    ("  by 3 duplicates", |d| words::grouped(d.resent.fast)),
+    ("  by SACK", |d| words::grouped(d.resent.sack)),
+    ("  as tail probe", |d| words::grouped(d.resent.tail_probe)),
+    ("  SYN or FIN", |d| words::grouped(d.resent.control)),
+    ("  cause unknown", |d| words::grouped(d.resent.unknown)),
+    ("needlessly", |d| words::grouped(d.spurious_retransmissions)),
+    ("out of order", |d| words::grouped(d.out_of_order_packets)),
+    ("duplicate ACKs", |d| words::grouped(d.duplicate_acks)),
+    ("D-SACKs", |d| words::grouped(d.dsack_acks)),
+    ("twice in the capture", |d| words::grouped(d.capture_duplicates)),
+    ("keep-alives", |d| words::grouped(d.keep_alives)),
+    ("in fragments", |d| words::grouped(d.fragmented_packets)),
+    ("marked (ECN)", |d| words::grouped(d.congestion_marks)),
+    ("idle", |d| words::time(d.idle_s)),
+    ("longest gap", |d| words::time(d.longest_gap_s)),
+];
+
+fn dash() -> String {
+    "–".to_owned()
+}
+
+fn known(value: Option<f64>, write: fn(f64) -> String) -> String {
+    value.map_or_else(dash, write)
+}
+
+fn number<T: ToString>(value: Option<T>) -> String {
+    value.map_or_else(dash, |value| value.to_string())
+}
+
+fn yes(yes: bool) -> String {
+    if yes { "yes".to_owned() } else { dash() }
+}
+
+/// The limits as a bar with a letter for each.
+pub(super) fn limits(case: &Case<'_>, width: usize, printer: Printer) -> String {
+    if case.diagnosis.limits.is_empty() {
+        return String::new();
+    }
+    let bar: String = bar(&case.diagnosis.limits, (width - 4).min(72))
+        .into_iter()
+        .map(|(kind, cells)| letter(kind).repeat(cells))
+        .collect();
+    let legend: Vec<String> = case
+        .diagnosis
+        .limits
+        .iter()
+        .map(|limit| format!("{} {}", letter(limit.kind), shares(std::slice::from_ref(limit))))
+        .filter(|legend| legend.len() > 2)
+        .collect();
+    format!(
+        "{}\n  {bar}\n{}",
+        printer.bold("Limits: shares of the time from first data to last acknowledgement"),
+        wrapped(&legend.join("   "), width, "  ")
+    )
+}
+
+/// Each limit has a letter of its own, so that the bar needs no colour.
+const fn letter(kind: maxseg_core::outcome::LimitedBy) -> &'static str {
+    use maxseg_core::outcome::LimitedBy;
+    match kind {
+        LimitedBy::Application => "a",
+        LimitedBy::Opportunity => "o",
+        LimitedBy::ReceiveWindow => "W",
+        LimitedBy::SendBuffer => "S",
+        LimitedBy::Bandwidth => "B",
+        LimitedBy::Congestion => "C",
+        LimitedBy::Host => "H",
+        LimitedBy::PathMtu => "M",
+        LimitedBy::Rto => "T",
+        LimitedBy::Unknown => "?",
+    }
+}
+
+/// Findings, each in a line or two; with everything about them where `full`.
+pub(super) fn findings(case: &Case<'_>, full: bool, width: usize, printer: Printer) -> String {
+    let mut text = String::new();
+    for finding in &case.diagnosis.findings {
+        text += &one(case.evidence, finding, full, width, printer);
+    }
+    text
+}
+
+fn one(
+    evidence: &Evidence,
+    finding: &Finding,
+    full: bool,
+    width: usize,
+    printer: Printer,
+) -> String {
+    let head = format!("{:<8} {}", finding.severity.word(), finding.kind.word());
+    let mut text = format!("  {}\n", printer.bold(&head));
+    text += &wrapped(&finding.text, width, "    ");
+    if !full {
+        return text;
+    }
+    let since =
+        |time: maxseg_core::units::Time| words::time(time.since(evidence.begin).as_secs_f64());
+    let numbers: Vec<String> =
+        finding.evidence.iter().map(|n| format!("{} {}", n.name, words::digits(n.value))).collect();
+    let mut facts = vec![(
+        "when",
+        format!("{} to {} after the first packet", since(finding.from), since(finding.to)),
+    )];
+    if !numbers.is_empty() {
+        facts.push(("numbers", numbers.join(", ")));
+    }
+    if !finding.frames.is_empty() {
+        facts.push(("look at", packets(&finding.frames)));
+    }
+    facts.push(("why", finding.why.to_owned()));
+    facts.push(("change", finding.advice.clone()));
+    facts.push(("source", finding.source.to_owned()));
+    for (label, fact) in facts {
+        text += &labelled(label, &fact, width);
+    }
+    text
+}
+
+/// `    why      A sender may not …`, the rest of the text below its beginning.
+pub(super) fn labelled(label: &str, text: &str, width: usize) -> String {
+    let indent = " ".repeat(LABEL + 4);
+    let text = wrapped(text, width, &indent);
+    format!("    {label:<LABEL$}{}", text.get(indent.len()..).unwrap_or_default())
+}
+
+const LABEL: usize = 11;
+
+/// What else there is to know of a connection, in words.
+pub(super) fn marks(evidence: &Evidence) -> Vec<&'static str> {
+    let Marks {
+        mptcp,
+        fast_open,
+        one_way,
+        mid_stream,
+        ports_reused,
+        offloaded,
+        seen_elsewhere,
+        capture_lost,
+        ecn,
+    } = evidence.marks;
+    let words = [
+        (mid_stream, "its beginning was not seen"),
+        (one_way, "only one of its ways was seen"),
+        (capture_lost, "the capture lost some of its packets"),
+        (
+            offloaded,
+            "captured before the network card cut its segments up, or after it joined them",
+        ),
+        (seen_elsewhere, "the same packets passed other interfaces of the capture as well"),
+        (ports_reused, "an earlier connection had the same ports"),
+        (mptcp, "one of the paths of a multipath connection (RFC 8684)"),
+        (fast_open, "TCP Fast Open (RFC 7413)"),
+        (ecn, "congestion was marked (RFC 3168)"),
+    ];
+    words.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect()
+}

@@ -1,0 +1,301 @@
+//! What happened when: sequence numbers, throughput, round trips, window and bytes in flight over the same time.
+
+use std::fmt::Write as _;
+
+use maxseg_core::evidence::{Bin, Direction, EventKind, Evidence};
+use maxseg_core::units::Time;
+
+use crate::explain::Case;
+use crate::report::chart::{Layer, LayerKind, Panel, Panels, Span, escape};
+use crate::report::words;
+
+use super::parts::size;
+
+/// More rows than anybody reads in a table beside a graph.
+const MOST_ROWS: usize = 200;
+/// Where the sequence graph has no trace, so many intervals are joined into one row of a table.
+const ROWS_OF_BINS: usize = 100;
+
+/// The graphs of the direction that carried the data.
+pub(super) fn graphs(case: &Case<'_>) -> Panels {
+    let clock = Clock { begin: case.evidence.begin };
+    let data = case.data();
+    let mut panels = vec![sequence(case, clock)];
+    panels.extend(findings(case, clock));
+    panels.push(throughput(data, clock));
+    panels.push(round_trips(data, clock));
+    panels.push(window(data, clock));
+    let end = clock.s(case.evidence.end).max(1e-6);
+    Panels { from: 0.0, to: end, panels }
+}
+
+/// Seconds since a connection's first packet.
+#[derive(Debug, Clone, Copy)]
+struct Clock {
+    begin: Time,
+}
+
+impl Clock {
+    fn s(self, at: Time) -> f64 {
+        at.since(self.begin).as_secs_f64()
+    }
+}
+
+fn layer(label: &str, kind: LayerKind, color: &'static str, points: Vec<(f64, f64)>) -> Layer {
+    Layer { label: label.to_owned(), kind, color, points }
+}
+
+fn write_size(bytes: f64) -> String {
+    size(crate::explain::path::whole(bytes))
+}
+
+fn sequence(case: &Case<'_>, clock: Clock) -> Panel {
+    let data = case.data();
+    let layers = match &data.trace {
+        Some(trace) => {
+            let of = |resent: bool| {
+                let wanted = trace.segments.iter().filter(|segment| segment.is_resent == resent);
+                wanted.map(|segment| (clock.s(segment.at), segment.offset as f64)).collect()
+            };
+            let acks = trace.acks.iter().map(|ack| (clock.s(ack.at), ack.offset as f64)).collect();
+            let edge = trace.acks.iter().map(|ack| (clock.s(ack.at), ack.edge as f64)).collect();
+            let mut noted: Vec<u64> = case
+                .diagnosis
+                .findings
+                .iter()
+                .flat_map(|finding| finding.frames.iter().copied())
+                .collect();
+            noted.sort_unstable();
+            let rings = trace
+                .segments
+                .iter()
+                .filter(|segment| noted.binary_search(&segment.frame).is_ok())
+                .map(|segment| (clock.s(segment.at), segment.offset as f64))
+                .collect();
+            vec![
+                layer("window's edge", LayerKind::Steps, "--s2", edge),
+                layer("segments", LayerKind::Dots, "--s0", of(false)),
+                layer("acknowledged", LayerKind::Steps, "--s1", acks),
+                layer("sent again", LayerKind::Marks, "--again", of(true)),
+                layer("of a finding", LayerKind::Rings, "--s3", rings),
+            ]
+        }
+        None => from_bins(data, clock),
+    };
+    Panel {
+        title: "Time-sequence graph: bytes since the first".to_owned(),
+        height: 330.0,
+        write: write_size,
+        layers,
+        spans: Vec::new(),
+        table: events_table(case.evidence, data, clock),
+    }
+}
+
+/// What can be told of the sequence numbers without every segment.
+fn from_bins(data: &Direction, clock: Clock) -> Vec<Layer> {
+    let (mut sent, mut acked) = (0_u64, 0_u64);
+    let (mut sent_line, mut acked_line, mut again) = (Vec::new(), Vec::new(), Vec::new());
+    for bin in data.bins.as_slice() {
+        let end = clock.s(bin.end());
+        sent += bin.sent_bytes;
+        acked += bin.acked_bytes;
+        sent_line.push((end, sent as f64));
+        acked_line.push((end, acked as f64));
+        if bin.resent_bytes > 0 {
+            again.push((end, sent as f64));
+        }
+    }
+    vec![
+        layer("sent", LayerKind::Line, "--s0", sent_line),
+        layer("acknowledged", LayerKind::Line, "--s1", acked_line),
+        layer("sent again", LayerKind::Marks, "--again", again),
+    ]
+}
+
+/// When each finding held.
+fn findings(case: &Case<'_>, clock: Clock) -> Option<Panel> {
+    const COLORS: [&str; 4] = ["--again", "--s3", "--s0", "--s1"];
+    let findings = &case.diagnosis.findings;
+    if findings.is_empty() {
+        return None;
+    }
+    let spans = findings.iter().enumerate().map(|(index, finding)| Span {
+        from: clock.s(finding.from),
+        to: clock.s(finding.to),
+        label: format!("{}: {}", finding.kind.word(), finding.text),
+        color: COLORS[index % COLORS.len()],
+    });
+    let words: Vec<&str> = findings.iter().map(|finding| finding.kind.word()).collect();
+    Some(Panel {
+        title: format!("Findings, from the top: {}", words.join(", ")),
+        height: 16.0 + 22.0 * findings.len().saturating_sub(1) as f64,
+        write: |_| String::new(),
+        layers: Vec::new(),
+        spans: spans.collect(),
+        table: String::new(),
+    })
+}
+
+fn throughput(data: &Direction, clock: Clock) -> Panel {
+    let rate = |bytes: u64, bin: &Bin| 8.0 * bytes as f64 / bin.duration.as_secs_f64().max(1e-9);
+    let bins = rates(data);
+    let line = |of: fn(&Bin) -> u64| -> Vec<(f64, f64)> {
+        bins.iter().map(|bin| (clock.s(bin.at), rate(of(bin), bin))).collect()
+    };
+    let again: Vec<(f64, f64)> =
+        line(|bin| bin.resent_bytes).into_iter().filter(|(_, rate)| *rate > 0.0).collect();
+    Panel {
+        title: "Throughput".to_owned(),
+        height: 170.0,
+        write: words::round_rate,
+        layers: vec![
+            layer("sent for the first time", LayerKind::Steps, "--s0", line(|bin| bin.sent_bytes)),
+            layer("acknowledged", LayerKind::Steps, "--s1", line(|bin| bin.acked_bytes)),
+            layer("sent again", LayerKind::Marks, "--again", again),
+        ],
+        spans: Vec::new(),
+        table: bins_table(data, clock),
+    }
+}
+
+/// Intervals that are long enough for a rate: some hundred.
+fn rates(data: &Direction) -> Vec<Bin> {
+    joined(data.bins.as_slice(), 400)
+}
+
+fn joined(bins: &[Bin], most: usize) -> Vec<Bin> {
+    let together = bins.len().div_ceil(most).max(1);
+    let join = |chunk: &[Bin]| {
+        let (first, rest) = chunk.split_first()?;
+        let mut bin = *first;
+        rest.iter().for_each(|next| bin.join(next));
+        Some(bin)
+    };
+    bins.chunks(together).filter_map(join).collect()
+}
+
+fn round_trips(data: &Direction, clock: Clock) -> Panel {
+    let measured = data.trace.as_ref().filter(|trace| !trace.rtts.is_empty());
+    let layers = match measured {
+        Some(trace) => {
+            let points = trace.rtts.iter().map(|(at, rtt)| (clock.s(*at), rtt.as_secs_f64()));
+            vec![layer("each measured", LayerKind::Dots, "--s0", points.collect())]
+        }
+        None => {
+            let means = data.bins.as_slice().iter();
+            let mean = means
+                .clone()
+                .filter_map(|bin| Some((clock.s(bin.at), bin.rtt_mean()?.as_secs_f64())));
+            let least = means.filter_map(|bin| Some((clock.s(bin.at), bin.rtt_min?.as_secs_f64())));
+            vec![
+                layer("mean", LayerKind::Line, "--s0", mean.collect()),
+                layer("least", LayerKind::Line, "--s1", least.collect()),
+            ]
+        }
+    };
+    Panel {
+        title: "Round trip of the whole path".to_owned(),
+        height: 150.0,
+        write: words::time,
+        layers,
+        spans: Vec::new(),
+        table: String::new(),
+    }
+}
+
+fn window(data: &Direction, clock: Clock) -> Panel {
+    let bins = data.bins.as_slice();
+    let window = bins
+        .iter()
+        .filter(|bin| bin.segments > 0)
+        .map(|bin| (clock.s(bin.at), bin.window_max as f64));
+    let flight = match data.trace.as_ref().filter(|trace| !trace.in_flight.is_empty()) {
+        Some(trace) => {
+            trace.in_flight.iter().map(|(at, bytes)| (clock.s(*at), *bytes as f64)).collect()
+        }
+        None => bins.iter().map(|bin| (clock.s(bin.at), bin.in_flight_max as f64)).collect(),
+    };
+    Panel {
+        title: "Window and bytes in flight".to_owned(),
+        height: 170.0,
+        write: write_size,
+        layers: vec![
+            layer("window offered", LayerKind::Steps, "--s2", window.collect()),
+            layer("in flight", LayerKind::Line, "--s0", flight),
+        ],
+        spans: Vec::new(),
+        table: String::new(),
+    }
+}
+
+/// What stands out, packet by packet.
+fn events_table(evidence: &Evidence, data: &Direction, clock: Clock) -> String {
+    let events = data.events.as_slice();
+    if events.is_empty() {
+        return String::new();
+    }
+    let mut table = String::from(
+        "<table><thead><tr><th>time</th><th>packet</th><th>byte</th><th>payload</th><th class=\"word\">what</th></tr></thead><tbody>\n",
+    );
+    for event in events.iter().take(MOST_ROWS) {
+        let _ = writeln!(
+            table,
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"word\">{}</td></tr>",
+            escape(&words::time(clock.s(event.at))),
+            event.frame,
+            words::grouped(event.offset),
+            event.bytes,
+            event_word(event.kind)
+        );
+    }
+    table += "</tbody></table>\n";
+    let _ = writeln!(
+        table,
+        "<p class=\"note\">The first of each kind; times since the first packet of connection {}.</p>",
+        evidence.id
+    );
+    table
+}
+
+const fn event_word(kind: EventKind) -> &'static str {
+    match kind {
+        EventKind::Retransmission(_) => "sent again",
+        EventKind::Spurious(_) => "sent again needlessly",
+        EventKind::OutOfOrder => "out of order",
+        EventKind::ZeroWindow => "window shut",
+        EventKind::WindowFull => "window filled",
+        EventKind::Idle => "idle",
+        EventKind::CaptureDuplicate => "twice in the capture",
+        EventKind::Fragmented => "came in fragments",
+        EventKind::KeepAlive => "keep-alive",
+    }
+}
+
+/// Throughput, round trip, window and flight, interval by interval.
+fn bins_table(data: &Direction, clock: Clock) -> String {
+    let rows = joined(data.bins.as_slice(), ROWS_OF_BINS);
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut table = String::from(
+        "<table><thead><tr><th>from</th><th>acknowledged</th><th>sent again</th><th>round trip</th><th>in flight</th><th>window</th></tr></thead><tbody>\n",
+    );
+    for bin in &rows {
+        let rate = 8.0 * bin.acked_bytes as f64 / bin.duration.as_secs_f64().max(1e-9);
+        let rtt =
+            bin.rtt_mean().map_or_else(|| "–".to_owned(), |rtt| words::time(rtt.as_secs_f64()));
+        let _ = writeln!(
+            table,
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            escape(&words::time(clock.s(bin.at))),
+            escape(&words::rate(rate)),
+            words::grouped(bin.resent_bytes),
+            escape(&rtt),
+            words::grouped(bin.in_flight_max),
+            words::grouped(bin.window_max)
+        );
+    }
+    table += "</tbody></table>\n";
+    table
+}

@@ -1,0 +1,72 @@
+//! A line for each connection.
+
+use comfy_table::Table;
+
+use super::parts::{share, size};
+use crate::explain::{Case, Explanation};
+use crate::printer::Printer;
+use crate::report::{lines, plain, right, words};
+
+/// So many lines are read; the rest is counted.
+const MOST: usize = 20;
+
+/// The connections with most at stake, by their numbers, and how many more there are.
+pub(super) fn list(explanation: &Explanation, width: usize, printer: Printer) -> String {
+    let mut cases = explanation.by_weight(MOST);
+    let leading = cases.first().map(|case| case.evidence.id);
+    cases.sort_by_key(|case| case.evidence.id);
+    let mut text = format!("{}\n", printer.bold("Connections"));
+    text += &lines(&table(&cases, leading, width));
+    let left_out = explanation.total_connections.saturating_sub(cases.len() as u64);
+    if left_out > 0 {
+        text += &format!(
+            "and {} more with less at stake: --csv or --json lists all, --filter chooses\n",
+            words::grouped(left_out)
+        );
+    }
+    text
+}
+
+fn table(cases: &[Case<'_>], leading: Option<u32>, width: usize) -> Table {
+    let wide = width >= 110;
+    let mut table = plain();
+    let mut head: Vec<&str> = vec!["", "from → to", "data", "time", "goodput"];
+    if wide {
+        head.extend(["MSS", "RTT", "again"]);
+    }
+    head.extend(["limited by", "worst finding"]);
+    table.set_header(head);
+    for case in cases {
+        let way = case.diagnosis.way;
+        let data = case.data();
+        let unknown = || "–".to_owned();
+        let mark = if leading == Some(case.evidence.id) && cases.len() > 1 { "*" } else { "" };
+        let (from, to) = (case.evidence.sender(way), case.evidence.receiver(way));
+        let ends = if wide { format!("{from} → {to}") } else { format!("{from}\n→ {to}") };
+        let mut row = vec![
+            right(format!("{mark}{}", case.evidence.id)),
+            ends.into(),
+            right(size(data.acked_bytes)),
+            right(words::time(case.data_seconds())),
+            right(data.goodput_bps.map_or_else(unknown, words::rate)),
+        ];
+        if wide {
+            let option = case.acks().mss_option_bytes.map_or_else(unknown, |mss| mss.to_string());
+            let used = data.mss_used_bytes.map_or_else(unknown, |mss| mss.to_string());
+            row.push(right(if option == used { used } else { format!("{used} of {option}") }));
+            let rtt = data.path_rtt_min_s.or(data.rtt_min_s);
+            row.push(right(rtt.map_or_else(unknown, words::time)));
+            row.push(right(words::grouped(data.retransmitted_packets)));
+        }
+        let limit = case.diagnosis.limited_by;
+        row.push(
+            limit
+                .map_or_else(unknown, |limit| format!("{limit} {}", share(case.share(limit))))
+                .into(),
+        );
+        let worst = case.diagnosis.findings.iter().max_by_key(|finding| finding.severity);
+        row.push(worst.map_or_else(unknown, |finding| finding.kind.word().to_owned()).into());
+        table.add_row(row);
+    }
+    table
+}

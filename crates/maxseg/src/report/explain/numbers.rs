@@ -1,0 +1,159 @@
+//! The numbers behind a connection, a line each.
+
+use maxseg_core::evidence::Direction;
+
+use super::Story;
+use super::parts::{counted, packets, shares, size};
+use crate::explain::Case;
+use crate::report::words;
+
+/// What a connection's numbers are: a label and a line each.
+pub(super) fn numbers(case: &Case<'_>) -> Vec<(&'static str, String)> {
+    let data = case.data();
+    let mut lines = Vec::new();
+    if let Some(goodput) = data.goodput_bps {
+        lines.push((
+            "goodput",
+            format!(
+                "{}: {} acknowledged in {}",
+                words::rate(goodput),
+                size(data.acked_bytes),
+                words::time(case.data_seconds())
+            ),
+        ));
+    }
+    if !case.diagnosis.limits.is_empty() {
+        lines.push(("limits", shares(&case.diagnosis.limits)));
+    }
+    lines.extend(round_trip(data).map(|line| ("round trip", line)));
+    lines.push(("window", window(case)));
+    lines.push(("in flight", format!("{} at most", counted(data.in_flight_max_bytes, "byte"))));
+    lines.push(("MSS", mss(case)));
+    lines.push(("sent again", sent_again(data)));
+    lines
+}
+
+/// With what only a story has: the path, and the packets to look at.
+pub(super) fn story_numbers(story: &Story<'_>) -> Vec<(&'static str, String)> {
+    let mut lines = numbers(&story.case);
+    if let Some(rerun) = &story.rerun {
+        let path = &rerun.path;
+        let at_least = if path.rate_is_seen { "" } else { "at least " };
+        lines.insert(
+            1.min(lines.len()),
+            (
+                "path",
+                format!(
+                    "{at_least}{} with headers, round trip {}: holds {at_least}{}",
+                    words::rate(path.rate_bps.value),
+                    words::time(path.rtt_s.value),
+                    counted(crate::explain::path::whole(path.holds_bytes()), "byte"),
+                ),
+            ),
+        );
+    }
+    if let Some(finding) = story.finding().filter(|finding| !finding.frames.is_empty()) {
+        lines.push(("look at", packets(&finding.frames)));
+    }
+    if let Ok(gain) = &story.gain {
+        let words = gain.predictions.iter().map(|prediction| {
+            let without = match prediction.without_bps {
+                Some(without) => format!(
+                    "{} after{}",
+                    words::rate(without),
+                    prediction
+                        .then_limited_by
+                        .map_or_else(String::new, |limit| format!(" (then {limit})"))
+                ),
+                None => "off by more than 15%".to_owned(),
+            };
+            format!(
+                "{}: {} before, {without}",
+                prediction.engine,
+                words::rate(prediction.baseline_bps)
+            )
+        });
+        let mut text = words.collect::<Vec<_>>().join("; ");
+        if let Some(bytes) = gain.shortened_to {
+            text += &format!("; runs cut to {}", size(bytes));
+        }
+        lines.push(("rerun", text));
+    }
+    lines
+}
+
+fn round_trip(data: &Direction) -> Option<String> {
+    let (least, mean) = match (data.path_rtt_min_s, data.path_rtt_mean_s) {
+        (Some(least), mean) => (least, mean),
+        (None, _) => (data.rtt_min_s?, data.rtt_mean_s),
+    };
+    let mean = mean.map_or_else(String::new, |mean| format!(", mean {}", words::time(mean)));
+    Some(format!("least {}{mean}", words::time(least)))
+}
+
+fn window(case: &Case<'_>) -> String {
+    let acks = case.acks();
+    let offered = match acks.window_max_bytes {
+        Some(most) => format!("{} offered at most", counted(most, "byte")),
+        None => "not seen".to_owned(),
+    };
+    let scale = match acks.window_scale {
+        Some(shift) => format!(", scaled by {}", 1_u32 << shift.min(14)),
+        None if case.evidence.handshake.syn => ", not scaled".to_owned(),
+        None => ", scale not seen".to_owned(),
+    };
+    let full = match case.data().window_full {
+        0 => String::new(),
+        times => format!("; filled {}", counted(times, "time")),
+    };
+    let shut = match acks.zero_windows {
+        0 => String::new(),
+        times => format!("; shut {}", counted(times, "time")),
+    };
+    format!("{offered}{scale}{full}{shut}")
+}
+
+fn mss(case: &Case<'_>) -> String {
+    let option =
+        |option: Option<u16>| option.map_or_else(|| "not seen".to_owned(), |mss| mss.to_string());
+    let used =
+        case.data().mss_used_bytes.map_or_else(|| "unknown".to_owned(), |used| used.to_string());
+    format!(
+        "sender offers {}, receiver {}; used {used}",
+        option(case.data().mss_option_bytes),
+        option(case.acks().mss_option_bytes)
+    )
+}
+
+fn sent_again(data: &Direction) -> String {
+    if data.retransmitted_packets == 0 {
+        return "nothing".to_owned();
+    }
+    let resent = data.resent;
+    let causes = [
+        (resent.rto, "timer"),
+        (resent.fast, "3 duplicates"),
+        (resent.sack, "SACK"),
+        (resent.tail_probe, "tail probe"),
+        (resent.control, "SYN or FIN"),
+        (resent.unknown, "cause unknown"),
+    ];
+    let causes: Vec<String> = causes
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, cause)| format!("{cause} {count}"))
+        .collect();
+    let needless = match data.spurious_retransmissions {
+        0 => String::new(),
+        needless => format!("; {needless} needlessly"),
+    };
+    let share = data.retransmitted_packets as f64 / data.data_packets.max(1) as f64;
+    let causes =
+        if causes.is_empty() { String::new() } else { format!(" ({})", causes.join(", ")) };
+    format!(
+        "{}, {} of {}{causes}{needless}",
+        counted(data.retransmitted_packets, "packet"),
+        words::percent(share),
+        words::grouped(data.data_packets)
+    )
+}

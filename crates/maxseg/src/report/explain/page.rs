@@ -1,0 +1,193 @@
+//! The report: one page that needs nothing else. Without its script the graphs stand still.
+
+use std::fmt::Write as _;
+
+use super::Story;
+use super::details::marks;
+use super::graphs::graphs;
+use super::numbers::story_numbers;
+use super::parts::{packets, share, size};
+use crate::explain::{Case, Explanation};
+use crate::report::chart::escape;
+use crate::report::{html, words};
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("linked.js");
+
+/// Rows of the table of connections.
+const MOST_CONNECTIONS: usize = 100;
+
+/// The page of what a capture says.
+pub(crate) fn page(explanation: &Explanation, story: Option<&Story<'_>>) -> String {
+    let file = &explanation.file;
+    let title = format!("What {} shows", file.name);
+    let mut page = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
+         <title>{0}</title>\n<style>{1}{STYLE}</style>\n</head>\n<body>\n<h1>{0}</h1>\n\
+         <p class=\"about\">{2} packets, {3}, {4} TCP connections.</p>\n",
+        escape(&title),
+        html::STYLE,
+        words::grouped(file.packets),
+        size(file.bytes),
+        words::grouped(explanation.total_connections)
+    );
+    for problem in &explanation.problems {
+        let place = problem.offset.map_or_else(String::new, |at| format!(" (at byte {at})"));
+        let _ = writeln!(page, "<p><strong>{}</strong>{place}</p>", escape(&problem.text));
+    }
+    match story {
+        Some(story) => page += &of_story(story),
+        None => page += "<p>There is no TCP connection in it to explain.</p>\n",
+    }
+    page += &connections(explanation);
+    let _ = write!(page, "<script>\n//<![CDATA[\n{SCRIPT}//]]>\n</script>\n</body>\n</html>\n");
+    page
+}
+
+fn of_story(story: &Story<'_>) -> String {
+    let case = &story.case;
+    let mut text = format!(
+        "<h2>Connection {}</h2>\n<p class=\"lead\">{}</p>\n",
+        case.evidence.id,
+        escape(&story.sentence())
+    );
+    if let Some(remedy) = &story.remedy {
+        for command in &remedy.commands {
+            let _ = writeln!(
+                text,
+                "<p class=\"note\">On {} ({}):</p>\n<pre><code>{}</code></pre>",
+                escape(&command.on),
+                command.system.word(),
+                escape(&command.line)
+            );
+        }
+        if let Some(note) = &remedy.note {
+            let _ = writeln!(text, "<p class=\"prose\">{}</p>", escape(note));
+        }
+    }
+    if let Some(why) = story.no_gain() {
+        let _ = writeln!(text, "<p class=\"prose\">{}</p>", escape(&why));
+    }
+    text += &limits(case);
+    text += "<h2>Evidence</h2>\n<dl>\n";
+    for (label, line) in story_numbers(story) {
+        let _ = writeln!(text, "<dt>{label}</dt><dd>{}</dd>", escape(&line));
+    }
+    for mark in marks(case.evidence) {
+        let _ = writeln!(text, "<dt>capture</dt><dd>{mark}</dd>");
+    }
+    text += "</dl>\n";
+    text += "<h2>What happened when</h2>\n<p class=\"note\">Seconds since the first packet. Point at a moment to see it in \
+             every graph; drag to zoom in on all of them, double-click to zoom out.</p>\n";
+    text += &graphs(case).to_html();
+    text += &findings(case);
+    text
+}
+
+/// The limits as one bar, with the words beside it.
+fn limits(case: &Case<'_>) -> String {
+    let limits = &case.diagnosis.limits;
+    if limits.is_empty() {
+        return String::new();
+    }
+    let mut bar = String::new();
+    let mut legend = String::new();
+    let mut x = 0.0;
+    for (index, limit) in limits.iter().enumerate() {
+        let width = 100.0 * limit.share;
+        let class = index % 6;
+        let _ = write!(
+            bar,
+            "<rect class=\"l{class}\" x=\"{x:.3}%\" width=\"{width:.3}%\" height=\"28\"><title>{} {}</title></rect>",
+            limit.kind,
+            share(limit.share)
+        );
+        let _ = write!(
+            legend,
+            "<tr><td class=\"word\"><span class=\"sample l{class}\"></span>{}</td><td>{}</td><td>{}</td></tr>\n",
+            limit.kind,
+            share(limit.share),
+            escape(&words::time(limit.share * case.data_seconds()))
+        );
+        x += width;
+    }
+    format!(
+        "<h2>What limited it</h2>\n<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"limits\" width=\"100%\" height=\"28\" \
+         role=\"img\" aria-label=\"Shares of the time\">{bar}</svg>\n\
+         <table><thead><tr><th class=\"word\">limit</th><th>share</th><th>time</th></tr></thead>\n<tbody>{legend}</tbody></table>\n"
+    )
+}
+
+fn findings(case: &Case<'_>) -> String {
+    if case.diagnosis.findings.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("<h2>Findings</h2>\n");
+    for finding in &case.diagnosis.findings {
+        let since = |time: maxseg_core::units::Time| {
+            words::time(time.since(case.evidence.begin).as_secs_f64())
+        };
+        let mut facts = vec![("when", format!("{} to {}", since(finding.from), since(finding.to)))];
+        if !finding.frames.is_empty() {
+            facts.push(("look at", packets(&finding.frames)));
+        }
+        facts.push(("why it matters", finding.why.to_owned()));
+        facts.push(("change", finding.advice.clone()));
+        facts.push(("source", finding.source.to_owned()));
+        let _ = writeln!(
+            text,
+            "<h3>{}: {}</h3>\n<p class=\"prose\">{}</p>\n<dl>",
+            finding.severity.word(),
+            finding.kind.word(),
+            escape(&finding.text)
+        );
+        for (label, fact) in facts {
+            let _ = writeln!(text, "<dt>{label}</dt><dd>{}</dd>", escape(&fact));
+        }
+        text += "</dl>\n";
+    }
+    text
+}
+
+fn connections(explanation: &Explanation) -> String {
+    let cases = explanation.by_weight(MOST_CONNECTIONS);
+    if cases.len() < 2 {
+        return String::new();
+    }
+    let mut table = String::from(
+        "<h2>Connections, those with most at stake first</h2>\n<div class=\"wide\"><table>\n<thead><tr><th></th>\
+         <th class=\"word\">from</th><th class=\"word\">to</th><th>data</th><th>time</th><th>goodput</th><th>sent again</th>\
+         <th class=\"word\">limited by</th><th class=\"word\">findings</th></tr></thead>\n<tbody>\n",
+    );
+    for case in &cases {
+        let way = case.diagnosis.way;
+        let data = case.data();
+        let kinds: Vec<&str> =
+            case.diagnosis.findings.iter().map(|finding| finding.kind.word()).collect();
+        let limit = case.diagnosis.limited_by;
+        let _ = writeln!(
+            table,
+            "<tr><td>{}</td><td class=\"word\">{}</td><td class=\"word\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>\
+             <td class=\"word\">{}</td><td class=\"word\">{}</td></tr>",
+            case.evidence.id,
+            case.evidence.sender(way),
+            case.evidence.receiver(way),
+            escape(&size(data.acked_bytes)),
+            escape(&words::time(case.data_seconds())),
+            escape(&data.goodput_bps.map_or_else(|| "–".to_owned(), words::rate)),
+            words::grouped(data.retransmitted_packets),
+            limit.map_or_else(
+                || "–".to_owned(),
+                |limit| format!("{limit} {}", share(case.share(limit)))
+            ),
+            kinds.join(", ")
+        );
+    }
+    table += "</tbody>\n</table></div>\n";
+    let more = explanation.total_connections.saturating_sub(cases.len() as u64);
+    if more > 0 {
+        let _ = writeln!(table, "<p class=\"note\">and {} more</p>", words::grouped(more));
+    }
+    table
+}

@@ -1,0 +1,106 @@
+//! Pieces that several views have.
+
+use maxseg_core::diagnose::FindingKind;
+use maxseg_core::outcome::{LimitShare, LimitedBy};
+
+/// A share of the time in whole percents.
+pub(super) fn share(share: f64) -> String {
+    match 100.0 * share {
+        percent if percent > 0.0 && percent < 1.0 => "<1%".to_owned(),
+        percent => format!("{percent:.0}%"),
+    }
+}
+
+/// Whether a finding says more about a limit.
+pub(super) const fn belongs(kind: FindingKind, limit: LimitedBy) -> bool {
+    matches!(
+        (limit, kind),
+        (LimitedBy::ReceiveWindow, FindingKind::WindowClamped | FindingKind::ZeroWindow)
+            | (
+                LimitedBy::PathMtu,
+                FindingKind::BlackHole | FindingKind::PathMtuReduced | FindingKind::Fragmentation
+            )
+            | (LimitedBy::Rto, FindingKind::SpuriousRto | FindingKind::Timeouts)
+            | (LimitedBy::Congestion, FindingKind::Loss | FindingKind::CongestionMarked)
+            | (LimitedBy::Bandwidth, FindingKind::SmallMss | FindingKind::Bufferbloat)
+    )
+}
+
+/// A size in decimal units: `24.6 MB`.
+pub(super) fn size(bytes: u64) -> String {
+    const UNITS: [(&str, f64); 4] = [("bytes", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9)];
+    let bytes = bytes as f64;
+    let (unit, of) = UNITS.iter().rev().find(|(_, of)| bytes >= 0.9995 * of).unwrap_or(&UNITS[0]);
+    if *of < 2.0 {
+        format!("{bytes:.0} bytes")
+    } else {
+        format!("{} {unit}", crate::report::words::digits(bytes / of))
+    }
+}
+
+/// One thing or several: `1 packet`, `2 packets`.
+pub(super) fn counted(count: u64, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", crate::report::words::grouped(count))
+}
+
+/// `receive-window 90%, opportunity 10%`.
+pub(super) fn shares(limits: &[LimitShare]) -> String {
+    let shown = limits.iter().filter(|limit| limit.share >= 0.005);
+    let words: Vec<String> =
+        shown.map(|limit| format!("{} {}", limit.kind, share(limit.share))).collect();
+    words.join(", ")
+}
+
+/// The first packets of a list: `packets 50, 60, 70`.
+pub(super) fn packets(frames: &[u64]) -> String {
+    const SHOWN: usize = 5;
+    let numbers: Vec<String> = frames.iter().take(SHOWN).map(u64::to_string).collect();
+    let word = if numbers.len() == 1 { "packet" } else { "packets" };
+    let more = if frames.len() > SHOWN { " …" } else { "" };
+    format!("{word} {}{more}", numbers.join(", "))
+}
+
+/// How many characters a letter of the bar stands for: the widest share has the most.
+pub(super) fn bar(limits: &[LimitShare], width: usize) -> Vec<(LimitedBy, usize)> {
+    let mut cells: Vec<(LimitedBy, usize)> = Vec::new();
+    let (mut end, mut sum) = (0, 0.0);
+    for limit in limits {
+        sum += limit.share;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a place in a short bar"
+        )]
+        let place = ((sum * width as f64).round() as usize).min(width);
+        cells.push((limit.kind, place.saturating_sub(end)));
+        end = place.max(end);
+    }
+    cells
+}
+
+/// Breaks a text into lines of at most `width` characters, each behind `indent`; what has no blank stays whole.
+pub(super) fn wrapped(text: &str, width: usize, indent: &str) -> String {
+    let mut lines = String::new();
+    let mut line = indent.to_owned();
+    let mut length = indent.chars().count();
+    let start = length;
+    for word in text.split_whitespace() {
+        let letters = word.chars().count();
+        if length > start && length + 1 + letters > width {
+            lines += line.trim_end();
+            lines.push('\n');
+            line = indent.to_owned();
+            length = start;
+        }
+        if length > start {
+            line.push(' ');
+            length += 1;
+        }
+        line += word;
+        length += letters;
+    }
+    lines += line.trim_end();
+    lines.push('\n');
+    lines
+}

@@ -1,0 +1,231 @@
+use maxseg_core::diagnose::{FindingKind, Severity};
+use serde_json::Value;
+
+use super::*;
+use crate::explain::made::{at, explanation, finding, traced, windowed};
+use crate::explain::{Explanation, FlagCounts, Problem};
+use crate::printer::Printer;
+
+fn two() -> Explanation {
+    let mut full = windowed(1);
+    full.client = "[2001:db8::1]:5000".parse().unwrap();
+    full.server = "[2001:db8::2]:80".parse().unwrap();
+    full.marks.offloaded = true;
+    explanation(vec![windowed(0), full])
+}
+
+fn story(explained: &Explanation) -> Option<Story<'_>> {
+    explained.matters_most().map(|case| Story::of(case, &explained.file.name))
+}
+
+fn shown(explained: &Explanation, asked: Asked) -> String {
+    explain_text(explained, story(explained).as_ref(), asked, Printer::silent())
+}
+
+const PLAIN: Asked = Asked { one: false, verbosity: 0, width: 80 };
+
+fn document(explained: &Explanation) -> Value {
+    let mut json = Vec::new();
+    let source = &mut explained.connections.iter().cloned();
+    let kept = write_json(&mut json, explained, source).unwrap();
+    assert_eq!(kept.leading().is_some(), !explained.connections.is_empty());
+    assert_eq!(json.last(), Some(&b'\n'));
+    serde_json::from_slice(&json).unwrap()
+}
+
+#[test]
+fn the_first_screen_names_limit_share_change_gain_and_command() {
+    let text = shown(&two(), PLAIN);
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for wanted in [
+        "The receive window limited 10.0.0.1:40000 → 10.0.0.2:443 for 90% of 30.0 s",
+        "Let 10.0.0.2 offer a window of 512 KiB: predicted 1",
+        "instead of 6.55 Mbit/s (x2.",
+        "sysctl -w net.ipv4.tcp_window_scaling=1",
+        "problem window-clamped",
+        "limits receive-window 90%, opportunity 10%",
+        "look at packets 50, 60, 70",
+        "65 535 bytes offered at most, not scaled; filled 2 000 times",
+        "bandwidth 90%",
+    ] {
+        assert!(flat.contains(wanted), "{wanted}\n{text}");
+    }
+    let (sentence, evidence) =
+        (text.find("The receive window").unwrap(), text.find("Evidence").unwrap());
+    assert!(sentence < evidence && evidence < text.find("Connections").unwrap(), "{text}");
+}
+
+#[test]
+fn lines_fit_a_terminal() {
+    for width in [80, 120] {
+        for (one, verbosity) in [(false, 0), (false, 2), (true, 0)] {
+            let text = shown(&two(), Asked { one, verbosity, width });
+            // A command is for copying: it stays on its line.
+            let is_command = |line: &&str| {
+                line.starts_with("    ")
+                    && ["sysctl", "netsh", "ip ", "maxseg"]
+                        .iter()
+                        .any(|c| line.trim_start().starts_with(c))
+            };
+            for line in text.lines().filter(|line| !is_command(line) && !line.starts_with("More: "))
+            {
+                assert!(line.chars().count() <= width, "{width}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_long_list_says_how_much_is_missing() {
+    let explained = explanation((0..30).map(windowed).collect());
+    let text = shown(&explained, PLAIN);
+    assert!(text.contains("and 10 more with less at stake"), "{text}");
+}
+
+#[test]
+fn an_empty_capture_is_said_to_be_empty() {
+    let mut explained = explanation(Vec::new());
+    explained.problems.push(Problem {
+        code: "truncated",
+        text: "the file ends within a packet".to_owned(),
+        offset: Some(4711),
+        count: 1,
+        is_fault: true,
+    });
+    let text = shown(&explained, PLAIN);
+    assert!(text.contains("no TCP connection") && text.contains("at byte 4711"), "{text}");
+    let json = document(&explained);
+    assert_eq!(json["problems"][0]["offset"], 4711);
+    assert_eq!(json["matters_most"], Value::Null);
+}
+
+#[test]
+fn everything_of_one_connection() {
+    let explained = two();
+    let case = explained.connection(0).unwrap();
+    let story = Story::of(case, "made.pcap");
+    let asked = Asked { one: true, ..PLAIN };
+    let text = explain_text(&explained, Some(&story), asked, Printer::silent());
+    for wanted in ["WWWW", "RFC 7323 §2", "Directions", "in flight, most", "why", "FreeBSD"] {
+        assert!(text.contains(wanted), "{wanted}\n{text}");
+    }
+    assert!(!text.contains("2001:db8"), "{text}");
+}
+
+#[test]
+fn the_document_has_the_names_that_were_fixed() {
+    let mut explained = two();
+    let (client, server) = (windowed(0).client, windowed(0).server);
+    let counts = FlagCounts::from([("retransmission", 3)]);
+    explained.tshark.push(client, server, at(0), [(client, counts)].into());
+    let json = document(&explained);
+    for name in [
+        "schema_version",
+        "file",
+        "packets",
+        "bytes",
+        "first_time_s",
+        "last_time_s",
+        "problems",
+        "connections",
+        "fragments",
+        "path_mtu_events",
+    ] {
+        assert!(!json[name].is_null(), "{name}");
+    }
+    let connection = &json["connections"][0];
+    for name in ["id", "client", "server", "forward", "reverse", "limits", "limited_by", "findings"]
+    {
+        assert!(!connection[name].is_null(), "{name}");
+    }
+    let forward = connection["forward"].as_object().unwrap();
+    for name in [
+        "packets",
+        "data_packets",
+        "payload_bytes",
+        "mss_option_bytes",
+        "window_scale",
+        "sack_permitted",
+        "timestamps",
+        "largest_segment_bytes",
+        "retransmitted_packets",
+        "retransmitted_bytes",
+        "spurious_retransmissions",
+        "capture_duplicates",
+        "out_of_order_packets",
+        "duplicate_acks",
+        "zero_windows",
+        "window_full",
+        "rtt_min_s",
+        "rtt_mean_s",
+        "in_flight_max_bytes",
+        "goodput_bps",
+    ] {
+        assert!(forward.contains_key(name), "{name}");
+    }
+    assert_eq!(connection["forward"]["tshark"]["retransmission"], 3);
+    assert!(json["connections"][1]["forward"].get("tshark").is_none());
+    assert_eq!(connection["limits"][0]["kind"], "receive-window");
+    assert_eq!(connection["limited_by"], "receive-window");
+    let finding = &connection["findings"][0];
+    assert_eq!(
+        (&finding["kind"], &finding["severity"]),
+        (&"window-clamped".into(), &"problem".into())
+    );
+    assert_eq!(finding["evidence"]["window_bytes"], 65_535.0);
+    assert!((finding["from_s"].as_f64().unwrap() - 0.4).abs() < 1e-6);
+    assert!(json["matters_most"]["gain"]["gain"].as_f64().unwrap() > 1.0);
+    assert_eq!(json["fragments"], serde_json::json!({ "ipv4": 0, "ipv6": 0 }));
+}
+
+#[test]
+fn the_document_is_as_its_schema_says() {
+    let schema: Value = serde_json::from_str(&crate::cli::explain_schema()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    for explained in [two(), explanation(Vec::new()), explanation(vec![traced(windowed(0))])] {
+        let document = document(&explained);
+        let errors: Vec<String> =
+            validator.iter_errors(&document).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:?}");
+    }
+}
+
+#[test]
+fn a_line_for_each_way() {
+    let mut csv_text = Vec::new();
+    let explained = two();
+    write_csv(&mut csv_text, &explained, &mut explained.connections.iter().cloned()).unwrap();
+    let mut reader = ::csv::Reader::from_reader(csv_text.as_slice());
+    let head = reader.headers().unwrap().clone();
+    let place = |name: &str| head.iter().position(|column| column == name).unwrap();
+    let rows: Vec<::csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), 4);
+    let of = |row: usize, name: &str| rows[row][place(name)].to_owned();
+    assert_eq!(of(0, "way"), "forward");
+    assert_eq!(of(0, "limited_by"), "receive-window");
+    assert_eq!(of(1, "limited_by"), "", "limits are of the way that carried more");
+    assert_eq!(of(0, "mss_option_bytes"), "1460");
+    assert_eq!(of(0, "resent.rto"), "0");
+    assert_eq!(of(0, "findings"), "window-clamped");
+    assert_eq!(of(1, "goodput_bps"), "", "unknown is empty");
+}
+
+#[test]
+fn a_finding_leads_where_nothing_can_be_done_about_the_limit() {
+    let mut explained = two();
+    explained.judge = |evidence| {
+        let mut diagnosis = crate::explain::made::judge(evidence);
+        diagnosis.limited_by = Some(maxseg_core::outcome::LimitedBy::Bandwidth);
+        diagnosis.limits[0].kind = maxseg_core::outcome::LimitedBy::Bandwidth;
+        diagnosis.findings = vec![finding(FindingKind::SmallMss, Severity::Warning)];
+        diagnosis.findings[0].text = "Segments of 524 bytes, where the path takes 1448.".to_owned();
+        diagnosis
+    };
+    let story = story(&explained).unwrap();
+    let sentence = story.sentence();
+    assert!(
+        sentence.contains("The line was full") && sentence.contains("Segments of 524"),
+        "{sentence}"
+    );
+    assert!(at(0) < at(1));
+}

@@ -1,0 +1,212 @@
+//! The first screen, and more of it where more was asked for.
+
+use super::Story;
+use super::details::{directions, findings, labelled, limits, marks};
+use super::list::list;
+use super::numbers::{numbers, story_numbers};
+use super::parts::{counted, size, wrapped};
+use crate::explain::remedy::System;
+use crate::explain::{Case, Explanation};
+use crate::printer::Printer;
+use crate::report::words;
+
+/// How much is to be shown.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked {
+    /// Everything of one connection: that of the story.
+    pub(crate) one: bool,
+    /// How many times more was asked for.
+    pub(crate) verbosity: u8,
+    /// Characters of a line.
+    pub(crate) width: usize,
+}
+
+/// More connections than anybody reads in full on a terminal.
+const MOST_IN_FULL: usize = 200;
+
+/// All of it. `story` is of the connection that matters most, or of the one that was asked for.
+pub(crate) fn explain_text(
+    explanation: &Explanation,
+    story: Option<&Story<'_>>,
+    asked: Asked,
+    printer: Printer,
+) -> String {
+    let mut parts = vec![head(explanation, asked, printer)];
+    match story {
+        Some(story) => parts.push(first_screen(story, asked, printer)),
+        None if explanation.file.packets > 0 => {
+            parts.push("There is no TCP connection in it to explain.\n".to_owned());
+        }
+        None => {}
+    }
+    if asked.one {
+        parts.extend(story.map(|story| one(&story.case, asked, printer)));
+    } else if !explanation.connections.is_empty() {
+        parts.push(list(explanation, asked.width, printer));
+        if asked.verbosity > 0 {
+            parts.push(every(explanation, story, asked, printer));
+        } else if let Some(story) = story {
+            parts.push(more(explanation, story, printer));
+        }
+    }
+    parts.extend(foot(explanation, asked, printer));
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+fn head(explanation: &Explanation, asked: Asked, printer: Printer) -> String {
+    let file = &explanation.file;
+    let mut facts = vec![counted(file.packets, "packet"), size(file.bytes)];
+    if let (Some(first), Some(last)) = (file.first, file.last) {
+        facts.push(words::time(last.since(first).as_secs_f64()));
+    }
+    facts.push(counted(explanation.total_connections, "TCP connection"));
+    if explanation.filtered_connections > 0 {
+        facts.push(format!(
+            "{} more filtered out",
+            words::grouped(explanation.filtered_connections)
+        ));
+    }
+    if !file.encapsulations.is_empty() {
+        facts.push(format!("in {}", file.encapsulations.join(", ")));
+    }
+    let line = wrapped(&format!("{}: {}", file.name, facts.join(", ")), asked.width, "");
+    printer.dim(line.trim_end()) + "\n"
+}
+
+fn first_screen(story: &Story<'_>, asked: Asked, printer: Printer) -> String {
+    let sentence = format!("Connection {}. {}", story.case.evidence.id, story.sentence());
+    let lines = wrapped(&sentence, asked.width, "");
+    let mut text =
+        lines.lines().map(|line| format!("{}\n", printer.bold(line))).collect::<String>();
+    if let Some(remedy) = &story.remedy {
+        let shown = |system| asked.verbosity > 0 || asked.one || system == System::Linux;
+        let commands = remedy.commands.iter().filter(|command| shown(command.system));
+        // Beyond the second, Linux's alternatives are for those who ask.
+        let most = if asked.verbosity > 0 || asked.one { usize::MAX } else { 2 };
+        for (index, command) in commands.take(most).enumerate() {
+            let or = if index == 0 { "" } else { "and, or instead, " };
+            text += &format!("\n  {or}on {} ({}):\n", command.on, command.system.word());
+            text += &format!("    {}\n", printer.bold(&command.line));
+        }
+        if let Some(note) = &remedy.note {
+            text.push('\n');
+            text += &wrapped(note, asked.width, "  ");
+        }
+    }
+    if let Some(why) = story.no_gain() {
+        text.push('\n');
+        text += &wrapped(&capital(&why), asked.width, "  ");
+    }
+    text += &format!("\n{}\n", printer.bold("Evidence"));
+    for (label, line) in story_numbers(story) {
+        text += &labelled(label, &line, asked.width);
+    }
+    let marks = marks(story.case.evidence);
+    if !marks.is_empty() {
+        text += &labelled("capture", &marks.join("; "), asked.width);
+    }
+    if !asked.one {
+        let findings = findings(&story.case, asked.verbosity > 0, asked.width, printer);
+        if !findings.is_empty() {
+            text += &format!("\n{}\n{findings}", printer.bold("Findings"));
+        }
+    }
+    text
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).chain(['.']).collect()
+    })
+}
+
+fn one(case: &Case<'_>, asked: Asked, printer: Printer) -> String {
+    let mut text = limits(case, asked.width, printer);
+    let findings = findings(case, true, asked.width, printer);
+    if !findings.is_empty() {
+        text += &format!("\n{}\n{findings}", printer.bold("Findings"));
+    }
+    text += &format!("\n{}", directions(case.evidence, printer));
+    text
+}
+
+/// Every other connection with its findings.
+fn every(
+    explanation: &Explanation,
+    story: Option<&Story<'_>>,
+    asked: Asked,
+    printer: Printer,
+) -> String {
+    let told = story.map(|story| story.case.evidence.id);
+    let mut text = String::new();
+    let others = explanation.cases().filter(|case| told != Some(case.evidence.id));
+    let told = u64::from(told.is_some()) + MOST_IN_FULL as u64;
+    let left_out = explanation.total_connections.saturating_sub(told);
+    for case in others.take(MOST_IN_FULL) {
+        let evidence = case.evidence;
+        let title =
+            format!("Connection {}: {} → {}", evidence.id, evidence.client, evidence.server);
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text += &format!("{}\n", printer.bold(&title));
+        for (label, line) in numbers(&case) {
+            text += &labelled(label, &line, asked.width);
+        }
+        text += &findings(&case, asked.verbosity > 1, asked.width, printer);
+    }
+    if left_out > 0 {
+        text +=
+            &format!("\nand {} more: --filter chooses, --json has all\n", words::grouped(left_out));
+    }
+    text
+}
+
+/// How to go on.
+fn more(explanation: &Explanation, story: &Story<'_>, printer: Printer) -> String {
+    let (file, id) = (&explanation.file.name, story.case.evidence.id);
+    printer.dim(&format!(
+        "More: maxseg explain {file} --connection {id}   graphs: --report FILE.html   what if: --scenario FILE.toml"
+    )) + "\n"
+}
+
+/// What is wrong with the file, what was left out, and what concerns no single connection.
+fn foot(explanation: &Explanation, asked: Asked, printer: Printer) -> Option<String> {
+    let mut text = String::new();
+    let fragments = explanation.fragments;
+    if fragments.ipv4 + fragments.ipv6 > 0 {
+        let line = format!("{} of IPv4, {} of IPv6", fragments.ipv4, fragments.ipv6);
+        text += &labelled("fragments", &line, asked.width);
+    }
+    let told = explanation.path_mtu_events.len();
+    if let Some(event) = explanation.path_mtu_events.first() {
+        let line = format!(
+            "{} that packets are too big; first {} says that its next link takes {} bytes (packet {})",
+            counted(told as u64, "message"),
+            event.hop,
+            event.mtu_bytes,
+            event.frame
+        );
+        text += &labelled("path MTU", &line, asked.width);
+    }
+    if explanation.untracked_connections > 0 {
+        let line = format!(
+            "{} connections were not followed: raise --most-connections",
+            words::grouped(explanation.untracked_connections)
+        );
+        text += &labelled("left out", &line, asked.width);
+    }
+    for problem in &explanation.problems {
+        let place =
+            problem.offset.map_or_else(String::new, |offset| format!(" (at byte {offset})"));
+        let times = if problem.count > 1 {
+            format!(", {} times", words::grouped(problem.count))
+        } else {
+            String::new()
+        };
+        text += &labelled("problem", &format!("{}{place}{times}", problem.text), asked.width);
+    }
+    (!text.is_empty()).then(|| format!("{}\n{text}", printer.bold("The capture")))
+}

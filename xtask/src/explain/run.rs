@@ -178,7 +178,6 @@ pub(super) fn facts(setup: &Setup, outcome: &Outcome) -> Facts {
         window_bytes: number(flow.and_then(|flow| flow.window_asked.min(flow.window_advertised))),
         read_bps: setup.read_bps.map(|bps| bps as f64),
         has_send_buffer: setup.send_buffer_bytes.is_some(),
-        in_flight_most_bytes: number(flow.and_then(|flow| flow.window_effective)),
         reply_bytes,
         ended_itself,
         dropped_packets: forward.map_or(0, |link| link.damaged + link.refused),

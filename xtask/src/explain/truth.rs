@@ -31,8 +31,6 @@ pub struct Facts {
     pub read_bps: Option<f64>,
     /// Whether the send buffer was made small.
     pub has_send_buffer: bool,
-    /// The largest that was seen in flight.
-    pub in_flight_most_bytes: f64,
     /// Payload of each reply, where the application answers requests.
     pub reply_bytes: Option<f64>,
     /// Whether the application ended the transfer.
@@ -176,7 +174,6 @@ mod tests {
         window_bytes: 8e6,
         read_bps: None,
         has_send_buffer: false,
-        in_flight_most_bytes: 200e3,
         reply_bytes: None,
         ended_itself: false,
         dropped_packets: 0,

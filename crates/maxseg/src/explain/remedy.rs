@@ -171,15 +171,15 @@ fn of_finding(kind: FindingKind, facts: &Facts<'_>) -> Option<Remedy> {
 }
 
 fn has(facts: &Facts<'_>, kind: FindingKind) -> bool {
-    facts.case.diagnosis.findings.iter().any(|finding| finding.kind == kind)
+    facts.case.findings_of_data().any(|finding| finding.kind == kind)
 }
 
 /// What a connection's first sentence is about: its limit where somebody can do something about it, or else its
 /// gravest finding with a remedy.
 pub(crate) fn subject(case: &Case<'_>) -> Option<Subject> {
     let limits = &case.diagnosis.limits;
-    let findings = &case.diagnosis.findings;
-    let found = |kind| findings.iter().any(|finding| finding.kind == kind);
+    let findings = || case.findings_of_data();
+    let found = |kind| findings().any(|finding| finding.kind == kind);
     let limited_by = case.diagnosis.limited_by;
     if found(FindingKind::BlackHole)
         && (case.share(LimitedBy::PathMtu) > 0.1 || limited_by.is_none())
@@ -194,8 +194,7 @@ pub(crate) fn subject(case: &Case<'_>) -> Option<Subject> {
     if let Some(second) = second {
         return Some(Subject::Limit(second.kind));
     }
-    let grave = findings
-        .iter()
+    let grave = findings()
         .filter(|finding| finding.severity >= Severity::Warning && is_mendable(finding.kind))
         .max_by_key(|finding| finding.severity);
     grave.map(|finding| Subject::Finding(finding.kind)).or(limited_by.map(Subject::Limit))
@@ -342,6 +341,7 @@ mod tests {
                 .iter()
                 .map(|(kind, share)| LimitShare { kind: *kind, share: *share })
                 .collect(),
+            spans: Vec::new(),
             limited_by: limits.first().map(|(kind, _)| *kind),
             findings: findings.iter().map(|(kind, severity)| finding(*kind, *severity)).collect(),
         }

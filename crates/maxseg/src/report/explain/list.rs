@@ -34,7 +34,10 @@ fn table(cases: &[Case<'_>], leading: Option<u32>, width: usize) -> Table {
     if wide {
         head.extend(["MSS", "RTT", "again"]);
     }
-    head.extend(["limited by", "worst finding"]);
+    head.push("limited by");
+    if wide {
+        head.push("worst finding");
+    }
     table.set_header(head);
     for case in cases {
         let way = case.diagnosis.way;
@@ -59,13 +62,18 @@ fn table(cases: &[Case<'_>], leading: Option<u32>, width: usize) -> Table {
             row.push(right(words::grouped(data.retransmitted_packets)));
         }
         let limit = case.diagnosis.limited_by;
-        row.push(
-            limit
-                .map_or_else(unknown, |limit| format!("{limit} {}", share(case.share(limit))))
-                .into(),
-        );
+        let limit =
+            limit.map_or_else(unknown, |limit| format!("{limit} {}", share(case.share(limit))));
         let worst = case.diagnosis.findings.iter().max_by_key(|finding| finding.severity);
-        row.push(worst.map_or_else(unknown, |finding| finding.kind.word().to_owned()).into());
+        let worst = worst.map(|finding| finding.kind.word().to_owned());
+        if wide {
+            row.push(limit.into());
+            row.push(worst.unwrap_or_else(unknown).into());
+        } else {
+            row.push(
+                [Some(limit), worst].into_iter().flatten().collect::<Vec<_>>().join("\n").into(),
+            );
+        }
         table.add_row(row);
     }
     table

@@ -66,7 +66,7 @@ fn of_story(story: &Story<'_>) -> String {
             let _ = writeln!(text, "<p class=\"prose\">{}</p>", escape(note));
         }
     }
-    if let Some(why) = story.no_gain() {
+    if let Some(why) = story.no_gain().filter(|_| story.has_change()) {
         let _ = writeln!(text, "<p class=\"prose\">{}</p>", escape(&why));
     }
     text += &limits(case);

@@ -46,7 +46,7 @@ pub(crate) fn explain_text(
         if asked.verbosity > 0 {
             parts.push(every(explanation, story, asked, printer));
         } else if let Some(story) = story {
-            parts.push(more(explanation, story, printer));
+            parts.push(more(story, asked, printer));
         }
     }
     parts.extend(foot(explanation, asked, printer));
@@ -94,7 +94,7 @@ fn first_screen(story: &Story<'_>, asked: Asked, printer: Printer) -> String {
             text += &wrapped(note, asked.width, "  ");
         }
     }
-    if let Some(why) = story.no_gain() {
+    if let Some(why) = story.no_gain().filter(|_| story.has_change()) {
         text.push('\n');
         text += &wrapped(&capital(&why), asked.width, "  ");
     }
@@ -165,11 +165,13 @@ fn every(
 }
 
 /// How to go on.
-fn more(explanation: &Explanation, story: &Story<'_>, printer: Printer) -> String {
-    let (file, id) = (&explanation.file.name, story.case.evidence.id);
-    printer.dim(&format!(
-        "More: maxseg explain {file} --connection {id}   graphs: --report FILE.html   what if: --scenario FILE.toml"
-    )) + "\n"
+fn more(story: &Story<'_>, asked: Asked, printer: Printer) -> String {
+    let id = story.case.evidence.id;
+    let text = format!(
+        "More: --connection {id} everything of it, --report FILE.html graphs, --scenario FILE.toml what if, -v every connection"
+    );
+    let lines = wrapped(&text, asked.width, "");
+    printer.dim(lines.trim_end()) + "\n"
 }
 
 /// What is wrong with the file, what was left out, and what concerns no single connection.

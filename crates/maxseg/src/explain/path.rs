@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use maxseg_core::evidence::{Bin, Direction};
 use maxseg_core::framing::{Headers, IpVersion};
 use maxseg_core::outcome::LimitedBy;
-use maxseg_core::units::{Bytes, approx};
+use maxseg_core::units::{Bytes, Time, approx};
 
 use super::Case;
 
@@ -51,6 +51,7 @@ impl<T> Known<T> {
 
 /// What a connection shows of its path and its ends, towards the receiver of its data.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "facts, each of which may hold or not")]
 pub(crate) struct ObservedPath {
     pub(crate) ip: IpVersion,
     /// Whether segments carry timestamps.
@@ -285,7 +286,7 @@ fn loss(data: &Direction) -> Known<f64> {
 /// The longest mean round trip of an interval, in seconds.
 fn worst_round_trip(data: &Direction) -> Option<f64> {
     let means = data.bins.as_slice().iter().filter_map(Bin::rtt_mean);
-    means.max().map(|mean| mean.as_secs_f64())
+    means.max().map(Time::as_secs_f64)
 }
 
 fn queue(rate_bps: f64, rtt_s: f64, worst_rtt_s: f64) -> Known<u64> {

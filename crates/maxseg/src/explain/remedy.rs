@@ -4,6 +4,7 @@ mod mtu;
 mod timer;
 mod window;
 
+use std::fmt::Display;
 use std::net::IpAddr;
 
 use maxseg_core::advise::Change;
@@ -73,12 +74,12 @@ impl Remedy {
         Self { change: change.into(), ..Self::default() }
     }
 
-    fn command(mut self, system: System, on: impl ToString, line: impl Into<String>) -> Self {
-        self.commands.push(Command { system, on: on.to_string(), line: line.into() });
+    fn command(mut self, system: System, on: impl Display, line: impl Into<String>) -> Self {
+        self.commands.push(Command { system, on: format!("{on}"), line: line.into() });
         self
     }
 
-    fn linux(self, on: impl ToString, line: impl Into<String>) -> Self {
+    fn linux(self, on: impl Display, line: impl Into<String>) -> Self {
         self.command(System::Linux, on, line)
     }
 

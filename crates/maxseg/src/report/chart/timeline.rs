@@ -18,6 +18,7 @@ const FOOT: f64 = 30.0;
 
 /// Graphs that share their time.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_field_names, reason = "the field is what the type is of")]
 pub(crate) struct Panels {
     /// From where to where, in seconds.
     pub(crate) from: f64,

@@ -204,7 +204,9 @@ fn joined(bins: &[Bin], most: usize) -> Vec<Bin> {
     let join = |chunk: &[Bin]| {
         let (first, rest) = chunk.split_first()?;
         let mut bin = *first;
-        rest.iter().for_each(|next| bin.join(next));
+        for next in rest {
+            bin.join(next);
+        }
         Some(bin)
     };
     bins.chunks(together).filter_map(join).collect()
@@ -212,22 +214,18 @@ fn joined(bins: &[Bin], most: usize) -> Vec<Bin> {
 
 fn round_trips(data: &Direction, clock: Clock) -> Panel {
     let measured = data.trace.as_ref().filter(|trace| !trace.rtts.is_empty());
-    let layers = match measured {
-        Some(trace) => {
-            let points = trace.rtts.iter().map(|(at, rtt)| (clock.s(*at), rtt.as_secs_f64()));
-            vec![layer("each measured", LayerKind::Dots, "--s0", points.collect())]
-        }
-        None => {
-            let means = data.bins.as_slice().iter();
-            let mean = means
-                .clone()
-                .filter_map(|bin| Some((clock.s(bin.at), bin.rtt_mean()?.as_secs_f64())));
-            let least = means.filter_map(|bin| Some((clock.s(bin.at), bin.rtt_min?.as_secs_f64())));
-            vec![
-                layer("mean", LayerKind::Line, "--s0", mean.collect()),
-                layer("least", LayerKind::Line, "--s1", least.collect()),
-            ]
-        }
+    let layers = if let Some(trace) = measured {
+        let points = trace.rtts.iter().map(|(at, rtt)| (clock.s(*at), rtt.as_secs_f64()));
+        vec![layer("each measured", LayerKind::Dots, "--s0", points.collect())]
+    } else {
+        let means = data.bins.as_slice().iter();
+        let mean =
+            means.clone().filter_map(|bin| Some((clock.s(bin.at), bin.rtt_mean()?.as_secs_f64())));
+        let least = means.filter_map(|bin| Some((clock.s(bin.at), bin.rtt_min?.as_secs_f64())));
+        vec![
+            layer("mean", LayerKind::Line, "--s0", mean.collect()),
+            layer("least", LayerKind::Line, "--s1", least.collect()),
+        ]
     };
     Panel {
         title: "Round trip of the whole path".to_owned(),

@@ -103,9 +103,9 @@ fn limits(case: &Case<'_>) -> String {
             limit.kind,
             share(limit.share)
         );
-        let _ = write!(
+        let _ = writeln!(
             legend,
-            "<tr><td class=\"word\"><span class=\"sample l{class}\"></span>{}</td><td>{}</td><td>{}</td></tr>\n",
+            "<tr><td class=\"word\"><span class=\"sample l{class}\"></span>{}</td><td>{}</td><td>{}</td></tr>",
             limit.kind,
             share(limit.share),
             escape(&words::time(limit.share * case.data_seconds()))

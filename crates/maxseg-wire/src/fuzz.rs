@@ -11,6 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::capture_file::{CaptureFile, Record};
 use crate::encapsulation::peel;
+use crate::flow::tshark::Tshark;
 use crate::flow::{Decoder, Skimmed};
 use crate::icmp::{Icmp, quote as quote_packet};
 use crate::ip::{Outline, Packet};
@@ -58,13 +59,15 @@ pub fn capture_file(bytes: &[u8]) {
     });
 }
 
-/// A capture file down to the options of its segments.
+/// A capture file down to the options of its segments, and to what tshark says of them.
 pub fn whole_chain(bytes: &[u8]) {
     let mut decoder = Decoder::default();
+    let mut tshark = Tshark::new();
     each_record(bytes, |record| {
         if let Skimmed::Tcp(seen) = decoder.decode(record).what {
             assert!(seen.payload.len() <= seen.payload_len as usize, "more payload than there was");
             walk(seen.options).for_each(|item| drop(black_box(item.to_string())));
+            black_box(tshark.on_segment(&seen));
         }
     });
     black_box(decoder.fragment_counts());

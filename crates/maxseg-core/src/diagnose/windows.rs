@@ -57,7 +57,7 @@ fn shut(evidence: &Evidence, way: Way) -> Option<Finding> {
         frames,
         text: format!(
             "{receiver} shut its window {} times; the window had no room for {seconds:.3} s",
-            acks.zero_windows
+            acks.window_shut_times
         ),
         why: "The program at the receiver reads more slowly than data comes: its buffer is full, and the sender waits",
         advice: format!(
@@ -75,7 +75,8 @@ fn clamped(evidence: &Evidence, way: Way) -> Option<Finding> {
     if !is_unscaled || window > UNSCALED || in_flight < USED_UP * window as f64 || window == 0 {
         return None;
     }
-    let (rate, rtt) = (data.capacity_bps?, data.path_rtt_min_s?);
+    let rate = data.capacity_bps.unwrap_or(0.0).max(data.first_flight_bps.unwrap_or(0.0));
+    let rtt = data.path_rtt_min_s?;
     let holds = rate * rtt / 8.0;
     if holds < COVERED * window as f64 {
         return None;

@@ -58,8 +58,10 @@ pub struct Direction {
     pub duplicate_acks: u64,
     /// Acknowledgements by its sender that report payload which it had received before (RFC 2883).
     pub dsack_acks: u64,
-    /// Times that its sender's window shut: it reads slowly.
+    /// Packets by which its sender offers no window at all: it reads slowly.
     pub zero_windows: u64,
+    /// Times that its sender's window shut.
+    pub window_shut_times: u64,
     /// Probes that it sent into a shut window.
     pub zero_window_probes: u64,
     /// Segments that filled the other side's window to the last byte, or left less than a segment of it.
@@ -87,6 +89,9 @@ pub struct Direction {
     pub efficiency: Option<f64>,
     /// The rate at which trains of its segments left the narrowest link, in bits per second of payload.
     pub capacity_bps: Option<f64>,
+    /// The rate of the fastest of its first trains, likewise: the first flight leaves at once, even where the sender
+    /// spaces its segments later. A link that lets bursts through (a token bucket) lets these through as well.
+    pub first_flight_bps: Option<f64>,
     /// Time without anything to send, in seconds.
     pub idle_s: f64,
     /// Longest time between two of its data packets, in seconds.

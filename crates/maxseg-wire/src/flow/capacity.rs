@@ -6,45 +6,37 @@
 //! acknowledgements of them.
 
 /// Rates of trains, as a histogram of bytes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Capacity {
     /// What has come of a train: when, and how many bytes.
     train: [(u64, u32); TRAIN],
     count: usize,
     last: u64,
     last_gap: u64,
-    /// Bytes by rate; eight intervals to an octave.
-    histogram: [u32; BUCKETS],
+    /// Kibibytes by rate, eight intervals to an octave: those that have any, in order.
+    histogram: Vec<(u16, u32)>,
     /// Kibibytes in the histogram.
     total: u64,
+    arrivals: u32,
+    /// The fastest of the first trains.
+    first: u64,
 }
 
 /// Arrivals in a train: in short ones acknowledgements that come too close matter more, in long ones pauses.
 const TRAIN: usize = 8;
 const SHORTEST: usize = 5;
-/// From 2¹⁰ to 2⁴² bit/s.
-const BUCKETS: usize = 32 * PER_OCTAVE;
-const PER_OCTAVE: usize = 8;
+/// The lowest rate that is told apart, in bits per second.
+const LEAST: u64 = 1 << 10;
+/// The first trains are those of so many arrivals: a flight or two.
+const FIRST: u32 = 32;
 /// So much of the bytes, in 1/64, may have travelled faster: compressed acknowledgements.
 const FASTER: u64 = 6;
-
-impl Default for Capacity {
-    fn default() -> Self {
-        Self {
-            train: [(0, 0); TRAIN],
-            count: 0,
-            last: 0,
-            last_gap: 0,
-            histogram: [0; BUCKETS],
-            total: 0,
-        }
-    }
-}
 
 impl Capacity {
     /// So many bytes came out at `at`; `pause` is how long nothing may come within a train. `is_first` begins
     /// another: nothing had been on its way.
     pub(super) fn on_arrival(&mut self, at: u64, bytes: u32, pause: u64, is_first: bool) {
+        self.arrivals = self.arrivals.saturating_add(1);
         let gap = at.saturating_sub(self.last);
         if is_first || gap > pause.max(self.last_gap.saturating_mul(4)) {
             self.measure();
@@ -74,10 +66,19 @@ impl Capacity {
         let carried: u64 = behind.iter().map(|(_, bytes)| u64::from(*bytes)).sum();
         let rate = carried.saturating_mul(8_000_000_000) / span;
         let weight = u32::try_from(carried >> 10).unwrap_or(u32::MAX).max(1);
-        if let Some(bucket) = self.histogram.get_mut(bucket(rate)) {
-            *bucket = bucket.saturating_add(weight);
+        let bucket = bucket(rate);
+        match self.histogram.binary_search_by_key(&bucket, |(known, _)| *known) {
+            Ok(place) => {
+                if let Some((_, sum)) = self.histogram.get_mut(place) {
+                    *sum = sum.saturating_add(weight);
+                }
+            }
+            Err(place) => self.histogram.insert(place, (bucket, weight)),
         }
         self.total += u64::from(weight);
+        if self.arrivals <= FIRST {
+            self.first = self.first.max(rate);
+        }
     }
 
     /// The rate, in bits per second of payload; `None` where there were no trains.
@@ -87,28 +88,34 @@ impl Capacity {
         }
         let most = self.total * FASTER / 64;
         let mut above = 0;
-        for (index, weight) in self.histogram.iter().enumerate().rev() {
+        for (bucket, weight) in self.histogram.iter().rev() {
             above += u64::from(*weight);
             if above > most {
-                return Some(middle(index));
+                return Some(middle(*bucket));
             }
         }
         None
     }
+
+    /// The rate of the fastest of the first trains: a sender that paces itself later sends its first flight at
+    /// once. What lets short bursts through lets these through as well.
+    pub(super) fn first_flights(&self) -> Option<f64> {
+        (self.first > 0).then_some(self.first as f64)
+    }
 }
 
 /// Which interval a rate lies in: its octave, and the eighth of that.
-fn bucket(rate: u64) -> usize {
-    let rate = rate.max(1 << 10);
+fn bucket(rate: u64) -> u16 {
+    let rate = rate.max(LEAST);
     let octave = rate.ilog2();
     let eighth = (rate >> (octave - 3)) & 7;
-    ((octave as usize - 10) * PER_OCTAVE + eighth as usize).min(BUCKETS - 1)
+    u16::try_from(u64::from(octave) << 3 | eighth).unwrap_or(u16::MAX)
 }
 
 /// The middle of an interval.
-fn middle(index: usize) -> f64 {
-    let octave = (1_u64 << (index / PER_OCTAVE + 10)) as f64;
-    octave * (1.0 + ((index % PER_OCTAVE) as f64 + 0.5) / PER_OCTAVE as f64)
+fn middle(bucket: u16) -> f64 {
+    let octave = (1_u64 << (bucket >> 3)) as f64;
+    octave * (1.0 + (f64::from(bucket & 7) + 0.5) / 8.0)
 }
 
 #[cfg(test)]
@@ -133,7 +140,7 @@ mod tests {
     #[test]
     fn every_rate_has_an_interval() {
         for rate in [0, 1, 1 << 10, 20_000_000, u64::MAX] {
-            assert!(bucket(rate) < BUCKETS);
+            assert!(middle(bucket(rate)) >= LEAST as f64);
         }
         assert!((middle(bucket(20_000_000)) / 20e6 - 1.0).abs() < 0.07);
     }

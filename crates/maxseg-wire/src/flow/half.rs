@@ -46,6 +46,7 @@ pub(super) struct Counts {
     pub(super) duplicate_acks: u32,
     pub(super) dsack_acks: u32,
     pub(super) zero_windows: u32,
+    pub(super) shut: u32,
     pub(super) zero_window_probes: u32,
     pub(super) keep_alives: u32,
     pub(super) offloaded: u32,
@@ -126,8 +127,9 @@ impl Half {
     ) -> bool {
         let is_control = seen.flags.bits() & (Flags::SYN | Flags::FIN | Flags::RST).bits() != 0;
         if seen.window == 0 && !is_control {
+            self.counts.zero_windows += 1;
             if self.shut_at.is_none() {
-                self.counts.zero_windows += 1;
+                self.counts.shut += 1;
                 self.shut_at = Some(seen.at_nanos);
                 self.note(EventKind::ZeroWindow, seen);
             }
@@ -199,6 +201,7 @@ impl Half {
             duplicate_acks: counts.duplicate_acks.into(),
             dsack_acks: counts.dsack_acks.into(),
             zero_windows: counts.zero_windows.into(),
+            window_shut_times: counts.shut.into(),
             zero_window_probes: counts.zero_window_probes.into(),
             keep_alives: counts.keep_alives.into(),
             window_min_bytes: counts.has_window.then(|| counts.window_min.into()),
@@ -261,6 +264,7 @@ fn describe(mut stream: Stream, to: &mut Direction, peer: &Offered, timestamps: 
         to.path_rtt_mean_s = Some(seconds(trips.path_sum) / f64::from(trips.count));
     }
     to.capacity_bps = stream.capacity.as_ref().and_then(|capacity| capacity.rate());
+    to.first_flight_bps = stream.capacity.as_ref().and_then(|capacity| capacity.first_flights());
     to.black_hole = stream.stuck.found();
     to.idle_s = stream.sender.bins.as_slice().iter().map(|bin| bin.idle.as_secs_f64()).sum();
     to.bins = stream.sender.bins;

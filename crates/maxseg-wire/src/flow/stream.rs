@@ -120,8 +120,8 @@ const LEAST_RTO: u64 = 200_000_000;
 const NEAR: u64 = 8;
 /// Intervals are at least so long, in nanoseconds.
 const LEAST_WIDTH: u64 = 1_000_000;
-/// Trains are looked for once so many segments have passed.
-const BULK: u32 = 32;
+/// Trains are looked for once so many segments have passed, so that short connections need no room for them.
+const BULK: u32 = 2;
 
 impl RoundTrips {
     fn add(&mut self, sample: u64, path: u64) {

@@ -34,6 +34,26 @@ pub(crate) fn write(file: &Path, seed: u64, packets: usize) {
     writer.finish().unwrap();
 }
 
+/// The kind of MPTCP's options.
+const MPTCP: u8 = 30;
+/// `MP_CAPABLE` by version and side: it brings the side's key.
+const KEYS: [[&[u8]; 2]; 2] = [
+    [&[0, 0x81, 1, 2, 3, 4, 5, 6, 7, 8], &[0, 0x81, 8, 7, 6, 5, 4, 3, 2, 1]],
+    [&[1, 0x81, 1, 2, 3, 4, 5, 6, 7, 8], &[1, 0x81, 8, 7, 6, 5, 4, 3, 2, 1]],
+];
+/// `MP_JOIN` by version and side: the first octets of the hash of the peer's key (as `sha1sum` and
+/// `sha256sum` give it), and a number.
+const JOINS: [[&[u8]; 2]; 2] = [
+    [
+        &[0x10, 1, 0xbd, 0xf4, 0xf1, 0xe7, 0, 0, 0, 1],
+        &[0x10, 1, 0xdd, 0x57, 0x83, 0xbc, 0, 0, 0, 1],
+    ],
+    [
+        &[0x10, 1, 0x38, 0x0b, 0x98, 0x08, 0, 0, 0, 1],
+        &[0x10, 1, 0x66, 0x84, 0x0d, 0xda, 0, 0, 0, 1],
+    ],
+];
+
 /// Makes one segment after the other.
 struct Maker {
     rng: Rng,
@@ -42,6 +62,11 @@ struct Maker {
     bases: [[u32; 2]; 2],
     /// How far each side is, by connection.
     next: [[u32; 2]; 2],
+    /// The version of MPTCP in which the second connection joins the first, once both keys of that are
+    /// known. Captures of that kind are not cut: a cut key would be unknown.
+    joined: Option<usize>,
+    /// Whose keys the first connection has shown.
+    keys: [bool; 2],
     /// The last acknowledgement and window of each side, by connection.
     last: [[(u32, u16); 2]; 2],
 }
@@ -52,7 +77,17 @@ impl Maker {
         // Before the wrap, at a window's distance from it, and anywhere.
         let mut base = || [u32::MAX - 40, u32::MAX - 4_000, 0x8000_0000, 1_000][pick(&mut rng, 4)];
         let bases = [[base(), base()], [base(), base()]];
-        Self { rng, now: 1_700_000_000_000_000_000, bases, next: bases, last: [[(0, 0); 2]; 2] }
+        let joined = [None, Some(0), None, Some(1)][usize::try_from(seed % 4).unwrap()];
+        let keys = [false; 2];
+        Self {
+            rng,
+            joined,
+            keys,
+            now: 1_700_000_000_000_000_000,
+            bases,
+            next: bases,
+            last: [[(0, 0); 2]; 2],
+        }
     }
 
     fn one<T: Copy>(&mut self, values: &[T]) -> T {
@@ -62,7 +97,7 @@ impl Maker {
     /// How much of a packet's headers the capture keeps: sometimes only a part of the options.
     fn kept(&mut self, headers: &[u8]) -> usize {
         let fixed = if headers[0] >> 4 == 4 { 40 } else { 60 };
-        if pick(&mut self.rng, 20) == 0 {
+        if self.joined.is_none() && pick(&mut self.rng, 20) == 0 {
             fixed + pick(&mut self.rng, headers.len() - fixed + 1)
         } else {
             headers.len()
@@ -143,6 +178,30 @@ impl Maker {
         Tcp { seq, ack, flags, window, ..Tcp::default() }
     }
 
+    /// Of a subflow, no option may come before the keys: tshark would take it for another connection.
+    fn may_show_mptcp(&self) -> bool {
+        self.joined.is_none() || self.keys == [true; 2]
+    }
+
+    /// A key on the first connection, and on the second the wish to join it.
+    fn mptcp_of_syn(
+        &mut self,
+        connection: usize,
+        side: usize,
+        flags: Flags,
+    ) -> Option<TcpOption<'static>> {
+        let version = self.joined?;
+        let data = if connection == 0 {
+            self.keys[side] = true;
+            KEYS[version][side]
+        } else if self.may_show_mptcp() && !flags.contains(Flags::ACK) {
+            JOINS[version][side]
+        } else {
+            return None;
+        };
+        Some(TcpOption::Other { kind: MPTCP, data })
+    }
+
     fn options(&mut self, connection: usize, side: usize, flags: Flags) -> Vec<TcpOption<'static>> {
         let mut options = Vec::new();
         if flags.contains(Flags::SYN) {
@@ -153,6 +212,7 @@ impl Maker {
                 TcpOption::FastOpen(&[1, 2, 3, 4]),
             ];
             options.extend(every.into_iter().filter(|_| pick(&mut self.rng, 3) > 0));
+            options.extend(self.mptcp_of_syn(connection, side, flags));
         } else if pick(&mut self.rng, 4) == 0 {
             let ack = self.next[connection][1 - side];
             let edge = |offset: i32| ack.wrapping_add_signed(offset);
@@ -160,10 +220,10 @@ impl Maker {
                 .map(|(left, right)| SackBlock { left: edge(left), right: edge(right) });
             let from = pick(&mut self.rng, blocks.len());
             options.extend(SackBlocks::new(&blocks[from..]).map(TcpOption::Sack));
-        } else if pick(&mut self.rng, 40) == 0 {
-            // A priority (subtype 5) or a removed address (4): the shortest of MPTCP's options.
+        } else if pick(&mut self.rng, 40) == 0 && self.may_show_mptcp() {
+            // A priority, a removed address, an empty mapping, no key: the shortest there are.
             let data = self.one::<&[u8]>(&[&[0x50], &[0x40, 1], &[0x20, 0], &[1, 0x81]]);
-            options.push(TcpOption::Other { kind: 30, data });
+            options.push(TcpOption::Other { kind: MPTCP, data });
         }
         options
     }

@@ -39,6 +39,7 @@ fn strictly(ip: &[u8], wire_len: usize) -> Result<Seen<'_>, DecodeError> {
         checksum: segment.header.checksum,
         payload_len: u32::try_from(segment.payload_len).unwrap(),
         payload: segment.payload,
+        options_len: segment.header.header_words * 4 - 20,
         options: segment.options,
     })
 }

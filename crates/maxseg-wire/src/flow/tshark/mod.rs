@@ -6,13 +6,13 @@
 //! of its source (`epan/dissectors/packet-tcp.c`), which differ from its manual in places; other
 //! versions count otherwise.
 //!
-//! Left out: the link between subflows of one MPTCP connection, each of which is taken for itself, and
-//! TCP headers that ICMP messages quote.
+//! Left out: TCP headers that ICMP messages quote.
 
 mod counts;
 mod flag;
 mod half;
 mod marks;
+mod mptcp;
 mod named;
 mod options;
 mod rules;
@@ -35,6 +35,7 @@ pub struct Tshark {
     streams: Vec<Stream>,
     /// The newest stream of each pair of endpoints, the smaller first.
     newest: HashMap<(SocketAddr, SocketAddr), usize>,
+    mptcp: mptcp::Connections,
 }
 
 /// A connection as tshark draws it: the segments between two endpoints, up to a SYN that begins
@@ -58,7 +59,7 @@ impl Tshark {
     pub fn on_segment(&mut self, seen: &Seen<'_>) -> Marks {
         let (number, reused) = self.stream_of(seen);
         let Some(stream) = self.streams.get_mut(number) else { return Marks::default() };
-        let mut marks = stream.memory.judge(seen, reused);
+        let mut marks = stream.memory.judge(seen, reused, &mut self.mptcp);
         marks.stream = number;
         stream.add(seen, &marks);
         marks

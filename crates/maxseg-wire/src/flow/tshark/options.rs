@@ -1,6 +1,7 @@
 //! What tshark takes from a segment's options.
 
 use super::half::{before, up_to};
+use super::mptcp::Operation;
 use crate::flow::Seen;
 use crate::options::{Item, MOST, RawOption, kind, walk};
 use crate::tcp::Flags;
@@ -25,7 +26,7 @@ pub(super) struct Options {
     pub(super) sack: Option<Sack>,
     /// A fast open cookie, not only the wish for one.
     pub(super) tfo_cookie: bool,
-    pub(super) mptcp: Mptcp,
+    pub(super) mptcp: Vec<Operation>,
 }
 
 /// SACK blocks, at least one.
@@ -35,15 +36,6 @@ pub(super) struct Sack {
     pub(super) bytes: u32,
     /// A D-SACK.
     pub(super) reports_duplicate: bool,
-}
-
-/// MPTCP options, if there are any.
-#[derive(Debug, Default)]
-pub(super) struct Mptcp {
-    /// They make the stream known as a subflow.
-    pub(super) is_subflow: bool,
-    /// A bit for each subtype from 0 to 7.
-    pub(super) operations: u8,
 }
 
 impl Options {
@@ -85,20 +77,12 @@ impl Options {
             (kind::TIMESTAMPS, data) => self.timestamps |= data.len() == 8,
             (kind::SACK, data) => self.sack = Sack::of(data, seen),
             (kind::FAST_OPEN, data) => self.tfo_cookie |= !data.is_empty(),
-            (MPTCP, data) => self.take_mptcp(data),
+            (MPTCP, data) => self.mptcp.extend(Operation::of(data)),
             (other, [a, b, cookie @ ..]) if EXPERIMENTS.contains(&other) => {
                 self.tfo_cookie |= [*a, *b] == FAST_OPEN_EXPERIMENT && !cookie.is_empty();
             }
             _ => {}
         }
-    }
-
-    fn take_mptcp(&mut self, data: &[u8]) {
-        /// Lengths of the data of an option that brings a key (`MP_CAPABLE`, subtype 0).
-        const WITH_KEY: [usize; 4] = [10, 18, 20, 22];
-        let Some(subtype) = data.first().map(|byte| byte >> 4) else { return };
-        self.mptcp.is_subflow |= subtype != 0 || WITH_KEY.contains(&data.len());
-        self.mptcp.operations |= 1_u8.checked_shl(subtype.into()).unwrap_or(0);
     }
 }
 

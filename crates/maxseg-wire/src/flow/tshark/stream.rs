@@ -3,6 +3,7 @@
 use super::flag::Flag;
 use super::half::{Half, Scale};
 use super::marks::{Marks, shown, since};
+use super::mptcp::{Connections, Subflow};
 use super::options::Options;
 use super::rules::{acknowledgement, advance, forward, in_flight, repeat};
 use crate::flow::Seen;
@@ -20,19 +21,19 @@ pub(super) struct Stream {
     syn_at: u64,
     /// From there to the first ACK without SYN; 0 before.
     initial_rtt: i64,
-    /// The kinds of MPTCP options that were seen, once it is known to be a subflow.
-    mptcp_operations: Option<u8>,
+    /// Of which MPTCP connection it is a subflow, if it is one.
+    mptcp: Subflow,
     /// A SYN brought a cookie and data.
     tfo_data: bool,
 }
 
 impl Stream {
-    pub(super) const fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             halves: [Half::new(), Half::new()],
             syn_at: 0,
             initial_rtt: 0,
-            mptcp_operations: None,
+            mptcp: Subflow::default(),
             tfo_data: false,
         }
     }
@@ -40,7 +41,7 @@ impl Stream {
     /// Whose turn it is, and the peer. A segment from an endpoint to itself has the second half.
     fn sides(&mut self, seen: &Seen<'_>) -> (&mut Half, &mut Half) {
         let [first, second] = &mut self.halves;
-        if seen.source < seen.destination { (first, second) } else { (second, first) }
+        if is_first(seen) { (first, second) } else { (second, first) }
     }
 
     /// Whether `syn` (without ACK) begins another connection.
@@ -49,19 +50,24 @@ impl Stream {
     }
 
     /// Judges one segment; `reused` for the SYN of which [`Stream::is_over`] was true of its forerunner.
-    pub(super) fn judge(&mut self, seen: &Seen<'_>, reused: bool) -> Marks {
+    pub(super) fn judge(
+        &mut self,
+        seen: &Seen<'_>,
+        reused: bool,
+        mptcp: &mut Connections,
+    ) -> Marks {
         let mut marks = Marks::default();
         if reused {
             marks.flag(Flag::ReusedPorts);
         }
         self.begin(seen, &mut marks);
-        self.sequence(seen, &mut marks);
+        self.sequence(seen, mptcp, &mut marks);
         let window = u32::from(seen.window);
         let own = self.sides(seen).0;
         let is_syn = seen.flags.contains(Flags::SYN);
         marks.window_bytes = if is_syn { window } else { window << own.scale.shift() };
         self.handshake(seen, &mut marks);
-        self.options(seen, &mut marks);
+        self.options(seen, mptcp, &mut marks);
         marks.initial_rtt_nanos = shown(self.initial_rtt).filter(|_| marks.noted);
         marks
     }
@@ -89,9 +95,9 @@ impl Stream {
     }
 
     /// The rules about sequence numbers, acknowledgements and windows.
-    fn sequence(&mut self, seen: &Seen<'_>, marks: &mut Marks) {
+    fn sequence(&mut self, seen: &Seen<'_>, mptcp: &Connections, marks: &mut Marks) {
         let initial_rtt = self.initial_rtt;
-        let operations = self.mptcp_operations;
+        let operations = mptcp.shown(self.mptcp);
         let (own, peer) = self.sides(seen);
         if seen.flags.contains(Flags::ACK) {
             peer.flight_is_known = true;
@@ -110,7 +116,7 @@ impl Stream {
             marks.ack_rtt_nanos = shown(since(then, seen.at_nanos));
         }
         let counted = seen.payload_len > 0 && own.flight_is_known;
-        if let Some(span) = own.span().filter(|_| counted) {
+        if let Some(span) = counted.then(|| own.span()).flatten() {
             marks.noted = true;
             marks.bytes_in_flight = in_flight(span.wrapping_sub(peer.sacked), seen);
         }
@@ -141,8 +147,9 @@ impl Stream {
     }
 
     /// What the options change; they are looked at last.
-    fn options(&mut self, seen: &Seen<'_>, marks: &mut Marks) {
+    fn options(&mut self, seen: &Seen<'_>, mptcp: &mut Connections, marks: &mut Marks) {
         let options = Options::of(seen);
+        mptcp.join(&mut self.mptcp, usize::from(!is_first(seen)), &options.mptcp);
         let (syn, ack) = (seen.flags.contains(Flags::SYN), seen.flags.contains(Flags::ACK));
         if options.tfo_cookie && syn && !ack {
             marks.flags.insert(Flag::TfoSyn);
@@ -166,11 +173,11 @@ impl Stream {
         } else if syn && ack && peer.scale == Scale::Unused {
             own.scale = Scale::Unused;
         }
-        if options.mptcp.is_subflow {
-            self.mptcp_operations.get_or_insert(0);
-        }
-        if let Some(operations) = &mut self.mptcp_operations {
-            *operations |= options.mptcp.operations;
-        }
+        mptcp.show(self.mptcp, &options.mptcp);
     }
+}
+
+/// Whether the sender is the endpoint that sorts first.
+fn is_first(seen: &Seen<'_>) -> bool {
+    seen.source < seen.destination
 }

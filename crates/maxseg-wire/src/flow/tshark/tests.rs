@@ -2,6 +2,8 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::options::{SackBlock, SackBlocks, TcpOption, encode};
 
@@ -200,4 +202,31 @@ fn no_more_is_remembered_than_tshark_does() {
         last = tshark.on_segment(&seen(4 + u64::from(n), &segment, &[]));
     }
     assert_eq!(last.bytes_in_flight, Some(10_000));
+}
+
+proptest! {
+    /// Whatever comes, it is counted once.
+    #[test]
+    fn any_segments_are_counted(
+        segments in proptest::collection::vec(
+            (any::<[u32; 3]>(), any::<[u16; 2]>(), any::<u64>(), proptest::collection::vec(any::<u8>(), 0..40)),
+            0..60,
+        ),
+    ) {
+        let mut tshark = Tshark::new();
+        for ([seq, ack, payload_len], [window, bits], at_nanos, options) in &segments {
+            let side = if bits >> 15 == 0 { "a" } else { "b" };
+            let mut any = seen(1, &format!("0 {side} A {seq} {ack} {payload_len} {window}"), options);
+            (any.at_nanos, any.flags) = (*at_nanos, Flags::from_bits(*bits));
+            any.options_len = any.options_len.max(at_nanos.to_le_bytes()[0] % 41);
+            let marks = tshark.on_segment(&any);
+            prop_assert!(marks.stream < tshark.streams().len());
+        }
+        let counts = || tshark.streams().iter().flat_map(|stream| &stream.directions);
+        prop_assert_eq!(counts().map(|counts| counts.packets).sum::<u64>(), segments.len() as u64);
+        for counts in counts() {
+            prop_assert!(counts.flags().all(|(_, frames)| frames.len() as u64 <= counts.packets));
+            prop_assert!(counts.named().len() > Flag::ALL.len());
+        }
+    }
 }

@@ -9,6 +9,7 @@
 )]
 
 #[path = "../../maxseg-wire/tests/captures/folders.rs"]
+#[allow(dead_code, reason = "shared with another test, which looks at more of it")]
 mod folders;
 #[path = "captures/labels.rs"]
 mod labels;

@@ -37,7 +37,6 @@ A filter joins `host ADDRESS`, `port NUMBER` (of either end, or after `client` o
 docs/explain.md says what each limit means and how far the numbers can be trusted.
 
 Exit codes: 0 done, 1 the file is at fault (what stands before the fault is explained), 2 usage.")]
-#[expect(clippy::struct_excessive_bools, reason = "a flag of the command line each")]
 pub(crate) struct ExplainArgs {
     /// The capture: a pcap or pcapng file, or `-` for standard input
     #[arg(value_name = "FILE")]

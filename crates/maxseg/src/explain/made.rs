@@ -1,6 +1,6 @@
 //! Evidence made by hand, for tests of what is shown of it.
 
-use maxseg_core::diagnose::{Diagnosis, Finding, FindingKind, Number, Severity};
+use maxseg_core::diagnose::{Diagnosis, Finding, FindingKind, LimitSpan, Number, Severity};
 use maxseg_core::evidence::{
     AckPoint, Bin, Bins, Cause, Direction, Ending, Event, EventKind, Events, Evidence, Handshake,
     Marks, SegmentPoint, Trace, Way,
@@ -89,8 +89,9 @@ pub(crate) fn windowed(id: u32) -> Evidence {
             window_max_bytes: Some(64_240),
             path_rtt_min_s: Some(0.08),
             path_rtt_mean_s: Some(0.081),
-            rtt_min_s: Some(0.08),
-            rtt_mean_s: Some(0.081),
+            // Captured at the receiver.
+            rtt_min_s: Some(0.0001),
+            rtt_mean_s: Some(0.0002),
             in_flight_max_bytes: 65_160,
             goodput_bps: Some(8.0 * bytes as f64 / seconds),
             efficiency: Some(1448.0 / 1500.0),
@@ -169,6 +170,7 @@ pub(crate) fn judge(evidence: &Evidence) -> Diagnosis {
             LimitShare { kind, share: 0.9 },
             LimitShare { kind: LimitedBy::Opportunity, share: 0.1 },
         ],
+        spans: vec![LimitSpan { from: at(0), to: at(30_000), kind }],
         limited_by: Some(kind),
         findings,
     }

@@ -18,7 +18,7 @@ mod tshark_counts;
 #[cfg(test)]
 pub(crate) mod made;
 
-use maxseg_core::diagnose::{Diagnosis, Severity, diagnose};
+use maxseg_core::diagnose::{Diagnosis, Finding, Severity, diagnose};
 use maxseg_core::evidence::{Direction, Evidence, PathMtuEvent};
 use maxseg_core::outcome::LimitedBy;
 use maxseg_core::units::Time;
@@ -155,6 +155,7 @@ impl Explanation {
     }
 
     /// The connection of this number.
+    #[cfg(test)]
     pub(crate) fn connection(&self, id: u32) -> Option<Case<'_>> {
         let place = self.connections.binary_search_by_key(&id, |evidence| evidence.id).ok()?;
         self.connections.get(place).map(|evidence| self.case(evidence))
@@ -199,6 +200,12 @@ impl Case<'_> {
     pub(crate) fn share(&self, kind: LimitedBy) -> f64 {
         let limits = self.diagnosis.limits.iter();
         limits.filter(|limit| limit.kind == kind).map(|limit| limit.share).sum()
+    }
+
+    /// The findings that say something of the data's way.
+    pub(crate) fn findings_of_data(&self) -> impl Iterator<Item = &Finding> {
+        let way = self.diagnosis.way;
+        self.diagnosis.findings.iter().filter(move |finding| finding.way.is_none_or(|of| of == way))
     }
 
     /// How severe its worst finding is.

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use maxseg_core::evidence::{Bin, Direction};
 use maxseg_core::framing::{Headers, IpVersion};
 use maxseg_core::outcome::LimitedBy;
-use maxseg_core::units::{Bytes, approx};
+use maxseg_core::units::{Bytes, Time, approx};
 
 use super::Case;
 
@@ -51,6 +51,7 @@ impl<T> Known<T> {
 
 /// What a connection shows of its path and its ends, towards the receiver of its data.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "facts, each of which may hold or not")]
 pub(crate) struct ObservedPath {
     pub(crate) ip: IpVersion,
     /// Whether segments carry timestamps.
@@ -93,6 +94,9 @@ pub(crate) struct ObservedPath {
 
 /// Round trips of so many times the least mean that packets waited in a queue.
 const QUEUED: f64 = 1.5;
+
+/// A rate so many times the goodput is more than the connection's own pace.
+const ROOM: f64 = 1.3;
 
 /// An MTU that is common enough to be assumed.
 const ETHERNET: u32 = 1500;
@@ -160,6 +164,13 @@ impl ObservedPath {
         headers(self.ip, self.timestamps)
     }
 
+    /// Whether the path carries more than the connection used, or was full.
+    pub(crate) fn shows_room(&self) -> bool {
+        let payload =
+            f64::from(self.segment.value) / f64::from(self.segment.value + self.headers());
+        self.rate_is_seen || self.rate_bps.value * payload > ROOM * self.goodput_bps
+    }
+
     /// What the path holds: rate × round trip, in bytes.
     pub(crate) fn holds_bytes(&self) -> f64 {
         self.rate_bps.value * self.rtt_s.value / 8.0
@@ -212,13 +223,29 @@ fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, bool) {
         return (Known::new(rate * with_headers, Confidence::High, how), true);
     }
     if let Some(capacity) = data.capacity_bps {
-        let how = "spacing of trains of segments behind the narrowest link, with headers";
-        let fastest = peak(data).unwrap_or(0.0);
-        return (Known::new(capacity.max(fastest) * with_headers, Confidence::Medium, how), true);
+        let rate = capacity.max(peak(data).unwrap_or(0.0)) * with_headers;
+        // A sender that paces its segments spaces them itself, and acknowledgements come in threes and fours: only
+        // near the receiver do trains stand as the narrowest link let them go.
+        let paced = capacity < ROOM * data.goodput_bps.unwrap_or(0.0);
+        if near_receiver(case) && !paced {
+            let how = "spacing of trains of segments behind the narrowest link, with headers";
+            return (Known::new(rate, Confidence::Medium, how), true);
+        }
+        let how = "at least: spacing of trains as far as the sender lets it be seen, with headers";
+        return (Known::new(rate, Confidence::Low, how), false);
     }
     let reached = peak(data).or(data.goodput_bps).unwrap_or(0.0);
     let how = "at least: what the connection reached at its fastest, with headers";
     (Known::new(reached * with_headers, Confidence::Low, how), false)
+}
+
+/// Whether most of the path lay before the point of capture, as seen from the sender.
+fn near_receiver(case: &Case<'_>) -> bool {
+    let data = case.data();
+    match (data.rtt_min_s, data.path_rtt_min_s) {
+        (Some(behind), Some(whole)) => behind < 0.5 * whole,
+        _ => false,
+    }
 }
 
 /// The highest rate of acknowledged payload that was held for some time: over the fastest twentieth of the
@@ -259,7 +286,7 @@ fn loss(data: &Direction) -> Known<f64> {
 /// The longest mean round trip of an interval, in seconds.
 fn worst_round_trip(data: &Direction) -> Option<f64> {
     let means = data.bins.as_slice().iter().filter_map(Bin::rtt_mean);
-    means.max().map(|mean| mean.as_secs_f64())
+    means.max().map(Time::as_secs_f64)
 }
 
 fn queue(rate_bps: f64, rtt_s: f64, worst_rtt_s: f64) -> Known<u64> {

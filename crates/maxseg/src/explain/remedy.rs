@@ -4,6 +4,7 @@ mod mtu;
 mod timer;
 mod window;
 
+use std::fmt::Display;
 use std::net::IpAddr;
 
 use maxseg_core::advise::Change;
@@ -73,12 +74,12 @@ impl Remedy {
         Self { change: change.into(), ..Self::default() }
     }
 
-    fn command(mut self, system: System, on: impl ToString, line: impl Into<String>) -> Self {
-        self.commands.push(Command { system, on: on.to_string(), line: line.into() });
+    fn command(mut self, system: System, on: impl Display, line: impl Into<String>) -> Self {
+        self.commands.push(Command { system, on: format!("{on}"), line: line.into() });
         self
     }
 
-    fn linux(self, on: impl ToString, line: impl Into<String>) -> Self {
+    fn linux(self, on: impl Display, line: impl Into<String>) -> Self {
         self.command(System::Linux, on, line)
     }
 
@@ -171,15 +172,15 @@ fn of_finding(kind: FindingKind, facts: &Facts<'_>) -> Option<Remedy> {
 }
 
 fn has(facts: &Facts<'_>, kind: FindingKind) -> bool {
-    facts.case.diagnosis.findings.iter().any(|finding| finding.kind == kind)
+    facts.case.findings_of_data().any(|finding| finding.kind == kind)
 }
 
 /// What a connection's first sentence is about: its limit where somebody can do something about it, or else its
 /// gravest finding with a remedy.
 pub(crate) fn subject(case: &Case<'_>) -> Option<Subject> {
     let limits = &case.diagnosis.limits;
-    let findings = &case.diagnosis.findings;
-    let found = |kind| findings.iter().any(|finding| finding.kind == kind);
+    let findings = || case.findings_of_data();
+    let found = |kind| findings().any(|finding| finding.kind == kind);
     let limited_by = case.diagnosis.limited_by;
     if found(FindingKind::BlackHole)
         && (case.share(LimitedBy::PathMtu) > 0.1 || limited_by.is_none())
@@ -194,8 +195,7 @@ pub(crate) fn subject(case: &Case<'_>) -> Option<Subject> {
     if let Some(second) = second {
         return Some(Subject::Limit(second.kind));
     }
-    let grave = findings
-        .iter()
+    let grave = findings()
         .filter(|finding| finding.severity >= Severity::Warning && is_mendable(finding.kind))
         .max_by_key(|finding| finding.severity);
     grave.map(|finding| Subject::Finding(finding.kind)).or(limited_by.map(Subject::Limit))
@@ -342,6 +342,7 @@ mod tests {
                 .iter()
                 .map(|(kind, share)| LimitShare { kind: *kind, share: *share })
                 .collect(),
+            spans: Vec::new(),
             limited_by: limits.first().map(|(kind, _)| *kind),
             findings: findings.iter().map(|(kind, severity)| finding(*kind, *severity)).collect(),
         }

@@ -4,6 +4,7 @@
 mod check;
 mod demo;
 mod doctor;
+mod explain;
 mod json_stream;
 #[cfg(target_os = "linux")]
 mod kernel;

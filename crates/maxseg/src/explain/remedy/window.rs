@@ -29,25 +29,26 @@ pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
     let (on, sender) = (facts.receiver, facts.sender);
     let largest = acks.window_max_bytes.unwrap_or(65_535);
     let window = wanted(facts, largest);
-    let scaling =
-        facts.case.evidence.handshake.syn && acks.window_scale.is_none_or(|shift| shift == 0);
+    let is_unscaled = facts.case.evidence.handshake.syn && acks.window_scale.is_none();
     let mut remedy = Remedy::new(format!("let {on} offer a window of {window}"));
-    let sysctls = format!("sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {}\"", buffer(window));
-    if scaling {
-        // Both SYNs must offer it (RFC 7323 §2.2): the one that does not is to blame.
-        let lacks_sender = facts.case.data().window_scale.is_none();
-        let who = if lacks_sender { format!("{on} and {sender}") } else { on.to_string() };
+    if is_unscaled {
+        // Both SYNs must offer it (RFC 7323 §2.2).
+        remedy.change =
+            format!("turn window scaling on, so that {on} can offer a window of {window}");
         remedy = remedy
-            .linux(&who, "sysctl -w net.ipv4.tcp_window_scaling=1")
-            .note("Without window scaling no window can exceed 65 535 bytes (RFC 7323). If both hosts have it on, a firewall on the way takes the option out of the SYN, or the program asked for a small buffer before it connected.");
+            .linux(format!("{on} and {sender}"), "sysctl -w net.ipv4.tcp_window_scaling=1")
+            .note(
+                "Without window scaling in both SYNs no window can exceed 65 535 bytes (RFC 7323). If both hosts \
+                 have it on, a firewall on the way takes the option out.",
+            );
     } else if is_constant(facts) {
         remedy = remedy.note(format!(
             "The window never grew, as where the program itself asks for a buffer (SO_RCVBUF), which turns the \
-             kernel's own tuning off: take that out of the program on {on}, or let it ask for {} after raising \
-             net.core.rmem_max.",
-            Bytes::new(window.get())
+             kernel's own tuning off: take that out of the program on {on}, or let it ask for {window} after raising \
+             net.core.rmem_max. The command alone helps where tcp_rmem is what keeps it small."
         ));
     }
+    let sysctls = format!("sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {}\"", buffer(window));
     remedy
         .linux(on, sysctls)
         .linux(on, format!("sysctl -w net.core.rmem_max={}", buffer(window)))
@@ -72,7 +73,7 @@ pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
 fn is_constant(facts: &Facts<'_>) -> bool {
     let acks = facts.case.acks();
     match (acks.window_min_bytes, acks.window_max_bytes) {
-        (Some(least), Some(most)) => least.saturating_mul(2) > most,
+        (Some(least), Some(most)) => acks.window_scale == Some(0) || least.saturating_mul(2) > most,
         _ => false,
     }
 }

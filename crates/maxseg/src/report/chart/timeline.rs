@@ -18,6 +18,7 @@ const FOOT: f64 = 30.0;
 
 /// Graphs that share their time.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_field_names, reason = "the field is what the type is of")]
 pub(crate) struct Panels {
     /// From where to where, in seconds.
     pub(crate) from: f64,
@@ -77,6 +78,8 @@ pub(crate) enum LayerKind {
 pub(crate) struct Span {
     pub(crate) from: f64,
     pub(crate) to: f64,
+    /// Counted from the top.
+    pub(crate) row: usize,
     pub(crate) label: String,
     pub(crate) color: &'static str,
 }
@@ -129,7 +132,9 @@ impl Panels {
             panel.legend(),
         );
         let _ = write!(svg, "<g class=\"ys\">");
-        for tick in y.ticks(5) {
+        // Spans have no values.
+        let ticks = if panel.layers.is_empty() { Vec::new() } else { y.ticks(5) };
+        for tick in ticks {
             let at = TOP + y.place(tick);
             let _ = write!(
                 svg,
@@ -159,8 +164,8 @@ impl Panels {
         for layer in &panel.layers {
             svg += &layer.path(&x, &y);
         }
-        for (index, span) in panel.spans.iter().enumerate() {
-            svg += &span.bar(&x, index);
+        for span in &panel.spans {
+            svg += &span.bar(&x);
         }
         svg += "</svg></svg>\n";
         svg
@@ -258,12 +263,12 @@ impl Layer {
 }
 
 impl Span {
-    /// A bar at the top, each below the one before it.
-    fn bar(&self, x: &Scale, index: usize) -> String {
+    /// A bar in its row.
+    fn bar(&self, x: &Scale) -> String {
         let (from, to) = (x.place(self.from), x.place(self.to));
-        let y = 8.0 + 22.0 * index as f64;
+        let y = 8.0 + 22.0 * self.row as f64;
         format!(
-            "<path style=\"fill:none;stroke:var({});stroke-width:9;stroke-linecap:round;vector-effect:non-scaling-stroke\" d=\"M{from:.2} {y}H{:.2}\"><title>{}</title></path>",
+            "<path style=\"fill:none;stroke:var({});stroke-width:9;vector-effect:non-scaling-stroke\" d=\"M{from:.2} {y}H{:.2}\"><title>{}</title></path>",
             self.color,
             to.max(from + 0.01),
             escape(&self.label)

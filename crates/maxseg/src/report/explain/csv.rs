@@ -59,7 +59,9 @@ fn columns() -> Vec<String> {
     let Ok(Value::Object(keys)) = empty else { return Vec::new() };
     let names = keys.iter().flat_map(|(key, value)| match value {
         Value::Object(parts) => parts.keys().map(|part| format!("{key}.{part}")).collect(),
-        _ => vec![key.clone()],
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            vec![key.clone()]
+        }
     });
     names.collect()
 }
@@ -72,7 +74,7 @@ fn value(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => field(text),
-        other => other.to_string(),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
     }
 }
 

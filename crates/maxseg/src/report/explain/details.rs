@@ -26,8 +26,11 @@ pub(super) fn directions(evidence: &Evidence, printer: Printer) -> String {
     format!("{}\n{}", printer.bold("Directions"), lines(&table))
 }
 
+/// A label, and what stands behind it.
+type Line = (&'static str, fn(&Direction) -> String);
+
 /// The lines of [`directions`]; those that are nothing both ways are left out.
-const LINES: &[(&str, fn(&Direction) -> String)] = &[
+const LINES: &[Line] = &[
     ("packets", |d| words::grouped(d.packets)),
     ("with payload", |d| words::grouped(d.data_packets)),
     ("payload bytes", |d| words::grouped(d.payload_bytes)),

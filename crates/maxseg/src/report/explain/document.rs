@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::IpAddr;
 
-use maxseg_core::diagnose::{Finding, FindingKind, Severity};
+use maxseg_core::diagnose::{Finding, FindingKind, LimitSpan, Severity};
 use maxseg_core::engine::EngineName;
 use maxseg_core::evidence::{Direction, Ending, Evidence, Handshake, Marks, PathMtuEvent, Way};
 use maxseg_core::outcome::{LimitShare, LimitedBy};
@@ -122,10 +122,22 @@ struct ConnectionEntry<'a> {
     way: Way,
     /// Shares of the time from first data to last acknowledgement, largest first.
     limits: &'a [LimitShare],
+    /// What limited it when.
+    limit_spans: Vec<SpanEntry>,
     /// The largest of them; null where no payload was acknowledged.
     limited_by: Option<LimitedBy>,
     /// What there is to say, the most severe first.
     findings: Vec<FindingEntry<'a>>,
+}
+
+/// A stretch of time with one limit.
+#[derive(Serialize, JsonSchema)]
+struct SpanEntry {
+    /// What limited most of it.
+    kind: LimitedBy,
+    /// When it begins and ends, in seconds since the connection's first packet.
+    from_s: f64,
+    to_s: f64,
 }
 
 /// How a connection began.
@@ -201,6 +213,8 @@ struct StoryEntry<'a> {
 struct GainEntry {
     /// Observed goodput, idle times included.
     observed_bps: f64,
+    /// Whether the path may be faster than it was taken for: then the gain is a bound from below.
+    is_bound: bool,
     /// Expected goodput after the change; null where no run of the path comes near enough to what was observed.
     expected_bps: Option<f64>,
     /// Expected ÷ observed − 1.
@@ -378,6 +392,7 @@ impl<'a> ConnectionEntry<'a> {
             reverse: DirectionEntry { seen: &evidence.reverse, tshark: tshark(Way::Reverse) },
             way: diagnosis.way,
             limits: &diagnosis.limits,
+            limit_spans: diagnosis.spans.iter().map(|span| SpanEntry::of(evidence, span)).collect(),
             limited_by: diagnosis.limited_by,
             findings: diagnosis
                 .findings
@@ -385,6 +400,13 @@ impl<'a> ConnectionEntry<'a> {
                 .map(|finding| FindingEntry::of(evidence, finding))
                 .collect(),
         }
+    }
+}
+
+impl SpanEntry {
+    fn of(evidence: &Evidence, span: &LimitSpan) -> Self {
+        let since_begin = |time: Time| time.since(evidence.begin).as_secs_f64();
+        Self { kind: span.kind, from_s: since_begin(span.from), to_s: since_begin(span.to) }
     }
 }
 
@@ -418,6 +440,7 @@ impl<'a> StoryEntry<'a> {
             note: remedy.and_then(|remedy| remedy.note.as_deref()),
             gain: story.gain.as_ref().ok().map(|gain| GainEntry {
                 observed_bps: gain.observed_whole_bps(),
+                is_bound: gain.is_bound,
                 expected_bps: gain.expected_bps(),
                 gain: gain.relative(),
                 engines: gain

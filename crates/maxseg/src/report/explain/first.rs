@@ -59,9 +59,10 @@ impl<'a> Story<'a> {
         if let Ok(gain) = &self.gain
             && let (Some(expected), Some(relative)) = (gain.expected_bps(), gain.relative())
         {
+            let at_least = if gain.is_bound { "at least " } else { "" };
             let _ = write!(
                 text,
-                ": predicted {} instead of {} ({})",
+                ". Predicted: {at_least}{} instead of {} ({})",
                 words::rate(expected),
                 words::rate(gain.observed_whole_bps()),
                 words::gain(relative)
@@ -69,6 +70,11 @@ impl<'a> Story<'a> {
         }
         text.push('.');
         text
+    }
+
+    /// Whether there is a change that could gain something.
+    pub(crate) fn has_change(&self) -> bool {
+        self.remedy.as_ref().is_some_and(|remedy| !remedy.what_if.is_empty())
     }
 
     /// Why no gain is given; `None` where one is.
@@ -81,11 +87,11 @@ impl<'a> Story<'a> {
 
     /// The finding that says more about the subject.
     pub(crate) fn finding(&self) -> Option<&Finding> {
-        let findings = &self.case.diagnosis.findings;
+        let mut findings = self.case.findings_of_data();
         match self.subject? {
-            Subject::Finding(kind) => findings.iter().find(|finding| finding.kind == kind),
+            Subject::Finding(kind) => findings.find(|finding| finding.kind == kind),
             Subject::Limit(limit) => {
-                findings.iter().find(|finding| super::parts::belongs(finding.kind, limit))
+                findings.find(|finding| super::parts::belongs(finding.kind, limit))
             }
         }
     }
@@ -99,7 +105,11 @@ impl<'a> Story<'a> {
             Some(Subject::Finding(_)) | None => self.case.diagnosis.limited_by,
         };
         let Some(limit) = limit else {
-            return format!("No payload of {ends} was acknowledged");
+            return if self.case.data().acked_bytes > 0 {
+                format!("Nothing shows what limited {ends}")
+            } else {
+                format!("No payload of {ends} was acknowledged")
+            };
         };
         let of_time = format!(
             "{} of {}",

@@ -21,6 +21,7 @@ pub(super) fn graphs(case: &Case<'_>) -> Panels {
     let clock = Clock { begin: case.evidence.begin };
     let data = case.data();
     let mut panels = vec![sequence(case, clock)];
+    panels.extend(limits(case, clock));
     panels.extend(findings(case, clock));
     panels.push(throughput(data, clock));
     panels.push(round_trips(data, clock));
@@ -113,9 +114,42 @@ fn from_bins(data: &Direction, clock: Clock) -> Vec<Layer> {
     ]
 }
 
+/// What limited it when: a line for each limit.
+fn limits(case: &Case<'_>, clock: Clock) -> Option<Panel> {
+    let kinds: Vec<_> = case.diagnosis.limits.iter().map(|limit| limit.kind).collect();
+    if kinds.is_empty() || case.diagnosis.spans.is_empty() {
+        return None;
+    }
+    let spans = case.diagnosis.spans.iter().filter_map(|span| {
+        let row = kinds.iter().position(|kind| *kind == span.kind)?;
+        Some(Span {
+            from: clock.s(span.from),
+            to: clock.s(span.to),
+            row,
+            label: format!("{} from {}", span.kind, words::time(clock.s(span.from))),
+            color: COLORS[row % COLORS.len()],
+        })
+    });
+    let words: Vec<&str> = kinds.iter().map(|kind| kind.word()).collect();
+    Some(Panel {
+        title: format!("Limits, from the top: {}", words.join(", ")),
+        height: rows_height(kinds.len()),
+        write: |_| String::new(),
+        layers: Vec::new(),
+        spans: spans.collect(),
+        table: String::new(),
+    })
+}
+
+const COLORS: [&str; 5] = ["--s0", "--again", "--s1", "--s3", "--s2"];
+
+/// What so many rows of spans take.
+fn rows_height(rows: usize) -> f64 {
+    16.0 + 22.0 * rows.saturating_sub(1) as f64
+}
+
 /// When each finding held.
 fn findings(case: &Case<'_>, clock: Clock) -> Option<Panel> {
-    const COLORS: [&str; 4] = ["--again", "--s3", "--s0", "--s1"];
     let findings = &case.diagnosis.findings;
     if findings.is_empty() {
         return None;
@@ -123,13 +157,14 @@ fn findings(case: &Case<'_>, clock: Clock) -> Option<Panel> {
     let spans = findings.iter().enumerate().map(|(index, finding)| Span {
         from: clock.s(finding.from),
         to: clock.s(finding.to),
+        row: index,
         label: format!("{}: {}", finding.kind.word(), finding.text),
         color: COLORS[index % COLORS.len()],
     });
     let words: Vec<&str> = findings.iter().map(|finding| finding.kind.word()).collect();
     Some(Panel {
         title: format!("Findings, from the top: {}", words.join(", ")),
-        height: 16.0 + 22.0 * findings.len().saturating_sub(1) as f64,
+        height: rows_height(findings.len()),
         write: |_| String::new(),
         layers: Vec::new(),
         spans: spans.collect(),
@@ -169,7 +204,9 @@ fn joined(bins: &[Bin], most: usize) -> Vec<Bin> {
     let join = |chunk: &[Bin]| {
         let (first, rest) = chunk.split_first()?;
         let mut bin = *first;
-        rest.iter().for_each(|next| bin.join(next));
+        for next in rest {
+            bin.join(next);
+        }
         Some(bin)
     };
     bins.chunks(together).filter_map(join).collect()
@@ -177,22 +214,18 @@ fn joined(bins: &[Bin], most: usize) -> Vec<Bin> {
 
 fn round_trips(data: &Direction, clock: Clock) -> Panel {
     let measured = data.trace.as_ref().filter(|trace| !trace.rtts.is_empty());
-    let layers = match measured {
-        Some(trace) => {
-            let points = trace.rtts.iter().map(|(at, rtt)| (clock.s(*at), rtt.as_secs_f64()));
-            vec![layer("each measured", LayerKind::Dots, "--s0", points.collect())]
-        }
-        None => {
-            let means = data.bins.as_slice().iter();
-            let mean = means
-                .clone()
-                .filter_map(|bin| Some((clock.s(bin.at), bin.rtt_mean()?.as_secs_f64())));
-            let least = means.filter_map(|bin| Some((clock.s(bin.at), bin.rtt_min?.as_secs_f64())));
-            vec![
-                layer("mean", LayerKind::Line, "--s0", mean.collect()),
-                layer("least", LayerKind::Line, "--s1", least.collect()),
-            ]
-        }
+    let layers = if let Some(trace) = measured {
+        let points = trace.rtts.iter().map(|(at, rtt)| (clock.s(*at), rtt.as_secs_f64()));
+        vec![layer("each measured", LayerKind::Dots, "--s0", points.collect())]
+    } else {
+        let means = data.bins.as_slice().iter();
+        let mean =
+            means.clone().filter_map(|bin| Some((clock.s(bin.at), bin.rtt_mean()?.as_secs_f64())));
+        let least = means.filter_map(|bin| Some((clock.s(bin.at), bin.rtt_min?.as_secs_f64())));
+        vec![
+            layer("mean", LayerKind::Line, "--s0", mean.collect()),
+            layer("least", LayerKind::Line, "--s1", least.collect()),
+        ]
     };
     Panel {
         title: "Round trip of the whole path".to_owned(),

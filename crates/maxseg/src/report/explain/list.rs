@@ -1,5 +1,7 @@
 //! A line for each connection.
 
+use std::fmt::Write as _;
+
 use comfy_table::Table;
 
 use super::parts::{share, size};
@@ -19,8 +21,9 @@ pub(super) fn list(explanation: &Explanation, width: usize, printer: Printer) ->
     text += &lines(&table(&cases, leading, width));
     let left_out = explanation.total_connections.saturating_sub(cases.len() as u64);
     if left_out > 0 {
-        text += &format!(
-            "and {} more with less at stake: --csv or --json lists all, --filter chooses\n",
+        let _ = writeln!(
+            text,
+            "and {} more with less at stake: --csv or --json lists all, --filter chooses",
             words::grouped(left_out)
         );
     }
@@ -30,11 +33,18 @@ pub(super) fn list(explanation: &Explanation, width: usize, printer: Printer) ->
 fn table(cases: &[Case<'_>], leading: Option<u32>, width: usize) -> Table {
     let wide = width >= 110;
     let mut table = plain();
-    let mut head: Vec<&str> = vec!["", "from → to", "data", "time", "goodput"];
+    let mut head: Vec<&str> = vec!["", "from → to", "data"];
+    if wide {
+        head.push("time");
+    }
+    head.push("goodput");
     if wide {
         head.extend(["MSS", "RTT", "again"]);
     }
-    head.extend(["limited by", "worst finding"]);
+    head.push("limited by");
+    if wide {
+        head.push("worst finding");
+    }
     table.set_header(head);
     for case in cases {
         let way = case.diagnosis.way;
@@ -43,13 +53,14 @@ fn table(cases: &[Case<'_>], leading: Option<u32>, width: usize) -> Table {
         let mark = if leading == Some(case.evidence.id) && cases.len() > 1 { "*" } else { "" };
         let (from, to) = (case.evidence.sender(way), case.evidence.receiver(way));
         let ends = if wide { format!("{from} → {to}") } else { format!("{from}\n→ {to}") };
-        let mut row = vec![
-            right(format!("{mark}{}", case.evidence.id)),
-            ends.into(),
-            right(size(data.acked_bytes)),
-            right(words::time(case.data_seconds())),
-            right(data.goodput_bps.map_or_else(unknown, words::rate)),
-        ];
+        let (bytes, time) = (size(data.acked_bytes), words::time(case.data_seconds()));
+        let mut row = vec![right(format!("{mark}{}", case.evidence.id)), ends.into()];
+        if wide {
+            row.extend([right(bytes), right(time)]);
+        } else {
+            row.push(right(format!("{bytes}\nin {time}")));
+        }
+        row.push(right(data.goodput_bps.map_or_else(unknown, words::rate)));
         if wide {
             let option = case.acks().mss_option_bytes.map_or_else(unknown, |mss| mss.to_string());
             let used = data.mss_used_bytes.map_or_else(unknown, |mss| mss.to_string());
@@ -59,13 +70,18 @@ fn table(cases: &[Case<'_>], leading: Option<u32>, width: usize) -> Table {
             row.push(right(words::grouped(data.retransmitted_packets)));
         }
         let limit = case.diagnosis.limited_by;
-        row.push(
-            limit
-                .map_or_else(unknown, |limit| format!("{limit} {}", share(case.share(limit))))
-                .into(),
-        );
+        let limit =
+            limit.map_or_else(unknown, |limit| format!("{limit} {}", share(case.share(limit))));
         let worst = case.diagnosis.findings.iter().max_by_key(|finding| finding.severity);
-        row.push(worst.map_or_else(unknown, |finding| finding.kind.word().to_owned()).into());
+        let worst = worst.map(|finding| finding.kind.word().to_owned());
+        if wide {
+            row.push(limit.into());
+            row.push(worst.unwrap_or_else(unknown).into());
+        } else {
+            row.push(
+                [Some(limit), worst].into_iter().flatten().collect::<Vec<_>>().join("\n").into(),
+            );
+        }
         table.add_row(row);
     }
     table

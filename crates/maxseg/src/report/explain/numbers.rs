@@ -1,5 +1,7 @@
 //! The numbers behind a connection, a line each.
 
+use std::fmt::Write as _;
+
 use maxseg_core::evidence::Direction;
 
 use super::Story;
@@ -75,7 +77,7 @@ pub(super) fn story_numbers(story: &Story<'_>) -> Vec<(&'static str, String)> {
         });
         let mut text = words.collect::<Vec<_>>().join("; ");
         if let Some(bytes) = gain.shortened_to {
-            text += &format!("; runs cut to {}", size(bytes));
+            let _ = write!(text, "; runs cut to {}", size(bytes));
         }
         lines.push(("rerun", text));
     }

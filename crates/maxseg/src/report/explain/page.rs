@@ -66,7 +66,7 @@ fn of_story(story: &Story<'_>) -> String {
             let _ = writeln!(text, "<p class=\"prose\">{}</p>", escape(note));
         }
     }
-    if let Some(why) = story.no_gain() {
+    if let Some(why) = story.no_gain().filter(|_| story.has_change()) {
         let _ = writeln!(text, "<p class=\"prose\">{}</p>", escape(&why));
     }
     text += &limits(case);
@@ -103,9 +103,9 @@ fn limits(case: &Case<'_>) -> String {
             limit.kind,
             share(limit.share)
         );
-        let _ = write!(
+        let _ = writeln!(
             legend,
-            "<tr><td class=\"word\"><span class=\"sample l{class}\"></span>{}</td><td>{}</td><td>{}</td></tr>\n",
+            "<tr><td class=\"word\"><span class=\"sample l{class}\"></span>{}</td><td>{}</td><td>{}</td></tr>",
             limit.kind,
             share(limit.share),
             escape(&words::time(limit.share * case.data_seconds()))

@@ -90,7 +90,7 @@ pub(super) fn wrapped(text: &str, width: usize, indent: &str) -> String {
         if length > start && length + 1 + letters > width {
             lines += line.trim_end();
             lines.push('\n');
-            line = indent.to_owned();
+            indent.clone_into(&mut line);
             length = start;
         }
         if length > start {

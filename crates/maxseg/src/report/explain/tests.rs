@@ -39,7 +39,7 @@ fn the_first_screen_names_limit_share_change_gain_and_command() {
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for wanted in [
         "The receive window limited 10.0.0.1:40000 → 10.0.0.2:443 for 90% of 30.0 s",
-        "Let 10.0.0.2 offer a window of 512 KiB: predicted 1",
+        "so that 10.0.0.2 can offer a window of 512 KiB. Predicted: 1",
         "instead of 6.55 Mbit/s (x2.",
         "sysctl -w net.ipv4.tcp_window_scaling=1",
         "problem window-clamped",
@@ -228,4 +228,49 @@ fn a_finding_leads_where_nothing_can_be_done_about_the_limit() {
         "{sentence}"
     );
     assert!(at(0) < at(1));
+}
+
+#[test]
+fn the_page_is_well_formed_and_needs_nothing_else() {
+    let explained = explanation(vec![traced(windowed(0)), windowed(1)]);
+    let story = story(&explained);
+    for explained in [&explained, &explanation(Vec::new())] {
+        let story = story.as_ref().filter(|_| !explained.connections.is_empty());
+        let page = explain_page(explained, story);
+        // But for its head, whose elements HTML leaves open, it is XML.
+        let body =
+            page.split_once("</head>").unwrap().1.trim_end().strip_suffix("</html>").unwrap();
+        let tree = roxmltree::Document::parse(body).unwrap_or_else(|error| panic!("{error}"));
+        let is_link = |node: &roxmltree::Node<'_, '_>| {
+            node.has_attribute("src") || node.has_attribute("href")
+        };
+        assert!(!tree.descendants().any(|node| is_link(&node)), "nothing is loaded");
+    }
+}
+
+#[test]
+fn graphs_show_every_retransmission_and_the_packets_of_findings() {
+    let mut evidence = traced(windowed(0));
+    for segment in evidence.forward.trace.as_mut().unwrap().segments.iter_mut().take(300) {
+        segment.is_resent = true;
+    }
+    let explained = explanation(vec![evidence]);
+    let page = explain_page(&explained, story(&explained).as_ref());
+    let body = page.split_once("</head>").unwrap().1.trim_end().strip_suffix("</html>").unwrap();
+    let tree = roxmltree::Document::parse(body).unwrap();
+    let titled = |title: &str| -> Vec<usize> {
+        let paths = tree
+            .descendants()
+            .filter(|node| node.has_tag_name(("http://www.w3.org/2000/svg", "path")));
+        let of = paths.filter(|path| {
+            path.first_element_child().and_then(|child| child.text()) == Some(title)
+        });
+        of.map(|path| path.attribute("d").unwrap().matches('M').count()).collect()
+    };
+    // 300, and the one among the others.
+    assert_eq!(titled("sent again")[0], 301);
+    assert_eq!(titled("of a finding"), [3], "packets 50, 60 and 70");
+    let panels =
+        tree.descendants().filter(|node| node.attribute("class") == Some("chart panel")).count();
+    assert_eq!(panels, 6, "sequence, limits, findings, throughput, round trips, window");
 }

@@ -1,5 +1,7 @@
 //! The first screen, and more of it where more was asked for.
 
+use std::fmt::Write as _;
+
 use super::Story;
 use super::details::{directions, findings, labelled, limits, marks};
 use super::list::list;
@@ -46,7 +48,7 @@ pub(crate) fn explain_text(
         if asked.verbosity > 0 {
             parts.push(every(explanation, story, asked, printer));
         } else if let Some(story) = story {
-            parts.push(more(explanation, story, printer));
+            parts.push(more(story, asked, printer));
         }
     }
     parts.extend(foot(explanation, asked, printer));
@@ -86,19 +88,19 @@ fn first_screen(story: &Story<'_>, asked: Asked, printer: Printer) -> String {
         let most = if asked.verbosity > 0 || asked.one { usize::MAX } else { 2 };
         for (index, command) in commands.take(most).enumerate() {
             let or = if index == 0 { "" } else { "and, or instead, " };
-            text += &format!("\n  {or}on {} ({}):\n", command.on, command.system.word());
-            text += &format!("    {}\n", printer.bold(&command.line));
+            let _ = writeln!(text, "\n  {or}on {} ({}):", command.on, command.system.word());
+            let _ = writeln!(text, "    {}", printer.bold(&command.line));
         }
         if let Some(note) = &remedy.note {
             text.push('\n');
             text += &wrapped(note, asked.width, "  ");
         }
     }
-    if let Some(why) = story.no_gain() {
+    if let Some(why) = story.no_gain().filter(|_| story.has_change()) {
         text.push('\n');
         text += &wrapped(&capital(&why), asked.width, "  ");
     }
-    text += &format!("\n{}\n", printer.bold("Evidence"));
+    let _ = writeln!(text, "\n{}", printer.bold("Evidence"));
     for (label, line) in story_numbers(story) {
         text += &labelled(label, &line, asked.width);
     }
@@ -109,7 +111,7 @@ fn first_screen(story: &Story<'_>, asked: Asked, printer: Printer) -> String {
     if !asked.one {
         let findings = findings(&story.case, asked.verbosity > 0, asked.width, printer);
         if !findings.is_empty() {
-            text += &format!("\n{}\n{findings}", printer.bold("Findings"));
+            let _ = write!(text, "\n{}\n{findings}", printer.bold("Findings"));
         }
     }
     text
@@ -126,9 +128,9 @@ fn one(case: &Case<'_>, asked: Asked, printer: Printer) -> String {
     let mut text = limits(case, asked.width, printer);
     let findings = findings(case, true, asked.width, printer);
     if !findings.is_empty() {
-        text += &format!("\n{}\n{findings}", printer.bold("Findings"));
+        let _ = write!(text, "\n{}\n{findings}", printer.bold("Findings"));
     }
-    text += &format!("\n{}", directions(case.evidence, printer));
+    let _ = write!(text, "\n{}", directions(case.evidence, printer));
     text
 }
 
@@ -151,25 +153,30 @@ fn every(
         if !text.is_empty() {
             text.push('\n');
         }
-        text += &format!("{}\n", printer.bold(&title));
+        let _ = writeln!(text, "{}", printer.bold(&title));
         for (label, line) in numbers(&case) {
             text += &labelled(label, &line, asked.width);
         }
         text += &findings(&case, asked.verbosity > 1, asked.width, printer);
     }
     if left_out > 0 {
-        text +=
-            &format!("\nand {} more: --filter chooses, --json has all\n", words::grouped(left_out));
+        let _ = writeln!(
+            text,
+            "\nand {} more: --filter chooses, --json has all",
+            words::grouped(left_out)
+        );
     }
     text
 }
 
 /// How to go on.
-fn more(explanation: &Explanation, story: &Story<'_>, printer: Printer) -> String {
-    let (file, id) = (&explanation.file.name, story.case.evidence.id);
-    printer.dim(&format!(
-        "More: maxseg explain {file} --connection {id}   graphs: --report FILE.html   what if: --scenario FILE.toml"
-    )) + "\n"
+fn more(story: &Story<'_>, asked: Asked, printer: Printer) -> String {
+    let id = story.case.evidence.id;
+    let text = format!(
+        "More: --connection {id} everything of it, --report FILE.html graphs, --scenario FILE.toml what if, -v every connection"
+    );
+    let lines = wrapped(&text, asked.width, "");
+    printer.dim(lines.trim_end()) + "\n"
 }
 
 /// What is wrong with the file, what was left out, and what concerns no single connection.

@@ -1,0 +1,166 @@
+//! `maxseg explain` over captures.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use super::{command, json, maxseg, stderr, stdout};
+
+/// A labelled capture: a window that never grew, before a path that holds five times as much.
+fn labelled(name: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.join("testdata/captures").join(name).display().to_string()
+}
+
+const WINDOW: &str = "d_rwnd.receiver.pcap.gz";
+
+/// A simulated run as a capture.
+fn simulated(folder: &Path) -> PathBuf {
+    let file = folder.join("run.pcapng");
+    let name = file.to_str().unwrap();
+    let run = maxseg(&[
+        "run",
+        "slow-tunnel",
+        "-q",
+        "--set",
+        "until.bytes=200 kB",
+        "--engine",
+        "sim",
+        "--pcap",
+        name,
+    ]);
+    assert!(run.status.success(), "{}", stderr(&run));
+    file
+}
+
+#[test]
+fn the_first_screen_is_about_the_window() {
+    let output = maxseg(&["explain", &labelled(WINDOW)]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    for wanted in [
+        "The receive window limited 10.79.0.1:",
+        "offer a window of",
+        "sysctl -w net.ipv4.tcp_rmem=",
+        "Evidence",
+    ] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+}
+
+#[test]
+fn the_document_fits_its_schema() {
+    let schema = maxseg(&["schema", "explain"]);
+    let schema: Value = serde_json::from_slice(&schema.stdout).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    for name in [WINDOW, "pmtu_frag_needed.pcap.gz", "app_paced.pcap.gz"] {
+        let document = json(&["explain", &labelled(name), "--json", "--tshark-compat"]);
+        let errors: Vec<String> =
+            validator.iter_errors(&document).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{name}: {errors:?}");
+        assert_eq!(document["schema_version"], 1);
+        assert!(document["connections"][0]["forward"]["tshark"].is_object(), "{name}");
+    }
+}
+
+#[test]
+fn a_capture_comes_through_a_pipe() {
+    let bytes = fs::read(labelled(WINDOW)).unwrap();
+    let mut child = command(&["explain", "-", "--csv"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(&bytes).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(stdout(&output).lines().count(), 3, "a header, and a line for each way");
+}
+
+#[test]
+fn a_truncated_file_is_explained_as_far_as_it_goes() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = fs::read(simulated(folder.path())).unwrap();
+    let cut = folder.path().join("cut.pcapng");
+    fs::write(&cut, &whole[..whole.len() - 3]).unwrap();
+    let output = maxseg(&["explain", cut.to_str().unwrap(), "--json"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("at fault at byte"), "{}", stderr(&output));
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["problems"][0]["code"], "truncated");
+    assert!(document["problems"][0]["offset"].as_u64().unwrap() < whole.len() as u64);
+    assert!(document["connections"][0]["forward"]["packets"].as_u64().unwrap() > 10);
+}
+
+#[test]
+fn what_is_no_capture_is_refused() {
+    let output = maxseg(&["explain", &labelled("d_rwnd.label.json")]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).starts_with("error: "), "{}", stderr(&output));
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn filters_choose_and_their_errors_show_the_place() {
+    let file = labelled(WINDOW);
+    let document = json(&["explain", &file, "--json", "--filter", "host 10.79.0.1 and not port 1"]);
+    assert_eq!(document["connections"].as_array().unwrap().len(), 1);
+    let document = json(&["explain", &file, "--json", "--filter", "stream 7"]);
+    assert!(document["connections"].as_array().unwrap().is_empty());
+    let wrong = maxseg(&["explain", &file, "--filter", "host 10.79.0.1 or prt 5201"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    let words = stderr(&wrong);
+    assert!(
+        words.contains("`prt` is no condition") && words.contains("                    ^^^"),
+        "{words}"
+    );
+}
+
+#[test]
+fn a_connection_that_is_not_there_is_said() {
+    let output = maxseg(&["explain", &labelled(WINDOW), "--connection", "9"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("no connection 9"), "{}", stderr(&output));
+    let interface = maxseg(&["explain", &labelled(WINDOW), "--interface", "eth9"]);
+    assert!(stderr(&interface).contains("no interface `eth9`"), "{}", stderr(&interface));
+}
+
+#[test]
+fn live_forms_are_refused_with_a_way_out() {
+    for form in ["192.0.2.1:443", "10.0.0.1:1234-10.0.0.2:80", "example.org:443", "2001:db8::1"] {
+        let output = maxseg(&["explain", form]);
+        assert_eq!(output.status.code(), Some(1), "{form}");
+        assert!(stderr(&output).contains("hint: capture it"), "{form}: {}", stderr(&output));
+    }
+    assert!(stderr(&maxseg(&["explain", "no-such-file.pcap"])).contains("name a pcap"));
+}
+
+#[test]
+fn the_path_becomes_a_scenario_that_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let (scenario, report) = (folder.path().join("path.toml"), folder.path().join("page.html"));
+    let (scenario, report) = (scenario.to_str().unwrap(), report.to_str().unwrap());
+    for name in [WINDOW, "d_mss536.sender.pcap.gz", "d_spurious_rto.receiver.pcap.gz"] {
+        let output =
+            maxseg(&["explain", &labelled(name), "--scenario", scenario, "--report", report]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let check = maxseg(&["check", scenario]);
+        assert!(check.status.success(), "{}", stderr(&check));
+        let page = fs::read_to_string(report).unwrap();
+        assert!(page.contains("Time-sequence graph") && page.trim_end().ends_with("</html>"));
+    }
+}
+
+#[test]
+fn a_simulated_capture_says_what_the_simulator_knows() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = simulated(folder.path());
+    let document = json(&["explain", file.to_str().unwrap(), "--json", "--interface", "sender"]);
+    let forward = &document["connections"][0]["forward"];
+    // The stop rule: so much was acknowledged.
+    assert!(forward["payload_bytes"].as_u64().unwrap() >= 200_000, "{forward}");
+    assert_eq!(document["interfaces"][0]["name"], "sender");
+}

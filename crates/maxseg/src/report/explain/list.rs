@@ -64,7 +64,7 @@ fn table(cases: &[Case<'_>], leading: Option<u32>, width: usize) -> Table {
         if wide {
             let option = case.acks().mss_option_bytes.map_or_else(unknown, |mss| mss.to_string());
             let used = data.mss_used_bytes.map_or_else(unknown, |mss| mss.to_string());
-            row.push(right(if option == used { used } else { format!("{used} of {option}") }));
+            row.push(right(if option == used { used } else { format!("{used}/{option}") }));
             let rtt = data.path_rtt_min_s.or(data.rtt_min_s);
             row.push(right(rtt.map_or_else(unknown, words::time)));
             row.push(right(words::grouped(data.retransmitted_packets)));
@@ -83,6 +83,10 @@ fn table(cases: &[Case<'_>], leading: Option<u32>, width: usize) -> Table {
             );
         }
         table.add_row(row);
+    }
+    // Ten columns have to fit: a blank less on the left of each.
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 1));
     }
     table
 }

@@ -4,6 +4,7 @@ pub mod bench;
 pub mod check_licences;
 #[cfg(target_os = "linux")]
 pub mod explain;
+pub mod fuzz;
 pub mod generate;
 pub mod layers;
 pub mod ns2;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 #[cfg(target_os = "linux")]
 use xtask::explain;
-use xtask::{bench, check_licences, generate, layers, test, validate};
+use xtask::{bench, check_licences, fuzz, generate, layers, test, validate};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Development commands of maxseg")]
@@ -30,6 +30,17 @@ enum Command {
         /// Only say what would change, and fail if anything would
         #[arg(long)]
         check: bool,
+    },
+    /// Look for bytes that break a decoder
+    Fuzz {
+        /// One decoder; all if none is named
+        target: Option<String>,
+        /// For how long each
+        #[arg(long, default_value_t = 10)]
+        seconds: u64,
+        /// Another seed makes other inputs
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
     },
     /// Compare the simulator with the ns-2 and ns-3 tables and write docs/validation.md
     Validate {
@@ -91,6 +102,7 @@ fn main() -> ExitCode {
         Command::Validate { what: None } => validate::run(),
         #[cfg(target_os = "linux")]
         Command::Validate { what: Some(Validated::Explain(options)) } => explain::run(&options),
+        Command::Fuzz { target, seconds, seed } => fuzz::run(target.as_deref(), seconds, seed),
         Command::Bench { write, repeat } => bench::run(write, repeat),
         #[cfg(target_os = "linux")]
         Command::BenchLab { write, repeat } => bench::lab::run(write, repeat),

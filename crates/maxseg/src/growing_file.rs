@@ -91,7 +91,10 @@ mod tests {
         for n in 1..200 {
             file.write_all(&block).unwrap();
             let there = std::fs::metadata(&path).unwrap().len();
-            assert!(there % 1000 == 0 && there + (ENOUGH as u64) > n * 1000, "{there} of {n}");
+            assert!(
+                there.is_multiple_of(1000) && there + (ENOUGH as u64) > n * 1000,
+                "{there} of {n}"
+            );
         }
         file.flush().unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().len(), 199_000);

@@ -71,8 +71,8 @@ fn summary(text: &mut String, counted: Counted, scored: &[Scored]) {
     let Counted { runs, invalid, untold, ambiguous } = counted;
     let _ = writeln!(
         text,
-        "{runs} runs: {} scored ({ambiguous} of them ambiguous), {invalid} dropped as the lab calls them invalid (twice: \
-         the machine was busy), {untold} in which these facts do not tell the limit. {}\n\n\
+        "{runs} runs: {} scored ({ambiguous} of them ambiguous), {invalid} dropped as the lab calls them invalid, \
+         again and again: the machine was busy, {untold} in which these facts do not tell the limit. {}\n\n\
          | `limited_by` is right | capture at the sender | capture at the receiver |\n|---|---|---|",
         scored.len(),
         noise(scored)

@@ -27,12 +27,10 @@ pub struct Facts {
     pub segment_bytes: f64,
     /// The window that the receiver keeps to: what it offers before the first segment may be more.
     pub window_bytes: f64,
-    /// Whether the receiving application reads slowly.
-    pub reads_slowly: bool,
+    /// How fast the receiving application reads, where that is not at once.
+    pub read_bps: Option<f64>,
     /// Whether the send buffer was made small.
     pub has_send_buffer: bool,
-    /// The largest that was seen in flight.
-    pub in_flight_most_bytes: f64,
     /// Payload of each reply, where the application answers requests.
     pub reply_bytes: Option<f64>,
     /// Whether the application ended the transfer.
@@ -143,14 +141,12 @@ impl Facts {
         self.payload_bytes * 8.0 / (bps * (self.lasted_s - self.slow_start_s))
     }
 
-    /// How near the transfer came to a window per round trip, in whole segments. Of a window that a slow reader shuts
-    /// only the kernel knows how long it was shut.
+    /// How near the transfer came to a window per round trip, in whole segments; or to what is read, where that is
+    /// slow: what is sent at first, into the receiver's empty memory, can only make it more.
     fn share_of_window(&self) -> f64 {
-        if self.reads_slowly {
-            return self.window_limited_s / self.lasted_s;
-        }
         let window = (self.window_bytes / self.segment_bytes).floor() * self.segment_bytes;
-        if window > 0.0 { self.share_of(window * 8.0 / self.base_rtt_s) } else { 0.0 }
+        let bps = self.read_bps.unwrap_or(window * 8.0 / self.base_rtt_s);
+        if bps > 0.0 { self.share_of(bps) } else { 0.0 }
     }
 
     fn buffer_share(&self) -> f64 {
@@ -176,9 +172,8 @@ mod tests {
         initial_window_bytes: 14_480.0,
         segment_bytes: 1448.0,
         window_bytes: 8e6,
-        reads_slowly: false,
+        read_bps: None,
         has_send_buffer: false,
-        in_flight_most_bytes: 200e3,
         reply_bytes: None,
         ended_itself: false,
         dropped_packets: 0,
@@ -209,14 +204,11 @@ mod tests {
 
     #[test]
     fn a_slow_reader_is_the_windows_doing() {
-        let slow = Facts {
-            window_bytes: 200e3,
-            reads_slowly: true,
-            payload_bytes: 2.1e6,
-            window_limited_s: 4.5,
-            ..FULL
-        };
+        let slow = Facts { read_bps: Some(3e6), payload_bytes: 3.1e6, ..FULL };
         assert_eq!(slow.limits(), [ReceiveWindow]);
+        // Losses that keep it below what is read are what limits it.
+        let lossy = Facts { payload_bytes: 1e6, dropped_packets: 30, ..slow };
+        assert_eq!(lossy.limits(), [Congestion]);
     }
 
     #[test]

@@ -16,6 +16,9 @@ use crate::units::Time;
 const WINDOW_LEFT: u64 = 2;
 /// The link is full from this share of the rate at which its trains come out.
 const FULL_LINK: f64 = 0.85;
+/// Where round trips are long the link is full from this share on: what else they show is another's queue, or
+/// hosts that are slow to answer.
+const BUSY_LINK: f64 = 0.6;
 /// Packets queue when round trips are so many times the least.
 const QUEUEING: f64 = 1.5;
 /// Slow start grows by half in a round trip, or doubles (RFC 5681 §3.1); what grows by less does not.
@@ -158,12 +161,14 @@ impl<'a> Judge<'a> {
         let seconds = bin.duration.as_secs_f64();
         let rate = if seconds > 0.0 { bin.acked_bytes as f64 * 8.0 / seconds } else { 0.0 };
         let is_full = self.direction.capacity_bps.is_some_and(|link| rate >= FULL_LINK * link);
+        let is_busy = self.direction.capacity_bps.is_none_or(|link| rate >= BUSY_LINK * link);
         let is_queueing = match (bin.rtt_mean(), self.direction.path_rtt_min_s) {
-            (Some(mean), Some(least)) => mean.as_secs_f64() > QUEUEING * least,
+            (Some(mean), Some(least)) => is_busy && mean.as_secs_f64() > QUEUEING * least,
             _ => false,
         };
+        let is_shut = bin.window_shut.as_secs_f64() > 0.5 * seconds;
         let window_is_full =
-            bin.window_left_min.is_some_and(|left| left < WINDOW_LEFT * self.segment);
+            is_shut || bin.window_left_min.is_some_and(|left| left < WINDOW_LEFT * self.segment);
         let grows = bin.in_flight_max as f64 >= GROWING * self.in_flight as f64;
         if bin.buffer_full.as_secs_f64() > BUFFER_SHARE * seconds && !is_full {
             LimitedBy::SendBuffer

@@ -6,6 +6,7 @@
 
 mod host;
 mod namespaces;
+mod packets;
 mod programs;
 mod qdiscs;
 mod tcp;
@@ -109,6 +110,7 @@ impl Diagnosis {
         checks.push(timing::wake_up());
         checks.push(timing::clock_source());
         checks.push(qdiscs::check(way));
+        checks.push(packets::check());
         checks.extend(programs::check());
         Self::of(checks)
     }

@@ -53,6 +53,7 @@ fn missing(refusal: &Refusal, settings: &Settings, host: &Host) -> Check {
         | Step::OpenTun
         | Step::TunInterface
         | Step::TunOffload
+        | Step::PacketSocket
         | Step::Congestion(_) => "no network namespace in a user namespace",
     };
     let found = format!("{what} ({}): {cause}", words(&refusal.error));

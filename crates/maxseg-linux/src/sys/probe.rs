@@ -12,6 +12,7 @@ use nix::sched::{CloneFlags, unshare};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket, sockopt};
 use nix::sys::stat::Mode;
 
+use super::packet_socket::PacketSocket;
 use super::tun::{leave_offloads, make_interface};
 use super::userns::RootOfItsOwn;
 
@@ -28,6 +29,8 @@ pub(crate) enum Step {
     TunInterface,
     /// Checksums and TCP segmentation left to that interface.
     TunOffload,
+    /// A packet socket.
+    PacketSocket,
     /// A TCP socket with this congestion control.
     Congestion(OsString),
 }
@@ -104,6 +107,7 @@ impl Child {
                 }
                 Step::TunInterface => make_interface(opened(self.tun.as_ref())?, "")?,
                 Step::TunOffload => leave_offloads(opened(self.tun.as_ref())?)?,
+                Step::PacketSocket => drop(PacketSocket::new()?),
                 Step::Congestion(name) => congestion(name)?,
             }
         }

@@ -147,9 +147,9 @@ impl Compiler<'_> {
         let quoted = self.asm.label();
         self.packet_as([quotes_v4, quotes_v6]);
         self.asm.place(quotes_v4);
-        self.to_quoted_v4(quoted);
+        self.go_to_quoted_v4(quoted);
         self.asm.place(quotes_v6);
-        self.to_quoted_v6();
+        self.go_to_quoted_v6();
         self.asm.place(quoted);
         self.packet_as([self.drop, self.drop]);
     }
@@ -334,25 +334,25 @@ impl Compiler<'_> {
     }
 
     /// To `quoted`, with X at the packet that the ICMP error quotes whose header was noted; others are dropped.
-    fn to_quoted_v4(&mut self, quoted: Label) {
+    fn go_to_quoted_v4(&mut self, quoted: Label) {
         self.asm.plain(code::LOAD_X_MEMORY, IP_HEADER);
         self.asm.plain(code::LOAD_BYTE_AT_X, 9);
         self.asm.go_unless(code::IF_EQUAL, protocol::ICMP.into(), self.drop);
         self.go_if_later_v4_fragment(self.drop);
         self.past_v4_header();
         self.asm.plain(code::LOAD_BYTE_AT_X, 0);
-        let quotes = self.asm.label();
+        let is_error = self.asm.label();
         for kind in QUOTING {
-            self.asm.go_if(code::IF_EQUAL, kind.into(), quotes);
+            self.asm.go_if(code::IF_EQUAL, kind.into(), is_error);
         }
         self.asm.go(self.drop);
-        self.asm.place(quotes);
+        self.asm.place(is_error);
         self.past_icmp_header();
         self.asm.go(quoted);
     }
 
     /// The same of ICMPv6; what follows goes on with the packet.
-    fn to_quoted_v6(&mut self) {
+    fn go_to_quoted_v6(&mut self) {
         self.asm.plain(code::LOAD_X_MEMORY, IP_HEADER);
         self.past_v6_headers(self.drop);
         self.asm.plain(code::LOAD_MEMORY, NEXT_HEADER);

@@ -1,5 +1,5 @@
 //! Packet filters for the kernel: from what is asked for to a program of the classic BPF machine
-//! (McCanne and Jacobson 1993; Linux's `Documentation/networking/filter.rst`).
+//! (`McCanne` and Jacobson 1993; Linux's `Documentation/networking/filter.rst`).
 //!
 //! ```text
 //! Selection ─┬→ compile → Instruction …   the kernel keeps the rest from ever being copied

@@ -77,7 +77,7 @@ fn v4(
 ) -> Vec<u8> {
     let [source, destination] = ends.map(|end| end.parse().unwrap());
     let header =
-        Ipv4 { protocol, fragment_offset, more_fragments, source, destination, ..Ipv4::default() };
+        Ipv4 { more_fragments, fragment_offset, protocol, source, destination, ..Ipv4::default() };
     let mut bytes = Vec::new();
     header.encode(&vec![1; option_words * 4], payload.len(), &mut bytes).unwrap();
     [&bytes, payload].concat()

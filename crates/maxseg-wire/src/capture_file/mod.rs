@@ -7,6 +7,7 @@
 //! impl Read → Source: gzip, zstd → Window: 1 MiB → pcap::FileHeader | pcapng::State → Record
 //! ```
 
+mod blocks;
 mod compression;
 mod error;
 mod foreign;
@@ -18,7 +19,7 @@ pub use compression::Compression;
 pub use error::{Fault, OpenError, ReadError};
 
 use crate::pcap::{FileHeader, RecordHeader};
-use crate::pcapng::{self, Block, BlockHead};
+use crate::pcapng::{self, BlockHead};
 use compression::Source;
 use window::{Place, Window};
 
@@ -247,90 +248,6 @@ impl<R: Read> CaptureFile<R> {
         let offset = self.skipped_from.unwrap_or(self.window.offset());
         ReadError { offset, compression: self.compression, fault }
     }
-
-    /// Reads blocks as far as the next packet, that included.
-    #[inline]
-    fn pcapng_record(&mut self) -> Result<Option<Found>, Fault> {
-        loop {
-            let have = self.window.demand(BlockHead::LEN)?;
-            if have == 0 {
-                return Ok(None);
-            }
-            let Records::Pcapng { state, base } = &self.records else { return Ok(None) };
-            let head = *self.window.peek().ok_or(Fault::Cut { have, need: BlockHead::LEN })?;
-            let head = state.head(head)?;
-            if !head.is_packet() {
-                self.other_block(&head)?;
-                continue;
-            }
-            let block = whole(&mut self.window, head.length)?;
-            let (packet, data) = state.packet(&head, head.body(block)?)?;
-            let captured = data.len();
-            let number = base + packet.interface as usize;
-            let interface = self.interfaces.get(number).ok_or(Fault::Interfaces)?;
-            let place = self.window.pass(head.length).part(head.data_offset(), captured);
-            return Ok(Some(Found {
-                interface: u32::try_from(number).unwrap_or(u32::MAX),
-                at_nanos: packet.at_nanos,
-                original_len: at_least(packet.original_len, captured),
-                link_type: interface.link_type,
-                place,
-            }));
-        }
-    }
-
-    /// Reads a block that is no packet.
-    fn other_block(&mut self, head: &BlockHead) -> Result<(), Fault> {
-        if !head.is_known() {
-            self.skipped_from = Some(self.window.offset());
-            let missing = self.window.skip(head.length)?;
-            if missing > 0 {
-                return Err(Fault::Cut { have: head.length - missing, need: head.length });
-            }
-            self.skipped_from = None;
-            return Ok(());
-        }
-        let block = whole(&mut self.window, head.length)?;
-        let Records::Pcapng { state, base } = &mut self.records else { return Ok(()) };
-        match state.block(head, head.body(block)?)? {
-            Block::Section(section) => {
-                *base = self.interfaces.len();
-                if let Some(application) = section.application {
-                    self.application = Some(application.into_owned());
-                }
-                let comment = section.comment.filter(|_| self.comments.len() < MOST_COMMENTS);
-                self.comments.extend(comment.map(std::borrow::Cow::into_owned));
-            }
-            Block::Interface(interface) => {
-                if self.interfaces.len() == MOST_INTERFACES {
-                    return Err(Fault::Interfaces);
-                }
-                self.interfaces.push(InterfaceInfo {
-                    name: interface.name.map(|name| beginning(&name)),
-                    description: interface.description.map(|text| beginning(&text)),
-                    link_type: interface.link_type,
-                    snap_len: interface.snap_len,
-                    received: None,
-                    dropped: None,
-                });
-            }
-            Block::Statistics(statistics) => {
-                let number = *base + statistics.interface as usize;
-                if let Some(interface) = self.interfaces.get_mut(number) {
-                    interface.received = statistics.received.or(interface.received);
-                    interface.dropped = statistics.dropped.or(interface.dropped);
-                }
-            }
-            Block::Packet(_) | Block::SimplePacket(_) | Block::Other(_) => {}
-        }
-        self.window.pass(head.length);
-        Ok(())
-    }
-}
-
-/// As much of a text as is kept of it.
-fn beginning(text: &str) -> String {
-    text.char_indices().take_while(|(at, _)| *at < MOST_TEXT).map(|(_, c)| c).collect()
 }
 
 /// The header of a pcap file at the head of the window, which is passed; or what the file is instead.

@@ -7,7 +7,7 @@ use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 use super::*;
 use crate::link_type;
-use crate::pcapng::{Interface, Packet, Reader, Section, Statistics, Writer};
+use crate::pcapng::{Block, Interface, Packet, Reader, Section, Statistics, Writer};
 
 /// What is read of a file: records, and what ended it.
 #[derive(Debug, PartialEq, Eq)]
@@ -246,6 +246,43 @@ fn what_stands_before_a_fault_is_read() {
         let damaged = read(&damaged);
         assert_eq!(damaged.records.len(), 5000, "{name}");
     }
+}
+
+/// Stored, not compressed, so that it is known what stands before a fault.
+#[test]
+fn nothing_is_lost_before_a_fault() {
+    const RECORD: usize = 116;
+    let large = large_pcap();
+    let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::none());
+    encoder.write_all(&large).unwrap();
+    let packed = encoder.finish().unwrap();
+    // Where a part of the file stands in the packed one: behind the header of some stored block.
+    let place = |of: &[u8]| packed.windows(of.len()).position(|window| window == of).unwrap();
+    let middle = 24 + 2500 * RECORD;
+    let at = place(&large[middle..middle + 64]);
+    let cut = read(&packed[..at]);
+    assert_eq!(cut.records.len(), 2500);
+    assert!(cut.error.unwrap().ends_with("the gzip file ends before its data does"));
+    // A block of a type that there is not.
+    let block = (at..packed.len())
+        .find(|at| {
+            let header = packed[*at..*at + 5].first_chunk::<5>().unwrap();
+            let [_, l0, l1, n0, n1] = *header;
+            header[0] <= 1 && [l0, l1] == [!n0, !n1]
+        })
+        .unwrap();
+    let content = &packed[block + 5..][..64];
+    let before = large.windows(64).position(|window| window == content).unwrap();
+    let mut damaged = packed.clone();
+    damaged[block] = 7;
+    let damaged = read(&damaged);
+    assert_eq!(damaged.records.len(), (before - 24) / RECORD);
+    assert!(damaged.error.unwrap().contains("the gzip file is broken"));
+    // Of zstd, whole blocks count: 128 KiB at most.
+    let packed = zstd(&large);
+    let cut = read(&packed[..packed.len() - 5]);
+    assert!((5000 - cut.records.len()) * RECORD <= 128 << 10, "{}", cut.records.len());
+    assert!(cut.error.unwrap().contains("the zstd file is broken"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! From what a link carried to the innermost IP packet in it.
 //!
-//! A link's header comes first ([`link_type`](crate::link_type)), then tags, labels and sessions, then
+//! A link's header comes first ([`link_type`]), then tags, labels and sessions, then
 //! IP, and where that carries a tunnel, all of this again. What is no tunnel after all, or none that can
 //! be followed, stays a packet of the IP around it.
 

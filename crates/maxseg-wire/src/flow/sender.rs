@@ -104,7 +104,7 @@ impl Sender {
         self.clock = to;
         let left = self.edge.map(|edge| edge - self.nxt);
         let (from_time, to_time) = (time(from), time(to));
-        if left.is_some_and(|left| left < self.full) && (self.in_flight() > 0 || left <= Some(0)) {
+        if left.is_some_and(|left| left < self.full) {
             self.drained_from = None;
             self.bins.spread(from_time, to_time, |bin, span| {
                 bin.window_shut = bin.window_shut.saturating_add(span);

@@ -257,6 +257,10 @@ impl Stream {
 
     /// Some or all of it lies before what has been seen already. Gives whether it was sent again.
     fn on_old(&mut self, data: &Data) -> bool {
+        if self.follows_probe(data) {
+            self.on_new(&Data { start: self.nxt, ..*data });
+            return false;
+        }
         let below = data.end.min(self.nxt);
         let filled = self.gaps.fill(data.start, below);
         let seen_before = below - data.start - filled.map_or(0, |(_, bytes)| bytes);
@@ -282,6 +286,12 @@ impl Stream {
             self.sent.push(Segment { resent: u16::from(!is_overtaken), ..segment(&new) });
         }
         !is_overtaken
+    }
+
+    /// A segment from the byte on that a probe had carried alone is none of the sender's retransmissions.
+    fn follows_probe(&mut self, data: &Data) -> bool {
+        let before = data.start == self.nxt - 1 && data.end > self.nxt;
+        before && self.sent.holding(data.start).is_some_and(|probe| probe.end - probe.start == 1)
     }
 
     /// Whether a segment that fills a gap was sent before what lies behind the gap.

@@ -113,12 +113,22 @@ impl BlockHead {
         let short =
             DecodeError::Short { layer: Layer::Pcapng, have: block.len(), need: self.length };
         let (head_and_body, foot) =
-            block.get(..self.length).and_then(<[u8]>::split_last_chunk::<4>).ok_or(short)?;
-        let foot = self.order.u32(*foot) as usize;
-        if foot != self.length {
-            return Err(DecodeError::BlockLengths { head: self.length, foot });
-        }
+            block.get(..self.length).and_then(<[u8]>::split_last_chunk).ok_or(short)?;
+        self.check_foot(*foot)?;
         head_and_body.get(8..).ok_or(short)
+    }
+
+    /// Bytes of the length at the foot.
+    pub(crate) const FOOT_LEN: usize = 4;
+
+    /// Whether the length at the foot is that at the head.
+    #[inline]
+    pub(crate) const fn check_foot(&self, foot: [u8; Self::FOOT_LEN]) -> Result<(), DecodeError> {
+        let foot = self.order.u32(foot) as usize;
+        if foot == self.length {
+            return Ok(());
+        }
+        Err(DecodeError::BlockLengths { head: self.length, foot })
     }
 
     /// Whether the block is a packet, of any kind.

@@ -23,23 +23,21 @@ impl Capture {
     }
 }
 
-/// Every capture, in the order of folders and names. A folder that is not there is skipped aloud.
+/// Every capture, in the order of folders and names. A folder that is not there, or has none, is a fault.
 pub(crate) fn captures() -> Vec<Capture> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folders = std::env::var("MAXSEG_CAPTURES").unwrap_or_else(|_| "testdata/captures".into());
     let mut captures = Vec::new();
     for folder in folders.split(':').filter(|folder| !folder.is_empty()) {
         let folder = root.join(folder);
-        if !folder.is_dir() {
-            println!("skipped: there is no {}", folder.display());
-            continue;
-        }
+        assert!(folder.is_dir(), "there is no {}", folder.display());
         let mut found: Vec<Capture> = std::fs::read_dir(&folder)
             .unwrap()
             .map(|entry| entry.unwrap().path())
             .filter(|path| is_capture(path))
             .map(|path| capture(&folder, path))
             .collect();
+        assert!(!found.is_empty(), "there is no capture in {}", folder.display());
         found.sort_by(|a, b| a.name.cmp(&b.name));
         captures.append(&mut found);
     }

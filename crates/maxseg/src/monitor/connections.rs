@@ -30,9 +30,13 @@ type Sides = [Side; 2];
 struct Side {
     /// The number before its first byte: its SYN's.
     begin: Option<u32>,
-    /// Of its SYN, if that was seen: the shift that it offers, if it does.
-    offer: Option<Option<u8>>,
+    /// Of its SYN, if that was seen.
+    offer: Option<Offer>,
 }
+
+/// The shift of windows that a SYN offers, if it does.
+#[derive(Debug, Clone, Copy)]
+struct Offer(Option<u8>);
 
 /// A segment's numbers, as a reader wants them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +70,7 @@ impl Connections {
         }
         let before = if is_syn { header.seq } else { header.seq.wrapping_sub(1) };
         if is_syn {
-            sides[from] = Side { begin: Some(before), offer: Some(offered_shift(segment)) };
+            sides[from] = Side { begin: Some(before), offer: Some(Offer(offered_shift(segment))) };
         }
         let begin = *sides[from].begin.get_or_insert(before);
         let other = if is_ack {
@@ -96,8 +100,8 @@ impl Connections {
 fn shift(sides: &Sides, of: usize) -> Option<u8> {
     let offers = [sides[of].offer?, sides[1 - of].offer?];
     Some(match offers {
-        [Some(own), Some(_)] => own.min(LARGEST_SHIFT),
-        [None, _] | [_, None] => 0,
+        [Offer(Some(own)), Offer(Some(_))] => own.min(LARGEST_SHIFT),
+        [Offer(None), _] | [_, Offer(None)] => 0,
     })
 }
 

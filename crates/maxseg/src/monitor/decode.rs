@@ -60,7 +60,13 @@ impl<'a> Decoded<'a> {
         let mut around = Vec::new();
         let content = match peel(view.link_type, view.bytes, view.original_len) {
             Ok(peeled) => {
-                around.extend(peeled.passed.iter().filter(is_remarkable).map(Encapsulation::name));
+                around.extend(
+                    peeled
+                        .passed
+                        .iter()
+                        .filter(|header| is_remarkable(*header))
+                        .map(Encapsulation::name),
+                );
                 Content::of_ip(&peeled, connections)
             }
             Err(Opaque::NotIp(ARP)) => Arp::of(body).map_or(Content::Other(ARP), Content::Arp),
@@ -81,9 +87,10 @@ impl<'a> Decoded<'a> {
     }
 }
 
-/// Whether a header around a packet is worth a word.
-fn is_remarkable(header: &Encapsulation) -> bool {
-    !matches!(header, Encapsulation::Ethernet | Encapsulation::Vlan | Encapsulation::Loopback)
+/// Whether a header around a packet is worth a word: a link's own is not.
+fn is_remarkable(header: Encapsulation) -> bool {
+    use Encapsulation::{Mpls, Pppoe, Pseudowire};
+    header.is_tunnel() || matches!(header, Mpls | Pppoe | Pseudowire)
 }
 
 impl<'a> Content<'a> {

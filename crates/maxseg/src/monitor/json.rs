@@ -28,7 +28,8 @@ pub(crate) fn json_line(value: &impl Serialize) -> String {
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "packet")]
 pub(super) struct Packet<'a> {
-    packet: u64,
+    #[serde(rename = "packet")]
+    number: u64,
     time_s: Option<f64>,
     time_ns: Option<u64>,
     interface: Option<&'a str>,
@@ -163,7 +164,7 @@ struct Quoted {
 impl<'a> Packet<'a> {
     pub(super) fn of(number: u64, view: &View<'a>, decoded: &'a Decoded<'_>, hex: bool) -> Self {
         let mut packet = Self {
-            packet: number,
+            number,
             time_s: view.at_nanos.map(|nanos| nanos as f64 / 1e9),
             time_ns: view.at_nanos,
             interface: view.interface,
@@ -186,7 +187,7 @@ impl<'a> Packet<'a> {
         match &decoded.content {
             Content::Ip(ip, transport) => packet.set_ip(ip, transport),
             Content::Arp(arp) => {
-                packet.protocol = "arp".to_owned();
+                "arp".clone_into(&mut packet.protocol);
                 packet.arp = Some(arp);
             }
             Content::Other(kind) => packet.protocol = format!("ethertype {kind:#06x}"),

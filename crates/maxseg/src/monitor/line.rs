@@ -29,7 +29,7 @@ pub(super) fn write(
 ) {
     let mut words = vec![printer.dim(time)];
     if manner.names_interface {
-        words.extend(view.interface.map(str::to_owned));
+        words.extend(view.interface.map(on_one_line));
     }
     words.extend(view.direction.map(|way| format!("{:3}", direction(way))));
     words.extend(decoded.vlans.iter().map(|vlan| format!("VLAN {vlan}")));
@@ -49,6 +49,13 @@ pub(super) fn write(
         let more = [ip_words(packet), line.checksums(packet, transport)].concat();
         let _ = writeln!(out, "    {}", printer.dim(&more.join(" ")));
     }
+}
+
+/// A name that somebody else chose, without what would break the line or speak to the terminal.
+fn on_one_line(name: &str) -> String {
+    name.chars()
+        .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
+        .collect()
 }
 
 /// The word of a direction.
@@ -177,9 +184,12 @@ fn option_words(raw: RawOption<'_>, verbose: bool, begin: u32) -> String {
     /// Kinds that have a name and no decoding here (IANA).
     const MPTCP: u8 = 30;
     const USER_TIMEOUT: u8 = 28;
-    let named = |name: &str| match verbose && !raw.data.is_empty() {
-        true => format!("{name}={}", digits(raw.data)),
-        false => name.to_owned(),
+    /// For experiments, and that of fast open's (RFC 6994, RFC 7413 appendix A).
+    const EXPERIMENT: [u8; 2] = [253, 254];
+    const FAST_OPEN_EXPERIMENT: [u8; 2] = [0xf9, 0x89];
+    let shows_data = verbose && !raw.data.is_empty();
+    let named = |name: &str| {
+        if shows_data { format!("{name}={}", digits(raw.data)) } else { name.to_owned() }
     };
     match (TcpOption::of(raw), raw.kind) {
         (TcpOption::Sack(blocks), _) if verbose => {
@@ -190,6 +200,11 @@ fn option_words(raw: RawOption<'_>, verbose: bool, begin: u32) -> String {
             format!("SACK={}", blocks.join(","))
         }
         (_, kind::FAST_OPEN) => named("TFO"),
+        (_, experiment)
+            if EXPERIMENT.contains(&experiment) && raw.data.starts_with(&FAST_OPEN_EXPERIMENT) =>
+        {
+            named("TFO-experiment")
+        }
         (_, kind::MD5) => named("MD5"),
         (_, kind::AO) => named("AO"),
         (_, MPTCP) => named("MPTCP"),

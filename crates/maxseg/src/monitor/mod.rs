@@ -32,6 +32,7 @@ use decode::Decoded;
 
 /// How packets are shown.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Manner {
     /// As JSON, one object a line, instead of words.
     pub(crate) json: bool,

@@ -40,6 +40,7 @@ Examples:
   maxseg capture --port 80 -w slow.pcapng --count 10000
   maxseg capture -w - | tshark -r -
   maxseg capture --read slow.pcapng --host 192.0.2.7 --time delta")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct CaptureArgs {
     /// Which interface; `any` for all. Without it that of the default route
     #[arg(long, short, value_name = "NAME")]
@@ -115,7 +116,7 @@ pub(crate) fn run(args: &CaptureArgs, printer: Printer) -> Result<(), Failure> {
     if let Some(file) = &args.read {
         return replay::run(args, file, printer);
     }
-    let mut capture = Capture::open(args.options()?).map_err(refused)?;
+    let mut capture = Capture::open(args.options()?).map_err(|error| refused(&error))?;
     let user = sudo::user();
     let mut output = Output::begin(args, &capture, printer, user)?;
     // Before there is a second thread: rights are a thread's own.
@@ -314,8 +315,8 @@ fn in_words(place: &Place) -> &str {
 }
 
 /// A mistake or a lack of rights, with what mends it.
-fn refused(error: OpenError) -> Failure {
-    let hint = match &error {
+fn refused(error: &OpenError) -> Failure {
+    let hint = match error {
         OpenError::NoRight(_) => {
             "sudo setcap cap_net_raw=ep $(command -v maxseg)   gives this program the one right that it needs; \
              or run it with sudo"

@@ -185,9 +185,10 @@ impl CaptureFile {
 
     /// Whoever read our output may have gone; a file's errors are told with its name.
     fn fail(path: &Path, error: &std::io::Error) -> Failure {
-        match error.kind() {
-            std::io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
-            _ => Failure::file("write", path, error),
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            Failure::BrokenPipe
+        } else {
+            Failure::file("write", path, error)
         }
     }
 

@@ -1,0 +1,40 @@
+//! The right to look at packets, which `maxseg capture` needs and the lab does not.
+
+use super::namespaces::words;
+use super::{Check, State};
+use crate::sys::probe::{Refusal, Step, attempt};
+
+/// Whether this program may open a packet socket, here and as it stands.
+pub(super) fn check() -> Check {
+    of(attempt(&[Step::PacketSocket]))
+}
+
+fn of(tried: Result<(), Refusal>) -> Check {
+    let purpose = "`maxseg capture`, looking at packets as they pass; nothing of the lab needs it";
+    let check = Check::new("packets", purpose, "this user may look at packets");
+    match tried {
+        Ok(()) => check,
+        Err(refusal) => {
+            let found = format!("this user may not look at packets ({})", words(&refusal.error));
+            Check { found, ..check }
+                .state(State::Missing)
+                .mend(["sudo setcap cap_net_raw=ep $(command -v maxseg)"])
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn a_right_that_is_missing_can_be_given() {
+        assert_eq!(of(Ok(())).state, State::Ok);
+        let error = io::Error::from_raw_os_error(libc::EPERM);
+        let check = of(Err(Refusal { step: Step::PacketSocket, error }));
+        assert_eq!((check.state, check.required), (State::Missing, false));
+        assert!(check.mend[0].contains("cap_net_raw"), "{check:?}");
+    }
+}

@@ -1,0 +1,98 @@
+//! Zstandard (RFC 8878).
+
+use std::io::{self, BufRead, ErrorKind, Read};
+
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+
+use super::CHUNK;
+
+/// Frames one behind the other.
+pub(in super::super) struct Zstd<B> {
+    input: B,
+    decoder: FrameDecoder,
+    /// Whether the decoder is in the midst of a frame.
+    in_frame: bool,
+    /// What is wrong behind all that is decoded.
+    fault: Option<io::Error>,
+}
+
+/// Most bytes that a frame may refer back to: what `zstd --long` takes. They are kept in memory.
+const MOST_WINDOW: u64 = 128 << 20;
+
+/// The header of a last block with nothing in it (RFC 8878 §3.1.1.2), and room for a checksum.
+const LAST_BLOCK: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
+
+impl<B: BufRead> Zstd<B> {
+    pub(super) fn new(input: B) -> Self {
+        let mut decoder = FrameDecoder::new();
+        decoder.set_max_window_size(MOST_WINDOW);
+        Self { input, decoder, in_frame: false, fault: None }
+    }
+
+    /// Begins the next frame; `false` if there is none.
+    fn begin(&mut self) -> io::Result<bool> {
+        while !self.input.fill_buf()?.is_empty() {
+            match self.decoder.reset(&mut self.input) {
+                Ok(()) => {
+                    self.in_frame = true;
+                    return Ok(true);
+                }
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                    length,
+                    ..
+                })) => {
+                    io::copy(&mut self.input.by_ref().take(length.into()), &mut io::sink())?;
+                }
+                Err(error) => return Err(broken(error)),
+            }
+        }
+        Ok(false)
+    }
+
+    /// Decodes some more. What it decoded before a fault can still be collected: the decoder keeps back
+    /// what later blocks may refer to, and gives it at the end of the frame, so that end is put there.
+    fn decode(&mut self) -> io::Result<()> {
+        let some = BlockDecodingStrategy::UptoBytes(CHUNK);
+        if let Err(error) = self.decoder.decode_blocks(&mut self.input, some) {
+            self.fault = Some(broken(error));
+            let end = BlockDecodingStrategy::All;
+            self.decoder.decode_blocks(&LAST_BLOCK[..], end).map_err(broken)?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        self.in_frame = false;
+        if let Some(fault) = self.fault.take() {
+            return Err(fault);
+        }
+        let stated = self.decoder.get_checksum_from_data();
+        if stated.is_some() && stated != self.decoder.get_calculated_checksum() {
+            return Err(broken("the checksum of a frame is wrong"));
+        }
+        Ok(())
+    }
+}
+
+impl<B: BufRead> Read for Zstd<B> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if !self.in_frame && !self.begin()? {
+                return Ok(0);
+            }
+            if self.decoder.can_collect() > 0 {
+                return self.decoder.read(out);
+            }
+            if self.decoder.is_finished() {
+                self.end()?;
+                continue;
+            }
+            self.decode()?;
+        }
+    }
+}
+
+fn broken(why: impl std::fmt::Display) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, format!("the zstd file is broken: {why}"))
+}

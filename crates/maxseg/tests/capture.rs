@@ -1,0 +1,168 @@
+//! `maxseg capture`, in network namespaces of its own: what it shows, what it leaves out, what it writes, and
+//! which rights it keeps.
+#![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
+#![expect(clippy::print_stdout, reason = "what was not tested is said")]
+
+#[path = "../../maxseg-linux/tests/rights/mod.rs"]
+mod rights;
+
+mod capture {
+    mod file;
+    mod rights_given_up;
+    pub(crate) mod watch;
+}
+
+use std::process::Command;
+
+use capture::watch::{Watch, datagrams, exchange, ip, own_network};
+use serde_json::Value;
+
+/// The ports of every packet.
+fn ports(packets: &[Value]) -> Vec<[u64; 2]> {
+    let port = |packet: &Value, key: &str| packet[key].as_u64().unwrap();
+    packets.iter().map(|each| [port(each, "source_port"), port(each, "destination_port")]).collect()
+}
+
+#[test]
+fn a_connection_is_shown_from_its_handshake_on() {
+    if !own_network() {
+        return;
+    }
+    let watch = Watch::begin(&["-i", "lo", "--port", "8080"]);
+    exchange("127.0.0.1:8080", b"hello");
+    let end = watch.interrupt();
+    assert_eq!(end.code, Some(0), "{}", end.stderr);
+    let lines: Vec<&str> = end.stdout.lines().collect();
+    let has = |line: usize, words: &[&str]| words.iter().all(|word| lines[line].contains(word));
+    assert!(
+        has(0, &[" > 127.0.0.1:8080 SYN seq 0 win ", "MSS=65495 SACKOK TS=", " WS="]),
+        "{lines:?}"
+    );
+    assert!(has(1, &["127.0.0.1:8080 > ", " SYN ACK seq 0 ack 1 "]), "{lines:?}");
+    let data = lines.iter().filter(|line| line.contains(" len 5 "));
+    assert_eq!(data.count(), 1, "each packet once, though it leaves and arrives here: {lines:?}");
+    assert!(!end.stdout.contains("rawwin"), "the scale is known: {lines:?}");
+    assert!(end.stderr.contains(&format!("\n{} packets, ", lines.len())), "{}", end.stderr);
+}
+
+#[test]
+fn only_what_is_asked_for_comes_through() {
+    if !own_network() {
+        return;
+    }
+    let watch =
+        |arguments: &[&str]| Watch::begin(&[&["-i", "lo", "--json-stream"], arguments].concat());
+    let by_port = watch(&["--port", "8080,9"]);
+    let by_host = watch(&["--host", "127.0.0.2"]);
+    let by_all = watch(&["--host", "127.0.0.2", "--port", "9", "--protocol", "udp"]);
+    let by_icmp = watch(&["--protocol", "icmp"]);
+    exchange("127.0.0.1:8080", b"asked for");
+    exchange("127.0.0.2:8081", b"not asked for by port");
+    datagrams("127.0.0.1:10", 2, 100);
+    // Nobody listens: each is answered by an ICMP error.
+    datagrams("127.0.0.2:9", 3, 100);
+    let (packets, _) = by_port.interrupt().stream();
+    let is_asked = |ports: &[u64; 2]| ports.contains(&8080) || ports.contains(&9);
+    let with_ports: Vec<Value> =
+        packets.iter().filter(|each| each["source_port"].is_u64()).cloned().collect();
+    assert!(ports(&with_ports).iter().all(is_asked), "{packets:?}");
+    assert!(ports(&with_ports).iter().any(|ports| ports.contains(&8080)));
+    let errors: Vec<&Value> = packets.iter().filter(|each| each["protocol"] == "icmp").collect();
+    assert!(!errors.is_empty(), "an error passes as what it quotes");
+    assert!(
+        errors.iter().all(|each| each["icmp"]["quoted"]["destination_port"] == 9),
+        "{errors:?}"
+    );
+
+    let (packets, _) = by_host.interrupt().stream();
+    let is_there =
+        |each: &Value| each["source"] == "127.0.0.2" || each["destination"] == "127.0.0.2";
+    assert!(!packets.is_empty() && packets.iter().all(is_there), "{packets:?}");
+
+    let (packets, summary) = by_all.interrupt().stream();
+    let datagrams = packets.iter().filter(|each| each["protocol"] == "udp").count();
+    assert_eq!(datagrams, 3, "{packets:?}");
+    assert_eq!(summary["received_packets"], packets.len(), "the kernel filters, not the program");
+
+    let (packets, _) = by_icmp.interrupt().stream();
+    assert!(!packets.is_empty() && packets.iter().all(|each| each["protocol"] == "icmp"));
+}
+
+#[test]
+fn all_interfaces_are_told_apart_and_show_their_directions() {
+    if !own_network() {
+        return;
+    }
+    ip("link add va address 02:00:00:00:00:01 type veth peer name vb address 02:00:00:00:00:02");
+    ip("link set va up");
+    ip("link set vb up");
+    ip("address add 10.9.0.1/24 dev va");
+    ip("neighbour add 10.9.0.2 lladdr 02:00:00:00:00:02 dev va");
+    let watch = Watch::begin(&["-i", "any", "--host", "10.9.0.2", "--protocol", "udp"]);
+    datagrams("10.9.0.2:9", 1, 100);
+    let end = watch.interrupt();
+    let lines: Vec<&str> = end.stdout.lines().map(|line| line.split_once(' ').unwrap().1).collect();
+    let (out, come): (Vec<&str>, Vec<&str>) = lines.iter().partition(|line| line.starts_with("va"));
+    assert!(matches!(&out[..], [one] if one.starts_with("va out 10.9.0.1:")), "{lines:?}");
+    assert!(matches!(&come[..], [one] if one.starts_with("vb in  10.9.0.1:")), "{lines:?}");
+}
+
+#[test]
+fn it_ends_when_it_has_enough_or_its_interface_goes() {
+    if !own_network() {
+        return;
+    }
+    let enough = Watch::begin(&["-i", "lo", "--protocol", "udp", "--count", "3"]);
+    let interrupted = Watch::begin(&["-i", "lo", "--protocol", "udp", "--count", "30"]);
+    let in_time = Watch::begin(&["-i", "lo", "--duration", "10 ms"]);
+    datagrams("127.0.0.1:9", 5, 10);
+    let end = enough.wait();
+    assert_eq!((end.code, end.stdout.lines().count()), (Some(0), 3), "{}", end.stderr);
+    assert_eq!(interrupted.interrupt().code, Some(130));
+    assert_eq!(in_time.wait().code, Some(0));
+
+    ip("link add va type veth peer name vb");
+    ip("link set va up");
+    let gone = Watch::begin(&["-i", "va"]);
+    ip("link delete va");
+    let end = gone.wait();
+    assert_eq!(end.code, Some(1));
+    assert!(end.stderr.contains("error: interface va is gone"), "{}", end.stderr);
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    if !own_network() {
+        return;
+    }
+    let mut watch = Watch::begin(&["-i", "lo"]);
+    watch.close_stdout();
+    datagrams("127.0.0.1:9", 1, 10);
+    let end = watch.wait();
+    assert_eq!(end.code, Some(0), "{}", end.stderr);
+    assert!(!end.stderr.contains("panicked") && !end.stderr.contains("error"), "{}", end.stderr);
+}
+
+#[test]
+fn what_cannot_be_is_said_with_what_can() {
+    if !own_network() {
+        return;
+    }
+    ip("link add va type veth peer name vb");
+    let cases: [(&[&str], &str); 4] = [
+        (&["-i", "nowhere"], "hint: there are: lo, "),
+        (&["-i", "va"], "hint: sudo ip link set va up"),
+        (&["-i", "lo", "--port", "80", "--protocol", "icmp"], "no packet has both"),
+        (&["-i", "any", "--promiscuous"], "hint: name it: --interface NAME"),
+    ];
+    for (arguments, words) in cases {
+        let output = Command::new(env!("CARGO_BIN_EXE_maxseg"))
+            .arg("capture")
+            .args(arguments)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        assert!(said.contains(words), "{arguments:?}: {said}");
+    }
+}

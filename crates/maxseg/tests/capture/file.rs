@@ -1,0 +1,161 @@
+//! What `-w` writes: whole at every moment, equal to what was shown, and honest about what is missing.
+
+use std::path::Path;
+use std::process::Command;
+
+use maxseg_wire::pcapng::{Block, Direction, Packet, Reader, Statistics, link_type};
+use nix::sys::signal::Signal;
+
+use super::watch::{Watch, datagrams, exchange, own_network, wait_until};
+
+/// What is in a file, which must be whole.
+fn read(path: &Path) -> (Vec<Packet<'static>>, Vec<Statistics>) {
+    let bytes = std::fs::read(path).unwrap().leak();
+    let (mut packets, mut statistics) = (Vec::new(), Vec::new());
+    for block in Reader::new(bytes) {
+        match block.unwrap() {
+            Block::Packet(packet) => packets.push(packet),
+            Block::Statistics(counts) => statistics.push(counts),
+            Block::Interface(interface) => assert_eq!(interface.link_type, link_type::ETHERNET),
+            Block::Section(_) => {}
+            other @ (Block::SimplePacket(_) | Block::Other(_)) => panic!("{other:?}"),
+        }
+    }
+    (packets, statistics)
+}
+
+/// How many packets a peer finds in a file; `None` where it is not installed.
+fn counted_by(program: &str, arguments: &[&str], path: &Path) -> Option<usize> {
+    let Ok(output) = Command::new(program).args(arguments).arg(path).output() else {
+        println!("skipped: {program} is not installed");
+        return None;
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    Some(match program {
+        "capinfos" => text.split_whitespace().last().unwrap().parse().unwrap(),
+        _ => text.lines().count(),
+    })
+}
+
+/// The arguments with which a peer counts.
+const PEERS: [(&str, &[&str]); 2] =
+    [("capinfos", &["-M", "-c", "-r", "-T"]), ("tshark", &["-n", "-r"])];
+
+#[test]
+fn peers_read_the_packets_that_were_shown() {
+    if !own_network() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.pcapng");
+    let file = path.to_str().unwrap();
+    let watch = Watch::begin(&["-i", "lo", "-w", file, "--print", "--snaplen", "80"]);
+    exchange("127.0.0.1:8080", &[7; 1000]);
+    let end = watch.interrupt();
+    let (packets, statistics) = read(&path);
+    assert!(packets.len() >= 6, "handshake, data, acknowledgement, end: {}", packets.len());
+    assert_eq!(end.stdout.lines().count(), packets.len());
+    assert!(packets.iter().all(|packet| packet.direction == Some(Direction::Inbound)));
+    let large = packets.iter().find(|packet| packet.original_len > 1000).unwrap();
+    assert_eq!(large.data.len(), 80);
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let age = now.as_secs_f64() - packets[0].at_nanos as f64 / 1e9;
+    assert!((0.0..600.0).contains(&age), "times are the wall clock's: {age} s ago");
+    assert!(packets.is_sorted_by_key(|packet| packet.at_nanos));
+    let count = Some(packets.len() as u64);
+    let [Statistics { received, dropped, .. }] = statistics[..] else { panic!("{statistics:?}") };
+    assert_eq!((received, dropped), (count, Some(0)));
+    for (program, arguments) in PEERS {
+        if let Some(found) = counted_by(program, arguments, &path) {
+            assert_eq!(found, packets.len(), "{program}");
+        }
+    }
+}
+
+#[test]
+fn a_file_reads_like_what_was_shown() {
+    if !own_network() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.pcapng");
+    let file = path.to_str().unwrap();
+    let watch = Watch::begin(&["-i", "lo", "-w", file, "--print", "-v"]);
+    exchange("127.0.0.1:8080", b"hello");
+    datagrams("127.0.0.1:9", 1, 10);
+    let live = watch.interrupt().stdout;
+    let read = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_maxseg"));
+        let output = command.args(["capture", "--read", file]).args(arguments).output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // A file does not say which checksums were still to be filled in.
+    let from_file = read(&["-v"]).replace(" bad-checksum", "");
+    assert_eq!(from_file, live.replace(" in  ", " "));
+    let udp = read(&["--protocol", "udp"]);
+    assert!(udp.lines().any(|line| line.ends_with(" UDP len 10")), "{udp}");
+    assert!(udp.lines().all(|line| line.contains("UDP")), "the error quotes a datagram: {udp}");
+}
+
+#[test]
+fn a_capture_that_is_killed_leaves_a_whole_file() {
+    if !own_network() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.pcapng");
+    let watch = Watch::begin(&["-i", "lo", "-w", path.to_str().unwrap(), "--port", "9"]);
+    assert!(read(&path).0.is_empty(), "it can be read before its first packet");
+    let mut seen = 0;
+    for _ in 0..3 {
+        datagrams("127.0.0.1:9", 500, 700);
+        wait_until("packets are in the file", || read(&path).0.len() > seen);
+        seen = read(&path).0.len();
+    }
+    watch.signal(Signal::SIGKILL);
+    assert_eq!(watch.wait().code, None);
+    let (packets, _) = read(&path);
+    assert!(packets.len() >= seen);
+    if let Some(found) = counted_by("capinfos", PEERS[0].1, &path) {
+        assert_eq!(found, packets.len());
+    }
+}
+
+/// How many datagrams are sent to somebody who stands still.
+const SENT: u64 = 3000;
+
+#[test]
+fn what_there_was_no_room_for_is_counted() {
+    if !own_network() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.pcapng");
+    let file = path.to_str().unwrap();
+    // Room for some 450 of them.
+    let arguments =
+        ["-i", "lo", "-w", file, "--host", "127.0.0.1", "--protocol", "udp", "--port", "9"];
+    let watch = Watch::begin(&[&arguments[..], &["--buffer", "512 KiB", "--json-stream"]].concat());
+    // Somebody listens there, so that no errors quote what they hear.
+    let socket = std::net::UdpSocket::bind("127.0.0.1:9").unwrap();
+    watch.signal(Signal::SIGSTOP);
+    wait_until("it stands still", || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", watch.id())).unwrap();
+        stat.rsplit_once(") ").unwrap().1.starts_with('T')
+    });
+    datagrams("127.0.0.1:9", usize::try_from(SENT).unwrap(), 1000);
+    watch.signal(Signal::SIGCONT);
+    let end = watch.interrupt();
+    drop(socket);
+    let (packets, summary) = end.stream();
+    let count = |key: &str| summary[key].as_u64().unwrap();
+    assert_eq!(count("received_packets"), SENT);
+    assert!(count("dropped_packets") > 0 && !packets.is_empty());
+    assert_eq!(packets.len() as u64 + count("dropped_packets"), SENT);
+    assert!(end.stderr.contains("dropped by the kernel: a larger --buffer"), "{}", end.stderr);
+    let (written, statistics) = read(&path);
+    assert_eq!(written.len(), packets.len());
+    assert_eq!(statistics[0].dropped, Some(count("dropped_packets")));
+}

@@ -1,0 +1,56 @@
+//! `maxseg explain` against what others say of captures: tshark's counts, TCPRS's labels, tcptrace's
+//! retransmissions, and what limited a transfer that was made for it.
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+#![expect(clippy::print_stdout, reason = "the contract is to print how much was checked")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the library opens no files; its tests do"
+)]
+
+#[path = "../../maxseg-wire/tests/captures/folders.rs"]
+mod folders;
+#[path = "captures/labels.rs"]
+mod labels;
+#[path = "captures/retransmissions.rs"]
+mod retransmissions;
+#[path = "../../maxseg-wire/tests/peers/tcprs.rs"]
+#[allow(dead_code, reason = "shared with another test, which looks at more of it")]
+mod tcprs;
+#[path = "../../maxseg-wire/tests/peers/tcptrace.rs"]
+#[allow(dead_code, reason = "shared with another test, which looks at more of it")]
+mod tcptrace;
+#[path = "captures/truth.rs"]
+mod truth;
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// What `maxseg explain --json` says of a file, whatever its exit code; `None` where it refuses the format.
+fn explain(file: &Path) -> Option<Value> {
+    let output = Command::new(env!("CARGO_BIN_EXE_maxseg"))
+        .args(["explain", "--json", "-q"])
+        .arg(file)
+        .output()
+        .unwrap();
+    if output.stdout.is_empty() {
+        assert_eq!(output.status.code(), Some(1), "{}", file.display());
+        return None;
+    }
+    let document = serde_json::from_slice(&output.stdout);
+    Some(document.unwrap_or_else(|error| panic!("{}: {error}", file.display())))
+}
+
+/// The two directions of every connection, with the connection's number and who sends to whom.
+fn directions(document: &Value) -> Vec<(u64, &str, &str, &Value)> {
+    let connections = document["connections"].as_array().unwrap();
+    let both = connections.iter().flat_map(|connection| {
+        let id = connection["id"].as_u64().unwrap();
+        let (client, server) =
+            (connection["client"].as_str().unwrap(), connection["server"].as_str().unwrap());
+        [(id, client, server, &connection["forward"]), (id, server, client, &connection["reverse"])]
+    });
+    both.collect()
+}

@@ -1,0 +1,61 @@
+//! Transfers made for it: what limited them, and what must be found.
+
+use serde_json::Value;
+
+use super::explain;
+use super::folders::captures;
+
+#[test]
+fn limits_and_findings_are_the_labels() {
+    let (mut files, mut faults) = (0, Vec::new());
+    for capture in captures() {
+        let Some(label) = label(&capture.path) else { continue };
+        let document = explain(&capture.path).unwrap();
+        files += 1;
+        let most = document["connections"].as_array().unwrap().iter().max_by_key(|connection| {
+            let payload = |way: &str| connection[way]["payload_bytes"].as_u64().unwrap();
+            payload("forward") + payload("reverse")
+        });
+        let connection = most.unwrap();
+        let limits = label["limited_by"].as_array().unwrap();
+        if !limits.contains(&connection["limited_by"]) {
+            faults.push(format!(
+                "{}: {} ({}), not {limits:?}",
+                capture.name, connection["limited_by"], connection["limits"]
+            ));
+        }
+        let found = connection["findings"].as_array().unwrap();
+        for wanted in label["must_find"].as_array().unwrap() {
+            if !found.iter().any(|finding| finding["kind"] == *wanted) {
+                faults.push(format!("{}: no finding {wanted}", capture.name));
+            }
+        }
+        let shares: f64 = connection["limits"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|limit| limit["share"].as_f64().unwrap())
+            .sum();
+        if (shares - 1.0).abs() > 1e-6 {
+            faults.push(format!("{}: the shares sum up to {shares}", capture.name));
+        }
+    }
+    println!("checked the limits of {files} labelled captures");
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(files > 0 || captures().iter().all(|capture| label(&capture.path).is_none()));
+}
+
+/// `STEM.label.json` names its captures.
+fn label(capture: &std::path::Path) -> Option<Value> {
+    let name = capture.file_name()?.to_str()?;
+    let entries = std::fs::read_dir(capture.parent()?).ok()?;
+    let labels = entries.filter_map(|entry| {
+        let path = entry.ok()?.path();
+        let is_label = path.to_string_lossy().ends_with(".label.json");
+        is_label.then(|| serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap())
+    });
+    let mut labels = labels.filter(|label: &Value| {
+        label["files"].as_array().is_some_and(|files| files.iter().any(|file| file == name))
+    });
+    labels.next()
+}

@@ -1,0 +1,96 @@
+//! Looking for bytes that break a decoder, on stable Rust: mutations of a corpus, in an order that a seed
+//! fixes. `docs/fuzzing.md` says how fuzzers that watch branches go further.
+
+mod mutate;
+
+use std::fs;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use maxseg_wire::fuzz::{TARGETS, Target};
+
+pub use mutate::Mutator;
+
+use crate::root;
+
+/// The corpus of a target, in the order of its files' names.
+///
+/// # Errors
+/// There is none, or it cannot be read.
+pub fn corpus(target: &Target) -> Result<Vec<Vec<u8>>> {
+    let folder = folder().join("corpus").join(target.name);
+    let entries = fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
+    let mut files: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    files.sort();
+    ensure!(!files.is_empty(), "{} is empty", folder.display());
+    let read = |file: &PathBuf| fs::read(file).with_context(|| file.display().to_string());
+    files.iter().map(read).collect()
+}
+
+/// Where the corpora, and the programs for cargo-fuzz, are.
+pub fn folder() -> PathBuf {
+    root().join("fuzz")
+}
+
+/// A run that takes longer, three times one after the other, is a finding: decoders take microseconds, but
+/// other programs may keep the processor from them.
+const TOO_LONG: Duration = Duration::from_secs(2);
+
+/// Runs one target, or all of them, so many seconds each.
+///
+/// # Errors
+/// There is no such target, or an input broke one; the input is written down.
+#[expect(clippy::print_stdout, reason = "a command-line program")]
+pub fn run(name: Option<&str>, seconds: u64, seed: u64) -> Result<()> {
+    let chosen: Vec<&Target> =
+        TARGETS.iter().filter(|target| name.is_none_or(|name| name == target.name)).collect();
+    if chosen.is_empty() {
+        let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
+        bail!("no target is called {}; there are {}", name.unwrap_or(""), names.join(", "));
+    }
+    for target in chosen {
+        let inputs = fuzz(target, Duration::from_secs(seconds), seed)?;
+        println!("{}: {inputs} inputs, nothing found", target.name);
+    }
+    Ok(())
+}
+
+fn fuzz(target: &Target, time: Duration, seed: u64) -> Result<u64> {
+    let corpus = corpus(target)?;
+    let mut mutator = Mutator::new(seed, target.name, &corpus);
+    let begun = Instant::now();
+    let mut inputs = 0;
+    for input in &corpus {
+        attempt(target, input)?;
+    }
+    while begun.elapsed() < time {
+        attempt(target, &mutator.next_input())?;
+        inputs += 1;
+    }
+    Ok(inputs)
+}
+
+fn attempt(target: &Target, input: &[u8]) -> Result<()> {
+    let run = || panic::catch_unwind(AssertUnwindSafe(|| (target.run)(input))).is_err();
+    let is_slow = || {
+        let begun = Instant::now();
+        run();
+        begun.elapsed() > TOO_LONG
+    };
+    let begun = Instant::now();
+    let fault = if run() {
+        "panics"
+    } else if begun.elapsed() > TOO_LONG && is_slow() && is_slow() {
+        "takes too long"
+    } else {
+        return Ok(());
+    };
+    let found = folder().join("artifacts").join(target.name);
+    fs::create_dir_all(&found)?;
+    let file = found.join(format!("{:016x}", mutate::digest(input)));
+    fs::write(&file, input)?;
+    let shown = file.strip_prefix(root()).unwrap_or(Path::new(&file)).display().to_string();
+    bail!("{} {fault} on {shown} ({} bytes)", target.name, input.len())
+}

@@ -113,7 +113,7 @@ impl Gain {
         Some(format!(
             "no gain is given: the path rerun as it was seen misses what was observed, {}, by more than {}: {}",
             approx::rate(self.observed_bps),
-            approx::percent(CLOSE),
+            format_args!("{:.0}%", 100.0 * CLOSE),
             runs.join(", ")
         ))
     }

@@ -222,7 +222,8 @@ fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, bool) {
             .unwrap_or(peak);
         return (Known::new(rate * with_headers, Confidence::High, how), true);
     }
-    if let Some(capacity) = data.capacity_bps {
+    let fastest = [data.capacity_bps, data.first_flight_bps].into_iter().flatten().reduce(f64::max);
+    if let Some(capacity) = fastest {
         let rate = capacity.max(peak(data).unwrap_or(0.0)) * with_headers;
         // A sender that paces its segments spaces them itself, and acknowledgements come in threes and fours: only
         // near the receiver do trains stand as the narrowest link let them go.

@@ -106,8 +106,8 @@ pub(super) fn small_mss(facts: &Facts<'_>) -> Remedy {
         ),
     };
     let mut remedy = Remedy::new(change)
-        .linux(&who, format!("ip {v6}route get PEER; ip link show; iptables-save -t mangle | grep TCPMSS"))
         .linux(&who, format!("ip {v6}route change ROUTE advmss {mss}"))
+        .linux(&who, format!("ip {v6}route get PEER; ip link show; iptables-save -t mangle | grep TCPMSS"))
         .command(System::FreeBsd, &who, format!("sysctl net.inet.tcp.mssdflt={mss}; route get PEER"))
         .note(
             "Be sure that the path takes packets of that size both ways before raising it: a tunnel on the way \

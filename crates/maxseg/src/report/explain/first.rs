@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use maxseg_core::diagnose::Finding;
+use maxseg_core::diagnose::{Finding, FindingKind};
 use maxseg_core::outcome::LimitedBy;
 
 use crate::explain::Case;
@@ -68,8 +68,23 @@ impl<'a> Story<'a> {
                 words::gain(relative)
             );
         }
+        if let Some(left) = self.without_waiting() {
+            let _ = write!(text, ". Without that wait the same takes {}", words::time(left));
+        }
         text.push('.');
         text
+    }
+
+    /// What is left of the time without the wait, where the limit is nothing but waiting and no run says more.
+    fn without_waiting(&self) -> Option<f64> {
+        let waits = match self.subject? {
+            Subject::Limit(limit @ (LimitedBy::PathMtu | LimitedBy::Rto)) => limit,
+            Subject::Finding(FindingKind::BlackHole) => LimitedBy::PathMtu,
+            Subject::Limit(_) | Subject::Finding(_) => return None,
+        };
+        let share = self.case.share(waits);
+        let has_gain = self.gain.as_ref().is_ok_and(|gain| gain.relative().is_some());
+        (!has_gain && share > 0.0).then(|| self.case.data_seconds() * (1.0 - share))
     }
 
     /// Whether there is a change that could gain something.

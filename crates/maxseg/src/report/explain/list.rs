@@ -12,6 +12,9 @@ use crate::report::{lines, plain, right, words};
 /// So many lines are read; the rest is counted.
 const MOST: usize = 20;
 
+/// What the other columns take, where there is room for all of them.
+const BESIDE_ENDS: usize = 88;
+
 /// The connections with most at stake, by their numbers, and how many more there are.
 pub(super) fn list(explanation: &Explanation, width: usize, printer: Printer) -> String {
     let mut cases = explanation.by_weight(MOST);
@@ -31,7 +34,11 @@ pub(super) fn list(explanation: &Explanation, width: usize, printer: Printer) ->
 }
 
 fn table(cases: &[Case<'_>], leading: Option<u32>, width: usize) -> Table {
-    let wide = width >= 110;
+    let ends = cases.iter().map(|case| {
+        let evidence = case.evidence;
+        format!("{} → {}", evidence.client, evidence.server).chars().count()
+    });
+    let wide = ends.max().unwrap_or(0) + BESIDE_ENDS <= width;
     let mut table = plain();
     let mut head: Vec<&str> = vec!["", "from → to", "data"];
     if wide {
@@ -64,7 +71,7 @@ fn table(cases: &[Case<'_>], leading: Option<u32>, width: usize) -> Table {
         if wide {
             let option = case.acks().mss_option_bytes.map_or_else(unknown, |mss| mss.to_string());
             let used = data.mss_used_bytes.map_or_else(unknown, |mss| mss.to_string());
-            row.push(right(if option == used { used } else { format!("{used} of {option}") }));
+            row.push(right(if option == used { used } else { format!("{used}/{option}") }));
             let rtt = data.path_rtt_min_s.or(data.rtt_min_s);
             row.push(right(rtt.map_or_else(unknown, words::time)));
             row.push(right(words::grouped(data.retransmitted_packets)));
@@ -83,6 +90,10 @@ fn table(cases: &[Case<'_>], leading: Option<u32>, width: usize) -> Table {
             );
         }
         table.add_row(row);
+    }
+    // Ten columns have to fit: a blank less on the left of each.
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 1));
     }
     table
 }

@@ -180,7 +180,7 @@ fn the_document_has_the_names_that_were_fixed() {
 
 #[test]
 fn the_document_is_as_its_schema_says() {
-    let schema: Value = serde_json::from_str(&crate::cli::explain_schema()).unwrap();
+    let schema = serde_json::to_value(schemars::schema_for!(ExplainDocument<'_, '_>)).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     for explained in [two(), explanation(Vec::new()), explanation(vec![traced(windowed(0))])] {
         let document = document(&explained);

@@ -87,7 +87,7 @@ fn first_screen(story: &Story<'_>, asked: Asked, printer: Printer) -> String {
         // Beyond the second, Linux's alternatives are for those who ask.
         let most = if asked.verbosity > 0 || asked.one { usize::MAX } else { 2 };
         for (index, command) in commands.take(most).enumerate() {
-            let or = if index == 0 { "" } else { "and, or instead, " };
+            let or = if index == 0 { "" } else { "also, or instead, " };
             let _ = writeln!(text, "\n  {or}on {} ({}):", command.on, command.system.word());
             let _ = writeln!(text, "    {}", printer.bold(&command.line));
         }

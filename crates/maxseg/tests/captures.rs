@@ -15,6 +15,8 @@ mod folders;
 mod labels;
 #[path = "captures/retransmissions.rs"]
 mod retransmissions;
+#[path = "captures/simulated.rs"]
+mod simulated;
 #[path = "../../maxseg-wire/tests/peers/tcprs.rs"]
 #[allow(dead_code, reason = "shared with another test, which looks at more of it")]
 mod tcprs;

@@ -127,6 +127,7 @@ fn needless_timeouts(evidence: &Evidence, way: Way, direction: &Direction) -> Op
             number("by_dsack", direction.spurious.dsack as f64),
             number("by_timestamps", direction.spurious.timestamps as f64),
             number("by_acknowledgement", direction.spurious.acknowledged as f64),
+            number("by_arrival", direction.spurious.arrived as f64),
             number("rtt_mean_s", rtt),
         ],
         frames,

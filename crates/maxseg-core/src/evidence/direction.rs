@@ -167,4 +167,6 @@ pub struct Spurious {
     pub timestamps: u64,
     /// The payload was acknowledged when it was sent again.
     pub acknowledged: u64,
+    /// The capture stands at the receiver, and the payload had arrived there.
+    pub arrived: u64,
 }

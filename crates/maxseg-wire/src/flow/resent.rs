@@ -25,6 +25,8 @@ pub(super) enum Verdict {
     Dsack,
     Timestamps,
     Acknowledged,
+    /// The capture stands at the receiver, where the payload had arrived before.
+    Arrived,
 }
 
 /// The retransmissions of a direction: all counted, the last ones kept until it is known whether they were
@@ -69,12 +71,14 @@ impl Resends {
             Verdict::Dsack => self.spurious.dsack += 1,
             Verdict::Timestamps => self.spurious.timestamps += 1,
             Verdict::Acknowledged => self.spurious.acknowledged += 1,
+            Verdict::Arrived => self.spurious.arrived += 1,
         }
     }
 
     /// All that are known to have been needless.
     pub(super) const fn needless(&self) -> u64 {
-        self.spurious.dsack + self.spurious.timestamps + self.spurious.acknowledged
+        let Spurious { dsack, timestamps, acknowledged, arrived } = self.spurious;
+        dsack + timestamps + acknowledged + arrived
     }
 
     /// When an acknowledgement last brought something new.
@@ -104,12 +108,17 @@ impl Resends {
             return Some(found);
         }
         // What another sign proved needless is proved so better now.
-        let known = self.recent.iter_mut().rev().filter(met).find(|resend| {
-            matches!(resend.verdict, Some(Verdict::Timestamps | Verdict::Acknowledged))
-        })?;
+        let known = self
+            .recent
+            .iter_mut()
+            .rev()
+            .filter(met)
+            .find(|resend| resend.verdict.is_some_and(|verdict| verdict != Verdict::Dsack))?;
         match known.verdict.replace(Verdict::Dsack) {
             Some(Verdict::Timestamps) => self.spurious.timestamps -= 1,
-            _ => self.spurious.acknowledged -= 1,
+            Some(Verdict::Acknowledged) => self.spurious.acknowledged -= 1,
+            Some(Verdict::Arrived) => self.spurious.arrived -= 1,
+            Some(Verdict::Dsack) | None => {}
         }
         self.spurious.dsack += 1;
         None

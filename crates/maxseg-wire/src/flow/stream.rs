@@ -25,6 +25,9 @@ pub(super) struct Stream {
     distance: Option<Distance>,
     /// Whether the link's trains are looked for among segments, rather than among acknowledgements.
     is_far: bool,
+    /// Whether the capture stands at the receiver: what was seen has arrived, if the window had room for it.
+    is_at_receiver: bool,
+    edge: i64,
     pub(super) stuck: Stuck,
     pub(super) events: Events,
     pub(super) trace: Option<Box<Trace>>,
@@ -118,6 +121,8 @@ const REORDERED_WITHIN: u64 = 3_000_000;
 const LEAST_RTO: u64 = 200_000_000;
 /// The capture stands at the sender if that is so much nearer than the receiver.
 const NEAR: u64 = 8;
+/// A host answers within this time, in nanoseconds.
+const AT_THE_HOST: u64 = 100_000;
 /// Intervals are at least so long, in nanoseconds.
 const LEAST_WIDTH: u64 = 1_000_000;
 /// Trains are looked for once so many segments have passed, so that short connections need no room for them.
@@ -146,9 +151,7 @@ impl RoundTrips {
 
 impl Stream {
     pub(super) fn new(begin: &Beginning) -> Self {
-        let near = begin.to_sender.is_some_and(|near| {
-            near < 100_000 || near.saturating_mul(NEAR) < begin.to_receiver.unwrap_or(0)
-        });
+        let near = is_near(begin.to_sender, begin.to_receiver);
         let rtt = begin.to_sender.unwrap_or(0).saturating_add(begin.to_receiver.unwrap_or(0));
         let width = rtt.clamp(LEAST_WIDTH, 100_000_000);
         Self {
@@ -160,6 +163,8 @@ impl Stream {
             capacity: None,
             distance: (!near).then(|| Distance::new(begin.to_sender)),
             is_far: begin.to_sender > begin.to_receiver,
+            is_at_receiver: is_near(begin.to_receiver, begin.to_sender),
+            edge: i64::MIN,
             stuck: Stuck::default(),
             events: Events::default(),
             trace: begin.traced.then(Box::default),
@@ -277,7 +282,7 @@ impl Stream {
             self.note(EventKind::OutOfOrder, data, 0);
             self.sent.insert(segment(data));
         } else {
-            self.resend(data, below - data.start);
+            self.resend(data, below - data.start, seen_before == data.end - data.start);
         }
         if data.end > self.nxt {
             let new = Data { start: self.nxt, ..*data };
@@ -318,7 +323,7 @@ impl Stream {
         }
     }
 
-    fn resend(&mut self, data: &Data, bytes: i64) {
+    fn resend(&mut self, data: &Data, bytes: i64, was_seen: bool) {
         let cause = self.cause(data);
         self.counts.retransmitted_packets += 1;
         self.counts.retransmitted_bytes += bytes.max(0).cast_unsigned();
@@ -330,7 +335,13 @@ impl Stream {
         } else {
             self.stuck.on_other(data);
         }
-        let was_acknowledged = data.end <= self.una;
+        let verdict = if data.end <= self.una {
+            Some(Verdict::Acknowledged)
+        } else if was_seen && self.is_at_receiver && data.end <= self.edge {
+            Some(Verdict::Arrived)
+        } else {
+            None
+        };
         self.resends.push(Resend {
             start: data.start,
             end: data.end,
@@ -338,9 +349,9 @@ impl Stream {
             frame: data.frame,
             stamp: data.stamp,
             cause,
-            verdict: was_acknowledged.then_some(Verdict::Acknowledged),
+            verdict,
         });
-        if was_acknowledged {
+        if verdict.is_some() {
             self.note(EventKind::Spurious(cause), data, 0);
         }
         for segment in self.sent.within(data.start, data.end) {
@@ -387,6 +398,7 @@ impl Stream {
         if ack.una > self.una {
             self.on_progress(ack);
         }
+        self.edge = self.edge.max(ack.edge.unwrap_or(i64::MIN));
         let delivered = std::mem::take(&mut self.delivered);
         if !self.is_far && delivered > 0 {
             self.arrive(ack.at, delivered, self.sent.is_empty());
@@ -510,6 +522,11 @@ impl Stream {
         self.stuck.finish(end);
         self.sent.forget_all();
     }
+}
+
+/// Whether the capture stands at an end of the path: so far from it, and so far from the other end.
+fn is_near(this: Option<u64>, other: Option<u64>) -> bool {
+    this.is_some_and(|near| near < AT_THE_HOST || near.saturating_mul(NEAR) < other.unwrap_or(0))
 }
 
 fn segment(data: &Data) -> Segment {

@@ -2,11 +2,6 @@
 //! retransmissions, and what limited a transfer that was made for it.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 #![expect(clippy::print_stdout, reason = "the contract is to print how much was checked")]
-#![expect(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "the library opens no files; its tests do"
-)]
 
 #[path = "../../maxseg-wire/tests/captures/folders.rs"]
 #[allow(dead_code, reason = "shared with another test, which looks at more of it")]

@@ -88,16 +88,16 @@ fn shares(mut times: Vec<(LimitedBy, f64)>) -> Vec<LimitShare> {
 
 /// The bins of a direction, joined until each is as long as a round trip.
 fn round_trips(direction: &Direction) -> Vec<Bin> {
-    let least = Time::from_secs_f64(direction.path_rtt_min_s.unwrap_or(0.001));
+    let shortest = Time::from_secs_f64(direction.path_rtt_min_s.unwrap_or(0.001));
     let mut joined: Vec<Bin> = Vec::new();
     let mut is_whole = true;
     for bin in direction.bins.as_slice() {
         match joined.last_mut() {
-            Some(last) if !is_whole => last.join(bin),
+            Some(open) if !is_whole => open.join(bin),
             _ => joined.push(*bin),
         }
-        let last = joined[joined.len() - 1];
-        is_whole = last.duration >= least.max(last.rtt_mean().unwrap_or(least));
+        let newest = joined[joined.len() - 1];
+        is_whole = newest.duration >= shortest.max(newest.rtt_mean().unwrap_or(shortest));
     }
     joined
 }

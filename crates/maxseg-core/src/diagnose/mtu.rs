@@ -83,7 +83,7 @@ fn reduced(evidence: &Evidence, way: Way) -> Option<Finding> {
         .filter(|event| event.quoted.is_some_and(|(source, _)| source == sender));
     let events: Vec<_> = mine.collect();
     let (first, last) = (events.first()?, events.last()?);
-    let least = events.iter().map(|event| event.mtu_bytes).min()?;
+    let mtu = events.iter().map(|event| event.mtu_bytes).min()?;
     Some(Finding {
         kind: FindingKind::PathMtuReduced,
         severity: Severity::Warning,
@@ -91,20 +91,20 @@ fn reduced(evidence: &Evidence, way: Way) -> Option<Finding> {
         from: first.at,
         to: last.at,
         evidence: vec![
-            number("mtu_bytes", least.into()),
+            number("mtu_bytes", mtu.into()),
             number("packet_bytes", first.packet_bytes.into()),
             number("notices", events.len() as f64),
         ],
         frames: events.iter().map(|event| event.frame).take(8).collect(),
         text: format!(
-            "{} says that its next link takes {least} bytes; {sender} sent {}",
+            "{} says that its next link takes {mtu} bytes; {sender} sent {}",
             first.hop, first.packet_bytes
         ),
         why: "Every packet that is too big is lost and sent again, until the sender has learnt the size; it forgets \
               that after minutes",
         advice: format!(
-            "Set the MTU of the route on {sender} to {least}, or clamp the MSS where the small link begins, to {}",
-            least.saturating_sub(headers(evidence))
+            "Set the MTU of the route on {sender} to {mtu}, or clamp the MSS where the small link begins, to {}",
+            mtu.saturating_sub(headers(evidence))
         ),
         source: "RFC 1191 §4, RFC 8201 §4",
     })

@@ -117,7 +117,7 @@ impl Bins {
         while since / self.width.as_nanos().max(1) >= Self::MOST as u64 {
             self.halve();
         }
-        let index = (since / self.width.as_nanos().max(1)) as usize;
+        let index = usize::try_from(since / self.width.as_nanos().max(1)).unwrap_or(Self::MOST - 1);
         while self.list.len() <= index {
             let at = self.origin.saturating_add(self.width.times(self.list.len() as u64));
             self.list.push(Bin { at, duration: self.width, ..Bin::default() });

@@ -64,6 +64,7 @@ pub enum Way {
 
 impl Way {
     /// The other one.
+    #[must_use]
     pub const fn other(self) -> Self {
         match self {
             Self::Forward => Self::Reverse,

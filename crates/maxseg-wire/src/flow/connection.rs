@@ -219,10 +219,9 @@ impl Connection {
     fn shift(&self, s: End) -> Option<u8> {
         let (own, peer) = (&self.halves.of(s).offered, &self.halves.of(s.other()).offered);
         match (own.syn, peer.syn) {
-            (true, true) if peer.window_scale.is_none() => Some(0),
+            // One side that offers no scale: neither uses one, whether the other's SYN was seen or not.
+            (_, true) if peer.window_scale.is_none() => Some(0),
             (true, _) => Some(own.window_scale.unwrap_or(0)),
-            // Without this end's SYN: only that the other offers no scale tells.
-            (false, true) if peer.window_scale.is_none() => Some(0),
             (false, _) => None,
         }
     }

@@ -462,10 +462,8 @@ impl Stream {
         let Some((first, rest)) = blocks.split_first() else { return false };
         let is_within = rest.first().is_some_and(|next| next.0 <= first.0 && first.1 <= next.1);
         let is_dsack = first.1 <= una || is_within;
-        if is_dsack {
-            if let Some(needless) = self.resends.on_dsack(first.0, first.1) {
-                self.note_needless(&needless);
-            }
+        if is_dsack && let Some(needless) = self.resends.on_dsack(first.0, first.1) {
+            self.note_needless(&needless);
         }
         for (left, right) in blocks.iter().skip(usize::from(is_dsack)) {
             self.sacked = self.sacked.max(*right);

@@ -145,7 +145,12 @@ impl RoundTrips {
 
     /// About when the retransmission timer expires (RFC 6298 §2.3, with Linux's least).
     fn rto(&self) -> u64 {
-        if self.count == 0 { 1_000_000_000 } else { self.srtt + (4 * self.rttvar).max(LEAST_RTO) }
+        if self.srtt == 0 { 1_000_000_000 } else { self.srtt + (4 * self.rttvar).max(LEAST_RTO) }
+    }
+
+    /// None yet but that of the handshake.
+    fn since_handshake(rtt: u64) -> Self {
+        Self { srtt: rtt, rttvar: rtt / 2, ..Self::default() }
     }
 }
 
@@ -163,7 +168,7 @@ impl Stream {
             capacity: None,
             distance: (!near).then(|| Distance::new(begin.to_sender)),
             is_far: begin.to_sender > begin.to_receiver,
-            is_at_receiver: is_near(begin.to_receiver, begin.to_sender),
+            is_at_receiver: is_nearer(begin.to_receiver, begin.to_sender),
             edge: i64::MIN,
             stuck: Stuck::default(),
             events: Events::default(),
@@ -175,7 +180,7 @@ impl Stream {
             last_send: begin.at,
             last_new: begin.at,
             delivered: 0,
-            round_trips: RoundTrips::default(),
+            round_trips: RoundTrips::since_handshake(rtt),
             arrivals: 0,
             counts: Counts::default(),
         }
@@ -524,7 +529,12 @@ impl Stream {
 
 /// Whether the capture stands at an end of the path: so far from it, and so far from the other end.
 fn is_near(this: Option<u64>, other: Option<u64>) -> bool {
-    this.is_some_and(|near| near < AT_THE_HOST || near.saturating_mul(NEAR) < other.unwrap_or(0))
+    this.is_some_and(|near| near < AT_THE_HOST) || is_nearer(this, other)
+}
+
+/// Whether it stands much nearer to this end than to the other.
+fn is_nearer(this: Option<u64>, other: Option<u64>) -> bool {
+    this.is_some_and(|near| near.saturating_mul(NEAR) < other.unwrap_or(0))
 }
 
 fn segment(data: &Data) -> Segment {

@@ -9,10 +9,12 @@ use std::hint::black_box;
 use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use maxseg_core::diagnose::diagnose;
+
 use crate::capture_file::{CaptureFile, Record};
 use crate::encapsulation::peel;
 use crate::flow::tshark::Tshark;
-use crate::flow::{Decoder, Skimmed};
+use crate::flow::{Decoder, FlowOptions, Flows, Skimmed};
 use crate::icmp::{Icmp, quote as quote_packet};
 use crate::ip::{Outline, Packet};
 use crate::options::walk;
@@ -59,18 +61,25 @@ pub fn capture_file(bytes: &[u8]) {
     });
 }
 
-/// A capture file down to the options of its segments, and to what tshark says of them.
+/// A capture file down to the options of its segments, to what tshark says of them, and to what they show of
+/// their connections.
 pub fn whole_chain(bytes: &[u8]) {
     let mut decoder = Decoder::default();
     let mut tshark = Tshark::new();
+    let mut flows = Flows::new(FlowOptions { trace: true, ..FlowOptions::default() });
     each_record(bytes, |record| {
-        if let Skimmed::Tcp(seen) = decoder.decode(record).what {
+        let packet = decoder.decode(record);
+        flows.on_packet(&packet);
+        if let Skimmed::Tcp(seen) = packet.what {
             assert!(seen.payload.len() <= seen.payload_len as usize, "more payload than there was");
             walk(seen.options).for_each(|item| drop(black_box(item.to_string())));
             black_box(tshark.on_segment(&seen));
         }
     });
     black_box(decoder.fragment_counts());
+    for evidence in flows.finish().connections {
+        black_box(diagnose(&evidence));
+    }
 }
 
 /// As much is read of what a small file unpacks to: enough to come behind every kind of block.

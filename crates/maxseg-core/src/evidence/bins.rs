@@ -1,10 +1,12 @@
 //! What a sender did, interval by interval.
 
+use serde::{Deserialize, Serialize};
+
 use crate::units::Time;
 
 /// What happened in one interval, on the sender's clock: where the capture stands elsewhere, times are
 /// shifted by the way between.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bin {
     /// When it begins.
     pub at: Time,
@@ -88,13 +90,16 @@ fn least<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
     }
 }
 
-/// The intervals of a direction, in order and without gaps, all equally long. Their number is bounded:
-/// where there are too many, neighbours are joined and each is twice as long.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// The intervals of a direction, in order and without gaps. Where something happens they are equally long; what is
+/// between is one interval, however long it took. Their number is bounded: where there are too many, neighbours
+/// are joined, and new ones are twice as long.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bins {
     list: Vec<Bin>,
     origin: Time,
     width: Time,
+    /// The one that was asked for last: the next is mostly the same.
+    current: usize,
 }
 
 impl Bins {
@@ -103,7 +108,7 @@ impl Bins {
 
     /// None yet; the first begins at `origin`, and each is `width` long, which is not zero.
     pub const fn new(origin: Time, width: Time) -> Self {
-        Self { list: Vec::new(), origin, width }
+        Self { list: Vec::new(), origin, width, current: 0 }
     }
 
     /// In order.
@@ -112,35 +117,54 @@ impl Bins {
     }
 
     /// The interval that `at` lies in; the first for what is before it.
+    #[inline]
     pub fn at(&mut self, at: Time) -> &mut Bin {
-        let since = at.since(self.origin).as_nanos();
-        while since / self.width.as_nanos().max(1) >= Self::MOST as u64 {
+        let current = self.list.get(self.current);
+        if !current.is_some_and(|bin| bin.at <= at && at < bin.end()) {
+            self.current = self.reach(at);
+        }
+        &mut self.list[self.current]
+    }
+
+    /// Where the interval that `at` lies in is; it is there then.
+    fn reach(&mut self, at: Time) -> usize {
+        if self.list.len() >= Self::MOST {
             self.halve();
         }
-        let index = usize::try_from(since / self.width.as_nanos().max(1)).unwrap_or(Self::MOST - 1);
-        while self.list.len() <= index {
-            let at = self.origin.saturating_add(self.width.times(self.list.len() as u64));
-            self.list.push(Bin { at, duration: self.width, ..Bin::default() });
+        let at = at.max(self.origin);
+        let end = self.list.last().map_or(self.origin, Bin::end);
+        if at >= end {
+            self.extend(end, at);
         }
-        &mut self.list[index]
+        let behind = self.list.partition_point(|bin| bin.at <= at);
+        behind.saturating_sub(1)
+    }
+
+    /// Adds the interval that `at` lies in, and one for all that is between it and the present end.
+    fn extend(&mut self, end: Time, at: Time) {
+        let width = self.width.as_nanos().max(1);
+        let slots = at.since(self.origin).as_nanos() / width;
+        let slot = self.origin.saturating_add(Time::from_nanos(slots.saturating_mul(width)));
+        let begin = slot.max(end);
+        if begin > end {
+            self.list.push(Bin { at: end, duration: begin.since(end), ..Bin::default() });
+        }
+        let until = slot.saturating_add(Time::from_nanos(width));
+        self.list.push(Bin { at: begin, duration: until.since(begin), ..Bin::default() });
     }
 
     /// Gives each interval between `from` and `to` its part of that time.
     pub fn spread(&mut self, from: Time, to: Time, mut add: impl FnMut(&mut Bin, Time)) {
-        let mut from = from.max(self.origin);
+        let from = from.max(self.origin);
         if to <= from {
             return;
         }
-        // What is far apart makes the intervals longer, before any is told.
+        self.at(from);
         self.at(to);
-        while from < to {
-            let bin = self.at(from);
-            let until = bin.end().min(to);
-            add(bin, until.since(from));
-            if until <= from {
-                return;
-            }
-            from = until;
+        let first = self.list.partition_point(|bin| bin.end() <= from);
+        for bin in self.list[first..].iter_mut().take_while(|bin| bin.at < to) {
+            let part = bin.end().min(to).since(bin.at.max(from));
+            add(bin, part);
         }
     }
 
@@ -150,23 +174,31 @@ impl Bins {
             self.list.pop();
         }
         if let Some(last) = self.list.last_mut() {
-            last.duration = end.since(last.at).min(self.width);
+            last.duration = end.since(last.at).min(last.duration);
         }
         self.list.shrink_to_fit();
+        self.current = 0;
     }
 
-    /// Joins neighbours, so that there are half as many, twice as long.
+    /// Joins neighbours until there are at most so many, at least one.
+    pub fn coarsen(&mut self, most: usize) {
+        while self.list.len() > most.max(1) {
+            self.halve();
+        }
+    }
+
+    /// Joins neighbours, so that there are half as many; new ones are twice as long.
     fn halve(&mut self) {
         self.width = self.width.times(2);
-        let width = self.width;
         let joined = self.list.chunks(2).map(|pair| {
             let mut bin = pair[0];
             for next in &pair[1..] {
                 bin.join(next);
             }
-            Bin { duration: width, ..bin }
+            bin
         });
         self.list = joined.collect();
+        self.current = 0;
     }
 }
 
@@ -185,13 +217,29 @@ mod tests {
         }
         bins.finish(Time::from_millis(800_000));
         let list = bins.as_slice();
-        assert!(list.len() <= Bins::MOST && list.len() > Bins::MOST / 4);
+        // Three intervals at the beginning and at each of the other instants; what is between is one each.
+        assert!(list.len() < 16, "{}", list.len());
         let idle: u64 = list.iter().map(|bin| bin.idle.as_nanos()).sum();
         assert_eq!(idle, (3 + 90 + 3_900 + 791_000) * 1_000_000);
         for pair in list.windows(2) {
             assert_eq!(pair[0].end(), pair[1].at);
         }
         assert_eq!(list.last().unwrap().end(), Time::from_millis(800_000));
+    }
+
+    #[test]
+    fn there_are_never_too_many() {
+        let mut bins = Bins::new(Time::ZERO, Time::from_millis(1));
+        for n in 0..100_000 {
+            bins.at(Time::from_millis(n)).segments += 1;
+        }
+        bins.finish(Time::from_millis(100_000));
+        let list = bins.as_slice();
+        assert!(list.len() <= Bins::MOST && list.len() >= Bins::MOST / 2);
+        assert_eq!(list.iter().map(|bin| bin.segments).sum::<u32>(), 100_000);
+        for pair in list.windows(2) {
+            assert_eq!(pair[0].end(), pair[1].at);
+        }
     }
 
     #[test]

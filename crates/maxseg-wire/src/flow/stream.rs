@@ -117,6 +117,8 @@ pub(super) struct Ack {
 /// Without a round trip to compare with, what comes so late was not overtaken but sent again: tcptrace's and
 /// Wireshark's 3 ms.
 const REORDERED_WITHIN: u64 = 3_000_000;
+/// Before a round trip is known (RFC 6298 §2.1).
+const FIRST_RTO: u64 = 1_000_000_000;
 /// Least time-out of the stacks in use (Linux; RFC 6298 asks for a second).
 const LEAST_RTO: u64 = 200_000_000;
 /// The capture stands at the sender if that is so much nearer than the receiver.
@@ -138,14 +140,17 @@ impl RoundTrips {
         if self.count == 1 {
             (self.srtt, self.rttvar) = (path, path / 2);
         } else {
-            self.rttvar = (self.rttvar * 3 + self.srtt.abs_diff(path)) / 4;
-            self.srtt = (self.srtt * 7 + path) / 8;
+            self.rttvar = self.rttvar / 4 * 3 + self.srtt.abs_diff(path) / 4;
+            self.srtt = self.srtt / 8 * 7 + path / 8;
         }
     }
 
     /// About when the retransmission timer expires (RFC 6298 §2.3, with Linux's least).
     fn rto(&self) -> u64 {
-        if self.srtt == 0 { 1_000_000_000 } else { self.srtt + (4 * self.rttvar).max(LEAST_RTO) }
+        if self.srtt == 0 {
+            return FIRST_RTO;
+        }
+        self.srtt.saturating_add(self.rttvar.saturating_mul(4).max(LEAST_RTO))
     }
 
     /// None yet but that of the handshake.
@@ -373,7 +378,7 @@ impl Stream {
         let waited = data.at.saturating_sub(before.map_or(self.last_send, |(at, _)| at));
         let quiet = data.at.saturating_sub(self.last_send.max(self.resends.last_progress()));
         // The timer waits longer than anything else, and runs from the last that brought the sender on.
-        let by_timer = waited >= rto * 3 / 4 && quiet >= (rto / 2).min(LEAST_RTO * 9 / 10);
+        let by_timer = waited >= rto / 4 * 3 && quiet >= (rto / 2).min(LEAST_RTO * 9 / 10);
         if by_timer && (data.start <= self.una || before.is_some_and(|(_, resent)| resent > 0)) {
             self.resends.begin_recovery(self.nxt, Cause::Rto);
             return Cause::Rto;

@@ -1,10 +1,12 @@
 //! What a sender did, interval by interval.
 
+use serde::{Deserialize, Serialize};
+
 use crate::units::Time;
 
 /// What happened in one interval, on the sender's clock: where the capture stands elsewhere, times are
 /// shifted by the way between.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bin {
     /// When it begins.
     pub at: Time,
@@ -49,6 +51,7 @@ pub struct Bin {
 
 impl Bin {
     /// When it ends.
+    #[inline]
     pub fn end(&self) -> Time {
         self.at.saturating_add(self.duration)
     }
@@ -90,11 +93,13 @@ fn least<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
 
 /// The intervals of a direction, in order and without gaps, all equally long. Their number is bounded:
 /// where there are too many, neighbours are joined and each is twice as long.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bins {
     list: Vec<Bin>,
     origin: Time,
     width: Time,
+    /// The one that was asked for last: the next is mostly the same.
+    current: usize,
 }
 
 impl Bins {
@@ -103,7 +108,7 @@ impl Bins {
 
     /// None yet; the first begins at `origin`, and each is `width` long, which is not zero.
     pub const fn new(origin: Time, width: Time) -> Self {
-        Self { list: Vec::new(), origin, width }
+        Self { list: Vec::new(), origin, width, current: 0 }
     }
 
     /// In order.
@@ -112,7 +117,17 @@ impl Bins {
     }
 
     /// The interval that `at` lies in; the first for what is before it.
+    #[inline]
     pub fn at(&mut self, at: Time) -> &mut Bin {
+        let current = self.list.get(self.current);
+        if !current.is_some_and(|bin| bin.at <= at && at < bin.end()) {
+            self.current = self.reach(at);
+        }
+        &mut self.list[self.current]
+    }
+
+    /// Where the interval that `at` lies in is; it is there then.
+    fn reach(&mut self, at: Time) -> usize {
         let since = at.since(self.origin).as_nanos();
         while since / self.width.as_nanos().max(1) >= Self::MOST as u64 {
             self.halve();
@@ -122,7 +137,7 @@ impl Bins {
             let at = self.origin.saturating_add(self.width.times(self.list.len() as u64));
             self.list.push(Bin { at, duration: self.width, ..Bin::default() });
         }
-        &mut self.list[index]
+        index
     }
 
     /// Gives each interval between `from` and `to` its part of that time.
@@ -153,6 +168,7 @@ impl Bins {
             last.duration = end.since(last.at).min(self.width);
         }
         self.list.shrink_to_fit();
+        self.current = 0;
     }
 
     /// Joins neighbours, so that there are half as many, twice as long.

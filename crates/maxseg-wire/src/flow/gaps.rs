@@ -1,7 +1,9 @@
 //! Bytes that were passed over: not seen while later ones were.
 
+use serde::{Deserialize, Serialize};
+
 /// A run of bytes that have not been seen.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Gap {
     pub(super) start: i64,
     pub(super) end: i64,
@@ -13,7 +15,7 @@ pub(super) struct Gap {
 }
 
 /// The gaps of one direction in order; a bounded number.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Gaps {
     list: Vec<Gap>,
 }

@@ -1,32 +1,57 @@
 //! Which connection a segment belongs to.
 
+use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, SocketAddr};
 
 use super::pair::End;
 
 /// Both ends of a connection, the same for both of its ways.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key {
-    low: (u128, u16),
-    high: (u128, u16),
+    low: Address,
+    high: Address,
+    ports: u32,
 }
+
+/// Of IPv6, or IPv4 mapped into it: both halves of its bits.
+type Address = [u64; 2];
 
 impl Key {
     /// The key, and which of its ends `source` is.
     pub(super) fn of(source: SocketAddr, destination: SocketAddr) -> (Self, End) {
         let (source, destination) = (end(source), end(destination));
         if source <= destination {
-            (Self { low: source, high: destination }, End::Low)
+            (Self::between(source, destination), End::Low)
         } else {
-            (Self { low: destination, high: source }, End::High)
+            (Self::between(destination, source), End::High)
         }
+    }
+
+    fn between(low: (Address, u16), high: (Address, u16)) -> Self {
+        Self { low: low.0, high: high.0, ports: u32::from(low.1) << 16 | u32::from(high.1) }
     }
 }
 
-fn end(address: SocketAddr) -> (u128, u16) {
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // IPv4 has nothing in the upper half.
+        for half in [self.low[0], self.high[0]].into_iter().filter(|half| *half != 0) {
+            state.write_u64(half);
+        }
+        state.write_u64(self.low[1]);
+        state.write_u64(self.high[1]);
+        state.write_u32(self.ports);
+    }
+}
+
+fn end(address: SocketAddr) -> (Address, u16) {
+    const MAPPED: u64 = 0xffff << 32; // RFC 4291 §2.5.5.2
     let bits = match address.ip() {
-        IpAddr::V4(v4) => v4.to_ipv6_mapped().to_bits(),
-        IpAddr::V6(v6) => v6.to_bits(),
+        IpAddr::V4(v4) => [0, MAPPED | u64::from(v4.to_bits())],
+        IpAddr::V6(v6) => {
+            let bits = v6.to_bits();
+            [(bits >> 64) as u64, (bits & u128::from(u64::MAX)) as u64]
+        }
     };
     (bits, address.port())
 }

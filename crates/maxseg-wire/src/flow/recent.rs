@@ -1,10 +1,12 @@
 //! Packets that a capture holds twice: a mirror port that copies both ways in and out, two interfaces of one
 //! host. They are no retransmissions: the same packet has the same IP identification.
 
+use serde::{Deserialize, Serialize};
+
 use super::Seen;
 
 /// The last packets of an end, as fingerprints.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Recent {
     list: [(u64, u32); LENGTH],
     next: u8,
@@ -20,6 +22,13 @@ const AT_ONCE: u32 = 50_000;
 const WITHOUT_ID: u32 = 500;
 
 impl Recent {
+    /// For so many nanoseconds nothing has come: what comes now is no copy any more.
+    pub(super) fn forget_old(&mut self, quiet: u64) {
+        if quiet > u64::from(AT_ONCE) * 1000 {
+            *self = Self::default();
+        }
+    }
+
     /// Whether this is a copy of one of the last packets; remembers it otherwise.
     #[inline]
     pub(super) fn is_copy(&mut self, seen: &Seen<'_>) -> bool {

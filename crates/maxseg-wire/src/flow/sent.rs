@@ -2,8 +2,12 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
+use super::covered::Covered;
+
 /// A segment.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Segment {
     pub(super) start: i64,
     pub(super) end: i64,
@@ -18,9 +22,11 @@ pub(super) struct Segment {
 }
 
 /// Segments in the order of their offsets, without overlaps; a bounded number.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Sent {
     list: VecDeque<Segment>,
+    /// Where every segment that a block covers has been marked.
+    covered: Covered,
 }
 
 /// What an acknowledgement took away.
@@ -67,11 +73,31 @@ impl Sent {
         let index = self.list.partition_point(|other| other.start < segment.start);
         if self.list.len() < Self::MOST {
             self.list.insert(index, segment);
+            self.covered.clear();
         }
+    }
+
+    /// A block says that `left..right` has arrived. Gives how many bytes that is news of.
+    pub(super) fn sack(&mut self, left: i64, right: i64) -> i64 {
+        let Some(end) = self.list.back().map(|last| last.end) else { return 0 };
+        let mut news = 0;
+        for (from, to) in self.covered.new_in(left, right) {
+            let first = self.list.partition_point(|segment| segment.end <= from);
+            for segment in self.list.range_mut(first..).take_while(|segment| segment.start < to) {
+                if !segment.sacked && left <= segment.start && segment.end <= right {
+                    segment.sacked = true;
+                    news += segment.end - segment.start;
+                }
+            }
+        }
+        // What has not been seen yet may be seen later.
+        self.covered.add(left, right.min(end));
+        news
     }
 
     /// Takes away what lies before `offset`.
     pub(super) fn acknowledge(&mut self, offset: i64) -> Acknowledged {
+        self.covered.pass(offset);
         let mut done = Acknowledged::default();
         let mut is_clean = true;
         while let Some(first) = self.list.front_mut() {
@@ -103,6 +129,6 @@ impl Sent {
 
     /// Gives the room back.
     pub(super) fn forget_all(&mut self) {
-        self.list = VecDeque::new();
+        *self = Self::default();
     }
 }

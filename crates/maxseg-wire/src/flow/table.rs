@@ -9,6 +9,7 @@ use maxseg_core::units::Time;
 use super::connection::Connection;
 use super::key::Key;
 use super::pair::End;
+use super::store::Store;
 use super::{Decoded, Seen, Skimmed, TooBig};
 use crate::tcp::Flags;
 
@@ -33,7 +34,7 @@ pub struct Flows {
     options: FlowOptions,
     /// Where in `connections` the present one with these ends is.
     places: HashMap<Key, u32, RandomState>,
-    connections: Vec<Connection>,
+    connections: Store,
     /// The connection of the last packet: the next is often of the same.
     last: Option<(Key, u32)>,
     path_mtu_events: Vec<PathMtuEvent>,
@@ -60,7 +61,7 @@ impl Flows {
         Self {
             options,
             places: HashMap::default(),
-            connections: Vec::new(),
+            connections: Store::new(Store::MOST_AWAKE),
             last: None,
             path_mtu_events: Vec::new(),
             untracked_connections: 0,
@@ -99,14 +100,15 @@ impl Flows {
             },
         };
         self.last = Some((key, place));
-        if let Some(connection) = self.connections.get_mut(place as usize) {
-            connection.on_segment(seen, sender);
+        match self.connections.get_mut(place, seen.at_nanos) {
+            Some(connection) => connection.on_segment(seen, sender),
+            None => self.untracked_packets += 1,
         }
     }
 
-    fn is_over(&self, place: u32, seen: &Seen<'_>, sender: End) -> bool {
+    fn is_over(&mut self, place: u32, seen: &Seen<'_>, sender: End) -> bool {
         self.connections
-            .get(place as usize)
+            .get_mut(place, seen.at_nanos)
             .is_some_and(|connection| connection.is_over_before(seen, sender))
     }
 
@@ -123,7 +125,7 @@ impl Flows {
         if again {
             connection.reuse_ports();
         }
-        self.connections.push(connection);
+        self.connections.push(connection, seen.at_nanos);
         self.places.insert(key, id);
         Some(id)
     }
@@ -132,7 +134,7 @@ impl Flows {
     fn on_fragmented(&mut self, seen: &Seen<'_>) {
         let (key, sender) = Key::of(seen.source, seen.destination);
         if let Some(place) = self.places.get(&key)
-            && let Some(connection) = self.connections.get_mut(*place as usize)
+            && let Some(connection) = self.connections.get_mut(*place, seen.at_nanos)
         {
             connection.on_fragmented(seen, sender);
         }
@@ -151,7 +153,7 @@ impl Flows {
         };
         if let Some((source, destination)) = event.quoted
             && let Some(place) = self.places.get(&Key::of(source, destination).0)
-            && let Some(connection) = self.connections.get_mut(*place as usize)
+            && let Some(connection) = self.connections.get_mut(*place, notice.at_nanos)
         {
             event.connection = Some(connection.id);
             if connection.path_mtu_events.len() < MOST_EVENTS {
@@ -166,7 +168,7 @@ impl Flows {
     /// Nothing more comes.
     pub fn finish(self) -> Harvest<impl Iterator<Item = Evidence>> {
         Harvest {
-            connections: self.connections.into_iter().map(Connection::into_evidence),
+            connections: self.connections.into_connections().map(Connection::into_evidence),
             path_mtu_events: self.path_mtu_events,
             untracked_connections: self.untracked_connections,
             untracked_packets: self.untracked_packets,

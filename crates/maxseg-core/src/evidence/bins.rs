@@ -171,6 +171,13 @@ impl Bins {
         self.current = 0;
     }
 
+    /// Joins neighbours until there are at most so many, at least one.
+    pub fn coarsen(&mut self, most: usize) {
+        while self.list.len() > most.max(1) {
+            self.halve();
+        }
+    }
+
     /// Joins neighbours, so that there are half as many, twice as long.
     fn halve(&mut self) {
         self.width = self.width.times(2);
@@ -183,6 +190,7 @@ impl Bins {
             Bin { duration: width, ..bin }
         });
         self.list = joined.collect();
+        self.current = 0;
     }
 }
 

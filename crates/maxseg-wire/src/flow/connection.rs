@@ -41,6 +41,9 @@ pub(super) struct Connection {
 
 /// Packets that pass elsewhere while none of their way pass here: after so many it is looked at there.
 const ELSEWHERE: u32 = 4;
+/// A packed connection keeps so many intervals, or one for every four of its segments: the room that all take
+/// grows with the packets, not with the time.
+const LEAST_INTERVALS: usize = 64;
 /// What no SYN promised: a segment of Ethernet's usual size.
 const USUAL_MSS: i64 = 1460;
 
@@ -75,12 +78,18 @@ impl Connection {
         }
     }
 
-    /// All that is known of it in few bytes, while nothing more comes.
-    pub(super) fn pack(&mut self, now: u64) -> Option<Box<[u8]>> {
+    /// All that is known of it in few bytes, for as long as nothing more comes; `room` is to write in.
+    pub(super) fn pack(&mut self, now: u64, room: &mut Vec<u8>) -> Option<Box<[u8]>> {
         for half in [&mut self.halves.low, &mut self.halves.high] {
             half.recent.forget_old(now.saturating_sub(self.end));
+            let most = LEAST_INTERVALS.max(half.counts.data_packets as usize / 4);
+            if let Some(stream) = &mut half.stream {
+                stream.sender.bins.coarsen(most);
+            }
         }
-        postcard::to_allocvec(self).ok().map(Vec::into_boxed_slice)
+        room.clear();
+        *room = postcard::to_extend(self, std::mem::take(room)).ok()?;
+        Some(Box::from(room.as_slice()))
     }
 
     /// What was packed, as it was.

@@ -8,16 +8,18 @@ use super::pair::End;
 /// Both ends of a connection, the same for both of its ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key {
+    // First, because it is compared first, and differs most.
+    ports: u32,
     low: Address,
     high: Address,
-    ports: u32,
 }
 
 /// Of IPv6, or IPv4 mapped into it: both halves of its bits.
-type Address = [u64; 2];
+type Address = (u64, u64);
 
 impl Key {
     /// The key, and which of its ends `source` is.
+    #[inline]
     pub(super) fn of(source: SocketAddr, destination: SocketAddr) -> (Self, End) {
         let (source, destination) = (end(source), end(destination));
         if source <= destination {
@@ -32,14 +34,50 @@ impl Key {
     }
 }
 
+/// The connections of the last packets: most packets are of one of these.
+#[derive(Debug)]
+pub(super) struct Lately {
+    list: [Option<(Key, u32)>; LATELY],
+}
+
+/// So few that they stay in the first cache.
+const LATELY: usize = 1 << LATELY_BITS;
+const LATELY_BITS: u32 = 6;
+
+impl Lately {
+    pub(super) const fn new() -> Self {
+        Self { list: [None; LATELY] }
+    }
+
+    /// Where the connection with this key is, if it is among them.
+    #[inline]
+    pub(super) fn find(&self, key: &Key) -> Option<u32> {
+        let (known, place) = self.list[key.short()].as_ref()?;
+        (known == key).then_some(*place)
+    }
+
+    pub(super) const fn put(&mut self, key: Key, place: u32) {
+        self.list[key.short()] = Some((key, place));
+    }
+}
+
+impl Key {
+    /// A few bits of it: Fibonacci hashing of the ports.
+    #[inline]
+    const fn short(&self) -> usize {
+        (self.ports.wrapping_mul(0x9e37_79b9) >> (u32::BITS - LATELY_BITS)) as usize
+    }
+}
+
 impl Hash for Key {
+    #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
         // IPv4 has nothing in the upper half.
-        for half in [self.low[0], self.high[0]].into_iter().filter(|half| *half != 0) {
+        for half in [self.low.0, self.high.0].into_iter().filter(|half| *half != 0) {
             state.write_u64(half);
         }
-        state.write_u64(self.low[1]);
-        state.write_u64(self.high[1]);
+        state.write_u64(self.low.1);
+        state.write_u64(self.high.1);
         state.write_u32(self.ports);
     }
 }
@@ -47,10 +85,10 @@ impl Hash for Key {
 fn end(address: SocketAddr) -> (Address, u16) {
     const MAPPED: u64 = 0xffff << 32; // RFC 4291 §2.5.5.2
     let bits = match address.ip() {
-        IpAddr::V4(v4) => [0, MAPPED | u64::from(v4.to_bits())],
+        IpAddr::V4(v4) => (0, MAPPED | u64::from(v4.to_bits())),
         IpAddr::V6(v6) => {
             let bits = v6.to_bits();
-            [(bits >> 64) as u64, (bits & u128::from(u64::MAX)) as u64]
+            ((bits >> 64) as u64, (bits & u128::from(u64::MAX)) as u64)
         }
     };
     (bits, address.port())

@@ -8,7 +8,9 @@ use super::Seen;
 /// The last packets of an end, as fingerprints.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Recent {
-    list: [(u64, u32); LENGTH],
+    prints: [u64; LENGTH],
+    /// When each was seen, in microseconds.
+    times: [u32; LENGTH],
     next: u8,
 }
 
@@ -36,16 +38,17 @@ impl Recent {
         let at = micros(seen.at_nanos);
         let has_id = seen.ip_id.is_some_and(|id| id != 0);
         let within = if has_id { AT_ONCE } else { WITHOUT_ID };
-        for (known, when) in &self.list {
+        if self.prints.contains(&print) {
+            let mut known = self.prints.iter().zip(&self.times);
             // Clocks of captures run back now and then.
-            let apart = at.wrapping_sub(*when).min(when.wrapping_sub(at));
-            if *known == print && apart <= within {
+            let apart = |when: u32| at.wrapping_sub(when).min(when.wrapping_sub(at));
+            if known.any(|(known, when)| *known == print && apart(*when) <= within) {
                 return true;
             }
         }
-        if let Some(place) = self.list.get_mut(usize::from(self.next) % LENGTH) {
-            *place = (print, at);
-        }
+        let next = usize::from(self.next) % LENGTH;
+        self.prints[next] = print;
+        self.times[next] = at;
         self.next = self.next.wrapping_add(1);
         false
     }

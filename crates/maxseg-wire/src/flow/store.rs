@@ -2,7 +2,7 @@
 //!
 //! A connection in use takes some kilobytes. One of which nothing has been seen for a while is packed into a
 //! few hundred bytes, all that is known of it, and unpacked when another of its packets comes: nothing is lost,
-//! however late, and what is said of it is the same.
+//! however late. Only its intervals become longer, where there are many for few segments.
 
 use super::connection::Connection;
 
@@ -15,6 +15,8 @@ pub(super) struct Store {
     most_awake: usize,
     /// Where the next one to pack is looked for.
     hand: usize,
+    /// Room to pack in.
+    room: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -26,12 +28,13 @@ enum Slot {
 }
 
 impl Store {
-    /// Most connections that are not packed: small captures never have so many, and these take some 50 MB.
-    pub(super) const MOST_AWAKE: usize = 1 << 14;
+    /// Most connections that are not packed. Each may have up to [`Bins::MOST`](maxseg_core::evidence::Bins)
+    /// intervals: 300 kB.
+    pub(super) const MOST_AWAKE: usize = 1 << 11;
 
     /// None yet; at most so many will not be packed, at least one.
     pub(super) const fn new(most_awake: usize) -> Self {
-        Self { slots: Vec::new(), awake: Vec::new(), most_awake, hand: 0 }
+        Self { slots: Vec::new(), awake: Vec::new(), most_awake, hand: 0, room: Vec::new() }
     }
 
     pub(super) const fn len(&self) -> usize {
@@ -83,7 +86,7 @@ impl Store {
                 if std::mem::take(&mut connection.was_used) {
                     continue;
                 }
-                if let Some(packed) = connection.pack(now) {
+                if let Some(packed) = connection.pack(now, &mut self.room) {
                     *slot = Slot::Packed(packed);
                 }
             }

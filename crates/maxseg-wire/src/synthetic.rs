@@ -74,11 +74,11 @@ impl Load {
         some: std::ops::Range<u32>,
     ) -> io::Result<()> {
         for client in some.clone().map(client) {
-            tape.from_client(client, CLIENT_ISN, 0, Flags::SYN, 0)?;
+            tape.client_sends(client, CLIENT_ISN, 0, Flags::SYN, 0)?;
             tape.pass(100);
-            tape.from_server(client, SERVER_ISN, CLIENT_ISN + 1, Flags::SYN | Flags::ACK)?;
+            tape.server_sends(client, SERVER_ISN, CLIENT_ISN + 1, Flags::SYN | Flags::ACK)?;
             tape.pass(50);
-            tape.from_client(client, CLIENT_ISN + 1, SERVER_ISN + 1, Flags::ACK, 0)?;
+            tape.client_sends(client, CLIENT_ISN + 1, SERVER_ISN + 1, Flags::ACK, 0)?;
         }
         let behind =
             |rounds: u32| CLIENT_ISN.wrapping_add(1).wrapping_add(rounds.wrapping_mul(2 * PAYLOAD));
@@ -89,11 +89,11 @@ impl Load {
                 for round in rounds.clone() {
                     let (seq, next) = (behind(round), behind(round).wrapping_add(PAYLOAD));
                     let last = Flags::ACK | Flags::PSH;
-                    tape.from_client(client, seq, SERVER_ISN + 1, Flags::ACK, PAYLOAD)?;
+                    tape.client_sends(client, seq, SERVER_ISN + 1, Flags::ACK, PAYLOAD)?;
                     tape.pass(6);
-                    tape.from_client(client, next, SERVER_ISN + 1, last, PAYLOAD)?;
+                    tape.client_sends(client, next, SERVER_ISN + 1, last, PAYLOAD)?;
                     tape.pass(6);
-                    tape.from_server(client, SERVER_ISN + 1, seq, Flags::ACK)?;
+                    tape.server_sends(client, SERVER_ISN + 1, seq, Flags::ACK)?;
                     tape.pass(2);
                 }
             }
@@ -101,9 +101,9 @@ impl Load {
         if self.ends {
             for client in some.map(client) {
                 let flags = Flags::FIN | Flags::ACK;
-                tape.from_client(client, behind(self.rounds), SERVER_ISN + 1, flags, 0)?;
+                tape.client_sends(client, behind(self.rounds), SERVER_ISN + 1, flags, 0)?;
                 tape.pass(1);
-                tape.from_server(
+                tape.server_sends(
                     client,
                     SERVER_ISN + 1,
                     behind(self.rounds).wrapping_add(1),
@@ -138,7 +138,7 @@ impl<W: Write> Tape<'_, W> {
         self.micros += micros;
     }
 
-    fn from_client(
+    fn client_sends(
         &mut self,
         client: Socket,
         seq: u32,
@@ -149,7 +149,7 @@ impl<W: Write> Tape<'_, W> {
         self.segment(client, SERVER, seq, ack, flags, payload)
     }
 
-    fn from_server(&mut self, client: Socket, seq: u32, ack: u32, flags: Flags) -> io::Result<()> {
+    fn server_sends(&mut self, client: Socket, seq: u32, ack: u32, flags: Flags) -> io::Result<()> {
         self.segment(SERVER, client, seq, ack, flags, 0)
     }
 

@@ -52,12 +52,14 @@ impl Lately {
     /// Where the connection with this key is, if it is among them.
     #[inline]
     pub(super) fn find(&self, key: &Key) -> Option<u32> {
-        let (known, place) = self.list[key.short()].as_ref()?;
+        let (known, place) = self.list.get(key.short())?.as_ref()?;
         (known == key).then_some(*place)
     }
 
-    pub(super) const fn put(&mut self, key: Key, place: u32) {
-        self.list[key.short()] = Some((key, place));
+    pub(super) fn put(&mut self, key: Key, place: u32) {
+        if let Some(known) = self.list.get_mut(key.short()) {
+            *known = Some((key, place));
+        }
     }
 }
 
@@ -87,8 +89,8 @@ fn end(address: SocketAddr) -> (Address, u16) {
     let bits = match address.ip() {
         IpAddr::V4(v4) => (0, MAPPED | u64::from(v4.to_bits())),
         IpAddr::V6(v6) => {
-            let bits = v6.to_bits();
-            ((bits >> 64) as u64, (bits & u128::from(u64::MAX)) as u64)
+            let half = |bits: u128| u64::try_from(bits & u128::from(u64::MAX)).unwrap_or(0);
+            (half(v6.to_bits() >> 64), half(v6.to_bits()))
         }
     };
     (bits, address.port())

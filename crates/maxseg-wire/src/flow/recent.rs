@@ -47,8 +47,9 @@ impl Recent {
             }
         }
         let next = usize::from(self.next) % LENGTH;
-        self.prints[next] = print;
-        self.times[next] = at;
+        if let (Some(known), Some(when)) = (self.prints.get_mut(next), self.times.get_mut(next)) {
+            (*known, *when) = (print, at);
+        }
         self.next = self.next.wrapping_add(1);
         false
     }

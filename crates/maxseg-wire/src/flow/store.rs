@@ -109,7 +109,7 @@ impl Slot {
         match self {
             Self::Packed(bytes) => Connection::unpack(&bytes)
                 .map_or(Self::Gone, |connection| Self::Awake(Box::new(connection))),
-            other => other,
+            Self::Awake(_) | Self::Gone => self,
         }
     }
 }

@@ -132,3 +132,42 @@ impl Sent {
         *self = Self::default();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn segment(start: i64, end: i64) -> Segment {
+        Segment { start, end, at: 0, stamp: 0, resent: 0, sacked: false }
+    }
+
+    proptest! {
+        /// Walking only through what is new marks the same as walking through all of every block.
+        #[test]
+        fn blocks_mark_every_segment_that_they_cover(
+            sizes in proptest::collection::vec(1..9_i64, 1..60),
+            blocks in proptest::collection::vec((0..300_i64, 1..120_i64), 1..40),
+        ) {
+            let mut sent = Sent::default();
+            let mut end = 0;
+            for size in sizes {
+                sent.push(segment(end, end + size));
+                end += size;
+            }
+            let mut marked: Vec<(Segment, bool)> = sent.list.iter().map(|it| (*it, false)).collect();
+            for (left, length) in blocks {
+                let right = left + length;
+                let mut news = 0;
+                for (segment, is_marked) in &mut marked {
+                    if !*is_marked && left <= segment.start && segment.end <= right {
+                        *is_marked = true;
+                        news += segment.end - segment.start;
+                    }
+                }
+                prop_assert_eq!(sent.sack(left, right), news);
+            }
+        }
+    }
+}

@@ -66,6 +66,15 @@ enum Command {
         #[arg(long, default_value_t = 3)]
         repeat: usize,
     },
+    /// Measure how fast captures are explained, beside tcptrace and tshark
+    BenchExplain {
+        /// Also write docs/performance-explain.md
+        #[arg(long)]
+        write: bool,
+        /// Repetitions; the median counts
+        #[arg(long, default_value_t = 5)]
+        repeat: usize,
+    },
     /// Run the netem backend on Debian's kernel, in qemu without KVM: slow, and not part of `test`
     #[cfg(target_os = "linux")]
     LabQemu,
@@ -106,6 +115,7 @@ fn main() -> ExitCode {
         Command::Bench { write, repeat } => bench::run(write, repeat),
         #[cfg(target_os = "linux")]
         Command::BenchLab { write, repeat } => bench::lab::run(write, repeat),
+        Command::BenchExplain { write, repeat } => bench::explain::run(write, repeat),
         #[cfg(target_os = "linux")]
         Command::LabQemu => xtask::qemu::run(),
         Command::BenchOnce { case } => bench::once(case),

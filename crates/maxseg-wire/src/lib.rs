@@ -37,6 +37,7 @@ pub mod options;
 pub mod pcap;
 pub mod pcapng;
 pub mod procnet;
+pub mod synthetic;
 pub mod tcp;
 pub mod tcp_info;
 pub mod udp;

@@ -37,6 +37,7 @@ pub use cli::{
     ManPage, explain_schema, man_pages, picture, results_schema, scenario_schema, stream_schema,
 };
 pub use environment::processor;
+pub use report::cost_picture;
 
 /// Runs the program with the process's own arguments.
 pub fn main() -> ExitCode {

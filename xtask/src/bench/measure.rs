@@ -27,7 +27,12 @@ impl Cost {
 
 /// The median of what `of` says of each.
 pub(super) fn median(costs: &[Cost], of: fn(&Cost) -> f64) -> f64 {
-    let mut each: Vec<f64> = costs.iter().map(of).collect();
+    median_of(&costs.iter().map(of).collect::<Vec<_>>())
+}
+
+/// The median.
+pub(super) fn median_of(numbers: &[f64]) -> f64 {
+    let mut each = numbers.to_vec();
     each.sort_by(f64::total_cmp);
     each[each.len() / 2]
 }

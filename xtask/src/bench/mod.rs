@@ -2,6 +2,7 @@
 //! run on one core; the whole grid of a shipped scenario; instructions; memory; and where they go.
 
 mod cases;
+pub mod explain;
 mod grid;
 pub mod instructions;
 pub mod lab;

@@ -1,7 +1,7 @@
 //! What was seen of one way of a connection.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Bins, Events, Trace};
 use crate::units::Time;
@@ -125,7 +125,7 @@ pub struct Direction {
 }
 
 /// A segment that vanished again and again, while smaller ones arrived.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlackHole {
     /// When it was first sent.
     pub from: Time,
@@ -142,7 +142,7 @@ pub struct BlackHole {
 }
 
 /// Retransmissions by what brought them about.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Resent {
     /// The retransmission timer expired.
     pub rto: u64,
@@ -159,7 +159,7 @@ pub struct Resent {
 }
 
 /// Needless retransmissions by how that is known.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Spurious {
     /// The receiver reported that it had the payload before (RFC 2883).
     pub dsack: u64,

@@ -1,9 +1,11 @@
 //! Where in a source to look.
 
+use serde::{Deserialize, Serialize};
+
 use crate::units::Time;
 
 /// Something that a finding may point at.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// What it is.
     pub kind: EventKind,
@@ -20,7 +22,7 @@ pub struct Event {
 }
 
 /// What an event is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EventKind {
     /// A segment was sent again.
     Retransmission(Cause),
@@ -43,7 +45,7 @@ pub enum EventKind {
 }
 
 /// What brought a retransmission about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cause {
     /// The retransmission timer.
     Rto,
@@ -60,7 +62,7 @@ pub enum Cause {
 }
 
 /// The first events of a direction in order: a bounded number of each kind; counts are in the direction.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Events {
     list: Vec<Event>,
 }

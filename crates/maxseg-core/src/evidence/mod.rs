@@ -15,7 +15,7 @@ mod trace;
 use std::net::SocketAddr;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use bins::{Bin, Bins};
 pub use direction::{BlackHole, Direction, Resent, Spurious};
@@ -74,7 +74,7 @@ impl Way {
 }
 
 /// How a connection began.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Handshake {
     /// Whether a SYN was seen.
     pub syn: bool,
@@ -109,7 +109,7 @@ pub enum Ending {
 }
 
 /// What else there is to know of a connection.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(clippy::struct_excessive_bools, reason = "marks, each of which may be there or not")]
 pub struct Marks {
     /// It carries multipath options (RFC 8684): it may be one of several paths.

@@ -2,10 +2,12 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use serde::{Deserialize, Serialize};
+
 use crate::units::Time;
 
 /// "Fragmentation needed" (RFC 1191 §4) or "packet too big" (RFC 4443 §3.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathMtuEvent {
     /// When it passed.
     pub at: Time,

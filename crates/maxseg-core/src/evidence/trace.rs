@@ -1,10 +1,12 @@
 //! Every segment and acknowledgement of a direction, for graphs.
 
+use serde::{Deserialize, Serialize};
+
 use crate::units::Time;
 
 /// What a time-sequence graph shows. The number of points is bounded: where there are too many, every
 /// second of those that are nothing special is left out, again and again.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
     /// Segments, in order.
     pub segments: Vec<SegmentPoint>,
@@ -17,7 +19,7 @@ pub struct Trace {
 }
 
 /// A segment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentPoint {
     /// When it was seen.
     pub at: Time,
@@ -32,7 +34,7 @@ pub struct SegmentPoint {
 }
 
 /// An acknowledgement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AckPoint {
     /// When it was seen.
     pub at: Time,

@@ -19,12 +19,13 @@ pub use rate::BitsPerSec;
 pub use sizes::{Mss, Mtu, SizeError};
 pub use time::Time;
 
-/// Serde and JSON Schema for a quantity that a file holds as text with a unit.
+/// Serde and JSON Schema for a quantity that a file holds as text with a unit; where only programs read it, as a
+/// number of the unit that the type counts in.
 macro_rules! quantity_as_text {
     ($type:ty, $name:literal, $example:literal) => {
         impl serde::Serialize for $type {
             fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-                to.collect_str(self)
+                if to.is_human_readable() { to.collect_str(self) } else { serde::Serialize::serialize(&self.0, to) }
             }
         }
 
@@ -50,7 +51,11 @@ macro_rules! quantity_as_text {
                         n.to_string().parse().map_err(E::custom)
                     }
                 }
-                from.deserialize_any(Text)
+                if from.is_human_readable() {
+                    from.deserialize_any(Text)
+                } else {
+                    serde::Deserialize::deserialize(from).map(Self)
+                }
             }
         }
 

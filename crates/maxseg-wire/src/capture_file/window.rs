@@ -2,8 +2,8 @@
 
 use std::io::{self, ErrorKind, Read};
 
-/// Bytes that are asked of the input at once.
-const SIZE: usize = 1 << 20;
+/// Bytes that are asked of the input at once: more would drive what is known of connections out of the caches.
+const SIZE: usize = 1 << 18;
 
 #[derive(Debug)]
 pub(super) struct Window<R> {

@@ -3,11 +3,12 @@
 
 use maxseg_core::evidence::BlackHole;
 use maxseg_core::units::Time;
+use serde::{Deserialize, Serialize};
 
 use super::stream::{Ack, Data};
 
 /// The segment that the timer repeats.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Stuck {
     start: i64,
     size: i64,

@@ -5,8 +5,10 @@
 //! whatever the mean rate is. At the receiver's side the trains are the segments, at the sender's the
 //! acknowledgements of them.
 
+use serde::{Deserialize, Serialize};
+
 /// Rates of trains, as a histogram of bytes.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Capacity {
     /// What has come of a train: when, and how many bytes.
     train: [(u64, u32); TRAIN],

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use maxseg_core::evidence::{Ending, EventKind, Evidence, Handshake, Marks, PathMtuEvent};
 use maxseg_core::units::Time;
+use serde::{Deserialize, Serialize};
 
 use super::Seen;
 use super::half::Half;
@@ -13,7 +14,7 @@ use super::stream::{Ack, Beginning, Data, Stream};
 use crate::tcp::Flags;
 
 /// A connection. Its ends are the lower and the higher of its key.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Connection {
     pub(super) id: u32,
     /// Where its packets are looked at; those that pass elsewhere are the same ones again.
@@ -33,10 +34,16 @@ pub(super) struct Connection {
     marks: Marks,
     pub(super) path_mtu_events: Vec<PathMtuEvent>,
     elsewhere: u32,
+    /// Whether anything came since this was last asked.
+    #[serde(skip)]
+    pub(super) was_used: bool,
 }
 
 /// Packets that pass elsewhere while none of their way pass here: after so many it is looked at there.
 const ELSEWHERE: u32 = 4;
+/// A packed connection keeps so many intervals, or one for every four of its segments: the room that all take
+/// grows with the packets, not with the time.
+const LEAST_INTERVALS: usize = 64;
 /// What no SYN promised: a segment of Ethernet's usual size.
 const USUAL_MSS: i64 = 1460;
 
@@ -67,7 +74,27 @@ impl Connection {
             },
             path_mtu_events: Vec::new(),
             elsewhere: 0,
+            was_used: true,
         }
+    }
+
+    /// All that is known of it in few bytes, for as long as nothing more comes; `room` is to write in.
+    pub(super) fn pack(&mut self, now: u64, room: &mut Vec<u8>) -> Option<Box<[u8]>> {
+        for half in [&mut self.halves.low, &mut self.halves.high] {
+            half.recent.forget_old(now.saturating_sub(self.end));
+            let most = LEAST_INTERVALS.max(half.counts.data_packets as usize / 4);
+            if let Some(stream) = &mut half.stream {
+                stream.sender.bins.coarsen(most);
+            }
+        }
+        room.clear();
+        *room = postcard::to_extend(self, std::mem::take(room)).ok()?;
+        Some(Box::from(room.as_slice()))
+    }
+
+    /// What was packed, as it was.
+    pub(super) fn unpack(packed: &[u8]) -> Option<Self> {
+        postcard::from_bytes(packed).ok()
     }
 
     pub(super) fn reuse_ports(&mut self) {

@@ -1,7 +1,9 @@
 //! Bytes that were passed over: not seen while later ones were.
 
+use serde::{Deserialize, Serialize};
+
 /// A run of bytes that have not been seen.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Gap {
     pub(super) start: i64,
     pub(super) end: i64,
@@ -13,7 +15,7 @@ pub(super) struct Gap {
 }
 
 /// The gaps of one direction in order; a bounded number.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Gaps {
     list: Vec<Gap>,
 }
@@ -29,47 +31,25 @@ impl Gaps {
 
     /// Fills `start..end`, and gives the first gap that this met, with how many of the bytes had been missing.
     pub(super) fn fill(&mut self, start: i64, end: i64) -> Option<(Gap, i64)> {
-        if self.list.is_empty() {
-            return None;
-        }
-        let mut first = None;
-        let mut filled = 0;
-        let mut rest = Vec::new();
-        self.list.retain_mut(|gap| {
-            let (from, to) = (gap.start.max(start), gap.end.min(end));
-            if from >= to {
-                return true;
-            }
-            first.get_or_insert(*gap);
-            filled += to - from;
-            let (before, behind) = (Gap { end: from, ..*gap }, Gap { start: to, ..*gap });
-            if behind.start < behind.end && before.start < before.end {
-                rest.push(behind);
-            }
-            if before.start < before.end {
-                *gap = before;
-                true
-            } else {
-                *gap = behind;
-                behind.start < behind.end
-            }
-        });
-        self.list.append(&mut rest);
-        self.list.sort_unstable_by_key(|gap| gap.start);
-        first.map(|gap| (gap, filled))
+        let from = self.list.partition_point(|gap| gap.end <= start);
+        let to = self.list.partition_point(|gap| gap.start < end);
+        let met = self.list.get(from..to)?;
+        let (first, last) = (*met.first()?, *met.last()?);
+        let filled = met.iter().map(|gap| gap.end.min(end) - gap.start.max(start)).sum();
+        let before = (first.start < start).then_some(Gap { end: start, ..first });
+        let behind = (end < last.end).then_some(Gap { start: end, ..last });
+        self.list.splice(from..to, before.into_iter().chain(behind));
+        Some((first, filled))
     }
 
     /// Forgets what lies before `offset`, and gives how many bytes of it were never seen.
     pub(super) fn pass(&mut self, offset: i64) -> i64 {
-        let mut unseen = 0;
-        self.list.retain_mut(|gap| {
-            if gap.start >= offset {
-                return true;
-            }
-            unseen += gap.end.min(offset) - gap.start;
-            gap.start = offset;
-            gap.start < gap.end
-        });
+        let gone = self.list.partition_point(|gap| gap.end <= offset);
+        let mut unseen = self.list.drain(..gone).map(|gap| gap.end - gap.start).sum();
+        if let Some(first) = self.list.first_mut().filter(|gap| gap.start < offset) {
+            unseen += offset - first.start;
+            first.start = offset;
+        }
         unseen
     }
 

@@ -3,6 +3,7 @@
 
 use maxseg_core::evidence::{Direction, Event, EventKind, Events};
 use maxseg_core::units::Time;
+use serde::{Deserialize, Serialize};
 
 use super::options::Options;
 use super::sequence::Sequence;
@@ -11,7 +12,7 @@ use super::{Seen, recent::Recent};
 use crate::tcp::Flags;
 
 /// One end of a connection.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Half {
     pub(super) counts: Counts,
     pub(super) offered: Offered,
@@ -35,7 +36,7 @@ pub(super) struct Half {
 }
 
 /// What is counted of an end's packets.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct Counts {
     pub(super) packets: u32,
     pub(super) data_packets: u32,
@@ -60,7 +61,7 @@ pub(super) struct Counts {
 }
 
 /// What an end's SYN offers.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "what a SYN offers or does not")]
 pub(super) struct Offered {
     pub(super) syn: bool,

@@ -1,32 +1,97 @@
 //! Which connection a segment belongs to.
 
+use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, SocketAddr};
 
 use super::pair::End;
 
 /// Both ends of a connection, the same for both of its ways.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key {
-    low: (u128, u16),
-    high: (u128, u16),
+    // First, because it is compared first, and differs most.
+    ports: u32,
+    low: Address,
+    high: Address,
 }
+
+/// Of IPv6, or IPv4 mapped into it: both halves of its bits.
+type Address = (u64, u64);
 
 impl Key {
     /// The key, and which of its ends `source` is.
+    #[inline]
     pub(super) fn of(source: SocketAddr, destination: SocketAddr) -> (Self, End) {
         let (source, destination) = (end(source), end(destination));
         if source <= destination {
-            (Self { low: source, high: destination }, End::Low)
+            (Self::between(source, destination), End::Low)
         } else {
-            (Self { low: destination, high: source }, End::High)
+            (Self::between(destination, source), End::High)
+        }
+    }
+
+    fn between(low: (Address, u16), high: (Address, u16)) -> Self {
+        Self { low: low.0, high: high.0, ports: u32::from(low.1) << 16 | u32::from(high.1) }
+    }
+}
+
+/// The connections of the last packets: most packets are of one of these.
+#[derive(Debug)]
+pub(super) struct Lately {
+    list: [Option<(Key, u32)>; LATELY],
+}
+
+/// So few that they stay in the first cache.
+const LATELY: usize = 1 << LATELY_BITS;
+const LATELY_BITS: u32 = 6;
+
+impl Lately {
+    pub(super) const fn new() -> Self {
+        Self { list: [None; LATELY] }
+    }
+
+    /// Where the connection with this key is, if it is among them.
+    #[inline]
+    pub(super) fn find(&self, key: &Key) -> Option<u32> {
+        let (known, place) = self.list.get(key.short())?.as_ref()?;
+        (known == key).then_some(*place)
+    }
+
+    pub(super) fn put(&mut self, key: Key, place: u32) {
+        if let Some(known) = self.list.get_mut(key.short()) {
+            *known = Some((key, place));
         }
     }
 }
 
-fn end(address: SocketAddr) -> (u128, u16) {
+impl Key {
+    /// A few bits of it: Fibonacci hashing of the ports.
+    #[inline]
+    const fn short(&self) -> usize {
+        (self.ports.wrapping_mul(0x9e37_79b9) >> (u32::BITS - LATELY_BITS)) as usize
+    }
+}
+
+impl Hash for Key {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // IPv4 has nothing in the upper half.
+        for half in [self.low.0, self.high.0].into_iter().filter(|half| *half != 0) {
+            state.write_u64(half);
+        }
+        state.write_u64(self.low.1);
+        state.write_u64(self.high.1);
+        state.write_u32(self.ports);
+    }
+}
+
+fn end(address: SocketAddr) -> (Address, u16) {
+    const MAPPED: u64 = 0xffff << 32; // RFC 4291 §2.5.5.2
     let bits = match address.ip() {
-        IpAddr::V4(v4) => v4.to_ipv6_mapped().to_bits(),
-        IpAddr::V6(v6) => v6.to_bits(),
+        IpAddr::V4(v4) => (0, MAPPED | u64::from(v4.to_bits())),
+        IpAddr::V6(v6) => {
+            let half = |bits: u128| u64::try_from(bits & u128::from(u64::MAX)).unwrap_or(0);
+            (half(v6.to_bits() >> 64), half(v6.to_bits()))
+        }
     };
     (bits, address.port())
 }

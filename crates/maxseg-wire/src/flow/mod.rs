@@ -1,7 +1,7 @@
 //! From packets to evidence: the connections of a capture, and what each shows of itself.
 //!
 //! ```text
-//! Seen → Flows: table of Connections ─→ two Halves ─→ Stream of payload ─→ Evidence
+//! Seen → Flows: Store of Connections ─→ two Halves ─→ Stream of payload ─→ Evidence
 //!                                        (options,     (sent, gaps, resends,
 //!                                         windows)      sender, capacity)
 //! ```
@@ -9,6 +9,7 @@
 mod black_hole;
 mod capacity;
 mod connection;
+mod covered;
 mod decode;
 mod fragments;
 mod gaps;
@@ -23,6 +24,7 @@ mod sender;
 mod sent;
 mod sequence;
 mod sizes;
+mod store;
 mod stream;
 mod table;
 pub mod tshark;

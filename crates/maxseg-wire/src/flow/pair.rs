@@ -1,14 +1,16 @@
 //! The two ends of a connection: the lower and the higher of its key.
 
+use serde::{Deserialize, Serialize};
+
 /// One of two ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum End {
     Low,
     High,
 }
 
 /// Something for each of two ends.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct Pair<T> {
     pub(super) low: T,
     pub(super) high: T,

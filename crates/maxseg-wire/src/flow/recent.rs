@@ -1,12 +1,16 @@
 //! Packets that a capture holds twice: a mirror port that copies both ways in and out, two interfaces of one
 //! host. They are no retransmissions: the same packet has the same IP identification.
 
+use serde::{Deserialize, Serialize};
+
 use super::Seen;
 
 /// The last packets of an end, as fingerprints.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Recent {
-    list: [(u64, u32); LENGTH],
+    prints: [u64; LENGTH],
+    /// When each was seen, in microseconds.
+    times: [u32; LENGTH],
     next: u8,
 }
 
@@ -20,6 +24,13 @@ const AT_ONCE: u32 = 50_000;
 const WITHOUT_ID: u32 = 500;
 
 impl Recent {
+    /// For so many nanoseconds nothing has come: what comes now is no copy any more.
+    pub(super) fn forget_old(&mut self, quiet: u64) {
+        if quiet > u64::from(AT_ONCE) * 1000 {
+            *self = Self::default();
+        }
+    }
+
     /// Whether this is a copy of one of the last packets; remembers it otherwise.
     #[inline]
     pub(super) fn is_copy(&mut self, seen: &Seen<'_>) -> bool {
@@ -27,15 +38,17 @@ impl Recent {
         let at = micros(seen.at_nanos);
         let has_id = seen.ip_id.is_some_and(|id| id != 0);
         let within = if has_id { AT_ONCE } else { WITHOUT_ID };
-        for (known, when) in &self.list {
+        if self.prints.contains(&print) {
+            let mut known = self.prints.iter().zip(&self.times);
             // Clocks of captures run back now and then.
-            let apart = at.wrapping_sub(*when).min(when.wrapping_sub(at));
-            if *known == print && apart <= within {
+            let apart = |when: u32| at.wrapping_sub(when).min(when.wrapping_sub(at));
+            if known.any(|(known, when)| *known == print && apart(*when) <= within) {
                 return true;
             }
         }
-        if let Some(place) = self.list.get_mut(usize::from(self.next) % LENGTH) {
-            *place = (print, at);
+        let next = usize::from(self.next) % LENGTH;
+        if let (Some(known), Some(when)) = (self.prints.get_mut(next), self.times.get_mut(next)) {
+            (*known, *when) = (print, at);
         }
         self.next = self.next.wrapping_add(1);
         false

@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 
 use maxseg_core::evidence::{Cause, Resent, Spurious};
+use serde::{Deserialize, Serialize};
 
 use super::vantage::is_later;
 
 /// A retransmission.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Resend {
     pub(super) start: i64,
     pub(super) end: i64,
@@ -20,7 +21,7 @@ pub(super) struct Resend {
 }
 
 /// How a retransmission is known to have been needless.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Verdict {
     Dsack,
     Timestamps,
@@ -31,7 +32,7 @@ pub(super) enum Verdict {
 
 /// The retransmissions of a direction: all counted, the last ones kept until it is known whether they were
 /// needed.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Resends {
     recent: VecDeque<Resend>,
     /// A recovery lasts until this is acknowledged (RFC 6582 §3.2), and has one cause.

@@ -5,9 +5,10 @@
 
 use maxseg_core::evidence::Bins;
 use maxseg_core::units::Time;
+use serde::{Deserialize, Serialize};
 
 /// A sender, as what it sent and what came back show it.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Sender {
     pub(super) bins: Bins,
     /// Everything before this has been told to the bins.
@@ -44,7 +45,7 @@ pub(super) struct Departure {
 }
 
 /// What an acknowledgement tells its sender.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct News {
     /// The first byte that is not acknowledged.
     pub(super) una: i64,
@@ -91,6 +92,11 @@ impl Sender {
         self.full
     }
 
+    /// Whether so much payload is full segments to the last byte.
+    const fn is_full(&self, payload: i64) -> bool {
+        payload == self.full || payload % self.full == 0 // most are one, and a division takes long
+    }
+
     pub(super) const fn in_flight(&self) -> i64 {
         self.nxt - self.una
     }
@@ -135,7 +141,7 @@ impl Sender {
         if !sent.is_pushed && sent.payload <= self.full || sent.payload == self.full {
             self.full = sent.payload.max(1);
         }
-        let is_short = sent.is_pushed && sent.payload % self.full != 0 && !sent.is_recovering;
+        let is_short = sent.is_pushed && !self.is_full(sent.payload) && !sent.is_recovering;
         if is_short {
             self.drained_from = Some(sent.at);
             self.full_before_short = self.full_since_short;

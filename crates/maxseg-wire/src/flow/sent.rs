@@ -2,8 +2,12 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
+use super::covered::Covered;
+
 /// A segment.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Segment {
     pub(super) start: i64,
     pub(super) end: i64,
@@ -18,9 +22,11 @@ pub(super) struct Segment {
 }
 
 /// Segments in the order of their offsets, without overlaps; a bounded number.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Sent {
     list: VecDeque<Segment>,
+    /// Where every segment that a block covers has been marked.
+    covered: Covered,
 }
 
 /// What an acknowledgement took away.
@@ -67,11 +73,31 @@ impl Sent {
         let index = self.list.partition_point(|other| other.start < segment.start);
         if self.list.len() < Self::MOST {
             self.list.insert(index, segment);
+            self.covered.clear();
         }
+    }
+
+    /// A block says that `left..right` has arrived. Gives how many bytes that is news of.
+    pub(super) fn sack(&mut self, left: i64, right: i64) -> i64 {
+        let Some(end) = self.list.back().map(|last| last.end) else { return 0 };
+        let mut news = 0;
+        for (from, to) in self.covered.new_in(left, right) {
+            let first = self.list.partition_point(|segment| segment.end <= from);
+            for segment in self.list.range_mut(first..).take_while(|segment| segment.start < to) {
+                if !segment.sacked && left <= segment.start && segment.end <= right {
+                    segment.sacked = true;
+                    news += segment.end - segment.start;
+                }
+            }
+        }
+        // What has not been seen yet may be seen later.
+        self.covered.add(left, right.min(end));
+        news
     }
 
     /// Takes away what lies before `offset`.
     pub(super) fn acknowledge(&mut self, offset: i64) -> Acknowledged {
+        self.covered.pass(offset);
         let mut done = Acknowledged::default();
         let mut is_clean = true;
         while let Some(first) = self.list.front_mut() {
@@ -103,6 +129,45 @@ impl Sent {
 
     /// Gives the room back.
     pub(super) fn forget_all(&mut self) {
-        self.list = VecDeque::new();
+        *self = Self::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn segment(start: i64, end: i64) -> Segment {
+        Segment { start, end, at: 0, stamp: 0, resent: 0, sacked: false }
+    }
+
+    proptest! {
+        /// Walking only through what is new marks the same as walking through all of every block.
+        #[test]
+        fn blocks_mark_every_segment_that_they_cover(
+            sizes in proptest::collection::vec(1..9_i64, 1..60),
+            blocks in proptest::collection::vec((0..300_i64, 1..120_i64), 1..40),
+        ) {
+            let mut sent = Sent::default();
+            let mut end = 0;
+            for size in sizes {
+                sent.push(segment(end, end + size));
+                end += size;
+            }
+            let mut marked: Vec<(Segment, bool)> = sent.list.iter().map(|it| (*it, false)).collect();
+            for (left, length) in blocks {
+                let right = left + length;
+                let mut news = 0;
+                for (segment, is_marked) in &mut marked {
+                    if !*is_marked && left <= segment.start && segment.end <= right {
+                        *is_marked = true;
+                        news += segment.end - segment.start;
+                    }
+                }
+                prop_assert_eq!(sent.sack(left, right), news);
+            }
+        }
     }
 }

@@ -1,8 +1,10 @@
 //! Sequence numbers that wrap, as offsets that do not.
 
+use serde::{Deserialize, Serialize};
+
 /// Turns 32-bit sequence numbers into offsets from the first byte of payload: the byte behind a SYN has
 /// offset 0, the SYN itself −1.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Sequence {
     /// The number of the byte with offset 0.
     base: u32,

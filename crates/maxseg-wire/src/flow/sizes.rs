@@ -1,7 +1,9 @@
 //! Which payload full segments have.
 
+use serde::{Deserialize, Serialize};
+
 /// Sizes of segments, those that carried most bytes.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Sizes {
     /// A few sizes and their bytes (Misra and Gries: what has more than a fifth of the bytes is among them).
     most: [(u32, u64); 4],

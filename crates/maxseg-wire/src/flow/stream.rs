@@ -2,6 +2,7 @@
 
 use maxseg_core::evidence::{AckPoint, Cause, Event, EventKind, Events, SegmentPoint, Trace};
 use maxseg_core::units::Time;
+use serde::{Deserialize, Serialize};
 
 use super::black_hole::Stuck;
 use super::capacity::Capacity;
@@ -13,7 +14,7 @@ use super::sizes::Sizes;
 use super::vantage::{Distance, is_later};
 
 /// The payload of a direction, from its first byte on.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Stream {
     sent: Sent,
     pub(super) gaps: Gaps,
@@ -49,7 +50,7 @@ pub(super) struct Stream {
 }
 
 /// What is counted of payload.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct Counts {
     pub(super) unique_bytes: u64,
     pub(super) unseen_bytes: u64,
@@ -62,7 +63,7 @@ pub(super) struct Counts {
 }
 
 /// Round trips, in nanoseconds.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct RoundTrips {
     pub(super) count: u32,
     pub(super) sum: u64,
@@ -477,12 +478,7 @@ impl Stream {
         }
         for (left, right) in blocks.iter().skip(usize::from(is_dsack)) {
             self.sacked = self.sacked.max(*right);
-            for segment in self.sent.within(*left, *right) {
-                if !segment.sacked && *left <= segment.start && segment.end <= *right {
-                    segment.sacked = true;
-                    self.delivered += segment.end - segment.start;
-                }
-            }
+            self.delivered += self.sent.sack(*left, *right);
         }
         is_dsack
     }

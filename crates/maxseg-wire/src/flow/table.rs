@@ -7,8 +7,9 @@ use maxseg_core::evidence::{Evidence, PathMtuEvent};
 use maxseg_core::units::Time;
 
 use super::connection::Connection;
-use super::key::Key;
+use super::key::{Key, Lately};
 use super::pair::End;
+use super::store::Store;
 use super::{Decoded, Seen, Skimmed, TooBig};
 use crate::tcp::Flags;
 
@@ -33,9 +34,8 @@ pub struct Flows {
     options: FlowOptions,
     /// Where in `connections` the present one with these ends is.
     places: HashMap<Key, u32, RandomState>,
-    connections: Vec<Connection>,
-    /// The connection of the last packet: the next is often of the same.
-    last: Option<(Key, u32)>,
+    connections: Store,
+    lately: Lately,
     path_mtu_events: Vec<PathMtuEvent>,
     untracked_connections: u64,
     untracked_packets: u64,
@@ -57,11 +57,16 @@ pub struct Harvest<I> {
 impl Flows {
     /// None yet.
     pub fn new(options: FlowOptions) -> Self {
+        Self::with_awake(options, Store::MOST_AWAKE)
+    }
+
+    /// None yet; so many of them will not be packed.
+    fn with_awake(options: FlowOptions, most_awake: usize) -> Self {
         Self {
             options,
             places: HashMap::default(),
-            connections: Vec::new(),
-            last: None,
+            connections: Store::new(most_awake),
+            lately: Lately::new(),
             path_mtu_events: Vec::new(),
             untracked_connections: 0,
             untracked_packets: 0,
@@ -86,10 +91,8 @@ impl Flows {
     /// A segment passes.
     pub fn on_segment(&mut self, seen: &Seen<'_>) {
         let (key, sender) = Key::of(seen.source, seen.destination);
-        let place = match self.last {
-            Some((last, place)) if last == key => Some(place),
-            _ => self.places.get(&key).copied(),
-        };
+        let lately = self.lately.find(&key);
+        let place = lately.or_else(|| self.places.get(&key).copied());
         let is_opening = seen.flags.contains(Flags::SYN);
         let place = match place {
             Some(place) if !is_opening || !self.is_over(place, seen, sender) => place,
@@ -98,15 +101,18 @@ impl Flows {
                 None => return,
             },
         };
-        self.last = Some((key, place));
-        if let Some(connection) = self.connections.get_mut(place as usize) {
-            connection.on_segment(seen, sender);
+        if lately != Some(place) {
+            self.lately.put(key, place);
+        }
+        match self.connections.get_mut(place, seen.at_nanos) {
+            Some(connection) => connection.on_segment(seen, sender),
+            None => self.untracked_packets += 1,
         }
     }
 
-    fn is_over(&self, place: u32, seen: &Seen<'_>, sender: End) -> bool {
+    fn is_over(&mut self, place: u32, seen: &Seen<'_>, sender: End) -> bool {
         self.connections
-            .get(place as usize)
+            .get_mut(place, seen.at_nanos)
             .is_some_and(|connection| connection.is_over_before(seen, sender))
     }
 
@@ -123,7 +129,7 @@ impl Flows {
         if again {
             connection.reuse_ports();
         }
-        self.connections.push(connection);
+        self.connections.push(connection, seen.at_nanos);
         self.places.insert(key, id);
         Some(id)
     }
@@ -132,7 +138,7 @@ impl Flows {
     fn on_fragmented(&mut self, seen: &Seen<'_>) {
         let (key, sender) = Key::of(seen.source, seen.destination);
         if let Some(place) = self.places.get(&key)
-            && let Some(connection) = self.connections.get_mut(*place as usize)
+            && let Some(connection) = self.connections.get_mut(*place, seen.at_nanos)
         {
             connection.on_fragmented(seen, sender);
         }
@@ -151,7 +157,7 @@ impl Flows {
         };
         if let Some((source, destination)) = event.quoted
             && let Some(place) = self.places.get(&Key::of(source, destination).0)
-            && let Some(connection) = self.connections.get_mut(*place as usize)
+            && let Some(connection) = self.connections.get_mut(*place, notice.at_nanos)
         {
             event.connection = Some(connection.id);
             if connection.path_mtu_events.len() < MOST_EVENTS {
@@ -166,7 +172,7 @@ impl Flows {
     /// Nothing more comes.
     pub fn finish(self) -> Harvest<impl Iterator<Item = Evidence>> {
         Harvest {
-            connections: self.connections.into_iter().map(Connection::into_evidence),
+            connections: self.connections.into_connections().map(Connection::into_evidence),
             path_mtu_events: self.path_mtu_events,
             untracked_connections: self.untracked_connections,
             untracked_packets: self.untracked_packets,
@@ -176,3 +182,36 @@ impl Flows {
 
 /// Most notices of hops that are kept, of a connection and of all.
 const MOST_EVENTS: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capture_file::CaptureFile;
+    use crate::flow::Decoder;
+    use crate::synthetic::Load;
+
+    fn connections(capture: &[u8], mut flows: Flows) -> Vec<Evidence> {
+        let (mut file, mut decoder) = (CaptureFile::open(capture).unwrap(), Decoder::default());
+        while let Some(record) = file.next().unwrap() {
+            flows.on_packet(&decoder.decode(&record));
+        }
+        flows.finish().connections.collect()
+    }
+
+    #[test]
+    fn what_is_packed_comes_out_as_it_was() {
+        for trace in [false, true] {
+            let load =
+                Load { connections: 90, rounds: 20, at_once: 30, rounds_a_turn: 3, ends: true };
+            let mut capture = Vec::new();
+            load.write(&mut capture).unwrap();
+            let options = FlowOptions { trace, ..FlowOptions::default() };
+            let plain = connections(&capture, Flows::new(options));
+            assert_eq!(plain.len(), 90);
+            for most_awake in [1, 7] {
+                let packed = connections(&capture, Flows::with_awake(options, most_awake));
+                assert_eq!(plain, packed);
+            }
+        }
+    }
+}

@@ -6,10 +6,12 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use super::sender::News;
 
 /// The round trip between the point of capture and a sender.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Distance {
     /// Timestamps of acknowledgements that no segment has echoed yet, with the time of the first that had each.
     stamps: VecDeque<(u32, u64)>,

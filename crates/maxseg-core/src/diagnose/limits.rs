@@ -150,7 +150,9 @@ impl<'a> Judge<'a> {
 
     /// Seconds in which segments vanished because of their size.
     fn swallowed(&self, bin: &Bin) -> f64 {
-        self.direction.black_hole.map_or(0.0, |hole| {
+        // Where nothing has arrived, it may be the other host that is gone.
+        let proved = self.direction.black_hole.filter(|hole| hole.passed_bytes > 0);
+        proved.map_or(0.0, |hole| {
             let (from, to) = (bin.at.max(hole.from), bin.end().min(hole.to));
             to.since(from).as_secs_f64()
         })
@@ -183,8 +185,10 @@ impl<'a> Judge<'a> {
         } else if grows || self.count < OPENING {
             LimitedBy::Opportunity
         } else {
-            // Nothing was lost, no window is full, the round trips are short, and yet the flight does not grow.
-            LimitedBy::SendBuffer
+            // Nothing was lost, no window is full, the round trips are short, and yet the flight does not grow: if all
+            // of that was seen.
+            let is_seen = bin.window_left_min.is_some() && self.direction.path_rtt_min_s.is_some();
+            if is_seen { LimitedBy::SendBuffer } else { LimitedBy::Unknown }
         }
     }
 }

@@ -24,6 +24,10 @@ pub(super) fn look(evidence: &Evidence, way: Way, findings: &mut Vec<Finding>) {
     findings.extend(marked(evidence, way, direction));
 }
 
+fn so_often(count: u64) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
+}
+
 /// The first packets of a kind, and when it begins and ends.
 fn first(
     direction: &Direction,
@@ -68,7 +72,7 @@ fn lost(evidence: &Evidence, way: Way, direction: &Direction) -> Option<Finding>
 }
 
 fn timeouts(evidence: &Evidence, way: Way, direction: &Direction) -> Option<Finding> {
-    let count = direction.resent.rto;
+    let count = direction.timeouts;
     if count == 0 {
         return None;
     }
@@ -96,7 +100,9 @@ fn timeouts(evidence: &Evidence, way: Way, direction: &Direction) -> Option<Find
         ],
         frames,
         text: format!(
-            "The retransmission timer sent {count} segments again; {:.3} s passed waiting for it",
+            "The retransmission timer expired {}, and {} segments were sent again for it; {:.3} s passed waiting",
+            so_often(count),
+            direction.resent.rto,
             stalled.as_secs_f64()
         ),
         why: "Nothing is sent while the timer runs, and behind it slow start begins anew",
@@ -124,6 +130,7 @@ fn needless_timeouts(evidence: &Evidence, way: Way, direction: &Direction) -> Op
         to,
         evidence: vec![
             number("spurious_timeouts", count as f64),
+            number("timeouts", direction.timeouts as f64),
             number("by_dsack", direction.spurious.dsack as f64),
             number("by_timestamps", direction.spurious.timestamps as f64),
             number("by_acknowledgement", direction.spurious.acknowledged as f64),
@@ -131,7 +138,10 @@ fn needless_timeouts(evidence: &Evidence, way: Way, direction: &Direction) -> Op
             number("rtt_mean_s", rtt),
         ],
         frames,
-        text: format!("The retransmission timer expired {count} times although nothing was lost"),
+        text: format!(
+            "The retransmission timer had {count} of {} segments sent again that were not lost",
+            direction.resent.rto
+        ),
         why: "The path was slow for longer than the timer waits; the sender takes it for a loss, sends again, and \
               begins with a small window",
         advice: format!(

@@ -34,15 +34,20 @@ fn headers(evidence: &Evidence) -> u32 {
     }
 }
 
+/// Bytes of the option in every segment, where both sides offered it.
+const fn stamps(evidence: &Evidence) -> u32 {
+    if evidence.forward.timestamps && evidence.reverse.timestamps { TIMESTAMPS } else { 0 }
+}
+
 fn black_hole(evidence: &Evidence, way: Way) -> Option<Finding> {
     let hole = evidence.direction(way).black_hole?;
     let seconds = hole.to.since(hole.from).as_secs_f64();
-    let stamps = if evidence.direction(way).timestamps { TIMESTAMPS } else { 0 };
+    let stamps = stamps(evidence);
     let packet = hole.segment_bytes + headers(evidence) + stamps;
     let sender = evidence.sender(way);
     Some(Finding {
         kind: FindingKind::BlackHole,
-        severity: Severity::Problem,
+        severity: if hole.passed_bytes > 0 { Severity::Problem } else { Severity::Warning },
         way: Some(way),
         from: hole.from,
         to: hole.to,
@@ -62,7 +67,7 @@ fn black_hole(evidence: &Evidence, way: Way) -> Option<Finding> {
             if hole.passed_bytes > 0 {
                 format!("segments of {} bytes arrive", hole.passed_bytes)
             } else {
-                "never arrived, while the handshake did".to_owned()
+                "nothing has arrived since: its size, or the other host, is the reason".to_owned()
             }
         ),
         why: "A hop takes less than the sender thinks, and its message (fragmentation needed, packet too big) does \
@@ -83,7 +88,7 @@ fn reduced(evidence: &Evidence, way: Way) -> Option<Finding> {
         .filter(|event| event.quoted.is_some_and(|(source, _)| source == sender));
     let events: Vec<_> = mine.collect();
     let (first, last) = (events.first()?, events.last()?);
-    let mtu = events.iter().map(|event| event.mtu_bytes).min()?;
+    let mtu = events.iter().filter_map(|event| event.told_mtu()).min();
     Some(Finding {
         kind: FindingKind::PathMtuReduced,
         severity: Severity::Warning,
@@ -91,21 +96,31 @@ fn reduced(evidence: &Evidence, way: Way) -> Option<Finding> {
         from: first.at,
         to: last.at,
         evidence: vec![
-            number("mtu_bytes", mtu.into()),
+            number("mtu_bytes", mtu.unwrap_or(0).into()),
             number("packet_bytes", first.packet_bytes.into()),
             number("notices", events.len() as f64),
         ],
         frames: events.iter().map(|event| event.frame).take(8).collect(),
-        text: format!(
-            "{} says that its next link takes {mtu} bytes; {sender} sent {}",
-            first.hop, first.packet_bytes
-        ),
+        text: match mtu {
+            Some(mtu) => format!(
+                "{} says that its next link takes {mtu} bytes; {sender} sent {}",
+                first.hop, first.packet_bytes
+            ),
+            None => format!(
+                "{} says that packets of {} bytes are too big for its next link, and not what it takes",
+                first.hop, first.packet_bytes
+            ),
+        },
         why: "Every packet that is too big is lost and sent again, until the sender has learnt the size; it forgets \
               that after minutes",
-        advice: format!(
-            "Set the MTU of the route on {sender} to {mtu}, or clamp the MSS where the small link begins, to {}",
-            mtu.saturating_sub(headers(evidence))
-        ),
+        advice: match mtu {
+            Some(mtu) => format!(
+                "Set the MTU of the route on {sender} to {mtu}, or clamp the MSS where the small link begins, to {}",
+                mtu.saturating_sub(headers(evidence))
+            ),
+            None => "Clamp the MSS where the small link begins, and mend the router: since RFC 1191 it says the MTU"
+                .to_owned(),
+        },
         source: "RFC 1191 §4, RFC 8201 §4",
     })
 }
@@ -144,7 +159,7 @@ fn small(evidence: &Evidence, way: Way) -> Option<Finding> {
     if direction.unique_bytes < ENOUGH_BYTES || direction.data_packets < 16 {
         return None;
     }
-    let stamps = if direction.timestamps { TIMESTAMPS } else { 0 };
+    let stamps = stamps(evidence);
     let ethernet = ETHERNET_MSS + HEADERS_V4 - headers(evidence);
     // What the sender itself would take, and so its own link.
     let own = direction.mss_option_bytes.map_or(ethernet, u32::from).min(ethernet);
@@ -156,8 +171,11 @@ fn small(evidence: &Evidence, way: Way) -> Option<Finding> {
     let (sender, receiver) = (evidence.sender(way), evidence.receiver(way));
     // Segments that an application writes one by one are small without anybody asking for it.
     let is_asked = asked.is_some_and(|asked| asked < own && used + stamps + 8 >= asked);
-    let is_told =
-        evidence.path_mtu_events.iter().any(|event| event.mtu_bytes < own + headers(evidence));
+    let is_told = evidence
+        .path_mtu_events
+        .iter()
+        .filter_map(|event| event.told_mtu())
+        .any(|mtu| mtu < own + headers(evidence));
     if !is_asked && !is_told {
         return None;
     }

@@ -118,7 +118,11 @@ fn bad_option(evidence: &Evidence, way: Way) -> Option<Finding> {
 
 /// A small MSS that the path's MTU explains: the segments are no larger than that.
 fn is_agreed(evidence: &Evidence, mss: u16) -> bool {
-    evidence.path_mtu_events.iter().any(|event| event.mtu_bytes < u32::from(mss) + 200)
+    evidence
+        .path_mtu_events
+        .iter()
+        .filter_map(|event| event.told_mtu())
+        .any(|mtu| mtu < u32::from(mss) + 200)
 }
 
 fn reset(evidence: &Evidence) -> Option<Finding> {

@@ -56,8 +56,12 @@ fn shut(evidence: &Evidence, way: Way) -> Option<Finding> {
         ],
         frames,
         text: format!(
-            "{receiver} shut its window {} times; the window had no room for {seconds:.3} s",
-            acks.window_shut_times
+            "{receiver} offered no window at all {}; for {seconds:.3} s it had no room for another segment",
+            if acks.window_shut_times == 1 {
+                "once".to_owned()
+            } else {
+                format!("{} times", acks.window_shut_times)
+            }
         ),
         why: "The program at the receiver reads more slowly than data comes: its buffer is full, and the sender waits",
         advice: format!(

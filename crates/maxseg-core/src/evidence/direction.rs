@@ -27,8 +27,8 @@ pub struct Direction {
     pub timestamps: bool,
     /// Largest payload of a packet.
     pub largest_segment_bytes: u32,
-    /// The size of its full segments: the payload that most of its bytes travelled in; with offload, as far as
-    /// the sizes of the last segments of trains give it away.
+    /// The size of its full segments: the payload that most of its bytes travelled in, and no more than the other
+    /// side's MSS allows; of what was captured before the card cut it up, that.
     pub mss_used_bytes: Option<u32>,
     /// Packets with more payload than any segment can have had: the capture saw them before the network card
     /// cut them up, or after it joined them.
@@ -43,6 +43,8 @@ pub struct Direction {
     pub retransmitted_packets: u64,
     /// The payload that they repeat.
     pub retransmitted_bytes: u64,
+    /// Expiries of its retransmission timer: each may have made it repeat several packets.
+    pub timeouts: u64,
     /// What made the sender repeat, packet by packet.
     pub resent: Resent,
     /// Retransmissions that were not needed: the receiver had the payload already.
@@ -68,8 +70,7 @@ pub struct Direction {
     pub window_full: u64,
     /// Segments of no or one byte that ask whether the other side is still there (RFC 9293 §3.8.4).
     pub keep_alives: u64,
-    /// Least and largest window that its sender offered behind its SYN, and the one that it offered most of
-    /// the time, scaled.
+    /// Least and largest window that its sender offered behind its SYN, scaled.
     pub window_min_bytes: Option<u64>,
     /// See `window_min_bytes`.
     pub window_max_bytes: Option<u64>,
@@ -102,7 +103,7 @@ pub struct Direction {
     pub fragmented_packets: u64,
     /// Packets that carry a congestion mark (RFC 3168: CE).
     pub congestion_marks: u64,
-    /// Timeouts that proved needless: what they sent again had arrived.
+    /// Packets that the timer made it repeat, and that had arrived.
     pub spurious_timeouts: u64,
     /// A segment that was repeated and did not arrive, because it was too large.
     #[serde(skip)]

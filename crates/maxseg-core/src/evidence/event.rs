@@ -34,8 +34,6 @@ pub enum EventKind {
     ZeroWindow,
     /// The window was filled.
     WindowFull,
-    /// Nothing was in flight, and nothing sent, for longer than a round trip.
-    Idle,
     /// The packet is in the capture twice.
     CaptureDuplicate,
     /// The packet arrived in fragments.

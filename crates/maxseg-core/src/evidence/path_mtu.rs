@@ -24,3 +24,10 @@ pub struct PathMtuEvent {
     /// Which connection it was, where there is one with those ends.
     pub connection: Option<u32>,
 }
+
+impl PathMtuEvent {
+    /// What the next link takes, where the hop says something that can be (RFC 791 §3.2: 68 at least).
+    pub const fn told_mtu(&self) -> Option<u32> {
+        if self.mtu_bytes >= 68 { Some(self.mtu_bytes) } else { None }
+    }
+}

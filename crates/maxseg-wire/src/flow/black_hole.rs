@@ -45,7 +45,8 @@ impl Stuck {
                 frame: data.frame,
                 repeats: 1,
                 now: size,
-                passed: self.passed,
+                // What arrived before tells nothing of the path of now.
+                passed: 0,
                 found,
             };
         }

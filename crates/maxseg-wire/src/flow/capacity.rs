@@ -44,7 +44,8 @@ impl Capacity {
             self.measure();
             self.count = 0;
         }
-        (self.last, self.last_gap) = (at, gap);
+        // The pause before a train is no distance within it.
+        (self.last, self.last_gap) = (at, if self.count == 0 { 0 } else { gap });
         if let Some(place) = self.train.get_mut(self.count) {
             *place = (at, bytes);
         }

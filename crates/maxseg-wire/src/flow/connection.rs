@@ -103,7 +103,7 @@ impl Connection {
 
     /// Whether a SYN begins another connection with the same ends: its number is another, or this one is over.
     pub(super) fn is_over_before(&self, seen: &Seen<'_>, sender: End) -> bool {
-        let is_opening = seen.flags.contains(Flags::SYN) && !seen.flags.contains(Flags::ACK);
+        let is_opening = seen.flags.contains(Flags::SYN);
         if !is_opening || seen.interface != self.interface {
             return false;
         }
@@ -114,6 +114,10 @@ impl Connection {
         }
         let is_same = half.offered.syn
             && half.sequence.is_some_and(|it| it.offset(seen.seq.wrapping_add(1), 0) == 0);
+        if seen.flags.contains(Flags::ACK) {
+            // An answer with another number, to a SYN that was not captured.
+            return half.offered.syn && !is_same;
+        }
         !is_same || self.is_reset || self.halves.low.fin.is_some() || self.halves.high.fin.is_some()
     }
 
@@ -172,13 +176,16 @@ impl Connection {
                 half.on_syn(seen, options);
             }
             self.client = Some(if is_answer { s.other() } else { s });
+            // One that was sent again times nothing (Karn).
             if is_answer {
+                let is_first = !self.handshake.syn_ack;
                 self.handshake.syn_ack = true;
-                self.handshake.server_rtt = self.syn_at.map(|syn| since(syn, at));
-                self.answer_at = Some(at);
+                self.handshake.server_rtt =
+                    self.syn_at.filter(|_| is_first).map(|syn| since(syn, at));
+                self.answer_at = is_first.then_some(at);
             } else {
+                self.syn_at = (!self.handshake.syn).then_some(at);
                 self.handshake.syn = true;
-                self.syn_at = Some(at);
             }
         } else if let Some(answer) = self.answer_at
             && self.client == Some(s)
@@ -207,6 +214,7 @@ impl Connection {
             if una > peer.nxt + (1 << 30) {
                 return;
             }
+            peer.nxt = peer.nxt.max(una);
             peer.una = una;
             peer.last_ack = seen.at_nanos;
             if peer.fin.is_none_or(|fin| una <= fin) || peer.last_data_ack == 0 {
@@ -230,7 +238,6 @@ impl Connection {
             is_duplicate,
             has_payload: seen.payload_len > 0,
         });
-        peer.nxt = peer.nxt.max(una);
     }
 
     /// The client's first answer to the server's SYN.
@@ -258,7 +265,7 @@ impl Connection {
         let is_shut = self.halves.of(s.other()).window_is_shut();
         let half = self.halves.of_mut(s);
         if let Some((_, echo)) = options.timestamps {
-            half.offered.uses_timestamps = true;
+            half.offered.uses_timestamps |= !seen.flags.contains(Flags::SYN);
             if let Some(stream) = &mut half.stream {
                 stream.on_echo(seen.at_nanos, echo);
             }
@@ -275,7 +282,14 @@ impl Connection {
             && half.counts.packets > 1
             && half.una >= start
         {
-            half.counts.keep_alives += u32::from(half.una > start);
+            // Linux probes a shut window so (tcp_xmit_probe_skb).
+            if is_shut {
+                half.counts.zero_window_probes += 1;
+                half.last_ack = half.last_ack.max(seen.at_nanos);
+            } else if half.una > start {
+                half.counts.keep_alives += 1;
+                half.note(EventKind::KeepAlive, seen);
+            }
             if half.una > start || payload == 0 {
                 return;
             }
@@ -322,8 +336,10 @@ impl Connection {
         let (server, client) = (nanos(self.handshake.server_rtt), nanos(self.handshake.client_rtt));
         let (to_sender, to_receiver) = if is_client { (client, server) } else { (server, client) };
         let peer = self.halves.of(s.other());
-        let stamps = if self.halves.of(s).offered.uses_timestamps { 12 } else { 0 };
+        let (own, other) = (self.halves.of(s).offered, peer.offered);
+        let stamps = if own.uses_timestamps || own.timestamps && other.timestamps { 12 } else { 0 };
         let full = peer.offered.mss.map_or(USUAL_MSS, i64::from) - stamps;
+        let window = peer.window_bytes();
         let half = self.halves.of_mut(s);
         half.first_data = seen.at_nanos;
         half.stream = Some(Box::new(Stream::new(&Beginning {
@@ -332,7 +348,7 @@ impl Connection {
             to_receiver: to_receiver.filter(|_| self.client.is_some()),
             full,
             nxt: start,
-            edge: None,
+            edge: window.map(|window| half.una.max(0) + window),
             traced: self.traced,
         })));
     }

@@ -24,6 +24,8 @@ pub(super) struct Half {
     pub(super) fin: Option<i64>,
     /// The last window that it offered, as it stands, and the last acknowledgement.
     window: u16,
+    /// The same in bytes, where its scale is known.
+    window_bytes: Option<i64>,
     acknowledged: Option<u32>,
     shut_at: Option<u64>,
     pub(super) recent: Recent,
@@ -92,7 +94,7 @@ impl Half {
             window_scale: options.window_scale,
             sack: options.sack_permitted,
             timestamps: options.timestamps.is_some(),
-            uses_timestamps: options.timestamps.is_some(),
+            uses_timestamps: false,
         };
         self.sequence = Some(Sequence::from(seen.seq.wrapping_add(1)));
         self.nxt = 0;
@@ -155,6 +157,7 @@ impl Half {
             && seen.window != 0;
         self.counts.duplicate_acks += u32::from(is_duplicate);
         self.window = seen.window;
+        self.window_bytes = window;
         if seen.flags.contains(Flags::ACK) {
             self.acknowledged = Some(seen.ack);
         }
@@ -172,6 +175,11 @@ impl Half {
             bytes: seen.payload_len,
             lasted: Time::ZERO,
         });
+    }
+
+    /// The last window that it offered, in bytes.
+    pub(super) const fn window_bytes(&self) -> Option<i64> {
+        self.window_bytes
     }
 
     pub(super) const fn window_is_shut(&self) -> bool {
@@ -216,7 +224,7 @@ impl Half {
         };
         direction.events = std::mem::take(&mut self.events);
         direction.resent.control = counts.control_resent.into();
-        if self.last_data_ack > self.first_data {
+        if self.first_data > 0 && self.last_data_ack > self.first_data {
             let seconds = (self.last_data_ack - self.first_data) as f64 / 1e9;
             direction.goodput_bps = Some(direction.acked_bytes as f64 * 8.0 / seconds);
         }
@@ -246,6 +254,7 @@ fn describe(mut stream: Stream, to: &mut Direction, peer: &Offered, timestamps: 
     to.unseen_bytes = counts.unseen_bytes;
     to.retransmitted_packets += u64::from(counts.retransmitted_packets);
     to.retransmitted_bytes = counts.retransmitted_bytes;
+    to.timeouts = counts.timeouts.into();
     let control = to.resent.control;
     to.resent = stream.resends.by_cause;
     to.resent.control += control;

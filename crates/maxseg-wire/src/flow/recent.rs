@@ -37,6 +37,10 @@ impl Recent {
         let print = fingerprint(seen);
         let at = micros(seen.at_nanos);
         let has_id = seen.ip_id.is_some_and(|id| id != 0);
+        if !has_id && seen.seq_len() == 0 {
+            // Duplicate acknowledgements are equal to the bit, and mean something.
+            return false;
+        }
         let within = if has_id { AT_ONCE } else { WITHOUT_ID };
         if self.prints.contains(&print) {
             let mut known = self.prints.iter().zip(&self.times);

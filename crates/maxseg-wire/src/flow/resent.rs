@@ -18,6 +18,8 @@ pub(super) struct Resend {
     pub(super) cause: Cause,
     /// How it is known to have been needless.
     pub(super) verdict: Option<Verdict>,
+    /// Whether what acknowledged it has been seen: later ones tell nothing of it.
+    pub(super) is_acknowledged: bool,
 }
 
 /// How a retransmission is known to have been needless.
@@ -137,20 +139,22 @@ impl Resends {
         if self.recovery.is_some_and(|(until, _)| una >= until) {
             self.recovery = None;
         }
-        let echo = echo?;
-        let covered = |resend: &&mut Resend| {
-            resend.verdict.is_none() && resend.end <= una && resend.cause != Cause::Control
-        };
-        // Only the first of a recovery: what follows it is not acknowledged by the first transmission.
-        let resend = self.recent.iter_mut().find(covered)?;
-        let stamp = resend.stamp?;
-        if is_later(stamp, echo) && resend.start < una && resend.judged_by(at) {
-            resend.verdict = Some(Verdict::Timestamps);
-            let found = *resend;
-            self.count(found.cause, Verdict::Timestamps);
-            return Some(found);
+        let mut needless = None;
+        let covered = |resend: &&mut Resend| !resend.is_acknowledged && resend.end <= una;
+        for (index, resend) in self.recent.iter_mut().filter(covered).enumerate() {
+            resend.is_acknowledged = true;
+            // Only the first: what follows it is not acknowledged by the first transmission.
+            let is_older =
+                echo.zip(resend.stamp).is_some_and(|(echo, stamp)| is_later(stamp, echo));
+            if index == 0 && is_older && resend.verdict.is_none() && resend.judged_by(at) {
+                resend.verdict = Some(Verdict::Timestamps);
+                needless = Some(*resend);
+            }
         }
-        None
+        if let Some(found) = needless {
+            self.count(found.cause, Verdict::Timestamps);
+        }
+        needless
     }
 }
 

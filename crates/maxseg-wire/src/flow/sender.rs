@@ -18,6 +18,8 @@ pub(super) struct Sender {
     una: i64,
     /// The right edge of the window; `None` while its scale is not known.
     edge: Option<i64>,
+    /// The largest window that it was offered.
+    window_most: i64,
     /// Payload of a full segment.
     full: i64,
     /// Since when there has been nothing more to send: behind a short segment.
@@ -78,6 +80,7 @@ impl Sender {
             nxt,
             una: nxt,
             edge,
+            window_most: 0,
             full: full.max(1),
             drained_from: None,
             full_since_short: 0,
@@ -110,7 +113,9 @@ impl Sender {
         self.clock = to;
         let left = self.edge.map(|edge| edge - self.nxt);
         let (from_time, to_time) = (time(from), time(to));
-        if left.is_some_and(|left| left < self.full) {
+        // A window that cannot hold two segments is used by halves (RFC 9293 §3.8.6.2.1).
+        let room = self.full.min(self.window_most / 2).max(1);
+        if left.is_some_and(|left| left < room) {
             self.drained_from = None;
             self.bins.spread(from_time, to_time, |bin, span| {
                 bin.window_shut = bin.window_shut.saturating_add(span);
@@ -197,6 +202,7 @@ impl Sender {
             self.bins.at(time(at)).acked_bytes += news.delivered;
         }
         self.edge = news.edge;
+        self.window_most = self.window_most.max(news.edge.map_or(0, |edge| edge - news.una));
         // What follows payload answers that, whatever acknowledged something just before it.
         self.last_ack = if news.is_answer { 0 } else { at };
     }

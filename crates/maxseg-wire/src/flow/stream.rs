@@ -38,9 +38,8 @@ pub(super) struct Stream {
     sacked: i64,
     /// Duplicate acknowledgements since the last that brought something new.
     duplicates: u32,
-    /// When the highest byte was sent, and when anything was.
+    /// When anything was last sent.
     last_send: u64,
-    last_new: u64,
     /// Bytes that have arrived, cumulatively or selectively acknowledged, since the last acknowledgement.
     delivered: i64,
     /// Round trips at the point of capture.
@@ -55,6 +54,7 @@ pub(super) struct Counts {
     pub(super) unique_bytes: u64,
     pub(super) unseen_bytes: u64,
     pub(super) retransmitted_packets: u32,
+    pub(super) timeouts: u32,
     pub(super) retransmitted_bytes: u64,
     pub(super) out_of_order: u32,
     pub(super) window_full: u32,
@@ -184,7 +184,6 @@ impl Stream {
             sacked: i64::MIN,
             duplicates: 0,
             last_send: begin.at,
-            last_new: begin.at,
             delivered: 0,
             round_trips: RoundTrips::since_handshake(rtt),
             arrivals: 0,
@@ -242,7 +241,6 @@ impl Stream {
         }
         let payload = data.end - data.start;
         self.nxt = data.end;
-        self.last_new = data.at;
         self.counts.unique_bytes += payload.cast_unsigned();
         self.depart(data);
         self.sent.push(segment(data));
@@ -291,7 +289,7 @@ impl Stream {
         if is_overtaken {
             self.counts.out_of_order += 1;
             self.note(EventKind::OutOfOrder, data, 0);
-            self.sent.insert(segment(data));
+            self.sent.insert(segment(&Data { end: below, ..*data }));
         } else {
             self.resend(data, below - data.start, seen_before == data.end - data.start);
         }
@@ -361,6 +359,7 @@ impl Stream {
             stamp: data.stamp,
             cause,
             verdict,
+            is_acknowledged: false,
         });
         if verdict.is_some() {
             self.note(EventKind::Spurious(cause), data, 0);
@@ -381,6 +380,7 @@ impl Stream {
         // The timer waits longer than anything else, and runs from the last that brought the sender on.
         let by_timer = waited >= rto / 4 * 3 && quiet >= (rto / 2).min(LEAST_RTO * 9 / 10);
         if by_timer && (data.start <= self.una || before.is_some_and(|(_, resent)| resent > 0)) {
+            self.counts.timeouts += 1;
             self.resends.begin_recovery(self.nxt, Cause::Rto);
             return Cause::Rto;
         }
@@ -394,6 +394,7 @@ impl Stream {
         } else if data.end >= self.nxt && waited < rto && self.duplicates == 0 {
             Cause::TailProbe
         } else if by_timer {
+            self.counts.timeouts += 1;
             Cause::Rto
         } else {
             Cause::Unknown
@@ -408,6 +409,10 @@ impl Stream {
     pub(super) fn on_ack(&mut self, ack: &Ack) {
         if ack.una > self.una {
             self.on_progress(ack);
+        }
+        if ack.una < self.una {
+            // Overtaken on its way: its window is an old one (RFC 9293 §3.10.7.4).
+            return;
         }
         self.edge = self.edge.max(ack.edge.unwrap_or(i64::MIN));
         let delivered = std::mem::take(&mut self.delivered);

@@ -1,6 +1,6 @@
 //! The connections of a capture.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::RandomState;
 use maxseg_core::evidence::{Evidence, PathMtuEvent};
@@ -37,6 +37,8 @@ pub struct Flows {
     connections: Store,
     lately: Lately,
     path_mtu_events: Vec<PathMtuEvent>,
+    /// The ends of those that are not followed: each counts once.
+    untracked: HashSet<Key, RandomState>,
     untracked_connections: u64,
     untracked_packets: u64,
 }
@@ -68,6 +70,7 @@ impl Flows {
             connections: Store::new(most_awake),
             lately: Lately::new(),
             path_mtu_events: Vec::new(),
+            untracked: HashSet::default(),
             untracked_connections: 0,
             untracked_packets: 0,
         }
@@ -121,8 +124,13 @@ impl Flows {
         let id = u32::try_from(self.connections.len()).unwrap_or(u32::MAX);
         if self.connections.len() >= self.options.most_connections {
             self.untracked_packets += 1;
-            let is_first = seen.flags.contains(Flags::SYN) && !seen.flags.contains(Flags::ACK);
-            self.untracked_connections += u64::from(is_first);
+            if again {
+                // What follows is of the new connection, and of no other.
+                self.places.remove(&key);
+                self.lately = Lately::new();
+            }
+            let is_new = self.untracked.len() >= MOST_UNTRACKED || self.untracked.insert(key);
+            self.untracked_connections += u64::from(is_new);
             return None;
         }
         let mut connection = Connection::new(id, seen, sender, self.options.trace);
@@ -180,6 +188,8 @@ impl Flows {
     }
 }
 
+/// Most ends of untracked connections that are kept, to count each once; beyond that packets count.
+const MOST_UNTRACKED: usize = 1 << 20;
 /// Most notices of hops that are kept, of a connection and of all.
 const MOST_EVENTS: usize = 1024;
 

@@ -298,7 +298,6 @@ const fn event_word(kind: EventKind) -> &'static str {
         EventKind::OutOfOrder => "out of order",
         EventKind::ZeroWindow => "window shut",
         EventKind::WindowFull => "window filled",
-        EventKind::Idle => "idle",
         EventKind::CaptureDuplicate => "twice in the capture",
         EventKind::Fragmented => "came in fragments",
         EventKind::KeepAlive => "keep-alive",

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::units::Time;
 
 /// What a time-sequence graph shows. The number of points is bounded: where there are too many, every
-/// second of those that are nothing special is left out, again and again.
+/// second is left out, again and again, but for retransmissions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
     /// Segments, in order.
@@ -16,6 +16,34 @@ pub struct Trace {
     pub rtts: Vec<(Time, Time)>,
     /// Bytes in flight, whenever a segment was sent.
     pub in_flight: Vec<(Time, u64)>,
+}
+
+impl Trace {
+    /// Most segments that are kept.
+    const MOST: usize = 1 << 17;
+
+    /// Leaves out every second point where there are too many.
+    pub fn make_room(&mut self) {
+        if self.segments.len() < Self::MOST {
+            return;
+        }
+        let mut n = 0;
+        self.segments.retain(|segment| {
+            n += 1;
+            n % 2 == 0 || segment.is_resent
+        });
+        every_second(&mut self.acks);
+        every_second(&mut self.rtts);
+        every_second(&mut self.in_flight);
+    }
+}
+
+fn every_second<T>(list: &mut Vec<T>) {
+    let mut n = 0;
+    list.retain(|_| {
+        n += 1;
+        n % 2 == 0
+    });
 }
 
 /// A segment.

@@ -5,7 +5,7 @@ use maxseg_core::evidence::BlackHole;
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
-use super::stream::{Ack, Data};
+use super::passing::{Ack, Data};
 
 /// The segment that the timer repeats.
 #[derive(Debug, Default, Serialize, Deserialize)]

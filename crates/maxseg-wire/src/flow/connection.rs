@@ -10,7 +10,8 @@ use super::Seen;
 use super::half::Half;
 use super::options::Options;
 use super::pair::{End, Pair};
-use super::stream::{Ack, Beginning, Data, Stream};
+use super::passing::{Ack, Beginning, Data};
+use super::stream::Stream;
 use crate::tcp::Flags;
 
 /// A connection. Its ends are the lower and the higher of its key.

@@ -161,7 +161,7 @@ impl Decoder {
             fragment,
             payload_len: peeled.ip.payload_len,
         };
-        match self.fragments.add(seen.at_nanos, fragment, &peeled.ip) {
+        match self.fragments.add(seen.at_nanos, seen.interface, fragment, &peeled.ip) {
             None => Decoded { what: Skimmed::Fragment(part), passed, overhead, fragments: 0 },
             Some((ip, fragments)) => {
                 let whole = Peeled { bytes: &[], wire_len: ip.len, ip, passed, overhead };

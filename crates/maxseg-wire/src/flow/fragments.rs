@@ -46,6 +46,8 @@ const MOST_PAYLOAD: u32 = 65_535;
 /// What the fragments of a packet have in common. In IPv6 the protocol is only in the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
+    /// The same packet passes several interfaces, each time whole or in all its fragments.
+    interface: u32,
     source: IpAddr,
     destination: IpAddr,
     identification: u32,
@@ -105,11 +107,13 @@ impl Fragments {
     pub(super) fn add(
         &mut self,
         now_nanos: u64,
+        interface: u32,
         fragment: Fragment,
         ip: &Outline<'_>,
     ) -> Option<(Outline<'_>, u32)> {
         let is_v4 = ip.source.is_ipv4();
         let key = Key {
+            interface,
             source: ip.source,
             destination: ip.destination,
             identification: fragment.identification,

@@ -1,17 +1,21 @@
 //! The payload of one direction: what was sent, sent again, and acknowledged.
 
-use maxseg_core::evidence::{AckPoint, Cause, Event, EventKind, Events, SegmentPoint, Trace};
+mod repeats;
+
+use maxseg_core::evidence::{AckPoint, Event, EventKind, Events, SegmentPoint, Trace};
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
 use super::black_hole::Stuck;
 use super::capacity::Capacity;
 use super::gaps::{Gap, Gaps};
-use super::resent::{Resend, Resends, Verdict};
+use super::passing::{Ack, Beginning, Data};
+use super::resent::{Resend, Resends};
+use super::round_trips::RoundTrips;
 use super::sender::{Departure, News, Sender};
 use super::sent::{Segment, Sent};
 use super::sizes::Sizes;
-use super::vantage::{Distance, is_later};
+use super::vantage::Distance;
 
 /// The payload of a direction, from its first byte on.
 #[derive(Debug, Serialize, Deserialize)]
@@ -62,66 +66,6 @@ pub(super) struct Counts {
     pub(super) in_flight_max: u64,
 }
 
-/// Round trips, in nanoseconds.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-pub(super) struct RoundTrips {
-    pub(super) count: u32,
-    pub(super) sum: u64,
-    pub(super) least: Option<u64>,
-    /// Smoothed, and its deviation (RFC 6298 §2).
-    srtt: u64,
-    rttvar: u64,
-    /// Of the whole path.
-    pub(super) path_sum: u64,
-    pub(super) path_least: Option<u64>,
-}
-
-/// Where a stream begins.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Beginning {
-    pub(super) at: u64,
-    /// Round trips between point of capture and sender, and receiver, as the handshake showed them.
-    pub(super) to_sender: Option<u64>,
-    pub(super) to_receiver: Option<u64>,
-    /// Payload of a full segment, as the options promise.
-    pub(super) full: i64,
-    pub(super) nxt: i64,
-    pub(super) edge: Option<i64>,
-    pub(super) traced: bool,
-}
-
-/// A segment with payload.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Data {
-    pub(super) at: u64,
-    pub(super) frame: u64,
-    pub(super) start: i64,
-    pub(super) end: i64,
-    pub(super) stamp: Option<u32>,
-    pub(super) ip_id: Option<u16>,
-    pub(super) is_pushed: bool,
-}
-
-/// An acknowledgement of this direction's payload.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Ack {
-    pub(super) at: u64,
-    pub(super) una: i64,
-    pub(super) edge: Option<i64>,
-    pub(super) stamp: Option<u32>,
-    pub(super) echo: Option<u32>,
-    pub(super) is_duplicate: bool,
-    /// Whether the segment has payload of its own: what follows may be an answer to that.
-    pub(super) has_payload: bool,
-}
-
-/// Without a round trip to compare with, what comes so late was not overtaken but sent again: tcptrace's and
-/// Wireshark's 3 ms.
-const REORDERED_WITHIN: u64 = 3_000_000;
-/// Before a round trip is known (RFC 6298 §2.1).
-const FIRST_RTO: u64 = 1_000_000_000;
-/// Least time-out of the stacks in use (Linux; RFC 6298 asks for a second).
-const LEAST_RTO: u64 = 200_000_000;
 /// The capture stands at the sender if that is so much nearer than the receiver.
 const NEAR: u64 = 8;
 /// A host answers within this time, in nanoseconds.
@@ -130,35 +74,6 @@ const AT_THE_HOST: u64 = 100_000;
 const LEAST_WIDTH: u64 = 1_000_000;
 /// Trains are looked for once so many segments have passed, so that short connections need no room for them.
 const BULK: u32 = 2;
-
-impl RoundTrips {
-    fn add(&mut self, sample: u64, path: u64) {
-        self.count += 1;
-        self.sum = self.sum.saturating_add(sample);
-        self.path_sum = self.path_sum.saturating_add(path);
-        self.least = Some(self.least.map_or(sample, |least| least.min(sample)));
-        self.path_least = Some(self.path_least.map_or(path, |least| least.min(path)));
-        if self.count == 1 {
-            (self.srtt, self.rttvar) = (path, path / 2);
-        } else {
-            self.rttvar = self.rttvar / 4 * 3 + self.srtt.abs_diff(path) / 4;
-            self.srtt = self.srtt / 8 * 7 + path / 8;
-        }
-    }
-
-    /// About when the retransmission timer expires (RFC 6298 §2.3, with Linux's least).
-    fn rto(&self) -> u64 {
-        if self.srtt == 0 {
-            return FIRST_RTO;
-        }
-        self.srtt.saturating_add(self.rttvar.saturating_mul(4).max(LEAST_RTO))
-    }
-
-    /// None yet but that of the handshake.
-    fn since_handshake(rtt: u64) -> Self {
-        Self { srtt: rtt, rttvar: rtt / 2, ..Self::default() }
-    }
-}
 
 impl Stream {
     pub(super) fn new(begin: &Beginning) -> Self {
@@ -217,6 +132,7 @@ impl Stream {
         };
         self.last_send = data.at;
         if let Some(trace) = &mut self.trace {
+            trace.make_room();
             trace.segments.push(SegmentPoint {
                 at: Time::from_nanos(data.at),
                 frame: data.frame,
@@ -267,142 +183,6 @@ impl Stream {
             self.counts.window_full += 1;
             self.note(EventKind::WindowFull, data, 0);
         }
-    }
-
-    /// Some or all of it lies before what has been seen already. Gives whether it was sent again.
-    fn on_old(&mut self, data: &Data) -> bool {
-        if self.follows_probe(data) {
-            self.on_new(&Data { start: self.nxt, ..*data });
-            return false;
-        }
-        let below = data.end.min(self.nxt);
-        let filled = self.gaps.fill(data.start, below);
-        let seen_before = below - data.start - filled.map_or(0, |(_, bytes)| bytes);
-        let is_overtaken =
-            seen_before <= 0 && filled.is_some_and(|(gap, _)| self.was_overtaken(data, &gap));
-        if let Some((_, bytes)) = filled {
-            self.counts.unique_bytes += bytes.cast_unsigned();
-        }
-        if data.end > self.nxt {
-            self.counts.unique_bytes += (data.end - self.nxt).cast_unsigned();
-        }
-        if is_overtaken {
-            self.counts.out_of_order += 1;
-            self.note(EventKind::OutOfOrder, data, 0);
-            self.sent.insert(segment(&Data { end: below, ..*data }));
-        } else {
-            self.resend(data, below - data.start, seen_before == data.end - data.start);
-        }
-        if data.end > self.nxt {
-            let new = Data { start: self.nxt, ..*data };
-            self.nxt = data.end;
-            self.depart(&new);
-            self.sent.push(Segment { resent: u16::from(!is_overtaken), ..segment(&new) });
-        }
-        !is_overtaken
-    }
-
-    /// A segment from the byte on that a probe had carried alone is none of the sender's retransmissions.
-    fn follows_probe(&mut self, data: &Data) -> bool {
-        let before = data.start == self.nxt - 1 && data.end > self.nxt;
-        before && self.sent.holding(data.start).is_some_and(|probe| probe.end - probe.start == 1)
-    }
-
-    /// Whether a segment that fills a gap was sent before what lies behind the gap.
-    fn was_overtaken(&self, data: &Data, gap: &Gap) -> bool {
-        if let (Some(stamp), Some(behind)) = (data.stamp, gap.stamp)
-            && stamp != behind
-        {
-            return is_later(behind, stamp);
-        }
-        let late = data.at.saturating_sub(gap.at);
-        let round_trip = match self.round_trips.path_least {
-            Some(least) => least.saturating_mul(3) / 4,
-            None => REORDERED_WITHIN,
-        };
-        if late >= round_trip {
-            return false;
-        }
-        match (data.ip_id, gap.ip_id) {
-            // Identifications that count: the earlier one is the smaller.
-            (Some(id), Some(behind)) if id != 0 && behind != 0 && id.abs_diff(behind) < 512 => {
-                id < behind
-            }
-            _ => true,
-        }
-    }
-
-    fn resend(&mut self, data: &Data, bytes: i64, was_seen: bool) {
-        let cause = self.cause(data);
-        self.counts.retransmitted_packets += 1;
-        self.counts.retransmitted_bytes += bytes.max(0).cast_unsigned();
-        let waited = data.at.saturating_sub(self.last_send);
-        self.note(EventKind::Retransmission(cause), data, waited);
-        self.sender.on_resend(data.at, bytes, cause == Cause::Rto);
-        if cause == Cause::Rto {
-            self.stuck.on_timeout(data, self.sent.holding(data.start).map(|segment| segment.at));
-        } else {
-            self.stuck.on_other(data);
-        }
-        let verdict = if data.end <= self.una {
-            Some(Verdict::Acknowledged)
-        } else if was_seen && self.is_at_receiver && data.end <= self.edge {
-            Some(Verdict::Arrived)
-        } else {
-            None
-        };
-        self.resends.push(Resend {
-            start: data.start,
-            end: data.end,
-            at: data.at,
-            frame: data.frame,
-            stamp: data.stamp,
-            cause,
-            verdict,
-            is_acknowledged: false,
-        });
-        if verdict.is_some() {
-            self.note(EventKind::Spurious(cause), data, 0);
-        }
-        for segment in self.sent.within(data.start, data.end) {
-            segment.at = data.at;
-            segment.stamp = data.stamp.unwrap_or(0);
-            segment.resent = segment.resent.saturating_add(1);
-        }
-    }
-
-    /// What made the sender repeat.
-    fn cause(&mut self, data: &Data) -> Cause {
-        let rto = self.round_trips.rto();
-        let before = self.sent.holding(data.start).map(|segment| (segment.at, segment.resent));
-        let waited = data.at.saturating_sub(before.map_or(self.last_send, |(at, _)| at));
-        let quiet = data.at.saturating_sub(self.last_send.max(self.resends.last_progress()));
-        // The timer waits longer than anything else, and runs from the last that brought the sender on.
-        let by_timer = waited >= rto / 4 * 3 && quiet >= (rto / 2).min(LEAST_RTO * 9 / 10);
-        if by_timer && (data.start <= self.una || before.is_some_and(|(_, resent)| resent > 0)) {
-            self.counts.timeouts += 1;
-            self.resends.begin_recovery(self.nxt, Cause::Rto);
-            return Cause::Rto;
-        }
-        if let Some(cause) = self.resends.recovering(data.start) {
-            return cause;
-        }
-        let cause = if self.duplicates >= 3 && self.sacked <= self.una {
-            Cause::Fast
-        } else if self.sacked > data.start || self.duplicates >= 3 {
-            if self.duplicates >= 3 && data.start == self.una { Cause::Fast } else { Cause::Sack }
-        } else if data.end >= self.nxt && waited < rto && self.duplicates == 0 {
-            Cause::TailProbe
-        } else if by_timer {
-            self.counts.timeouts += 1;
-            Cause::Rto
-        } else {
-            Cause::Unknown
-        };
-        if cause != Cause::TailProbe {
-            self.resends.begin_recovery(self.nxt, cause);
-        }
-        cause
     }
 
     /// An acknowledgement passes, whatever else its segment carries.

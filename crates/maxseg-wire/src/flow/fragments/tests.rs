@@ -161,7 +161,7 @@ fn of_cut_fragments_the_lengths_count() {
     let mut fragments = Fragments::default();
     for (packet, kept) in [(&last, 20), (&first, 50)] {
         let ip = Outline::read(&packet[..kept], packet.len()).unwrap();
-        if let Some((whole, count)) = fragments.add(0, ip.fragment.unwrap(), &ip) {
+        if let Some((whole, count)) = fragments.add(0, 0, ip.fragment.unwrap(), &ip) {
             assert_eq!((whole.payload_len, whole.len, count), (120, 140, 2));
             assert_eq!(whole.payload, &segment(100)[..30]);
             return;
@@ -177,7 +177,7 @@ fn what_is_waited_for_is_bounded() {
     for id in 0..2 * MOST_WAITING {
         let packet = v6(u32::try_from(id).unwrap(), 0, &[0; 3000], true);
         let ip = Outline::read(&packet, packet.len()).unwrap();
-        assert!(fragments.add(0, ip.fragment.unwrap(), &ip).is_none());
+        assert!(fragments.add(0, 0, ip.fragment.unwrap(), &ip).is_none());
     }
     let counts = fragments.counts();
     assert_eq!((counts.given_up, counts.incomplete), (most, 2 * most));
@@ -188,7 +188,7 @@ fn what_is_waited_for_is_bounded() {
     for hole in 0..=MOST_HOLES {
         let packet = v4(protocol::TCP, 1, hole * 16, &[0; 8], true);
         let ip = Outline::read(&packet, packet.len()).unwrap();
-        fragments.add(0, ip.fragment.unwrap(), &ip);
+        fragments.add(0, 0, ip.fragment.unwrap(), &ip);
     }
     assert_eq!((fragments.counts().given_up, fragments.waiting.len()), (1, 0));
 }

@@ -1,0 +1,40 @@
+//! What passes: segments with payload, and acknowledgements, as a stream is told of them.
+
+/// Where a stream begins.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Beginning {
+    pub(super) at: u64,
+    /// Round trips between point of capture and sender, and receiver, as the handshake showed them.
+    pub(super) to_sender: Option<u64>,
+    pub(super) to_receiver: Option<u64>,
+    /// Payload of a full segment, as the options promise.
+    pub(super) full: i64,
+    pub(super) nxt: i64,
+    pub(super) edge: Option<i64>,
+    pub(super) traced: bool,
+}
+
+/// A segment with payload.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Data {
+    pub(super) at: u64,
+    pub(super) frame: u64,
+    pub(super) start: i64,
+    pub(super) end: i64,
+    pub(super) stamp: Option<u32>,
+    pub(super) ip_id: Option<u16>,
+    pub(super) is_pushed: bool,
+}
+
+/// An acknowledgement of this direction's payload.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ack {
+    pub(super) at: u64,
+    pub(super) una: i64,
+    pub(super) edge: Option<i64>,
+    pub(super) stamp: Option<u32>,
+    pub(super) echo: Option<u32>,
+    pub(super) is_duplicate: bool,
+    /// Whether the segment has payload of its own: what follows may be an answer to that.
+    pub(super) has_payload: bool,
+}

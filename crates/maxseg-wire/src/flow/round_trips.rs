@@ -1,0 +1,51 @@
+//! Round trips, and what a sender makes of them.
+
+use serde::{Deserialize, Serialize};
+
+/// Round trips, in nanoseconds.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(super) struct RoundTrips {
+    pub(super) count: u32,
+    pub(super) sum: u64,
+    pub(super) least: Option<u64>,
+    /// Smoothed, and its deviation (RFC 6298 §2).
+    pub(super) srtt: u64,
+    rttvar: u64,
+    /// Of the whole path.
+    pub(super) path_sum: u64,
+    pub(super) path_least: Option<u64>,
+}
+
+/// Before a round trip is known (RFC 6298 §2.1).
+const FIRST_RTO: u64 = 1_000_000_000;
+/// Least time-out of the stacks in use (Linux; RFC 6298 asks for a second).
+pub(super) const LEAST_RTO: u64 = 200_000_000;
+
+impl RoundTrips {
+    pub(super) fn add(&mut self, sample: u64, path: u64) {
+        self.count += 1;
+        self.sum = self.sum.saturating_add(sample);
+        self.path_sum = self.path_sum.saturating_add(path);
+        self.least = Some(self.least.map_or(sample, |least| least.min(sample)));
+        self.path_least = Some(self.path_least.map_or(path, |least| least.min(path)));
+        if self.count == 1 {
+            (self.srtt, self.rttvar) = (path, path / 2);
+        } else {
+            self.rttvar = self.rttvar / 4 * 3 + self.srtt.abs_diff(path) / 4;
+            self.srtt = self.srtt / 8 * 7 + path / 8;
+        }
+    }
+
+    /// About when the retransmission timer expires (RFC 6298 §2.3, with Linux's least).
+    pub(super) fn rto(&self) -> u64 {
+        if self.srtt == 0 {
+            return FIRST_RTO;
+        }
+        self.srtt.saturating_add(self.rttvar.saturating_mul(4).max(LEAST_RTO))
+    }
+
+    /// None yet but that of the handshake.
+    pub(super) fn since_handshake(rtt: u64) -> Self {
+        Self { srtt: rtt, rttvar: rtt / 2, ..Self::default() }
+    }
+}

@@ -136,8 +136,12 @@ impl Bins {
         if at >= end {
             self.extend(end, at);
         }
-        let behind = self.list.partition_point(|bin| bin.at <= at);
-        behind.saturating_sub(1)
+        // Nearly always it is one of the last two.
+        let near = self.list.iter().rev().take(2).position(|bin| bin.at <= at);
+        match near {
+            Some(back) => self.list.len() - 1 - back,
+            None => self.list.partition_point(|bin| bin.at <= at).saturating_sub(1),
+        }
     }
 
     /// Adds the interval that `at` lies in, and one for all that is between it and the present end.
@@ -161,7 +165,8 @@ impl Bins {
         }
         self.at(from);
         self.at(to);
-        let first = self.list.partition_point(|bin| bin.end() <= from);
+        let behind = self.list.iter().rev().take_while(|bin| bin.end() > from).count();
+        let first = self.list.len() - behind;
         for bin in self.list[first..].iter_mut().take_while(|bin| bin.at < to) {
             let part = bin.end().min(to).since(bin.at.max(from));
             add(bin, part);

@@ -160,6 +160,9 @@ fn what_there_was_no_room_for_is_counted() {
     assert_eq!(statistics[0].dropped, Some(count("dropped_packets")));
 }
 
+/// What a file holds before a capture is appended to it.
+const OLD: &[u8] = b"what was here before";
+
 #[test]
 fn what_was_in_a_file_before_is_kept_when_the_disk_is_full() {
     if !own_network() {
@@ -167,7 +170,6 @@ fn what_was_in_a_file_before_is_kept_when_the_disk_is_full() {
     }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.pcapng");
-    const OLD: &[u8] = b"what was here before";
     for redirection in [">>", "1<>"] {
         std::fs::write(&path, OLD).unwrap();
         // A file may have 8 blocks of 512 or 1024 bytes, by the shell, as if the disk were full then.

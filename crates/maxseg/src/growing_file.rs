@@ -1,10 +1,11 @@
 //! A file that can be read at every moment while it grows.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Seek as _, SeekFrom, Write};
 use std::os::fd::AsFd as _;
-use std::os::unix::fs::fchown;
 use std::path::Path;
+
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
 /// A file of blocks, each handed over by one `write`. Only whole blocks go to the disk, and many at once: whoever
 /// reads the file meanwhile, or when its writer was killed, finds no half one.
@@ -13,33 +14,25 @@ pub(crate) struct GrowingFile {
     out: File,
     /// Whole blocks that are not written yet.
     pending: Vec<u8>,
-    /// How much is written; `None` for a pipe or a device, which takes nothing back.
-    length: Option<u64>,
+    /// A pipe or a device takes nothing back.
+    takes_back: bool,
+    /// It was opened by somebody else with `O_APPEND`: whatever is written goes to its end.
+    appends: bool,
 }
 
 /// So much is pending before it is written unasked.
 const ENOUGH: usize = 1 << 16;
 
 impl GrowingFile {
-    /// An empty file at `path`; a new one belongs to `owner`, if there is one, and this process may give it away.
+    /// An empty file at `path`, its mode by the umask.
     ///
     /// # Errors
     /// It may not be made or emptied.
-    pub(crate) fn create(path: &Path, owner: Option<(u32, u32)>) -> io::Result<Self> {
-        let out = match OpenOptions::new().write(true).create_new(true).open(path) {
-            Ok(new) => {
-                if let Some((user, group)) = owner {
-                    fchown(&new, Some(user), Some(group))?;
-                }
-                new
-            }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => File::create(path)?,
-            Err(error) => return Err(error),
-        };
-        Self::of(out)
+    pub(crate) fn create(path: &Path) -> io::Result<Self> {
+        Self::of(File::create(path)?)
     }
 
-    /// Standard output.
+    /// Standard output, behind what may be there already.
     ///
     /// # Errors
     /// There is none.
@@ -48,8 +41,23 @@ impl GrowingFile {
     }
 
     fn of(out: File) -> io::Result<Self> {
-        let length = out.metadata()?.is_file().then_some(0);
-        Ok(Self { out, pending: Vec::new(), length })
+        let takes_back = out.metadata()?.is_file();
+        let flags = OFlag::from_bits_retain(fcntl(&out, FcntlArg::F_GETFL)?);
+        let appends = flags.contains(OFlag::O_APPEND);
+        Ok(Self { out, pending: Vec::new(), takes_back, appends })
+    }
+
+    /// Where a regular file is written next.
+    fn position(&mut self) -> io::Result<u64> {
+        if self.appends { self.out.seek(SeekFrom::End(0)) } else { self.out.stream_position() }
+    }
+
+    /// Cuts off what was written since `begin`, unless something else is behind it.
+    fn take_back(&mut self, begin: u64) -> io::Result<()> {
+        if self.out.stream_position()? == self.out.metadata()?.len() {
+            self.out.set_len(begin)?;
+        }
+        Ok(())
     }
 }
 
@@ -65,14 +73,12 @@ impl Write for GrowingFile {
 
     /// Writes what is pending; what the disk does not take whole is taken back.
     fn flush(&mut self) -> io::Result<()> {
+        let begin = if self.takes_back { Some(self.position()?) } else { None };
         let done = self.out.write_all(&self.pending);
-        if let Some(length) = &mut self.length {
-            match done {
-                Ok(()) => *length += self.pending.len() as u64,
-                Err(_) => self.out.set_len(*length)?,
-            }
-        }
         self.pending.clear();
+        if let (Err(_), Some(begin)) = (&done, begin) {
+            self.take_back(begin)?;
+        }
         done
     }
 }
@@ -86,7 +92,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         std::fs::write(&path, "what was here before").unwrap();
-        let mut file = GrowingFile::create(&path, None).unwrap();
+        let mut file = GrowingFile::create(&path).unwrap();
         let block = [7; 1000];
         for n in 1..200 {
             file.write_all(&block).unwrap();
@@ -102,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_an_error() {
-        let mut file = GrowingFile::create(Path::new("/dev/full"), None).unwrap();
+        let mut file = GrowingFile::create(Path::new("/dev/full")).unwrap();
         file.write_all(b"block").unwrap();
         assert_eq!(file.flush().unwrap_err().kind(), io::ErrorKind::StorageFull);
     }

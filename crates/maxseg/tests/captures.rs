@@ -24,6 +24,7 @@ mod truth;
 use std::path::Path;
 use std::process::Command;
 
+use folders::captures;
 use serde_json::Value;
 
 /// What `maxseg explain --json` says of a file, whatever its exit code; `None` where it refuses the format.
@@ -39,6 +40,17 @@ fn explain(file: &Path) -> Option<Value> {
     }
     let document = serde_json::from_slice(&output.stdout);
     Some(document.unwrap_or_else(|error| panic!("{}: {error}", file.display())))
+}
+
+/// Something was checked where a folder of captures has data in `folder`; where none has, it is said that nothing was.
+fn all_or_none(checked: usize, what: &str, folder: &str) {
+    let captures = captures();
+    let mut parents = captures.iter().filter_map(|capture| capture.path.parent());
+    if parents.any(|parent| parent.join(folder).is_dir()) {
+        assert!(checked > 0, "there is {folder}/, and none of it was checked");
+    } else {
+        println!("SKIPPED: no folder of captures has {what} ({folder}/); see MAXSEG_CAPTURES");
+    }
 }
 
 /// The two directions of every connection, with the connection's number and who sends to whom.

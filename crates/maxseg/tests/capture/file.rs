@@ -159,3 +159,40 @@ fn what_there_was_no_room_for_is_counted() {
     assert_eq!(written.len(), packets.len());
     assert_eq!(statistics[0].dropped, Some(count("dropped_packets")));
 }
+
+/// What a file holds before a capture is appended to it.
+const OLD: &[u8] = b"what was here before";
+
+#[test]
+fn what_was_in_a_file_before_is_kept_when_the_disk_is_full() {
+    if !own_network() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.pcapng");
+    for redirection in [">>", "1<>"] {
+        std::fs::write(&path, OLD).unwrap();
+        // A file may have 8 blocks of 512 or 1024 bytes, by the shell, as if the disk were full then.
+        let script = format!(
+            "trap '' XFSZ; ulimit -f 8; exec \"$0\" capture -i lo --port 9 -w - {redirection} \"$1\""
+        );
+        let mut command = Command::new("sh");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_maxseg")]).arg(&path);
+        let watch = Watch::of(command);
+        datagrams("127.0.0.1:9", 100, 700);
+        let end = watch.wait();
+        assert_eq!(end.code, Some(1), "{}", end.stderr);
+        assert!(end.stderr.contains("error: cannot write -: "), "{}", end.stderr);
+        let there = std::fs::read(&path).unwrap();
+        let ours = if redirection == ">>" {
+            assert_eq!(&there[..OLD.len()], OLD);
+            &there[OLD.len()..]
+        } else {
+            &there
+        };
+        assert!(!ours.is_empty(), "what fitted stays");
+        for block in Reader::new(ours) {
+            block.unwrap();
+        }
+    }
+}

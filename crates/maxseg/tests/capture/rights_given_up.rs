@@ -1,14 +1,14 @@
 //! Which rights it has: one to begin with, none while it runs.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use nix::sched::{CloneFlags, setns};
 
-use super::watch::{Watch, datagrams, own_network};
+use super::watch::{Watch, datagrams, own_network, wait_until};
 
 /// Somebody who is nobody else.
 const NOBODY: u32 = 65_534;
@@ -97,4 +97,97 @@ fn an_ordinary_user_sees_what_is_in_a_namespace_of_its_own() {
     let end = watch.wait();
     assert_eq!(end.code, Some(0), "{}", end.stderr);
     assert!(end.stdout.contains("UDP len 10"), "{}", end.stdout);
+}
+
+/// A capture of one packet into `file`, as if an ordinary user had called it by sudo.
+fn by_sudo(file: &Path) -> Command {
+    let mut command = Command::new("env");
+    command.arg(format!("SUDO_UID={NOBODY}")).arg(format!("SUDO_GID={NOBODY}"));
+    command.arg(env!("CARGO_BIN_EXE_maxseg")).args(["capture", "-i", "lo", "--count", "1", "-w"]);
+    command.arg(file);
+    command
+}
+
+/// A folder that everybody may write to.
+fn of_everybody() -> tempfile::TempDir {
+    let folder = tempfile::tempdir_in("/tmp").unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    folder
+}
+
+#[test]
+fn a_file_is_opened_as_who_called_sudo() {
+    if !is_real_root() || !own_network() {
+        println!("skipped: this user cannot become another one");
+        return;
+    }
+    let folder = of_everybody();
+    let file = folder.path().join("new.pcapng");
+    let watch = Watch::of(by_sudo(&file));
+    datagrams("127.0.0.1:9", 1, 10);
+    let end = watch.wait();
+    assert_eq!(end.code, Some(0), "{}", end.stderr);
+    let made = fs::metadata(&file).unwrap();
+    assert_eq!((made.uid(), made.gid()), (NOBODY, NOBODY));
+}
+
+#[test]
+fn a_link_leads_to_no_file_that_who_called_sudo_may_not_write() {
+    if !is_real_root() || !own_network() {
+        println!("skipped: this user cannot become another one");
+        return;
+    }
+    let folder = of_everybody();
+    let (roots, link) = (folder.path().join("root's"), folder.path().join("link"));
+    fs::write(&roots, "root's own").unwrap();
+    symlink(&roots, &link).unwrap();
+    let output = by_sudo(&link).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.starts_with(&format!("error: cannot write {}: ", link.display())), "{said}");
+    assert!(said.contains("hint: it is opened as who called sudo (user 65534, "), "{said}");
+    assert_eq!(fs::read_to_string(&roots).unwrap(), "root's own");
+}
+
+#[test]
+fn a_user_that_cannot_be_become_is_told() {
+    if !is_real_root() || !own_network() {
+        println!("skipped: this user has one namespace already");
+        return;
+    }
+    // Root is the only user there.
+    let mut command = Command::new("unshare");
+    command.args(["--user", "--map-root-user", "--net", "sh", "-c"]);
+    command.arg("ip link set lo up && exec \"$0\" capture -i lo --duration '10 ms'");
+    command.arg(env!("CARGO_BIN_EXE_maxseg"));
+    let end = Watch::of(command).wait();
+    assert_eq!(end.code, Some(0), "{}", end.stderr);
+    assert!(end.stderr.contains("could not become another user"), "{}", end.stderr);
+    assert!(end.stderr.contains("it is user 0, group 0"), "{}", end.stderr);
+}
+
+#[test]
+fn a_right_of_the_programs_file_is_for_looking_at_packets_alone() {
+    if !is_real_root() || !own_network() {
+        println!("skipped: this user cannot give a file a capability");
+        return;
+    }
+    let (_folder, program) = for_everybody();
+    let set = Command::new("setcap").arg("cap_net_raw=ep").arg(&program).status();
+    if !set.is_ok_and(|status| status.success()) {
+        println!("skipped: setcap is not installed, or this file system has no capabilities");
+        return;
+    }
+    // It waits for what it reads.
+    let mut command = Command::new(&program);
+    command.args(["explain", "-"]).uid(NOBODY).gid(NOBODY).current_dir("/");
+    let mut child = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
+    let permitted = || {
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("CapPrm:")).unwrap();
+        u64::from_str_radix(line.split_whitespace().nth(1).unwrap(), 16).unwrap()
+    };
+    wait_until("it has no right", || permitted() == 0);
+    child.kill().unwrap();
+    child.wait().unwrap();
 }

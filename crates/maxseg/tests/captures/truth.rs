@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::folders::captures;
-use super::{directions, explain};
+use super::{all_or_none, directions, explain};
 
 /// Ours, and tshark's name of the same.
 const SAME: [(&str, &str); 6] = [
@@ -39,7 +39,7 @@ fn counts_are_tsharks_in_every_stream() {
     }
     println!("checked {numbers} numbers of {files} captures against tshark's");
     assert!(faults.is_empty(), "{}", faults.join("\n"));
-    assert!(files > 0 || captures().iter().all(|capture| capture.truth.is_none()));
+    all_or_none(files, "tshark's counts", "truth");
 }
 
 /// tshark leaves out what is zero or was not seen.

@@ -291,13 +291,36 @@ pub fn is_gone(name: &str) -> bool {
 }
 
 /// This process, which has one thread yet, has no rights from now on but an ordinary user's. If it is root's it
-/// becomes that of `user`, with user and group numbers; without any, that of nobody.
+/// becomes that of `user`, with user and group numbers; without any, that of nobody. Where it could not, wholly or
+/// in part, the value says who it is now, and why.
 ///
 /// # Errors
 /// A capability is still there.
-pub fn give_up_rights(user: Option<(u32, u32)>) -> io::Result<()> {
+pub fn give_up_rights(user: Option<(u32, u32)>) -> io::Result<Option<Stayed>> {
     /// By convention, somebody who owns nothing.
     const NOBODY: u32 = 65_534;
     let (user, group) = user.unwrap_or((NOBODY, NOBODY));
-    sys::give_up_rights((Uid::from_raw(user), Gid::from_raw(group)))
+    let stayed = sys::give_up_rights((Uid::from_raw(user), Gid::from_raw(group)))?;
+    let (uid, gid) = (Uid::effective().as_raw(), Gid::effective().as_raw());
+    Ok(stayed.map(|why| Stayed { user: uid, group: gid, why }))
+}
+
+/// Who a process is that could not become another user.
+#[derive(Debug)]
+pub struct Stayed {
+    /// Its effective user.
+    pub user: u32,
+    /// Its effective group.
+    pub group: u32,
+    /// What the kernel refused first.
+    pub why: io::Error,
+}
+
+/// What has no use for [`Capture::open`] does without its right, where the program's file gives it to an ordinary
+/// user (`setcap`). To be called while there is one thread.
+///
+/// # Errors
+/// It is still there.
+pub fn give_up_file_right() -> io::Result<()> {
+    sys::give_up_file_right()
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use maxseg_core::units::{Bytes, Time};
 use maxseg_linux::observe::capture::{
-    Capture, LONGEST, OpenError, Options, Place, give_up_rights, is_down, is_gone,
+    Capture, LONGEST, OpenError, Options, Place, Stayed, give_up_rights, is_down, is_gone,
 };
 use maxseg_linux::sys::Bell;
 use maxseg_wire::bpf::{Protocol, Selection};
@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::monitor::{Manner, TimeFormat};
 use crate::printer::Printer;
 use crate::runner::on_first_interrupt;
-use output::Output;
+use output::{CaptureFile, Output};
 
 /// Watch packets as they pass, every option decoded
 #[derive(Debug, Args)]
@@ -117,12 +117,8 @@ pub(crate) fn run(args: &CaptureArgs, printer: Printer) -> Result<(), Failure> {
         return replay::run(args, file, printer);
     }
     let mut capture = Capture::open(args.options()?).map_err(|error| refused(&error))?;
-    let user = sudo::user();
-    let mut output = Output::begin(args, &capture, printer, user)?;
-    // Before there is a second thread: rights are a thread's own.
-    give_up_rights(user).map_err(|error| {
-        Failure::new(format!("cannot give up the rights that are needed no more: {error}"))
-    })?;
+    let file = become_who_asked(args, printer)?;
+    let mut output = Output::begin(args, &capture, printer, file)?;
     let bell = Arc::new(Bell::new()?);
     let rung = Arc::clone(&bell);
     on_first_interrupt(move || rung.ring());
@@ -135,6 +131,25 @@ pub(crate) fn run(args: &CaptureArgs, printer: Printer) -> Result<(), Failure> {
         }
         Err(failure) => Err(failure),
     }
+}
+
+/// Gives up all rights, and opens the file that is to be written as whoever asked for it: the user who called sudo,
+/// who gets at no file through us that was not theirs, by a link or otherwise. Root itself must do so first, as it
+/// goes on as nobody.
+fn become_who_asked(args: &CaptureArgs, printer: Printer) -> Result<Option<CaptureFile>, Failure> {
+    let user = sudo::user();
+    let open = || CaptureFile::of(args, user);
+    let opened = if user.is_none() { open()? } else { None };
+    // Before there is a second thread: rights are a thread's own.
+    let stayed = give_up_rights(user).map_err(|error| {
+        Failure::new(format!("cannot give up the rights that are needed no more: {error}"))
+    })?;
+    if let Some(Stayed { user, group, why }) = stayed {
+        printer.note(&format!(
+            "all capabilities are given up, but this could not become another user ({why}): it is user {user}, group {group}"
+        ));
+    }
+    if user.is_none() { Ok(opened) } else { open() }
 }
 
 /// What ended a capture.
@@ -247,6 +262,11 @@ fn show_rest(
 }
 
 impl CaptureArgs {
+    /// Whether it looks at packets that pass, not at those of a file.
+    pub(crate) const fn is_live(&self) -> bool {
+        self.read.is_none()
+    }
+
     fn options(&self) -> Result<Options, Failure> {
         let selection = self.selection()?;
         let place = self.place();

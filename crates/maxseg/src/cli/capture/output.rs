@@ -1,5 +1,6 @@
 //! Where packets go: lines, a file, or both; and what is said in the end.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
@@ -31,7 +32,7 @@ struct Lines {
 }
 
 /// A pcapng file that grows.
-struct CaptureFile {
+pub(super) struct CaptureFile {
     writer: Writer<GrowingFile>,
     path: PathBuf,
     /// How many of the capture's interfaces are described.
@@ -62,26 +63,18 @@ struct Summary {
 }
 
 impl Output {
-    /// Opens what is to be written, with the rights that there still are; a new file is `owner`'s.
+    /// Begins lines, or `file`, or both.
     pub(super) fn begin(
         args: &CaptureArgs,
         capture: &Capture,
         printer: Printer,
-        owner: Option<(u32, u32)>,
+        file: Option<CaptureFile>,
     ) -> Result<Self, Failure> {
         let options = capture.options();
-        let file = args.write.as_deref();
-        let is_stdout = file == Some(Path::new("-"));
-        if is_stdout && (args.json_stream || args.print) {
-            let what = "standard output takes packets or lines, not both";
-            return Err(Failure::with_hint(what, "--write FILE"));
-        }
         let manner = args.manner(options.place == Place::Any);
         let prints = file.is_none() || args.print || args.json_stream;
         let lines = prints
             .then(|| Lines { monitor: Monitor::new(printer, manner), pending: String::new() });
-        let file =
-            file.map(|path| CaptureFile::create(path, options.snap_len, owner)).transpose()?;
         let (json, began) = (args.json_stream, Instant::now());
         let mut output = Self { printer, lines, file, json, packets: 0, bytes: 0, began };
         if let Some(file) = &mut output.file {
@@ -168,24 +161,31 @@ impl Summary {
 }
 
 impl CaptureFile {
-    fn create(path: &Path, snap_len: u32, owner: Option<(u32, u32)>) -> Result<Self, Failure> {
-        let fail = |error| Failure::file("write", path, &error);
-        let out = if path == Path::new("-") {
-            GrowingFile::stdout()
-        } else {
-            GrowingFile::create(path, owner)
-        };
+    /// The file that is asked for, if one is, opened with the rights that there are now. `user` is who they are, if
+    /// they are not those that the program began with.
+    pub(super) fn of(
+        args: &CaptureArgs,
+        user: Option<(u32, u32)>,
+    ) -> Result<Option<Self>, Failure> {
+        let Some(path) = &args.write else { return Ok(None) };
+        let is_stdout = path == Path::new("-");
+        if is_stdout && (args.json_stream || args.print) {
+            let what = "standard output takes packets or lines, not both";
+            return Err(Failure::with_hint(what, "--write FILE"));
+        }
+        let fail = |error| refused(path, &error, user);
+        let out = if is_stdout { GrowingFile::stdout() } else { GrowingFile::create(path) };
         let section = Section {
             application: Some(concat!("maxseg ", env!("CARGO_PKG_VERSION")).into()),
             comment: None,
         };
         let writer = Writer::new(out.map_err(fail)?, &section).map_err(fail)?;
-        Ok(Self { writer, path: path.to_owned(), interfaces: 0, snap_len })
+        Ok(Some(Self { writer, path: path.clone(), interfaces: 0, snap_len: args.snaplen }))
     }
 
     /// Whoever read our output may have gone; a file's errors are told with its name.
-    fn fail(path: &Path, error: &std::io::Error) -> Failure {
-        if error.kind() == std::io::ErrorKind::BrokenPipe {
+    fn fail(path: &Path, error: &io::Error) -> Failure {
+        if error.kind() == io::ErrorKind::BrokenPipe {
             Failure::BrokenPipe
         } else {
             Failure::file("write", path, error)
@@ -258,6 +258,22 @@ impl CaptureFile {
 
     fn flush(&mut self) -> Result<(), Failure> {
         self.writer.flush().map_err(|error| Self::fail(&self.path, &error))
+    }
+}
+
+/// A file cannot be opened; what the user who called sudo may not write is told with a way out.
+fn refused(path: &Path, error: &io::Error, user: Option<(u32, u32)>) -> Failure {
+    match user {
+        Some((user, group)) if error.kind() == io::ErrorKind::PermissionDenied => {
+            Failure::with_hint(
+                format!("cannot write {}: {error}", path.display()),
+                format!(
+                    "it is opened as who called sudo (user {user}, group {group} alone), after root's rights are given up: \
+                     name a file that this user may write, or begin as root without sudo"
+                ),
+            )
+        }
+        _ => Failure::file("write", path, error),
     }
 }
 

@@ -72,6 +72,7 @@ pub(crate) struct ExplainArgs {
 
 pub(crate) fn run(args: &ExplainArgs, printer: Printer) -> Result<(), Failure> {
     refuse_live(&args.file)?;
+    refuse_outputs(args)?;
     let reading = Reading {
         interface: args.interface.as_deref(),
         most_connections: args.most_connections,
@@ -187,6 +188,48 @@ fn refuse_live(file: &str) -> Result<(), Failure> {
         format!("there is no file {file}"),
         "name a pcap or pcapng file, or `-` for standard input",
     ))
+}
+
+/// Refuses to write a file where it would destroy something: the capture itself, or the other file.
+fn refuse_outputs(args: &ExplainArgs) -> Result<(), Failure> {
+    let outputs =
+        [("--report", "slow.html", &args.report), ("--scenario", "path.toml", &args.scenario)];
+    for (option, example, file) in outputs {
+        let Some(file) = file else { continue };
+        if file.as_os_str() == "-" {
+            return Err(Failure::usage(
+                format!("{option} writes a file, not standard output"),
+                format!("name it: {option} {example}"),
+            ));
+        }
+        if args.file != "-" && is_same_file(file, Path::new(&args.file)) {
+            return Err(Failure::usage(
+                format!("{option} {} would overwrite the capture itself", file.display()),
+                format!("name another file: {option} {example}"),
+            ));
+        }
+    }
+    if let (Some(report), Some(scenario)) = (&args.report, &args.scenario)
+        && (report == scenario || is_same_file(report, scenario))
+    {
+        return Err(Failure::usage(
+            format!("--report and --scenario both write {}", report.display()),
+            "name two files: --report slow.html --scenario path.toml",
+        ));
+    }
+    Ok(())
+}
+
+/// Whether both paths lead to one file, by whatever name or link.
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        if let (Ok(a), Ok(b)) = (a.metadata(), b.metadata()) {
+            return (a.dev(), a.ino()) == (b.dev(), b.ino());
+        }
+    }
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
 fn write_files(

@@ -164,3 +164,37 @@ fn a_simulated_capture_says_what_the_simulator_knows() {
     assert!(forward["payload_bytes"].as_u64().unwrap() >= 200_000, "{forward}");
     assert_eq!(document["interfaces"][0]["name"], "sender");
 }
+
+#[test]
+fn an_interface_is_the_same_by_name_and_by_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = simulated(folder.path());
+    let of = |interface: &str| {
+        json(&["explain", file.to_str().unwrap(), "--json", "--interface", interface])
+    };
+    let (by_name, by_number) = (of("sender"), of("0"));
+    let connection = &by_name["connections"][0];
+    assert_eq!(connection["handshake"]["syn"], true, "the first packet of the file is the SYN");
+    assert_eq!(by_name["connections"], by_number["connections"]);
+    assert_eq!(by_name["packets"], by_number["packets"]);
+}
+
+#[test]
+fn no_output_destroys_the_capture() {
+    let folder = tempfile::tempdir().unwrap();
+    let (capture, link) = (folder.path().join("a.pcap.gz"), folder.path().join("b.pcap.gz"));
+    fs::copy(labelled(WINDOW), &capture).unwrap();
+    fs::hard_link(&capture, &link).unwrap();
+    let before = fs::read(&capture).unwrap();
+    let name = capture.to_str().unwrap();
+    for option in ["--report", "--scenario"] {
+        for to in [name, link.to_str().unwrap(), "-"] {
+            let output = maxseg(&["explain", name, option, to]);
+            assert_eq!(output.status.code(), Some(2), "{option} {to}");
+            assert!(stderr(&output).contains("hint: name"), "{}", stderr(&output));
+        }
+    }
+    let both = maxseg(&["explain", name, "--report", "x", "--scenario", "x"]);
+    assert_eq!(both.status.code(), Some(2));
+    assert_eq!(fs::read(&capture).unwrap(), before);
+}

@@ -101,7 +101,7 @@ const QUEUED: f64 = 1.5;
 const ROOM: f64 = 1.3;
 
 /// An MTU that is common enough to be assumed.
-const ETHERNET: u32 = 1500;
+pub(super) const ETHERNET: u32 = 1500;
 
 impl ObservedPath {
     /// What a connection shows.

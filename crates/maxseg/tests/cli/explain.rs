@@ -198,3 +198,49 @@ fn no_output_destroys_the_capture() {
     assert_eq!(both.status.code(), Some(2));
     assert_eq!(fs::read(&capture).unwrap(), before);
 }
+
+/// What it prints, on one line.
+fn printed(arguments: &[&str]) -> String {
+    let output = maxseg(arguments);
+    assert!(output.status.success(), "{}", stderr(&output));
+    stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn buffers_are_raised_only_where_they_are_smaller() {
+    let text = printed(&["explain", &labelled(WINDOW)]);
+    let look = text.find("sysctl net.ipv4.tcp_rmem net.core.rmem_max").unwrap();
+    let only = text.find("only where the third number of net.ipv4.tcp_rmem is smaller").unwrap();
+    let change = text.find("sysctl -w net.ipv4.tcp_rmem=").unwrap();
+    assert!(look < only && only < change, "{text}");
+}
+
+#[test]
+fn a_sender_that_probes_is_not_told_to() {
+    let text = printed(&["explain", &labelled("pmtu_blackhole_probing.pcap.gz")]);
+    assert!(text.contains("probing seems to be on"), "{text}");
+    assert!(text.contains("s were waiting"), "{text}");
+    assert!(!text.contains("sysctl -w net.ipv4.tcp_mtu_probing=1"), "{text}");
+    assert!(!text.contains("rerun") && !text.contains("Predicted"), "{text}");
+}
+
+#[test]
+fn a_filter_that_matches_nothing_says_so() {
+    let text = printed(&["explain", &labelled(WINDOW), "--filter", "port 1"]);
+    assert!(text.contains("does not match the filter"), "{text}");
+}
+
+#[test]
+fn lines_fit_what_columns_says() {
+    for width in [60_usize, 100] {
+        let output = command(&["explain", &labelled(WINDOW)])
+            .env("COLUMNS", width.to_string())
+            .output()
+            .unwrap();
+        let text = stdout(&output);
+        // A command is for copying: it stays on its line.
+        let is_prose = |line: &&str| !line.contains("sysctl ");
+        let longest = text.lines().filter(is_prose).map(|line| line.chars().count()).max();
+        assert!(longest.is_some_and(|longest| longest <= width && longest > width / 2), "{text}");
+    }
+}

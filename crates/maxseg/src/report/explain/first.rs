@@ -43,7 +43,8 @@ impl<'a> Story<'a> {
             // What stood still gains what it waited; a run of a path that never stood says nothing of that.
             Some(rerun) if subject.and_then(waits) == Some(LimitedBy::PathMtu) => (
                 Some(rerun),
-                Err("no run of the path: what there is to gain is the time that it waited".to_owned()),
+                Err("no run of the path: what there is to gain is the time that it waited"
+                    .to_owned()),
             ),
             Some(rerun) => {
                 let (rerun, gain) = rerun.gain(&case, file, changes);

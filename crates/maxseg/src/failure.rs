@@ -19,6 +19,13 @@ pub(crate) enum Failure {
         /// How to mend it.
         hint: Option<String>,
     },
+    /// The arguments ask for something that cannot be.
+    Usage {
+        /// What, and why not.
+        what: String,
+        /// What to ask for instead.
+        hint: String,
+    },
     /// The user interrupted it. In words: what became of what was done, and how to go on.
     Interrupted(String),
     /// The command that this process was to become cannot be run.
@@ -41,15 +48,20 @@ impl Failure {
         Self::Other { what: what.into(), hint: Some(hint.into()) }
     }
 
+    pub(crate) fn usage(what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Usage { what: what.into(), hint: hint.into() }
+    }
+
     /// A file could not be used.
     pub(crate) fn file(doing: &str, file: &Path, error: &io::Error) -> Self {
         Self::new(format!("cannot {doing} {}: {error}", file.display()))
     }
 
-    /// As the exit code says it: 1 for input and machine, 130 after an interrupt.
+    /// As the exit code says it: 1 for input and machine, 2 for usage, 130 after an interrupt.
     pub(crate) const fn exit_code(&self) -> u8 {
         match self {
             Self::Scenario(_) | Self::Other { .. } => 1,
+            Self::Usage { .. } => 2,
             Self::Interrupted(_) => 130,
             Self::NotRun { code, .. } => *code,
             Self::BrokenPipe => 0,
@@ -61,6 +73,7 @@ impl Failure {
         match self {
             Self::Scenario(error) => render_scenario_error(error),
             Self::Other { what, hint } => with_hint(format!("error: {what}\n"), hint.as_deref()),
+            Self::Usage { what, hint } => with_hint(format!("error: {what}\n"), Some(hint)),
             Self::NotRun { what, .. } => format!("error: {what}\n"),
             Self::Interrupted(what) => format!("interrupted: {what}\n"),
             Self::BrokenPipe => String::new(),

@@ -93,11 +93,14 @@ impl Printer {
         self.verbose
     }
 
-    /// Characters of a line of prose: the terminal's, as far as that reads well.
+    /// Characters of a line of prose: what `COLUMNS` says, or else the terminal has, as far as that reads well.
     #[expect(clippy::unused_self, reason = "all output goes through a printer")]
     pub(crate) fn width(self) -> usize {
-        let columns = comfy_table::Table::new().width().map(usize::from);
-        columns.unwrap_or(100).clamp(60, 120)
+        let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
+        let columns = said.filter(|columns| *columns > 0).or_else(|| {
+            terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
+        });
+        columns.unwrap_or(80).clamp(40, 120)
     }
 
     /// Emphasised, where colour is on.

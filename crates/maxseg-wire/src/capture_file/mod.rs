@@ -180,6 +180,16 @@ impl<R: Read> CaptureFile<R> {
     #[inline]
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend")]
     pub fn next(&mut self) -> Result<Option<Record<'_>>, ReadError> {
+        Ok(self.next_and_interfaces()?.map(|(record, _)| record))
+    }
+
+    /// The next packet, and the capture points so far: its own is among them.
+    ///
+    /// # Errors
+    /// As [`next`](Self::next).
+    pub fn next_and_interfaces(
+        &mut self,
+    ) -> Result<Option<(Record<'_>, &[InterfaceInfo])>, ReadError> {
         if self.has_ended {
             return Ok(None);
         }
@@ -190,14 +200,15 @@ impl<R: Read> CaptureFile<R> {
         match found {
             Ok(Some(found)) => {
                 self.count += 1;
-                Ok(Some(Record {
+                let record = Record {
                     number: self.count,
                     interface: found.interface,
                     at_nanos: found.at_nanos,
                     original_len: found.original_len,
                     link_type: found.link_type,
                     data: self.window.at(found.place),
-                }))
+                };
+                Ok(Some((record, &self.interfaces)))
             }
             Ok(None) => {
                 self.has_ended = true;

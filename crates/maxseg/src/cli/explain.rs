@@ -42,7 +42,7 @@ pub(crate) struct ExplainArgs {
     #[arg(value_name = "FILE")]
     file: String,
     /// Everything of the connection of this number
-    #[arg(long, short = 'n', value_name = "N")]
+    #[arg(long, short = 'n', value_name = "N", value_parser = connection_number)]
     connection: Option<u32>,
     /// Only connections for which this holds, such as `host 10.0.0.7 and port 443`
     #[arg(long, short, value_name = "EXPR")]
@@ -56,7 +56,7 @@ pub(crate) struct ExplainArgs {
     /// Print a line for each way of each connection
     #[arg(long)]
     csv: bool,
-    /// Also count as tshark 4.0 does; in JSON
+    /// Also count as tshark 4.0 does; shows only in --json
     #[arg(long)]
     tshark_compat: bool,
     /// Write a page with linked graphs of the connection that matters most, or of --connection
@@ -72,6 +72,12 @@ pub(crate) struct ExplainArgs {
 
 pub(crate) fn run(args: &ExplainArgs, printer: Printer) -> Result<(), Failure> {
     refuse_live(&args.file)?;
+    refuse_outputs(args)?;
+    if args.tshark_compat && !args.json {
+        printer.note(
+            "--tshark-compat shows only in --json: its counts are not among what is printed here",
+        );
+    }
     let reading = Reading {
         interface: args.interface.as_deref(),
         most_connections: args.most_connections,
@@ -151,10 +157,16 @@ fn show(
 
 fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(0) => Err("at least 1".to_owned()),
+        Ok(0) | Err(_) => Err("it is a whole number from 1, such as 100000".to_owned()),
         Ok(count) => Ok(count),
-        Err(_) => Err("a whole number".to_owned()),
     }
+}
+
+fn connection_number(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| {
+        "it is a whole number from 0, as the list of connections has it; without --connection they are listed"
+            .to_owned()
+    })
 }
 
 /// Live connections and hosts come with a later version: until then their forms are told from a missing file.
@@ -187,6 +199,48 @@ fn refuse_live(file: &str) -> Result<(), Failure> {
         format!("there is no file {file}"),
         "name a pcap or pcapng file, or `-` for standard input",
     ))
+}
+
+/// Refuses to write a file where it would destroy something: the capture itself, or the other file.
+fn refuse_outputs(args: &ExplainArgs) -> Result<(), Failure> {
+    let outputs =
+        [("--report", "slow.html", &args.report), ("--scenario", "path.toml", &args.scenario)];
+    for (option, example, file) in outputs {
+        let Some(file) = file else { continue };
+        if file.as_os_str() == "-" {
+            return Err(Failure::usage(
+                format!("{option} writes a file, not standard output"),
+                format!("name it: {option} {example}"),
+            ));
+        }
+        if args.file != "-" && is_same_file(file, Path::new(&args.file)) {
+            return Err(Failure::usage(
+                format!("{option} {} would overwrite the capture itself", file.display()),
+                format!("name another file: {option} {example}"),
+            ));
+        }
+    }
+    if let (Some(report), Some(scenario)) = (&args.report, &args.scenario)
+        && (report == scenario || is_same_file(report, scenario))
+    {
+        return Err(Failure::usage(
+            format!("--report and --scenario both write {}", report.display()),
+            "name two files: --report slow.html --scenario path.toml",
+        ));
+    }
+    Ok(())
+}
+
+/// Whether both paths lead to one file, by whatever name or link.
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        if let (Ok(a), Ok(b)) = (a.metadata(), b.metadata()) {
+            return (a.dev(), a.ino()) == (b.dev(), b.ino());
+        }
+    }
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
 fn write_files(

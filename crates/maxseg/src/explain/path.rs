@@ -56,8 +56,10 @@ pub(crate) struct ObservedPath {
     pub(crate) ip: IpVersion,
     /// Whether segments carry timestamps.
     pub(crate) timestamps: bool,
-    /// Whether acknowledgements name what was received beyond them.
-    pub(crate) sack: bool,
+    /// Whether acknowledgements name what was received beyond them; `None` where nothing shows it.
+    pub(crate) sack: Option<bool>,
+    /// Whether both SYNs were seen: only they say which options are in use.
+    pub(crate) syns_seen: bool,
     /// Payload of a full segment, in bytes.
     pub(crate) segment: Known<u32>,
     /// Of the narrowest link, headers included, in bits per second.
@@ -99,7 +101,7 @@ const QUEUED: f64 = 1.5;
 const ROOM: f64 = 1.3;
 
 /// An MTU that is common enough to be assumed.
-const ETHERNET: u32 = 1500;
+pub(super) const ETHERNET: u32 = 1500;
 
 impl ObservedPath {
     /// What a connection shows.
@@ -133,14 +135,16 @@ impl ObservedPath {
         Ok(Self {
             ip,
             timestamps,
-            sack: data.sack_permitted && acks.sack_permitted,
+            sack: sack(case),
+            syns_seen: syns_seen(case),
             mtu: mtu(case, segment.value, headers),
             window_bytes: window(case),
             window_scale: acks.window_scale,
             send_buffer: send_buffer(case),
             read_rate_bps: (acks.zero_windows > 0).then(|| {
+                let times = if acks.zero_windows == 1 { "time" } else { "times" };
                 let how = format!(
-                    "goodput: the window shut {} times, so the receiver reads no faster",
+                    "goodput: the window shut {} {times}, so the receiver reads no faster",
                     acks.zero_windows
                 );
                 Known::new(goodput_bps, Confidence::Medium, how)
@@ -186,6 +190,20 @@ fn headers(ip: IpVersion, timestamps: bool) -> u32 {
 
 /// The timestamps option, padded (RFC 7323 appendix A).
 pub(super) const TIMESTAMPS: u32 = 12;
+
+const fn syns_seen(case: &Case<'_>) -> bool {
+    case.evidence.handshake.syn && case.evidence.handshake.syn_ack
+}
+
+/// Whether selective acknowledgements are in use.
+fn sack(case: &Case<'_>) -> Option<bool> {
+    let (data, acks) = (case.data(), case.acks());
+    if syns_seen(case) {
+        return Some(data.sack_permitted && acks.sack_permitted);
+    }
+    // Retransmissions that blocks brought about show them.
+    (data.resent.sack > 0).then_some(true)
+}
 
 fn round_trip(case: &Case<'_>) -> Option<Known<f64>> {
     let data = case.data();

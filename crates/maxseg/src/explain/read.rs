@@ -121,15 +121,11 @@ impl Gathered {
         capture: &mut CaptureFile<R>,
         reading: &Reading<'_>,
     ) -> Result<bool, ReadError> {
-        if reading.interface.is_some() || self.interfaces.len() < capture.interfaces().len() {
-            self.look_at_interfaces(capture.interfaces(), reading.interface);
-        }
-        let Some(record) = capture.next()? else { return Ok(false) };
+        let Some((record, infos)) = capture.next_and_interfaces()? else { return Ok(false) };
         let number = record.interface as usize;
         if number >= self.interfaces.len() {
-            // It is described in front of its first packet, which has been read just now.
-            let wanted = reading.interface.is_none_or(|wanted| wanted == number.to_string());
-            self.interfaces.resize(number + 1, (0, wanted));
+            // An interface is described in front of its first packet: only now is its name known.
+            self.look_at_interfaces(infos, number, reading.interface);
         }
         let is_wanted = match self.interfaces.get_mut(number) {
             Some((packets, wanted)) => {
@@ -172,13 +168,12 @@ impl Gathered {
         Ok(true)
     }
 
-    fn look_at_interfaces(&mut self, infos: &[InterfaceInfo], wanted: Option<&str>) {
-        for number in 0..infos.len() {
+    /// Decides about the interfaces up to this one, of which no packet came before.
+    #[cold]
+    fn look_at_interfaces(&mut self, infos: &[InterfaceInfo], last: usize, wanted: Option<&str>) {
+        for number in self.interfaces.len()..=last {
             let is_wanted = wanted.is_none_or(|wanted| is_called(infos, number, wanted));
-            match self.interfaces.get_mut(number) {
-                Some((_, is)) => *is = is_wanted,
-                None => self.interfaces.push((0, is_wanted)),
-            }
+            self.interfaces.push((0, is_wanted));
         }
     }
 
@@ -189,6 +184,9 @@ impl Gathered {
         reading: &Reading<'_>,
     ) -> Result<(Explanation, Connections), Failure> {
         let infos = capture.interfaces();
+        if let Some(last) = infos.len().checked_sub(1) {
+            self.look_at_interfaces(infos, last, reading.interface);
+        }
         if let Some(wanted) = reading.interface
             && !(0..infos.len()).any(|number| is_called(infos, number, wanted))
         {

@@ -46,6 +46,9 @@ pub(crate) struct Command {
     pub(crate) on: String,
     /// The command itself.
     pub(crate) line: String,
+    /// Only where this holds: elsewhere the command would make it worse.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) only_where: Option<String>,
 }
 
 /// An operating system.
@@ -75,7 +78,20 @@ impl Remedy {
     }
 
     fn command(mut self, system: System, on: impl Display, line: impl Into<String>) -> Self {
-        self.commands.push(Command { system, on: format!("{on}"), line: line.into() });
+        self.commands.push(Command {
+            system,
+            on: format!("{on}"),
+            line: line.into(),
+            only_where: None,
+        });
+        self
+    }
+
+    /// The last command is only for where this holds.
+    fn only_where(mut self, condition: impl Into<String>) -> Self {
+        if let Some(command) = self.commands.last_mut() {
+            command.only_where = Some(condition.into());
+        }
         self
     }
 

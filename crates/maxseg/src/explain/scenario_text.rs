@@ -104,21 +104,41 @@ fn receiver(text: &mut String, path: &ObservedPath) {
     text.push_str("delayed_ack = { timeout = \"40 ms\", every = 2 } # low: Linux's, assumed\n");
     let window = path.window_bytes.value.clamp(1, maxseg_core::window::LARGEST);
     key(text, "window", &format!("\"{}\"", Bytes::new(window)), &path.window_bytes);
-    let scale =
-        path.window_scale.map_or_else(|| "\"off\"".to_owned(), |shift| shift.min(14).to_string());
-    // A window that its own scale could not carry was seen without the handshake.
-    let scale =
-        if path.window_scale.is_none() && window > 65_535 { "\"auto\"".to_owned() } else { scale };
-    let _ = writeln!(text, "window_scale = {scale} # as its SYN says");
+    let scale = match path.window_scale {
+        Some(shift) => format!("{} # as its SYN says", shift.min(14)),
+        None if path.syns_seen && window <= 65_535 => "\"off\" # as its SYN says".to_owned(),
+        None => format!("\"auto\" # low: assumed, {NO_SYN}"),
+    };
+    let _ = writeln!(text, "window_scale = {scale}");
     if let Some(read) = &path.read_rate_bps {
         key(text, "read_rate", &rate(read.value), read);
     }
 }
 
 fn options(text: &mut String, path: &ObservedPath) {
-    let _ = writeln!(text, "sack = {} # both SYNs", path.sack);
-    let _ = writeln!(text, "timestamps = {} # both SYNs", path.timestamps);
+    match path.sack {
+        Some(sack) if path.syns_seen => {
+            let _ = writeln!(text, "sack = {sack} # both SYNs");
+        }
+        Some(sack) => {
+            let _ =
+                writeln!(text, "sack = {sack} # low: retransmissions follow its blocks; {NO_SYN}");
+        }
+        None => {
+            let _ = writeln!(text, "# no sack: {NO_SYN}");
+        }
+    }
+    let timestamps = path.timestamps;
+    let how = match (path.syns_seen, timestamps) {
+        (true, _) => "both SYNs".to_owned(),
+        (false, true) => format!("low: segments carry them; {NO_SYN}"),
+        (false, false) => format!("low: no segment was seen to carry them; {NO_SYN}"),
+    };
+    let _ = writeln!(text, "timestamps = {timestamps} # {how}");
 }
+
+/// Why options are not known.
+const NO_SYN: &str = "the SYNs of both sides were not seen";
 
 /// `rate = "20 Mbit/s" # medium: spacing of trains …`.
 fn key<T>(text: &mut String, name: &str, value: &str, known: &Known<T>) {
@@ -183,6 +203,23 @@ mod tests {
             assert_eq!(scenario.is_random(), loss > 0.0 && by == LossBy::Chance, "{text}");
             assert_eq!(scenario.bottleneck_rate().get() / 1000, 20_000);
         }
+    }
+
+    #[test]
+    fn without_syns_nothing_is_said_of_them() {
+        let mut evidence = windowed(0);
+        evidence.handshake = maxseg_core::evidence::Handshake::default();
+        evidence.forward.sack_permitted = false;
+        evidence.reverse.sack_permitted = false;
+        let explained = explanation(vec![evidence]);
+        let path = ObservedPath::of(&explained.connection(0).unwrap()).unwrap();
+        let wanted = Wanted { name: "a", origin: "b", loss: LossBy::Chance, bytes: path.bytes };
+        let text = scenario_text(&path, &wanted);
+        assert!(!text.contains("both SYNs\n") && !text.contains("SYN says"), "{text}");
+        assert!(!text.lines().any(|line| line.starts_with("sack")), "{text}");
+        assert!(text.contains("window_scale = \"auto\" # low"), "{text}");
+        assert!(text.contains("timestamps = true # low: segments carry them"), "{text}");
+        Scenario::from_toml("test", &text).unwrap();
     }
 
     #[test]

@@ -164,3 +164,84 @@ fn a_simulated_capture_says_what_the_simulator_knows() {
     assert!(forward["payload_bytes"].as_u64().unwrap() >= 200_000, "{forward}");
     assert_eq!(document["interfaces"][0]["name"], "sender");
 }
+
+#[test]
+fn an_interface_is_the_same_by_name_and_by_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = simulated(folder.path());
+    let of = |interface: &str| {
+        json(&["explain", file.to_str().unwrap(), "--json", "--interface", interface])
+    };
+    let (by_name, by_number) = (of("sender"), of("0"));
+    let connection = &by_name["connections"][0];
+    assert_eq!(connection["handshake"]["syn"], true, "the first packet of the file is the SYN");
+    assert_eq!(by_name["connections"], by_number["connections"]);
+    assert_eq!(by_name["packets"], by_number["packets"]);
+}
+
+#[test]
+fn no_output_destroys_the_capture() {
+    let folder = tempfile::tempdir().unwrap();
+    let (capture, link) = (folder.path().join("a.pcap.gz"), folder.path().join("b.pcap.gz"));
+    fs::copy(labelled(WINDOW), &capture).unwrap();
+    fs::hard_link(&capture, &link).unwrap();
+    let before = fs::read(&capture).unwrap();
+    let name = capture.to_str().unwrap();
+    for option in ["--report", "--scenario"] {
+        for to in [name, link.to_str().unwrap(), "-"] {
+            let output = maxseg(&["explain", name, option, to]);
+            assert_eq!(output.status.code(), Some(2), "{option} {to}");
+            assert!(stderr(&output).contains("hint: name"), "{}", stderr(&output));
+        }
+    }
+    let both = maxseg(&["explain", name, "--report", "x", "--scenario", "x"]);
+    assert_eq!(both.status.code(), Some(2));
+    assert_eq!(fs::read(&capture).unwrap(), before);
+}
+
+/// What it prints, on one line.
+fn printed(arguments: &[&str]) -> String {
+    let output = maxseg(arguments);
+    assert!(output.status.success(), "{}", stderr(&output));
+    stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn buffers_are_raised_only_where_they_are_smaller() {
+    let text = printed(&["explain", &labelled(WINDOW)]);
+    let look = text.find("sysctl net.ipv4.tcp_rmem net.core.rmem_max").unwrap();
+    let only = text.find("only where the third number of net.ipv4.tcp_rmem is smaller").unwrap();
+    let change = text.find("sysctl -w net.ipv4.tcp_rmem=").unwrap();
+    assert!(look < only && only < change, "{text}");
+}
+
+#[test]
+fn a_sender_that_probes_is_not_told_to() {
+    let text = printed(&["explain", &labelled("pmtu_blackhole_probing.pcap.gz")]);
+    assert!(text.contains("probing seems to be on"), "{text}");
+    assert!(text.contains("s were waiting"), "{text}");
+    assert!(!text.contains("sysctl -w net.ipv4.tcp_mtu_probing=1"), "{text}");
+    assert!(!text.contains("rerun") && !text.contains("Predicted"), "{text}");
+}
+
+#[test]
+fn a_filter_that_matches_nothing_says_so() {
+    let text = printed(&["explain", &labelled(WINDOW), "--filter", "port 1"]);
+    assert!(text.contains("does not match the filter"), "{text}");
+}
+
+#[test]
+fn lines_fit_what_columns_says() {
+    // Below 70, the table of connections is wider than the prose.
+    for width in [70_usize, 100] {
+        let output = command(&["explain", &labelled(WINDOW)])
+            .env("COLUMNS", width.to_string())
+            .output()
+            .unwrap();
+        let text = stdout(&output);
+        // A command is for copying, and the file's name has no blank: both stay whole.
+        let is_prose = |line: &&str| !line.contains("sysctl ") && !line.contains(WINDOW);
+        let longest = text.lines().filter(is_prose).map(|line| line.chars().count()).max();
+        assert!(longest.is_some_and(|longest| longest <= width && longest > width / 2), "{text}");
+    }
+}

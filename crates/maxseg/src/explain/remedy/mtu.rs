@@ -2,17 +2,23 @@
 
 use maxseg_core::advise::Change;
 use maxseg_core::framing::IpVersion;
-use maxseg_core::units::Mss;
+use maxseg_core::units::{Mss, Time, approx};
 
 use super::{Facts, Remedy, System};
+use crate::explain::Case;
+use crate::explain::path::{Confidence, ETHERNET, TIMESTAMPS};
 
 /// The MSS for packets of this length: the option does not count TCP's own options (RFC 6691).
 fn mss_for(mtu: u32, ip: IpVersion) -> u32 {
-    let headers = match ip {
+    mtu.saturating_sub(headers(ip)).max(1)
+}
+
+/// IP and TCP headers without options, in bytes.
+const fn headers(ip: IpVersion) -> u32 {
+    match ip {
         IpVersion::V4 => 40,
         IpVersion::V6 => 60,
-    };
-    mtu.saturating_sub(headers).max(1)
+    }
 }
 
 fn ip(facts: &Facts<'_>) -> IpVersion {
@@ -23,57 +29,86 @@ fn size(mss: u32) -> Option<Mss> {
     Mss::new(u64::from(mss)).ok()
 }
 
-/// The MTU that hops named, or one that nearly every path takes: IPv6's least.
-fn known_mtu(facts: &Facts<'_>) -> Option<u32> {
+/// The least MTU that hops named.
+fn told_mtu(facts: &Facts<'_>) -> Option<u32> {
     let events = facts.case.evidence.path_mtu_events.iter();
     events.map(|event| event.mtu_bytes).filter(|mtu| *mtu >= 68).min()
 }
 
-/// Every path takes so much of IPv6 (RFC 8200 §5), and nearly every path of IPv4.
-const SAFE_MTU: u32 = 1280;
+/// What surely passes: the MTU that hops named, or the largest packet that arrived where larger ones vanished.
+fn passing_mtu(facts: &Facts<'_>) -> Option<u32> {
+    let arrived = facts.case.data().black_hole.filter(|hole| hole.passed_bytes > 0);
+    let options = if facts.case.data().timestamps { TIMESTAMPS } else { 0 };
+    told_mtu(facts)
+        .or_else(|| arrived.map(|hole| hole.passed_bytes + headers(ip(facts)) + options))
+        .filter(|mtu| *mtu <= 65_535)
+}
+
+/// How long the sender stood before a smaller segment of its own got through, with no message from a hop to tell
+/// it: it probes (RFC 4821), though late.
+pub(in crate::explain) fn probing_healed_after(case: &Case<'_>) -> Option<Time> {
+    let data = case.data();
+    let hole = data.black_hole.filter(|hole| hole.passed_bytes > 0)?;
+    // A hole that stayed lasts to the end of the capture, which no acknowledgement of its payload reaches.
+    let has_healed = data.last_ack.is_some_and(|last| hole.to <= last);
+    (has_healed && case.evidence.path_mtu_events.is_empty()).then(|| hole.to.since(hole.from))
+}
 
 pub(super) fn path_mtu(facts: &Facts<'_>) -> Remedy {
     let v6 = ip(facts) == IpVersion::V6;
-    let mtu = known_mtu(facts).unwrap_or(SAFE_MTU);
-    let mss = mss_for(mtu, ip(facts));
+    let passing = passing_mtu(facts);
     let tables = if v6 { "ip6tables" } else { "iptables" };
     let on = facts.sender;
-    let change = match known_mtu(facts) {
-        Some(mtu) => format!(
-            "let segments fit the path's MTU of {mtu}: clamp the MSS to {mss} at the router before the narrow hop"
+    let healed = probing_healed_after(facts.case);
+    let change = match (told_mtu(facts), healed) {
+        (Some(mtu), _) => format!(
+            "let segments fit the path's MTU of {mtu}: clamp the MSS to {} at the router before the narrow hop",
+            mss_for(mtu, ip(facts))
         ),
-        None => format!(
-            "let segments fit the path: clamp the MSS at the router before the narrow hop, or let {on} find the size itself"
+        (None, Some(waited)) => format!(
+            "MTU probing seems to be on at {on}, and healed it after {}: clamp the MSS at the router before the \
+             narrow hop, or let its ICMP through, and nothing waits",
+            approx::time(waited.as_secs_f64())
+        ),
+        (None, None) => format!(
+            "let segments fit the path: clamp the MSS at the router before the narrow hop, or let {on} find the \
+             size itself"
         ),
     };
-    let mut remedy = Remedy::new(change)
-        .linux(
-            "the router before the narrow hop",
-            format!("{tables} -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu"),
-        )
-        .linux(on, "sysctl -w net.ipv4.tcp_mtu_probing=1")
-        .linux(
-            on,
-            format!("ip {}route change ROUTE mtu lock {mtu} advmss {mss}", if v6 { "-6 " } else { "" }),
-        )
-        .command(System::FreeBsd, on, "sysctl net.inet.tcp.pmtud_blackhole_detection=1")
-        .command(System::MacOs, on, "sysctl -w net.inet.tcp.pmtud_blackhole_detection=1")
-        .command(
+    let mut remedy = Remedy::new(change).linux(
+        "the router before the narrow hop",
+        format!("{tables} -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu"),
+    );
+    if healed.is_none() {
+        remedy = remedy.linux(on, "sysctl -w net.ipv4.tcp_mtu_probing=1");
+    }
+    if let Some(mtu) = passing {
+        let mss = mss_for(mtu, ip(facts));
+        let v6 = if v6 { "-6 " } else { "" };
+        remedy = remedy.linux(on, format!("ip {v6}route change ROUTE mtu lock {mtu} advmss {mss}"));
+    }
+    if healed.is_none() {
+        remedy = remedy
+            .command(System::FreeBsd, on, "sysctl net.inet.tcp.pmtud_blackhole_detection=1")
+            .command(System::MacOs, on, "sysctl -w net.inet.tcp.pmtud_blackhole_detection=1");
+    }
+    if let Some(mtu) = passing {
+        let family = if v6 { "ipv6" } else { "ipv4" };
+        remedy = remedy.command(
             System::Windows,
             on,
             format!(
-                "netsh interface {} set subinterface \"NAME\" mtu={mtu} store=persistent",
-                if v6 { "ipv6" } else { "ipv4" }
+                "netsh interface {family} set subinterface \"NAME\" mtu={mtu} store=persistent"
             ),
-        )
+        );
+    }
+    remedy = remedy
         .note(
             "Where a firewall drops ICMP \"fragmentation needed\" or \"packet too big\", let it pass: without it \
              every host behind that hop stalls like this one.",
         )
         .what_if(Change::IcmpSent);
-    if known_mtu(facts).is_some()
-        && let Some(mss) = size(mss)
-    {
+    if let Some(mss) = told_mtu(facts).and_then(|mtu| size(mss_for(mtu, ip(facts)))) {
         remedy = remedy.what_if(Change::SegmentSize(mss));
     }
     remedy
@@ -82,7 +117,10 @@ pub(super) fn path_mtu(facts: &Facts<'_>) -> Remedy {
 pub(super) fn small_mss(facts: &Facts<'_>) -> Remedy {
     let (data, acks) = (facts.case.data(), facts.case.acks());
     let (on, sender) = (facts.receiver, facts.sender);
-    let mtu = known_mtu(facts).or(facts.path.map(|path| path.mtu.value)).unwrap_or(1500);
+    let seen = facts.path.map(|path| &path.mtu).filter(|mtu| mtu.confidence > Confidence::Low);
+    let shown = told_mtu(facts).or(seen.map(|mtu| mtu.value));
+    let mtu = shown.unwrap_or(ETHERNET);
+    let takes = if shown.is_some() { "the path takes" } else { "Ethernet would take" };
     let mss = mss_for(mtu, ip(facts));
     let v6 = if ip(facts) == IpVersion::V6 { "-6 " } else { "" };
     // The receiver's option bounds the sender's segments; where the sender's own is as small, it or something on
@@ -92,7 +130,7 @@ pub(super) fn small_mss(facts: &Facts<'_>) -> Remedy {
         (Some(theirs), Some(own)) if own <= theirs && u32::from(theirs) < mss => (
             format!("{on} and {sender}"),
             format!(
-                "find who lowers the MSS: both SYNs say {own} and {theirs}, the path takes {mss}; a router on the way may clamp it"
+                "find who lowers the MSS: both SYNs say {own} and {theirs}, {takes} {mss}; a router on the way may clamp it"
             ),
         ),
         (Some(theirs), _) if u32::from(theirs) < mss => {

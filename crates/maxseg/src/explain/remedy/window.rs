@@ -1,5 +1,7 @@
 //! Windows and buffers.
 
+use std::net::IpAddr;
+
 use maxseg_core::advise::Change;
 use maxseg_core::units::Bytes;
 
@@ -19,6 +21,52 @@ fn wanted(facts: &Facts<'_>, now: u64) -> Bytes {
 /// Linux gives half of a socket's buffer to the window (`tcp_adv_win_scale` 1), the rest is for its bookkeeping.
 fn buffer(window: Bytes) -> u64 {
     2 * window.get()
+}
+
+/// What the systems call the bounds of a kind of buffer.
+struct Names {
+    /// Linux: least, first and largest size, set by the kernel itself.
+    linux_sizes: &'static str,
+    /// Linux's own least and first size.
+    linux_first: &'static str,
+    /// Linux: the most that a program may ask for.
+    linux_asked: &'static str,
+    free_bsd: &'static str,
+    mac_os: &'static str,
+}
+
+const RECEIVE: Names = Names {
+    linux_sizes: "net.ipv4.tcp_rmem",
+    linux_first: "4096 131072",
+    linux_asked: "net.core.rmem_max",
+    free_bsd: "net.inet.tcp.recvbuf_max",
+    mac_os: "net.inet.tcp.autorcvbufmax",
+};
+
+const SEND: Names = Names {
+    linux_sizes: "net.ipv4.tcp_wmem",
+    linux_first: "4096 16384",
+    linux_asked: "net.core.wmem_max",
+    free_bsd: "net.inet.tcp.sendbuf_max",
+    mac_os: "net.inet.tcp.autosndbufmax",
+};
+
+/// The commands that raise a buffer's bounds to so many bytes, after a look at what they are: a host may have more
+/// already, and would be left with less.
+fn with_buffer(remedy: Remedy, names: &Names, on: IpAddr, bytes: u64) -> Remedy {
+    let Names { linux_sizes, linux_first, linux_asked, free_bsd, mac_os } = names;
+    remedy
+        .linux(on, format!("sysctl {linux_sizes} {linux_asked}"))
+        .linux(on, format!("sysctl -w {linux_sizes}=\"{linux_first} {bytes}\""))
+        .only_where(format!(
+            "the third number of {linux_sizes} is smaller than {bytes}; its first two stay as they are there"
+        ))
+        .linux(on, format!("sysctl -w {linux_asked}={bytes}"))
+        .only_where(format!("{linux_asked} is smaller than {bytes}"))
+        .command(System::FreeBsd, on, format!("sysctl {free_bsd}={bytes} kern.ipc.maxsockbuf={bytes}"))
+        .only_where(format!("both are smaller than {bytes}"))
+        .command(System::MacOs, on, format!("sysctl -w kern.ipc.maxsockbuf={bytes} {mac_os}={bytes}"))
+        .only_where(format!("both are smaller than {bytes}"))
 }
 
 pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
@@ -48,23 +96,7 @@ pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
              net.core.rmem_max. The command alone helps where tcp_rmem is what keeps it small."
         ));
     }
-    let sysctls = format!("sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {}\"", buffer(window));
-    remedy
-        .linux(on, sysctls)
-        .linux(on, format!("sysctl -w net.core.rmem_max={}", buffer(window)))
-        .command(
-            System::FreeBsd,
-            on,
-            format!("sysctl net.inet.tcp.recvbuf_max={0} kern.ipc.maxsockbuf={0}", buffer(window)),
-        )
-        .command(
-            System::MacOs,
-            on,
-            format!(
-                "sysctl -w kern.ipc.maxsockbuf={0} net.inet.tcp.autorcvbufmax={0}",
-                buffer(window)
-            ),
-        )
+    with_buffer(remedy, &RECEIVE, on, buffer(window))
         .command(System::Windows, on, "netsh int tcp set global autotuninglevel=normal")
         .what_if(Change::Window(window))
 }
@@ -95,19 +127,9 @@ pub(super) fn send_buffer(facts: &Facts<'_>) -> Remedy {
     let buffer_now = wanted(facts, now);
     // A segment's bookkeeping takes about as much of the buffer as its payload.
     let bytes = buffer(buffer_now);
-    Remedy::new(format!("let {on} keep {buffer_now} in flight: give it a larger send buffer"))
-        .linux(on, format!("sysctl -w net.ipv4.tcp_wmem=\"4096 16384 {bytes}\""))
-        .linux(on, format!("sysctl -w net.core.wmem_max={bytes}"))
-        .command(
-            System::FreeBsd,
-            on,
-            format!("sysctl net.inet.tcp.sendbuf_max={bytes} kern.ipc.maxsockbuf={bytes}"),
-        )
-        .command(
-            System::MacOs,
-            on,
-            format!("sysctl -w kern.ipc.maxsockbuf={bytes} net.inet.tcp.autosndbufmax={bytes}"),
-        )
+    let remedy =
+        Remedy::new(format!("let {on} keep {buffer_now} in flight: give it a larger send buffer"));
+    with_buffer(remedy, &SEND, on, bytes)
         .note("A program that sets SO_SNDBUF turns the kernel's own tuning off: then the change belongs into the program.")
         .what_if(Change::SendBuffer(buffer_now))
 }

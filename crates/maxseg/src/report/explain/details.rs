@@ -107,9 +107,10 @@ pub(super) fn limits(case: &Case<'_>, width: usize, printer: Printer) -> String 
         .map(|limit| format!("{} {}", letter(limit.kind), shares(std::slice::from_ref(limit))))
         .filter(|legend| legend.len() > 2)
         .collect();
+    let title = "Limits: shares of the time from first data to last acknowledgement (by size, not in order of time)";
     format!(
         "{}\n  {bar}\n{}",
-        printer.bold("Limits: shares of the time from first data to last acknowledgement"),
+        printer.bold(wrapped(title, width, "").trim_end()),
         wrapped(&legend.join("   "), width, "  ")
     )
 }

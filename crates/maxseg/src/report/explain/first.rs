@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
+use maxseg_core::advise::Change;
 use maxseg_core::diagnose::{Finding, FindingKind};
 use maxseg_core::outcome::LimitedBy;
 
 use crate::explain::Case;
-use crate::explain::gain::{Gain, Rerun};
+use crate::explain::gain::{CLOSE, Gain, Rerun};
 use crate::explain::remedy::{Remedy, Subject, remedy, subject};
 use crate::report::words;
 
@@ -39,8 +40,15 @@ impl<'a> Story<'a> {
         let changes = remedy.as_ref().map_or(&[][..], |remedy| &remedy.what_if);
         let (rerun, gain) = match rerun {
             None => (None, Err(missing.unwrap_or_default())),
+            // What stood still gains what it waited; a run of a path that never stood says nothing of that.
+            Some(rerun) if subject.and_then(waits) == Some(LimitedBy::PathMtu) => (
+                Some(rerun),
+                Err("no run of the path: what there is to gain is the time that it waited"
+                    .to_owned()),
+            ),
             Some(rerun) => {
                 let (rerun, gain) = rerun.gain(&case, file, changes);
+                let gain = gain.and_then(|gain| agrees_with_waiting(&case, subject, gain));
                 (Some(rerun), gain)
             }
         };
@@ -56,35 +64,38 @@ impl<'a> Story<'a> {
         if let Some(remedy) = &self.remedy {
             let _ = write!(text, ". {}", capital(&remedy.change));
         }
+        if let Some(waited) = self.waited() {
+            let _ = write!(text, ". {waited}");
+        }
         if let Ok(gain) = &self.gain
             && let (Some(expected), Some(relative)) = (gain.expected_bps(), gain.relative())
         {
             let at_least = if gain.is_bound { "at least " } else { "" };
+            let without = if self.is_without_loss() { " without any loss" } else { "" };
             let _ = write!(
                 text,
-                ". Predicted: {at_least}{} instead of {} ({})",
+                ". Predicted{without}: {at_least}{} instead of {} ({})",
                 words::rate(expected),
                 words::rate(gain.observed_whole_bps()),
                 words::gain(relative)
             );
         }
-        if let Some(left) = self.without_waiting() {
-            let _ = write!(text, ". Without that wait the same takes {}", words::time(left));
-        }
         text.push('.');
         text
     }
 
-    /// What is left of the time without the wait, where the limit is nothing but waiting and no run says more.
-    fn without_waiting(&self) -> Option<f64> {
-        let waits = match self.subject? {
-            Subject::Limit(limit @ (LimitedBy::PathMtu | LimitedBy::Rto)) => limit,
-            Subject::Finding(FindingKind::BlackHole) => LimitedBy::PathMtu,
-            Subject::Limit(_) | Subject::Finding(_) => return None,
-        };
-        let share = self.case.share(waits);
-        let has_gain = self.gain.as_ref().is_ok_and(|gain| gain.relative().is_some());
-        (!has_gain && share > 0.0).then(|| self.case.data_seconds() * (1.0 - share))
+    /// `5.2 s of 6.4 s were waiting`, where the limit is nothing but waiting.
+    fn waited(&self) -> Option<String> {
+        let share = self.case.share(waits(self.subject?)?);
+        let seconds = self.case.data_seconds();
+        (share > 0.0).then(|| {
+            format!("{} of {} were waiting", words::time(seconds * share), words::time(seconds))
+        })
+    }
+
+    /// Whether the prediction is of a path that loses nothing, which no command makes of it.
+    pub(super) fn is_without_loss(&self) -> bool {
+        self.remedy.as_ref().is_some_and(|remedy| remedy.what_if.contains(&Change::NoErrors))
     }
 
     /// Whether there is a change that could gain something.
@@ -161,4 +172,30 @@ impl<'a> Story<'a> {
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The limit that is nothing but waiting, where a subject is about one.
+fn waits(subject: Subject) -> Option<LimitedBy> {
+    match subject {
+        Subject::Limit(limit @ (LimitedBy::PathMtu | LimitedBy::Rto)) => Some(limit),
+        Subject::Finding(FindingKind::BlackHole) => Some(LimitedBy::PathMtu),
+        Subject::Limit(_) | Subject::Finding(_) => None,
+    }
+}
+
+/// A gain that is less than that of the waiting alone contradicts what was seen.
+fn agrees_with_waiting(
+    case: &Case<'_>,
+    subject: Option<Subject>,
+    gain: Gain,
+) -> Result<Gain, String> {
+    let Some(limit) = subject.and_then(waits) else { return Ok(gain) };
+    let without_waiting = gain.observed_whole_bps() / (1.0 - case.share(limit)).max(1e-6);
+    match gain.expected_bps() {
+        Some(expected) if expected < (1.0 - CLOSE) * without_waiting => {
+            Err("no gain is given: the path rerun shows less than the waiting alone cost"
+                .to_owned())
+        }
+        _ => Ok(gain),
+    }
 }

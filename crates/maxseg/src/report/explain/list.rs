@@ -1,10 +1,8 @@
 //! A line for each connection.
 
-use std::fmt::Write as _;
-
 use comfy_table::Table;
 
-use super::parts::{share, size};
+use super::parts::{share, size, wrapped};
 use crate::explain::{Case, Explanation};
 use crate::printer::Printer;
 use crate::report::{lines, plain, right, words};
@@ -24,11 +22,11 @@ pub(super) fn list(explanation: &Explanation, width: usize, printer: Printer) ->
     text += &lines(&table(&cases, leading, width));
     let left_out = explanation.total_connections.saturating_sub(cases.len() as u64);
     if left_out > 0 {
-        let _ = writeln!(
-            text,
+        let more = format!(
             "and {} more with less at stake: --csv or --json lists all, --filter chooses",
             words::grouped(left_out)
         );
+        text += &wrapped(&more, width, "");
     }
     text
 }

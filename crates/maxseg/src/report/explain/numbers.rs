@@ -58,10 +58,11 @@ pub(super) fn story_numbers(story: &Story<'_>) -> Vec<(&'static str, String)> {
         lines.push(("look at", packets(&finding.frames)));
     }
     if let Ok(gain) = &story.gain {
+        let after = if story.is_without_loss() { "without any loss" } else { "after" };
         let words = gain.predictions.iter().map(|prediction| {
             let without = match prediction.without_bps {
                 Some(without) => format!(
-                    "{} after{}",
+                    "{} {after}{}",
                     words::rate(without),
                     prediction
                         .then_limited_by

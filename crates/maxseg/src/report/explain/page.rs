@@ -6,7 +6,7 @@ use super::Story;
 use super::details::marks;
 use super::graphs::graphs;
 use super::numbers::story_numbers;
-use super::parts::{packets, share, size};
+use super::parts::{counted, packets, share, size};
 use crate::explain::{Case, Explanation};
 use crate::report::chart::escape;
 use crate::report::{html, words};
@@ -25,12 +25,12 @@ pub(crate) fn page(explanation: &Explanation, story: Option<&Story<'_>>) -> Stri
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
          <title>{0}</title>\n<style>{1}{STYLE}</style>\n</head>\n<body>\n<h1>{0}</h1>\n\
-         <p class=\"about\">{2} packets, {3}, {4} TCP connections.</p>\n",
+         <p class=\"about\">{2}, {3}, {4}.</p>\n",
         escape(&title),
         html::STYLE,
-        words::grouped(file.packets),
+        counted(file.packets, "packet"),
         size(file.bytes),
-        words::grouped(explanation.total_connections)
+        counted(explanation.total_connections, "TCP connection")
     );
     for problem in &explanation.problems {
         let place = problem.offset.map_or_else(String::new, |at| format!(" (at byte {at})"));
@@ -54,11 +54,15 @@ fn of_story(story: &Story<'_>) -> String {
     );
     if let Some(remedy) = &story.remedy {
         for command in &remedy.commands {
+            let condition = command.only_where.as_ref();
+            let condition =
+                condition.map_or_else(String::new, |condition| format!(", only where {condition}"));
             let _ = writeln!(
                 text,
-                "<p class=\"note\">On {} ({}):</p>\n<pre><code>{}</code></pre>",
+                "<p class=\"note\">On {} ({}){}:</p>\n<pre><code>{}</code></pre>",
                 escape(&command.on),
                 command.system.word(),
+                escape(&condition),
                 escape(&command.line)
             );
         }

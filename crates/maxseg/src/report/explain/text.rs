@@ -7,7 +7,7 @@ use super::details::{directions, findings, labelled, limits, marks};
 use super::list::list;
 use super::numbers::{numbers, story_numbers};
 use super::parts::{counted, size, wrapped};
-use crate::explain::remedy::System;
+use crate::explain::remedy::{Command, System};
 use crate::explain::{Case, Explanation};
 use crate::printer::Printer;
 use crate::report::words;
@@ -37,7 +37,17 @@ pub(crate) fn explain_text(
     match story {
         Some(story) => parts.push(first_screen(story, asked, printer)),
         None if explanation.file.packets > 0 => {
-            parts.push("There is no TCP connection in it to explain.\n".to_owned());
+            let none = match explanation.filtered_connections {
+                0 => "There is no TCP connection in it to explain.".to_owned(),
+                1 => "The only connection does not match the filter.".to_owned(),
+                others => {
+                    format!(
+                        "None of the {} connections matches the filter.",
+                        words::grouped(others)
+                    )
+                }
+            };
+            parts.push(wrapped(&none, asked.width, ""));
         }
         None => {}
     }
@@ -62,7 +72,15 @@ fn head(explanation: &Explanation, asked: Asked, printer: Printer) -> String {
     if let (Some(first), Some(last)) = (file.first, file.last) {
         facts.push(words::time(last.since(first).as_secs_f64()));
     }
-    facts.push(counted(explanation.total_connections, "TCP connection"));
+    let followed = explanation.total_connections + explanation.filtered_connections;
+    match explanation.untracked_connections {
+        0 => facts.push(counted(explanation.total_connections, "TCP connection")),
+        untracked => facts.push(format!(
+            "{} of {} followed",
+            words::grouped(followed),
+            counted(followed + untracked, "TCP connection")
+        )),
+    }
     if explanation.filtered_connections > 0 {
         facts.push(format!(
             "{} more filtered out",
@@ -83,12 +101,25 @@ fn first_screen(story: &Story<'_>, asked: Asked, printer: Printer) -> String {
         lines.lines().map(|line| format!("{}\n", printer.bold(line))).collect::<String>();
     if let Some(remedy) = &story.remedy {
         let shown = |system| asked.verbosity > 0 || asked.one || system == System::Linux;
-        let commands = remedy.commands.iter().filter(|command| shown(command.system));
-        // Beyond the second, Linux's alternatives are for those who ask.
-        let most = if asked.verbosity > 0 || asked.one { usize::MAX } else { 2 };
-        for (index, command) in commands.take(most).enumerate() {
-            let or = if index == 0 { "" } else { "also, or instead, " };
-            let _ = writeln!(text, "\n  {or}on {} ({}):", command.on, command.system.word());
+        let mut commands: Vec<(&Command, bool)> =
+            with_looks(&remedy.commands).filter(|(command, _)| shown(command.system)).collect();
+        if asked.verbosity == 0 && !asked.one {
+            // Beyond the second, Linux's alternatives are for those who ask; a look first is not one of them.
+            let looks = commands.iter().filter(|(_, is_look)| *is_look).count();
+            commands.truncate(2 + looks);
+        }
+        for (index, (command, is_look)) in commands.into_iter().enumerate() {
+            let lead = match &command.only_where {
+                Some(_) => "then ",
+                None if is_look => "look first, ",
+                None if index == 0 => "",
+                None => "also, or instead, ",
+            };
+            let mut head = format!("{lead}on {} ({})", command.on, command.system.word());
+            if let Some(condition) = &command.only_where {
+                let _ = write!(head, ", only where {condition}");
+            }
+            let _ = write!(text, "\n{}", wrapped(&(head + ":"), asked.width, "  "));
             let _ = writeln!(text, "    {}", printer.bold(&command.line));
         }
         if let Some(note) = &remedy.note {
@@ -115,6 +146,14 @@ fn first_screen(story: &Story<'_>, asked: Asked, printer: Printer) -> String {
         }
     }
     text
+}
+
+/// Each command, and whether it only shows what decides about the next.
+fn with_looks(commands: &[Command]) -> impl Iterator<Item = (&Command, bool)> {
+    let next_is_bound = commands.iter().skip(1).map(|next| next.only_where.is_some());
+    let looks = next_is_bound.chain([false]);
+    let pairs = commands.iter().zip(looks);
+    pairs.map(|(command, next)| (command, next && command.only_where.is_none()))
 }
 
 fn capital(text: &str) -> String {
@@ -153,7 +192,7 @@ fn every(
         if !text.is_empty() {
             text.push('\n');
         }
-        let _ = writeln!(text, "{}", printer.bold(&title));
+        let _ = writeln!(text, "{}", printer.bold(wrapped(&title, asked.width, "").trim_end()));
         for (label, line) in numbers(&case) {
             text += &labelled(label, &line, asked.width);
         }
@@ -200,8 +239,8 @@ fn foot(explanation: &Explanation, asked: Asked, printer: Printer) -> Option<Str
     }
     if explanation.untracked_connections > 0 {
         let line = format!(
-            "{} connections were not followed: raise --most-connections",
-            words::grouped(explanation.untracked_connections)
+            "{} not followed: raise --most-connections",
+            counted(explanation.untracked_connections, "connection")
         );
         text += &labelled("left out", &line, asked.width);
     }

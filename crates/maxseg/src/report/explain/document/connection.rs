@@ -1,0 +1,161 @@
+//! A connection in the document: both of its ways, limits and findings.
+
+use std::collections::BTreeMap;
+
+use maxseg_core::diagnose::{Finding, FindingKind, LimitSpan, Severity};
+use maxseg_core::evidence::{Direction, Ending, Evidence, Handshake, Marks, Way};
+use maxseg_core::outcome::{LimitShare, LimitedBy};
+use maxseg_core::units::Time;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::explain::{Case, Explanation, FlagCounts};
+
+/// A connection.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ConnectionEntry<'a> {
+    id: u32,
+    /// Who opened it.
+    client: String,
+    /// Whom it was opened to.
+    server: String,
+    begin_time_s: f64,
+    end_time_s: f64,
+    handshake: HandshakeEntry,
+    /// How it ended.
+    ending: Ending,
+    /// What else there is to know.
+    marks: Marks,
+    /// From the client to the server.
+    forward: DirectionEntry<'a>,
+    /// From the server to the client.
+    reverse: DirectionEntry<'a>,
+    /// The way that carried more payload: the one that the limits are of.
+    way: Way,
+    /// Shares of the time from first data to last acknowledgement, largest first.
+    limits: &'a [LimitShare],
+    /// What limited it when.
+    limit_spans: Vec<SpanEntry>,
+    /// The largest of them; null where no payload was acknowledged.
+    limited_by: Option<LimitedBy>,
+    /// What there is to say, the most severe first.
+    findings: Vec<FindingEntry<'a>>,
+}
+
+/// A stretch of time with one limit.
+#[derive(Serialize, JsonSchema)]
+struct SpanEntry {
+    /// What limited most of it.
+    kind: LimitedBy,
+    /// When it begins and ends, in seconds since the connection's first packet.
+    from_s: f64,
+    to_s: f64,
+}
+
+/// How a connection began.
+#[derive(Serialize, JsonSchema)]
+struct HandshakeEntry {
+    /// Whether a SYN was seen.
+    syn: bool,
+    /// Whether a SYN with ACK was seen.
+    syn_ack: bool,
+    /// From the point of capture to the server and back.
+    server_rtt_s: Option<f64>,
+    /// From the point of capture to the client and back.
+    client_rtt_s: Option<f64>,
+}
+
+/// One way of a connection.
+#[derive(Serialize, JsonSchema)]
+struct DirectionEntry<'a> {
+    #[serde(flatten)]
+    seen: &'a Direction,
+    /// The same by the definitions of tshark 4.0: how many packets have each flag; with `--tshark-compat` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tshark: Option<&'a FlagCounts>,
+}
+
+/// One thing that a connection shows.
+#[derive(Serialize, JsonSchema)]
+struct FindingEntry<'a> {
+    kind: FindingKind,
+    severity: Severity,
+    /// Which way it is about; null for both.
+    way: Option<Way>,
+    /// When it begins and ends, in seconds since the connection's first packet.
+    from_s: f64,
+    to_s: f64,
+    /// The numbers behind it, named with their units.
+    evidence: BTreeMap<&'a str, f64>,
+    /// The first packets that show it.
+    frames: &'a [u64],
+    /// What it is.
+    text: &'a str,
+    /// Why it matters.
+    why: &'a str,
+    /// What to change.
+    advice: &'a str,
+    /// Where that is written.
+    source: &'a str,
+}
+
+impl<'a> ConnectionEntry<'a> {
+    pub(super) fn of(explanation: &'a Explanation, case: &'a Case<'_>) -> Self {
+        let evidence: &'a Evidence = case.evidence;
+        let diagnosis = &case.diagnosis;
+        let tshark = |way| explanation.tshark.find(evidence, way);
+        let Handshake { syn, syn_ack, server_rtt, client_rtt } = evidence.handshake;
+        Self {
+            id: evidence.id,
+            client: evidence.client.to_string(),
+            server: evidence.server.to_string(),
+            begin_time_s: evidence.begin.as_secs_f64(),
+            end_time_s: evidence.end.as_secs_f64(),
+            handshake: HandshakeEntry {
+                syn,
+                syn_ack,
+                server_rtt_s: server_rtt.map(Time::as_secs_f64),
+                client_rtt_s: client_rtt.map(Time::as_secs_f64),
+            },
+            ending: evidence.ending,
+            marks: evidence.marks,
+            forward: DirectionEntry { seen: &evidence.forward, tshark: tshark(Way::Forward) },
+            reverse: DirectionEntry { seen: &evidence.reverse, tshark: tshark(Way::Reverse) },
+            way: diagnosis.way,
+            limits: &diagnosis.limits,
+            limit_spans: diagnosis.spans.iter().map(|span| SpanEntry::of(evidence, span)).collect(),
+            limited_by: diagnosis.limited_by,
+            findings: diagnosis
+                .findings
+                .iter()
+                .map(|finding| FindingEntry::of(evidence, finding))
+                .collect(),
+        }
+    }
+}
+
+impl SpanEntry {
+    fn of(evidence: &Evidence, span: &LimitSpan) -> Self {
+        let since_begin = |time: Time| time.since(evidence.begin).as_secs_f64();
+        Self { kind: span.kind, from_s: since_begin(span.from), to_s: since_begin(span.to) }
+    }
+}
+
+impl<'a> FindingEntry<'a> {
+    fn of(evidence: &Evidence, finding: &'a Finding) -> Self {
+        let since_begin = |time: Time| time.since(evidence.begin).as_secs_f64();
+        Self {
+            kind: finding.kind,
+            severity: finding.severity,
+            way: finding.way,
+            from_s: since_begin(finding.from),
+            to_s: since_begin(finding.to),
+            evidence: finding.evidence.iter().map(|number| (number.name, number.value)).collect(),
+            frames: &finding.frames,
+            text: &finding.text,
+            why: finding.why,
+            advice: &finding.advice,
+            source: finding.source,
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! Sizes: what the path takes, and what was sent.
 
 use super::finding::{Finding, FindingKind, Severity, number};
-use crate::evidence::{EventKind, Evidence, Way};
+use crate::evidence::{EventKind, Evidence, PathMtuEvent, Way};
 use crate::framing::IpVersion;
 
 /// Payload of a full segment on Ethernet, without options (RFC 9293 §3.7.1).
@@ -73,8 +73,12 @@ fn black_hole(evidence: &Evidence, way: Way) -> Option<Finding> {
         why: "A hop takes less than the sender thinks, and its message (fragmentation needed, packet too big) does \
               not come back",
         advice: format!(
-            "Let ICMP type 3 code 4 (ICMPv6 type 2) through to {sender}; until then clamp the MSS on the way, or on \
-             {sender}: sysctl -w net.ipv4.tcp_mtu_probing=1"
+            "Let ICMP type 3 code 4 (ICMPv6 type 2) through to {sender}, or clamp the MSS on the way{}",
+            if hole.passed_bytes > 0 {
+                String::new()
+            } else {
+                format!("; until then, on {sender}: sysctl -w net.ipv4.tcp_mtu_probing=1")
+            }
         ),
         source: "RFC 2923 §2.1, RFC 4821",
     })
@@ -174,7 +178,7 @@ fn small(evidence: &Evidence, way: Way) -> Option<Finding> {
     let is_told = evidence
         .path_mtu_events
         .iter()
-        .filter_map(|event| event.told_mtu())
+        .filter_map(PathMtuEvent::told_mtu)
         .any(|mtu| mtu < own + headers(evidence));
     if !is_asked && !is_told {
         return None;

@@ -1,7 +1,7 @@
 //! How a connection opens and ends.
 
 use super::finding::{Finding, FindingKind, Severity, number};
-use crate::evidence::{Ending, Evidence, Way};
+use crate::evidence::{Ending, Evidence, PathMtuEvent, Way};
 
 /// The largest shift of a window (RFC 7323 §2.3).
 const MOST_SHIFT: u8 = 14;
@@ -121,7 +121,7 @@ fn is_agreed(evidence: &Evidence, mss: u16) -> bool {
     evidence
         .path_mtu_events
         .iter()
-        .filter_map(|event| event.told_mtu())
+        .filter_map(PathMtuEvent::told_mtu)
         .any(|mtu| mtu < u32::from(mss) + 200)
 }
 

@@ -51,3 +51,6 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
     let limited_by = shares.first().map(|largest| largest.kind);
     Diagnosis { way, limits: shares, spans, limited_by, findings }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+//! Made evidence: one limit at a time, and findings that follow from numbers.
+
+use std::net::SocketAddr;
+
+use super::*;
+use crate::evidence::{Bin, Bins, BlackHole, Direction, Handshake, Marks, PathMtuEvent};
+use crate::units::Time;
+
+const ROUND_TRIP: Time = Time::from_millis(40);
+
+/// A direction of ten round trips, each as `each` makes it, over a link of 20 Mbit/s.
+fn direction(each: impl Fn(u64, &mut Bin)) -> Direction {
+    let mut bins = Bins::new(Time::ZERO, ROUND_TRIP);
+    for n in 0..10 {
+        let bin = bins.at(ROUND_TRIP.times(n));
+        bin.segments = 10;
+        bin.sent_bytes = 14_480;
+        bin.acked_bytes = 14_480;
+        bin.in_flight_max = 14_480;
+        bin.window_left_min = Some(1 << 20);
+        (bin.rtt_count, bin.rtt_sum) = (1, ROUND_TRIP);
+        each(n, bin);
+    }
+    bins.finish(ROUND_TRIP.times(10));
+    Direction {
+        data_packets: 100,
+        payload_bytes: 144_800,
+        unique_bytes: 144_800,
+        mss_used_bytes: Some(1448),
+        capacity_bps: Some(20e6),
+        path_rtt_min_s: Some(ROUND_TRIP.as_secs_f64()),
+        bins,
+        ..Direction::default()
+    }
+}
+
+fn largest(direction: &Direction) -> LimitedBy {
+    let limits = Limits::of(direction);
+    let sum: f64 = limits.shares.iter().map(|limit| limit.share).sum();
+    assert!((sum - 1.0).abs() < 1e-9, "shares sum up to {sum}");
+    limits.shares[0].kind
+}
+
+#[test]
+fn each_limit_has_its_sign() {
+    let link = 20_000_000 / 8 / 25; // bytes of a round trip
+    let signs: [(LimitedBy, &dyn Fn(u64, &mut Bin)); 9] = [
+        (LimitedBy::Application, &|_, bin| bin.idle = Time::from_millis(30)),
+        (LimitedBy::Application, &|_, bin| bin.drained = Time::from_millis(30)),
+        (LimitedBy::SendBuffer, &|_, bin| bin.buffer_full = Time::from_millis(10)),
+        (LimitedBy::ReceiveWindow, &|_, bin| bin.window_left_min = Some(1000)),
+        (LimitedBy::Rto, &|_, bin| bin.stalled = Time::from_millis(30)),
+        (LimitedBy::Bandwidth, &move |_, bin| bin.acked_bytes = link),
+        (LimitedBy::Congestion, &|_, bin| bin.losses = 1),
+        (LimitedBy::Opportunity, &|n, bin| bin.in_flight_max = 1000 << n),
+        (LimitedBy::Unknown, &|_, bin| bin.window_left_min = None),
+    ];
+    for (wanted, sign) in signs {
+        assert_eq!(largest(&direction(sign)), wanted);
+    }
+}
+
+#[test]
+fn a_window_that_fills_the_link_is_not_what_limits() {
+    let full = direction(|_, bin| {
+        bin.window_left_min = Some(0);
+        bin.acked_bytes = 200_000;
+        bin.rtt_sum = ROUND_TRIP.times(2);
+    });
+    assert_eq!(largest(&full), LimitedBy::Bandwidth);
+}
+
+#[test]
+fn long_round_trips_fill_no_link_that_is_nearly_empty() {
+    let slow = direction(|_, bin| {
+        bin.losses = 1;
+        bin.rtt_sum = ROUND_TRIP.times(2);
+    });
+    assert_eq!(largest(&slow), LimitedBy::Congestion);
+}
+
+#[test]
+fn what_is_swallowed_counts_only_where_smaller_segments_arrive() {
+    let mut swallowed = direction(|_, _| ());
+    let hole = BlackHole {
+        from: Time::ZERO,
+        to: ROUND_TRIP.times(9),
+        frame: 1,
+        segment_bytes: 1448,
+        repeats: 4,
+        passed_bytes: 1024,
+    };
+    swallowed.black_hole = Some(hole);
+    assert_eq!(largest(&swallowed), LimitedBy::PathMtu);
+    swallowed.black_hole = Some(BlackHole { passed_bytes: 0, ..hole });
+    assert_ne!(largest(&swallowed), LimitedBy::PathMtu);
+}
+
+fn evidence(forward: Direction) -> Evidence {
+    let end = |text: &str| -> SocketAddr { text.parse().unwrap() };
+    Evidence {
+        id: 0,
+        client: end("10.0.0.1:40000"),
+        server: end("10.0.0.2:80"),
+        begin: Time::ZERO,
+        end: ROUND_TRIP.times(10),
+        handshake: Handshake { syn: true, syn_ack: true, ..Handshake::default() },
+        ending: crate::evidence::Ending::Closed,
+        forward,
+        reverse: Direction { mss_option_bytes: Some(536), ..offers() },
+        path_mtu_events: Vec::new(),
+        marks: Marks::default(),
+    }
+}
+
+/// What a SYN of today offers.
+fn offers() -> Direction {
+    Direction {
+        mss_option_bytes: Some(1460),
+        window_scale: Some(7),
+        sack_permitted: true,
+        timestamps: true,
+        ..Direction::default()
+    }
+}
+
+fn kinds(evidence: &Evidence) -> Vec<FindingKind> {
+    diagnose(evidence).findings.iter().map(|finding| finding.kind).collect()
+}
+
+#[test]
+fn findings_follow_from_numbers() {
+    let clean = || {
+        let Direction { mss_option_bytes, window_scale, sack_permitted, timestamps, .. } = offers();
+        Direction {
+            mss_option_bytes,
+            window_scale,
+            sack_permitted,
+            timestamps,
+            ..direction(|_, _| ())
+        }
+    };
+    assert_eq!(kinds(&evidence(clean())), []);
+    type Make = fn(&mut Evidence);
+    let made: [(FindingKind, Make); 8] = [
+        (FindingKind::SmallMss, |it| it.forward.mss_used_bytes = Some(524)),
+        (FindingKind::Loss, |it| it.forward.retransmitted_packets = 5),
+        (FindingKind::Timeouts, |it| it.forward.timeouts = 1),
+        (FindingKind::Reordering, |it| it.forward.out_of_order_packets = 1),
+        (FindingKind::ZeroWindow, |it| it.reverse.zero_windows = 1),
+        (FindingKind::Fragmentation, |it| it.forward.fragmented_packets = 1),
+        (FindingKind::OptionMissing, |it| it.reverse.sack_permitted = false),
+        (FindingKind::CaptureQuality, |it| it.marks.one_way = true),
+    ];
+    for (kind, make) in made {
+        let mut evidence = evidence(clean());
+        make(&mut evidence);
+        assert_eq!(kinds(&evidence), [kind]);
+    }
+}
+
+#[test]
+fn a_router_that_tells_no_mtu_is_not_believed_to_say_zero() {
+    let mut evidence = evidence(direction(|_, _| ()));
+    evidence.path_mtu_events.push(PathMtuEvent {
+        at: Time::ZERO,
+        frame: 3,
+        hop: "10.0.0.9".parse().unwrap(),
+        mtu_bytes: 0,
+        quoted: Some((evidence.client, evidence.server)),
+        packet_bytes: 1500,
+        connection: Some(0),
+    });
+    let findings = diagnose(&evidence).findings;
+    let told = findings.iter().find(|finding| finding.kind == FindingKind::PathMtuReduced).unwrap();
+    assert!(!told.advice.contains(" 0"), "{}", told.advice);
+}

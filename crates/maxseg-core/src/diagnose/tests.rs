@@ -41,10 +41,13 @@ fn largest(direction: &Direction) -> LimitedBy {
     limits.shares[0].kind
 }
 
+/// Puts a limit's sign into the interval with this number.
+type Sign<'a> = &'a dyn Fn(u64, &mut Bin);
+
 #[test]
 fn each_limit_has_its_sign() {
     let link = 20_000_000 / 8 / 25; // bytes of a round trip
-    let signs: [(LimitedBy, &dyn Fn(u64, &mut Bin)); 9] = [
+    let signs: [(LimitedBy, Sign<'_>); 9] = [
         (LimitedBy::Application, &|_, bin| bin.idle = Time::from_millis(30)),
         (LimitedBy::Application, &|_, bin| bin.drained = Time::from_millis(30)),
         (LimitedBy::SendBuffer, &|_, bin| bin.buffer_full = Time::from_millis(10)),
@@ -128,6 +131,9 @@ fn kinds(evidence: &Evidence) -> Vec<FindingKind> {
     diagnose(evidence).findings.iter().map(|finding| finding.kind).collect()
 }
 
+/// Puts something into clean evidence.
+type Make = fn(&mut Evidence);
+
 #[test]
 fn findings_follow_from_numbers() {
     let clean = || {
@@ -141,7 +147,6 @@ fn findings_follow_from_numbers() {
         }
     };
     assert_eq!(kinds(&evidence(clean())), []);
-    type Make = fn(&mut Evidence);
     let made: [(FindingKind, Make); 8] = [
         (FindingKind::SmallMss, |it| it.forward.mss_used_bytes = Some(524)),
         (FindingKind::Loss, |it| it.forward.retransmitted_packets = 5),

@@ -5,7 +5,7 @@ use crate::evidence::{EventKind, Evidence};
 
 /// Copies, losses, offload, a missing direction, a missing beginning.
 pub(super) fn look(evidence: &Evidence, findings: &mut Vec<Finding>) {
-    let sum = |count: fn(&crate::evidence::Direction) -> u64| {
+    let sum = |count: fn(&crate::evidence::DirectionStats) -> u64| {
         count(&evidence.forward) + count(&evidence.reverse)
     };
     let copies = sum(|direction| direction.capture_duplicates);

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::evidence::Way;
+use crate::evidence::Direction;
 use crate::units::Time;
 
 /// One thing that evidence shows.
@@ -14,7 +14,7 @@ pub struct Finding {
     /// How much it matters.
     pub severity: Severity,
     /// Which way of the connection it is about; `None` for both.
-    pub way: Option<Way>,
+    pub way: Option<Direction>,
     /// When it begins.
     pub from: Time,
     /// When it ends.

@@ -7,7 +7,7 @@
 //! 52(9), 2008); the words are RFC 4898's, and the factors were calibrated on runs of the real kernel
 //! (docs/validation-explain.md).
 
-use crate::evidence::{Bin, Direction};
+use crate::evidence::{Bin, DirectionStats};
 use crate::outcome::{LimitShare, LimitedBy};
 use crate::units::Time;
 
@@ -50,7 +50,7 @@ pub struct Limits {
 
 impl Limits {
     /// Looks at a direction.
-    pub fn of(direction: &Direction) -> Self {
+    pub fn of(direction: &DirectionStats) -> Self {
         let mut judge = Judge::new(direction);
         let mut limits = Self::default();
         let mut times: Vec<(LimitedBy, f64)> = Vec::new();
@@ -87,7 +87,7 @@ fn shares(mut times: Vec<(LimitedBy, f64)>) -> Vec<LimitShare> {
 }
 
 /// The bins of a direction, joined until each is as long as a round trip.
-fn round_trips(direction: &Direction) -> Vec<Bin> {
+fn round_trips(direction: &DirectionStats) -> Vec<Bin> {
     let shortest = Time::from_secs_f64(direction.path_rtt_min_s.unwrap_or(0.001));
     let mut joined: Vec<Bin> = Vec::new();
     let mut is_whole = true;
@@ -104,7 +104,7 @@ fn round_trips(direction: &Direction) -> Vec<Bin> {
 
 /// Looks at intervals in order.
 struct Judge<'a> {
-    direction: &'a Direction,
+    direction: &'a DirectionStats,
     segment: u64,
     has_lost: bool,
     /// Most that was in flight before.
@@ -115,7 +115,7 @@ struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    fn new(direction: &'a Direction) -> Self {
+    fn new(direction: &'a DirectionStats) -> Self {
         Self {
             direction,
             segment: u64::from(direction.mss_used_bytes.unwrap_or(1460)),

@@ -1,7 +1,7 @@
 //! Losses, timers, order and queues.
 
 use super::finding::{Finding, FindingKind, Severity, number};
-use crate::evidence::{Cause, Direction, Event, EventKind, Evidence, Way};
+use crate::evidence::{Cause, Direction, DirectionStats, Event, EventKind, Evidence};
 use crate::units::Time;
 
 /// Above this share of the segments losses hold every loss-based congestion control down (Mathis et al., 1997).
@@ -13,7 +13,7 @@ const LONG_QUEUE: f64 = 3.0;
 const LONG_QUEUE_S: f64 = 0.05;
 
 /// The sender of a direction.
-pub(super) fn look(evidence: &Evidence, way: Way, findings: &mut Vec<Finding>) {
+pub(super) fn look(evidence: &Evidence, way: Direction, findings: &mut Vec<Finding>) {
     let direction = evidence.direction(way);
     findings.extend(lost(evidence, way, direction));
     findings.extend(timeouts(evidence, way, direction));
@@ -30,7 +30,7 @@ fn so_often(count: u64) -> String {
 
 /// The first packets of a kind, and when it begins and ends.
 fn first(
-    direction: &Direction,
+    direction: &DirectionStats,
     wanted: impl Fn(EventKind) -> bool,
 ) -> (Vec<u64>, Option<(Time, Time)>) {
     let events: Vec<&Event> = direction.events.of(wanted).collect();
@@ -39,10 +39,8 @@ fn first(
     (frames, times)
 }
 
-fn lost(evidence: &Evidence, way: Way, direction: &Direction) -> Option<Finding> {
-    let lost = direction
-        .retransmitted_packets
-        .checked_sub(direction.spurious_retransmissions + direction.resent.control)?;
+fn lost(evidence: &Evidence, way: Direction, direction: &DirectionStats) -> Option<Finding> {
+    let lost = direction.needed_retransmissions();
     let share = lost as f64 / direction.data_packets.max(1) as f64;
     if lost < 3 || share < SOME_LOSS {
         return None;
@@ -71,7 +69,7 @@ fn lost(evidence: &Evidence, way: Way, direction: &Direction) -> Option<Finding>
     })
 }
 
-fn timeouts(evidence: &Evidence, way: Way, direction: &Direction) -> Option<Finding> {
+fn timeouts(evidence: &Evidence, way: Direction, direction: &DirectionStats) -> Option<Finding> {
     let count = direction.timeouts;
     if count == 0 {
         return None;
@@ -113,7 +111,11 @@ fn timeouts(evidence: &Evidence, way: Way, direction: &Direction) -> Option<Find
     })
 }
 
-fn needless_timeouts(evidence: &Evidence, way: Way, direction: &Direction) -> Option<Finding> {
+fn needless_timeouts(
+    evidence: &Evidence,
+    way: Direction,
+    direction: &DirectionStats,
+) -> Option<Finding> {
     let count = direction.spurious_timeouts;
     if count == 0 {
         return None;
@@ -154,7 +156,7 @@ fn needless_timeouts(evidence: &Evidence, way: Way, direction: &Direction) -> Op
     })
 }
 
-fn needless(evidence: &Evidence, way: Way, direction: &Direction) -> Option<Finding> {
+fn needless(evidence: &Evidence, way: Direction, direction: &DirectionStats) -> Option<Finding> {
     let count = direction.spurious_retransmissions.checked_sub(direction.spurious_timeouts)?;
     if count == 0 {
         return None;
@@ -181,7 +183,7 @@ fn needless(evidence: &Evidence, way: Way, direction: &Direction) -> Option<Find
     })
 }
 
-fn overtaken(evidence: &Evidence, way: Way, direction: &Direction) -> Option<Finding> {
+fn overtaken(evidence: &Evidence, way: Direction, direction: &DirectionStats) -> Option<Finding> {
     let count = direction.out_of_order_packets;
     if count == 0 {
         return None;
@@ -205,7 +207,7 @@ fn overtaken(evidence: &Evidence, way: Way, direction: &Direction) -> Option<Fin
     })
 }
 
-fn queueing(evidence: &Evidence, way: Way, direction: &Direction) -> Option<Finding> {
+fn queueing(evidence: &Evidence, way: Direction, direction: &DirectionStats) -> Option<Finding> {
     let (least, mean) = (direction.path_rtt_min_s?, direction.path_rtt_mean_s?);
     if mean < LONG_QUEUE * least || mean - least < LONG_QUEUE_S {
         return None;
@@ -229,7 +231,7 @@ fn queueing(evidence: &Evidence, way: Way, direction: &Direction) -> Option<Find
     })
 }
 
-fn marked(evidence: &Evidence, way: Way, direction: &Direction) -> Option<Finding> {
+fn marked(evidence: &Evidence, way: Direction, direction: &DirectionStats) -> Option<Finding> {
     let count = direction.congestion_marks;
     if count == 0 {
         return None;

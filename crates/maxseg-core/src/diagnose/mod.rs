@@ -16,14 +16,14 @@ mod windows;
 pub use finding::{Finding, FindingKind, Number, Severity};
 pub use limits::{LimitSpan, Limits};
 
-use crate::evidence::{Evidence, Way};
+use crate::evidence::{Direction, Evidence};
 use crate::outcome::{LimitShare, LimitedBy};
 
 /// What evidence shows of a connection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagnosis {
     /// The direction that the limits are of: the one with more payload.
-    pub way: Way,
+    pub way: Direction,
     /// Shares of the time from first data to last acknowledgement, largest first; they sum up to one, or are
     /// empty where there was no such time.
     pub limits: Vec<LimitShare>,
@@ -42,7 +42,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
     let mut findings = Vec::new();
     capture::look(evidence, &mut findings);
     opening::look(evidence, &mut findings);
-    for way in [Way::Forward, Way::Reverse] {
+    for way in [Direction::Forward, Direction::Reverse] {
         mtu::look(evidence, way, &mut findings);
         windows::look(evidence, way, &mut findings);
         loss::look(evidence, way, &mut findings);

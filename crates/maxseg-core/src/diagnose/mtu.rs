@@ -1,49 +1,33 @@
 //! Sizes: what the path takes, and what was sent.
 
 use super::finding::{Finding, FindingKind, Severity, number};
-use crate::evidence::{EventKind, Evidence, PathMtuEvent, Way};
-use crate::framing::IpVersion;
+use crate::evidence::{Direction, EventKind, Evidence, PathMtuEvent};
+use crate::framing::Headers;
 
-/// Payload of a full segment on Ethernet, without options (RFC 9293 §3.7.1).
-const ETHERNET_MSS: u32 = 1460;
+/// The MTU of Ethernet.
+const ETHERNET: u32 = 1500;
 /// Segments are small below this share of what could be.
 const SMALL: f64 = 0.85;
 /// As few say nothing about segment sizes.
 const ENOUGH_BYTES: u64 = 20_000;
-/// Bytes of IP and TCP header without options, and of the timestamps option.
-const HEADERS_V4: u32 = 40;
-const HEADERS_V6: u32 = 60;
-const TIMESTAMPS: u32 = 12;
 
 /// The sender of a direction.
-pub(super) fn look(evidence: &Evidence, way: Way, findings: &mut Vec<Finding>) {
+pub(super) fn look(evidence: &Evidence, way: Direction, findings: &mut Vec<Finding>) {
     findings.extend(black_hole(evidence, way));
     findings.extend(reduced(evidence, way));
     findings.extend(fragmented(evidence, way));
     findings.extend(small(evidence, way));
 }
 
-fn version(evidence: &Evidence) -> IpVersion {
-    if evidence.client.is_ipv4() { IpVersion::V4 } else { IpVersion::V6 }
+/// Bytes of IP and TCP header without options.
+fn plain(evidence: &Evidence) -> u32 {
+    Headers::plain(evidence.headers().ip).octets()
 }
 
-fn headers(evidence: &Evidence) -> u32 {
-    match version(evidence) {
-        IpVersion::V4 => HEADERS_V4,
-        IpVersion::V6 => HEADERS_V6,
-    }
-}
-
-/// Bytes of the option in every segment, where both sides offered it.
-const fn stamps(evidence: &Evidence) -> u32 {
-    if evidence.forward.timestamps && evidence.reverse.timestamps { TIMESTAMPS } else { 0 }
-}
-
-fn black_hole(evidence: &Evidence, way: Way) -> Option<Finding> {
+fn black_hole(evidence: &Evidence, way: Direction) -> Option<Finding> {
     let hole = evidence.direction(way).black_hole?;
     let seconds = hole.to.since(hole.from).as_secs_f64();
-    let stamps = stamps(evidence);
-    let packet = hole.segment_bytes + headers(evidence) + stamps;
+    let packet = hole.segment_bytes + evidence.headers().octets();
     let sender = evidence.sender(way);
     Some(Finding {
         kind: FindingKind::BlackHole,
@@ -84,7 +68,7 @@ fn black_hole(evidence: &Evidence, way: Way) -> Option<Finding> {
     })
 }
 
-fn reduced(evidence: &Evidence, way: Way) -> Option<Finding> {
+fn reduced(evidence: &Evidence, way: Direction) -> Option<Finding> {
     let sender = evidence.sender(way);
     let mine = evidence
         .path_mtu_events
@@ -120,7 +104,7 @@ fn reduced(evidence: &Evidence, way: Way) -> Option<Finding> {
         advice: match mtu {
             Some(mtu) => format!(
                 "Set the MTU of the route on {sender} to {mtu}, or clamp the MSS where the small link begins, to {}",
-                mtu.saturating_sub(headers(evidence))
+                mtu.saturating_sub(plain(evidence))
             ),
             None => "Clamp the MSS where the small link begins, and mend the router: since RFC 1191 it says the MTU"
                 .to_owned(),
@@ -129,7 +113,7 @@ fn reduced(evidence: &Evidence, way: Way) -> Option<Finding> {
     })
 }
 
-fn fragmented(evidence: &Evidence, way: Way) -> Option<Finding> {
+fn fragmented(evidence: &Evidence, way: Direction) -> Option<Finding> {
     let direction = evidence.direction(way);
     if direction.fragmented_packets == 0 {
         return None;
@@ -157,14 +141,14 @@ fn fragmented(evidence: &Evidence, way: Way) -> Option<Finding> {
     })
 }
 
-fn small(evidence: &Evidence, way: Way) -> Option<Finding> {
+fn small(evidence: &Evidence, way: Direction) -> Option<Finding> {
     let direction = evidence.direction(way);
     let used = direction.mss_used_bytes?;
     if direction.unique_bytes < ENOUGH_BYTES || direction.data_packets < 16 {
         return None;
     }
-    let stamps = stamps(evidence);
-    let ethernet = ETHERNET_MSS + HEADERS_V4 - headers(evidence);
+    let stamps = evidence.headers().octets() - plain(evidence);
+    let ethernet = ETHERNET - plain(evidence);
     // What the sender itself would take, and so its own link.
     let own = direction.mss_option_bytes.map_or(ethernet, u32::from).min(ethernet);
     let could = own.saturating_sub(stamps);
@@ -179,11 +163,12 @@ fn small(evidence: &Evidence, way: Way) -> Option<Finding> {
         .path_mtu_events
         .iter()
         .filter_map(PathMtuEvent::told_mtu)
-        .any(|mtu| mtu < own + headers(evidence));
+        .any(|mtu| mtu < own + plain(evidence));
     if !is_asked && !is_told {
         return None;
     }
-    let share = |payload: u32| f64::from(payload) / f64::from(payload + headers(evidence) + stamps);
+    let share =
+        |payload: u32| f64::from(payload) / f64::from(payload + evidence.headers().octets());
     let gain = share(could) / share(used) - 1.0;
     Some(Finding {
         kind: FindingKind::SmallMss,

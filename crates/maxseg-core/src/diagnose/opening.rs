@@ -1,10 +1,9 @@
 //! How a connection opens and ends.
 
 use super::finding::{Finding, FindingKind, Severity, number};
-use crate::evidence::{Ending, Evidence, PathMtuEvent, Way};
+use crate::evidence::{Direction, Ending, Evidence, PathMtuEvent};
+use crate::window::LARGEST_SHIFT;
 
-/// The largest shift of a window (RFC 7323 §2.3).
-const MOST_SHIFT: u8 = 14;
 /// The least segment that every host takes over IPv4 (RFC 9293 §3.7.1), less room for options.
 const LEAST_MSS: u16 = 500;
 
@@ -12,7 +11,7 @@ const LEAST_MSS: u16 = 500;
 pub(super) fn look(evidence: &Evidence, findings: &mut Vec<Finding>) {
     findings.extend(repeated_syn(evidence));
     findings.extend(missing_option(evidence));
-    for way in [Way::Forward, Way::Reverse] {
+    for way in [Direction::Forward, Direction::Reverse] {
         findings.extend(bad_option(evidence, way));
     }
     findings.extend(reset(evidence));
@@ -85,11 +84,11 @@ fn missing_option(evidence: &Evidence) -> Option<Finding> {
     })
 }
 
-fn bad_option(evidence: &Evidence, way: Way) -> Option<Finding> {
+fn bad_option(evidence: &Evidence, way: Direction) -> Option<Finding> {
     let direction = evidence.direction(way);
     let sender = evidence.sender(way);
     let text = match (direction.window_scale, direction.mss_option_bytes) {
-        (Some(shift), _) if shift > MOST_SHIFT => {
+        (Some(shift), _) if shift > LARGEST_SHIFT => {
             format!("{sender} asks for a window scale of {shift}; above 14 it counts as 14")
         }
         (_, Some(mss)) if mss < LEAST_MSS && !is_agreed(evidence, mss) => {

@@ -3,13 +3,13 @@
 use std::net::SocketAddr;
 
 use super::*;
-use crate::evidence::{Bin, Bins, BlackHole, Direction, Handshake, Marks, PathMtuEvent};
+use crate::evidence::{Bin, Bins, BlackHole, DirectionStats, Handshake, Marks, PathMtuEvent};
 use crate::units::Time;
 
 const ROUND_TRIP: Time = Time::from_millis(40);
 
 /// A direction of ten round trips, each as `each` makes it, over a link of 20 Mbit/s.
-fn direction(each: impl Fn(u64, &mut Bin)) -> Direction {
+fn direction(each: impl Fn(u64, &mut Bin)) -> DirectionStats {
     let mut bins = Bins::new(Time::ZERO, ROUND_TRIP);
     for n in 0..10 {
         let bin = bins.at(ROUND_TRIP.times(n));
@@ -22,7 +22,7 @@ fn direction(each: impl Fn(u64, &mut Bin)) -> Direction {
         each(n, bin);
     }
     bins.finish(ROUND_TRIP.times(10));
-    Direction {
+    DirectionStats {
         data_packets: 100,
         payload_bytes: 144_800,
         unique_bytes: 144_800,
@@ -30,11 +30,11 @@ fn direction(each: impl Fn(u64, &mut Bin)) -> Direction {
         capacity_bps: Some(20e6),
         path_rtt_min_s: Some(ROUND_TRIP.as_secs_f64()),
         bins,
-        ..Direction::default()
+        ..DirectionStats::default()
     }
 }
 
-fn largest(direction: &Direction) -> LimitedBy {
+fn largest(direction: &DirectionStats) -> LimitedBy {
     let limits = Limits::of(direction);
     let sum: f64 = limits.shares.iter().map(|limit| limit.share).sum();
     assert!((sum - 1.0).abs() < 1e-9, "shares sum up to {sum}");
@@ -99,7 +99,7 @@ fn what_is_swallowed_counts_only_where_smaller_segments_arrive() {
     assert_ne!(largest(&swallowed), LimitedBy::PathMtu);
 }
 
-fn evidence(forward: Direction) -> Evidence {
+fn evidence(forward: DirectionStats) -> Evidence {
     let end = |text: &str| -> SocketAddr { text.parse().unwrap() };
     Evidence {
         id: 0,
@@ -110,20 +110,20 @@ fn evidence(forward: Direction) -> Evidence {
         handshake: Handshake { syn: true, syn_ack: true, ..Handshake::default() },
         ending: crate::evidence::Ending::Closed,
         forward,
-        reverse: Direction { mss_option_bytes: Some(536), ..offers() },
+        reverse: DirectionStats { mss_option_bytes: Some(536), ..offers() },
         path_mtu_events: Vec::new(),
         marks: Marks::default(),
     }
 }
 
 /// What a SYN of today offers.
-fn offers() -> Direction {
-    Direction {
+fn offers() -> DirectionStats {
+    DirectionStats {
         mss_option_bytes: Some(1460),
         window_scale: Some(7),
         sack_permitted: true,
         timestamps: true,
-        ..Direction::default()
+        ..DirectionStats::default()
     }
 }
 
@@ -137,8 +137,9 @@ type Make = fn(&mut Evidence);
 #[test]
 fn findings_follow_from_numbers() {
     let clean = || {
-        let Direction { mss_option_bytes, window_scale, sack_permitted, timestamps, .. } = offers();
-        Direction {
+        let DirectionStats { mss_option_bytes, window_scale, sack_permitted, timestamps, .. } =
+            offers();
+        DirectionStats {
             mss_option_bytes,
             window_scale,
             sack_permitted,

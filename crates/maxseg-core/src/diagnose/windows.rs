@@ -1,7 +1,7 @@
 //! Windows that shut, or cannot open far enough.
 
 use super::finding::{Finding, FindingKind, Severity, number};
-use crate::evidence::{Direction, EventKind, Evidence, Way};
+use crate::evidence::{Direction, DirectionStats, EventKind, Evidence};
 use crate::units::Time;
 
 /// What a window can be without a scale (RFC 9293 §3.1: 16 bits).
@@ -12,13 +12,13 @@ const USED_UP: f64 = 0.85;
 const COVERED: f64 = 1.0;
 
 /// The receiver of a direction.
-pub(super) fn look(evidence: &Evidence, way: Way, findings: &mut Vec<Finding>) {
+pub(super) fn look(evidence: &Evidence, way: Direction, findings: &mut Vec<Finding>) {
     findings.extend(shut(evidence, way));
     findings.extend(clamped(evidence, way));
 }
 
 /// Time in which the window of a direction's receiver had no room.
-fn shut_time(data: &Direction) -> Time {
+fn shut_time(data: &DirectionStats) -> Time {
     let mut all = Time::ZERO;
     for bin in data.bins.as_slice() {
         all = all.saturating_add(bin.window_shut);
@@ -26,7 +26,7 @@ fn shut_time(data: &Direction) -> Time {
     all
 }
 
-fn shut(evidence: &Evidence, way: Way) -> Option<Finding> {
+fn shut(evidence: &Evidence, way: Direction) -> Option<Finding> {
     let (data, acks) = (evidence.direction(way), evidence.direction(way.other()));
     if acks.zero_windows == 0 {
         return None;
@@ -71,7 +71,7 @@ fn shut(evidence: &Evidence, way: Way) -> Option<Finding> {
     })
 }
 
-fn clamped(evidence: &Evidence, way: Way) -> Option<Finding> {
+fn clamped(evidence: &Evidence, way: Direction) -> Option<Finding> {
     let (data, acks) = (evidence.direction(way), evidence.direction(way.other()));
     let window = acks.window_max_bytes?;
     let is_unscaled = acks.window_scale.is_none_or(|shift| shift == 0);

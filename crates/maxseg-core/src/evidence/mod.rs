@@ -7,7 +7,7 @@
 //! `None` is "this source cannot know"; it is never zero for that.
 
 mod bins;
-mod direction;
+mod direction_stats;
 mod event;
 mod path_mtu;
 mod trace;
@@ -18,12 +18,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use bins::{Bin, Bins};
-pub use direction::{BlackHole, Direction, Resent, Spurious};
+pub use direction_stats::{BlackHole, DirectionStats, Resent, Spurious};
 pub use event::{Cause, Event, EventKind, Events};
 pub use path_mtu::PathMtuEvent;
 pub use trace::{AckPoint, SegmentPoint, Trace};
 
-use crate::units::Time;
+use crate::framing::{Headers, IpVersion, TCP_TIMESTAMPS};
+use crate::units::{Bytes, Time};
 
 /// What was seen of one connection. Times are since 1970 in a capture, and since the beginning of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,9 +44,9 @@ pub struct Evidence {
     /// How it ended, as far as that was seen.
     pub ending: Ending,
     /// From the client to the server.
-    pub forward: Direction,
+    pub forward: DirectionStats,
     /// From the server to the client.
-    pub reverse: Direction,
+    pub reverse: DirectionStats,
     /// What hops said of packets of this connection that were too big for them.
     pub path_mtu_events: Vec<PathMtuEvent>,
     /// What else there is to know.
@@ -55,14 +56,14 @@ pub struct Evidence {
 /// One of the two ways of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Way {
+pub enum Direction {
     /// From the client to the server.
     Forward,
     /// From the server to the client.
     Reverse,
 }
 
-impl Way {
+impl Direction {
     /// The other one.
     #[must_use]
     pub const fn other(self) -> Self {
@@ -135,32 +136,39 @@ pub struct Marks {
 
 impl Evidence {
     /// The direction that carried more payload: the one that a limit is looked for in.
-    pub const fn data_way(&self) -> Way {
+    pub const fn data_way(&self) -> Direction {
         if self.reverse.payload_bytes > self.forward.payload_bytes {
-            Way::Reverse
+            Direction::Reverse
         } else {
-            Way::Forward
+            Direction::Forward
         }
     }
 
+    /// What stands before the payload of every segment: timestamps where both SYNs offer them.
+    pub const fn headers(&self) -> Headers {
+        let ip = if self.client.is_ipv4() { IpVersion::V4 } else { IpVersion::V6 };
+        let is_agreed = self.forward.timestamps && self.reverse.timestamps;
+        Headers { ip, tcp_options: if is_agreed { TCP_TIMESTAMPS } else { Bytes::ZERO } }
+    }
+
     /// One of its directions.
-    pub const fn direction(&self, way: Way) -> &Direction {
+    pub const fn direction(&self, way: Direction) -> &DirectionStats {
         match way {
-            Way::Forward => &self.forward,
-            Way::Reverse => &self.reverse,
+            Direction::Forward => &self.forward,
+            Direction::Reverse => &self.reverse,
         }
     }
 
     /// Who sends in a direction.
-    pub const fn sender(&self, way: Way) -> SocketAddr {
+    pub const fn sender(&self, way: Direction) -> SocketAddr {
         match way {
-            Way::Forward => self.client,
-            Way::Reverse => self.server,
+            Direction::Forward => self.client,
+            Direction::Reverse => self.server,
         }
     }
 
     /// Who receives in a direction.
-    pub const fn receiver(&self, way: Way) -> SocketAddr {
+    pub const fn receiver(&self, way: Direction) -> SocketAddr {
         self.sender(way.other())
     }
 }

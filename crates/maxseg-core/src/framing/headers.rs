@@ -71,6 +71,11 @@ impl Headers {
         ip_header(self.ip) + TCP_HEADER + self.tcp_options
     }
 
+    /// The same as the number that sizes of segments are counted in: at most 100.
+    pub fn octets(self) -> u32 {
+        u32::try_from(self.bytes().get()).unwrap_or(u32::MAX)
+    }
+
     /// A segment with this payload, in the middle of a connection, as a packet.
     pub fn packet(self, payload: Bytes) -> IpPacket {
         let length = self.bytes() + payload;

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use maxseg_core::evidence::{Ending, EventKind, Evidence, Handshake, Marks, PathMtuEvent};
+use maxseg_core::framing::TCP_TIMESTAMPS;
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
@@ -188,11 +189,8 @@ impl Connection {
                 self.syn_at = (!self.handshake.syn).then_some(at);
                 self.handshake.syn = true;
             }
-        } else if let Some(answer) = self.answer_at
-            && self.client == Some(s)
-            && self.handshake.client_rtt.is_none()
-        {
-            self.handshake.client_rtt = Some(since(answer, at));
+        } else {
+            self.on_handshake_done(seen, s);
         }
     }
 
@@ -201,9 +199,7 @@ impl Connection {
         if !seen.flags.contains(Flags::ACK) || seen.flags.contains(Flags::RST) {
             return;
         }
-        if self.handshake.client_rtt.is_none() {
-            self.on_handshake_done(seen, s);
-        }
+        self.on_handshake_done(seen, s);
         let shift = self.shift(s);
         let window = Half::window_of(seen, shift);
         let (own, peer) = self.halves.both_mut(s);
@@ -243,7 +239,8 @@ impl Connection {
 
     /// The client's first answer to the server's SYN.
     fn on_handshake_done(&mut self, seen: &Seen<'_>, s: End) {
-        if let Some(answer) = self.answer_at
+        if self.handshake.client_rtt.is_none()
+            && let Some(answer) = self.answer_at
             && self.client == Some(s)
         {
             self.handshake.client_rtt = Some(since(answer, seen.at_nanos));
@@ -338,7 +335,8 @@ impl Connection {
         let (to_sender, to_receiver) = if is_client { (client, server) } else { (server, client) };
         let peer = self.halves.of(s.other());
         let (own, other) = (self.halves.of(s).offered, peer.offered);
-        let stamps = if own.uses_timestamps || own.timestamps && other.timestamps { 12 } else { 0 };
+        let is_stamped = own.uses_timestamps || own.timestamps && other.timestamps;
+        let stamps = if is_stamped { TCP_TIMESTAMPS.get().cast_signed() } else { 0 };
         let full = peer.offered.mss.map_or(USUAL_MSS, i64::from) - stamps;
         let window = peer.window_bytes();
         let half = self.halves.of_mut(s);

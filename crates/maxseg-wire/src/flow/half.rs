@@ -1,8 +1,10 @@
 //! One end of a connection: the packets that it sends, as sender of its payload and as receiver of the
 //! other's.
 
-use maxseg_core::evidence::{Direction, Event, EventKind, Events};
+use maxseg_core::evidence::{DirectionStats, Event, EventKind, Events};
+use maxseg_core::framing::TCP_TIMESTAMPS;
 use maxseg_core::units::Time;
+use maxseg_core::window::LARGEST_SHIFT;
 use serde::{Deserialize, Serialize};
 
 use super::options::Options;
@@ -75,9 +77,6 @@ pub(super) struct Offered {
     pub(super) uses_timestamps: bool,
 }
 
-/// Windows are shifted by no more (RFC 7323 §2.3).
-const MOST_SHIFT: u8 = 14;
-
 impl Half {
     /// Where a number lies among the offsets of what this end sends; begins to count there where nothing was
     /// seen before.
@@ -117,7 +116,7 @@ impl Half {
         if seen.flags.contains(Flags::SYN) {
             return Some(i64::from(seen.window)); // RFC 7323 §2.2: never scaled
         }
-        Some(i64::from(seen.window) << shift?.min(MOST_SHIFT))
+        Some(i64::from(seen.window) << shift?.min(LARGEST_SHIFT))
     }
 
     /// What a segment of this end says as receiver. Gives whether it is a duplicate acknowledgement:
@@ -187,13 +186,13 @@ impl Half {
     }
 
     /// What was seen of this end's way; `peer` is what the other end's SYN offered.
-    pub(super) fn direction(&mut self, peer: &Offered, end: u64) -> Direction {
+    pub(super) fn direction(&mut self, peer: &Offered, end: u64) -> DirectionStats {
         let counts = self.counts;
         let both_scale = match (self.offered.syn, peer.syn) {
             (true, true) => self.offered.window_scale.is_some() && peer.window_scale.is_some(),
             _ => true,
         };
-        let mut direction = Direction {
+        let mut direction = DirectionStats {
             packets: counts.packets.into(),
             data_packets: counts.data_packets.into(),
             payload_bytes: counts.payload,
@@ -220,7 +219,7 @@ impl Half {
             congestion_marks: counts.marked.into(),
             first_data: (self.first_data > 0).then(|| Time::from_nanos(self.first_data)),
             last_ack: (self.last_ack > 0).then(|| Time::from_nanos(self.last_ack)),
-            ..Direction::default()
+            ..DirectionStats::default()
         };
         direction.events = std::mem::take(&mut self.events);
         direction.resent.control = counts.control_resent.into();
@@ -240,15 +239,19 @@ impl Half {
     }
 }
 
-/// Bytes of the timestamps option with its padding.
-const TIMESTAMPS: u32 = 12;
-
 /// Adds what is known of the payload.
-fn describe(mut stream: Stream, to: &mut Direction, peer: &Offered, timestamps: bool, end: u64) {
+fn describe(
+    mut stream: Stream,
+    to: &mut DirectionStats,
+    peer: &Offered,
+    timestamps: bool,
+    end: u64,
+) {
     stream.finish(end);
     let counts = stream.counts;
-    let most =
-        peer.mss.map(|mss| u32::from(mss).saturating_sub(if timestamps { TIMESTAMPS } else { 0 }));
+    let options = if timestamps { TCP_TIMESTAMPS.get() } else { 0 };
+    let most = peer.mss.map(|mss| u64::from(mss).saturating_sub(options));
+    let most = most.and_then(|most| u32::try_from(most).ok());
     to.mss_used_bytes = stream.sizes.full(most);
     to.unique_bytes = counts.unique_bytes;
     to.unseen_bytes = counts.unseen_bytes;

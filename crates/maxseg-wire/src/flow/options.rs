@@ -15,9 +15,6 @@ pub(super) struct Options {
     pub(super) fast_open: bool,
 }
 
-/// Multipath TCP (RFC 8684).
-const MULTIPATH: u8 = 30;
-
 impl Options {
     #[inline]
     pub(super) fn of(bytes: &[u8]) -> Self {
@@ -41,7 +38,7 @@ impl Options {
                 TcpOption::Timestamps { value, echo } => options.timestamps = Some((value, echo)),
                 TcpOption::Sack(blocks) => options.sack = Some(blocks),
                 TcpOption::FastOpen(_) => options.fast_open = true,
-                TcpOption::Other { kind: MULTIPATH, .. } => options.multipath = true,
+                TcpOption::Other { kind: kind::MULTIPATH, .. } => options.multipath = true,
                 TcpOption::NoOperation
                 | TcpOption::Md5(_)
                 | TcpOption::Ao { .. }

@@ -31,6 +31,8 @@ pub mod kind {
     pub const MD5: u8 = 19;
     /// Authentication (RFC 5925).
     pub const AO: u8 = 29;
+    /// Multipath TCP (RFC 8684 §3).
+    pub const MULTIPATH: u8 = 30;
     /// Fast open cookie (RFC 7413).
     pub const FAST_OPEN: u8 = 34;
 }

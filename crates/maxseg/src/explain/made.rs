@@ -2,8 +2,8 @@
 
 use maxseg_core::diagnose::{Diagnosis, Finding, FindingKind, LimitSpan, Number, Severity};
 use maxseg_core::evidence::{
-    AckPoint, Bin, Bins, Cause, Direction, Ending, Event, EventKind, Events, Evidence, Handshake,
-    Marks, SegmentPoint, Trace, Way,
+    AckPoint, Bin, Bins, Cause, Direction, DirectionStats, Ending, Event, EventKind, Events,
+    Evidence, Handshake, Marks, SegmentPoint, Trace,
 };
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_core::units::Time;
@@ -73,7 +73,7 @@ pub(crate) fn windowed(id: u32) -> Evidence {
             client_rtt: Some(Time::ZERO),
         },
         ending: Ending::Closed,
-        forward: Direction {
+        forward: DirectionStats {
             packets: 17_000,
             data_packets: bytes / 1448,
             payload_bytes: bytes,
@@ -101,16 +101,16 @@ pub(crate) fn windowed(id: u32) -> Evidence {
             bins,
             events,
             trace: None,
-            ..Direction::default()
+            ..DirectionStats::default()
         },
-        reverse: Direction {
+        reverse: DirectionStats {
             packets: 8_500,
             mss_option_bytes: Some(1460),
             timestamps: true,
             sack_permitted: true,
             window_min_bytes: Some(60_000),
             window_max_bytes: Some(65_535),
-            ..Direction::default()
+            ..DirectionStats::default()
         },
         path_mtu_events: Vec::new(),
         marks: Marks::default(),
@@ -142,7 +142,7 @@ pub(crate) fn finding(kind: FindingKind, severity: Severity) -> Finding {
     Finding {
         kind,
         severity,
-        way: Some(Way::Forward),
+        way: Some(Direction::Forward),
         from: at(400),
         to: at(29_000),
         evidence: vec![

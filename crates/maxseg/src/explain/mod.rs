@@ -19,7 +19,7 @@ mod tshark_counts;
 pub(crate) mod made;
 
 use maxseg_core::diagnose::{Diagnosis, Finding, Severity, diagnose};
-use maxseg_core::evidence::{Direction, Evidence, PathMtuEvent};
+use maxseg_core::evidence::{DirectionStats, Evidence, PathMtuEvent};
 use maxseg_core::outcome::LimitedBy;
 use maxseg_core::units::Time;
 
@@ -178,12 +178,12 @@ impl Explanation {
 
 impl Case<'_> {
     /// The direction that carried the data.
-    pub(crate) const fn data(&self) -> &Direction {
+    pub(crate) const fn data(&self) -> &DirectionStats {
         self.evidence.direction(self.diagnosis.way)
     }
 
     /// The direction of its acknowledgements: what the receiver says.
-    pub(crate) const fn acks(&self) -> &Direction {
+    pub(crate) const fn acks(&self) -> &DirectionStats {
         self.evidence.direction(self.diagnosis.way.other())
     }
 

@@ -3,8 +3,8 @@
 
 use std::net::IpAddr;
 
-use maxseg_core::evidence::{Bin, Direction};
-use maxseg_core::framing::{Headers, IpVersion};
+use maxseg_core::evidence::{Bin, DirectionStats};
+use maxseg_core::framing::{Headers, IpVersion, TCP_TIMESTAMPS};
 use maxseg_core::outcome::LimitedBy;
 use maxseg_core::units::{Bytes, Time, approx};
 
@@ -183,13 +183,9 @@ impl ObservedPath {
 
 /// IP and TCP headers of a data packet with the options that every one carries, in bytes.
 fn headers(ip: IpVersion, timestamps: bool) -> u32 {
-    let options = Bytes::new(if timestamps { u64::from(TIMESTAMPS) } else { 0 });
-    let headers = Headers { ip, tcp_options: options };
-    u32::try_from(headers.bytes().get()).unwrap_or(u32::MAX)
+    let tcp_options = if timestamps { TCP_TIMESTAMPS } else { Bytes::ZERO };
+    Headers { ip, tcp_options }.octets()
 }
-
-/// The timestamps option, padded (RFC 7323 appendix A).
-pub(super) const TIMESTAMPS: u32 = 12;
 
 const fn syns_seen(case: &Case<'_>) -> bool {
     case.evidence.handshake.syn && case.evidence.handshake.syn_ack
@@ -217,7 +213,7 @@ fn round_trip(case: &Case<'_>) -> Option<Known<f64>> {
     data.rtt_min_s.filter(|rtt| *rtt > 0.0).map(|rtt| Known::new(rtt, Confidence::Low, how))
 }
 
-fn segment(data: &Direction) -> Option<Known<u32>> {
+fn segment(data: &DirectionStats) -> Option<Known<u32>> {
     if let Some(used) = data.mss_used_bytes {
         return Some(Known::new(used, Confidence::High, "payload of the full segments"));
     }
@@ -269,7 +265,7 @@ fn near_receiver(case: &Case<'_>) -> bool {
 
 /// The highest rate of acknowledged payload that was held for some time: over the fastest twentieth of the
 /// intervals, each at least so long that a burst does not decide.
-fn peak(data: &Direction) -> Option<f64> {
+fn peak(data: &DirectionStats) -> Option<f64> {
     let long_enough = data.path_rtt_min_s.unwrap_or(0.0).max(0.01);
     let mut rates: Vec<f64> = Vec::new();
     let mut joined: Option<Bin> = None;
@@ -287,11 +283,8 @@ fn peak(data: &Direction) -> Option<f64> {
     rates.get(rates.len().saturating_sub(1 + rates.len() / 20)).copied().filter(|rate| *rate > 0.0)
 }
 
-fn loss(data: &Direction) -> Known<f64> {
-    let needed = data
-        .retransmitted_packets
-        .saturating_sub(data.spurious_retransmissions)
-        .saturating_sub(data.resent.control);
+fn loss(data: &DirectionStats) -> Known<f64> {
+    let needed = data.needed_retransmissions();
     let sent = data.data_packets.max(1);
     let how = match needed {
         0 => "nothing had to be sent again".to_owned(),
@@ -303,7 +296,7 @@ fn loss(data: &Direction) -> Known<f64> {
 }
 
 /// The longest mean round trip of an interval, in seconds.
-fn worst_round_trip(data: &Direction) -> Option<f64> {
+fn worst_round_trip(data: &DirectionStats) -> Option<f64> {
     let means = data.bins.as_slice().iter().filter_map(Bin::rtt_mean);
     means.max().map(Time::as_secs_f64)
 }
@@ -336,7 +329,7 @@ pub(crate) fn whole(bytes: f64) -> u64 {
 }
 
 fn mtu(case: &Case<'_>, segment: u32, headers: u32) -> Known<u32> {
-    let told = case.evidence.path_mtu_events.iter().filter(|event| event.mtu_bytes >= 68);
+    let told = case.evidence.path_mtu_events.iter().filter(|event| event.told_mtu().is_some());
     if let Some(event) = told.min_by_key(|event| event.mtu_bytes) {
         let how = format!("{} said so (packet {})", event.hop, event.frame);
         return Known::new(event.mtu_bytes, Confidence::High, how);

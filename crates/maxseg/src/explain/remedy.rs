@@ -353,7 +353,7 @@ mod tests {
 
     fn diagnosis(limits: &[(LimitedBy, f64)], findings: &[(FindingKind, Severity)]) -> Diagnosis {
         Diagnosis {
-            way: maxseg_core::evidence::Way::Forward,
+            way: maxseg_core::evidence::Direction::Forward,
             limits: limits
                 .iter()
                 .map(|(kind, share)| LimitShare { kind: *kind, share: *share })

@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
+use maxseg_core::framing::Headers;
 use maxseg_core::units::{BitsPerSec, Bytes, Time};
+use maxseg_core::window::LARGEST_SHIFT;
 
-use super::path::{Known, ObservedPath, TIMESTAMPS, whole};
+use super::path::{Known, ObservedPath, whole};
 
 /// How losses came about: which of two explanations a scenario follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +88,7 @@ fn sender(text: &mut String, path: &ObservedPath) {
         "rto = { rule = \"linux\", initial = \"1 s\", min = \"200 ms\", max = \"120 s\", tick = \"4 ms\" } # low: Linux's, assumed\n",
     );
     // The option's value: options of every segment are not subtracted from it.
-    let options = if path.timestamps { TIMESTAMPS } else { 0 };
+    let options = path.headers() - Headers::plain(path.ip).octets();
     let mss = (path.segment.value + options).clamp(1, 65_495);
     key(text, "mss", &mss.to_string(), &path.segment);
     if let Some(buffer) = &path.send_buffer {
@@ -105,7 +107,7 @@ fn receiver(text: &mut String, path: &ObservedPath) {
     let window = path.window_bytes.value.clamp(1, maxseg_core::window::LARGEST);
     key(text, "window", &format!("\"{}\"", Bytes::new(window)), &path.window_bytes);
     let scale = match path.window_scale {
-        Some(shift) => format!("{} # as its SYN says", shift.min(14)),
+        Some(shift) => format!("{} # as its SYN says", shift.min(LARGEST_SHIFT)),
         None if path.syns_seen && window <= 65_535 => "\"off\" # as its SYN says".to_owned(),
         None => format!("\"auto\" # low: assumed, {NO_SYN}"),
     };

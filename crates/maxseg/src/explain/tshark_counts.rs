@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
 
-use maxseg_core::evidence::{Evidence, Way};
+use maxseg_core::evidence::{Direction, Evidence};
 use maxseg_core::units::Time;
 use maxseg_wire::flow::tshark::{Stream, Tshark};
 
@@ -55,7 +55,7 @@ impl TsharkStreams {
     }
 
     /// The counts of a connection: of the last stream between its ends that had begun when it did.
-    pub(crate) fn find(&self, evidence: &Evidence, way: Way) -> Option<&FlagCounts> {
+    pub(crate) fn find(&self, evidence: &Evidence, way: Direction) -> Option<&FlagCounts> {
         let streams = self.by_ends.get(&ends(evidence.client, evidence.server))?;
         let begun = streams.iter().rev().find(|stream| stream.first <= evidence.begin);
         begun.or(streams.first())?.ways.get(&evidence.sender(way))
@@ -81,12 +81,15 @@ mod tests {
         }
         let found = |begin: u64| {
             let evidence = Evidence { begin: at(begin), ..windowed(0) };
-            streams.find(&evidence, Way::Forward).map(|flags| flags["retransmission"])
+            streams.find(&evidence, Direction::Forward).map(|flags| flags["retransmission"])
         };
         assert_eq!((found(0), found(60_000), found(90_000)), (Some(1), Some(2), Some(2)));
-        assert!(streams.find(&windowed(0), Way::Reverse).is_none(), "nothing was seen of that way");
+        assert!(
+            streams.find(&windowed(0), Direction::Reverse).is_none(),
+            "nothing was seen of that way"
+        );
         let mut other = windowed(0);
         other.client.set_port(1);
-        assert!(streams.find(&other, Way::Forward).is_none());
+        assert!(streams.find(&other, Direction::Forward).is_none());
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
+use maxseg_core::window::LARGEST_SHIFT;
 use maxseg_wire::options::{TcpOption, walk};
 use maxseg_wire::tcp::{Flags, Segment};
 
@@ -18,8 +19,6 @@ pub(super) struct Connections {
 
 /// Connections of a generation.
 const GENERATION: usize = 1 << 15;
-/// The largest shift that counts (RFC 7323 §2.3).
-const LARGEST_SHIFT: u8 = 14;
 
 /// Both ends, the lesser first.
 type Ends = [SocketAddr; 2];

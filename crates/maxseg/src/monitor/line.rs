@@ -182,7 +182,6 @@ pub(super) fn udp_len(datagram: &Datagram<'_>) -> usize {
 /// An option by its name. Those with little to say for a reader say it all with `-v` only.
 fn option_words(raw: RawOption<'_>, verbose: bool, begin: u32) -> String {
     /// Kinds that have a name and no decoding here (IANA).
-    const MPTCP: u8 = 30;
     const USER_TIMEOUT: u8 = 28;
     /// For experiments, and that of fast open's (RFC 6994, RFC 7413 appendix A).
     const EXPERIMENT: [u8; 2] = [253, 254];
@@ -207,7 +206,7 @@ fn option_words(raw: RawOption<'_>, verbose: bool, begin: u32) -> String {
         }
         (_, kind::MD5) => named("MD5"),
         (_, kind::AO) => named("AO"),
-        (_, MPTCP) => named("MPTCP"),
+        (_, kind::MULTIPATH) => named("MPTCP"),
         (_, USER_TIMEOUT) => named("UTO"),
         (TcpOption::Other { .. }, _) => named(&raw.to_string()),
         _ => raw.to_string(),

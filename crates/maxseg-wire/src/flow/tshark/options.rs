@@ -6,8 +6,6 @@ use crate::flow::Seen;
 use crate::options::{Item, MOST, RawOption, kind, walk};
 use crate::tcp::Flags;
 
-/// MPTCP (RFC 8684 §3).
-const MPTCP: u8 = 30;
 /// Kinds for experiments (RFC 6994).
 const EXPERIMENTS: [u8; 2] = [253, 254];
 /// The experiment that was fast open (RFC 7413 §4.1.1 names its number).
@@ -77,7 +75,7 @@ impl Options {
             (kind::TIMESTAMPS, data) => self.timestamps |= data.len() == 8,
             (kind::SACK, data) => self.sack = Sack::of(data, seen),
             (kind::FAST_OPEN, data) => self.tfo_cookie |= !data.is_empty(),
-            (MPTCP, data) => self.mptcp.extend(Operation::of(data)),
+            (kind::MULTIPATH, data) => self.mptcp.extend(Operation::of(data)),
             (other, [a, b, cookie @ ..]) if EXPERIMENTS.contains(&other) => {
                 self.tfo_cookie |= [*a, *b] == FAST_OPEN_EXPERIMENT && !cookie.is_empty();
             }

@@ -1,5 +1,7 @@
 //! What is remembered of a stream, and how a segment changes it.
 
+use maxseg_core::window::LARGEST_SHIFT;
+
 use super::flag::Flag;
 use super::half::{Half, Scale};
 use super::marks::{Marks, shown, since};
@@ -8,9 +10,6 @@ use super::options::Options;
 use super::rules::{acknowledgement, advance, forward, in_flight, repeat};
 use crate::flow::Seen;
 use crate::tcp::Flags;
-
-/// Largest shift of a window (RFC 7323 §2.3).
-const MOST_SHIFT: u8 = 14;
 
 /// A stream's memory.
 #[derive(Debug, Clone)]
@@ -161,7 +160,7 @@ impl Stream {
             marks.dsack = sack.reports_duplicate;
         }
         if let Some(shift) = options.window_scale {
-            own.scale = Scale::Shift(shift.min(MOST_SHIFT));
+            own.scale = Scale::Shift(shift.min(LARGEST_SHIFT));
         }
         if seen.options_are_cut() {
             // tshark gives up here: it remembers the segment, and says nothing of it.

@@ -1,24 +1,17 @@
 //! Segment sizes and the path's MTU.
 
 use maxseg_core::advise::Change;
-use maxseg_core::framing::IpVersion;
+use maxseg_core::evidence::PathMtuEvent;
+use maxseg_core::framing::{Headers, IpVersion};
 use maxseg_core::units::{Mss, Time, approx};
 
 use super::{Facts, Remedy, System};
 use crate::explain::Case;
-use crate::explain::path::{Confidence, ETHERNET, TIMESTAMPS};
+use crate::explain::path::{Confidence, ETHERNET};
 
 /// The MSS for packets of this length: the option does not count TCP's own options (RFC 6691).
 fn mss_for(mtu: u32, ip: IpVersion) -> u32 {
-    mtu.saturating_sub(headers(ip)).max(1)
-}
-
-/// IP and TCP headers without options, in bytes.
-const fn headers(ip: IpVersion) -> u32 {
-    match ip {
-        IpVersion::V4 => 40,
-        IpVersion::V6 => 60,
-    }
+    mtu.saturating_sub(Headers::plain(ip).octets()).max(1)
 }
 
 fn ip(facts: &Facts<'_>) -> IpVersion {
@@ -32,15 +25,15 @@ fn size(mss: u32) -> Option<Mss> {
 /// The least MTU that hops named.
 fn told_mtu(facts: &Facts<'_>) -> Option<u32> {
     let events = facts.case.evidence.path_mtu_events.iter();
-    events.map(|event| event.mtu_bytes).filter(|mtu| *mtu >= 68).min()
+    events.filter_map(PathMtuEvent::told_mtu).min()
 }
 
 /// What surely passes: the MTU that hops named, or the largest packet that arrived where larger ones vanished.
 fn passing_mtu(facts: &Facts<'_>) -> Option<u32> {
     let arrived = facts.case.data().black_hole.filter(|hole| hole.passed_bytes > 0);
-    let options = if facts.case.data().timestamps { TIMESTAMPS } else { 0 };
+    let headers = facts.case.evidence.headers().octets();
     told_mtu(facts)
-        .or_else(|| arrived.map(|hole| hole.passed_bytes + headers(ip(facts)) + options))
+        .or_else(|| arrived.map(|hole| hole.passed_bytes + headers))
         .filter(|mtu| *mtu <= 65_535)
 }
 

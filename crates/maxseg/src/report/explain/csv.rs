@@ -2,7 +2,7 @@
 
 use std::io;
 
-use maxseg_core::evidence::{Evidence, Way};
+use maxseg_core::evidence::{Direction, Evidence};
 use serde_json::Value;
 
 use crate::explain::{Case, Explanation, Kept};
@@ -41,7 +41,7 @@ pub(crate) fn write_csv(
     let mut kept = Kept::default();
     for evidence in source {
         let case = explanation.case(&evidence);
-        for way in [Way::Forward, Way::Reverse] {
+        for way in [Direction::Forward, Direction::Reverse] {
             let mut fields = connection(&case, way);
             let direction = serde_json::to_value(case.evidence.direction(way))?;
             fields.extend(of_direction.iter().map(|name| value(lookup(&direction, name))));
@@ -55,7 +55,7 @@ pub(crate) fn write_csv(
 
 /// The columns of a direction: its numbers by the names of JSON, those in parts as `part.number`.
 fn columns() -> Vec<String> {
-    let empty = serde_json::to_value(maxseg_core::evidence::Direction::default());
+    let empty = serde_json::to_value(maxseg_core::evidence::DirectionStats::default());
     let Ok(Value::Object(keys)) = empty else { return Vec::new() };
     let names = keys.iter().flat_map(|(key, value)| match value {
         Value::Object(parts) => parts.keys().map(|part| format!("{key}.{part}")).collect(),
@@ -78,7 +78,7 @@ fn value(value: &Value) -> String {
     }
 }
 
-fn connection(case: &Case<'_>, way: Way) -> Vec<String> {
+fn connection(case: &Case<'_>, way: Direction) -> Vec<String> {
     let evidence = case.evidence;
     // Limits are of the way that carried more.
     let limit = case.diagnosis.limited_by.filter(|_| case.diagnosis.way == way);

@@ -1,7 +1,7 @@
 //! Everything of one connection.
 
 use maxseg_core::diagnose::Finding;
-use maxseg_core::evidence::{Direction, Evidence, Marks};
+use maxseg_core::evidence::{DirectionStats, Evidence, Marks};
 
 use super::parts::{bar, packets, shares, wrapped};
 use crate::explain::Case;
@@ -27,7 +27,7 @@ pub(super) fn directions(evidence: &Evidence, printer: Printer) -> String {
 }
 
 /// A label, and what stands behind it.
-type Line = (&'static str, fn(&Direction) -> String);
+type Line = (&'static str, fn(&DirectionStats) -> String);
 
 /// The lines of [`directions`]; those that are nothing both ways are left out.
 const LINES: &[Line] = &[

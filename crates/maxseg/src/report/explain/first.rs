@@ -62,7 +62,7 @@ impl<'a> Story<'a> {
             let _ = write!(text, ". {}", finding.text.trim_end_matches('.'));
         }
         if let Some(remedy) = &self.remedy {
-            let _ = write!(text, ". {}", capital(&remedy.change));
+            let _ = write!(text, ". {}", super::parts::capital(&remedy.change));
         }
         if let Some(waited) = self.waited() {
             let _ = write!(text, ". {waited}");
@@ -167,11 +167,6 @@ impl<'a> Story<'a> {
             LimitedBy::Unknown => format!("What limited {ends} cannot be told for {of_time}"),
         }
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// The limit that is nothing but waiting, where a subject is about one.

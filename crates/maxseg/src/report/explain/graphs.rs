@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use maxseg_core::evidence::{Bin, Direction, EventKind, Evidence};
+use maxseg_core::evidence::{Bin, DirectionStats, EventKind, Evidence};
 use maxseg_core::units::Time;
 
 use crate::explain::Case;
@@ -94,7 +94,7 @@ fn sequence(case: &Case<'_>, clock: Clock) -> Panel {
 }
 
 /// What can be told of the sequence numbers without every segment.
-fn from_bins(data: &Direction, clock: Clock) -> Vec<Layer> {
+fn from_bins(data: &DirectionStats, clock: Clock) -> Vec<Layer> {
     let (mut sent, mut acked) = (0_u64, 0_u64);
     let (mut sent_line, mut acked_line, mut again) = (Vec::new(), Vec::new(), Vec::new());
     for bin in data.bins.as_slice() {
@@ -172,7 +172,7 @@ fn findings(case: &Case<'_>, clock: Clock) -> Option<Panel> {
     })
 }
 
-fn throughput(data: &Direction, clock: Clock) -> Panel {
+fn throughput(data: &DirectionStats, clock: Clock) -> Panel {
     let rate = |bytes: u64, bin: &Bin| 8.0 * bytes as f64 / bin.duration.as_secs_f64().max(1e-9);
     let bins = rates(data);
     let line = |of: fn(&Bin) -> u64| -> Vec<(f64, f64)> {
@@ -195,7 +195,7 @@ fn throughput(data: &Direction, clock: Clock) -> Panel {
 }
 
 /// Intervals that are long enough for a rate: some hundred.
-fn rates(data: &Direction) -> Vec<Bin> {
+fn rates(data: &DirectionStats) -> Vec<Bin> {
     joined(data.bins.as_slice(), 400)
 }
 
@@ -212,7 +212,7 @@ fn joined(bins: &[Bin], most: usize) -> Vec<Bin> {
     bins.chunks(together).filter_map(join).collect()
 }
 
-fn round_trips(data: &Direction, clock: Clock) -> Panel {
+fn round_trips(data: &DirectionStats, clock: Clock) -> Panel {
     let measured = data.trace.as_ref().filter(|trace| !trace.rtts.is_empty());
     let layers = if let Some(trace) = measured {
         let points = trace.rtts.iter().map(|(at, rtt)| (clock.s(*at), rtt.as_secs_f64()));
@@ -237,7 +237,7 @@ fn round_trips(data: &Direction, clock: Clock) -> Panel {
     }
 }
 
-fn window(data: &Direction, clock: Clock) -> Panel {
+fn window(data: &DirectionStats, clock: Clock) -> Panel {
     let bins = data.bins.as_slice();
     let window = bins
         .iter()
@@ -263,7 +263,7 @@ fn window(data: &Direction, clock: Clock) -> Panel {
 }
 
 /// What stands out, packet by packet.
-fn events_table(evidence: &Evidence, data: &Direction, clock: Clock) -> String {
+fn events_table(evidence: &Evidence, data: &DirectionStats, clock: Clock) -> String {
     let events = data.events.as_slice();
     if events.is_empty() {
         return String::new();
@@ -305,7 +305,7 @@ const fn event_word(kind: EventKind) -> &'static str {
 }
 
 /// Throughput, round trip, window and flight, interval by interval.
-fn bins_table(data: &Direction, clock: Clock) -> String {
+fn bins_table(data: &DirectionStats, clock: Clock) -> String {
     let rows = joined(data.bins.as_slice(), ROWS_OF_BINS);
     if rows.is_empty() {
         return String::new();

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use maxseg_core::evidence::Direction;
+use maxseg_core::evidence::DirectionStats;
+use maxseg_core::window::LARGEST_SHIFT;
 
 use super::Story;
 use super::parts::{counted, packets, shares, size};
@@ -85,7 +86,7 @@ pub(super) fn story_numbers(story: &Story<'_>) -> Vec<(&'static str, String)> {
     lines
 }
 
-fn round_trip(data: &Direction) -> Option<String> {
+fn round_trip(data: &DirectionStats) -> Option<String> {
     let (least, mean) = match (data.path_rtt_min_s, data.path_rtt_mean_s) {
         (Some(least), mean) => (least, mean),
         (None, _) => (data.rtt_min_s?, data.rtt_mean_s),
@@ -101,7 +102,7 @@ fn window(case: &Case<'_>) -> String {
         None => "not seen".to_owned(),
     };
     let scale = match acks.window_scale {
-        Some(shift) => format!(", scaled by {}", 1_u32 << shift.min(14)),
+        Some(shift) => format!(", scaled by {}", 1_u32 << shift.min(LARGEST_SHIFT)),
         None if case.evidence.handshake.syn => ", not scaled".to_owned(),
         None => ", scale not seen".to_owned(),
     };
@@ -128,7 +129,7 @@ fn mss(case: &Case<'_>) -> String {
     )
 }
 
-fn sent_again(data: &Direction) -> String {
+fn sent_again(data: &DirectionStats) -> String {
     if data.retransmitted_packets == 0 {
         return "nothing".to_owned();
     }

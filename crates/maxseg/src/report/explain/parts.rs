@@ -104,3 +104,9 @@ pub(super) fn wrapped(text: &str, width: usize, indent: &str) -> String {
     lines.push('\n');
     lines
 }
+
+/// With a capital letter at its beginning.
+pub(super) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}

@@ -6,7 +6,7 @@ use super::Story;
 use super::details::{directions, findings, labelled, limits, marks};
 use super::list::list;
 use super::numbers::{numbers, story_numbers};
-use super::parts::{counted, size, wrapped};
+use super::parts::{capital, counted, size, wrapped};
 use crate::explain::remedy::{Command, System};
 use crate::explain::{Case, Explanation};
 use crate::printer::Printer;
@@ -129,7 +129,7 @@ fn first_screen(story: &Story<'_>, asked: Asked, printer: Printer) -> String {
     }
     if let Some(why) = story.no_gain().filter(|_| story.has_change()) {
         text.push('\n');
-        text += &wrapped(&capital(&why), asked.width, "  ");
+        text += &wrapped(&format!("{}.", capital(&why)), asked.width, "  ");
     }
     let _ = writeln!(text, "\n{}", printer.bold("Evidence"));
     for (label, line) in story_numbers(story) {
@@ -154,13 +154,6 @@ fn with_looks(commands: &[Command]) -> impl Iterator<Item = (&Command, bool)> {
     let looks = next_is_bound.chain([false]);
     let pairs = commands.iter().zip(looks);
     pairs.map(|(command, next)| (command, next && command.only_where.is_none()))
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(letters).chain(['.']).collect()
-    })
 }
 
 fn one(case: &Case<'_>, asked: Asked, printer: Printer) -> String {

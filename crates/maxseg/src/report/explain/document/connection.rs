@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use maxseg_core::diagnose::{Finding, FindingKind, LimitSpan, Severity};
-use maxseg_core::evidence::{Direction, Ending, Evidence, Handshake, Marks, Way};
+use maxseg_core::evidence::{Direction, DirectionStats, Ending, Evidence, Handshake, Marks};
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_core::units::Time;
 use schemars::JsonSchema;
@@ -31,7 +31,7 @@ pub(super) struct ConnectionEntry<'a> {
     /// From the server to the client.
     reverse: DirectionEntry<'a>,
     /// The way that carried more payload: the one that the limits are of.
-    way: Way,
+    way: Direction,
     /// Shares of the time from first data to last acknowledgement, largest first.
     limits: &'a [LimitShare],
     /// What limited it when.
@@ -69,7 +69,7 @@ struct HandshakeEntry {
 #[derive(Serialize, JsonSchema)]
 struct DirectionEntry<'a> {
     #[serde(flatten)]
-    seen: &'a Direction,
+    seen: &'a DirectionStats,
     /// The same by the definitions of tshark 4.0: how many packets have each flag; with `--tshark-compat` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     tshark: Option<&'a FlagCounts>,
@@ -81,7 +81,7 @@ struct FindingEntry<'a> {
     kind: FindingKind,
     severity: Severity,
     /// Which way it is about; null for both.
-    way: Option<Way>,
+    way: Option<Direction>,
     /// When it begins and ends, in seconds since the connection's first packet.
     from_s: f64,
     to_s: f64,
@@ -119,8 +119,8 @@ impl<'a> ConnectionEntry<'a> {
             },
             ending: evidence.ending,
             marks: evidence.marks,
-            forward: DirectionEntry { seen: &evidence.forward, tshark: tshark(Way::Forward) },
-            reverse: DirectionEntry { seen: &evidence.reverse, tshark: tshark(Way::Reverse) },
+            forward: DirectionEntry { seen: &evidence.forward, tshark: tshark(Direction::Forward) },
+            reverse: DirectionEntry { seen: &evidence.reverse, tshark: tshark(Direction::Reverse) },
             way: diagnosis.way,
             limits: &diagnosis.limits,
             limit_spans: diagnosis.spans.iter().map(|span| SpanEntry::of(evidence, span)).collect(),

@@ -8,7 +8,7 @@ use crate::units::Time;
 
 /// One way of a connection: its sender's packets, and what became of its payload. SI units, named in the keys.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
-pub struct Direction {
+pub struct DirectionStats {
     /// Packets that its sender sent, duplicates made by the capture included.
     pub packets: u64,
     /// Those of them with payload.
@@ -123,6 +123,15 @@ pub struct Direction {
     /// Every segment and acknowledgement, where that was asked for.
     #[serde(skip)]
     pub trace: Option<Box<Trace>>,
+}
+
+impl DirectionStats {
+    /// Packets with payload that were sent again because they had to be.
+    pub const fn needed_retransmissions(&self) -> u64 {
+        self.retransmitted_packets
+            .saturating_sub(self.spurious_retransmissions)
+            .saturating_sub(self.resent.control)
+    }
 }
 
 /// A segment that vanished again and again, while smaller ones arrived.

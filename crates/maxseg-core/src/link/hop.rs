@@ -213,7 +213,7 @@ impl Hop {
         let mut start = now;
         if waits {
             start = self.free_at;
-            self.counters.waited += start.min(self.horizon).since(now);
+            self.counters.add_wait(start.min(self.horizon).since(now));
         } else {
             self.wire.rest();
         }
@@ -324,6 +324,12 @@ impl Counters {
         self.damaged += u64::from(sent.damaged);
         self.repeats += u64::from(sent.repeats);
         self.busy += sent.busy;
-        self.waited += waited;
+        self.add_wait(waited);
+    }
+
+    /// A sum over packets may exceed what a time holds, unlike the time on the wire.
+    #[inline(always)]
+    fn add_wait(&mut self, waited: Time) {
+        self.waited = self.waited.saturating_add(waited);
     }
 }

@@ -3,6 +3,7 @@
 use super::handover::Streams;
 use super::policer::Policer;
 use super::red::{self, Red};
+use super::wire::LATEST_DEPARTURE;
 use crate::path::{Discipline, LinkSpec};
 use crate::rng::{Rng, Stream, Threshold};
 use crate::units::{Bytes, Probability, Time};
@@ -190,7 +191,8 @@ impl Pipe {
 
     /// When the packet arrives that leaves now, held up by repeats for `late`.
     pub(super) fn arrives(&mut self, departs: Time, late: Time) -> Time {
-        self.released = self.released.max(departs.saturating_add(late));
+        let released = departs.saturating_add(late).min(LATEST_DEPARTURE);
+        self.released = self.released.max(released);
         let mut delay = self.delay;
         if let Some((jitter, rng)) = &mut self.jitter {
             // Uniform over 2·jitter + 1 nanoseconds: the high half of a product instead of a remainder.

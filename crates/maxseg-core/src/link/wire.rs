@@ -7,6 +7,9 @@ use crate::framing::IpPacket;
 use crate::path::LinkSpec;
 use crate::units::Time;
 
+/// The latest departure: 146 years, longer than any run, and a few sums below what nanoseconds count.
+pub(super) const LATEST_DEPARTURE: Time = Time::from_nanos(u64::MAX / 4);
+
 /// A transmitter with its error process. Keeps the sub-nanosecond remainder of each transmission, so
 /// that the long-run rate is exact.
 #[derive(Debug, Clone)]
@@ -97,7 +100,7 @@ impl Wire {
             }
             let owed = u128::from(drained.since(free_at).as_nanos()) * u128::from(self.rate);
             let owed = u64::try_from(owed / u128::from(new.rate)).unwrap_or(u64::MAX);
-            more.drained = free_at.saturating_add(Time::from_nanos(owed));
+            more.drained = free_at.saturating_add(Time::from_nanos(owed)).min(LATEST_DEPARTURE);
         }
         new
     }
@@ -127,7 +130,7 @@ impl Wire {
                 nanos += 1;
             }
         }
-        Time::from_nanos(nanos)
+        Time::from_nanos(nanos).min(LATEST_DEPARTURE)
     }
 
     /// Whether the packet sent last, from `start` on, comes off damaged. To be asked once for each.
@@ -170,8 +173,9 @@ impl Wire {
         let nanos = u128::from(bits) * 1_000_000_000 + u128::from(self.carry);
         let (whole, carry) = (nanos / u128::from(self.rate), nanos % u128::from(self.rate));
         self.carry = u64::try_from(carry).expect("below the rate");
-        let busy = Time::from_nanos(u64::try_from(whole).unwrap_or(u64::MAX / 4));
-        more.drained = from + busy;
+        let whole = Time::from_nanos(u64::try_from(whole).unwrap_or(u64::MAX));
+        more.drained = from.saturating_add(whole).min(LATEST_DEPARTURE);
+        let busy = more.drained.since(from);
         let departs = start.max(more.drained.since(more.ahead));
         self.more = Some(more);
         Sent { departs, damaged, late, busy, repeats }

@@ -195,3 +195,29 @@ fn packets_may_join_and_leave_in_mid_path() {
         [(1, micros(11_000)), (2, micros(21_500)), (0, micros(12_500 + 10_000 + 11_000))]
     );
 }
+
+#[test]
+fn departures_beyond_any_run_are_held_at_the_latest_time() {
+    // Each packet takes six days at 1 bit/s: the 50 000 of them 830 years, and nanoseconds count 584.
+    let mtu = Mtu::new(65_535).unwrap();
+    let queue = QueueLimit::Packets(100_000);
+    let plain = LinkSpec {
+        mtu,
+        queue,
+        ..LinkSpec::plain(BitsPerSec::new(1).unwrap(), Time::from_secs(86_400))
+    };
+    let burst = LinkSpec { burst: Bytes::new(70_000), ..plain.clone() };
+    for spec in [plain, burst] {
+        let mut hop = Hop::new(&spec, 1, "slow");
+        let mut latest = Time::ZERO;
+        for _ in 0..50_000 {
+            let Fate::Arrives(at) = hop.admit(Time::ZERO, Bytes::new(65_535)) else {
+                panic!("the queue has room");
+            };
+            assert!(at >= latest, "{at} after {latest}");
+            latest = at;
+        }
+        assert!(latest < Time::NEVER);
+        assert!(hop.busy_until(Time::ZERO) <= latest);
+    }
+}

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::thread::Scope;
 
-use maxseg_core::scenario::{ConnectionUse, Exchange, Flow};
+use maxseg_core::scenario::{ConnectionUse, Flow, RequestPlan};
 use maxseg_core::units::{Bytes, Time};
 use socket2::Socket;
 
@@ -18,7 +18,7 @@ pub(crate) struct Requests<'a> {
     ground: &'a Ground<'a>,
     index: usize,
     flow: &'a Flow,
-    exchange: Exchange,
+    exchange: RequestPlan,
     listener: Socket,
 }
 
@@ -27,7 +27,7 @@ impl<'a> Requests<'a> {
         ground: &'a Ground<'a>,
         index: usize,
         flow: &'a Flow,
-        exchange: Exchange,
+        exchange: RequestPlan,
     ) -> io::Result<Self> {
         let listener = listener(ground, index, flow)?;
         Ok(Self { ground, index, flow, exchange, listener })
@@ -57,7 +57,7 @@ impl<'a> Requests<'a> {
 fn ask(
     ground: &Ground<'_>,
     (index, flow): (usize, &Flow),
-    exchange: Exchange,
+    exchange: RequestPlan,
     status: &Status,
 ) -> io::Result<()> {
     let socket = || {
@@ -112,7 +112,7 @@ fn ask(
 fn serve(
     ground: &Ground<'_>,
     flow: &Flow,
-    (listener, exchange): (&Socket, Exchange),
+    (listener, exchange): (&Socket, RequestPlan),
     status: &Status,
 ) -> io::Result<()> {
     let mut buffer = Buffer::new(WindowKeeper::new(ground, flow, flow.from.other()));

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
-use maxseg_core::link::{Counters, Line, Passage, Sent};
+use maxseg_core::link::{Counters, HopSpan, LinkChain, SendOutcome};
 use maxseg_core::path::LinkSpec;
 use maxseg_core::units::{Mtu, Time};
 
@@ -112,7 +112,7 @@ impl Direction {
 
 struct Running {
     plan: Direction,
-    line: Line<Segment>,
+    line: LinkChain<Segment>,
     pool: Rc<Pool>,
     scratch: Box<[u8]>,
     quantum: Time,
@@ -138,7 +138,7 @@ impl Running {
     fn new(plan: Direction) -> Self {
         let pool = Pool::new();
         let spec = met(&plan.spec, plan.as_netem);
-        let line = Line::new(&[(&spec, plan.name.clone())], plan.seed, Time::NEVER, true);
+        let line = LinkChain::new(&[(&spec, plan.name.clone())], plan.seed, Time::NEVER, true);
         Self {
             scratch: pool.largest(),
             pool,
@@ -257,13 +257,13 @@ impl Running {
         } else {
             layout.shape_of_all()
         };
-        let passage = Passage { first: 0, last: 0, df: true, ect: layout.ect };
+        let hop_span = HopSpan { first: 0, last: 0, df: true, ect: layout.ect };
         let seen = self.tap.is_some().then(|| segment.clone());
         let count = segment.count();
-        let sent = self.line.send(now, segment, shape, passage);
+        let sent = self.line.send(now, segment, shape, hop_span);
         match sent {
-            Sent::OnItsWay | Sent::Undecided => {}
-            Sent::Lost(fate) => self.meter.lose(&layout, count, fate),
+            SendOutcome::InFlight | SendOutcome::Undecided => {}
+            SendOutcome::Lost(fate) => self.meter.lose(&layout, count, fate),
         }
         if let (Some(tap), Some(segment)) = (&mut self.tap, seen) {
             tap.entered(now, segment, sent);

@@ -23,16 +23,16 @@ use crate::units::{Bytes, approx};
 pub(super) fn estimate(
     scenario: &Scenario,
     flow: &Flow,
-    exchange: &RequestPlan,
+    plan: &RequestPlan,
     queues: f64,
 ) -> Estimate {
     let dialogue = Dialogue {
         scenario,
         flow,
-        exchange,
+        plan,
         queues,
-        upload: Transfer::new(scenario, flow, exchange.request),
-        download: Transfer::new(scenario, &flow.reversed(), exchange.reply),
+        upload: Transfer::new(scenario, flow, plan.request),
+        download: Transfer::new(scenario, &flow.reversed(), plan.reply),
     };
     let total = dialogue.total();
     Estimate { outcome: dialogue.outcome(&total), caveats: dialogue.caveats(&total) }
@@ -61,7 +61,7 @@ struct Transfer<'a> {
 struct Dialogue<'a> {
     scenario: &'a Scenario,
     flow: &'a Flow,
-    exchange: &'a RequestPlan,
+    plan: &'a RequestPlan,
     queues: f64,
     upload: Transfer<'a>,
     download: Transfer<'a>,
@@ -206,7 +206,7 @@ impl<'a> Transfer<'a> {
 
 impl Dialogue<'_> {
     fn is_new(&self) -> bool {
-        self.exchange.connection == ConnectionUse::New
+        self.plan.connection == ConnectionUse::New
     }
 
     /// SYN and SYN-ACK, each repeated after its timeout until both have come.
@@ -269,7 +269,7 @@ impl Dialogue<'_> {
                 + up.on_the_way
                 + down.on_the_way
                 + self.queues,
-            think: self.exchange.think.as_secs_f64(),
+            think: self.plan.think.as_secs_f64(),
             rounds: up.rounds + down.rounds,
             in_line: up.in_line + down.in_line,
             losses: opening.losses + lost,
@@ -282,10 +282,10 @@ impl Dialogue<'_> {
         let mut windows = (self.upload.first_window, self.download.first_window);
         let start = self.flow.start.as_secs_f64();
         let opening = if self.is_new() { 0.0 } else { self.handshake().sum() };
-        let limit = self.exchange.count.map_or(f64::INFINITY, |count| count as f64);
+        let limit = self.plan.count.map_or(f64::INFINITY, |count| count as f64);
         let until = self.scenario.until.time.as_secs_f64() - start;
         let stop = self.flow.stop.as_secs_f64() - start;
-        let pause = self.exchange.pause.as_secs_f64();
+        let pause = self.plan.pause.as_secs_f64();
         let (mut requests, mut time, mut at) = (0.0, 0.0, opening);
         let mut total =
             Total { requests, time, last: Parts::default(), active: opening, queued: (0.0, 0.0) };
@@ -322,14 +322,14 @@ impl Dialogue<'_> {
     }
 
     fn outcome(&self, total: &Total) -> Outcome {
-        let ends = self.exchange.count.is_some_and(|count| total.requests >= count as f64)
+        let ends = self.plan.count.is_some_and(|count| total.requests >= count as f64)
             && self.scenario.flows_that_end().is_some();
         let elapsed = if ends {
             self.flow.start.as_secs_f64() + total.active
         } else {
             self.scenario.until.time.as_secs_f64()
         };
-        let payload = total.requests * self.exchange.reply.get() as f64;
+        let payload = total.requests * self.plan.reply.get() as f64;
         let (up, down) = (&self.upload, &self.download);
         let segments = up.segments + down.segments;
         Outcome {
@@ -349,7 +349,7 @@ impl Dialogue<'_> {
 
     /// The part that takes most of the time from one request to the next.
     fn limited_by(&self, parts: &Parts) -> LimitedBy {
-        let idle = parts.think + self.exchange.pause.as_secs_f64() + parts.on_the_way;
+        let idle = parts.think + self.plan.pause.as_secs_f64() + parts.on_the_way;
         let shares = [
             (idle, LimitedBy::Application),
             (parts.rounds, LimitedBy::Opportunity),

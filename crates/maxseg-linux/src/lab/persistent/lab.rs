@@ -13,29 +13,30 @@ use crate::lab::host::set;
 use crate::lab::network::Network;
 use crate::lab::relays::Relays;
 use crate::lab::topology::settings_at;
-use crate::sys::{Clock, Listener};
+use crate::sys::{Clock, ControlListener};
 
 /// A lab that stays as long as this value.
 #[derive(Debug)]
-pub struct Standing {
+pub struct PersistentLab {
     pub(super) name: String,
     pub(super) draft: Draft,
     pub(super) scenario: Scenario,
     pub(super) network: Network,
     pub(super) relays: Relays,
     pub(super) notes: Vec<String>,
-    pub(super) listener: Listener,
+    pub(super) listener: ControlListener,
     clock: Clock,
     drops_before: u64,
 }
 
-impl Standing {
+impl PersistentLab {
     /// Makes the hosts and links of a scenario, in this process.
     ///
     /// # Errors
     /// There is a lab of this name, the scenario is wrong, or this machine or this user may not.
     pub fn up(name: &str, draft: Draft) -> Result<Self, EngineError> {
-        let listener = Listener::new(&address(name)?).map_err(|error| taken(name, &error))?;
+        let listener =
+            ControlListener::new(&address(name)?).map_err(|error| taken(name, &error))?;
         let scenario = draft.scenario().map_err(wrong)?;
         if scenario.lab.backend == LabBackend::Netem {
             return Err(EngineError::Unable {
@@ -46,7 +47,7 @@ impl Standing {
         feasible::mtus(&scenario)?;
         let network = Network::build(&scenario)?;
         let clock = Clock::start();
-        let relays = Relays::start(&scenario, network.cables(), clock, |_, _| None)?;
+        let relays = Relays::start(&scenario, network.tun_pairs(), clock, |_, _| None)?;
         let notes = set_congestion(&network, &scenario);
         let drops_before = network.drops()?;
         let name = name.to_owned();

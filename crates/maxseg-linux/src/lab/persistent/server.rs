@@ -8,29 +8,30 @@ use std::time::Duration;
 use maxseg_core::engine::EngineError;
 use maxseg_core::similar::closest;
 
-use super::lab::Standing;
+use super::lab::PersistentLab;
 use super::protocol::{Answer, Request};
 use super::{change, status};
-use crate::sys::{Bell, Control, user_namespace, wait_for};
+use crate::sys::{ControlSocket, Waker, user_namespace, wait_for};
 
 /// Whoever comes says at once what it wants: others wait.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-impl Standing {
+impl PersistentLab {
     /// Answers whoever comes until one asks for the end, or `stop` rings. Where a link fails it tells
     /// `failed`, and stays: everyone who comes then is told too.
     ///
     /// # Errors
     /// The kernel refuses to wait; or a link has failed.
-    pub fn serve(mut self, stop: &Bell, failed: impl Fn(&EngineError)) -> Result<(), EngineError> {
+    pub fn serve(mut self, stop: &Waker, failed: impl Fn(&EngineError)) -> Result<(), EngineError> {
         let lost = |error: io::Error| EngineError::Unable { what: error.to_string(), hint: None };
         loop {
-            let alarm = self.relays.alarm();
-            wait_for(&[self.listener.as_fd(), stop.as_fd(), alarm.as_fd()], None).map_err(lost)?;
-            if stop.has_rung() {
+            let thread_exit = self.relays.thread_exit();
+            wait_for(&[self.listener.as_fd(), stop.as_fd(), thread_exit.as_fd()], None)
+                .map_err(lost)?;
+            if stop.was_woken() {
                 break;
             }
-            if alarm.has_rung()
+            if thread_exit.was_woken()
                 && let Err(error) = self.check()
             {
                 failed(&error);
@@ -48,14 +49,14 @@ impl Standing {
         Ok(())
     }
 
-    fn answer(&mut self, control: &Control) -> io::Result<Ending> {
+    fn answer(&mut self, control: &ControlSocket) -> io::Result<Ending> {
         let refuse = |what: &str| Answer::Refused { what: what.to_owned(), hint: None };
         // Before a word is heard: a stranger must not keep others waiting.
         if !may_ask(control.peer()?) {
             say(control, &refuse("this lab is another user's"))?;
             return Ok(Ending::No);
         }
-        let (line, _) = control.hear()?;
+        let (line, _) = control.receive_line()?;
         let answer = match serde_json::from_str::<Request>(&line) {
             Err(_) => refuse("this lab is of another version of maxseg"),
             Ok(Request::Status) => {
@@ -77,7 +78,7 @@ impl Standing {
         Ok(Ending::No)
     }
 
-    fn let_in(&self, control: &Control, index: usize) -> io::Result<Ending> {
+    fn let_in(&self, control: &ControlSocket, index: usize) -> io::Result<Ending> {
         if let Err(error) = self.check() {
             say(control, &error.into())?;
             return Ok(Ending::No);
@@ -89,7 +90,7 @@ impl Standing {
         let mut files = vec![self.network.hosts[index].namespace.as_fd()];
         files.extend(user.as_ref().map(AsFd::as_fd));
         let line = serde_json::to_string(&Answer::Enter { environment })?;
-        control.say(&line, &files)?;
+        control.send_line(&line, &files)?;
         Ok(Ending::No)
     }
 
@@ -121,6 +122,6 @@ fn may_ask(peer: u32) -> bool {
     peer == nix::unistd::geteuid().as_raw() || peer == 0
 }
 
-fn say(control: &Control, answer: &Answer) -> io::Result<()> {
-    control.say(&serde_json::to_string(answer)?, &[])
+fn say(control: &ControlSocket, answer: &Answer) -> io::Result<()> {
+    control.send_line(&serde_json::to_string(answer)?, &[])
 }

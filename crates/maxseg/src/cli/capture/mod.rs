@@ -17,9 +17,9 @@ use maxseg_linux::sys::Bell;
 use maxseg_wire::bpf::{Protocol, Selection};
 
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::monitor::{Manner, TimeFormat};
 use crate::printer::Printer;
-use crate::runner::on_first_interrupt;
 use output::{CaptureFile, Output};
 
 /// Watch packets as they pass, every option decoded
@@ -121,7 +121,7 @@ pub(crate) fn run(args: &CaptureArgs, printer: Printer) -> Result<(), Failure> {
     let mut output = Output::begin(args, &capture, printer, file)?;
     let bell = Arc::new(Bell::new()?);
     let rung = Arc::clone(&bell);
-    on_first_interrupt(move || rung.ring());
+    interrupt::on_first(move || rung.ring());
     printer.note(&format!("listening on {}", in_words(&capture.options().place)));
     let ended = watch(args, &mut capture, &mut output, &bell, printer);
     match ended {

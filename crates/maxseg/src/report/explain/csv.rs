@@ -6,7 +6,7 @@ use maxseg_core::evidence::{Direction, Evidence};
 use serde_json::Value;
 
 use crate::explain::{Case, Explanation, Kept};
-use crate::report::csv::field;
+use maxseg_workbench::report::csv::field;
 
 /// Columns of the connection, before those of the direction.
 const OF_CONNECTION: [&str; 13] = [

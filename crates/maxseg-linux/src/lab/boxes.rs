@@ -13,8 +13,8 @@ use std::io;
 use maxseg_core::scenario::{End, Scenario};
 
 use super::failure::LabError;
+use super::host::{Host, InterfaceCounters, QUEUE, interface_counters, only_forwards};
 use super::netem::{Command, Fault, Place, Plan};
-use super::network::{Host, InterfaceCounters, QUEUE, interface_counters, only_forwards};
 use super::topology::{every_address, interface_of};
 use crate::netlink::Netlink;
 use crate::sys::NetNs;

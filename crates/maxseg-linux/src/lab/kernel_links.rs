@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::boxes::Boxes;
 use super::failure::LabError;
 use super::netem::{self, Kind, Netem, Options, Plan, Shortfall};
-use super::relays::{DIRECTIONS, link_name};
+use super::topology::{DIRECTIONS, link_name};
 use crate::sys::NetNs;
 
 /// One direction of a hop.

@@ -7,7 +7,7 @@ use maxseg_core::units::{Bytes, Time};
 
 use super::flows::{TcpTotals, congestion_of};
 use super::host_setup::offered;
-use super::meter::FlowMeter;
+use super::relay::FlowMeter;
 use super::run::{LinkReports, Ran};
 
 /// Packets may be as late as this share of the round trip without being noticed.

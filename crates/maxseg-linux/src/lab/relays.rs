@@ -11,8 +11,9 @@ use maxseg_core::scenario::{End, Scenario};
 
 use super::capture::Mailbox;
 use super::failure::LabError;
-use super::network::{Cable, Network};
+use super::network::Cable;
 use super::relay::{Direction, Order, Report};
+use super::topology::{DIRECTIONS, link_name, silent};
 use crate::sys::{Bell, Clock};
 
 /// The threads of a network; they have ended when this is gone.
@@ -47,17 +48,6 @@ impl Drop for TellsEnd {
     fn drop(&mut self) {
         self.has_ended.store(true, Ordering::Release);
         self.alarm.ring();
-    }
-}
-
-/// Both directions of a hop, in the order in which everything lists them.
-pub(super) const DIRECTIONS: [End; 2] = [End::Receiver, End::Sender];
-
-/// What the link of a hop towards one of its ends is called: its random streams too.
-pub(super) fn link_name(hop: &str, to: End) -> String {
-    match to {
-        End::Receiver => format!("hop.{hop}"),
-        End::Sender => format!("hop.{hop}.reverse"),
     }
 }
 
@@ -104,7 +94,7 @@ impl Relays {
             End::Receiver => (&spec.forward, 0),
             End::Sender => (&spec.reverse, 1),
         };
-        let silent = Network::silent(scenario, hop, to);
+        let silent = silent(scenario, hop, to);
         let thread = &self.threads[2 * hop + side];
         thread.ask(|done| Order::Change { spec: Box::new(spec.clone()), silent, done })
     }
@@ -217,7 +207,7 @@ impl Relays {
             spec: spec.clone(),
             seed: scenario.seed,
             as_netem: scenario.lab.as_netem,
-            silent: Network::silent(scenario, hop, to),
+            silent: silent(scenario, hop, to),
             from: from.again()?,
             to: into.again()?,
             clock,

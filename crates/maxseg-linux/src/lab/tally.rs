@@ -7,9 +7,8 @@ use maxseg_core::stats::Histogram;
 use maxseg_core::units::Time;
 
 use super::flows::is_foreign;
-use super::meter::FlowMeter;
 use super::proof;
-use super::relay::{LatenessMeter, Report};
+use super::relay::{FlowMeter, LatenessMeter, Report};
 use super::run::{LinkReports, Ran};
 
 /// From this share of the time on, a link counts as full.

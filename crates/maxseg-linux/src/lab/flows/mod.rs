@@ -22,7 +22,7 @@ pub(crate) use iperf3::version as iperf3_version;
 pub(crate) use open::congestion_of;
 pub(crate) use status::{Counted, Status, TcpTotals, acknowledged, in_flight};
 
-use super::network::Host;
+use super::host::Host;
 use crate::sys::Clock;
 
 /// Where the flows run.

@@ -11,8 +11,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::Ground;
 use crate::lab::host_setup::offered;
-use crate::lab::meter::FIRST_PORT;
-use crate::lab::topology::host_at;
+use crate::lab::topology::{FIRST_PORT, host_at};
 use crate::sys::{TcpSocket, set_tcp_option};
 
 /// How long a blocking call lasts before a thread looks whether the run is over.

@@ -10,18 +10,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
-use maxseg_core::link::{Cargo, Counters, Line, Passage, Sent};
+use maxseg_core::link::{Counters, Line, Passage, Sent};
 use maxseg_core::path::LinkSpec;
 use maxseg_core::units::{Mtu, Time};
 
-use super::buffer::{Pool, SuperPacket};
+use super::buffer::{Pool, Segment};
 use super::lateness::LatenessMeter;
 use super::layout::{Layout, news_of_too_big};
+use super::meter::Meter;
 use super::split::{Header, payload};
 use super::tap::Tap;
 use super::wakeup;
 use crate::lab::capture::Mailbox;
-use crate::lab::meter::Meter;
 use crate::sys::{Bell, Clock, Tun, cpu_of_thread, tight_timers, wait_for};
 
 /// What a direction carries, from where to where, and through what.
@@ -84,28 +84,6 @@ pub(crate) struct Report {
     pub(crate) cpu: Time,
     /// When it ended.
     pub(crate) at: Time,
-}
-
-/// A packet of a super-packet, or all of them where `as_netem`.
-#[derive(Debug, Clone)]
-pub(super) struct Segment {
-    pub(super) of: Rc<SuperPacket>,
-    pub(super) first: u16,
-    pub(super) last: u16,
-    pub(super) marked: bool,
-}
-
-impl Segment {
-    /// How many packets of the wire it is.
-    const fn count(&self) -> u16 {
-        self.last - self.first + 1
-    }
-}
-
-impl Cargo for Segment {
-    fn mark(&mut self) {
-        self.marked = true;
-    }
 }
 
 /// Packets due within so much of each other leave together where packets follow each other faster: a wake-up for

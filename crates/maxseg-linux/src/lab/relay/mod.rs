@@ -12,6 +12,7 @@ mod buffer;
 mod direction;
 mod lateness;
 mod layout;
+mod meter;
 mod split;
 mod tap;
 mod wakeup;
@@ -19,7 +20,7 @@ mod wire_packet;
 
 pub(crate) use direction::{Direction, Order, Report};
 pub(crate) use lateness::LatenessMeter;
-pub(super) use layout::Layout;
+pub(crate) use meter::FlowMeter;
 
 #[cfg(test)]
 mod tests;

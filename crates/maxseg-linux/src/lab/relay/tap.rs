@@ -7,7 +7,7 @@ use std::sync::Arc;
 use maxseg_core::link::{Fate, Sent};
 use maxseg_core::units::Time;
 
-use super::direction::Segment;
+use super::buffer::Segment;
 use super::wire_packet::write_wire_packet;
 use crate::lab::capture::{Loss, Mailbox, Place, Record, SNAP_LEN};
 

@@ -6,13 +6,12 @@ use maxseg_core::scenario::{Draft, Scenario};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::server::{Standing, set_congestion, wrong};
+use super::lab::{Standing, set_congestion, wrong};
 use crate::lab::failure::LabError;
 use crate::lab::feasible;
 use crate::lab::flows::congestion_of;
 use crate::lab::network::Network;
-use crate::lab::relays::DIRECTIONS;
-use crate::lab::topology::Side;
+use crate::lab::topology::{DIRECTIONS, Side, silent};
 
 /// A key whose value has changed; the values are as in the file, `null` where the file has none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -162,8 +161,7 @@ fn apply(lab: &Standing, old: &Scenario, new: &Scenario) -> Result<(), LabError>
             if link.mtu < was.mtu {
                 lab.network.set_mtu(new, (hop, side), link.mtu)?;
             }
-            let silent = |scenario: &Scenario| Network::silent(scenario, hop, to);
-            if link != was || silent(new) != silent(old) {
+            if link != was || silent(new, hop, to) != silent(old, hop, to) {
                 lab.relays.change(new, hop, to)?;
             }
             if link.mtu > was.mtu {

@@ -10,13 +10,14 @@
 
 mod change;
 mod client;
+mod lab;
 mod protocol;
 mod server;
 mod status;
 
 pub use change::Changed;
 pub use client::{Client, Place};
-pub use server::Standing;
+pub use lab::Standing;
 pub use status::{LabStatus, StatusHost, StatusInterface};
 
 use maxseg_core::engine::EngineError;

@@ -7,12 +7,9 @@ use maxseg_core::path::LinkSpec;
 use maxseg_core::units::{Bytes, Time};
 use maxseg_wire::options::TcpOption;
 
-use super::relay::Layout;
+use super::layout::Layout;
+use crate::lab::topology::FIRST_PORT;
 use crate::sys::VNET_HEADER;
-
-/// Flow `n` of a scenario has this port plus `n` at the host that is asked: TCP's and UDP's, or the identifier
-/// of its echoes.
-pub(crate) const FIRST_PORT: u16 = 5201;
 
 /// What one direction carried.
 #[derive(Debug, Clone, Default)]

@@ -4,6 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use maxseg_core::engine::EngineError;
+#[cfg(test)]
+use maxseg_core::scenario::Place;
 use maxseg_core::scenario::ScenarioError;
 
 /// Why something could not be done, by kind.
@@ -63,12 +65,12 @@ impl Error {
 
 #[cfg(test)]
 impl Error {
-    /// All that a user is shown: what, where, and the hint.
+    /// What, where it was written on a command line, and the hint, a line each.
     pub(crate) fn told(&self) -> String {
-        let place = match self {
-            Self::Scenario(error) => format!("{:?}", error.place),
-            Self::Engine(_) | Self::File { .. } | Self::Refused { .. } => String::new(),
-        };
-        format!("error: {self}\n{place}\nhint: {}", self.hint().unwrap_or_default())
+        let mut told = format!("error: {self}\n");
+        if let Self::Scenario(ScenarioError { place: Place::Argument(argument), .. }) = self {
+            told += &format!("  --> in `{argument}`\n");
+        }
+        told + &self.hint().map_or_else(String::new, |hint| format!("hint: {hint}\n"))
     }
 }

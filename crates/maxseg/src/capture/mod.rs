@@ -2,7 +2,7 @@
 //! in `lab`.
 //!
 //! ```text
-//! Sim → Sighting → Packets: headers as bytes → pcapng::Writer → FILE.tmp → FILE
+//! Sim → Sighting → Packets: headers as bytes → pcapng::Writer → temporary file → FILE
 //! ```
 
 mod lab;

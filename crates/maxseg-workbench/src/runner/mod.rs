@@ -6,6 +6,7 @@
 //! ```
 //! What runs in real time comes last, one run at a time: nothing beside it makes it late.
 
+mod appended;
 mod observer;
 mod plan;
 mod pool;

@@ -4,22 +4,23 @@
 //! kernel → TUN → super-packet → its packets, one by one → Line (queue, wire, errors, delay)
 //!                                                          └→ when due: joined again → TUN → kernel
 //! ```
-//! One thread for each direction of each hop. Segmentation offload stays on, so that the kernel hands over
+//! One thread for each link_relay of each hop. Segmentation offload stays on, so that the kernel hands over
 //! up to 64 KiB at once, but every packet of the wire meets queue, wire and errors alone. Packets
 //! carry the time at which they are due; one that leaves late delays none behind it.
 
 mod buffer;
-mod direction;
 mod lateness;
 mod layout;
+mod link_relay;
+mod meter;
 mod split;
 mod tap;
 mod wakeup;
 mod wire_packet;
 
-pub(crate) use direction::{Direction, Order, Report};
 pub(crate) use lateness::LatenessMeter;
-pub(super) use layout::Layout;
+pub(crate) use link_relay::{Command, RelayConfig, Report};
+pub(crate) use meter::FlowMeter;
 
 #[cfg(test)]
 mod tests;

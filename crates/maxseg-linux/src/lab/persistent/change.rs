@@ -6,13 +6,12 @@ use maxseg_core::scenario::{Draft, Scenario};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::server::{Standing, set_congestion, wrong};
+use super::lab::{PersistentLab, set_congestion, wrong};
 use crate::lab::failure::LabError;
 use crate::lab::feasible;
 use crate::lab::flows::congestion_of;
 use crate::lab::network::Network;
-use crate::lab::relays::DIRECTIONS;
-use crate::lab::topology::Side;
+use crate::lab::topology::{DIRECTIONS, Side, icmp_blocked};
 
 /// A key whose value has changed; the values are as in the file, `null` where the file has none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +29,10 @@ pub struct Changed {
 /// # Errors
 /// A key leads nowhere, a value is wrong, or it is nothing that can change while the lab is up; or the kernel
 /// refuses a part of it, and if it refuses to undo the rest too, the error says so.
-pub(super) fn set(lab: &mut Standing, assignments: &[String]) -> Result<Vec<Changed>, EngineError> {
+pub(super) fn set(
+    lab: &mut PersistentLab,
+    assignments: &[String],
+) -> Result<Vec<Changed>, EngineError> {
     lab.check()?;
     let mut draft = lab.draft.clone();
     for assignment in assignments {
@@ -137,7 +139,7 @@ fn congestion(scenario: &Scenario) -> [&'static str; 2] {
 }
 
 /// New connections begin with another congestion control, in every host or in none.
-fn begin_with(lab: &mut Standing, new: &Scenario) -> Result<(), EngineError> {
+fn begin_with(lab: &mut PersistentLab, new: &Scenario) -> Result<(), EngineError> {
     if congestion(&lab.scenario) == congestion(new) {
         return Ok(());
     }
@@ -150,7 +152,7 @@ fn begin_with(lab: &mut Standing, new: &Scenario) -> Result<(), EngineError> {
     Ok(())
 }
 
-fn apply(lab: &Standing, old: &Scenario, new: &Scenario) -> Result<(), LabError> {
+fn apply(lab: &PersistentLab, old: &Scenario, new: &Scenario) -> Result<(), LabError> {
     for hop in 0..new.path.hops.len() {
         let links = |scenario: &Scenario| scenario.path.hops[hop].links().map(LinkSpec::clone);
         for ((was, link), (side, to)) in links(old)
@@ -162,8 +164,7 @@ fn apply(lab: &Standing, old: &Scenario, new: &Scenario) -> Result<(), LabError>
             if link.mtu < was.mtu {
                 lab.network.set_mtu(new, (hop, side), link.mtu)?;
             }
-            let silent = |scenario: &Scenario| Network::silent(scenario, hop, to);
-            if link != was || silent(new) != silent(old) {
+            if link != was || icmp_blocked(new, hop, to) != icmp_blocked(old, hop, to) {
                 lab.relays.change(new, hop, to)?;
             }
             if link.mtu > was.mtu {

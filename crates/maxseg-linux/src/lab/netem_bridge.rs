@@ -13,15 +13,15 @@ use std::io;
 use maxseg_core::scenario::{End, Scenario};
 
 use super::failure::LabError;
-use super::netem::{Command, Fault, Place, Plan};
-use super::network::{Host, InterfaceCounters, QUEUE, interface_counters, only_forwards};
+use super::host::{Host, InterfaceCounters, QUEUE, interface_counters, only_forwards};
+use super::netem::{Devices, Plan, TcCommand, TcError};
 use super::topology::{every_address, interface_of};
 use crate::netlink::Netlink;
 use crate::sys::NetNs;
 
 /// The two boxes of a hop.
 #[derive(Debug)]
-pub(crate) struct Boxes {
+pub(crate) struct NetemBridge {
     /// The sender's side.
     near: NetNs,
     /// The receiver's side.
@@ -35,7 +35,7 @@ const TO_BOX: &str = "box";
 /// The largest of a veth (`ETH_MAX_MTU`).
 const MTU: u32 = 65_535;
 
-impl Boxes {
+impl NetemBridge {
     /// Makes the boxes of hop `hop`, and interfaces of the two hosts beside it, which stay down.
     ///
     /// # Errors
@@ -81,8 +81,8 @@ impl Boxes {
     }
 
     /// Where the qdiscs of a direction go.
-    pub(super) fn place() -> Place {
-        Place::Apart { wire: TO_BOX.to_owned(), pipe: TO_HOST.to_owned() }
+    pub(super) fn place() -> Devices {
+        Devices::TwoInterfaces { wire: TO_BOX.to_owned(), pipe: TO_HOST.to_owned() }
     }
 
     /// The boxes that packets towards `to` pass, in that order.
@@ -114,7 +114,7 @@ impl Boxes {
         let [first, second] = self.towards(to);
         let of = |own, device| {
             let show = ["-s", "-j", "qdisc", "show", "dev", device];
-            tc(own, &Command::new("tc", show), "")
+            tc(own, &TcCommand::new("tc", show), "")
         };
         Ok([of(first, TO_BOX)?, of(second, TO_HOST)?])
     }
@@ -132,7 +132,7 @@ impl Boxes {
 }
 
 /// Runs `tc` in a namespace; what it prints.
-fn tc(own: &NetNs, command: &Command, kind: &str) -> Result<String, LabError> {
+fn tc(own: &NetNs, command: &TcCommand, kind: &str) -> Result<String, LabError> {
     let reply = own.run(|| command.run()).map_err(|error| LabError::Beyond {
         what: format!("the kernel's links need `tc`, which cannot be run: {error}"),
         hint: "install iproute2".to_owned(),
@@ -140,9 +140,9 @@ fn tc(own: &NetNs, command: &Command, kind: &str) -> Result<String, LabError> {
     if reply.success {
         return Ok(reply.stdout);
     }
-    let fault = Fault::of(&reply);
+    let fault = TcError::of(&reply);
     let hint = match (&fault, fault.hint()) {
-        (Fault::UnknownKind, _) => format!("as root, `modprobe sch_{kind}`"),
+        (TcError::UnknownKind, _) => format!("as root, `modprobe sch_{kind}`"),
         (_, Some(hint)) => hint.to_owned(),
         (_, None) => "use the relay's links: lab.backend = \"relay\"".to_owned(),
     };

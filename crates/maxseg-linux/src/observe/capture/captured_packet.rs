@@ -34,7 +34,7 @@ impl Direction {
 
 /// A packet as it was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sighting<'a> {
+pub struct CapturedPacket<'a> {
     /// When the kernel saw it, in nanoseconds since 1970.
     pub at_nanos: u64,
     /// Where: the place of the interface in [`Capture::interfaces`](super::Capture::interfaces).
@@ -57,7 +57,7 @@ const TAG: usize = 4;
 /// The tag of IEEE 802.1Q.
 const ORDINARY_TAG: u16 = 0x8100;
 
-impl<'a> Sighting<'a> {
+impl<'a> CapturedPacket<'a> {
     /// Of what is in the ring; `frame` takes one whose tag is put back, of which `snap_len` bytes are kept.
     pub(super) fn of(
         packet: &RingPacket<'a>,
@@ -133,7 +133,8 @@ mod tests {
         for (status, tag) in cases {
             for snap_len in [15, 100] {
                 let mut frame = Vec::new();
-                let seen = Sighting::of(&packet(status), 0, Link::Ethernet, snap_len, &mut frame);
+                let seen =
+                    CapturedPacket::of(&packet(status), 0, Link::Ethernet, snap_len, &mut frame);
                 let want = match tag {
                     None => bytes.clone(),
                     Some(tag) => [&bytes[..12], &tag, &bytes[12..]].concat(),
@@ -145,7 +146,7 @@ mod tests {
             }
         }
         let mut frame = Vec::new();
-        let raw = Sighting::of(&packet(valid), 0, Link::RawIp, 100, &mut frame);
+        let raw = CapturedPacket::of(&packet(valid), 0, Link::RawIp, 100, &mut frame);
         assert_eq!((raw.bytes, raw.original_len), (&bytes[..], 60));
     }
 }

@@ -7,14 +7,11 @@ use maxseg_core::path::LinkSpec;
 use maxseg_core::units::{Bytes, Time};
 use maxseg_wire::options::TcpOption;
 
-use super::relay::Layout;
+use super::layout::Layout;
+use crate::lab::topology::FIRST_PORT;
 use crate::sys::VNET_HEADER;
 
-/// Flow `n` of a scenario has this port plus `n` at the host that is asked: TCP's and UDP's, or the identifier
-/// of its echoes.
-pub(crate) const FIRST_PORT: u16 = 5201;
-
-/// What one direction carried.
+/// What one link_relay carried.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Meter {
     flows: BTreeMap<u16, FlowMeter>,
@@ -33,7 +30,7 @@ pub(crate) struct Meter {
     pub(crate) kernel_drops: u64,
 }
 
-/// What one direction carried of one flow.
+/// What one link_relay carried of one flow.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct FlowMeter {
     /// Packets with payload.

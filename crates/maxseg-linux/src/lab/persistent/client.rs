@@ -8,18 +8,18 @@ use maxseg_core::engine::EngineError;
 
 use super::protocol::{Answer, Request};
 use super::{Changed, LabStatus, address};
-use crate::sys::{Control, NetNs, enter_user_namespace, user_id};
+use crate::sys::{ControlSocket, NetNs, enter_user_namespace, user_id};
 
 /// A lab of this user's.
 #[derive(Debug)]
 pub struct Client {
     name: String,
-    control: Control,
+    control: ControlSocket,
 }
 
 /// The way into a host.
 #[derive(Debug)]
-pub struct Place {
+pub struct HostEntry {
     /// What a program in there should know.
     pub environment: BTreeMap<String, String>,
     network: NetNs,
@@ -32,7 +32,8 @@ impl Client {
     /// # Errors
     /// There is none.
     pub fn connect(name: &str) -> Result<Self, EngineError> {
-        let control = Control::connect(&address(name)?).map_err(|error| none(name, &error))?;
+        let control =
+            ControlSocket::connect(&address(name)?).map_err(|error| none(name, &error))?;
         let owner = control.peer().map_err(|error| talk(name, &error))?;
         if owner != user_id() {
             return Err(EngineError::Unable {
@@ -74,7 +75,7 @@ impl Client {
     ///
     /// # Errors
     /// There is no such host.
-    pub fn host(&self, host: &str) -> Result<Place, EngineError> {
+    pub fn host(&self, host: &str) -> Result<HostEntry, EngineError> {
         match self.ask(&Request::Enter(host.to_owned()))? {
             (Answer::Enter { environment }, files) => {
                 let mut files = files.into_iter();
@@ -82,7 +83,7 @@ impl Client {
                     .next()
                     .map(NetNs::from_fd)
                     .ok_or_else(|| talk(&self.name, &io::Error::other("the way in is missing")))?;
-                Ok(Place { environment, network, user: files.next() })
+                Ok(HostEntry { environment, network, user: files.next() })
             }
             (other, _) => Err(self.odd(&other)),
         }
@@ -96,7 +97,7 @@ impl Client {
         match self.ask(&Request::Down)? {
             (Answer::Down, _) => {
                 // Its end of the socket closes with the process.
-                let _ = self.control.hear();
+                let _ = self.control.receive_line();
                 Ok(())
             }
             (other, _) => Err(self.odd(&other)),
@@ -106,8 +107,8 @@ impl Client {
     fn ask(&self, request: &Request) -> Result<(Answer, Vec<OwnedFd>), EngineError> {
         let told = |error: io::Error| talk(&self.name, &error);
         let line = serde_json::to_string(request).map_err(|error| told(error.into()))?;
-        self.control.say(&line, &[]).map_err(told)?;
-        let (line, files) = self.control.hear().map_err(told)?;
+        self.control.send_line(&line, &[]).map_err(told)?;
+        let (line, files) = self.control.receive_line().map_err(told)?;
         match serde_json::from_str(&line).map_err(|error| told(error.into()))? {
             Answer::Refused { what, hint } => Err(EngineError::Unable { what, hint }),
             answer @ (Answer::Status(_) | Answer::Enter { .. } | Answer::Set(_) | Answer::Down) => {
@@ -121,7 +122,7 @@ impl Client {
     }
 }
 
-impl Place {
+impl HostEntry {
     /// Moves this process inside, for good.
     ///
     /// # Errors

@@ -10,11 +10,11 @@ pub(crate) const SNAP_LEN: usize = 128;
 
 /// A packet of the wire at one end of a link.
 #[derive(Debug, Clone)]
-pub(crate) struct Record {
+pub(crate) struct PacketRecord {
     /// When, on the run's clock.
     pub(crate) at: Time,
     /// Which end.
-    pub(crate) place: Place,
+    pub(crate) place: LinkEnd,
     /// Why it is seen no further.
     pub(crate) loss: Option<Loss>,
     /// How many of `bytes` there are.
@@ -27,7 +27,7 @@ pub(crate) struct Record {
 
 /// An end of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum LinkEnd {
     /// Where packets come to it.
     Entering,
     /// Where they leave it.
@@ -47,8 +47,8 @@ pub(crate) enum Loss {
 
 /// What one thread of the relay has seen and the writer has not taken yet.
 #[derive(Debug, Default)]
-pub(crate) struct Mailbox {
-    records: Mutex<Vec<Record>>,
+pub(crate) struct RecordQueue {
+    records: Mutex<Vec<PacketRecord>>,
     /// How many were entering, and leaving, and found no room.
     dropped: [AtomicU64; 2],
     /// Nothing that is recorded before this time, in nanoseconds, is still to come.
@@ -60,10 +60,10 @@ const ROOM: usize = 1 << 18;
 /// The thread waits: what it will record is later than the writer's look at it.
 const IDLE: u64 = u64::MAX;
 
-impl Mailbox {
+impl RecordQueue {
     /// Takes a batch, as far as there is room, and counts the rest. Does nothing while the writer looks
     /// inside: a relay waits for nobody.
-    pub(crate) fn post(&self, batch: &mut Vec<Record>) {
+    pub(crate) fn post(&self, batch: &mut Vec<PacketRecord>) {
         match self.records.try_lock() {
             Ok(mut records) => self.fill(&mut records, batch),
             Err(_) if batch.len() >= ROOM => self.drop_all(batch.drain(..)),
@@ -72,18 +72,18 @@ impl Mailbox {
     }
 
     /// Takes the last batch.
-    pub(crate) fn close(&self, batch: &mut Vec<Record>) {
+    pub(crate) fn close(&self, batch: &mut Vec<PacketRecord>) {
         self.fill(&mut self.records.lock().unwrap_or_else(PoisonError::into_inner), batch);
         self.idle();
     }
 
-    fn fill(&self, records: &mut Vec<Record>, batch: &mut Vec<Record>) {
+    fn fill(&self, records: &mut Vec<PacketRecord>, batch: &mut Vec<PacketRecord>) {
         let fit = ROOM.saturating_sub(records.len()).min(batch.len());
         records.extend(batch.drain(..fit));
         self.drop_all(batch.drain(..));
     }
 
-    fn drop_all(&self, records: impl Iterator<Item = Record>) {
+    fn drop_all(&self, records: impl Iterator<Item = PacketRecord>) {
         for record in records {
             self.dropped[record.place as usize].fetch_add(1, Ordering::Relaxed);
         }
@@ -94,7 +94,7 @@ impl Mailbox {
         self.complete_until.store(at.as_nanos(), Ordering::SeqCst);
     }
 
-    /// All that is recorded has been posted, and the thread waits until it says [`Mailbox::awake`].
+    /// All that is recorded has been posted, and the thread waits until it says [`RecordQueue::awake`].
     pub(crate) fn idle(&self) {
         self.complete_until.store(IDLE, Ordering::SeqCst);
     }
@@ -113,12 +113,12 @@ impl Mailbox {
     }
 
     /// Moves what is here to the empty `into`, whose room it gets.
-    pub(super) fn take(&self, into: &mut Vec<Record>) {
+    pub(super) fn take(&self, into: &mut Vec<PacketRecord>) {
         std::mem::swap(&mut *self.records.lock().unwrap_or_else(PoisonError::into_inner), into);
     }
 
     /// How many found no room at this end.
-    pub(super) fn dropped(&self, place: Place) -> u64 {
+    pub(super) fn dropped(&self, place: LinkEnd) -> u64 {
         self.dropped[place as usize].load(Ordering::Relaxed)
     }
 }

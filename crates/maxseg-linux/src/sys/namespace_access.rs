@@ -3,26 +3,26 @@
 use std::io;
 
 use super::own_user_namespace;
-use super::probe::{Refusal, Step, attempt};
+use super::probe::{ProbeError, ProbeStep, run_probe};
 
 /// How a network namespace can be had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum NamespaceAccess {
     /// As this process stands.
     Direct,
     /// In a user namespace of its own.
     UserNamespace,
 }
 
-impl Way {
+impl NamespaceAccess {
     /// Tries both ways, in child processes: who is root says little, in a container its rights may be gone.
     ///
     /// # Errors
     /// Neither works; why the second does not.
-    pub fn find() -> Result<Self, Refusal> {
-        match attempt(Self::Direct.steps()) {
+    pub fn detect() -> Result<Self, ProbeError> {
+        match run_probe(Self::Direct.steps()) {
             Ok(()) => Ok(Self::Direct),
-            Err(_) => attempt(Self::UserNamespace.steps()).map(|()| Self::UserNamespace),
+            Err(_) => run_probe(Self::UserNamespace.steps()).map(|()| Self::UserNamespace),
         }
     }
 
@@ -30,7 +30,7 @@ impl Way {
     ///
     /// # Errors
     /// As of [`own_user_namespace`].
-    pub fn take(self) -> io::Result<()> {
+    pub fn enter(self) -> io::Result<()> {
         match self {
             Self::Direct => Ok(()),
             Self::UserNamespace => own_user_namespace(),
@@ -38,15 +38,15 @@ impl Way {
     }
 
     /// The steps into a network namespace.
-    pub(crate) fn steps(self) -> &'static [Step] {
+    pub(crate) fn steps(self) -> &'static [ProbeStep] {
         match self {
-            Self::Direct => &[Step::NetworkNamespace],
-            Self::UserNamespace => &[Step::UserNamespace, Step::NetworkNamespace],
+            Self::Direct => &[ProbeStep::NetworkNamespace],
+            Self::UserNamespace => &[ProbeStep::UserNamespace, ProbeStep::NetworkNamespace],
         }
     }
 
     /// The steps into a network namespace, and more.
-    pub(crate) fn and(self, more: &[Step]) -> Vec<Step> {
+    pub(crate) fn and(self, more: &[ProbeStep]) -> Vec<ProbeStep> {
         [self.steps(), more].concat()
     }
 }

@@ -7,11 +7,11 @@ use maxseg_core::path::HopSpec;
 use maxseg_core::scenario::{End, Scenario};
 use serde::{Deserialize, Serialize};
 
+use crate::lab::host::Host;
 use crate::lab::network::Network;
 use crate::lab::relay::{LatenessMeter, Report};
-use crate::lab::relays::link_name;
 use crate::lab::tally;
-use crate::lab::topology::{Side, address, interface_of};
+use crate::lab::topology::{Side, address, interface_of, link_name};
 
 /// How a lab is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -65,7 +65,7 @@ pub struct StatusInterface {
 /// The hosts with their interfaces.
 pub(super) fn hosts(scenario: &Scenario, network: &Network) -> Vec<StatusHost> {
     let hops = &scenario.path.hops;
-    let of_host = |(index, host): (usize, &crate::lab::network::Host)| {
+    let of_host = |(index, host): (usize, &Host)| {
         let back = index.checked_sub(1).map(|hop| (hop, Side::Far));
         let onward = (index < hops.len()).then_some((index, Side::Near));
         let plugs = back.into_iter().chain(onward);
@@ -117,7 +117,7 @@ pub(super) fn environment(
     index: usize,
 ) -> impl Iterator<Item = (String, String)> {
     let here = network.hosts[index].name.clone();
-    let reach = move |(other, host): (usize, &crate::lab::network::Host)| {
+    let reach = move |(other, host): (usize, &Host)| {
         // The nearest of its addresses; of this host's own the one towards the receiver, where it has one.
         let is_last = other == network.hosts.len() - 1;
         let near = if other < index || (other == index && !is_last) {

@@ -2,7 +2,7 @@
 //! whatever anyone wants to run in them.
 //!
 //! ```text
-//! lab up ──→ Standing (network, relay, the scenario as it is now) ←── one line of JSON ──┬─ status, set, down
+//! lab up ──→ PersistentLab (network, relay, the scenario as it is now) ←── one line of JSON ──┬─ status, set, down
 //!                                                └── a host's namespaces, as files ─────→└─ exec, shell
 //! ```
 //! Nothing of it has a name in the file system: the socket is abstract, hosts and interfaces live in file
@@ -10,13 +10,14 @@
 
 mod change;
 mod client;
+mod lab;
 mod protocol;
 mod server;
 mod status;
 
 pub use change::Changed;
-pub use client::{Client, Place};
-pub use server::Standing;
+pub use client::{Client, HostEntry};
+pub use lab::PersistentLab;
 pub use status::{LabStatus, StatusHost, StatusInterface};
 
 use maxseg_core::engine::EngineError;

@@ -1,4 +1,4 @@
-//! One direction of one hop.
+//! One link_relay of one hop.
 
 use std::collections::BTreeSet;
 use std::io::{self, IoSlice};
@@ -10,23 +10,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
-use maxseg_core::link::{Cargo, Counters, Line, Passage, Sent};
+use maxseg_core::link::{Counters, Line, Passage, Sent};
 use maxseg_core::path::LinkSpec;
 use maxseg_core::units::{Mtu, Time};
 
-use super::buffer::{Pool, SuperPacket};
+use super::buffer::{Pool, SegmentRange};
 use super::lateness::LatenessMeter;
 use super::layout::{Layout, news_of_too_big};
+use super::meter::Meter;
 use super::split::{Header, payload};
 use super::tap::Tap;
 use super::wakeup;
-use crate::lab::capture::Mailbox;
-use crate::lab::meter::Meter;
-use crate::sys::{Bell, Clock, Tun, cpu_of_thread, tight_timers, wait_for};
+use crate::lab::capture::RecordQueue;
+use crate::sys::{Clock, Tun, Waker, cpu_of_thread, minimize_timer_slack, wait_for};
 
-/// What a direction carries, from where to where, and through what.
+/// What a link_relay carries, from where to where, and through what.
 #[derive(Debug)]
-pub(crate) struct Direction {
+pub(crate) struct RelayConfig {
     /// The link's name: of its random streams too.
     pub(crate) name: String,
     /// The link.
@@ -36,32 +36,32 @@ pub(crate) struct Direction {
     /// Whether a super-packet meets the link as one packet.
     pub(crate) as_netem: bool,
     /// Who may not tell the sender of packets that were too large.
-    pub(crate) silent: BTreeSet<IpAddr>,
+    pub(crate) icmp_blocked: BTreeSet<IpAddr>,
     /// The interface whose packets it takes.
     pub(crate) from: Tun,
     /// The interface that gets them.
     pub(crate) to: Tun,
     /// The time.
     pub(crate) clock: Clock,
-    /// Rings when `stop` or `orders` should be looked at.
-    pub(crate) bell: Arc<Bell>,
+    /// Rings when `stop` or `commands` should be looked at.
+    pub(crate) waker: Arc<Waker>,
     /// Set when it is over.
     pub(crate) stop: Arc<AtomicBool>,
     /// What is asked for while it runs.
-    pub(crate) orders: Receiver<Order>,
+    pub(crate) commands: Receiver<Command>,
     /// Where what passes is left for a capture, if there is one.
-    pub(crate) capture: Option<Arc<Mailbox>>,
+    pub(crate) capture: Option<Arc<RecordQueue>>,
 }
 
-/// What a direction is asked for while it runs.
+/// What a link_relay is asked for while it runs.
 #[derive(Debug)]
-pub(crate) enum Order {
+pub(crate) enum Command {
     /// The link becomes another one.
     Change {
         /// What it is from now on.
         spec: Box<LinkSpec>,
         /// Who may not tell of packets that were too large, from now on.
-        silent: BTreeSet<IpAddr>,
+        icmp_blocked: BTreeSet<IpAddr>,
         /// To be told when it is.
         done: Sender<()>,
     },
@@ -69,7 +69,7 @@ pub(crate) enum Order {
     Report(Sender<Report>),
 }
 
-/// What a direction did.
+/// What a link_relay did.
 #[derive(Debug, Clone)]
 pub(crate) struct Report {
     /// The link's name.
@@ -86,28 +86,6 @@ pub(crate) struct Report {
     pub(crate) at: Time,
 }
 
-/// A packet of a super-packet, or all of them where `as_netem`.
-#[derive(Debug, Clone)]
-pub(super) struct Segment {
-    pub(super) of: Rc<SuperPacket>,
-    pub(super) first: u16,
-    pub(super) last: u16,
-    pub(super) marked: bool,
-}
-
-impl Segment {
-    /// How many packets of the wire it is.
-    const fn count(&self) -> u16 {
-        self.last - self.first + 1
-    }
-}
-
-impl Cargo for Segment {
-    fn mark(&mut self) {
-        self.marked = true;
-    }
-}
-
 /// Packets due within so much of each other leave together where packets follow each other faster: a wake-up for
 /// each would cost more than the packet.
 const QUANTUM: Time = Time::from_nanos(60_000);
@@ -119,22 +97,22 @@ const fn half(time: Time) -> Time {
     Time::from_nanos(time.as_nanos() / 2)
 }
 
-impl Direction {
+impl RelayConfig {
     /// Carries packets until it is told to stop.
     ///
     /// # Errors
     /// An interface is gone.
     pub(crate) fn run(self) -> io::Result<Report> {
-        tight_timers();
-        let mut running = Running::new(self);
+        minimize_timer_slack();
+        let mut running = LinkRelay::new(self);
         running.run()?;
         Ok(running.report())
     }
 }
 
-struct Running {
-    plan: Direction,
-    line: Line<Segment>,
+struct LinkRelay {
+    config: RelayConfig,
+    line: Line<SegmentRange>,
     pool: Rc<Pool>,
     scratch: Box<[u8]>,
     quantum: Time,
@@ -147,7 +125,7 @@ struct Running {
 }
 
 /// The link as packets meet it.
-fn met(spec: &LinkSpec, as_netem: bool) -> LinkSpec {
+fn effective_spec(spec: &LinkSpec, as_netem: bool) -> LinkSpec {
     let mtu = if as_netem { Mtu::LARGEST } else { spec.mtu };
     LinkSpec { mtu, ..spec.clone() }
 }
@@ -156,11 +134,11 @@ fn quantum(spec: &LinkSpec) -> Time {
     if spec.airtime(spec.mtu.bytes()) < QUANTUM { QUANTUM } else { Time::ZERO }
 }
 
-impl Running {
-    fn new(plan: Direction) -> Self {
+impl LinkRelay {
+    fn new(config: RelayConfig) -> Self {
         let pool = Pool::new();
-        let spec = met(&plan.spec, plan.as_netem);
-        let line = Line::new(&[(&spec, plan.name.clone())], plan.seed, Time::NEVER, true);
+        let spec = effective_spec(&config.spec, config.as_netem);
+        let line = Line::new(&[(&spec, config.name.clone())], config.seed, Time::NEVER, true);
         Self {
             scratch: pool.largest(),
             pool,
@@ -169,65 +147,65 @@ impl Running {
             wakeup: wakeup::latency(),
             lateness: LatenessMeter::default(),
             meter: Meter::default(),
-            tap: plan.capture.clone().map(Tap::new),
+            tap: config.capture.clone().map(Tap::new),
             changes: 0,
-            plan,
+            config,
         }
     }
 
     fn run(&mut self) -> io::Result<()> {
-        let bell = Arc::clone(&self.plan.bell);
+        let waker = Arc::clone(&self.config.waker);
         let mut round = 0_u32;
-        while !self.plan.stop.load(Ordering::Relaxed) {
+        while !self.config.stop.load(Ordering::Relaxed) {
             let has_read = self.read_one()?;
-            let has_sent = self.deliver(self.plan.clock.now())?;
+            let has_sent = self.deliver(self.config.clock.now())?;
             if !has_read && !has_sent {
-                let files = [self.plan.from.as_fd(), bell.as_fd()];
+                let files = [self.config.from.as_fd(), waker.as_fd()];
                 if let Some(tap) = &mut self.tap {
                     tap.rest();
                 }
-                wait_for(&files, self.rest())?;
+                wait_for(&files, self.idle_timeout())?;
                 if let Some(tap) = &self.tap {
-                    tap.wake(self.plan.clock.now());
+                    tap.wake(self.config.clock.now());
                 }
             }
             round += 1;
             if round == ROUNDS || !(has_read || has_sent) {
                 round = 0;
-                self.heed();
+                self.handle_commands();
             }
         }
         Ok(())
     }
 
     /// How long to wait for the next packet that is due, unless one comes before.
-    fn rest(&self) -> Option<Duration> {
+    fn idle_timeout(&self) -> Option<Duration> {
         let next = self.line.next_arrival().min(self.line.next_event());
         if next == Time::NEVER {
             return None;
         }
-        let then = next.saturating_add(self.company()).since(self.wakeup);
+        let then = next.saturating_add(self.coalesce_delay()).since(self.wakeup);
         // Never a busy loop: the shortest wait lasts about as long as it takes to wake.
-        Some(self.plan.clock.until(then).max(Duration::from_nanos(1)))
+        Some(self.config.clock.until(then).max(Duration::from_nanos(1)))
     }
 
     /// How long the next packet that is due waits for those behind it.
-    fn company(&self) -> Time {
+    fn coalesce_delay(&self) -> Time {
         if self.line.arrivals() > 1 { self.quantum } else { Time::ZERO }
     }
 
-    /// Does what was asked for since the bell rang.
-    fn heed(&mut self) {
-        self.plan.bell.hush();
-        while let Ok(order) = self.plan.orders.try_recv() {
+    /// Does what was asked for since the waker rang.
+    fn handle_commands(&mut self) {
+        self.config.waker.clear();
+        while let Ok(command) = self.config.commands.try_recv() {
             // Whoever has asked may have given up.
-            match order {
-                Order::Change { spec, silent, done } => {
+            match command {
+                Command::Change { spec, icmp_blocked, done } => {
                     self.change(*spec);
-                    self.plan.silent = silent;
+                    self.config.icmp_blocked = icmp_blocked;
                     let _ = done.send(());
                 }
-                Order::Report(to) => {
+                Command::Report(to) => {
                     let _ = to.send(self.report());
                 }
             }
@@ -235,44 +213,47 @@ impl Running {
     }
 
     fn change(&mut self, spec: LinkSpec) {
-        let now = self.plan.clock.now();
-        let met = met(&spec, self.plan.as_netem);
+        let now = self.config.clock.now();
+        let effective_spec = effective_spec(&spec, self.config.as_netem);
         self.changes += 1;
-        let streams = format!("{}.change.{}", self.plan.name, self.changes);
+        let streams = format!("{}.change.{}", self.config.name, self.changes);
         let meter = &mut self.meter;
-        self.line.respec(now, &met, (self.plan.seed, &streams), |segment, fate| {
+        self.line.respec(now, &effective_spec, (self.config.seed, &streams), |segment, fate| {
             meter.lose(&segment.of.layout, segment.count(), fate);
         });
-        self.quantum = quantum(&met);
-        self.plan.spec = spec;
+        self.quantum = quantum(&effective_spec);
+        self.config.spec = spec;
     }
 
     /// Takes what the kernel sends, if it sends anything.
     fn read_one(&mut self) -> io::Result<bool> {
-        let Some(len) = self.plan.from.read(&mut self.scratch)? else { return Ok(false) };
-        let now = self.plan.clock.now();
+        let Some(len) = self.config.from.read(&mut self.scratch)? else { return Ok(false) };
+        let now = self.config.clock.now();
         let Some(layout) = Layout::of(&self.scratch[..len]) else { return Ok(true) };
-        if !self.plan.silent.is_empty()
+        if !self.config.icmp_blocked.is_empty()
             && news_of_too_big(&self.scratch[..len], &layout)
-                .is_some_and(|from| self.plan.silent.contains(&from))
+                .is_some_and(|from| self.config.icmp_blocked.contains(&from))
         {
             self.meter.withhold();
             return Ok(true);
         }
-        self.meter.take(&self.scratch[..len], &layout, &self.plan.spec);
+        self.meter.take(&self.scratch[..len], &layout, &self.config.spec);
         let packet = Rc::new(self.pool.keep(&mut self.scratch, len, layout));
-        if self.plan.as_netem {
-            self.send(now, Segment { of: packet, first: 0, last: layout.count - 1, marked: false });
+        if self.config.as_netem {
+            self.send(
+                now,
+                SegmentRange { of: packet, first: 0, last: layout.count - 1, marked: false },
+            );
         } else {
             for index in 0..layout.count {
                 let of = Rc::clone(&packet);
-                self.send(now, Segment { of, first: index, last: index, marked: false });
+                self.send(now, SegmentRange { of, first: index, last: index, marked: false });
             }
         }
         Ok(true)
     }
 
-    fn send(&mut self, now: Time, segment: Segment) {
+    fn send(&mut self, now: Time, segment: SegmentRange) {
         let layout = segment.of.layout;
         let shape = if segment.first == segment.last {
             layout.shape_of(segment.first)
@@ -305,7 +286,7 @@ impl Running {
         }
         // What is due sooner than half a wake-up from now would be later still after one.
         let in_time = now.saturating_add(half(self.wakeup));
-        if self.line.next_arrival().saturating_add(self.company()) > in_time {
+        if self.line.next_arrival().saturating_add(self.coalesce_delay()) > in_time {
             return Ok(false);
         }
         let due = now.saturating_add(half(self.wakeup.max(self.quantum)));
@@ -325,7 +306,7 @@ impl Running {
 
     /// Takes the packets along that follow `first` in the same super-packet and are due too. Gives the last of
     /// them.
-    fn extend(&mut self, first: &Segment, now: Time, due: Time) -> u16 {
+    fn extend(&mut self, first: &SegmentRange, now: Time, due: Time) -> u16 {
         let mut last = first.last;
         while !first.marked
             && self.line.next_arrival() <= due
@@ -341,17 +322,17 @@ impl Running {
         last
     }
 
-    fn write(&mut self, segment: &Segment, last: u16) -> io::Result<()> {
+    fn write(&mut self, segment: &SegmentRange, last: u16) -> io::Result<()> {
         let (packet, layout) = (&segment.of, &segment.of.layout);
         let bytes = packet.bytes();
         let is_whole = segment.first == 0 && last + 1 == layout.count && !segment.marked;
         self.meter.deliver(layout, segment.first, last);
         let written = if is_whole {
-            self.plan.to.write(&[IoSlice::new(bytes)])
+            self.config.to.write(&[IoSlice::new(bytes)])
         } else {
             let header = Header::new(bytes, layout, segment.first, last, segment.marked);
             let payload = &bytes[payload(layout, segment.first, last)];
-            self.plan.to.write(&[IoSlice::new(header.bytes()), IoSlice::new(payload)])
+            self.config.to.write(&[IoSlice::new(header.bytes()), IoSlice::new(payload)])
         };
         match written {
             // The kernel has no memory for it just now, the receiving interface has gone down, or the
@@ -372,12 +353,12 @@ impl Running {
     fn report(&self) -> Report {
         let link = self.line.counters().first().copied().unwrap_or_default();
         Report {
-            name: self.plan.name.clone(),
+            name: self.config.name.clone(),
             link,
             lateness: self.lateness.clone(),
             meter: self.meter.clone(),
             cpu: cpu_of_thread(),
-            at: self.plan.clock.now(),
+            at: self.config.clock.now(),
         }
     }
 }

@@ -2,33 +2,33 @@
 
 use std::collections::VecDeque;
 
-use super::handover::Promise;
+use super::handover::PendingDeparture;
 use crate::path::QueueLimit;
 use crate::units::{Bytes, Time};
 
 /// A room for so many packets: of each of the last `limit + 1`, the first instant when it is gone from
 /// the wire, in nanoseconds. The oldest of them decides about a newcomer.
 #[derive(Debug, Clone)]
-pub(super) struct Places {
+pub(super) struct SlotQueue {
     gone: Box<[u64]>,
     oldest: usize,
 }
 
-impl Places {
+impl SlotQueue {
     pub(super) fn new(limit: u32) -> Self {
         // Zeroed memory is mapped when touched: a limit far above the traffic costs nothing.
         Self { gone: vec![0; limit as usize + 1].into_boxed_slice(), oldest: 0 }
     }
 
     /// The same with these packets in the system.
-    pub(super) fn holding(limit: u32, promised: &[Promise]) -> Self {
-        let mut places = Self::new(limit);
+    pub(super) fn holding(limit: u32, promised: &[PendingDeparture]) -> Self {
+        let mut slots = Self::new(limit);
         let newest_first = promised.iter().rev();
-        for (place, packet) in places.gone.iter_mut().zip(newest_first) {
-            *place = packet.departs.as_nanos() + 1;
+        for (slot, packet) in slots.gone.iter_mut().zip(newest_first) {
+            *slot = packet.departs.as_nanos() + 1;
         }
-        places.oldest = places.gone.len() - 1;
-        places
+        slots.oldest = slots.gone.len() - 1;
+        slots
     }
 
     /// When each packet leaves that has not left before `now`, in order.
@@ -45,18 +45,18 @@ impl Places {
     #[inline(always)]
     pub(super) fn free_at(&mut self, now: Time) -> Option<&mut u64> {
         let last = self.gone.len() - 1;
-        let place = &mut self.gone[self.oldest];
-        if *place > now.as_nanos() {
+        let slot = &mut self.gone[self.oldest];
+        if *slot > now.as_nanos() {
             return None;
         }
         self.oldest = self.oldest.checked_sub(1).unwrap_or(last);
-        Some(place)
+        Some(slot)
     }
 }
 
 /// A room whose packets and bytes are counted.
 #[derive(Debug, Clone)]
-pub(super) struct Counted {
+pub(super) struct ByteQueue {
     limit: QueueLimit,
     /// When each packet that waits goes on the wire, and its bytes.
     waiting: VecDeque<(Time, u64)>,
@@ -65,13 +65,17 @@ pub(super) struct Counted {
     leaves_first: bool,
 }
 
-impl Counted {
+impl ByteQueue {
     pub(super) fn new(limit: QueueLimit, leaves_first: bool) -> Self {
         Self { limit, waiting: VecDeque::new(), backlog: 0, leaves_first }
     }
 
     /// The same with these packets in the system, of which the first is on the wire.
-    pub(super) fn holding(limit: QueueLimit, leaves_first: bool, promised: &[Promise]) -> Self {
+    pub(super) fn holding(
+        limit: QueueLimit,
+        leaves_first: bool,
+        promised: &[PendingDeparture],
+    ) -> Self {
         let mut room = Self::new(limit, leaves_first);
         for pair in promised.windows(2) {
             room.waiting.push_back((pair[0].departs, pair[1].bytes));
@@ -81,7 +85,7 @@ impl Counted {
     }
 
     /// What waits at `now`, behind what is on the wire then, if the last of all leaves at `free_at`.
-    pub(super) fn promised(&mut self, now: Time, free_at: Time) -> Vec<Promise> {
+    pub(super) fn promised(&mut self, now: Time, free_at: Time) -> Vec<PendingDeparture> {
         self.occupancy(now);
         let is_here = if self.leaves_first { free_at > now } else { free_at >= now };
         if !is_here {
@@ -91,7 +95,7 @@ impl Counted {
         let departures = starts.chain(std::iter::once(free_at));
         // Who is on the wire takes no room.
         let bytes = std::iter::once(0).chain(self.waiting.iter().map(|(_, bytes)| *bytes));
-        departures.zip(bytes).map(|(departs, bytes)| Promise { departs, bytes }).collect()
+        departures.zip(bytes).map(|(departs, bytes)| PendingDeparture { departs, bytes }).collect()
     }
 
     /// Packets and bytes that wait at `now`.

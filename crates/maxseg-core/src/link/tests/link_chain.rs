@@ -12,7 +12,7 @@ use crate::units::{BitsPerSec, Bytes, Mtu, Probability, Time};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Numbered(pub(super) usize, pub(super) bool);
 
-impl Cargo for Numbered {
+impl Markable for Numbered {
     fn mark(&mut self) {
         self.1 = true;
     }
@@ -35,11 +35,11 @@ pub(super) fn too_big(fate: Fate) -> bool {
     matches!(fate, Fate::TooBig { .. })
 }
 
-/// Drives `line` by nothing but the events that it announces.
-fn drive(line: &mut Line<Numbered>, traffic: &[Given], hops: u16) -> Came {
+/// Drives `link_chain` by nothing but the events that it announces.
+fn drive(line: &mut LinkChain<Numbered>, traffic: &[Given], hops: u16) -> Came {
     let mut lost = Vec::new();
     let mut arrived = Vec::new();
-    let mut settle = |line: &mut Line<Numbered>, until: Time| {
+    let mut settle = |line: &mut LinkChain<Numbered>, until: Time| {
         while line.next_event() < until {
             let now = line.next_event();
             line.advance(now);
@@ -53,8 +53,9 @@ fn drive(line: &mut Line<Numbered>, traffic: &[Given], hops: u16) -> Came {
     for (number, (gap, ip_len, df, ect)) in traffic.iter().enumerate() {
         now += Time::from_nanos(*gap);
         settle(line, now); // an arrival goes before a departure
-        let passage = Passage { first: 0, last: hops - 1, df: *df, ect: *ect };
-        if let Sent::Lost(fate) = line.send(now, Numbered(number, false), *ip_len, passage) {
+        let hop_span = HopSpan { first: 0, last: hops - 1, df: *df, ect: *ect };
+        if let SendOutcome::Lost(fate) = line.send(now, Numbered(number, false), *ip_len, hop_span)
+        {
             lost_at_once.push((number, fate.at(), too_big(fate)));
         }
     }
@@ -73,7 +74,7 @@ pub(super) fn named(specs: &[LinkSpec]) -> Vec<(&LinkSpec, String)> {
 }
 
 pub(super) fn computed(specs: &[LinkSpec], traffic: &[Given], seed: u64) -> Came {
-    let mut line = Line::new(&named(specs), seed, Time::NEVER, true);
+    let mut line = LinkChain::new(&named(specs), seed, Time::NEVER, true);
     assert!(line.is_computed());
     let came = drive(&mut line, traffic, u16::try_from(specs.len()).unwrap());
     assert_eq!(line.held(), 0);
@@ -81,7 +82,7 @@ pub(super) fn computed(specs: &[LinkSpec], traffic: &[Given], seed: u64) -> Came
 }
 
 pub(super) fn staged(specs: &[LinkSpec], traffic: &[Given], seed: u64) -> Came {
-    let mut line = Line::staged(&named(specs), seed);
+    let mut line = LinkChain::staged(&named(specs), seed);
     let came = drive(&mut line, traffic, u16::try_from(specs.len()).unwrap());
     assert_eq!(line.held(), 0);
     came

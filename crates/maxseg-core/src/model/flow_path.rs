@@ -7,7 +7,7 @@ use crate::scenario::{End, Flow, Scenario};
 use crate::units::{Probability, Time};
 
 /// The links from a flow's sender to its receiver, and back.
-pub(super) struct Way<'a> {
+pub(super) struct FlowPath<'a> {
     there: Vec<&'a LinkSpec>,
     back: Vec<&'a LinkSpec>,
     until: Time,
@@ -33,7 +33,7 @@ pub(super) struct Slowest<'a> {
     pub(super) is_policed: bool,
 }
 
-impl<'a> Way<'a> {
+impl<'a> FlowPath<'a> {
     pub(super) fn of(scenario: &'a Scenario, flow: &Flow) -> Self {
         let hops = scenario.hops(flow);
         let forward: Vec<_> = hops.iter().map(|hop| &hop.forward).collect();

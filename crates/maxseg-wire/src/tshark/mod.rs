@@ -8,6 +8,7 @@
 //!
 //! Left out: TCP headers that ICMP messages quote.
 
+mod by_connection;
 mod counts;
 mod flag;
 mod half;
@@ -21,6 +22,7 @@ mod stream;
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
+pub use by_connection::{ConnectionCounts, FlagCounts};
 pub use counts::{Counts, Handshake, Times};
 pub use flag::{Flag, FlagSet};
 pub use marks::Marks;

@@ -3,19 +3,19 @@
 use std::collections::VecDeque;
 
 use super::Fate;
-use super::parcel::Piece;
+use super::pieces::Piece;
 use crate::units::Time;
 
 /// A packet, or a piece of one, at a place of its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Glimpse {
+pub struct HopSighting {
     /// The link that it comes to, in the order in which packets of this direction meet them, from 0;
     /// `None` at the host behind the last.
     pub link: Option<usize>,
     /// When: at a link when it gets its place there, at the host when it has come whole.
     pub at: Time,
     /// Which part of the packet it is; `None` for all of it.
-    pub part: Option<Part>,
+    pub part: Option<FragmentRange>,
     /// Whether a link before has marked it (RFC 3168 §5).
     pub marked: bool,
     /// What becomes of it on that link; at the host it has arrived.
@@ -24,7 +24,7 @@ pub struct Glimpse {
 
 /// A fragment's place in its packet, in bytes of IP payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part {
+pub struct FragmentRange {
     /// Where it begins; a multiple of 8.
     pub offset: u32,
     /// How much of it there is.
@@ -33,7 +33,7 @@ pub struct Part {
     pub more: bool,
 }
 
-impl Glimpse {
+impl HopSighting {
     /// A packet that stays one and whole, at a link.
     #[inline(always)]
     pub(super) const fn of_whole(link: usize, at: Time, fate: Fate) -> Self {
@@ -59,13 +59,13 @@ impl Glimpse {
 /// What was seen on a staged path and has not been told yet. What becomes of a packet on a link is known
 /// when it leaves, so it is told then, with the time when it came.
 #[derive(Debug, Clone)]
-pub(super) struct Log<P> {
-    seen: VecDeque<(P, Glimpse)>,
+pub(super) struct SightingLog<P> {
+    seen: VecDeque<(P, HopSighting)>,
     /// For each link, what has come and not left it, in its order.
     inside: Vec<VecDeque<(Time, P, Piece)>>,
 }
 
-impl<P> Log<P> {
+impl<P> SightingLog<P> {
     pub(super) fn new(links: usize) -> Self {
         Self { seen: VecDeque::new(), inside: (0..links).map(|_| VecDeque::new()).collect() }
     }
@@ -78,7 +78,7 @@ impl<P> Log<P> {
     /// The first of those that are inside has left the link, or was dropped.
     pub(super) fn leave(&mut self, link: usize, fate: Fate) {
         if let Some((came, packet, piece)) = self.inside[link].pop_front() {
-            self.seen.push_back((packet, Glimpse::of_piece(link, came, &piece, fate)));
+            self.seen.push_back((packet, HopSighting::of_piece(link, came, &piece, fate)));
         }
     }
 
@@ -93,11 +93,11 @@ impl<P> Log<P> {
 
     /// A piece reaches, or will reach, its host.
     pub(super) fn land(&mut self, at: Time, packet: P, piece: &Piece) {
-        self.seen.push_back((packet, Glimpse::of_landing(at, piece)));
+        self.seen.push_back((packet, HopSighting::of_landing(at, piece)));
     }
 
     /// What was seen next.
-    pub(super) fn poll(&mut self) -> Option<(P, Glimpse)> {
+    pub(super) fn poll(&mut self) -> Option<(P, HopSighting)> {
         self.seen.pop_front()
     }
 

@@ -3,27 +3,28 @@
 use super::handover::Streams;
 use super::policer::Policer;
 use super::red::{self, Red};
+use super::wire::LATEST_DEPARTURE;
 use crate::path::{Discipline, LinkSpec};
 use crate::rng::{Rng, Stream, Threshold};
 use crate::units::{Bytes, Probability, Time};
 
 /// The optional parts around queue and wire.
 #[derive(Debug, Clone)]
-pub(super) struct Special {
-    pub(super) entrance: Entrance,
-    pub(super) pipe: Pipe,
+pub(super) struct Impairments {
+    pub(super) admission: AdmissionControl,
+    pub(super) propagation: Propagation,
     /// Which packets enter twice.
-    twice: Option<Share>,
+    duplicates: Option<RandomShare>,
     /// Whether who leaves at the instant of an arrival is gone: a token bucket takes no time.
     pub(super) leaves_first: bool,
 }
 
-impl Special {
+impl Impairments {
     pub(super) fn new(spec: &LinkSpec, seed: u64, name: &str) -> Self {
         Self {
-            entrance: Entrance::new(spec, seed, name),
-            pipe: Pipe::new(spec, seed, name),
-            twice: Share::new(spec.duplicate, seed, &format!("{name}.duplicate")),
+            admission: AdmissionControl::new(spec, seed, name),
+            propagation: Propagation::new(spec, seed, name),
+            duplicates: RandomShare::new(spec.duplicate, seed, &format!("{name}.duplicate")),
             leaves_first: spec.burst > Bytes::ZERO,
         }
     }
@@ -32,9 +33,9 @@ impl Special {
     pub(super) fn respec(self, spec: &LinkSpec, streams: Streams<'_>) -> Self {
         let new = Self::new(spec, streams.seed, streams.name);
         Self {
-            entrance: self.entrance.respec(new.entrance, spec),
-            pipe: self.pipe.respec(new.pipe),
-            twice: respec_share(self.twice, new.twice),
+            admission: self.admission.respec(new.admission, spec),
+            propagation: self.propagation.respec(new.propagation),
+            duplicates: respec_random_share(self.duplicates, new.duplicates),
             leaves_first: new.leaves_first,
         }
     }
@@ -50,19 +51,19 @@ impl Special {
     }
 
     /// Whether the next packet to enter does so twice.
-    pub(super) fn enters_twice(&mut self) -> bool {
-        self.twice.as_mut().is_some_and(Share::happens)
+    pub(super) fn is_duplicated(&mut self) -> bool {
+        self.duplicates.as_mut().is_some_and(RandomShare::happens)
     }
 }
 
 /// A share of all packets.
 #[derive(Debug, Clone)]
-struct Share {
+struct RandomShare {
     chance: Threshold,
     rng: Rng,
 }
 
-impl Share {
+impl RandomShare {
     fn new(share: Probability, seed: u64, name: &str) -> Option<Self> {
         let rng = || Stream::named(seed, name).reader();
         (share > Probability::NEVER).then(|| Self { chance: Threshold::of(share), rng: rng() })
@@ -74,14 +75,14 @@ impl Share {
 }
 
 /// The `new` share, drawn as the old one was.
-fn respec_share(old: Option<Share>, new: Option<Share>) -> Option<Share> {
+fn respec_random_share(old: Option<RandomShare>, new: Option<RandomShare>) -> Option<RandomShare> {
     let rng = old.map(|old| old.rng);
-    new.map(|new| Share { rng: rng.unwrap_or(new.rng), ..new })
+    new.map(|new| RandomShare { rng: rng.unwrap_or(new.rng), ..new })
 }
 
 /// A queue as a newcomer finds it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Queue {
+pub(super) struct QueueState {
     /// Packets that wait.
     pub(super) packets: usize,
     /// Their bytes on the wire.
@@ -92,7 +93,7 @@ pub(super) struct Queue {
 
 /// Policer and early drop: what may refuse a packet although there is room.
 #[derive(Debug, Clone)]
-pub(super) struct Entrance {
+pub(super) struct AdmissionControl {
     policer: Option<Policer>,
     red: Option<Red>,
     ecn: bool,
@@ -100,7 +101,7 @@ pub(super) struct Entrance {
 
 /// What the entrance says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Entry {
+pub(super) enum Admission {
     /// Come in.
     Pass,
     /// Come in, marked.
@@ -111,7 +112,7 @@ pub(super) enum Entry {
     Early,
 }
 
-impl Entrance {
+impl AdmissionControl {
     fn new(spec: &LinkSpec, seed: u64, name: &str) -> Self {
         Self {
             policer: spec.policer.map(Policer::new),
@@ -138,42 +139,48 @@ impl Entrance {
     }
 
     /// A packet of `bytes` on the wire, one that knows ECN or not, comes at `now` and finds `queue`.
-    pub(super) fn judge(&mut self, now: Time, bytes: u32, ect: bool, queue: Queue) -> Entry {
+    pub(super) fn judge(
+        &mut self,
+        now: Time,
+        bytes: u32,
+        ect: bool,
+        queue: QueueState,
+    ) -> Admission {
         let may_mark = self.ecn && ect;
-        let mut entry = Entry::Pass;
+        let mut entry = Admission::Pass;
         if let Some(policer) = &mut self.policer
             && !policer.passes(now, bytes)
         {
             if !may_mark {
-                return Entry::Policed;
+                return Admission::Policed;
             }
-            entry = Entry::Marked;
+            entry = Admission::Marked;
         }
         match self.red.as_mut().map(|red| red.on_arrival(now, queue, bytes)) {
             None | Some(red::Verdict::Pass) => entry,
-            Some(red::Verdict::Picked) if may_mark => Entry::Marked,
-            Some(red::Verdict::Picked | red::Verdict::Full) => Entry::Early,
+            Some(red::Verdict::Picked) if may_mark => Admission::Marked,
+            Some(red::Verdict::Picked | red::Verdict::Full) => Admission::Early,
         }
     }
 }
 
 /// From the last bit's departure to its arrival.
 #[derive(Debug, Clone)]
-pub(super) struct Pipe {
+pub(super) struct Propagation {
     delay: Time,
     jitter: Option<(u64, Rng)>,
-    overtake: Option<Share>,
+    overtake: Option<RandomShare>,
     /// Repeats keep the order: nothing arrives before what left earlier.
     released: Time,
 }
 
-impl Pipe {
+impl Propagation {
     fn new(spec: &LinkSpec, seed: u64, name: &str) -> Self {
         let rng = Stream::named(seed, &format!("{name}.jitter")).reader();
         Self {
             delay: spec.delay,
             jitter: (spec.jitter > Time::ZERO).then_some((spec.jitter.as_nanos(), rng)),
-            overtake: Share::new(spec.reorder, seed, &format!("{name}.reorder")),
+            overtake: RandomShare::new(spec.reorder, seed, &format!("{name}.reorder")),
             released: Time::ZERO,
         }
     }
@@ -183,14 +190,15 @@ impl Pipe {
         Self {
             delay: new.delay,
             jitter: new.jitter.map(|(jitter, fresh)| (jitter, rng.unwrap_or(fresh))),
-            overtake: respec_share(self.overtake, new.overtake),
+            overtake: respec_random_share(self.overtake, new.overtake),
             released: self.released,
         }
     }
 
     /// When the packet arrives that leaves now, held up by repeats for `late`.
     pub(super) fn arrives(&mut self, departs: Time, late: Time) -> Time {
-        self.released = self.released.max(departs.saturating_add(late));
+        let released = departs.saturating_add(late).min(LATEST_DEPARTURE);
+        self.released = self.released.max(released);
         let mut delay = self.delay;
         if let Some((jitter, rng)) = &mut self.jitter {
             // Uniform over 2·jitter + 1 nanoseconds: the high half of a product instead of a remainder.
@@ -199,7 +207,7 @@ impl Pipe {
             let offset = u64::try_from(offset).expect("below twice the jitter");
             delay = Time::from_nanos((delay.as_nanos() + offset).saturating_sub(*jitter));
         }
-        if self.overtake.as_mut().is_some_and(Share::happens) {
+        if self.overtake.as_mut().is_some_and(RandomShare::happens) {
             delay = Time::ZERO;
         }
         self.released + delay

@@ -1,12 +1,12 @@
 //! A packet on its way as several pieces: fragments (RFC 791 §3.2), and copies.
 
-use super::{Fate, Part};
+use super::{Fate, FragmentRange};
 use crate::framing::{IpPacket, IpVersion, fragments, ip_header};
 use crate::units::{Bytes, Mtu, Time};
 
 /// How a packet crosses a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Passage {
+pub struct HopSpan {
     /// The hop at which it enters, in the order of its direction, from 0.
     pub first: u16,
     /// The last hop that it crosses.
@@ -18,7 +18,7 @@ pub struct Passage {
 }
 
 /// What a link must know of what it carries.
-pub trait Cargo: Clone {
+pub trait Markable: Clone {
     /// The packet has met congestion (RFC 3168 §5: CE).
     fn mark(&mut self);
 }
@@ -36,7 +36,7 @@ pub(super) struct Piece {
     from: u32,
     len: u32,
     whole: u32,
-    pub(super) passage: Passage,
+    pub(super) hop_span: HopSpan,
     pub(super) marked: bool,
 }
 
@@ -44,9 +44,9 @@ pub(super) struct Piece {
 const HEADER: Bytes = ip_header(IpVersion::V4);
 
 impl Piece {
-    pub(super) fn whole(serial: u64, shape: IpPacket, passage: Passage) -> Self {
+    pub(super) fn whole(serial: u64, shape: IpPacket, hop_span: HopSpan) -> Self {
         let len = small(shape.length().saturating_sub(HEADER));
-        Self { serial, copy: 0, shape, from: 0, len, whole: len, passage, marked: false }
+        Self { serial, copy: 0, shape, from: 0, len, whole: len, hop_span, marked: false }
     }
 
     pub(super) fn is_fragment(&self) -> bool {
@@ -54,12 +54,12 @@ impl Piece {
     }
 
     /// Its place in its packet; `None` for a whole one.
-    pub(super) const fn part(&self) -> Option<Part> {
+    pub(super) const fn part(&self) -> Option<FragmentRange> {
         if self.len == self.whole {
             return None;
         }
         let more = self.from + self.len < self.whole;
-        Some(Part { offset: self.from, len: self.len, more })
+        Some(FragmentRange { offset: self.from, len: self.len, more })
     }
 
     /// Whether a link of this MTU takes it.
@@ -92,7 +92,7 @@ fn small(bytes: Bytes) -> u32 {
 
 /// The pieces of one packet, as far as they have come to an end.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Parcel {
+pub(super) struct PacketPieces {
     /// Pieces still on their way.
     alive: u32,
     copies: u32,
@@ -106,7 +106,7 @@ pub(super) struct Parcel {
     complete: Vec<u32>,
 }
 
-impl Parcel {
+impl PacketPieces {
     /// A packet in one piece.
     pub(super) fn of_one() -> Self {
         Self { alive: 1, ..Self::default() }

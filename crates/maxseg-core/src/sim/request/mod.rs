@@ -11,21 +11,21 @@
 //! each opens a connection, from its SYN. Connections are not closed: a client that opens the next one
 //! forgets the one before, as the server does when it hears of the next.
 
-mod pump;
 mod record;
+mod send;
 
 pub(super) use record::Record;
 
 use super::flow::Meter;
 use super::sizes::Sizes;
-use crate::scenario::{ConnectionUse, End, Exchange, Flow, Scenario};
-use crate::tcp::{Config, Endpoint, Segment, Spares};
+use crate::scenario::{ConnectionUse, End, Flow, RequestPlan, Scenario};
+use crate::tcp::{Config, Endpoint, OptionsPool, Segment};
 use crate::units::{Bytes, Mtu, Time};
 
 /// A request flow that runs.
 #[derive(Debug)]
-pub(super) struct RunningExchange {
-    plan: Exchange,
+pub(super) struct RequestFlow {
+    plan: RequestPlan,
     stop: Time,
     /// What the ends agree on for requests, and for replies.
     requests: Config,
@@ -73,8 +73,8 @@ impl Side {
     }
 }
 
-impl RunningExchange {
-    pub(super) fn new(scenario: &Scenario, flow: &Flow, plan: Exchange) -> Self {
+impl RequestFlow {
+    pub(super) fn new(scenario: &Scenario, flow: &Flow, plan: RequestPlan) -> Self {
         let (requests, replies) = Config::both_ways(scenario, flow);
         let (near, far) = scenario.first_links(flow);
         Self {
@@ -142,13 +142,13 @@ impl RunningExchange {
         &mut self,
         now: Time,
         side: Side,
-        spares: &mut Spares,
+        options_pool: &mut OptionsPool,
     ) -> Option<Segment> {
         let (end, meter) = match side {
             Side::Client => (&mut self.client, &mut self.sent_by_client),
             Side::Server => (&mut self.server, &mut self.sent_by_server),
         };
-        let segment = end.as_mut()?.poll_transmit(now, spares)?;
+        let segment = end.as_mut()?.poll_transmit(now, options_pool)?;
         meter.count(self.sizes.packet(&segment));
         Some(segment)
     }

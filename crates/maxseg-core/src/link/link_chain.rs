@@ -1,9 +1,9 @@
 //! One direction of a path, with the packets on their way.
 
 use super::handover::Streams;
-use super::parcel::{Cargo, Passage};
+use super::pieces::{HopSpan, Markable};
 use super::stages::Stages;
-use super::{Counters, Fate, Glimpse, Hop, Lane, Route, Staged};
+use super::{ArrivalQueue, Counters, Fate, Hop, HopSighting, Route, Staged};
 use crate::framing::IpPacket;
 use crate::path::LinkSpec;
 use crate::units::Time;
@@ -15,13 +15,13 @@ use crate::units::Time;
 /// paths of which some link decides when a packet leaves ([`LinkSpec::is_foreseeable`]), of which another
 /// link than the last lets packets overtake, or which packets enter or leave in the middle.
 #[derive(Debug, Clone)]
-pub struct Line<P> {
-    form: Form<P>,
-    arriving: Lane<P>,
+pub struct LinkChain<P> {
+    mode: Mode<P>,
+    arriving: ArrivalQueue<P>,
 }
 
 #[derive(Debug, Clone)]
-enum Form<P> {
+enum Mode<P> {
     Computed(Route),
     Staged(Box<Stages<P>>),
 }
@@ -29,31 +29,31 @@ enum Form<P> {
 /// What is known of a packet when it has been sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
-pub enum Sent {
+pub enum SendOutcome {
     /// It will arrive, once at least.
-    OnItsWay,
+    InFlight,
     /// It will not.
     Lost(Fate),
-    /// What becomes of it only time tells: see [`Line::next_event`] and [`Line::poll_loss`].
+    /// What becomes of it only time tells: see [`LinkChain::next_event`] and [`LinkChain::poll_loss`].
     Undecided,
 }
 
-impl<P: Cargo> Line<P> {
+impl<P: Markable> LinkChain<P> {
     /// A direction over links in the order in which packets meet them, each with the name of its random
     /// streams, for a run under `seed` that ends at `horizon` at the latest. `end_to_end`: all packets
     /// enter at the first link and leave behind the last.
     pub fn new(links: &[(&LinkSpec, String)], seed: u64, horizon: Time, end_to_end: bool) -> Self {
         if end_to_end && Route::is_foreseeable(links) {
-            let form = Form::Computed(Route::new(links, seed, horizon));
-            return Self { form, arriving: Lane::default() };
+            let mode = Mode::Computed(Route::new(links, seed, horizon));
+            return Self { mode, arriving: ArrivalQueue::default() };
         }
         Self::staged(links, seed)
     }
 
     /// The same, staged in any case.
     pub fn staged(links: &[(&LinkSpec, String)], seed: u64) -> Self {
-        let form = Form::Staged(Box::new(Stages::new(links, seed)));
-        Self { form, arriving: Lane::default() }
+        let mode = Mode::Staged(Box::new(Stages::new(links, seed)));
+        Self { mode, arriving: ArrivalQueue::default() }
     }
 
     /// The only link becomes one by `spec` at `now`; what is new about it draws from random streams of `name`
@@ -75,15 +75,15 @@ impl<P: Cargo> Line<P> {
     ) {
         let streams = Streams { seed, name };
         let arriving = &mut self.arriving;
-        let from = match &mut self.form {
-            Form::Computed(route) => {
+        let from = match &mut self.mode {
+            Mode::Computed(route) => {
                 let [hop] = route.hops() else { panic!("a line of one link is asked for") };
                 if hop.spec() == spec {
                     return;
                 }
                 hop.hand_over(now)
             }
-            Form::Staged(stages) => {
+            Mode::Staged(stages) => {
                 assert_eq!(stages.specs().len(), 1, "a line of one link is asked for");
                 if stages.specs().all(|known| known == spec) {
                     return;
@@ -95,19 +95,19 @@ impl<P: Cargo> Line<P> {
                 from
             }
         };
-        let is_watched = match &self.form {
-            Form::Computed(_) => false,
-            Form::Staged(stages) => stages.is_watched(),
+        let is_watched = match &self.mode {
+            Mode::Computed(_) => false,
+            Mode::Staged(stages) => stages.is_watched(),
         };
         if spec.is_foreseeable() && !is_watched {
             let hop = Hop::taking_over(from, now, spec, streams);
-            self.form = Form::Computed(Route::taking_over(hop, arriving.last_arrival()));
+            self.mode = Mode::Computed(Route::taking_over(hop, arriving.last_arrival()));
             return;
         }
         let link = Staged::taking_over(from, now, spec, streams);
-        match &mut self.form {
-            Form::Staged(stages) => stages.replace(link),
-            form @ Form::Computed(_) => *form = Form::Staged(Box::new(Stages::of_one(link))),
+        match &mut self.mode {
+            Mode::Staged(stages) => stages.replace(link),
+            mode @ Mode::Computed(_) => *mode = Mode::Staged(Box::new(Stages::of_one(link))),
         }
     }
 
@@ -117,39 +117,39 @@ impl<P: Cargo> Line<P> {
         now: Time,
         packet: P,
         shape: impl Into<IpPacket>,
-        passage: Passage,
-    ) -> Sent {
-        self.send_seen(now, packet, shape.into(), passage, |_| ())
+        hop_span: HopSpan,
+    ) -> SendOutcome {
+        self.send_seen(now, packet, shape.into(), hop_span, |_| ())
     }
 
     /// The same, telling of the packet wherever it will come, as far as that is known now: see also
-    /// [`Line::poll_glimpse`].
+    /// [`LinkChain::poll_sighting`].
     pub fn send_seen(
         &mut self,
         now: Time,
         packet: P,
         shape: IpPacket,
-        passage: Passage,
-        seen: impl FnMut(Glimpse),
-    ) -> Sent {
+        hop_span: HopSpan,
+        seen: impl FnMut(HopSighting),
+    ) -> SendOutcome {
         if self.is_plain(shape) {
             return self
                 .send_plain(now, packet, shape, seen)
-                .map_or_else(Sent::Lost, |()| Sent::OnItsWay);
+                .map_or_else(SendOutcome::Lost, |()| SendOutcome::InFlight);
         }
         let arriving = &mut self.arriving;
-        match &mut self.form {
-            Form::Computed(route) if route.keeps_whole(shape) => {
+        match &mut self.mode {
+            Mode::Computed(route) if route.keeps_whole(shape) => {
                 match route.admit_seen(now, shape, seen) {
                     Fate::Arrives(at) => arriving.push(at, packet),
                     lost @ (Fate::Marked(_)
                     | Fate::Damaged(_)
                     | Fate::Refused(_)
-                    | Fate::TooBig { .. }) => return Sent::Lost(lost),
+                    | Fate::TooBig { .. }) => return SendOutcome::Lost(lost),
                 }
-                Sent::OnItsWay
+                SendOutcome::InFlight
             }
-            Form::Computed(route) => {
+            Mode::Computed(route) => {
                 let deliver = |at, marked| {
                     let mut packet = packet.clone();
                     if marked {
@@ -157,12 +157,12 @@ impl<P: Cargo> Line<P> {
                     }
                     arriving.insert(at, packet);
                 };
-                let lost = route.admit_any(now, shape, passage, seen, deliver);
-                lost.map_or(Sent::OnItsWay, Sent::Lost)
+                let lost = route.admit_any(now, shape, hop_span, seen, deliver);
+                lost.map_or(SendOutcome::InFlight, SendOutcome::Lost)
             }
-            Form::Staged(stages) => {
-                stages.send(now, packet, shape, passage, arriving);
-                Sent::Undecided
+            Mode::Staged(stages) => {
+                stages.send(now, packet, shape, hop_span, arriving);
+                SendOutcome::Undecided
             }
         }
     }
@@ -170,10 +170,10 @@ impl<P: Cargo> Line<P> {
     /// Whether a packet stays one and whole, and meets nothing on its way but queues, wires and errors.
     #[inline(always)]
     pub fn is_plain(&self, shape: IpPacket) -> bool {
-        matches!(&self.form, Form::Computed(route) if route.is_plain(shape))
+        matches!(&self.mode, Mode::Computed(route) if route.is_plain(shape))
     }
 
-    /// The same as [`Line::send_seen`] for a packet that [`Line::is_plain`].
+    /// The same as [`LinkChain::send_seen`] for a packet that [`LinkChain::is_plain`].
     ///
     /// # Errors
     /// How it is lost.
@@ -183,9 +183,9 @@ impl<P: Cargo> Line<P> {
         now: Time,
         packet: P,
         shape: IpPacket,
-        seen: impl FnMut(Glimpse),
+        seen: impl FnMut(HopSighting),
     ) -> Result<(), Fate> {
-        if let Form::Computed(route) = &mut self.form {
+        if let Mode::Computed(route) = &mut self.mode {
             let at = route.pass(now, shape, seen)?;
             self.arriving.push(at, packet);
         }
@@ -195,9 +195,9 @@ impl<P: Cargo> Line<P> {
     /// The index of the last link.
     #[inline]
     pub fn last_hop(&self) -> usize {
-        match &self.form {
-            Form::Computed(route) => route.hops().len() - 1,
-            Form::Staged(stages) => stages.counters().count() - 1,
+        match &self.mode {
+            Mode::Computed(route) => route.hops().len() - 1,
+            Mode::Staged(stages) => stages.counters().count() - 1,
         }
     }
 
@@ -235,65 +235,65 @@ impl<P: Cargo> Line<P> {
         self.arriving.push_first(now, packet);
     }
 
-    /// When something happens on the way next: call [`Line::advance`] then, after everything that hosts
+    /// When something happens on the way next: call [`LinkChain::advance`] then, after everything that hosts
     /// send at that instant. [`Time::NEVER`] for a computed path.
     pub fn next_event(&self) -> Time {
-        match &self.form {
-            Form::Computed(_) => Time::NEVER,
-            Form::Staged(stages) => stages.next_event(),
+        match &self.mode {
+            Mode::Computed(_) => Time::NEVER,
+            Mode::Staged(stages) => stages.next_event(),
         }
     }
 
     /// Whatever happens on the way up to `now`.
     pub fn advance(&mut self, now: Time) {
-        if let Form::Staged(stages) = &mut self.form {
+        if let Mode::Staged(stages) = &mut self.mode {
             stages.advance(now, &mut self.arriving);
         }
     }
 
-    /// Somebody looks at what passes: what is not told when it is sent, [`Line::poll_glimpse`] tells.
+    /// Somebody looks at what passes: what is not told when it is sent, [`LinkChain::poll_sighting`] tells.
     pub fn watch(&mut self) {
-        if let Form::Staged(stages) = &mut self.form {
+        if let Mode::Staged(stages) = &mut self.mode {
             stages.watch();
         }
     }
 
-    /// What was seen next of packets that [`Line::send`] let go.
-    pub fn poll_glimpse(&mut self) -> Option<(P, Glimpse)> {
-        match &mut self.form {
-            Form::Computed(_) => None,
-            Form::Staged(stages) => stages.poll_glimpse(),
+    /// What was seen next of packets that [`LinkChain::send`] let go.
+    pub fn poll_sighting(&mut self) -> Option<(P, HopSighting)> {
+        match &mut self.mode {
+            Mode::Computed(_) => None,
+            Mode::Staged(stages) => stages.poll_sighting(),
         }
     }
 
-    /// Nothing more will happen: [`Line::poll_glimpse`] tells of what is on its way as far as it has come.
+    /// Nothing more will happen: [`LinkChain::poll_sighting`] tells of what is on its way as far as it has come.
     pub fn close(&mut self) {
-        if let Form::Staged(stages) = &mut self.form {
+        if let Mode::Staged(stages) = &mut self.mode {
             stages.close_log();
         }
     }
 
-    /// All that passed before this has been told, or is known to [`Line::poll_glimpse`].
+    /// All that passed before this has been told, or is known to [`LinkChain::poll_sighting`].
     pub fn seen_until(&self) -> Time {
-        match &self.form {
-            Form::Computed(_) => Time::NEVER,
-            Form::Staged(stages) => stages.seen_until(),
+        match &self.mode {
+            Mode::Computed(_) => Time::NEVER,
+            Mode::Staged(stages) => stages.seen_until(),
         }
     }
 
-    /// The next packet that [`Line::send`] let go and that was lost since, and how.
+    /// The next packet that [`LinkChain::send`] let go and that was lost since, and how.
     pub fn poll_loss(&mut self) -> Option<(P, Fate)> {
-        match &mut self.form {
-            Form::Computed(_) => None,
-            Form::Staged(stages) => stages.poll_loss(),
+        match &mut self.mode {
+            Mode::Computed(_) => None,
+            Mode::Staged(stages) => stages.poll_loss(),
         }
     }
 
     /// What each link did, in order.
     pub fn counters(&self) -> Vec<Counters> {
-        match &self.form {
-            Form::Computed(route) => route.counters().copied().collect(),
-            Form::Staged(stages) => stages.counters().copied().collect(),
+        match &self.mode {
+            Mode::Computed(route) => route.counters().copied().collect(),
+            Mode::Staged(stages) => stages.counters().copied().collect(),
         }
     }
 
@@ -306,32 +306,32 @@ impl<P: Cargo> Line<P> {
 
     /// Time on the wire up to `now`, of the busiest of these links.
     pub fn busiest(&self, now: Time, hops: std::ops::RangeInclusive<usize>) -> Time {
-        let busy: Vec<Time> = match &self.form {
-            Form::Computed(route) => route.hops().iter().map(|hop| hop.busy_until(now)).collect(),
-            Form::Staged(stages) => stages.busy_until(now).collect(),
+        let busy: Vec<Time> = match &self.mode {
+            Mode::Computed(route) => route.hops().iter().map(|hop| hop.busy_until(now)).collect(),
+            Mode::Staged(stages) => stages.busy_until(now).collect(),
         };
         busy[hops].iter().copied().max().unwrap_or_default()
     }
 
     /// How long a packet that entered at `now` would wait in the longest queue on its way.
     pub fn backlog(&self, now: Time) -> Time {
-        match &self.form {
-            Form::Computed(route) => route.backlog(now),
-            Form::Staged(stages) => stages.backlog(now),
+        match &self.mode {
+            Mode::Computed(route) => route.backlog(now),
+            Mode::Staged(stages) => stages.backlog(now),
         }
     }
 
     /// Pieces on their way, those known to arrive included.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
-        match &self.form {
-            Form::Computed(_) => self.arriving.len(),
-            Form::Staged(stages) => stages.held() + self.arriving.len(),
+        match &self.mode {
+            Mode::Computed(_) => self.arriving.len(),
+            Mode::Staged(stages) => stages.held() + self.arriving.len(),
         }
     }
 
     #[cfg(test)]
     pub(super) fn is_computed(&self) -> bool {
-        matches!(self.form, Form::Computed(_))
+        matches!(self.mode, Mode::Computed(_))
     }
 }

@@ -17,7 +17,7 @@ use maxseg_core::evidence::Evidence;
 /// ```
 /// Without `client` or `server`, either end will do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Filter {
+pub enum ConnectionFilter {
     /// An end has this address.
     Host(Ends, IpAddr),
     /// An end has this port.
@@ -34,7 +34,7 @@ pub(crate) enum Filter {
 
 /// Which ends of a connection are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ends {
+pub enum Ends {
     /// Who opened it.
     Client,
     /// Whom it was opened to.
@@ -45,7 +45,7 @@ pub(crate) enum Ends {
 
 /// Why a text is no filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FilterError {
+pub struct FilterError {
     text: String,
     /// In characters from the beginning.
     at: usize,
@@ -55,9 +55,9 @@ pub(crate) struct FilterError {
     hint: &'static str,
 }
 
-impl Filter {
+impl ConnectionFilter {
     /// Whether it holds of a connection.
-    pub(crate) fn accepts(&self, evidence: &Evidence) -> bool {
+    pub fn accepts(&self, evidence: &Evidence) -> bool {
         match self {
             Self::Host(ends, host) => ends.any(evidence, |end| end.ip().to_canonical() == *host),
             Self::Port(ends, port) => ends.any(evidence, |end| end.port() == *port),
@@ -79,7 +79,7 @@ impl Ends {
     }
 }
 
-impl FromStr for Filter {
+impl FromStr for ConnectionFilter {
     type Err = FilterError;
 
     fn from_str(text: &str) -> Result<Self, FilterError> {
@@ -137,30 +137,30 @@ const DEEPEST: usize = 100;
 const CONDITIONS: &str = "`host ADDRESS`, `port NUMBER` (of either end, or with `client` or `server` before it) or `stream NUMBER`";
 
 impl<'a> Parser<'a> {
-    fn or(&mut self) -> Result<Filter, FilterError> {
+    fn or(&mut self) -> Result<ConnectionFilter, FilterError> {
         let mut left = self.and()?;
         while self.takes(&["or", "||"]) {
-            left = Filter::Or(Box::new(left), Box::new(self.and()?));
+            left = ConnectionFilter::Or(Box::new(left), Box::new(self.and()?));
         }
         Ok(left)
     }
 
-    fn and(&mut self) -> Result<Filter, FilterError> {
+    fn and(&mut self) -> Result<ConnectionFilter, FilterError> {
         let mut left = self.not()?;
         while self.takes(&["and", "&&"]) {
-            left = Filter::And(Box::new(left), Box::new(self.not()?));
+            left = ConnectionFilter::And(Box::new(left), Box::new(self.not()?));
         }
         Ok(left)
     }
 
-    fn not(&mut self) -> Result<Filter, FilterError> {
+    fn not(&mut self) -> Result<ConnectionFilter, FilterError> {
         self.depth += 1;
         if self.depth > DEEPEST {
             let what = "too many brackets inside each other".to_owned();
             return Err(self.error(self.peek(), what, "take some away"));
         }
         let filter = if self.takes(&["not", "!"]) {
-            Filter::Not(Box::new(self.not()?))
+            ConnectionFilter::Not(Box::new(self.not()?))
         } else if self.takes(&["("]) {
             let inner = self.or()?;
             if !self.takes(&[")"]) {
@@ -175,7 +175,7 @@ impl<'a> Parser<'a> {
         Ok(filter)
     }
 
-    fn test(&mut self) -> Result<Filter, FilterError> {
+    fn test(&mut self) -> Result<ConnectionFilter, FilterError> {
         let ends = if self.takes(&["client"]) {
             Some(Ends::Client)
         } else if self.takes(&["server"]) {
@@ -187,15 +187,15 @@ impl<'a> Parser<'a> {
         if self.takes(&["host"]) {
             let hint =
                 "an address is written such as 10.0.0.1 or 2001:db8::1; names are not looked up";
-            return Ok(Filter::Host(either, self.value("an address", hint)?));
+            return Ok(ConnectionFilter::Host(either, self.value("an address", hint)?));
         }
         if self.takes(&["port"]) {
             let hint = "a port is a number from 0 to 65535";
-            return Ok(Filter::Port(either, self.value("a port", hint)?));
+            return Ok(ConnectionFilter::Port(either, self.value("a port", hint)?));
         }
         if ends.is_none() && self.takes(&["stream"]) {
             let hint = "a stream is the number of a connection, counted from 0";
-            return Ok(Filter::Stream(self.value("a number", hint)?));
+            return Ok(ConnectionFilter::Stream(self.value("a number", hint)?));
         }
         let word = self.peek();
         let (what, hint) = match word.map(|word| word.text) {
@@ -262,15 +262,15 @@ impl std::error::Error for FilterError {}
 
 #[cfg(test)]
 mod tests {
+    use super::super::made::connection;
     use super::*;
-    use crate::explain::made::windowed;
 
     fn accepted(text: &str) -> Vec<u32> {
-        let filter: Filter = text.parse().unwrap();
-        let mut other = windowed(1);
+        let filter: ConnectionFilter = text.parse().unwrap();
+        let mut other = connection(1);
         other.client = "[2001:db8::1]:5000".parse().unwrap();
         other.server = "[2001:db8::2]:22".parse().unwrap();
-        let all = [windowed(0), other];
+        let all = [connection(0), other];
         all.iter().filter(|evidence| filter.accepts(evidence)).map(|evidence| evidence.id).collect()
     }
 
@@ -315,7 +315,7 @@ mod tests {
             ("Über", 0, "no condition"),
         ];
         for (text, at, says) in cases {
-            let error = text.parse::<Filter>().unwrap_err();
+            let error = text.parse::<ConnectionFilter>().unwrap_err();
             assert_eq!(error.at, at, "{text}: {error}");
             assert!(error.to_string().contains(says), "{text}: {error}");
         }
@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn depth_is_bounded() {
         let deep = "(".repeat(100_000);
-        assert!(deep.parse::<Filter>().unwrap_err().to_string().contains("too many"));
-        assert!("not ".repeat(100_000).parse::<Filter>().is_err());
+        assert!(deep.parse::<ConnectionFilter>().unwrap_err().to_string().contains("too many"));
+        assert!("not ".repeat(100_000).parse::<ConnectionFilter>().is_err());
     }
 }

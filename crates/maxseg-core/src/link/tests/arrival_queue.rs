@@ -36,7 +36,7 @@ proptest! {
     #[test]
     fn a_lane_is_a_sorted_list(steps in prop::collection::vec(step(), 0..200)) {
         let owned = Rc::new(());
-        let mut lane: Lane<Option<(usize, Rc<()>)>> = Lane::default();
+        let mut lane: ArrivalQueue<Option<(usize, Rc<()>)>> = ArrivalQueue::default();
         let mut list: Vec<(u64, usize)> = Vec::new();
         for (number, step) in steps.into_iter().enumerate() {
             let packet = || Some((number, Rc::clone(&owned)));

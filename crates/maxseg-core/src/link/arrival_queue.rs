@@ -7,35 +7,35 @@ use crate::units::Time;
 /// A ring of our own: the simulator asks for the next arrival with every event, and looks at packets
 /// where they lie.
 #[derive(Debug, Clone)]
-pub struct Lane<P> {
-    /// A power of two of places.
-    places: Vec<(Time, Option<P>)>,
+pub struct ArrivalQueue<P> {
+    /// A power of two of slots.
+    slots: Vec<(Time, Option<P>)>,
     head: usize,
     len: usize,
     /// When the first arrives.
     next_arrival: Time,
 }
 
-impl<P> Default for Lane<P> {
+impl<P> Default for ArrivalQueue<P> {
     fn default() -> Self {
-        Self { places: Vec::new(), head: 0, len: 0, next_arrival: Time::NEVER }
+        Self { slots: Vec::new(), head: 0, len: 0, next_arrival: Time::NEVER }
     }
 }
 
-impl<P> Lane<P> {
+impl<P> ArrivalQueue<P> {
     /// Put `packet` on its way, to arrive `at`; behind all that arrive then or earlier.
     #[inline(always)]
     pub fn push(&mut self, at: Time, packet: P) {
-        if self.len == self.places.len() {
+        if self.len == self.slots.len() {
             self.grow();
         }
-        let index = self.place(self.len);
-        debug_assert!(self.len == 0 || self.places[self.place(self.len - 1)].0 <= at, "a FIFO");
-        if let Some(place) = self.places.get_mut(index) {
-            place.0 = at;
+        let index = self.index_of(self.len);
+        debug_assert!(self.len == 0 || self.slots[self.index_of(self.len - 1)].0 <= at, "a FIFO");
+        if let Some(slot) = self.slots.get_mut(index) {
+            slot.0 = at;
             // Whoever took the packet that lay here has left nothing in it that is to be dropped: asking
             // for that costs every packet.
-            std::mem::forget(place.1.replace(packet));
+            std::mem::forget(slot.1.replace(packet));
         }
         if self.len == 0 {
             self.next_arrival = at;
@@ -45,29 +45,29 @@ impl<P> Lane<P> {
 
     /// The same for a packet that may arrive before others that were put on their way earlier.
     pub fn insert(&mut self, at: Time, packet: P) {
-        if self.len == self.places.len() {
+        if self.len == self.slots.len() {
             self.grow();
         }
         let mut nth = self.len;
-        while nth > 0 && self.places[self.place(nth - 1)].0 > at {
-            let (to, from) = (self.place(nth), self.place(nth - 1));
-            self.places.swap(to, from);
+        while nth > 0 && self.slots[self.index_of(nth - 1)].0 > at {
+            let (to, from) = (self.index_of(nth), self.index_of(nth - 1));
+            self.slots.swap(to, from);
             nth -= 1;
         }
-        let index = self.place(nth);
-        self.places[index] = (at, Some(packet));
+        let index = self.index_of(nth);
+        self.slots[index] = (at, Some(packet));
         self.len += 1;
-        self.next_arrival = self.places[self.head].0;
+        self.next_arrival = self.slots[self.head].0;
     }
 
     /// The same for one that arrives before all others, or with the first of them.
     pub fn push_first(&mut self, at: Time, packet: P) {
         debug_assert!(at <= self.next_arrival(), "it arrives before all others");
-        if self.len == self.places.len() {
+        if self.len == self.slots.len() {
             self.grow();
         }
-        self.head = self.place(self.places.len() - 1);
-        self.places[self.head] = (at, Some(packet));
+        self.head = self.index_of(self.slots.len() - 1);
+        self.slots[self.head] = (at, Some(packet));
         self.len += 1;
         self.next_arrival = at;
     }
@@ -84,7 +84,7 @@ impl<P> Lane<P> {
         if self.len == 0 {
             return None;
         }
-        let (at, packet) = self.places.get_mut(self.head)?;
+        let (at, packet) = self.slots.get_mut(self.head)?;
         let front = (*at, packet.take()?);
         self.step();
         Some(front)
@@ -99,7 +99,7 @@ impl<P> Lane<P> {
         }
         let front = self.head;
         self.step();
-        self.places.get_mut(front)?.1.as_mut()
+        self.slots.get_mut(front)?.1.as_mut()
     }
 
     /// The next packet.
@@ -107,7 +107,7 @@ impl<P> Lane<P> {
         if self.len == 0 {
             return None;
         }
-        self.places.get(self.head)?.1.as_ref()
+        self.slots.get(self.head)?.1.as_ref()
     }
 
     /// The next packet, if it arrives at or before `now`.
@@ -118,7 +118,7 @@ impl<P> Lane<P> {
 
     /// When the last packet arrives; the beginning of time when none is on its way.
     pub fn last_arrival(&self) -> Time {
-        if self.len == 0 { Time::ZERO } else { self.places[self.place(self.len - 1)].0 }
+        if self.len == 0 { Time::ZERO } else { self.slots[self.index_of(self.len - 1)].0 }
     }
 
     /// How many are on their way.
@@ -133,22 +133,22 @@ impl<P> Lane<P> {
 
     /// Where the `nth` packet is.
     #[inline(always)]
-    fn place(&self, nth: usize) -> usize {
-        (self.head + nth) & (self.places.len() - 1)
+    fn index_of(&self, nth: usize) -> usize {
+        (self.head + nth) & (self.slots.len() - 1)
     }
 
     #[inline(always)]
     fn step(&mut self) {
-        self.head = self.place(1);
+        self.head = self.index_of(1);
         self.len -= 1;
-        self.next_arrival = if self.len == 0 { Time::NEVER } else { self.places[self.head].0 };
+        self.next_arrival = if self.len == 0 { Time::NEVER } else { self.slots[self.head].0 };
     }
 
     #[cold]
     fn grow(&mut self) {
-        self.places.rotate_left(self.head);
+        self.slots.rotate_left(self.head);
         self.head = 0;
-        let double = (2 * self.places.len()).max(16);
-        self.places.resize_with(double, || (Time::NEVER, None));
+        let double = (2 * self.slots.len()).max(16);
+        self.slots.resize_with(double, || (Time::NEVER, None));
     }
 }

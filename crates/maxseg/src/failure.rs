@@ -131,7 +131,7 @@ impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         match error {
             EngineError::Cancelled => Self::Interrupted("a run was stopped".to_owned()),
-            EngineError::Unable { what, hint } => Self::Other { what, hint },
+            EngineError::Unable { source, hint } => Self::Other { what: source.to_string(), hint },
         }
     }
 }

@@ -7,7 +7,7 @@ use maxseg_core::errors::{Clock, ErrorModel, GilbertElliott, Per, Schedule};
 use maxseg_core::framing::Framing;
 use maxseg_core::path::{CodelSettings, Discipline, LinkSpec, QueueLimit, RedSettings};
 use maxseg_core::units::{BitsPerSec, Bytes, Probability, Time};
-use maxseg_linux::lab::netem::{self, PlanOptions, Devices, Plan};
+use maxseg_linux::lab::netem::{self, Devices, Plan, PlanOptions};
 
 use super::Check;
 use super::guest::Guest;

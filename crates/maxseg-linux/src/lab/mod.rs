@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Scenario → Network (namespaces, interfaces, routes) → flows over sockets ─┬→ Outcome with its proof
-//!                 ├→ relay: TUN → Line of the core, in real time → TUN ─────┤
+//!                 ├→ relay: TUN → LinkChain of the core, in real time → TUN ─────┤
 //!                 └→ boxes: veth → tbf, netem of the kernel → veth ─────────┘
 //! ```
 //! Each run has a network of its own: no connection inherits what another learnt, and when the process ends,

@@ -14,7 +14,7 @@ mod status;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use maxseg_core::scenario::{Exchange, Flow, FlowKind, LabTraffic, Scenario};
+use maxseg_core::scenario::{Flow, FlowKind, LabTraffic, RequestPlan, Scenario};
 use maxseg_core::units::Time;
 
 pub(crate) use cbr::RECEIVE_BUFFER;
@@ -79,8 +79,8 @@ impl<'a> PreparedFlow<'a> {
                 Self::Iperf3(iperf3::Iperf3::prepare(context, index, flow)?)
             }
             FlowKind::Bulk => Self::Bulk(bulk::Bulk::prepare(context, index, flow)?),
-            FlowKind::Request(exchange) => {
-                Self::Request(request::RequestFlow::prepare(context, index, flow, exchange)?)
+            FlowKind::Request(plan) => {
+                Self::Request(request::RequestFlow::prepare(context, index, flow, plan)?)
             }
             FlowKind::Cbr { .. } => Self::Cbr(cbr::CbrFlow::prepare(context, index, flow)?),
             FlowKind::Ping { .. } => Self::Ping(ping::PingFlow::prepare(context, index, flow)?),
@@ -114,7 +114,7 @@ pub(crate) fn is_foreign(scenario: &Scenario, flow: &Flow) -> bool {
 pub(crate) fn has_end(scenario: &Scenario, flow: &Flow) -> bool {
     match flow.kind {
         FlowKind::Bulk => scenario.until.bytes.is_some() || is_foreign(scenario, flow),
-        FlowKind::Request(Exchange { count, .. }) => count.is_some(),
+        FlowKind::Request(RequestPlan { count, .. }) => count.is_some(),
         FlowKind::Cbr { .. } | FlowKind::Ping { .. } => false,
     }
 }

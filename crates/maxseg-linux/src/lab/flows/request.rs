@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::thread::Scope;
 
-use maxseg_core::scenario::{ConnectionUse, Exchange, Flow};
+use maxseg_core::scenario::{ConnectionUse, Flow, RequestPlan};
 use maxseg_core::units::{Bytes, Time};
 use socket2::Socket;
 
@@ -18,7 +18,7 @@ pub(crate) struct RequestFlow<'a> {
     context: &'a FlowContext<'a>,
     index: usize,
     flow: &'a Flow,
-    exchange: Exchange,
+    plan: RequestPlan,
     listener: Socket,
 }
 
@@ -27,25 +27,25 @@ impl<'a> RequestFlow<'a> {
         context: &'a FlowContext<'a>,
         index: usize,
         flow: &'a Flow,
-        exchange: Exchange,
+        plan: RequestPlan,
     ) -> io::Result<Self> {
         let listener = listener(context, index, flow)?;
-        Ok(Self { context, index, flow, exchange, listener })
+        Ok(Self { context, index, flow, plan, listener })
     }
 
     pub(super) fn start<'scope>(self, scope: &'scope Scope<'scope, '_>, status: &'scope Status)
     where
         'a: 'scope,
     {
-        let Self { context, index, flow, exchange, listener } = self;
+        let Self { context, index, flow, plan, listener } = self;
         scope.spawn(move || {
-            if let Err(error) = serve(context, flow, (&listener, exchange), status) {
+            if let Err(error) = serve(context, flow, (&listener, plan), status) {
                 status.failed(error);
             }
         });
         scope.spawn(move || {
             if context.wait_until(flow.start)
-                && let Err(error) = ask(context, (index, flow), exchange, status)
+                && let Err(error) = ask(context, (index, flow), plan, status)
             {
                 status.failed(error);
             }
@@ -57,7 +57,7 @@ impl<'a> RequestFlow<'a> {
 fn ask(
     context: &FlowContext<'_>,
     (index, flow): (usize, &Flow),
-    exchange: Exchange,
+    plan: RequestPlan,
     status: &Status,
 ) -> io::Result<()> {
     let socket = || {
@@ -66,7 +66,7 @@ fn ask(
         io::Result::Ok(socket)
     };
     let open = |socket| connect(context, socket, server_address(context, index, flow));
-    let kept = match exchange.connection {
+    let kept = match plan.connection {
         ConnectionUse::Kept => {
             let Some(socket) = open(socket()?)? else { return Ok(()) };
             Some(socket)
@@ -74,7 +74,7 @@ fn ask(
         ConnectionUse::New => None,
     };
     let mut buffer = Buffer::new(WindowClamp::new(context, &flow.reversed(), flow.from));
-    for _ in 0..exchange.count.unwrap_or(u64::MAX) {
+    for _ in 0..plan.count.unwrap_or(u64::MAX) {
         // A socket takes longer to make than a short request to be answered.
         let unconnected = if kept.is_none() { Some(socket()?) } else { None };
         let begun = context.clock.now();
@@ -89,18 +89,18 @@ fn ask(
                 None => return Ok(()),
             },
         };
-        if !write_all(context, &socket.0, exchange.request)?
-            || !read_all(context, &socket.0, exchange.reply, &mut buffer)?
+        if !write_all(context, &socket.0, plan.request)?
+            || !read_all(context, &socket.0, plan.reply, &mut buffer)?
         {
             return Ok(());
         }
         let now = context.clock.now();
         status.count(|counted| {
             counted.requests.record(now.since(begun));
-            counted.delivered += exchange.reply.get();
+            counted.delivered += plan.reply.get();
         });
         drop(socket);
-        if exchange.pause > Time::ZERO && !context.wait_until(now + exchange.pause) {
+        if plan.pause > Time::ZERO && !context.wait_until(now + plan.pause) {
             return Ok(());
         }
     }
@@ -112,7 +112,7 @@ fn ask(
 fn serve(
     context: &FlowContext<'_>,
     flow: &Flow,
-    (listener, exchange): (&Socket, Exchange),
+    (listener, plan): (&Socket, RequestPlan),
     status: &Status,
 ) -> io::Result<()> {
     let mut buffer = Buffer::new(WindowClamp::new(context, flow, flow.from.other()));
@@ -121,13 +121,11 @@ fn serve(
         socket.set_tcp_nodelay(true)?;
         let socket = Arc::new(TcpSocket(socket));
         status.opened(&socket);
-        while read_all(context, &socket.0, exchange.request, &mut buffer)? {
-            if exchange.think > Time::ZERO
-                && !context.wait_until(context.clock.now() + exchange.think)
-            {
+        while read_all(context, &socket.0, plan.request, &mut buffer)? {
+            if plan.think > Time::ZERO && !context.wait_until(context.clock.now() + plan.think) {
                 return Ok(());
             }
-            if !write_all(context, &socket.0, exchange.reply)? {
+            if !write_all(context, &socket.0, plan.reply)? {
                 return Ok(());
             }
         }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use maxseg_core::link::Cargo;
+use maxseg_core::link::Markable;
 
 use super::layout::Layout;
 use crate::sys::VNET_HEADER;
@@ -97,7 +97,7 @@ impl SegmentRange {
     }
 }
 
-impl Cargo for SegmentRange {
+impl Markable for SegmentRange {
     fn mark(&mut self) {
         self.marked = true;
     }

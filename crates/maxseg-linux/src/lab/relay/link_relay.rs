@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
-use maxseg_core::link::{Counters, Line, Passage, Sent};
+use maxseg_core::link::{Counters, HopSpan, LinkChain, SendOutcome};
 use maxseg_core::path::LinkSpec;
 use maxseg_core::units::{Mtu, Time};
 
@@ -112,7 +112,7 @@ impl RelayConfig {
 
 struct LinkRelay {
     config: RelayConfig,
-    line: Line<SegmentRange>,
+    chain: LinkChain<SegmentRange>,
     pool: Rc<Pool>,
     scratch: Box<[u8]>,
     quantum: Time,
@@ -138,11 +138,11 @@ impl LinkRelay {
     fn new(config: RelayConfig) -> Self {
         let pool = Pool::new();
         let spec = effective_spec(&config.spec, config.as_netem);
-        let line = Line::new(&[(&spec, config.name.clone())], config.seed, Time::NEVER, true);
+        let chain = LinkChain::new(&[(&spec, config.name.clone())], config.seed, Time::NEVER, true);
         Self {
             scratch: pool.largest(),
             pool,
-            line,
+            chain,
             quantum: quantum(&spec),
             wakeup: wakeup::latency(),
             lateness: LatenessMeter::default(),
@@ -180,7 +180,7 @@ impl LinkRelay {
 
     /// How long to wait for the next packet that is due, unless one comes before.
     fn idle_timeout(&self) -> Option<Duration> {
-        let next = self.line.next_arrival().min(self.line.next_event());
+        let next = self.chain.next_arrival().min(self.chain.next_event());
         if next == Time::NEVER {
             return None;
         }
@@ -191,7 +191,7 @@ impl LinkRelay {
 
     /// How long the next packet that is due waits for those behind it.
     fn coalesce_delay(&self) -> Time {
-        if self.line.arrivals() > 1 { self.quantum } else { Time::ZERO }
+        if self.chain.arrivals() > 1 { self.quantum } else { Time::ZERO }
     }
 
     /// Does what was asked for since the waker rang.
@@ -218,7 +218,7 @@ impl LinkRelay {
         self.changes += 1;
         let streams = format!("{}.change.{}", self.config.name, self.changes);
         let meter = &mut self.meter;
-        self.line.respec(now, &effective_spec, (self.config.seed, &streams), |segment, fate| {
+        self.chain.respec(now, &effective_spec, (self.config.seed, &streams), |segment, fate| {
             meter.lose(&segment.of.layout, segment.count(), fate);
         });
         self.quantum = quantum(&effective_spec);
@@ -260,13 +260,13 @@ impl LinkRelay {
         } else {
             layout.shape_of_all()
         };
-        let passage = Passage { first: 0, last: 0, df: true, ect: layout.ect };
+        let hop_span = HopSpan { first: 0, last: 0, df: true, ect: layout.ect };
         let seen = self.tap.is_some().then(|| segment.clone());
         let count = segment.count();
-        let sent = self.line.send(now, segment, shape, passage);
+        let sent = self.chain.send(now, segment, shape, hop_span);
         match sent {
-            Sent::OnItsWay | Sent::Undecided => {}
-            Sent::Lost(fate) => self.meter.lose(&layout, count, fate),
+            SendOutcome::InFlight | SendOutcome::Undecided => {}
+            SendOutcome::Lost(fate) => self.meter.lose(&layout, count, fate),
         }
         if let (Some(tap), Some(segment)) = (&mut self.tap, seen) {
             tap.entered(now, segment, sent);
@@ -275,9 +275,9 @@ impl LinkRelay {
 
     /// Hands over what is due. Gives whether there was anything.
     fn deliver(&mut self, now: Time) -> io::Result<bool> {
-        if self.line.next_event() <= now {
-            self.line.advance(now);
-            while let Some((segment, fate)) = self.line.poll_loss() {
+        if self.chain.next_event() <= now {
+            self.chain.advance(now);
+            while let Some((segment, fate)) = self.chain.poll_loss() {
                 self.meter.lose(&segment.of.layout, segment.count(), fate);
                 if let Some(tap) = &mut self.tap {
                     tap.lost(&segment, fate);
@@ -286,13 +286,13 @@ impl LinkRelay {
         }
         // What is due sooner than half a wake-up from now would be later still after one.
         let in_time = now.saturating_add(half(self.wakeup));
-        if self.line.next_arrival().saturating_add(self.coalesce_delay()) > in_time {
+        if self.chain.next_arrival().saturating_add(self.coalesce_delay()) > in_time {
             return Ok(false);
         }
         let due = now.saturating_add(half(self.wakeup.max(self.quantum)));
         let mut any = false;
-        while self.line.next_arrival() <= due {
-            let Some((at, segment)) = self.line.pop() else { break };
+        while self.chain.next_arrival() <= due {
+            let Some((at, segment)) = self.chain.pop() else { break };
             any = true;
             self.lateness.record(at, now);
             let last = self.extend(&segment, now, due);
@@ -309,12 +309,12 @@ impl LinkRelay {
     fn extend(&mut self, first: &SegmentRange, now: Time, due: Time) -> u16 {
         let mut last = first.last;
         while !first.marked
-            && self.line.next_arrival() <= due
-            && self.line.first().is_some_and(|next| {
+            && self.chain.next_arrival() <= due
+            && self.chain.first().is_some_and(|next| {
                 Rc::ptr_eq(&next.of, &first.of) && next.first == last + 1 && !next.marked
             })
         {
-            if let Some((at, next)) = self.line.pop() {
+            if let Some((at, next)) = self.chain.pop() {
                 self.lateness.record(at, now);
                 last = next.last;
             }
@@ -351,7 +351,7 @@ impl LinkRelay {
     }
 
     fn report(&self) -> Report {
-        let link = self.line.counters().first().copied().unwrap_or_default();
+        let link = self.chain.counters().first().copied().unwrap_or_default();
         Report {
             name: self.config.name.clone(),
             link,

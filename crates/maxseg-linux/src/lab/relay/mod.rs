@@ -1,7 +1,7 @@
 //! The relay: carries what one interface sends to another through a link of the core, in real time.
 //!
 //! ```text
-//! kernel → TUN → super-packet → its packets, one by one → Line (queue, wire, errors, delay)
+//! kernel → TUN → super-packet → its packets, one by one → LinkChain (queue, wire, errors, delay)
 //!                                                          └→ when due: joined again → TUN → kernel
 //! ```
 //! One thread for each link_relay of each hop. Segmentation offload stays on, so that the kernel hands over

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use maxseg_core::link::{Fate, Sent};
+use maxseg_core::link::{Fate, SendOutcome};
 use maxseg_core::units::Time;
 
 use super::buffer::SegmentRange;
@@ -44,11 +44,11 @@ impl Tap {
     }
 
     /// A packet has come to the link.
-    pub(super) fn entered(&mut self, now: Time, segment: SegmentRange, sent: Sent) {
+    pub(super) fn entered(&mut self, now: Time, segment: SegmentRange, sent: SendOutcome) {
         let verdict = match sent {
-            Sent::OnItsWay => Some(Verdict::Arrives),
-            Sent::Lost(fate) => Some(verdict_of(fate)),
-            Sent::Undecided => None,
+            SendOutcome::InFlight => Some(Verdict::Arrives),
+            SendOutcome::Lost(fate) => Some(verdict_of(fate)),
+            SendOutcome::Undecided => None,
         };
         self.undecided.push_back(Undecided { at: now, segment, verdict });
         self.settle();

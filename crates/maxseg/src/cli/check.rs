@@ -291,6 +291,8 @@ fn packets_of(scenario: &Scenario, flow: &Flow, outcome: &Outcome) -> f64 {
 mod tests {
     use maxseg_core::scenario::FlowKind;
 
+    use maxseg_core::sim::Sim;
+
     use super::*;
 
     const FLOWS: &str = "[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"100 packets\"\n\

@@ -13,7 +13,7 @@ use crate::explain::{Explanation, problem_text};
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::report::explain::{Asked, Story, explain_page, explain_text, write_csv, write_json};
-use crate::whole_file;
+use maxseg_workbench::whole_file;
 
 /// Say what limited each connection of a capture, and what to change
 #[derive(Debug, Args)]

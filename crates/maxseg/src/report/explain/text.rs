@@ -10,7 +10,7 @@ use super::parts::{capital, counted, size, wrapped};
 use crate::explain::remedy::{Command, System};
 use crate::explain::{Case, Explanation, problem_text};
 use crate::printer::Printer;
-use crate::report::words;
+use maxseg_workbench::report::words;
 
 /// How much is to be shown.
 #[derive(Debug, Clone, Copy)]

@@ -17,6 +17,9 @@ pub enum Error {
     /// An engine could not run a scenario, or was stopped.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// The lab was asked for, and this build has none.
+    #[error("this build has no lab: it was built without the feature `lab`")]
+    NoLab,
     /// A file could not be used.
     #[error("cannot {doing} {}: {source}", file.display())]
     File {
@@ -57,6 +60,9 @@ impl Error {
             Self::Scenario(error) => error.hint.clone(),
             Self::Engine(EngineError::Unable { hint, .. }) | Self::Refused { hint, .. } => {
                 hint.clone()
+            }
+            Self::NoLab => {
+                Some("--engine model,sim; on Linux, build with `--features lab`".to_owned())
             }
             Self::Engine(EngineError::Cancelled) | Self::File { .. } => None,
         }

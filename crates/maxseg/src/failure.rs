@@ -90,12 +90,10 @@ fn with_hint(mut text: String, hint: Option<&str>) -> String {
 }
 
 fn render_error(error: &Error) -> String {
-    match error {
-        Error::Scenario(error) => render_scenario_error(error),
-        Error::Engine(_) | Error::File { .. } | Error::Refused { .. } => {
-            with_hint(format!("error: {error}\n"), error.hint().as_deref())
-        }
+    if let Error::Scenario(error) = error {
+        return render_scenario_error(error);
     }
+    with_hint(format!("error: {error}\n"), error.hint().as_deref())
 }
 
 fn render_scenario_error(error: &ScenarioError) -> String {

@@ -29,6 +29,7 @@ pub(crate) struct ScenarioArgs {
 
 /// What a command was given.
 #[derive(Debug, Clone)]
+#[cfg_attr(not(feature = "lab"), expect(dead_code, reason = "`lab up` passes them on"))]
 pub(crate) struct Given {
     /// What the scenario is called.
     pub(crate) name: String,

@@ -177,8 +177,8 @@ fn what_cannot_be_is_said_with_what_can() {
     let lab = Lab::up(user);
     let cases: [(&[&str], &str, &str); 6] = [
         (&["lab", "exec", "recever", "--", "true"], "no host", "did you mean `receiver`?"),
-        (&["lab", "up", "slow-tunnel"], "is up already", "maxseg lab down"),
-        (&["lab", "set", "seed=9"], "cannot change while", "up again with --set"),
+        (&["lab", "up", "slow-tunnel"], "is already up", "maxseg lab down"),
+        (&["lab", "set", "seed=9"], "cannot change while", "`maxseg lab up` with --set"),
         (&["lab", "set", "hop.air.rate=1 Mbit/s"], "no hop is called `air`", "wired, radio"),
         (&["lab", "status", "--name", "other"], "no lab called `other` is up", "maxseg lab up"),
         (&["lab", "up", "slow-tunnel", "--name", "a/b"], "cannot be a lab's name", "letters"),

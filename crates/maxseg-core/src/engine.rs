@@ -186,15 +186,15 @@ pub fn stand_ins(scenario: &Scenario) -> Vec<Caveat> {
     for (end, host) in [("sender", &scenario.sender), ("receiver", &scenario.receiver)] {
         if !host.congestion.is_simulated() {
             let text = format!(
-                "{} of the {end} is the kernel's alone; Reno stands in its place here, and is far slower under \
-                 losses and on long fast paths",
+                "{} of the {end} runs in the lab only; Reno is used here and is far slower under loss and on long \
+                 fast paths",
                 host.congestion.word()
             );
             caveats.push(Caveat::new("congestion", text));
         }
     }
     if scenario.lab != LabOptions::default() {
-        let text = "the keys under `lab` mean nothing here: they are for `--engine lab`";
+        let text = "the keys under `lab` have no effect: they are for `--engine lab`";
         caveats.push(Caveat::new("lab-keys", text));
     }
     caveats
@@ -219,22 +219,21 @@ pub fn size_caveats(scenario: &Scenario) -> Vec<Caveat> {
         .collect();
     if scenario.sender.ns2.is_some() != scenario.receiver.ns2.is_some() {
         let text = format!(
-            "one end is ns-2's ({}), the other is not ({}): ns-2's windows and acknowledgements are of another kind",
+            "one end uses an ns-2 stack ({}), the other does not ({}): ns-2 counts windows and ACKs in packets",
             scenario.sender.stack, scenario.receiver.stack
         );
         caveats.push(Caveat::new("mixed-stacks", text));
     }
     let marks = scenario.path.hops.iter().flat_map(HopSpec::links).any(|link| link.ecn);
     if marks && !(scenario.sender.ecn && scenario.receiver.ecn) {
-        let text =
-            "the hosts do not both negotiate ECN, so nothing is marked: what would be is dropped";
+        let text = "the hosts do not both negotiate ECN: packets are dropped instead of marked";
         caveats.push(Caveat::new("ecn", text));
     }
     let compresses_and_damages =
         |link: &LinkSpec| link.framing == Framing::SerialVj && link.errors.is_random();
     if scenario.path.hops.iter().flat_map(HopSpec::links).any(compresses_and_damages) {
-        let text = "after a damaged packet a receiver of compressed headers discards what follows, up to the \
-                    next retransmission (RFC 1144 section 4); here each packet stands alone";
+        let text = "after a damaged packet, a receiver of compressed headers discards packets up to the next \
+                    retransmission (RFC 1144 section 4); here only the damaged packet is lost";
         caveats.push(Caveat::new("header-compression", text));
     }
     caveats.dedup();
@@ -252,16 +251,16 @@ fn packet_caveat(scenario: &Scenario, flow: &Flow, packet: Bytes) -> Option<Cave
         End::Receiver => &hops[hops.len() - 1 - index],
     };
     let fate = match (scenario.forbids_fragments(flow.from), link.icmp) {
-        (false, _) => "is cut into fragments there, which queue and die each alone",
+        (false, _) => "is fragmented there; fragments are queued and lost one by one",
         (true, IcmpPolicy::Send) => {
-            "is lost there, since it must not be fragmented; the sender is told, but its size is fixed"
+            "is dropped there because of DF; the sender gets an ICMP message, but its packet size is fixed"
         }
         (true, IcmpPolicy::Drop) => {
-            "is lost there, since it must not be fragmented, and nobody is told: a black hole"
+            "is dropped there because of DF, without an ICMP message: a black hole"
         }
     };
     let text = format!(
-        "packets of {packet} are larger than the MTU of hop `{}`, {}: each {fate}",
+        "packets of {packet} exceed the MTU of hop `{}`, {}: each {fate}",
         hop.name, link.mtu
     );
     Some(Caveat::new("packet-above-mtu", text))
@@ -274,19 +273,19 @@ fn mss_caveat(scenario: &Scenario, flow: &Flow, mss: &MssDecision) -> Option<Cav
     let mtu = smallest_mtu(scenario.hops(flow));
     if mss.is_too_large() {
         let fate = if scenario.forbids_fragments(flow.from) {
-            "full segments vanish at a hop that does not say so: a black hole"
+            "full segments are dropped without an ICMP message: a black hole"
         } else {
-            "full segments are cut into fragments, which queue and die each alone"
+            "full segments are fragmented; fragments are queued and lost one by one"
         };
         let text = format!("{decision}: the path's smallest MTU is {mtu}, so {fate}");
         return Some(Caveat::new("mss-above-mtu", text));
     }
     if mss.is_lowered_by_path() {
         let how = match mss.timeouts {
-            0 => "which the sender learns from a hop; its first segments go twice".to_owned(),
+            0 => "which the sender learns by ICMP; it sends its first segments twice".to_owned(),
             n => format!(
-                "of which no hop tells; the sender finds a size that passes after {n} timeouts in a row, until \
-                 which nothing arrives"
+                "without an ICMP message; the sender finds a smaller size after {n} consecutive timeouts, and \
+                 nothing arrives until then"
             ),
         };
         let text = format!("{decision}: the path's smallest MTU is {mtu}, {how}");
@@ -294,11 +293,11 @@ fn mss_caveat(scenario: &Scenario, flow: &Flow, mss: &MssDecision) -> Option<Cav
     }
     let asked = mss.asked.filter(|asked| mss.effective < *asked)?;
     let reason = if mss.offered_by_receiver < asked {
-        "the receiver offers no more".to_owned()
+        "the receiver's MSS option is smaller".to_owned()
     } else if mss.effective.bytes() + mss.options == asked.bytes() {
         format!("options take {} of every segment", mss.options)
     } else {
-        "the first link takes no more".to_owned()
+        "the first link's MTU is smaller".to_owned()
     };
     Some(Caveat::new("mss-lowered", format!("{decision}: {reason}")))
 }

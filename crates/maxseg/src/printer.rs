@@ -4,6 +4,8 @@ use std::io::{self, IsTerminal, Write};
 
 use clap::ValueEnum;
 
+use crate::report::hanging;
+
 /// When to use colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorChoice {
@@ -23,6 +25,35 @@ pub(crate) struct Printer {
     quiet: u8,
     verbose: u8,
     talk_on_terminal: bool,
+    /// Characters of a line.
+    columns: usize,
+    /// Whether tables are printed in one piece, however wide.
+    wide: bool,
+}
+
+/// Narrower than this, a text is no better for fitting.
+const LEAST_WIDTH: usize = 40;
+/// Wider than this, lines of prose are hard to read.
+const MOST_WIDTH_OF_TEXT: usize = 120;
+const DEFAULT_WIDTH: usize = 80;
+
+/// Characters of a line: `COLUMNS`, or else the terminal's, or else 80.
+fn columns() -> usize {
+    let set = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
+    set.filter(|columns| *columns > 0)
+        .or_else(|| {
+            terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
+        })
+        .unwrap_or(DEFAULT_WIDTH)
+}
+
+/// Characters of a line of prose.
+pub(crate) fn text_width() -> usize {
+    width_of_text(columns())
+}
+
+fn width_of_text(columns: usize) -> usize {
+    columns.clamp(LEAST_WIDTH, MOST_WIDTH_OF_TEXT)
 }
 
 impl Printer {
@@ -36,12 +67,19 @@ impl Printer {
             ColorChoice::Auto => set("CLICOLOR_FORCE") || io::stdout().is_terminal(),
         };
         let talk_on_terminal = io::stderr().is_terminal() && !dumb;
-        Self { color, quiet, verbose, talk_on_terminal }
+        Self { color, quiet, verbose, talk_on_terminal, columns: columns(), wide: false }
     }
 
     /// Says nothing but data.
     pub(crate) const fn silent() -> Self {
-        Self { color: false, quiet: 2, verbose: 0, talk_on_terminal: false }
+        Self {
+            color: false,
+            quiet: 2,
+            verbose: 0,
+            talk_on_terminal: false,
+            columns: DEFAULT_WIDTH,
+            wide: false,
+        }
     }
 
     /// What the command was asked for.
@@ -64,8 +102,17 @@ impl Printer {
         Ok(written)
     }
 
-    /// Something to know, unless the user asked for quiet.
+    /// Something to know, unless the user asked for quiet; each of its lines is wrapped.
     pub(crate) fn note(self, text: &str) {
+        if self.quiet == 0 {
+            let lines: String =
+                text.lines().map(|line| hanging(line, self.width(), "  ")).collect();
+            let _ = io::stderr().write_all(lines.as_bytes());
+        }
+    }
+
+    /// The same as it stands: paths, and commands to paste.
+    pub(crate) fn note_verbatim(self, text: &str) {
         if self.quiet == 0 {
             let _ = writeln!(io::stderr(), "{text}");
         }
@@ -93,14 +140,19 @@ impl Printer {
         self.verbose
     }
 
-    /// Characters of a line of prose: what `COLUMNS` says, or else the terminal has, as far as that reads well.
-    #[expect(clippy::unused_self, reason = "all output goes through a printer")]
+    /// Characters of a line of prose: those of the terminal, as far as that reads well.
     pub(crate) fn width(self) -> usize {
-        let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
-        let columns = said.filter(|columns| *columns > 0).or_else(|| {
-            terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
-        });
-        columns.unwrap_or(80).clamp(40, 120)
+        width_of_text(self.columns)
+    }
+
+    /// Characters of a line of a table: those of the terminal; no limit after `--wide`.
+    pub(crate) fn table_width(self) -> usize {
+        if self.wide { usize::MAX } else { self.columns.max(LEAST_WIDTH) }
+    }
+
+    /// The same printer, with tables in one piece if `wide`.
+    pub(crate) const fn wide(self, wide: bool) -> Self {
+        Self { wide, ..self }
     }
 
     /// Emphasised, where colour is on.

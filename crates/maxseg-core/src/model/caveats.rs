@@ -1,4 +1,4 @@
-//! What links do that no formula here knows.
+//! Behaviour of links that the formulas ignore.
 
 use super::flow_path::FlowPath;
 use crate::engine::Caveat;
@@ -16,66 +16,66 @@ pub(super) fn of_links(scenario: &Scenario) -> Vec<Caveat> {
         (
             any(|link| matches!(link.discipline, Discipline::Codel(_))),
             "codel",
-            "the formulas take every queue for tail drop; CoDel keeps it near its target, so that the delay \
-             is shorter, and drops before it is full",
+            "the formulas assume drop-tail queues; CoDel drops before the queue is full and keeps the delay near its \
+             target",
         ),
         (
             any(|link| matches!(link.discipline, Discipline::Red(_))),
             "red",
-            "the formulas take every queue for tail drop; RED drops by its average length before it is full",
+            "the formulas assume drop-tail queues; RED drops by the average queue length, before the queue is full",
         ),
         (
             any(|link| link.policer.is_some()),
             "policer",
-            "a policer bounds the rate here like a link; its losses come in bursts, which no formula here \
-             knows: a TCP flow may get far less",
+            "the formulas treat a policer as a link of its rate; its losses come in bursts, so a TCP flow may get \
+             far less",
         ),
         (
             any(|link| link.burst > Bytes::ZERO),
             "burst",
-            "what a token bucket lets pass above the rate after idleness is left out",
+            "the formulas ignore the bursts that a token bucket passes above its rate after idle time",
         ),
         (
             any(|link| link.jitter > Time::ZERO),
             "jitter",
-            "the formulas know the mean delay only: neither what jitter does to the timer, nor packets that \
-             overtake",
+            "the formulas use the mean delay; they ignore reordering and the effect of jitter on the retransmission \
+             timer",
         ),
         (
             any(|link| link.reorder > Probability::NEVER),
             "reorder",
-            "packets that overtake are left out: to TCP three of them look like a loss",
+            "the formulas ignore reordering; TCP takes three duplicate ACKs for a loss",
         ),
         (
             any(|link| link.duplicate > Probability::NEVER),
             "duplicate",
-            "copies are left out: the room that they take, and duplicate acknowledgements",
+            "the formulas ignore duplicated packets: their bandwidth and their duplicate ACKs",
         ),
         (
             any(|link| link.arq.is_some() && has_bursts(link)),
             "arq-bursts",
-            "the residual loss after repeats takes the frames of a packet to err independently; here errors \
-             come in bursts",
+            "the residual loss after link retransmissions assumes independent frame errors; here errors come in \
+             bursts",
         ),
         (
             any(|link| link.arq.is_some()),
             "arq",
-            "repeats count with their mean delay; that they vary the round trip, and so raise the timer, and \
-             hold up packets behind, is left out",
+            "link retransmissions count with their mean delay; the formulas ignore that they vary the round trip, \
+             raise the RTO and delay later packets",
         ),
         (
             [End::Sender, End::Receiver].iter().all(|end| {
                 scenario.flows.iter().any(|flow| flow.kind == FlowKind::Bulk && flow.from == *end)
             }),
             "two-way",
-            "bulk flows from both ends: that acknowledgements of one wait behind data of the other is left out; \
-             where the way back is slow, a flow may get far less (RFC 3449)",
+            "bulk flows from both ends: the formulas ignore ACKs of one that queue behind data of the other; on a \
+             slow reverse path a flow may get far less (RFC 3449)",
         ),
         (
             !scenario.is_end_to_end(),
             "part-path",
-            "flows over a part of the path: each bulk flow gets an equal share of its own slowest link, \
-             whether the others can use theirs or not",
+            "flows over part of the path: each bulk flow gets an equal share of its own slowest link, even if other \
+             flows cannot use theirs",
         ),
     ];
     let mut caveats: Vec<Caveat> = known
@@ -89,7 +89,7 @@ pub(super) fn of_links(scenario: &Scenario) -> Vec<Caveat> {
             FlowPath::of(scenario, flow).is_cut(IpPacket::from(size + header))
         }
     }) {
-        let text = "fragments count at every hop one after the other; that they are on several hops at once is left out";
+        let text = "fragments count at each hop in turn; the formulas ignore that they cross several hops at once";
         caveats.push(Caveat::new("fragments", text));
     }
     caveats

@@ -30,7 +30,7 @@ pub(super) fn constant_rate(
     if full {
         caveats.push(Caveat::new(
             "overload",
-            "the flow offers more than its slowest link carries: the share that is refused is exact, the order of losses is not modelled",
+            "the flow offers more than its slowest link carries: the share of refused packets is exact, their order is not modelled",
         ));
     }
     let outcome = Outcome {

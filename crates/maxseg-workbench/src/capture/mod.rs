@@ -173,7 +173,7 @@ pub fn incomplete(outcome: &Outcome) -> Vec<Caveat> {
         return Vec::new();
     }
     let text = format!(
-        "{missing} packets came too fast for the capture and are not in it; the run itself did not wait for it"
+        "the capture lacks {missing} packets that came too fast for it; the run itself is complete"
     );
     vec![Caveat::new("capture", text)]
 }

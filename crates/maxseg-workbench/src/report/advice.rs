@@ -47,7 +47,7 @@ pub(super) fn advice_line(advice: &SegmentSizeAdvice) -> String {
     }
     if !advice.as_good.is_empty() {
         let sizes: Vec<String> = advice.as_good.iter().map(u64::to_string).collect();
-        let _ = write!(line, "; within the noise as good: {}", sizes.join(", "));
+        let _ = write!(line, "; as good within the noise: {}", sizes.join(", "));
     }
     line
 }

@@ -8,14 +8,13 @@ const KEY: &str = "lab.as_netem";
 
 /// Why the two differ.
 pub const WHY: [&str; 3] = [
-    "With segmentation offload a host hands down super-packets of up to 64 KiB, and netem draws once for each of \
-     them: about as many packets are lost as on a wire, but many at once, so that TCP, which reduces its window \
-     once for all losses of a round trip, does so far less often.",
-    "A super-packet holds as many bytes whatever the MTU, so the bytes between two losses hardly depend on the MTU \
-     there; on a wire they grow with it, six times from 1500 to 9000, and that is what a large MTU gains under \
-     loss.",
-    "A wire damages each packet by itself: rows with `lab.as_netem` false are what it would do, and netem shows the \
-     same once offload is off at the source of the packets (not on the interface that loses them).",
+    "With segmentation offload (TSO, GSO) a host passes super-packets of up to 64 KiB to netem, and netem draws once \
+     for each: about as many packets are lost as on a wire, but in bursts. TCP reduces its window once for all losses \
+     of a round trip, so it does that far less often.",
+    "The size of a super-packet does not depend on the MTU, nor do the bytes between two losses there; on a wire \
+     these grow with the MTU, six times from 1500 to 9000, which is the gain of a large MTU under loss.",
+    "A wire damages each packet independently: rows with `lab.as_netem` false show that. netem shows the same with \
+     offload off at the source of the packets (not on the interface that loses them).",
 ];
 
 /// Whether the lab ran both ways.

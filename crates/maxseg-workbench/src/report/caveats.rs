@@ -72,7 +72,7 @@ impl Gathered {
         let points = match (self.points, self.is_same_everywhere) {
             (1, _) => String::new(),
             (n, true) => format!(" ({n} points)"),
-            (n, false) => format!(" ({n} points; at the last of them)"),
+            (n, false) => format!(" (at {n} points; the text is the last one's)"),
         };
         format!("{}, {}{points}: {}", words::listed(&engines), self.code, self.text)
     }
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "model, accuracy (2 points; at the last of them): at 2%",
+                "model, accuracy (at 2 points; the text is the last one's): at 2%",
                 "model and sim, mixed-stacks (2 points): one end is ns-2's",
                 "sim, unfinished: 20 bytes",
             ]

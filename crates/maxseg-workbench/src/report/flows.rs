@@ -47,7 +47,7 @@ const NUMBERS: [Number; 9] = [
     },
     Number { title: "request", of: |o| o.request_mean_s, write: words::time, always: false },
     Number { title: "request p99", of: |o| o.request_p99_s, write: words::time, always: false },
-    Number { title: "queue forward", of: |o| o.queue_mean_s, write: words::time, always: true },
+    Number { title: "queueing delay", of: |o| o.queue_mean_s, write: words::time, always: true },
     Number { title: "lost", of: |o| o.segment_loss, write: words::percent, always: true },
 ];
 

@@ -234,7 +234,7 @@ const METRICS: [Metric; 19] = [
     },
     Metric {
         key: "queue_mean_s",
-        title: "queue forward",
+        title: "queueing delay",
         of: |o| o.queue_mean_s,
         write: words::time,
     },
@@ -246,7 +246,7 @@ const METRICS: [Metric; 19] = [
     },
     Metric {
         key: "retransmitted_packets",
-        title: "resent",
+        title: "retransmitted",
         of: |o| count(o.retransmitted_packets),
         write: words::digits,
     },

@@ -8,10 +8,10 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use maxseg_workbench::calc::{self, ENTRIES, Inputs};
 
-/// Compute one formula, with its source and range
+/// Compute one formula; show its source and range
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-A name without values says what the formula needs, where it holds, and gives an example.
+A name without values prints the formula, its parameters, its range and an example.
 
 Examples:
   maxseg calc --list
@@ -19,7 +19,7 @@ Examples:
   maxseg calc bdp rate=10Mbit/s rtt=80ms
   maxseg calc pftk loss=2% rtt=80ms rto=1s --json")]
 pub(crate) struct CalcArgs {
-    /// Which formula; without it, all are listed
+    /// Formula; without it, all are listed
     #[arg(value_name = "NAME", value_parser = Names, hide_possible_values = true)]
     name: Option<String>,
     /// Values with their units, such as rate=10Mbit/s, rtt=80ms, loss=1%, window=64KiB

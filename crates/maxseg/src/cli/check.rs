@@ -1,7 +1,5 @@
 //! `maxseg check`
 
-use std::fmt::Write as _;
-
 use clap::Args;
 use maxseg_core::engine::{Engine, EngineName, Unwatched};
 use maxseg_core::model::Model;
@@ -13,11 +11,12 @@ use serde_json::{Value, json};
 use super::input::InputArgs;
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::report::{hanging, labelled};
 use maxseg_workbench::environment::cores;
 use maxseg_workbench::experiment::{Experiment, MOST_RUNS};
 use maxseg_workbench::report::{Gathered, Gathering, words};
 
-/// Check a scenario: how many points, how long, which caveats
+/// Check a scenario without running it: points, run time, caveats
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -25,10 +24,10 @@ Examples:
   maxseg check path.toml --axis sender.mss=88..1460..4
   maxseg check jumbo-frames --engine lab
 
-For the lab it says how long the runs take in real time, one after the other; where bytes end them,
-as long as the closed form expects. Nothing is run.
+Nothing is run. For the lab the estimate is real time, one run after the other; the length of a transfer of so many \
+bytes comes from the formulas.
 
-Of a large sweep it looks at some points only, spread over every axis, and says so.")]
+Of a large sweep a sample of points is examined, spread over every axis; the output says so.")]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     input: InputArgs,
@@ -147,48 +146,47 @@ impl Check {
     }
 
     fn to_text(&self, experiment: &Experiment, printer: Printer) -> String {
-        let mut text = String::new();
-        let _ = writeln!(text, "{} is well formed", experiment.draft.file());
+        let width = printer.width();
+        let mut text = hanging(&format!("{} is valid", experiment.draft.file()), width, "  ");
+        let mut say = |label: &str, what: &str| {
+            text += &labelled(&format!("{label:10}"), what, width);
+        };
         let axes = experiment.sweep.axes().iter();
         let axes: Vec<String> = axes
             .map(|axis| format!("{} ({})", axis.keys.join(" with "), axis.steps.len()))
             .collect();
         let sweep = if axes.is_empty() { String::new() } else { format!(": {}", axes.join(" x ")) };
-        let _ = writeln!(text, "points    {}{sweep}", self.points);
-        let _ = writeln!(text, "runs      {}{}", self.runs, self.refusal());
+        say("points", &format!("{}{sweep}", self.points));
+        say("runs", &format!("{}{}", self.runs, self.refusal()));
         if self.is_sample() {
-            let _ = writeln!(
-                text,
-                "looked at {} of the points, spread over every axis; what follows is from them",
+            let sample = format!(
+                "{} of the points, spread over every axis; the rest is estimated",
                 self.looked_at
             );
+            say("examined", &sample);
         }
         if self.lab_s.is_none() || experiment.engines.len() > 1 {
-            let _ = writeln!(text, "simulated {}", words::long_time(self.simulated_s));
-            let _ = writeln!(text, "packets   about {}", words::count(self.packets));
-            let wall = self.cpu_s / cores() as f64;
-            let _ =
-                writeln!(text, "takes     about {} on {} cores", words::long_time(wall), cores());
+            say("simulated", &words::long_time(self.simulated_s));
+            say("packets", &format!("about {}", words::count(self.packets)));
+            let wall = words::long_time(self.cpu_s / cores() as f64);
+            say("takes", &format!("about {wall} on {} cores", cores()));
         }
         if let Some(seconds) = self.lab_s {
-            let _ = writeln!(
-                text,
-                "lab takes about {} of real time, one run after the other",
-                words::long_time(seconds)
-            );
+            let real = words::long_time(seconds);
+            say("lab takes", &format!("about {real} of real time, one run after the other"));
         }
         let lowered = || self.mss.iter().filter(|(decision, _)| is_lowered(decision));
         for (decision, points) in lowered().take(MOST_MSS_LINES) {
             let points = if *points > 1 { format!(" ({points} points)") } else { String::new() };
-            let _ = writeln!(text, "MSS       {}{points}", mss_line(decision));
+            say("MSS", &format!("{}{points}", mss_line(decision)));
         }
         let more = lowered().count().saturating_sub(MOST_MSS_LINES);
         if more > 0 {
-            let _ =
-                writeln!(text, "MSS       and {more} more that are lowered; --json has them all");
+            say("MSS", &format!("{more} more are lowered; --json lists all"));
         }
         for caveat in &self.caveats {
-            let _ = writeln!(text, "{}", printer.dim(&format!("caveat    {}", caveat.line())));
+            let lines = labelled("caveat    ", &caveat.line(), width);
+            text += &lines.lines().map(|line| printer.dim(line) + "\n").collect::<String>();
         }
         text
     }
@@ -197,7 +195,7 @@ impl Check {
         if self.runs <= MOST_RUNS {
             return String::new();
         }
-        format!(", more than the {MOST_RUNS} that one `maxseg run` takes")
+        format!(", more than the {MOST_RUNS} of one `maxseg run`")
     }
 
     fn to_json(&self) -> String {

@@ -6,7 +6,7 @@ use clap_complete::Shell;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// Print the completions of a shell
+/// Print shell completions
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -14,7 +14,7 @@ Examples:
   maxseg completions zsh > \"${fpath[1]}/_maxseg\"
   maxseg completions fish > ~/.config/fish/completions/maxseg.fish")]
 pub(crate) struct CompletionsArgs {
-    /// Which shell
+    /// Shell
     #[arg(value_enum)]
     shell: Shell,
 }

@@ -1,4 +1,4 @@
-//! `maxseg demo`: what it is for, in a minute.
+//! `maxseg demo`
 
 use std::path::PathBuf;
 
@@ -15,21 +15,28 @@ use maxseg_workbench::runner::Plan;
 use super::run::rows_of;
 use maxseg_workbench::whole_file::WholeFile;
 
-/// See in a minute what this is for
+/// Show in one minute what the program can do
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Two scenarios that come with the program: a slow transfer through a tunnel over a long path, and the
-segment size that a lossy radio link needs. Example:
+Runs two scenarios that come with the program: a slow transfer through a tunnel over a long path, and the segment size \
+for a radio link with errors.
+
+Examples:
+  maxseg demo
   maxseg demo --report cellular.html")]
 pub(crate) struct DemoArgs {
-    /// Where to put the second part's report, with its picture
+    /// File for the HTML report of the second part, with its chart
     #[arg(long, value_name = "FILE", default_value = "maxseg-demo.html")]
     report: PathBuf,
+    /// Print tables in one piece, however wide
+    #[arg(long)]
+    wide: bool,
 }
 
 const SEEDS: u64 = 20;
 
 pub(crate) fn run(args: &DemoArgs, printer: Printer) -> Result<(), Failure> {
+    let printer = printer.wide(args.wide);
     // Opened first: a minute's work must not end with a folder that is not there.
     let fail = |error| Failure::file("write", &args.report, &error);
     let report = WholeFile::create(&args.report).map_err(fail)?;
@@ -45,7 +52,7 @@ pub(crate) fn run(args: &DemoArgs, printer: Printer) -> Result<(), Failure> {
     let page = demo_cellular::report(&cellular, scenario, rows, &advice);
     report.finish(page.as_bytes()).map_err(fail)?;
     printer.data(&format!(
-        "\n   The picture, and all that was found: {}\n   The paper's full grid: maxseg run cellular-mss --seeds 10 --out cellular\n",
+        "\n   Report with chart: {}\n   The paper's full grid: maxseg run cellular-mss --seeds 10 --out cellular\n",
         args.report.display()
     ))?;
     Ok(())

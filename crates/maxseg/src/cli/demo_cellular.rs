@@ -1,4 +1,4 @@
-//! The demo's second part: which segment size does a lossy radio link need?
+//! The demo's second part: the segment size for a radio link with errors.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use maxseg_core::units::Bytes;
 use serde_json::Value;
 
 use crate::printer::Printer;
-use crate::report::results;
+use crate::report::{hanging, results, wrapped};
 use maxseg_workbench::environment::Environment;
 use maxseg_workbench::experiment::Experiment;
 use maxseg_workbench::report::document::Document;
@@ -29,16 +29,16 @@ pub(super) fn show(
 ) -> String {
     let mut text = printer.bold(&format!("2. {}\n", scenario.name));
     if let Some((_, frame)) = scenario.path.smallest_frames() {
-        let _ = writeln!(
-            text,
-            "   A packet dies with any of its {frame}-byte radio frames; {} of it are headers.\n",
+        let fate = format!(
+            "A packet is lost with any of its {frame}-byte radio frames; {} of each packet are headers.",
             scenario.tcp_ip_headers()
         );
+        let _ = writeln!(text, "{}", wrapped(&fate, printer.width(), "   "));
     }
     text += &results(rows, printer);
     let _ = writeln!(text, "\n   {}", printer.bold("Best segment size:"));
     for line in advice_lines(advice) {
-        let _ = writeln!(text, "   {line}");
+        text += &hanging(&format!("   {line}"), printer.width(), "  ");
     }
     text += &around_a_frame(rows, scenario, printer).unwrap_or_default();
     text
@@ -88,16 +88,17 @@ fn around_a_frame(rows: &[Row], scenario: &Scenario, printer: Printer) -> Option
     let sizes = distinct(&groups, SIZE).into_iter().filter_map(Value::as_u64).collect();
     let Neighbours { smaller, full, above, frames } = Neighbours::of(&sizes, scenario)?;
     let mut text = String::new();
-    let question = format!("Why {full} and not {smaller}, nor {above}?");
+    let question = format!("Why {full}, not {smaller} or {above}?");
     let _ = writeln!(text, "\n   {}", printer.bold(&question));
-    let _ = writeln!(
-        text,
-        "   {smaller} and {full} take {frames} frames each and die as often, but {full} fills them; one byte more takes {}.",
+    let why = format!(
+        "{smaller} and {full} take {frames} frames each and are lost as often, but {full} fills them; one byte more \
+         takes {}.",
         frames + 1
     );
+    text += &wrapped(&why, printer.width(), "   ");
     for other in [smaller, above] {
-        let _ =
-            writeln!(text, "   {full} over {other}: {}", gains(&groups, full, other).join(", "));
+        let gains = format!("   {full} over {other}: {}", gains(&groups, full, other).join(", "));
+        text += &hanging(&gains, printer.width(), "  ");
     }
     Some(text)
 }

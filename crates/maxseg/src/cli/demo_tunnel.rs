@@ -1,8 +1,7 @@
-//! The demo's first part: why is it slow, what to change, what does that gain?
+//! The demo's first part: a slow transfer through a tunnel, its limit, and the gain of each change.
 
 use std::fmt::Write as _;
 
-use comfy_table::{Cell, Table};
 use maxseg_core::advise::{Change, Trial, what_if};
 use maxseg_core::engine::{Engine, Unwatched};
 use maxseg_core::model::Model;
@@ -13,7 +12,7 @@ use maxseg_core::units::Time;
 
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::report::{lines, plain, right};
+use crate::report::{Column, Grid, labelled, wrapped};
 use maxseg_workbench::experiment::Experiment;
 use maxseg_workbench::report::words;
 
@@ -21,44 +20,33 @@ pub(super) fn show(experiment: &Experiment, printer: Printer) -> Result<String, 
     let scenario = experiment.draft.scenario()?;
     let trials = what_if(&scenario, &mut Sim, experiment.seeds)
         .map_err(|error| Failure::new(error.to_string()))?;
+    let width = printer.width();
     let mut text = printer.bold(&format!("1. {}\n", scenario.name));
-    let _ = writeln!(text, "   {}\n", path_in_words(&scenario));
-    let _ = writeln!(text, "{}", lines(&trial_table(&trials)));
+    let _ = writeln!(text, "{}", wrapped(&path_in_words(&scenario), width, "   "));
+    let _ = writeln!(text, "{}", trial_table(&trials).text(printer.table_width()));
     let mut say = |head: &str, what: String| {
-        let _ = writeln!(text, "   {}{}", printer.bold(&format!("{head:10}")), wrapped(&what));
+        let lines = labelled(&format!("   {head:<10}"), &what, width);
+        text += &lines.replacen(head, &printer.bold(head), 1);
     };
     say("Limit:", limit_in_words(&trials[0]));
     if let Some(best) = best_setting(&trials) {
         let gain = gain_in_words(&trials[0], best);
         say("Change:", format!("{} gains {gain}.", changes_in_words(&best.changes)));
-        say("Why that:", why_only_these(&scenario, &best.changes));
+        say("Why:", why_only_these(&scenario, &best.changes));
         if let Some(then) = what_remains(&trials, best) {
             say("Then:", then);
         }
         say("Start-up:", start_up(&scenario, &trials));
         let sets: Vec<String> =
             best.changes.iter().map(|change| format!("--set '{}'", change.describe())).collect();
-        say("Try it:", format!("maxseg run slow-tunnel {} --seeds 10", sets.join(" ")));
-        text.push('\n');
+        let _ = writeln!(
+            text,
+            "   {}\n     maxseg run slow-tunnel {} --seeds 10\n",
+            printer.bold("Try it:"),
+            sets.join(" ")
+        );
     }
     Ok(text)
-}
-
-/// In lines that a terminal shows whole, below their head.
-fn wrapped(text: &str) -> String {
-    const WIDTH: usize = 88;
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let is_full = |line: &String| !line.is_empty() && line.len() + 1 + word.len() > WIDTH;
-        if lines.last().is_none_or(is_full) {
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            line.push_str(if line.is_empty() { "" } else { " " });
-            line.push_str(word);
-        }
-    }
-    lines.join("\n             ")
 }
 
 fn path_in_words(scenario: &Scenario) -> String {
@@ -71,7 +59,7 @@ fn path_in_words(scenario: &Scenario) -> String {
             format!(", one packet in {} lost", words::digits(1.0 / loss))
         });
     format!(
-        "{}, {} there and back, smallest MTU {}, window {}{lost}; runs of {}.",
+        "{}, round trip {}, smallest MTU {}, window {}{lost}; each run lasts {}.",
         scenario.bottleneck_rate(),
         scenario.path.propagation_rtt(),
         scenario.path.smallest_mtu(),
@@ -80,30 +68,24 @@ fn path_in_words(scenario: &Scenario) -> String {
     )
 }
 
-fn trial_table(trials: &[Trial]) -> Table {
-    let mut table = plain();
-    let titles = ["by formula", "by packets", "gain"].map(right);
-    table.set_header(
-        std::iter::once(Cell::new("what if")).chain(titles).chain([Cell::new("then limited by")]),
-    );
+fn trial_table(trials: &[Trial]) -> Grid {
+    let values = ["by formula", "by simulation", "gain"].map(Column::number);
+    let values = values.into_iter().chain([Column::word("then limited by")]);
+    let mut table = Grid::new([Column::word("change")], values);
     for trial in trials {
         let model = Model.run(&trial.scenario, &mut Unwatched).ok().and_then(|o| o.goodput_bps);
         let interval = trial.goodput.ci95().unwrap_or(0.0) / trial.goodput.mean;
-        let packets = words::rate(trial.goodput.mean);
-        table.add_row([
-            Cell::new(describe(trial)),
-            right(model.map_or_else(|| "-".to_owned(), words::rate)),
-            right(if interval > 0.0 {
-                format!("{packets} ±{}", words::percent(interval))
-            } else {
-                packets
-            }),
-            right(if trial.changes.is_empty() {
-                String::new()
-            } else {
-                words::gain(gain(&trials[0], trial))
-            }),
-            Cell::new(shares(trial)),
+        let mut goodput = words::rate(trial.goodput.mean);
+        if interval > 0.0 {
+            let _ = write!(goodput, " ±{}", words::percent(interval));
+        }
+        let is_baseline = trial.changes.is_empty();
+        table.push([
+            describe(trial),
+            model.map_or_else(|| "-".to_owned(), words::rate),
+            goodput,
+            if is_baseline { String::new() } else { words::gain(gain(&trials[0], trial)) },
+            shares(trial),
         ]);
     }
     table
@@ -111,7 +93,7 @@ fn trial_table(trials: &[Trial]) -> Table {
 
 fn describe(trial: &Trial) -> String {
     match trial.changes.as_slice() {
-        [] => "as it is".to_owned(),
+        [] => "none".to_owned(),
         [only] => only.describe(),
         [_, _] => "both".to_owned(),
         _ => "all of these".to_owned(),
@@ -137,10 +119,10 @@ fn limit_in_words(trial: &Trial) -> String {
                 LimitedBy::Congestion => "losses keep the congestion window small",
                 LimitedBy::ReceiveWindow => "the receiver's window is full",
                 LimitedBy::SendBuffer => "the sender's buffer is full",
-                LimitedBy::Host => "a host is busy with packets",
-                LimitedBy::Rto => "the retransmission timer runs",
-                LimitedBy::Application => "there is nothing to send",
-                LimitedBy::Opportunity => "the connection opens up",
+                LimitedBy::Host => "a host is busy processing packets",
+                LimitedBy::Rto => "the sender waits for its retransmission timer",
+                LimitedBy::Application => "the application has nothing to send",
+                LimitedBy::Opportunity => "the connection is in slow start",
                 LimitedBy::Bandwidth | LimitedBy::PathMtu | LimitedBy::Unknown => {
                     "the path is full"
                 }
@@ -185,7 +167,7 @@ fn changes_in_words(changes: &[Change]) -> String {
 fn why_only_these(scenario: &Scenario, changes: &[Change]) -> String {
     let rtt = scenario.path.propagation_rtt();
     let held = scenario.bottleneck_rate().bytes_in(rtt).get() as f64;
-    let mut text = format!("the path holds {:.2} MiB at once", held / f64::from(1 << 20));
+    let mut text = format!("the bandwidth-delay product is {:.2} MiB", held / f64::from(1 << 20));
     let changes_window = changes.iter().any(|change| matches!(change, Change::Window(_)));
     let changes_buffer = changes.iter().any(|change| matches!(change, Change::SendBuffer(_)));
     if changes_window {
@@ -196,20 +178,20 @@ fn why_only_these(scenario: &Scenario, changes: &[Change]) -> String {
         Some(buffer) => {
             let _ = write!(text, "; the send buffer of {buffer} covers it");
         }
-        None => text += "; the send buffer has no limit here",
+        None => text += "; the send buffer is unlimited here",
     }
     if let Some(flow) = scenario.flows.first() {
         let mss = scenario.mss(flow);
         if mss.effective == mss.path_allows {
             let _ = write!(
                 text,
-                "; the MSS, {}, is already the largest that the MTU of {} lets through",
+                "; the MSS, {}, is already the largest that an MTU of {} allows",
                 mss.effective,
                 scenario.path.smallest_mtu()
             );
         }
     }
-    text + "; and no setting mends the damage on the path."
+    text + "; no setting prevents the losses of the path."
 }
 
 /// What is left when the settings are right: more than they gained.
@@ -231,7 +213,7 @@ fn what_remains(trials: &[Trial], best: &Trial) -> Option<String> {
         .map(|trial| words::gain(gain(baseline, trial)))
         .collect();
     Some(format!(
-        "what remains is the path: with {} as well it is {} ({}); alone they gain {}.",
+        "the rest is the path: with {} as well, goodput is {} ({}); each alone gains {}.",
         path.join(" and "),
         words::rate(all.goodput.mean),
         words::gain(gain(baseline, all)),
@@ -239,7 +221,7 @@ fn what_remains(trials: &[Trial], best: &Trial) -> Option<String> {
     ))
 }
 
-/// What share of the time the runs spend before they are in their stride.
+/// The share of a run that handshake and slow start take at most.
 fn start_up(scenario: &Scenario, trials: &[Trial]) -> String {
     let share = |trial: &Trial| {
         let limits = trial.outcome.limits.iter();
@@ -248,7 +230,7 @@ fn start_up(scenario: &Scenario, trials: &[Trial]) -> String {
     let longest: f64 = trials.iter().map(share).fold(0.0, f64::max);
     let spent = Time::from_secs_f64(longest * scenario.until.time.as_secs_f64());
     format!(
-        "handshake and slow start take {} of {} at most, {} of a run.",
+        "handshake and slow start take at most {} of {}, {} of a run.",
         words::time(spent.as_secs_f64()),
         scenario.until.time,
         words::percent(longest)

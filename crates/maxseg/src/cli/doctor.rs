@@ -7,18 +7,20 @@ use maxseg_linux::doctor::{Check, Diagnosis, State};
 
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::report::wrapped;
 
 /// Check whether the lab can run, and how to fix it
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Tries each step of the lab as the current user, in child processes that leave nothing behind.
-Each check that fails is printed with the command that fixes it; -v prints what each check is for.
-Exit code: 0 the lab can run, 1 it cannot.
+Tries each step of the lab as the current user, in child processes that leave nothing behind. Each check that fails is \
+printed with the command that fixes it; -v prints the purpose of each check.
 
 Examples:
   maxseg doctor
   maxseg doctor -v
-  maxseg doctor --json | jq '.checks[] | select(.state != \"ok\")'")]
+  maxseg doctor --json | jq '.checks[] | select(.state != \"ok\")'
+
+Exit codes: 0 the lab can run, 1 it cannot.")]
 pub(crate) struct DoctorArgs {
     /// Print JSON
     #[arg(long)]
@@ -80,12 +82,10 @@ fn lines(check: &Check, printer: Printer) -> String {
     if check.state != State::Ok || printer.is_verbose() {
         paragraphs.push(format!("why: {}", check.purpose));
     }
-    let indent = STATE + NAME;
-    let found = paragraphs.iter().flat_map(|paragraph| wrapped(paragraph, WIDTH - indent));
-    for (n, line) in found.enumerate() {
-        let margin = if n == 0 { 0 } else { indent };
-        let _ = writeln!(text, "{:margin$}{line}", "");
-    }
+    let margin = " ".repeat(STATE + NAME);
+    let found: String =
+        paragraphs.iter().map(|paragraph| wrapped(paragraph, WIDTH, &margin)).collect();
+    text += found.trim_start();
     for line in check.mend.iter().flat_map(|command| command.lines()) {
         let _ = writeln!(text, "    {line}");
     }
@@ -100,21 +100,6 @@ fn word(check: &Check) -> &'static str {
         State::Missing if check.required => "MISSING",
         State::Missing => "missing",
     }
-}
-
-/// Lines of at most so many characters, broken at blanks; a word that is longer stays whole.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            Some(_) | None => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }
 
 #[cfg(test)]

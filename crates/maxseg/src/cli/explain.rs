@@ -15,7 +15,7 @@ use crate::printer::Printer;
 use crate::report::explain::{Asked, Story, explain_page, explain_text, write_csv, write_json};
 use maxseg_workbench::whole_file;
 
-/// Say what limited each connection of a capture, and what to change
+/// Show what limited each connection of a capture and what to change
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -24,49 +24,50 @@ Examples:
   maxseg explain slow.pcap.zst --connection 3
   maxseg explain slow.pcapng --filter 'host 10.0.0.7 and not port 22'
   maxseg explain slow.pcapng --report slow.html
-  maxseg explain slow.pcapng --scenario path.toml && maxseg run path.toml --axis sender.mss=536,1220,1460
+  maxseg explain slow.pcapng --scenario path.toml && \\
+      maxseg run path.toml --axis sender.mss=536,1220,1460
   maxseg explain slow.pcapng --json | jq '.connections[] | [.id, .limited_by]'
 
-It reads pcap and pcapng, plain or compressed with gzip or zstd. The first lines are about the connection with
-most at stake: what limited it, for which share of the time, what to change, and what that gains. The gain comes
-from running the path as it was seen, once as it is and once without the limit; where the first of them misses what
-was observed by more than 15%, none is given.
+Reads pcap and pcapng, plain or compressed with gzip or zstd. The first lines are about the connection with most \
+at stake: what limited it, for which share of the time, what to change, and the gain. The gain comes from two simulations \
+of the path as observed, with and without the limit. No gain is printed where the first simulation differs by more \
+than 15% from what was observed.
 
-A filter joins `host ADDRESS`, `port NUMBER` (of either end, or after `client` or `server`) and `stream NUMBER` with
-`and`, `or`, `not` and brackets.
+A filter combines `host ADDRESS`, `port NUMBER` (of either end, or after `client` or `server`) and `stream NUMBER` \
+with `and`, `or`, `not` and parentheses.
 
-docs/explain.md says what each limit means and how far the numbers can be trusted.
+`maxseg guide explain` describes each limit and the accuracy of the numbers; `maxseg guide glossary` each term.
 
-Exit codes: 0 done, 1 the file is at fault (what stands before the fault is explained), 2 usage.")]
+Exit codes: 0 done, 1 error in the file (the packets before it are explained), 2 usage.")]
 pub(crate) struct ExplainArgs {
     /// The capture: a pcap or pcapng file, or `-` for standard input
     #[arg(value_name = "FILE")]
     file: String,
-    /// Everything of the connection of this number
+    /// Full detail of connection N
     #[arg(long, short = 'n', value_name = "N", value_parser = connection_number)]
     connection: Option<u32>,
-    /// Only connections for which this holds, such as `host 10.0.0.7 and port 443`
+    /// Only connections that match, such as `host 10.0.0.7 and port 443`
     #[arg(long, short, value_name = "EXPR")]
     filter: Option<ConnectionFilter>,
-    /// Only packets of this interface of the capture, by its name or its number from 0
+    /// Only packets of this interface of the capture: its name, or its number from 0
     #[arg(long, short, value_name = "NAME")]
     interface: Option<String>,
     /// Print one JSON document
     #[arg(long, conflicts_with = "csv")]
     json: bool,
-    /// Print a line for each way of each connection
+    /// Print CSV, one row per direction of a connection
     #[arg(long)]
     csv: bool,
-    /// Also count as tshark 4.0 does; shows only in --json
+    /// Add tshark 4.0's counts to --json
     #[arg(long)]
     tshark_compat: bool,
-    /// Write a page with linked graphs of the connection that matters most, or of --connection
+    /// Write an HTML page with graphs of the first connection printed, or of --connection
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
-    /// Write its path as a scenario for `maxseg run`
+    /// Write the path of that connection as a scenario for `maxseg run`
     #[arg(long, value_name = "FILE.toml")]
     scenario: Option<PathBuf>,
-    /// Follow so many connections at once; more are counted, not followed
+    /// Track at most N connections at once; others are only counted
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = at_least_one)]
     most_connections: usize,
 }
@@ -254,11 +255,15 @@ fn write_files(
             return Err(Failure::new(format!("no scenario can be made: {why}")));
         };
         write(file, &rerun.text)?;
-        printer.note(&format!("{}: the path of connection {}", file.display(), rerun.connection));
+        printer.note_verbatim(&format!(
+            "{}: the path of connection {}",
+            file.display(),
+            rerun.connection
+        ));
     }
     if let Some(file) = &args.report {
         write(file, &explain_page(explanation, story))?;
-        printer.note(&format!("{}: the report", file.display()));
+        printer.note_verbatim(&format!("{}: the report", file.display()));
     }
     Ok(())
 }

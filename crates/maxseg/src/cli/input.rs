@@ -18,11 +18,11 @@ pub(crate) struct ScenarioArgs {
     /// The scenario: a file, `-` for standard input, or the name of a shipped one
     #[arg(value_name = "FILE")]
     file: String,
-    /// Set a key of the scenario, such as sender.mss=536 or hop.radio.errors.rate=1%
+    /// Set a scenario key, such as sender.mss=536 or hop.radio.errors.rate=1%
     #[arg(long, short, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// The MTU of every interface of the path; of a hop with a tunnel, of what carries the tunnel. What
-    /// --set says of one hop goes before
+    /// Set the MTU of every interface; on a hop with a tunnel, of the link that carries it. --set for one hop
+    /// takes precedence
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(68..))]
     mtu: Option<u16>,
 }
@@ -68,13 +68,13 @@ fn whole_path(draft: &Draft, mtu: u16) -> Vec<String> {
 pub(crate) struct InputArgs {
     #[command(flatten)]
     scenario: ScenarioArgs,
-    /// Who runs it; several with commas
+    /// Engines, comma-separated
     #[arg(long, short, value_enum, value_delimiter = ',', default_values_t = [EngineArg::Model, EngineArg::Sim], value_name = "ENGINE")]
     engine: Vec<EngineArg>,
-    /// Sweep a key: KEY=VALUE,VALUE… or KEY=FROM..TO..STEP (xFACTOR for a factor); several axes make a product
+    /// Sweep a key: KEY=VALUE,VALUE… or KEY=FROM..TO..STEP (STEP xN multiplies by N); several axes are combined
     #[arg(long, short, value_name = "KEY=LIST")]
     axis: Vec<String>,
-    /// Run this many seeds, from the scenario's own on
+    /// Repeat with N consecutive seeds, starting with the scenario's
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     seeds: u64,
     #[command(flatten)]
@@ -83,11 +83,11 @@ pub(crate) struct InputArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum EngineArg {
-    /// Formulas: instant, with their range
+    /// Formulas: instant, valid within their range
     Model,
-    /// Every packet, in virtual time
+    /// Packet-level simulation
     Sim,
-    /// The real kernel, in real time, between network namespaces
+    /// The real kernel in network namespaces, in real time
     Lab,
 }
 

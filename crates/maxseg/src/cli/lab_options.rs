@@ -6,26 +6,28 @@ use maxseg_core::engine::EngineName;
 use crate::failure::Failure;
 use maxseg_workbench::report::words;
 
+/// Where the help lists these options.
+const HEADING: &str = "Lab options (--engine lab)";
+
 /// The lab's own keys as options.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Lab options (--engine lab)")]
 pub(crate) struct LabOptionArgs {
-    /// Who makes rate, delay and losses (--set `lab.backend=…`)
-    #[arg(long, value_enum, value_name = "BACKEND")]
+    /// Link emulation (--set `lab.backend=…`)
+    #[arg(long, value_enum, value_name = "BACKEND", help_heading = HEADING)]
     lab_backend: Option<Backend>,
-    /// Lose whole super-packets, as netem on a host does, not packets of the wire (--set `lab.as_netem=true`)
-    #[arg(long)]
+    /// Drop whole TSO super-packets, as netem on a host does, not single packets (--set `lab.as_netem=true`)
+    #[arg(long, help_heading = HEADING)]
     as_netem: bool,
-    /// Who sends (--set `lab.traffic=…`)
-    #[arg(long, value_enum, value_name = "TRAFFIC")]
+    /// Traffic generator (--set `lab.traffic=…`)
+    #[arg(long, value_enum, value_name = "TRAFFIC", help_heading = HEADING)]
     traffic: Option<Traffic>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Backend {
-    /// The links of this program, in real time
+    /// This program's links, in real time
     Relay,
-    /// The kernel's netem and tbf
+    /// The kernel's netem and tbf qdiscs
     Netem,
 }
 
@@ -33,7 +35,7 @@ enum Backend {
 enum Traffic {
     /// This program
     Builtin,
-    /// The iperf3 that is installed, for bulk flows
+    /// The installed iperf3, for bulk flows
     Iperf3,
 }
 
@@ -58,7 +60,7 @@ impl LabOptionArgs {
                 let engines: Vec<&str> = engines.iter().map(|engine| engine.word()).collect();
                 Err(Failure::with_hint(
                     format!(
-                        "{flag} is for the lab, which is not asked for: the engines are {}",
+                        "{flag} is for the lab, which is not among the engines: {}",
                         words::listed(&engines)
                     ),
                     "--engine lab, or --engine model,sim,lab for all three side by side",

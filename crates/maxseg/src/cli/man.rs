@@ -12,14 +12,14 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use maxseg_workbench::whole_file::WholeFile;
 
-/// Print the manual page of the program or of a command
+/// Print the manual page of the program or a command
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   maxseg man run | man -l -
   maxseg man --out ~/.local/share/man/man1 && man maxseg-run")]
 pub(crate) struct ManArgs {
-    /// Of which command; without it, of the program
+    /// Command; default: the program itself
     #[arg(value_name = "COMMAND")]
     of: Vec<String>,
     /// Write all pages to this folder

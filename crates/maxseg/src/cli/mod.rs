@@ -1,4 +1,4 @@
-//! The commands, in four rooms: See, Explain, Try, Set.
+//! The commands, grouped by what they are for: See, Explain, Try, Set.
 
 mod calc;
 #[cfg(feature = "lab")]
@@ -30,12 +30,12 @@ use std::process::ExitCode;
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::failure::Failure;
-use crate::printer::{ColorChoice, Printer};
+use crate::printer::{ColorChoice, Printer, text_width};
 pub use demo::picture;
 pub use man::{ManPage, man_pages};
 pub use schema::{explain_schema, results_schema, scenario_schema, stream_schema};
 
-/// Finds out which TCP segment size, window and timers a path needs, and proves it.
+/// Finds the TCP segment size, window and timers that a path needs, by formula, simulation and the real kernel.
 #[derive(Debug, Parser)]
 #[command(
     name = "maxseg",
@@ -67,28 +67,28 @@ struct Global {
     /// Print less: -q no progress and notes, -qq no errors either
     #[arg(long, short, global = true, action = ArgAction::Count)]
     quiet: u8,
-    /// Print more
+    /// Print more detail
     #[arg(long, short, global = true, action = ArgAction::Count)]
     verbose: u8,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Watch packets as they pass, every option decoded
+    /// Capture packets live and print every header and TCP option
     #[cfg(feature = "lab")]
     Capture(capture::CaptureArgs),
-    /// Say what limited each connection of a capture, and what to change
+    /// Show what limited each connection of a capture and what to change
     Explain(explain::ExplainArgs),
-    /// Run a scenario: sweep it, compare engines, report
+    /// Run a scenario: sweep parameters, compare engines, report
     Run(run::RunArgs),
-    /// Check a scenario: how many points, how long, which caveats
+    /// Check a scenario without running it: points, run time, caveats
     Check(check::CheckArgs),
-    /// Emulate the path in network namespaces and keep it up; import a topology
+    /// Emulate a path in network namespaces and keep it up
     #[cfg(feature = "lab")]
     Lab(lab::LabArgs),
-    /// Compute one formula, with its source and range
+    /// Compute one formula; show its source and range
     Calc(calc::CalcArgs),
-    /// See in a minute what this is for
+    /// Show in one minute what the program can do
     Demo(demo::DemoArgs),
     /// Check whether the lab can run, and how to fix it
     #[cfg(feature = "lab")]
@@ -97,47 +97,71 @@ enum Command {
     Guide(guide::GuideArgs),
     /// List the TCP stacks that a scenario can name
     Stacks(stacks::StacksArgs),
-    /// Print the JSON Schema of scenarios, of results or of explanations
+    /// Print the JSON Schema of scenarios, results or explanations
     Schema(schema::SchemaArgs),
-    /// Print the completions of a shell
+    /// Print shell completions
     Completions(completions::CompletionsArgs),
-    /// Print the manual page of the program or of a command
+    /// Print the manual page of the program or a command
     Man(man::ManArgs),
 }
 
-/// The rooms of the help page, and who is in them.
-const ROOMS: [(&str, &[&str]); 5] = [
-    ("See", &["capture"]),
-    ("Explain", &["explain"]),
-    ("Try", &["run", "check", "lab", "calc"]),
-    ("Set", &[]),
-    ("And", &["demo", "guide", "doctor", "stacks", "schema", "completions", "man", "help"]),
+/// Commands that serve one purpose.
+struct CommandGroup {
+    title: &'static str,
+    purpose: &'static str,
+    commands: &'static [&'static str],
+}
+
+const COMMAND_GROUPS: [CommandGroup; 5] = [
+    CommandGroup {
+        title: "See",
+        purpose: "watch the packets of this host",
+        commands: &["capture"],
+    },
+    CommandGroup {
+        title: "Explain",
+        purpose: "find out what makes a connection slow, from a capture",
+        commands: &["explain"],
+    },
+    CommandGroup {
+        title: "Try",
+        purpose: "test a change first: by formula, by simulation, with the real kernel",
+        commands: &["run", "check", "lab", "calc"],
+    },
+    CommandGroup {
+        title: "Set",
+        purpose: "make the change: `maxseg explain` prints the commands for each host",
+        commands: &[],
+    },
+    CommandGroup {
+        title: "Help and setup",
+        purpose: "learn the program, prepare this machine",
+        commands: &["demo", "guide", "doctor", "stacks", "schema", "completions", "man", "help"],
+    },
 ];
 
 /// The command line, for completions, man pages and the help page.
 pub(crate) fn command() -> clap::Command {
     let command = Cli::command();
-    let rooms = rooms(&command);
+    let groups = command_groups(&command);
     let template = format!(
-        "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{rooms}\nOptions:\n{{options}}\n\n\
-         `maxseg help COMMAND` says more, with examples. Begin with `maxseg demo`.\n"
+        "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}\nOptions:\n{{options}}\n\n\
+         `maxseg help COMMAND` prints the details of a command, with examples.\n\
+         Begin with `maxseg demo`.\n"
     );
-    command.help_template(template)
+    command.help_template(template).term_width(text_width())
 }
 
-/// The commands by room, one line each.
-fn rooms(command: &clap::Command) -> String {
+/// The commands by purpose, one line each.
+fn command_groups(command: &clap::Command) -> String {
     let mut text = String::new();
-    for (room, names) in ROOMS {
-        let _ = writeln!(text, "{room}:");
-        if names.is_empty() {
-            let _ = writeln!(text, "  (comes with a later version)");
-        }
-        let here = |name: &&&str| **name == "help" || command.find_subcommand(name).is_some();
-        for name in names.iter().filter(here) {
+    for CommandGroup { title, purpose, commands } in COMMAND_GROUPS {
+        let _ = writeln!(text, "{title}: {purpose}");
+        let is_here = |name: &&&str| **name == "help" || command.find_subcommand(name).is_some();
+        for name in commands.iter().filter(is_here) {
             let about = match command.find_subcommand(name).and_then(clap::Command::get_about) {
                 Some(about) => about.to_string(),
-                None => "Say more about a command, with examples".to_owned(),
+                None => "Print the details of a command, with examples".to_owned(),
             };
             let _ = writeln!(text, "  {name:12} {about}");
         }

@@ -27,66 +27,71 @@ use maxseg_workbench::runner::{
 };
 use maxseg_workbench::whole_file::WholeFile;
 
-/// Run a scenario: sweep it, compare engines, report
+/// Run a scenario: sweep parameters, compare engines, report
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   maxseg run slow-tunnel
   maxseg run slow-tunnel --pcap tunnel.pcapng && wireshark tunnel.pcapng
   maxseg run cellular-mss.toml --seeds 10 --out cellular
-  maxseg run path.toml --set receiver.window=\"1 MiB\" --axis sender.mss=536,1220,1460
+  maxseg run path.toml --set receiver.window=\"1 MiB\" \\
+      --axis sender.mss=536,1220,1460
   maxseg run cellular-mss --seeds 10 --svg goodput.svg
-  maxseg run path.toml --axis hop.radio.errors.rate=0%,1%,5% --axis sender.mss=88..1460..128 --json
+  maxseg run path.toml --axis hop.radio.errors.rate=0%,1%,5% \\
+      --axis sender.mss=88..1460..128 --json
   maxseg run jumbo-frames --engine model,sim,lab
 
-With --out DIR, every row is on disk as soon as it is done. The same command goes on where an earlier
-one ended, also after Ctrl-C or a crash; a changed scenario runs only what is new.
+With --out DIR, each row is on disk as soon as its run is done. The same command resumes where an earlier one \
+stopped, also after Ctrl-C or a crash; after a change to the scenario only new points are run.
 
-With --pcap FILE, the simulated packets are written as a pcapng capture with an interface for each point
-of the path: `sender`, every hop by its name, `receiver`. Times are the run's own, in nanoseconds; headers,
-options and checksums are whole, payloads are zeros and left out. It is for one run: one point, one seed.
-A damaged packet bears a comment where it is last seen. Of a lab's run it holds the packets of the wire at every
-interface (`sender`, `r1.radio`), by the wall clock, 128 bytes of each. docs/pcap.md says more.
+With --pcap FILE, the packets of one run (one point, one seed) are written as a pcapng capture. A simulated run has \
+an interface for each point of the path: `sender`, each hop by its name, `receiver`; times are simulated time in \
+nanoseconds, headers, options and checksums are complete, payloads are left out. A damaged packet has a comment where \
+it is last seen. A lab run has the packets of each network interface (`sender`, `r1.radio`) in wall-clock time, the \
+first 128 bytes of each. See `maxseg guide pcap`.
 
-With --json-stream, each line is a JSON object with a `type`: first `run` (schema_version, scenario,
-environment, runs: how many rows are to come); then `row`, as in the rows of --json, as soon as it is done,
-and `progress` (done, runs) at most twice a second; last `summary` (complete, summary, advice). A reader
-that leaves ends the run, unless --out, --pcap or --svg keep it. `maxseg schema stream` is its JSON Schema.
+With --json-stream, each line is a JSON object with a `type`: first `run` (schema_version, scenario, environment, \
+runs: the number of rows to come); then `row` for each finished run, as in the rows of --json, and `progress` (done, \
+runs) at most twice a second; last `summary` (complete, summary, advice). Closing the pipe stops the run, unless \
+--out, --pcap or --svg is given. `maxseg schema stream` prints the JSON Schema.
 
-With --engine lab, the real kernel runs the scenario in real time. Lab runs come last and one at a time,
-whatever --jobs says. One in which the machine could not keep up is invalid: it is marked `!` and kept, with
-the reason, the command ends with 1, and the same command with --out makes it again.
+With --engine lab, the real kernel runs the scenario in real time. Lab runs come last and one at a time, whatever \
+--jobs is. A lab run is invalid if the machine could not keep up: it is marked `!`, kept with the reason, and the \
+exit code is 1; the same command with --out repeats it.
 
-Exit codes: 0 done, 1 the input or a run is at fault, 2 usage, 130 interrupted (finished rows are kept).")]
+Exit codes: 0 done, 1 error in the input or an invalid run, 2 usage, 130 interrupted (finished rows are kept).")]
 #[expect(clippy::struct_excessive_bools, reason = "a flag of the command line each")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     input: InputArgs,
-    /// Run on this many cores, all unless given; lab runs are one at a time
+    /// Use N cores; default: all. Lab runs are one at a time
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// Keep rows, tables and a report in this folder, and go on from what is there
+    /// Write rows and a report to this folder; resume from what is there
     #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Also write the simulated senders' state to DIR/series.csv, this often (such as 100ms)
+    /// Sample the simulated senders at this interval, such as 100ms, into DIR/series.csv
     #[arg(long, value_name = "EVERY", requires = "out")]
     series: Option<Time>,
-    /// Also write the packets, simulated or in the lab, to this pcapng file; for one point and one seed
+    /// Write the packets of the run to this pcapng file; one point and one seed only
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
-    /// Exit with 0 also where a lab run is invalid, and take kept ones as they are
+    /// Accept invalid lab runs: exit code 0, and no repetition of kept ones
     #[arg(long)]
     allow_invalid: bool,
+    /// Print tables in one piece, however wide
+    #[arg(long)]
+    wide: bool,
     /// Print one JSON document
     #[arg(long, conflicts_with = "csv")]
     json: bool,
-    /// Print rows as comma-separated values
+    /// Print the rows as CSV
     #[arg(long)]
     csv: bool,
-    /// Print one JSON object a line, as rows finish
+    /// Print one JSON object per line while runs finish
     #[arg(long, conflicts_with_all = ["json", "csv"])]
     json_stream: bool,
-    /// Also write the sweep's first picture to this SVG file
+    /// Write the first chart of the sweep to this SVG file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 }
@@ -147,17 +152,17 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     }
     shown?;
     if let Some(store) = &store {
-        printer.note(&format!("report: {}", store.path("report.html").display()));
+        printer.note_verbatim(&format!("report: {}", store.path("report.html").display()));
     }
     if let Some(file) = &args.pcap {
-        printer.note(&format!("packets: {}", file.display()));
+        printer.note_verbatim(&format!("packets: {}", file.display()));
         let rows = report.document.rows.iter();
         for caveat in rows.flat_map(|row| incomplete(&row.outcome)) {
             printer.note(&caveat.text);
         }
     }
     if let Some(file) = &args.svg {
-        printer.note(&format!("picture: {}", file.display()));
+        printer.note_verbatim(&format!("chart: {}", file.display()));
     }
     if args.allow_invalid { Ok(()) } else { refuse_invalid(&report.document.rows) }
 }
@@ -201,7 +206,7 @@ fn refuse_invalid(rows: &[Row]) -> Result<(), Failure> {
     let heading = if runs == 1 { "a lab run is" } else { "lab runs are" };
     Err(Failure::with_hint(
         format!("{heading} invalid: {}", invalid_lines(rows).join("\n       ")),
-        "run again on a quiet machine (with --out DIR only these are run again), or --allow-invalid",
+        "repeat on an idle machine (with --out DIR only these are repeated), or accept them with --allow-invalid",
     ))
 }
 
@@ -295,7 +300,7 @@ fn note_others(store: &Store, plan: &Plan<'_>, printer: Printer) {
     let others = store.others(&plan.hashes());
     if others > 0 {
         printer.note(&format!(
-            "{} also holds {others} rows of other scenarios or points; they are kept there, and not shown",
+            "{} also holds {others} rows of other scenarios or points; they are kept but not shown",
             store.folder().display()
         ));
     }
@@ -305,11 +310,11 @@ fn note_others(store: &Store, plan: &Plan<'_>, printer: Printer) {
 fn what_is_kept(done: usize, planned: usize, store: Option<&Store>) -> String {
     match store {
         Some(store) => format!(
-            "{done} of {planned} runs are done and kept in {}; the same command goes on from there",
+            "{done} of {planned} runs are done and kept in {}; the same command resumes",
             store.folder().display()
         ),
         None => format!(
-            "{done} of {planned} runs were done; with --out DIR they are kept, and the same command goes on"
+            "{done} of {planned} runs were done; with --out DIR they are kept and the same command resumes"
         ),
     }
 }
@@ -347,14 +352,29 @@ impl<'a> Report<'a> {
         if rows.is_empty() {
             return Ok(());
         }
-        printer.data(&text(rows, &self.points[0].scenario, &self.advice, printer))?;
+        printer.data(&text(
+            rows,
+            &self.points[0].scenario,
+            &self.advice,
+            printer.wide(args.wide),
+        ))?;
+        if let Some(note) = self.note_of_seeds() {
+            printer.note(note);
+        }
+        Ok(())
+    }
+
+    /// What several seeds would add, or did not.
+    fn note_of_seeds(&self) -> Option<&'static str> {
         let is_random = self.points.iter().any(|point| point.scenario.is_random());
         let is_chance =
             |engine: &EngineName| engine.is_real_time() || (engine.uses_chance() && is_random);
-        if self.experiment.seeds == 1 && self.experiment.engines.iter().any(is_chance) {
-            printer.note("one seed: --seeds 10 says how far these numbers can be trusted");
+        let has_chance = self.experiment.engines.iter().any(is_chance);
+        match (self.experiment.seeds, has_chance) {
+            (1, true) => Some("one seed: --seeds 10 adds confidence intervals"),
+            (2.., false) => Some("nothing here is random: the runs of all seeds are the same"),
+            (_, _) => None,
         }
-        Ok(())
     }
 
     /// The first picture, as an SVG file.
@@ -402,7 +422,7 @@ mod tests {
         assert_eq!(failure.exit_code(), 1);
         let told = failure.render();
         let want = "error: lab runs are invalid: seed 2: the machine was busy\n       seed 3: a; b\n\
-                    hint: run again on a quiet machine";
+                    hint: repeat on an idle machine";
         assert!(told.starts_with(want) && told.contains("--allow-invalid"), "{told}");
     }
 }

@@ -9,7 +9,7 @@ use crate::report::explain::ExplainDocument;
 use maxseg_workbench::report::document::Document;
 use maxseg_workbench::report::stream::StreamLine;
 
-/// Print the JSON Schema of scenarios, of results or of explanations
+/// Print the JSON Schema of scenarios, results or explanations
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -18,21 +18,21 @@ Examples:
   maxseg schema stream
   maxseg schema explain")]
 pub(crate) struct SchemaArgs {
-    /// Of what
+    /// Document to describe
     #[arg(value_enum, default_value_t)]
     what: What,
 }
 
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
 enum What {
-    /// A scenario file, as JSON
+    /// A scenario file
     #[default]
     Scenario,
-    /// What `run --json` prints
+    /// The document of `run --json`
     Results,
-    /// A line that `run --json-stream` prints
+    /// A line of `run --json-stream`
     Stream,
-    /// What `explain --json` prints
+    /// The document of `explain --json`
     Explain,
 }
 

@@ -1,12 +1,11 @@
 //! `maxseg stacks`
 
-use std::fmt::Write as _;
-
 use clap::{Args, Subcommand};
 use maxseg_core::settings::{builtin_stacks, stack};
 
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::report::labelled;
 
 /// List the TCP stacks that a scenario can name, or show one
 #[derive(Debug, Args)]
@@ -24,9 +23,9 @@ pub(crate) struct StacksArgs {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Print a stack's data file: every value, with its source
+    /// Print the data file of a stack: every value with its source
     Show {
-        /// The stack's name
+        /// Name of the stack
         name: String,
     },
 }
@@ -50,12 +49,8 @@ pub(crate) fn run(args: &StacksArgs, printer: Printer) -> Result<(), Failure> {
         None => {
             let mut text = String::new();
             for stack in builtin_stacks() {
-                let _ = writeln!(
-                    text,
-                    "{}  {}",
-                    printer.bold(&format!("{:12}", stack.name)),
-                    stack.about
-                );
+                let lines = labelled(&format!("{:14}", stack.name), &stack.about, printer.width());
+                text += &lines.replacen(stack.name, &printer.bold(stack.name), 1);
             }
             printer.data(&text)?;
         }

@@ -1,27 +1,24 @@
 //! The flows one by one, as a table.
 
-use comfy_table::{Cell, Table};
 use maxseg_core::results::Group;
 use maxseg_workbench::report::axes::keys;
 use maxseg_workbench::report::flows::{FlowLines, flow_heads};
 
-use super::table::{plain, right};
+use super::grid::{Column, Grid};
 
 /// The lines as a table.
-pub(super) fn flow_table(groups: &[Group<'_>], flows: &FlowLines) -> Table {
-    let mut table = plain();
+pub(super) fn flow_table(groups: &[Group<'_>], flows: &FlowLines) -> Grid {
     let axes = keys(groups).len();
     // Engine and flow are words.
-    let head = |(index, text): (usize, String)| {
-        if index < axes { right(text) } else { Cell::new(text) }
+    let head = |(index, title): (usize, String)| {
+        if index < axes { Column::number(title) } else { Column::word(title) }
     };
     let heads = flow_heads(groups).into_iter().enumerate().map(head);
-    let titles = flows.titles.iter().map(|title| right(*title));
-    table.set_header(heads.chain(titles).chain([Cell::new("limited by")]));
+    let titles = flows.titles.iter().map(|title| Column::number(*title));
+    let mut table = Grid::new(heads, titles.chain([Column::word("limited by")]));
     for line in &flows.lines {
-        let of = line.of.iter().cloned().enumerate().map(head);
-        let numbers = line.numbers.iter().map(right);
-        table.add_row(of.chain(numbers).chain([Cell::new(line.limited_by)]));
+        let cells = line.of.iter().chain(&line.numbers).cloned();
+        table.push(cells.chain([line.limited_by.to_owned()]));
     }
     table
 }

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use comfy_table::{Cell, Table};
 use maxseg_core::results::Group;
 use serde_json::Value;
 
-use super::table::{plain, right};
+use super::grid::{Column as GridColumn, Grid};
 use maxseg_workbench::report::axes::distinct;
 use maxseg_workbench::report::marks::{INVALID, mark};
 use maxseg_workbench::report::words;
@@ -122,26 +121,23 @@ impl<'a> Matrix<'a> {
 
     /// One unit a column, in its header; the best of each column marked, where there is something to
     /// choose.
-    pub(super) fn table(&self) -> Table {
-        let mut table = plain();
+    pub(super) fn table(&self) -> Grid {
         let titles = self.columns.iter().map(|column| {
             let value = words::value(self.across, column.value);
-            right(format!("{value}\n{}", self.measure.unit(column.best)).trim_end())
+            let title = format!("{value}\n{}", self.measure.unit(column.best));
+            GridColumn::number(title.trim_end())
         });
-        table.set_header(std::iter::once(Cell::new("")).chain(titles));
+        let mut table = Grid::new([GridColumn::number("")], titles);
         let stars = self.marks_the_best();
         for (index, row) in self.rows.iter().enumerate() {
             let cells = self.columns.iter().map(|column| {
-                let Some((mean, mark)) = column.cells[index] else { return right("-") };
+                let Some((mean, mark)) = column.cells[index] else { return "-".to_owned() };
                 let is_best =
                     stars && mark != INVALID && mean > 0.0 && mean.total_cmp(&column.best).is_eq();
-                right(format!(
-                    "{}{mark}{}",
-                    if is_best { "*" } else { "" },
-                    self.measure.write(mean, column.best)
-                ))
+                let star = if is_best { "*" } else { "" };
+                format!("{star}{mark}{}", self.measure.write(mean, column.best))
             });
-            table.add_row(std::iter::once(right(words::value(self.down, row))).chain(cells));
+            table.push(std::iter::once(words::value(self.down, row)).chain(cells));
         }
         table
     }

@@ -2,14 +2,16 @@
 
 pub(crate) mod explain;
 mod flows;
+mod grid;
 mod matrix;
 mod table;
 mod text;
 mod wrap;
 
+pub(crate) use grid::{Column, Grid};
 pub(crate) use table::{lines, plain, right};
 pub(crate) use text::{results, text};
-pub(crate) use wrap::wrapped;
+pub(crate) use wrap::{hanging, labelled, wrapped};
 
 #[cfg(test)]
 mod tests;

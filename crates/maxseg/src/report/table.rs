@@ -8,7 +8,9 @@ use maxseg_core::engine::EngineName;
 use maxseg_core::outcome::Outcome;
 use maxseg_core::results::Group;
 
+use super::grid::{Column, Grid};
 use super::matrix::{Matrix, Measure};
+use super::wrapped;
 use crate::printer::Printer;
 use maxseg_workbench::report::axes::{identity, keys};
 use maxseg_workbench::report::marks::{mark, mark_notes};
@@ -22,7 +24,7 @@ pub(super) fn table(groups: &[Group<'_>], printer: Printer) -> String {
             let (down, across) = if goes_down(a, b) { (a, b) } else { (b, a) };
             matrices(groups, down, across, printer)
         }
-        _ => (lines(&long(groups, &axes)), false),
+        _ => (long(groups, &axes).text(printer.table_width()), false),
     };
     let is_long = axes.len() != 2 || printer.is_verbose() || is_short_lab(groups);
     let details = is_long.then(|| note_of_details(groups)).flatten();
@@ -30,8 +32,7 @@ pub(super) fn table(groups: &[Group<'_>], printer: Printer) -> String {
     let notes: Vec<String> =
         star.into_iter().chain(mark_notes(groups.iter())).chain(details).collect();
     if !notes.is_empty() {
-        text += &notes.join(", ");
-        text.push('\n');
+        text += &wrapped(&notes.join(", "), printer.width(), "");
     }
     text
 }
@@ -60,7 +61,9 @@ fn matrices(groups: &[Group<'_>], down: &str, across: &str, printer: Printer) ->
             has_star |= matrix.marks_the_best();
             let (down, across) = (words::title(down), words::title(across));
             let heading = format!("{} by {engine}: {down} down, {across} across", measure.title());
-            texts.push(format!("{}\n{}", printer.bold(&heading), lines(&matrix.table())));
+            let heading = wrapped(&heading, printer.width(), "");
+            let table = matrix.table().text(printer.table_width());
+            texts.push(format!("{}\n{table}", printer.bold(heading.trim_end())));
         }
     }
     (texts.join("\n"), has_star)
@@ -95,7 +98,7 @@ pub(crate) fn right(text: impl Into<String>) -> Cell {
 }
 
 /// A line a point: all engines side by side.
-fn long(groups: &[Group<'_>], axes: &[&str]) -> Table {
+fn long(groups: &[Group<'_>], axes: &[&str]) -> Grid {
     let engines = engines(groups);
     let mut order: Vec<String> = Vec::new();
     let mut points: BTreeMap<String, BTreeMap<EngineName, &Group<'_>>> = BTreeMap::new();
@@ -109,27 +112,26 @@ fn long(groups: &[Group<'_>], axes: &[&str]) -> Table {
     }
     let ratios = ratios(&engines);
     let details: Vec<&Detail> = DETAILS.iter().filter(|detail| detail.is_known(groups)).collect();
-    let mut header: Vec<Cell> = axes.iter().map(|axis| right(words::title(axis))).collect();
-    header.extend(engines.iter().map(|engine| right(format!("goodput by {engine}"))));
-    header.extend(ratios.iter().map(|(of, to)| right(format!("{of}/{to}"))));
     let has_requests = groups.iter().any(|group| request_time(group) != dash());
     let asking: &[EngineName] = if has_requests { &engines } else { &[] };
-    header.extend(asking.iter().map(|engine| right(format!("request by {engine}"))));
-    header.extend(details.iter().map(|detail| right(detail.title)));
-    header.push(Cell::new("limited by"));
-    let mut table = plain();
-    table.set_header(header);
+    let goodputs = engines.iter().map(|engine| Column::number(format!("goodput by {engine}")));
+    let held = ratios.iter().map(|(of, to)| Column::number(format!("{of}/{to}")));
+    let requests = asking.iter().map(|engine| Column::number(format!("request by {engine}")));
+    let known = details.iter().map(|detail| Column::number(detail.title));
+    let values = goodputs.chain(held).chain(requests).chain(known);
+    let keys = axes.iter().map(|axis| Column::number(words::title(axis)));
+    let mut table = Grid::new(keys, values.chain([Column::word("limited by")]));
     for here in order.iter().filter_map(|point| points.get(point)) {
         let of = |engine: EngineName| here.get(&engine).copied();
         let Some(best) = knows_most(here) else { continue };
-        let mut row: Vec<Cell> =
-            best.point.iter().map(|(key, value)| right(words::value(key, value))).collect();
-        row.extend(engines.iter().map(|engine| right(of(*engine).map_or_else(dash, goodput))));
-        row.extend(ratios.iter().map(|(a, b)| right(ratio(of(*a), of(*b)))));
-        row.extend(asking.iter().map(|engine| right(of(*engine).map_or_else(dash, request_time))));
-        row.extend(details.iter().map(|detail| right(detail.show(best))));
-        row.push(Cell::new(best.limited_by().map_or("-", |limit| limit.word())));
-        table.add_row(row);
+        let point = best.point.iter().map(|(key, value)| words::value(key, value));
+        let goodputs = engines.iter().map(|engine| of(*engine).map_or_else(dash, goodput));
+        let held = ratios.iter().map(|(a, b)| ratio(of(*a), of(*b)));
+        let requests = asking.iter().map(|engine| of(*engine).map_or_else(dash, request_time));
+        let known = details.iter().map(|detail| detail.show(best));
+        let limit = best.limited_by().map_or("-", |limit| limit.word());
+        let values = goodputs.chain(held).chain(requests).chain(known);
+        table.push(point.chain(values).chain([limit.to_owned()]));
     }
     table
 }
@@ -154,7 +156,7 @@ fn knows_most<'a>(here: &BTreeMap<EngineName, &'a Group<'a>>) -> Option<&'a Grou
 fn note_of_details(groups: &[Group<'_>]) -> Option<String> {
     let engines = engines(groups);
     let is_beside = engines.contains(&EngineName::Lab) && engines.len() > 1;
-    is_beside.then(|| "columns that name no engine are the lab's where it has numbers".to_owned())
+    is_beside.then(|| "columns without an engine: the lab where it has numbers".to_owned())
 }
 
 fn dash() -> String {
@@ -199,10 +201,10 @@ const DETAILS: [Detail; 9] = [
     Detail { title: "ping", of: |o| o.ping_mean_s, write: words::time, always: false },
     Detail { title: "ping p99", of: |o| o.ping_p99_s, write: words::time, always: false },
     Detail { title: "request p99", of: |o| o.request_p99_s, write: words::time, always: false },
-    Detail { title: "queue forward", of: |o| o.queue_mean_s, write: words::time, always: true },
+    Detail { title: "queueing delay", of: |o| o.queue_mean_s, write: words::time, always: true },
     Detail { title: "lost", of: |o| o.segment_loss, write: words::percent, always: true },
     Detail {
-        title: "resent",
+        title: "retransmitted",
         of: |o| o.retransmitted_packets.map(|n| n as f64),
         write: words::digits,
         always: false,

@@ -1,13 +1,12 @@
 //! Results on a terminal: tables, advice, caveats.
 
-use std::fmt::Write as _;
-
 use maxseg_core::advise::SegmentSizeAdvice;
 use maxseg_core::results::{Group, Row, groups};
 use maxseg_core::scenario::Scenario;
 
 use super::flows::flow_table;
-use super::table::{lines, table};
+use super::hanging;
+use super::table::table;
 use crate::printer::Printer;
 use maxseg_workbench::report::as_netem::{WHY, shows_both};
 use maxseg_workbench::report::flows::flow_lines;
@@ -30,8 +29,7 @@ pub(crate) fn text(
 ) -> String {
     let groups = groups(rows);
     let advice = section("Best segment size", advice_lines(advice), printer);
-    let caveats = caveat_lines(rows).iter().map(|line| printer.dim(line)).collect();
-    let caveats = section("Caveats", caveats, printer);
+    let caveats = section("Caveats", caveat_lines(rows), printer);
     let invalid = section(
         "Invalid runs",
         invalid_lines(rows).iter().map(|line| format!("! {line}")).collect(),
@@ -51,7 +49,7 @@ pub(crate) fn text(
     .concat()
 }
 
-/// What the lab proves of itself, where it is not too much to read.
+/// What the lab measured of its own links, where it is not too much to read.
 fn proofs(groups: &[Group<'_>], printer: Printer) -> String {
     let points = point_proofs(groups);
     if points.is_empty() {
@@ -68,11 +66,11 @@ fn proofs(groups: &[Group<'_>], printer: Printer) -> String {
     for point in &points {
         let of = point.heading();
         if !of.is_empty() {
-            let _ = writeln!(text, "  {of}");
+            text += &hanging(&format!("  {of}"), printer.width(), "  ");
         }
         let indent = if of.is_empty() { "  " } else { "    " };
         for line in point.lines(printer.is_verbose()) {
-            let _ = writeln!(text, "{indent}{line}");
+            text += &hanging(&format!("{indent}{line}"), printer.width(), "  ");
         }
     }
     text
@@ -93,7 +91,10 @@ fn flows(groups: &[Group<'_>], scenario: &Scenario, printer: Printer) -> String 
                 "\n{heading}\n  {n} lines: -v prints them; the report of --out DIR has them too\n"
             )
         }
-        _ => format!("\n{heading}\n{}", lines(&flow_table(groups, &of_flows))),
+        _ => {
+            let table = flow_table(groups, &of_flows).text(printer.table_width());
+            format!("\n{heading}\n{table}")
+        }
     }
 }
 
@@ -101,6 +102,6 @@ fn section(title: &str, lines: Vec<String>, printer: Printer) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    let lines: String = lines.into_iter().map(|line| format!("  {line}\n")).collect();
-    format!("\n{}\n{lines}", printer.bold(title))
+    let lines = lines.iter().map(|line| hanging(&format!("  {line}"), printer.width(), "  "));
+    format!("\n{}\n{}", printer.bold(title), lines.collect::<String>())
 }

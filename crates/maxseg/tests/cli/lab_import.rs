@@ -63,7 +63,7 @@ fn a_file_that_is_there_stays_unless_forced() {
     fs::write(&file, "mine").unwrap();
     let refused = maxseg(&["lab", "import", &topology("version-1.mn"), "-o", &scenario]);
     assert_eq!(refused.status.code(), Some(1));
-    assert!(stderr(&refused).contains("path.toml is there already\nhint: name another file, or"));
+    assert!(stderr(&refused).contains("path.toml exists\nhint: name another file, or"));
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
     let forced =
         maxseg(&["lab", "import", &topology("version-1.mn"), "-o", &scenario, "--force", "-q"]);

@@ -21,6 +21,7 @@ mod lab_up;
 mod manners;
 mod run;
 mod run_folder;
+mod widths;
 
 use std::process::{Command, Output, Stdio};
 

@@ -124,7 +124,7 @@ fn a_picture_is_written_where_something_is_swept() {
     let name = file.to_str().unwrap();
     let output = maxseg(&small(&["--svg", name]));
     assert!(output.status.success(), "{}", stderr(&output));
-    assert!(stderr(&output).contains(&format!("picture: {name}")), "{}", stderr(&output));
+    assert!(stderr(&output).contains(&format!("chart: {name}")), "{}", stderr(&output));
     let text = std::fs::read_to_string(&file).unwrap();
     let picture = roxmltree::Document::parse(&text).unwrap();
     assert!(picture.root_element().has_tag_name(("http://www.w3.org/2000/svg", "svg")));

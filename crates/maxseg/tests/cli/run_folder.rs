@@ -64,7 +64,7 @@ fn an_interrupt_keeps_what_is_done_and_says_how_to_go_on() {
     assert_eq!(run["complete"], false);
     assert_eq!(run["rows"], kept.lines().count());
     let said = format!(
-        "interrupted: {} of 308154 runs are done and kept in {}; the same command goes on from there",
+        "interrupted: {} of 308154 runs are done and kept in {}; the same command resumes",
         kept.lines().count(),
         out.display()
     );
@@ -94,7 +94,7 @@ fn rows_of_other_scenarios_are_kept_and_mentioned() {
     let out = folder.path().to_str().unwrap();
     assert!(maxseg(&small(&["--out", out])).status.success());
     let other = maxseg(&["run", "slow-tunnel", "--set", "until.time=2 s", "--out", out]);
-    let said = "also holds 8 rows of other scenarios or points; they are kept there, and not shown";
+    let said = "also holds 8 rows of other scenarios or points; they are kept but not shown";
     assert!(stderr(&other).contains(said), "{}", stderr(&other));
     let rows = std::fs::read_to_string(folder.path().join("rows.jsonl")).unwrap();
     assert_eq!(rows.lines().count(), 8 + 2);

@@ -16,10 +16,9 @@ impl Transfer<'_> {
     fn recovery_caveat(&self) -> Option<Caveat> {
         let (_, receiver) = self.scenario.endpoints(self.flow);
         let text = if self.sender.sack && receiver.sack {
-            "losses are repaired by selective acknowledgements, of which PFTK knows nothing: it is faster \
-             where several segments of a window are lost"
+            "SACK repairs losses, which PFTK ignores: TCP is faster where several segments of a window are lost"
         } else if self.sender.recovery == RecoveryName::Tahoe {
-            "Tahoe has no fast recovery, which PFTK takes for granted: it is slower"
+            "Tahoe has no fast recovery, which PFTK assumes: TCP is slower"
         } else {
             return None;
         };
@@ -31,7 +30,7 @@ impl Transfer<'_> {
         let mut caveats = Vec::new();
         if self.ack_loss > 0.0 {
             let text = format!(
-                "{} of acknowledgements are lost; the formulas take none to be",
+                "{} of the ACKs are lost; the formulas assume none",
                 approx::percent(self.ack_loss)
             );
             caveats.push(Caveat::new("ack-loss", text));
@@ -41,14 +40,14 @@ impl Transfer<'_> {
             caveats.push(Caveat::new("schedule", text));
         }
         if self.slower_host.packet_cost > 0.0 && verdict.formula != Formula::Host {
-            let text = "data and acknowledgements that wait for each other at a host are left out, but for a host \
-                        that is busy all the time";
+            let text = "the formulas ignore data and ACKs that wait for each other at a host, unless the host is busy \
+                        all the time";
             caveats.push(Caveat::new("hosts", text));
         }
         let tooth = self.saw_tooth();
         if self.window / self.mss >= SMALL_QUEUE && tooth.queue < SMALL_QUEUE {
             let text = format!(
-                "a queue of {} packets overflows with every burst; no formula here knows bursts",
+                "a queue of {} packets overflows with each burst; the formulas ignore bursts",
                 approx::digits(tooth.queue)
             );
             caveats.push(Caveat::new("outside-range", text));
@@ -57,9 +56,8 @@ impl Transfer<'_> {
             caveats.push(Caveat::new(
                 "self-induced-loss",
                 format!(
-                    "the window is larger than path and queue together, so the flow loses packets of its own \
-                     making: Reno's saw-tooth, of which one tooth takes about {}, without what recovery and slow \
-                     start cost",
+                    "the window exceeds path and queue, so the flow overflows the queue itself: Reno's sawtooth with \
+                     a period of about {}, without the time for recovery and slow start",
                     approx::time(0.5 * (tooth.path + tooth.queue) * self.per_ack * self.rtt)
                 ),
             ));
@@ -76,12 +74,12 @@ impl Transfer<'_> {
         let loss = approx::percent(self.loss);
         let measured = match pftk::ratio_to_simulation(self.loss) {
             Some((low, high)) => format!(
-                "with an RTT of 0.1 s, ample queues and one ACK a segment it gave {low:.2} to {high:.2} times what packets did"
+                "{low:.2} to {high:.2} times the goodput of the simulator at an RTT of 0.1 s with large queues and one ACK per segment"
             ),
-            None => "nothing was measured there".to_owned(),
+            None => "not compared with the simulator there".to_owned(),
         };
         let mut caveats = vec![if self.loss > pftk::VALID_UP_TO {
-            let text = format!("PFTK holds up to 20% segment loss, here it is {loss}: {measured}");
+            let text = format!("PFTK holds up to 20% segment loss; here it is {loss}: {measured}");
             Caveat::new("outside-range", text)
         } else {
             Caveat::new("accuracy", format!("PFTK at {loss} segment loss: {measured}"))
@@ -91,17 +89,17 @@ impl Transfer<'_> {
             let against = match mathis::range(self.loss, pftk.window(), pftk.largest_window) {
                 mathis::Range::Good => "within its range",
                 mathis::Range::Doubtful => {
-                    "too high above 1% loss or below 10 segments: timeouts begin to count"
+                    "too high above 1% loss or below 10 segments, where timeouts matter"
                 }
                 mathis::Range::Outside => {
-                    "outside its range: it knows neither timeouts nor a largest window"
+                    "outside its range: it ignores timeouts and the largest window"
                 }
             };
             let text = format!("the square-root law gives {} ({against})", approx::rate(rate));
             caveats.push(Caveat::new("mathis", text));
         }
         if self.flow_path.models().any(|model| matches!(model, ErrorModel::GilbertElliott(_))) {
-            let text = "losses come in bursts, which PFTK takes for independent losses: it may be many times too low";
+            let text = "losses come in bursts; PFTK assumes independent losses and may be many times too low";
             caveats.push(Caveat::new("outside-range", text));
         }
         caveats
@@ -128,16 +126,16 @@ impl Transfer<'_> {
         let share = opening / all;
         let times = format!("{} of {}", approx::time(opening.min(all)), approx::time(all));
         if share >= 1.0 {
-            let text = format!("the run is over before slow start is ({times})");
+            let text = format!("the run ends before slow start does ({times})");
             Some(Caveat::new("outside-range", text))
         } else if share > 0.02 {
             let what = if timeouts > 0 {
-                "handshake, the search for a size that passes, and slow start"
+                "handshake, path MTU search and slow start"
             } else {
                 "handshake and slow start"
             };
             let text =
-                format!("{what} ({times}) are left out: up to {:.0}% too high", 100.0 * share);
+                format!("{what} ({times}) are ignored: up to {:.0}% too high", 100.0 * share);
             Some(Caveat::new("start-up", text))
         } else {
             None

@@ -25,8 +25,8 @@ impl Dialogue<'_> {
             loss > MEASURED_UP_TO,
             "outside-range",
             format!(
-                "at {percent} segment loss the mean request time is Cardwell's, which was held to packets up to {} \
-                 only; above it may be several times too high",
+                "at {percent} segment loss the mean request time is Cardwell's, compared with the simulator up to {} \
+                 only; above that it may be several times too high",
                 approx::percent(MEASURED_UP_TO)
             ),
         );
@@ -34,7 +34,7 @@ impl Dialogue<'_> {
         let windows = if self.is_new() {
             ""
         } else {
-            "; and it begins every reply with the window that the ones before would leave without losses"
+            "; it starts each reply with the window that earlier replies would leave without losses"
         };
         // A loss cuts a window that later replies would use: alone, a segment has no need of one.
         let is_far_off = !self.is_new() && down.segments.max(up.segments) > 1.0;
@@ -42,25 +42,23 @@ impl Dialogue<'_> {
             loss > 0.0 && loss <= MEASURED_UP_TO,
             if is_far_off { "outside-range" } else { "accuracy" },
             format!(
-                "at {percent} segment loss the mean request time is Cardwell's, who takes losses for independent and \
-                 knows neither limited transmit nor that a loss among the last three segments waits for the \
-                 timer{windows}: with an RTT of 80 ms and replies up to 500 kB it gave {low:.2} to {high:.2} times \
-                 what packets took"
+                "at {percent} segment loss the mean request time is Cardwell's, which assumes independent losses and \
+                 ignores limited transmit and timeouts after a loss among the last three segments{windows}: \
+                 {low:.2} to {high:.2} times the time in the simulator at an RTT of 80 ms with replies up to 500 kB"
             ),
         );
         say(
             up.flow_path.host_pace() > 0.0,
             "hosts",
-            "each packet takes its time at both hosts, but data and acknowledgements that wait for each other at \
-             a host are left out, except where the receiving one paces the data"
+            "each packet takes its time at both hosts; the formula ignores data and ACKs that wait for each other \
+             at a host, unless the receiving host paces the data"
                 .to_owned(),
         );
         let models = || up.flow_path.models().chain(down.flow_path.models());
         say(
             models().any(|model| matches!(model, ErrorModel::GilbertElliott(_))),
             "outside-range",
-            "losses come in bursts, which Cardwell's formula takes for independent losses"
-                .to_owned(),
+            "losses come in bursts; Cardwell's formula assumes independent losses".to_owned(),
         );
         say(
             up.flow_path.changes_over_time() || down.flow_path.changes_over_time(),
@@ -73,8 +71,8 @@ impl Dialogue<'_> {
                 queued > holds,
                 "self-induced-loss",
                 format!(
-                    "slow start puts up to {} packets before the slowest link, where {} may wait: what they lose of \
-                     their own making is left out",
+                    "slow start queues up to {} packets before the slowest link, which holds {}: the formula ignores \
+                     the losses of that overflow",
                     approx::digits(queued),
                     approx::digits(holds)
                 ),
@@ -83,8 +81,8 @@ impl Dialogue<'_> {
         say(
             self.scenario.flows.len() > 1,
             "shared",
-            "requests wait for what bulk flows leave standing in queues; losses there, and what requests take from \
-             others, are left out"
+            "requests wait in the queues of the bulk flows; the formula ignores losses there, and the bandwidth that \
+             requests take from other flows"
                 .to_owned(),
         );
         caveats

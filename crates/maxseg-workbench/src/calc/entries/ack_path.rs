@@ -16,13 +16,13 @@ const REVERSE: Parameter<BitsPerSec> =
 const FRAMING: Parameter<Framing> = Parameter::with_default(
     "framing",
     "ip",
-    "what wraps a packet on the wire, as in a scenario: ip (nothing), ethernet, ppp, serial, atm-aal5 …",
+    "framing of a packet on the wire, as in a scenario: ip (nothing), ethernet, ppp, serial, atm-aal5 …",
 );
 
 pub(super) const ENTRY: Entry = Entry {
     name: "ack-path",
     group: Group::WindowsAndTimers,
-    about: "What acknowledgements on a slow way back leave of a fast way there",
+    about: "The goodput that ACKs on a slow reverse path allow",
     parameters: &[
         FORWARD.described(),
         REVERSE.described(),
@@ -36,9 +36,9 @@ pub(super) const ENTRY: Entry = Entry {
               reverse_needed = forward · acknowledgement / (data packet · per_ack)",
     source: "RFC 3449 §3.1",
     range: || {
-        "Exact for one bulk flow and a way back with nothing else on it, whose acknowledgements are neither \
-         lost, thinned nor compressed. A full queue on the way back drops some, so that each of the others \
-         acknowledges more: the limit then gives way, in bursts."
+        "Exact for one bulk flow with nothing else on the reverse path, whose ACKs are neither lost, thinned nor \
+         compressed. A full queue on the reverse path drops ACKs, so that each of the others acknowledges more: the \
+         limit then rises, with bursts."
             .to_owned()
     },
     example: "forward=10Mbit/s reverse=50kbit/s mss=960",
@@ -68,7 +68,6 @@ fn compute(inputs: &Inputs<'_>) -> Result<Answer, Error> {
         .number("reverse_needed", path.reverse_needed(), Unit::BitsPerSec)
         .warn_if(
             path.holds_back(),
-            "the way back is full before the way there: acknowledge less often, compress headers, or send \
-             larger segments",
+            "the reverse path is the bottleneck: acknowledge less often, compress headers, or send larger segments",
         ))
 }

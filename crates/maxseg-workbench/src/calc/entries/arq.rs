@@ -10,22 +10,22 @@ use crate::calc::{Answer, Entry, Group, Inputs, Unit};
 use crate::error::Error;
 
 const RETRIES: Parameter<Count> =
-    Parameter::required("retries", "repeats of a frame, after which its packet dies, R");
+    Parameter::required("retries", "link retransmissions of a frame before its packet is lost, R");
 const FRAMES: Parameter<Count> =
     Parameter::with_default("frames", "1", "of a segment, n").at_least(1.0);
 
 pub(super) const ENTRY: Entry = Entry {
     name: "arq",
     group: Group::Frames,
-    about: "What repeating lost frames on the link leaves of their losses, and costs",
+    about: "Residual loss and cost of retransmissions on the link (ARQ)",
     parameters: &[FRAME_ERROR.described(), RETRIES.described(), FRAMES.described()],
     formula: "residual_frame_loss = error^(retries+1); segment_loss = 1 − (1 − residual_frame_loss)ⁿ; \
               mean_transmissions = (1 − residual_frame_loss)/(1 − error); channel_efficiency = 1 − error",
     source: "RFC 3366 §2 (persistence of link ARQ); the sums are geometric series",
     range: || {
-        "Exact for tries that err independently; where errors last longer than a repeat takes to come, more is \
-         left. The price, time, is not in it: a repeated frame delays its packet and all behind it, which TCP \
-         sees as a varying round trip."
+        "Exact for transmissions with independent errors; where errors last longer than a retransmission takes, the \
+         residual loss is larger. Delay is not included: a retransmitted frame delays its packet and all later \
+         ones, which TCP sees as a varying round trip."
             .to_owned()
     },
     example: "error=5% retries=3 frames=12",

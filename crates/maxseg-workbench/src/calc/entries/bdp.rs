@@ -10,14 +10,14 @@ use crate::error::Error;
 pub(super) const ENTRY: Entry = Entry {
     name: "bdp",
     group: Group::WindowsAndTimers,
-    about: "The bandwidth-delay product: the window that just fills a path",
+    about: "The bandwidth-delay product: the smallest window that fills a path",
     parameters: &[RATE.described(), RTT.described(), MSS.described()],
     formula: "bdp = rate · rtt / 8; segments = ⌈bdp / mss⌉; window = segments · mss; \
               window_scale = the least s with 65535 · 2^s ≥ window",
     source: "RFC 7323 §1.1 and §2.3; RFC 6349 §3.3.1",
     range: || {
-        "Exact for a path whose slowest link has this rate and nothing queued. Headers take a part of the rate, \
-         so that a little less will do; a queue or losses ask for more."
+        "Exact for a path whose slowest link has this rate, with empty queues. Headers take part of the rate, so \
+         slightly less suffices; queues and losses need more."
             .to_owned()
     },
     example: "rate=10Mbit/s rtt=80ms",
@@ -36,10 +36,10 @@ fn compute(inputs: &Inputs<'_>) -> Result<Answer, Error> {
         .count("window_scale", u64::from(smallest_shift(window)), Unit::Count)
         .warn_if(
             window.get() > FIELD && window.get() <= LARGEST,
-            "above 65535 bytes: both ends must speak window scaling (RFC 7323)",
+            "above 65535 bytes: both ends must offer window scaling (RFC 7323)",
         )
         .warn_if(
             window.get() > LARGEST,
-            "above what TCP can offer, 65535 · 2^14 bytes: one connection cannot fill this path",
+            "above the largest window of TCP, 65535 · 2^14 bytes: one connection cannot fill this path",
         ))
 }

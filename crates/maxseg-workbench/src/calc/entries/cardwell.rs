@@ -11,9 +11,12 @@ use crate::calc::{Answer, Entry, Group, Inputs, Unit};
 use crate::error::Error;
 
 const SIZE: Parameter<Bytes> = Parameter::required("size", "what is transferred").above(0.0);
-const LOSS: Parameter<Probability> =
-    Parameter::with_default("loss", "0%", "chance that a packet is lost; the handshake's too")
-        .below(0.5);
+const LOSS: Parameter<Probability> = Parameter::with_default(
+    "loss",
+    "0%",
+    "probability that a packet is lost, in the handshake too",
+)
+.below(0.5);
 const RTO: Parameter<Time> =
     Parameter::with_default("rto", "1s", "first retransmission timeout of data").above(0.0);
 const SYN_TIMEOUT: Parameter<Time> = Parameter::with_default(
@@ -27,13 +30,13 @@ const INITIAL: Parameter<Count> =
 const DELAYED_ACK: Parameter<Time> = Parameter::with_default(
     "delayed_ack",
     "0s",
-    "mean wait for the acknowledgement of a lone first segment: 100 ms where a 200 ms timer runs freely",
+    "mean delay of the ACK of a single first segment: 100 ms for a free-running 200 ms timer",
 );
 
 pub(super) const ENTRY: Entry = Entry {
     name: "cardwell",
     group: Group::Loss,
-    about: "How long a short transfer takes: handshake, slow start, first loss, the rest",
+    about: "Duration of a short transfer: handshake, slow start, first loss, remainder",
     parameters: &[
         SIZE.described(),
         RTT.described(),
@@ -52,8 +55,8 @@ pub(super) const ENTRY: Entry = Entry {
               (1−q^d)·(Q·f·rto/q + (1−Q)·rtt); remainder = (d − E) segments at PFTK's rate; total is their sum",
     source: "Cardwell, Savage, Anderson, \"Modeling TCP Latency\", INFOCOM 2000",
     range: || {
-        let slow_link = "Slow start ends by loss or the largest window only: on a slow link, which the window \
-                         fills first, the time is too short.";
+        let slow_link = "Slow start ends only by loss or at the largest window: the time is too short for a slow \
+         link that fills first.";
         let remainder = "What follows the first loss is PFTK's:";
         format!("{} {slow_link} {remainder} {}", pftk_limit(), measured(&pftk::MEASURED))
     },

@@ -14,21 +14,21 @@ pub(super) const RATE: Parameter<BitsPerSec> = Parameter::required("rate", "of t
 pub(super) const LINK: Parameter<BitsPerSec> = Parameter::optional(
     "rate",
     "no link bounds the result",
-    "of payload on the slowest link: more than that no formula can give",
+    "payload rate of the slowest link: the upper bound of the result",
 );
 
 pub(super) const RTT: Parameter<Time> =
-    Parameter::required("rtt", "round trip with nothing queued").above(0.0);
+    Parameter::required("rtt", "round trip with empty queues").above(0.0);
 
 pub(super) const LOSS: Parameter<Probability> = Parameter::required(
     "loss",
-    "chance that a segment is lost, independent of others; with bursts, the share of segments that begin one",
+    "probability that a segment is lost, independent of others; with bursts, the share of segments that begin a burst",
 )
 .above(0.0)
 .below(1.0);
 
 pub(super) const FRAME_ERROR: Parameter<Probability> =
-    Parameter::required("error", "chance that a frame is lost, independent of others");
+    Parameter::required("error", "probability that a frame is lost, independent of others");
 
 pub(super) const MSS: Parameter<Mss> =
     Parameter::with_default("mss", "1460", "payload of a segment");
@@ -39,7 +39,8 @@ pub(super) const MTU: Parameter<Mtu> =
 pub(super) const PER_ACK: Parameter<Number> = Parameter::with_default(
     "per_ack",
     "1",
-    "segments per acknowledgement, b: 2 with delayed acknowledgements, 1 with one each or where bytes are counted (RFC 3465)",
+    "segments per acknowledgement, b: 2 with delayed acknowledgements, 1 with one each or where bytes are counted \
+     (RFC 3465)",
 )
 .at_least(1.0);
 
@@ -84,7 +85,7 @@ pub(super) fn against_simulation(answer: Answer, ratio: Option<(f64, f64)>) -> A
         Some((least, most)) => answer
             .number("least_ratio_to_simulation", least, Unit::Ratio)
             .number("most_ratio_to_simulation", most, Unit::Ratio),
-        None => answer.warn("nothing was measured at this loss"),
+        None => answer.warn("not compared with the simulator at this loss"),
     }
 }
 
@@ -94,8 +95,8 @@ pub(super) fn measured(table: &[Measured]) -> String {
         .iter()
         .map(|(loss, low, high)| format!("{low:.2} to {high:.2} at {}", percent(*loss)));
     format!(
-        "Divided by what a packet-level simulation gave (Reno and NewReno, RTT 0.1 s, minimum RTO 0.2 s and \
-         1 s, one acknowledgement a segment, ample queues): {} loss.",
+        "Ratio to the packet-level simulation (Reno and NewReno, RTT 0.1 s, minimum RTO 0.2 s and 1 s, one ACK per \
+         segment, large queues): {} loss.",
         points.collect::<Vec<_>>().join(", ")
     )
 }
@@ -116,8 +117,8 @@ pub(super) fn pftk_range(answer: Answer, loss: f64) -> Answer {
         return answer;
     }
     answer.warn(format!(
-        "PFTK is not to be used above {} loss, here it is {}: it forgets that TCP keeps its timer backed \
-         off until a segment gets through that was sent once",
+        "PFTK does not hold above {} loss, and here it is {}: it ignores that TCP keeps its timer backed off until \
+         a segment arrives that was sent once",
         percent(pftk::VALID_UP_TO),
         approx::percent(loss)
     ))

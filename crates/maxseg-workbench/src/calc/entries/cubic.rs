@@ -10,7 +10,7 @@ use crate::error::Error;
 pub(super) const ENTRY: Entry = Entry {
     name: "cubic",
     group: Group::Loss,
-    about: "CUBIC's throughput under loss, and the round trip below which it is Reno",
+    about: "CUBIC's throughput under loss, and the round trip below which it equals Reno's",
     parameters: &[
         LOSS.described(),
         RTT.described(),
@@ -23,7 +23,7 @@ pub(super) const ENTRY: Entry = Entry {
     source: "RFC 9438 §5 (RFC 8312 equations 5 and 6)",
     range: || {
         "Derived for one loss every 1/loss segments, without timeouts, a largest window or a queue: up to about \
-         1% loss, as for `mathis`. Nothing here has measured how far random losses depart from it."
+         1% loss, as for `mathis`. Not compared with random losses."
             .to_owned()
     },
     example: "loss=0.001% rtt=100ms rate=1Gbit/s",
@@ -44,13 +44,13 @@ fn compute(inputs: &Inputs<'_>) -> Result<Answer, Error> {
     let bounded = cubic.window() >= largest;
     let timeouts = mathis::range(cubic.loss, cubic.reno_window(), f64::INFINITY) != Range::Good;
     Ok(answer
-        .warn_if(bounded, "the largest window holds, not loss: `maxseg calc window`")
+        .warn_if(bounded, "the largest window is the limit, not loss: use `maxseg calc window`")
         .warn_if(
             timeouts && cubic.region() == Region::RenoFriendly,
-            "timeouts begin to count, which the model does not know: `pftk` does, for Reno",
+            "timeouts matter here, which the model ignores: `pftk` includes them, for Reno",
         )
         .warn_if(
             timeouts && cubic.region() == Region::Cubic,
-            "timeouts begin to count, which the model does not know: too high",
+            "too high: timeouts matter here, which the model ignores",
         ))
 }

@@ -16,14 +16,14 @@ const PARITY: Parameter<Count> =
 pub(super) const ENTRY: Entry = Entry {
     name: "fec",
     group: Group::Frames,
-    about: "What parity frames leave of frame losses, and cost",
+    about: "Residual loss and cost of parity frames (FEC)",
     parameters: &[FRAME_ERROR.described(), DATA.described(), PARITY.described()],
     formula: "segment_loss = 1 − Σ C(n+m, k)·error^k·(1 − error)^(n+m−k) over k = 0 … m; code_rate = n/(n+m)",
     source: "the binomial distribution, for codes of which any n frames restore all (maximum distance separable, as \
              the Reed-Solomon codes of RFC 5510)",
     range: || {
-        "Exact for frames that err independently, and a block that is a segment. Codes that need a few frames \
-         more than n lose more, and so do bursts, unless blocks are interleaved."
+        "Exact for independent frame errors and one block per segment. Codes that need a few frames more than n \
+         lose more, and so do bursts, unless blocks are interleaved."
             .to_owned()
     },
     example: "error=5% data=12 parity=2",

@@ -20,12 +20,12 @@ const HEADER: Parameter<Octets> =
 const FRAMING: Parameter<Framing> = Parameter::with_default(
     "framing",
     "ip",
-    "what wraps a packet on the wire, as in a scenario: ip (nothing), ethernet, ppp, pppoe …",
+    "framing of a packet on the wire, as in a scenario: ip (nothing), ethernet, ppp, pppoe …",
 );
 const LOSS: Parameter<Probability> = Parameter::optional(
     "loss",
-    "nothing is said of losses",
-    "chance that one fragment is lost, independent of others",
+    "loss is not computed",
+    "probability that a fragment is lost, independent of others",
 );
 
 /// So many fragments are written down one by one.
@@ -34,7 +34,7 @@ const SHOWN: usize = 10;
 pub(super) const ENTRY: Entry = Entry {
     name: "fragments",
     group: Group::Sizes,
-    about: "As which fragments an IPv4 packet passes an MTU, and what that costs",
+    about: "The fragments of an IPv4 packet at an MTU, and their cost",
     parameters: &[
         PACKET.described(),
         MTU.described(),
@@ -78,10 +78,10 @@ fn compute(inputs: &Inputs<'_>) -> Result<Answer, Error> {
     }
     let has_options = header > ip_header(IpVersion::V4);
     Ok(answer
-        .warn_if(all.len() > SHOWN, &format!("only the first {SHOWN} fragments are written down"))
+        .warn_if(all.len() > SHOWN, &format!("only the first {SHOWN} fragments are listed"))
         .warn_if(
             has_options && count > 1,
-            "options that are not to be copied would leave later fragments a shorter header",
+            "options that are not copied would give later fragments a shorter header",
         ))
 }
 

@@ -15,7 +15,7 @@ const PAYLOAD: Parameter<Octets> =
 pub(super) const ENTRY: Entry = Entry {
     name: "frames",
     group: Group::Frames,
-    about: "How many frames a packet takes, and how likely it is lost with one of them",
+    about: "Frames of a packet, and its loss probability",
     parameters: &[
         PAYLOAD.described(),
         FRAME.described(),
@@ -27,8 +27,8 @@ pub(super) const ENTRY: Entry = Entry {
               the last frame is sent full",
     source: "Choi, Choi, Yoo, \"Adapting TCP Segment Size in Cellular Networks\", equations 1 and 2",
     range: || {
-        "Exact for frames that err independently and are not repeated; with bursts fewer segments are lost \
-         (`gilbert`), with repeats far fewer (`arq`)."
+        "Exact for independent frame errors without link retransmissions; with bursts fewer segments are lost \
+         (`gilbert`), with link retransmissions far fewer (`arq`)."
             .to_owned()
     },
     example: "payload=1460 frame=128 error=1%",
@@ -40,7 +40,7 @@ fn compute(inputs: &Inputs<'_>) -> Result<Answer, Error> {
     let header = inputs.get(&TCP_HEADERS)?.0;
     let error = inputs.get(&FRAME_ERROR)?;
     let Some(frames) = Frames::new(header, inputs.get(&FRAME)?.0) else {
-        return Err(inputs.refuse(&FRAME, "a frame of no bytes holds nothing"));
+        return Err(inputs.refuse(&FRAME, "a frame must have at least 1 byte"));
     };
     let count = frames.count(payload);
     let loss = frames.loss(payload, error);

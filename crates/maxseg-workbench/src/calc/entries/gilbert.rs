@@ -11,18 +11,19 @@ use crate::error::Error;
 const FRAMES: Parameter<Count> =
     Parameter::required("frames", "of a segment, n").at_least(1.0).at_most(1e6);
 const TO_BAD: Parameter<Probability> =
-    Parameter::required("to_bad", "chance to go from good to bad after each frame");
+    Parameter::required("to_bad", "probability of a change from good to bad after each frame");
 const TO_GOOD: Parameter<Probability> =
-    Parameter::required("to_good", "chance to go from bad to good after each frame").above(0.0);
+    Parameter::required("to_good", "probability of a change from bad to good after each frame")
+        .above(0.0);
 const GOOD: Parameter<Probability> =
-    Parameter::with_default("good", "0%", "chance that a frame is lost in the good state");
+    Parameter::with_default("good", "0%", "probability that a frame is lost in the good state");
 const BAD: Parameter<Probability> =
-    Parameter::with_default("bad", "100%", "chance that a frame is lost in the bad state");
+    Parameter::with_default("bad", "100%", "probability that a frame is lost in the bad state");
 
 pub(super) const ENTRY: Entry = Entry {
     name: "gilbert",
     group: Group::Frames,
-    about: "How likely a segment is lost when frames err in bursts",
+    about: "Segment loss where frame errors come in bursts",
     parameters: &[
         FRAMES.described(),
         TO_BAD.described(),
@@ -35,8 +36,9 @@ pub(super) const ENTRY: Entry = Entry {
               chances of no loss so far are carried over n frames; independent_loss = 1 − (1 − mean_frame_error)ⁿ",
     source: "Gilbert 1960, Elliott 1963 (Bell System Technical Journal)",
     range: || {
-        "Exact for a chain that a frame moves by a step, in its stationary state when the segment begins. At the \
-         same mean error bursts lose fewer segments than independent errors do, so the best segment is larger."
+        "Exact for a chain that takes one step per frame and is in its stationary state at the start of the \
+         segment. At the same mean error rate, bursts lose fewer segments than independent errors, so the best \
+         segment is larger."
             .to_owned()
     },
     example: "frames=12 to_bad=1% to_good=20%",
@@ -66,7 +68,7 @@ fn compute(inputs: &Inputs<'_>) -> Result<Answer, Error> {
         .number("mean_burst", burst, Unit::Frames)
         .warn_if(
             to_bad + to_good > 1.0,
-            "the states alternate more than chance would: errors are spread out, not in bursts",
+            "the states alternate more often than independent draws: errors are spread out, not in bursts",
         )
         .warn_if(chain.good > chain.bad, "the good state loses more than the bad one"))
 }

@@ -11,7 +11,7 @@ use crate::error::Error;
 
 const COST: Parameter<Time> = Parameter::required(
     "cost",
-    "what the slower host's processor takes for each packet that it sends or receives",
+    "CPU time of the slower host for each packet that it sends or receives",
 )
 .above(0.0);
 const RATE: Parameter<BitsPerSec> =
@@ -19,13 +19,13 @@ const RATE: Parameter<BitsPerSec> =
 const FRAMING: Parameter<Framing> = Parameter::with_default(
     "framing",
     "ethernet",
-    "what wraps a packet on that link, as in a scenario: ip (nothing), ethernet, ppp, serial, atm-aal5 …",
+    "framing of a packet on that link, as in a scenario: ip (nothing), ethernet, ppp, serial, atm-aal5 …",
 );
 
 pub(super) const ENTRY: Entry = Entry {
     name: "host",
     group: Group::WindowsAndTimers,
-    about: "What a host that takes time for each packet lets through",
+    about: "Goodput of a host with a cost per packet",
     parameters: &[
         COST.described(),
         MSS.described(),

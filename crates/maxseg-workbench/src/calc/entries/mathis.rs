@@ -11,7 +11,7 @@ use crate::error::Error;
 pub(super) const ENTRY: Entry = Entry {
     name: "mathis",
     group: Group::Loss,
-    about: "The square-root law: Reno's throughput where losses are rare",
+    about: "The square-root law: Reno's throughput under rare losses",
     parameters: &[
         LOSS.described(),
         RTT.described(),
@@ -24,8 +24,8 @@ pub(super) const ENTRY: Entry = Entry {
     source: "Mathis, Semke, Mahdavi, Ott, \"The Macroscopic Behavior of the TCP Congestion Avoidance \
              Algorithm\", CCR 1997",
     range: || {
-        let known = "Up to 1% loss with a window of 10 segments and more that nothing else bounds; doubtful up \
-                     to 3%; beyond that timeouts rule, which it does not know.";
+        let known = "Up to 1% loss with an unlimited window of at least 10 segments; doubtful up to 3%; above that \
+         timeouts dominate, which it ignores.";
         format!("{known} {}", measured(&mathis::MEASURED))
     },
     example: "loss=0.1% rtt=80ms",
@@ -46,13 +46,13 @@ fn compute(inputs: &Inputs<'_>) -> Result<Answer, Error> {
     Ok(match mathis::range(loss, window, largest) {
         Range::Good => answer,
         Range::Doubtful => answer.warn(
-            "above 1% loss or below 10 segments timeouts begin to count, and the law knows none: too high",
+            "too high: above 1% loss or below 10 segments timeouts matter, which the law ignores",
         ),
         Range::Outside if window >= largest => answer.warn(
-            "the largest window holds, not loss: `maxseg calc window`, or `pftk`, which knows both",
+            "the largest window is the limit, not loss: use `maxseg calc window`, or `pftk` for both",
         ),
         Range::Outside => {
-            answer.warn("above 3% loss timeouts rule: use `pftk`")
+            answer.warn("above 3% loss timeouts dominate: use `pftk`")
         }
     })
 }

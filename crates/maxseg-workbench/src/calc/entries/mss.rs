@@ -12,8 +12,7 @@ use crate::calc::{Answer, Entry, Group, Inputs, Unit};
 use crate::error::Error;
 
 const STACK: Parameter<Rule> = Parameter::with_default("stack", "rfc", "whose decision");
-const MTU: Parameter<Mtu> =
-    Parameter::with_default("mtu", "1500", "of the interface: the largest IP packet it takes");
+const MTU: Parameter<Mtu> = Parameter::with_default("mtu", "1500", "MTU of the interface");
 const PEER: Parameter<Octets> =
     Parameter::optional("peer", "the peer sent no option", "the MSS option that the peer sent")
         .at_most(65_535.0);
@@ -21,8 +20,8 @@ const TIMESTAMPS: Parameter<Flag> =
     Parameter::with_default("timestamps", "no", "whether every segment carries timestamps");
 const PATH_MTU: Parameter<Mtu> = Parameter::optional(
     "path_mtu",
-    "the interface's MTU holds",
-    "of the path as it is known, or set on the route",
+    "the MTU of the interface",
+    "path MTU, discovered or set on the route",
 );
 const USER: Parameter<Mss> = Parameter::optional(
     "user",
@@ -41,7 +40,7 @@ const ADVMSS: Parameter<Octets> =
 const WINDOW: Parameter<Bytes> = Parameter::optional(
     "window",
     "there was no window yet",
-    "linux: the largest that the peer has offered; half of it bounds the segment",
+    "linux: largest window advertised by the peer; half of it bounds the segment",
 );
 const BUFFER: Parameter<Bytes> = Parameter::optional(
     "buffer",
@@ -72,7 +71,7 @@ const MIN_MTU: Parameter<Octets> = Parameter::optional(
 pub(super) const ENTRY: Entry = Entry {
     name: "mss",
     group: Group::Sizes,
-    about: "Which segment size a stack advertises and uses, every clamp, and which one won",
+    about: "The MSS that a stack advertises and uses, with the limit that decided",
     parameters: &[
         STACK.described(),
         MTU.described(),

@@ -18,15 +18,15 @@ const HEADER: Parameter<Octets> = Parameter::with_default(
 pub(super) const ENTRY: Entry = Entry {
     name: "optimum-datagram",
     group: Group::Frames,
-    about: "The datagram that carries most over a link of error-prone frames",
+    about: "The best datagram size on a link with frame errors",
     parameters: &[FRAME.described(), FRAME_ERROR.described(), HEADER.described(), MTU.described()],
     formula: "goodput_factor g(n) = (n·M − H)/(n·M) · (1 − error)ⁿ, largest at one whole n, near continuous_frames = \
               (H + √(H² + 4·M·H/L)) / 2M with L = −ln(1 − error); payload = n·M − H",
     source: "Choi, Choi, Yoo, \"Adapting TCP Segment Size in Cellular Networks\", equations 1 and 2, maximised",
     range: || {
-        "Exact for datagrams sent as fast as the link allows, and frames that err independently and are not \
-         repeated. With bursts the best datagram is larger; TCP slows down upon losses and wants its own \
-         (`optimum-tcp`)."
+        "Exact for datagrams at the full rate of the link, with independent frame errors and no link \
+         retransmissions. With bursts the best datagram is larger; for TCP, which slows down after losses, use \
+         `optimum-tcp`."
             .to_owned()
     },
     example: "frame=128 error=5%",
@@ -54,10 +54,7 @@ fn compute(inputs: &Inputs<'_>) -> Result<Answer, Error> {
         .number("goodput_factor_of_largest", goodput_factor(frames, most, error), Unit::Share)
         .warn_if(
             best.frames == most && best.continuous_frames > most as f64,
-            "the MTU bounds it: larger would be better still",
+            "the MTU is the limit: a larger one would be better",
         )
-        .warn_if(
-            best.goodput_factor <= 0.0,
-            "every frame is lost: nothing arrives, whatever its size",
-        ))
+        .warn_if(best.goodput_factor <= 0.0, "every frame is lost: nothing arrives at any size"))
 }

@@ -23,7 +23,7 @@ const DEFAULT_MSS: Bytes = Bytes::new(536);
 pub(super) const ENTRY: Entry = Entry {
     name: "optimum-tcp",
     group: Group::Frames,
-    about: "The segment size with which TCP gets most through a link of error-prone frames",
+    about: "The best TCP segment size on a link with frame errors",
     parameters: &[
         FRAME.described(),
         FRAME_ERROR.described(),
@@ -56,7 +56,7 @@ fn compute(inputs: &Inputs<'_>) -> Result<Answer, Error> {
     let header = inputs.get(&TCP_HEADERS)?.0;
     let mtu = inputs.get(&MTU)?;
     let Some(frames) = Frames::new(header, inputs.get(&FRAME)?.0) else {
-        return Err(inputs.refuse(&FRAME, "a frame of no bytes holds nothing"));
+        return Err(inputs.refuse(&FRAME, "a frame must have at least 1 byte"));
     };
     let transfer = Tcp {
         frames,

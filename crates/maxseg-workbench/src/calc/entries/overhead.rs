@@ -15,7 +15,7 @@ const OPTIONS: Parameter<Octets> =
 const FRAMING: Parameter<Framing> = Parameter::with_default(
     "framing",
     "ethernet",
-    "what wraps a packet on the wire, as in a scenario: ip (nothing), ethernet, ppp, serial, atm-aal5 …",
+    "framing of a packet on the wire, as in a scenario: ip (nothing), ethernet, ppp, serial, atm-aal5 …",
 );
 const RATE: Parameter<BitsPerSec> =
     Parameter::optional("rate", "there is no goodput", "of the wire, all headers included");
@@ -23,7 +23,7 @@ const RATE: Parameter<BitsPerSec> =
 pub(super) const ENTRY: Entry = Entry {
     name: "overhead",
     group: Group::Sizes,
-    about: "What a segment costs on the wire, and what share of it is payload",
+    about: "Bytes of a segment on the wire, and the share of payload",
     parameters: &[
         PAYLOAD.described(),
         OPTIONS.described(),
@@ -37,8 +37,8 @@ pub(super) const ENTRY: Entry = Entry {
               each byte); goodput = rate · efficiency",
     source: "RFC 9293 §3.1, RFC 791, RFC 8200; IEEE 802.3, RFC 1662, RFC 2516",
     range: || {
-        "Exact for segments of this size. Acknowledgements go the other way and are not counted; tools that \
-         shape traffic often count less than the wire does (IP packet and 14 bytes)."
+        "Exact for segments of this size. ACKs go the other way and are not counted; traffic shapers often count \
+         fewer bytes than the wire (IP packet and 14 bytes)."
             .to_owned()
     },
     example: "payload=1448 options=12 rate=1Gbit/s",

@@ -23,7 +23,7 @@ const PARAMETERS: &[Described] = &[
 pub(super) const FULL: Entry = Entry {
     name: "pftk",
     group: Group::Loss,
-    about: "Reno's goodput under loss, timeouts and the largest window included",
+    about: "Reno's goodput under loss, with timeouts and the largest window",
     parameters: PARAMETERS,
     formula: "with p = loss, q = 1 − p, b = per_ack, W the lesser of the largest window and \
               E[W] = (2+b)/3b + √(8q/3bp + ((2+b)/3b)²): goodput = 8 · mss · (q/p + W/2 + Q) / (rounds + Q·rto·f/q), \
@@ -33,7 +33,7 @@ pub(super) const FULL: Entry = Entry {
     source: "Padhye, Firoiu, Towsley, Kurose, \"Modeling TCP Throughput\", SIGCOMM 1998, equations 13, 22, 29, 32 \
              and section V",
     range: || {
-        let bursts = "Bursts are not in it: give `loss` as the share of segments that begin one.";
+        let bursts = "For bursts, give `loss` as the share of segments that begin one.";
         format!("{} {} {bursts}", pftk_limit(), measured(&pftk::MEASURED))
     },
     example: "loss=2% rtt=80ms rto=1s window=64KiB",
@@ -43,7 +43,7 @@ pub(super) const FULL: Entry = Entry {
 pub(super) const APPROXIMATION: Entry = Entry {
     name: "pftk-approx",
     group: Group::Loss,
-    about: "The same in one line: an approximation of the send rate",
+    about: "The PFTK approximation of the send rate, in one line",
     parameters: PARAMETERS,
     formula: "send_rate = 8 · mss · min(W/rtt, 1/(rtt·√(2bp/3) + rto·min(1, 3·√(3bp/8))·p·(1 + 32p²))) with p = loss, \
               b = per_ack, W the largest window in segments",
@@ -88,7 +88,7 @@ fn approximation(inputs: &Inputs<'_>) -> Result<Answer, Error> {
     let meets = model.loss * model.largest_window * model.largest_window;
     let answer = answer.warn_if(
         (0.1..10.0).contains(&meets),
-        "the largest window begins to bound here, where this approximation is too high: use `pftk`",
+        "too high: the largest window matters here; use `pftk`",
     );
     Ok(pftk_range(timer_below_round_trip(answer, &model), model.loss))
 }
@@ -96,6 +96,6 @@ fn approximation(inputs: &Inputs<'_>) -> Result<Answer, Error> {
 fn timer_below_round_trip(answer: Answer, model: &Pftk) -> Answer {
     answer.warn_if(
         model.first_timeout < model.rtt,
-        "a timeout below the round trip expires for every segment: no TCP sets its timer so",
+        "a timeout below the round trip would expire for every segment",
     )
 }

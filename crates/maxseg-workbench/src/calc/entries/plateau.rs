@@ -13,12 +13,12 @@ const PACKET: Parameter<Octets> =
         .at_least(20.0)
         .at_most(65_535.0);
 const MTU: Parameter<Mtu> =
-    Parameter::optional("mtu", "nothing is said of the way down to it", "of the path in truth");
+    Parameter::optional("mtu", "the steps down to it are not listed", "of the path in truth");
 
 pub(super) const ENTRY: Entry = Entry {
     name: "plateau",
     group: Group::Sizes,
-    about: "The next path MTU to try when a router refuses a packet and names none",
+    about: "The next path MTU to try after an ICMP message without an MTU",
     parameters: &[PACKET.described(), MTU.described()],
     formula: "next = the largest below packet of 65535, 32000, 17914, 8166, 4352, 2002, 1492, 1006, 508, 296, 68, \
               and so on until the path takes it; mss = next − 40",

@@ -9,7 +9,7 @@ use crate::calc::{Answer, Entry, Group, Inputs, Unit};
 use crate::error::Error;
 
 const QUEUE: Parameter<Bytes> =
-    Parameter::with_default("queue", "0B", "what the slowest link's queue holds");
+    Parameter::with_default("queue", "0B", "queue size of the slowest link");
 
 /// With fewer segments in flight no three duplicate acknowledgements follow a loss (RFC 5681 §3.2).
 const LEAST_FOR_FAST_RETRANSMIT: f64 = 4.0;
@@ -17,7 +17,7 @@ const LEAST_FOR_FAST_RETRANSMIT: f64 = 4.0;
 pub(super) const ENTRY: Entry = Entry {
     name: "recovery",
     group: Group::WindowsAndTimers,
-    about: "How long one loss leaves a path less than full",
+    about: "Time to full rate after one loss",
     parameters: &[
         RATE.described(),
         RTT.described(),
@@ -33,8 +33,8 @@ pub(super) const ENTRY: Entry = Entry {
               CUBIC's window is what it was after min(∛(W·(1−β)/C), W·(1+β)/3 · rtt).",
     source: "RFC 5681 §3.1 (the window is halved, and grows by a segment a round trip); RFC 9438 §4.2, §4.3",
     range: || {
-        "One loss, mended without a timeout, on a path that the flow has to itself; the rate is that of payload. \
-         Recovery itself takes about a round trip more. Without a queue CUBIC's time is until the path is full; \
+        "One loss, repaired without a timeout, on a path without other flows; the rate is that of payload. Loss \
+         recovery takes about one round trip more. Without a queue CUBIC's time is until the path is full; \
          with one, until path and queue are."
             .to_owned()
     },
@@ -59,10 +59,10 @@ fn compute(inputs: &Inputs<'_>) -> Result<Answer, Error> {
         .number("time_of_cubic", recovery.time_of_cubic(), Unit::Seconds)
         .warn_if(
             recovery.window() < LEAST_FOR_FAST_RETRANSMIT,
-            "a window below 4 segments: no three duplicate acknowledgements follow a loss, and timeouts rule",
+            "a window below 4 segments: too few duplicate ACKs for fast retransmit, timeouts dominate",
         )
         .warn_if(
             recovery.queue >= recovery.path(),
-            "the queue holds as much as the path: half the window still fills the path, and nothing is unused",
+            "the queue holds a bandwidth-delay product: half the window still fills the path",
         ))
 }

@@ -13,7 +13,7 @@ use crate::error::Error;
 const FRAMING: Parameter<Framing> = Parameter::with_default(
     "framing",
     "ethernet",
-    "what wraps a packet on the wire, as in a scenario: ip (nothing), ethernet, ppp, serial, atm-aal5 …",
+    "framing of a packet on the wire, as in a scenario: ip (nothing), ethernet, ppp, serial, atm-aal5 …",
 );
 const RTT_UNDER_LOAD: Parameter<Time> = Parameter::optional(
     "rtt_under_load",
@@ -28,7 +28,7 @@ const TIME: Parameter<Time> = Parameter::optional(
     "actual time of the transfer; needs size",
 );
 const SENT: Parameter<Bytes> =
-    Parameter::optional("sent", "there is no efficiency", "bytes transmitted, repeats included")
+    Parameter::optional("sent", "there is no efficiency", "bytes sent, retransmissions included")
         .above(0.0);
 const RESENT: Parameter<Bytes> =
     Parameter::with_default("resent", "0B", "bytes retransmitted, of those sent");
@@ -81,7 +81,7 @@ fn compute(inputs: &Inputs<'_>) -> Result<Answer, Error> {
         .number("bdp", Pipe { rate, rtt }.bdp(), Unit::Bytes)
         .warn_if(
             max <= 0.0,
-            "less than one full packet a second: the RFC's whole packets are none",
+            "less than one full packet per second, which the RFC rounds down to none",
         );
     if let Some(window) = inputs.maybe(&WINDOW)? {
         let through = rfc6349::throughput_with_window(window.get() as f64, seconds, max);
@@ -121,5 +121,5 @@ fn transfer(inputs: &Inputs<'_>, answer: Answer, max: f64) -> Result<Answer, Err
     let ratio = rfc6349::transfer_time_ratio(actual.as_secs_f64(), ideal);
     Ok(answer
         .number("transfer_time_ratio", ratio, Unit::Ratio)
-        .warn_if(ratio < 1.0, "faster than the ideal: rate, framing or size is not what it seems"))
+        .warn_if(ratio < 1.0, "faster than the ideal: check rate, framing and size"))
 }

@@ -11,11 +11,8 @@ use crate::error::Error;
 
 const SAMPLES: Parameter<Samples> =
     Parameter::required("samples", "round trips in the order in which they were measured");
-const STACK: Parameter<String> = Parameter::with_default(
-    "stack",
-    "rfc",
-    "whose rule and bounds hold; `maxseg stacks` lists them",
-);
+const STACK: Parameter<String> =
+    Parameter::with_default("stack", "rfc", "TCP stack; `maxseg stacks` lists them");
 const MIN: Parameter<Time> =
     Parameter::optional("min", "the stack's holds", "least timeout: 1 s by RFC 6298");
 const MAX: Parameter<Time> =
@@ -26,7 +23,7 @@ const GRANULARITY: Parameter<Time> =
 pub(super) const ENTRY: Entry = Entry {
     name: "rto",
     group: Group::WindowsAndTimers,
-    about: "The retransmission timeout after each of several round trips",
+    about: "The retransmission timeout after each round-trip sample",
     parameters: &[
         SAMPLES.described(),
         STACK.described(),
@@ -38,8 +35,8 @@ pub(super) const ENTRY: Entry = Entry {
               SRTT, and SRTT = ⅞·SRTT + ⅛·r; RTO = SRTT + max(G, 4·RTTVAR), at least min, at most max",
     source: "RFC 6298 §2; a stack with a coarse clock has 4.3BSD's integers instead",
     range: || {
-        "Exact. Samples must not be of segments that were sent twice (Karn), and are taken one at a time. \
-         Nothing is backed off: each timeout would double the value."
+        "Exact. Samples of retransmitted segments do not count (Karn). Without back-off: each timeout doubles the \
+         value."
             .to_owned()
     },
     example: "samples=80ms,95ms,300ms min=200ms",
@@ -63,7 +60,7 @@ fn compute(inputs: &Inputs<'_>) -> Result<Answer, Error> {
         answer = answer.number(format!("rto_{at}"), rto.current().as_secs_f64(), Unit::Seconds);
     }
     let is_at_least = rto.current() == settings.min;
-    Ok(answer.warn_if(is_at_least, "the minimum holds: these round trips would allow less"))
+    Ok(answer.warn_if(is_at_least, "the minimum applies: these round trips alone give less"))
 }
 
 fn settings(inputs: &Inputs<'_>) -> Result<RtoSettings, Error> {

@@ -20,7 +20,7 @@ const TIMEOUT: Parameter<Time> =
 pub(super) const ENTRY: Entry = Entry {
     name: "tfrc",
     group: Group::Loss,
-    about: "The rate that TFRC allows: what a TCP would have, smoothed",
+    about: "The rate that TFRC allows: a smoothed TCP rate",
     parameters: &[
         LOSS_EVENTS.described(),
         RTT.described(),
@@ -52,6 +52,6 @@ fn compute(inputs: &Inputs<'_>) -> Result<Answer, Error> {
         .number("rto", tfrc.timeout, Unit::Seconds)
         .warn_if(
             all_timeouts,
-            "every loss counts as more than one timeout here: the equation is below what TCP gets",
+            "every loss counts as more than one timeout here: the equation is below TCP's rate",
         ))
 }

@@ -15,9 +15,8 @@ use crate::calc::{Answer, Entry, Group, Inputs, Unit};
 use crate::error::Error;
 
 const KIND: Parameter<Kind> =
-    Parameter::required("kind", "what wraps each packet, as `tunnel` in a scenario");
-const MTU: Parameter<Mtu> =
-    Parameter::with_default("mtu", "1500", "of the path outside: the largest outer packet");
+    Parameter::required("kind", "encapsulation, as `tunnel` in a scenario");
+const MTU: Parameter<Mtu> = Parameter::with_default("mtu", "1500", "MTU of the outer path");
 const OUTER: Parameter<IpVersion> =
     Parameter::with_default("outer", "4", "version of the IP that carries the tunnel");
 

@@ -13,15 +13,15 @@ const WINDOW: Parameter<Bytes> = Parameter::required("window", "bytes in flight"
 pub(super) const ENTRY: Entry = Entry {
     name: "window",
     group: Group::WindowsAndTimers,
-    about: "What a window lets through, and what it leaves standing in the queue",
+    about: "The rate that a window allows, and its standing queue",
     parameters: &[RATE.described(), RTT.described(), WINDOW.described()],
     formula: "rate_limit = min(rate, 8 · window / rtt); standing_queue = max(0, 8 · window / rate − rtt); \
               rtt_under_load = rtt + standing_queue; drain_time = 8 · window / rate; window_scale: the least s with \
               65535 · 2^s ≥ window; Linux takes ⌊log₂ window⌋ − 15, from 0 to 14",
     source: "RFC 6349 §3.3.1; RFC 7323 §2.3",
     range: || {
-        "Exact without loss, for a lone flow whose queue holds what the path does not. All bytes of a packet \
-         count alike: with headers the payload is less (`maxseg calc overhead`)."
+        "Exact without loss, for a single flow and a queue that holds the excess of the window. Headers are not \
+         counted: the payload is less (`maxseg calc overhead`)."
             .to_owned()
     },
     example: "rate=10Mbit/s rtt=80ms window=64KiB",
@@ -42,9 +42,9 @@ fn compute(inputs: &Inputs<'_>) -> Result<Answer, Error> {
         .number("drain_time", pipe.drain_time(window), Unit::Seconds)
         .count("window_scale", u64::from(smallest_shift(window)), Unit::Count)
         .count("window_scale_of_linux", u64::from(linux_shift(window)), Unit::Count)
-        .warn_if(window.get() > LARGEST, "above what TCP can offer, 65535 · 2^14 bytes")
+        .warn_if(window.get() > LARGEST, "above the largest window of TCP, 65535 · 2^14 bytes")
         .warn_if(
             window.get() > FIELD && window.get() <= LARGEST,
-            "above 65535 bytes: both ends must speak window scaling (RFC 7323)",
+            "above 65535 bytes: both ends must offer window scaling (RFC 7323)",
         ))
 }

@@ -23,27 +23,28 @@ use crate::monitor::{Manner, TimeFormat};
 use crate::printer::Printer;
 use output::{CaptureFile, Output};
 
-/// Watch packets as they pass, every option decoded
+/// Capture packets live and print every header and TCP option
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Sequence numbers count from the SYN, windows are in bytes where the handshake was seen (`rawwin` is one that was not
-scaled, for want of it). Of several hosts, ports or protocols any will do. An ICMP error passes as what it quotes: with
---host of a connection's other end, a router's \"fragmentation needed\" about it is seen. Fragments without ports pass
---port. The kernel filters, from the first packet on.
-
-The right that it takes (CAP_NET_RAW) is given up before the first packet is read. Ctrl-C ends it, with a count of
-what the kernel had no room for; the exit code is then 0, or 130 if --count or --duration was not reached.
-
 Examples:
   maxseg capture
   maxseg capture --interface any --host 192.0.2.7 --port 443 -v
   maxseg capture --protocol icmp --duration \"10 s\" --json-stream
   maxseg capture --port 80 -w slow.pcapng --count 10000
   maxseg capture -w - | tshark -r -
-  maxseg capture --read slow.pcapng --host 192.0.2.7 --time delta")]
+  maxseg capture --read slow.pcapng --host 192.0.2.7 --time delta
+
+Sequence numbers are relative to the SYN. Windows are in bytes if the handshake was captured; `rawwin` is an unscaled \
+window. Several hosts, ports or protocols match any of them. An ICMP error matches as the packet that it quotes: \
+--host with the other end of a connection also shows a router's \"fragmentation needed\" about it. Fragments without \
+ports match every --port. The kernel filters, from the first packet on.
+
+CAP_NET_RAW is dropped before the first packet is read. Ctrl-C stops the capture and prints the number of packets \
+that the kernel dropped. Exit codes: 0 done, 130 interrupted before --count or --duration was reached. See \
+`maxseg guide capture`.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct CaptureArgs {
-    /// Which interface; `any` for all. Without it that of the default route
+    /// Interface, or `any`; default: that of the default route
     #[arg(long, short, value_name = "NAME")]
     interface: Option<String>,
     /// Only packets from or to one of these addresses
@@ -55,36 +56,36 @@ pub(crate) struct CaptureArgs {
     /// Only these protocols: tcp, udp, icmp
     #[arg(long, value_name = "NAME", value_delimiter = ',', hide_possible_values = true)]
     protocol: Vec<ProtocolName>,
-    /// Show the packets of a capture file instead; `-` for standard input
+    /// Read packets from a capture file; `-` for standard input
     #[arg(long, value_name = "FILE",
         conflicts_with_all = ["interface", "write", "duration", "promiscuous", "snaplen", "buffer"])]
     read: Option<PathBuf>,
-    /// Write packets to a pcapng file that can be read at any time; `-` for standard output
+    /// Write packets to a pcapng file, readable at any time; `-` for standard output
     #[arg(long, short, value_name = "FILE")]
     write: Option<PathBuf>,
-    /// Print packets too while they are written to a file
+    /// Print packets while writing them to a file
     #[arg(long, requires = "write")]
     print: bool,
-    /// Print one JSON object for each packet
+    /// Print one JSON object per packet
     #[arg(long)]
     json_stream: bool,
-    /// End after so many packets
+    /// Stop after N packets
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
-    /// End after so long, such as "10 s"
+    /// Stop after this time, such as "10 s"
     #[arg(long, value_name = "TIME")]
     duration: Option<Time>,
-    /// Keep so many bytes of each packet
+    /// Keep at most so many bytes of each packet
     #[arg(long, short, value_name = "BYTES", default_value_t = LONGEST, hide_default_value = true,
         value_parser = clap::value_parser!(u32).range(14..=i64::from(LONGEST)))]
     snaplen: u32,
-    /// Look at what is for other hosts too
+    /// Promiscuous mode
     #[arg(long)]
     promiscuous: bool,
-    /// Room for packets that wait to be read
+    /// Kernel capture buffer
     #[arg(long, value_name = "SIZE", default_value = "32 MiB")]
     buffer: Bytes,
-    /// Which time: absolute (UTC), relative (to the first packet), delta (to the one before)
+    /// Time stamps: absolute (UTC), relative (to the first packet), delta (to the previous one)
     #[arg(
         long,
         value_enum,
@@ -94,10 +95,10 @@ pub(crate) struct CaptureArgs {
         hide_default_value = true
     )]
     time: TimeFormat,
-    /// Show sequence numbers as they stand
+    /// Absolute sequence numbers
     #[arg(long)]
     absolute_seq: bool,
-    /// Show the bytes too
+    /// Hex dump of each packet
     #[arg(long, short = 'x')]
     hex: bool,
 }

@@ -2,12 +2,11 @@
 
 mod markdown;
 
-use std::fmt::Write as _;
-
 use clap::Args;
 
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::report::labelled;
 
 /// Read a page of the documentation
 #[derive(Debug, Args)]
@@ -16,7 +15,7 @@ Examples:
   maxseg guide
   maxseg guide glossary | less")]
 pub(crate) struct GuideArgs {
-    /// The topic; without one, all topics are listed
+    /// Topic; without it, all topics are listed
     topic: Option<String>,
 }
 
@@ -88,15 +87,12 @@ fn page(name: &str) -> Result<&'static Page, Failure> {
 pub(crate) fn run(args: &GuideArgs, printer: Printer) -> Result<(), Failure> {
     let text = match &args.topic {
         Some(name) => markdown::for_terminal(page(name)?.text, printer.width()),
-        None => topics(),
+        None => topics(printer.width()),
     };
     Ok(printer.data(&text)?)
 }
 
-fn topics() -> String {
-    let mut text = String::new();
-    for page in &PAGES {
-        let _ = writeln!(text, "{:10} {}", page.name, page.about);
-    }
-    text
+fn topics(width: usize) -> String {
+    let topic = |page: &Page| labelled(&format!("{:10} ", page.name), page.about, width);
+    PAGES.iter().map(topic).collect()
 }

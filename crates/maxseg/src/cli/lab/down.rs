@@ -9,11 +9,11 @@ use crate::printer::Printer;
 /// Stop the lab
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Hosts, links and addresses are gone when this returns. Programs that were started in a host go on,
-without a network.
-
 Examples:
-  maxseg lab down")]
+  maxseg lab down
+
+Hosts, links and addresses are gone when the command returns. Programs started in a host keep running, without a \
+network.")]
 pub(crate) struct DownArgs {
     #[command(flatten)]
     name: NameArgs,

@@ -15,17 +15,17 @@ use crate::printer::Printer;
 /// Run a command in a host
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-The command replaces this process: input, output, signals and exit code are its own. The hosts' names
-resolve (sender, r1, receiver), by an /etc/hosts of its own; the variables MAXSEG_LAB, MAXSEG_HOST and
-MAXSEG_SENDER_ADDRESS, MAXSEG_R1_ADDRESS, MAXSEG_RECEIVER_ADDRESS are set. Files, user and processes are
-those outside; only the network is the host's.
-
-Exit codes: the command's own; 126 it cannot be run, 127 it is not there, 1 there is no such lab or host.
-
 Examples:
   maxseg lab exec receiver -- iperf3 -s -D -1
   maxseg lab exec sender -- iperf3 -c receiver
-  maxseg lab exec r1 -- ip -s link")]
+  maxseg lab exec r1 -- ip -s link
+
+The command replaces this process: input, output, signals and exit code are the command's. Host names (sender, r1, \
+receiver) resolve through an /etc/hosts of the command's own; MAXSEG_LAB, MAXSEG_HOST, MAXSEG_SENDER_ADDRESS, \
+MAXSEG_R1_ADDRESS and MAXSEG_RECEIVER_ADDRESS are set in its environment. Only the network is the host's: files, user \
+and processes are those outside.
+
+Exit codes: the command's own; 126 it cannot be run, 127 it is not found, 1 no such lab or host.")]
 pub(crate) struct ExecArgs {
     /// The host: sender, r1, r2 …, receiver
     #[arg(value_name = "HOST")]
@@ -40,11 +40,11 @@ pub(crate) struct ExecArgs {
 /// Open a shell in a host
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-It is $SHELL, or /bin/sh; its environment is that of `maxseg lab exec`.
-
 Examples:
   maxseg lab shell
-  maxseg lab shell receiver")]
+  maxseg lab shell receiver
+
+The shell is $SHELL, or /bin/sh; its environment is that of `maxseg lab exec`.")]
 pub(crate) struct ShellArgs {
     /// The host: sender, r1, r2 …, receiver
     #[arg(value_name = "HOST", default_value = "sender")]

@@ -19,8 +19,8 @@ Examples:
   maxseg lab import lab13.mn -o lab13.toml && maxseg run lab13.toml
   maxseg lab import campus.mn --from h1 --to h7 -o h1-h7.toml
 
-Each link on the way from one host to the other becomes a hop. What a scenario cannot say is listed on
-standard error and at the head of the scenario. No command of the file is run. docs/lab-import.md says more.")]
+Each link on the way from one host to the other becomes a hop. What a scenario cannot express is listed on standard \
+error and at the head of the scenario. No command of the file is run.")]
 pub(crate) struct ImportArgs {
     /// The topology: a .mn file, or `-` for standard input
     #[arg(value_name = "FILE")]
@@ -28,13 +28,13 @@ pub(crate) struct ImportArgs {
     /// Write the scenario to this file; without it, to standard output
     #[arg(long, short, value_name = "SCENARIO")]
     out: Option<PathBuf>,
-    /// Replace the file if it is there
+    /// Replace an existing file
     #[arg(long, requires = "out")]
     force: bool,
-    /// The host that sends, where there are more than two
+    /// Sending host, if there are more than two
     #[arg(long, value_name = "HOST")]
     from: Option<String>,
-    /// The host that receives
+    /// Receiving host
     #[arg(long, value_name = "HOST")]
     to: Option<String>,
 }
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
         None => printer.data(&imported.text)?,
     }
     if !imported.notes.is_empty() {
-        printer.note("not carried over as it was:");
+        printer.note("not carried over unchanged:");
     }
     for note in &imported.notes {
         printer.note(&format!("  {note}"));
@@ -77,7 +77,7 @@ fn write(args: &ImportArgs, out: &Path, text: &str) -> Result<(), Failure> {
     let is_there = fs::metadata(out).is_ok_and(|about| about.is_file());
     if is_there && !args.force {
         let hint = "name another file, or replace it with --force";
-        return Err(Failure::with_hint(format!("{} is there already", out.display()), hint));
+        return Err(Failure::with_hint(format!("{} exists", out.display()), hint));
     }
     if is_there && fs::canonicalize(out).ok() == fs::canonicalize(&args.file).ok() {
         let what = format!("{} is the topology itself", out.display());

@@ -17,7 +17,7 @@ use maxseg_linux::lab::persistent::{Client, DEFAULT_NAME};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// Emulate the path in network namespaces and keep it up; import a topology
+/// Emulate a path in network namespaces and keep it up
 #[derive(Debug, Args)]
 pub(crate) struct LabArgs {
     #[command(subcommand)]

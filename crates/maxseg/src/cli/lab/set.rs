@@ -13,17 +13,17 @@ use crate::printer::Printer;
 /// Change links and hosts of a running lab
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Keys are those of the scenario, as for `maxseg run --set`. All keys are set, or none. Packets already on
-the link keep their departure times; later packets meet the new link.
-
-sender.mss, receiver.window and congestion control apply to new connections. The number and names of hops,
-flows and seed are fixed: `maxseg lab down`, then `maxseg lab up` with --set.
-
 Examples:
   maxseg lab set hop.radio.errors.rate=5%
   maxseg lab set \"hop.radio.rate=1 Mbit/s\" \"hop.radio.delay=300 ms\"
   maxseg lab set hop.*.mtu=9000
-  maxseg lab set hop.radio.errors.rate=0")]
+  maxseg lab set hop.radio.errors.rate=0
+
+Keys are those of the scenario, as for `maxseg run --set`. All keys are set, or none. Packets already on the link keep \
+their departure times; later packets meet the new link.
+
+sender.mss, receiver.window and congestion control apply to new connections. The number and names of hops, flows and \
+seed are fixed: `maxseg lab down`, then `maxseg lab up` with --set.")]
 pub(crate) struct SetArgs {
     /// Key and value, such as hop.radio.errors.rate=5%
     #[arg(value_name = "KEY=VALUE", required = true)]

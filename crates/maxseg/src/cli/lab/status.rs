@@ -9,12 +9,12 @@ use crate::printer::Printer;
 /// Show hosts, addresses and link counters
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Prints each host's interfaces with the link each one sends over, and each link's counters: packets
-received from the interface, and packets damaged, refused by a full queue, policed, dropped early, marked.
-
 Examples:
   maxseg lab status
-  maxseg lab status --json | jq '.links[] | {link, damaged}'")]
+  maxseg lab status --json | jq '.links[] | {link, damaged}'
+
+Prints the interfaces of each host with the link that each one sends over, and the counters of each link: packets \
+received from the interface, and packets damaged, refused by a full queue, policed, dropped early, marked.")]
 pub(crate) struct StatusArgs {
     #[command(flatten)]
     name: NameArgs,
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &StatusArgs, printer: Printer) -> Result<(), Failure> {
     let text = if args.json {
         table::json(&status)
     } else {
-        table::hosts(&status) + "\n" + &table::links(&status)
+        table::hosts(&status, printer) + "\n" + &table::links(&status, printer)
     };
     printer.data(&text)?;
     Ok(())

@@ -15,18 +15,18 @@ use crate::printer::Printer;
 /// Start the hosts and links of a scenario
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Each host and router is a network namespace, each hop a link between two interfaces. The lab runs as a
-background process until `maxseg lab down`; when that process ends, namespaces and interfaces are gone.
-Root is not needed where users may create namespaces: see `maxseg doctor`.
-
-The scenario's flows are not started. Its settings (segment size, window, timers, congestion control)
-are route metrics and sysctls of the hosts.
-
 Examples:
   maxseg lab up slow-tunnel
   maxseg lab up path.toml --mtu 9000 --set hop.radio.errors.rate=1%
   maxseg lab exec receiver -- iperf3 -s -D -1
-  maxseg lab shell sender")]
+  maxseg lab shell sender
+
+Each host and router is a network namespace, each hop a link between two interfaces. The lab runs as a background \
+process until `maxseg lab down`; when that process ends, namespaces and interfaces are gone. Root is not needed where \
+users may create namespaces: see `maxseg doctor`.
+
+The scenario's flows are not started. Its settings (segment size, window, timers, congestion control) are route \
+metrics and sysctls of the hosts. See `maxseg guide lab-up`.")]
 pub(crate) struct UpArgs {
     #[command(flatten)]
     scenario: ScenarioArgs,
@@ -71,12 +71,12 @@ fn tell(args: &UpArgs, status: &LabStatus, printer: Printer) -> Result<(), Failu
         printer.data(&table::json(status))?;
         return Ok(());
     }
-    printer.data(&table::hosts(status))?;
+    printer.data(&table::hosts(status, printer))?;
     let name = &args.name.name;
     let which = if name == DEFAULT_NAME { String::new() } else { format!(" --name {name}") };
     let last = status.hosts.last().map_or("receiver", |host| &host.host);
     let hop = status.hosts.first().map_or("hop.0", |sender| &sender.interfaces[0].link);
-    printer.note(&format!(
+    printer.note_verbatim(&format!(
         "\nnext: maxseg lab shell{which} {last}\n      maxseg lab exec{which} sender -- COMMAND\n      \
          maxseg lab set{which} \"{hop}.delay=50 ms\"\n      maxseg lab down{which}"
     ));

@@ -11,7 +11,7 @@ use crate::root;
 
 /// The core's modules: each uses only those of groups to its left.
 const CORE: [&[&str]; 11] = [
-    &["units", "similar"],
+    &["units", "similar", "excerpt"],
     &["stats", "rng", "framing"],
     &["errors", "mss", "window"],
     &["path", "settings"],

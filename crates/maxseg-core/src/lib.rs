@@ -24,6 +24,7 @@ pub mod rng;
 pub mod scenario;
 pub mod settings;
 pub mod sim;
+pub mod excerpt;
 pub mod similar;
 pub mod stats;
 pub mod tcp;

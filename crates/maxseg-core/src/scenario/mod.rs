@@ -7,6 +7,7 @@
 //! reach every key there is, and every error names the place where its value was written.
 
 mod draft;
+mod examples;
 mod error;
 mod hop_range;
 mod host;
@@ -15,12 +16,16 @@ mod lab;
 mod link_entries;
 mod locate;
 mod misread;
+mod meaning;
 mod mss;
+mod problem;
 mod request;
 mod resolve;
+mod resolve_flow;
 mod resolve_link;
 mod spec;
 mod sweep;
+mod syntax;
 mod tunnel;
 mod values;
 

@@ -1,7 +1,7 @@
 //! Flows: what an entry of the file says, and whether it fits the run.
 
 use super::problem::{Problem, problem};
-use super::request::exchange;
+use super::request::request_plan;
 use super::spec::{EndName, FlowEntry, FlowKindName, RateCounts};
 use super::{End, Flow, FlowKind, HopRange, Scenario};
 use crate::framing::{ICMP_ECHO_HEADER, IpVersion, UDP_HEADER, ip_header};
@@ -18,7 +18,7 @@ pub(super) fn flow(index: usize, entry: &FlowEntry, ip: IpVersion, path: &Path) 
         FlowKindName::Bulk => FlowKind::Bulk,
         FlowKindName::Cbr => cbr(index, entry, ip)?,
         FlowKindName::Ping => ping(index, entry, ip)?,
-        FlowKindName::Request => exchange(index, entry)?,
+        FlowKindName::Request => request_plan(index, entry)?,
     };
     let from = match entry.from {
         None | Some(EndName::Sender) => End::Sender,

@@ -2,13 +2,12 @@
 //!
 //! ```text
 //! Scenario → Network (namespaces, interfaces, routes) → flows over sockets ─┬→ Outcome with its proof
-//!                 ├→ relay: TUN → Line of the core, in real time → TUN ─────┤
+//!                 ├→ relay: TUN → LinkChain of the core, in real time → TUN ─────┤
 //!                 └→ boxes: veth → tbf, netem of the kernel → veth ─────────┘
 //! ```
 //! Each run has a network of its own: no connection inherits what another learnt, and when the process ends,
 //! however it ends, nothing is left.
 
-mod boxes;
 mod capture;
 mod caveats;
 mod failure;
@@ -19,12 +18,13 @@ mod host_setup;
 pub mod iperf3;
 mod kernel_links;
 pub mod netem;
+mod netem_bridge;
 mod network;
+pub mod persistent;
 mod proof;
 mod relay;
 mod relays;
 mod run;
-pub mod standing;
 mod tally;
 mod topology;
 

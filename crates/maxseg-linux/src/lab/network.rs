@@ -4,14 +4,13 @@
 use maxseg_core::scenario::{LabBackend, Scenario};
 use maxseg_core::units::Mtu;
 
-use super::boxes::Boxes;
 use super::failure::LabError;
 use super::host::{Host, NodeSetup, interface_counters, socket_drops};
 use super::host_setup::HostSetup;
 use super::kernel_links;
+use super::netem_bridge::NetemBridge;
 use super::topology::{
-    MOST_HOPS, MOST_HOPS_WITH_BOXES, Side, address, every_address, host_names, host_of,
-    interface_of,
+    MAX_HOPS, MAX_HOPS_NETEM, Side, address, every_address, host_names, host_of, interface_of,
 };
 use crate::netlink::Netlink;
 use crate::sys::{NetNs, Tun};
@@ -29,14 +28,14 @@ pub(crate) struct Network {
 #[derive(Debug)]
 pub(crate) enum Hops {
     /// The relay, between two interfaces for each hop.
-    Relay(Vec<Cable>),
+    Relay(Vec<TunPair>),
     /// The kernel, in two boxes for each hop.
-    Kernel(Vec<Boxes>),
+    Kernel(Vec<NetemBridge>),
 }
 
 /// Both ends of a hop.
 #[derive(Debug)]
-pub(crate) struct Cable {
+pub(crate) struct TunPair {
     /// The sender's side.
     pub(crate) near: Tun,
     /// The receiver's side.
@@ -51,8 +50,8 @@ impl Network {
     pub(crate) fn build(scenario: &Scenario) -> Result<Self, LabError> {
         let hops = &scenario.path.hops;
         let most = match scenario.lab.backend {
-            LabBackend::Relay => MOST_HOPS,
-            LabBackend::Netem => MOST_HOPS_WITH_BOXES,
+            LabBackend::Relay => MAX_HOPS,
+            LabBackend::Netem => MAX_HOPS_NETEM,
         };
         if hops.len() > most {
             return Err(LabError::TooManyHops { hops: hops.len(), most });
@@ -144,9 +143,9 @@ impl Network {
     }
 
     /// The interfaces of every hop that the relay carries.
-    pub(crate) fn cables(&self) -> &[Cable] {
+    pub(crate) fn tun_pairs(&self) -> &[TunPair] {
         match &self.hops {
-            Hops::Relay(cables) => cables,
+            Hops::Relay(pairs) => pairs,
             Hops::Kernel(_) => &[],
         }
     }
@@ -171,14 +170,14 @@ impl Hops {
         let hops = 0..scenario.path.hops.len();
         Ok(match scenario.lab.backend {
             LabBackend::Relay => {
-                let cable = |hop| {
+                let pair = |hop| {
                     let name = interface_of(scenario, hop);
-                    Ok(Cable { near: hosts[hop].tun(&name)?, far: hosts[hop + 1].tun(&name)? })
+                    Ok(TunPair { near: hosts[hop].tun(&name)?, far: hosts[hop + 1].tun(&name)? })
                 };
-                Self::Relay(hops.map(cable).collect::<Result<_, LabError>>()?)
+                Self::Relay(hops.map(pair).collect::<Result<_, LabError>>()?)
             }
             LabBackend::Netem => {
-                let boxes = |hop| Boxes::build(scenario, hop, [&hosts[hop], &hosts[hop + 1]]);
+                let boxes = |hop| NetemBridge::build(scenario, hop, [&hosts[hop], &hosts[hop + 1]]);
                 Self::Kernel(hops.map(boxes).collect::<Result<_, LabError>>()?)
             }
         })

@@ -9,10 +9,10 @@ use maxseg_core::scenario::{End, Flow, Scenario};
 use maxseg_core::settings::Settings;
 
 /// A hop's number is a byte of its addresses: no more hops than that has room for, with some to spare.
-pub(crate) const MOST_HOPS: usize = 200;
+pub(crate) const MAX_HOPS: usize = 200;
 /// Where each hop is two boxes that forward, a packet with a hop limit of 64 (`IPDEFTTL`) comes no further: `n` hops
 /// take 3 n − 1 from it.
-pub(crate) const MOST_HOPS_WITH_BOXES: usize = 21;
+pub(crate) const MAX_HOPS_NETEM: usize = 21;
 
 /// The port of flow 0 at the host that is asked or receives, by TCP and UDP, and the identifier of its echo
 /// requests; flow `n` has this plus `n`. iperf3's default.
@@ -100,7 +100,7 @@ pub(crate) fn link_name(hop: &str, to: End) -> String {
 
 /// Who may not tell the sender of what crosses `hop` towards `to` that a packet was too large: the router
 /// before the next hop, if that hop is a black hole.
-pub(crate) fn silent(scenario: &Scenario, hop: usize, to: End) -> BTreeSet<IpAddr> {
+pub(crate) fn icmp_blocked(scenario: &Scenario, hop: usize, to: End) -> BTreeSet<IpAddr> {
     let hops = &scenario.path.hops;
     // News travels against the packets that it is about.
     let (router, drops) = match to {

@@ -12,11 +12,11 @@ use maxseg_linux::lab::Lab;
 use serde_json::{Value, json};
 
 use super::input::InputArgs;
-use crate::environment::cores;
-use crate::experiment::{Experiment, MOST_RUNS};
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::report::{Gathered, Gathering, words};
+use maxseg_workbench::environment::cores;
+use maxseg_workbench::experiment::{Experiment, MOST_RUNS};
+use maxseg_workbench::report::{Gathered, Gathering, words};
 
 /// Check a scenario: how many points, how long, which caveats
 #[derive(Debug, Args)]

@@ -8,9 +8,9 @@ use maxseg_core::engine::EngineName;
 use maxseg_core::scenario::Draft;
 
 use super::lab_options::LabOptionArgs;
-use crate::experiment::Experiment;
 use crate::failure::Failure;
 use crate::shipped;
+use maxseg_workbench::experiment::Experiment;
 
 /// A scenario, changed from the command line.
 #[derive(Debug, Clone, Args)]

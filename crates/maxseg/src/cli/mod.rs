@@ -34,7 +34,7 @@ pub use schema::{explain_schema, results_schema, scenario_schema, stream_schema}
 #[derive(Debug, Parser)]
 #[command(
     name = "maxseg",
-    version = concat!(env!("CARGO_PKG_VERSION"), " (", env!("MAXSEG_COMMIT"), ")"),
+    version = maxseg_workbench::VERSION,
     disable_help_subcommand = false,
     subcommand_required = true,
     arg_required_else_help = true

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use maxseg_core::link::Cargo;
+use maxseg_core::link::Markable;
 
 use super::layout::Layout;
 use crate::sys::VNET_HEADER;
@@ -83,21 +83,21 @@ impl Drop for SuperPacket {
 
 /// A packet of a super-packet, or all of them where `as_netem`.
 #[derive(Debug, Clone)]
-pub(super) struct Segment {
+pub(super) struct SegmentRange {
     pub(super) of: Rc<SuperPacket>,
     pub(super) first: u16,
     pub(super) last: u16,
     pub(super) marked: bool,
 }
 
-impl Segment {
+impl SegmentRange {
     /// How many packets of the wire it is.
     pub(super) const fn count(&self) -> u16 {
         self.last - self.first + 1
     }
 }
 
-impl Cargo for Segment {
+impl Markable for SegmentRange {
     fn mark(&mut self) {
         self.marked = true;
     }

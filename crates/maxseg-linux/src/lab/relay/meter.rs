@@ -11,7 +11,7 @@ use super::layout::Layout;
 use crate::lab::topology::FIRST_PORT;
 use crate::sys::VNET_HEADER;
 
-/// What one direction carried.
+/// What one link_relay carried.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Meter {
     flows: BTreeMap<u16, FlowMeter>,
@@ -30,7 +30,7 @@ pub(crate) struct Meter {
     pub(crate) kernel_drops: u64,
 }
 
-/// What one direction carried of one flow.
+/// What one link_relay carried of one flow.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct FlowMeter {
     /// Packets with payload.

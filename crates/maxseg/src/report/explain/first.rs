@@ -9,7 +9,7 @@ use maxseg_core::outcome::LimitedBy;
 use crate::explain::Case;
 use crate::explain::gain::{CLOSE, Gain, Rerun};
 use crate::explain::remedy::{Remedy, Subject, remedy, subject};
-use crate::report::words;
+use maxseg_workbench::report::words;
 
 /// A connection with what to do about it.
 #[derive(Debug, Clone)]

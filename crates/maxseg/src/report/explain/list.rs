@@ -5,7 +5,8 @@ use comfy_table::Table;
 use super::parts::{share, size, wrapped};
 use crate::explain::{Case, Explanation};
 use crate::printer::Printer;
-use crate::report::{lines, plain, right, words};
+use crate::report::{lines, plain, right};
+use maxseg_workbench::report::words;
 
 /// So many lines are read; the rest is counted.
 const MOST: usize = 20;

@@ -8,7 +8,7 @@ use maxseg_core::window::LARGEST_SHIFT;
 use super::Story;
 use super::parts::{counted, packets, shares, size};
 use crate::explain::Case;
-use crate::report::words;
+use maxseg_workbench::report::words;
 
 /// What a connection's numbers are: a label and a line each.
 pub(super) fn numbers(case: &Case<'_>) -> Vec<(&'static str, String)> {

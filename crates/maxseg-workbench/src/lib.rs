@@ -1,0 +1,17 @@
+//! Experiments on TCP paths: run scenarios, keep and report results, explain captures.
+#![forbid(unsafe_code)]
+
+pub mod calc;
+pub mod capture;
+pub mod environment;
+pub mod error;
+pub mod experiment;
+pub mod import;
+pub mod report;
+pub mod runner;
+pub mod whole_file;
+
+pub use error::Error;
+
+/// Version and commit of this build, as `maxseg --version` prints them.
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("MAXSEG_COMMIT"), ")");

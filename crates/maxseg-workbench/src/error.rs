@@ -8,6 +8,8 @@ use maxseg_core::engine::EngineError;
 use maxseg_core::scenario::Place;
 use maxseg_core::scenario::ScenarioError;
 
+use crate::file_error::{file_error_hint, file_error_text};
+
 /// Why something could not be done, by kind.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -18,7 +20,7 @@ pub enum Error {
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// A file could not be used.
-    #[error("cannot {doing} {}: {source}", file.display())]
+    #[error("cannot {doing} {}: {}", file.display(), file_error_text(source))]
     File {
         /// What was to be done with it: a verb, such as `read`.
         doing: &'static str,
@@ -58,7 +60,8 @@ impl Error {
             Self::Engine(EngineError::Unable { hint, .. }) | Self::Refused { hint, .. } => {
                 hint.clone()
             }
-            Self::Engine(EngineError::Cancelled) | Self::File { .. } => None,
+            Self::File { doing, file, source } => Some(file_error_hint(doing, file, source)),
+            Self::Engine(EngineError::Cancelled) => None,
         }
     }
 }

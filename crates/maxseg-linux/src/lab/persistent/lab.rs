@@ -102,7 +102,7 @@ fn taken(name: &str, error: &io::Error) -> EngineError {
 pub(super) fn wrong(error: ScenarioError) -> EngineError {
     let what =
         if error.key.is_empty() { error.what } else { format!("{}: {}", error.key, error.what) };
-    EngineError::Unable { what, hint: error.hint }
+    EngineError::Unable { what, hint: Some(error.hint) }
 }
 
 /// What connections begin with in each host, as far as the kernel lets a namespace have it. Gives what it did

@@ -25,8 +25,9 @@ const CORE: [&[&str]; 11] = [
 ];
 
 /// The workbench's modules, likewise.
-const WORKBENCH: [&[&str]; 4] = [
+const WORKBENCH: [&[&str]; 5] = [
     &["error", "environment", "whole_file"],
+    &["engines"],
     &["experiment", "calc", "import"],
     &["capture"],
     &["report", "runner"],

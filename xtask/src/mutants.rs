@@ -70,8 +70,8 @@ pub fn run(options: &Options) -> Result<()> {
     let mut names = Vec::new();
     for (index, folder) in folders.iter().enumerate() {
         let mutants = mutants_of(folder)?;
-        let part = options.sample / folders.len()
-            + usize::from(index < options.sample % folders.len());
+        let part =
+            options.sample / folders.len() + usize::from(index < options.sample % folders.len());
         println!("{folder}: {part} of {} mutants, seed {}", mutants.len(), options.seed);
         names.extend(sample(mutants, part, options.seed));
     }

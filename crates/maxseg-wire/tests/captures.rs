@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use folders::{Capture, captures};
 use maxseg_wire::capture_file::{CaptureFile, OpenError};
 use maxseg_wire::encapsulation::Encapsulation;
-use maxseg_wire::flow::{Decoder, FragmentCounts, Skimmed, TooBig};
+use maxseg_wire::flow::{Decoded, Decoder, FragmentCounts, TooBig};
 use maxseg_wire::ip::protocol;
 use serde_json::{Value, json};
 
@@ -48,7 +48,7 @@ fn tally(capture: &Capture) -> Tally {
             *tally.passed.entry(encapsulation.name()).or_default() += 1;
         }
         match packet.what {
-            Skimmed::Tcp(seen) => {
+            Decoded::Tcp(seen) => {
                 tally.tcp += 1;
                 let direction = format!(
                     "{} {} > {} {}",
@@ -62,11 +62,11 @@ fn tally(capture: &Capture) -> Tally {
                 *data_packets += u64::from(seen.payload_len > 0);
                 *bytes += u64::from(seen.payload_len);
             }
-            Skimmed::TooBig(too_big) => tally.too_big.push(too_big),
-            Skimmed::Other(protocol::UDP) => tally.udp += 1,
-            Skimmed::Other(protocol::ICMP | protocol::ICMPV6) => tally.icmp += 1,
-            Skimmed::Other(_) | Skimmed::Fragment(_) => {}
-            Skimmed::NotUnderstood(why) => {
+            Decoded::TooBig(too_big) => tally.too_big.push(too_big),
+            Decoded::Other(protocol::UDP) => tally.udp += 1,
+            Decoded::Other(protocol::ICMP | protocol::ICMPV6) => tally.icmp += 1,
+            Decoded::Other(_) | Decoded::Fragment(_) => {}
+            Decoded::Undecodable(why) => {
                 tally.not_understood.push(format!("frame {}: {why}", tally.frames));
             }
         }

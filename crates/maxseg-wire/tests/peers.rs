@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 use folders::{Capture, captures};
 use maxseg_wire::capture_file::CaptureFile;
-use maxseg_wire::flow::{Decoder, Skimmed};
+use maxseg_wire::flow::{Decoded, Decoder};
 use serde_json::Value;
 
 /// Times in seconds and microseconds, kept in floating point: half a microsecond.
@@ -93,7 +93,7 @@ fn segments(capture: &Capture) -> Vec<Segment> {
     let mut decoder = Decoder::default();
     let mut segments = Vec::new();
     while let Some(record) = file.next().unwrap() {
-        if let Skimmed::Tcp(seen) = decoder.decode(&record).what {
+        if let Decoded::Tcp(seen) = decoder.decode(&record).what {
             segments.push(Segment {
                 at_s: seen.at_nanos as f64 / 1e9,
                 from: seen.source,

@@ -19,6 +19,9 @@ pub enum Error {
     /// An engine could not run a scenario, or was stopped.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// The lab was asked for, and this build has none.
+    #[error("this build has no lab: it was built without the feature `lab`")]
+    NoLab,
     /// A file could not be used.
     #[error("cannot {doing} {}: {}", file.display(), file_error_text(source))]
     File {
@@ -61,6 +64,9 @@ impl Error {
                 hint.clone()
             }
             Self::File { doing, file, source } => Some(file_error_hint(doing, file, source)),
+            Self::NoLab => {
+                Some("--engine model,sim; on Linux, build with `--features lab`".to_owned())
+            }
             Self::Engine(EngineError::Cancelled) => None,
         }
     }

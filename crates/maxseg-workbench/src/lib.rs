@@ -1,8 +1,12 @@
 //! Experiments on TCP paths: run scenarios, keep and report results, explain captures.
 #![forbid(unsafe_code)]
 
+#[cfg(all(feature = "lab", not(target_os = "linux")))]
+compile_error!("the lab needs Linux's network namespaces: build with --no-default-features");
+
 pub mod calc;
 pub mod capture;
+pub mod engines;
 pub mod environment;
 pub mod error;
 pub mod experiment;

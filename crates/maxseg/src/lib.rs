@@ -8,18 +8,14 @@
 //! `failure shipped growing_file interrupt · printer · calc monitor progress · explain · report · cli`
 #![forbid(unsafe_code)]
 
-#[cfg(not(target_os = "linux"))]
-compile_error!(
-    "maxseg needs Linux: its lab is made of the kernel's network namespaces. \
-     The crates maxseg-core and maxseg-wire build everywhere."
-);
-
 mod calc;
 mod cli;
 mod explain;
 mod failure;
+#[cfg(feature = "lab")]
 mod growing_file;
 mod interrupt;
+#[cfg(feature = "lab")]
 mod monitor;
 mod printer;
 mod progress;

@@ -109,9 +109,9 @@ impl Encapsulation {
 
 /// The headers that were passed, the outermost first: at most [`MOST`](Self::MOST).
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct Passed(u128);
+pub struct EncapPath(u128);
 
-impl Passed {
+impl EncapPath {
     /// As many headers are passed; a packet with more is not understood.
     pub const MOST: u32 = 16;
 
@@ -130,9 +130,9 @@ impl Passed {
     }
 
     #[inline]
-    fn push(&mut self, encapsulation: Encapsulation) -> Result<(), Opaque> {
+    fn push(&mut self, encapsulation: Encapsulation) -> Result<(), Undecodable> {
         if self.0 >> 120 != 0 {
-            return Err(Opaque::TooDeep);
+            return Err(Undecodable::TooDeep);
         }
         self.0 = self.0 << 8 | encapsulation as u128;
         Ok(())
@@ -140,22 +140,22 @@ impl Passed {
 }
 
 /// `Ethernet, VLAN, PPPoE, PPP`.
-impl fmt::Display for Passed {
+impl fmt::Display for EncapPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.iter().map(Encapsulation::name).collect();
         f.pad(&names.join(", "))
     }
 }
 
-impl fmt::Debug for Passed {
+impl fmt::Debug for EncapPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Passed({self})")
+        write!(f, "EncapPath({self})")
     }
 }
 
 /// Why there is no IP packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Opaque {
+pub enum Undecodable {
     /// A link type that is not known here.
     #[error("link type {0} is not known")]
     LinkType(u16),
@@ -169,13 +169,13 @@ pub enum Opaque {
     #[error("{0}")]
     Broken(#[from] DecodeError),
     /// Headers within headers, without end.
-    #[error("more than {} headers lie below IP", Passed::MOST)]
+    #[error("more than {} headers lie below IP", EncapPath::MOST)]
     TooDeep,
 }
 
 /// The innermost IP packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Peeled<'a> {
+pub struct Decapsulated<'a> {
     /// The packet, from its IP header on, as far as it was kept.
     pub bytes: &'a [u8],
     /// How many bytes the headers around it leave it; IP's own length may be less, for padding.
@@ -183,7 +183,7 @@ pub struct Peeled<'a> {
     /// What its header says.
     pub ip: Outline<'a>,
     /// The headers that were passed.
-    pub passed: Passed,
+    pub passed: EncapPath,
     /// Bytes before it.
     pub overhead: u32,
 }
@@ -193,14 +193,18 @@ pub struct Peeled<'a> {
 ///
 /// # Errors
 /// There is none, or none that is understood.
-pub fn peel(link_type: u16, data: &[u8], original_len: u32) -> Result<Peeled<'_>, Opaque> {
-    let mut rest = Rest { bytes: data, wire_len: original_len, overhead: 0, passed: Passed(0) };
+pub fn decapsulate(
+    link_type: u16,
+    data: &[u8],
+    original_len: u32,
+) -> Result<Decapsulated<'_>, Undecodable> {
+    let mut rest = Rest { bytes: data, wire_len: original_len, overhead: 0, passed: EncapPath(0) };
     let next = link::first(link_type, &mut rest)?;
     Ok(within(outermost(next, rest)?))
 }
 
 /// The IP packet right behind an Ethernet header: what nearly every packet of nearly every capture is, and
-/// the same as [`peel`] finds unless it is a tunnel's. Its bytes, and how many they were.
+/// the same as [`decapsulate`] finds unless it is a tunnel's. Its bytes, and how many they were.
 #[inline(always)]
 pub(crate) fn behind_ethernet<'a>(record: &Record<'a>) -> Option<(&'a [u8], usize)> {
     let (head, bytes) = record.data.split_first_chunk::<{ ETHERNET_LEN as usize }>()?;
@@ -214,11 +218,11 @@ pub(crate) const ETHERNET_LEN: u32 = 14;
 
 /// The innermost packet within one that is there already: that itself if it carries no tunnel.
 #[inline]
-pub(crate) fn within(outer: Peeled<'_>) -> Peeled<'_> {
+pub(crate) fn within(outer: Decapsulated<'_>) -> Decapsulated<'_> {
     if tunnel::may_hold(&outer.ip) { innermost(outer) } else { outer }
 }
 
-fn innermost(mut outer: Peeled<'_>) -> Peeled<'_> {
+fn innermost(mut outer: Decapsulated<'_>) -> Decapsulated<'_> {
     // Every tunnel passes at least one header, and these are limited.
     while let Some(inner) = tunnel::inside(&outer) {
         outer = inner;
@@ -243,21 +247,21 @@ struct Rest<'a> {
     wire_len: u32,
     /// How much lies before it.
     overhead: u32,
-    passed: Passed,
+    passed: EncapPath,
 }
 
 impl<'a> Rest<'a> {
     /// Passes the `N` bytes of a header, or of a part of it.
     #[inline]
-    fn take<const N: usize>(&mut self) -> Result<&'a [u8; N], Opaque> {
-        let (head, rest) = self.bytes.split_first_chunk::<N>().ok_or(Opaque::Short)?;
+    fn take<const N: usize>(&mut self) -> Result<&'a [u8; N], Undecodable> {
+        let (head, rest) = self.bytes.split_first_chunk::<N>().ok_or(Undecodable::Short)?;
         self.advance(rest, N);
         Ok(head)
     }
 
     /// Passes `n` bytes whose content does not matter.
-    fn skip(&mut self, n: usize) -> Result<(), Opaque> {
-        let rest = self.bytes.get(n..).ok_or(Opaque::Short)?;
+    fn skip(&mut self, n: usize) -> Result<(), Undecodable> {
+        let rest = self.bytes.get(n..).ok_or(Undecodable::Short)?;
         self.advance(rest, n);
         Ok(())
     }
@@ -271,20 +275,20 @@ impl<'a> Rest<'a> {
     }
 
     #[inline]
-    fn push(&mut self, encapsulation: Encapsulation) -> Result<(), Opaque> {
+    fn push(&mut self, encapsulation: Encapsulation) -> Result<(), Undecodable> {
         self.passed.push(encapsulation)
     }
 
     /// IP begins here.
-    fn into_packet(self) -> Result<Peeled<'a>, Opaque> {
+    fn into_packet(self) -> Result<Decapsulated<'a>, Undecodable> {
         let ip = Outline::read(self.bytes, self.wire_len as usize)?;
         let Self { bytes, wire_len, overhead, passed } = self;
-        Ok(Peeled { bytes, wire_len, ip, passed, overhead })
+        Ok(Decapsulated { bytes, wire_len, ip, passed, overhead })
     }
 }
 
 /// The first IP packet from here on.
-fn outermost(mut next: Next, mut rest: Rest<'_>) -> Result<Peeled<'_>, Opaque> {
+fn outermost(mut next: Next, mut rest: Rest<'_>) -> Result<Decapsulated<'_>, Undecodable> {
     while next != Next::Ip {
         next = link::step(next, &mut rest)?;
     }

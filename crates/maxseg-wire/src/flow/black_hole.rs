@@ -5,11 +5,11 @@ use maxseg_core::evidence::BlackHole;
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
-use super::passing::{Ack, Data};
+use super::segments::{AckSegment, DataSegment};
 
 /// The segment that the timer repeats.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Stuck {
+pub(super) struct BlackHoleDetector {
     start: i64,
     size: i64,
     /// When it was first sent, and first repeated.
@@ -28,9 +28,9 @@ const HEALED_AFTER: u32 = 2;
 /// Without a smaller one that arrives in its place, one more.
 const STUCK_AFTER: u32 = 3;
 
-impl Stuck {
+impl BlackHoleDetector {
     /// The timer sent a segment again; `before` is when it was sent before.
-    pub(super) fn on_timeout(&mut self, data: &Data, before: Option<u64>) {
+    pub(super) fn on_timeout(&mut self, data: &DataSegment, before: Option<u64>) {
         let size = data.end - data.start;
         if data.start == self.start && self.repeats > 0 {
             self.repeats += u32::from(size >= self.size);
@@ -53,14 +53,14 @@ impl Stuck {
     }
 
     /// A segment was sent again for another reason.
-    pub(super) fn on_other(&mut self, data: &Data) {
+    pub(super) fn on_other(&mut self, data: &DataSegment) {
         if data.start == self.start && self.repeats > 0 {
             self.now = data.end - data.start;
         }
     }
 
     /// Everything before the acknowledgement arrived, the largest segment at once having had `largest` bytes.
-    pub(super) fn on_acknowledged(&mut self, ack: &Ack, largest: i64) {
+    pub(super) fn on_acknowledged(&mut self, ack: &AckSegment, largest: i64) {
         self.passed = self.passed.max(largest);
         if self.repeats == 0 || ack.una <= self.start {
             return;

@@ -1,18 +1,20 @@
 //! A connection: two ends, and what passes between them.
 
+mod evidence;
+
 use std::net::SocketAddr;
 
-use maxseg_core::evidence::{Ending, EventKind, Evidence, Handshake, Marks, PathMtuEvent};
+use maxseg_core::evidence::{EventKind, Handshake, Marks, PathMtuEvent};
 use maxseg_core::framing::TCP_TIMESTAMPS;
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
 use super::Seen;
-use super::half::Half;
-use super::options::Options;
-use super::pair::{End, Pair};
-use super::passing::{Ack, Beginning, Data};
-use super::stream::Stream;
+use super::half_connection::HalfConnection;
+use super::pair::{Endpoint, Pair};
+use super::seen_options::SeenOptions;
+use super::segments::{AckSegment, DataSegment, HistoryStart};
+use super::send_history::SendHistory;
 use crate::tcp::Flags;
 
 /// A connection. Its ends are the lower and the higher of its key.
@@ -23,11 +25,11 @@ pub(super) struct Connection {
     interface: u32,
     traced: bool,
     pub(super) ends: Pair<SocketAddr>,
-    halves: Pair<Half>,
+    halves: Pair<HalfConnection>,
     begin: u64,
     end: u64,
     /// Which of the ends opened it, where that was seen.
-    client: Option<End>,
+    client: Option<Endpoint>,
     /// When its SYN was last seen, and the answer to it.
     syn_at: Option<u64>,
     answer_at: Option<u64>,
@@ -51,9 +53,9 @@ const USUAL_MSS: i64 = 1460;
 
 impl Connection {
     /// One that begins with this packet, sent by its lower end or not.
-    pub(super) fn new(id: u32, seen: &Seen<'_>, sender: End, traced: bool) -> Self {
+    pub(super) fn new(id: u32, seen: &Seen<'_>, sender: Endpoint, traced: bool) -> Self {
         let mut ends = Pair { low: seen.source, high: seen.destination };
-        if sender == End::High {
+        if sender == Endpoint::High {
             ends = Pair { low: seen.destination, high: seen.source };
         }
         Self {
@@ -104,7 +106,7 @@ impl Connection {
     }
 
     /// Whether a SYN begins another connection with the same ends: its number is another, or this one is over.
-    pub(super) fn is_over_before(&self, seen: &Seen<'_>, sender: End) -> bool {
+    pub(super) fn is_over_before(&self, seen: &Seen<'_>, sender: Endpoint) -> bool {
         let is_opening = seen.flags.contains(Flags::SYN);
         if !is_opening || seen.interface != self.interface {
             return false;
@@ -124,13 +126,13 @@ impl Connection {
     }
 
     /// A segment passes, sent by the lower end or not.
-    pub(super) fn on_segment(&mut self, seen: &Seen<'_>, s: End) {
+    pub(super) fn on_segment(&mut self, seen: &Seen<'_>, s: Endpoint) {
         if seen.interface != self.interface && !self.moves_to(seen, s) {
             return;
         }
         let at = seen.at_nanos;
         self.end = self.end.max(at);
-        let options = Options::of(seen.options);
+        let options = SeenOptions::of(seen.options);
         self.halves.of_mut(s).count(seen);
         if self.halves.of_mut(s).recent.is_copy(seen) {
             self.halves.of_mut(s).counts.duplicates_of_capture += 1;
@@ -147,7 +149,7 @@ impl Connection {
     }
 
     /// The packet passed another interface. Gives whether the connection is looked at there from now on.
-    fn moves_to(&mut self, seen: &Seen<'_>, s: End) -> bool {
+    fn moves_to(&mut self, seen: &Seen<'_>, s: Endpoint) -> bool {
         self.marks.seen_elsewhere = true;
         if self.halves.of(s).counts.packets > 0 {
             return false;
@@ -161,7 +163,7 @@ impl Connection {
     }
 
     /// SYN, FIN, RST, and what options say of the connection as a whole.
-    fn on_control(&mut self, seen: &Seen<'_>, options: &Options, s: End) {
+    fn on_control(&mut self, seen: &Seen<'_>, options: &SeenOptions, s: Endpoint) {
         self.marks.mptcp |= options.multipath;
         self.marks.fast_open |= options.fast_open;
         let at = seen.at_nanos;
@@ -195,13 +197,13 @@ impl Connection {
     }
 
     /// What the segment says as an acknowledgement, and of its sender's window.
-    fn on_window(&mut self, seen: &Seen<'_>, options: &Options, s: End) {
+    fn on_window(&mut self, seen: &Seen<'_>, options: &SeenOptions, s: Endpoint) {
         if !seen.flags.contains(Flags::ACK) || seen.flags.contains(Flags::RST) {
             return;
         }
         self.on_handshake_done(seen, s);
         let shift = self.shift(s);
-        let window = Half::window_of(seen, shift);
+        let window = HalfConnection::window_of(seen, shift);
         let (own, peer) = self.halves.both_mut(s);
         let una = peer.offset(seen.ack);
         let outstanding = peer.nxt > peer.una;
@@ -226,7 +228,7 @@ impl Connection {
             let blocks = blocks.iter().map(|block| (edge(block.left), edge(block.right)));
             own.counts.dsack_acks += u32::from(stream.on_sack(blocks, una));
         }
-        stream.on_ack(&Ack {
+        stream.on_ack(&AckSegment {
             at: seen.at_nanos,
             una: una.min(peer.fin.unwrap_or(i64::MAX)),
             edge: window.map(|window| una + window),
@@ -238,7 +240,7 @@ impl Connection {
     }
 
     /// The client's first answer to the server's SYN.
-    fn on_handshake_done(&mut self, seen: &Seen<'_>, s: End) {
+    fn on_handshake_done(&mut self, seen: &Seen<'_>, s: Endpoint) {
         if self.handshake.client_rtt.is_none()
             && let Some(answer) = self.answer_at
             && self.client == Some(s)
@@ -248,7 +250,7 @@ impl Connection {
     }
 
     /// By how many bits an end's windows are shifted; `None` while that is not known.
-    fn shift(&self, s: End) -> Option<u8> {
+    fn shift(&self, s: Endpoint) -> Option<u8> {
         let (own, peer) = (&self.halves.of(s).offered, &self.halves.of(s.other()).offered);
         match (own.syn, peer.syn) {
             // One side that offers no scale: neither uses one, whether the other's SYN was seen or not.
@@ -259,7 +261,7 @@ impl Connection {
     }
 
     /// What the segment carries.
-    fn on_payload(&mut self, seen: &Seen<'_>, options: &Options, s: End) {
+    fn on_payload(&mut self, seen: &Seen<'_>, options: &SeenOptions, s: Endpoint) {
         let is_shut = self.halves.of(s.other()).window_is_shut();
         let half = self.halves.of_mut(s);
         if let Some((_, echo)) = options.timestamps {
@@ -310,14 +312,20 @@ impl Connection {
         half.nxt = half.nxt.max(end + fin);
     }
 
-    fn on_data(&mut self, seen: &Seen<'_>, options: &Options, s: End, (start, end): (i64, i64)) {
+    fn on_data(
+        &mut self,
+        seen: &Seen<'_>,
+        options: &SeenOptions,
+        s: Endpoint,
+        (start, end): (i64, i64),
+    ) {
         if self.halves.of(s).stream.is_none() {
             self.begin_stream(seen, s, start);
         }
         let (half, peer) = self.halves.both_mut(s);
         half.counts.offloaded += u32::from(is_offloaded(seen, peer.offered.mss));
         let Some(stream) = &mut half.stream else { return };
-        stream.on_data(&Data {
+        stream.on_data(&DataSegment {
             at: seen.at_nanos,
             frame: seen.frame,
             start,
@@ -328,7 +336,7 @@ impl Connection {
         });
     }
 
-    fn begin_stream(&mut self, seen: &Seen<'_>, s: End, start: i64) {
+    fn begin_stream(&mut self, seen: &Seen<'_>, s: Endpoint, start: i64) {
         let is_client = self.client == Some(s);
         let nanos = |time: Option<Time>| time.map(Time::as_nanos);
         let (server, client) = (nanos(self.handshake.server_rtt), nanos(self.handshake.client_rtt));
@@ -341,7 +349,7 @@ impl Connection {
         let window = peer.window_bytes();
         let half = self.halves.of_mut(s);
         half.first_data = seen.at_nanos;
-        half.stream = Some(Box::new(Stream::new(&Beginning {
+        half.stream = Some(Box::new(SendHistory::new(&HistoryStart {
             at: seen.at_nanos,
             to_sender: to_sender.filter(|_| self.client.is_some()),
             to_receiver: to_receiver.filter(|_| self.client.is_some()),
@@ -353,56 +361,9 @@ impl Connection {
     }
 
     /// One of the packets came in fragments.
-    pub(super) fn on_fragmented(&mut self, seen: &Seen<'_>, sender: End) {
+    pub(super) fn on_fragmented(&mut self, seen: &Seen<'_>, sender: Endpoint) {
         self.halves.of_mut(sender).counts.fragmented += 1;
         self.halves.of_mut(sender).note(EventKind::Fragmented, seen);
-    }
-
-    /// What was seen of it, all in all.
-    pub(super) fn into_evidence(mut self) -> Evidence {
-        let client = self.client.unwrap_or_else(|| self.guess_client());
-        let (ending, end) = (self.ending(), self.end);
-        let offered = Pair { low: self.halves.low.offered, high: self.halves.high.offered };
-        let forward = self.halves.of_mut(client).direction(offered.of(client.other()), end);
-        let reverse = self.halves.of_mut(client.other()).direction(offered.of(client), end);
-        let marks = Marks {
-            one_way: forward.packets == 0 || reverse.packets == 0,
-            offloaded: forward.offloaded_packets + reverse.offloaded_packets > 0,
-            capture_lost: forward.unseen_bytes + reverse.unseen_bytes > 0
-                && forward.packets > 0
-                && reverse.packets > 0,
-            ecn: forward.congestion_marks + reverse.congestion_marks > 0,
-            ..self.marks
-        };
-        Evidence {
-            id: self.id,
-            client: *self.ends.of(client),
-            server: *self.ends.of(client.other()),
-            begin: Time::from_nanos(self.begin),
-            end: Time::from_nanos(self.end),
-            handshake: self.handshake,
-            ending,
-            forward,
-            reverse,
-            path_mtu_events: self.path_mtu_events,
-            marks,
-        }
-    }
-
-    /// The end that looks like the one that opened it: servers have the smaller ports.
-    fn guess_client(&self) -> End {
-        if self.ends.low.port() > self.ends.high.port() { End::Low } else { End::High }
-    }
-
-    fn ending(&self) -> Ending {
-        let is_done = |half: &Half| usize::from(half.fin.is_some());
-        let done = is_done(&self.halves.low) + is_done(&self.halves.high);
-        match (self.is_reset, done) {
-            (true, _) => Ending::Reset,
-            (false, 0) => Ending::Open,
-            (false, 1) => Ending::HalfClosed,
-            (false, _) => Ending::Closed,
-        }
     }
 }
 

@@ -11,7 +11,7 @@ mod write;
 
 use std::borrow::Cow;
 
-pub(crate) use block::{BlockHead, State};
+pub(crate) use block::{BlockHead, SectionState};
 pub use read::{Block, Reader};
 pub use write::Writer;
 

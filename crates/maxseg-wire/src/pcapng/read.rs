@@ -1,6 +1,6 @@
 //! Reading files that are in memory, of either byte order and any resolution of time.
 
-use super::block::{BlockHead, State};
+use super::block::{BlockHead, SectionState};
 use super::{Interface, Packet, Section, SimplePacket, Statistics};
 use crate::{DecodeError, Layer};
 
@@ -25,13 +25,13 @@ pub enum Block<'a> {
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     rest: &'a [u8],
-    state: State,
+    state: SectionState,
 }
 
 impl<'a> Reader<'a> {
     /// Reads `bytes` from their beginning.
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self { rest: bytes, state: State::default() }
+        Self { rest: bytes, state: SectionState::default() }
     }
 
     fn block(&mut self) -> Result<Block<'a>, DecodeError> {

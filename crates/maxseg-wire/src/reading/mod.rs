@@ -43,7 +43,7 @@ pub use summary::CaptureSummary;
 pub use top_connections::TopConnections;
 
 use crate::flow::{FlowOptions, Flows};
-use summary::Gathered;
+use summary::SummaryBuilder;
 
 /// How a capture is read.
 #[derive(Debug, Clone, Copy, Default)]
@@ -77,7 +77,7 @@ pub fn read<R: Read>(
 ) -> Result<Reading<impl Iterator<Item = Evidence> + use<R>>, ReadingError> {
     let mut packets = PacketReader::open(input, options.interface)?;
     let mut flows = Flows::new(options.flows);
-    let mut gathered = Gathered::new(options);
+    let mut gathered = SummaryBuilder::new(options);
     let end = packets.for_each(|record, packet| {
         flows.on_packet(packet);
         gathered.on_packet(record, packet);

@@ -3,14 +3,14 @@
 use std::fs::File;
 
 use maxseg_wire::capture_file::{CaptureFile, OpenError};
-use maxseg_wire::flow::{Decoder, Seen, Skimmed};
+use maxseg_wire::flow::{Decoded, Decoder, Seen};
 
 /// Hands over every segment up to the end, or to where the file is broken.
 pub(crate) fn each(file: File, mut take: impl FnMut(&Seen<'_>)) {
     let mut file = CaptureFile::open(file).unwrap();
     let mut decoder = Decoder::default();
     while let Ok(Some(record)) = file.next() {
-        if let Skimmed::Tcp(seen) = decoder.decode(&record).what {
+        if let Decoded::Tcp(seen) = decoder.decode(&record).what {
             take(&seen);
         }
     }

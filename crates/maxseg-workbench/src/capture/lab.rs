@@ -7,6 +7,7 @@ use maxseg_core::outcome::Outcome;
 use maxseg_core::scenario::Scenario;
 use maxseg_linux::lab::Lab;
 
+use super::incomplete;
 use crate::error::Error;
 use crate::whole_file::WholeFile;
 
@@ -14,7 +15,7 @@ use crate::whole_file::WholeFile;
 /// file appears when it is whole. Gives the lab's caveats too.
 ///
 /// # Errors
-/// The lab cannot run it; the file cannot be written; `watch` put an end to the run.
+/// The lab cannot run it, or is not in this build; the file cannot be written; `watch` put an end to the run.
 pub fn run(
     scenario: &Scenario,
     watch: &mut dyn Watch,
@@ -33,16 +34,4 @@ pub fn run(
     file.publish().map_err(fail)?;
     caveats.extend(incomplete(&outcome));
     Ok((outcome, caveats))
-}
-
-/// Says so where a capture lacks packets.
-pub fn incomplete(outcome: &Outcome) -> Vec<Caveat> {
-    let missing = outcome.lab.as_ref().and_then(|lab| lab.capture_drops).unwrap_or(0);
-    if missing == 0 {
-        return Vec::new();
-    }
-    let text = format!(
-        "{missing} packets came too fast for the capture and are not in it; the run itself did not wait for it"
-    );
-    vec![Caveat::new("capture", text)]
 }

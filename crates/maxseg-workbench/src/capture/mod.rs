@@ -5,6 +5,7 @@
 //! Sim → Sighting → Packets: headers as bytes → pcapng::Writer → temporary file → FILE
 //! ```
 
+#[cfg(feature = "lab")]
 mod lab;
 mod packets;
 mod places;
@@ -12,7 +13,7 @@ mod places;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
-use maxseg_core::engine::Watch;
+use maxseg_core::engine::{Caveat, Watch};
 use maxseg_core::outcome::Outcome;
 use maxseg_core::scenario::Scenario;
 use maxseg_core::sim::{CapturePoint, Loss, PacketForm, Sighting, Sim, Tap};
@@ -23,7 +24,21 @@ use crate::whole_file::WholeFile;
 use packets::Packets;
 use places::Places;
 
-pub use lab::{incomplete, run as run_lab};
+#[cfg(feature = "lab")]
+pub use lab::run as run_lab;
+
+/// The lab is not in this build.
+///
+/// # Errors
+/// [`Error::NoLab`].
+#[cfg(not(feature = "lab"))]
+pub fn run_lab(
+    _scenario: &Scenario,
+    _watch: &mut dyn Watch,
+    _file: &Path,
+) -> Result<(Outcome, Vec<Caveat>), Error> {
+    Err(Error::NoLab)
+}
 
 /// Simulates `scenario`, and writes every packet to `file` as it passes each point of the path. The
 /// file appears when it is whole.
@@ -149,4 +164,16 @@ fn begin(
         })?;
     }
     Ok(writer)
+}
+
+/// Says so where a capture lacks packets.
+pub fn incomplete(outcome: &Outcome) -> Vec<Caveat> {
+    let missing = outcome.lab.as_ref().and_then(|lab| lab.capture_drops).unwrap_or(0);
+    if missing == 0 {
+        return Vec::new();
+    }
+    let text = format!(
+        "{missing} packets came too fast for the capture and are not in it; the run itself did not wait for it"
+    );
+    vec![Caveat::new("capture", text)]
 }

@@ -22,6 +22,7 @@ use maxseg_core::engine::EngineName;
 use maxseg_core::results::Row;
 use maxseg_core::units::Time;
 
+use crate::engines::check_lab as check_lab_run;
 use crate::environment::cores;
 use crate::error::Error;
 pub use observer::{Observer, Part, Progress};
@@ -120,7 +121,7 @@ fn check_lab(plan: &Plan<'_>, places: &[usize]) -> Result<(), Error> {
     let mut checked = BTreeSet::new();
     for task in places.iter().map(|place| plan.task(*place)) {
         if checked.insert(plan.hash(&task)) {
-            maxseg_linux::lab::check(&plan.scenario(&task))?;
+            check_lab_run(&plan.scenario(&task))?;
         }
     }
     Ok(())

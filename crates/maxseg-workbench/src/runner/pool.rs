@@ -4,22 +4,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use maxseg_core::engine::{
-    Caveat, Continue, Engine, EngineError, EngineName, Sample, Watch, unfinished,
-};
-use maxseg_core::model::Model;
-use maxseg_core::outcome::Outcome;
+use maxseg_core::engine::{Continue, Engine, EngineError, EngineName, Sample, Watch, unfinished};
 use maxseg_core::results::Row;
-use maxseg_core::scenario::Scenario;
 use maxseg_core::sim::Sim;
 use maxseg_core::units::Time;
-
-use maxseg_linux::lab::Lab;
 
 use super::RunOptions;
 use super::plan::{Plan, Task};
 use super::sink::RowSink;
 use crate::capture;
+use crate::engines::engine;
 use crate::error::Error;
 
 /// A row as it finishes, with the time series that was asked for.
@@ -172,13 +166,16 @@ impl Worker<'_> {
         let mut watch =
             WorkerWatch { stop: self.stop, part: self.part, series_every, series: Vec::new() };
         let (outcome, mut caveats) = match (task.engine, &self.options.capture) {
-            (EngineName::Model, _) => run(&mut Model, &scenario, &mut watch),
-            (EngineName::Sim, None) => run(&mut Sim, &scenario, &mut watch),
-            (EngineName::Lab, None) => run(&mut Lab::default(), &scenario, &mut watch),
-            (EngineName::Sim, Some(file)) => capture::run(&scenario, &mut watch, file)
-                .map(|outcome| (outcome, Sim.caveats(&scenario))),
-            (EngineName::Lab, Some(file)) => capture::run_lab(&scenario, &mut watch, file),
-        }?;
+            (name, None) | (name @ EngineName::Model, Some(_)) => {
+                let mut engine = engine(name)?;
+                let outcome = engine.run(&scenario, &mut watch)?;
+                (outcome, engine.caveats(&scenario))
+            }
+            (EngineName::Sim, Some(file)) => {
+                (capture::run(&scenario, &mut watch, file)?, Sim.caveats(&scenario))
+            }
+            (EngineName::Lab, Some(file)) => capture::run_lab(&scenario, &mut watch, file)?,
+        };
         caveats.extend(unfinished(&scenario, &outcome));
         let row = Row {
             engine: task.engine,
@@ -190,16 +187,6 @@ impl Worker<'_> {
         };
         Ok(Finished { row, series: watch.series })
     }
-}
-
-/// The outcome with the engine's caveats.
-fn run(
-    engine: &mut dyn Engine,
-    scenario: &Scenario,
-    watch: &mut dyn Watch,
-) -> Result<(Outcome, Vec<Caveat>), Error> {
-    let outcome = engine.run(scenario, watch)?;
-    Ok((outcome, engine.caveats(scenario)))
 }
 
 /// Tells the pool how far a run is, and the run when to stop.

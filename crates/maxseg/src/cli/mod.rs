@@ -1,23 +1,28 @@
 //! The commands, in four rooms: See, Explain, Try, Set.
 
 mod calc;
+#[cfg(feature = "lab")]
 mod capture;
 mod check;
 mod completions;
 mod demo;
 mod demo_cellular;
 mod demo_tunnel;
+#[cfg(feature = "lab")]
 mod doctor;
 mod explain;
 mod input;
 mod json_stream;
+#[cfg(feature = "lab")]
 mod lab;
 mod lab_options;
 mod man;
+#[cfg(feature = "lab")]
 mod privilege;
 mod run;
 mod schema;
 mod stacks;
+mod usage;
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -70,6 +75,7 @@ struct Global {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Watch packets as they pass, every option decoded
+    #[cfg(feature = "lab")]
     Capture(capture::CaptureArgs),
     /// Say what limited each connection of a capture, and what to change
     Explain(explain::ExplainArgs),
@@ -78,12 +84,14 @@ enum Command {
     /// Check a scenario: how many points, how long, which caveats
     Check(check::CheckArgs),
     /// Keep hosts and links with the real kernel; import a topology
+    #[cfg(feature = "lab")]
     Lab(lab::LabArgs),
     /// Compute one formula, with its source and range
     Calc(calc::CalcArgs),
     /// See in a minute what this is for
     Demo(demo::DemoArgs),
     /// See whether the lab can run here, and what mends it
+    #[cfg(feature = "lab")]
     Doctor(doctor::DoctorArgs),
     /// List the TCP stacks that a scenario can name
     Stacks(stacks::StacksArgs),
@@ -139,19 +147,24 @@ pub(crate) fn main() -> ExitCode {
     let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
-        Err(error) => {
+        Err(error) if !error.use_stderr() => {
             let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+            return ExitCode::SUCCESS;
+        }
+        Err(error) if std::env::args_os().len() < 2 => {
+            // No argument at all asks what there is.
+            let _ = error.print();
+            return ExitCode::from(2);
+        }
+        Err(error) => {
+            let failure = usage::failure(&error, &command());
+            Printer::new(ColorChoice::Never, 0, 0).failure(&failure.render());
+            return ExitCode::from(failure.exit_code());
         }
     };
     let printer = Printer::new(cli.global.color, cli.global.quiet, cli.global.verbose);
     // A user namespace wants a process of one thread: before anything else.
-    let ready = match &cli.command {
-        command if command.needs_lab() => privilege::for_a_lab(),
-        command if command.may_see_packets() => Ok(()),
-        _ => privilege::without_packets(),
-    };
-    match ready.and_then(|()| cli.command.run(printer)) {
+    match cli.command.take_privilege().and_then(|()| cli.command.run(printer)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             printer.failure(&failure.render());
@@ -161,7 +174,31 @@ pub(crate) fn main() -> ExitCode {
 }
 
 impl Command {
+    /// Takes the privilege that the command needs, and gives up what it does not.
+    #[cfg(feature = "lab")]
+    fn take_privilege(&self) -> Result<(), Failure> {
+        if self.needs_lab() {
+            privilege::for_a_lab()
+        } else if self.may_see_packets() {
+            Ok(())
+        } else {
+            privilege::without_packets()
+        }
+    }
+
+    /// No command of this build needs a privilege.
+    #[cfg(not(feature = "lab"))]
+    fn take_privilege(&self) -> Result<(), Failure> {
+        if let Self::Run(args) = self
+            && args.needs_lab()
+        {
+            return Err(maxseg_workbench::Error::NoLab.into());
+        }
+        Ok(())
+    }
+
     /// Whether this process is to make a lab.
+    #[cfg(feature = "lab")]
     #[expect(clippy::wildcard_enum_match_arm, reason = "no other command makes a lab")]
     fn needs_lab(&self) -> bool {
         match self {
@@ -172,19 +209,23 @@ impl Command {
     }
 
     /// Whether `CAP_NET_RAW` is of use to it, or is what it asks for.
+    #[cfg(feature = "lab")]
     const fn may_see_packets(&self) -> bool {
         matches!(self, Self::Capture(args) if args.is_live()) || matches!(self, Self::Doctor(_))
     }
 
     fn run(&self, printer: Printer) -> Result<(), Failure> {
         match self {
+            #[cfg(feature = "lab")]
             Self::Capture(args) => capture::run(args, printer),
             Self::Explain(args) => explain::run(args, printer),
             Self::Run(args) => run::run(args, printer),
             Self::Check(args) => check::run(args, printer),
+            #[cfg(feature = "lab")]
             Self::Lab(args) => lab::run(args, printer),
             Self::Calc(args) => calc::run(args, printer),
             Self::Demo(args) => demo::run(args, printer),
+            #[cfg(feature = "lab")]
             Self::Doctor(args) => doctor::run(args, printer),
             Self::Stacks(args) => stacks::run(args, printer),
             Self::Schema(args) => schema::run(args, printer),

@@ -347,7 +347,7 @@ impl<'a> Report<'a> {
         if rows.is_empty() {
             return Ok(());
         }
-        printer.data(&text(rows, &self.points[0].scenario, &self.advice, printer))?;
+        printer.text(&text(rows, &self.points[0].scenario, &self.advice, printer))?;
         let is_random = self.points.iter().any(|point| point.scenario.is_random());
         let is_chance =
             |engine: &EngineName| engine.is_real_time() || (engine.uses_chance() && is_random);

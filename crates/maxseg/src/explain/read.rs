@@ -45,6 +45,6 @@ fn refused(file: &str, error: &ReadingError) -> Failure {
     };
     match error.hint() {
         Some(hint) => Failure::with_hint(what, hint),
-        None => Failure::new(what),
+        None => Failure::with_hint(what, format!("`file {file}` shows what it is")),
     }
 }

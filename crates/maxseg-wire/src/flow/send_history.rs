@@ -1,4 +1,4 @@
-//! The payload of one direction: what was sent, sent again, and acknowledged.
+//! The payload of one direction: sent, retransmitted and acknowledged.
 
 mod repeats;
 
@@ -6,34 +6,35 @@ use maxseg_core::evidence::{AckPoint, Event, EventKind, Events, SegmentPoint, Tr
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
-use super::black_hole::Stuck;
+use super::black_hole::BlackHoleDetector;
 use super::capacity::Capacity;
 use super::gaps::{Gap, Gaps};
-use super::passing::{Ack, Beginning, Data};
-use super::resent::{Resend, Resends};
+use super::in_flight::{InFlight, InFlightSegment};
+use super::retransmissions::{Retransmission, Retransmissions};
 use super::round_trips::RoundTrips;
-use super::sender::{Departure, News, Sender};
-use super::sent::{Segment, Sent};
+use super::segments::{AckSegment, DataSegment, HistoryStart};
+use super::sender_replay::{AckUpdate, NewSegment, SenderReplay};
 use super::sizes::Sizes;
 use super::vantage::Distance;
 
-/// The payload of a direction, from its first byte on.
+/// What one direction's sender sent and what was acknowledged, from its first byte of payload on.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Stream {
-    sent: Sent,
+pub(super) struct SendHistory {
+    sent: InFlight,
     pub(super) gaps: Gaps,
-    pub(super) resends: Resends,
-    pub(super) sender: Sender,
+    pub(super) retransmissions: Retransmissions,
+    pub(super) sender: SenderReplay,
     pub(super) sizes: Sizes,
     pub(super) capacity: Option<Box<Capacity>>,
-    /// `None` where the capture stands at the sender.
+    /// The round trip to the sender; `None` where the capture point is at the sender.
     distance: Option<Distance>,
-    /// Whether the link's trains are looked for among segments, rather than among acknowledgements.
-    is_far: bool,
-    /// Whether the capture stands at the receiver: what was seen has arrived, if the window had room for it.
+    /// Whether the capture point is nearer to the receiver: packet trains are then measured on segments, otherwise on
+    /// acknowledgements.
+    is_nearer_receiver: bool,
+    /// Whether the capture point is at the receiver: a segment that was seen has arrived, if the window had room for it.
     is_at_receiver: bool,
     edge: i64,
-    pub(super) stuck: Stuck,
+    pub(super) black_hole: BlackHoleDetector,
     pub(super) events: Events,
     pub(super) trace: Option<Box<Trace>>,
     /// Highest byte sent, first not acknowledged, highest selectively acknowledged.
@@ -49,12 +50,12 @@ pub(super) struct Stream {
     /// Round trips at the point of capture.
     pub(super) round_trips: RoundTrips,
     arrivals: u32,
-    pub(super) counts: Counts,
+    pub(super) counts: PayloadCounts,
 }
 
 /// What is counted of payload.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-pub(super) struct Counts {
+pub(super) struct PayloadCounts {
     pub(super) unique_bytes: u64,
     pub(super) unseen_bytes: u64,
     pub(super) retransmitted_packets: u32,
@@ -66,32 +67,32 @@ pub(super) struct Counts {
     pub(super) in_flight_max: u64,
 }
 
-/// The capture stands at the sender if that is so much nearer than the receiver.
+/// The capture point is at one end if the other is at least so many times as far, by round trip.
 const NEAR: u64 = 8;
-/// A host answers within this time, in nanoseconds.
+/// A host answers within this time, in nanoseconds: the capture point is at a host that is so near.
 const AT_THE_HOST: u64 = 100_000;
-/// Intervals are at least so long, in nanoseconds.
+/// Least length of an interval, in nanoseconds.
 const LEAST_WIDTH: u64 = 1_000_000;
-/// Trains are looked for once so many segments have passed, so that short connections need no room for them.
+/// Packet trains are measured from this arrival on, so that short connections need no memory for them.
 const BULK: u32 = 2;
 
-impl Stream {
-    pub(super) fn new(begin: &Beginning) -> Self {
+impl SendHistory {
+    pub(super) fn new(begin: &HistoryStart) -> Self {
         let near = is_near(begin.to_sender, begin.to_receiver);
         let rtt = begin.to_sender.unwrap_or(0).saturating_add(begin.to_receiver.unwrap_or(0));
         let width = rtt.clamp(LEAST_WIDTH, 100_000_000);
         Self {
-            sent: Sent::default(),
+            sent: InFlight::default(),
             gaps: Gaps::default(),
-            resends: Resends::default(),
-            sender: Sender::new(begin.at, width, begin.full, begin.nxt, begin.edge),
+            retransmissions: Retransmissions::default(),
+            sender: SenderReplay::new(begin.at, width, begin.full, begin.nxt, begin.edge),
             sizes: Sizes::default(),
             capacity: None,
             distance: (!near).then(|| Distance::new(begin.to_sender)),
-            is_far: begin.to_sender > begin.to_receiver,
+            is_nearer_receiver: begin.to_sender > begin.to_receiver,
             is_at_receiver: is_nearer(begin.to_receiver, begin.to_sender),
             edge: i64::MIN,
-            stuck: Stuck::default(),
+            black_hole: BlackHoleDetector::default(),
             events: Events::default(),
             trace: begin.traced.then(Box::default),
             nxt: begin.nxt,
@@ -102,11 +103,11 @@ impl Stream {
             delivered: 0,
             round_trips: RoundTrips::since_handshake(rtt),
             arrivals: 0,
-            counts: Counts::default(),
+            counts: PayloadCounts::default(),
         }
     }
 
-    /// Any segment of the sender passes: which acknowledgement it had last seen tells how far it is.
+    /// A segment of the sender passes: the timestamp that it echoes measures the round trip to the sender.
     pub(super) fn on_echo(&mut self, at: u64, echo: u32) {
         if let Some(distance) = &mut self.distance {
             distance.on_segment(at, echo);
@@ -114,7 +115,7 @@ impl Stream {
     }
 
     /// A segment with payload passes.
-    pub(super) fn on_data(&mut self, data: &Data) {
+    pub(super) fn on_data(&mut self, data: &DataSegment) {
         if let Some(distance) = &mut self.distance {
             while let Some((at, news)) = distance.arrived_by(data.at) {
                 self.sender.on_ack(at, &news);
@@ -145,7 +146,7 @@ impl Stream {
         }
     }
 
-    fn on_new(&mut self, data: &Data) {
+    fn on_new(&mut self, data: &DataSegment) {
         if data.start > self.nxt {
             self.gaps.open(Gap {
                 start: self.nxt,
@@ -160,21 +161,21 @@ impl Stream {
         self.counts.unique_bytes += payload.cast_unsigned();
         self.depart(data);
         self.sent.push(segment(data));
-        if self.is_far {
+        if self.is_nearer_receiver {
             self.arrive(data.at, payload, self.sender.in_flight() <= payload);
         }
     }
 
-    /// Tells the sender's model of a new segment.
-    fn depart(&mut self, data: &Data) {
+    /// Replays the sending of a new segment.
+    fn depart(&mut self, data: &DataSegment) {
         let prompt = (self.round_trips.srtt / 4).clamp(200_000, 3_000_000);
         let full = self.sender.full();
-        self.sender.on_send(Departure {
+        self.sender.on_send(NewSegment {
             at: data.at,
             end: data.end,
             payload: data.end - data.start,
             is_pushed: data.is_pushed,
-            is_recovering: self.resends.recovering(self.una).is_some(),
+            is_recovering: self.retransmissions.recovering(self.una).is_some(),
             prompt,
         });
         let in_flight = self.sender.in_flight().max(0).cast_unsigned();
@@ -185,21 +186,21 @@ impl Stream {
         }
     }
 
-    /// An acknowledgement passes, whatever else its segment carries.
-    pub(super) fn on_ack(&mut self, ack: &Ack) {
+    /// An acknowledgement passes, with or without payload of its own.
+    pub(super) fn on_ack(&mut self, ack: &AckSegment) {
         if ack.una > self.una {
             self.on_progress(ack);
         }
         if ack.una < self.una {
-            // Overtaken on its way: its window is an old one (RFC 9293 §3.10.7.4).
+            // Out of order: its window is outdated (RFC 9293 §3.10.7.4).
             return;
         }
         self.edge = self.edge.max(ack.edge.unwrap_or(i64::MIN));
         let delivered = std::mem::take(&mut self.delivered);
-        if !self.is_far && delivered > 0 {
+        if !self.is_nearer_receiver && delivered > 0 {
             self.arrive(ack.at, delivered, self.sent.is_empty());
         }
-        let news = News {
+        let news = AckUpdate {
             una: ack.una.max(self.una),
             edge: ack.edge,
             delivered: delivered.cast_unsigned(),
@@ -223,7 +224,7 @@ impl Stream {
         }
     }
 
-    fn on_progress(&mut self, ack: &Ack) {
+    fn on_progress(&mut self, ack: &AckSegment) {
         let acked = ack.una - self.una;
         self.una = ack.una;
         self.duplicates = 0;
@@ -236,7 +237,7 @@ impl Stream {
         }
         let done = self.sent.acknowledge(ack.una);
         self.delivered += (acked - done.sacked).max(0);
-        self.stuck.on_acknowledged(ack, done.largest);
+        self.black_hole.on_acknowledged(ack, done.largest);
         if let Some(sent_at) = done.timed {
             let sample = ack.at.saturating_sub(sent_at);
             let shift = self.distance.as_ref().map_or(0, Distance::get);
@@ -247,19 +248,19 @@ impl Stream {
                 trace.rtts.push((Time::from_nanos(ack.at), path));
             }
         }
-        if let Some(needless) = self.resends.on_acknowledged(ack.una, ack.echo, ack.at) {
-            self.note_needless(&needless);
+        if let Some(spurious) = self.retransmissions.on_acknowledged(ack.una, ack.echo, ack.at) {
+            self.note_spurious(&spurious);
         }
     }
 
-    /// The receiver tells what it has; the first block may be of what it had before (RFC 2883).
+    /// SACK blocks of the receiver. Gives whether the first is a D-SACK (RFC 2883).
     pub(super) fn on_sack(&mut self, blocks: impl Iterator<Item = (i64, i64)>, una: i64) -> bool {
         let blocks: Vec<(i64, i64)> = blocks.filter(|(left, right)| left < right).take(4).collect();
         let Some((first, rest)) = blocks.split_first() else { return false };
         let is_within = rest.first().is_some_and(|next| next.0 <= first.0 && first.1 <= next.1);
         let is_dsack = first.1 <= una || is_within;
-        if is_dsack && let Some(needless) = self.resends.on_dsack(first.0, first.1) {
-            self.note_needless(&needless);
+        if is_dsack && let Some(spurious) = self.retransmissions.on_dsack(first.0, first.1) {
+            self.note_spurious(&spurious);
         }
         for (left, right) in blocks.iter().skip(usize::from(is_dsack)) {
             self.sacked = self.sacked.max(*right);
@@ -268,18 +269,18 @@ impl Stream {
         is_dsack
     }
 
-    fn note_needless(&mut self, resend: &Resend) {
+    fn note_spurious(&mut self, retransmission: &Retransmission) {
         self.events.note(Event {
-            kind: EventKind::Spurious(resend.cause),
-            at: Time::from_nanos(resend.at),
-            frame: resend.frame,
-            offset: resend.start.max(0).cast_unsigned(),
-            bytes: u32::try_from(resend.end - resend.start).unwrap_or(0),
+            kind: EventKind::Spurious(retransmission.cause),
+            at: Time::from_nanos(retransmission.at),
+            frame: retransmission.frame,
+            offset: retransmission.start.max(0).cast_unsigned(),
+            bytes: u32::try_from(retransmission.end - retransmission.start).unwrap_or(0),
             lasted: Time::ZERO,
         });
     }
 
-    /// Payload came out of the narrowest link.
+    /// Payload left the narrowest link.
     fn arrive(&mut self, at: u64, bytes: i64, is_first: bool) {
         self.arrivals = self.arrivals.saturating_add(1);
         if self.arrivals >= BULK {
@@ -289,7 +290,7 @@ impl Stream {
         }
     }
 
-    fn note(&mut self, kind: EventKind, data: &Data, lasted: u64) {
+    fn note(&mut self, kind: EventKind, data: &DataSegment, lasted: u64) {
         self.events.note(Event {
             kind,
             at: Time::from_nanos(data.at),
@@ -300,7 +301,7 @@ impl Stream {
         });
     }
 
-    /// Nothing more comes; the connection's last packet passed at `end`.
+    /// The capture ends; the connection's last packet passed at `end`.
     pub(super) fn finish(&mut self, end: u64) {
         if let Some(distance) = &mut self.distance {
             while let Some((at, news)) = distance.arrived_by(u64::MAX) {
@@ -308,23 +309,23 @@ impl Stream {
             }
         }
         self.sender.finish(end);
-        self.stuck.finish(end);
+        self.black_hole.finish(end);
         self.sent.forget_all();
     }
 }
 
-/// Whether the capture stands at an end of the path: so far from it, and so far from the other end.
+/// Whether the capture point is at this end, by its round trips to this end and to the other.
 fn is_near(this: Option<u64>, other: Option<u64>) -> bool {
     this.is_some_and(|near| near < AT_THE_HOST) || is_nearer(this, other)
 }
 
-/// Whether it stands much nearer to this end than to the other.
+/// Whether the capture point is much nearer to this end than to the other.
 fn is_nearer(this: Option<u64>, other: Option<u64>) -> bool {
     this.is_some_and(|near| near.saturating_mul(NEAR) < other.unwrap_or(0))
 }
 
-fn segment(data: &Data) -> Segment {
-    Segment {
+fn segment(data: &DataSegment) -> InFlightSegment {
+    InFlightSegment {
         start: data.start,
         end: data.end,
         at: data.at,

@@ -8,7 +8,7 @@ use super::connection::Connection;
 
 /// The connections, by their numbers.
 #[derive(Debug)]
-pub(super) struct Store {
+pub(super) struct ConnectionStore {
     slots: Vec<Slot>,
     /// Which of them are not packed; at most `most_awake`, in no order.
     awake: Vec<u32>,
@@ -27,7 +27,7 @@ enum Slot {
     Gone,
 }
 
-impl Store {
+impl ConnectionStore {
     /// Most connections that are not packed. Each may have up to [`Bins::MOST`](maxseg_core::evidence::Bins)
     /// intervals: 300 kB.
     pub(super) const MOST_AWAKE: usize = 1 << 11;

@@ -3,19 +3,19 @@
 use maxseg_core::window::LARGEST_SHIFT;
 
 use super::flag::Flag;
-use super::half::{Half, Scale};
+use super::half::{HalfStream, Scale};
 use super::marks::{Marks, shown, since};
 use super::mptcp::{Connections, Subflow};
-use super::options::Options;
+use super::options::TsharkOptions;
 use super::rules::{acknowledgement, advance, forward, in_flight, repeat};
 use crate::flow::Seen;
 use crate::tcp::Flags;
 
 /// A stream's memory.
 #[derive(Debug, Clone)]
-pub(super) struct Stream {
+pub(super) struct StreamState {
     /// That of the endpoint that sorts first, and the other's.
-    halves: [Half; 2],
+    halves: [HalfStream; 2],
     /// When the last SYN without ACK passed; 0 before.
     syn_at: u64,
     /// From there to the first ACK without SYN; 0 before.
@@ -26,10 +26,10 @@ pub(super) struct Stream {
     tfo_data: bool,
 }
 
-impl Stream {
+impl StreamState {
     pub(super) fn new() -> Self {
         Self {
-            halves: [Half::new(), Half::new()],
+            halves: [HalfStream::new(), HalfStream::new()],
             syn_at: 0,
             initial_rtt: 0,
             mptcp: Subflow::default(),
@@ -38,7 +38,7 @@ impl Stream {
     }
 
     /// Whose turn it is, and the peer. A segment from an endpoint to itself has the second half.
-    fn sides(&mut self, seen: &Seen<'_>) -> (&mut Half, &mut Half) {
+    fn sides(&mut self, seen: &Seen<'_>) -> (&mut HalfStream, &mut HalfStream) {
         let [first, second] = &mut self.halves;
         if is_first(seen) { (first, second) } else { (second, first) }
     }
@@ -48,7 +48,7 @@ impl Stream {
         self.sides(syn).0.base_seq.is_some_and(|base| base != syn.seq)
     }
 
-    /// Judges one segment; `reused` for the SYN of which [`Stream::is_over`] was true of its forerunner.
+    /// Judges one segment; `reused` for the SYN of which [`StreamState::is_over`] was true of its forerunner.
     pub(super) fn judge(
         &mut self,
         seen: &Seen<'_>,
@@ -147,7 +147,7 @@ impl Stream {
 
     /// What the options change; they are looked at last.
     fn options(&mut self, seen: &Seen<'_>, mptcp: &mut Connections, marks: &mut Marks) {
-        let options = Options::of(seen);
+        let options = TsharkOptions::of(seen);
         mptcp.join(&mut self.mptcp, usize::from(!is_first(seen)), &options.mptcp);
         let (syn, ack) = (seen.flags.contains(Flags::SYN), seen.flags.contains(Flags::ACK));
         if options.tfo_cookie && syn && !ack {

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 /// Blocks that were looked through, in order and without overlaps; a bounded number.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Covered {
+pub(super) struct SackedRanges {
     blocks: Vec<(i64, i64)>,
 }
 
-impl Covered {
+impl SackedRanges {
     const MOST: usize = 4096;
 
     /// The parts of `left..right` that no block has covered, also the empty ones between two that touch: a
@@ -70,13 +70,13 @@ impl Covered {
 mod tests {
     use super::*;
 
-    fn new_in(covered: &Covered, left: i64, right: i64) -> Vec<(i64, i64)> {
+    fn new_in(covered: &SackedRanges, left: i64, right: i64) -> Vec<(i64, i64)> {
         covered.new_in(left, right).collect()
     }
 
     #[test]
     fn only_what_is_new_is_looked_through() {
-        let mut covered = Covered::default();
+        let mut covered = SackedRanges::default();
         assert_eq!(new_in(&covered, 10, 20), [(10, 20)]);
         covered.add(10, 20);
         assert!(new_in(&covered, 10, 20).is_empty());

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::covered::Covered;
+use super::sacked_ranges::SackedRanges;
 
 /// A segment.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(super) struct Segment {
+pub(super) struct InFlightSegment {
     pub(super) start: i64,
     pub(super) end: i64,
     /// When it was last sent, in nanoseconds.
@@ -23,10 +23,10 @@ pub(super) struct Segment {
 
 /// Segments in the order of their offsets, without overlaps; a bounded number.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Sent {
-    list: VecDeque<Segment>,
+pub(super) struct InFlight {
+    list: VecDeque<InFlightSegment>,
     /// Where every segment that a block covers has been marked.
-    covered: Covered,
+    covered: SackedRanges,
 }
 
 /// What an acknowledgement took away.
@@ -41,11 +41,11 @@ pub(super) struct Acknowledged {
     pub(super) sacked: i64,
 }
 
-impl Sent {
+impl InFlight {
     /// Most segments that are kept: as many as 256 MiB of 1448 bytes; beyond that the oldest go.
     const MOST: usize = 1 << 17;
 
-    pub(super) fn push(&mut self, segment: Segment) {
+    pub(super) fn push(&mut self, segment: InFlightSegment) {
         if self.list.len() >= Self::MOST {
             self.list.pop_front();
         }
@@ -57,19 +57,23 @@ impl Sent {
     }
 
     /// The segment that holds the byte at `offset`.
-    pub(super) fn holding(&mut self, offset: i64) -> Option<&mut Segment> {
+    pub(super) fn holding(&mut self, offset: i64) -> Option<&mut InFlightSegment> {
         let index = self.list.partition_point(|segment| segment.end <= offset);
         self.list.get_mut(index).filter(|segment| segment.start <= offset)
     }
 
     /// All in `start..end`, also in part.
-    pub(super) fn within(&mut self, start: i64, end: i64) -> impl Iterator<Item = &mut Segment> {
+    pub(super) fn within(
+        &mut self,
+        start: i64,
+        end: i64,
+    ) -> impl Iterator<Item = &mut InFlightSegment> {
         let first = self.list.partition_point(|segment| segment.end <= start);
         self.list.range_mut(first..).take_while(move |segment| segment.start < end)
     }
 
     /// Puts a segment that fills a gap where it belongs.
-    pub(super) fn insert(&mut self, segment: Segment) {
+    pub(super) fn insert(&mut self, segment: InFlightSegment) {
         let index = self.list.partition_point(|other| other.start < segment.start);
         if self.list.len() < Self::MOST {
             self.list.insert(index, segment);
@@ -139,8 +143,8 @@ mod tests {
 
     use super::*;
 
-    fn segment(start: i64, end: i64) -> Segment {
-        Segment { start, end, at: 0, stamp: 0, resent: 0, sacked: false }
+    fn segment(start: i64, end: i64) -> InFlightSegment {
+        InFlightSegment { start, end, at: 0, stamp: 0, resent: 0, sacked: false }
     }
 
     proptest! {
@@ -150,13 +154,13 @@ mod tests {
             sizes in proptest::collection::vec(1..9_i64, 1..60),
             blocks in proptest::collection::vec((0..300_i64, 1..120_i64), 1..40),
         ) {
-            let mut sent = Sent::default();
+            let mut sent = InFlight::default();
             let mut end = 0;
             for size in sizes {
                 sent.push(segment(end, end + size));
                 end += size;
             }
-            let mut marked: Vec<(Segment, bool)> = sent.list.iter().map(|it| (*it, false)).collect();
+            let mut marked: Vec<(InFlightSegment, bool)> = sent.list.iter().map(|it| (*it, false)).collect();
             for (left, length) in blocks {
                 let right = left + length;
                 let mut news = 0;

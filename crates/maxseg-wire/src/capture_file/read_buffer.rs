@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind, Read};
 const SIZE: usize = 1 << 18;
 
 #[derive(Debug)]
-pub(super) struct Window<R> {
+pub(super) struct ReadBuffer<R> {
     input: R,
     bytes: Vec<u8>,
     /// What is there and not yet passed is `bytes[start..end]`.
@@ -16,7 +16,7 @@ pub(super) struct Window<R> {
     origin: u64,
 }
 
-impl<R: Read> Window<R> {
+impl<R: Read> ReadBuffer<R> {
     pub(super) fn new(input: R) -> Self {
         Self { input, bytes: vec![0; SIZE], start: 0, end: 0, origin: 0 }
     }
@@ -50,15 +50,15 @@ impl<R: Read> Window<R> {
 
     /// Passes `n` bytes that are there. They can be had by their place until more is demanded.
     #[inline]
-    pub(super) fn pass(&mut self, n: usize) -> Place {
+    pub(super) fn pass(&mut self, n: usize) -> BufferRange {
         let begin = self.start;
         self.start = (begin + n).min(self.end);
-        Place { begin, end: self.start }
+        BufferRange { begin, end: self.start }
     }
 
     /// What was passed.
     #[inline]
-    pub(super) fn at(&self, place: Place) -> &[u8] {
+    pub(super) fn at(&self, place: BufferRange) -> &[u8] {
         self.bytes.get(place.begin..place.end).unwrap_or_default()
     }
 
@@ -97,12 +97,12 @@ impl<R: Read> Window<R> {
 
 /// Where something stands in a window.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct BufferRange {
     begin: usize,
     end: usize,
 }
 
-impl Place {
+impl BufferRange {
     const fn len(self) -> usize {
         self.end - self.begin
     }

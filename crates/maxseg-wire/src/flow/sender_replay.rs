@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// A sender, as what it sent and what came back show it.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Sender {
+pub(super) struct SenderReplay {
     pub(super) bins: Bins,
     /// Everything before this has been told to the bins.
     clock: u64,
@@ -34,7 +34,7 @@ pub(super) struct Sender {
 
 /// A new segment.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Departure {
+pub(super) struct NewSegment {
     pub(super) at: u64,
     pub(super) end: i64,
     pub(super) payload: i64,
@@ -48,7 +48,7 @@ pub(super) struct Departure {
 
 /// What an acknowledgement tells its sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct News {
+pub(super) struct AckUpdate {
     /// The first byte that is not acknowledged.
     pub(super) una: i64,
     /// The right edge of the window; `None` while its scale is not known.
@@ -71,7 +71,7 @@ fn bytes(n: i64) -> u64 {
     u64::try_from(n).unwrap_or(0)
 }
 
-impl Sender {
+impl SenderReplay {
     /// It begins to send at `at`, in intervals of `width`.
     pub(super) fn new(at: u64, width: u64, full: i64, nxt: i64, edge: Option<i64>) -> Self {
         Self {
@@ -138,7 +138,7 @@ impl Sender {
     }
 
     /// A segment with new payload left.
-    pub(super) fn on_send(&mut self, sent: Departure) {
+    pub(super) fn on_send(&mut self, sent: NewSegment) {
         self.advance(sent.at);
         let by_ack = sent.at.saturating_sub(self.last_ack) <= sent.prompt
             && self.full_before_short >= FULL_BETWEEN_SHORT;
@@ -191,7 +191,7 @@ impl Sender {
     }
 
     /// An acknowledgement reached it.
-    pub(super) fn on_ack(&mut self, at: u64, news: &News) {
+    pub(super) fn on_ack(&mut self, at: u64, news: &AckUpdate) {
         self.advance(at);
         if news.una > self.una {
             self.una = news.una;

@@ -2,7 +2,7 @@
 
 /// Where a stream begins.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Beginning {
+pub(super) struct HistoryStart {
     pub(super) at: u64,
     /// Round trips between point of capture and sender, and receiver, as the handshake showed them.
     pub(super) to_sender: Option<u64>,
@@ -16,7 +16,7 @@ pub(super) struct Beginning {
 
 /// A segment with payload.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Data {
+pub(super) struct DataSegment {
     pub(super) at: u64,
     pub(super) frame: u64,
     pub(super) start: i64,
@@ -28,7 +28,7 @@ pub(super) struct Data {
 
 /// An acknowledgement of this direction's payload.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ack {
+pub(super) struct AckSegment {
     pub(super) at: u64,
     pub(super) una: i64,
     pub(super) edge: Option<i64>,

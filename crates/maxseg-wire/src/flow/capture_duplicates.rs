@@ -7,7 +7,7 @@ use super::Seen;
 
 /// The last packets of an end, as fingerprints.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Recent {
+pub(super) struct RecentPackets {
     prints: [u64; LENGTH],
     /// When each was seen, in microseconds.
     times: [u32; LENGTH],
@@ -23,7 +23,7 @@ const AT_ONCE: u32 = 50_000;
 /// soon.
 const WITHOUT_ID: u32 = 500;
 
-impl Recent {
+impl RecentPackets {
     /// For so many nanoseconds nothing has come: what comes now is no copy any more.
     pub(super) fn forget_old(&mut self, quiet: u64) {
         if quiet > u64::from(AT_ONCE) * 1000 {

@@ -4,7 +4,7 @@ use crate::options::{SackBlocks, TcpOption, kind, walk};
 
 /// The options of one segment.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Options {
+pub(super) struct SeenOptions {
     pub(super) mss: Option<u16>,
     pub(super) window_scale: Option<u8>,
     pub(super) sack_permitted: bool,
@@ -15,7 +15,7 @@ pub(super) struct Options {
     pub(super) fast_open: bool,
 }
 
-impl Options {
+impl SeenOptions {
     #[inline]
     pub(super) fn of(bytes: &[u8]) -> Self {
         // As most stacks write them behind the handshake (RFC 7323 appendix A): a tenth of the time.

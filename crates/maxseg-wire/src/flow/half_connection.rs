@@ -7,17 +7,18 @@ use maxseg_core::units::Time;
 use maxseg_core::window::LARGEST_SHIFT;
 use serde::{Deserialize, Serialize};
 
-use super::options::Options;
+use super::Seen;
+use super::capture_duplicates::RecentPackets;
+use super::seen_options::SeenOptions;
+use super::send_history::SendHistory;
 use super::sequence::Sequence;
-use super::stream::Stream;
-use super::{Seen, recent::Recent};
 use crate::tcp::Flags;
 
 /// One end of a connection.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Half {
-    pub(super) counts: Counts,
-    pub(super) offered: Offered,
+pub(super) struct HalfConnection {
+    pub(super) counts: PacketCounts,
+    pub(super) offered: SynOptions,
     pub(super) sequence: Option<Sequence>,
     /// Behind the highest byte that was seen of it, and the first that is not acknowledged.
     pub(super) nxt: i64,
@@ -30,10 +31,10 @@ pub(super) struct Half {
     window_bytes: Option<i64>,
     acknowledged: Option<u32>,
     shut_at: Option<u64>,
-    pub(super) recent: Recent,
+    pub(super) recent: RecentPackets,
     /// Where its windows shut, and what is to be said of its packets as such.
     events: Events,
-    pub(super) stream: Option<Box<Stream>>,
+    pub(super) stream: Option<Box<SendHistory>>,
     pub(super) first_data: u64,
     pub(super) last_data_ack: u64,
     pub(super) last_ack: u64,
@@ -41,7 +42,7 @@ pub(super) struct Half {
 
 /// What is counted of an end's packets.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-pub(super) struct Counts {
+pub(super) struct PacketCounts {
     pub(super) packets: u32,
     pub(super) data_packets: u32,
     pub(super) payload: u64,
@@ -67,7 +68,7 @@ pub(super) struct Counts {
 /// What an end's SYN offers.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "what a SYN offers or does not")]
-pub(super) struct Offered {
+pub(super) struct SynOptions {
     pub(super) syn: bool,
     pub(super) mss: Option<u16>,
     pub(super) window_scale: Option<u8>,
@@ -77,7 +78,7 @@ pub(super) struct Offered {
     pub(super) uses_timestamps: bool,
 }
 
-impl Half {
+impl HalfConnection {
     /// Where a number lies among the offsets of what this end sends; begins to count there where nothing was
     /// seen before.
     pub(super) fn offset(&mut self, number: u32) -> i64 {
@@ -86,8 +87,8 @@ impl Half {
     }
 
     /// A SYN: what it offers, and where payload begins.
-    pub(super) fn on_syn(&mut self, seen: &Seen<'_>, options: &Options) {
-        self.offered = Offered {
+    pub(super) fn on_syn(&mut self, seen: &Seen<'_>, options: &SeenOptions) {
+        self.offered = SynOptions {
             syn: true,
             mss: options.mss,
             window_scale: options.window_scale,
@@ -186,7 +187,7 @@ impl Half {
     }
 
     /// What was seen of this end's way; `peer` is what the other end's SYN offered.
-    pub(super) fn direction(&mut self, peer: &Offered, end: u64) -> DirectionStats {
+    pub(super) fn direction(&mut self, peer: &SynOptions, end: u64) -> DirectionStats {
         let counts = self.counts;
         let both_scale = match (self.offered.syn, peer.syn) {
             (true, true) => self.offered.window_scale.is_some() && peer.window_scale.is_some(),
@@ -241,9 +242,9 @@ impl Half {
 
 /// Adds what is known of the payload.
 fn describe(
-    mut stream: Stream,
+    mut stream: SendHistory,
     to: &mut DirectionStats,
-    peer: &Offered,
+    peer: &SynOptions,
     timestamps: bool,
     end: u64,
 ) {
@@ -259,11 +260,11 @@ fn describe(
     to.retransmitted_bytes = counts.retransmitted_bytes;
     to.timeouts = counts.timeouts.into();
     let control = to.resent.control;
-    to.resent = stream.resends.by_cause;
+    to.resent = stream.retransmissions.by_cause;
     to.resent.control += control;
-    to.spurious = stream.resends.spurious;
-    to.spurious_retransmissions = stream.resends.needless();
-    to.spurious_timeouts = stream.resends.spurious_timeouts.into();
+    to.spurious = stream.retransmissions.spurious;
+    to.spurious_retransmissions = stream.retransmissions.spurious_total();
+    to.spurious_timeouts = stream.retransmissions.spurious_timeouts.into();
     to.out_of_order_packets = counts.out_of_order.into();
     to.window_full = counts.window_full.into();
     to.in_flight_max_bytes = counts.in_flight_max;
@@ -278,7 +279,7 @@ fn describe(
     }
     to.capacity_bps = stream.capacity.as_ref().and_then(|capacity| capacity.rate());
     to.first_flight_bps = stream.capacity.as_ref().and_then(|capacity| capacity.first_flights());
-    to.black_hole = stream.stuck.found();
+    to.black_hole = stream.black_hole.found();
     to.idle_s = stream.sender.bins.as_slice().iter().map(|bin| bin.idle.as_secs_f64()).sum();
     to.bins = stream.sender.bins;
     to.events.append(&stream.events);

@@ -283,7 +283,9 @@ fn what_cannot_be_run_is_said_before() {
     let _alone = alone();
     let hop = "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"1 ms\"\n";
     let refused = |text: &str| match Lab::default().run(&scenario(text), &mut Unwatched) {
-        Err(EngineError::Unable { what, hint }) => format!("{what} | {}", hint.unwrap_or_default()),
+        Err(EngineError::Unable { source, hint }) => {
+            format!("{source} | {}", hint.unwrap_or_default())
+        }
         other => panic!("{text}: {other:?}"),
     };
     let told = refused("[[hop]]\nrate = \"9000 Gbit/s\"\ndelay = \"1 ms\"\n");

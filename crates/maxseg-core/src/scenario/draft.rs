@@ -6,10 +6,10 @@ use std::sync::Arc;
 use toml::{Table, Value};
 
 use super::examples::example;
-use super::key::{self, KeyError, Overlap, KeyStep, overlap};
+use super::key::{self, KeyError, KeyStep, Overlap, overlap};
 use super::locate::{Origin, key_span, place_of, value_span};
-use super::misread::Misread;
 use super::meaning::meaning;
+use super::misread::Misread;
 use super::sweep::POINT;
 use super::syntax::{SyntaxError, syntax_error};
 use super::values::{LIST_HINT, list, value};

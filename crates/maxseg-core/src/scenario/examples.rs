@@ -186,7 +186,8 @@ mod tests {
         for key in known.iter().filter(|key| *key != "point") {
             let of_tables =
                 ["errors", "policer", "queue", "rto", "tunnel"].map(|table| below(table, key));
-            let examples: Vec<&str> = of_tables.into_iter().flatten().chain(anywhere(key)).collect();
+            let examples: Vec<&str> =
+                of_tables.into_iter().flatten().chain(anywhere(key)).collect();
             assert!(!examples.is_empty(), "{key}");
             for example in examples.iter().filter(|example| !example.starts_with('[')) {
                 assert!(example.parse::<toml::Table>().is_ok(), "{example}");

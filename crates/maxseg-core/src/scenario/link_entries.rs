@@ -268,9 +268,9 @@ fn queue_limit(text: &str) -> Result<QueueLimit, String> {
         return match number.trim().parse() {
             Ok(n) if n <= MOST_PACKETS => Ok(QueueLimit::Packets(n)),
             Ok(n) => Err(format!("a queue of {n} packets is above {MOST_PACKETS}")),
-            Err(_) => Err(format!(
-                "`{text}` is not a whole number of packets from 1 to {MOST_PACKETS}"
-            )),
+            Err(_) => {
+                Err(format!("`{text}` is not a whole number of packets from 1 to {MOST_PACKETS}"))
+            }
         };
     }
     match trimmed.parse::<Bytes>() {

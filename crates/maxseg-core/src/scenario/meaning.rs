@@ -70,7 +70,11 @@ mod tests {
             ("5 packets", "5 segments", false),
             ("1 s", "1 B", false),
             ("reno", "newreno", false),
-            ("{ model = \"uniform\", rate = 0.01 }", "{ rate = \"1%\", model = \"uniform\" }", true),
+            (
+                "{ model = \"uniform\", rate = 0.01 }",
+                "{ rate = \"1%\", model = \"uniform\" }",
+                true,
+            ),
             ("false", "true", false),
         ];
         for (one, other, same) in cases {

@@ -40,7 +40,10 @@ impl<'a> Misread<'a> {
         let key = last_key(path);
         if let Some((name, known)) = alternatives(message, "unknown variant `") {
             let what = format!("`{name}` is not a value of `{key}`");
-            return Self::Value { what, hint: choice(&format!("values of `{key}`"), &name, &known) };
+            return Self::Value {
+                what,
+                hint: choice(&format!("values of `{key}`"), &name, &known),
+            };
         }
         let wanted = message
             .strip_prefix("invalid type: ")

@@ -12,7 +12,12 @@ use crate::units::{Bytes, Mtu, Time};
 const MOST_PACKETS_PER_SECOND: u128 = 100_000_000;
 
 /// The flow that `entry` describes, with this index in the file.
-pub(super) fn flow(index: usize, entry: &FlowEntry, ip: IpVersion, path: &Path) -> Result<Flow, Problem> {
+pub(super) fn flow(
+    index: usize,
+    entry: &FlowEntry,
+    ip: IpVersion,
+    path: &Path,
+) -> Result<Flow, Problem> {
     refuse_foreign_keys(index, entry)?;
     let kind = match entry.kind {
         FlowKindName::Bulk => FlowKind::Bulk,

@@ -218,7 +218,11 @@ impl Axis {
 
     /// Where `key` of this axis stands, below `[sweep]`.
     fn below(&self, key: &str) -> Vec<KeyStep> {
-        if self.of_points { vec![step(POINT), KeyStep::Index(0), step(key)] } else { vec![step(key)] }
+        if self.of_points {
+            vec![step(POINT), KeyStep::Index(0), step(key)]
+        } else {
+            vec![step(key)]
+        }
     }
 
     /// Where the value of `key` at one step stands, below `[sweep]`.

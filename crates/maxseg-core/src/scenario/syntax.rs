@@ -41,7 +41,8 @@ pub(super) fn syntax_error(message: &str, piece: &str) -> SyntaxError {
         "duplicate key" if is_plain(piece) => format!("the key `{piece}` is written twice"),
         _ => message.trim_end_matches(", expected nothing").to_owned(),
     };
-    let hint = found.map_or("a line is KEY = VALUE, such as rate = \"10 Mbit/s\"", |(_, hint)| hint);
+    let hint =
+        found.map_or("a line is KEY = VALUE, such as rate = \"10 Mbit/s\"", |(_, hint)| hint);
     SyntaxError { what, hint }
 }
 

@@ -92,7 +92,10 @@ fn one_error_with_its_place_and_a_hint() {
              it has time for | make it smaller, or let flows send less often",
         ),
         // Syntax and structure.
-        ("name = ", "1:8 string values must be quoted, expected literal string | a text stands in quotes: rate = \"10 Mbit/s\""),
+        (
+            "name = ",
+            "1:8 string values must be quoted, expected literal string | a text stands in quotes: rate = \"10 Mbit/s\"",
+        ),
         (
             "",
             "missing the path has no hop | add [[hop]] with rate = \"10 Mbit/s\" and delay = \"20 ms\"",
@@ -153,7 +156,10 @@ fn one_error_with_its_place_and_a_hint() {
             &with("mtu = \"big\""),
             "4:7 `mtu` is the text \"big\"; it takes an MTU in bytes: a bare number from 68 to 65535 | for example mtu = 1500",
         ),
-        (&with("pad = 5"), "4:7 `pad` is the number 5; it takes true or false | for example pad = true"),
+        (
+            &with("pad = 5"),
+            "4:7 `pad` is the number 5; it takes true or false | for example pad = true",
+        ),
         (
             &with("framing = \"ehternet\""),
             "4:11 `ehternet` is not a value of `framing` | did you mean `ethernet`?",

@@ -11,23 +11,20 @@ mod blocks;
 mod compression;
 mod error;
 mod foreign;
+mod limits;
 mod read_buffer;
 
 use std::io::Read;
 
 pub use compression::Compression;
 pub use error::{Fault, OpenError, ReadError};
+pub use limits::{MOST_CAPTURED, MOST_INTERFACES};
 
 use crate::pcap::{FileHeader, RecordHeader};
 use crate::pcapng::{self, BlockHead};
 use compression::Source;
 use read_buffer::{BufferRange, ReadBuffer};
 
-/// Most bytes that are kept of a packet: 16 MiB. No packet has more (RFC 2675 allows it, nobody sends
-/// it), and a broken length is told from a true one.
-pub const MOST_CAPTURED: usize = 16 << 20;
-/// Most interfaces of a file.
-pub const MOST_INTERFACES: usize = 4096;
 /// Most bytes that are kept of an interface's name and of its description.
 const MOST_TEXT: usize = 1024;
 /// Most comments that are kept of a file.

@@ -1,6 +1,7 @@
 //! Headers below IP.
 
-use super::{ETHERNET_LEN, Encapsulation, Next, Rest, Undecodable};
+use super::header::{Decapsulated, ETHERNET_LEN, Next, Rest};
+use super::path::{Encapsulation, Undecodable};
 use crate::link_type;
 
 /// `EtherTypes` (IEEE 802).
@@ -216,4 +217,15 @@ fn is_ethernet(bytes: &[u8]) -> bool {
 /// MPLS within IP.
 pub(super) fn labels(rest: &mut Rest<'_>) -> Result<Next, Undecodable> {
     mpls(rest)
+}
+
+/// The first IP packet from here on.
+pub(super) fn outermost(
+    mut next: Next,
+    mut rest: Rest<'_>,
+) -> Result<Decapsulated<'_>, Undecodable> {
+    while next != Next::Ip {
+        next = step(next, &mut rest)?;
+    }
+    rest.into_packet()
 }

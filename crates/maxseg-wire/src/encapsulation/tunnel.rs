@@ -1,7 +1,8 @@
 //! Packets within packets.
 
-use super::link::{self, ethertype};
-use super::{Decapsulated, Encapsulation, Next, Rest, Undecodable, outermost};
+use super::header::{Decapsulated, Next, Rest};
+use super::link::{self, ethertype, outermost};
+use super::path::{Encapsulation, Undecodable};
 use crate::ip::{Outline, protocol};
 
 /// UDP ports of tunnels (IANA; VXLAN had 8472 in Linux before it had one).

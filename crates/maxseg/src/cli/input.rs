@@ -160,7 +160,9 @@ fn read(file: &str) -> Result<(String, String), Failure> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => match shipped::scenario(file)
         {
             Some(text) => Ok((format!("{file} (shipped)"), text.to_owned())),
-            None => Err(Failure::with_hint(format!("there is no file `{file}`"), shipped_hint(file))),
+            None => {
+                Err(Failure::with_hint(format!("there is no file `{file}`"), shipped_hint(file)))
+            }
         },
         Err(error) => Err(Failure::file("read", Path::new(file), &error)),
     }

@@ -102,7 +102,8 @@ impl Told<'_> {
 
     /// Why a value is refused, without the words of Rust's parsers.
     fn reason(&self, argument: &str, value: &str) -> String {
-        let why = std::error::Error::source(self.error).map(ToString::to_string).unwrap_or_default();
+        let why =
+            std::error::Error::source(self.error).map(ToString::to_string).unwrap_or_default();
         let whole = "invalid digit found in string";
         let of_a_parser = [whole, "cannot parse integer", "number too", "invalid IP address", ".."];
         if value.is_empty() {

@@ -17,7 +17,10 @@ fn what_cannot_stand_together_is_said_where_it_stands() {
             &with("policer = { rate = \"1 Mbit/s\", burst = \"1000 B\" }"),
             "4:40 a bucket of 1 kB never lets a packet of 1.5 kB on the wire (MTU 1500) pass | write burst = \"1.5 kB\" or more",
         ),
-        (&with("arq = true"), "4:7 `arq` needs a table | write arq = { retries = 3, delay = \"20 ms\" }"),
+        (
+            &with("arq = true"),
+            "4:7 `arq` needs a table | write arq = { retries = 3, delay = \"20 ms\" }",
+        ),
         (&with("arq = { retries = 3 }"), "4:7 hop.0.arq has no `delay` | add delay = \"20 ms\""),
         (
             &with(

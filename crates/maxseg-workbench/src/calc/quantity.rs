@@ -195,7 +195,7 @@ impl Quantity for String {
 }
 
 /// serde's "unknown variant `x`, expected one of `a`, `b`" for a reader of the command line.
-pub(super) fn no_such(what: &str, error: &WordError) -> String {
+pub(in crate::calc) fn no_such(what: &str, error: &WordError) -> String {
     let error = error.to_string();
     let known = error.rsplit_once("`, expected ").map_or("", |(_, known)| known);
     let words: Vec<&str> = known.split('`').skip(1).step_by(2).collect();

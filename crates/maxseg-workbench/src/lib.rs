@@ -35,7 +35,7 @@
 //!
 //! <!-- layers of maxseg-workbench -->
 //! ```text
-//! error environment whole_file · engines · experiment calc import · capture · report runner
+//! error environment whole_file · engines · experiment calc explain import · capture · report runner
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]

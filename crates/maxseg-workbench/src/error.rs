@@ -8,6 +8,8 @@ use maxseg_core::engine::EngineError;
 use maxseg_core::scenario::Place;
 use maxseg_core::scenario::ScenarioError;
 
+use crate::file_error;
+
 /// Why something could not be done, by kind.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -21,7 +23,7 @@ pub enum Error {
     #[error("this build has no lab: it was built without the feature `lab`")]
     NoLab,
     /// A file could not be used.
-    #[error("cannot {doing} {}: {source}", file.display())]
+    #[error("cannot {doing} {}: {}", file.display(), file_error::reason(source))]
     File {
         /// What was to be done with it: a verb, such as `read`.
         doing: &'static str,
@@ -64,7 +66,8 @@ impl Error {
             Self::NoLab => {
                 Some("--engine model,sim; on Linux, build with `--features lab`".to_owned())
             }
-            Self::Engine(EngineError::Cancelled) | Self::File { .. } => None,
+            Self::File { file, source, .. } => file_error::hint(file, source),
+            Self::Engine(EngineError::Cancelled) => None,
         }
     }
 }

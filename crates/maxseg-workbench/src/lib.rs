@@ -10,6 +10,7 @@ pub mod engines;
 pub mod environment;
 pub mod error;
 pub mod experiment;
+pub mod file_error;
 pub mod import;
 pub mod report;
 pub mod runner;

@@ -13,6 +13,7 @@ pub mod ns3;
 pub mod parallel;
 #[cfg(target_os = "linux")]
 pub mod qemu;
+pub mod results;
 pub mod tables;
 pub mod test;
 pub mod validate;

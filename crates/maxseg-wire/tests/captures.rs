@@ -15,8 +15,9 @@ use std::collections::BTreeMap;
 use folders::{Capture, captures};
 use maxseg_wire::capture_file::{CaptureFile, OpenError};
 use maxseg_wire::encapsulation::Encapsulation;
-use maxseg_wire::flow::{Decoded, Decoder, FragmentCounts, TooBig};
+use maxseg_wire::flow::{Decoded, FragmentCounts, TooBig};
 use maxseg_wire::ip::protocol;
+use maxseg_wire::reading::PacketReader;
 use serde_json::{Value, json};
 
 /// What a capture holds, counted as tshark counts it.
@@ -36,14 +37,12 @@ struct Tally {
 }
 
 fn tally(capture: &Capture) -> Tally {
-    let mut file = CaptureFile::open(capture.open()).unwrap();
-    let mut decoder = Decoder::default();
+    let mut packets = PacketReader::open(capture.open(), None).unwrap();
     let mut tally = Tally::default();
-    while let Some(record) = file.next().unwrap() {
+    let end = packets.for_each(|record, packet| {
         tally.frames += 1;
         assert_eq!(record.number, tally.frames);
         tally.cut += u64::from((record.data.len() as u64) < u64::from(record.original_len));
-        let packet = decoder.decode(&record);
         for encapsulation in unique(packet.passed.iter()) {
             *tally.passed.entry(encapsulation.name()).or_default() += 1;
         }
@@ -70,8 +69,9 @@ fn tally(capture: &Capture) -> Tally {
                 tally.not_understood.push(format!("frame {}: {why}", tally.frames));
             }
         }
-    }
-    tally.fragments = decoder.fragment_counts();
+    });
+    end.unwrap();
+    tally.fragments = packets.fragment_counts();
     tally
 }
 

@@ -1,5 +1,5 @@
-//! Packets that a capture holds twice: a mirror port that copies both ways in and out, two interfaces of one
-//! host. They are no retransmissions: the same packet has the same IP identification.
+//! Packets that a capture holds twice: a mirror port that copies both directions, or two interfaces of one host. They
+//! are no retransmissions: both copies have the same IP identification.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,31 +14,31 @@ pub(super) struct RecentPackets {
     next: u8,
 }
 
-/// Copies come at once, with at most so many other packets of the same end between.
+/// Most packets of one endpoint between two copies of a packet.
 const LENGTH: usize = 8;
-/// … and within this time, in microseconds: what comes with the same identification later was held by something
-/// on the way, and reached the receiver twice.
+/// Longest time between two copies, in microseconds. A later packet with the same identification was duplicated by the
+/// network, and reached the receiver twice.
 const AT_ONCE: u32 = 50_000;
-/// Where IP does not tell packets apart (IPv6, identification 0), within this one: no sender repeats itself so
-/// soon.
+/// Longest time between two copies without an IP identification (IPv6, or identification 0), in microseconds: no sender
+/// retransmits so soon.
 const WITHOUT_ID: u32 = 500;
 
 impl RecentPackets {
-    /// For so many nanoseconds nothing has come: what comes now is no copy any more.
+    /// Forgets the packets after `quiet` nanoseconds without one, if no copy of them can come any more.
     pub(super) fn forget_old(&mut self, quiet: u64) {
         if quiet > u64::from(AT_ONCE) * 1000 {
             *self = Self::default();
         }
     }
 
-    /// Whether this is a copy of one of the last packets; remembers it otherwise.
+    /// Whether a packet is a copy of one of the last ones; remembers it otherwise.
     #[inline]
     pub(super) fn is_copy(&mut self, seen: &Seen<'_>) -> bool {
         let print = fingerprint(seen);
         let at = micros(seen.at_nanos);
         let has_id = seen.ip_id.is_some_and(|id| id != 0);
         if !has_id && seen.seq_len() == 0 {
-            // Duplicate acknowledgements are equal to the bit, and mean something.
+            // Duplicate ACKs are identical, and are no copies.
             return false;
         }
         let within = if has_id { AT_ONCE } else { WITHOUT_ID };
@@ -59,7 +59,7 @@ impl RecentPackets {
     }
 }
 
-/// Wraps after more than an hour, which is no matter.
+/// Microseconds; they wrap after 71 minutes, and only differences are used.
 #[expect(clippy::cast_possible_truncation, reason = "compared modulo 2³²")]
 const fn micros(nanos: u64) -> u32 {
     (nanos / 1000) as u32

@@ -17,20 +17,20 @@ use super::segments::{AckSegment, DataSegment, HistoryStart};
 use super::send_history::SendHistory;
 use crate::tcp::Flags;
 
-/// A connection. Its ends are the lower and the higher of its key.
+/// A connection. Its endpoints are the lower and the higher of its key.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Connection {
     pub(super) id: u32,
-    /// Where its packets are looked at; those that pass elsewhere are the same ones again.
+    /// The interface whose packets count; those of other interfaces are copies.
     interface: u32,
     traced: bool,
     pub(super) ends: Pair<SocketAddr>,
     halves: Pair<HalfConnection>,
     begin: u64,
     end: u64,
-    /// Which of the ends opened it, where that was seen.
+    /// The endpoint that sent the SYN; `None` where no SYN was seen.
     client: Option<Endpoint>,
-    /// When its SYN was last seen, and the answer to it.
+    /// When its SYN and its SYN-ACK were seen; `None` for one that was retransmitted (Karn).
     syn_at: Option<u64>,
     answer_at: Option<u64>,
     handshake: Handshake,
@@ -38,17 +38,17 @@ pub(super) struct Connection {
     marks: Marks,
     pub(super) path_mtu_events: Vec<PathMtuEvent>,
     elsewhere: u32,
-    /// Whether anything came since this was last asked.
+    /// Whether a packet came since the store last looked for connections to pack.
     #[serde(skip)]
     pub(super) was_used: bool,
 }
 
-/// Packets that pass elsewhere while none of their way pass here: after so many it is looked at there.
+/// Packets of a direction at another interface, with none at this one, after which that interface counts.
 const ELSEWHERE: u32 = 4;
-/// A packed connection keeps so many intervals, or one for every four of its segments: the room that all take
-/// grows with the packets, not with the time.
+/// Least intervals that a packed connection keeps; it keeps one for every four data segments if that is more. Memory
+/// then grows with the packets, not with the time.
 const LEAST_INTERVALS: usize = 64;
-/// What no SYN promised: a segment of Ethernet's usual size.
+/// The MSS assumed where no SYN was seen, in bytes: that of Ethernet and IPv4.
 const USUAL_MSS: i64 = 1460;
 
 impl Connection {
@@ -82,7 +82,7 @@ impl Connection {
         }
     }
 
-    /// All that is known of it in few bytes, for as long as nothing more comes; `room` is to write in.
+    /// The connection serialised, for as long as no packet of it comes; `room` is a buffer for reuse.
     pub(super) fn pack(&mut self, now: u64, room: &mut Vec<u8>) -> Option<Box<[u8]>> {
         for half in [&mut self.halves.low, &mut self.halves.high] {
             half.recent.forget_old(now.saturating_sub(self.end));
@@ -96,7 +96,7 @@ impl Connection {
         Some(Box::from(room.as_slice()))
     }
 
-    /// What was packed, as it was.
+    /// Restores a packed connection.
     pub(super) fn unpack(packed: &[u8]) -> Option<Self> {
         postcard::from_bytes(packed).ok()
     }
@@ -105,7 +105,8 @@ impl Connection {
         self.marks.ports_reused = true;
     }
 
-    /// Whether a SYN begins another connection with the same ends: its number is another, or this one is over.
+    /// Whether a SYN begins another connection between the same endpoints: another initial sequence number, or this
+    /// connection has ended.
     pub(super) fn is_over_before(&self, seen: &Seen<'_>, sender: Endpoint) -> bool {
         let is_opening = seen.flags.contains(Flags::SYN);
         if !is_opening || seen.interface != self.interface {
@@ -113,13 +114,13 @@ impl Connection {
         }
         let half = self.halves.of(sender);
         if half.counts.packets == 0 {
-            // Nothing of this end yet: its SYN was captured behind the answer to it.
+            // No packet of this endpoint yet: its SYN was captured after the SYN-ACK.
             return false;
         }
         let is_same = half.offered.syn
             && half.sequence.is_some_and(|it| it.offset(seen.seq.wrapping_add(1), 0) == 0);
         if seen.flags.contains(Flags::ACK) {
-            // An answer with another number, to a SYN that was not captured.
+            // A SYN-ACK with another initial sequence number: its SYN was not captured.
             return half.offered.syn && !is_same;
         }
         !is_same || self.is_reset || self.halves.low.fin.is_some() || self.halves.high.fin.is_some()
@@ -148,7 +149,7 @@ impl Connection {
         self.on_payload(seen, &options, s);
     }
 
-    /// The packet passed another interface. Gives whether the connection is looked at there from now on.
+    /// A packet at another interface. Gives whether that interface counts from now on.
     fn moves_to(&mut self, seen: &Seen<'_>, s: Endpoint) -> bool {
         self.marks.seen_elsewhere = true;
         if self.halves.of(s).counts.packets > 0 {
@@ -162,7 +163,7 @@ impl Connection {
         true
     }
 
-    /// SYN, FIN, RST, and what options say of the connection as a whole.
+    /// SYN, FIN, RST, and options that concern the whole connection.
     fn on_control(&mut self, seen: &Seen<'_>, options: &SeenOptions, s: Endpoint) {
         self.marks.mptcp |= options.multipath;
         self.marks.fast_open |= options.fast_open;
@@ -180,7 +181,7 @@ impl Connection {
                 half.on_syn(seen, options);
             }
             self.client = Some(if is_answer { s.other() } else { s });
-            // One that was sent again times nothing (Karn).
+            // A retransmitted SYN or SYN-ACK gives no round-trip sample (Karn).
             if is_answer {
                 let is_first = !self.handshake.syn_ack;
                 self.handshake.syn_ack = true;
@@ -196,7 +197,7 @@ impl Connection {
         }
     }
 
-    /// What the segment says as an acknowledgement, and of its sender's window.
+    /// The acknowledgement number and the window of a segment.
     fn on_window(&mut self, seen: &Seen<'_>, options: &SeenOptions, s: Endpoint) {
         if !seen.flags.contains(Flags::ACK) || seen.flags.contains(Flags::RST) {
             return;
@@ -209,7 +210,7 @@ impl Connection {
         let outstanding = peer.nxt > peer.una;
         let is_duplicate = own.on_own_ack(seen, window, outstanding);
         if una > peer.una {
-            // No acknowledgement is of what lies far beyond everything that was sent.
+            // An acknowledgement 1 GiB above everything sent is broken.
             if una > peer.nxt + (1 << 30) {
                 return;
             }
@@ -239,7 +240,7 @@ impl Connection {
         });
     }
 
-    /// The client's first answer to the server's SYN.
+    /// The client's first segment after the SYN-ACK ends the handshake.
     fn on_handshake_done(&mut self, seen: &Seen<'_>, s: Endpoint) {
         if self.handshake.client_rtt.is_none()
             && let Some(answer) = self.answer_at
@@ -249,18 +250,18 @@ impl Connection {
         }
     }
 
-    /// By how many bits an end's windows are shifted; `None` while that is not known.
+    /// The window scale of an endpoint, in bits; `None` while it is not known (RFC 7323 §2.2).
     fn shift(&self, s: Endpoint) -> Option<u8> {
         let (own, peer) = (&self.halves.of(s).offered, &self.halves.of(s.other()).offered);
         match (own.syn, peer.syn) {
-            // One side that offers no scale: neither uses one, whether the other's SYN was seen or not.
+            // A SYN without the option: neither side scales, whether the other SYN was seen or not.
             (_, true) if peer.window_scale.is_none() => Some(0),
             (true, _) => Some(own.window_scale.unwrap_or(0)),
             (false, _) => None,
         }
     }
 
-    /// What the segment carries.
+    /// The payload of a segment, and its FIN.
     fn on_payload(&mut self, seen: &Seen<'_>, options: &SeenOptions, s: Endpoint) {
         let is_shut = self.halves.of(s.other()).window_is_shut();
         let half = self.halves.of_mut(s);
@@ -282,7 +283,7 @@ impl Connection {
             && half.counts.packets > 1
             && half.una >= start
         {
-            // Linux probes a shut window so (tcp_xmit_probe_skb).
+            // The zero window probe of Linux (tcp_xmit_probe_skb).
             if is_shut {
                 half.counts.zero_window_probes += 1;
                 half.last_ack = half.last_ack.max(seen.at_nanos);
@@ -367,12 +368,12 @@ impl Connection {
     }
 }
 
-/// Larger than its receiver takes, or than any packet of the wire: the card had still to cut it up, or had joined it.
+/// Whether a segment is larger than the peer's MSS, or than any frame: segmentation or receive offload.
 fn is_offloaded(seen: &Seen<'_>, peer_mss: Option<u16>) -> bool {
     seen.payload_len > peer_mss.map_or(LARGEST_SEGMENT, u32::from)
 }
 
-/// Of a jumbo frame.
+/// Payload of a jumbo frame, in bytes.
 const LARGEST_SEGMENT: u32 = 9000;
 
 fn since(then: u64, now: u64) -> Time {

@@ -1,4 +1,4 @@
-//! The connections of a capture: those with packets of late as they are, the others packed.
+//! The connections of a capture: those with recent packets in full, the others packed.
 //!
 //! A connection in use takes some kilobytes. One of which nothing has been seen for a while is packed into a
 //! few hundred bytes, all that is known of it, and unpacked when another of its packets comes: nothing is lost,

@@ -25,7 +25,7 @@ pub(super) struct HalfConnection {
     pub(super) una: i64,
     /// The FIN's place.
     pub(super) fin: Option<i64>,
-    /// The last window that it offered, as it stands, and the last acknowledgement.
+    /// The window field of its last segment, not scaled.
     window: u16,
     /// The same in bytes, where its scale is known.
     window_bytes: Option<i64>,
@@ -120,8 +120,8 @@ impl HalfConnection {
         Some(i64::from(seen.window) << shift?.min(LARGEST_SHIFT))
     }
 
-    /// What a segment of this end says as receiver. Gives whether it is a duplicate acknowledgement:
-    /// nothing new, no payload, same window, while the other end's data is outstanding (RFC 5681 §2).
+    /// A segment of this end as an acknowledgement. Gives whether it is a duplicate ACK: no new acknowledgement, no
+    /// payload, the same window, and data of the other end outstanding (RFC 5681 §2).
     pub(super) fn on_own_ack(
         &mut self,
         seen: &Seen<'_>,

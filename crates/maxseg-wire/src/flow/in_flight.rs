@@ -1,4 +1,4 @@
-//! Segments that are on their way: sent, and not acknowledged yet.
+//! Segments in flight: sent and not acknowledged.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ pub(super) struct InFlightSegment {
     pub(super) at: u64,
     /// Its timestamp when it was last sent.
     pub(super) stamp: u32,
-    /// How often it was sent again.
+    /// How often it was retransmitted.
     pub(super) resent: u16,
     /// Selectively acknowledged.
     pub(super) sacked: bool,
@@ -25,15 +25,14 @@ pub(super) struct InFlightSegment {
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct InFlight {
     list: VecDeque<InFlightSegment>,
-    /// Where every segment that a block covers has been marked.
+    /// The ranges of SACK blocks that have been applied.
     covered: SackedRanges,
 }
 
-/// What an acknowledgement took away.
+/// The segments that an acknowledgement covers.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Acknowledged {
-    /// When the newest of the segments that it covers was sent, if none of them was sent twice (Karn,
-    /// RFC 6298 §3).
+    /// When the newest of them was sent; `None` if any was retransmitted (Karn, RFC 6298 §3).
     pub(super) timed: Option<u64>,
     /// Payload of the largest of them that arrived at once.
     pub(super) largest: i64,
@@ -81,7 +80,7 @@ impl InFlight {
         }
     }
 
-    /// A block says that `left..right` has arrived. Gives how many bytes that is news of.
+    /// A SACK block `left..right`. Gives how many bytes it newly covers.
     pub(super) fn sack(&mut self, left: i64, right: i64) -> i64 {
         let Some(end) = self.list.back().map(|last| last.end) else { return 0 };
         let mut news = 0;
@@ -99,7 +98,7 @@ impl InFlight {
         news
     }
 
-    /// Takes away what lies before `offset`.
+    /// Removes the segments before `offset`: they are acknowledged.
     pub(super) fn acknowledge(&mut self, offset: i64) -> Acknowledged {
         self.covered.pass(offset);
         let mut done = Acknowledged::default();
@@ -131,7 +130,7 @@ impl InFlight {
         done
     }
 
-    /// Gives the room back.
+    /// Frees the memory.
     pub(super) fn forget_all(&mut self) {
         *self = Self::default();
     }

@@ -1,4 +1,4 @@
-//! Which connection a segment belongs to.
+//! The key of a connection: both of its endpoints.
 
 use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, SocketAddr};
@@ -34,13 +34,13 @@ impl FlowKey {
     }
 }
 
-/// The connections of the last packets: most packets are of one of these.
+/// A cache of the connections of the last packets, which most packets belong to.
 #[derive(Debug)]
 pub(super) struct LastFlowCache {
     list: [Option<(FlowKey, u32)>; LAST_FLOWS],
 }
 
-/// So few that they stay in the first cache.
+/// Few enough for the CPU's first-level cache.
 const LAST_FLOWS: usize = 1 << LAST_FLOWS_BITS;
 const LAST_FLOWS_BITS: u32 = 6;
 

@@ -1,11 +1,11 @@
-//! What selective acknowledgements have covered already.
+//! The ranges that SACK blocks have covered already.
 //!
 //! Each acknowledgement repeats its blocks (RFC 2018 §4): with many segments in flight, only what a block newly
 //! covers may be walked through, or the work grows with their square.
 
 use serde::{Deserialize, Serialize};
 
-/// Blocks that were looked through, in order and without overlaps; a bounded number.
+/// Ranges that have been applied, in order and without overlaps; at most 4096.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct SackedRanges {
     blocks: Vec<(i64, i64)>,
@@ -34,7 +34,7 @@ impl SackedRanges {
         })
     }
 
-    /// Everything in `left..right` has been looked through.
+    /// Marks `left..right` as applied.
     pub(super) fn add(&mut self, left: i64, right: i64) {
         let first = self.blocks.partition_point(|block| block.1 <= left);
         let last = self.blocks.partition_point(|block| block.0 < right);
@@ -60,7 +60,7 @@ impl SackedRanges {
         self.blocks.drain(..gone);
     }
 
-    /// Something has changed: all is to be looked through again.
+    /// Forgets all ranges: a segment was inserted that they may cover.
     pub(super) fn clear(&mut self) {
         self.blocks.clear();
     }

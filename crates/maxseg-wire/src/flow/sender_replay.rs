@@ -1,17 +1,17 @@
-//! What the sender of a direction was doing at each moment: whether it had nothing to send, waited for
-//! the window, for room in its buffer, for the timer, or for acknowledgements.
+//! A replay of a direction's sender: at each moment, whether it was limited by the application, by the receive window,
+//! by its send buffer, by the retransmission timer, or by the congestion window.
 //!
-//! Times here are the sender's: whoever calls shifts what was captured elsewhere.
+//! Times are the sender's: the caller shifts those of a capture point elsewhere.
 
 use maxseg_core::evidence::Bins;
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
-/// A sender, as what it sent and what came back show it.
+/// The state of a sender, from the segments that it sent and the acknowledgements that it received.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SenderReplay {
     pub(super) bins: Bins,
-    /// Everything before this has been told to the bins.
+    /// The time up to which the bins are complete.
     clock: u64,
     /// The byte that is sent next, and the first that is not acknowledged.
     nxt: i64,
@@ -22,13 +22,13 @@ pub(super) struct SenderReplay {
     window_most: i64,
     /// Payload of a full segment.
     full: i64,
-    /// Since when there has been nothing more to send: behind a short segment.
+    /// When the last short segment was sent, after which the send queue was empty.
     drained_from: Option<u64>,
-    /// Full segments since the last short one, and before that one since the one before.
+    /// Full-sized segments since the last short one, and between the two short ones before.
     full_since_short: u32,
     full_before_short: u32,
     last_ack: u64,
-    /// When the sender last did or learnt anything that brings it on.
+    /// When the sender last sent new data or received an acknowledgement of it.
     last_progress: u64,
 }
 
@@ -38,15 +38,15 @@ pub(super) struct NewSegment {
     pub(super) at: u64,
     pub(super) end: i64,
     pub(super) payload: i64,
-    /// PSH: behind it the queue was empty.
+    /// PSH or FIN: the send queue was empty after it.
     pub(super) is_pushed: bool,
-    /// A loss is being repaired: the congestion window holds it back, whatever is in the queue.
+    /// Loss recovery: the congestion window limits the sender.
     pub(super) is_recovering: bool,
-    /// Within which time of an acknowledgement a segment counts as brought out by it.
+    /// A segment that follows an acknowledgement within this time, in nanoseconds, was clocked out by it.
     pub(super) prompt: u64,
 }
 
-/// What an acknowledgement tells its sender.
+/// The state of the connection as an acknowledgement reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct AckUpdate {
     /// The first byte that is not acknowledged.
@@ -55,12 +55,11 @@ pub(super) struct AckUpdate {
     pub(super) edge: Option<i64>,
     /// Bytes that have arrived, selectively acknowledged ones included.
     pub(super) delivered: u64,
-    /// Whether payload came with it: what is sent next may be the answer to that.
+    /// Whether payload came with it: the next data may be the answer to that.
     pub(super) is_answer: bool,
 }
 
-/// A sender with a buffer that is full sends so many full segments between short ones; one with short
-/// messages does not.
+/// Least full-sized segments between short ones of a sender whose send buffer is full; fewer mean short messages.
 const FULL_BETWEEN_SHORT: u32 = 2;
 
 fn time(nanos: u64) -> Time {
@@ -72,7 +71,7 @@ fn bytes(n: i64) -> u64 {
 }
 
 impl SenderReplay {
-    /// It begins to send at `at`, in intervals of `width`.
+    /// A sender whose first data segment is sent at `at`; its intervals have `width` nanoseconds.
     pub(super) fn new(at: u64, width: u64, full: i64, nxt: i64, edge: Option<i64>) -> Self {
         Self {
             bins: Bins::new(time(at), time(width)),
@@ -95,7 +94,7 @@ impl SenderReplay {
         self.full
     }
 
-    /// Whether so much payload is full segments to the last byte.
+    /// Whether this payload consists of full-sized segments.
     const fn is_full(&self, payload: i64) -> bool {
         payload == self.full || payload % self.full == 0 // most are one, and a division takes long
     }
@@ -104,7 +103,7 @@ impl SenderReplay {
         self.nxt - self.una
     }
 
-    /// Tells the bins what the time up to `to` was spent with.
+    /// Accounts for the time up to `to`.
     fn advance(&mut self, to: u64) {
         let from = self.clock;
         if to <= from {
@@ -113,7 +112,7 @@ impl SenderReplay {
         self.clock = to;
         let left = self.edge.map(|edge| edge - self.nxt);
         let (from_time, to_time) = (time(from), time(to));
-        // A window that cannot hold two segments is used by halves (RFC 9293 §3.8.6.2.1).
+        // A sender fills a window of less than two segments by halves (RFC 9293 §3.8.6.2.1).
         let room = self.full.min(self.window_most / 2).max(1);
         if left.is_some_and(|left| left < room) {
             self.drained_from = None;
@@ -128,7 +127,7 @@ impl SenderReplay {
         }
     }
 
-    /// Tells the bins of the time since the last short segment, up to `to`.
+    /// Accounts for the time since the last short segment, up to `to`.
     fn settle(&mut self, to: u64, by_ack: bool) {
         let Some(from) = self.drained_from.take() else { return };
         self.bins.spread(time(from), time(to), |bin, span| {
@@ -137,7 +136,7 @@ impl SenderReplay {
         });
     }
 
-    /// A segment with new payload left.
+    /// A segment with new payload was sent.
     pub(super) fn on_send(&mut self, sent: NewSegment) {
         self.advance(sent.at);
         let by_ack = sent.at.saturating_sub(self.last_ack) <= sent.prompt
@@ -169,12 +168,12 @@ impl SenderReplay {
         }
     }
 
-    /// The window that is left to it; `None` while it is not known.
+    /// The unused receive window, in bytes; `None` while its scale is not known.
     pub(super) fn window_left(&self) -> Option<i64> {
         self.edge.map(|edge| edge - self.nxt)
     }
 
-    /// A segment was sent again, after a time-out or for another reason.
+    /// A segment was retransmitted, by the timer or for another cause.
     pub(super) fn on_resend(&mut self, at: u64, payload: i64, by_timer: bool) {
         self.advance(at);
         self.drained_from = None;
@@ -190,7 +189,7 @@ impl SenderReplay {
         bin.losses += 1;
     }
 
-    /// An acknowledgement reached it.
+    /// An acknowledgement reached the sender.
     pub(super) fn on_ack(&mut self, at: u64, news: &AckUpdate) {
         self.advance(at);
         if news.una > self.una {
@@ -203,11 +202,11 @@ impl SenderReplay {
         }
         self.edge = news.edge;
         self.window_most = self.window_most.max(news.edge.map_or(0, |edge| edge - news.una));
-        // What follows payload answers that, whatever acknowledged something just before it.
+        // Data that follows payload is the answer to it, not clocked out by its acknowledgement.
         self.last_ack = if news.is_answer { 0 } else { at };
     }
 
-    /// How long a segment took there and back.
+    /// A round-trip sample, in nanoseconds.
     pub(super) fn on_round_trip(&mut self, at: u64, rtt: u64) {
         let rtt = time(rtt);
         let bin = self.bins.at(time(at));
@@ -216,7 +215,7 @@ impl SenderReplay {
         bin.rtt_min = Some(bin.rtt_min.map_or(rtt, |least| least.min(rtt)));
     }
 
-    /// Nothing more comes.
+    /// The capture ends.
     pub(super) fn finish(&mut self, at: u64) {
         self.advance(at);
         self.settle(at, false);

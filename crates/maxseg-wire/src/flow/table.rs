@@ -202,15 +202,12 @@ const MOST_EVENTS: usize = 1024;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture_file::CaptureFile;
-    use crate::flow::Decoder;
+    use crate::reading::PacketReader;
     use crate::synthetic::Load;
 
     fn connections(capture: &[u8], mut flows: Flows) -> Vec<Evidence> {
-        let (mut file, mut decoder) = (CaptureFile::open(capture).unwrap(), Decoder::default());
-        while let Some(record) = file.next().unwrap() {
-            flows.on_packet(&decoder.decode(&record));
-        }
+        let mut packets = PacketReader::open(capture, None).unwrap();
+        packets.for_each(|_, packet| flows.on_packet(packet)).unwrap();
         flows.finish().connections.collect()
     }
 

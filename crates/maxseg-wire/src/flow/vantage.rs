@@ -1,4 +1,4 @@
-//! How far the point of capture is from a sender.
+//! The round trip between the capture point and a sender.
 //!
 //! What a sender knew when it sent is known only there; elsewhere an acknowledgement that passes needs half a
 //! round trip to it, and what it brings out another half back. That round trip is measured where both sides use
@@ -15,13 +15,13 @@ use super::sender_replay::AckUpdate;
 pub(super) struct Distance {
     /// Timestamps of acknowledgements that no segment has echoed yet, with the time of the first that had each.
     stamps: VecDeque<(u32, u64)>,
-    /// Acknowledgements that have not reached the sender yet, and when they do.
+    /// Acknowledgements on their way to the sender, with the time of their arrival there.
     under_way: VecDeque<(u64, AckUpdate)>,
     /// Least round trips of this period and of the one before.
     least: u64,
     least_before: u64,
     period_ends: u64,
-    /// That of the handshake.
+    /// The round trip of the handshake, in nanoseconds.
     first: Option<u64>,
 }
 

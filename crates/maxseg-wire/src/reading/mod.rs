@@ -80,3 +80,6 @@ pub fn read<R: Read>(
     summary.path_mtu_events = results.path_mtu_events;
     Ok(Reading { summary, connections: results.connections })
 }
+
+#[cfg(test)]
+mod tests;

@@ -30,9 +30,14 @@ pub struct CaptureSummary {
 }
 
 impl CaptureSummary {
-    /// The problem that ended the reading, if one did.
+    /// The problem that makes the file unusable from some packet on: one that ended the reading, or a link type that
+    /// is not known and that all packets have.
     pub fn fault(&self) -> Option<&Problem> {
-        self.problems.iter().find(|problem| problem.kind.is_fault())
+        self.problems.iter().find(|problem| {
+            let is_of_all = problem.count == self.file.packets;
+            let is_link_type = matches!(problem.kind, ProblemKind::LinkType { .. });
+            problem.kind.ends_reading() || is_link_type && is_of_all
+        })
     }
 
     /// Takes how many connections were not followed.

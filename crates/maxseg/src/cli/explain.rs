@@ -265,8 +265,7 @@ fn write(file: &Path, text: &str) -> Result<(), Failure> {
 
 fn at_fault(file: &str, fault: &Problem) -> Failure {
     let place = fault.offset.map_or_else(String::new, |offset| format!(" at byte {offset}"));
-    Failure::with_hint(
-        format!("{file} is at fault{place}: {}", problem_text(fault)),
-        "everything before that is explained above",
-    )
+    let what = format!("{file} is at fault{place}: {}", problem_text(fault));
+    let hint = fault.kind.hint().unwrap_or("everything before that is explained above");
+    Failure::with_hint(what, hint)
 }

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &DemoArgs, printer: Printer) -> Result<(), Failure> {
         printer.note(&format!(
             "no report will be written to {}: {}",
             args.report.display(),
-            file_error::reason(error)
+            file_error::reason(&error)
         ));
     }
     let tunnel = InputArgs::shipped("slow-tunnel", &[], SEEDS).load()?;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use maxseg_core::engine::EngineName;
 use maxseg_core::scenario::{Draft, Point, Sweep};
 
-use crate::error::Error;
+use crate::error::{Error, ExperimentError};
 
 /// Everything that is to be run. Its points are built only when they are asked for: a sweep of a few
 /// axes has more of them than memory.
@@ -27,17 +27,29 @@ pub struct Experiment {
 pub const MOST_RUNS: u128 = 10_000_000;
 
 impl Experiment {
+    /// An experiment with the draft's own sweep: each engine once, with this many seeds from the scenario's own on.
+    /// `text` is what the draft was parsed from.
+    ///
+    /// # Errors
+    /// The scenario or its sweep is wrong.
+    pub fn new(
+        draft: Draft,
+        text: impl Into<String>,
+        engines: Vec<EngineName>,
+        seeds: u64,
+    ) -> Result<Self, Error> {
+        let sweep = draft.sweep()?;
+        // Without its sweep the scenario must stand too: its errors have better places.
+        draft.scenario()?;
+        Ok(Self { draft, text: text.into(), sweep, engines, seeds })
+    }
+
     /// How many points the sweep has.
     ///
     /// # Errors
     /// No number holds them.
     pub fn point_count(&self) -> Result<usize, Error> {
-        self.sweep.len().ok_or_else(|| {
-            Error::with_hint(
-                "the sweep has more points than can be counted",
-                "it is the product of all axes: shorten one",
-            )
-        })
+        self.sweep.len().ok_or_else(|| ExperimentError::Uncountable.into())
     }
 
     /// How many runs each point takes.
@@ -60,10 +72,7 @@ impl Experiment {
     pub fn points(&self) -> Result<Vec<Point>, Error> {
         let runs = self.run_count()?;
         if runs > MOST_RUNS {
-            return Err(Error::with_hint(
-                format!("{runs} runs are more than the {MOST_RUNS} that one command takes"),
-                "shorten an axis, or take fewer seeds; `maxseg check` counts without running",
-            ));
+            return Err(ExperimentError::TooManyRuns { runs, most: MOST_RUNS }.into());
         }
         Ok(self.sweep.points(&self.draft)?)
     }

@@ -49,7 +49,7 @@ pub(super) const CRATES: [Layers; 6] = [
         groups: &[
             &["error", "environment", "whole_file"],
             &["engines"],
-            &["experiment", "calc", "import"],
+            &["experiment", "calc", "explain", "import"],
             &["capture"],
             &["report", "runner"],
         ],

@@ -14,8 +14,11 @@ use super::columns::{Column, Values, columns};
 use crate::error::Error;
 
 /// The file's bytes.
+///
+/// # Errors
+/// A value cannot be encoded.
 pub fn parquet(rows: &[Row]) -> std::result::Result<Vec<u8>, Error> {
-    write(&columns(rows)).map_err(|error| Error::new(format!("cannot write Parquet: {error}")))
+    Ok(write(&columns(rows))?)
 }
 
 fn write(columns: &[Column]) -> Result<Vec<u8>> {

@@ -9,7 +9,7 @@ pub enum Limit {
     /// There is no more data.
     Application,
     /// It has only begun: the handshake, or slow start before the first loss.
-    Opportunity,
+    StartUp,
     /// The peer's window.
     ReceiveWindow,
     /// Its own buffer.
@@ -24,7 +24,7 @@ impl Limit {
     /// All of them, in the order of [`SenderStats::limited`].
     pub const ALL: [Self; 6] = [
         Self::Application,
-        Self::Opportunity,
+        Self::StartUp,
         Self::ReceiveWindow,
         Self::SendBuffer,
         Self::Congestion,

@@ -168,7 +168,7 @@ pub(crate) fn judge(evidence: &Evidence) -> Diagnosis {
         way: evidence.data_way(),
         limits: vec![
             LimitShare { kind, share: 0.9 },
-            LimitShare { kind: LimitedBy::Opportunity, share: 0.1 },
+            LimitShare { kind: LimitedBy::StartUp, share: 0.1 },
         ],
         spans: vec![LimitSpan { from: at(0), to: at(30_000), kind }],
         limited_by: Some(kind),

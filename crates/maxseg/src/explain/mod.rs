@@ -243,7 +243,7 @@ const fn changeable(kind: LimitedBy) -> f64 {
         | LimitedBy::Rto
         | LimitedBy::Congestion => 1.0,
         LimitedBy::Unknown | LimitedBy::Host => 0.5,
-        LimitedBy::Opportunity => 0.3,
+        LimitedBy::StartUp => 0.3,
         LimitedBy::Bandwidth | LimitedBy::Application => 0.1,
     }
 }

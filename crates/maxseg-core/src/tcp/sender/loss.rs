@@ -21,7 +21,7 @@ impl Sender {
         let sample = AckSample {
             acked: Bytes::new(ack - self.una),
             in_flight: Bytes::new(self.max - self.una),
-            was_limited: matches!(self.limit, Limit::Congestion | Limit::Opportunity),
+            was_limited: matches!(self.limit, Limit::Congestion | Limit::StartUp),
         };
         self.advance(now, segment);
         if self.recovering {

@@ -143,7 +143,7 @@ impl Sender {
             ecn: config.uses_ecn(),
             reduced: false,
             marked_until: 0,
-            limit: Limit::Opportunity,
+            limit: Limit::StartUp,
             since: start,
             stats: SenderStats::default(),
         }

@@ -122,7 +122,7 @@ impl Sender {
         } else if self.peer_window < self.cwnd {
             Limit::ReceiveWindow
         } else if self.recover.is_none() && self.cc.ssthresh().get() > self.cwnd {
-            Limit::Opportunity
+            Limit::StartUp
         } else {
             Limit::Congestion
         }

@@ -120,7 +120,7 @@ const fn letter(kind: maxseg_core::outcome::LimitedBy) -> &'static str {
     use maxseg_core::outcome::LimitedBy;
     match kind {
         LimitedBy::Application => "a",
-        LimitedBy::Opportunity => "o",
+        LimitedBy::StartUp => "o",
         LimitedBy::ReceiveWindow => "W",
         LimitedBy::SendBuffer => "S",
         LimitedBy::Bandwidth => "B",

@@ -169,9 +169,7 @@ pub fn unfinished(scenario: &Scenario, outcome: &Outcome) -> Option<Caveat> {
             let wanted = scenario.until.bytes?.get();
             Some((outcome.payload_bytes?, wanted, "bytes acknowledged"))
         }
-        FlowKind::Request(exchange) => {
-            Some((outcome.requests?, exchange.count?, "requests answered"))
-        }
+        FlowKind::Request(plan) => Some((outcome.requests?, plan.count?, "requests answered")),
         FlowKind::Cbr { .. } | FlowKind::Ping { .. } => None,
     };
     let short = flows.filter_map(done).filter(|(got, wanted, _)| got < wanted);

@@ -124,9 +124,10 @@ impl Path {
         links.filter_map(|link| Some((link, link.frame?))).min_by_key(|(_, frame)| *frame)
     }
 
-    /// Propagation there and back, nothing queued and no time on any wire.
+    /// Propagation there and back, nothing queued and no time on any wire; at most [`Time::NEVER`].
     pub fn propagation_rtt(&self) -> Time {
-        self.hops.iter().fold(Time::ZERO, |sum, hop| sum + hop.forward.delay + hop.reverse.delay)
+        let delays = self.hops.iter().flat_map(HopSpec::links).map(|link| link.delay);
+        delays.fold(Time::ZERO, Time::saturating_add)
     }
 }
 
@@ -276,5 +277,18 @@ impl LinkSpec {
         let packet = packet.into();
         let packet = self.tunnel.map_or(packet, |tunnel| tunnel.wrap(packet, self.mtu));
         self.framing.on_wire(packet)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_that_no_time_holds_add_up_to_the_longest_one() {
+        let century = LinkSpec::plain(BitsPerSec::new(1).unwrap(), Time::from_secs(876_000 * 3600));
+        let hop = HopSpec { name: "slow".into(), forward: century.clone(), reverse: century };
+        let path = Path { hops: vec![hop; 3] };
+        assert_eq!(path.propagation_rtt(), Time::NEVER);
     }
 }

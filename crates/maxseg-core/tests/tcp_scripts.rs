@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use maxseg_core::settings::SettingsSpec;
 use maxseg_core::tcp::{
-    Config, Endpoint, Options, Receiver, SackBlocks, Segment, Sender, Spares, Timestamps,
+    Config, Endpoint, Options, OptionsPool, Receiver, SackBlocks, Segment, Sender, Timestamps,
 };
 use maxseg_core::units::{Bytes, Mss, Time};
 
@@ -196,10 +196,10 @@ impl Bench {
             ("timeouts", Machine::Sender(sender)) => {
                 equal(word, sender.stats().timeouts, number(next()?)?)
             }
-            ("needless", Machine::Sender(sender)) => {
-                equal(word, sender.stats().needless_cuts, number(next()?)?)
+            ("spurious", Machine::Sender(sender)) => {
+                equal(word, sender.stats().spurious_cuts, number(next()?)?)
             }
-            ("needless-timeouts", Machine::Sender(sender)) => {
+            ("spurious-timeouts", Machine::Sender(sender)) => {
                 equal(word, sender.stats().spurious_timeouts, number(next()?)?)
             }
             ("mark-cuts", Machine::Sender(sender)) => {
@@ -248,17 +248,21 @@ impl Bench {
     fn poll(&mut self) {
         match &mut self.machine {
             Machine::Sender(sender) => {
-                while let Some(segment) = sender.poll_transmit(self.now, &mut Spares::default()) {
+                while let Some(segment) =
+                    sender.poll_transmit(self.now, &mut OptionsPool::default())
+                {
                     self.sent.push_back((self.now, describe_data(&segment)));
                 }
             }
             Machine::Receiver(receiver) => {
-                while let Some(segment) = receiver.poll_transmit(self.now, &mut Spares::default()) {
+                while let Some(segment) =
+                    receiver.poll_transmit(self.now, &mut OptionsPool::default())
+                {
                     self.sent.push_back((self.now, describe_ack(&segment)));
                 }
             }
             Machine::Endpoint(end) => {
-                while let Some(segment) = end.poll_transmit(self.now, &mut Spares::default()) {
+                while let Some(segment) = end.poll_transmit(self.now, &mut OptionsPool::default()) {
                     self.sent.push_back((self.now, describe(&segment)));
                 }
             }

@@ -31,7 +31,7 @@ pub(crate) struct Netlink {
 
 /// A network interface by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Interface(u32);
+pub(crate) struct InterfaceIndex(u32);
 
 impl Netlink {
     pub(crate) fn new() -> io::Result<Self> {
@@ -41,8 +41,8 @@ impl Netlink {
     }
 
     /// The interface called `name` (`ip link show NAME`).
-    pub(crate) fn interface(name: &str) -> io::Result<Interface> {
-        Ok(Interface(nix::net::if_::if_nametoindex(name)?))
+    pub(crate) fn interface(name: &str) -> io::Result<InterfaceIndex> {
+        Ok(InterfaceIndex(nix::net::if_::if_nametoindex(name)?))
     }
 
     /// The loopback interface comes up (`ip link set lo up`).
@@ -56,7 +56,7 @@ impl Netlink {
 
     /// An interface gets its MTU and the length of its queue and comes up, without an address of its own
     /// making and without asking for neighbours (`ip link set NAME mtu N txqueuelen N addrgenmode none arp off up`).
-    pub(crate) fn bring_up(&mut self, of: Interface, mtu: u32, queue: u32) -> io::Result<()> {
+    pub(crate) fn bring_up(&mut self, of: InterfaceIndex, mtu: u32, queue: u32) -> io::Result<()> {
         let mut link = LinkMessage::default();
         link.header.index = of.0;
         let mode = AfSpecInet6::AddrGenMode(In6AddrGenMode::None);
@@ -74,7 +74,7 @@ impl Netlink {
     }
 
     /// An interface gets another MTU (`ip link set NAME mtu N`).
-    pub(crate) fn set_mtu(&mut self, of: Interface, mtu: u32) -> io::Result<()> {
+    pub(crate) fn set_mtu(&mut self, of: InterfaceIndex, mtu: u32) -> io::Result<()> {
         let mut link = LinkMessage::default();
         link.header.index = of.0;
         link.attributes = vec![LinkAttribute::Mtu(mtu)];
@@ -108,7 +108,7 @@ impl Netlink {
     }
 
     /// An address of its own, without a route to neighbours (`ip addr add ADDRESS/32 dev NAME nodad`).
-    pub(crate) fn add_address(&mut self, to: Interface, address: IpAddr) -> io::Result<()> {
+    pub(crate) fn add_address(&mut self, to: InterfaceIndex, address: IpAddr) -> io::Result<()> {
         let mut message = AddressMessage::default();
         (message.header.family, message.header.prefix_len) = of_one(address);
         message.header.index = to.0;
@@ -124,7 +124,7 @@ impl Netlink {
     pub(crate) fn set_route(
         &mut self,
         to: IpAddr,
-        through: Interface,
+        through: InterfaceIndex,
         source: Option<IpAddr>,
         metrics: &[RouteMetric],
     ) -> io::Result<()> {

@@ -13,13 +13,13 @@ use maxseg_core::diagnose::diagnose;
 
 use crate::capture_file::{CaptureFile, Record};
 use crate::encapsulation::peel;
-use crate::flow::tshark::Tshark;
 use crate::flow::{Decoder, FlowOptions, Flows, Skimmed};
 use crate::icmp::{Icmp, quote as quote_packet};
 use crate::ip::{Outline, Packet};
 use crate::options::walk;
 use crate::tcp::Segment;
 use crate::tcp_info::TcpInfo;
+use crate::tshark::Tshark;
 use crate::udp::Datagram;
 use crate::{link_type, pcapng, procnet as proc_net};
 

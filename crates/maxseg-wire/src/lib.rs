@@ -37,9 +37,11 @@ pub mod options;
 pub mod pcap;
 pub mod pcapng;
 pub mod procnet;
+pub mod reading;
 pub mod synthetic;
 pub mod tcp;
 pub mod tcp_info;
+pub mod tshark;
 pub mod udp;
 
 pub use checksum::{Checksum, Payload, Sum};

@@ -31,3 +31,21 @@ pub const IPV4: u16 = 228;
 pub const IPV6: u16 = 229;
 /// Linux's "cooked" capture, version 2.
 pub const LINUX_SLL2: u16 = 276;
+
+/// What a link type is called, such as `Ethernet`; `None` for one that is not known here.
+pub const fn name(link_type: u16) -> Option<&'static str> {
+    Some(match link_type {
+        NULL | LOOP => "loopback",
+        ETHERNET => "Ethernet",
+        PPP | PPP_HDLC => "PPP",
+        PPP_ETHER => "PPPoE",
+        FDDI => "FDDI",
+        RAW | RAW_BSD | RAW_OPENBSD => "raw IP",
+        IPV4 => "raw IPv4",
+        IPV6 => "raw IPv6",
+        CISCO_HDLC => "Cisco HDLC",
+        LINUX_SLL => "Linux cooked",
+        LINUX_SLL2 => "Linux cooked v2",
+        _ => return None,
+    })
+}

@@ -1,4 +1,4 @@
-//! `flow::tshark` against tshark 4.0: what it said of the captures that have a truth, and what the
+//! `tshark` against tshark 4.0: what it said of the captures that have a truth, and what the
 //! installed one says of every capture, frame by frame.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 #![expect(clippy::print_stdout, reason = "the contract is to print how much was checked")]
@@ -22,7 +22,7 @@ use std::fs::File;
 use std::path::Path;
 
 use folders::{Capture, captures};
-use maxseg_wire::flow::tshark::{Counts, Tshark};
+use maxseg_wire::tshark::{Counts, Tshark};
 
 use tshark::fields::Said;
 use tshark::{fields, made, segments, truth};

@@ -7,8 +7,10 @@ use std::path::Path;
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
-/// A file of blocks, each handed over by one `write`. Only whole blocks go to the disk, and many at once: whoever
-/// reads the file meanwhile, or when its writer was killed, finds no half one.
+/// A file of blocks, each handed over by one `write`. Whole blocks are written, many at once, so that the file ends
+/// with a whole block between two writes. Within one, the kernel extends a file page by page
+/// (`generic_perform_write` in mm/filemap.c) and leaves off at a page when the process is killed: only then, and only
+/// the last block, can be cut.
 #[derive(Debug)]
 pub(crate) struct GrowingFile {
     out: File,
@@ -56,6 +58,7 @@ impl GrowingFile {
     fn take_back(&mut self, begin: u64) -> io::Result<()> {
         if self.out.stream_position()? == self.out.metadata()?.len() {
             self.out.set_len(begin)?;
+            self.out.seek(SeekFrom::Start(begin))?; // else the next block follows a gap of zeros
         }
         Ok(())
     }
@@ -111,5 +114,20 @@ mod tests {
         let mut file = GrowingFile::create(Path::new("/dev/full")).unwrap();
         file.write_all(b"block").unwrap();
         assert_eq!(file.flush().unwrap_err().kind(), io::ErrorKind::StorageFull);
+    }
+
+    #[test]
+    fn what_is_taken_back_leaves_no_gap() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let mut file = GrowingFile::create(&path).unwrap();
+        file.write_all(b"first ").unwrap();
+        file.flush().unwrap();
+        // What a full disk took of a block.
+        file.out.write_all(b"sec").unwrap();
+        file.take_back(6).unwrap();
+        file.write_all(b"third").unwrap();
+        file.flush().unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"first third");
     }
 }

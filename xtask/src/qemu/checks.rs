@@ -7,7 +7,7 @@ use maxseg_core::errors::{Clock, ErrorModel, GilbertElliott, Per, Schedule};
 use maxseg_core::framing::Framing;
 use maxseg_core::path::{CodelSettings, Discipline, LinkSpec, QueueLimit, RedSettings};
 use maxseg_core::units::{BitsPerSec, Bytes, Probability, Time};
-use maxseg_linux::lab::netem::{self, Options, Place, Plan};
+use maxseg_linux::lab::netem::{self, Devices, Plan, PlanOptions};
 
 use super::Check;
 use super::guest::Guest;
@@ -45,13 +45,13 @@ fn plain(speed: &str, delay: Time) -> Result<LinkSpec> {
     Ok(LinkSpec::plain(rate(speed)?, delay))
 }
 
-fn apart() -> Place {
-    Place::Apart { wire: "w0".to_owned(), pipe: "p0".to_owned() }
+fn apart() -> Devices {
+    Devices::TwoInterfaces { wire: "w0".to_owned(), pipe: "p0".to_owned() }
 }
 
 fn is_found(guest: &mut Guest) -> Result<String> {
     guest.must("ip netns add try && ip -n try link set lo up")?;
-    let run = |command: &netem::Command| {
+    let run = |command: &netem::TcCommand| {
         guest.run(&format!("ip netns exec try {command}")).map_err(io::Error::other)
     };
     let found = netem::detect(run)?;
@@ -79,7 +79,7 @@ fn shown(guest: &mut Guest, plan: &Plan) -> Result<String> {
 
 /// Links, and what `tc qdisc show` must say of each, in order.
 #[expect(clippy::too_many_lines, reason = "a table")]
-fn wanted() -> Result<Vec<(LinkSpec, Place, &'static [&'static str])>> {
+fn wanted() -> Result<Vec<(LinkSpec, Devices, &'static [&'static str])>> {
     let ms = Time::from_millis;
     let quick = || plain("10 Mbit/s", Time::ZERO);
     Ok(vec![
@@ -171,7 +171,7 @@ fn wanted() -> Result<Vec<(LinkSpec, Place, &'static [&'static str])>> {
         ),
         (
             LinkSpec { errors: uniform(0.01)?, ..plain("10 Mbit/s", ms(20))? },
-            Place::Together { device: "w0".to_owned() },
+            Devices::OneInterface { device: "w0".to_owned() },
             &[
                 "netem 1: dev w0 root",
                 "delay 20ms",
@@ -182,7 +182,7 @@ fn wanted() -> Result<Vec<(LinkSpec, Place, &'static [&'static str])>> {
         ),
         (
             LinkSpec { duplicate: share(0.01)?, ..plain("10 Mbit/s", ms(20))? },
-            Place::Together { device: "w0".to_owned() },
+            Devices::OneInterface { device: "w0".to_owned() },
             &[
                 "netem 1: dev w0 root",
                 "duplicate 1%",
@@ -198,7 +198,7 @@ fn are_taken(guest: &mut Guest) -> Result<String> {
     let mut commands = 0;
     let links = wanted()?;
     for (link, place, words) in &links {
-        let plan = Plan::of(link, place, &Options::default());
+        let plan = Plan::of(link, place, &PlanOptions::default());
         let shown = shown(guest, &plan)?;
         // A parameter stands somewhere behind the name of its qdisc.
         let mut rest = shown.as_str();
@@ -262,8 +262,8 @@ fn loses_its_share(guest: &mut Guest) -> Result<String> {
         let errors = burst.map_or_else(|| uniform(asked), |burst| bursts(asked, burst))?;
         let link = LinkSpec { errors, ..plain("10 Gbit/s", Time::ZERO)? };
         // Only what stands behind the wire.
-        let place = Place::Apart { wire: "none".to_owned(), pipe: "s0".to_owned() };
-        let plan = Plan::of(&link, &place, &Options::default());
+        let place = Devices::TwoInterfaces { wire: "none".to_owned(), pipe: "s0".to_owned() };
+        let plan = Plan::of(&link, &place, &PlanOptions::default());
         let errs = plan.qdiscs.last().context("no qdisc")?;
         guest.must_in("s", &errs.add())?;
         let before = arrived(guest)?;
@@ -316,8 +316,8 @@ fn holds_its_queue(guest: &mut Guest) -> Result<String> {
     let mut seen = Vec::new();
     for (what, link, wanted) in cases {
         pair(guest)?;
-        let place = Place::Together { device: "s0".to_owned() };
-        for command in Plan::of(&link, &place, &Options::default()).add() {
+        let place = Devices::OneInterface { device: "s0".to_owned() };
+        for command in Plan::of(&link, &place, &PlanOptions::default()).add() {
             guest.must_in("s", &command)?;
         }
         // 1000 bytes each with 28 of headers. A host's own queue would hold the sender up: enough room.
@@ -362,8 +362,8 @@ fn chain(guest: &mut Guest) -> Result<()> {
 fn takes_its_time(guest: &mut Guest) -> Result<String> {
     chain(guest)?;
     let link = plain("100 kbit/s", Time::from_millis(30))?;
-    let place = Place::Apart { wire: "a-b".to_owned(), pipe: "b-r".to_owned() };
-    for qdisc in Plan::of(&link, &place, &Options::default()).qdiscs {
+    let place = Devices::TwoInterfaces { wire: "a-b".to_owned(), pipe: "b-r".to_owned() };
+    for qdisc in Plan::of(&link, &place, &PlanOptions::default()).qdiscs {
         guest.must_in(&qdisc.device[..1], &qdisc.add())?;
     }
     // 1250 bytes with 28 of headers: 100 ms of airtime, and 30 ms; the way back is free. Neighbours

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use maxseg_linux::lab::netem::{self, Reply};
+use maxseg_linux::lab::netem::{self, TcReply};
 
 /// A machine that takes commands. It is killed when this goes; and ends by itself if that cannot be.
 pub struct Guest {
@@ -67,12 +67,12 @@ impl Guest {
     ///
     /// # Errors
     /// The machine is gone, or time is up; not that the command failed.
-    pub fn run(&mut self, line: &str) -> Result<Reply> {
+    pub fn run(&mut self, line: &str) -> Result<TcReply> {
         ensure!(line.len() < LONGEST_LINE && !line.contains('\n'), "not one short line: {line}");
         self.ask(line).with_context(|| line.to_owned())
     }
 
-    fn ask(&mut self, line: &str) -> Result<Reply> {
+    fn ask(&mut self, line: &str) -> Result<TcReply> {
         self.input.write_all(format!("{line}\n").as_bytes())?;
         self.input.flush()?;
         let header = self.line()?;
@@ -80,7 +80,7 @@ impl Guest {
         let [code, out, err] = numbers[..] else { bail!("an answer that begins with {header:?}") };
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         let (stdout, stderr) = (text(self.take(out)?), text(self.take(err)?));
-        Ok(Reply { success: code == 0, stdout, stderr })
+        Ok(TcReply { success: code == 0, stdout, stderr })
     }
 
     /// What a line prints that must succeed.
@@ -97,7 +97,7 @@ impl Guest {
     ///
     /// # Errors
     /// It fails.
-    pub fn must_in(&mut self, namespace: &str, command: &netem::Command) -> Result<String> {
+    pub fn must_in(&mut self, namespace: &str, command: &netem::TcCommand) -> Result<String> {
         self.must(&format!("ip netns exec {namespace} {command}"))
     }
 

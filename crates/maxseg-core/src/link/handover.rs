@@ -5,7 +5,7 @@
 
 use super::Counters;
 use super::codel::Codel;
-use super::special::Special;
+use super::impairments::Impairments;
 use super::wire::Wire;
 use crate::units::Time;
 
@@ -14,10 +14,10 @@ use crate::units::Time;
 pub(super) struct Handover {
     pub(super) wire: Wire,
     /// Of a link that needed it.
-    pub(super) special: Option<Special>,
+    pub(super) impairments: Option<Impairments>,
     pub(super) codel: Option<Codel>,
     /// Packets that have not left, in the order in which they will; the first of them is on the wire.
-    pub(super) promised: Vec<Promise>,
+    pub(super) promised: Vec<PendingDeparture>,
     /// When the last bit of the last packet leaves, or left.
     pub(super) free_at: Time,
     pub(super) horizon: Time,
@@ -26,7 +26,7 @@ pub(super) struct Handover {
 
 /// A packet that will leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Promise {
+pub(super) struct PendingDeparture {
     /// When its last bit does.
     pub(super) departs: Time,
     /// Its bytes on the wire.

@@ -1,9 +1,9 @@
 //! The computing form: what becomes of a packet is known when it comes.
 
-use super::handover::{Handover, Promise, Streams};
-use super::room::{Counted, Places};
-use super::special::{Entry, Queue, Special};
-use super::wire::{Sent, Wire};
+use super::handover::{Handover, PendingDeparture, Streams};
+use super::impairments::{Admission, Impairments, QueueState};
+use super::queue::{ByteQueue, SlotQueue};
+use super::wire::{Transmission, Wire};
 use crate::framing::IpPacket;
 use crate::path::{LinkSpec, QueueLimit};
 use crate::units::{Mtu, Time};
@@ -78,9 +78,9 @@ pub struct Hop {
     wire: Wire,
     delay: Time,
     /// The waiting room of a plain link.
-    places: Places,
+    slots: SlotQueue,
     /// What a plain link has not.
-    elaborate: Option<Box<Elaborate>>,
+    impaired: Option<Box<ImpairedLink>>,
     /// When the last bit of the last admitted packet leaves.
     free_at: Time,
     /// When whoever asks for the counters will ask.
@@ -88,33 +88,35 @@ pub struct Hop {
     counters: Counters,
 }
 
-/// A link that needs more than [`Places`].
+/// A link that needs more than [`SlotQueue`].
 #[derive(Debug, Clone)]
-struct Elaborate {
-    special: Special,
-    room: Counted,
+struct ImpairedLink {
+    impairments: Impairments,
+    room: ByteQueue,
 }
 
-impl Elaborate {
+impl ImpairedLink {
     fn new(spec: &LinkSpec, seed: u64, name: &str) -> Self {
-        let special = Special::new(spec, seed, name);
-        let room = Counted::new(spec.queue, special.leaves_first);
-        Self { special, room }
+        let impairments = Impairments::new(spec, seed, name);
+        let room = ByteQueue::new(spec.queue, impairments.leaves_first);
+        Self { impairments, room }
     }
 }
 
 impl Hop {
     /// A link by `spec`, its errors drawn from the stream `name` under `seed`.
     pub fn new(spec: &LinkSpec, seed: u64, name: &str) -> Self {
-        let (places, is_plain) = match spec.queue {
-            QueueLimit::Packets(limit) if !Special::is_needed(spec) => (Places::new(limit), true),
-            QueueLimit::Packets(_) | QueueLimit::Bytes(_) => (Places::new(0), false),
+        let (slots, is_plain) = match spec.queue {
+            QueueLimit::Packets(limit) if !Impairments::is_needed(spec) => {
+                (SlotQueue::new(limit), true)
+            }
+            QueueLimit::Packets(_) | QueueLimit::Bytes(_) => (SlotQueue::new(0), false),
         };
         Self {
             wire: Wire::new(spec, seed, name),
             delay: spec.delay,
-            places,
-            elaborate: (!is_plain).then(|| Box::new(Elaborate::new(spec, seed, name))),
+            slots,
+            impaired: (!is_plain).then(|| Box::new(ImpairedLink::new(spec, seed, name))),
             free_at: Time::ZERO,
             horizon: Time::NEVER,
             counters: Counters::default(),
@@ -136,17 +138,17 @@ impl Hop {
     ) -> Self {
         let mut hop = Self::new(spec, streams.seed, streams.name).until(from.horizon);
         hop.wire = from.wire.respec(spec, now.max(from.free_at), streams);
-        match (&mut hop.elaborate, spec.queue) {
+        match (&mut hop.impaired, spec.queue) {
             (None, QueueLimit::Packets(limit)) => {
-                hop.places = Places::holding(limit, &from.promised);
+                hop.slots = SlotQueue::holding(limit, &from.promised);
             }
             (None, QueueLimit::Bytes(_)) => {} // never plain
-            (Some(elaborate), limit) => {
-                if let Some(special) = from.special {
-                    elaborate.special = special.respec(spec, streams);
+            (Some(impaired), limit) => {
+                if let Some(impairments) = from.impairments {
+                    impaired.impairments = impairments.respec(spec, streams);
                 }
-                let leaves_first = elaborate.special.leaves_first;
-                elaborate.room = Counted::holding(limit, leaves_first, &from.promised);
+                let leaves_first = impaired.impairments.leaves_first;
+                impaired.room = ByteQueue::holding(limit, leaves_first, &from.promised);
             }
         }
         hop.free_at = from.free_at;
@@ -156,15 +158,15 @@ impl Hop {
 
     /// What this link leaves behind at `now`.
     pub(super) fn hand_over(&self, now: Time) -> Handover {
-        let mut elaborate = self.elaborate.clone();
-        let promised = match &mut elaborate {
+        let mut impaired = self.impaired.clone();
+        let promised = match &mut impaired {
             None => self.promised(now),
             Some(link) if self.counters.sent > 0 => link.room.promised(now, self.free_at),
             Some(_) => Vec::new(),
         };
         Handover {
             wire: self.wire.clone(),
-            special: elaborate.map(|link| link.special),
+            impairments: impaired.map(|link| link.impairments),
             codel: None,
             promised,
             free_at: self.free_at,
@@ -174,13 +176,13 @@ impl Hop {
     }
 
     /// What has not left a plain link: one follows the other, so that its time on the wire tells its length.
-    fn promised(&self, now: Time) -> Vec<Promise> {
-        let departures = self.places.departures(now);
+    fn promised(&self, now: Time) -> Vec<PendingDeparture> {
+        let departures = self.slots.departures(now);
         let mut before = departures.first().copied().unwrap_or_default();
         let promise = |departs: Time| {
             let bytes = self.wire.bytes_in(departs.since(before));
             before = departs;
-            Promise { departs, bytes }
+            PendingDeparture { departs, bytes }
         };
         departures.into_iter().map(promise).collect()
     }
@@ -197,14 +199,14 @@ impl Hop {
 
     /// Whether packets do no more than wait, and be sent, and be damaged.
     pub(super) fn is_plain(&self) -> bool {
-        self.elaborate.is_none()
+        self.impaired.is_none()
     }
 
     /// The same on a plain link: when the packet arrives, or how it is lost.
     #[inline(always)]
     pub(super) fn pass(&mut self, now: Time, packet: IpPacket) -> Result<Time, Fate> {
         debug_assert!(self.is_plain(), "a link does what it has been given");
-        let Some(place) = self.places.free_at(now) else {
+        let Some(slot) = self.slots.free_at(now) else {
             self.counters.refused += 1;
             return Err(Fate::Refused(now));
         };
@@ -213,12 +215,12 @@ impl Hop {
         let mut start = now;
         if waits {
             start = self.free_at;
-            self.counters.waited += start.min(self.horizon).since(now);
+            self.counters.add_wait(start.min(self.horizon).since(now));
         } else {
-            self.wire.rest();
+            self.wire.on_idle();
         }
         let departs = self.wire.send(start, packet);
-        *place = departs.as_nanos() + 1;
+        *slot = departs.as_nanos() + 1;
         self.free_at = departs;
         self.counters.sent += 1;
         self.counters.busy += departs - start;
@@ -233,27 +235,27 @@ impl Hop {
     /// The same for any link, and for a packet that knows ECN (`ect`) or not.
     pub fn admit_any(&mut self, now: Time, packet: impl Into<IpPacket>, ect: bool) -> Fate {
         let packet = packet.into();
-        let Some(mut elaborate) = self.elaborate.take() else {
+        let Some(mut impaired) = self.impaired.take() else {
             return self.pass(now, packet).map_or_else(|lost| lost, Fate::Arrives);
         };
-        let fate = self.admit_elaborately(&mut elaborate, now, packet, ect);
-        self.elaborate = Some(elaborate);
+        let fate = self.admit_impaired(&mut impaired, now, packet, ect);
+        self.impaired = Some(impaired);
         fate
     }
 
-    fn admit_elaborately(
+    fn admit_impaired(
         &mut self,
-        Elaborate { special, room }: &mut Elaborate,
+        ImpairedLink { impairments, room }: &mut ImpairedLink,
         now: Time,
         packet: IpPacket,
         ect: bool,
     ) -> Fate {
-        let here = if special.leaves_first { self.free_at > now } else { self.free_at >= now };
+        let here = if impairments.leaves_first { self.free_at > now } else { self.free_at >= now };
         let waits = here && self.counters.sent > 0;
         let wire_bytes = self.wire.bytes(packet);
         let (packets, bytes) = room.occupancy(now);
-        let queue = Queue { packets, bytes, idle_since: (!waits).then_some(self.free_at) };
-        let entry = special.entrance.judge(now, wire_bytes, ect, queue);
+        let queue = QueueState { packets, bytes, idle_since: (!waits).then_some(self.free_at) };
+        let entry = impairments.admission.judge(now, wire_bytes, ect, queue);
         if self.counters.refuse(entry) {
             return Fate::Refused(now);
         }
@@ -268,10 +270,10 @@ impl Hop {
         let sent = self.wire.send_any(start, waits, packet);
         self.free_at = sent.departs;
         self.counters.take(&sent, start.min(self.horizon).since(now));
-        let arrives = special.pipe.arrives(sent.departs, sent.late);
+        let arrives = impairments.propagation.arrives(sent.departs, sent.late);
         if sent.damaged {
             Fate::Damaged(arrives)
-        } else if entry == Entry::Marked {
+        } else if entry == Admission::Marked {
             self.counters.marked += 1;
             Fate::Marked(arrives)
         } else {
@@ -280,8 +282,8 @@ impl Hop {
     }
 
     /// Whether the next packet to enter does so twice, the copy right behind.
-    pub fn enters_twice(&mut self) -> bool {
-        let twice = self.elaborate.as_mut().is_some_and(|link| link.special.enters_twice());
+    pub fn is_duplicated(&mut self) -> bool {
+        let twice = self.impaired.as_mut().is_some_and(|link| link.impairments.is_duplicated());
         self.counters.doubled += u64::from(twice);
         twice
     }
@@ -309,21 +311,27 @@ impl Hop {
 
 impl Counters {
     /// Counts what the entrance says of a packet; gives whether it says no.
-    pub(super) fn refuse(&mut self, entry: Entry) -> bool {
+    pub(super) fn refuse(&mut self, entry: Admission) -> bool {
         match entry {
-            Entry::Pass | Entry::Marked => return false,
-            Entry::Policed => self.policed += 1,
-            Entry::Early => self.early += 1,
+            Admission::Pass | Admission::Marked => return false,
+            Admission::Policed => self.policed += 1,
+            Admission::Early => self.early += 1,
         }
         true
     }
 
     /// Counts a packet that goes on the wire after having waited.
-    pub(super) fn take(&mut self, sent: &Sent, waited: Time) {
+    pub(super) fn take(&mut self, sent: &Transmission, waited: Time) {
         self.sent += 1;
         self.damaged += u64::from(sent.damaged);
         self.repeats += u64::from(sent.repeats);
         self.busy += sent.busy;
-        self.waited += waited;
+        self.add_wait(waited);
+    }
+
+    /// A sum over packets may exceed what a time holds, unlike the time on the wire.
+    #[inline(always)]
+    fn add_wait(&mut self, waited: Time) {
+        self.waited = self.waited.saturating_add(waited);
     }
 }

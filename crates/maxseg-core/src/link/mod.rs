@@ -9,14 +9,14 @@
 //!
 //! Sans-IO: `now` is an argument, so the simulator (time jumps) and the lab (time passes) drive the
 //! same code. Two forms give the same fate and the same times for every packet (property tests hold them
-//! together), and both consist of the same parts (`wire`, `special`):
+//! together), and both consist of the same parts (`wire`, `impairments`):
 //!
 //! - [`Hop`] *computes*: for a FIFO queue, a packet's departure, damage and arrival are known when it
 //!   comes, so `admit` answers at once and holds no packet. Hops chain into a [`Route`].
 //! - [`Staged`] *holds*: packets wait and leave as time passes. It is for what cannot be known ahead:
 //!   `CoDel`, and packets that join in mid-path.
 //!
-//! A [`Line`] is a direction of a path in either form, with the packets on their way; a reader of the
+//! A [`LinkChain`] is a direction of a path in either form, with the packets on their way; a reader of the
 //! simulator or the lab need not know which.
 //!
 //! A packet's fate is decided by its place in the order on the wire, never by when somebody looks. At
@@ -25,29 +25,29 @@
 //! reshuffles no other.
 
 mod arq;
+mod arrival_queue;
 mod codel;
-mod glimpse;
 mod handover;
 mod hop;
-mod lane;
-mod line;
-mod parcel;
+mod impairments;
+mod link_chain;
+mod pieces;
 mod policer;
+mod queue;
 mod red;
-mod room;
 mod route;
-mod special;
+mod sighting;
 mod staged;
 mod stages;
 mod wire;
 
-pub use glimpse::{Glimpse, Part};
+pub use arrival_queue::ArrivalQueue;
 pub use hop::{Counters, Fate, Hop};
-pub use lane::Lane;
-pub use line::{Line, Sent};
-pub use parcel::{Cargo, Passage};
+pub use link_chain::{LinkChain, SendOutcome};
+pub use pieces::{HopSpan, Markable};
 pub use route::Route;
-pub use staged::{Delivery, Offer, Staged};
+pub use sighting::{FragmentRange, HopSighting};
+pub use staged::{DecidedPacket, Offer, Staged};
 
 #[cfg(test)]
 mod tests;

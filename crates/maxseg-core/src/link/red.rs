@@ -1,7 +1,7 @@
 //! Random Early Detection (Floyd and Jacobson, "Random Early Detection Gateways for Congestion
 //! Avoidance", 1993): figure 2, decided when a packet comes.
 
-use super::special::Queue;
+use super::impairments::QueueState;
 use crate::path::{LinkSpec, QueueLimit, RedSettings};
 use crate::rng::{Rng, Stream};
 use crate::units::{Bytes, Time};
@@ -59,7 +59,7 @@ impl Red {
     }
 
     /// A packet of `bytes` comes at `now` and finds `queue`.
-    pub(super) fn on_arrival(&mut self, now: Time, queue: Queue, bytes: u32) -> Verdict {
+    pub(super) fn on_arrival(&mut self, now: Time, queue: QueueState, bytes: u32) -> Verdict {
         self.sample(now, queue);
         if self.average < self.min {
             self.count = -1.0;
@@ -84,7 +84,7 @@ impl Red {
         Verdict::Pass
     }
 
-    fn sample(&mut self, now: Time, queue: Queue) {
+    fn sample(&mut self, now: Time, queue: QueueState) {
         let weight = self.settings.weight.get();
         if let Some(since) = queue.idle_since {
             let missed = now.since(since).as_secs_f64() / self.typical.as_secs_f64();
@@ -120,8 +120,8 @@ mod tests {
         Red::new(&spec, settings, 1, "x")
     }
 
-    fn of(packets: usize) -> Queue {
-        Queue { packets, bytes: 0, idle_since: None }
+    fn of(packets: usize) -> QueueState {
+        QueueState { packets, bytes: 0, idle_since: None }
     }
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
         }
         assert!((red.average - 12.0).abs() < 1e-6);
         // A typical packet takes a millisecond: 500 of them make (1 − 0.002)⁵⁰⁰ = 0.3675.
-        let idle = Queue { packets: 0, bytes: 0, idle_since: Some(Time::ZERO) };
+        let idle = QueueState { packets: 0, bytes: 0, idle_since: Some(Time::ZERO) };
         red.on_arrival(Time::from_millis(500), idle, 1500);
         assert!((red.average / 12.0 - 0.367_5).abs() < 1e-3, "{}", red.average);
     }

@@ -1,7 +1,7 @@
 //! The computing form of a whole direction: hops in a chain.
 
-use super::parcel::{Parcel, Passage, Piece};
-use super::{Counters, Fate, Glimpse, Hop};
+use super::pieces::{HopSpan, PacketPieces, Piece};
+use super::{Counters, Fate, Hop, HopSighting};
 use crate::framing::IpPacket;
 use crate::path::LinkSpec;
 use crate::units::{Bytes, Mtu, Probability, Time};
@@ -81,16 +81,16 @@ impl Route {
         &mut self,
         now: Time,
         packet: IpPacket,
-        mut seen: impl FnMut(Glimpse),
+        mut seen: impl FnMut(HopSighting),
     ) -> Fate {
         let mut at = now;
         for (link, hop) in self.hops.iter_mut().enumerate() {
             let fate = hop.admit(at, packet);
-            seen(Glimpse::of_whole(link, at, fate));
+            seen(HopSighting::of_whole(link, at, fate));
             let Fate::Arrives(then) = fate else { return fate };
             at = then;
         }
-        seen(Glimpse::of_arrival(at));
+        seen(HopSighting::of_arrival(at));
         Fate::Arrives(at)
     }
 
@@ -100,15 +100,15 @@ impl Route {
         &mut self,
         now: Time,
         packet: IpPacket,
-        mut seen: impl FnMut(Glimpse),
+        mut seen: impl FnMut(HopSighting),
     ) -> Result<Time, Fate> {
         let mut at = now;
         for (link, hop) in self.hops.iter_mut().enumerate() {
             let passed = hop.pass(at, packet);
-            seen(Glimpse::of_whole(link, at, passed.map_or_else(|lost| lost, Fate::Arrives)));
+            seen(HopSighting::of_whole(link, at, passed.map_or_else(|lost| lost, Fate::Arrives)));
             at = passed?;
         }
-        seen(Glimpse::of_arrival(at));
+        seen(HopSighting::of_arrival(at));
         Ok(at)
     }
 
@@ -118,23 +118,23 @@ impl Route {
         &mut self,
         now: Time,
         shape: IpPacket,
-        passage: Passage,
-        mut seen: impl FnMut(Glimpse),
+        hop_span: HopSpan,
+        mut seen: impl FnMut(HopSighting),
         mut deliver: impl FnMut(Time, bool),
     ) -> Option<Fate> {
         if let Some((_, lengths)) = self.unsettled.take_if(|(until, _)| *until <= now) {
             [self.whole_up_to, self.plain_up_to] = lengths;
         }
-        let mut parcel = Parcel::of_one();
-        let mut pieces = vec![(now, Piece::whole(self.sent, shape, passage))];
+        let mut parcel = PacketPieces::of_one();
+        let mut pieces = vec![(now, Piece::whole(self.sent, shape, hop_span))];
         self.sent += 1;
         for ((index, hop), mtu) in (0..).zip(&mut self.hops).zip(&self.mtus) {
             let mut through = Vec::with_capacity(pieces.len());
             let mut seen = |at, piece: &Piece, fate| {
-                seen(Glimpse::of_piece(usize::from(index), at, piece, fate));
+                seen(HopSighting::of_piece(usize::from(index), at, piece, fate));
             };
             for (at, piece) in pieces {
-                if passage.df && !piece.fits(*mtu) {
+                if hop_span.df && !piece.fits(*mtu) {
                     parcel.dies(Fate::TooBig { at, hop: index, mtu: *mtu });
                     continue;
                 }
@@ -143,7 +143,7 @@ impl Route {
                     count += 1;
                     parcel.add(u32::from(count > 1));
                     seen(at, &fragment, enter(hop, at, fragment, &mut parcel, &mut through));
-                    if hop.enters_twice() {
+                    if hop.is_duplicated() {
                         let copy = parcel.double(fragment);
                         seen(at, &copy, enter(hop, at, copy, &mut parcel, &mut through));
                     }
@@ -153,7 +153,7 @@ impl Route {
         }
         pieces.sort_by_key(|(at, _)| *at);
         for (at, piece) in pieces {
-            seen(Glimpse::of_landing(at, &piece));
+            seen(HopSighting::of_landing(at, &piece));
             if let Some(marked) = parcel.arrives(at, &piece) {
                 deliver(at, marked);
             }
@@ -188,10 +188,10 @@ fn enter(
     hop: &mut Hop,
     at: Time,
     mut piece: Piece,
-    parcel: &mut Parcel,
+    parcel: &mut PacketPieces,
     through: &mut Vec<(Time, Piece)>,
 ) -> Fate {
-    let fate = hop.admit_any(at, piece.shape, piece.passage.ect);
+    let fate = hop.admit_any(at, piece.shape, piece.hop_span.ect);
     match fate {
         lost @ (Fate::Damaged(_) | Fate::Refused(_) | Fate::TooBig { .. }) => parcel.dies(lost),
         through_hop @ (Fate::Arrives(then) | Fate::Marked(then)) => {

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use super::codel::{self, Codel};
-use super::handover::{Handover, Promise, Streams};
-use super::room::Counted;
-use super::special::{Entry, Queue, Special};
+use super::handover::{Handover, PendingDeparture, Streams};
+use super::impairments::{Admission, Impairments, QueueState};
+use super::queue::ByteQueue;
 use super::wire::Wire;
 use super::{Counters, Fate};
 use crate::framing::IpPacket;
@@ -24,7 +24,7 @@ pub enum Offer<P> {
 
 /// A packet whose fate is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Delivery<P> {
+pub struct DecidedPacket<P> {
     /// The packet.
     pub packet: P,
     /// What becomes of it: it will arrive at the far end then, whole, marked or damaged, or it was dropped
@@ -41,17 +41,17 @@ pub struct Staged<P> {
     waiting: VecDeque<Waiting<P>>,
     backlog: u64,
     wire: Wire,
-    special: Special,
+    impairments: Impairments,
     codel: Option<Codel>,
     ecn: bool,
     /// On the wire: when its last bit leaves, and what becomes of it then; nothing is told of what another link
     /// put there, before it became this one.
-    sending: Option<(Time, Option<Delivery<P>>)>,
+    sending: Option<(Time, Option<DecidedPacket<P>>)>,
     /// What waits from before the link became this one.
-    earlier: Option<Box<Counted>>,
+    earlier: Option<Box<ByteQueue>>,
     /// Since when nothing is sent, if nothing is.
     idle_since: Time,
-    decided: VecDeque<Delivery<P>>,
+    decided: VecDeque<DecidedPacket<P>>,
     counters: Counters,
 }
 
@@ -73,7 +73,7 @@ impl<P> Staged<P> {
             waiting: VecDeque::new(),
             backlog: 0,
             wire: Wire::new(spec, seed, name),
-            special: Special::new(spec, seed, name),
+            impairments: Impairments::new(spec, seed, name),
             codel: match spec.discipline {
                 Discipline::Codel(settings) => Some(Codel::new(settings, largest)),
                 Discipline::TailDrop | Discipline::Red(_) => None,
@@ -96,15 +96,15 @@ impl<P> Staged<P> {
     ) -> Self {
         let mut link = Self::new(spec, streams.seed, streams.name);
         link.wire = from.wire.respec(spec, now.max(from.free_at), streams);
-        if let Some(special) = from.special {
-            link.special = special.respec(spec, streams);
+        if let Some(impairments) = from.impairments {
+            link.impairments = impairments.respec(spec, streams);
         }
         if let (Some(codel), Discipline::Codel(settings)) = (from.codel, spec.discipline) {
             link.codel = Some(codel.respec(settings, spec.wire_bytes(spec.mtu.bytes()).get()));
         }
         if let Some(last) = from.promised.last() {
-            let leaves_first = link.special.leaves_first;
-            let earlier = Counted::holding(spec.queue, leaves_first, &from.promised);
+            let leaves_first = link.impairments.leaves_first;
+            let earlier = ByteQueue::holding(spec.queue, leaves_first, &from.promised);
             link.sending = Some((last.departs, None));
             link.earlier = Some(Box::new(earlier));
         }
@@ -120,7 +120,7 @@ impl<P> Staged<P> {
         self.earlier(now);
         let mut promised = match (&self.sending, &mut self.earlier) {
             (Some((done, _)), Some(earlier)) => earlier.promised(now, *done),
-            (Some((done, _)), None) => vec![Promise { departs: *done, bytes: 0 }],
+            (Some((done, _)), None) => vec![PendingDeparture { departs: *done, bytes: 0 }],
             (None, _) => Vec::new(),
         };
         while let Some((done, delivery)) = self.sending.take() {
@@ -130,12 +130,12 @@ impl<P> Staged<P> {
             let bytes = u64::from(self.wire.bytes(next.shape));
             self.send(done, true, next);
             if let Some((departs, _)) = &self.sending {
-                promised.push(Promise { departs: *departs, bytes });
+                promised.push(PendingDeparture { departs: *departs, bytes });
             }
         }
         Handover {
             wire: self.wire.clone(),
-            special: Some(self.special.clone()),
+            impairments: Some(self.impairments.clone()),
             codel: self.codel.clone(),
             promised,
             free_at: self.idle_since,
@@ -172,16 +172,16 @@ impl<P> Staged<P> {
         let bytes = self.wire.bytes(shape);
         let idle = self.sending.is_none();
         let (earlier, earlier_bytes) = self.earlier(now);
-        let queue = Queue {
+        let queue = QueueState {
             packets: self.waiting.len() + earlier,
             bytes: self.backlog + earlier_bytes,
             idle_since: idle.then_some(self.idle_since),
         };
-        let entry = self.special.entrance.judge(now, bytes, ect, queue);
+        let entry = self.impairments.admission.judge(now, bytes, ect, queue);
         if self.counters.refuse(entry) {
             return Offer::Refused(packet);
         }
-        let marked = entry == Entry::Marked;
+        let marked = entry == Admission::Marked;
         let newcomer = Waiting { packet, shape, since: now, ect, marked };
         if idle {
             self.send(now, false, newcomer);
@@ -199,15 +199,15 @@ impl<P> Staged<P> {
     }
 
     /// Whether the next packet to enter does so twice, the copy right behind.
-    pub fn enters_twice(&mut self) -> bool {
-        let twice = self.special.enters_twice();
+    pub fn is_duplicated(&mut self) -> bool {
+        let twice = self.impairments.is_duplicated();
         self.counters.doubled += u64::from(twice);
         twice
     }
 
     /// The next packet whose fate was decided at or before `now`: its last bit has left, or it was
     /// dropped. They come in the order of the queue.
-    pub fn poll(&mut self, now: Time) -> Option<Delivery<P>> {
+    pub fn poll(&mut self, now: Time) -> Option<DecidedPacket<P>> {
         self.advance(|done| done <= now);
         self.decided.pop_front()
     }
@@ -246,7 +246,7 @@ impl<P> Staged<P> {
 
     /// Whoever is gone when a packet comes at `now`.
     fn advance_before_arrival(&mut self, now: Time) {
-        if self.special.leaves_first {
+        if self.impairments.leaves_first {
             self.advance(|done| done <= now);
         } else {
             self.advance(|done| done < now);
@@ -281,7 +281,7 @@ impl<P> Staged<P> {
                 codel::Verdict::Drop => {
                     self.counters.early += 1;
                     let fate = Fate::Refused(now);
-                    self.decided.push_back(Delivery { packet: head.packet, fate });
+                    self.decided.push_back(DecidedPacket { packet: head.packet, fate });
                 }
             }
         }
@@ -294,7 +294,7 @@ impl<P> Staged<P> {
     fn send(&mut self, start: Time, back_to_back: bool, next: Waiting<P>) {
         let sent = self.wire.send_any(start, back_to_back, next.shape);
         self.counters.take(&sent, start.since(next.since));
-        let arrives = self.special.pipe.arrives(sent.departs, sent.late);
+        let arrives = self.impairments.propagation.arrives(sent.departs, sent.late);
         let fate = if sent.damaged {
             Fate::Damaged(arrives)
         } else if next.marked {
@@ -303,6 +303,6 @@ impl<P> Staged<P> {
         } else {
             Fate::Arrives(arrives)
         };
-        self.sending = Some((sent.departs, Some(Delivery { packet: next.packet, fate })));
+        self.sending = Some((sent.departs, Some(DecidedPacket { packet: next.packet, fate })));
     }
 }

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::glimpse::{Glimpse, Log};
 use super::handover::Handover;
-use super::parcel::{Cargo, Parcel, Passage, Piece};
-use super::staged::{Delivery, Offer, Staged};
-use super::{Counters, Fate, Lane};
+use super::pieces::{HopSpan, Markable, PacketPieces, Piece};
+use super::sighting::{HopSighting, SightingLog};
+use super::staged::{DecidedPacket, Offer, Staged};
+use super::{ArrivalQueue, Counters, Fate};
 use crate::framing::IpPacket;
 use crate::path::LinkSpec;
 use crate::units::{Mtu, Time};
@@ -17,25 +17,25 @@ use crate::units::{Mtu, Time};
 pub(super) struct Stages<P> {
     links: Vec<Stage<P>>,
     /// Fragments on their last way, in the order in which they arrive.
-    landing: Lane<(P, Piece)>,
+    landing: ArrivalQueue<(P, Piece)>,
     /// Packets in several pieces.
-    parcels: BTreeMap<u64, Parcel>,
+    parcels: BTreeMap<u64, PacketPieces>,
     sent: u64,
     /// What was lost, or marked `TooBig`, and not yet told.
     lost: VecDeque<(P, Fate)>,
     /// Where somebody looks.
-    log: Option<Box<Log<P>>>,
+    log: Option<Box<SightingLog<P>>>,
 }
 
 /// A link, and the packets on their way to it.
 #[derive(Debug, Clone)]
 struct Stage<P> {
-    coming: Lane<(P, Piece)>,
+    coming: ArrivalQueue<(P, Piece)>,
     link: Staged<(P, Piece)>,
     mtu: Mtu,
 }
 
-impl<P: Cargo> Stages<P> {
+impl<P: Markable> Stages<P> {
     pub(super) fn new(links: &[(&LinkSpec, String)], seed: u64) -> Self {
         let link = |(spec, name): &(&LinkSpec, String)| Staged::new(spec, seed, name);
         Self::over(links.iter().map(link))
@@ -49,11 +49,11 @@ impl<P: Cargo> Stages<P> {
     fn over(links: impl Iterator<Item = Staged<(P, Piece)>>) -> Self {
         let stage = |link: Staged<(P, Piece)>| {
             let mtu = link.spec().mtu;
-            Stage { coming: Lane::default(), link, mtu }
+            Stage { coming: ArrivalQueue::default(), link, mtu }
         };
         Self {
             links: links.map(stage).collect(),
-            landing: Lane::default(),
+            landing: ArrivalQueue::default(),
             parcels: BTreeMap::new(),
             sent: 0,
             lost: VecDeque::new(),
@@ -68,7 +68,7 @@ impl<P: Cargo> Stages<P> {
     }
 
     /// What a single link leaves behind; what becomes of every packet in it is known then.
-    pub(super) fn hand_over(&mut self, now: Time, arriving: &mut Lane<P>) -> Handover {
+    pub(super) fn hand_over(&mut self, now: Time, arriving: &mut ArrivalQueue<P>) -> Handover {
         let from = self.links[0].link.hand_over(now);
         self.leave(0, Time::NEVER, arriving);
         while let Some((at, (packet, piece))) = self.landing.pop() {
@@ -87,13 +87,13 @@ impl<P: Cargo> Stages<P> {
         self.log.is_some()
     }
 
-    /// Somebody looks: see [`Stages::poll_glimpse`].
+    /// Somebody looks: see [`Stages::poll_sighting`].
     pub(super) fn watch(&mut self) {
-        self.log = Some(Box::new(Log::new(self.links.len())));
+        self.log = Some(Box::new(SightingLog::new(self.links.len())));
     }
 
     /// What was seen next, of those that are watched.
-    pub(super) fn poll_glimpse(&mut self) -> Option<(P, Glimpse)> {
+    pub(super) fn poll_sighting(&mut self) -> Option<(P, HopSighting)> {
         self.log.as_mut()?.poll()
     }
 
@@ -115,17 +115,17 @@ impl<P: Cargo> Stages<P> {
         now: Time,
         packet: P,
         shape: IpPacket,
-        passage: Passage,
-        arriving: &mut Lane<P>,
+        hop_span: HopSpan,
+        arriving: &mut ArrivalQueue<P>,
     ) {
-        let piece = Piece::whole(self.sent, shape, passage);
+        let piece = Piece::whole(self.sent, shape, hop_span);
         self.sent += 1;
-        self.enter(usize::from(passage.first), now, packet, piece, arriving);
+        self.enter(usize::from(hop_span.first), now, packet, piece, arriving);
     }
 
     /// Everything that happens at or before `now`, hop after hop: at one instant a packet comes to a hop
     /// before another leaves it.
-    pub(super) fn advance(&mut self, now: Time, arriving: &mut Lane<P>) {
+    pub(super) fn advance(&mut self, now: Time, arriving: &mut ArrivalQueue<P>) {
         for index in 0..self.links.len() {
             while let Some((at, (packet, piece))) = self.links[index].coming.pop_due(now) {
                 self.enter(index, at, packet, piece, arriving);
@@ -174,9 +174,16 @@ impl<P: Cargo> Stages<P> {
     }
 
     /// A piece comes to a hop: it is refused, cut, doubled, or taken as it is.
-    fn enter(&mut self, index: usize, now: Time, packet: P, piece: Piece, arriving: &mut Lane<P>) {
+    fn enter(
+        &mut self,
+        index: usize,
+        now: Time,
+        packet: P,
+        piece: Piece,
+        arriving: &mut ArrivalQueue<P>,
+    ) {
         let mtu = self.links[index].mtu;
-        if piece.passage.df && !piece.fits(mtu) {
+        if piece.hop_span.df && !piece.fits(mtu) {
             let hop = u16::try_from(index).unwrap_or(u16::MAX);
             return self.die(packet, &piece, Fate::TooBig { at: now, hop, mtu });
         }
@@ -190,7 +197,7 @@ impl<P: Cargo> Stages<P> {
         for fragment in fragments {
             let copy = self.links[index]
                 .link
-                .enters_twice()
+                .is_duplicated()
                 .then(|| self.parcel(fragment.serial).double(fragment));
             self.offer(index, now, packet.clone(), fragment);
             if let Some(copy) = copy {
@@ -205,7 +212,7 @@ impl<P: Cargo> Stages<P> {
     fn offer(&mut self, index: usize, now: Time, packet: P, piece: Piece) {
         let link = &mut self.links[index].link;
         let seen = self.log.is_some().then(|| packet.clone());
-        match link.offer(now, (packet, piece), piece.shape, piece.passage.ect) {
+        match link.offer(now, (packet, piece), piece.shape, piece.hop_span.ect) {
             Offer::Taken => {
                 if let Some((log, packet)) = self.log.as_mut().zip(seen) {
                     log.enter(index, now, packet, piece);
@@ -216,8 +223,8 @@ impl<P: Cargo> Stages<P> {
     }
 
     /// What has left a hop goes to the next, or to the host where it leaves the path.
-    fn leave(&mut self, index: usize, now: Time, arriving: &mut Lane<P>) {
-        while let Some(Delivery { packet: (packet, mut piece), fate }) =
+    fn leave(&mut self, index: usize, now: Time, arriving: &mut ArrivalQueue<P>) {
+        while let Some(DecidedPacket { packet: (packet, mut piece), fate }) =
             self.links[index].link.poll(now)
         {
             if let Some(log) = &mut self.log {
@@ -233,11 +240,11 @@ impl<P: Cargo> Stages<P> {
             }
             let at = fate.at();
             if let Some(log) =
-                self.log.as_mut().filter(|_| index == usize::from(piece.passage.last))
+                self.log.as_mut().filter(|_| index == usize::from(piece.hop_span.last))
             {
                 log.land(at, packet.clone(), &piece);
             }
-            if index < usize::from(piece.passage.last) {
+            if index < usize::from(piece.hop_span.last) {
                 self.links[index + 1].coming.insert(at, (packet, piece));
             } else if piece.is_fragment() {
                 self.landing.insert(at, (packet, piece));
@@ -248,7 +255,7 @@ impl<P: Cargo> Stages<P> {
     }
 
     /// A piece reaches, or will reach, its host.
-    fn land(&mut self, at: Time, mut packet: P, piece: Piece, arriving: &mut Lane<P>) {
+    fn land(&mut self, at: Time, mut packet: P, piece: Piece, arriving: &mut ArrivalQueue<P>) {
         let marked = match self.parcels.get_mut(&piece.serial) {
             None => Some(piece.marked),
             Some(parcel) => parcel.arrives(at, &piece),
@@ -286,7 +293,7 @@ impl<P: Cargo> Stages<P> {
         }
     }
 
-    fn parcel(&mut self, serial: u64) -> &mut Parcel {
-        self.parcels.entry(serial).or_insert_with(Parcel::of_one)
+    fn parcel(&mut self, serial: u64) -> &mut PacketPieces {
+        self.parcels.entry(serial).or_insert_with(PacketPieces::of_one)
     }
 }

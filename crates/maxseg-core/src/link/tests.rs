@@ -1,5 +1,5 @@
-mod lane;
-mod line;
+mod arrival_queue;
+mod link_chain;
 mod parts;
 mod respec;
 
@@ -147,7 +147,7 @@ proptest! {
         let want = computed(&spec, &traffic, seed);
         let mut staged = Staged::new(&spec, seed, "x");
         let mut got = vec![None; traffic.len()];
-        let mut collect = |delivery: Delivery<usize>| got[delivery.packet] = Some(delivery.fate);
+        let mut collect = |delivery: DecidedPacket<usize>| got[delivery.packet] = Some(delivery.fate);
         let mut now = Time::ZERO;
         let mut refused = Vec::new();
         for (index, (gap, len)) in traffic.iter().enumerate() {

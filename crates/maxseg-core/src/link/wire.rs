@@ -7,6 +7,9 @@ use crate::framing::IpPacket;
 use crate::path::LinkSpec;
 use crate::units::Time;
 
+/// The latest departure: 146 years, longer than any run, and a few sums below what nanoseconds count.
+pub(super) const LATEST_DEPARTURE: Time = Time::from_nanos(u64::MAX / 4);
+
 /// A transmitter with its error process. Keeps the sub-nanosecond remainder of each transmission, so
 /// that the long-run rate is exact.
 #[derive(Debug, Clone)]
@@ -19,12 +22,12 @@ pub(super) struct Wire {
     /// What a packet of a certain kind costs: packets come in few lengths.
     known: [Cost; 4],
     /// What a plain wire has not.
-    more: Option<Box<More>>,
+    more: Option<Box<ArqAndBucket>>,
 }
 
 /// Repeats and a token bucket.
 #[derive(Debug, Clone)]
-struct More {
+struct ArqAndBucket {
     repeater: Option<Repeater>,
     /// How far departures may run ahead of the rate.
     ahead: Time,
@@ -34,7 +37,7 @@ struct More {
 
 /// What became of a packet on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Sent {
+pub(super) struct Transmission {
     /// When its last bit leaves.
     pub(super) departs: Time,
     /// Whether it comes off damaged.
@@ -72,7 +75,7 @@ impl Wire {
             errors: ErrorProcess::start(&spec.errors, seed, name),
             known: [UNKNOWN; 4],
             more: (spec.arq.is_some() || spec.burst.get() > 0).then(|| {
-                Box::new(More {
+                Box::new(ArqAndBucket {
                     repeater: spec.arq.map(|arq| Repeater::new(spec, arq, seed, name)),
                     ahead: spec.rate.time_for_bits(spec.burst.get() * spec.framing.bits_per_byte()),
                     drained: Time::ZERO,
@@ -97,7 +100,7 @@ impl Wire {
             }
             let owed = u128::from(drained.since(free_at).as_nanos()) * u128::from(self.rate);
             let owed = u64::try_from(owed / u128::from(new.rate)).unwrap_or(u64::MAX);
-            more.drained = free_at.saturating_add(Time::from_nanos(owed));
+            more.drained = free_at.saturating_add(Time::from_nanos(owed)).min(LATEST_DEPARTURE);
         }
         new
     }
@@ -109,7 +112,7 @@ impl Wire {
 
     /// The next packet does not go right after the one before.
     #[inline(always)]
-    pub(super) fn rest(&mut self) {
+    pub(super) fn on_idle(&mut self) {
         self.carry = 0;
     }
 
@@ -127,7 +130,7 @@ impl Wire {
                 nanos += 1;
             }
         }
-        Time::from_nanos(nanos)
+        Time::from_nanos(nanos).min(LATEST_DEPARTURE)
     }
 
     /// Whether the packet sent last, from `start` on, comes off damaged. To be asked once for each.
@@ -145,14 +148,25 @@ impl Wire {
     ///
     /// A bucket that has the tokens lets a packet go at once. In general it goes when the link's rate
     /// would have let it go, less the time in which a full bucket fills.
-    pub(super) fn send_any(&mut self, start: Time, back_to_back: bool, packet: IpPacket) -> Sent {
+    pub(super) fn send_any(
+        &mut self,
+        start: Time,
+        back_to_back: bool,
+        packet: IpPacket,
+    ) -> Transmission {
         let Some(mut more) = self.more.take() else {
             if !back_to_back {
-                self.rest();
+                self.on_idle();
             }
             let departs = self.send(start, packet);
             let damaged = self.damages(packet, start);
-            return Sent { departs, damaged, late: Time::ZERO, busy: departs - start, repeats: 0 };
+            return Transmission {
+                departs,
+                damaged,
+                late: Time::ZERO,
+                busy: departs - start,
+                repeats: 0,
+            };
         };
         let exposure = self.cost(packet).exposure;
         let (extra, repeats, damaged, late) = match &mut more.repeater {
@@ -170,11 +184,12 @@ impl Wire {
         let nanos = u128::from(bits) * 1_000_000_000 + u128::from(self.carry);
         let (whole, carry) = (nanos / u128::from(self.rate), nanos % u128::from(self.rate));
         self.carry = u64::try_from(carry).expect("below the rate");
-        let busy = Time::from_nanos(u64::try_from(whole).unwrap_or(u64::MAX / 4));
-        more.drained = from + busy;
+        let whole = Time::from_nanos(u64::try_from(whole).unwrap_or(u64::MAX));
+        more.drained = from.saturating_add(whole).min(LATEST_DEPARTURE);
+        let busy = more.drained.since(from);
         let departs = start.max(more.drained.since(more.ahead));
         self.more = Some(more);
-        Sent { departs, damaged, late, busy, repeats }
+        Transmission { departs, damaged, late, busy, repeats }
     }
 
     /// Bytes on the wire of a packet.

@@ -1,10 +1,10 @@
 //! A bulk transfer in closed form: the least of what the window, the links and losses allow.
 
 use super::ack_path::payload_limit;
+use super::flow_path::{FlowPath, Slowest};
 use super::host::SlowerHost;
 use super::pftk::{self, Pftk};
 use super::saw_tooth::SawTooth;
-use super::way::{Slowest, Way};
 use super::{Estimate, Formula, mathis, whole};
 use crate::engine::Caveat;
 use crate::errors::ErrorModel;
@@ -30,7 +30,7 @@ struct Transfer<'a> {
     scenario: &'a Scenario,
     flow: &'a Flow,
     sender: &'a Settings,
-    way: Way<'a>,
+    flow_path: FlowPath<'a>,
     mss: f64,
     packet: IpPacket,
     /// Round trip with nothing queued, the wait for a delayed acknowledgement included where the window
@@ -70,12 +70,12 @@ struct Verdict {
 impl<'a> Transfer<'a> {
     fn new(scenario: &'a Scenario, flow: &'a Flow, share: f64) -> Self {
         let (sender, receiver) = scenario.endpoints(flow);
-        let way = Way::of(scenario, flow);
+        let flow_path = FlowPath::of(scenario, flow);
         let decision = scenario.mss(flow);
         let mss = decision.effective.bytes();
         let headers = Headers { ip: scenario.ip, tcp_options: decision.options };
         let (packet, ack) = (headers.packet(mss), headers.packet(Bytes::ZERO));
-        let bottleneck = way.bottleneck(packet);
+        let bottleneck = flow_path.bottleneck(packet);
         let offered = receiver.offered_window(mss).get() as f64;
         let buffer = sender.send_buffer.map_or(f64::INFINITY, |bytes| bytes.get() as f64);
         let (window, window_limit) = if buffer < offered {
@@ -87,7 +87,7 @@ impl<'a> Transfer<'a> {
         // Whole segments; a window below one segment is filled all the same.
         let window = if window < mss { window } else { libm::floor(window / mss) * mss };
         let segments = (window / mss).max(1.0);
-        let mut rtt = way.round_trip(packet, ack).as_secs_f64();
+        let mut rtt = flow_path.round_trip(packet, ack).as_secs_f64();
         let mut per_ack = 1.0;
         if let Some(rule) = receiver.delayed_ack {
             per_ack = f64::from(rule.every).min(segments);
@@ -95,7 +95,7 @@ impl<'a> Transfer<'a> {
                 rtt += rule.timeout.as_secs_f64();
             }
         }
-        let bottleneck_back = way.bottleneck_back(ack);
+        let bottleneck_back = flow_path.bottleneck_back(ack);
         Self {
             scenario,
             flow,
@@ -103,8 +103,8 @@ impl<'a> Transfer<'a> {
             mss,
             packet,
             rtt,
-            loss: way.loss(packet).get(),
-            ack_loss: way.loss_back(ack).get(),
+            loss: flow_path.loss(packet).get(),
+            ack_loss: flow_path.loss_back(ack).get(),
             window,
             window_limit,
             link_bps: share * 8.0 * mss / bottleneck.seconds,
@@ -115,7 +115,7 @@ impl<'a> Transfer<'a> {
             bottleneck_back,
             ack,
             per_ack,
-            way,
+            flow_path,
         }
     }
 
@@ -277,7 +277,7 @@ impl<'a> Transfer<'a> {
             );
             caveats.push(Caveat::new("ack-loss", text));
         }
-        if self.way.changes_over_time() {
+        if self.flow_path.changes_over_time() {
             let text = "the error rate changes over time; the formulas use its mean";
             caveats.push(Caveat::new("schedule", text));
         }
@@ -341,7 +341,7 @@ impl<'a> Transfer<'a> {
             let text = format!("the square-root law gives {} ({against})", approx::rate(rate));
             caveats.push(Caveat::new("mathis", text));
         }
-        if self.way.models().any(|model| matches!(model, ErrorModel::GilbertElliott(_))) {
+        if self.flow_path.models().any(|model| matches!(model, ErrorModel::GilbertElliott(_))) {
             let text = "losses come in bursts, which PFTK takes for independent losses: it may be many times too low";
             caveats.push(Caveat::new("outside-range", text));
         }

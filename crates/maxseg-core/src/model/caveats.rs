@@ -1,6 +1,6 @@
 //! What links do that no formula here knows.
 
-use super::way::Way;
+use super::flow_path::FlowPath;
 use crate::engine::Caveat;
 use crate::errors::ErrorModel;
 use crate::framing::IpPacket;
@@ -86,7 +86,7 @@ pub(super) fn of_links(scenario: &Scenario) -> Vec<Caveat> {
     if scenario.flows.iter().any(|flow| match flow.kind {
         FlowKind::Bulk | FlowKind::Request(_) => false,
         FlowKind::Cbr { size, header, .. } | FlowKind::Ping { size, header, .. } => {
-            Way::of(scenario, flow).is_cut(IpPacket::from(size + header))
+            FlowPath::of(scenario, flow).is_cut(IpPacket::from(size + header))
         }
     }) {
         let text = "fragments count at every hop one after the other; that they are on several hops at once is left out";

@@ -1,6 +1,6 @@
 //! Datagrams and echo requests in closed form.
 
-use super::way::Way;
+use super::flow_path::FlowPath;
 use super::{Estimate, Formula, whole};
 use crate::engine::Caveat;
 use crate::framing::IpPacket;
@@ -16,11 +16,11 @@ pub(super) fn constant_rate(
     header: Bytes,
     interval: f64,
 ) -> Estimate {
-    let way = Way::of(scenario, flow);
+    let flow_path = FlowPath::of(scenario, flow);
     let packet = IpPacket::from(size + header);
     // More than the link carries waits until the queue is full, and then is refused.
-    let carried = (1.0 / load(&way, packet, interval)).min(1.0);
-    let delivery = carried * way.loss(packet).complement();
+    let carried = (1.0 / load(&flow_path, packet, interval)).min(1.0);
+    let delivery = carried * flow_path.loss(packet).complement();
     let until = scenario.until.time;
     let active = flow.stop.min(until).since(flow.start).as_secs_f64();
     let payload = active / interval * delivery * size.get() as f64;
@@ -54,18 +54,18 @@ pub(super) fn constant_rate(
 
 /// The share of its slowest link that packets each `interval` seconds take; more than 1 where they do
 /// not fit.
-fn load(way: &Way<'_>, packet: IpPacket, interval: f64) -> f64 {
-    way.bottleneck(packet).seconds / interval
+fn load(flow_path: &FlowPath<'_>, packet: IpPacket, interval: f64) -> f64 {
+    flow_path.bottleneck(packet).seconds / interval
 }
 
 /// Echo requests behind queues that stand `queue` long.
 pub(super) fn echo(scenario: &Scenario, flow: &Flow, packet: IpPacket, queue: Time) -> Estimate {
-    let way = Way::of(scenario, flow);
-    let lost = way.loss(packet).or(way.loss_back(packet)).get();
+    let flow_path = FlowPath::of(scenario, flow);
+    let lost = flow_path.loss(packet).or(flow_path.loss_back(packet)).get();
     let outcome = Outcome {
         elapsed_s: Some(scenario.until.time.as_secs_f64()),
         segment_loss: Some(lost),
-        ping_mean_s: Some((way.round_trip(packet, packet) + queue).as_secs_f64()),
+        ping_mean_s: Some((flow_path.round_trip(packet, packet) + queue).as_secs_f64()),
         queue_mean_s: Some(queue.as_secs_f64()),
         ..Outcome::default()
     };
@@ -76,7 +76,7 @@ pub(super) fn echo(scenario: &Scenario, flow: &Flow, packet: IpPacket, queue: Ti
 pub(super) fn share_of_bottleneck(scenario: &Scenario, flow: &Flow) -> f64 {
     match (flow.kind, flow.kind.interval_s()) {
         (FlowKind::Cbr { size, header, .. }, Some(interval)) => {
-            load(&Way::of(scenario, flow), IpPacket::from(size + header), interval).min(1.0)
+            load(&FlowPath::of(scenario, flow), IpPacket::from(size + header), interval).min(1.0)
         }
         _ => 0.0,
     }

@@ -13,6 +13,7 @@ mod caveats;
 pub mod cubic;
 mod datagrams;
 pub mod fec;
+mod flow_path;
 pub mod frames;
 pub mod host;
 pub mod mathis;
@@ -25,14 +26,13 @@ pub mod rfc6349;
 pub mod saw_tooth;
 mod slow_start;
 pub mod tfrc;
-mod way;
 
 use crate::engine::{Caveat, Engine, EngineError, Watch, size_caveats, stand_ins};
 use crate::framing::{Headers, IpPacket};
 use crate::outcome::Outcome;
 use crate::scenario::{End, Flow, FlowKind, Scenario};
 use crate::units::Time;
-use way::Way;
+use flow_path::FlowPath;
 
 /// The closed-form engine. The seed means nothing to it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -145,9 +145,9 @@ fn estimates(scenario: &Scenario) -> Vec<Estimate> {
                 let queues = Time::from_secs_f64(queues);
                 datagrams::echo(scenario, flow, IpPacket::from(size + header), queues)
             }
-            (FlowKind::Request(exchange), _) => {
+            (FlowKind::Request(plan), _) => {
                 let queues = standing(flow, End::Sender) + standing(flow, End::Receiver);
-                requests::estimate(scenario, flow, &exchange, queues)
+                requests::estimate(scenario, flow, &plan, queues)
             }
             (FlowKind::Bulk | FlowKind::Cbr { .. }, _) => {
                 bulk::estimate(scenario, flow, share(scenario, flow))
@@ -159,7 +159,7 @@ fn estimates(scenario: &Scenario) -> Vec<Estimate> {
 /// The share of its slowest link that is left to a bulk flow, if all bulk flows there get the same.
 fn share(scenario: &Scenario, bulk: &Flow) -> f64 {
     let packet = Headers::plain(scenario.ip).packet(scenario.mss(bulk).effective.bytes());
-    let index = Way::of(scenario, bulk).bottleneck(packet).index;
+    let index = FlowPath::of(scenario, bulk).bottleneck(packet).index;
     let hop = match bulk.from {
         End::Sender => bulk.hops.first + index,
         End::Receiver => bulk.hops.last - index,

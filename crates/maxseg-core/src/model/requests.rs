@@ -6,14 +6,14 @@
 
 use super::bulk::{first_timeout, room};
 use super::cardwell::Cardwell;
+use super::flow_path::FlowPath;
 use super::slow_start::{Course, SlowStart};
-use super::way::Way;
 use super::{Estimate, Formula, whole};
 use crate::engine::Caveat;
 use crate::errors::ErrorModel;
 use crate::framing::{Headers, IpPacket};
 use crate::outcome::{LimitedBy, Outcome};
-use crate::scenario::{ConnectionUse, Exchange, Flow, Scenario};
+use crate::scenario::{ConnectionUse, Flow, RequestPlan, Scenario};
 use crate::settings::{CongestionName, Settings};
 use crate::tcp::Config;
 use crate::units::{Bytes, approx};
@@ -23,16 +23,16 @@ use crate::units::{Bytes, approx};
 pub(super) fn estimate(
     scenario: &Scenario,
     flow: &Flow,
-    exchange: &Exchange,
+    plan: &RequestPlan,
     queues: f64,
 ) -> Estimate {
     let dialogue = Dialogue {
         scenario,
         flow,
-        exchange,
+        plan,
         queues,
-        upload: Transfer::new(scenario, flow, exchange.request),
-        download: Transfer::new(scenario, &flow.reversed(), exchange.reply),
+        upload: Transfer::new(scenario, flow, plan.request),
+        download: Transfer::new(scenario, &flow.reversed(), plan.reply),
     };
     let total = dialogue.total();
     Estimate { outcome: dialogue.outcome(&total), caveats: dialogue.caveats(&total) }
@@ -40,7 +40,7 @@ pub(super) fn estimate(
 
 /// One way of the data: so many bytes at a time.
 struct Transfer<'a> {
-    way: Way<'a>,
+    flow_path: FlowPath<'a>,
     sender: &'a Settings,
     mss: Bytes,
     segments: f64,
@@ -61,7 +61,7 @@ struct Transfer<'a> {
 struct Dialogue<'a> {
     scenario: &'a Scenario,
     flow: &'a Flow,
-    exchange: &'a Exchange,
+    plan: &'a RequestPlan,
     queues: f64,
     upload: Transfer<'a>,
     download: Transfer<'a>,
@@ -114,7 +114,7 @@ struct Total {
 impl<'a> Transfer<'a> {
     fn new(scenario: &'a Scenario, flow: &Flow, payload: Bytes) -> Self {
         let (sender, receiver) = scenario.endpoints(flow);
-        let way = Way::of(scenario, flow);
+        let flow_path = FlowPath::of(scenario, flow);
         let decision = scenario.mss(flow);
         let mss = decision.effective.bytes();
         let headers = Headers { ip: scenario.ip, tcp_options: decision.options };
@@ -131,19 +131,19 @@ impl<'a> Transfer<'a> {
             full,
             last: headers.packet(payload.saturating_sub(Bytes::new((segments - 1) * mss.get()))),
             ack: headers.packet(Bytes::ZERO),
-            each: way.bottleneck(full).seconds.max(way.host_pace()),
+            each: flow_path.bottleneck(full).seconds.max(flow_path.host_pace()),
             first_window: in_segments(sender.initial_window.bytes(mss)),
             largest_window: offered.min(buffer),
             per_ack: receiver.delayed_ack.map_or(1.0, |rule| f64::from(rule.every)),
             ack_timeout: receiver.delayed_ack.map_or(0.0, |rule| rule.timeout.as_secs_f64()),
-            loss: way.loss(full).get(),
-            way,
+            loss: flow_path.loss(full).get(),
+            flow_path,
         }
     }
 
     /// A round trip of a full segment and its acknowledgement.
     fn round_trip(&self) -> f64 {
-        self.way.round_trip(self.full, self.ack).as_secs_f64()
+        self.flow_path.round_trip(self.full, self.ack).as_secs_f64()
     }
 
     /// What takes how long from the first bit of it to the last at the other end, beginning with a window
@@ -160,13 +160,13 @@ impl<'a> Transfer<'a> {
                 CongestionName::Ns2Reno => true,
             },
         };
-        let train = |count| self.way.train(self.full, count, self.full);
+        let train = |count| self.flow_path.train(self.full, count, self.full);
         let course = start.course(self.each, |count| train(count) + back);
-        let once = self.way.train(self.full, 1.0, self.last);
+        let once = self.flow_path.train(self.full, 1.0, self.last);
         let parts = Parts {
             on_the_way: once,
             rounds: course.before,
-            in_line: self.way.train(self.full, course.at_last, self.last) - once,
+            in_line: self.flow_path.train(self.full, course.at_last, self.last) - once,
             ..Parts::default()
         };
         (course, parts)
@@ -206,14 +206,14 @@ impl<'a> Transfer<'a> {
 
 impl Dialogue<'_> {
     fn is_new(&self) -> bool {
-        self.exchange.connection == ConnectionUse::New
+        self.plan.connection == ConnectionUse::New
     }
 
     /// SYN and SYN-ACK, each repeated after its timeout until both have come.
     fn handshake(&self) -> Parts {
         let (config, _) = Config::both_ways(self.scenario, self.flow);
         let syn = Headers::plain(self.scenario.ip).packet(config.syn_options());
-        let (there, back) = (&self.upload.way, &self.download.way);
+        let (there, back) = (&self.upload.flow_path, &self.download.flow_path);
         let repeated = |loss: f64| {
             let timeout = self.upload.sender.rto.initial.as_secs_f64();
             let half = Cardwell { loss, ..self.alone(timeout) };
@@ -245,8 +245,8 @@ impl Dialogue<'_> {
     fn one(&self, windows: (f64, f64), is_first: bool) -> (Parts, (Course, Course)) {
         let (upload, download) = (&self.upload, &self.download);
         let (ack_there, ack_back) = (
-            upload.way.train(upload.ack, 1.0, upload.ack),
-            download.way.train(download.ack, 1.0, download.ack),
+            upload.flow_path.train(upload.ack, 1.0, upload.ack),
+            download.flow_path.train(download.ack, 1.0, download.ack),
         );
         let (asked, up) = upload.clean(windows.0, ack_back + self.queues);
         let (answered, down) = download.clean(windows.1, ack_there + self.queues);
@@ -258,7 +258,8 @@ impl Dialogue<'_> {
         // The last packet of the handshake goes before the first request.
         let handshake_ack = if (is_new || is_first) && upload.sender.handshake_ack {
             let first = upload.full;
-            upload.way.train(upload.ack, 2.0, first) - upload.way.train(first, 1.0, first)
+            upload.flow_path.train(upload.ack, 2.0, first)
+                - upload.flow_path.train(first, 1.0, first)
         } else {
             0.0
         };
@@ -268,7 +269,7 @@ impl Dialogue<'_> {
                 + up.on_the_way
                 + down.on_the_way
                 + self.queues,
-            think: self.exchange.think.as_secs_f64(),
+            think: self.plan.think.as_secs_f64(),
             rounds: up.rounds + down.rounds,
             in_line: up.in_line + down.in_line,
             losses: opening.losses + lost,
@@ -281,10 +282,10 @@ impl Dialogue<'_> {
         let mut windows = (self.upload.first_window, self.download.first_window);
         let start = self.flow.start.as_secs_f64();
         let opening = if self.is_new() { 0.0 } else { self.handshake().sum() };
-        let limit = self.exchange.count.map_or(f64::INFINITY, |count| count as f64);
+        let limit = self.plan.count.map_or(f64::INFINITY, |count| count as f64);
         let until = self.scenario.until.time.as_secs_f64() - start;
         let stop = self.flow.stop.as_secs_f64() - start;
-        let pause = self.exchange.pause.as_secs_f64();
+        let pause = self.plan.pause.as_secs_f64();
         let (mut requests, mut time, mut at) = (0.0, 0.0, opening);
         let mut total =
             Total { requests, time, last: Parts::default(), active: opening, queued: (0.0, 0.0) };
@@ -321,14 +322,14 @@ impl Dialogue<'_> {
     }
 
     fn outcome(&self, total: &Total) -> Outcome {
-        let ends = self.exchange.count.is_some_and(|count| total.requests >= count as f64)
+        let ends = self.plan.count.is_some_and(|count| total.requests >= count as f64)
             && self.scenario.flows_that_end().is_some();
         let elapsed = if ends {
             self.flow.start.as_secs_f64() + total.active
         } else {
             self.scenario.until.time.as_secs_f64()
         };
-        let payload = total.requests * self.exchange.reply.get() as f64;
+        let payload = total.requests * self.plan.reply.get() as f64;
         let (up, down) = (&self.upload, &self.download);
         let segments = up.segments + down.segments;
         Outcome {
@@ -348,7 +349,7 @@ impl Dialogue<'_> {
 
     /// The part that takes most of the time from one request to the next.
     fn limited_by(&self, parts: &Parts) -> LimitedBy {
-        let idle = parts.think + self.exchange.pause.as_secs_f64() + parts.on_the_way;
+        let idle = parts.think + self.plan.pause.as_secs_f64() + parts.on_the_way;
         let shares = [
             (idle, LimitedBy::Application),
             (parts.rounds, LimitedBy::StartUp),
@@ -363,7 +364,7 @@ impl Dialogue<'_> {
     fn limit_in_line(&self) -> LimitedBy {
         let (up, down) = (&self.upload, &self.download);
         let larger = if up.segments > down.segments { up } else { down };
-        if larger.way.host_pace() > larger.way.bottleneck(larger.full).seconds {
+        if larger.flow_path.host_pace() > larger.flow_path.bottleneck(larger.full).seconds {
             LimitedBy::Host
         } else {
             LimitedBy::Bandwidth
@@ -408,13 +409,13 @@ impl Dialogue<'_> {
             ),
         );
         say(
-            up.way.host_pace() > 0.0,
+            up.flow_path.host_pace() > 0.0,
             "hosts",
             "each packet takes its time at both hosts, but data and acknowledgements that wait for each other at \
              a host are left out, except where the receiving one paces the data"
                 .to_owned(),
         );
-        let models = || up.way.models().chain(down.way.models());
+        let models = || up.flow_path.models().chain(down.flow_path.models());
         say(
             models().any(|model| matches!(model, ErrorModel::GilbertElliott(_))),
             "outside-range",
@@ -422,12 +423,12 @@ impl Dialogue<'_> {
                 .to_owned(),
         );
         say(
-            up.way.changes_over_time() || down.way.changes_over_time(),
+            up.flow_path.changes_over_time() || down.flow_path.changes_over_time(),
             "schedule",
             "the error rate changes over time; the formulas use its mean".to_owned(),
         );
         for (transfer, queued) in [(up, total.queued.0), (down, total.queued.1)] {
-            let holds = room(transfer.way.bottleneck(transfer.full).link, transfer.full);
+            let holds = room(transfer.flow_path.bottleneck(transfer.full).link, transfer.full);
             say(
                 queued > holds,
                 "self-induced-loss",

@@ -33,7 +33,7 @@ pub use hop_range::HopRange;
 pub use host::Host;
 pub use lab::{LabBackend, LabOptions, LabTraffic};
 pub use mss::MssDecision;
-pub use request::{ConnectionUse, Exchange};
+pub use request::{ConnectionUse, RequestPlan};
 pub use spec::{FlowKindName, ScenarioSpec};
 pub use sweep::{Axis, Point, Sweep};
 pub use tunnel::TunnelEntry;
@@ -125,7 +125,7 @@ pub enum FlowKind {
         interval: Time,
     },
     /// Requests over TCP, answered by the other host.
-    Request(Exchange),
+    Request(RequestPlan),
 }
 
 impl FlowKind {
@@ -179,7 +179,7 @@ pub struct Until {
 }
 
 /// Bump when the same scenario gives other results: stored rows are then not taken for fresh ones.
-const RESULTS_VERSION: u32 = 5;
+const RESULTS_VERSION: u32 = 6;
 
 impl Scenario {
     /// The scenario in `text`, which was read from `name`, before any sweep.

@@ -11,7 +11,7 @@ use crate::units::{Bytes, Time};
 /// A client that asks and a server that answers, over TCP, again and again: the next request is sent
 /// some time after the whole reply has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Exchange {
+pub struct RequestPlan {
     /// Payload of a request.
     pub request: Bytes,
     /// Payload of a reply.
@@ -41,7 +41,7 @@ pub enum ConnectionUse {
 const LARGEST: Bytes = Bytes::new(1 << 40);
 
 /// The request flow that `entry` describes.
-pub(super) fn exchange(index: usize, entry: &FlowEntry) -> Result<FlowKind, Problem> {
+pub(super) fn request_plan(index: usize, entry: &FlowEntry) -> Result<FlowKind, Problem> {
     let size = |key: &str, given: Option<Bytes>, example: &str| {
         let given = given.ok_or_else(|| {
             let what = format!("a request flow needs `{key}`");
@@ -62,7 +62,7 @@ pub(super) fn exchange(index: usize, entry: &FlowEntry) -> Result<FlowKind, Prob
         let hint = "write count = 1 or more, or take it out";
         return Err(problem(format!("flow.{index}.count"), "0 requests are no flow", hint));
     }
-    Ok(FlowKind::Request(Exchange {
+    Ok(FlowKind::Request(RequestPlan {
         request: size("request", entry.request, "200 B")?,
         reply: size("reply", entry.reply, "20 KiB")?,
         pause: entry.pause.unwrap_or_default(),
@@ -80,7 +80,7 @@ impl Scenario {
         let endless = |kind: &FlowKind| *kind == FlowKind::Bulk && self.until.bytes.is_none();
         let ends = |kind: &FlowKind| match kind {
             FlowKind::Bulk => self.until.bytes.is_some(),
-            FlowKind::Request(exchange) => exchange.count.is_some(),
+            FlowKind::Request(plan) => plan.count.is_some(),
             FlowKind::Cbr { .. } | FlowKind::Ping { .. } => false,
         };
         let kinds = || self.flows.iter().map(|flow| &flow.kind);

@@ -1,7 +1,7 @@
 //! From what a file says to a complete, checked scenario.
 
 use super::host::check_hosts_keep_up;
-use super::request::exchange;
+use super::request::request_plan;
 use super::resolve_link::{LinkKeys, check_link};
 use super::spec::{
     EndName, FlowEntry, FlowKindName, HopEntry, RateCounts, ReverseEntry, ScenarioSpec, UntilEntry,
@@ -321,7 +321,7 @@ fn flow(index: usize, entry: &FlowEntry, ip: IpVersion, path: &Path) -> Result<F
         FlowKindName::Bulk => FlowKind::Bulk,
         FlowKindName::Cbr => cbr(index, entry, ip)?,
         FlowKindName::Ping => ping(index, entry, ip)?,
-        FlowKindName::Request => exchange(index, entry)?,
+        FlowKindName::Request => request_plan(index, entry)?,
     };
     let from = match entry.from {
         None | Some(EndName::Sender) => End::Sender,

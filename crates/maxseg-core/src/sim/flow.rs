@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use super::exchange::{RunningExchange, Side};
+use super::request::{RequestFlow, Side};
 use super::sizes::Sizes;
 use crate::framing::IpPacket;
-use crate::link::Passage;
+use crate::link::HopSpan;
 use crate::path::LinkSpec;
 use crate::scenario::{End, Flow, FlowKind, Scenario};
 use crate::stats::Histogram;
@@ -32,7 +32,7 @@ impl Packet {
     }
 }
 
-impl crate::link::Cargo for Packet {
+impl crate::link::Markable for Packet {
     fn mark(&mut self) {
         if let Cargo::Segment(segment) = &mut self.cargo {
             segment.marked = true;
@@ -56,45 +56,45 @@ pub(super) struct RunningFlow {
     pub(super) start: Time,
     pub(super) traffic: Traffic,
     pub(super) losses: Losses,
-    pub(super) passages: Passages,
+    pub(super) hop_spans: HopSpans,
 }
 
 /// What a packet that is no bulk flow's meant to its host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum Delivery {
     /// Nothing but itself.
-    Noted,
+    Consumed,
     /// An echo request, to be answered.
-    Request { sent: Time },
+    EchoRequest { sent: Time },
     /// The end of all that the flow was to do.
-    TheLast,
+    LastReply,
 }
 
 /// How the packets of a flow cross the path.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Passages {
+pub(super) struct HopSpans {
     /// Which flow, counted from 0.
     pub(super) flow: u32,
-    from_sender: Passage,
-    from_receiver: Passage,
+    from_sender: HopSpan,
+    from_receiver: HopSpan,
 }
 
-impl Passages {
+impl HopSpans {
     fn new(scenario: &Scenario, flow: &Flow, index: u32) -> Self {
         Self {
             flow: index,
-            from_sender: passage(scenario, flow, End::Sender),
-            from_receiver: passage(scenario, flow, End::Receiver),
+            from_sender: hop_span(scenario, flow, End::Sender),
+            from_receiver: hop_span(scenario, flow, End::Receiver),
         }
     }
 
     /// How a packet that knows ECN, or does not, crosses the path from the host at `end`.
-    pub(super) fn from(&self, end: End, ect: bool) -> Passage {
-        let passage = match end {
+    pub(super) fn from(&self, end: End, ect: bool) -> HopSpan {
+        let hop_span = match end {
             End::Sender => self.from_sender,
             End::Receiver => self.from_receiver,
         };
-        Passage { ect, ..passage }
+        HopSpan { ect, ..hop_span }
     }
 }
 
@@ -104,7 +104,7 @@ pub(super) enum Traffic {
     Tcp(Box<Connection>),
     Datagrams(Datagrams),
     Echo(Echo),
-    Exchange(Box<RunningExchange>),
+    Requests(Box<RequestFlow>),
 }
 
 /// A TCP connection with one-way data.
@@ -149,7 +149,7 @@ impl Meter {
 pub(super) struct Datagrams {
     pub(super) size: u64,
     pub(super) packet: IpPacket,
-    pub(super) beat: Beat,
+    pub(super) schedule: SendSchedule,
     pub(super) sent: u64,
     pub(super) delivered: u64,
 }
@@ -157,7 +157,7 @@ pub(super) struct Datagrams {
 /// When the packets of a steady flow go: after so many nanoseconds and a fraction, so that its
 /// long-run rate is exact.
 #[derive(Debug)]
-pub(super) struct Beat {
+pub(super) struct SendSchedule {
     /// When the next packet goes; never once the flow has stopped.
     pub(super) next: Time,
     stop: Time,
@@ -168,7 +168,7 @@ pub(super) struct Beat {
     carry: u64,
 }
 
-impl Beat {
+impl SendSchedule {
     fn at_interval(flow: &Flow, interval: Time) -> Self {
         let whole_nanos = interval.as_nanos();
         Self {
@@ -208,7 +208,7 @@ impl Beat {
 #[derive(Debug)]
 pub(super) struct Echo {
     pub(super) packet: IpPacket,
-    pub(super) beat: Beat,
+    pub(super) schedule: SendSchedule,
     pub(super) sent: u64,
     pub(super) answered_at_far_end: u64,
     pub(super) round_trips: Histogram,
@@ -221,19 +221,19 @@ impl RunningFlow {
             FlowKind::Cbr { size, header, rate, counted } => Traffic::Datagrams(Datagrams {
                 size: size.get(),
                 packet: IpPacket::from(size + header),
-                beat: Beat::at_rate(flow, rate, counted),
+                schedule: SendSchedule::at_rate(flow, rate, counted),
                 sent: 0,
                 delivered: 0,
             }),
             FlowKind::Ping { size, header, interval } => Traffic::Echo(Echo {
                 packet: IpPacket::from(size + header),
-                beat: Beat::at_interval(flow, interval),
+                schedule: SendSchedule::at_interval(flow, interval),
                 sent: 0,
                 answered_at_far_end: 0,
                 round_trips: Histogram::default(),
             }),
-            FlowKind::Request(exchange) => {
-                Traffic::Exchange(Box::new(RunningExchange::new(scenario, flow, exchange)))
+            FlowKind::Request(requests) => {
+                Traffic::Requests(Box::new(RequestFlow::new(scenario, flow, requests)))
             }
         };
         Self {
@@ -241,7 +241,7 @@ impl RunningFlow {
             start: flow.start,
             traffic,
             losses: Losses::default(),
-            passages: Passages::new(scenario, flow, index),
+            hop_spans: HopSpans::new(scenario, flow, index),
         }
     }
 
@@ -251,42 +251,42 @@ impl RunningFlow {
             (Traffic::Tcp(connection), Cargo::Segment(segment)) => connection.sizes.packet(segment),
             (Traffic::Datagrams(datagrams), _) => datagrams.packet,
             (Traffic::Echo(echo), _) => echo.packet,
-            (Traffic::Exchange(exchange), Cargo::Segment(segment)) => {
-                exchange.sizes().packet(segment)
+            (Traffic::Requests(requests), Cargo::Segment(segment)) => {
+                requests.sizes().packet(segment)
             }
-            (Traffic::Exchange(_), _) => IpPacket::NONE,
+            (Traffic::Requests(_), _) => IpPacket::NONE,
             (Traffic::Tcp(connection), _) => connection.sizes.header(),
         }
     }
 
     /// A packet that is no bulk flow's reaches the host at `end`.
     #[cold]
-    pub(super) fn on_packet(&mut self, now: Time, end: End, cargo: &Cargo) -> Heard {
+    pub(super) fn on_packet(&mut self, now: Time, end: End, cargo: &Cargo) -> Delivery {
         match (&mut self.traffic, cargo) {
-            (Traffic::Exchange(exchange), Cargo::Segment(segment)) => {
-                if exchange.on_segment(now, Side::of(end, self.from), segment) {
-                    return Heard::TheLast;
+            (Traffic::Requests(requests), Cargo::Segment(segment)) => {
+                if requests.on_segment(now, Side::of(end, self.from), segment) {
+                    return Delivery::LastReply;
                 }
             }
             (Traffic::Datagrams(datagrams), Cargo::Datagram) => datagrams.delivered += 1,
             (Traffic::Echo(echo), Cargo::EchoRequest { sent }) => {
                 echo.answered_at_far_end += 1;
-                return Heard::Request { sent: *sent };
+                return Delivery::EchoRequest { sent: *sent };
             }
             (Traffic::Echo(echo), Cargo::EchoReply { sent }) => {
                 echo.round_trips.record(now - *sent);
             }
             (_, cargo) => unreachable!("a flow carries its own kind of packet, not {cargo:?}"),
         }
-        Heard::Noted
+        Delivery::Consumed
     }
 
     /// A hop tells the end at `to` that a packet was larger than `mtu` and had DF set.
     pub(super) fn on_frag_needed(&mut self, now: Time, to: End, mtu: Mtu) {
         match &mut self.traffic {
             Traffic::Tcp(connection) if to == self.from => connection.on_frag_needed(now, mtu),
-            Traffic::Exchange(exchange) => {
-                exchange.on_frag_needed(now, Side::of(to, self.from), mtu);
+            Traffic::Requests(requests) => {
+                requests.on_frag_needed(now, Side::of(to, self.from), mtu);
             }
             // Acknowledgements fit every MTU; datagrams and echo requests keep their size.
             Traffic::Tcp(_) | Traffic::Datagrams(_) | Traffic::Echo(_) => {}
@@ -298,9 +298,9 @@ impl RunningFlow {
     pub(super) fn deadline(&self) -> Time {
         match &self.traffic {
             Traffic::Tcp(connection) => connection.deadline(self.start),
-            Traffic::Datagrams(datagrams) => datagrams.beat.next,
-            Traffic::Echo(echo) => echo.beat.next,
-            Traffic::Exchange(exchange) => exchange.deadline(),
+            Traffic::Datagrams(datagrams) => datagrams.schedule.next,
+            Traffic::Echo(echo) => echo.schedule.next,
+            Traffic::Requests(requests) => requests.deadline(),
         }
     }
 }
@@ -337,13 +337,13 @@ impl Connection {
     }
 }
 
-fn passage(scenario: &Scenario, flow: &Flow, from: End) -> Passage {
+fn hop_span(scenario: &Scenario, flow: &Flow, from: End) -> HopSpan {
     let hops = match from {
         End::Sender => flow.hops,
         End::Receiver => flow.hops.reversed(scenario.path.hops.len()),
     };
     let index = |hop: usize| u16::try_from(hop).expect("a path has fewer hops");
-    Passage {
+    HopSpan {
         first: index(hops.first),
         last: index(hops.last),
         df: scenario.forbids_fragments(from),

@@ -8,13 +8,13 @@
 //! The two are one processor at each host. What waits for it waits without limit; it knows no
 //! priorities, and no batches.
 
-use super::flow::{Packet, Passages, RunningFlow};
+use super::flow::{HopSpans, Packet, RunningFlow};
 use super::net::Net;
 use super::notices::Notice;
-use super::tap::Eyes;
+use super::tap::Observer;
 use super::world::World;
 use crate::framing::IpPacket;
-use crate::link::Lane;
+use crate::link::ArrivalQueue;
 use crate::scenario::{End, Host, Scenario};
 use crate::units::Time;
 
@@ -34,7 +34,7 @@ struct Processor {
     /// When it will be through with all that it has.
     free_at: Time,
     /// In order, each until it is through with it.
-    work: Lane<Work>,
+    work: ArrivalQueue<Work>,
     /// Time for all work so far, what is ahead included.
     busy: Time,
 }
@@ -43,9 +43,9 @@ struct Processor {
 #[derive(Debug)]
 enum Work {
     /// A packet has come, for the flow to hear of.
-    Hear(Packet),
+    Deliver(Packet),
     /// The news that a packet was too large has come, a packet itself.
-    HearNews(Notice),
+    DeliverNotice(Notice),
     /// A packet is to be put on the first link.
     Send(Departure),
 }
@@ -55,12 +55,12 @@ enum Work {
 pub(super) struct Departure {
     pub(super) packet: Packet,
     pub(super) shape: IpPacket,
-    pub(super) passages: Passages,
+    pub(super) hop_spans: HopSpans,
 }
 
 impl Processor {
     fn new(cost: Time) -> Self {
-        Self { cost, free_at: Time::ZERO, work: Lane::default(), busy: Time::ZERO }
+        Self { cost, free_at: Time::ZERO, work: ArrivalQueue::default(), busy: Time::ZERO }
     }
 
     /// More work comes at `now`. Gives when it will be done.
@@ -130,37 +130,37 @@ impl Hosts {
     }
 }
 
-impl<E: Eyes> Net<E> {
+impl<E: Observer> Net<E> {
     /// The first packet to arrive at `end` waits for its host there. Gives `false` where the host takes no
     /// time.
     #[cold]
-    pub(super) fn begin_to_hear(&mut self, now: Time, end: End) -> bool {
-        let line = match end {
+    pub(super) fn queue_delivery(&mut self, now: Time, end: End) -> bool {
+        let chain = match end {
             End::Receiver => &mut self.to_receiver,
             End::Sender => &mut self.to_sender,
         };
-        let Some(flow) = line.first().map(|packet| packet.flow) else {
+        let Some(flow) = chain.first().map(|packet| packet.flow) else {
             return false;
         };
         let hosts = self.hosts.as_mut();
         let Some(processor) = hosts.and_then(|hosts| hosts.processor(end, flow)) else {
             return false;
         };
-        if let Some((_, packet)) = line.pop() {
-            self.wake = self.wake.min(processor.take(now, Work::Hear(packet)));
+        if let Some((_, packet)) = chain.pop() {
+            self.wake = self.wake.min(processor.take(now, Work::Deliver(packet)));
         }
         true
     }
 
     /// News waits for its host. Gives `false` where the host takes no time.
     #[cold]
-    pub(super) fn begin_to_hear_news(&mut self, now: Time, notice: Notice) -> bool {
+    pub(super) fn queue_notice(&mut self, now: Time, notice: Notice) -> bool {
         let hosts = self.hosts.as_mut();
         let processor = hosts.and_then(|hosts| hosts.processor(notice.to, notice.flow));
         let Some(processor) = processor else {
             return false;
         };
-        self.wake = self.wake.min(processor.take(now, Work::HearNews(notice)));
+        self.wake = self.wake.min(processor.take(now, Work::DeliverNotice(notice)));
         true
     }
 
@@ -174,12 +174,12 @@ impl<E: Eyes> Net<E> {
                 self.wake = self.wake.min(processor.take(now, Work::Send(what)));
                 None
             }
-            None => self.put_on_wire(now, from, &what.passages, what.packet, what.shape),
+            None => self.put_on_wire(now, from, &what.hop_spans, what.packet, what.shape),
         }
     }
 }
 
-impl<E: Eyes> World<E> {
+impl<E: Observer> World<E> {
     /// Goes on with one packet with which a processor is through at this instant, if there is one.
     pub(super) fn finish_work(&mut self) -> bool {
         let now = self.now;
@@ -188,14 +188,14 @@ impl<E: Eyes> World<E> {
             return false;
         };
         match work {
-            Work::Hear(packet) => {
-                self.net.line_towards(end).put_back(now, packet);
-                self.hear(end);
+            Work::Deliver(packet) => {
+                self.net.chain_towards(end).put_back(now, packet);
+                self.deliver(end);
             }
-            Work::HearNews(notice) => self.hear_news(notice),
-            Work::Send(Departure { packet, shape, passages }) => {
+            Work::DeliverNotice(notice) => self.deliver_notice(notice),
+            Work::Send(Departure { packet, shape, hop_spans }) => {
                 let (flow, counts) = (packet.flow, packet.counts());
-                if let Some(at) = self.net.put_on_wire(now, end, &passages, packet, shape)
+                if let Some(at) = self.net.put_on_wire(now, end, &hop_spans, packet, shape)
                     && counts
                 {
                     self.flow(flow).losses.push(now, at);

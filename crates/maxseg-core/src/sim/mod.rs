@@ -1,28 +1,28 @@
 //! The simulator: every packet, in virtual time.
 //!
-//! A packet's whole way is computed when it is sent ([`Line`](crate::link::Line)); it then rests in
+//! A packet's whole way is computed when it is sent ([`LinkChain`](crate::link::LinkChain)); it then rests in
 //! a lane until it arrives. So a data packet costs two events, its own arrival and its
 //! acknowledgement's, and the next event is the earliest of two lane heads and one bound of all else: no
 //! event heap. Paths that cannot be computed ahead are staged hop by hop; their events hide behind that
 //! bound.
 
-mod exchange;
 mod flow;
 mod host;
-mod lookout;
 mod net;
 mod notices;
+mod observe;
+mod request;
 mod sizes;
 mod tally;
 mod tap;
 mod world;
 
-pub use tap::{CapturePoint, Content, Form, Loss, PacketView, Sighting, Tap, TcpView};
+pub use tap::{CapturePoint, Content, Loss, PacketForm, PacketView, Sighting, Tap, TcpView};
 
 use crate::engine::{Caveat, Engine, EngineError, Watch, size_caveats, stand_ins};
 use crate::outcome::Outcome;
 use crate::scenario::Scenario;
-use tap::{Blind, Eyes, Onlooker};
+use tap::{NoObserver, Observer, TapObserver};
 use world::World;
 
 /// The packet-level simulator. The same scenario and seed give the same outcome on every machine.
@@ -37,7 +37,7 @@ impl Engine for Sim {
     }
 
     fn run(&mut self, scenario: &Scenario, watch: &mut dyn Watch) -> Result<Outcome, EngineError> {
-        run(scenario, watch, Blind)
+        run(scenario, watch, NoObserver)
     }
 }
 
@@ -52,16 +52,16 @@ impl Sim {
         watch: &mut dyn Watch,
         tap: &mut dyn Tap,
     ) -> Result<Outcome, EngineError> {
-        run(scenario, watch, Onlooker::new(scenario, tap))
+        run(scenario, watch, TapObserver::new(scenario, tap))
     }
 }
 
-fn run<E: Eyes>(
+fn run<E: Observer>(
     scenario: &Scenario,
     watch: &mut dyn Watch,
-    eyes: E,
+    observer: E,
 ) -> Result<Outcome, EngineError> {
-    let mut world = World::new(scenario, eyes);
+    let mut world = World::new(scenario, observer);
     match watch.sample_every() {
         Some(every) => world.run_sampled(watch, every)?,
         None => world.run(watch)?,

@@ -1,25 +1,25 @@
 //! What is between the hosts, and how packets come on it.
 
-use super::flow::{Cargo, Connection, Heard, Losses, Packet, Passages, RunningFlow, Traffic};
+use super::flow::{Cargo, Connection, Delivery, HopSpans, Losses, Packet, RunningFlow, Traffic};
 use super::host::{Departure, Hosts};
 use super::notices::Notices;
-use super::tap::Eyes;
+use super::tap::Observer;
 use crate::framing::IpPacket;
-use crate::link::{Fate, Line, Sent};
+use crate::link::{Fate, LinkChain, SendOutcome};
 use crate::scenario::End;
-use crate::tcp::{Segment, Spares};
+use crate::tcp::{OptionsPool, Segment};
 use crate::units::Time;
 
 /// The two directions between the hosts.
 #[derive(Debug)]
 pub(super) struct Net<E> {
-    pub(super) to_receiver: Line<Packet>,
-    pub(super) to_sender: Line<Packet>,
+    pub(super) to_receiver: LinkChain<Packet>,
+    pub(super) to_sender: LinkChain<Packet>,
     /// Where some host takes time for packets.
     pub(super) hosts: Option<Box<Hosts>>,
     pub(super) notices: Notices,
-    pub(super) eyes: E,
-    pub(super) spares: Spares,
+    pub(super) observer: E,
+    pub(super) options_pool: OptionsPool,
     /// Before this no timer of any flow expires, no notice arrives, no host is through with anything, and
     /// nothing happens on the way that is not known yet.
     pub(super) wake: Time,
@@ -27,7 +27,7 @@ pub(super) struct Net<E> {
 
 impl<E> Net<E> {
     /// The direction that ends at this host.
-    pub(super) fn towards(&self, end: End) -> &Line<Packet> {
+    pub(super) fn towards(&self, end: End) -> &LinkChain<Packet> {
         match end {
             End::Receiver => &self.to_receiver,
             End::Sender => &self.to_sender,
@@ -36,7 +36,7 @@ impl<E> Net<E> {
 
     /// The same, to change it.
     #[inline(always)]
-    pub(super) fn line_towards(&mut self, end: End) -> &mut Line<Packet> {
+    pub(super) fn chain_towards(&mut self, end: End) -> &mut LinkChain<Packet> {
         match end {
             End::Receiver => &mut self.to_receiver,
             End::Sender => &mut self.to_sender,
@@ -44,22 +44,26 @@ impl<E> Net<E> {
     }
 }
 
-impl<E: Eyes> Net<E> {
+impl<E: Observer> Net<E> {
     /// The host at `from` sends a packet of this `shape`. Gives when it is lost, if that is known.
     #[inline(always)]
     pub(super) fn send(
         &mut self,
         now: Time,
         from: End,
-        passages: &Passages,
+        hop_spans: &HopSpans,
         cargo: Cargo,
         shape: IpPacket,
     ) -> Option<Time> {
-        let packet = Packet::new(passages.flow, cargo);
+        let packet = Packet::new(hop_spans.flow, cargo);
         if self.hosts.is_some() {
-            return self.send_by_host(now, from, Departure { packet, shape, passages: *passages });
+            return self.send_by_host(
+                now,
+                from,
+                Departure { packet, shape, hop_spans: *hop_spans },
+            );
         }
-        self.put_on_wire(now, from, passages, packet, shape)
+        self.put_on_wire(now, from, hop_spans, packet, shape)
     }
 
     /// A packet leaves the host at `from` for its first link. Gives when it is lost, if that is known.
@@ -68,25 +72,25 @@ impl<E: Eyes> Net<E> {
         &mut self,
         now: Time,
         from: End,
-        passages: &Passages,
+        hop_spans: &HopSpans,
         mut packet: Packet,
         shape: IpPacket,
     ) -> Option<Time> {
-        let view = self.eyes.look(now, from, &mut packet, shape);
-        let line = match from {
+        let view = self.observer.on_send(now, from, &mut packet, shape);
+        let chain = match from {
             End::Sender => &mut self.to_receiver,
             End::Receiver => &mut self.to_sender,
         };
-        if !line.is_plain(shape) {
-            let what = Departure { packet, shape, passages: *passages };
+        if !chain.is_plain(shape) {
+            let what = Departure { packet, shape, hop_spans: *hop_spans };
             return self.send_any(now, from, what, view);
         }
-        let last = if E::LOOK { line.last_hop() } else { 0 };
-        let eyes = &mut self.eyes;
-        let see = |glimpse| eyes.glimpse(view, from, last, glimpse);
-        match line.send_plain(now, packet, shape, see) {
+        let last = if E::OBSERVES { chain.last_hop() } else { 0 };
+        let observer = &mut self.observer;
+        let see = |sighting| observer.on_hop_sighting(view, from, last, sighting);
+        match chain.send_plain(now, packet, shape, see) {
             Ok(()) => None,
-            Err(fate) => Some(self.on_loss(from, passages, fate, view)),
+            Err(fate) => Some(self.on_loss(from, hop_spans, fate, view)),
         }
     }
 
@@ -96,35 +100,35 @@ impl<E: Eyes> Net<E> {
         &mut self,
         now: Time,
         from: End,
-        Departure { packet, shape, passages }: Departure,
+        Departure { packet, shape, hop_spans }: Departure,
         view: E::View,
     ) -> Option<Time> {
-        let eyes = &mut self.eyes;
-        let line = match from {
+        let observer = &mut self.observer;
+        let chain = match from {
             End::Sender => &mut self.to_receiver,
             End::Receiver => &mut self.to_sender,
         };
         let is_markable = matches!(&packet.cargo, Cargo::Segment(segment) if segment.markable);
-        let (passage, last) = (passages.from(from, is_markable), line.last_hop());
-        let see = |glimpse| eyes.glimpse(view, from, last, glimpse);
-        match line.send_seen(now, packet, shape, passage, see) {
-            Sent::OnItsWay => None,
-            Sent::Lost(fate) => Some(self.on_loss(from, &passages, fate, view)),
-            Sent::Undecided => {
-                eyes.wait(now);
-                self.wake = self.wake.min(line.next_event()).max(now);
+        let (hop_span, last) = (hop_spans.from(from, is_markable), chain.last_hop());
+        let see = |sighting| observer.on_hop_sighting(view, from, last, sighting);
+        match chain.send_seen(now, packet, shape, hop_span, see) {
+            SendOutcome::InFlight => None,
+            SendOutcome::Lost(fate) => Some(self.on_loss(from, &hop_spans, fate, view)),
+            SendOutcome::Undecided => {
+                observer.hold_from(now);
+                self.wake = self.wake.min(chain.next_event()).max(now);
                 None
             }
         }
     }
 
     /// A packet that `from` sent is lost: its sender may hear of it. Gives when.
-    fn on_loss(&mut self, from: End, passages: &Passages, fate: Fate, view: E::View) -> Time {
-        let passage = passages.from(from, false);
-        if E::LOOK {
-            self.see_notice(from, passage, view, fate);
+    fn on_loss(&mut self, from: End, hop_spans: &HopSpans, fate: Fate, view: E::View) -> Time {
+        let hop_span = hop_spans.from(from, false);
+        if E::OBSERVES {
+            self.observe_notice(from, hop_span, view, fate);
         }
-        self.notices.on_loss(from, passage.first, passages.flow, fate);
+        self.notices.on_loss(from, hop_span.first, hop_spans.flow, fate);
         self.wake = self.wake.min(self.notices.next_arrival());
         fate.at()
     }
@@ -139,14 +143,14 @@ impl<E: Eyes> Net<E> {
     pub(super) fn advance(&mut self, now: Time, flows: &mut [RunningFlow]) {
         self.to_receiver.advance(now);
         self.to_sender.advance(now);
-        if E::LOOK {
-            self.look_at_lines(flows);
+        if E::OBSERVES {
+            self.observe_staged(flows);
         }
         for from in [End::Sender, End::Receiver] {
-            while let Some((packet, fate)) = self.line_towards(from.other()).poll_loss() {
+            while let Some((packet, fate)) = self.chain_towards(from.other()).poll_loss() {
                 let flow = &mut flows[packet.flow as usize];
-                let view = self.eyes.look_again(from, &packet, flow.shape(&packet));
-                let at = self.on_loss(from, &flow.passages, fate, view);
+                let view = self.observer.view(from, &packet, flow.shape(&packet));
+                let at = self.on_loss(from, &flow.hop_spans, fate, view);
                 if packet.counts() {
                     flow.losses.push(now, at);
                 }
@@ -156,14 +160,14 @@ impl<E: Eyes> Net<E> {
 
     /// Sends all that the flow's connection, if it is one, has to send at `end` now.
     pub(super) fn pump(&mut self, now: Time, flow: &mut RunningFlow, end: End) {
-        let RunningFlow { from, traffic, losses, passages, .. } = flow;
+        let RunningFlow { from, traffic, losses, hop_spans, .. } = flow;
         let Traffic::Tcp(connection) = traffic else {
-            return self.pump_exchange(now, flow, end);
+            return self.pump_requests(now, flow, end);
         };
         if end == *from {
-            self.send_data(now, end, passages, connection, losses);
+            self.send_data(now, end, hop_spans, connection, losses);
         } else {
-            self.send_acks(now, end, passages, connection);
+            self.send_acks(now, end, hop_spans, connection);
         }
     }
 
@@ -173,30 +177,30 @@ impl<E: Eyes> Net<E> {
         &mut self,
         now: Time,
         from: End,
-        passages: &Passages,
+        hop_spans: &HopSpans,
         connection: &mut Connection,
         losses: &mut Losses,
     ) {
-        if connection.sender.has_urgent() {
-            self.send_urgent_data(now, from, passages, connection, losses);
+        if connection.sender.has_control() {
+            self.send_control(now, from, hop_spans, connection, losses);
         }
-        while let Some(segment) = connection.sender.poll_data(now, &mut self.spares) {
-            self.send_data_segment(now, from, passages, connection, losses, segment);
+        while let Some(segment) = connection.sender.poll_data(now, &mut self.options_pool) {
+            self.send_data_segment(now, from, hop_spans, connection, losses, segment);
         }
         self.wake = self.wake.min(connection.sender.next_timeout());
     }
 
     #[cold]
-    fn send_urgent_data(
+    fn send_control(
         &mut self,
         now: Time,
         from: End,
-        passages: &Passages,
+        hop_spans: &HopSpans,
         connection: &mut Connection,
         losses: &mut Losses,
     ) {
-        if let Some(segment) = connection.sender.poll_urgent(now, &mut self.spares) {
-            self.send_data_segment(now, from, passages, connection, losses, segment);
+        if let Some(segment) = connection.sender.poll_control(now, &mut self.options_pool) {
+            self.send_data_segment(now, from, hop_spans, connection, losses, segment);
         }
     }
 
@@ -205,7 +209,7 @@ impl<E: Eyes> Net<E> {
         &mut self,
         now: Time,
         from: End,
-        passages: &Passages,
+        hop_spans: &HopSpans,
         connection: &mut Connection,
         losses: &mut Losses,
         segment: Segment,
@@ -213,7 +217,7 @@ impl<E: Eyes> Net<E> {
         let shape = connection.sizes.packet(&segment);
         connection.sent.count(shape);
         let has_payload = segment.len > 0;
-        if let Some(at) = self.send(now, from, passages, Cargo::Segment(segment), shape)
+        if let Some(at) = self.send(now, from, hop_spans, Cargo::Segment(segment), shape)
             && has_payload
         {
             losses.push(now, at);
@@ -226,28 +230,28 @@ impl<E: Eyes> Net<E> {
         &mut self,
         now: Time,
         from: End,
-        passages: &Passages,
+        hop_spans: &HopSpans,
         connection: &mut Connection,
     ) {
-        if connection.receiver.has_urgent() {
-            self.send_urgent_ack(now, from, passages, connection);
+        if connection.receiver.has_control() {
+            self.send_control_ack(now, from, hop_spans, connection);
         }
-        if let Some(segment) = connection.receiver.poll_ack(now, &mut self.spares) {
-            self.send_ack(now, from, passages, connection, segment);
+        if let Some(segment) = connection.receiver.poll_ack(now, &mut self.options_pool) {
+            self.send_ack(now, from, hop_spans, connection, segment);
         }
         self.wake = self.wake.min(connection.receiver.next_timeout());
     }
 
     #[cold]
-    fn send_urgent_ack(
+    fn send_control_ack(
         &mut self,
         now: Time,
         from: End,
-        passages: &Passages,
+        hop_spans: &HopSpans,
         connection: &mut Connection,
     ) {
-        if let Some(segment) = connection.receiver.poll_urgent(now, &mut self.spares) {
-            self.send_ack(now, from, passages, connection, segment);
+        if let Some(segment) = connection.receiver.poll_control(now, &mut self.options_pool) {
+            self.send_ack(now, from, hop_spans, connection, segment);
         }
     }
 
@@ -256,22 +260,28 @@ impl<E: Eyes> Net<E> {
         &mut self,
         now: Time,
         from: End,
-        passages: &Passages,
+        hop_spans: &HopSpans,
         connection: &mut Connection,
         segment: Segment,
     ) {
         let shape = connection.sizes.packet(&segment);
         connection.answered.count(shape);
-        let _ = self.send(now, from, passages, Cargo::Segment(segment), shape);
+        let _ = self.send(now, from, hop_spans, Cargo::Segment(segment), shape);
     }
 
     /// What a host sends on hearing what is no bulk flow's.
     #[cold]
-    pub(super) fn answer(&mut self, now: Time, from: End, flow: &mut RunningFlow, heard: Heard) {
-        match (&flow.traffic, heard) {
-            (Traffic::Echo(echo), Heard::Request { sent }) => {
+    pub(super) fn answer(
+        &mut self,
+        now: Time,
+        from: End,
+        flow: &mut RunningFlow,
+        delivery: Delivery,
+    ) {
+        match (&flow.traffic, delivery) {
+            (Traffic::Echo(echo), Delivery::EchoRequest { sent }) => {
                 let reply = Cargo::EchoReply { sent };
-                if let Some(at) = self.send(now, from, &flow.passages, reply, echo.packet) {
+                if let Some(at) = self.send(now, from, &flow.hop_spans, reply, echo.packet) {
                     flow.losses.push(now, at);
                 }
             }
@@ -287,23 +297,23 @@ impl<E: Eyes> Net<E> {
                 self.pump(now, flow, flow.from);
                 return self.pump(now, flow, flow.from.other());
             }
-            Traffic::Exchange(exchange) => {
-                exchange.on_timeout(now);
+            Traffic::Requests(requests) => {
+                requests.on_timeout(now);
                 self.pump(now, flow, flow.from);
                 return self.pump(now, flow, flow.from.other());
             }
             Traffic::Datagrams(datagrams) => {
                 datagrams.sent += 1;
-                datagrams.beat.advance();
-                self.send(now, flow.from, &flow.passages, Cargo::Datagram, datagrams.packet)
+                datagrams.schedule.advance();
+                self.send(now, flow.from, &flow.hop_spans, Cargo::Datagram, datagrams.packet)
             }
             Traffic::Echo(echo) => {
                 echo.sent += 1;
-                echo.beat.advance();
+                echo.schedule.advance();
                 self.send(
                     now,
                     flow.from,
-                    &flow.passages,
+                    &flow.hop_spans,
                     Cargo::EchoRequest { sent: now },
                     echo.packet,
                 )

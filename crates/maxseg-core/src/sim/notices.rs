@@ -1,7 +1,7 @@
 //! News of packets that were too large for a hop, on its way back (RFC 1191 §4, RFC 8201).
 
 use crate::framing::{ICMP_ECHO_HEADER, IpVersion, ip_header, largest_quote};
-use crate::link::{Fate, Lane};
+use crate::link::{ArrivalQueue, Fate};
 use crate::path::{IcmpPolicy, LinkSpec};
 use crate::scenario::{End, Scenario};
 use crate::units::{Bytes, Mtu, Time};
@@ -20,14 +20,14 @@ pub(super) struct Notice {
 /// are never lost.
 #[derive(Debug)]
 pub(super) struct Notices {
-    lane: Lane<Notice>,
-    from_sender: Way,
-    from_receiver: Way,
+    queue: ArrivalQueue<Notice>,
+    from_sender: ReturnDelays,
+    from_receiver: ReturnDelays,
 }
 
 /// Where a notice is seen on its way.
 #[derive(Debug)]
-pub(super) struct WayBack {
+pub(super) struct ReturnRoute {
     /// The hops at whose links it is seen, in the order of the packet that was refused, and when: first
     /// where that was.
     pub(super) links: Vec<(u16, Time)>,
@@ -37,9 +37,9 @@ pub(super) struct WayBack {
 
 /// For each hop of a direction: whether it tells, and the time from its near end back to the host.
 #[derive(Debug)]
-struct Way(Vec<(IcmpPolicy, Time)>);
+struct ReturnDelays(Vec<(IcmpPolicy, Time)>);
 
-impl Way {
+impl ReturnDelays {
     fn new<'a>(links: impl Iterator<Item = (&'a LinkSpec, &'a LinkSpec)>, ip: IpVersion) -> Self {
         let bytes = notice_bytes(ip);
         let mut back = Time::ZERO;
@@ -63,30 +63,30 @@ impl Notices {
         let forward = hops.iter().map(|hop| (&hop.forward, &hop.reverse));
         let reverse = hops.iter().rev().map(|hop| (&hop.reverse, &hop.forward));
         Self {
-            lane: Lane::default(),
-            from_sender: Way::new(forward, scenario.ip),
-            from_receiver: Way::new(reverse, scenario.ip),
+            queue: ArrivalQueue::default(),
+            from_sender: ReturnDelays::new(forward, scenario.ip),
+            from_receiver: ReturnDelays::new(reverse, scenario.ip),
         }
     }
 
     /// The way of the notice that a packet from `from`, which entered the path at its hop `first`, is too
     /// large; `None` where none is sent.
-    pub(super) fn way_back(&self, from: End, first: u16, fate: Fate) -> Option<WayBack> {
+    pub(super) fn return_route(&self, from: End, first: u16, fate: Fate) -> Option<ReturnRoute> {
         let Fate::TooBig { at, hop, .. } = fate else {
             return None;
         };
-        let way = self.way(from);
-        let back = |index: u16| way[usize::from(index)].1;
-        if way[usize::from(hop)].0 != IcmpPolicy::Send {
+        let delays = self.delays(from);
+        let back = |index: u16| delays[usize::from(index)].1;
+        if delays[usize::from(hop)].0 != IcmpPolicy::Send {
             return None;
         }
         // On the link of a hop it is when it has come as far as that hop's far end.
         let further = (first..hop).rev().map(|index| (index, at + (back(hop) - back(index + 1))));
         let links = std::iter::once((hop, at)).chain(further).collect();
-        Some(WayBack { links, arrives: at + (back(hop) - back(first)) })
+        Some(ReturnRoute { links, arrives: at + (back(hop) - back(first)) })
     }
 
-    fn way(&self, from: End) -> &[(IcmpPolicy, Time)] {
+    fn delays(&self, from: End) -> &[(IcmpPolicy, Time)] {
         match from {
             End::Sender => &self.from_sender.0,
             End::Receiver => &self.from_receiver.0,
@@ -98,21 +98,21 @@ impl Notices {
         let Fate::TooBig { at, hop, mtu } = fate else {
             return;
         };
-        let way = self.way(from);
-        let (policy, back) = way[usize::from(hop)];
+        let delays = self.delays(from);
+        let (policy, back) = delays[usize::from(hop)];
         if policy == IcmpPolicy::Send {
-            let back = back - way[usize::from(first)].1;
-            self.lane.insert(at + back, Notice { flow, to: from, mtu });
+            let back = back - delays[usize::from(first)].1;
+            self.queue.insert(at + back, Notice { flow, to: from, mtu });
         }
     }
 
     /// When the next one reaches its host.
     pub(super) fn next_arrival(&self) -> Time {
-        self.lane.next_arrival()
+        self.queue.next_arrival()
     }
 
     /// The next one to have reached its host by `now`.
     pub(super) fn pop_due(&mut self, now: Time) -> Option<Notice> {
-        self.lane.pop_due(now).map(|(_, notice)| notice)
+        self.queue.pop_due(now).map(|(_, notice)| notice)
     }
 }

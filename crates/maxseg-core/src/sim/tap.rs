@@ -1,7 +1,7 @@
 //! Every packet at every place where a capture could be taken.
 //!
-//! A run that nobody taps does not pay for it: the world is generic over its [`Eyes`], and those of an
-//! untapped run ([`Blind`]) have empty bodies.
+//! A run that nobody taps does not pay for it: the world is generic over its [`Observer`], and those of an
+//! untapped run ([`NoObserver`]) have empty bodies.
 
 mod facts;
 
@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 
 use super::flow::{Cargo, Packet};
 use crate::framing::IpPacket;
-use crate::link::{Fate, Glimpse, Part};
+use crate::link::{Fate, FragmentRange, HopSighting};
 use crate::scenario::{End, Scenario};
 use crate::tcp::SackBlocks;
 use crate::units::{Mtu, Time};
@@ -44,7 +44,7 @@ pub struct Sighting {
     /// How the link that it enters here will lose it, so that it is seen nowhere else.
     pub lost: Option<Loss>,
     /// As what the packet is seen.
-    pub form: Form,
+    pub form: PacketForm,
     /// Which packet.
     pub packet: PacketView,
 }
@@ -60,11 +60,11 @@ pub enum Loss {
 
 /// As what a packet is seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum PacketForm {
     /// Itself, or a copy.
     Whole,
     /// One of its fragments.
-    Fragment(Part),
+    Fragment(FragmentRange),
     /// Not itself, but the news that it was too large, on the way to its sender (RFC 1191, RFC 8201).
     TooBig {
         /// The hop that refused it, counted from 0 at the sender.
@@ -151,59 +151,60 @@ pub struct TcpView {
 }
 
 /// What the world does with each packet besides carrying it.
-pub(super) trait Eyes {
+pub(super) trait Observer {
     /// What they keep of a packet.
     type View: Copy;
     /// Whether they see anything.
-    const LOOK: bool;
+    const OBSERVES: bool;
     /// The host at `from` puts a packet on its first link now, is seen there, and gives it its number.
-    fn look(&mut self, now: Time, from: End, packet: &mut Packet, shape: IpPacket) -> Self::View;
+    fn on_send(&mut self, now: Time, from: End, packet: &mut Packet, shape: IpPacket)
+    -> Self::View;
     /// The same packet somewhere else.
-    fn look_again(&self, from: End, packet: &Packet, shape: IpPacket) -> Self::View;
+    fn view(&self, from: End, packet: &Packet, shape: IpPacket) -> Self::View;
     /// The packet is seen in some form, now or later.
-    fn see(
+    fn on_sighting(
         &mut self,
         at: Time,
         point: CapturePoint,
-        form: Form,
+        form: PacketForm,
         lost: Option<Loss>,
         view: Self::View,
     );
     /// The packet, which `from` sent over links of which the last has this index, is on its way.
-    fn glimpse(&mut self, view: Self::View, from: End, last: usize, glimpse: Glimpse);
+    fn on_hop_sighting(&mut self, view: Self::View, from: End, last: usize, sighting: HopSighting);
     /// What passes from `since` on is not all known.
-    fn wait(&mut self, since: Time);
+    fn hold_from(&mut self, since: Time);
     /// What passed before `until` is all known.
-    fn go_on(&mut self, until: Time);
+    fn release_until(&mut self, until: Time);
     /// The run ends.
     fn close(&mut self, end: Time);
 }
 
 /// Sees nothing, at no cost.
 #[derive(Debug)]
-pub(super) struct Blind;
+pub(super) struct NoObserver;
 
-impl Eyes for Blind {
+impl Observer for NoObserver {
     type View = ();
-    const LOOK: bool = false;
+    const OBSERVES: bool = false;
     #[inline(always)]
-    fn look(&mut self, _: Time, _: End, _: &mut Packet, _: IpPacket) {}
+    fn on_send(&mut self, _: Time, _: End, _: &mut Packet, _: IpPacket) {}
     #[inline(always)]
-    fn look_again(&self, _: End, _: &Packet, _: IpPacket) {}
+    fn view(&self, _: End, _: &Packet, _: IpPacket) {}
     #[inline(always)]
-    fn see(&mut self, _: Time, _: CapturePoint, _: Form, _: Option<Loss>, (): ()) {}
+    fn on_sighting(&mut self, _: Time, _: CapturePoint, _: PacketForm, _: Option<Loss>, (): ()) {}
     #[inline(always)]
-    fn glimpse(&mut self, (): (), _: End, _: usize, _: Glimpse) {}
+    fn on_hop_sighting(&mut self, (): (), _: End, _: usize, _: HopSighting) {}
     #[inline(always)]
-    fn wait(&mut self, _: Time) {}
+    fn hold_from(&mut self, _: Time) {}
     #[inline(always)]
-    fn go_on(&mut self, _: Time) {}
+    fn release_until(&mut self, _: Time) {}
     fn close(&mut self, _: Time) {}
 }
 
 /// Turns packets into views, and shows them in order of time: where a packet will pass is computed
 /// when it is sent, before others that pass earlier.
-pub(super) struct Onlooker<'a> {
+pub(super) struct TapObserver<'a> {
     tap: &'a mut dyn Tap,
     flows: Vec<FlowFacts>,
     /// Packets sent by the sender's host and by the receiver's.
@@ -214,7 +215,7 @@ pub(super) struct Onlooker<'a> {
     known_until: Time,
 }
 
-impl<'a> Onlooker<'a> {
+impl<'a> TapObserver<'a> {
     pub(super) fn new(scenario: &Scenario, tap: &'a mut dyn Tap) -> Self {
         let flows = scenario.flows.iter().map(|flow| FlowFacts::new(scenario, flow)).collect();
         let ahead = BinaryHeap::new();
@@ -236,12 +237,18 @@ impl<'a> Onlooker<'a> {
     }
 }
 
-impl Eyes for Onlooker<'_> {
+impl Observer for TapObserver<'_> {
     type View = PacketView;
 
-    const LOOK: bool = true;
+    const OBSERVES: bool = true;
 
-    fn look(&mut self, now: Time, from: End, packet: &mut Packet, shape: IpPacket) -> PacketView {
+    fn on_send(
+        &mut self,
+        now: Time,
+        from: End,
+        packet: &mut Packet,
+        shape: IpPacket,
+    ) -> PacketView {
         self.show_until(now);
         let sent = match from {
             End::Sender => &mut self.sent[0],
@@ -249,12 +256,12 @@ impl Eyes for Onlooker<'_> {
         };
         packet.number = *sent;
         *sent += 1;
-        let view = self.look_again(from, packet, shape);
-        self.see(now, CapturePoint::Host(from), Form::Whole, None, view);
+        let view = self.view(from, packet, shape);
+        self.on_sighting(now, CapturePoint::Host(from), PacketForm::Whole, None, view);
         view
     }
 
-    fn look_again(&self, from: End, packet: &Packet, shape: IpPacket) -> PacketView {
+    fn view(&self, from: End, packet: &Packet, shape: IpPacket) -> PacketView {
         let facts = &self.flows[packet.flow as usize];
         let (is_markable, is_marked) = match &packet.cargo {
             Cargo::Segment(segment) => (segment.markable, segment.marked),
@@ -275,11 +282,11 @@ impl Eyes for Onlooker<'_> {
         }
     }
 
-    fn see(
+    fn on_sighting(
         &mut self,
         at: Time,
         point: CapturePoint,
-        form: Form,
+        form: PacketForm,
         lost: Option<Loss>,
         packet: PacketView,
     ) {
@@ -288,31 +295,37 @@ impl Eyes for Onlooker<'_> {
         self.seen += 1;
     }
 
-    fn glimpse(&mut self, mut view: PacketView, from: End, last_link: usize, glimpse: Glimpse) {
-        let point = match (glimpse.link, from) {
+    fn on_hop_sighting(
+        &mut self,
+        mut view: PacketView,
+        from: End,
+        last_link: usize,
+        sighting: HopSighting,
+    ) {
+        let point = match (sighting.link, from) {
             (None, _) => CapturePoint::Host(from.other()),
             (Some(index), End::Sender) => CapturePoint::Hop(index),
             (Some(index), End::Receiver) => CapturePoint::Hop(last_link - index),
         };
-        let lost = match glimpse.fate {
+        let lost = match sighting.fate {
             Fate::Arrives(_) | Fate::Marked(_) => None,
             Fate::Damaged(_) => Some(Loss::Damaged),
-            Fate::Refused(then) if then > glimpse.at => Some(Loss::Dropped),
+            Fate::Refused(then) if then > sighting.at => Some(Loss::Dropped),
             // It never got a place there.
             Fate::Refused(_) | Fate::TooBig { .. } => return,
         };
-        if glimpse.marked {
+        if sighting.marked {
             view.ecn = CONGESTION_EXPERIENCED;
         }
-        let form = glimpse.part.map_or(Form::Whole, Form::Fragment);
-        self.see(glimpse.at, point, form, lost, view);
+        let form = sighting.part.map_or(PacketForm::Whole, PacketForm::Fragment);
+        self.on_sighting(sighting.at, point, form, lost, view);
     }
 
-    fn wait(&mut self, since: Time) {
+    fn hold_from(&mut self, since: Time) {
         self.known_until = self.known_until.min(since);
     }
 
-    fn go_on(&mut self, until: Time) {
+    fn release_until(&mut self, until: Time) {
         self.known_until = until;
     }
 

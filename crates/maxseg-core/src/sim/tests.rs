@@ -50,7 +50,7 @@ fn staged_links_give_the_same_run() {
             let scenario = scenario(&format!("{WIRED}{radio}{keys}{flows}{until}"));
             // Jitter on the way back sits on its first link: that way is staged in both runs.
             let computed = Sim.run(&scenario, &mut Unwatched).unwrap();
-            let mut world = World::staged(&scenario, Blind);
+            let mut world = World::staged(&scenario, NoObserver);
             world.run(&mut Unwatched).unwrap();
             assert!(computed.payload_bytes.unwrap() > 100_000, "{name}");
             let asks = |flow: &&Outcome| flow.requests.is_some();

@@ -1,15 +1,15 @@
 //! The simulated world: two directions of a path, some flows, one clock.
 
-use super::flow::{Cargo, Heard, RunningFlow, Traffic};
+use super::flow::{Cargo, Delivery, RunningFlow, Traffic};
 use super::host::Hosts;
 use super::net::Net;
 use super::notices::{Notice, Notices};
-use super::tap::Eyes;
+use super::tap::Observer;
 use crate::engine::{Continue, EngineError, Sample, Watch};
-use crate::link::Line;
+use crate::link::LinkChain;
 use crate::path::LinkSpec;
 use crate::scenario::{End, Scenario};
-use crate::tcp::Spares;
+use crate::tcp::OptionsPool;
 use crate::units::Time;
 
 /// Everything that a run consists of.
@@ -28,27 +28,27 @@ pub(super) struct World<E> {
 /// How many events pass between two looks at the watcher.
 const EVENTS_PER_LOOK: u32 = 1 << 14;
 
-impl<E: Eyes> World<E> {
-    pub(super) fn new(scenario: &Scenario, eyes: E) -> Self {
-        Self::over(scenario, eyes, |links| {
-            Line::new(links, scenario.seed, scenario.until.time, scenario.is_end_to_end())
+impl<E: Observer> World<E> {
+    pub(super) fn new(scenario: &Scenario, observer: E) -> Self {
+        Self::over(scenario, observer, |links| {
+            LinkChain::new(links, scenario.seed, scenario.until.time, scenario.is_end_to_end())
         })
     }
 
     /// The same with every link staged, whether it need be or not.
     #[cfg(test)]
-    pub(super) fn staged(scenario: &Scenario, eyes: E) -> Self {
-        Self::over(scenario, eyes, |links| Line::staged(links, scenario.seed))
+    pub(super) fn staged(scenario: &Scenario, observer: E) -> Self {
+        Self::over(scenario, observer, |links| LinkChain::staged(links, scenario.seed))
     }
 
     fn over(
         scenario: &Scenario,
-        eyes: E,
-        line: impl Fn(&[(&LinkSpec, String)]) -> Line<super::flow::Packet>,
+        observer: E,
+        line: impl Fn(&[(&LinkSpec, String)]) -> LinkChain<super::flow::Packet>,
     ) -> Self {
         let line = |links: &[(&LinkSpec, String)]| {
             let mut line = line(links);
-            if E::LOOK {
+            if E::OBSERVES {
                 line.watch();
             }
             line
@@ -72,8 +72,8 @@ impl<E: Eyes> World<E> {
                 to_sender: line(&reverse),
                 hosts: Hosts::new(scenario),
                 notices: Notices::new(scenario),
-                eyes,
-                spares: Spares::default(),
+                observer,
+                options_pool: OptionsPool::default(),
                 wake: flows.iter().map(RunningFlow::deadline).min().unwrap_or(Time::NEVER),
             },
             flows,
@@ -154,16 +154,16 @@ impl<E: Eyes> World<E> {
     /// The next packet reaches the host at `end`.
     #[inline(always)]
     fn arrive(&mut self, end: End) {
-        if self.net.hosts.is_some() && self.net.begin_to_hear(self.now, end) {
+        if self.net.hosts.is_some() && self.net.queue_delivery(self.now, end) {
             return;
         }
-        self.hear(end);
+        self.deliver(end);
     }
 
     /// The host at `end` hears of the next packet. It is looked at where it lies: moving it costs more than
     /// all that it brings about.
     #[inline(always)]
-    pub(super) fn hear(&mut self, end: End) {
+    pub(super) fn deliver(&mut self, end: End) {
         let now = self.now;
         let line = match end {
             End::Receiver => &mut self.net.to_receiver,
@@ -173,42 +173,42 @@ impl<E: Eyes> World<E> {
             return;
         };
         let flow = &mut self.flows[packet.flow as usize];
-        let RunningFlow { from, traffic, losses, passages, .. } = flow;
+        let RunningFlow { from, traffic, losses, hop_spans, .. } = flow;
         let (Traffic::Tcp(connection), Cargo::Segment(segment)) = (traffic, &mut packet.cargo)
         else {
-            let heard = flow.on_packet(now, end, &packet.cargo);
+            let delivery = flow.on_packet(now, end, &packet.cargo);
             if let Cargo::Segment(segment) = &mut packet.cargo {
-                self.net.spares.put_back(segment.options.take());
+                self.net.options_pool.put_back(segment.options.take());
             }
-            if heard == Heard::TheLast {
+            if delivery == Delivery::LastReply {
                 self.unfinished -= 1;
                 self.until_look = 0;
             }
-            return self.net.answer(now, end, flow, heard);
+            return self.net.answer(now, end, flow, delivery);
         };
         if end == *from {
             connection.sender.on_ack(now, segment);
-            self.net.spares.put_back(segment.options.take());
+            self.net.options_pool.put_back(segment.options.take());
             if connection.sender.is_done() && !connection.finished {
                 connection.finished = true;
                 self.unfinished -= 1;
                 self.until_look = 0;
             }
-            self.net.send_data(now, end, passages, connection, losses);
+            self.net.send_data(now, end, hop_spans, connection, losses);
         } else {
             connection.receiver.on_segment(now, segment);
-            self.net.spares.put_back(segment.options.take());
-            self.net.send_acks(now, end, passages, connection);
+            self.net.options_pool.put_back(segment.options.take());
+            self.net.send_acks(now, end, hop_spans, connection);
         }
     }
 
     /// Timers and notices that are due; then what happens on the way, once every host has done what it
     /// does at this instant: an arrival at a queue goes before a departure from it.
-    fn wake_up(&mut self, sender_hears: bool) {
+    fn wake_up(&mut self, sender_arrival_due: bool) {
         self.expire_timers();
-        self.hear_notices();
+        self.deliver_notices();
         if self.net.next_event() <= self.now {
-            if sender_hears {
+            if sender_arrival_due {
                 self.arrive_late();
             } else if !self.finish_work() {
                 self.net.advance(self.now, &mut self.flows);
@@ -236,17 +236,17 @@ impl<E: Eyes> World<E> {
     }
 
     /// Hosts learn which of their packets were too large.
-    fn hear_notices(&mut self) {
+    fn deliver_notices(&mut self) {
         let now = self.now;
         while let Some(notice) = self.net.notices.pop_due(now) {
-            if self.net.hosts.is_none() || !self.net.begin_to_hear_news(now, notice) {
-                self.hear_news(notice);
+            if self.net.hosts.is_none() || !self.net.queue_notice(now, notice) {
+                self.deliver_notice(notice);
             }
         }
     }
 
     /// A flow learns that one of its packets was too large.
-    pub(super) fn hear_news(&mut self, notice: Notice) {
+    pub(super) fn deliver_notice(&mut self, notice: Notice) {
         let now = self.now;
         let flow = &mut self.flows[notice.flow as usize];
         flow.on_frag_needed(now, notice.to, notice.mtu);
@@ -262,12 +262,12 @@ impl<E: Eyes> World<E> {
         for flow in &mut self.flows {
             match &mut flow.traffic {
                 Traffic::Tcp(connection) => connection.sender.account(self.now),
-                Traffic::Exchange(exchange) => exchange.finish(self.now),
+                Traffic::Requests(requests) => requests.finish(self.now),
                 Traffic::Datagrams(_) | Traffic::Echo(_) => {}
             }
         }
-        if E::LOOK {
-            self.close_eyes();
+        if E::OBSERVES {
+            self.close_observer();
         }
     }
 
@@ -279,8 +279,8 @@ impl<E: Eyes> World<E> {
                     let sender = &connection.sender;
                     (sender, flow.from.other(), sender.acknowledged())
                 }
-                Traffic::Exchange(exchange) => match exchange.server() {
-                    Some(server) => (server.sender(), flow.from, exchange.acknowledged()),
+                Traffic::Requests(requests) => match requests.server() {
+                    Some(server) => (server.sender(), flow.from, requests.acknowledged()),
                     None => continue,
                 },
                 Traffic::Datagrams(_) | Traffic::Echo(_) => continue,

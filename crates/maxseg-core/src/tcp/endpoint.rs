@@ -1,6 +1,6 @@
 //! One end of a connection with data in both directions.
 
-use super::{Config, Receiver, Segment, Sender, Spares};
+use super::{Config, OptionsPool, Receiver, Segment, Sender};
 use crate::units::{Bytes, Time};
 
 /// A sending and a receiving half that share their segments: each segment with payload acknowledges
@@ -67,12 +67,12 @@ impl Endpoint {
     }
 
     /// The next segment to send, if any may go.
-    pub fn poll_transmit(&mut self, now: Time, spares: &mut Spares) -> Option<Segment> {
-        let segment = match self.sender.poll_transmit(now, spares) {
+    pub fn poll_transmit(&mut self, now: Time, options_pool: &mut OptionsPool) -> Option<Segment> {
+        let segment = match self.sender.poll_transmit(now, options_pool) {
             Some(segment) => self.receiver.ride_on(segment),
             None => Segment {
                 seq: self.sender.number_of_pure_ack(),
-                ..self.receiver.poll_transmit(now, spares)?
+                ..self.receiver.poll_transmit(now, options_pool)?
             },
         };
         Some(Segment { connection: self.connection, ..segment })

@@ -4,7 +4,7 @@ mod piggyback;
 
 use super::ranges::Ranges;
 use super::reader::Reader;
-use super::segment::{Options, SackBlocks, Spares, Timestamps};
+use super::segment::{Options, OptionsPool, SackBlocks, Timestamps};
 use super::{Config, Segment};
 use crate::settings::{DelayedAck, OfferedWindow};
 use crate::units::{Bytes, Time};
@@ -143,25 +143,25 @@ impl Receiver {
     }
 
     /// The next acknowledgement to send, if one is due.
-    pub fn poll_transmit(&mut self, now: Time, spares: &mut Spares) -> Option<Segment> {
-        self.poll_urgent(now, spares).or_else(|| self.poll_ack(now, spares))
+    pub fn poll_transmit(&mut self, now: Time, options_pool: &mut OptionsPool) -> Option<Segment> {
+        self.poll_control(now, options_pool).or_else(|| self.poll_ack(now, options_pool))
     }
 
-    /// Whether [`Receiver::poll_urgent`] must come before [`Receiver::poll_ack`].
+    /// Whether [`Receiver::poll_control`] must come before [`Receiver::poll_ack`].
     #[inline(always)]
-    pub fn has_urgent(&self) -> bool {
+    pub fn has_control(&self) -> bool {
         self.syn_ack_due
     }
 
     /// The answer to a SYN.
     #[cold]
-    pub fn poll_urgent(&mut self, now: Time, spares: &mut Spares) -> Option<Segment> {
-        self.syn_ack_due.then(|| self.syn_ack(now, spares))
+    pub fn poll_control(&mut self, now: Time, options_pool: &mut OptionsPool) -> Option<Segment> {
+        self.syn_ack_due.then(|| self.syn_ack(now, options_pool))
     }
 
     /// The next acknowledgement after the handshake.
     #[inline(always)]
-    pub fn poll_ack(&mut self, now: Time, spares: &mut Spares) -> Option<Segment> {
+    pub fn poll_ack(&mut self, now: Time, options_pool: &mut OptionsPool) -> Option<Segment> {
         if !self.ack_due {
             return None;
         }
@@ -171,21 +171,21 @@ impl Receiver {
         self.acknowledged = self.next;
         self.stats.packets += 1;
         let window = self.offer();
-        let options = if self.has_options { self.options(now, spares) } else { None };
+        let options = if self.has_options { self.options(now, options_pool) } else { None };
         let echoes_marks = self.echoing_marks;
         Some(Segment { echoes_marks, options, ..Segment::ack(self.next, window) })
     }
 
-    fn syn_ack(&mut self, now: Time, spares: &mut Spares) -> Segment {
+    fn syn_ack(&mut self, now: Time, options_pool: &mut OptionsPool) -> Segment {
         self.syn_ack_due = false;
         self.stats.packets += 1;
-        let options = spares.fill(SackBlocks::NONE, self.timestamp(now));
+        let options = options_pool.fill(SackBlocks::NONE, self.timestamp(now));
         Segment { seq: 0, syn: true, options, ..Segment::ack(self.next, self.window.in_syn) }
     }
 
-    fn options(&mut self, now: Time, spares: &mut Spares) -> Option<Box<Options>> {
+    fn options(&mut self, now: Time, options_pool: &mut OptionsPool) -> Option<Box<Options>> {
         let blocks = self.sack.as_mut().map_or(SackBlocks::NONE, |sack| sack.blocks(self.next));
-        spares.fill(blocks, self.timestamp(now))
+        options_pool.fill(blocks, self.timestamp(now))
     }
 
     /// When a delayed acknowledgement or a window update must go; [`Time::NEVER`] while none waits.

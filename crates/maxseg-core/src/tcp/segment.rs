@@ -54,9 +54,9 @@ pub struct Timestamps {
 /// a short one.
 #[derive(Debug, Default)]
 #[expect(clippy::vec_box, reason = "segments hold boxes, and these are theirs")]
-pub struct Spares(Vec<Box<Options>>);
+pub struct OptionsPool(Vec<Box<Options>>);
 
-impl Spares {
+impl OptionsPool {
     /// As many as a large window has; copies that links make would pile up beyond.
     const MOST: usize = 1 << 16;
 

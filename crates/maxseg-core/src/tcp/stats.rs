@@ -49,8 +49,8 @@ pub struct SenderStats {
     pub timeouts: u64,
     /// Fast retransmits.
     pub fast_retransmits: u64,
-    /// Cuts that proved needless and were taken back.
-    pub needless_cuts: u64,
+    /// Cuts that proved spurious and were taken back.
+    pub spurious_cuts: u64,
     /// Timeouts among them.
     pub spurious_timeouts: u64,
     /// Cuts for marked packets.
@@ -75,7 +75,7 @@ impl SenderStats {
         self.retransmitted_bytes += other.retransmitted_bytes;
         self.timeouts += other.timeouts;
         self.fast_retransmits += other.fast_retransmits;
-        self.needless_cuts += other.needless_cuts;
+        self.spurious_cuts += other.spurious_cuts;
         self.spurious_timeouts += other.spurious_timeouts;
         self.mark_cuts += other.mark_cuts;
         self.window_probes += other.window_probes;

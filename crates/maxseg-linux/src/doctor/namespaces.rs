@@ -4,20 +4,22 @@ use std::io;
 
 use super::host::Host;
 use super::{Check, State, sysctl};
-use crate::sys::Way;
-use crate::sys::probe::{Refusal, Step};
+use crate::sys::NamespaceAccess;
+use crate::sys::probe::{ProbeError, ProbeStep};
 
 const PURPOSE: &str = "every host and router of a lab is a network namespace";
 
 /// Tries both ways; `None` where neither works.
-pub(super) fn check(host: &Host) -> (Check, Option<Way>) {
-    let way = match Way::find() {
+pub(super) fn check(host: &Host) -> (Check, Option<NamespaceAccess>) {
+    let way = match NamespaceAccess::detect() {
         Ok(way) => way,
         Err(refusal) => return (missing(&refusal, &Settings::read(), host), None),
     };
     let (found, word) = match way {
-        Way::Direct => ("network namespaces, by this process's own right", "direct"),
-        Way::UserNamespace => ("network namespaces, in a user namespace", "user-namespace"),
+        NamespaceAccess::Direct => ("network namespaces, by this process's own right", "direct"),
+        NamespaceAccess::UserNamespace => {
+            ("network namespaces, in a user namespace", "user-namespace")
+        }
     };
     (Check::new("namespaces", PURPOSE, found).required().value("way", word), Some(way))
 }
@@ -45,16 +47,16 @@ impl Settings {
     }
 }
 
-fn missing(refusal: &Refusal, settings: &Settings, host: &Host) -> Check {
+fn missing(refusal: &ProbeError, settings: &Settings, host: &Host) -> Check {
     let (cause, mend) = cause(refusal, settings, host);
     let what = match refusal.step {
-        Step::UserNamespace => "no user namespace",
-        Step::NetworkNamespace
-        | Step::OpenTun
-        | Step::TunInterface
-        | Step::TunOffload
-        | Step::PacketSocket
-        | Step::Congestion(_) => "no network namespace in a user namespace",
+        ProbeStep::UserNamespace => "no user namespace",
+        ProbeStep::NetworkNamespace
+        | ProbeStep::OpenTun
+        | ProbeStep::TunInterface
+        | ProbeStep::TunOffload
+        | ProbeStep::PacketSocket
+        | ProbeStep::Congestion(_) => "no network namespace in a user namespace",
     };
     let found = format!("{what} ({}): {cause}", words(&refusal.error));
     Check::new("namespaces", PURPOSE, found).required().state(State::Missing).mend(mend)
@@ -65,7 +67,7 @@ const LIMIT: &str = "15000";
 
 /// Why, and what mends it. The first setting that forbids it is the cause, whatever the error number:
 /// they differ between kernels.
-fn cause(refusal: &Refusal, settings: &Settings, host: &Host) -> (String, Vec<String>) {
+fn cause(refusal: &ProbeError, settings: &Settings, host: &Host) -> (String, Vec<String>) {
     let set = |name: &str, value: &str| vec![format!("sudo sysctl -w {name}={value}")];
     let is = |setting: Option<u64>, value| setting == Some(value);
     if is(settings.max_user_namespaces, 0) {
@@ -134,8 +136,8 @@ pub(super) fn words(error: &io::Error) -> String {
 mod tests {
     use super::*;
 
-    fn refused(step: Step, number: i32) -> Refusal {
-        Refusal { step, error: io::Error::from_raw_os_error(number) }
+    fn refused(step: ProbeStep, number: i32) -> ProbeError {
+        ProbeError { step, error: io::Error::from_raw_os_error(number) }
     }
 
     #[test]
@@ -174,7 +176,7 @@ mod tests {
             (none(), user(), libc::EPERM, "sudo maxseg doctor"),
         ];
         for (settings, host, number, command) in cases {
-            let check = missing(&refused(Step::UserNamespace, number), &settings, &host);
+            let check = missing(&refused(ProbeStep::UserNamespace, number), &settings, &host);
             assert_eq!(check.state, State::Missing);
             assert!(check.mend[0].contains(command), "{settings:?}: {check:?}");
         }
@@ -182,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_kernel_without_them_has_no_remedy() {
-        let refusal = refused(Step::UserNamespace, libc::EINVAL);
+        let refusal = refused(ProbeStep::UserNamespace, libc::EINVAL);
         let check = missing(&refusal, &Settings::default(), &Host::of(false, None));
         assert!(check.mend.is_empty() && check.found.contains("built without"), "{check:?}");
     }

@@ -2,14 +2,14 @@
 
 use super::namespaces::words;
 use super::{Check, State};
-use crate::sys::probe::{Refusal, Step, attempt};
+use crate::sys::probe::{ProbeError, ProbeStep, run_probe};
 
 /// Whether this program may open a packet socket, here and as it stands.
 pub(super) fn check() -> Check {
-    of(attempt(&[Step::PacketSocket]))
+    of(run_probe(&[ProbeStep::PacketSocket]))
 }
 
-fn of(tried: Result<(), Refusal>) -> Check {
+fn of(tried: Result<(), ProbeError>) -> Check {
     let purpose = "`maxseg capture`, looking at packets as they pass; nothing of the lab needs it";
     let check = Check::new("packets", purpose, "this user may look at packets");
     match tried {
@@ -33,7 +33,7 @@ mod tests {
     fn a_right_that_is_missing_can_be_given() {
         assert_eq!(of(Ok(())).state, State::Ok);
         let error = io::Error::from_raw_os_error(libc::EPERM);
-        let check = of(Err(Refusal { step: Step::PacketSocket, error }));
+        let check = of(Err(ProbeError { step: ProbeStep::PacketSocket, error }));
         assert_eq!((check.state, check.required), (State::Missing, false));
         assert!(check.mend[0].contains("cap_net_raw"), "{check:?}");
     }

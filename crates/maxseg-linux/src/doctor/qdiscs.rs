@@ -3,8 +3,8 @@
 use std::process::{Command, Stdio};
 
 use super::{Check, State, find_program};
-use crate::sys::Way;
-use crate::sys::probe::behind;
+use crate::sys::NamespaceAccess;
+use crate::sys::probe::with_steps;
 
 /// What makes a hop of them: a kind and its least arguments.
 const KINDS: [(&str, &[&str]); 2] = [
@@ -13,7 +13,7 @@ const KINDS: [(&str, &[&str]); 2] = [
 ];
 
 /// Tries each on the loopback interface of a namespace that ends with `tc`.
-pub(super) fn check(way: Option<Way>) -> Check {
+pub(super) fn check(way: Option<NamespaceAccess>) -> Check {
     let check = Check::new("qdiscs", "`--lab-backend netem`; the lab's own relay needs none", "");
     let Some(tc) = find_program("tc") else {
         return Check { found: "there is no tc".to_owned(), ..check }
@@ -28,7 +28,7 @@ pub(super) fn check(way: Option<Way>) -> Check {
         let mut command = Command::new(&tc);
         command.args(["qdisc", "add", "dev", "lo", "root", kind]).args(*arguments);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        behind(&mut command, way.steps()).status().is_ok_and(|status| status.success())
+        with_steps(&mut command, way.steps()).status().is_ok_and(|status| status.success())
     };
     let (have, lack): (Vec<_>, Vec<_>) = KINDS.into_iter().partition(takes);
     let [have, lack] =

@@ -5,22 +5,22 @@ use serde_json::json;
 
 use super::{Check, State, sysctl};
 use crate::lab::flows::RECEIVE_BUFFER;
-use crate::sys::Way;
-use crate::sys::probe::{Step, attempt, page_bytes};
+use crate::sys::NamespaceAccess;
+use crate::sys::probe::{ProbeStep, page_bytes, run_probe};
 
 /// What scenarios ask for most; `bbr` for links with loss.
 const WANTED: [&str; 3] = ["reno", "cubic", "bbr"];
 
 /// Which congestion controls a lab's sockets can have.
-pub(super) fn congestion(way: Option<Way>) -> Check {
+pub(super) fn congestion(way: Option<NamespaceAccess>) -> Check {
     let names = |setting| words_of(sysctl(setting).as_deref());
     let available = names("net.ipv4.tcp_available_congestion_control");
     let allowed = names("net.ipv4.tcp_allowed_congestion_control");
     // Names that are not loaded are not tried: that would load them.
     let settable = |name: &&String| {
-        let step = Step::Congestion((*name).into());
+        let step = ProbeStep::Congestion((*name).into());
         let steps = way.map_or(vec![step.clone()], |way| way.and(&[step]));
-        attempt(&steps).is_ok()
+        run_probe(&steps).is_ok()
     };
     let usable = available.iter().filter(settable).cloned().collect();
     judged(&Controls { available, allowed, usable })

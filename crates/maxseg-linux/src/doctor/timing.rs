@@ -4,7 +4,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Check, State, text_of};
-use crate::sys::tight_timers;
+use crate::sys::minimize_timer_slack;
 
 /// As long as a hop of a short path takes.
 const SLEEP: Duration = Duration::from_millis(1);
@@ -23,7 +23,7 @@ pub(super) fn wake_up() -> Check {
 /// By how much each sleep was too long, sorted. In a thread of its own, which takes its timer slack
 /// with it.
 fn lateness() -> Vec<Duration> {
-    tight_timers();
+    minimize_timer_slack();
     let mut late: Vec<Duration> = (0..SLEEPS)
         .map(|_| {
             let begun = Instant::now();

@@ -5,19 +5,20 @@ use std::path::Path;
 use super::host::Host;
 use super::namespaces::words;
 use super::{Check, State};
-use crate::sys::Way;
-use crate::sys::probe::{Refusal, Step, attempt};
+use crate::sys::NamespaceAccess;
+use crate::sys::probe::{ProbeError, ProbeStep, run_probe};
 
 const DEVICE: &str = "/dev/net/tun";
 const PURPOSE: &str = "the relay that shapes, drops and delays takes every packet from it";
 
 /// Whether the device can be opened and gives an interface.
-pub(super) fn device(way: Option<Way>, host: &Host) -> Check {
+pub(super) fn device(way: Option<NamespaceAccess>, host: &Host) -> Check {
     // Where there is no namespace to make an interface in, the device can still be opened.
-    let steps =
-        way.map_or(vec![Step::OpenTun], |way| way.and(&[Step::OpenTun, Step::TunInterface]));
+    let steps = way.map_or(vec![ProbeStep::OpenTun], |way| {
+        way.and(&[ProbeStep::OpenTun, ProbeStep::TunInterface])
+    });
     let check = Check::new("tun", PURPOSE, "").required();
-    match attempt(&steps) {
+    match run_probe(&steps) {
         Ok(()) if way.is_some() => Check { found: format!("{DEVICE} gives an interface"), ..check },
         Ok(()) => Check { found: format!("{DEVICE} opens; no interface was tried"), ..check },
         Err(refusal) => {
@@ -28,11 +29,11 @@ pub(super) fn device(way: Option<Way>, host: &Host) -> Check {
     }
 }
 
-fn cause(refusal: &Refusal, exists: bool, host: &Host) -> (String, Vec<String>) {
+fn cause(refusal: &ProbeError, exists: bool, host: &Host) -> (String, Vec<String>) {
     let number = refusal.error.raw_os_error();
     let command = |text: &str| vec![text.to_owned()];
     match (&refusal.step, number) {
-        (Step::OpenTun, _) if !exists => match host.container {
+        (ProbeStep::OpenTun, _) if !exists => match host.container {
             Some(engine @ ("docker" | "podman")) => (
                 format!("{DEVICE} is not in this container"),
                 vec![format!("{engine} run --device {DEVICE} …")],
@@ -46,22 +47,22 @@ fn cause(refusal: &Refusal, exists: bool, host: &Host) -> (String, Vec<String>) 
                 ],
             ),
         },
-        (Step::OpenTun, Some(libc::EACCES)) => {
+        (ProbeStep::OpenTun, Some(libc::EACCES)) => {
             (format!("this user may not open {DEVICE}"), vec![format!("sudo chmod 0666 {DEVICE}")])
         }
-        (Step::OpenTun, Some(libc::EPERM)) => (
+        (ProbeStep::OpenTun, Some(libc::EPERM)) => (
             format!("the container keeps {DEVICE} shut"),
             vec![format!("{} run --device {DEVICE} …", host.container.unwrap_or("docker"))],
         ),
-        (Step::OpenTun, _) => {
-            (format!("{DEVICE} has no driver behind it"), command("sudo modprobe tun"))
+        (ProbeStep::OpenTun, _) => {
+            (format!("{DEVICE} has no driver with_steps it"), command("sudo modprobe tun"))
         }
         _ => ("the kernel gives no TUN interface".to_owned(), command("sudo modprobe tun")),
     }
 }
 
 /// Whether the kernel leaves segmentation to the relay.
-pub(super) fn offload(way: Option<Way>) -> Check {
+pub(super) fn offload(way: Option<NamespaceAccess>) -> Check {
     let check = Check::new(
         "tun-offload",
         "super-packets of up to 64 KiB through the relay: 3 to 7 times the rate of single packets",
@@ -72,9 +73,10 @@ pub(super) fn offload(way: Option<Way>) -> Check {
         let found = "not tried: there is no namespace to try it in".to_owned();
         return Check { found, ..check }.state(State::Missing);
     };
-    match attempt(&way.and(&[Step::OpenTun, Step::TunInterface, Step::TunOffload])) {
+    match run_probe(&way.and(&[ProbeStep::OpenTun, ProbeStep::TunInterface, ProbeStep::TunOffload]))
+    {
         Ok(()) => check,
-        Err(Refusal { step: Step::TunOffload, error }) => {
+        Err(ProbeError { step: ProbeStep::TunOffload, error }) => {
             let found = format!("this kernel's TUN has none ({})", words(&error));
             Check { found, ..check }.state(State::Missing)
         }
@@ -102,7 +104,7 @@ mod tests {
         ];
         for (number, exists, container, command) in cases {
             let error = io::Error::from_raw_os_error(number);
-            let refusal = Refusal { step: Step::OpenTun, error };
+            let refusal = ProbeError { step: ProbeStep::OpenTun, error };
             let (cause, mend) = cause(&refusal, exists, &Host::of(false, container));
             assert!(mend[0].contains(command), "{cause}: {mend:?}");
         }

@@ -10,10 +10,10 @@ use maxseg_core::scenario::{End, Scenario};
 use maxseg_core::units::{Probability, Time};
 use serde::Deserialize;
 
-use super::boxes::Boxes;
 use super::failure::LabError;
-use super::netem::{self, Kind, Netem, Options, Plan, Shortfall};
-use super::relays::{DIRECTIONS, link_name};
+use super::netem::{self, Kind, Netem, Plan, PlanOptions, Shortfall};
+use super::netem_bridge::NetemBridge;
+use super::topology::{DIRECTIONS, link_name};
 use crate::sys::NetNs;
 
 /// One direction of a hop.
@@ -40,8 +40,9 @@ impl Link<'_> {
     fn plan(&self, scenario: &Scenario, seeds: bool) -> Plan {
         let seed =
             seeds.then(|| Stream::named(scenario.seed, &format!("{}.netem", self.name)).at(0));
-        let options = Options { seed, as_netem: scenario.lab.as_netem, ..Options::default() };
-        Plan::of(self.spec, &Boxes::place(), &options)
+        let options =
+            PlanOptions { seed, as_netem: scenario.lab.as_netem, ..PlanOptions::default() };
+        Plan::of(self.spec, &NetemBridge::place(), &options)
     }
 }
 
@@ -105,7 +106,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<Option<Caveat>, LabError> {
 ///
 /// # Errors
 /// The kernel has not what it takes.
-pub(super) fn start(scenario: &Scenario, boxes: &[Boxes]) -> Result<(), LabError> {
+pub(super) fn start(scenario: &Scenario, boxes: &[NetemBridge]) -> Result<(), LabError> {
     let seeds = seeds(scenario)?;
     links(scenario).try_for_each(|link| boxes[link.hop].add(link.to, &link.plan(scenario, seeds)))
 }
@@ -152,7 +153,7 @@ pub(super) struct KernelReport {
 /// `tc` cannot tell.
 pub(super) fn reports(
     scenario: &Scenario,
-    boxes: &[Boxes],
+    boxes: &[NetemBridge],
     elapsed: Time,
 ) -> Result<Vec<[KernelReport; 2]>, LabError> {
     let report = |link: Link<'_>| -> Result<KernelReport, LabError> {
@@ -181,7 +182,7 @@ pub(super) fn reports(
 /// What `tc` counts of a qdisc; what a kind does not have is left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
-struct Counts {
+struct QdiscStats {
     kind: String,
     root: bool,
     /// Sent: as the size table has them, each packet of a super-packet counted.
@@ -198,7 +199,7 @@ struct Counts {
     ecn_mark: u64,
 }
 
-impl Counts {
+impl QdiscStats {
     /// What the discipline dropped, rather than a full queue.
     fn dropped_early(&self) -> u64 {
         match self.kind.as_str() {
@@ -210,14 +211,14 @@ impl Counts {
 }
 
 /// Reads what `tc -s -j qdisc show` prints.
-fn qdiscs(text: &str) -> serde_json::Result<Vec<Counts>> {
+fn qdiscs(text: &str) -> serde_json::Result<Vec<QdiscStats>> {
     serde_json::from_str(text)
 }
 
 fn counts(
     link: &Link<'_>,
-    wire: &[Counts],
-    pipe: &[Counts],
+    wire: &[QdiscStats],
+    pipe: &[QdiscStats],
     (super_packets, bytes): (u64, u64),
     until: Time,
 ) -> LabLink {
@@ -225,7 +226,7 @@ fn counts(
     const HEADER: u64 = 14;
     let root = wire.iter().find(|qdisc| qdisc.root).cloned().unwrap_or_default();
     let behind = pipe.iter().find(|qdisc| qdisc.kind == "netem").cloned().unwrap_or_default();
-    let early: u64 = wire.iter().map(Counts::dropped_early).sum();
+    let early: u64 = wire.iter().map(QdiscStats::dropped_early).sum();
     // netem does not count copies: they are what it sent and had not been given.
     let given = root.packets;
     let copies = (behind.packets + behind.drops + behind.qlen).saturating_sub(given);

@@ -2,29 +2,29 @@
 //!
 //! ```text
 //! Scenario → Network (namespaces, interfaces, routes) → flows over sockets ─┬→ Outcome with its proof
-//!                 ├→ relay: TUN → Line of the core, in real time → TUN ─────┤
+//!                 ├→ relay: TUN → LinkChain of the core, in real time → TUN ─────┤
 //!                 └→ boxes: veth → tbf, netem of the kernel → veth ─────────┘
 //! ```
 //! Each run has a network of its own: no connection inherits what another learnt, and when the process ends,
 //! however it ends, nothing is left.
 
-mod boxes;
 mod capture;
 mod caveats;
 mod failure;
 mod feasible;
 pub(crate) mod flows;
+mod host;
 mod host_setup;
 pub mod iperf3;
 mod kernel_links;
-mod meter;
 pub mod netem;
+mod netem_bridge;
 mod network;
+pub mod persistent;
 mod proof;
 mod relay;
 mod relays;
 mod run;
-pub mod standing;
 mod tally;
 mod topology;
 

@@ -4,9 +4,9 @@
 //! qdiscs has it so: a packet enters at the root, and netem's time begins when the packet enters netem,
 //! so its delay and its losses come before what shapes, whether netem is the parent or the child. As the
 //! child it also takes the place of tbf's queue, and its `limit` (1000 packets unless given) then counts
-//! what waits together with what is under way. So a link takes two interfaces ([`Place::Apart`]): the
+//! what waits together with what is under way. So a link takes two interfaces ([`Devices::TwoInterfaces`]): the
 //! first has queue and rate, the next one errors, delay, jitter, overtaking and copies. On one interface
-//! ([`Place::Together`]) netem stands before the wire, and [`Shortfall::NetemBeforeWire`] says so.
+//! ([`Devices::OneInterface`]) netem stands before the wire, and [`Shortfall::NetemBeforeWire`] says so.
 //!
 //! The rate is netem's own (`rate`) where the queue is a plain one counted in packets: a packet leaves
 //! when its last bit would, on a clock that lateness does not push back, and `limit` counts what waits
@@ -31,9 +31,9 @@ mod shortfall;
 mod size_table;
 mod stages;
 
-pub use command::{Command, Reply};
+pub use command::{TcCommand, TcReply};
 pub use detect::{Netem, Unavailable, detect};
-pub use fault::Fault;
+pub use fault::TcError;
 pub use qdisc::{Chain, Kind, Loss, NetemParameters, Parent, Qdisc, RedParameters, clear};
 pub use shortfall::Shortfall;
 pub use size_table::SizeTable;
@@ -43,16 +43,16 @@ use maxseg_core::units::Time;
 
 /// Where the qdiscs of one direction of a hop go.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum Devices {
     /// On two interfaces that a packet leaves by, one after the other: as the link is.
-    Apart {
+    TwoInterfaces {
         /// The first: queue and rate.
         wire: String,
         /// The next: errors, delay, jitter, overtaking, copies.
         pipe: String,
     },
     /// On one interface, netem first.
-    Together {
+    OneInterface {
         /// Its name.
         device: String,
     },
@@ -60,7 +60,7 @@ pub enum Place {
 
 /// What to know beside the link.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct PlanOptions {
     /// Seeds netem's chance, where [`Netem::seeds`] says that it can be.
     pub seed: Option<u64>,
     /// Whether super-packets stay whole: losses then take them as one.
@@ -71,7 +71,7 @@ pub struct Options {
     pub device_header: u32,
 }
 
-impl Default for Options {
+impl Default for PlanOptions {
     /// No seed, packets of the wire, veth; timers late by no more than 1 ms.
     fn default() -> Self {
         Self { seed: None, as_netem: false, tick: Time::from_millis(1), device_header: 14 }
@@ -90,18 +90,18 @@ pub struct Plan {
 impl Plan {
     /// What netem and tbf can do of `link`, at `place`. Whatever the link, there is a plan: what they
     /// cannot do is left out and listed.
-    pub fn of(link: &LinkSpec, place: &Place, options: &Options) -> Self {
+    pub fn of(link: &LinkSpec, place: &Devices, options: &PlanOptions) -> Self {
         stages::plan(link, place, options)
     }
 
     /// The commands that set it up, on interfaces without a qdisc of their own.
-    pub fn add(&self) -> Vec<Command> {
+    pub fn add(&self) -> Vec<TcCommand> {
         self.qdiscs.iter().map(Qdisc::add).collect()
     }
 
     /// The commands that bring what was set up before to this plan, packets and all; `None` where its
     /// qdiscs are of other kinds or stand elsewhere, so that they must be cleared and added.
-    pub fn change_from(&self, before: &Self) -> Option<Vec<Command>> {
+    pub fn change_from(&self, before: &Self) -> Option<Vec<TcCommand>> {
         let same = |(new, old): (&Qdisc, &Qdisc)| {
             (&new.device, new.parent, new.handle, new.kind.word())
                 == (&old.device, old.parent, old.handle, old.kind.word())
@@ -119,9 +119,9 @@ impl Plan {
 ///
 /// It must be the sending host's: netem sees what the host hands down, and `tso off` on the interface that
 /// drops splits packets only behind its qdisc (`validate_xmit_skb` comes after dequeue).
-pub fn source_offloads(device: &str, as_netem: bool) -> Option<Command> {
+pub fn source_offloads(device: &str, as_netem: bool) -> Option<TcCommand> {
     let off = ["-K", device, "tso", "off", "gso", "off", "gro", "off"];
-    (!as_netem).then(|| Command::new("ethtool", off))
+    (!as_netem).then(|| TcCommand::new("ethtool", off))
 }
 
 #[cfg(test)]

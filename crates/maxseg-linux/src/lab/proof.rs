@@ -7,8 +7,8 @@ use maxseg_core::units::{Bytes, Time};
 
 use super::flows::{TcpTotals, congestion_of};
 use super::host_setup::offered;
-use super::meter::FlowMeter;
-use super::run::{LinkReports, Ran};
+use super::relay::FlowMeter;
+use super::run::{LinkReports, RunRecord};
 
 /// Packets may be as late as this share of the round trip without being noticed.
 const SHARE_OF_ROUND_TRIP: f64 = 0.05;
@@ -18,7 +18,7 @@ const LEAST: Time = Time::from_millis(1);
 const LATE_SHARE: f64 = 0.99;
 
 /// Why a run proves nothing, if it does not.
-pub(super) fn doubts(scenario: &Scenario, ran: &Ran, kernel_drops: u64) -> Vec<String> {
+pub(super) fn doubts(scenario: &Scenario, ran: &RunRecord, kernel_drops: u64) -> Vec<String> {
     let mut doubts = Vec::new();
     if kernel_drops > 0 {
         let what = match ran.links {
@@ -51,7 +51,7 @@ pub(super) fn doubts(scenario: &Scenario, ran: &Ran, kernel_drops: u64) -> Vec<S
 }
 
 /// Flows whose sender did not send what it should have, or did not tell.
-fn senders_behind(scenario: &Scenario, ran: &Ran) -> Vec<String> {
+fn senders_behind(scenario: &Scenario, ran: &RunRecord) -> Vec<String> {
     /// A sender that offers less than this of its rate is another flow.
     const ENOUGH: f64 = 0.99;
     let flows = scenario.flows.iter().zip(&ran.flows).enumerate();

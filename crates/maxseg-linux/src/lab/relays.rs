@@ -1,4 +1,4 @@
-//! The relay's threads: two for each hop, one for each direction.
+//! The relay's threads: two for each hop, one for each link_relay.
 
 use std::cell::{OnceCell, RefCell};
 use std::io;
@@ -9,27 +9,28 @@ use std::thread::JoinHandle;
 
 use maxseg_core::scenario::{End, Scenario};
 
-use super::capture::Mailbox;
+use super::capture::RecordQueue;
 use super::failure::LabError;
-use super::network::{Cable, Network};
-use super::relay::{Direction, Order, Report};
-use crate::sys::{Bell, Clock};
+use super::network::TunPair;
+use super::relay::{Command, RelayConfig, Report};
+use super::topology::{DIRECTIONS, icmp_blocked, link_name};
+use crate::sys::{Clock, Waker};
 
 /// The threads of a network; they have ended when this is gone.
 #[derive(Debug)]
 pub(super) struct Relays {
     stop: Arc<AtomicBool>,
     /// Rings when a thread ends.
-    alarm: Arc<Bell>,
-    /// Of each hop in the path's order, towards the receiver and towards the sender.
-    threads: Vec<Thread>,
+    thread_exit: Arc<Waker>,
+    /// Of each hop in the path's command, towards the receiver and towards the sender.
+    threads: Vec<RelayThread>,
 }
 
 #[derive(Debug)]
-struct Thread {
+struct RelayThread {
     link: String,
-    bell: Arc<Bell>,
-    orders: Sender<Order>,
+    waker: Arc<Waker>,
+    commands: Sender<Command>,
     has_ended: Arc<AtomicBool>,
     /// Nothing when the thread has been waited for.
     handle: RefCell<Option<JoinHandle<io::Result<Report>>>>,
@@ -38,46 +39,35 @@ struct Thread {
 }
 
 /// Tells when it is dropped that its thread ends, be it in panic.
-struct TellsEnd {
+struct ExitNotifier {
     has_ended: Arc<AtomicBool>,
-    alarm: Arc<Bell>,
+    thread_exit: Arc<Waker>,
 }
 
-impl Drop for TellsEnd {
+impl Drop for ExitNotifier {
     fn drop(&mut self) {
         self.has_ended.store(true, Ordering::Release);
-        self.alarm.ring();
-    }
-}
-
-/// Both directions of a hop, in the order in which everything lists them.
-pub(super) const DIRECTIONS: [End; 2] = [End::Receiver, End::Sender];
-
-/// What the link of a hop towards one of its ends is called: its random streams too.
-pub(super) fn link_name(hop: &str, to: End) -> String {
-    match to {
-        End::Receiver => format!("hop.{hop}"),
-        End::Sender => format!("hop.{hop}.reverse"),
+        self.thread_exit.wake();
     }
 }
 
 impl Relays {
-    /// Starts them; what passes is left at `mailbox` of its hop and direction, if there is one.
+    /// Starts them; what passes is left at `record_queue` of its hop and link_relay, if there is one.
     pub(super) fn start(
         scenario: &Scenario,
-        cables: &[Cable],
+        pairs: &[TunPair],
         clock: Clock,
-        mailbox: impl Fn(usize, End) -> Option<Arc<Mailbox>>,
+        record_queue: impl Fn(usize, End) -> Option<Arc<RecordQueue>>,
     ) -> Result<Self, LabError> {
-        let alarm =
-            Bell::new().map_err(|error| LabError::Link { link: "all".to_owned(), error })?;
-        let (stop, alarm) = (Arc::new(AtomicBool::new(false)), Arc::new(alarm));
-        let mut relays = Self { stop, alarm, threads: Vec::new() };
-        for (hop, (spec, cable)) in scenario.path.hops.iter().zip(cables).enumerate() {
+        let thread_exit =
+            Waker::new().map_err(|error| LabError::Link { link: "all".to_owned(), error })?;
+        let (stop, thread_exit) = (Arc::new(AtomicBool::new(false)), Arc::new(thread_exit));
+        let mut relays = Self { stop, thread_exit, threads: Vec::new() };
+        for (hop, (spec, pair)) in scenario.path.hops.iter().zip(pairs).enumerate() {
             for to in DIRECTIONS {
                 let link = link_name(&spec.name, to);
                 let thread = relays
-                    .start_one(scenario, cable, (hop, to), (&link, clock), mailbox(hop, to))
+                    .start_one(scenario, pair, (hop, to), (&link, clock), record_queue(hop, to))
                     .map_err(|error| LabError::Link { link, error })?;
                 // Each at once: where the next does not start, this one is told to end.
                 relays.threads.push(thread);
@@ -93,8 +83,8 @@ impl Relays {
     }
 
     /// Rings when a thread ends.
-    pub(super) fn alarm(&self) -> &Bell {
-        &self.alarm
+    pub(super) fn thread_exit(&self) -> &Waker {
+        &self.thread_exit
     }
 
     /// A link becomes what `scenario` says; it is when this returns.
@@ -104,14 +94,14 @@ impl Relays {
             End::Receiver => (&spec.forward, 0),
             End::Sender => (&spec.reverse, 1),
         };
-        let silent = Network::silent(scenario, hop, to);
+        let icmp_blocked = icmp_blocked(scenario, hop, to);
         let thread = &self.threads[2 * hop + side];
-        thread.ask(|done| Order::Change { spec: Box::new(spec.clone()), silent, done })
+        thread.ask(|done| Command::Change { spec: Box::new(spec.clone()), icmp_blocked, done })
     }
 
     /// What each did so far.
     pub(super) fn reports(&self) -> Result<Vec<[Report; 2]>, LabError> {
-        let report = |thread: &Thread| thread.ask(Order::Report);
+        let report = |thread: &RelayThread| thread.ask(Command::Report);
         let pairs = self.threads.chunks_exact(2);
         pairs.map(|pair| Ok([report(&pair[0])?, report(&pair[1])?])).collect()
     }
@@ -120,7 +110,7 @@ impl Relays {
     pub(super) fn stop(mut self) -> Result<Vec<[Report; 2]>, LabError> {
         self.tell_to_stop();
         // All of them, before any error of theirs is told.
-        let ended: Vec<_> = self.threads.drain(..).map(Thread::join).collect();
+        let ended: Vec<_> = self.threads.drain(..).map(RelayThread::join).collect();
         let mut reports = ended.into_iter().collect::<Result<Vec<Report>, _>>()?.into_iter();
         let mut pairs = Vec::new();
         while let (Some(to), Some(back)) = (reports.next(), reports.next()) {
@@ -132,7 +122,7 @@ impl Relays {
     fn tell_to_stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
         for thread in &self.threads {
-            thread.bell.ring();
+            thread.waker.wake();
         }
     }
 }
@@ -149,30 +139,33 @@ impl Drop for Relays {
     }
 }
 
-impl Thread {
-    /// Starts it; what it is asked comes to whoever has the other end of `orders`.
+impl RelayThread {
+    /// Starts it; what it is asked comes to whoever has the other end of `commands`.
     fn start(
         (name, link): (String, &str),
-        (bell, orders): (Arc<Bell>, Sender<Order>),
-        alarm: &Arc<Bell>,
+        (waker, commands): (Arc<Waker>, Sender<Command>),
+        thread_exit: &Arc<Waker>,
         work: impl FnOnce() -> io::Result<Report> + Send + 'static,
     ) -> io::Result<Self> {
         let has_ended = Arc::new(AtomicBool::new(false));
-        let end = TellsEnd { has_ended: Arc::clone(&has_ended), alarm: Arc::clone(alarm) };
+        let end = ExitNotifier {
+            has_ended: Arc::clone(&has_ended),
+            thread_exit: Arc::clone(thread_exit),
+        };
         let run = move || {
             let _end = end;
             work()
         };
         let handle = RefCell::new(Some(std::thread::Builder::new().name(name).spawn(run)?));
         let failure = OnceCell::new();
-        Ok(Self { link: link.to_owned(), bell, orders, has_ended, handle, failure })
+        Ok(Self { link: link.to_owned(), waker, commands, has_ended, handle, failure })
     }
 
     /// Asks for something, and waits for the answer.
-    fn ask<T>(&self, order: impl FnOnce(Sender<T>) -> Order) -> Result<T, LabError> {
+    fn ask<T>(&self, command: impl FnOnce(Sender<T>) -> Command) -> Result<T, LabError> {
         let (sender, answer): (_, Receiver<T>) = mpsc::channel();
-        self.orders.send(order(sender)).map_err(|_| self.failure())?;
-        self.bell.ring();
+        self.commands.send(command(sender)).map_err(|_| self.failure())?;
+        self.waker.wake();
         answer.recv().map_err(|_| self.failure())
     }
 
@@ -200,34 +193,34 @@ impl Relays {
     fn start_one(
         &self,
         scenario: &Scenario,
-        cable: &Cable,
+        pair: &TunPair,
         (hop, to): (usize, End),
         (link, clock): (&str, Clock),
-        capture: Option<Arc<Mailbox>>,
-    ) -> io::Result<Thread> {
+        capture: Option<Arc<RecordQueue>>,
+    ) -> io::Result<RelayThread> {
         let spec = &scenario.path.hops[hop];
         let (from, into, spec) = match to {
-            End::Receiver => (&cable.near, &cable.far, &spec.forward),
-            End::Sender => (&cable.far, &cable.near, &spec.reverse),
+            End::Receiver => (&pair.near, &pair.far, &spec.forward),
+            End::Sender => (&pair.far, &pair.near, &spec.reverse),
         };
-        let (orders, receiver) = mpsc::channel();
-        let bell = Arc::new(Bell::new()?);
-        let direction = Direction {
+        let (commands, receiver) = mpsc::channel();
+        let waker = Arc::new(Waker::new()?);
+        let link_relay = RelayConfig {
             name: link.to_owned(),
             spec: spec.clone(),
             seed: scenario.seed,
             as_netem: scenario.lab.as_netem,
-            silent: Network::silent(scenario, hop, to),
-            from: from.again()?,
-            to: into.again()?,
+            icmp_blocked: icmp_blocked(scenario, hop, to),
+            from: from.try_clone()?,
+            to: into.try_clone()?,
             clock,
-            bell: Arc::clone(&bell),
+            waker: Arc::clone(&waker),
             stop: Arc::clone(&self.stop),
-            orders: receiver,
+            commands: receiver,
             capture,
         };
         let name = format!("maxseg-{hop}");
-        Thread::start((name, link), (bell, orders), &self.alarm, || direction.run())
+        RelayThread::start((name, link), (waker, commands), &self.thread_exit, || link_relay.run())
     }
 }
 
@@ -238,19 +231,21 @@ mod tests {
     use std::os::fd::AsFd;
 
     fn relays(work: impl FnOnce(&AtomicBool) -> io::Result<Report> + Send + 'static) -> Relays {
-        let [alarm, bell] = [(); 2].map(|()| Arc::new(Bell::new().unwrap()));
+        let [thread_exit, waker] = [(); 2].map(|()| Arc::new(Waker::new().unwrap()));
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
-        let (orders, _) = mpsc::channel();
+        let (commands, _) = mpsc::channel();
         let names = ("test".to_owned(), "hop.radio");
-        let thread = Thread::start(names, (bell, orders), &alarm, move || work(&told)).unwrap();
-        Relays { stop, alarm, threads: vec![thread] }
+        let thread =
+            RelayThread::start(names, (waker, commands), &thread_exit, move || work(&told))
+                .unwrap();
+        Relays { stop, thread_exit, threads: vec![thread] }
     }
 
     #[test]
     fn a_dead_thread_rings_and_its_error_is_told_to_everyone() {
         let relays = relays(|_| Err(io::Error::other("the wire is cut")));
-        wait_for(&[relays.alarm().as_fd()], None).unwrap();
+        wait_for(&[relays.thread_exit().as_fd()], None).unwrap();
         for _ in 0..2 {
             let told = relays.check().unwrap_err().to_string();
             assert_eq!(told, "the link hop.radio: the wire is cut");

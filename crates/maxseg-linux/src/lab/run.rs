@@ -10,13 +10,13 @@ use maxseg_core::scenario::Scenario;
 use maxseg_core::units::{Bytes, Time};
 use maxseg_wire::tcp_info::TcpInfo;
 
-use super::boxes::Boxes;
 use super::capture::Recording;
 use super::failure::LabError;
 use super::flows::{
-    Counted, Ground, Prepared, Status, acknowledged, has_end, in_flight, is_foreign,
+    FlowContext, FlowCounts, PreparedFlow, Status, acknowledged, has_end, in_flight, is_foreign,
 };
 use super::kernel_links::{self, KernelReport};
+use super::netem_bridge::NetemBridge;
 use super::network::{Hops, Network};
 use super::relay::Report;
 use super::relays::Relays;
@@ -24,11 +24,11 @@ use crate::sys::{Clock, cpu_of_process};
 
 /// What a run left to be told.
 #[derive(Debug)]
-pub(super) struct Ran {
+pub(super) struct RunRecord {
     /// When it ended, on its own clock.
     pub(super) elapsed: Time,
     /// What each flow counted.
-    pub(super) flows: Vec<Counted>,
+    pub(super) flows: Vec<FlowCounts>,
     /// What the links did.
     pub(super) links: LinkReports,
     /// Packets that the kernel dropped at the hosts' interfaces and sockets.
@@ -48,7 +48,7 @@ pub(super) enum LinkReports {
     Kernel(Vec<[KernelReport; 2]>),
 }
 
-impl Ran {
+impl RunRecord {
     /// What the relay saw; nothing where it was not there.
     pub(super) fn relayed(&self) -> &[[Report; 2]] {
         match &self.links {
@@ -76,14 +76,14 @@ pub(super) fn run(
     network: &Network,
     watch: &mut dyn Watch,
     capture: Option<&mut (dyn Write + Send)>,
-) -> Result<Ran, LabError> {
+) -> Result<RunRecord, LabError> {
     let stop = AtomicBool::new(false);
     let clock = Clock::start_in(BEFORE_START);
-    let ground = Ground { scenario, hosts: &network.hosts, clock, stop: &stop };
+    let context = FlowContext { scenario, hosts: &network.hosts, clock, stop: &stop };
     let flows = scenario.flows.iter().enumerate();
     let prepared = flows
         .map(|(flow, spec)| {
-            Prepared::new(&ground, flow, spec).map_err(|error| LabError::Flow { flow, error })
+            PreparedFlow::new(&context, flow, spec).map_err(|error| LabError::Flow { flow, error })
         })
         .collect::<Result<Vec<_>, _>>()?;
     let statuses: Vec<Status> = scenario.flows.iter().map(|_| Status::default()).collect();
@@ -95,15 +95,18 @@ pub(super) fn run(
             .map(|out| Recording::start(scope, scenario, clock, out))
             .transpose()
             .map_err(LabError::Capture)?;
-        let mailbox = |hop, to| recording.as_ref().map(|recording| recording.mailbox(hop, to));
+        let record_queue =
+            |hop, to| recording.as_ref().map(|recording| recording.record_queue(hop, to));
         let carrier = match &network.hops {
-            Hops::Relay(cables) => Carrier::Relay(Relays::start(scenario, cables, clock, mailbox)?),
+            Hops::Relay(pairs) => {
+                Carrier::Relay(Relays::start(scenario, pairs, clock, record_queue)?)
+            }
             Hops::Kernel(boxes) => Carrier::Kernel(boxes),
         };
         for (prepared, status) in prepared.into_iter().zip(&statuses) {
             prepared.start(scope, status);
         }
-        let watched = watch_over(&ground, &statuses, (&carrier, recording.as_mut()), watch);
+        let watched = watch_over(&context, &statuses, (&carrier, recording.as_mut()), watch);
         let elapsed = watched.as_ref().map_or_else(|_| clock.now(), |ended| *ended);
         let counted = statuses.iter().map(Status::counted).collect();
         drop(over);
@@ -111,7 +114,7 @@ pub(super) fn run(
         watched?;
         let capture_drops =
             recording.map(Recording::finish).transpose().map_err(LabError::Capture)?;
-        Ok(Ran {
+        Ok(RunRecord {
             capture_drops,
             elapsed,
             flows: counted,
@@ -134,12 +137,12 @@ impl Drop for StopWhenDropped<'_> {
 /// Looks at everything now and then, until the run is over. Gives when that was: where flows have ends, when
 /// the last of them came to its own.
 fn watch_over(
-    ground: &Ground<'_>,
+    context: &FlowContext<'_>,
     statuses: &[Status],
     (carrier, mut recording): (&Carrier<'_>, Option<&mut Recording<'_>>),
     watch: &mut dyn Watch,
 ) -> Result<Time, LabError> {
-    let scenario = ground.scenario;
+    let scenario = context.scenario;
     let until = scenario.until.time;
     let waits = scenario.flows.iter().any(|flow| is_foreign(scenario, flow));
     let latest = if waits { until + GRACE + full_queues(scenario) } else { until };
@@ -147,7 +150,7 @@ fn watch_over(
     let every = watch.sample_every();
     let mut sample_at = every.map_or(Time::NEVER, |_| Time::ZERO);
     loop {
-        let now = ground.clock.now();
+        let now = context.clock.now();
         if now >= latest {
             return Ok(now);
         }
@@ -174,7 +177,7 @@ fn watch_over(
         let next = (now + GLANCE)
             .min(until.max(now + LEAST_GLANCE))
             .min(sample_at.max(now + LEAST_GLANCE));
-        ground.clock.sleep_until(next);
+        context.clock.sleep_until(next);
     }
 }
 
@@ -208,7 +211,7 @@ fn sample(at: Time, flow: usize, info: &TcpInfo) -> Sample {
 enum Carrier<'network> {
     Relay(Relays),
     /// Its links stand since their boxes were built.
-    Kernel(&'network [Boxes]),
+    Kernel(&'network [NetemBridge]),
 }
 
 impl Carrier<'_> {

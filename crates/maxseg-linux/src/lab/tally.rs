@@ -7,16 +7,15 @@ use maxseg_core::stats::Histogram;
 use maxseg_core::units::Time;
 
 use super::flows::is_foreign;
-use super::meter::FlowMeter;
 use super::proof;
-use super::relay::{LatenessMeter, Report};
-use super::run::{LinkReports, Ran};
+use super::relay::{FlowMeter, LatenessMeter, Report};
+use super::run::{LinkReports, RunRecord};
 
 /// From this share of the time on, a link counts as full.
 const FULL: f64 = 0.95;
 
 /// What came of it.
-pub(super) fn outcome(scenario: &Scenario, ran: &Ran) -> Outcome {
+pub(super) fn outcome(scenario: &Scenario, ran: &RunRecord) -> Outcome {
     let tallies: Vec<Outcome> =
         (0..scenario.flows.len()).map(|flow| of_flow(scenario, ran, flow)).collect();
     let mut outcome = match tallies.as_slice() {
@@ -29,7 +28,7 @@ pub(super) fn outcome(scenario: &Scenario, ran: &Ran) -> Outcome {
     outcome
 }
 
-fn of_flow(scenario: &Scenario, ran: &Ran, index: usize) -> Outcome {
+fn of_flow(scenario: &Scenario, ran: &RunRecord, index: usize) -> Outcome {
     let (flow, counted) = (&scenario.flows[index], &ran.flows[index]);
     let seen = seen_of(flow, index, ran);
     let of_wire = |number: fn(&FlowMeter) -> u64| {
@@ -80,7 +79,7 @@ fn of_flow(scenario: &Scenario, ran: &Ran, index: usize) -> Outcome {
 }
 
 /// Sums, and means over all samples, of several flows.
-fn sum(flows: &[Outcome], ran: &Ran) -> Outcome {
+fn sum(flows: &[Outcome], ran: &RunRecord) -> Outcome {
     let add =
         |number: fn(&Outcome) -> Option<u64>| flows.iter().filter_map(number).reduce(|a, b| a + b);
     let (mut pings, mut requests) = (Histogram::default(), Histogram::default());
@@ -128,7 +127,7 @@ fn sum(flows: &[Outcome], ran: &Ran) -> Outcome {
 }
 
 /// What the wire saw of a flow: what its sender sent, and what came back; `None` where nobody looked.
-fn seen_of(flow: &Flow, index: usize, ran: &Ran) -> Option<(FlowMeter, FlowMeter)> {
+fn seen_of(flow: &Flow, index: usize, ran: &RunRecord) -> Option<(FlowMeter, FlowMeter)> {
     let LinkReports::Relay(links) = &ran.links else { return None };
     // Losses may have come at any hop.
     let lost_towards = |side: usize| {
@@ -150,7 +149,7 @@ fn side_of(flow: &Flow) -> usize {
 }
 
 /// How long a packet waited on its way, on average.
-fn queue(flow: &Flow, ran: &Ran) -> Option<f64> {
+fn queue(flow: &Flow, ran: &RunRecord) -> Option<f64> {
     let LinkReports::Relay(links) = &ran.links else { return None };
     let hops = &links[flow.hops.first..=flow.hops.last];
     let links = hops.iter().map(|hop| &hop[side_of(flow)].link);
@@ -159,7 +158,7 @@ fn queue(flow: &Flow, ran: &Ran) -> Option<f64> {
 }
 
 /// How long the wires towards the flow's receiver were taken.
-fn busy(flow: &Flow, ran: &Ran) -> Vec<Time> {
+fn busy(flow: &Flow, ran: &RunRecord) -> Vec<Time> {
     let (hops, side) = (flow.hops.first..=flow.hops.last, side_of(flow));
     match &ran.links {
         LinkReports::Relay(links) => links[hops].iter().map(|hop| hop[side].link.busy).collect(),
@@ -168,7 +167,7 @@ fn busy(flow: &Flow, ran: &Ran) -> Vec<Time> {
 }
 
 /// Shares of the time that each limit held, by what the kernel says of its sender, largest first.
-fn limits(scenario: &Scenario, ran: &Ran, index: usize) -> Vec<LimitShare> {
+fn limits(scenario: &Scenario, ran: &RunRecord, index: usize) -> Vec<LimitShare> {
     let (flow, tcp) = (&scenario.flows[index], &ran.flows[index].tcp);
     let elapsed = ran.elapsed.as_secs_f64();
     if !flow.kind.is_tcp() || tcp.connections == 0 {
@@ -205,7 +204,7 @@ fn limits(scenario: &Scenario, ran: &Ran, index: usize) -> Vec<LimitShare> {
     limits
 }
 
-fn proof_of(scenario: &Scenario, ran: &Ran) -> LabProof {
+fn proof_of(scenario: &Scenario, ran: &RunRecord) -> LabProof {
     let reports = || ran.relayed().iter().flatten();
     let mut lateness = LatenessMeter::default();
     reports().for_each(|report| lateness.merge(&report.lateness));
@@ -254,7 +253,7 @@ pub(super) fn link(report: &Report, spec: &LinkSpec) -> LabLink {
 }
 
 /// What a TCP flow asked for and got.
-fn settings(scenario: &Scenario, ran: &Ran, index: usize) -> Option<LabFlow> {
+fn settings(scenario: &Scenario, ran: &RunRecord, index: usize) -> Option<LabFlow> {
     let flow = &scenario.flows[index];
     // Of requests the replies are what matters: the server sends them.
     let way = flow.ways_of_data().last().copied()?;

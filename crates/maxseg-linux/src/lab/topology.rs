@@ -1,16 +1,22 @@
 //! Which hosts a scenario has, and how they are called and reached.
 
+use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use maxseg_core::framing::IpVersion;
+use maxseg_core::path::IcmpPolicy;
 use maxseg_core::scenario::{End, Flow, Scenario};
 use maxseg_core::settings::Settings;
 
 /// A hop's number is a byte of its addresses: no more hops than that has room for, with some to spare.
-pub(crate) const MOST_HOPS: usize = 200;
+pub(crate) const MAX_HOPS: usize = 200;
 /// Where each hop is two boxes that forward, a packet with a hop limit of 64 (`IPDEFTTL`) comes no further: `n` hops
 /// take 3 n − 1 from it.
-pub(crate) const MOST_HOPS_WITH_BOXES: usize = 21;
+pub(crate) const MAX_HOPS_NETEM: usize = 21;
+
+/// The port of flow 0 at the host that is asked or receives, by TCP and UDP, and the identifier of its echo
+/// requests; flow `n` has this plus `n`. iperf3's default.
+pub(crate) const FIRST_PORT: u16 = 5201;
 
 /// The names of the hosts of a path with so many hops: `sender`, `r1`, `r2` … and `receiver`.
 pub(crate) fn host_names(hops: usize) -> Vec<String> {
@@ -79,6 +85,40 @@ fn interface_name(name: &str) -> Option<String> {
         .take(LONGEST)
         .collect();
     (!plain.is_empty() && !is_taken && plain.len() == name.len()).then_some(plain)
+}
+
+/// Both directions of a hop, in the order in which everything lists them.
+pub(crate) const DIRECTIONS: [End; 2] = [End::Receiver, End::Sender];
+
+/// What the link of a hop towards one of its ends is called: its random streams too.
+pub(crate) fn link_name(hop: &str, to: End) -> String {
+    match to {
+        End::Receiver => format!("hop.{hop}"),
+        End::Sender => format!("hop.{hop}.reverse"),
+    }
+}
+
+/// Who may not tell the sender of what crosses `hop` towards `to` that a packet was too large: the router
+/// before the next hop, if that hop is a black hole.
+pub(crate) fn icmp_blocked(scenario: &Scenario, hop: usize, to: End) -> BTreeSet<IpAddr> {
+    let hops = &scenario.path.hops;
+    // News travels against the packets that it is about.
+    let (router, drops) = match to {
+        End::Sender => {
+            (hop + 1, hops.get(hop + 1).is_some_and(|next| next.forward.icmp == IcmpPolicy::Drop))
+        }
+        End::Receiver => {
+            let before = hop.checked_sub(1).and_then(|before| hops.get(before));
+            (hop, before.is_some_and(|before| before.reverse.icmp == IcmpPolicy::Drop))
+        }
+    };
+    if !drops {
+        return BTreeSet::new();
+    }
+    [(router.checked_sub(1), Side::Far), (Some(router), Side::Near)]
+        .into_iter()
+        .filter_map(|(hop, side)| Some(address(scenario.ip, hop?, side)))
+        .collect()
 }
 
 /// Where the two ends of a flow are: the host at the sender's side of its first hop, and the one behind

@@ -42,7 +42,7 @@ impl Clock {
 }
 
 /// The kernel is to wake this thread when it is due: by default it allows itself 50 µs.
-pub(crate) fn tight_timers() {
+pub(crate) fn minimize_timer_slack() {
     // Failing makes timers coarser, which the lateness then shows.
     let _ = prctl::set_timerslack(1);
 }

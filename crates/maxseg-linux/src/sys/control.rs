@@ -14,13 +14,13 @@ use nix::sys::socket::{
 
 /// Waits for others.
 #[derive(Debug)]
-pub(crate) struct Listener {
+pub(crate) struct ControlListener {
     socket: UnixListener,
 }
 
 /// One line each way, and file descriptors with it.
 #[derive(Debug)]
-pub(crate) struct Control {
+pub(crate) struct ControlSocket {
     socket: UnixStream,
     /// When the other must have said all that it has to say.
     deadline: Option<Instant>,
@@ -35,7 +35,7 @@ const LONGEST_REQUEST: usize = 64 << 10;
 /// More descriptors than ever come with a line.
 const MOST_FILES: usize = 4;
 
-impl Listener {
+impl ControlListener {
     /// Listens to `name`, in the network namespace of the calling thread.
     ///
     /// # Errors
@@ -51,13 +51,13 @@ impl Listener {
     ///
     /// # Errors
     /// There are too many open files.
-    pub(crate) fn accept(&self, patience: Duration) -> io::Result<Option<Control>> {
+    pub(crate) fn accept(&self, patience: Duration) -> io::Result<Option<ControlSocket>> {
         match self.socket.accept() {
             Ok((socket, _)) => {
                 socket.set_nonblocking(false)?;
                 socket.set_write_timeout(Some(patience))?;
                 let deadline = Some(Instant::now() + patience);
-                Ok(Some(Control { socket, deadline, longest: LONGEST_REQUEST }))
+                Ok(Some(ControlSocket { socket, deadline, longest: LONGEST_REQUEST }))
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
             Err(error) => Err(error),
@@ -65,13 +65,13 @@ impl Listener {
     }
 }
 
-impl AsFd for Listener {
+impl AsFd for ControlListener {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 }
 
-impl Control {
+impl ControlSocket {
     /// Comes to whoever listens to `name`.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ impl Control {
     ///
     /// # Errors
     /// The other has gone, or does not listen.
-    pub(crate) fn say(&self, line: &str, files: &[BorrowedFd<'_>]) -> io::Result<()> {
+    pub(crate) fn send_line(&self, line: &str, files: &[BorrowedFd<'_>]) -> io::Result<()> {
         let raw: Vec<RawFd> = files.iter().map(AsRawFd::as_raw_fd).collect();
         let rights = [ControlMessage::ScmRights(&raw)];
         let rights = if raw.is_empty() { &[][..] } else { &rights[..] };
@@ -109,7 +109,7 @@ impl Control {
     ///
     /// # Errors
     /// It says nothing for too long, or too much, or something that is no text.
-    pub(crate) fn hear(&self) -> io::Result<(String, Vec<OwnedFd>)> {
+    pub(crate) fn receive_line(&self) -> io::Result<(String, Vec<OwnedFd>)> {
         let (mut line, mut files) = (Vec::new(), Vec::new());
         let mut buffer = [0_u8; 4096];
         while line.last() != Some(&b'\n') {
@@ -157,17 +157,17 @@ impl Control {
 mod tests {
     use super::*;
 
-    fn pair(patience: Duration) -> (Control, UnixStream) {
+    fn pair(patience: Duration) -> (ControlSocket, UnixStream) {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let deadline = Some(Instant::now() + patience);
-        (Control { socket: ours, deadline, longest: LONGEST_REQUEST }, theirs)
+        (ControlSocket { socket: ours, deadline, longest: LONGEST_REQUEST }, theirs)
     }
 
     #[test]
     fn a_line_that_came_in_time_but_for_its_end_is_too_late() {
         let (control, mut theirs) = pair(Duration::ZERO);
         io::Write::write_all(&mut theirs, b"\"status\"").unwrap();
-        assert_eq!(control.hear().unwrap_err().kind(), io::ErrorKind::TimedOut);
+        assert_eq!(control.receive_line().unwrap_err().kind(), io::ErrorKind::TimedOut);
     }
 
     #[test]
@@ -178,7 +178,7 @@ mod tests {
             // It ends early, when the other has heard enough.
             let _ = io::Write::write_all(&mut &theirs, &line);
         });
-        assert!(control.hear().unwrap_err().to_string().contains("without an end"));
+        assert!(control.receive_line().unwrap_err().to_string().contains("without an end"));
         drop(control);
         babble.join().unwrap();
     }

@@ -36,7 +36,7 @@ impl NetNs {
         Ok(Self { file: File::open(OWN)?.into() })
     }
 
-    /// The one behind a descriptor that somebody else opened.
+    /// The one with_steps a descriptor that somebody else opened.
     pub(crate) fn from_fd(file: OwnedFd) -> Self {
         Self { file }
     }
@@ -45,7 +45,7 @@ impl NetNs {
     ///
     /// # Errors
     /// There are too many open files.
-    pub(crate) fn again(&self) -> io::Result<Self> {
+    pub(crate) fn try_clone(&self) -> io::Result<Self> {
         Ok(Self { file: self.file.try_clone()? })
     }
 

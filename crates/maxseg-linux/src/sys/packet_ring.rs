@@ -85,12 +85,14 @@ impl PacketRing {
         let mut place = block.first();
         let mut done = Ok(());
         for _ in 0..block.packets() {
-            let Some((packet, behind)) = place.and_then(|place| block.packet(place)) else { break };
+            let Some((packet, with_steps)) = place.and_then(|place| block.packet(place)) else {
+                break;
+            };
             done = each(packet);
             if done.is_err() {
                 break;
             }
-            place = Some(behind);
+            place = Some(with_steps);
         }
         block.give_back();
         self.next = (self.next + 1) % self.blocks;
@@ -112,7 +114,7 @@ impl PacketRing {
             return None;
         }
         // SAFETY: the block is ours until its status says otherwise, and the kernel does not write to it;
-        // behind the status, that is, of which `bytes` is never asked.
+        // with_steps the status, that is, of which `bytes` is never asked.
         let bytes = unsafe {
             std::slice::from_raw_parts(start.as_ptr().add(STATUS_END), BLOCK - STATUS_END)
         };
@@ -126,7 +128,7 @@ const STATUS_END: usize =
     HEADER + offset_of!(libc::tpacket_hdr_v1, block_status) + size_of::<u32>();
 const PACKETS: usize = HEADER + offset_of!(libc::tpacket_hdr_v1, num_pkts);
 const FIRST_PACKET: usize = HEADER + offset_of!(libc::tpacket_hdr_v1, offset_to_first_pkt);
-/// Places in what precedes a packet; an address stands behind it.
+/// Places in what precedes a packet; an address stands with_steps it.
 const VLAN: usize = offset_of!(libc::tpacket3_hdr, hv1);
 const VLAN_CONTROL: usize = VLAN + offset_of!(libc::tpacket_hdr_variant1, tp_vlan_tci);
 const VLAN_PROTOCOL: usize = VLAN + offset_of!(libc::tpacket_hdr_variant1, tp_vlan_tpid);
@@ -155,7 +157,7 @@ fn map(socket: &PacketSocket, length: usize) -> io::Result<NonNull<u8>> {
 /// A block that is ours. Its numbers are the kernel's; whatever they are, nothing outside it is read.
 struct Block<'a> {
     status: &'a AtomicU32,
-    /// All behind the status.
+    /// All with_steps the status.
     bytes: &'a [u8],
 }
 
@@ -168,8 +170,8 @@ impl<'a> Block<'a> {
         usize::try_from(self.u32(FIRST_PACKET)).ok()
     }
 
-    /// The packet whose header (`struct tpacket3_hdr`, and a `struct sockaddr_ll` behind it) is at `place`, and
-    /// the place of the one behind it.
+    /// The packet whose header (`struct tpacket3_hdr`, and a `struct sockaddr_ll` with_steps it) is at `place`, and
+    /// the place of the one with_steps it.
     fn packet(&self, place: usize) -> Option<(RingPacket<'a>, usize)> {
         let number = |offset| self.u32(place + offset);
         let start = place + usize::from(self.u16(place + offset_of!(libc::tpacket3_hdr, tp_mac)));

@@ -1,4 +1,4 @@
-//! A packet socket (packet(7)): what passes an interface, before and behind everything else in the kernel.
+//! A packet socket (packet(7)): what passes an interface, before and with_steps everything else in the kernel.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -15,7 +15,7 @@ pub(crate) struct PacketSocket {
 
 /// What came to the socket since it was asked last.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
+pub(crate) struct PacketCounts {
     /// Packets that passed the filter.
     pub(crate) received: u64,
     /// Those of them that found no room.
@@ -93,7 +93,7 @@ impl PacketSocket {
     /// # Errors
     /// None that is known.
     #[expect(unsafe_code, reason = "an option that nix does not have")]
-    pub(crate) fn take_counts(&self) -> io::Result<Counts> {
+    pub(crate) fn take_counts(&self) -> io::Result<PacketCounts> {
         let mut counts = libc::tpacket_stats_v3 { tp_packets: 0, tp_drops: 0, tp_freeze_q_cnt: 0 };
         let mut length = length_of(&counts)?;
         // SAFETY: the kernel writes at most `length` bytes, which `counts` has.
@@ -109,7 +109,7 @@ impl PacketSocket {
         if result < 0 {
             return Err(io::Error::last_os_error());
         }
-        Ok(Counts { received: counts.tp_packets.into(), dropped: counts.tp_drops.into() })
+        Ok(PacketCounts { received: counts.tp_packets.into(), dropped: counts.tp_drops.into() })
     }
 
     /// What went wrong since this was asked last.

@@ -1,4 +1,4 @@
-//! Trying what the kernel allows, in a child process that ends with the attempt: whatever the child made
+//! Trying what the kernel allows, in a child process that ends with the run_probe: whatever the child made
 //! was its own and goes with it.
 
 use std::ffi::OsString;
@@ -14,11 +14,11 @@ use nix::sys::stat::Mode;
 
 use super::packet_socket::PacketSocket;
 use super::tun::{leave_offloads, make_interface};
-use super::userns::RootOfItsOwn;
+use super::userns::RootMapping;
 
 /// Something that a child tries.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum ProbeStep {
     /// A user namespace in which this user is root.
     UserNamespace,
     /// A network namespace.
@@ -37,9 +37,9 @@ pub(crate) enum Step {
 
 /// The first step that failed, and how.
 #[derive(Debug)]
-pub struct Refusal {
+pub struct ProbeError {
     /// What could not be done.
-    pub(crate) step: Step,
+    pub(crate) step: ProbeStep,
     /// What the kernel said.
     pub error: io::Error,
 }
@@ -48,17 +48,17 @@ pub struct Refusal {
 ///
 /// # Errors
 /// A step that fails.
-pub(crate) fn attempt(steps: &[Step]) -> Result<(), Refusal> {
+pub(crate) fn run_probe(steps: &[ProbeStep]) -> Result<(), ProbeError> {
     // All that comes back from a child is an error number. Which step it belongs to shows when one more
     // step makes the first difference.
     for taken in 1..=steps.len() {
         let Some((last, _)) = steps[..taken].split_last() else { continue };
-        child_with(&steps[..taken]).map_err(|error| Refusal { step: last.clone(), error })?;
+        child_with(&steps[..taken]).map_err(|error| ProbeError { step: last.clone(), error })?;
     }
     Ok(())
 }
 
-fn child_with(steps: &[Step]) -> io::Result<()> {
+fn child_with(steps: &[ProbeStep]) -> io::Result<()> {
     let mut command = Command::new("never run: the child ends after its steps");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = Child::new(steps);
@@ -74,7 +74,7 @@ fn child_with(steps: &[Step]) -> io::Result<()> {
 }
 
 /// Has a program's process take these steps before the program begins.
-pub(crate) fn behind<'a>(command: &'a mut Command, steps: &[Step]) -> &'a mut Command {
+pub(crate) fn with_steps<'a>(command: &'a mut Command, steps: &[ProbeStep]) -> &'a mut Command {
     let mut child = Child::new(steps);
     // SAFETY: `Child::take` is safe between fork and exec; see there.
     #[expect(unsafe_code, reason = "code between fork and exec")]
@@ -85,14 +85,14 @@ pub(crate) fn behind<'a>(command: &'a mut Command, steps: &[Step]) -> &'a mut Co
 
 /// What a child needs to know, made ready before it is born: it may not allocate.
 struct Child {
-    steps: Vec<Step>,
-    root: RootOfItsOwn,
+    steps: Vec<ProbeStep>,
+    root: RootMapping,
     tun: Option<OwnedFd>,
 }
 
 impl Child {
-    fn new(steps: &[Step]) -> Self {
-        Self { steps: steps.to_vec(), root: RootOfItsOwn::prepare(), tun: None }
+    fn new(steps: &[ProbeStep]) -> Self {
+        Self { steps: steps.to_vec(), root: RootMapping::prepare(), tun: None }
     }
 
     /// Takes the steps. Between fork and exec only system calls may be made, since a thread that is gone
@@ -100,15 +100,15 @@ impl Child {
     fn take(&mut self) -> io::Result<()> {
         for step in &self.steps {
             match step {
-                Step::UserNamespace => self.root.enter()?,
-                Step::NetworkNamespace => unshare(CloneFlags::CLONE_NEWNET)?,
-                Step::OpenTun => {
+                ProbeStep::UserNamespace => self.root.enter()?,
+                ProbeStep::NetworkNamespace => unshare(CloneFlags::CLONE_NEWNET)?,
+                ProbeStep::OpenTun => {
                     self.tun = Some(open("/dev/net/tun", OFlag::O_RDWR, Mode::empty())?);
                 }
-                Step::TunInterface => make_interface(opened(self.tun.as_ref())?, "")?,
-                Step::TunOffload => leave_offloads(opened(self.tun.as_ref())?)?,
-                Step::PacketSocket => drop(PacketSocket::new()?),
-                Step::Congestion(name) => congestion(name)?,
+                ProbeStep::TunInterface => make_interface(opened(self.tun.as_ref())?, "")?,
+                ProbeStep::TunOffload => leave_offloads(opened(self.tun.as_ref())?)?,
+                ProbeStep::PacketSocket => drop(PacketSocket::new()?),
+                ProbeStep::Congestion(name) => congestion(name)?,
             }
         }
         Ok(())
@@ -140,14 +140,14 @@ mod tests {
     #[test]
     fn a_step_that_fails_is_named() {
         // Nothing was opened, whoever runs this.
-        let refusal = attempt(&[Step::TunInterface]).unwrap_err();
-        assert_eq!(refusal.step, Step::TunInterface);
+        let refusal = run_probe(&[ProbeStep::TunInterface]).unwrap_err();
+        assert_eq!(refusal.step, ProbeStep::TunInterface);
         assert_eq!(refusal.error.raw_os_error(), Some(libc::EBADF));
-        let unknown = Step::Congestion("no such".into());
-        let reno = Step::Congestion("reno".into());
-        let refusal = attempt(&[reno.clone(), unknown.clone()]).unwrap_err();
+        let unknown = ProbeStep::Congestion("no such".into());
+        let reno = ProbeStep::Congestion("reno".into());
+        let refusal = run_probe(&[reno.clone(), unknown.clone()]).unwrap_err();
         assert_eq!(refusal.step, unknown);
-        assert!(attempt(&[reno]).is_ok());
+        assert!(run_probe(&[reno]).is_ok());
     }
 
     #[test]
@@ -156,11 +156,11 @@ mod tests {
             ["user", "net"].map(|kind| std::fs::read_link(format!("/proc/self/ns/{kind}")).unwrap())
         };
         let before = namespaces();
-        let _ = attempt(&[
-            Step::UserNamespace,
-            Step::NetworkNamespace,
-            Step::OpenTun,
-            Step::TunInterface,
+        let _ = run_probe(&[
+            ProbeStep::UserNamespace,
+            ProbeStep::NetworkNamespace,
+            ProbeStep::OpenTun,
+            ProbeStep::TunInterface,
         ]);
         assert_eq!(namespaces(), before);
     }

@@ -21,7 +21,7 @@ use super::NetNs;
 /// There are too many open files.
 #[expect(unsafe_code, reason = "between fork and exec: one system call")]
 pub(crate) fn in_namespace(command: &mut Command, namespace: &NetNs) -> io::Result<()> {
-    let namespace = namespace.again()?;
+    let namespace = namespace.try_clone()?;
     // SAFETY: `setns` is async-signal-safe, and the closure owns the descriptor that it uses.
     unsafe {
         command.pre_exec(move || Ok(setns(&namespace, CloneFlags::CLONE_NEWNET)?));

@@ -76,11 +76,11 @@ impl Tun {
     ///
     /// # Errors
     /// There are too many open files.
-    pub(crate) fn again(&self) -> io::Result<Self> {
+    pub(crate) fn try_clone(&self) -> io::Result<Self> {
         Ok(Self { file: self.file.try_clone()? })
     }
 
-    /// The next packet that the kernel sends, behind its header; `None` where there is none now.
+    /// The next packet that the kernel sends, with_steps its header; `None` where there is none now.
     ///
     /// # Errors
     /// The interface is down or gone.

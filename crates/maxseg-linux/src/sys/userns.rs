@@ -25,19 +25,19 @@ pub(crate) fn user_id() -> u32 {
 /// The kernel or its administrator forbids it; or there is more than one thread already.
 pub fn own_user_namespace() -> io::Result<()> {
     let uid = Uid::effective();
-    RootOfItsOwn::prepare().enter()?;
+    RootMapping::prepare().enter()?;
     WAS.get_or_init(|| uid.as_raw());
     Ok(())
 }
 
 /// What makes this user root of a new user namespace.
 #[derive(Debug)]
-pub(super) struct RootOfItsOwn {
+pub(super) struct RootMapping {
     uid_map: String,
     gid_map: String,
 }
 
-impl RootOfItsOwn {
+impl RootMapping {
     /// For the user and group of this process.
     pub(super) fn prepare() -> Self {
         let (uid, gid) = (Uid::effective(), Gid::effective());

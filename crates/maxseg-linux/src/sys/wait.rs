@@ -1,4 +1,4 @@
-//! Waiting for packets, for a time, or for a bell.
+//! Waiting for packets, for a time, or for a waker.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -24,11 +24,11 @@ pub(crate) fn wait_for(files: &[BorrowedFd<'_>], longest: Option<Duration>) -> i
 
 /// Wakes a thread that waits.
 #[derive(Debug)]
-pub struct Bell {
+pub struct Waker {
     file: EventFd,
 }
 
-impl Bell {
+impl Waker {
     /// A silent one.
     ///
     /// # Errors
@@ -39,23 +39,23 @@ impl Bell {
     }
 
     /// Rings: whoever waits for it wakes, now or when it next waits.
-    pub fn ring(&self) {
+    pub fn wake(&self) {
         // It fails only if it has been rung 2⁶⁴ times and nobody has come.
         let _ = self.file.write(1);
     }
 
     /// Whether it has rung since it was silent.
-    pub fn has_rung(&self) -> bool {
+    pub fn was_woken(&self) -> bool {
         self.file.read().is_ok()
     }
 
     /// Silences it.
-    pub fn hush(&self) {
+    pub fn clear(&self) {
         let _ = self.file.read();
     }
 }
 
-impl AsFd for Bell {
+impl AsFd for Waker {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }

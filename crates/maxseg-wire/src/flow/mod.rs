@@ -29,7 +29,6 @@ mod sizes;
 mod store;
 mod stream;
 mod table;
-pub mod tshark;
 mod vantage;
 
 pub use decode::{Decoded, Decoder, Part, QuotedSegment, Skimmed, TooBig};

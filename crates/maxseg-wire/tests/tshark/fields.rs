@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use maxseg_wire::flow::tshark::{Flag, Marks};
+use maxseg_wire::tshark::{Flag, Marks};
 
 /// The version whose rules are followed.
 const VERSION: &str = "4.0.";

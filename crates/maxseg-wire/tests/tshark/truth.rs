@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
-use maxseg_wire::flow::tshark::{Counts, Flag, Stream, Tshark, Value};
+use maxseg_wire::tshark::{Counts, Flag, Stream, Tshark, Value};
 use serde_json::{Map, Value as Json};
 
 /// What is not compared, and why.

@@ -2,7 +2,7 @@
 //! in `lab`.
 //!
 //! ```text
-//! Sim → Sighting → Packets: headers as bytes → pcapng::Writer → FILE.tmp → FILE
+//! Sim → Sighting → Packets: headers as bytes → pcapng::Writer → temporary file → FILE
 //! ```
 
 mod lab;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use maxseg_core::engine::Watch;
 use maxseg_core::outcome::Outcome;
 use maxseg_core::scenario::Scenario;
-use maxseg_core::sim::{CapturePoint, Form, Loss, Sighting, Sim, Tap};
+use maxseg_core::sim::{CapturePoint, Loss, PacketForm, Sighting, Sim, Tap};
 use maxseg_wire::pcapng::{Direction, Interface, Packet, Section, Writer, link_type};
 
 use crate::failure::Failure;
@@ -83,7 +83,7 @@ impl Recorder {
         self.bytes.clear();
         let encoded = self.packets.encode(&self.places, sighting, &mut self.bytes);
         let length = encoded.map_err(io::Error::other)?;
-        if !matches!(sighting.form, Form::Fragment(_)) {
+        if !matches!(sighting.form, PacketForm::Fragment(_)) {
             self.bytes.truncate(HEADERS);
         }
         let interface = self.places.interface(sighting);
@@ -103,7 +103,7 @@ fn direction(sighting: &Sighting) -> Option<Direction> {
     let CapturePoint::Host(end) = sighting.point else {
         return None;
     };
-    let is_news = matches!(sighting.form, Form::TooBig { .. });
+    let is_news = matches!(sighting.form, PacketForm::TooBig { .. });
     let is_sent = sighting.packet.from == end && !is_news;
     Some(if is_sent { Direction::Outbound } else { Direction::Inbound })
 }

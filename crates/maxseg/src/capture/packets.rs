@@ -9,7 +9,7 @@ use std::net::IpAddr;
 
 use maxseg_core::framing::{ICMP_ECHO_HEADER, IpVersion, UDP_HEADER, ip_header};
 use maxseg_core::scenario::{End, Flow, FlowKind, Scenario};
-use maxseg_core::sim::{Content, Form, PacketView, Sighting, TcpView};
+use maxseg_core::sim::{Content, PacketForm, PacketView, Sighting, TcpView};
 use maxseg_core::units::Bytes;
 use maxseg_wire::icmp::{self, Message};
 use maxseg_wire::ip::{Ipv4, Ipv6, protocol};
@@ -87,8 +87,8 @@ impl Packets {
         self.encode_payload(packet, places.ends_of_packet(seen), room, &mut inner)?;
         let passed = places.routers_passed(seen);
         let (header, payload_len) = match seen.form {
-            Form::Whole => (self.header(packet, passed), room),
-            Form::Fragment(part) => {
+            PacketForm::Whole => (self.header(packet, passed), room),
+            PacketForm::Fragment(part) => {
                 let (offset, len) = (part.offset as usize, part.len as usize);
                 inner.drain(..offset.min(inner.len()));
                 // Whole: of cut fragments no program puts a packet together.
@@ -97,7 +97,7 @@ impl Packets {
                 let fragment_offset = u16::try_from(part.offset / 8).unwrap_or(u16::MAX);
                 (Header { fragment_offset, more_fragments: part.more, ..header }, len)
             }
-            Form::TooBig { hop, mtu } => {
+            PacketForm::TooBig { hop, mtu } => {
                 let quoted = self.header(packet, places.routers_passed_before(seen, hop));
                 let mut whole = Vec::with_capacity(packet.ip_len as usize);
                 quoted.encode(places.ends_of_packet(seen), room, &mut whole)?;

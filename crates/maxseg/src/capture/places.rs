@@ -11,7 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use maxseg_core::framing::IpVersion;
 use maxseg_core::path::HopSpec;
 use maxseg_core::scenario::{End, Host, Scenario};
-use maxseg_core::sim::{CapturePoint, Form, Sighting};
+use maxseg_core::sim::{CapturePoint, PacketForm, Sighting};
 
 /// The points of a path, and who is there.
 #[derive(Debug)]
@@ -82,8 +82,8 @@ impl Places {
     pub(super) fn ends(&self, seen: &Sighting) -> (IpAddr, IpAddr) {
         let (source, destination) = self.ends_of_packet(seen);
         match seen.form {
-            Form::Whole | Form::Fragment(_) => (source, destination),
-            Form::TooBig { hop, .. } => (self.router(seen, hop).unwrap_or(source), source),
+            PacketForm::Whole | PacketForm::Fragment(_) => (source, destination),
+            PacketForm::TooBig { hop, .. } => (self.router(seen, hop).unwrap_or(source), source),
         }
     }
 
@@ -97,8 +97,8 @@ impl Places {
     pub(super) fn routers_passed(&self, seen: &Sighting) -> usize {
         let origin = self.host(seen.packet.flow, seen.packet.from).hop;
         match (seen.point, seen.form) {
-            (CapturePoint::Hop(here), Form::TooBig { hop, .. }) => between(hop, here),
-            (CapturePoint::Host(_), Form::TooBig { hop, .. }) => between(hop, origin),
+            (CapturePoint::Hop(here), PacketForm::TooBig { hop, .. }) => between(hop, here),
+            (CapturePoint::Host(_), PacketForm::TooBig { hop, .. }) => between(hop, origin),
             (CapturePoint::Hop(here), _) => here.abs_diff(origin),
             (CapturePoint::Host(end), _) => self.host(seen.packet.flow, end).hop.abs_diff(origin),
         }

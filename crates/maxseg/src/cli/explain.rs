@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use maxseg_core::evidence::Evidence;
+use maxseg_wire::flow::FlowOptions;
+use maxseg_wire::reading::{ConnectionFilter, Problem, ReadOptions, TopConnections};
 
-use crate::explain::filter::Filter;
-use crate::explain::read::{Reading, read};
-use crate::explain::{Explanation, Kept, Problem};
+use crate::explain::read::read;
+use crate::explain::{Explanation, problem_text};
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::report::explain::{Asked, Story, explain_page, explain_text, write_csv, write_json};
@@ -46,7 +47,7 @@ pub(crate) struct ExplainArgs {
     connection: Option<u32>,
     /// Only connections for which this holds, such as `host 10.0.0.7 and port 443`
     #[arg(long, short, value_name = "EXPR")]
-    filter: Option<Filter>,
+    filter: Option<ConnectionFilter>,
     /// Only packets of this interface of the capture, by its name or its number from 0
     #[arg(long, short, value_name = "NAME")]
     interface: Option<String>,
@@ -78,13 +79,15 @@ pub(crate) fn run(args: &ExplainArgs, printer: Printer) -> Result<(), Failure> {
             "--tshark-compat shows only in --json: its counts are not among what is printed here",
         );
     }
-    let reading = Reading {
+    let options = ReadOptions {
         interface: args.interface.as_deref(),
-        most_connections: args.most_connections,
-        trace: args.report.is_some(),
+        flows: FlowOptions {
+            most_connections: args.most_connections,
+            trace: args.report.is_some(),
+        },
         tshark: args.tshark_compat,
     };
-    let (mut explanation, connections) = read(&args.file, &reading)?;
+    let (mut explanation, connections) = read(&args.file, &options)?;
     let filtered = Cell::new(0_u64);
     let mut connections = connections.filter(|evidence| {
         let is_wanted = args.wants(evidence);
@@ -92,20 +95,14 @@ pub(crate) fn run(args: &ExplainArgs, printer: Printer) -> Result<(), Failure> {
         is_wanted
     });
     let is_stream = (args.json || args.csv) && args.connection.is_none();
-    let kept = match is_stream {
+    let top = match is_stream {
         true if args.json => {
             printer.stream(|out| write_json(out, &explanation, &mut connections))?
         }
         true => printer.stream(|out| write_csv(out, &explanation, &mut connections))?,
-        false => {
-            let mut kept = Kept::default();
-            for evidence in connections {
-                kept.offer(explanation.case(&evidence).stake(), evidence);
-            }
-            kept
-        }
+        false => TopConnections::select(connections, |evidence| explanation.case(evidence).stake()),
     };
-    explanation.take(kept);
+    explanation.take(top);
     explanation.filtered_connections = filtered.get();
     if let Some(id) = args.connection.filter(|_| explanation.connections.is_empty()) {
         let others = filtered.get();
@@ -114,7 +111,7 @@ pub(crate) fn run(args: &ExplainArgs, printer: Printer) -> Result<(), Failure> {
         return Err(Failure::with_hint(format!("there is no connection {id} to show"), hint));
     }
     show(args, &explanation, is_stream, printer)?;
-    explanation.fault().map_or(Ok(()), |fault| Err(at_fault(&args.file, fault)))
+    explanation.capture.fault().map_or(Ok(()), |fault| Err(at_fault(&args.file, fault)))
 }
 
 impl ExplainArgs {
@@ -134,7 +131,7 @@ fn show(
     let has_files = args.report.is_some() || args.scenario.is_some();
     let needs_story = has_files || !(args.json || args.csv);
     let leading = explanation.matters_most().filter(|_| needs_story);
-    let story = leading.map(|case| Story::of(case, &explanation.file.name));
+    let story = leading.map(|case| Story::of(case, &explanation.name));
     write_files(args, explanation, story.as_ref(), printer)?;
     if is_printed {
         return Ok(());
@@ -275,7 +272,7 @@ fn write(file: &Path, text: &str) -> Result<(), Failure> {
 fn at_fault(file: &str, fault: &Problem) -> Failure {
     let place = fault.offset.map_or_else(String::new, |offset| format!(" at byte {offset}"));
     Failure::with_hint(
-        format!("{file} is at fault{place}: {}", fault.text),
+        format!("{file} is at fault{place}: {}", problem_text(fault)),
         "everything before that is explained above",
     )
 }

@@ -1,7 +1,7 @@
 //! The way to a lab, by this process's own rights or a user namespace of its own; and from a right without use.
 
 use maxseg_linux::observe::capture::give_up_file_right;
-use maxseg_linux::sys::Way;
+use maxseg_linux::sys::NamespaceAccess;
 
 use crate::failure::Failure;
 
@@ -11,8 +11,8 @@ use crate::failure::Failure;
 /// # Errors
 /// This machine does not let this user have it.
 pub(crate) fn for_a_lab() -> Result<(), Failure> {
-    let way = Way::find().map_err(|refusal| refusal.error);
-    way.and_then(Way::take).map_err(|error| {
+    let access = NamespaceAccess::detect().map_err(|refusal| refusal.error);
+    access.and_then(NamespaceAccess::enter).map_err(|error| {
         let what = format!(
             "a lab needs network namespaces, and this process may make none, nor in a user namespace: {error}"
         );

@@ -7,6 +7,10 @@ use maxseg_core::evidence::{
 };
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_core::units::Time;
+use maxseg_wire::capture_file::Format;
+use maxseg_wire::flow::FragmentCounts;
+use maxseg_wire::reading::{CaptureSummary, FileFacts};
+use maxseg_wire::tshark::ConnectionCounts;
 
 use super::Explanation;
 
@@ -183,11 +187,25 @@ pub(crate) fn limited(diagnosis: &Diagnosis) -> bool {
 
 /// What a capture of these connections says.
 pub(crate) fn explanation(connections: Vec<Evidence>) -> Explanation {
-    let mut explanation = Explanation::of("made.pcap");
-    explanation.file.packets = 25_500;
-    explanation.file.bytes = 27_000_000;
-    explanation.file.first = Some(at(0));
-    explanation.file.last = Some(at(30_100));
+    let file = FileFacts {
+        format: Format::Pcap,
+        compression: None,
+        packets: 25_500,
+        bytes: 27_000_000,
+        first: Some(at(0)),
+        last: Some(at(30_100)),
+        interfaces: Vec::new(),
+        encapsulations: Vec::new(),
+    };
+    let capture = CaptureSummary {
+        file,
+        problems: Vec::new(),
+        fragments: FragmentCounts::default(),
+        path_mtu_events: Vec::new(),
+        untracked_connections: 0,
+        tshark: ConnectionCounts::default(),
+    };
+    let mut explanation = Explanation::new("made.pcap", capture);
     explanation.total_connections = connections.len() as u64;
     explanation.connections = connections;
     explanation.judge = judge;

@@ -1,110 +1,49 @@
 //! What a capture says: everything that `maxseg explain` shows, before anybody shows it.
 //!
 //! ```text
-//! capture ─ read → Explanation: Evidence of every connection, facts and faults of the file
+//! capture ─ maxseg_wire::reading → Explanation: Evidence of every connection, facts and problems of the file
 //!                      └ Case: one Evidence with its Diagnosis ─┬ remedy: what to change, on which host
 //!                                                               └ path → scenario text → gain (model, sim)
 //! ```
 
-pub(crate) mod filter;
 pub(crate) mod gain;
-mod kept;
 pub(crate) mod path;
 pub(crate) mod read;
 pub(crate) mod remedy;
 mod scenario_text;
-mod tshark_counts;
 
 #[cfg(test)]
 pub(crate) mod made;
 
 use maxseg_core::diagnose::{Diagnosis, Finding, Severity, diagnose};
-use maxseg_core::evidence::{DirectionStats, Evidence, PathMtuEvent};
+use maxseg_core::evidence::{DirectionStats, Evidence};
 use maxseg_core::outcome::LimitedBy;
-use maxseg_core::units::Time;
-
-pub(crate) use kept::Kept;
-pub(crate) use tshark_counts::{FlagCounts, TsharkStreams};
+use maxseg_wire::reading::{CaptureSummary, Problem, ProblemKind, TopConnections};
 
 /// Everything that a capture says.
 #[derive(Debug, Clone)]
 pub(crate) struct Explanation {
-    /// What is known of the file itself.
-    pub(crate) file: FileFacts,
-    /// What is wrong with it, and what was left out.
-    pub(crate) problems: Vec<Problem>,
-    /// Those of the connections that were asked for with most at stake, by their numbers; see [`Kept`].
+    /// The path as given; `-` for standard input.
+    pub(crate) name: String,
+    /// What the capture says besides its connections.
+    pub(crate) capture: CaptureSummary,
+    /// Those of the connections that were asked for with most at stake, by their numbers; see [`TopConnections`].
     pub(crate) connections: Vec<Evidence>,
     /// How many connections were asked for.
     pub(crate) total_connections: u64,
     /// How many connections the filter left out.
     pub(crate) filtered_connections: u64,
-    /// How many connections were not followed, because there were too many.
-    pub(crate) untracked_connections: u64,
-    /// Fragments of IP packets.
-    pub(crate) fragments: Fragments,
-    /// What hops said of packets that were too big, those of no connection included.
-    pub(crate) path_mtu_events: Vec<PathMtuEvent>,
-    /// Counts by tshark's definitions, where they were asked for.
-    pub(crate) tshark: TsharkStreams,
     /// How evidence is judged.
     pub(crate) judge: fn(&Evidence) -> Diagnosis,
 }
 
-/// What is known of a capture file.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct FileFacts {
-    /// The path as given; `-` for standard input.
-    pub(crate) name: String,
-    /// Its format, such as `pcapng`.
-    pub(crate) format: String,
-    /// Packets that it holds, as far as it could be read.
-    pub(crate) packets: u64,
-    /// What these packets had on the wire, whatever the capture kept of them.
-    pub(crate) bytes: u64,
-    /// When the first of them passed.
-    pub(crate) first: Option<Time>,
-    /// When the last of them passed.
-    pub(crate) last: Option<Time>,
-    /// Where packets were captured.
-    pub(crate) interfaces: Vec<Interface>,
-    /// What TCP travelled in.
-    pub(crate) encapsulations: Vec<String>,
-}
-
-/// A point of capture.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Interface {
-    /// Its name, or its number where it has none.
-    pub(crate) name: String,
-    /// Its link type, such as `Ethernet`.
-    pub(crate) link: String,
-    /// Packets that passed there.
-    pub(crate) packets: u64,
-}
-
-/// Something wrong with a file, or left out.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Problem {
-    /// A word for programs.
-    pub(crate) code: &'static str,
-    /// A sentence for people.
-    pub(crate) text: String,
-    /// Where in the file, in bytes from its beginning; after decompression in a compressed one.
-    pub(crate) offset: Option<u64>,
-    /// How often.
-    pub(crate) count: u64,
-    /// Whether the file is at fault: nothing behind this could be read.
-    pub(crate) is_fault: bool,
-}
-
-/// How many packets were fragments.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
-pub(crate) struct Fragments {
-    /// Of IPv4.
-    pub(crate) ipv4: u64,
-    /// Of IPv6.
-    pub(crate) ipv6: u64,
+/// A problem of a capture as a sentence, with the option that helps where there is one.
+pub(crate) fn problem_text(problem: &Problem) -> String {
+    let text = problem.kind.to_string();
+    if matches!(problem.kind, ProblemKind::UntrackedPackets { .. }) {
+        return text + ": --most-connections follows more";
+    }
+    text
 }
 
 /// A connection with what its evidence shows.
@@ -117,31 +56,22 @@ pub(crate) struct Case<'a> {
 }
 
 impl Explanation {
-    /// Nothing yet, of a file of this name.
-    pub(crate) fn of(name: &str) -> Self {
+    /// What was read of a file of this name; no connection yet.
+    pub(crate) fn new(name: &str, capture: CaptureSummary) -> Self {
         Self {
-            file: FileFacts { name: name.to_owned(), ..FileFacts::default() },
-            problems: Vec::new(),
+            name: name.to_owned(),
+            capture,
             connections: Vec::new(),
             filtered_connections: 0,
-            untracked_connections: 0,
-            fragments: Fragments::default(),
-            path_mtu_events: Vec::new(),
-            tshark: TsharkStreams::default(),
             total_connections: 0,
             judge: diagnose,
         }
     }
 
-    /// Takes what was kept of the connections.
-    pub(crate) fn take(&mut self, kept: Kept) {
-        self.total_connections = kept.total;
-        self.connections = kept.finish();
-    }
-
-    /// The first thing that makes the file faulty.
-    pub(crate) fn fault(&self) -> Option<&Problem> {
-        self.problems.iter().find(|problem| problem.is_fault)
+    /// Takes the connections with most at stake.
+    pub(crate) fn take(&mut self, top: TopConnections) {
+        self.total_connections = top.total();
+        self.connections = top.into_connections();
     }
 
     /// Every connection with what it shows, one at a time: there may be a million of them.

@@ -1,9 +1,9 @@
 //! Packets as lines: what each says, in words or in JSON.
 //!
 //! ```text
-//! Sighting ─┐
-//! Record ───┴→ View → Decoded ─┬→ line, hex      with connections: relative numbers, scaled windows
-//!                              └→ json
+//! CapturedPacket ─┐
+//! Record ─────────┴→ View → Decoded ─┬→ line, hex      with connections: relative numbers, scaled windows
+//!                                    └→ json
 //! ```
 
 mod arp;

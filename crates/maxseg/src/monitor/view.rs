@@ -1,6 +1,6 @@
 //! A packet on its way to a line, seen live or kept in a file.
 
-use maxseg_linux::observe::capture::{Direction, Interface, Sighting};
+use maxseg_linux::observe::capture::{CapturedPacket, Direction, Interface};
 use maxseg_wire::bpf::Link;
 use maxseg_wire::link_type;
 
@@ -25,7 +25,7 @@ pub(crate) struct View<'a> {
 
 impl<'a> View<'a> {
     /// Of a packet that was just seen.
-    pub(crate) fn live(sighting: &Sighting<'a>, interface: &'a Interface) -> Self {
+    pub(crate) fn live(sighting: &CapturedPacket<'a>, interface: &'a Interface) -> Self {
         Self {
             at_nanos: Some(sighting.at_nanos),
             interface: Some(&interface.name),

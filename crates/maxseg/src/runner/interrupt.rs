@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::whole_file::remove_unpublished;
+
 /// What to do about an interrupt.
 #[derive(Debug, PartialEq, Eq)]
 enum Reaction {
@@ -47,7 +49,10 @@ pub(crate) fn on_first(stop: impl Fn() + Send + 'static) {
                 stop();
             }
             Reaction::Ignore => {}
-            Reaction::EndAtOnce => std::process::exit(130),
+            Reaction::EndAtOnce => {
+                let _none_is_begun = remove_unpublished();
+                std::process::exit(130)
+            }
         }
     });
 }

@@ -6,6 +6,7 @@
 //! ```
 //! What runs in real time comes last, one run at a time: nothing beside it makes it late.
 
+mod appended;
 mod interrupt;
 mod plan;
 mod pool;

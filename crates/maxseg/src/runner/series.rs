@@ -14,9 +14,10 @@ use maxseg_core::scenario::Point;
 use maxseg_core::units::{Time, approx};
 use serde::{Deserialize, Serialize};
 
+use super::appended::AppendedLines;
 use crate::experiment::Experiment;
 use crate::failure::Failure;
-use crate::whole_file::replace;
+use crate::whole_file::{replace, sync_folder_of};
 
 pub(super) const SERIES: &str = "series.csv";
 pub(super) const INDEX: &str = "series.index.jsonl";
@@ -99,8 +100,8 @@ struct Entry {
 #[derive(Debug)]
 pub(super) struct Series {
     folder: PathBuf,
-    lines: File,
-    index: File,
+    lines: AppendedLines,
+    index: AppendedLines,
     every: Time,
     /// Rows whose series is there, as the first columns of their lines.
     whole: BTreeMap<String, u64>,
@@ -138,7 +139,8 @@ impl Series {
         }
         let append = |file: &Path| {
             let opened = OpenOptions::new().append(true).create(true).open(file);
-            opened.map_err(|error| Failure::file("open", file, &error))
+            let synced = opened.and_then(|opened| sync_folder_of(file).map(|()| opened));
+            synced.and_then(AppendedLines::new).map_err(|error| Failure::file("open", file, &error))
         };
         Ok(Self {
             folder: folder.to_owned(),
@@ -154,16 +156,21 @@ impl Series {
         self.whole.contains_key(&columns(key))
     }
 
-    /// Adds a row's samples; they are on disk when this returns.
+    /// Adds a row's samples unless they are there already; they are on disk when this returns.
     pub(super) fn add(&mut self, key: &RowKey, samples: &[Sample]) -> Result<(), Failure> {
         let own = columns(key);
+        if self.whole.contains_key(&own) {
+            return Ok(());
+        }
         let text: String = samples.iter().map(|sample| line(&own, sample)).collect();
-        write_synced(&mut self.lines, text.as_bytes())
+        self.lines
+            .append(text.as_bytes())
             .map_err(|error| Failure::file("write", &self.folder.join(SERIES), &error))?;
         let (hash, engine, seed) = key.clone();
         let samples = samples.len() as u64;
         let entry = Entry { hash, engine, seed, every_ns: self.every.as_nanos(), samples };
-        write_synced(&mut self.index, &entry.line())
+        self.index
+            .append(&entry.line())
             .map_err(|error| Failure::file("write", &self.folder.join(INDEX), &error))?;
         self.whole.insert(own, samples);
         Ok(())
@@ -285,10 +292,4 @@ fn line(columns: &str, sample: &Sample) -> String {
         sample.queue.as_secs_f64(),
         sample.acknowledged.get(),
     )
-}
-
-/// Appends and waits until it is on disk.
-pub(super) fn write_synced(file: &mut File, bytes: &[u8]) -> io::Result<()> {
-    file.write_all(bytes)?;
-    file.sync_data()
 }

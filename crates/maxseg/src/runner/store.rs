@@ -5,36 +5,45 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use maxseg_core::engine::{EngineName, Sample};
 use maxseg_core::results::{Row, RowKey};
 use maxseg_core::units::Time;
 
-use super::series::{INDEX, SERIES, Series, write_synced};
+use super::appended::AppendedLines;
+use super::series::{INDEX, SERIES, Series};
 use crate::failure::Failure;
-use crate::whole_file::replace;
+use crate::whole_file::{replace, sync_folder_of};
 
 const ROWS: &str = "rows.jsonl";
+/// All but the rows: scenario, environment, summary.
+pub(crate) const SUMMARY: &str = "run.json";
+/// The layout of [`SUMMARY`] that this program reads and writes.
+pub(crate) const SCHEMA_VERSION: u64 = 1;
 /// What a folder of ours may hold; a folder with anything else, and without [`ROWS`], is not ours.
-const OURS: [&str; 6] = [ROWS, SERIES, INDEX, "run.json", "rows.parquet", "report.html"];
+const OURS: [&str; 6] = [ROWS, SERIES, INDEX, SUMMARY, "rows.parquet", "report.html"];
 
 /// An open folder with its rows.
 #[derive(Debug)]
 pub(crate) struct Store {
     folder: PathBuf,
-    rows: File,
+    rows: AppendedLines,
     series: Option<Series>,
+    /// The rows of earlier runs.
     known: BTreeMap<RowKey, Row>,
+    /// The valid rows that were added since.
+    added: BTreeSet<RowKey>,
 }
 
 impl Store {
     /// Opens `folder`, or makes it. Nobody else can write to it meanwhile.
     pub(crate) fn open(folder: &Path, series_every: Option<Time>) -> Result<Self, Failure> {
-        fs::create_dir_all(folder)
-            .map_err(|error| Failure::file("make the folder", folder, &error))?;
+        create_folder(folder)
+            .map_err(|error| Failure::file("create the folder", folder, &error))?;
         refuse_foreign(folder)?;
+        refuse_other_version(&folder.join(SUMMARY))?;
         let file = folder.join(ROWS);
         let mut rows = OpenOptions::new()
             .read(true)
@@ -55,8 +64,11 @@ impl Store {
             }
         }
         let known = read_rows(&mut rows, &file)?;
+        let rows = sync_folder_of(&file)
+            .and_then(|()| AppendedLines::new(rows))
+            .map_err(|error| Failure::file("open", &file, &error))?;
         let series = series_every.map(|every| Series::open(folder, every, &known)).transpose()?;
-        Ok(Self { folder: folder.to_owned(), rows, series, known })
+        Ok(Self { folder: folder.to_owned(), rows, series, known, added: BTreeSet::new() })
     }
 
     /// The row that is there already under this key, with its series where one is asked for.
@@ -68,7 +80,7 @@ impl Store {
 
     /// Whether there is nothing under this key that could be believed.
     pub(crate) fn lacks(&self, key: &RowKey) -> bool {
-        self.finished(key).is_none_or(|row| !row.outcome.is_valid())
+        !self.added.contains(key) && self.finished(key).is_none_or(|row| !row.outcome.is_valid())
     }
 
     /// How many rows the folder held from the beginning that belong to none of these experiments.
@@ -83,13 +95,19 @@ impl Store {
         if let Some(series) = self.series.as_mut().filter(|_| row.engine == EngineName::Sim) {
             series.add(&key, samples)?;
         }
-        if self.known.get(&key).is_some_and(|row| row.outcome.is_valid()) {
+        let is_known = self.known.get(&key).is_some_and(|row| row.outcome.is_valid());
+        if is_known || self.added.contains(&key) {
             return Ok(());
         }
         let mut line = serde_json::to_vec(row).expect("a row is plain data");
         line.push(b'\n');
-        write_synced(&mut self.rows, &line)
-            .map_err(|error| Failure::file("write", &self.folder.join(ROWS), &error))
+        self.rows
+            .append(&line)
+            .map_err(|error| Failure::file("write", &self.folder.join(ROWS), &error))?;
+        if row.outcome.is_valid() {
+            self.added.insert(key);
+        }
+        Ok(())
     }
 
     /// Replaces a file of the folder as a whole: whoever opens it sees the old one or the new one.
@@ -110,12 +128,48 @@ impl Store {
     }
 }
 
+/// Creates a folder and those above it. Their names are on disk when this returns.
+fn create_folder(folder: &Path) -> io::Result<()> {
+    let above = folder.ancestors().filter(|above| !above.as_os_str().is_empty());
+    let missing: Vec<&Path> = above.take_while(|above| !above.exists()).collect();
+    fs::create_dir_all(folder)?;
+    missing.into_iter().try_for_each(sync_folder_of)
+}
+
+/// Refuses to replace a summary that this program could not have written.
+fn refuse_other_version(file: &Path) -> Result<(), Failure> {
+    let bytes = match fs::read(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        read => read.map_err(|error| Failure::file("read", file, &error))?,
+    };
+    let summary: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    let shown = file.display();
+    match &summary["schema_version"] {
+        version if *version == SCHEMA_VERSION => Ok(()),
+        serde_json::Value::Number(version) => Err(Failure::with_hint(
+            format!(
+                "{shown} has schema_version {version}, and this maxseg writes {SCHEMA_VERSION}"
+            ),
+            "name another folder, or run the maxseg that wrote this one",
+        )),
+        _ => Err(Failure::with_hint(
+            format!("{shown} is damaged: it is not JSON with a schema_version"),
+            format!("rm {shown}   it is made anew from the rows; or name another folder"),
+        )),
+    }
+}
+
 fn refuse_foreign(folder: &Path) -> Result<(), Failure> {
     let entries = fs::read_dir(folder).map_err(|error| Failure::file("read", folder, &error))?;
     let names: Vec<String> = entries
         .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
         .collect();
-    let ours = |name: &String| OURS.contains(&name.trim_end_matches(".tmp"));
+    let ours = |name: &String| {
+        // A temporary file of an earlier run that was killed: `.run.json.Xy12ab.tmp`.
+        let of = name.strip_suffix(".tmp").and_then(|name| name.strip_prefix('.'));
+        let of = of.and_then(|name| name.rsplit_once('.')).map_or(&**name, |(of, _)| of);
+        OURS.contains(&of)
+    };
     match names.iter().find(|name| !ours(name)) {
         Some(foreign) if !names.iter().any(|name| name == ROWS) => Err(Failure::with_hint(
             format!("{} is not a folder of results: it holds {foreign}", folder.display()),
@@ -150,184 +204,4 @@ fn read_rows(rows: &mut File, file: &Path) -> Result<BTreeMap<RowKey, Row>, Fail
 }
 
 #[cfg(test)]
-mod tests {
-    use maxseg_core::outcome::{LabProof, Outcome};
-    use maxseg_core::units::Bytes;
-
-    use super::*;
-
-    fn row(seed: u64) -> Row {
-        Row {
-            engine: EngineName::Sim,
-            point: serde_json::Map::new(),
-            hash: "abc".to_owned(),
-            seed: Some(seed),
-            outcome: Outcome { goodput_bps: Some(0.1 + seed as f64), ..Outcome::default() },
-            caveats: Vec::new(),
-        }
-    }
-
-    #[test]
-    fn rows_survive_and_a_torn_last_line_does_not() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::open(folder.path(), None).unwrap();
-        store.add(&row(1), &[]).unwrap();
-        store.add(&row(2), &[]).unwrap();
-        drop(store);
-        let file = folder.path().join(ROWS);
-        let mut bytes = fs::read(&file).unwrap();
-        // Torn within a character of two bytes.
-        bytes.extend("{\"engine\":\"sim\",\"point\":{\"name\":\"\u{fc}".as_bytes());
-        bytes.pop();
-        fs::write(&file, &bytes).unwrap();
-        let mut store = Store::open(folder.path(), None).unwrap();
-        assert_eq!(store.finished(&row(2).key()), Some(&row(2)));
-        assert_eq!(store.known.len(), 2);
-        store.add(&row(3), &[]).unwrap();
-        drop(store);
-        assert_eq!(Store::open(folder.path(), None).unwrap().known.len(), 3);
-    }
-
-    #[test]
-    fn a_line_that_is_no_row_is_named() {
-        let folder = tempfile::tempdir().unwrap();
-        Store::open(folder.path(), None).unwrap().add(&row(1), &[]).unwrap();
-        let file = folder.path().join(ROWS);
-        let whole = fs::read(&file).unwrap();
-        for wrong in [b"{}\n".as_slice(), b"\n", b"\xff\xfe\n"] {
-            fs::write(&file, [whole.as_slice(), wrong].concat()).unwrap();
-            let failure = Store::open(folder.path(), None).unwrap_err().render();
-            assert!(failure.contains("rows.jsonl:2 is not a row"), "{failure}");
-        }
-    }
-
-    #[test]
-    fn one_writer_at_a_time_and_no_foreign_folder() {
-        let folder = tempfile::tempdir().unwrap();
-        let _store = Store::open(folder.path(), None).unwrap();
-        let failure = Store::open(folder.path(), None).unwrap_err().render();
-        assert!(failure.contains("another maxseg is writing"), "{failure}");
-        let foreign = tempfile::tempdir().unwrap();
-        fs::write(foreign.path().join("thesis.tex"), "").unwrap();
-        let failure = Store::open(foreign.path(), None).unwrap_err().render();
-        assert!(failure.contains("it holds thesis.tex"), "{failure}");
-    }
-
-    #[test]
-    fn a_run_that_proves_nothing_is_kept_until_a_better_one_comes() {
-        let folder = tempfile::tempdir().unwrap();
-        let lab = |doubts: &[&str]| {
-            let invalid_because = doubts.iter().map(|doubt| (*doubt).to_owned()).collect();
-            let proof = LabProof { invalid_because, ..LabProof::default() };
-            let outcome = Outcome { lab: Some(Box::new(proof)), ..Outcome::default() };
-            Row { engine: EngineName::Lab, outcome, ..row(1) }
-        };
-        let (bad, good) = (lab(&["the machine was busy"]), lab(&[]));
-        let keep = |row: &Row| Store::open(folder.path(), None).unwrap().add(row, &[]).unwrap();
-        let known = || {
-            let store = Store::open(folder.path(), None).unwrap();
-            (store.finished(&bad.key()).cloned(), store.lacks(&bad.key()))
-        };
-        keep(&bad);
-        assert_eq!(known(), (Some(bad.clone()), true));
-        keep(&good);
-        assert_eq!(known(), (Some(good.clone()), false));
-        keep(&bad);
-        assert_eq!(known(), (Some(good.clone()), false), "a valid one is not replaced");
-    }
-
-    const EVERY: Time = Time::from_millis(100);
-
-    fn sample(n: u64) -> Sample {
-        Sample {
-            at: Time::from_millis(100 * n),
-            flow: 0,
-            cwnd: Bytes::new(n),
-            window: Bytes::new(n),
-            in_flight: Bytes::ZERO,
-            srtt: None,
-            rto: Time::from_millis(1000),
-            queue: Time::ZERO,
-            acknowledged: Bytes::ZERO,
-        }
-    }
-
-    fn series(folder: &Path) -> Vec<String> {
-        let text = fs::read_to_string(folder.join(SERIES)).unwrap();
-        text.lines()
-            .skip(1)
-            .map(|line| line.split(',').take(5).collect::<Vec<_>>().join(","))
-            .collect()
-    }
-
-    #[test]
-    fn a_row_without_its_series_is_missing_and_gets_it_without_being_doubled() {
-        let folder = tempfile::tempdir().unwrap();
-        let key = row(1).key();
-        Store::open(folder.path(), None).unwrap().add(&row(1), &[]).unwrap();
-        let rows = fs::read(folder.path().join(ROWS)).unwrap();
-        let mut store = Store::open(folder.path(), Some(EVERY)).unwrap();
-        assert_eq!(store.finished(&key), None);
-        store.add(&row(1), &[sample(0), sample(1)]).unwrap();
-        drop(store);
-        assert_eq!(fs::read(folder.path().join(ROWS)).unwrap(), rows);
-        let store = Store::open(folder.path(), Some(EVERY)).unwrap();
-        assert_eq!(store.finished(&key), Some(&row(1)));
-        assert_eq!(series(folder.path()), ["abc,sim,1,0,0", "abc,sim,1,0,0.1"]);
-    }
-
-    #[test]
-    fn no_crash_doubles_or_tears_a_series() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::open(folder.path(), Some(EVERY)).unwrap();
-        for seed in [1, 2] {
-            store.add(&row(seed), &[sample(0), sample(1)]).unwrap();
-        }
-        drop(store);
-        let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
-        let (rows, lines, index) = (read(ROWS), read(SERIES), read(INDEX));
-        let first = |bytes: &[u8]| bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1;
-        // Where a crash can come: anywhere in the second row's lines, with none of its index or row; in
-        // its index; after that and before its row.
-        let second = String::from_utf8_lossy(&lines).find("abc,sim,2").unwrap();
-        let crashes = (second..=lines.len())
-            .map(|end| (end, first(&index)))
-            .chain([(lines.len(), index.len() - 3), (lines.len(), index.len())]);
-        for (lines_end, index_end) in crashes {
-            fs::write(folder.path().join(ROWS), &rows[..first(&rows)]).unwrap();
-            fs::write(folder.path().join(SERIES), &lines[..lines_end]).unwrap();
-            fs::write(folder.path().join(INDEX), &index[..index_end]).unwrap();
-            let mut store = Store::open(folder.path(), Some(EVERY)).unwrap();
-            assert!(
-                store.finished(&row(1).key()).is_some() && store.finished(&row(2).key()).is_none()
-            );
-            assert_eq!(series(folder.path()).len(), 2, "the first row's alone");
-            store.add(&row(2), &[sample(0), sample(1)]).unwrap();
-            drop(store);
-            assert_eq!(read(SERIES), lines, "after a crash at {lines_end}, {index_end}");
-            assert_eq!((read(ROWS), read(INDEX)), (rows.clone(), index.clone()));
-        }
-    }
-
-    #[test]
-    fn one_folder_has_one_interval() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::open(folder.path(), Some(EVERY)).unwrap();
-        store.add(&row(1), &[sample(0)]).unwrap();
-        drop(store);
-        let failure = Store::open(folder.path(), Some(Time::from_millis(7))).unwrap_err().render();
-        assert!(failure.contains("holds samples every 100 ms, not every 7 ms"), "{failure}");
-        Store::open(folder.path(), None).unwrap();
-    }
-
-    #[test]
-    fn rows_of_other_scenarios_are_counted() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::open(folder.path(), None).unwrap();
-        store.add(&row(1), &[]).unwrap();
-        store.add(&Row { hash: "other".to_owned(), ..row(1) }, &[]).unwrap();
-        drop(store);
-        let store = Store::open(folder.path(), None).unwrap();
-        assert_eq!(store.others(&["abc", "new"].into()), 1);
-    }
-}
+mod tests;

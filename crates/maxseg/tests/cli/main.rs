@@ -5,6 +5,7 @@ mod check;
 mod demo;
 mod doctor;
 mod explain;
+mod files;
 mod json_stream;
 #[cfg(target_os = "linux")]
 mod kernel;

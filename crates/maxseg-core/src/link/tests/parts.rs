@@ -1,7 +1,7 @@
 //! Each part of a link alone, with numbers that can be checked by hand.
 
 use super::super::*;
-use super::line::{Numbered, computed, named, staged};
+use super::link_chain::{Numbered, computed, named, staged};
 use crate::errors::{Arq, ErrorModel, Per, Schedule};
 use crate::path::{CodelSettings, Discipline, LinkSpec, QueueLimit};
 use crate::units::{BitsPerSec, Bytes, Mtu, Probability, Time};
@@ -173,16 +173,16 @@ fn codel_keeps_a_standing_queue_short_and_marks_where_it_may() {
 #[test]
 fn packets_may_join_and_leave_in_mid_path() {
     let path = [mbit(8, 10), mbit(8, 10), mbit(8, 10)];
-    let mut line = Line::new(&named(&path), 1, Time::NEVER, false);
+    let mut line = LinkChain::new(&named(&path), 1, Time::NEVER, false);
     assert!(!line.is_computed());
-    let passage = |first, last| Passage { first, last, df: true, ect: false };
-    let _ = line.send(Time::ZERO, Numbered(0, false), 1000, passage(0, 2));
-    let _ = line.send(Time::ZERO, Numbered(1, false), 1000, passage(1, 1));
+    let hop_span = |first, last| HopSpan { first, last, df: true, ect: false };
+    let _ = line.send(Time::ZERO, Numbered(0, false), 1000, hop_span(0, 2));
+    let _ = line.send(Time::ZERO, Numbered(1, false), 1000, hop_span(1, 1));
     // It comes to the second hop just before the first packet does, which waits behind it.
     while line.next_event() < Time::from_millis(10) {
         line.advance(line.next_event());
     }
-    let _ = line.send(Time::from_millis(10), Numbered(2, false), 1500, passage(1, 1));
+    let _ = line.send(Time::from_millis(10), Numbered(2, false), 1500, hop_span(1, 1));
     while line.next_event() < Time::NEVER {
         line.advance(line.next_event());
     }
@@ -194,4 +194,30 @@ fn packets_may_join_and_leave_in_mid_path() {
         arrived,
         [(1, micros(11_000)), (2, micros(21_500)), (0, micros(12_500 + 10_000 + 11_000))]
     );
+}
+
+#[test]
+fn departures_beyond_any_run_are_held_at_the_latest_time() {
+    // Each packet takes six days at 1 bit/s: the 50 000 of them 830 years, and nanoseconds count 584.
+    let mtu = Mtu::new(65_535).unwrap();
+    let queue = QueueLimit::Packets(100_000);
+    let plain = LinkSpec {
+        mtu,
+        queue,
+        ..LinkSpec::plain(BitsPerSec::new(1).unwrap(), Time::from_secs(86_400))
+    };
+    let burst = LinkSpec { burst: Bytes::new(70_000), ..plain.clone() };
+    for spec in [plain, burst] {
+        let mut hop = Hop::new(&spec, 1, "slow");
+        let mut latest = Time::ZERO;
+        for _ in 0..50_000 {
+            let Fate::Arrives(at) = hop.admit(Time::ZERO, Bytes::new(65_535)) else {
+                panic!("the queue has room");
+            };
+            assert!(at >= latest, "{at} after {latest}");
+            latest = at;
+        }
+        assert!(latest < Time::NEVER);
+        assert!(hop.busy_until(Time::ZERO) <= latest);
+    }
 }

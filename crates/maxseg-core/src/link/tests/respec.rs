@@ -3,17 +3,17 @@
 use proptest::prelude::*;
 
 use super::super::*;
-use super::line::{Came, Given, Numbered, any_link, some_link, too_big, traffic};
+use super::link_chain::{Came, Given, Numbered, any_link, some_link, too_big, traffic};
 use crate::path::{LinkSpec, QueueLimit};
 use crate::units::{BitsPerSec, Bytes, Mtu, Probability, Time};
 
 /// The link becomes another one after so many packets.
 type Changes = Vec<(usize, LinkSpec)>;
 
-/// What comes of `traffic` over `line`, which changes on the way.
-fn drive(mut line: Line<Numbered>, traffic: &[Given], changes: &[(usize, LinkSpec)]) -> Came {
+/// What comes of `traffic` over `link_chain`, which changes on the way.
+fn drive(mut line: LinkChain<Numbered>, traffic: &[Given], changes: &[(usize, LinkSpec)]) -> Came {
     let mut lost = Vec::new();
-    let settle = |line: &mut Line<Numbered>, until: Time| {
+    let settle = |line: &mut LinkChain<Numbered>, until: Time| {
         let mut lost = Vec::new();
         while line.next_event() < until {
             line.advance(line.next_event());
@@ -33,8 +33,9 @@ fn drive(mut line: Line<Numbered>, traffic: &[Given], changes: &[(usize, LinkSpe
                 lost.push((packet.0, fate.at(), too_big(fate)));
             });
         }
-        let passage = Passage { first: 0, last: 0, df: *df, ect: *ect };
-        if let Sent::Lost(fate) = line.send(now, Numbered(number, false), *ip_len, passage) {
+        let hop_span = HopSpan { first: 0, last: 0, df: *df, ect: *ect };
+        if let SendOutcome::Lost(fate) = line.send(now, Numbered(number, false), *ip_len, hop_span)
+        {
             lost.push((number, fate.at(), too_big(fate)));
         }
     }
@@ -49,12 +50,12 @@ fn drive(mut line: Line<Numbered>, traffic: &[Given], changes: &[(usize, LinkSpe
     Came { arrived, lost, counters: line.counters() }
 }
 
-fn computed(spec: &LinkSpec, seed: u64) -> Line<Numbered> {
-    Line::new(&[(spec, "hop.0".to_owned())], seed, Time::NEVER, true)
+fn computed(spec: &LinkSpec, seed: u64) -> LinkChain<Numbered> {
+    LinkChain::new(&[(spec, "hop.0".to_owned())], seed, Time::NEVER, true)
 }
 
-fn staged(spec: &LinkSpec, seed: u64) -> Line<Numbered> {
-    Line::staged(&[(spec, "hop.0".to_owned())], seed)
+fn staged(spec: &LinkSpec, seed: u64) -> LinkChain<Numbered> {
+    LinkChain::staged(&[(spec, "hop.0".to_owned())], seed)
 }
 
 fn some_changes(
@@ -103,7 +104,7 @@ proptest! {
     fn both_forms_change_alike(
         (link, changes) in some_changes(some_link()), traffic in traffic(), seed: u64
     ) {
-        let of = |line: Line<Numbered>| drive(line, &traffic, &changes);
+        let of = |line: LinkChain<Numbered>| drive(line, &traffic, &changes);
         prop_assert_eq!(of(computed(&link, seed)), of(staged(&link, seed)));
     }
 
@@ -133,7 +134,7 @@ proptest! {
 }
 
 /// Packets of 1500 bytes in a steady stream: numbers and arrival times.
-fn stream(line: Line<Numbered>, gap: u64, count: usize, changes: &Changes) -> Came {
+fn stream(line: LinkChain<Numbered>, gap: u64, count: usize, changes: &Changes) -> Came {
     drive(line, &vec![(gap, 1500, true, false); count], changes)
 }
 

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::super::tap::{Blind, CapturePoint, Form, Loss, PacketView, Sighting, Tap};
+use super::super::tap::{CapturePoint, Loss, NoObserver, PacketForm, PacketView, Sighting, Tap};
 use super::super::{Outcome, Sim, World};
 use super::*;
 use crate::engine::{Engine, Unwatched};
@@ -67,7 +67,7 @@ fn a_packet_is_seen_when_it_is_on_the_wire_at_the_host() {
     assert_eq!(at(near, End::Sender, 0), 1_000_000);
     assert_eq!(at(CapturePoint::Hop(0), End::Sender, 0), 1_000_000);
     assert_eq!(at(far, End::Sender, 0), 1_000_000 + 44_000 + 10_000_000);
-    // Then it is heard, and answered.
+    // Then it is delivered, and answered.
     assert_eq!(at(far, End::Receiver, 0), 1_000_000 + 44_000 + 10_000_000 + 6_000_000);
 }
 
@@ -117,13 +117,13 @@ fn news_of_a_small_mtu_is_a_packet_too() {
     let seen = tapped(&text);
     let at_sender = |news: bool, large: bool| {
         let here = seen.iter().filter(|s| s.point == CapturePoint::Host(End::Sender));
-        let here = here.filter(|s| matches!(s.form, Form::TooBig { .. }) == news);
+        let here = here.filter(|s| matches!(s.form, PacketForm::TooBig { .. }) == news);
         here.filter(|s| news || (s.packet.from == End::Sender && s.packet.ip_len > 100))
             .find(|s| news || (s.packet.ip_len > 1400) == large)
             .unwrap()
             .at
     };
-    // The news is heard, then the first smaller segment leaves.
+    // The notice is delivered, then the first smaller segment leaves.
     assert_eq!(at_sender(false, false), at_sender(true, true) + Time::from_millis(4 + 4));
 }
 
@@ -136,7 +136,7 @@ fn computed_and_staged_links_give_the_same_run() {
     );
     let scenario = scenario(&text);
     let computed = Sim.run(&scenario, &mut Unwatched).unwrap();
-    let mut world = World::staged(&scenario, Blind);
+    let mut world = World::staged(&scenario, NoObserver);
     world.run(&mut Unwatched).unwrap();
     let staged = world.outcome(&scenario);
     let of = |outcome: &Outcome| {

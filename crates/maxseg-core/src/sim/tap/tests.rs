@@ -63,7 +63,7 @@ fn staged_paths_show_what_computed_ones_do() {
         let scenario = scenario(&text);
         let (_, computed) = tapped(&scenario);
         let mut staged = Seen::default();
-        let mut world = World::staged(&scenario, Onlooker::new(&scenario, &mut staged));
+        let mut world = World::staged(&scenario, TapObserver::new(&scenario, &mut staged));
         world.run(&mut Unwatched).unwrap();
         assert!(computed.is_sorted_by_key(|sighting| sighting.at), "{name}");
         assert!(staged.0.is_sorted_by_key(|sighting| sighting.at), "{name}");
@@ -104,19 +104,23 @@ fn fragments_cover_their_packet_and_arrive_as_they_are() {
     let (outcome, seen) = tapped(&scenario(&text));
     let sent = at(&seen, CapturePoint::Host(End::Sender));
     assert_eq!(Some(sent.len() as u64), outcome.data_packets);
-    assert!(sent.iter().all(|sighting| sighting.form == Form::Whole));
+    assert!(sent.iter().all(|sighting| sighting.form == PacketForm::Whole));
     for point in [CapturePoint::Hop(1), CapturePoint::Host(End::Receiver)] {
         // 1308 bytes behind the IP header, in pieces of 552 at most.
-        let parts: Vec<Part> = at(&seen, point)
+        let parts: Vec<FragmentRange> = at(&seen, point)
             .iter()
             .filter(|sighting| sighting.packet.number == 0)
             .map(|sighting| match sighting.form {
-                Form::Fragment(part) => part,
-                Form::Whole | Form::TooBig { .. } => panic!("{sighting:?}"),
+                PacketForm::Fragment(part) => part,
+                PacketForm::Whole | PacketForm::TooBig { .. } => panic!("{sighting:?}"),
             })
             .collect();
         let want = [(0, 552, true), (552, 552, true), (1104, 204, false)];
-        assert_eq!(parts, want.map(|(offset, len, more)| Part { offset, len, more }), "{point:?}");
+        assert_eq!(
+            parts,
+            want.map(|(offset, len, more)| FragmentRange { offset, len, more }),
+            "{point:?}"
+        );
     }
 }
 
@@ -127,8 +131,10 @@ fn news_of_a_small_mtu_is_seen_where_it_is_sent_and_where_it_comes() {
             [hop("lan", ""), hop("wan", ""), hop("narrow", "mtu = 1300"), hop("far", "")].concat();
         let text = format!("ip = {}\n{hops}[until]\ntime = \"2 s\"\n", ip.number());
         let (_, seen) = tapped(&scenario(&text));
-        let news: Vec<&Sighting> =
-            seen.iter().filter(|sighting| matches!(sighting.form, Form::TooBig { .. })).collect();
+        let news: Vec<&Sighting> = seen
+            .iter()
+            .filter(|sighting| matches!(sighting.form, PacketForm::TooBig { .. }))
+            .collect();
         let of_first: Vec<&&Sighting> = news
             .iter()
             .filter(|sighting| sighting.packet.number == news[0].packet.number)
@@ -142,21 +148,25 @@ fn news_of_a_small_mtu_is_seen_where_it_is_sent_and_where_it_comes() {
         ];
         assert_eq!(points, want);
         let mtu = Mtu::new(1300).unwrap();
-        assert!(of_first.iter().all(|sighting| sighting.form == Form::TooBig { hop: 2, mtu }));
+        assert!(
+            of_first.iter().all(|sighting| sighting.form == PacketForm::TooBig { hop: 2, mtu })
+        );
         assert_eq!(of_first[0].at, of_first[1].at);
         // From then on the sender knows.
         let last = news.iter().filter(|sighting| sighting.point == want[3]).map(|s| s.at).max();
         let too_long = at(&seen, want[3])
             .iter()
             .filter(|s| {
-                s.form == Form::Whole && s.packet.from == End::Sender && s.packet.ip_len > 1300
+                s.form == PacketForm::Whole
+                    && s.packet.from == End::Sender
+                    && s.packet.ip_len > 1300
             })
             .map(|s| s.at)
             .max();
         assert!(too_long < last, "{too_long:?} {last:?}");
         let silent = text.replace("mtu = 1300", "mtu = 1300\nicmp = \"drop\"");
         let (_, seen) = tapped(&scenario(&silent));
-        assert!(seen.iter().all(|sighting| sighting.form == Form::Whole));
+        assert!(seen.iter().all(|sighting| sighting.form == PacketForm::Whole));
     }
 }
 

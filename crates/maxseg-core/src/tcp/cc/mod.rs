@@ -31,7 +31,7 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     fn on_recovered(&mut self, ack: AckSample);
 
     /// The last sign of congestion was none: what it cut comes back (RFC 4015 §3.3).
-    fn on_needless_cut(&mut self);
+    fn on_spurious_cut(&mut self);
 
     /// Segments are so large at most from now on.
     fn on_mss(&mut self, mss: Bytes);
@@ -137,8 +137,8 @@ impl CongestionControl for Controller {
     fn on_recovered(&mut self, ack: AckSample) {
         delegate!(self.on_recovered(ack));
     }
-    fn on_needless_cut(&mut self) {
-        delegate!(self.on_needless_cut());
+    fn on_spurious_cut(&mut self) {
+        delegate!(self.on_spurious_cut());
     }
     fn on_mss(&mut self, mss: Bytes) {
         delegate!(self.on_mss(mss));

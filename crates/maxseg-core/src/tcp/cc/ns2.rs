@@ -99,7 +99,7 @@ impl CongestionControl for Ns2Reno {
         self.on_ack(ack);
     }
 
-    fn on_needless_cut(&mut self) {
+    fn on_spurious_cut(&mut self) {
         self.cwnd = self.cwnd.max(self.before.0);
         self.ssthresh = self.ssthresh.max(self.before.1);
         self.inflation = 0;

@@ -104,7 +104,7 @@ impl CongestionControl for Reno {
         self.cwnd = self.ssthresh.min(outstanding.max(self.mss) + self.mss);
     }
 
-    fn on_needless_cut(&mut self) {
+    fn on_spurious_cut(&mut self) {
         self.cwnd = self.cwnd.max(self.before.0);
         self.ssthresh = self.ssthresh.max(self.before.1);
     }

@@ -107,9 +107,9 @@ impl Ticks {
 }
 
 /// Linux's integers in microseconds (`tcp_rtt_estimator`, `__tcp_set_rto`, as of 6.12). Each sample
-/// counts as the first of a new window, as where one segment is timed in each round trip.
+/// ends a window, as where one segment is timed in each round trip.
 ///
-/// Its variation rises at once, falls slowly and only once in a window, and is never below
+/// RTTVAR rises at once, falls slowly and only once in a window, and is never below
 /// `tcp_rto_min_us`: the minimum bounds what is added to the round trip, not the sum.
 #[derive(Debug, Clone, Copy)]
 pub struct Linux {
@@ -120,6 +120,8 @@ pub struct Linux {
     srtt: i64,
     /// Four times the mean deviation.
     mdev: i64,
+    /// The largest `mdev` of the window so far; `min` once a window has ended, `rttvar` before.
+    mdev_max: i64,
     rttvar: i64,
 }
 
@@ -130,7 +132,7 @@ impl Linux {
     /// No estimate yet; `min` is `tcp_rto_min_us`, and timers run in whole `jiffy`s.
     pub fn new(min: Time, jiffy: Time) -> Self {
         let min = i64::try_from(min.as_nanos() / 1000).unwrap_or(i64::MAX).min(LONGEST_SAMPLE);
-        Self { min, jiffy, srtt: 0, mdev: 0, rttvar: 0 }
+        Self { min, jiffy, srtt: 0, mdev: 0, mdev_max: 0, rttvar: 0 }
     }
 
     /// Fold in one round trip.
@@ -141,6 +143,7 @@ impl Linux {
             self.srtt = sample << 3;
             self.mdev = sample << 1;
             self.rttvar = self.mdev.max(self.min);
+            self.mdev_max = self.rttvar;
             return;
         }
         let error = sample - (self.srtt >> 3);
@@ -148,12 +151,18 @@ impl Linux {
         let change = error.abs() - (self.mdev >> 2);
         // A round trip that has become shorter must not raise the timeout: an eighth of the change.
         self.mdev += if error < 0 && change > 0 { change >> 3 } else { change };
-        let largest = self.mdev.max(self.min);
-        if largest > self.rttvar {
-            self.rttvar = largest;
+        self.mdev_max = self.mdev_max.max(self.mdev);
+        self.end_window();
+    }
+
+    /// RTTVAR falls by a quarter of its distance to the window's largest deviation, or rises to it.
+    fn end_window(&mut self) {
+        if self.mdev_max < self.rttvar {
+            self.rttvar -= (self.rttvar - self.mdev_max) >> 2;
         } else {
-            self.rttvar -= (self.rttvar - largest) >> 2;
+            self.rttvar = self.mdev_max;
         }
+        self.mdev_max = self.min;
     }
 
     /// The smoothed round trip in microseconds; 0 before the first sample.

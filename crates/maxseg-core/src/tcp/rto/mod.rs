@@ -212,6 +212,16 @@ mod tests {
     }
 
     #[test]
+    fn linux_keeps_the_first_deviation_for_the_whole_first_window() {
+        let mut linux = Linux::new(Time::from_millis(200), Time::from_millis(4));
+        let rttvar_us = [2000, 2500, 3000].map(|sample_ms| {
+            linux.on_sample(Time::from_millis(sample_ms));
+            linux.rttvar_us()
+        });
+        assert_eq!(rttvar_us, [4_000_000, 4_000_000, 3_890_625]);
+    }
+
+    #[test]
     fn a_lost_syn_leaves_three_seconds() {
         let mut rto = of_stack("rfc");
         rto.on_timeout();

@@ -7,7 +7,7 @@ use crate::mss::black_hole::{BASE, SUSPICIOUS, smaller};
 /// Watches for timeouts in a row, as Linux does with `tcp_mtu_probing = 1`: after three of them the
 /// segment size falls to the base, and to half of what it is with each one more.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct BlackHole {
+pub(super) struct BlackHoleDetector {
     in_a_row: u32,
     at: u64,
 }
@@ -19,7 +19,7 @@ impl Sender {
         let established = self.established;
         let Some(hole) = self.black_hole.as_mut().filter(|_| established) else { return };
         if hole.at != una {
-            *hole = BlackHole { in_a_row: 0, at: una };
+            *hole = BlackHoleDetector { in_a_row: 0, at: una };
         }
         hole.in_a_row += 1;
         if hole.in_a_row < SUSPICIOUS || self.max - una < self.mss.min(BASE) {

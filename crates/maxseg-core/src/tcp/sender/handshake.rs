@@ -1,9 +1,9 @@
 //! The handshake, from the side that opens (RFC 9293 §3.5).
 
-use super::{CongestionControl, Segment, Sender, Spares, Time, Urgent};
+use super::{CongestionControl, OptionsPool, PendingControl, Segment, Sender, Time};
 
 impl Sender {
-    pub(super) fn send_syn(&mut self, now: Time, spares: &mut Spares) -> Segment {
+    pub(super) fn send_syn(&mut self, now: Time, options_pool: &mut OptionsPool) -> Segment {
         self.nxt = 1;
         let repeated = self.max > 0;
         if !repeated {
@@ -12,7 +12,7 @@ impl Sender {
         }
         self.stats.packets += 1;
         self.start_timer(now);
-        Segment { syn: true, repeated, options: self.options(now, spares), ..Segment::EMPTY }
+        Segment { syn: true, repeated, options: self.options(now, options_pool), ..Segment::EMPTY }
     }
 
     #[cold]
@@ -31,7 +31,8 @@ impl Sender {
         }
         self.timer = Time::NEVER;
         self.cc.on_established(lost_syn);
-        self.urgent = if self.handshake_ack { Urgent::HandshakeAck } else { Urgent::Nothing };
+        self.pending_control =
+            if self.handshake_ack { PendingControl::HandshakeAck } else { PendingControl::Nothing };
         self.open_up(u32::MAX, 0);
     }
 }

@@ -1,8 +1,8 @@
 //! Acknowledgements: of new data, and duplicate ones that tell of a loss (RFC 5681, RFC 6582).
 
 use super::{
-    AckSample, Bytes, Congestion, CongestionControl, FirstLoss, Limit, RecoveryName, Segment,
-    Sender, Time, Urgent,
+    AckSample, Bytes, Congestion, CongestionControl, FirstLoss, Limit, PendingControl,
+    RecoveryName, Segment, Sender, Time,
 };
 
 /// How many duplicate acknowledgements mean a loss (RFC 5681 §3.2).
@@ -55,7 +55,7 @@ impl Sender {
         self.cc.on_partial_ack(Bytes::new(ack - self.una));
         self.una = ack;
         self.nxt = self.nxt.max(ack);
-        self.urgent = Urgent::Unacknowledged;
+        self.pending_control = PendingControl::Unacknowledged;
         self.open_up(self.recovery_burst, 0);
     }
 
@@ -93,7 +93,7 @@ impl Sender {
         if self.recovery == RecoveryName::Tahoe {
             // No recovery: as after a timeout, but without waiting for it.
             self.cc.on_congestion(Congestion::Timeout, &sample);
-            self.begin_episode(now, false);
+            self.start_undo(now, false);
             self.nxt = self.una;
             self.restart_timer(now);
             return self.open_up(u32::MAX, 0);
@@ -101,9 +101,9 @@ impl Sender {
         self.recovering = true;
         self.partial_ack_seen = false;
         self.cc.on_congestion(Congestion::Loss, &sample);
-        self.begin_episode(now, false);
+        self.start_undo(now, false);
         self.restart_timer(now);
-        self.urgent = Urgent::Unacknowledged;
+        self.pending_control = PendingControl::Unacknowledged;
         self.open_up(self.recovery_burst, 0);
     }
 }

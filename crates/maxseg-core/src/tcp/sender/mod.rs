@@ -12,13 +12,13 @@ mod undo;
 
 use super::cc::{AckSample, Congestion, CongestionControl, CongestionSample, Controller};
 use super::stats::{Limit, SenderStats};
-use super::{Config, Options, Rto, SackBlocks, Segment, Spares, Timestamps};
+use super::{Config, Options, OptionsPool, Rto, SackBlocks, Segment, Timestamps};
 use crate::settings::{FirstLoss, RecoveryName};
 use crate::units::{Bytes, Time};
-use black_hole::BlackHole;
+use black_hole::BlackHoleDetector;
 use persist::Persist;
 use sack::SackRecovery;
-use undo::Episode;
+use undo::UndoState;
 
 /// The sending half of a TCP connection.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ pub struct Sender {
     burst: u32,
     /// The congestion window when this was found out.
     cwnd: u64,
-    urgent: Urgent,
+    pending_control: PendingControl,
     established: bool,
 
     duplicate_acks: u32,
@@ -66,10 +66,10 @@ pub struct Sender {
     limited_transmit: bool,
     handshake_ack: bool,
     sack: Option<Box<SackRecovery>>,
-    /// The last cut, while it may still prove to have been needless.
-    episode: Option<Episode>,
+    /// The last cut, while it may still prove spurious.
+    undo_state: Option<UndoState>,
     persist: Option<Persist>,
-    black_hole: Option<BlackHole>,
+    black_hole: Option<BlackHoleDetector>,
     timestamps: bool,
     /// The peer's timestamp to echo.
     peer_timestamp: Time,
@@ -86,7 +86,7 @@ pub struct Sender {
 
 /// What goes before any new data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Urgent {
+enum PendingControl {
     Nothing,
     Syn,
     /// The acknowledgement that ends the handshake.
@@ -117,7 +117,7 @@ impl Sender {
             edge: 0,
             burst: 0,
             cwnd: 0,
-            urgent: Urgent::Syn,
+            pending_control: PendingControl::Syn,
             established: false,
             duplicate_acks: 0,
             recovering: false,
@@ -135,9 +135,9 @@ impl Sender {
             limited_transmit: settings.limited_transmit,
             handshake_ack: settings.handshake_ack,
             sack: config.uses_sack().then(|| Box::new(SackRecovery::new(settings.ns2.is_some()))),
-            episode: None,
+            undo_state: None,
             persist: None,
-            black_hole: settings.mtu_probing.then(BlackHole::default),
+            black_hole: settings.mtu_probing.then(BlackHoleDetector::default),
             timestamps: config.uses_timestamps(),
             peer_timestamp: Time::ZERO,
             ecn: config.uses_ecn(),
@@ -167,8 +167,8 @@ impl Sender {
         if !self.established {
             return self.on_syn_ack(now, segment);
         }
-        if self.episode.is_some() {
-            self.look_for_needless_cut(now, segment);
+        if self.undo_state.is_some() {
+            self.detect_spurious_cut(now, segment);
         }
         if segment.echoes_marks && self.ecn {
             self.on_echoed_mark(segment.ack);

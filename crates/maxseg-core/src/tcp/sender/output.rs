@@ -1,44 +1,44 @@
 //! What goes out: segment after segment, as the windows allow.
 
 use super::{
-    CongestionControl, Limit, Options, SackBlocks, Segment, Sender, Spares, Time, Timestamps,
-    Urgent, loss,
+    CongestionControl, Limit, Options, OptionsPool, PendingControl, SackBlocks, Segment, Sender,
+    Time, Timestamps, loss,
 };
 
 impl Sender {
     /// The next segment to send, if any may go.
-    pub fn poll_transmit(&mut self, now: Time, spares: &mut Spares) -> Option<Segment> {
-        self.poll_urgent(now, spares).or_else(|| self.poll_data(now, spares))
+    pub fn poll_transmit(&mut self, now: Time, options_pool: &mut OptionsPool) -> Option<Segment> {
+        self.poll_control(now, options_pool).or_else(|| self.poll_data(now, options_pool))
     }
 
-    /// Whether [`Sender::poll_urgent`] must come before [`Sender::poll_data`].
+    /// Whether [`Sender::poll_control`] must come before [`Sender::poll_data`].
     #[inline(always)]
-    pub fn has_urgent(&self) -> bool {
-        self.urgent != Urgent::Nothing
+    pub fn has_control(&self) -> bool {
+        self.pending_control != PendingControl::Nothing
     }
 
     /// The segment that goes before any data in order: SYN, first retransmission, probe.
     #[cold]
-    pub fn poll_urgent(&mut self, now: Time, spares: &mut Spares) -> Option<Segment> {
-        match std::mem::replace(&mut self.urgent, Urgent::Nothing) {
-            Urgent::Nothing => None,
-            Urgent::Syn => Some(self.send_syn(now, spares)),
-            Urgent::HandshakeAck => {
+    pub fn poll_control(&mut self, now: Time, options_pool: &mut OptionsPool) -> Option<Segment> {
+        match std::mem::replace(&mut self.pending_control, PendingControl::Nothing) {
+            PendingControl::Nothing => None,
+            PendingControl::Syn => Some(self.send_syn(now, options_pool)),
+            PendingControl::HandshakeAck => {
                 self.stats.packets += 1;
-                let options = self.options(now, spares);
+                let options = self.options(now, options_pool);
                 Some(Segment { options, ..Segment::ack(1, 0) })
             }
-            Urgent::Unacknowledged => {
+            PendingControl::Unacknowledged => {
                 let len = self.first_unreceived();
-                Some(self.transmit(now, self.una, len, spares))
+                Some(self.transmit(now, self.una, len, options_pool))
             }
-            Urgent::Probe => Some(self.send_probe(now, spares)),
+            PendingControl::Probe => Some(self.send_probe(now, options_pool)),
         }
     }
 
     /// The next segment in order, if the windows let it go.
     #[inline(always)]
-    pub fn poll_data(&mut self, now: Time, spares: &mut Spares) -> Option<Segment> {
+    pub fn poll_data(&mut self, now: Time, options_pool: &mut OptionsPool) -> Option<Segment> {
         if self.burst == 0 {
             return None;
         }
@@ -46,7 +46,7 @@ impl Sender {
             Some(_) if self.recovering => self.next_by_pipe(),
             Some(_) | None => self.next_by_window(now),
         }?;
-        Some(self.transmit(now, seq, len, spares))
+        Some(self.transmit(now, seq, len, options_pool))
     }
 
     /// What goes next, and how much of it.
@@ -88,7 +88,7 @@ impl Sender {
         None
     }
 
-    /// Spares the poll that would find that no more may go.
+    /// Saves the poll that would find that no more may go.
     #[inline(always)]
     fn look_whether_that_was_all(&mut self) {
         let next = self.mss.min(self.end - self.nxt);
@@ -134,7 +134,7 @@ impl Sender {
         now: Time,
         seq: u64,
         len: u64,
-        spares: &mut Spares,
+        options_pool: &mut OptionsPool,
     ) -> Segment {
         let end = seq + len;
         let repeated = seq < self.max;
@@ -154,25 +154,29 @@ impl Sender {
         // RFC 3168 §6.1.5: what is sent again is not markable.
         let markable = self.ecn && !repeated;
         let reduced = markable && std::mem::take(&mut self.reduced);
-        let options = self.options(now, spares);
+        let options = self.options(now, options_pool);
         Segment { seq, ack: 1, len, repeated, markable, reduced, options, ..Segment::EMPTY }
     }
 
     fn on_resend(&mut self, len: u64) {
         self.stats.retransmitted_packets += 1;
         self.stats.retransmitted_bytes += len;
-        if let Some(episode) = &mut self.episode {
-            episode.on_resent();
+        if let Some(undo_state) = &mut self.undo_state {
+            undo_state.on_resent();
         }
     }
 
     /// The options of a segment that goes now.
     #[inline(always)]
-    pub(super) fn options(&self, now: Time, spares: &mut Spares) -> Option<Box<Options>> {
+    pub(super) fn options(
+        &self,
+        now: Time,
+        options_pool: &mut OptionsPool,
+    ) -> Option<Box<Options>> {
         if !self.timestamps {
             return None;
         }
         let timestamps = Timestamps { value: now, echo: self.peer_timestamp };
-        spares.fill(SackBlocks::NONE, Some(timestamps))
+        options_pool.fill(SackBlocks::NONE, Some(timestamps))
     }
 }

@@ -1,6 +1,6 @@
 //! What a sending half does where its host receives data as well.
 
-use super::{Segment, Sender, Urgent};
+use super::{PendingControl, Segment, Sender};
 
 impl Sender {
     /// From now on a SYN of its own answers the peer's: the passive open (RFC 9293 §3.5), of which the peer
@@ -12,7 +12,7 @@ impl Sender {
     /// The peer's SYN has come again, so the answer to it was lost or is late.
     pub(in crate::tcp) fn repeat_syn(&mut self) {
         self.timed = None; // Karn
-        self.urgent = Urgent::Syn;
+        self.pending_control = PendingControl::Syn;
     }
 
     /// Whether the handshake is done as far as this side knows.

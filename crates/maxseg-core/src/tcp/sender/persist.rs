@@ -1,6 +1,6 @@
 //! A closed window is probed, lest its opening be lost on the way (RFC 9293 §3.8.6.1).
 
-use super::{Segment, Sender, Spares, Time, Urgent};
+use super::{OptionsPool, PendingControl, Segment, Sender, Time};
 
 /// A window that is closed, with data waiting.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,14 +32,19 @@ impl Sender {
         let Some(persist) = &mut self.persist else { return };
         persist.probes += 1;
         self.timer = now + self.rto.backed_off(persist.probes);
-        self.urgent = Urgent::Probe;
+        self.pending_control = PendingControl::Probe;
     }
 
     /// A probe: without payload and with a number that was acknowledged, so that it is answered and
     /// cannot be taken for data (as Linux does, `tcp_xmit_probe_skb`).
-    pub(super) fn send_probe(&mut self, now: Time, spares: &mut Spares) -> Segment {
+    pub(super) fn send_probe(&mut self, now: Time, options_pool: &mut OptionsPool) -> Segment {
         self.stats.packets += 1;
         self.stats.window_probes += 1;
-        Segment { seq: self.una - 1, ack: 1, options: self.options(now, spares), ..Segment::EMPTY }
+        Segment {
+            seq: self.una - 1,
+            ack: 1,
+            options: self.options(now, options_pool),
+            ..Segment::EMPTY
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! estimate of what is in flight, takes the place of the window: segments go while it leaves room.
 
 use super::loss::DUPLICATES;
-use super::{Congestion, CongestionControl, Limit, Segment, Sender, Time, Urgent};
+use super::{Congestion, CongestionControl, Limit, PendingControl, Segment, Sender, Time};
 use crate::tcp::ranges::Ranges;
 
 /// What selective acknowledgements have told, and how far repair has come.
@@ -204,9 +204,9 @@ impl Sender {
         self.recovering = true;
         self.timed = None; // Karn
         self.cc.on_congestion(Congestion::LossBySack, &self.congestion_sample());
-        self.begin_episode(now, false);
+        self.start_undo(now, false);
         self.restart_timer(now);
-        self.urgent = Urgent::Unacknowledged;
+        self.pending_control = PendingControl::Unacknowledged;
         // ns-2 sends nothing more until the next acknowledgement.
         self.burst = if self.first_loss.is_some() { 0 } else { u32::MAX };
     }

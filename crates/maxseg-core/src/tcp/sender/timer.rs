@@ -1,6 +1,8 @@
 //! The retransmission timer (RFC 6298 §5), and the samples that set it.
 
-use super::{Congestion, CongestionControl, Limit, RecoveryName, Sender, Time, Timestamps, Urgent};
+use super::{
+    Congestion, CongestionControl, Limit, PendingControl, RecoveryName, Sender, Time, Timestamps,
+};
 
 impl Sender {
     /// A timer expires: the retransmission timer, or the one that probes a closed window.
@@ -19,7 +21,7 @@ impl Sender {
         };
         self.cc.on_congestion(what, &self.congestion_sample());
         if what == Congestion::Timeout {
-            self.begin_episode(now, true);
+            self.start_undo(now, true);
         }
         self.timed_out_at = Some(self.una);
         self.recover = Some(self.max);
@@ -38,10 +40,10 @@ impl Sender {
         self.restart_timer(now);
         self.nxt = self.una; // go-back-N
         if self.established {
-            self.urgent = Urgent::Nothing;
+            self.pending_control = PendingControl::Nothing;
             self.open_up(u32::MAX, 0);
         } else {
-            self.urgent = Urgent::Syn;
+            self.pending_control = PendingControl::Syn;
         }
     }
 

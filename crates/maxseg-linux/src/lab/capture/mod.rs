@@ -1,11 +1,11 @@
 //! A run's packets as a capture, from every interface of the lab.
 //!
 //! ```text
-//! relay: packets of the wire → Mailbox, one for each thread → one writer: in order of time → pcapng
+//! relay: packets of the wire → RecordQueue, one for each thread → one writer: in order of time → pcapng
 //! ```
-//! A relay never waits for the writer: what finds a mailbox full is counted, and not in the file.
+//! A relay never waits for the writer: what finds a queue full is counted, and not in the file.
 
-mod mailbox;
+mod record_queue;
 mod writer;
 
 #[cfg(test)]
@@ -23,13 +23,13 @@ use super::topology::{Side, host_names};
 use crate::sys::Clock;
 use writer::{Merger, Source};
 
-pub(crate) use mailbox::{Loss, Mailbox, Place, Record, SNAP_LEN};
+pub(crate) use record_queue::{LinkEnd, Loss, PacketRecord, RecordQueue, SNAP_LEN};
 
 /// A capture that is being written.
 #[derive(Debug)]
 pub(super) struct Recording<'scope> {
     /// Towards the receiver and towards the sender, of each hop in the path's order.
-    mailboxes: Vec<[Arc<Mailbox>; 2]>,
+    queues: Vec<[Arc<RecordQueue>; 2]>,
     stop: Arc<AtomicBool>,
     writer: Option<ScopedJoinHandle<'scope, io::Result<u64>>>,
 }
@@ -46,12 +46,12 @@ impl<'scope> Recording<'scope> {
         out: &'env mut (dyn Write + Send),
     ) -> io::Result<Self> {
         let hops = &scenario.path.hops;
-        let mailboxes: Vec<[Arc<Mailbox>; 2]> = hops.iter().map(|_| Default::default()).collect();
-        let sources = mailboxes.iter().zip(hops).enumerate().flat_map(|(hop, (boxes, spec))| {
+        let queues: Vec<[Arc<RecordQueue>; 2]> = hops.iter().map(|_| Default::default()).collect();
+        let sources = queues.iter().zip(hops).enumerate().flat_map(|(hop, (boxes, spec))| {
             let ends = [Side::Near, Side::Far].map(|side| number(hop, side));
             [(0, ends, &spec.forward), (1, [ends[1], ends[0]], &spec.reverse)].map(
                 |(way, [entering, leaving], link)| Source {
-                    mailbox: Arc::clone(&boxes[way]),
+                    queue: Arc::clone(&boxes[way]),
                     interfaces: [entering, leaving],
                     refused: words_of_refusal(link),
                 },
@@ -64,12 +64,12 @@ impl<'scope> Recording<'scope> {
         let writer = std::thread::Builder::new()
             .name("maxseg-capture".to_owned())
             .spawn_scoped(scope, move || merger.run(&is_over))?;
-        Ok(Self { mailboxes, stop, writer: Some(writer) })
+        Ok(Self { queues, stop, writer: Some(writer) })
     }
 
     /// Where the thread that carries packets over a hop, `to` that end of the path, leaves what it sees.
-    pub(super) fn mailbox(&self, hop: usize, to: End) -> Arc<Mailbox> {
-        Arc::clone(&self.mailboxes[hop][usize::from(to == End::Sender)])
+    pub(super) fn record_queue(&self, hop: usize, to: End) -> Arc<RecordQueue> {
+        Arc::clone(&self.queues[hop][usize::from(to == End::Sender)])
     }
 
     /// Whether it is still being written; a disk may be full long before the run is over.

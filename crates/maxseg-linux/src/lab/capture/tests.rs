@@ -4,7 +4,7 @@ use maxseg_core::scenario::{End, Scenario};
 use maxseg_core::units::Time;
 use maxseg_wire::pcapng::{Block, Direction, Packet, Reader, Statistics};
 
-use super::mailbox::{Loss, Mailbox, Place, Record, SNAP_LEN};
+use super::record_queue::{LinkEnd, Loss, PacketRecord, RecordQueue, SNAP_LEN};
 use super::writer::{Merger, Source};
 use super::{Recording, interfaces, words_of_refusal};
 use crate::sys::Clock;
@@ -18,16 +18,16 @@ fn scenario() -> Scenario {
     Scenario::from_toml("test.toml", TWO_HOPS).unwrap()
 }
 
-fn record(nanos: u64, place: Place, loss: Option<Loss>) -> Record {
+fn record(nanos: u64, place: LinkEnd, loss: Option<Loss>) -> PacketRecord {
     let bytes = [0x45; SNAP_LEN];
-    Record { at: Time::from_nanos(nanos), place, loss, kept: 40, original_len: 1500, bytes }
+    PacketRecord { at: Time::from_nanos(nanos), place, loss, kept: 40, original_len: 1500, bytes }
 }
 
-/// One hop's two mailboxes, and what writes what they get.
-fn merged(mailboxes: &[Arc<Mailbox>; 2], work: impl FnOnce(&mut Merger<'_>)) -> Vec<u8> {
+/// One hop's two queues, and what writes what they get.
+fn merged(queues: &[Arc<RecordQueue>; 2], work: impl FnOnce(&mut Merger<'_>)) -> Vec<u8> {
     let mut out = Vec::new();
     let source = |way: usize, interfaces| Source {
-        mailbox: Arc::clone(&mailboxes[way]),
+        queue: Arc::clone(&queues[way]),
         interfaces,
         refused: words_of_refusal(&scenario().path.hops[0].forward),
     };
@@ -57,11 +57,14 @@ fn interfaces_are_called_by_host_and_hop() {
 
 #[test]
 fn several_threads_packets_come_in_order_of_time() {
-    let boxes: [Arc<Mailbox>; 2] = [Arc::default(), Arc::default()];
-    let mut first: Vec<Record> = [10, 30, 50].map(|at| record(at, Place::Entering, None)).into();
-    first.insert(2, record(30, Place::Leaving, Some(Loss::Damaged)));
-    let mut second =
-        vec![record(20, Place::Entering, Some(Loss::Refused)), record(40, Place::Leaving, None)];
+    let boxes: [Arc<RecordQueue>; 2] = [Arc::default(), Arc::default()];
+    let mut first: Vec<PacketRecord> =
+        [10, 30, 50].map(|at| record(at, LinkEnd::Entering, None)).into();
+    first.insert(2, record(30, LinkEnd::Leaving, Some(Loss::Damaged)));
+    let mut second = vec![
+        record(20, LinkEnd::Entering, Some(Loss::Refused)),
+        record(40, LinkEnd::Leaving, None),
+    ];
     boxes[0].post(&mut first);
     boxes[1].post(&mut second);
     assert!(first.is_empty() && second.is_empty(), "all are taken");
@@ -89,11 +92,13 @@ fn several_threads_packets_come_in_order_of_time() {
 
 #[test]
 fn nothing_is_written_before_what_may_come_earlier() {
-    let boxes: [Arc<Mailbox>; 2] = [Arc::default(), Arc::default()];
+    let boxes: [Arc<RecordQueue>; 2] = [Arc::default(), Arc::default()];
     let held = |merger: &Merger<'_>| merger.held();
     merged(&boxes, |merger| {
-        boxes[0]
-            .post(&mut vec![record(5, Place::Entering, None), record(9, Place::Entering, None)]);
+        boxes[0].post(&mut vec![
+            record(5, LinkEnd::Entering, None),
+            record(9, LinkEnd::Entering, None),
+        ]);
         boxes[0].idle();
         merger.round().unwrap();
         assert_eq!(held(merger), 2, "nothing is known of the other");
@@ -104,7 +109,7 @@ fn nothing_is_written_before_what_may_come_earlier() {
         merger.round().unwrap();
         assert_eq!(held(merger), 0, "both wait: what they say next is later than now");
         boxes[1].awake(Time::ZERO);
-        boxes[0].post(&mut vec![record(12, Place::Entering, None)]);
+        boxes[0].post(&mut vec![record(12, LinkEnd::Entering, None)]);
         merger.round().unwrap();
         assert_eq!(held(merger), 1, "one has woken at 0");
     });
@@ -112,18 +117,18 @@ fn nothing_is_written_before_what_may_come_earlier() {
 
 #[test]
 fn what_a_relay_still_holds_is_not_forgotten_when_it_wakes() {
-    let mailbox = Mailbox::default();
-    mailbox.complete_until(Time::from_nanos(7));
-    mailbox.awake(Time::from_nanos(100));
-    assert_eq!(mailbox.is_complete_until(Time::from_nanos(200)), Time::from_nanos(7));
+    let queue = RecordQueue::default();
+    queue.complete_until(Time::from_nanos(7));
+    queue.awake(Time::from_nanos(100));
+    assert_eq!(queue.is_complete_until(Time::from_nanos(200)), Time::from_nanos(7));
 }
 
 #[test]
 fn what_finds_no_room_is_counted() {
-    let boxes: [Arc<Mailbox>; 2] = [Arc::default(), Arc::default()];
+    let boxes: [Arc<RecordQueue>; 2] = [Arc::default(), Arc::default()];
     let too_many = (1 << 18) + 5;
-    let mut batch = vec![record(1, Place::Entering, None); too_many];
-    batch.push(record(1, Place::Leaving, None));
+    let mut batch = vec![record(1, LinkEnd::Entering, None); too_many];
+    batch.push(record(1, LinkEnd::Leaving, None));
     boxes[0].post(&mut batch);
     assert!(batch.is_empty());
     let file = merged(&boxes, |_| ());
@@ -162,14 +167,14 @@ fn a_full_disk_is_noticed_while_the_run_lasts() {
         let mut recording = Recording::start(scope, &scenario, clock, &mut disk).unwrap();
         recording.check().unwrap();
         for (hop, to) in [(0, End::Sender), (1, End::Receiver), (1, End::Sender)] {
-            recording.mailbox(hop, to).idle();
+            recording.record_queue(hop, to).idle();
         }
-        let mailbox = recording.mailbox(0, End::Receiver);
-        mailbox.idle();
+        let queue = recording.record_queue(0, End::Receiver);
+        queue.idle();
         // Nobody ends the recording: the error comes of itself, when the writer's buffer is full.
         let error = loop {
-            let mut records = vec![record(1, Place::Entering, None); 1000];
-            mailbox.post(&mut records);
+            let mut records = vec![record(1, LinkEnd::Entering, None); 1000];
+            queue.post(&mut records);
             if let Err(error) = recording.check() {
                 break error;
             }

@@ -9,14 +9,14 @@ use maxseg_core::scenario::Scenario;
 use maxseg_core::units::Time;
 use maxseg_wire::pcapng::{Direction, Interface, Packet, Section, Statistics, Writer, link_type};
 
-use super::mailbox::{Loss, Mailbox, Place, Record, SNAP_LEN};
+use super::record_queue::{LinkEnd, Loss, PacketRecord, RecordQueue, SNAP_LEN};
 use crate::sys::Clock;
 
 /// One thread of the relay.
 #[derive(Debug)]
 pub(super) struct Source {
     /// What it leaves.
-    pub(super) mailbox: Arc<Mailbox>,
+    pub(super) queue: Arc<RecordQueue>,
     /// The interfaces where packets come to its link, and leave it.
     pub(super) interfaces: [usize; 2],
     /// Why a packet may not have come on the wire.
@@ -31,13 +31,13 @@ pub(super) struct Merger<'a> {
     zero: u64,
     sources: Vec<Source>,
     /// What was taken and not written, with its source.
-    held: Vec<(usize, Record)>,
+    held: Vec<(usize, PacketRecord)>,
     /// Of each interface, how many packets were written.
     written: Vec<u64>,
-    taken: Vec<Record>,
+    taken: Vec<PacketRecord>,
 }
 
-/// How often mailboxes are emptied. Nobody rings: to wake a thread costs a relay more than a packet.
+/// How often queues are emptied. Nobody rings: to wake a thread costs a relay more than a packet.
 const ROUND: Duration = Duration::from_millis(10);
 /// So many packets wait for earlier ones at most: where a packet's fate is not known for so long, the file is not in
 /// order.
@@ -95,10 +95,9 @@ impl<'a> Merger<'a> {
 
     /// Takes what there is, and writes whatever nothing earlier can follow.
     pub(super) fn round(&mut self) -> io::Result<()> {
-        // In this order: what is complete until then is in its mailbox when that is emptied.
+        // In this order: what is complete until then is in its queue when that is emptied.
         let now = self.clock.now();
-        let complete =
-            self.sources.iter().map(|source| source.mailbox.is_complete_until(now)).min();
+        let complete = self.sources.iter().map(|source| source.queue.is_complete_until(now)).min();
         self.take();
         let before = if self.held.len() > MOST_HELD { now } else { complete.unwrap_or(now) };
         self.write_before(before)
@@ -112,7 +111,7 @@ impl<'a> Merger<'a> {
 
     fn take(&mut self) {
         for (number, source) in self.sources.iter().enumerate() {
-            source.mailbox.take(&mut self.taken);
+            source.queue.take(&mut self.taken);
             self.held.extend(self.taken.drain(..).map(|record| (number, record)));
         }
     }
@@ -131,8 +130,8 @@ impl<'a> Merger<'a> {
                 Loss::TooBig => "larger than the MTU of this link",
             });
             let direction = match record.place {
-                Place::Entering => Direction::Outbound,
-                Place::Leaving => Direction::Inbound,
+                LinkEnd::Entering => Direction::Outbound,
+                LinkEnd::Leaving => Direction::Inbound,
             };
             self.out.packet(&Packet {
                 interface: u32::try_from(interface).map_err(io::Error::other)?,
@@ -149,9 +148,9 @@ impl<'a> Merger<'a> {
     /// What each interface counted.
     fn finish(mut self) -> io::Result<u64> {
         let mut dropped = vec![0; self.written.len()];
-        for Source { mailbox, interfaces, .. } in &self.sources {
-            for place in [Place::Entering, Place::Leaving] {
-                dropped[interfaces[place as usize]] += mailbox.dropped(place);
+        for Source { queue, interfaces, .. } in &self.sources {
+            for place in [LinkEnd::Entering, LinkEnd::Leaving] {
+                dropped[interfaces[place as usize]] += queue.dropped(place);
             }
         }
         let at_nanos = self.zero + self.clock.now().as_nanos();

@@ -12,16 +12,16 @@ use nix::sys::sendfile::sendfile64;
 use nix::unistd::ftruncate;
 use socket2::Socket;
 
-use super::Ground;
+use super::FlowContext;
 use super::open::{
-    WindowKeeper, accept, connect, is_nothing_yet, listener, server_address, settings_of, tcp,
+    WindowClamp, accept, connect, is_nothing_yet, listener, server_address, settings_of, tcp,
 };
 use super::status::{Status, acknowledged};
 use crate::sys::TcpSocket;
 
 /// A bulk flow whose receiver waits.
 pub(crate) struct Bulk<'a> {
-    ground: &'a Ground<'a>,
+    context: &'a FlowContext<'a>,
     index: usize,
     flow: &'a Flow,
     listener: Socket,
@@ -35,34 +35,34 @@ const SOURCE: i64 = 1 << 20;
 
 impl<'a> Bulk<'a> {
     pub(super) fn prepare(
-        ground: &'a Ground<'a>,
+        context: &'a FlowContext<'a>,
         index: usize,
         flow: &'a Flow,
     ) -> io::Result<Self> {
         let source = memfd_create(c"zeros", MFdFlags::MFD_CLOEXEC)?;
         ftruncate(&source, SOURCE)?;
-        let listener = listener(ground, index, flow)?;
-        let sender = tcp(ground, flow, flow.from)?;
-        Ok(Self { ground, index, flow, listener, sender, source })
+        let listener = listener(context, index, flow)?;
+        let sender = tcp(context, flow, flow.from)?;
+        Ok(Self { context, index, flow, listener, sender, source })
     }
 
     pub(super) fn start<'scope>(self, scope: &'scope Scope<'scope, '_>, status: &'scope Status)
     where
         'a: 'scope,
     {
-        let Self { ground, index, flow, listener, sender, source } = self;
-        let to = server_address(ground, index, flow);
+        let Self { context, index, flow, listener, sender, source } = self;
+        let to = server_address(context, index, flow);
         scope.spawn(move || {
-            if let Err(error) = receive(ground, flow, &listener) {
+            if let Err(error) = receive(context, flow, &listener) {
                 status.failed(error);
             }
         });
         scope.spawn(move || {
-            if !ground.wait_until(flow.start) {
+            if !context.wait_until(flow.start) {
                 return;
             }
-            let sent = connect(ground, sender, to).and_then(|socket| match socket {
-                Some(socket) => send(ground, &socket, &source, status),
+            let sent = connect(context, sender, to).and_then(|socket| match socket {
+                Some(socket) => send(context, &socket, &source, status),
                 None => Ok(()),
             });
             if let Err(error) = sent {
@@ -73,15 +73,15 @@ impl<'a> Bulk<'a> {
 }
 
 fn send(
-    ground: &Ground<'_>,
+    context: &FlowContext<'_>,
     socket: &Arc<TcpSocket>,
     source: &std::os::fd::OwnedFd,
     status: &Status,
 ) -> io::Result<()> {
     status.opened(socket);
-    let wanted = ground.scenario.until.bytes.map_or(u64::MAX, Bytes::get);
+    let wanted = context.scenario.until.bytes.map_or(u64::MAX, Bytes::get);
     let mut written = 0;
-    while written < wanted && !ground.is_over() {
+    while written < wanted && !context.is_over() {
         let most =
             usize::try_from((wanted - written).min(SOURCE.unsigned_abs())).unwrap_or(usize::MAX);
         let mut from = 0;
@@ -92,14 +92,14 @@ fn send(
         }
     }
     // The last bytes are through when they are acknowledged.
-    while !ground.is_over() {
+    while !context.is_over() {
         let info = socket.tcp_info()?;
         let info = maxseg_wire::tcp_info::TcpInfo::decode(&info).map_err(io::Error::other)?;
         if acknowledged(&info) >= wanted {
-            status.finished(ground.clock.now());
+            status.finished(context.clock.now());
             return Ok(());
         }
-        ground.clock.sleep_until(ground.clock.now() + LOOK);
+        context.clock.sleep_until(context.clock.now() + LOOK);
     }
     Ok(())
 }
@@ -111,17 +111,17 @@ const LOOK: Time = Time::from_nanos(100_000);
 const PAUSE: Time = Time::from_millis(5);
 
 /// Reads and forgets, as fast as it comes or as fast as the settings say.
-fn receive(ground: &Ground<'_>, flow: &Flow, listener: &Socket) -> io::Result<()> {
-    let Some(socket) = accept(ground, listener)? else { return Ok(()) };
+fn receive(context: &FlowContext<'_>, flow: &Flow, listener: &Socket) -> io::Result<()> {
+    let Some(socket) = accept(context, listener)? else { return Ok(()) };
     let end = flow.from.other();
-    let mut window = WindowKeeper::new(ground, flow, end);
-    let Some(rate) = settings_of(ground, end).read_rate else {
-        return discard(ground, &socket, &mut window);
+    let mut window = WindowClamp::new(context, flow, end);
+    let Some(rate) = settings_of(context, end).read_rate else {
+        return discard(context, &socket, &mut window);
     };
-    let begun = ground.clock.now();
+    let begun = context.clock.now();
     let (mut taken, mut buffer) = (0_u64, vec![MaybeUninit::uninit(); 1 << 16]);
-    while !ground.is_over() {
-        let time = ground.clock.now().since(begun);
+    while !context.is_over() {
+        let time = context.clock.now().since(begun);
         let allowed = (time.as_secs_f64() * rate.get() as f64 / 8.0).max(1.0);
         let most = (allowed - taken as f64).clamp(0.0, buffer.len() as f64);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
@@ -137,15 +137,15 @@ fn receive(ground: &Ground<'_>, flow: &Flow, listener: &Socket) -> io::Result<()
                 Err(error) => return ended(error),
             }
         }
-        ground.clock.sleep_until(ground.clock.now() + PAUSE);
+        context.clock.sleep_until(context.clock.now() + PAUSE);
     }
     Ok(())
 }
 
 /// With `MSG_TRUNC` TCP forgets what it would copy (tcp(7)).
-fn discard(ground: &Ground<'_>, socket: &Socket, window: &mut WindowKeeper) -> io::Result<()> {
+fn discard(context: &FlowContext<'_>, socket: &Socket, window: &mut WindowClamp) -> io::Result<()> {
     let mut buffer = vec![MaybeUninit::uninit(); 1 << 20];
-    while !ground.is_over() {
+    while !context.is_over() {
         match socket.recv_with_flags(&mut buffer, libc::MSG_TRUNC) {
             Ok(0) => return Ok(()),
             Ok(_) => window.after_read(socket)?,

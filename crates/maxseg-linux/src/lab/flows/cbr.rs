@@ -1,4 +1,4 @@
-//! Datagrams at a constant rate.
+//! CbrFlow at a constant rate.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -9,14 +9,14 @@ use maxseg_core::scenario::{Flow, FlowKind};
 use maxseg_core::units::Time;
 use socket2::{Protocol, Socket, Type};
 
-use super::Ground;
+use super::FlowContext;
 use super::open::{is_nothing_yet, other, server_address};
 use super::status::Status;
-use crate::sys::tight_timers;
+use crate::sys::minimize_timer_slack;
 
 /// A flow of datagrams whose receiver waits.
-pub(crate) struct Datagrams<'a> {
-    ground: &'a Ground<'a>,
+pub(crate) struct CbrFlow<'a> {
+    context: &'a FlowContext<'a>,
     flow: &'a Flow,
     sender: Socket,
     receiver: Socket,
@@ -28,39 +28,39 @@ pub(crate) struct Datagrams<'a> {
 /// What a receiver's socket is asked to hold, bytes; the kernel gives no more than `net.core.rmem_max`.
 pub(crate) const RECEIVE_BUFFER: usize = 4 << 20;
 
-impl<'a> Datagrams<'a> {
+impl<'a> CbrFlow<'a> {
     pub(super) fn prepare(
-        ground: &'a Ground<'a>,
+        context: &'a FlowContext<'a>,
         index: usize,
         flow: &'a Flow,
     ) -> io::Result<Self> {
         let FlowKind::Cbr { size, .. } = flow.kind else {
             return Err(io::Error::other("this flow sends no datagrams"));
         };
-        let to = server_address(ground, index, flow);
-        let (receiver, _) = other(ground, flow, flow.from.other(), Type::DGRAM, Protocol::UDP)?;
+        let to = server_address(context, index, flow);
+        let (receiver, _) = other(context, flow, flow.from.other(), Type::DGRAM, Protocol::UDP)?;
         receiver.bind(&to.into())?;
         receiver.set_recv_buffer_size(RECEIVE_BUFFER)?;
-        let (sender, own) = other(ground, flow, flow.from, Type::DGRAM, Protocol::UDP)?;
+        let (sender, own) = other(context, flow, flow.from, Type::DGRAM, Protocol::UDP)?;
         sender.bind(&SocketAddr::new(own, 0).into())?;
         sender.connect(&to.into())?;
         let size = usize::try_from(size.get()).map_err(io::Error::other)?;
         let interval_s = flow.kind.interval_s().unwrap_or(1.0);
-        Ok(Self { ground, flow, sender, receiver, size, interval_s })
+        Ok(Self { context, flow, sender, receiver, size, interval_s })
     }
 
     pub(super) fn start<'scope>(self, scope: &'scope Scope<'scope, '_>, status: &'scope Status)
     where
         'a: 'scope,
     {
-        let Self { ground, flow, sender, receiver, size, interval_s } = self;
+        let Self { context, flow, sender, receiver, size, interval_s } = self;
         scope.spawn(move || {
-            if let Err(error) = receive(ground, &receiver, status) {
+            if let Err(error) = receive(context, &receiver, status) {
                 status.failed(error);
             }
         });
         scope.spawn(move || {
-            if let Err(error) = send(ground, flow, &sender, (size, interval_s), status) {
+            if let Err(error) = send(context, flow, &sender, (size, interval_s), status) {
                 status.failed(error);
             }
         });
@@ -69,17 +69,17 @@ impl<'a> Datagrams<'a> {
 
 /// Each datagram at its own time: one that is late does not delay the next.
 fn send(
-    ground: &Ground<'_>,
+    context: &FlowContext<'_>,
     flow: &Flow,
     socket: &Socket,
     (size, interval_s): (usize, f64),
     status: &Status,
 ) -> io::Result<()> {
-    tight_timers();
+    minimize_timer_slack();
     let mut datagram = vec![0_u8; size];
     for number in 0_u64.. {
         let at = flow.start + Time::from_secs_f64(number as f64 * interval_s);
-        if at >= flow.stop || at >= ground.scenario.until.time || !ground.wait_until(at) {
+        if at >= flow.stop || at >= context.scenario.until.time || !context.wait_until(at) {
             return Ok(());
         }
         if let Some(place) = datagram.get_mut(..8) {
@@ -101,9 +101,9 @@ fn is_lost(error: &io::Error) -> bool {
     error.raw_os_error().is_some_and(|code| known.contains(&code))
 }
 
-fn receive(ground: &Ground<'_>, socket: &Socket, status: &Status) -> io::Result<()> {
+fn receive(context: &FlowContext<'_>, socket: &Socket, status: &Status) -> io::Result<()> {
     let mut buffer = vec![MaybeUninit::uninit(); 65_536];
-    while !ground.is_over() {
+    while !context.is_over() {
         match socket.recv(&mut buffer) {
             Ok(bytes) => status.count(|counted| counted.delivered += bytes as u64),
             Err(error) if is_nothing_yet(&error) => {}

@@ -8,9 +8,9 @@ use std::time::Duration;
 use maxseg_core::scenario::Flow;
 use maxseg_core::units::Time;
 
-use super::Ground;
+use super::FlowContext;
 use super::open::{port, settings_of};
-use super::status::{Counted, Status};
+use super::status::{FlowCounts, Status};
 use crate::lab::flows::congestion_of;
 use crate::lab::iperf3::{Amount, Bulk, Report, Version, VersionError, version_of};
 use crate::lab::topology::host_at;
@@ -18,7 +18,7 @@ use crate::sys::{dies_with_parent, in_namespace, run_to_end};
 
 /// A bulk flow whose iperf3 server listens.
 pub(crate) struct Iperf3<'a> {
-    ground: &'a Ground<'a>,
+    context: &'a FlowContext<'a>,
     flow: &'a Flow,
     index: usize,
     version: Version,
@@ -51,24 +51,24 @@ pub(crate) fn version() -> Result<Version, VersionError> {
 
 impl<'a> Iperf3<'a> {
     pub(super) fn prepare(
-        ground: &'a Ground<'a>,
+        context: &'a FlowContext<'a>,
         index: usize,
         flow: &'a Flow,
     ) -> io::Result<Self> {
         let version = version().map_err(io::Error::other)?;
-        let bulk = asked(ground, index, flow);
-        let (host, _) = host_at(ground.scenario, flow, flow.from.other());
+        let bulk = asked(context, index, flow);
+        let (host, _) = host_at(context.scenario, flow, flow.from.other());
         let mut command = Command::new(PROGRAM);
         command
             .args(bulk.server())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        in_namespace(&mut command, &ground.hosts[host].namespace)?;
+        in_namespace(&mut command, &context.hosts[host].namespace)?;
         dies_with_parent(&mut command);
         let server = Server(command.spawn()?);
-        wait_for_listener(ground, host, bulk.port)?;
-        Ok(Self { ground, flow, index, version, bulk, _server: server })
+        wait_for_listener(context, host, bulk.port)?;
+        Ok(Self { context, flow, index, version, bulk, _server: server })
     }
 
     pub(super) fn start<'scope>(self, scope: &'scope Scope<'scope, '_>, status: &'scope Status)
@@ -76,14 +76,14 @@ impl<'a> Iperf3<'a> {
         'a: 'scope,
     {
         scope.spawn(move || {
-            if !self.ground.wait_until(self.flow.start) {
+            if !self.context.wait_until(self.flow.start) {
                 return;
             }
             status.count(|counted| counted.untold = true);
             match self.run() {
                 Ok(Some(report)) => {
                     status.count(|counted| note(counted, &report));
-                    status.finished(self.ground.clock.now());
+                    status.finished(self.context.clock.now());
                 }
                 Ok(None) => {}
                 Err(error) => status.failed(error),
@@ -93,12 +93,12 @@ impl<'a> Iperf3<'a> {
 
     /// The client's report; `None` where the run was over before.
     fn run(&self) -> io::Result<Option<Report>> {
-        let (host, _) = host_at(self.ground.scenario, self.flow, self.flow.from);
+        let (host, _) = host_at(self.context.scenario, self.flow, self.flow.from);
         let mut command = Command::new(PROGRAM);
         command.args(self.bulk.client(self.version).map_err(io::Error::other)?);
-        in_namespace(&mut command, &self.ground.hosts[host].namespace)?;
-        let output = run_to_end(command, self.ground.stop)?;
-        if self.ground.is_over() {
+        in_namespace(&mut command, &self.context.hosts[host].namespace)?;
+        let output = run_to_end(command, self.context.stop)?;
+        if self.context.is_over() {
             return Ok(None);
         }
         let report = Report::parse(&String::from_utf8_lossy(&output.stdout)).map_err(|_| {
@@ -121,9 +121,9 @@ impl std::fmt::Debug for Server {
 }
 
 /// What iperf3 is to do.
-fn asked(ground: &Ground<'_>, index: usize, flow: &Flow) -> Bulk {
-    let scenario = ground.scenario;
-    let settings = settings_of(ground, flow.from);
+fn asked(context: &FlowContext<'_>, index: usize, flow: &Flow) -> Bulk {
+    let scenario = context.scenario;
+    let settings = settings_of(context, flow.from);
     let nanos = scenario.until.time.since(flow.start).as_nanos();
     Bulk {
         server: host_at(scenario, flow, flow.from.other()).1,
@@ -144,13 +144,13 @@ fn asked(ground: &Ground<'_>, index: usize, flow: &Flow) -> Bulk {
 }
 
 /// Waits until somebody listens on `port` of a host.
-fn wait_for_listener(ground: &Ground<'_>, host: usize, port: u16) -> io::Result<()> {
+fn wait_for_listener(context: &FlowContext<'_>, host: usize, port: u16) -> io::Result<()> {
     /// A server that takes longer has not started.
     const LONGEST: Time = Time::from_secs(10);
     const LOOK: Duration = Duration::from_millis(5);
     let begun = std::time::Instant::now();
     while begun.elapsed() < Duration::from_nanos(LONGEST.as_nanos()) {
-        let listens = ground.hosts[host].namespace.run(|| {
+        let listens = context.hosts[host].namespace.run(|| {
             let tables = ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"];
             Ok(tables.iter().any(|table| {
                 std::fs::read_to_string(table)
@@ -172,7 +172,7 @@ fn is_listener(line: &str, port: u16) -> bool {
     local.is_some_and(|local| local.ends_with(&format!(":{port:04X}"))) && state == Some("0A")
 }
 
-fn note(counted: &mut Counted, report: &Report) {
+fn note(counted: &mut FlowCounts, report: &Report) {
     counted.untold = false;
     let received = report.received.as_ref().or(report.sent.as_ref());
     counted.delivered = received.and_then(|sum| sum.bytes).unwrap_or(0);

@@ -14,20 +14,20 @@ mod status;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use maxseg_core::scenario::{Exchange, Flow, FlowKind, LabTraffic, Scenario};
+use maxseg_core::scenario::{Flow, FlowKind, LabTraffic, RequestPlan, Scenario};
 use maxseg_core::units::Time;
 
 pub(crate) use cbr::RECEIVE_BUFFER;
 pub(crate) use iperf3::version as iperf3_version;
 pub(crate) use open::congestion_of;
-pub(crate) use status::{Counted, Status, TcpTotals, acknowledged, in_flight};
+pub(crate) use status::{FlowCounts, Status, TcpTotals, acknowledged, in_flight};
 
-use super::network::Host;
+use super::host::Host;
 use crate::sys::Clock;
 
 /// Where the flows run.
 #[derive(Debug)]
-pub(crate) struct Ground<'a> {
+pub(crate) struct FlowContext<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) hosts: &'a [Host],
     pub(crate) clock: Clock,
@@ -35,7 +35,7 @@ pub(crate) struct Ground<'a> {
     pub(crate) stop: &'a AtomicBool,
 }
 
-impl Ground<'_> {
+impl FlowContext<'_> {
     fn is_over(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
@@ -56,30 +56,34 @@ impl Ground<'_> {
 }
 
 /// A flow with the sockets that wait for its beginning.
-pub(crate) enum Prepared<'a> {
+pub(crate) enum PreparedFlow<'a> {
     Bulk(bulk::Bulk<'a>),
     Iperf3(iperf3::Iperf3<'a>),
-    Request(request::Requests<'a>),
-    Cbr(cbr::Datagrams<'a>),
-    Ping(ping::Echoes<'a>),
+    Request(request::RequestFlow<'a>),
+    Cbr(cbr::CbrFlow<'a>),
+    Ping(ping::PingFlow<'a>),
 }
 
-impl<'a> Prepared<'a> {
+impl<'a> PreparedFlow<'a> {
     /// The `index`-th flow, ready to begin.
     ///
     /// # Errors
     /// The kernel refuses a socket, or one of its options.
-    pub(crate) fn new(ground: &'a Ground<'a>, index: usize, flow: &'a Flow) -> io::Result<Self> {
+    pub(crate) fn new(
+        context: &'a FlowContext<'a>,
+        index: usize,
+        flow: &'a Flow,
+    ) -> io::Result<Self> {
         Ok(match flow.kind {
-            FlowKind::Bulk if ground.scenario.lab.traffic == LabTraffic::Iperf3 => {
-                Self::Iperf3(iperf3::Iperf3::prepare(ground, index, flow)?)
+            FlowKind::Bulk if context.scenario.lab.traffic == LabTraffic::Iperf3 => {
+                Self::Iperf3(iperf3::Iperf3::prepare(context, index, flow)?)
             }
-            FlowKind::Bulk => Self::Bulk(bulk::Bulk::prepare(ground, index, flow)?),
-            FlowKind::Request(exchange) => {
-                Self::Request(request::Requests::prepare(ground, index, flow, exchange)?)
+            FlowKind::Bulk => Self::Bulk(bulk::Bulk::prepare(context, index, flow)?),
+            FlowKind::Request(plan) => {
+                Self::Request(request::RequestFlow::prepare(context, index, flow, plan)?)
             }
-            FlowKind::Cbr { .. } => Self::Cbr(cbr::Datagrams::prepare(ground, index, flow)?),
-            FlowKind::Ping { .. } => Self::Ping(ping::Echoes::prepare(ground, index, flow)?),
+            FlowKind::Cbr { .. } => Self::Cbr(cbr::CbrFlow::prepare(context, index, flow)?),
+            FlowKind::Ping { .. } => Self::Ping(ping::PingFlow::prepare(context, index, flow)?),
         })
     }
 
@@ -110,7 +114,7 @@ pub(crate) fn is_foreign(scenario: &Scenario, flow: &Flow) -> bool {
 pub(crate) fn has_end(scenario: &Scenario, flow: &Flow) -> bool {
     match flow.kind {
         FlowKind::Bulk => scenario.until.bytes.is_some() || is_foreign(scenario, flow),
-        FlowKind::Request(Exchange { count, .. }) => count.is_some(),
+        FlowKind::Request(RequestPlan { count, .. }) => count.is_some(),
         FlowKind::Cbr { .. } | FlowKind::Ping { .. } => false,
     }
 }

@@ -9,18 +9,17 @@ use maxseg_core::scenario::{End, Flow};
 use maxseg_core::settings::{CongestionName, Settings};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::Ground;
+use super::FlowContext;
 use crate::lab::host_setup::offered;
-use crate::lab::meter::FIRST_PORT;
-use crate::lab::topology::host_at;
+use crate::lab::topology::{FIRST_PORT, host_at};
 use crate::sys::{TcpSocket, set_tcp_option};
 
 /// How long a blocking call lasts before a thread looks whether the run is over.
 const GLANCE: Duration = Duration::from_millis(50);
 
 /// The address of the `index`-th flow at the host that is asked or receives.
-pub(super) fn server_address(ground: &Ground<'_>, index: usize, flow: &Flow) -> SocketAddr {
-    let (_, address) = host_at(ground.scenario, flow, flow.from.other());
+pub(super) fn server_address(context: &FlowContext<'_>, index: usize, flow: &Flow) -> SocketAddr {
+    let (_, address) = host_at(context.scenario, flow, flow.from.other());
     SocketAddr::new(address, port(index))
 }
 
@@ -30,10 +29,10 @@ pub(super) fn port(index: usize) -> u16 {
 }
 
 /// A TCP socket at this end of a flow.
-pub(super) fn tcp(ground: &Ground<'_>, flow: &Flow, end: End) -> io::Result<Socket> {
-    let (host, address) = host_at(ground.scenario, flow, end);
-    let settings = settings_of(ground, end);
-    ground.hosts[host].namespace.run(move || {
+pub(super) fn tcp(context: &FlowContext<'_>, flow: &Flow, end: End) -> io::Result<Socket> {
+    let (host, address) = host_at(context.scenario, flow, end);
+    let settings = settings_of(context, end);
+    context.hosts[host].namespace.run(move || {
         let socket = Socket::new(
             Domain::for_address(SocketAddr::new(address, 0)),
             Type::STREAM,
@@ -46,9 +45,9 @@ pub(super) fn tcp(ground: &Ground<'_>, flow: &Flow, end: End) -> io::Result<Sock
 }
 
 /// A listening TCP socket at the flow's receiver.
-pub(super) fn listener(ground: &Ground<'_>, index: usize, flow: &Flow) -> io::Result<Socket> {
-    let socket = tcp(ground, flow, flow.from.other())?;
-    socket.bind(&server_address(ground, index, flow).into())?;
+pub(super) fn listener(context: &FlowContext<'_>, index: usize, flow: &Flow) -> io::Result<Socket> {
+    let socket = tcp(context, flow, flow.from.other())?;
+    socket.bind(&server_address(context, index, flow).into())?;
     socket.listen(16)?;
     glance(&socket)?;
     Ok(socket)
@@ -56,14 +55,14 @@ pub(super) fn listener(ground: &Ground<'_>, index: usize, flow: &Flow) -> io::Re
 
 /// A socket of another kind at this end of a flow.
 pub(super) fn other(
-    ground: &Ground<'_>,
+    context: &FlowContext<'_>,
     flow: &Flow,
     end: End,
     kind: Type,
     protocol: Protocol,
 ) -> io::Result<(Socket, IpAddr)> {
-    let (host, address) = host_at(ground.scenario, flow, end);
-    let socket = ground.hosts[host].namespace.run(move || {
+    let (host, address) = host_at(context.scenario, flow, end);
+    let socket = context.hosts[host].namespace.run(move || {
         let domain = Domain::for_address(SocketAddr::new(address, 0));
         Socket::new(domain, kind, Some(protocol))
     })?;
@@ -73,7 +72,7 @@ pub(super) fn other(
 
 /// Connects, and waits for the answer as long as the run goes on.
 pub(super) fn connect(
-    ground: &Ground<'_>,
+    context: &FlowContext<'_>,
     socket: Socket,
     to: SocketAddr,
 ) -> io::Result<Option<Arc<TcpSocket>>> {
@@ -83,7 +82,7 @@ pub(super) fn connect(
         other => other?,
     }
     loop {
-        if ground.is_over() {
+        if context.is_over() {
             return Ok(None);
         }
         if is_writable(&socket)? {
@@ -99,8 +98,8 @@ pub(super) fn connect(
 }
 
 /// The next connection to a listening socket, as long as the run goes on.
-pub(super) fn accept(ground: &Ground<'_>, listener: &Socket) -> io::Result<Option<Socket>> {
-    while !ground.is_over() {
+pub(super) fn accept(context: &FlowContext<'_>, listener: &Socket) -> io::Result<Option<Socket>> {
+    while !context.is_over() {
         match listener.accept() {
             Ok((socket, _)) => {
                 glance(&socket)?;
@@ -135,10 +134,10 @@ fn glance(socket: &Socket) -> io::Result<()> {
     socket.set_write_timeout(Some(GLANCE))
 }
 
-pub(super) fn settings_of<'a>(ground: &Ground<'a>, end: End) -> &'a Settings {
+pub(super) fn settings_of<'a>(context: &FlowContext<'a>, end: End) -> &'a Settings {
     match end {
-        End::Sender => &ground.scenario.sender,
-        End::Receiver => &ground.scenario.receiver,
+        End::Sender => &context.scenario.sender,
+        End::Receiver => &context.scenario.receiver,
     }
 }
 
@@ -160,15 +159,15 @@ fn apply(socket: &Socket, settings: &Settings) -> io::Result<()> {
 /// A route's `window` metric holds until the first segment comes: then the kernel knows how much memory
 /// a byte takes, and sets the clamp to what its buffer holds (`net/ipv4/tcp_input.c`, `tcp_measure_rcv_mss`).
 #[derive(Debug)]
-pub(super) struct WindowKeeper {
+pub(super) struct WindowClamp {
     clamp: u32,
     reads: u32,
 }
 
-impl WindowKeeper {
-    pub(super) fn new(ground: &Ground<'_>, flow: &Flow, end: End) -> Self {
-        let mss = ground.scenario.mss(flow).effective.bytes();
-        let window = offered(settings_of(ground, end), mss);
+impl WindowClamp {
+    pub(super) fn new(context: &FlowContext<'_>, flow: &Flow, end: End) -> Self {
+        let mss = context.scenario.mss(flow).effective.bytes();
+        let window = offered(settings_of(context, end), mss);
         Self { clamp: u32::try_from(window.get()).unwrap_or(u32::MAX), reads: 0 }
     }
 

@@ -13,15 +13,15 @@ use maxseg_wire::Payload;
 use maxseg_wire::icmp::{Icmp, Message};
 use socket2::{Protocol, Socket, Type};
 
-use super::Ground;
+use super::FlowContext;
 use super::open::{is_nothing_yet, other, port};
 use super::status::Status;
 use crate::lab::topology::host_at;
-use crate::sys::tight_timers;
+use crate::sys::minimize_timer_slack;
 
 /// A flow of echo requests.
-pub(crate) struct Echoes<'a> {
-    ground: &'a Ground<'a>,
+pub(crate) struct PingFlow<'a> {
+    context: &'a FlowContext<'a>,
     flow: &'a Flow,
     socket: Socket,
     ends: (IpAddr, IpAddr),
@@ -30,24 +30,24 @@ pub(crate) struct Echoes<'a> {
     interval: Time,
 }
 
-impl<'a> Echoes<'a> {
+impl<'a> PingFlow<'a> {
     pub(super) fn prepare(
-        ground: &'a Ground<'a>,
+        context: &'a FlowContext<'a>,
         index: usize,
         flow: &'a Flow,
     ) -> io::Result<Self> {
         let FlowKind::Ping { size, interval, .. } = flow.kind else {
             return Err(io::Error::other("this flow sends no echo requests"));
         };
-        let protocol = match ground.scenario.ip {
+        let protocol = match context.scenario.ip {
             IpVersion::V4 => Protocol::ICMPV4,
             IpVersion::V6 => Protocol::ICMPV6,
         };
-        let (socket, own) = other(ground, flow, flow.from, Type::RAW, protocol)?;
-        let (_, far) = host_at(ground.scenario, flow, flow.from.other());
+        let (socket, own) = other(context, flow, flow.from, Type::RAW, protocol)?;
+        let (_, far) = host_at(context.scenario, flow, flow.from.other());
         socket.connect(&SocketAddr::new(far, 0).into())?;
         let size = usize::try_from(size.get()).map_err(io::Error::other)?;
-        Ok(Self { ground, flow, socket, ends: (own, far), id: port(index), size, interval })
+        Ok(Self { context, flow, socket, ends: (own, far), id: port(index), size, interval })
     }
 
     pub(super) fn start<'scope>(self, scope: &'scope Scope<'scope, '_>, status: &'scope Status)
@@ -70,18 +70,18 @@ impl<'a> Echoes<'a> {
     }
 
     fn send(&self, sent: &Mutex<BTreeMap<u16, Time>>, status: &Status) -> io::Result<()> {
-        tight_timers();
+        minimize_timer_slack();
         let payload = vec![0; self.size];
         for number in 0_u64.. {
             let at = self.flow.start + self.interval.times(number);
-            if at >= self.flow.stop || !self.ground.wait_until(at) {
+            if at >= self.flow.stop || !self.context.wait_until(at) {
                 return Ok(());
             }
             let seq = u16::try_from(number % 65_536).unwrap_or(0);
             let message = Message::EchoRequest { id: self.id, seq };
             let mut bytes = Vec::with_capacity(8 + self.size);
             message.encode(self.ends, Payload::Bytes(&payload), &mut bytes);
-            lock(sent).insert(seq, self.ground.clock.now());
+            lock(sent).insert(seq, self.context.clock.now());
             status.count(|counted| counted.sent += 1);
             match self.socket.send(&bytes) {
                 Err(error) if !is_news_of_path(&error) => return Err(error),
@@ -92,15 +92,15 @@ impl<'a> Echoes<'a> {
     }
 
     fn receive(&self, sent: &Mutex<BTreeMap<u16, Time>>, status: &Status) -> io::Result<()> {
-        tight_timers();
+        minimize_timer_slack();
         let mut buffer = vec![0; 65_536];
-        while !self.ground.is_over() {
+        while !self.context.is_over() {
             let length = match (&self.socket).read(&mut buffer) {
                 Ok(length) => length,
                 Err(error) if is_nothing_yet(&error) || is_news_of_path(&error) => continue,
                 Err(error) => return Err(error),
             };
-            let now = self.ground.clock.now();
+            let now = self.context.clock.now();
             let answered = self.sequence(&buffer[..length]);
             if let Some(begun) = answered.and_then(|seq| lock(sent).remove(&seq)) {
                 status.count(|counted| counted.pings.record(now.since(begun)));

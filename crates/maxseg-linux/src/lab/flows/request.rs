@@ -1,51 +1,51 @@
-//! Requests over TCP, answered by the other host.
+//! RequestFlow over TCP, answered by the other host.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::thread::Scope;
 
-use maxseg_core::scenario::{ConnectionUse, Exchange, Flow};
+use maxseg_core::scenario::{ConnectionUse, Flow, RequestPlan};
 use maxseg_core::units::{Bytes, Time};
 use socket2::Socket;
 
-use super::Ground;
-use super::open::{WindowKeeper, accept, connect, is_nothing_yet, listener, server_address, tcp};
+use super::FlowContext;
+use super::open::{WindowClamp, accept, connect, is_nothing_yet, listener, server_address, tcp};
 use super::status::Status;
-use crate::sys::{TcpSocket, tight_timers};
+use crate::sys::{TcpSocket, minimize_timer_slack};
 
 /// A request flow whose server waits.
-pub(crate) struct Requests<'a> {
-    ground: &'a Ground<'a>,
+pub(crate) struct RequestFlow<'a> {
+    context: &'a FlowContext<'a>,
     index: usize,
     flow: &'a Flow,
-    exchange: Exchange,
+    plan: RequestPlan,
     listener: Socket,
 }
 
-impl<'a> Requests<'a> {
+impl<'a> RequestFlow<'a> {
     pub(super) fn prepare(
-        ground: &'a Ground<'a>,
+        context: &'a FlowContext<'a>,
         index: usize,
         flow: &'a Flow,
-        exchange: Exchange,
+        plan: RequestPlan,
     ) -> io::Result<Self> {
-        let listener = listener(ground, index, flow)?;
-        Ok(Self { ground, index, flow, exchange, listener })
+        let listener = listener(context, index, flow)?;
+        Ok(Self { context, index, flow, plan, listener })
     }
 
     pub(super) fn start<'scope>(self, scope: &'scope Scope<'scope, '_>, status: &'scope Status)
     where
         'a: 'scope,
     {
-        let Self { ground, index, flow, exchange, listener } = self;
+        let Self { context, index, flow, plan, listener } = self;
         scope.spawn(move || {
-            if let Err(error) = serve(ground, flow, (&listener, exchange), status) {
+            if let Err(error) = serve(context, flow, (&listener, plan), status) {
                 status.failed(error);
             }
         });
         scope.spawn(move || {
-            if ground.wait_until(flow.start)
-                && let Err(error) = ask(ground, (index, flow), exchange, status)
+            if context.wait_until(flow.start)
+                && let Err(error) = ask(context, (index, flow), plan, status)
             {
                 status.failed(error);
             }
@@ -55,29 +55,29 @@ impl<'a> Requests<'a> {
 
 /// The client.
 fn ask(
-    ground: &Ground<'_>,
+    context: &FlowContext<'_>,
     (index, flow): (usize, &Flow),
-    exchange: Exchange,
+    plan: RequestPlan,
     status: &Status,
 ) -> io::Result<()> {
     let socket = || {
-        let socket = tcp(ground, flow, flow.from)?;
+        let socket = tcp(context, flow, flow.from)?;
         socket.set_tcp_nodelay(true)?;
         io::Result::Ok(socket)
     };
-    let open = |socket| connect(ground, socket, server_address(ground, index, flow));
-    let kept = match exchange.connection {
+    let open = |socket| connect(context, socket, server_address(context, index, flow));
+    let kept = match plan.connection {
         ConnectionUse::Kept => {
             let Some(socket) = open(socket()?)? else { return Ok(()) };
             Some(socket)
         }
         ConnectionUse::New => None,
     };
-    let mut buffer = Buffer::new(WindowKeeper::new(ground, &flow.reversed(), flow.from));
-    for _ in 0..exchange.count.unwrap_or(u64::MAX) {
+    let mut buffer = Buffer::new(WindowClamp::new(context, &flow.reversed(), flow.from));
+    for _ in 0..plan.count.unwrap_or(u64::MAX) {
         // A socket takes longer to make than a short request to be answered.
         let unconnected = if kept.is_none() { Some(socket()?) } else { None };
-        let begun = ground.clock.now();
+        let begun = context.clock.now();
         if begun >= flow.stop {
             return Ok(());
         }
@@ -89,49 +89,47 @@ fn ask(
                 None => return Ok(()),
             },
         };
-        if !write_all(ground, &socket.0, exchange.request)?
-            || !read_all(ground, &socket.0, exchange.reply, &mut buffer)?
+        if !write_all(context, &socket.0, plan.request)?
+            || !read_all(context, &socket.0, plan.reply, &mut buffer)?
         {
             return Ok(());
         }
-        let now = ground.clock.now();
+        let now = context.clock.now();
         status.count(|counted| {
             counted.requests.record(now.since(begun));
-            counted.delivered += exchange.reply.get();
+            counted.delivered += plan.reply.get();
         });
         drop(socket);
-        if exchange.pause > Time::ZERO && !ground.wait_until(now + exchange.pause) {
+        if plan.pause > Time::ZERO && !context.wait_until(now + plan.pause) {
             return Ok(());
         }
     }
-    status.finished(ground.clock.now());
+    status.finished(context.clock.now());
     Ok(())
 }
 
 /// The server: one connection after the other, as the client opens them.
 fn serve(
-    ground: &Ground<'_>,
+    context: &FlowContext<'_>,
     flow: &Flow,
-    (listener, exchange): (&Socket, Exchange),
+    (listener, plan): (&Socket, RequestPlan),
     status: &Status,
 ) -> io::Result<()> {
-    let mut buffer = Buffer::new(WindowKeeper::new(ground, flow, flow.from.other()));
-    tight_timers();
-    while let Some(socket) = accept(ground, listener)? {
+    let mut buffer = Buffer::new(WindowClamp::new(context, flow, flow.from.other()));
+    minimize_timer_slack();
+    while let Some(socket) = accept(context, listener)? {
         socket.set_tcp_nodelay(true)?;
         let socket = Arc::new(TcpSocket(socket));
         status.opened(&socket);
-        while read_all(ground, &socket.0, exchange.request, &mut buffer)? {
-            if exchange.think > Time::ZERO
-                && !ground.wait_until(ground.clock.now() + exchange.think)
-            {
+        while read_all(context, &socket.0, plan.request, &mut buffer)? {
+            if plan.think > Time::ZERO && !context.wait_until(context.clock.now() + plan.think) {
                 return Ok(());
             }
-            if !write_all(ground, &socket.0, exchange.reply)? {
+            if !write_all(context, &socket.0, plan.reply)? {
                 return Ok(());
             }
         }
-        if ground.is_over() {
+        if context.is_over() {
             return Ok(()); // what it counted is still to be asked for
         }
         status.closing(&socket);
@@ -144,29 +142,29 @@ const ROOM: usize = 1 << 16;
 /// Where a host reads to, and the window that it offers meanwhile.
 struct Buffer {
     bytes: Vec<u8>,
-    window: WindowKeeper,
+    window: WindowClamp,
 }
 
 impl Buffer {
-    fn new(window: WindowKeeper) -> Self {
+    fn new(window: WindowClamp) -> Self {
         Self { bytes: vec![0; ROOM], window }
     }
 }
 
 /// Gives whether all was written before the run was over or the peer had gone.
-fn write_all(ground: &Ground<'_>, mut socket: &Socket, bytes: Bytes) -> io::Result<bool> {
+fn write_all(context: &FlowContext<'_>, mut socket: &Socket, bytes: Bytes) -> io::Result<bool> {
     static ZEROS: [u8; ROOM] = [0; ROOM];
-    in_parts(ground, bytes, |most| socket.write(&ZEROS[..most]))
+    in_parts(context, bytes, |most| socket.write(&ZEROS[..most]))
 }
 
 /// The same for what is read.
 fn read_all(
-    ground: &Ground<'_>,
+    context: &FlowContext<'_>,
     mut socket: &Socket,
     bytes: Bytes,
     buffer: &mut Buffer,
 ) -> io::Result<bool> {
-    in_parts(ground, bytes, |most| {
+    in_parts(context, bytes, |most| {
         let read = socket.read(&mut buffer.bytes[..most])?;
         buffer.window.after_read(socket)?;
         Ok(read)
@@ -176,13 +174,13 @@ fn read_all(
 /// So many bytes, at most [`ROOM`] by each call of `part`, which says how many it took; none, and the peer has
 /// gone.
 fn in_parts(
-    ground: &Ground<'_>,
+    context: &FlowContext<'_>,
     bytes: Bytes,
     mut part: impl FnMut(usize) -> io::Result<usize>,
 ) -> io::Result<bool> {
     let mut left = bytes.get();
     while left > 0 {
-        if ground.is_over() {
+        if context.is_over() {
             return Ok(false);
         }
         let most = usize::try_from(left).unwrap_or(ROOM).min(ROOM);

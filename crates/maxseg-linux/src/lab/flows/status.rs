@@ -17,7 +17,7 @@ pub(crate) struct Status {
 
 #[derive(Debug, Default)]
 struct Inner {
-    counted: Counted,
+    counted: FlowCounts,
     /// The open connections whose data the flow's sender sends.
     open: Vec<Arc<TcpSocket>>,
     done: Option<Time>,
@@ -26,18 +26,18 @@ struct Inner {
 
 /// What a flow counted.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Counted {
+pub(crate) struct FlowCounts {
     /// Payload delivered: of datagrams, of replies, of what iperf3 sent.
     pub(crate) delivered: u64,
     /// Another program ran it and has not told what came of it.
     pub(crate) untold: bool,
     /// How long it lasted, where it was not the whole run.
     pub(crate) lasted: Option<Time>,
-    /// Datagrams or echo requests sent.
+    /// CbrFlow or echo requests sent.
     pub(crate) sent: u64,
     /// Echo requests answered, and how long that took.
     pub(crate) pings: Histogram,
-    /// Requests answered, and how long that took.
+    /// RequestFlow answered, and how long that took.
     pub(crate) requests: Histogram,
     /// Connections.
     pub(crate) tcp: TcpTotals,
@@ -136,7 +136,7 @@ impl Status {
     }
 
     /// Changes what is counted.
-    pub(super) fn count(&self, change: impl FnOnce(&mut Counted)) {
+    pub(super) fn count(&self, change: impl FnOnce(&mut FlowCounts)) {
         change(&mut self.lock().counted);
     }
 
@@ -176,7 +176,7 @@ impl Status {
     }
 
     /// What it counted until now, its open connections included.
-    pub(crate) fn counted(&self) -> Counted {
+    pub(crate) fn counted(&self) -> FlowCounts {
         let inner = self.lock();
         let mut counted = inner.counted.clone();
         for info in inner.open.iter().filter_map(|socket| info_of(socket)) {

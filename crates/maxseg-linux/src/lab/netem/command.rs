@@ -5,7 +5,7 @@ use std::io;
 
 /// A program and its arguments. Its text is what a POSIX shell would take.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Command {
+pub struct TcCommand {
     /// Looked up in `PATH`.
     pub program: &'static str,
     /// One by one; nothing in them means anything to a shell.
@@ -14,7 +14,7 @@ pub struct Command {
 
 /// What a command said.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Reply {
+pub struct TcReply {
     /// Whether it exited with 0.
     pub success: bool,
     /// On standard output.
@@ -23,7 +23,7 @@ pub struct Reply {
     pub stderr: String,
 }
 
-impl Command {
+impl TcCommand {
     /// `program` with these arguments.
     pub fn new<T: Into<String>>(
         program: &'static str,
@@ -36,13 +36,13 @@ impl Command {
     ///
     /// # Errors
     /// The program is not there, or cannot be started; not that it failed.
-    pub fn run(&self) -> io::Result<Reply> {
+    pub fn run(&self) -> io::Result<TcReply> {
         let output = std::process::Command::new(self.program)
             .args(&self.arguments)
             .env("LC_ALL", "C")
             .stdin(std::process::Stdio::null())
             .output()?;
-        Ok(Reply {
+        Ok(TcReply {
             success: output.status.success(),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
@@ -50,7 +50,7 @@ impl Command {
     }
 }
 
-impl fmt::Display for Command {
+impl fmt::Display for TcCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.program)?;
         self.arguments.iter().try_for_each(|argument| write!(f, " {}", quoted(argument)))
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn a_shell_reads_back_what_is_printed() {
         let words = ["plain", "1%", "two words", "it's", "", "$HOME", "a;b", "*", "\\", "-14"];
-        let command = Command::new("printf", ["%s\\n"].iter().chain(&words).copied());
+        let command = TcCommand::new("printf", ["%s\\n"].iter().chain(&words).copied());
         let printed = std::process::Command::new("sh").args(["-c", &command.to_string()]).output();
         let printed = String::from_utf8(printed.unwrap().stdout).unwrap();
         assert_eq!(printed.lines().collect::<Vec<_>>(), words);

@@ -4,8 +4,8 @@ use std::io;
 
 use thiserror::Error;
 
-use super::command::{Command, Reply};
-use super::fault::Fault;
+use super::command::{TcCommand, TcReply};
+use super::fault::TcError;
 use super::qdisc::clear;
 
 /// What a kernel and its `tc` can do.
@@ -25,7 +25,7 @@ pub enum Unavailable {
     NoTc(String),
     /// `tc` could not set netem up.
     #[error("the netem backend cannot be used: {0}")]
-    Refused(Fault),
+    Refused(TcError),
 }
 
 impl Unavailable {
@@ -50,9 +50,11 @@ const SEED: u64 = 0x6d61_7873_6567;
 ///
 /// # Errors
 /// There is no `tc`, the kernel has no netem, or this user may not use it.
-pub fn detect(mut run: impl FnMut(&Command) -> io::Result<Reply>) -> Result<Netem, Unavailable> {
+pub fn detect(
+    mut run: impl FnMut(&TcCommand) -> io::Result<TcReply>,
+) -> Result<Netem, Unavailable> {
     let mut tc = |arguments: &[&str]| {
-        run(&Command::new("tc", arguments.iter().copied()))
+        run(&TcCommand::new("tc", arguments.iter().copied()))
             .map_err(|error| Unavailable::NoTc(error.to_string()))
     };
     let version = tc(&["-V"])?.stdout.trim().to_owned();
@@ -61,17 +63,17 @@ pub fn detect(mut run: impl FnMut(&Command) -> io::Result<Reply>) -> Result<Nete
     let seeded: Vec<&str> = plain.iter().copied().chain(["seed", seed.as_str()]).collect();
 
     let mut reply = tc(&seeded)?;
-    if !reply.success && matches!(Fault::of(&reply), Fault::UnknownOption(_)) {
+    if !reply.success && matches!(TcError::of(&reply), TcError::UnknownOption(_)) {
         reply = tc(&plain)?;
     }
     if !reply.success {
-        return Err(Unavailable::Refused(Fault::of(&reply)));
+        return Err(Unavailable::Refused(TcError::of(&reply)));
     }
     let shown = tc(&["qdisc", "show", "dev", "lo"])?;
     let seeds = shown.stdout.split_whitespace().any(|word| word == seed);
     let cleared = run(&clear("lo")).map_err(|error| Unavailable::NoTc(error.to_string()))?;
     if !cleared.success {
-        return Err(Unavailable::Refused(Fault::of(&cleared)));
+        return Err(Unavailable::Refused(TcError::of(&cleared)));
     }
     Ok(Netem { tc: version, seeds })
 }
@@ -85,8 +87,8 @@ mod tests {
         let mut there: Option<String> = None;
         detect(|command| {
             let line = command.to_string();
-            let failed = |stderr: &str| Reply { stderr: stderr.to_owned(), ..Reply::default() };
-            let done = |stdout: String| Reply { success: true, stdout, stderr: String::new() };
+            let failed = |stderr: &str| TcReply { stderr: stderr.to_owned(), ..TcReply::default() };
+            let done = |stdout: String| TcReply { success: true, stdout, stderr: String::new() };
             Ok(if line == "tc -V" {
                 done("tc utility, iproute2-6.1.0\n".to_owned())
             } else if line.contains("add") {
@@ -122,7 +124,7 @@ mod tests {
     fn a_kernel_without_netem_is_told_apart() {
         for tc_seeds in [false, true] {
             let none = machine(tc_seeds, false, false).unwrap_err();
-            assert_eq!(none, Unavailable::Refused(Fault::UnknownKind));
+            assert_eq!(none, Unavailable::Refused(TcError::UnknownKind));
             assert!(none.hint().unwrap().contains("modprobe sch_netem"));
         }
     }

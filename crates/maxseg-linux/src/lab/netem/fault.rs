@@ -2,11 +2,11 @@
 
 use thiserror::Error;
 
-use super::command::Reply;
+use super::command::TcReply;
 
 /// Why `tc` failed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum Fault {
+pub enum TcError {
     /// The kernel has no such qdisc, neither built in nor as a module that it could load.
     #[error("this kernel has no such qdisc")]
     UnknownKind,
@@ -30,9 +30,9 @@ pub enum Fault {
     Other(String),
 }
 
-impl Fault {
+impl TcError {
     /// Reads what a failed `tc` wrote.
-    pub fn of(reply: &Reply) -> Self {
+    pub fn of(reply: &TcReply) -> Self {
         let said = reply.stderr.as_str();
         let has = |text: &str| said.contains(text);
         // Before Linux 4.16 and its extended acknowledgements, the error code is all there is.
@@ -86,32 +86,32 @@ mod tests {
     fn what_tc_says_is_understood() {
         // What iproute2 6.1 wrote on kernel 6.18 (the first six), and iproute2 4.9 on 4.9.
         let cases = [
-            ("Error: Specified qdisc kind is unknown.\n", Fault::UnknownKind),
+            ("Error: Specified qdisc kind is unknown.\n", TcError::UnknownKind),
             (
                 "Unknown qdisc \"foo\", hence option \"limit\" is unparsable\n",
-                Fault::UnknownToTc("foo".to_owned()),
+                TcError::UnknownToTc("foo".to_owned()),
             ),
             (
                 "What is \"seed\"?\nUsage: ... netem [ limit PACKETS ]\n",
-                Fault::UnknownOption("seed".to_owned()),
+                TcError::UnknownOption("seed".to_owned()),
             ),
-            ("RTNETLINK answers: Operation not permitted\n", Fault::NotPermitted),
-            ("Cannot find device \"nodev\"\n", Fault::NoDevice("nodev".to_owned())),
-            ("Error: Exclusivity flag on, cannot modify.\n", Fault::Occupied),
-            ("RTNETLINK answers: No such file or directory\n", Fault::UnknownKind),
-            ("RTNETLINK answers: File exists\n", Fault::Occupied),
-            ("\nIllegal \"loss\"\n", Fault::Other("Illegal \"loss\"".to_owned())),
-            ("", Fault::Other("failed, and said nothing".to_owned())),
-            ("What is \"", Fault::Other("What is \"".to_owned())), // cut short
+            ("RTNETLINK answers: Operation not permitted\n", TcError::NotPermitted),
+            ("Cannot find device \"nodev\"\n", TcError::NoDevice("nodev".to_owned())),
+            ("Error: Exclusivity flag on, cannot modify.\n", TcError::Occupied),
+            ("RTNETLINK answers: No such file or directory\n", TcError::UnknownKind),
+            ("RTNETLINK answers: File exists\n", TcError::Occupied),
+            ("\nIllegal \"loss\"\n", TcError::Other("Illegal \"loss\"".to_owned())),
+            ("", TcError::Other("failed, and said nothing".to_owned())),
+            ("What is \"", TcError::Other("What is \"".to_owned())), // cut short
         ];
         for (stderr, want) in cases {
-            let reply = Reply { stderr: stderr.to_owned(), ..Reply::default() };
-            assert_eq!(Fault::of(&reply), want, "{stderr}");
+            let reply = TcReply { stderr: stderr.to_owned(), ..TcReply::default() };
+            assert_eq!(TcError::of(&reply), want, "{stderr}");
         }
     }
 
     #[test]
     fn a_missing_module_is_named() {
-        assert!(Fault::UnknownKind.hint().unwrap().contains("modprobe sch_netem"));
+        assert!(TcError::UnknownKind.hint().unwrap().contains("modprobe sch_netem"));
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use maxseg_core::path::CodelSettings;
 use maxseg_core::units::{Probability, Time};
 
-use super::command::Command;
+use super::command::TcCommand;
 use super::size_table::SizeTable;
 
 /// One qdisc at its place.
@@ -133,22 +133,22 @@ pub struct RedParameters {
 }
 
 /// Takes an interface's qdiscs out.
-pub fn clear(device: &str) -> Command {
-    Command::new("tc", ["qdisc", "del", "dev", device, "root"])
+pub fn clear(device: &str) -> TcCommand {
+    TcCommand::new("tc", ["qdisc", "del", "dev", device, "root"])
 }
 
 impl Qdisc {
     /// Adds it where there is none.
-    pub fn add(&self) -> Command {
+    pub fn add(&self) -> TcCommand {
         self.command("add")
     }
 
     /// Gives these parameters to one that is there; what waits in it stays.
-    pub fn change(&self) -> Command {
+    pub fn change(&self) -> TcCommand {
         self.command("change")
     }
 
-    fn command(&self, verb: &str) -> Command {
+    fn command(&self, verb: &str) -> TcCommand {
         let mut words: Vec<String> =
             ["qdisc", verb, "dev", &self.device].map(str::to_owned).to_vec();
         match self.parent {
@@ -159,7 +159,7 @@ impl Qdisc {
         words.extend(self.sizes.iter().flat_map(SizeTable::words));
         words.push(self.kind.word().to_owned());
         words.extend(self.kind.parameters());
-        Command::new("tc", words)
+        TcCommand::new("tc", words)
     }
 }
 

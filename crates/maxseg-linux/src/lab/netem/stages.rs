@@ -9,7 +9,7 @@ use super::qdisc::{Chain, Kind, Loss, NetemParameters, Parent, Qdisc};
 use super::red::red;
 use super::shortfall::Shortfall;
 use super::size_table::{SizeTable, Sizes};
-use super::{Options, Place, Plan};
+use super::{Devices, Plan, PlanOptions};
 
 /// More packets than netem ever holds where it only delays: it allocates nothing ahead, and what it has no
 /// room for it drops in silence. Below 2³¹, since `tc` prints limits with a sign.
@@ -21,11 +21,11 @@ const MOST_JITTER: Time = Time::from_nanos(i32::MAX as u64);
 /// 100 years, the longest time of a scenario, with which `tc` can still reckon.
 const MOST_DELAY: Time = Time::from_secs(100 * 365 * 86_400);
 
-pub(super) fn plan(link: &LinkSpec, place: &Place, options: &Options) -> Plan {
+pub(super) fn plan(link: &LinkSpec, place: &Devices, options: &PlanOptions) -> Plan {
     let mut shortfalls = left_out(link);
     let behind = pipe(link, options, &mut shortfalls);
     let copies = link.duplicate > Probability::NEVER;
-    let together = matches!(place, Place::Together { .. });
+    let together = matches!(place, Devices::OneInterface { .. });
     // Some kernels refuse a netem that doubles beside another one on the same interface.
     let mut shaper = Line::of(link, options, &mut shortfalls);
     shaper.is_plain &= !(together && copies);
@@ -42,10 +42,10 @@ pub(super) fn plan(link: &LinkSpec, place: &Place, options: &Options) -> Plan {
     }
     let behind = behind.map(Kind::Netem);
     let qdiscs = match place {
-        Place::Together { device } => {
+        Devices::OneInterface { device } => {
             nested(device, shaper.sizes.table, behind.into_iter().chain(stages))
         }
-        Place::Apart { wire, pipe } => {
+        Devices::TwoInterfaces { wire, pipe } => {
             let mut qdiscs = nested(wire, shaper.sizes.table, stages);
             qdiscs.extend(nested(pipe, None, behind));
             qdiscs
@@ -85,7 +85,7 @@ fn left_out(link: &LinkSpec) -> Vec<Shortfall> {
 /// What happens to packets behind the wire; `None` where nothing does.
 fn pipe(
     link: &LinkSpec,
-    options: &Options,
+    options: &PlanOptions,
     shortfalls: &mut Vec<Shortfall>,
 ) -> Option<NetemParameters> {
     let delay = link.delay.min(MOST_DELAY);
@@ -178,7 +178,7 @@ fn chain_of(chain: &GilbertElliott, burst: f64, shortfalls: &mut Vec<Shortfall>)
 /// Queue and wire.
 struct Line<'a> {
     link: &'a LinkSpec,
-    options: &'a Options,
+    options: &'a PlanOptions,
     sizes: Sizes,
     /// Bytes per second.
     rate: u64,
@@ -187,7 +187,7 @@ struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    fn of(link: &'a LinkSpec, options: &'a Options, shortfalls: &mut Vec<Shortfall>) -> Self {
+    fn of(link: &'a LinkSpec, options: &'a PlanOptions, shortfalls: &mut Vec<Shortfall>) -> Self {
         // A size table would count one header for a whole super-packet; without one the kernel
         // counts that of each segment (`qdisc_pkt_len_init`).
         let sizes = if options.as_netem {

@@ -5,7 +5,7 @@ use maxseg_core::path::{
 };
 use maxseg_core::units::{BitsPerSec, Bytes, Mtu, Probability, Time};
 
-use super::{Options, Place, Plan, Shortfall, source_offloads};
+use super::{Devices, Plan, PlanOptions, Shortfall, source_offloads};
 
 mod accepted;
 mod properties;
@@ -32,28 +32,28 @@ fn plain() -> LinkSpec {
     LinkSpec::plain(rate("10 Mbit/s"), Time::from_millis(20))
 }
 
-fn apart() -> Place {
-    Place::Apart { wire: "w0".to_owned(), pipe: "p0".to_owned() }
+fn apart() -> Devices {
+    Devices::TwoInterfaces { wire: "w0".to_owned(), pipe: "p0".to_owned() }
 }
 
-fn together() -> Place {
-    Place::Together { device: "w0".to_owned() }
+fn together() -> Devices {
+    Devices::OneInterface { device: "w0".to_owned() }
 }
 
 fn lines(plan: &Plan) -> Vec<String> {
     plan.add().iter().map(ToString::to_string).collect()
 }
 
-fn seeded() -> Options {
-    Options { seed: Some(7), ..Options::default() }
+fn seeded() -> PlanOptions {
+    PlanOptions { seed: Some(7), ..PlanOptions::default() }
 }
 
 /// A link, where it goes, and the commands that are wanted.
 struct Golden {
     what: &'static str,
     link: LinkSpec,
-    place: Place,
-    options: Options,
+    place: Devices,
+    options: PlanOptions,
     want: &'static [&'static str],
 }
 
@@ -188,7 +188,7 @@ fn golden() -> Vec<Golden> {
             what: "as netem: a bucket for whole super-packets, and no table that counts one header for all",
             link: LinkSpec { queue: QueueLimit::Bytes(Bytes::new(65_536)), ..plain() },
             place: apart(),
-            options: Options { as_netem: true, ..seeded() },
+            options: PlanOptions { as_netem: true, ..seeded() },
             want: &[
                 "tc qdisc add dev w0 root handle 1: tbf rate 10000000bit burst 131072 limit 196608",
                 "tc qdisc add dev p0 root handle 1: netem limit 1000000000 delay 20000us",
@@ -198,7 +198,7 @@ fn golden() -> Vec<Golden> {
             what: "on one interface: netem first",
             link: LinkSpec { errors: uniform(Per::Packet, 0.01), ..plain() },
             place: together(),
-            options: Options::default(),
+            options: PlanOptions::default(),
             want: &[
                 "tc qdisc add dev w0 root handle 1: stab overhead -14 netem limit 1000000000 delay 20000us loss 1%",
                 "tc qdisc add dev w0 parent 1:1 handle 2: netem limit 101 rate 10000000bit",
@@ -220,7 +220,7 @@ fn golden() -> Vec<Golden> {
             what: "on a TUN device, whose packets have no Ethernet header",
             link: LinkSpec { delay: Time::ZERO, ..plain() },
             place: apart(),
-            options: Options { device_header: 0, ..seeded() },
+            options: PlanOptions { device_header: 0, ..seeded() },
             want: &["tc qdisc add dev w0 root handle 1: netem limit 101 rate 10000000bit"],
         },
     ]
@@ -329,7 +329,7 @@ fn a_fixed_tunnel_is_overhead_and_its_frames_are_packets_where_there_are_none() 
 
 #[test]
 fn a_running_link_is_changed_where_its_qdiscs_stay() {
-    let of = |link: &LinkSpec| Plan::of(link, &apart(), &Options::default());
+    let of = |link: &LinkSpec| Plan::of(link, &apart(), &PlanOptions::default());
     let before = of(&plain());
     let lossy = of(&LinkSpec { errors: uniform(Per::Packet, 0.05), ..plain() });
     let changes: Vec<_> =

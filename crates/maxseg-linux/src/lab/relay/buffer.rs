@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use maxseg_core::link::Markable;
+
 use super::layout::Layout;
 use crate::sys::VNET_HEADER;
 
@@ -76,5 +78,27 @@ impl Drop for SuperPacket {
     fn drop(&mut self) {
         let bytes = std::mem::take(&mut self.bytes);
         self.pool.free.borrow_mut()[self.class].push(bytes);
+    }
+}
+
+/// A packet of a super-packet, or all of them where `as_netem`.
+#[derive(Debug, Clone)]
+pub(super) struct SegmentRange {
+    pub(super) of: Rc<SuperPacket>,
+    pub(super) first: u16,
+    pub(super) last: u16,
+    pub(super) marked: bool,
+}
+
+impl SegmentRange {
+    /// How many packets of the wire it is.
+    pub(super) const fn count(&self) -> u16 {
+        self.last - self.first + 1
+    }
+}
+
+impl Markable for SegmentRange {
+    fn mark(&mut self) {
+        self.marked = true;
     }
 }

@@ -1,25 +1,26 @@
 //! The relay: carries what one interface sends to another through a link of the core, in real time.
 //!
 //! ```text
-//! kernel → TUN → super-packet → its packets, one by one → Line (queue, wire, errors, delay)
+//! kernel → TUN → super-packet → its packets, one by one → LinkChain (queue, wire, errors, delay)
 //!                                                          └→ when due: joined again → TUN → kernel
 //! ```
-//! One thread for each direction of each hop. Segmentation offload stays on, so that the kernel hands over
+//! One thread for each link_relay of each hop. Segmentation offload stays on, so that the kernel hands over
 //! up to 64 KiB at once, but every packet of the wire meets queue, wire and errors alone. Packets
 //! carry the time at which they are due; one that leaves late delays none behind it.
 
 mod buffer;
-mod direction;
 mod lateness;
 mod layout;
+mod link_relay;
+mod meter;
 mod split;
 mod tap;
 mod wakeup;
 mod wire_packet;
 
-pub(crate) use direction::{Direction, Order, Report};
 pub(crate) use lateness::LatenessMeter;
-pub(super) use layout::Layout;
+pub(crate) use link_relay::{Command, RelayConfig, Report};
+pub(crate) use meter::FlowMeter;
 
 #[cfg(test)]
 mod tests;

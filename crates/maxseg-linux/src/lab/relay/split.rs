@@ -27,7 +27,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// The header that these packets need, `marked` as having met congestion or not; their payload is
+    /// The header that these packets need, `marked` as having effective_spec congestion or not; their payload is
     /// what [`payload`] says.
     ///
     /// `whole` is a super-packet with this layout.
@@ -85,7 +85,7 @@ impl Header {
         self.bytes[8..10].copy_from_slice(&TCP_CHECKSUM.to_ne_bytes());
     }
 
-    /// Marks the packet as having met congestion.
+    /// Marks the packet as having effective_spec congestion.
     fn mark(&mut self, layout: &Layout) {
         let packet = &mut self.bytes[VNET_HEADER..];
         if layout.is_v6 {

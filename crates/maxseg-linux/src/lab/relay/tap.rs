@@ -4,27 +4,27 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use maxseg_core::link::{Fate, Sent};
+use maxseg_core::link::{Fate, SendOutcome};
 use maxseg_core::units::Time;
 
-use super::direction::Segment;
+use super::buffer::SegmentRange;
 use super::wire_packet::write_wire_packet;
-use crate::lab::capture::{Loss, Mailbox, Place, Record, SNAP_LEN};
+use crate::lab::capture::{LinkEnd, Loss, PacketRecord, RecordQueue, SNAP_LEN};
 
-/// One direction's packets on their way to a capture, as those of the wire: where they come to the link,
+/// One link_relay's packets on their way to a capture, as those of the wire: where they come to the link,
 /// and where they leave it.
 #[derive(Debug)]
 pub(crate) struct Tap {
-    mailbox: Arc<Mailbox>,
-    batch: Vec<Record>,
-    /// Packets that came to a link which decides later, in their order, until all before them are decided too.
+    queue: Arc<RecordQueue>,
+    batch: Vec<PacketRecord>,
+    /// Packets that came to a link which decides later, in their command, until all before them are decided too.
     undecided: VecDeque<Undecided>,
 }
 
 #[derive(Debug)]
 struct Undecided {
     at: Time,
-    segment: Segment,
+    segment: SegmentRange,
     /// `None` while it is not known.
     verdict: Option<Verdict>,
 }
@@ -39,51 +39,51 @@ enum Verdict {
 const BATCH: usize = 256;
 
 impl Tap {
-    pub(crate) fn new(mailbox: Arc<Mailbox>) -> Self {
-        Self { mailbox, batch: Vec::with_capacity(BATCH), undecided: VecDeque::new() }
+    pub(crate) fn new(queue: Arc<RecordQueue>) -> Self {
+        Self { queue, batch: Vec::with_capacity(BATCH), undecided: VecDeque::new() }
     }
 
     /// A packet has come to the link.
-    pub(super) fn entered(&mut self, now: Time, segment: Segment, sent: Sent) {
+    pub(super) fn entered(&mut self, now: Time, segment: SegmentRange, sent: SendOutcome) {
         let verdict = match sent {
-            Sent::OnItsWay => Some(Verdict::Arrives),
-            Sent::Lost(fate) => Some(verdict_of(fate)),
-            Sent::Undecided => None,
+            SendOutcome::InFlight => Some(Verdict::Arrives),
+            SendOutcome::Lost(fate) => Some(verdict_of(fate)),
+            SendOutcome::Undecided => None,
         };
         self.undecided.push_back(Undecided { at: now, segment, verdict });
         self.settle();
     }
 
     /// A packet that came before was lost.
-    pub(super) fn lost(&mut self, segment: &Segment, fate: Fate) {
+    pub(super) fn lost(&mut self, segment: &SegmentRange, fate: Fate) {
         self.decide(segment, segment.first, segment.last, verdict_of(fate));
     }
 
     /// A packet and those that follow it up to the `last` leave the link.
-    pub(super) fn left(&mut self, now: Time, segment: &Segment, last: u16) {
+    pub(super) fn left(&mut self, now: Time, segment: &SegmentRange, last: u16) {
         self.decide(segment, segment.first, last, Verdict::Arrives);
         for index in segment.first..=last {
-            self.record(now, Place::Leaving, segment, index, None);
+            self.record(now, LinkEnd::Leaving, segment, index, None);
         }
     }
 
     /// The thread is going to wait.
     pub(super) fn rest(&mut self) {
-        self.mailbox.post(&mut self.batch);
+        self.queue.post(&mut self.batch);
         let waiting = self.batch.first().map(|record| record.at);
         let oldest = self.undecided.front().map(|undecided| undecided.at);
         match waiting.into_iter().chain(oldest).min() {
-            Some(at) => self.mailbox.complete_until(at),
-            None => self.mailbox.idle(),
+            Some(at) => self.queue.complete_until(at),
+            None => self.queue.idle(),
         }
     }
 
     /// The thread has woken: whatever it records is of this time or later.
     pub(super) fn wake(&self, now: Time) {
-        self.mailbox.awake(now);
+        self.queue.awake(now);
     }
 
-    fn decide(&mut self, segment: &Segment, first: u16, last: u16, verdict: Verdict) {
+    fn decide(&mut self, segment: &SegmentRange, first: u16, last: u16, verdict: Verdict) {
         let parts = self.undecided.iter_mut().filter(|undecided| {
             let part = &undecided.segment;
             Rc::ptr_eq(&part.of, &segment.of) && (first..=last).contains(&part.first)
@@ -109,7 +109,7 @@ impl Tap {
                 Some(Verdict::Arrives) | None => None,
             };
             for index in segment.first..=segment.last {
-                self.record(at, Place::Entering, &segment, index, loss);
+                self.record(at, LinkEnd::Entering, &segment, index, loss);
             }
         }
     }
@@ -117,16 +117,16 @@ impl Tap {
     fn record(
         &mut self,
         at: Time,
-        place: Place,
-        segment: &Segment,
+        place: LinkEnd,
+        segment: &SegmentRange,
         index: u16,
         loss: Option<Loss>,
     ) {
         let mut bytes = [0; SNAP_LEN];
         let packet = &segment.of;
-        let marked = segment.marked && place == Place::Leaving;
+        let marked = segment.marked && place == LinkEnd::Leaving;
         let length = write_wire_packet(packet.bytes(), &packet.layout, index, marked, &mut bytes);
-        self.batch.push(Record {
+        self.batch.push(PacketRecord {
             at,
             place,
             loss,
@@ -135,10 +135,10 @@ impl Tap {
             bytes,
         });
         if self.batch.len() >= BATCH {
-            self.mailbox.post(&mut self.batch);
+            self.queue.post(&mut self.batch);
             if self.batch.is_empty() {
                 let oldest = self.undecided.front().map_or(at, |undecided| undecided.at);
-                self.mailbox.complete_until(oldest.min(at));
+                self.queue.complete_until(oldest.min(at));
             }
         }
     }
@@ -151,7 +151,7 @@ impl Drop for Tap {
             undecided.verdict.get_or_insert(Verdict::Arrives);
         }
         self.settle();
-        self.mailbox.close(&mut self.batch);
+        self.queue.close(&mut self.batch);
     }
 }
 

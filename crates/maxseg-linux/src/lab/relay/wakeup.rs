@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use maxseg_core::units::Time;
 
-use crate::sys::{tight_timers, wait_for};
+use crate::sys::{minimize_timer_slack, wait_for};
 
 /// The median of how much longer than asked the kernel lets a thread wait, measured once in this process:
 /// what a relay asks less, so that it wakes in time.
@@ -21,7 +21,7 @@ const WAIT: Duration = Duration::from_micros(200);
 const MOST: Duration = Duration::from_micros(100);
 
 fn measure() -> io::Result<Time> {
-    tight_timers();
+    minimize_timer_slack();
     let mut over = Vec::with_capacity(TRIES);
     for _ in 0..TRIES {
         let begun = Instant::now();

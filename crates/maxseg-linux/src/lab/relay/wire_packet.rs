@@ -14,7 +14,7 @@ pub(super) struct Length {
 }
 
 /// Writes the beginning of packet `index` of a super-packet to `out`, as much as it has room for: its own
-/// lengths, numbers and flags, and the checksum over all of it. `marked`: it has met congestion.
+/// lengths, numbers and flags, and the checksum over all of it. `marked`: it has effective_spec congestion.
 ///
 /// `all` is a super-packet with this layout.
 pub(super) fn write_wire_packet(

@@ -3,8 +3,8 @@
 //! The right to see them (`CAP_NET_RAW`) is needed once, by [`Capture::open`]; [`give_up_rights`] takes it
 //! away for good. What comes between the socket and its filter is nothing: it is bound after that.
 
+mod captured_packet;
 mod default_route;
-mod sighting;
 
 use std::io;
 use std::os::fd::AsFd as _;
@@ -15,15 +15,15 @@ use nix::net::if_::{if_indextoname, if_nameindex, if_nametoindex};
 use nix::unistd::{Gid, Uid};
 use thiserror::Error;
 
-pub use sighting::{Direction, Sighting};
+pub use captured_packet::{CapturedPacket, Direction};
 
-use crate::sys::{self, Bell, Counts, PacketRing, PacketSocket};
+use crate::sys::{self, PacketCounts, PacketRing, PacketSocket, Waker};
 
 /// What to look at.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct CaptureOptions {
     /// Where.
-    pub place: Place,
+    pub place: InterfaceChoice,
     /// What.
     pub selection: Selection,
     /// Most bytes that are kept of a packet.
@@ -39,14 +39,14 @@ pub const LONGEST: u32 = 261_120;
 
 /// Where to look.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum InterfaceChoice {
     /// At the interface of this name.
     Interface(String),
     /// At all interfaces.
     Any,
 }
 
-impl Place {
+impl InterfaceChoice {
     /// The interface of the default route; all of them where there is none.
     pub fn default_here() -> Self {
         default_route::interface().map_or(Self::Any, Self::Interface)
@@ -132,10 +132,10 @@ pub struct Interface {
 pub struct Capture {
     socket: PacketSocket,
     ring: PacketRing,
-    counts: Counts,
+    counts: PacketCounts,
     /// In the order of their first packets; the only one from the beginning.
     interfaces: Vec<Interface>,
-    options: Options,
+    options: CaptureOptions,
     /// Packets that were taken out of the ring.
     taken: u64,
     /// A frame whose VLAN tag is put back.
@@ -147,10 +147,10 @@ impl Capture {
     ///
     /// # Errors
     /// See [`OpenError`].
-    pub fn open(options: Options) -> Result<Self, OpenError> {
+    pub fn open(options: CaptureOptions) -> Result<Self, OpenError> {
         let interfaces = match &options.place {
-            Place::Any => Vec::new(),
-            Place::Interface(name) => vec![interface(name)?],
+            InterfaceChoice::Any => Vec::new(),
+            InterfaceChoice::Interface(name) => vec![interface(name)?],
         };
         let only = interfaces.first().map(|interface: &Interface| interface.index);
         let program = compile(&options.selection, &LINKS, options.snap_len)?;
@@ -163,19 +163,19 @@ impl Capture {
             socket.promiscuous(only).map_err(refused("promiscuous mode"))?;
         }
         socket.bind(only).map_err(|error| match &options.place {
-            Place::Interface(name) if is_down(&error) => OpenError::Down(name.clone()),
-            Place::Interface(_) | Place::Any => refused("to listen")(error),
+            InterfaceChoice::Interface(name) if is_down(&error) => OpenError::Down(name.clone()),
+            InterfaceChoice::Interface(_) | InterfaceChoice::Any => refused("to listen")(error),
         })?;
-        let (counts, taken, frame) = (Counts::default(), 0, Vec::new());
+        let (counts, taken, frame) = (PacketCounts::default(), 0, Vec::new());
         Ok(Self { socket, ring, counts, interfaces, options, taken, frame })
     }
 
-    /// Waits until there are packets, for `longest`, or until the bell rings.
+    /// Waits until there are packets, for `longest`, or until the waker rings.
     ///
     /// # Errors
     /// The interface is gone or down.
-    pub fn wait(&self, bell: &Bell, longest: Option<Duration>) -> io::Result<()> {
-        sys::wait_for(&[self.socket.as_fd(), bell.as_fd()], longest)?;
+    pub fn wait(&self, waker: &Waker, longest: Option<Duration>) -> io::Result<()> {
+        sys::wait_for(&[self.socket.as_fd(), waker.as_fd()], longest)?;
         self.socket.take_error()
     }
 
@@ -185,7 +185,7 @@ impl Capture {
     /// As of `each`, which is shown no more then.
     pub fn read<E>(
         &mut self,
-        mut each: impl FnMut(&Sighting<'_>, &Interface) -> Result<(), E>,
+        mut each: impl FnMut(&CapturedPacket<'_>, &Interface) -> Result<(), E>,
     ) -> Result<bool, E> {
         let Self { ring, interfaces, taken, frame, options, .. } = self;
         ring.next_block(|packet| {
@@ -195,7 +195,10 @@ impl Capture {
             };
             let interface = &mut interfaces[number];
             interface.seen += 1;
-            each(&Sighting::of(&packet, number, interface.link, options.snap_len, frame), interface)
+            each(
+                &CapturedPacket::of(&packet, number, interface.link, options.snap_len, frame),
+                interface,
+            )
         })
     }
 
@@ -234,7 +237,7 @@ impl Capture {
     }
 
     /// What it was opened with.
-    pub const fn options(&self) -> &Options {
+    pub const fn options(&self) -> &CaptureOptions {
         &self.options
     }
 

@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use maxseg_core::units::{Bytes, Time};
 use maxseg_linux::observe::capture::{
-    Capture, LONGEST, OpenError, Options, Place, Stayed, give_up_rights, is_down, is_gone,
+    Capture, CaptureOptions, InterfaceChoice, LONGEST, OpenError, Stayed, give_up_rights, is_down,
+    is_gone,
 };
-use maxseg_linux::sys::Bell;
+use maxseg_linux::sys::Waker;
 use maxseg_wire::bpf::{Protocol, Selection};
 
 use crate::failure::Failure;
@@ -119,11 +120,11 @@ pub(crate) fn run(args: &CaptureArgs, printer: Printer) -> Result<(), Failure> {
     let mut capture = Capture::open(args.options()?).map_err(|error| refused(&error))?;
     let file = become_who_asked(args, printer)?;
     let mut output = Output::begin(args, &capture, printer, file)?;
-    let bell = Arc::new(Bell::new()?);
-    let rung = Arc::clone(&bell);
-    on_first_interrupt(move || rung.ring());
+    let waker = Arc::new(Waker::new()?);
+    let on_interrupt = Arc::clone(&waker);
+    on_first_interrupt(move || on_interrupt.wake());
     printer.note(&format!("listening on {}", in_words(&capture.options().place)));
-    let ended = watch(args, &mut capture, &mut output, &bell, printer);
+    let ended = watch(args, &mut capture, &mut output, &waker, printer);
     match ended {
         Ok(ended) => {
             output.end(&mut capture)?;
@@ -188,7 +189,7 @@ fn watch(
     args: &CaptureArgs,
     capture: &mut Capture,
     output: &mut Output,
-    bell: &Bell,
+    waker: &Waker,
     printer: Printer,
 ) -> Result<Ended, Failure> {
     let deadline = args.duration.map(|time| Instant::now() + Duration::from_nanos(time.as_nanos()));
@@ -196,16 +197,16 @@ fn watch(
         if show_ready(args, capture, output)? {
             return Ok(Ended::AsAsked);
         }
-        if bell.has_rung() {
+        if waker.was_woken() {
             break Ended::Interrupted;
         }
         let left = deadline.map(|then| then.saturating_duration_since(Instant::now()));
         if left.is_some_and(|left| left.is_zero()) {
             break Ended::AsAsked;
         }
-        match (capture.wait(bell, left), &capture.options().place) {
+        match (capture.wait(waker, left), &capture.options().place) {
             (Ok(()), _) => {}
-            (Err(error), Place::Interface(name)) if is_down(&error) => {
+            (Err(error), InterfaceChoice::Interface(name)) if is_down(&error) => {
                 if is_gone(name) {
                     break Ended::Gone(name.clone());
                 }
@@ -251,7 +252,7 @@ fn show_rest(
     const PATIENCE: Duration = Duration::from_secs(1);
     const GLANCE: Duration = Duration::from_millis(20);
     capture.close()?;
-    let silent = Bell::new()?;
+    let silent = Waker::new()?;
     let deadline = Instant::now() + PATIENCE;
     while !show_ready(args, capture, output)? && !capture.is_drained()? && Instant::now() < deadline
     {
@@ -267,10 +268,10 @@ impl CaptureArgs {
         self.read.is_none()
     }
 
-    fn options(&self) -> Result<Options, Failure> {
+    fn options(&self) -> Result<CaptureOptions, Failure> {
         let selection = self.selection()?;
         let place = self.place();
-        if self.promiscuous && place == Place::Any {
+        if self.promiscuous && place == InterfaceChoice::Any {
             let what = "--promiscuous is for one interface";
             return Err(Failure::with_hint(what, "name it: --interface NAME"));
         }
@@ -279,7 +280,7 @@ impl CaptureArgs {
             let what = format!("--buffer {}: at most 4 GiB", self.buffer);
             return Err(Failure::with_hint(what, "for example --buffer \"256 MiB\""));
         }
-        Ok(Options {
+        Ok(CaptureOptions {
             place,
             selection,
             snap_len: self.snaplen,
@@ -318,19 +319,19 @@ impl CaptureArgs {
         }
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> InterfaceChoice {
         match self.interface.as_deref() {
-            None => Place::default_here(),
-            Some("any") => Place::Any,
-            Some(name) => Place::Interface(name.to_owned()),
+            None => InterfaceChoice::default_here(),
+            Some("any") => InterfaceChoice::Any,
+            Some(name) => InterfaceChoice::Interface(name.to_owned()),
         }
     }
 }
 
-fn in_words(place: &Place) -> &str {
+fn in_words(place: &InterfaceChoice) -> &str {
     match place {
-        Place::Any => "all interfaces",
-        Place::Interface(name) => name,
+        InterfaceChoice::Any => "all interfaces",
+        InterfaceChoice::Interface(name) => name,
     }
 }
 

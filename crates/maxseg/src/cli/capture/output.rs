@@ -4,7 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
-use maxseg_linux::observe::capture::{Capture, Direction, Interface, Place, Sighting};
+use maxseg_linux::observe::capture::{
+    Capture, CapturedPacket, Direction, Interface, InterfaceChoice,
+};
 use maxseg_wire::pcapng::{self, Packet, Section, Statistics, Writer};
 use serde::Serialize;
 
@@ -71,7 +73,7 @@ impl Output {
         file: Option<CaptureFile>,
     ) -> Result<Self, Failure> {
         let options = capture.options();
-        let manner = args.manner(options.place == Place::Any);
+        let manner = args.manner(options.place == InterfaceChoice::Any);
         let prints = file.is_none() || args.print || args.json_stream;
         let lines = prints
             .then(|| Lines { monitor: Monitor::new(printer, manner), pending: String::new() });
@@ -83,8 +85,8 @@ impl Output {
         }
         if output.json {
             let interface = match &options.place {
-                Place::Interface(name) => Some(&**name),
-                Place::Any => None,
+                InterfaceChoice::Interface(name) => Some(&**name),
+                InterfaceChoice::Any => None,
             };
             let snap_len_bytes = options.snap_len;
             let line = StreamLine::Capture { schema_version: 1, interface, snap_len_bytes };
@@ -101,7 +103,7 @@ impl Output {
     /// Takes a packet, for the next [`Output::flush`].
     pub(super) fn packet(
         &mut self,
-        sighting: &Sighting<'_>,
+        sighting: &CapturedPacket<'_>,
         interface: &Interface,
     ) -> Result<(), Failure> {
         self.packets += 1;
@@ -212,7 +214,11 @@ impl CaptureFile {
         Ok(())
     }
 
-    fn packet(&mut self, sighting: &Sighting<'_>, interface: &Interface) -> Result<(), Failure> {
+    fn packet(
+        &mut self,
+        sighting: &CapturedPacket<'_>,
+        interface: &Interface,
+    ) -> Result<(), Failure> {
         // Interfaces are numbered in the order in which they are seen first.
         if sighting.interface == self.interfaces {
             self.describe_next(interface)?;

@@ -11,8 +11,8 @@ use std::process::{Child, Command, Stdio};
 
 use clap::Args;
 use maxseg_core::scenario::Draft;
-use maxseg_linux::lab::standing::{LabStatus, Standing};
-use maxseg_linux::sys::{Bell, detach_from_terminal};
+use maxseg_linux::lab::persistent::{LabStatus, PersistentLab};
+use maxseg_linux::sys::{Waker, detach_from_terminal};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
@@ -88,12 +88,12 @@ pub(super) fn run(printer: Printer) -> Result<(), Failure> {
     for assignment in &plan.assignments {
         draft.set_argument(assignment)?;
     }
-    let lab = Standing::up(&plan.name, draft)?;
+    let lab = PersistentLab::up(&plan.name, draft)?;
     let status = serde_json::to_string(&lab.status()?).expect("names and numbers are plain JSON");
     // Nobody waits for a lab whose `lab up` has gone: then it goes too.
     printer.data(&format!("{status}\n"))?;
-    // Nothing rings this bell: whoever wants it down asks for that, or kills it.
-    let never = Bell::new().map_err(|error| Failure::new(error.to_string()))?;
+    // Nothing wakes it: `lab down` and signals end this process.
+    let never = Waker::new().map_err(|error| Failure::new(error.to_string()))?;
     // Nobody looks: whoever comes next is told why a link has failed.
     lab.serve(&never, |_| ())?;
     Ok(())

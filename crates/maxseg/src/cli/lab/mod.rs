@@ -10,7 +10,7 @@ mod table;
 mod up;
 
 use clap::{Args, Subcommand};
-use maxseg_linux::lab::standing::{Client, DEFAULT_NAME};
+use maxseg_linux::lab::persistent::{Client, DEFAULT_NAME};
 
 use crate::failure::Failure;
 use crate::printer::Printer;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::Args;
-use maxseg_linux::lab::standing::Changed;
+use maxseg_linux::lab::persistent::Changed;
 use serde_json::Value;
 
 use super::NameArgs;

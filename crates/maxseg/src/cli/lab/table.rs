@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use comfy_table::Cell;
-use maxseg_linux::lab::standing::LabStatus;
+use maxseg_linux::lab::persistent::LabStatus;
 
 use crate::report::{lines, plain, right};
 

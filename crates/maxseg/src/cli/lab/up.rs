@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use clap::Args;
-use maxseg_linux::lab::standing::{DEFAULT_NAME, LabStatus, Standing};
-use maxseg_linux::sys::Bell;
+use maxseg_linux::lab::persistent::{DEFAULT_NAME, LabStatus, PersistentLab};
+use maxseg_linux::sys::Waker;
 
 use super::keep::{self, Plan};
 use super::{NameArgs, table};
@@ -50,12 +50,12 @@ pub(crate) fn run(args: &UpArgs, printer: Printer) -> Result<(), Failure> {
     let Given { name: file, text, assignments, draft } = args.scenario.load()?;
     draft.scenario()?;
     if args.foreground {
-        let lab = Standing::up(&args.name.name, draft)?;
-        let bell = Bell::new().map_err(|error| Failure::new(error.to_string()))?;
-        let stop = Arc::new(bell);
-        let bell = Arc::clone(&stop);
+        let lab = PersistentLab::up(&args.name.name, draft)?;
+        let waker = Waker::new().map_err(|error| Failure::new(error.to_string()))?;
+        let stop = Arc::new(waker);
+        let waker = Arc::clone(&stop);
         // Where there is a handler already, Ctrl-C ends the process, and the lab with it.
-        let _ = ctrlc::set_handler(move || bell.ring());
+        let _ = ctrlc::set_handler(move || waker.wake());
         tell(args, &lab.status()?, printer)?;
         lab.serve(&stop, |failure| printer.failure(&failure.to_string()))?;
         return Ok(());

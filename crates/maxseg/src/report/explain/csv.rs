@@ -3,9 +3,10 @@
 use std::io;
 
 use maxseg_core::evidence::{Direction, Evidence};
+use maxseg_wire::reading::TopConnections;
 use serde_json::Value;
 
-use crate::explain::{Case, Explanation, Kept};
+use crate::explain::{Case, Explanation};
 use crate::report::csv::field;
 
 /// Columns of the connection, before those of the direction.
@@ -25,7 +26,7 @@ const OF_CONNECTION: [&str; 13] = [
     "worst",
 ];
 
-/// Writes every connection, line by line; what is kept of them.
+/// Writes every connection, line by line. Gives those with most at stake.
 ///
 /// # Errors
 /// It cannot be written.
@@ -33,12 +34,12 @@ pub(crate) fn write_csv(
     out: &mut dyn io::Write,
     explanation: &Explanation,
     source: &mut dyn Iterator<Item = Evidence>,
-) -> io::Result<Kept> {
+) -> io::Result<TopConnections> {
     let of_direction = columns();
     let header: Vec<&str> =
         OF_CONNECTION.into_iter().chain(of_direction.iter().map(String::as_str)).collect();
     writeln!(out, "{}", header.join(","))?;
-    let mut kept = Kept::default();
+    let mut top = TopConnections::default();
     for evidence in source {
         let case = explanation.case(&evidence);
         for way in [Direction::Forward, Direction::Reverse] {
@@ -48,9 +49,9 @@ pub(crate) fn write_csv(
             writeln!(out, "{}", fields.join(","))?;
         }
         let stake = case.stake();
-        kept.offer(stake, evidence);
+        top.offer(stake, evidence);
     }
-    Ok(kept)
+    Ok(top)
 }
 
 /// The columns of a direction: its numbers by the names of JSON, those in parts as `part.number`.

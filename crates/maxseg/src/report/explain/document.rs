@@ -9,12 +9,13 @@ use std::net::IpAddr;
 
 use maxseg_core::evidence::{Evidence, PathMtuEvent};
 use maxseg_core::units::Time;
+use maxseg_wire::reading::{FileFacts, InterfaceFacts, Problem, TopConnections};
 use schemars::JsonSchema;
 use serde::ser::SerializeSeq as _;
 use serde::{Serialize, Serializer};
 
 use super::Story;
-use crate::explain::{Explanation, FileFacts, Fragments, Interface, Kept, Problem};
+use crate::explain::{Explanation, problem_text};
 use connection::ConnectionEntry;
 use story::StoryEntry;
 
@@ -27,7 +28,7 @@ pub(crate) struct ExplainDocument<'a, 'b> {
     /// The path as given.
     file: &'a str,
     /// Its format.
-    format: &'a str,
+    format: String,
     /// Packets that it holds, as far as it could be read.
     packets: u64,
     /// Bytes of these packets on the wire, whatever the capture kept of them.
@@ -37,11 +38,11 @@ pub(crate) struct ExplainDocument<'a, 'b> {
     /// When the last passed.
     last_time_s: Option<f64>,
     /// What is wrong with the file, and what was left out.
-    problems: Vec<ProblemEntry<'a>>,
+    problems: Vec<ProblemEntry>,
     /// Where packets were captured.
     interfaces: Vec<InterfaceEntry<'a>>,
     /// What TCP travelled in.
-    encapsulations: &'a [String],
+    encapsulations: Vec<String>,
     /// Every connection that was asked for.
     #[schemars(with = "Vec<ConnectionEntry<'static>>")]
     connections: Flowing<'a, 'b>,
@@ -58,11 +59,11 @@ pub(crate) struct ExplainDocument<'a, 'b> {
 
 /// Something wrong with the file, or left out.
 #[derive(Serialize, JsonSchema)]
-struct ProblemEntry<'a> {
+struct ProblemEntry {
     /// A word for programs.
-    code: &'a str,
+    code: &'static str,
     /// A sentence for people.
-    text: &'a str,
+    text: String,
     /// Where in the file, in bytes from its beginning; of a compressed one, of what it holds.
     offset: Option<u64>,
     /// How often.
@@ -74,8 +75,17 @@ struct ProblemEntry<'a> {
 struct InterfaceEntry<'a> {
     name: &'a str,
     /// Its link type.
-    link: &'a str,
+    link: String,
     packets: u64,
+}
+
+/// How many packets were fragments.
+#[derive(Serialize, JsonSchema)]
+struct Fragments {
+    /// Of IPv4.
+    ipv4: u64,
+    /// Of IPv6.
+    ipv6: u64,
 }
 
 /// What hops said.
@@ -96,11 +106,11 @@ struct PathMtuEntry {
     connection: Option<u32>,
 }
 
-/// Connections that go by one at a time while the document is written, and what is kept of them.
+/// Connections that pass one at a time while the document is written, and those with most at stake.
 struct Passing<'b> {
     explanation: &'b Explanation,
     source: &'b mut dyn Iterator<Item = Evidence>,
-    kept: Kept,
+    top: TopConnections,
 }
 
 /// The list of connections: writing it asks for each.
@@ -112,13 +122,13 @@ struct Leading<'a, 'b>(&'a RefCell<Passing<'b>>);
 impl Serialize for Flowing<'_, '_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut passing = self.0.borrow_mut();
-        let Passing { explanation, source, kept } = &mut *passing;
+        let Passing { explanation, source, top } = &mut *passing;
         let mut list = to.serialize_seq(None)?;
         for evidence in source {
             let case = explanation.case(&evidence);
             list.serialize_element(&ConnectionEntry::of(explanation, &case))?;
             let stake = case.stake();
-            kept.offer(stake, evidence);
+            top.offer(stake, evidence);
         }
         list.end()
     }
@@ -127,13 +137,13 @@ impl Serialize for Flowing<'_, '_> {
 impl Serialize for Leading<'_, '_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let passing = self.0.borrow();
-        let leading = passing.kept.leading().map(|evidence| passing.explanation.case(evidence));
-        let story = leading.map(|case| Story::of(case, &passing.explanation.file.name));
+        let leading = passing.top.heaviest().map(|evidence| passing.explanation.case(evidence));
+        let story = leading.map(|case| Story::of(case, &passing.explanation.name));
         story.as_ref().map(StoryEntry::of).serialize(to)
     }
 }
 
-/// Writes the document connection by connection, so that it is nowhere as a whole; what is kept of the connections.
+/// Writes the document connection by connection, so that it is nowhere as a whole. Gives those with most at stake.
 ///
 /// # Errors
 /// It cannot be written.
@@ -141,45 +151,52 @@ pub(crate) fn write_json(
     out: &mut dyn io::Write,
     explanation: &Explanation,
     source: &mut dyn Iterator<Item = Evidence>,
-) -> io::Result<Kept> {
-    let passing = RefCell::new(Passing { explanation, source, kept: Kept::default() });
+) -> io::Result<TopConnections> {
+    let passing = RefCell::new(Passing { explanation, source, top: TopConnections::default() });
     serde_json::to_writer(&mut *out, &ExplainDocument::of(explanation, &passing))?;
     out.write_all(b"\n")?;
-    Ok(passing.into_inner().kept)
+    Ok(passing.into_inner().top)
 }
 
 impl<'a, 'b> ExplainDocument<'a, 'b> {
     fn of(explanation: &'a Explanation, passing: &'a RefCell<Passing<'b>>) -> Self {
-        let FileFacts { name, format, packets, bytes, first, last, interfaces, encapsulations } =
-            &explanation.file;
+        let FileFacts { packets, bytes, first, last, interfaces, .. } = &explanation.capture.file;
         let seconds = |time: &Option<Time>| time.map(Time::as_secs_f64);
-        let problem = |problem: &'a Problem| ProblemEntry {
-            code: problem.code,
-            text: &problem.text,
+        let problem = |problem: &Problem| ProblemEntry {
+            code: problem.kind.code(),
+            text: problem_text(problem),
             offset: problem.offset,
             count: problem.count,
         };
-        let interface = |interface: &'a Interface| InterfaceEntry {
+        let interface = |interface: &'a InterfaceFacts| InterfaceEntry {
             name: &interface.name,
-            link: &interface.link,
+            link: interface.link_name(),
             packets: interface.packets,
         };
         Self {
             schema_version: 1,
-            file: name,
-            format,
+            file: &explanation.name,
+            format: explanation.capture.file.format_name(),
             packets: *packets,
             bytes: *bytes,
             first_time_s: seconds(first),
             last_time_s: seconds(last),
-            problems: explanation.problems.iter().map(problem).collect(),
+            problems: explanation.capture.problems.iter().map(problem).collect(),
             interfaces: interfaces.iter().map(interface).collect(),
-            encapsulations,
+            encapsulations: explanation.capture.file.encapsulation_names(),
             connections: Flowing(passing),
             matters_most: Leading(passing),
-            untracked_connections: explanation.untracked_connections,
-            fragments: explanation.fragments,
-            path_mtu_events: explanation.path_mtu_events.iter().map(PathMtuEntry::of).collect(),
+            untracked_connections: explanation.capture.untracked_connections,
+            fragments: Fragments {
+                ipv4: explanation.capture.fragments.ipv4_fragments,
+                ipv6: explanation.capture.fragments.ipv6_fragments,
+            },
+            path_mtu_events: explanation
+                .capture
+                .path_mtu_events
+                .iter()
+                .map(PathMtuEntry::of)
+                .collect(),
         }
     }
 }

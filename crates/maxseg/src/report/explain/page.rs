@@ -7,7 +7,7 @@ use super::details::marks;
 use super::graphs::graphs;
 use super::numbers::story_numbers;
 use super::parts::{counted, packets, share, size};
-use crate::explain::{Case, Explanation};
+use crate::explain::{Case, Explanation, problem_text};
 use crate::report::chart::escape;
 use crate::report::{html, words};
 
@@ -19,8 +19,8 @@ const MOST_CONNECTIONS: usize = 100;
 
 /// The page of what a capture says.
 pub(crate) fn page(explanation: &Explanation, story: Option<&Story<'_>>) -> String {
-    let file = &explanation.file;
-    let title = format!("What {} shows", file.name);
+    let file = &explanation.capture.file;
+    let title = format!("What {} shows", explanation.name);
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
@@ -32,9 +32,9 @@ pub(crate) fn page(explanation: &Explanation, story: Option<&Story<'_>>) -> Stri
         size(file.bytes),
         counted(explanation.total_connections, "TCP connection")
     );
-    for problem in &explanation.problems {
+    for problem in &explanation.capture.problems {
         let place = problem.offset.map_or_else(String::new, |at| format!(" (at byte {at})"));
-        let _ = writeln!(page, "<p><strong>{}</strong>{place}</p>", escape(&problem.text));
+        let _ = writeln!(page, "<p><strong>{}</strong>{place}</p>", escape(&problem_text(problem)));
     }
     match story {
         Some(story) => page += &of_story(story),

@@ -1,9 +1,11 @@
 use maxseg_core::diagnose::{FindingKind, Severity};
+use maxseg_wire::reading::{Problem, ProblemKind};
+use maxseg_wire::tshark::FlagCounts;
 use serde_json::Value;
 
 use super::*;
+use crate::explain::Explanation;
 use crate::explain::made::{at, explanation, finding, traced, windowed};
-use crate::explain::{Explanation, FlagCounts, Problem};
 use crate::printer::Printer;
 
 fn two() -> Explanation {
@@ -15,7 +17,7 @@ fn two() -> Explanation {
 }
 
 fn story(explained: &Explanation) -> Option<Story<'_>> {
-    explained.matters_most().map(|case| Story::of(case, &explained.file.name))
+    explained.matters_most().map(|case| Story::of(case, &explained.name))
 }
 
 fn shown(explained: &Explanation, asked: Asked) -> String {
@@ -27,8 +29,8 @@ const PLAIN: Asked = Asked { one: false, verbosity: 0, width: 80 };
 fn document(explained: &Explanation) -> Value {
     let mut json = Vec::new();
     let source = &mut explained.connections.iter().cloned();
-    let kept = write_json(&mut json, explained, source).unwrap();
-    assert_eq!(kept.leading().is_some(), !explained.connections.is_empty());
+    let top = write_json(&mut json, explained, source).unwrap();
+    assert_eq!(top.heaviest().is_some(), !explained.connections.is_empty());
     assert_eq!(json.last(), Some(&b'\n'));
     serde_json::from_slice(&json).unwrap()
 }
@@ -85,12 +87,10 @@ fn a_long_list_says_how_much_is_missing() {
 #[test]
 fn an_empty_capture_is_said_to_be_empty() {
     let mut explained = explanation(Vec::new());
-    explained.problems.push(Problem {
-        code: "truncated",
-        text: "the file ends within a packet".to_owned(),
+    explained.capture.problems.push(Problem {
+        kind: ProblemKind::Truncated("the file ends within a packet".to_owned()),
         offset: Some(4711),
         count: 1,
-        is_fault: true,
     });
     let text = shown(&explained, PLAIN);
     assert!(text.contains("no TCP connection") && text.contains("at byte 4711"), "{text}");
@@ -117,7 +117,7 @@ fn the_document_has_the_names_that_were_fixed() {
     let mut explained = two();
     let (client, server) = (windowed(0).client, windowed(0).server);
     let counts = FlagCounts::from([("retransmission", 3)]);
-    explained.tshark.push(client, server, at(0), [(client, counts)].into());
+    explained.capture.tshark.insert(client, server, at(0), [(client, counts)].into());
     let json = document(&explained);
     for name in [
         "schema_version",

@@ -8,7 +8,7 @@ use super::list::list;
 use super::numbers::{numbers, story_numbers};
 use super::parts::{capital, counted, size, wrapped};
 use crate::explain::remedy::{Command, System};
-use crate::explain::{Case, Explanation};
+use crate::explain::{Case, Explanation, problem_text};
 use crate::printer::Printer;
 use crate::report::words;
 
@@ -36,7 +36,7 @@ pub(crate) fn explain_text(
     let mut parts = vec![head(explanation, asked, printer)];
     match story {
         Some(story) => parts.push(first_screen(story, asked, printer)),
-        None if explanation.file.packets > 0 => {
+        None if explanation.capture.file.packets > 0 => {
             let none = match explanation.filtered_connections {
                 0 => "There is no TCP connection in it to explain.".to_owned(),
                 1 => "The only connection does not match the filter.".to_owned(),
@@ -67,13 +67,13 @@ pub(crate) fn explain_text(
 }
 
 fn head(explanation: &Explanation, asked: Asked, printer: Printer) -> String {
-    let file = &explanation.file;
+    let file = &explanation.capture.file;
     let mut facts = vec![counted(file.packets, "packet"), size(file.bytes)];
     if let (Some(first), Some(last)) = (file.first, file.last) {
         facts.push(words::time(last.since(first).as_secs_f64()));
     }
     let followed = explanation.total_connections + explanation.filtered_connections;
-    match explanation.untracked_connections {
+    match explanation.capture.untracked_connections {
         0 => facts.push(counted(explanation.total_connections, "TCP connection")),
         untracked => facts.push(format!(
             "{} of {} followed",
@@ -87,10 +87,11 @@ fn head(explanation: &Explanation, asked: Asked, printer: Printer) -> String {
             words::grouped(explanation.filtered_connections)
         ));
     }
-    if !file.encapsulations.is_empty() {
-        facts.push(format!("in {}", file.encapsulations.join(", ")));
+    let encapsulations = file.encapsulation_names();
+    if !encapsulations.is_empty() {
+        facts.push(format!("in {}", encapsulations.join(", ")));
     }
-    let line = wrapped(&format!("{}: {}", file.name, facts.join(", ")), asked.width, "");
+    let line = wrapped(&format!("{}: {}", explanation.name, facts.join(", ")), asked.width, "");
     printer.dim(line.trim_end()) + "\n"
 }
 
@@ -214,13 +215,14 @@ fn more(story: &Story<'_>, asked: Asked, printer: Printer) -> String {
 /// What is wrong with the file, what was left out, and what concerns no single connection.
 fn foot(explanation: &Explanation, asked: Asked, printer: Printer) -> Option<String> {
     let mut text = String::new();
-    let fragments = explanation.fragments;
-    if fragments.ipv4 + fragments.ipv6 > 0 {
-        let line = format!("{} of IPv4, {} of IPv6", fragments.ipv4, fragments.ipv6);
+    let fragments = explanation.capture.fragments;
+    if fragments.ipv4_fragments + fragments.ipv6_fragments > 0 {
+        let line =
+            format!("{} of IPv4, {} of IPv6", fragments.ipv4_fragments, fragments.ipv6_fragments);
         text += &labelled("fragments", &line, asked.width);
     }
-    let told = explanation.path_mtu_events.len();
-    if let Some(event) = explanation.path_mtu_events.first() {
+    let told = explanation.capture.path_mtu_events.len();
+    if let Some(event) = explanation.capture.path_mtu_events.first() {
         let line = format!(
             "{} that packets are too big; first {} says that its next link takes {} bytes (packet {})",
             counted(told as u64, "message"),
@@ -230,14 +232,14 @@ fn foot(explanation: &Explanation, asked: Asked, printer: Printer) -> Option<Str
         );
         text += &labelled("path MTU", &line, asked.width);
     }
-    if explanation.untracked_connections > 0 {
+    if explanation.capture.untracked_connections > 0 {
         let line = format!(
             "{} not followed: raise --most-connections",
-            counted(explanation.untracked_connections, "connection")
+            counted(explanation.capture.untracked_connections, "connection")
         );
         text += &labelled("left out", &line, asked.width);
     }
-    for problem in &explanation.problems {
+    for problem in &explanation.capture.problems {
         let place =
             problem.offset.map_or_else(String::new, |offset| format!(" (at byte {offset})"));
         let times = if problem.count > 1 {
@@ -245,7 +247,8 @@ fn foot(explanation: &Explanation, asked: Asked, printer: Printer) -> Option<Str
         } else {
             String::new()
         };
-        text += &labelled("problem", &format!("{}{place}{times}", problem.text), asked.width);
+        text +=
+            &labelled("problem", &format!("{}{place}{times}", problem_text(problem)), asked.width);
     }
     (!text.is_empty()).then(|| format!("{}\n{text}", printer.bold("The capture")))
 }

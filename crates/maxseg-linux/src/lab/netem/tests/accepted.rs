@@ -53,7 +53,7 @@ fn this_kernels_tc_takes_what_it_knows() {
     let mut taken = 0;
     for row in golden() {
         // A seed is not for every tc; it is tried where it is detected.
-        let plan = Plan::of(&row.link, &row.place, &Options { seed: None, ..row.options });
+        let plan = Plan::of(&row.link, &row.place, &PlanOptions { seed: None, ..row.options });
         let known_ones = plan.qdiscs.iter().take_while(|q| known.contains(&q.kind.word()));
         let mut script = String::new();
         let commands: Vec<_> = known_ones.map(|qdisc| qdisc.add().to_string()).collect();
@@ -91,13 +91,13 @@ fn netem_is_there_or_its_absence_is_explained() {
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         // Nothing is left to take out where a namespace has ended.
         let success = stdout.contains("OK") || *command == clear("lo");
-        Ok(super::super::Reply { success, stdout, stderr })
+        Ok(super::super::TcReply { success, stdout, stderr })
     });
     match found {
         Ok(netem) => println!("netem is there: {netem:?}"),
         Err(Unavailable::Refused(fault)) => {
             println!("netem is not there: {fault}");
-            assert_eq!(fault, super::super::Fault::UnknownKind, "in a namespace of our own");
+            assert_eq!(fault, super::super::TcError::UnknownKind, "in a namespace of our own");
         }
         Err(other) => panic!("{other}"),
     }

@@ -99,7 +99,7 @@ proptest! {
     #[test]
     fn every_number_is_read_back(link in links(), as_netem: bool, one_interface: bool) {
         let place = if one_interface { together() } else { apart() };
-        let plan = Plan::of(&link, &place, &Options { as_netem, ..seeded() });
+        let plan = Plan::of(&link, &place, &PlanOptions { as_netem, ..seeded() });
         for (qdisc, command) in plan.qdiscs.iter().zip(plan.add()) {
             let words = &command.arguments;
             let read = |key: &str| after(words, key).map(as_tc_reads);

@@ -6,10 +6,11 @@ use maxseg_core::diagnose::{Finding, FindingKind, LimitSpan, Severity};
 use maxseg_core::evidence::{Direction, DirectionStats, Ending, Evidence, Handshake, Marks};
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_core::units::Time;
+use maxseg_wire::tshark::FlagCounts;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::explain::{Case, Explanation, FlagCounts};
+use crate::explain::{Case, Explanation};
 
 /// A connection.
 #[derive(Serialize, JsonSchema)]
@@ -103,7 +104,7 @@ impl<'a> ConnectionEntry<'a> {
     pub(super) fn of(explanation: &'a Explanation, case: &'a Case<'_>) -> Self {
         let evidence: &'a Evidence = case.evidence;
         let diagnosis = &case.diagnosis;
-        let tshark = |way| explanation.tshark.find(evidence, way);
+        let tshark = |way| explanation.capture.tshark.find(evidence, way);
         let Handshake { syn, syn_ack, server_rtt, client_rtt } = evidence.handshake;
         Self {
             id: evidence.id,

@@ -1,0 +1,65 @@
+//! Where the world looks for packets that it does not see itself.
+
+use super::flow::RunningFlow;
+use super::net::Net;
+use super::tap::{CapturePoint, Observer, PacketForm};
+use super::world::World;
+use crate::link::{Fate, HopSpan};
+use crate::scenario::End;
+
+impl<E: Observer> Net<E> {
+    /// Sees what has passed on staged paths and was not known when it was sent.
+    #[cold]
+    pub(super) fn observe_staged(&mut self, flows: &[RunningFlow]) {
+        let observer = &mut self.observer;
+        for (from, chain) in
+            [(End::Sender, &mut self.to_receiver), (End::Receiver, &mut self.to_sender)]
+        {
+            let last = chain.last_hop();
+            while let Some((packet, sighting)) = chain.poll_sighting() {
+                let shape = flows[packet.flow as usize].shape(&packet);
+                let view = observer.view(from, &packet, shape);
+                observer.on_hop_sighting(view, from, last, sighting);
+            }
+        }
+        observer.release_until(self.to_receiver.seen_until().min(self.to_sender.seen_until()));
+    }
+
+    /// Sees the notice of a packet from `from` that was too large: where it was refused, on each link of
+    /// the way back, and at the host.
+    #[cold]
+    pub(super) fn observe_notice(
+        &mut self,
+        from: End,
+        hop_span: HopSpan,
+        view: E::View,
+        fate: Fate,
+    ) {
+        let Fate::TooBig { hop, mtu, .. } = fate else {
+            return;
+        };
+        let Some(route) = self.notices.return_route(from, hop_span.first, fate) else {
+            return;
+        };
+        let last = self.to_receiver.last_hop();
+        let from_sender = |index: u16| match from {
+            End::Sender => usize::from(index),
+            End::Receiver => last - usize::from(index),
+        };
+        let form = PacketForm::TooBig { hop: from_sender(hop), mtu };
+        for (index, at) in route.links {
+            self.observer.on_sighting(at, CapturePoint::Hop(from_sender(index)), form, None, view);
+        }
+        self.observer.on_sighting(route.arrives, CapturePoint::Host(from), form, None, view);
+    }
+}
+
+impl<E: Observer> World<E> {
+    /// The last look.
+    pub(super) fn close_observer(&mut self) {
+        self.net.to_receiver.close();
+        self.net.to_sender.close();
+        self.net.observe_staged(&self.flows);
+        self.net.observer.close(self.now);
+    }
+}

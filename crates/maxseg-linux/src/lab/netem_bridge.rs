@@ -1,0 +1,150 @@
+//! Hops that the kernel carries.
+//!
+//! ```text
+//! host ──veth── near box ──veth── far box ──veth── host
+//! ```
+//! What goes to the receiver leaves the near box through the qdiscs that queue and send, and the far box through
+//! those that damage and delay; what comes back, the other way round. Each box is a namespace that only forwards,
+//! with more room than any packet needs: sizes are the hosts' matter. It has no address, and takes one from each
+//! packet's hop limit.
+
+use std::io;
+
+use maxseg_core::scenario::{End, Scenario};
+
+use super::failure::LabError;
+use super::host::{Host, InterfaceCounters, QUEUE, interface_counters, only_forwards};
+use super::netem::{Devices, Plan, TcCommand, TcError};
+use super::topology::{every_address, interface_of};
+use crate::netlink::Netlink;
+use crate::sys::NetNs;
+
+/// The two boxes of a hop.
+#[derive(Debug)]
+pub(crate) struct NetemBridge {
+    /// The sender's side.
+    near: NetNs,
+    /// The receiver's side.
+    far: NetNs,
+}
+
+/// A box's interface towards its host.
+const TO_HOST: &str = "host";
+/// A box's interface towards the other box.
+const TO_BOX: &str = "box";
+/// The largest of a veth (`ETH_MAX_MTU`).
+const MTU: u32 = 65_535;
+
+impl NetemBridge {
+    /// Makes the boxes of hop `hop`, and interfaces of the two hosts beside it, which stay down.
+    ///
+    /// # Errors
+    /// This machine, or this user, may not.
+    pub(super) fn build(
+        scenario: &Scenario,
+        hop: usize,
+        hosts: [&Host; 2],
+    ) -> Result<Self, LabError> {
+        let new = || NetNs::new().map_err(LabError::Namespace);
+        let boxes = Self { near: new()?, far: new()? };
+        boxes.connect(scenario, hop, hosts).map_err(|error| {
+            let link = scenario.path.hops[hop].name.clone();
+            LabError::Link { link, error }
+        })?;
+        Ok(boxes)
+    }
+
+    fn connect(&self, scenario: &Scenario, hop: usize, hosts: [&Host; 2]) -> io::Result<()> {
+        let interface = interface_of(scenario, hop);
+        for own in [&self.near, &self.far] {
+            own.run(|| only_forwards(scenario.ip))?;
+        }
+        self.near.run(|| Netlink::new()?.add_pair(TO_BOX, TO_BOX, &self.far))?;
+        for (own, host, is_ours) in [
+            (&self.near, hosts[0], (0..=hop)),
+            (&self.far, hosts[1], (hop + 1..=scenario.path.hops.len())),
+        ] {
+            own.run(|| {
+                let mut netlink = Netlink::new()?;
+                netlink.add_pair(TO_HOST, &interface, &host.namespace)?;
+                for device in [TO_HOST, TO_BOX] {
+                    netlink.bring_up(Netlink::interface(device)?, MTU, QUEUE)?;
+                }
+                for (at, to) in every_address(scenario) {
+                    let through = if is_ours.contains(&at) { TO_HOST } else { TO_BOX };
+                    netlink.set_route(to, Netlink::interface(through)?, None, &[])?;
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Where the qdiscs of a direction go.
+    pub(super) fn place() -> Devices {
+        Devices::TwoInterfaces { wire: TO_BOX.to_owned(), pipe: TO_HOST.to_owned() }
+    }
+
+    /// The boxes that packets towards `to` pass, in that order.
+    fn towards(&self, to: End) -> [&NetNs; 2] {
+        match to {
+            End::Receiver => [&self.near, &self.far],
+            End::Sender => [&self.far, &self.near],
+        }
+    }
+
+    /// Sets the qdiscs of a direction up.
+    ///
+    /// # Errors
+    /// There is no `tc`, or it cannot.
+    pub(super) fn add(&self, to: End, plan: &Plan) -> Result<(), LabError> {
+        let [first, second] = self.towards(to);
+        for qdisc in &plan.qdiscs {
+            let own = if qdisc.device == TO_BOX { first } else { second };
+            tc(own, &qdisc.add(), qdisc.kind.word())?;
+        }
+        Ok(())
+    }
+
+    /// What `tc` says of the queue and wire of a direction, and of what damages and delays.
+    ///
+    /// # Errors
+    /// `tc` cannot.
+    pub(super) fn statistics(&self, to: End) -> Result<[String; 2], LabError> {
+        let [first, second] = self.towards(to);
+        let of = |own, device| {
+            let show = ["-s", "-j", "qdisc", "show", "dev", device];
+            tc(own, &TcCommand::new("tc", show), "")
+        };
+        Ok([of(first, TO_BOX)?, of(second, TO_HOST)?])
+    }
+
+    /// What came from the host that sends towards `to`.
+    ///
+    /// # Errors
+    /// There is no /proc.
+    pub(super) fn arrived(&self, to: End) -> io::Result<InterfaceCounters> {
+        let [first, _] = self.towards(to);
+        let interfaces = first.run(interface_counters)?;
+        let from_host = interfaces.into_iter().find(|counters| counters.name == TO_HOST);
+        from_host.ok_or_else(|| io::Error::other("its interface is gone"))
+    }
+}
+
+/// Runs `tc` in a namespace; what it prints.
+fn tc(own: &NetNs, command: &TcCommand, kind: &str) -> Result<String, LabError> {
+    let reply = own.run(|| command.run()).map_err(|error| LabError::Beyond {
+        what: format!("the kernel's links need `tc`, which cannot be run: {error}"),
+        hint: "install iproute2".to_owned(),
+    })?;
+    if reply.success {
+        return Ok(reply.stdout);
+    }
+    let fault = TcError::of(&reply);
+    let hint = match (&fault, fault.hint()) {
+        (TcError::UnknownKind, _) => format!("as root, `modprobe sch_{kind}`"),
+        (_, Some(hint)) => hint.to_owned(),
+        (_, None) => "use the relay's links: lab.backend = \"relay\"".to_owned(),
+    };
+    Err(LabError::Beyond { what: format!("`{command}`: {fault}"), hint })
+}

@@ -1,0 +1,303 @@
+//! A key of the scenario is set while the lab is up.
+
+use maxseg_core::engine::EngineError;
+use maxseg_core::path::LinkSpec;
+use maxseg_core::scenario::{Draft, Scenario};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::lab::{PersistentLab, set_congestion, wrong};
+use crate::lab::failure::LabError;
+use crate::lab::feasible;
+use crate::lab::flows::congestion_of;
+use crate::lab::network::Network;
+use crate::lab::topology::{DIRECTIONS, Side, icmp_blocked};
+
+/// A key whose value has changed; the values are as in the file, `null` where the file has none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changed {
+    /// The key, as `lab set` takes it.
+    pub key: String,
+    /// What it was.
+    pub old: Value,
+    /// What it is.
+    pub new: Value,
+}
+
+/// Sets the keys, all of them or none: what was done before the kernel refused is undone.
+///
+/// # Errors
+/// A key leads nowhere, a value is wrong, or it is nothing that can change while the lab is up; or the kernel
+/// refuses a part of it, and if it refuses to undo the rest too, the error says so.
+pub(super) fn set(
+    lab: &mut PersistentLab,
+    assignments: &[String],
+) -> Result<Vec<Changed>, EngineError> {
+    lab.check()?;
+    let mut draft = lab.draft.clone();
+    for assignment in assignments {
+        draft.set_argument(assignment).map_err(wrong)?;
+    }
+    let new = draft.scenario().map_err(wrong)?;
+    let changed = differences(&lab.draft, &draft);
+    refuse_what_stays((&lab.draft, &draft), &changed)?;
+    feasible::mtus(&new)?;
+    begin_with(lab, &new)?;
+    if let Err(error) = apply(lab, &lab.scenario, &new) {
+        let undone = apply(lab, &new, &lab.scenario);
+        lab.notes = set_congestion(&lab.network, &lab.scenario);
+        return Err(match undone {
+            Ok(()) => error.into(),
+            Err(again) => half_done(&error, &again),
+        });
+    }
+    lab.draft = draft;
+    lab.scenario = new;
+    Ok(changed)
+}
+
+fn refuse(what: String, hint: &str) -> EngineError {
+    EngineError::Unable { what, hint: Some(hint.to_owned()) }
+}
+
+fn half_done(error: &LabError, again: &LabError) -> EngineError {
+    refuse(
+        format!("{error}; and not all that was set before could be undone: {again}"),
+        "the lab is neither what it was nor what it was to be: take it down, and up again",
+    )
+}
+
+/// What a lab has from its beginning to its end.
+fn refuse_what_stays(
+    (old_draft, new_draft): (&Draft, &Draft),
+    changed: &[Changed],
+) -> Result<(), EngineError> {
+    let scenario = |draft: &Draft| draft.scenario().map_err(wrong);
+    let (old, new) = (&scenario(old_draft)?, &scenario(new_draft)?);
+    let anew = "take the lab down, and up again with --set";
+    let names = |scenario: &Scenario| -> Vec<String> {
+        scenario.path.hops.iter().map(|hop| hop.name.clone()).collect()
+    };
+    if names(old) != names(new) {
+        return Err(refuse("the hops of a lab stay, and their names".to_owned(), anew));
+    }
+    for (index, Changed { key, .. }) in changed.iter().enumerate() {
+        let root = key.split('.').next().unwrap_or_default();
+        let why = match root {
+            "hop" | "name" | "about" => continue,
+            "sender" | "receiver" if is_heeded((old_draft, old), new, changed, index) => continue,
+            "sender" | "receiver" => {
+                let what = format!("`{key}` is nothing that this kernel lets a host choose");
+                return Err(refuse(
+                    what,
+                    "it holds for `--engine sim`, or for the flows of `maxseg run`",
+                ));
+            }
+            "flow" | "until" => "a lab that stays has no traffic and no end of its own",
+            "seed" => "the links have drawn random numbers already",
+            "sweep" => "a lab is one point",
+            _ => "the hosts were made with it",
+        };
+        return Err(refuse(format!("`{key}` cannot change while the lab is up: {why}"), anew));
+    }
+    Ok(())
+}
+
+/// Whether hosts can be told of one of the changes, be it alone or as the last of them: company of keys that
+/// the kernel heeds makes it heed no other.
+fn is_heeded(
+    (draft, old): (&Draft, &Scenario),
+    new: &Scenario,
+    changed: &[Changed],
+    index: usize,
+) -> bool {
+    let with = |is_set: &dyn Fn(usize) -> bool| {
+        let mut draft = draft.clone();
+        for (_, Changed { key, new, .. }) in
+            changed.iter().enumerate().filter(|(other, _)| is_set(*other))
+        {
+            draft.set_argument(&format!("{key}={new}")).ok()?;
+        }
+        draft.scenario().ok()
+    };
+    let alone = with(&|other| other == index).map(|alone| heeds(old, &alone));
+    let as_last = || with(&|other| other != index).map(|others| heeds(&others, new));
+    // Keys that make sense only together are judged together.
+    alone == Some(true) || as_last().or(alone).unwrap_or_else(|| heeds(old, new))
+}
+
+/// Whether hosts can be told what is new in their settings, if anything is.
+fn heeds(old: &Scenario, new: &Scenario) -> bool {
+    if (&old.sender, &old.receiver) == (&new.sender, &new.receiver) {
+        return true;
+    }
+    congestion(old) != congestion(new) || Network::settings_differ(old, new)
+}
+
+fn congestion(scenario: &Scenario) -> [&'static str; 2] {
+    [&scenario.sender, &scenario.receiver].map(congestion_of)
+}
+
+/// New connections begin with another congestion control, in every host or in none.
+fn begin_with(lab: &mut PersistentLab, new: &Scenario) -> Result<(), EngineError> {
+    if congestion(&lab.scenario) == congestion(new) {
+        return Ok(());
+    }
+    let notes = set_congestion(&lab.network, new);
+    if let Some(note) = notes.into_iter().next() {
+        lab.notes = set_congestion(&lab.network, &lab.scenario);
+        return Err(refuse(note, "`maxseg doctor` lists what this kernel has, and who may use it"));
+    }
+    lab.notes.clear();
+    Ok(())
+}
+
+fn apply(lab: &PersistentLab, old: &Scenario, new: &Scenario) -> Result<(), LabError> {
+    for hop in 0..new.path.hops.len() {
+        let links = |scenario: &Scenario| scenario.path.hops[hop].links().map(LinkSpec::clone);
+        for ((was, link), (side, to)) in links(old)
+            .into_iter()
+            .zip(links(new))
+            .zip([Side::Near, Side::Far].into_iter().zip(DIRECTIONS))
+        {
+            // A packet never meets a link that it is too large for: interfaces shrink first and grow last.
+            if link.mtu < was.mtu {
+                lab.network.set_mtu(new, (hop, side), link.mtu)?;
+            }
+            if link != was || icmp_blocked(new, hop, to) != icmp_blocked(old, hop, to) {
+                lab.relays.change(new, hop, to)?;
+            }
+            if link.mtu > was.mtu {
+                lab.network.set_mtu(new, (hop, side), link.mtu)?;
+            }
+        }
+    }
+    lab.network.reconfigure(old, new)
+}
+
+/// Where two documents differ, key by key.
+fn differences(old: &Draft, new: &Draft) -> Vec<Changed> {
+    let mut changed = Vec::new();
+    compare("", &old.to_json(), &new.to_json(), &mut changed);
+    changed
+}
+
+fn compare(key: &str, old: &Value, new: &Value, changed: &mut Vec<Changed>) {
+    if old == new {
+        return;
+    }
+    let below = |word: &str| if key.is_empty() { word.to_owned() } else { format!("{key}.{word}") };
+    match (old, new) {
+        (Value::Object(was), Value::Object(is)) => {
+            let words = was.keys().chain(is.keys().filter(|word| !was.contains_key(*word)));
+            for word in words {
+                let of = |table: &serde_json::Map<String, Value>| {
+                    table.get(word).cloned().unwrap_or_default()
+                };
+                compare(&below(word), &of(was), &of(is), changed);
+            }
+        }
+        // A table that was not there: its keys are new.
+        (Value::Null, Value::Object(is)) => {
+            for (word, value) in is {
+                compare(&below(word), &Value::Null, value, changed);
+            }
+        }
+        (Value::Array(was), Value::Array(is))
+            if was.len() == is.len() && is.iter().all(Value::is_object) =>
+        {
+            for (index, (old, new)) in was.iter().zip(is).enumerate() {
+                let name = new.get("name").and_then(Value::as_str);
+                compare(&below(name.unwrap_or(&index.to_string())), old, new, changed);
+            }
+        }
+        _ => changed.push(Changed { key: key.to_owned(), old: old.clone(), new: new.clone() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "[[hop]]\nname = \"radio\"\nrate = \"2 Mbit/s\"\ndelay = \"20 ms\"\n\
+                        errors = { model = \"uniform\", per = \"frame\", rate = 0 }\nframe = 128\n";
+
+    fn drafts(assignments: &[&str]) -> (Draft, Draft, Vec<Changed>) {
+        let old = Draft::parse("test", FILE).unwrap();
+        let mut new = old.clone();
+        for assignment in assignments {
+            new.set_argument(assignment).unwrap();
+        }
+        let changed = differences(&old, &new);
+        (old, new, changed)
+    }
+
+    /// Why they cannot be set; nothing where they can.
+    fn refusal(assignments: &[&str]) -> Option<(String, Option<String>)> {
+        let (old, new, changed) = drafts(assignments);
+        match refuse_what_stays((&old, &new), &changed) {
+            Err(EngineError::Unable { what, hint }) => Some((what, hint)),
+            Err(EngineError::Cancelled) => panic!("nobody cancels"),
+            Ok(()) => None,
+        }
+    }
+
+    #[test]
+    fn what_has_changed_is_told_as_it_is_written() {
+        let cases = [
+            ("hop.radio.rate=3 Mbit/s", "hop.radio.rate", "\"2 Mbit/s\"", "\"3 Mbit/s\""),
+            ("hop.*.mtu=1400", "hop.radio.mtu", "null", "1400"),
+            ("hop.radio.errors.rate=5%", "hop.radio.errors.rate", "0", "\"5%\""),
+            ("hop.radio.reverse.delay=5 ms", "hop.radio.reverse.delay", "null", "\"5 ms\""),
+        ];
+        for (assignment, key, old, new) in cases {
+            let (_, _, changed) = drafts(&[assignment]);
+            let changed = changed.iter().find(|changed| changed.key == key).unwrap();
+            assert_eq!(
+                (changed.old.to_string(), changed.new.to_string()),
+                (old.into(), new.into())
+            );
+        }
+        assert_eq!(drafts(&["hop.radio.delay=20 ms"]).2, []);
+    }
+
+    #[test]
+    fn what_stays_is_refused_with_the_reason() {
+        let cases = [
+            ("hop.radio.name=air", "the hops of a lab stay"),
+            ("until.time=5 s", "no end of its own"),
+            ("seed=7", "random numbers"),
+            ("ip=6", "the hosts were made with it"),
+            ("lab.as_netem=true", "the hosts were made with it"),
+            ("sender.limited_transmit=false", "lets a host choose"),
+        ];
+        for (assignment, why) in cases {
+            let Some((what, hint)) = refusal(&[assignment]) else {
+                panic!("{assignment} is let through");
+            };
+            assert!(what.contains(why) && hint.is_some(), "{assignment}: {what}");
+        }
+        for assignment in [
+            "sender.mss=536",
+            "receiver.window=64 KiB",
+            "sender.congestion=cubic",
+            "sender.sack=false",
+        ] {
+            assert_eq!(refusal(&[assignment]), None);
+        }
+    }
+
+    #[test]
+    fn a_key_is_not_heeded_for_its_company() {
+        let unheard = "sender.limited_transmit=false";
+        for assignments in [["sender.mss=536", unheard], [unheard, "sender.congestion=cubic"]] {
+            let (what, _) = refusal(&assignments).unwrap();
+            assert!(what.contains("sender.limited_transmit"), "{what}");
+        }
+        assert_eq!(refusal(&["sender.mss=536", "sender.sack=false", "hop.radio.delay=9 ms"]), None);
+        // Alone the window says nothing new: unscaled it stays below 64 KiB.
+        let window = ["receiver.window=100 KiB", "receiver.window_scale=\"off\""];
+        assert_eq!(refusal(&window[1..]), None);
+        assert_eq!(refusal(&window), None);
+    }
+}

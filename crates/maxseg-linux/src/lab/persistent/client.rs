@@ -1,0 +1,156 @@
+//! Those who use a lab.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::OwnedFd;
+
+use maxseg_core::engine::EngineError;
+
+use super::protocol::{Answer, Request};
+use super::{Changed, LabStatus, address};
+use crate::sys::{ControlSocket, NetNs, enter_user_namespace, user_id};
+
+/// A lab of this user's.
+#[derive(Debug)]
+pub struct Client {
+    name: String,
+    control: ControlSocket,
+}
+
+/// The way into a host.
+#[derive(Debug)]
+pub struct HostEntry {
+    /// What a program in there should know.
+    pub environment: BTreeMap<String, String>,
+    network: NetNs,
+    user: Option<OwnedFd>,
+}
+
+impl Client {
+    /// The lab called `name`.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn connect(name: &str) -> Result<Self, EngineError> {
+        let control =
+            ControlSocket::connect(&address(name)?).map_err(|error| none(name, &error))?;
+        let owner = control.peer().map_err(|error| talk(name, &error))?;
+        if owner != user_id() {
+            return Err(EngineError::Unable {
+                what: format!("what calls itself the lab `{name}` belongs to user {owner}"),
+                hint: Some("choose another name with --name".to_owned()),
+            });
+        }
+        Ok(Self { name: name.to_owned(), control })
+    }
+
+    /// Whether a lab is called `name`.
+    pub fn is_there(name: &str) -> bool {
+        Self::connect(name).is_ok()
+    }
+
+    /// How it is.
+    ///
+    /// # Errors
+    /// It has no answer.
+    pub fn status(&self) -> Result<LabStatus, EngineError> {
+        match self.ask(&Request::Status)? {
+            (Answer::Status(status), _) => Ok(*status),
+            (other, _) => Err(self.odd(&other)),
+        }
+    }
+
+    /// Sets keys of its scenario.
+    ///
+    /// # Errors
+    /// One of them cannot be set; then none is.
+    pub fn set(&self, assignments: &[String]) -> Result<Vec<Changed>, EngineError> {
+        match self.ask(&Request::Set(assignments.to_vec()))? {
+            (Answer::Set(changed), _) => Ok(changed),
+            (other, _) => Err(self.odd(&other)),
+        }
+    }
+
+    /// The way into one of its hosts.
+    ///
+    /// # Errors
+    /// There is no such host.
+    pub fn host(&self, host: &str) -> Result<HostEntry, EngineError> {
+        match self.ask(&Request::Enter(host.to_owned()))? {
+            (Answer::Enter { environment }, files) => {
+                let mut files = files.into_iter();
+                let network = files
+                    .next()
+                    .map(NetNs::from_fd)
+                    .ok_or_else(|| talk(&self.name, &io::Error::other("the way in is missing")))?;
+                Ok(HostEntry { environment, network, user: files.next() })
+            }
+            (other, _) => Err(self.odd(&other)),
+        }
+    }
+
+    /// Ends it. When this returns it is gone.
+    ///
+    /// # Errors
+    /// It has no answer.
+    pub fn down(&self) -> Result<(), EngineError> {
+        match self.ask(&Request::Down)? {
+            (Answer::Down, _) => {
+                // Its end of the socket closes with the process.
+                let _ = self.control.receive_line();
+                Ok(())
+            }
+            (other, _) => Err(self.odd(&other)),
+        }
+    }
+
+    fn ask(&self, request: &Request) -> Result<(Answer, Vec<OwnedFd>), EngineError> {
+        let told = |error: io::Error| talk(&self.name, &error);
+        let line = serde_json::to_string(request).map_err(|error| told(error.into()))?;
+        self.control.send_line(&line, &[]).map_err(told)?;
+        let (line, files) = self.control.receive_line().map_err(told)?;
+        match serde_json::from_str(&line).map_err(|error| told(error.into()))? {
+            Answer::Refused { what, hint } => Err(EngineError::Unable { what, hint }),
+            answer @ (Answer::Status(_) | Answer::Enter { .. } | Answer::Set(_) | Answer::Down) => {
+                Ok((answer, files))
+            }
+        }
+    }
+
+    fn odd(&self, answer: &Answer) -> EngineError {
+        talk(&self.name, &io::Error::other(format!("it answers {answer:?}")))
+    }
+}
+
+impl HostEntry {
+    /// Moves this process inside, for good.
+    ///
+    /// # Errors
+    /// There is more than one thread already, or the kernel forbids it.
+    pub fn enter(&self) -> io::Result<()> {
+        if let Some(user) = &self.user {
+            enter_user_namespace(user)?;
+        }
+        self.network.enter()
+    }
+}
+
+fn none(name: &str, error: &io::Error) -> EngineError {
+    if error.kind() != io::ErrorKind::ConnectionRefused {
+        return talk(name, error);
+    }
+    EngineError::Unable {
+        what: format!("no lab called `{name}` is up"),
+        hint: Some(
+            "`maxseg lab up FILE` makes one; each user, and each network namespace, has its own"
+                .to_owned(),
+        ),
+    }
+}
+
+fn talk(name: &str, error: &io::Error) -> EngineError {
+    EngineError::Unable {
+        what: format!("the lab `{name}` cannot be talked to: {error}"),
+        hint: None,
+    }
+}

@@ -1,0 +1,364 @@
+//! One link_relay of one hop.
+
+use std::collections::BTreeSet;
+use std::io::{self, IoSlice};
+use std::net::IpAddr;
+use std::os::fd::AsFd;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::Duration;
+
+use maxseg_core::link::{Counters, HopSpan, LinkChain, SendOutcome};
+use maxseg_core::path::LinkSpec;
+use maxseg_core::units::{Mtu, Time};
+
+use super::buffer::{Pool, SegmentRange};
+use super::lateness::LatenessMeter;
+use super::layout::{Layout, news_of_too_big};
+use super::meter::Meter;
+use super::split::{Header, payload};
+use super::tap::Tap;
+use super::wakeup;
+use crate::lab::capture::RecordQueue;
+use crate::sys::{Clock, Tun, Waker, cpu_of_thread, minimize_timer_slack, wait_for};
+
+/// What a link_relay carries, from where to where, and through what.
+#[derive(Debug)]
+pub(crate) struct RelayConfig {
+    /// The link's name: of its random streams too.
+    pub(crate) name: String,
+    /// The link.
+    pub(crate) spec: LinkSpec,
+    /// Where its random numbers begin.
+    pub(crate) seed: u64,
+    /// Whether a super-packet meets the link as one packet.
+    pub(crate) as_netem: bool,
+    /// Who may not tell the sender of packets that were too large.
+    pub(crate) icmp_blocked: BTreeSet<IpAddr>,
+    /// The interface whose packets it takes.
+    pub(crate) from: Tun,
+    /// The interface that gets them.
+    pub(crate) to: Tun,
+    /// The time.
+    pub(crate) clock: Clock,
+    /// Rings when `stop` or `commands` should be looked at.
+    pub(crate) waker: Arc<Waker>,
+    /// Set when it is over.
+    pub(crate) stop: Arc<AtomicBool>,
+    /// What is asked for while it runs.
+    pub(crate) commands: Receiver<Command>,
+    /// Where what passes is left for a capture, if there is one.
+    pub(crate) capture: Option<Arc<RecordQueue>>,
+}
+
+/// What a link_relay is asked for while it runs.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// The link becomes another one.
+    Change {
+        /// What it is from now on.
+        spec: Box<LinkSpec>,
+        /// Who may not tell of packets that were too large, from now on.
+        icmp_blocked: BTreeSet<IpAddr>,
+        /// To be told when it is.
+        done: Sender<()>,
+    },
+    /// To tell what it did so far.
+    Report(Sender<Report>),
+}
+
+/// What a link_relay did.
+#[derive(Debug, Clone)]
+pub(crate) struct Report {
+    /// The link's name.
+    pub(crate) name: String,
+    /// What the link did.
+    pub(crate) link: Counters,
+    /// How late packets were.
+    pub(crate) lateness: LatenessMeter,
+    /// Who sent what.
+    pub(crate) meter: Meter,
+    /// CPU time of its thread.
+    pub(crate) cpu: Time,
+    /// When it ended.
+    pub(crate) at: Time,
+}
+
+/// Packets due within so much of each other leave together where packets follow each other faster: a wake-up for
+/// each would cost more than the packet.
+const QUANTUM: Time = Time::from_nanos(60_000);
+
+/// After so many rounds without a rest it looks whether anything is asked for.
+const ROUNDS: u32 = 1024;
+
+const fn half(time: Time) -> Time {
+    Time::from_nanos(time.as_nanos() / 2)
+}
+
+impl RelayConfig {
+    /// Carries packets until it is told to stop.
+    ///
+    /// # Errors
+    /// An interface is gone.
+    pub(crate) fn run(self) -> io::Result<Report> {
+        minimize_timer_slack();
+        let mut running = LinkRelay::new(self);
+        running.run()?;
+        Ok(running.report())
+    }
+}
+
+struct LinkRelay {
+    config: RelayConfig,
+    chain: LinkChain<SegmentRange>,
+    pool: Rc<Pool>,
+    scratch: Box<[u8]>,
+    quantum: Time,
+    wakeup: Time,
+    lateness: LatenessMeter,
+    meter: Meter,
+    tap: Option<Tap>,
+    /// How often the link has become another one.
+    changes: u32,
+}
+
+/// The link as packets meet it.
+fn effective_spec(spec: &LinkSpec, as_netem: bool) -> LinkSpec {
+    let mtu = if as_netem { Mtu::LARGEST } else { spec.mtu };
+    LinkSpec { mtu, ..spec.clone() }
+}
+
+fn quantum(spec: &LinkSpec) -> Time {
+    if spec.airtime(spec.mtu.bytes()) < QUANTUM { QUANTUM } else { Time::ZERO }
+}
+
+impl LinkRelay {
+    fn new(config: RelayConfig) -> Self {
+        let pool = Pool::new();
+        let spec = effective_spec(&config.spec, config.as_netem);
+        let chain = LinkChain::new(&[(&spec, config.name.clone())], config.seed, Time::NEVER, true);
+        Self {
+            scratch: pool.largest(),
+            pool,
+            chain,
+            quantum: quantum(&spec),
+            wakeup: wakeup::latency(),
+            lateness: LatenessMeter::default(),
+            meter: Meter::default(),
+            tap: config.capture.clone().map(Tap::new),
+            changes: 0,
+            config,
+        }
+    }
+
+    fn run(&mut self) -> io::Result<()> {
+        let waker = Arc::clone(&self.config.waker);
+        let mut round = 0_u32;
+        while !self.config.stop.load(Ordering::Relaxed) {
+            let has_read = self.read_one()?;
+            let has_sent = self.deliver(self.config.clock.now())?;
+            if !has_read && !has_sent {
+                let files = [self.config.from.as_fd(), waker.as_fd()];
+                if let Some(tap) = &mut self.tap {
+                    tap.rest();
+                }
+                wait_for(&files, self.idle_timeout())?;
+                if let Some(tap) = &self.tap {
+                    tap.wake(self.config.clock.now());
+                }
+            }
+            round += 1;
+            if round == ROUNDS || !(has_read || has_sent) {
+                round = 0;
+                self.handle_commands();
+            }
+        }
+        Ok(())
+    }
+
+    /// How long to wait for the next packet that is due, unless one comes before.
+    fn idle_timeout(&self) -> Option<Duration> {
+        let next = self.chain.next_arrival().min(self.chain.next_event());
+        if next == Time::NEVER {
+            return None;
+        }
+        let then = next.saturating_add(self.coalesce_delay()).since(self.wakeup);
+        // Never a busy loop: the shortest wait lasts about as long as it takes to wake.
+        Some(self.config.clock.until(then).max(Duration::from_nanos(1)))
+    }
+
+    /// How long the next packet that is due waits for those behind it.
+    fn coalesce_delay(&self) -> Time {
+        if self.chain.arrivals() > 1 { self.quantum } else { Time::ZERO }
+    }
+
+    /// Does what was asked for since the waker rang.
+    fn handle_commands(&mut self) {
+        self.config.waker.clear();
+        while let Ok(command) = self.config.commands.try_recv() {
+            // Whoever has asked may have given up.
+            match command {
+                Command::Change { spec, icmp_blocked, done } => {
+                    self.change(*spec);
+                    self.config.icmp_blocked = icmp_blocked;
+                    let _ = done.send(());
+                }
+                Command::Report(to) => {
+                    let _ = to.send(self.report());
+                }
+            }
+        }
+    }
+
+    fn change(&mut self, spec: LinkSpec) {
+        let now = self.config.clock.now();
+        let effective_spec = effective_spec(&spec, self.config.as_netem);
+        self.changes += 1;
+        let streams = format!("{}.change.{}", self.config.name, self.changes);
+        let meter = &mut self.meter;
+        self.chain.respec(now, &effective_spec, (self.config.seed, &streams), |segment, fate| {
+            meter.lose(&segment.of.layout, segment.count(), fate);
+        });
+        self.quantum = quantum(&effective_spec);
+        self.config.spec = spec;
+    }
+
+    /// Takes what the kernel sends, if it sends anything.
+    fn read_one(&mut self) -> io::Result<bool> {
+        let Some(len) = self.config.from.read(&mut self.scratch)? else { return Ok(false) };
+        let now = self.config.clock.now();
+        let Some(layout) = Layout::of(&self.scratch[..len]) else { return Ok(true) };
+        if !self.config.icmp_blocked.is_empty()
+            && news_of_too_big(&self.scratch[..len], &layout)
+                .is_some_and(|from| self.config.icmp_blocked.contains(&from))
+        {
+            self.meter.withhold();
+            return Ok(true);
+        }
+        self.meter.take(&self.scratch[..len], &layout, &self.config.spec);
+        let packet = Rc::new(self.pool.keep(&mut self.scratch, len, layout));
+        if self.config.as_netem {
+            self.send(
+                now,
+                SegmentRange { of: packet, first: 0, last: layout.count - 1, marked: false },
+            );
+        } else {
+            for index in 0..layout.count {
+                let of = Rc::clone(&packet);
+                self.send(now, SegmentRange { of, first: index, last: index, marked: false });
+            }
+        }
+        Ok(true)
+    }
+
+    fn send(&mut self, now: Time, segment: SegmentRange) {
+        let layout = segment.of.layout;
+        let shape = if segment.first == segment.last {
+            layout.shape_of(segment.first)
+        } else {
+            layout.shape_of_all()
+        };
+        let hop_span = HopSpan { first: 0, last: 0, df: true, ect: layout.ect };
+        let seen = self.tap.is_some().then(|| segment.clone());
+        let count = segment.count();
+        let sent = self.chain.send(now, segment, shape, hop_span);
+        match sent {
+            SendOutcome::InFlight | SendOutcome::Undecided => {}
+            SendOutcome::Lost(fate) => self.meter.lose(&layout, count, fate),
+        }
+        if let (Some(tap), Some(segment)) = (&mut self.tap, seen) {
+            tap.entered(now, segment, sent);
+        }
+    }
+
+    /// Hands over what is due. Gives whether there was anything.
+    fn deliver(&mut self, now: Time) -> io::Result<bool> {
+        if self.chain.next_event() <= now {
+            self.chain.advance(now);
+            while let Some((segment, fate)) = self.chain.poll_loss() {
+                self.meter.lose(&segment.of.layout, segment.count(), fate);
+                if let Some(tap) = &mut self.tap {
+                    tap.lost(&segment, fate);
+                }
+            }
+        }
+        // What is due sooner than half a wake-up from now would be later still after one.
+        let in_time = now.saturating_add(half(self.wakeup));
+        if self.chain.next_arrival().saturating_add(self.coalesce_delay()) > in_time {
+            return Ok(false);
+        }
+        let due = now.saturating_add(half(self.wakeup.max(self.quantum)));
+        let mut any = false;
+        while self.chain.next_arrival() <= due {
+            let Some((at, segment)) = self.chain.pop() else { break };
+            any = true;
+            self.lateness.record(at, now);
+            let last = self.extend(&segment, now, due);
+            if let Some(tap) = &mut self.tap {
+                tap.left(now, &segment, last);
+            }
+            self.write(&segment, last)?;
+        }
+        Ok(any)
+    }
+
+    /// Takes the packets along that follow `first` in the same super-packet and are due too. Gives the last of
+    /// them.
+    fn extend(&mut self, first: &SegmentRange, now: Time, due: Time) -> u16 {
+        let mut last = first.last;
+        while !first.marked
+            && self.chain.next_arrival() <= due
+            && self.chain.first().is_some_and(|next| {
+                Rc::ptr_eq(&next.of, &first.of) && next.first == last + 1 && !next.marked
+            })
+        {
+            if let Some((at, next)) = self.chain.pop() {
+                self.lateness.record(at, now);
+                last = next.last;
+            }
+        }
+        last
+    }
+
+    fn write(&mut self, segment: &SegmentRange, last: u16) -> io::Result<()> {
+        let (packet, layout) = (&segment.of, &segment.of.layout);
+        let bytes = packet.bytes();
+        let is_whole = segment.first == 0 && last + 1 == layout.count && !segment.marked;
+        self.meter.deliver(layout, segment.first, last);
+        let written = if is_whole {
+            self.config.to.write(&[IoSlice::new(bytes)])
+        } else {
+            let header = Header::new(bytes, layout, segment.first, last, segment.marked);
+            let payload = &bytes[payload(layout, segment.first, last)];
+            self.config.to.write(&[IoSlice::new(header.bytes()), IoSlice::new(payload)])
+        };
+        match written {
+            // The kernel has no memory for it just now, the receiving interface has gone down, or the
+            // packet is none that the kernel would take.
+            Err(error)
+                if matches!(
+                    error.raw_os_error(),
+                    Some(libc::ENOMEM | libc::EIO | libc::EINVAL)
+                ) =>
+            {
+                self.meter.kernel_drop();
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    fn report(&self) -> Report {
+        let link = self.chain.counters().first().copied().unwrap_or_default();
+        Report {
+            name: self.config.name.clone(),
+            link,
+            lateness: self.lateness.clone(),
+            meter: self.meter.clone(),
+            cpu: cpu_of_thread(),
+            at: self.config.clock.now(),
+        }
+    }
+}

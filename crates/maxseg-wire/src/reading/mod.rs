@@ -1,0 +1,91 @@
+//! From a capture to the evidence of its connections: the one loop over reader, decoder and flows.
+//!
+//! ```text
+//! impl Read → PacketReader: CaptureFile → Decoder ─┬→ Flows → connections: Evidence, one at a time
+//!                                                  └→ CaptureSummary: facts and problems of the file
+//! ```
+//!
+//! ```
+//! use maxseg_wire::reading::{ReadOptions, read};
+//! use maxseg_wire::synthetic::Load;
+//!
+//! let mut capture = Vec::new();
+//! let load = Load { connections: 2, rounds: 5, at_once: 1, rounds_a_turn: 1, ends: true };
+//! load.write(&mut capture)?;
+//!
+//! let reading = read(capture.as_slice(), &ReadOptions::default())?;
+//! assert_eq!(reading.summary.file.packets, load.packets());
+//! assert!(reading.summary.problems.is_empty());
+//! assert_eq!(reading.connections.count(), 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod error;
+mod facts;
+mod filter;
+#[cfg(test)]
+pub(crate) mod made;
+mod packets;
+mod problem;
+mod summary;
+mod top_connections;
+
+use std::io::Read;
+
+use maxseg_core::evidence::Evidence;
+
+pub use error::ReadingError;
+pub use facts::{FileFacts, InterfaceFacts};
+pub use filter::{ConnectionFilter, Ends, FilterError};
+pub use packets::PacketReader;
+pub use problem::{Problem, ProblemKind};
+pub use summary::CaptureSummary;
+pub use top_connections::TopConnections;
+
+use crate::flow::{FlowOptions, Flows};
+use summary::Gathered;
+
+/// How a capture is read.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ReadOptions<'a> {
+    /// Only packets of this interface, by its name or its number from 0; all without.
+    pub interface: Option<&'a str>,
+    /// How connections are followed.
+    pub flows: FlowOptions,
+    /// Whether packets are also counted by tshark's definitions; see [`CaptureSummary::tshark`].
+    pub tshark: bool,
+}
+
+/// What a capture holds.
+#[derive(Debug)]
+pub struct Reading<C> {
+    /// The file itself: facts, problems, and what is of no single connection.
+    pub summary: CaptureSummary,
+    /// The connections, in the order of their first packets. Each is made when it is asked for: there may be more
+    /// than fit into memory at once.
+    pub connections: C,
+}
+
+/// Reads a capture to its end, or to its first fault, which is then the first of
+/// [`CaptureSummary::problems`]; all packets before it count.
+///
+/// # Errors
+/// `input` is no capture, or does not have the interface that is asked for.
+pub fn read<R: Read>(
+    input: R,
+    options: &ReadOptions<'_>,
+) -> Result<Reading<impl Iterator<Item = Evidence> + use<R>>, ReadingError> {
+    let mut packets = PacketReader::open(input, options.interface)?;
+    let mut flows = Flows::new(options.flows);
+    let mut gathered = Gathered::new(options);
+    let end = packets.for_each(|record, packet| {
+        flows.on_packet(packet);
+        gathered.on_packet(record, packet);
+    });
+    packets.check_interface()?;
+    let results = flows.finish();
+    let mut summary = gathered.finish(&packets, end.err());
+    summary.take_flow_counts(&results, options.flows.most_connections);
+    summary.path_mtu_events = results.path_mtu_events;
+    Ok(Reading { summary, connections: results.connections })
+}

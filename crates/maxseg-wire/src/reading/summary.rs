@@ -1,0 +1,204 @@
+//! What a capture says besides its connections.
+
+use std::io::Read;
+
+use maxseg_core::evidence::PathMtuEvent;
+use maxseg_core::units::Time;
+
+use super::problem::HeaderFault;
+use super::{FileFacts, PacketReader, Problem, ProblemKind, ReadOptions};
+use crate::capture_file::{ReadError, Record};
+use crate::encapsulation::{Opaque, Passed};
+use crate::flow::{Decoded, FragmentCounts, Harvest, Skimmed};
+use crate::tshark::{ConnectionCounts, Tshark};
+
+/// What a capture says besides its connections.
+#[derive(Debug, Clone)]
+pub struct CaptureSummary {
+    /// The file itself.
+    pub file: FileFacts,
+    /// What is wrong with it, and what was left out; a fault that ended the reading comes first.
+    pub problems: Vec<Problem>,
+    /// Fragments of IP packets.
+    pub fragments: FragmentCounts,
+    /// ICMP messages about packets that were too big, those of no connection included (RFC 1191, RFC 8201).
+    pub path_mtu_events: Vec<PathMtuEvent>,
+    /// Connections that were not followed, because there were too many.
+    pub untracked_connections: u64,
+    /// Counts by tshark's definitions; empty unless [`ReadOptions::tshark`].
+    pub tshark: ConnectionCounts,
+}
+
+impl CaptureSummary {
+    /// The problem that ended the reading, if one did.
+    pub fn fault(&self) -> Option<&Problem> {
+        self.problems.iter().find(|problem| problem.kind.is_fault())
+    }
+
+    /// Takes how many connections were not followed.
+    pub(super) fn take_flow_counts<I>(&mut self, results: &Harvest<I>, most_connections: usize) {
+        self.untracked_connections = results.untracked_connections;
+        let kind = ProblemKind::UntrackedPackets { most_connections };
+        self.problems.extend(Problem::counted(results.untracked_packets, kind));
+    }
+}
+
+/// What has been gathered of a capture so far.
+pub(super) struct Gathered {
+    packets: u64,
+    bytes: u64,
+    first: Option<Time>,
+    last: Option<Time>,
+    without_time: u64,
+    back_in_time: u64,
+    /// The encapsulations so far: there are few.
+    encapsulations: Vec<Passed>,
+    last_encapsulation: Option<Passed>,
+    undecodable: UndecodableCounts,
+    tshark: Option<Tshark>,
+}
+
+/// More encapsulations than a capture has.
+const MOST_ENCAPSULATIONS: usize = 64;
+
+impl Gathered {
+    pub(super) fn new(options: &ReadOptions<'_>) -> Self {
+        Self {
+            packets: 0,
+            bytes: 0,
+            first: None,
+            last: None,
+            without_time: 0,
+            back_in_time: 0,
+            encapsulations: Vec::new(),
+            last_encapsulation: None,
+            undecodable: UndecodableCounts::default(),
+            tshark: options.tshark.then(Tshark::new),
+        }
+    }
+
+    /// Takes the next packet.
+    #[inline]
+    pub(super) fn on_packet(&mut self, record: &Record<'_>, packet: &Decoded<'_>) {
+        self.packets += 1;
+        self.bytes += u64::from(record.original_len);
+        match record.at_nanos.map(Time::from_nanos) {
+            Some(at) => {
+                self.back_in_time += u64::from(self.last.is_some_and(|last| at < last));
+                self.first = Some(self.first.map_or(at, |first| first.min(at)));
+                self.last = Some(self.last.map_or(at, |last| last.max(at)));
+            }
+            None => self.without_time += 1,
+        }
+        match &packet.what {
+            Skimmed::Tcp(seen) => {
+                if let Some(tshark) = &mut self.tshark {
+                    tshark.on_segment(seen);
+                }
+                if self.last_encapsulation != Some(packet.passed) {
+                    self.on_encapsulation(packet.passed);
+                }
+            }
+            Skimmed::NotUnderstood(why) => self.undecodable.count(*why, record.number),
+            Skimmed::Fragment(_) | Skimmed::TooBig(_) | Skimmed::Other(_) => {}
+        }
+    }
+
+    #[cold]
+    fn on_encapsulation(&mut self, encapsulation: Passed) {
+        self.last_encapsulation = Some(encapsulation);
+        let is_new = !self.encapsulations.contains(&encapsulation);
+        if is_new && self.encapsulations.len() < MOST_ENCAPSULATIONS {
+            self.encapsulations.push(encapsulation);
+        }
+    }
+
+    /// The summary of all packets that were read, but for what the flows know.
+    pub(super) fn finish<R: Read>(
+        self,
+        packets: &PacketReader<'_, R>,
+        fault: Option<ReadError>,
+    ) -> CaptureSummary {
+        let (capture, fragments) = (packets.capture(), packets.fragment_counts());
+        let file = FileFacts {
+            format: capture.format(),
+            compression: capture.compression(),
+            packets: self.packets,
+            bytes: self.bytes,
+            first: self.first,
+            last: self.last,
+            interfaces: packets.interfaces(),
+            encapsulations: self.encapsulations,
+        };
+        let mut problems = Vec::new();
+        problems.extend(fault.as_ref().map(Problem::from));
+        problems.extend(self.undecodable.problems());
+        problems.extend(file.interfaces.iter().filter_map(|interface| {
+            let kind = ProblemKind::CaptureDrops { interface: interface.name.clone() };
+            Problem::counted(interface.dropped?, kind)
+        }));
+        let counted = [
+            (fragments.incomplete, ProblemKind::IncompleteFragments),
+            (fragments.overlapping, ProblemKind::OverlappingFragments),
+            (self.without_time, ProblemKind::NoTime),
+            (self.back_in_time, ProblemKind::TimeGoesBack),
+        ];
+        problems.extend(counted.into_iter().filter_map(|(n, kind)| Problem::counted(n, kind)));
+        CaptureSummary {
+            file,
+            problems,
+            fragments,
+            path_mtu_events: Vec::new(),
+            untracked_connections: 0,
+            tshark: self.tshark.as_ref().map(ConnectionCounts::of).unwrap_or_default(),
+        }
+    }
+}
+
+/// Packets that could not be decoded, by the reason, each with the first one's number.
+#[derive(Debug, Default)]
+struct UndecodableCounts {
+    link_type: Option<Counted<u16>>,
+    broken: Option<Counted<HeaderFault>>,
+    short: Option<Counted<()>>,
+}
+
+#[derive(Debug)]
+struct Counted<T> {
+    reason: T,
+    /// The first such packet, counted from 1.
+    frame: u64,
+    count: u64,
+}
+
+impl UndecodableCounts {
+    #[cold]
+    fn count(&mut self, why: Opaque, frame: u64) {
+        match why {
+            // ARP and the like are no problem.
+            Opaque::NotIp(_) => {}
+            Opaque::LinkType(number) => add(&mut self.link_type, number, frame),
+            Opaque::Short => add(&mut self.short, (), frame),
+            Opaque::Broken(error) => add(&mut self.broken, error.into(), frame),
+            Opaque::TooDeep => add(&mut self.broken, HeaderFault::TooDeep(Passed::MOST), frame),
+        }
+    }
+
+    fn problems(self) -> impl Iterator<Item = Problem> {
+        let problem = |kind, count| Problem { kind, offset: None, count };
+        let link_type = self.link_type.map(|Counted { reason, frame, count }| {
+            problem(ProblemKind::LinkType { number: reason, frame }, count)
+        });
+        let short = self
+            .short
+            .map(|Counted { frame, count, .. }| problem(ProblemKind::CutHeader { frame }, count));
+        let broken = self.broken.map(|Counted { reason, frame, count }| {
+            problem(ProblemKind::BrokenHeader { reason, frame }, count)
+        });
+        [link_type, short, broken].into_iter().flatten()
+    }
+}
+
+fn add<T>(counted: &mut Option<Counted<T>>, reason: T, frame: u64) {
+    counted.get_or_insert(Counted { reason, frame, count: 0 }).count += 1;
+}

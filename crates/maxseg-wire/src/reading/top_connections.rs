@@ -1,0 +1,85 @@
+//! The connections of greatest weight among many that are seen one at a time.
+
+use maxseg_core::evidence::Evidence;
+
+/// A capture may have a million connections, each with its intervals: only so many are held at once.
+const MOST: usize = 10_000;
+
+/// The 10 000 connections of greatest weight. What a weight means is the caller's: payload, or what could be gained.
+#[derive(Debug, Clone, Default)]
+pub struct TopConnections {
+    total: u64,
+    /// At most twice [`MOST`], in the order in which they were offered since the last [`prune`](Self::prune).
+    connections: Vec<(f64, Evidence)>,
+}
+
+impl TopConnections {
+    /// The heaviest of these connections.
+    pub fn select(
+        connections: impl Iterator<Item = Evidence>,
+        weight: impl Fn(&Evidence) -> f64,
+    ) -> Self {
+        let mut top = Self::default();
+        connections.for_each(|evidence| top.offer(weight(&evidence), evidence));
+        top
+    }
+
+    /// Offers a connection with its weight.
+    pub fn offer(&mut self, weight: f64, evidence: Evidence) {
+        self.total += 1;
+        self.connections.push((weight, evidence));
+        if self.connections.len() >= 2 * MOST {
+            self.prune();
+        }
+    }
+
+    /// How many connections were offered.
+    pub const fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// The heaviest connection so far; of equal weights the first.
+    pub fn heaviest(&self) -> Option<&Evidence> {
+        let first = self.connections.iter();
+        first.rev().max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, evidence)| evidence)
+    }
+
+    /// The heaviest connections, in the order of their numbers.
+    pub fn into_connections(mut self) -> Vec<Evidence> {
+        if self.connections.len() > MOST {
+            self.prune();
+        }
+        let mut connections: Vec<Evidence> =
+            self.connections.into_iter().map(|(_, evidence)| evidence).collect();
+        connections.sort_by_key(|evidence| evidence.id);
+        connections
+    }
+
+    /// Of equal weights the first stays: the sort is stable.
+    fn prune(&mut self) {
+        self.connections.sort_by(|a, b| b.0.total_cmp(&a.0));
+        self.connections.truncate(MOST);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::made::connection;
+    use super::*;
+
+    #[test]
+    fn the_heaviest_connections_stay() {
+        let connections = (0..25_000_u32).map(connection);
+        let top = TopConnections::select(connections, |evidence| f64::from(evidence.id % 20_000));
+        assert_eq!(top.total(), 25_000);
+        assert_eq!(top.heaviest().unwrap().id, 19_999);
+        let ids: Vec<u32> = top.into_connections().iter().map(|evidence| evidence.id).collect();
+        assert_eq!((ids.len(), ids[0], ids[9_999]), (10_000, 10_000, 19_999));
+    }
+
+    #[test]
+    fn of_equal_weights_the_first_is_the_heaviest() {
+        let top = TopConnections::select((0..3).map(connection), |_| 1.0);
+        assert_eq!(top.heaviest().unwrap().id, 0);
+    }
+}

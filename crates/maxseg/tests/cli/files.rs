@@ -1,0 +1,71 @@
+//! What commands leave on disk when they fail, are interrupted or are killed.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use super::{command, maxseg, small, stderr};
+
+/// The names in a folder, sorted.
+fn names(folder: &Path) -> Vec<String> {
+    let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name();
+    let names = std::fs::read_dir(folder).unwrap().map(name);
+    let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn signal(child: &Child, name: &str) {
+    let kill = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+}
+
+#[test]
+fn a_full_disk_leaves_whole_rows_and_a_usable_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let out = out.to_str().unwrap();
+    // A file may have 8 blocks of 512 or 1024 bytes, by the shell, as if the disk were full then.
+    let limited = Command::new("sh")
+        .args(["-c", "trap '' XFSZ; ulimit -f 8; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_maxseg")])
+        .args(small(&["--seeds", "20", "--out", out]))
+        .output()
+        .unwrap();
+    assert_eq!(limited.status.code(), Some(1));
+    assert!(stderr(&limited).contains("error: cannot write "), "{}", stderr(&limited));
+    let rows = std::fs::read(Path::new(out).join("rows.jsonl")).unwrap();
+    assert!(rows.ends_with(b"\n"), "the last row is torn");
+    let again = maxseg(&small(&["--seeds", "20", "--out", out]));
+    assert!(again.status.success(), "{}", stderr(&again));
+    assert!(stderr(&again).contains(" runs are there already"), "{}", stderr(&again));
+}
+
+#[test]
+fn a_second_interrupt_leaves_no_temporary_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    // Its output goes to a pipe of 64 KiB that nobody reads. With most of that taken, what is printed after the
+    // first interrupt does not fit, and it cannot end before the second.
+    let svg = folder.path().join("goodput.svg");
+    let mut child = command(&["run", "cellular-mss", "--seeds", "2000", "--json-stream"])
+        .args(["--out".as_ref(), out.as_os_str(), "--svg".as_ref(), svg.as_os_str()])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let rows = || std::fs::metadata(out.join("rows.jsonl")).map_or(0, |about| about.len());
+    while rows() < 48 << 10 {
+        assert_eq!(child.try_wait().unwrap(), None, "it ended before it was interrupted");
+        std::thread::yield_now();
+    }
+    assert!(names(folder.path()).iter().any(|name| name.ends_with(".tmp")), "the picture is begun");
+    // Interrupts within a second of the first count as the same one.
+    let status = loop {
+        signal(&child, "-INT");
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        std::thread::yield_now();
+    };
+    assert_eq!(status.code(), Some(130));
+    assert_eq!(names(folder.path()), ["out"]);
+}

@@ -156,9 +156,7 @@ impl Facts {
 
 #[cfg(test)]
 mod tests {
-    use LimitedBy::{
-        Application, Bandwidth, Congestion, StartUp, ReceiveWindow, Rto, SendBuffer,
-    };
+    use LimitedBy::{Application, Bandwidth, Congestion, ReceiveWindow, Rto, SendBuffer, StartUp};
 
     use super::*;
 

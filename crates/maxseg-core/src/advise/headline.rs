@@ -110,9 +110,7 @@ impl<'a> Headline<'a> {
         let mut findings = self.case.findings_of_data();
         match self.subject? {
             Subject::Finding(kind) => findings.find(|finding| finding.kind == kind),
-            Subject::Limit(limit) => {
-                findings.find(|finding| finding.kind.limit() == Some(limit))
-            }
+            Subject::Limit(limit) => findings.find(|finding| finding.kind.limit() == Some(limit)),
         }
     }
 

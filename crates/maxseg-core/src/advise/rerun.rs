@@ -51,8 +51,7 @@ impl Rerun {
     /// The capture shows too little of the path, or the observed values are no valid scenario.
     pub fn of(case: &Case<'_>, file: &str) -> Result<Self, RerunError> {
         let path = ObservedPath::of(case)?;
-        let loss =
-            if path.loss_with_queue { LossCause::QueueOverflow } else { LossCause::Random };
+        let loss = if path.loss_with_queue { LossCause::QueueOverflow } else { LossCause::Random };
         Self::with(case, file, path, loss)
     }
 

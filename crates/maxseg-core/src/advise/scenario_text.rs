@@ -98,7 +98,9 @@ fn sender(text: &mut String, path: &ObservedPath) {
 fn receiver(text: &mut String, path: &ObservedPath) {
     text.push_str("\n[receiver]\n");
     options(text, path);
-    text.push_str("delayed_ack = { timeout = \"40 ms\", every = 2 } # low: Linux's default, assumed\n");
+    text.push_str(
+        "delayed_ack = { timeout = \"40 ms\", every = 2 } # low: Linux's default, assumed\n",
+    );
     let window = path.window_bytes.value.clamp(1, LARGEST);
     key(text, "window", &format!("\"{}\"", Bytes::new(window)), &path.window_bytes);
     let scale = match path.window_scale {

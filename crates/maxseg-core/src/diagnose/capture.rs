@@ -31,9 +31,7 @@ pub(super) fn quality(evidence: &Evidence) -> Option<Finding> {
         faults.push("one direction is missing".to_owned());
     }
     if evidence.marks.mid_stream {
-        faults.push(
-            "the handshake is missing, and with it MSS and window scale".to_owned(),
-        );
+        faults.push("the handshake is missing, and with it MSS and window scale".to_owned());
     }
     if faults.is_empty() {
         return None;

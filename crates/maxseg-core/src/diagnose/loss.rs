@@ -67,10 +67,8 @@ pub(super) fn timeouts(evidence: &Evidence, direction: Direction) -> Option<Find
     let is_timer = |kind| kind == EventKind::Retransmission(Cause::Rto);
     let (frames, times) = first(stats, is_timer);
     let (from, to) = times.unwrap_or((evidence.begin, evidence.end));
-    let lasted = stats
-        .last_ack
-        .unwrap_or(evidence.end)
-        .since(stats.first_data.unwrap_or(evidence.begin));
+    let lasted =
+        stats.last_ack.unwrap_or(evidence.end).since(stats.first_data.unwrap_or(evidence.begin));
     let is_long = stalled.as_secs_f64() > 0.1 * lasted.as_secs_f64();
     Some(Finding {
         kind: FindingKind::Timeouts,
@@ -120,10 +118,7 @@ pub(super) fn spurious_timeouts(evidence: &Evidence, direction: Direction) -> Op
             number("rtt_mean_s", rtt),
         ],
         frames,
-        text: format!(
-            "{count} of {} retransmissions by timeout were spurious",
-            stats.resent.rto
-        ),
+        text: format!("{count} of {} retransmissions by timeout were spurious", stats.resent.rto),
         why: "A delay longer than the retransmission timeout looks like a loss: the sender retransmits and reduces its \
               congestion window to one segment",
         source: "RFC 5682, RFC 3522, RFC 2883",

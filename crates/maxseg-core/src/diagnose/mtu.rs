@@ -126,7 +126,8 @@ pub(super) fn small(evidence: &Evidence, direction: Direction) -> Option<Finding
     let announced = evidence.stats(direction.other()).mss_option_bytes.map(u32::from);
     let receiver = evidence.receiver(direction);
     // Small writes of an application make small segments, too.
-    let is_announced = announced.is_some_and(|announced| announced < own && used + stamps + 8 >= announced);
+    let is_announced =
+        announced.is_some_and(|announced| announced < own && used + stamps + 8 >= announced);
     let reported = evidence.reported_mtu(direction);
     let is_reported = reported.is_some_and(|mtu| mtu < own + plain(evidence));
     if !is_announced && !is_reported {
@@ -152,7 +153,8 @@ pub(super) fn small(evidence: &Evidence, direction: Direction) -> Option<Finding
         text: format!(
             "Segments carry {used} bytes where {could} fit: {}",
             match announced {
-                Some(announced) if is_announced => format!("{receiver} announces an MSS of {announced}"),
+                Some(announced) if is_announced =>
+                    format!("{receiver} announces an MSS of {announced}"),
                 _ => "the MTU of a hop allows no more".to_owned(),
             }
         ),

@@ -44,9 +44,7 @@ pub(super) fn missing_option(evidence: &Evidence) -> Option<Finding> {
         missing.push("window scale (no window above 64 KiB)");
     }
     if !there.sack_permitted || !back.sack_permitted {
-        missing.push(
-            "SACK (several losses in a flight are repaired one per round trip)",
-        );
+        missing.push("SACK (several losses in a flight are repaired one per round trip)");
     }
     if !there.timestamps || !back.timestamps {
         missing.push("timestamps (spurious retransmissions are harder to detect and undo)");

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use super::*;
-use crate::evidence::{Bin, Bins, BlackHole, DirectionStats, Handshake, Marks, PathMtuEvent};
+use crate::evidence::{Bin, Bins, BlackHole, DirectionStats, Handshake, Marks};
 use crate::units::Time;
 
 const ROUND_TRIP: Time = Time::from_millis(40);

@@ -1,7 +1,7 @@
 //! From what the flows counted to an outcome.
 
-use super::exchange::RunningExchange;
 use super::flow::{Connection, Meter, RunningFlow, Traffic};
+use super::request::RequestFlow;
 use super::world::World;
 use crate::outcome::{LimitShare, LimitedBy, Outcome};
 use crate::path::LinkSpec;
@@ -58,7 +58,7 @@ impl<E> World<E> {
                 ping: echo.round_trips.clone(),
                 ..Tally::default()
             },
-            Traffic::Exchange(exchange) => self.tally_exchange(exchange, (index, flow), near),
+            Traffic::Requests(requests) => self.tally_requests(requests, (index, flow), near),
         };
         let from = sender_of_most(flow);
         tally.lost = flow.losses.by(self.now);
@@ -102,17 +102,17 @@ impl<E> World<E> {
         }
     }
 
-    fn tally_exchange(
+    fn tally_requests(
         &self,
-        exchange: &RunningExchange,
+        requests: &RequestFlow,
         flow: (usize, &RunningFlow),
         near: &LinkSpec,
     ) -> Tally {
-        let record = exchange.record();
+        let record = requests.record();
         let (asked, answered, seen) = (&record.requests, &record.replies, &record.seen);
         let both = |of: fn(&SenderStats) -> u64| of(asked) + of(answered);
         let elapsed = self.now.as_secs_f64();
-        let upload = seconds_on(near, &exchange.sent_by_client);
+        let upload = seconds_on(near, &requests.sent_by_client);
         let limits = self.limits_of(answered.limited, flow, upload);
         let mut rtt = asked.rtt.clone();
         rtt.merge(&answered.rtt);
@@ -121,7 +121,7 @@ impl<E> World<E> {
             data_packets: Some(both(|stats| stats.data_packets)),
             ack_packets: Some(seen.packets),
             packets: both(|stats| stats.packets) + seen.packets,
-            wire_bytes: exchange.sent_by_client.bytes + exchange.sent_by_server.bytes,
+            wire_bytes: requests.sent_by_client.bytes + requests.sent_by_server.bytes,
             tcp: Some(TcpTally {
                 retransmitted_packets: both(|stats| stats.retransmitted_packets),
                 retransmitted_bytes: both(|stats| stats.retransmitted_bytes),
@@ -134,7 +134,7 @@ impl<E> World<E> {
                 } else {
                     0.0
                 },
-                mss: Some(exchange.mss_of_replies().get()),
+                mss: Some(requests.mss_of_replies().get()),
             }),
             rtt,
             requests: Some(record.times.clone()),
@@ -348,7 +348,7 @@ impl From<Limit> for LimitedBy {
 /// The end that sends what the flow is about: data, or the replies to requests.
 fn sender_of_most(flow: &RunningFlow) -> End {
     match flow.traffic {
-        Traffic::Exchange(_) => flow.from.other(),
+        Traffic::Requests(_) => flow.from.other(),
         Traffic::Tcp(_) | Traffic::Datagrams(_) | Traffic::Echo(_) => flow.from,
     }
 }
@@ -360,6 +360,6 @@ fn seconds_on(link: &LinkSpec, counted: &Meter) -> f64 {
 
 /// The hops that the flow's packets from this end cross, in their order.
 fn hops(flow: &RunningFlow, from: End) -> std::ops::RangeInclusive<usize> {
-    let passage = flow.passages.from(from, false);
-    usize::from(passage.first)..=usize::from(passage.last)
+    let hop_span = flow.hop_spans.from(from, false);
+    usize::from(hop_span.first)..=usize::from(hop_span.last)
 }

@@ -121,10 +121,9 @@ pub(super) fn small_mss(facts: &Facts<'_>) -> Remedy {
                  {allows} {mss}"
             ),
         ),
-        (Some(theirs), _) if u32::from(theirs) < mss => (
-            on.to_string(),
-            format!("let {on} announce an MSS of {mss}: its SYN carries {theirs}"),
-        ),
+        (Some(theirs), _) if u32::from(theirs) < mss => {
+            (on.to_string(), format!("let {on} announce an MSS of {mss}: its SYN carries {theirs}"))
+        }
         _ => (
             sender.to_string(),
             format!("let {sender} send segments of {mss} bytes: the peer's MSS option allows it"),

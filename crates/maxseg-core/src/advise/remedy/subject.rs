@@ -24,16 +24,14 @@ pub fn subject(case: &Case<'_>) -> Option<Subject> {
     let limited_by = case.diagnosis.limited_by;
     let has_black_hole =
         case.findings_of_data().any(|finding| finding.kind == FindingKind::BlackHole);
-    if has_black_hole
-        && (case.share(LimitedBy::PathMtu) > BLACK_HOLE_SHARE || limited_by.is_none())
+    if has_black_hole && (case.share(LimitedBy::PathMtu) > BLACK_HOLE_SHARE || limited_by.is_none())
     {
         return Some(Subject::Finding(FindingKind::BlackHole));
     }
     if let Some(limit) = limited_by.filter(|limit| is_settable(*limit)) {
         return Some(Subject::Limit(limit));
     }
-    let second =
-        limits.iter().find(|limit| is_settable(limit.kind) && limit.share >= LONG_SHARE);
+    let second = limits.iter().find(|limit| is_settable(limit.kind) && limit.share >= LONG_SHARE);
     if let Some(second) = second {
         return Some(Subject::Limit(second.kind));
     }

@@ -62,9 +62,17 @@ fn with_buffer(remedy: Remedy, names: &Names, on: IpAddr, bytes: u64) -> Remedy 
         ))
         .linux(on, format!("sysctl -w {linux_asked}={bytes}"))
         .only_where(format!("{linux_asked} is below {bytes}"))
-        .command(System::FreeBsd, on, format!("sysctl {free_bsd}={bytes} kern.ipc.maxsockbuf={bytes}"))
+        .command(
+            System::FreeBsd,
+            on,
+            format!("sysctl {free_bsd}={bytes} kern.ipc.maxsockbuf={bytes}"),
+        )
         .only_where(format!("both are below {bytes}"))
-        .command(System::MacOs, on, format!("sysctl -w kern.ipc.maxsockbuf={bytes} {mac_os}={bytes}"))
+        .command(
+            System::MacOs,
+            on,
+            format!("sysctl -w kern.ipc.maxsockbuf={bytes} {mac_os}={bytes}"),
+        )
         .only_where(format!("both are below {bytes}"))
 }
 
@@ -115,10 +123,11 @@ pub(super) fn slow_reader(facts: &Facts<'_>) -> Remedy {
     Remedy::new(format!(
         "examine the receiving application on {on}: it reads more slowly than the path delivers"
     ))
-    .linux(on, format!("ss -tnmi 'sport = :{port}'; top -H -p \"$(pgrep -d, PROGRAM)\"; iostat -x 1"))
-    .note(
-        "Recv-Q above zero in `ss` is unread data. A larger buffer only delays the zero window.",
+    .linux(
+        on,
+        format!("ss -tnmi 'sport = :{port}'; top -H -p \"$(pgrep -d, PROGRAM)\"; iostat -x 1"),
     )
+    .note("Recv-Q above zero in `ss` is unread data. A larger buffer only delays the zero window.")
     .what_if(Change::ReadsAtOnce)
 }
 
@@ -128,8 +137,9 @@ pub(super) fn send_buffer(facts: &Facts<'_>) -> Remedy {
     let buffer_now = wanted(facts, now);
     // Per-segment overhead takes about as much of the buffer as the payload.
     let bytes = buffer(buffer_now);
-    let remedy =
-        Remedy::new(format!("raise the send buffer of {on}, so that {buffer_now} can be in flight"));
+    let remedy = Remedy::new(format!(
+        "raise the send buffer of {on}, so that {buffer_now} can be in flight"
+    ));
     with_buffer(remedy, &SEND, on, bytes)
         .note("A program that sets SO_SNDBUF disables autotuning: change it in the program then.")
         .what_if(Change::SendBuffer(buffer_now))

@@ -4,7 +4,7 @@ use std::fs;
 
 use anyhow::{Context, Result, bail};
 
-use crate::root;
+use crate::{results, root};
 
 /// Writes every generated file; with `check`, only compares.
 ///
@@ -55,6 +55,7 @@ fn files() -> Result<Vec<(String, String)>> {
         ("docs/reference/stream.schema.json".to_owned(), maxseg::stream_schema()),
         ("docs/reference/explain.schema.json".to_owned(), maxseg::explain_schema()),
         ("docs/cellular.svg".to_owned(), picture),
+        (results::FILE.to_owned(), results::expected()?),
     ];
     let pages = maxseg::man_pages().into_iter();
     files.extend(pages.map(|page| (format!("{MAN}/{}", page.file), page.text)));

@@ -1,4 +1,4 @@
-//! Arrows between crates, and between the modules of the core and of the program, go one way.
+//! Arrows between crates, and between the modules of the core, the workbench and the program, go one way.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,14 +24,22 @@ const CORE: [&[&str]; 11] = [
     &["advise"],
 ];
 
-/// The program's modules, likewise.
-const PROGRAM: [&[&str]; 7] = [
-    &["failure", "environment", "shipped", "whole_file", "growing_file"],
-    &["printer"],
+/// The workbench's modules, likewise.
+const WORKBENCH: [&[&str]; 5] = [
+    &["error", "environment", "whole_file"],
+    &["engines"],
     &["experiment", "calc", "import"],
-    &["capture", "monitor"],
-    &["explain"],
+    &["capture"],
     &["report", "runner"],
+];
+
+/// The program's modules, likewise.
+const PROGRAM: [&[&str]; 6] = [
+    &["failure", "shipped", "growing_file", "interrupt"],
+    &["printer"],
+    &["calc", "monitor", "progress"],
+    &["explain"],
+    &["report"],
     &["cli", "main"],
 ];
 
@@ -41,19 +49,27 @@ struct Layers {
     groups: &'static [&'static [&'static str]],
 }
 
-const MODULES: [Layers; 2] = [
+const MODULES: [Layers; 3] = [
     Layers { source: "crates/maxseg-core/src", groups: &CORE },
+    Layers { source: "crates/maxseg-workbench/src", groups: &WORKBENCH },
     Layers { source: "crates/maxseg/src", groups: &PROGRAM },
 ];
 
 /// The crates: each uses only those to its left.
-const CRATES: [&str; 6] =
-    ["maxseg-core", "maxseg-testkit", "maxseg-wire", "maxseg-linux", "maxseg", "xtask"];
+const CRATES: [&str; 7] = [
+    "maxseg-core",
+    "maxseg-testkit",
+    "maxseg-wire",
+    "maxseg-linux",
+    "maxseg-workbench",
+    "maxseg",
+    "xtask",
+];
 
 /// Evidence for tests: every crate may use it in its tests, the core included.
 const TESTKIT: &str = "maxseg-testkit";
 
-/// Checks every source file of the core and of the program, and every manifest.
+/// Checks every source file of the core, the workbench and the program, and every manifest.
 ///
 /// # Errors
 /// An arrow goes the wrong way, or a module or crate is not in the lists above.

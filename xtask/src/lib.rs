@@ -7,11 +7,13 @@ pub mod explain;
 pub mod fuzz;
 pub mod generate;
 pub mod layers;
+pub mod mutants;
 pub mod ns2;
 pub mod ns3;
 pub mod parallel;
 #[cfg(target_os = "linux")]
 pub mod qemu;
+pub mod results;
 pub mod tables;
 pub mod test;
 pub mod validate;

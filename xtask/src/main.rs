@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 #[cfg(target_os = "linux")]
 use xtask::explain;
-use xtask::{bench, check_licences, fuzz, generate, layers, test, validate};
+use xtask::{bench, check_licences, fuzz, generate, layers, mutants, test, validate};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Development commands of maxseg")]
@@ -42,6 +42,8 @@ enum Command {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
+    /// Test the core's tests: change one expression at a time and see whether a test fails (cargo-mutants)
+    Mutants(mutants::Options),
     /// Compare the simulator with the ns-2 and ns-3 tables and write docs/validation.md
     Validate {
         #[command(subcommand)]
@@ -108,6 +110,7 @@ fn main() -> ExitCode {
         Command::Layers => layers::check(),
         Command::Licences => check_licences::check(),
         Command::Gen { check } => generate::run(check),
+        Command::Mutants(options) => mutants::run(&options),
         Command::Validate { what: None } => validate::run(),
         #[cfg(target_os = "linux")]
         Command::Validate { what: Some(Validated::Explain(options)) } => explain::run(&options),

@@ -1,5 +1,7 @@
 //! What turns a scenario into an outcome: the closed form, the simulator, the lab.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -87,17 +89,17 @@ impl Caveat {
 }
 
 /// Why there is no outcome.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, Error)]
 pub enum EngineError {
-    /// The watcher said stop.
+    /// The watcher stopped the run.
     #[error("cancelled")]
     Cancelled,
-    /// This machine, or this user, cannot run it.
-    #[error("{what}")]
+    /// This machine, or this user, cannot run the scenario.
+    #[error("{source}")]
     Unable {
-        /// What could not be done, and why.
-        what: String,
-        /// How to mend it.
+        /// The engine's own error: its type tells the kind.
+        source: Arc<dyn std::error::Error + Send + Sync>,
+        /// How to fix it.
         hint: Option<String>,
     },
 }

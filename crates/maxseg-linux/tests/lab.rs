@@ -283,11 +283,13 @@ fn what_cannot_be_run_is_said_before() {
     let _alone = alone();
     let hop = "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"1 ms\"\n";
     let refused = |text: &str| match Lab::default().run(&scenario(text), &mut Unwatched) {
-        Err(EngineError::Unable { what, hint }) => format!("{what} | {}", hint.unwrap_or_default()),
+        Err(EngineError::Unable { source, hint }) => {
+            format!("{source} | {}", hint.unwrap_or_default())
+        }
         other => panic!("{text}: {other:?}"),
     };
     let told = refused(&format!("ip = 6\n{hop}mtu = 1000\n"));
-    assert!(told.contains("1000 is below the 1280 of every IPv6 link"), "{told}");
+    assert!(told.contains("MTU 1000 is below IPv6's minimum of 1280 bytes"), "{told}");
     let told = refused("[[hop]]\nrate = \"9000 Gbit/s\"\ndelay = \"1 ms\"\n");
     assert!(told.contains("this machine carries about") && told.contains("9000.0"), "{told}");
 

@@ -12,8 +12,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use maxseg_core::diagnose::diagnose;
 
 use crate::capture_file::{CaptureFile, Record};
-use crate::encapsulation::peel;
-use crate::flow::{Decoder, FlowOptions, Flows, Skimmed};
+use crate::encapsulation::decapsulate;
+use crate::flow::{Decoded, Decoder, FlowOptions, Flows};
 use crate::icmp::{Icmp, quote as quote_packet};
 use crate::ip::{Outline, Packet};
 use crate::options::walk;
@@ -70,7 +70,7 @@ pub fn whole_chain(bytes: &[u8]) {
     each_record(bytes, |record| {
         let packet = decoder.decode(record);
         flows.on_packet(&packet);
-        if let Skimmed::Tcp(seen) = packet.what {
+        if let Decoded::Tcp(seen) = packet.what {
             assert!(seen.payload.len() <= seen.payload_len as usize, "more payload than there was");
             walk(seen.options).for_each(|item| drop(black_box(item.to_string())));
             black_box(tshark.on_segment(&seen));
@@ -125,9 +125,9 @@ pub fn link_types(bytes: &[u8]) {
     let link_type = u16::from_be_bytes([t0, t1]) & 0x1ff;
     let more = u32::from(u16::from_be_bytes([l0, l1]));
     let original_len = u32::try_from(frame.len()).unwrap_or(u32::MAX).saturating_add(more);
-    if let Ok(peeled) = peel(link_type, frame, original_len) {
-        black_box(peeled.passed.to_string());
-        assert!(peeled.ip.payload_len <= peeled.ip.len, "more payload than packet");
+    if let Ok(inner) = decapsulate(link_type, frame, original_len) {
+        black_box(inner.passed.to_string());
+        assert!(inner.ip.payload_len <= inner.ip.len, "more payload than packet");
     }
 }
 

@@ -8,7 +8,7 @@
 //! bytes → ip::Packet → tcp::Segment → options::walk → TcpOption      pcapng::Reader → Block
 //!                    → udp::Datagram, icmp::Message                  pcapng::Writer ← Interface, Packet
 //!
-//! input → capture_file::Record → encapsulation::peel → ip::Outline → flow::Seen
+//! input → capture_file::Record → encapsulation::decapsulate → ip::Outline → flow::Seen
 //! ```
 #![forbid(unsafe_code)]
 #![cfg_attr(

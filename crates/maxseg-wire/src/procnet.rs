@@ -51,7 +51,7 @@ impl Counters {
 
 /// One direction of an interface.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Direction {
+pub struct DirectionCounters {
     /// Bytes, link-layer headers included.
     pub bytes: u64,
     /// Packets as the kernel hands them over: a super-packet of segmentation offload is one.
@@ -64,32 +64,32 @@ pub struct Direction {
 
 /// A line of `/proc/net/dev`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Interface {
+pub struct InterfaceCounters {
     /// Its name.
     pub name: String,
     /// What it received. Of a TUN or veth interface: what the other side sent.
-    pub received: Direction,
+    pub received: DirectionCounters,
     /// What it transmitted.
-    pub transmitted: Direction,
+    pub transmitted: DirectionCounters,
 }
 
 /// The interfaces of `/proc/net/dev`; lines that are none, as the two at its head, are passed over.
-pub fn interfaces(text: &str) -> Vec<Interface> {
+pub fn interfaces(text: &str) -> Vec<InterfaceCounters> {
     text.lines().filter_map(interface).collect()
 }
 
 /// `name: bytes packets errs drop fifo frame compressed multicast bytes packets errs drop …`; on old
 /// kernels the first number may touch the colon, and an alias has a colon in its name.
-fn interface(line: &str) -> Option<Interface> {
+fn interface(line: &str) -> Option<InterfaceCounters> {
     let (name, numbers) = line.rsplit_once(':')?;
     let numbers: Vec<u64> =
         numbers.split_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
     let direction = |first: usize| {
         let [bytes, packets, errors, dropped] = *numbers.get(first..)?.first_chunk()?;
-        Some(Direction { bytes, packets, errors, dropped })
+        Some(DirectionCounters { bytes, packets, errors, dropped })
     };
     let name = name.trim().to_owned();
-    Some(Interface { name, received: direction(0)?, transmitted: direction(8)? })
+    Some(InterfaceCounters { name, received: direction(0)?, transmitted: direction(8)? })
 }
 
 #[cfg(test)]
@@ -152,8 +152,10 @@ Inter-|   Receive                                                |  Transmit
         let found = interfaces(DEV);
         assert_eq!(found.len(), 2);
         assert_eq!(found[1].name, "eth0");
-        let received = Direction { bytes: 431_172_829, packets: 14_284, errors: 1, dropped: 2 };
-        let transmitted = Direction { bytes: 767_086, packets: 8395, errors: 3, dropped: 4 };
+        let received =
+            DirectionCounters { bytes: 431_172_829, packets: 14_284, errors: 1, dropped: 2 };
+        let transmitted =
+            DirectionCounters { bytes: 767_086, packets: 8395, errors: 3, dropped: 4 };
         assert_eq!((found[1].received, found[1].transmitted), (received, transmitted));
         let touching = "eth0:1:7 2 0 0 0 0 0 0 9 3 0 0 0 0 0 0";
         assert_eq!(interfaces(touching)[0].name, "eth0:1");

@@ -13,7 +13,7 @@ mod parts;
 #[cfg(test)]
 mod tests;
 
-pub use parts::{CaState, Flags, Options, State, WindowScales};
+pub use parts::{CaState, NegotiatedOptions, State, TcpInfoFlags, WindowScales};
 
 /// The structure's numbers, one after the other as they stand in it. No number needs padding before it.
 struct Numbers<'a>(&'a [u8]);
@@ -43,16 +43,16 @@ impl Numbers<'_> {
         self.take().map(u64::from_ne_bytes)
     }
 
-    fn options(&mut self) -> Option<Options> {
-        self.u8().map(Options)
+    fn options(&mut self) -> Option<NegotiatedOptions> {
+        self.u8().map(NegotiatedOptions)
     }
 
     fn scales(&mut self) -> Option<WindowScales> {
         self.u8().map(WindowScales::from_byte)
     }
 
-    fn flags(&mut self) -> Option<Flags> {
-        self.u8().map(Flags::from_byte)
+    fn flags(&mut self) -> Option<TcpInfoFlags> {
+        self.u8().map(TcpInfoFlags::from_byte)
     }
 
     /// 32 bits of microseconds.
@@ -123,11 +123,11 @@ tcp_info! {
         /// How often the retransmission timer has been doubled since the last acknowledgement.
         backoff: u8 = u8,
         /// What the two ends agreed on.
-        options: Options = options,
+        options: NegotiatedOptions = options,
         /// The window scales of both directions (RFC 7323 §2.2).
         window_scales: WindowScales = scales,
         /// What does not fill a byte of its own; zero before Linux 4.9.
-        flags: Flags = flags,
+        flags: TcpInfoFlags = flags,
         /// The retransmission timeout, back-off included.
         rto: Duration = micros,
         /// How long an acknowledgement may be delayed at present.
@@ -202,7 +202,7 @@ tcp_info! {
         /// Segments with data sent, repeated ones included (RFC 4898 tcpEStatsDataSegsOut). Linux 4.6.
         data_segs_out: u32 = u32,
         /// The latest rate at which data arrived, bytes a second; see
-        /// [`Flags::delivery_rate_app_limited`]. Linux 4.9.
+        /// [`TcpInfoFlags::delivery_rate_app_limited`]. Linux 4.9.
         delivery_rate: u64 = u64,
         /// Time during which there was data to send or to be acknowledged. Linux 4.10.
         busy_time: Duration = long_micros,

@@ -15,8 +15,9 @@ use std::collections::BTreeMap;
 use folders::{Capture, captures};
 use maxseg_wire::capture_file::{CaptureFile, OpenError};
 use maxseg_wire::encapsulation::Encapsulation;
-use maxseg_wire::flow::{Decoder, FragmentCounts, Skimmed, TooBig};
+use maxseg_wire::flow::{Decoded, FragmentCounts, TooBig};
 use maxseg_wire::ip::protocol;
+use maxseg_wire::reading::PacketReader;
 use serde_json::{Value, json};
 
 /// What a capture holds, counted as tshark counts it.
@@ -36,19 +37,17 @@ struct Tally {
 }
 
 fn tally(capture: &Capture) -> Tally {
-    let mut file = CaptureFile::open(capture.open()).unwrap();
-    let mut decoder = Decoder::default();
+    let mut packets = PacketReader::open(capture.open(), None).unwrap();
     let mut tally = Tally::default();
-    while let Some(record) = file.next().unwrap() {
+    let end = packets.for_each(|record, packet| {
         tally.frames += 1;
         assert_eq!(record.number, tally.frames);
         tally.cut += u64::from((record.data.len() as u64) < u64::from(record.original_len));
-        let packet = decoder.decode(&record);
         for encapsulation in unique(packet.passed.iter()) {
             *tally.passed.entry(encapsulation.name()).or_default() += 1;
         }
         match packet.what {
-            Skimmed::Tcp(seen) => {
+            Decoded::Tcp(seen) => {
                 tally.tcp += 1;
                 let direction = format!(
                     "{} {} > {} {}",
@@ -62,16 +61,17 @@ fn tally(capture: &Capture) -> Tally {
                 *data_packets += u64::from(seen.payload_len > 0);
                 *bytes += u64::from(seen.payload_len);
             }
-            Skimmed::TooBig(too_big) => tally.too_big.push(too_big),
-            Skimmed::Other(protocol::UDP) => tally.udp += 1,
-            Skimmed::Other(protocol::ICMP | protocol::ICMPV6) => tally.icmp += 1,
-            Skimmed::Other(_) | Skimmed::Fragment(_) => {}
-            Skimmed::NotUnderstood(why) => {
+            Decoded::TooBig(too_big) => tally.too_big.push(too_big),
+            Decoded::Other(protocol::UDP) => tally.udp += 1,
+            Decoded::Other(protocol::ICMP | protocol::ICMPV6) => tally.icmp += 1,
+            Decoded::Other(_) | Decoded::Fragment(_) => {}
+            Decoded::Undecodable(why) => {
                 tally.not_understood.push(format!("frame {}: {why}", tally.frames));
             }
         }
-    }
-    tally.fragments = decoder.fragment_counts();
+    });
+    end.unwrap();
+    tally.fragments = packets.fragment_counts();
     tally
 }
 

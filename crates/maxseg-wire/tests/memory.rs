@@ -2,8 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use allocation_counter::measure;
-use maxseg_wire::capture_file::CaptureFile;
-use maxseg_wire::flow::{Decoder, FlowOptions, Flows};
+use maxseg_wire::reading::{ReadOptions, read};
 use maxseg_wire::synthetic::Load;
 
 /// Most bytes that are allocated at once while such a capture is read and every connection looked at.
@@ -11,12 +10,9 @@ fn peak(load: Load) -> u64 {
     let mut bytes = Vec::new();
     load.write(&mut bytes).unwrap();
     let allocations = measure(|| {
-        let mut file = CaptureFile::open(bytes.as_slice()).unwrap();
-        let (mut decoder, mut flows) = (Decoder::default(), Flows::new(FlowOptions::default()));
-        while let Some(record) = file.next().unwrap() {
-            flows.on_packet(&decoder.decode(&record));
-        }
-        let seen = flows.finish().connections.filter(|it| it.forward.unique_bytes > 0).count();
+        let reading = read(bytes.as_slice(), &ReadOptions::default()).unwrap();
+        assert_eq!(reading.summary.problems, []);
+        let seen = reading.connections.filter(|it| it.forward.unique_bytes > 0).count();
         assert_eq!(seen, load.connections as usize);
     });
     assert_eq!(allocations.bytes_current, 0);

@@ -17,8 +17,8 @@ mod tcptrace;
 use std::collections::BTreeMap;
 
 use folders::{Capture, captures};
-use maxseg_wire::capture_file::CaptureFile;
-use maxseg_wire::flow::{Decoder, Skimmed};
+use maxseg_wire::flow::Decoded;
+use maxseg_wire::reading::PacketReader;
 use serde_json::Value;
 
 /// Times in seconds and microseconds, kept in floating point: half a microsecond.
@@ -89,11 +89,10 @@ struct Segment {
 }
 
 fn segments(capture: &Capture) -> Vec<Segment> {
-    let mut file = CaptureFile::open(capture.open()).unwrap();
-    let mut decoder = Decoder::default();
+    let mut packets = PacketReader::open(capture.open(), None).unwrap();
     let mut segments = Vec::new();
-    while let Some(record) = file.next().unwrap() {
-        if let Skimmed::Tcp(seen) = decoder.decode(&record).what {
+    let end = packets.for_each(|_, packet| {
+        if let Decoded::Tcp(seen) = packet.what {
             segments.push(Segment {
                 at_s: seen.at_nanos as f64 / 1e9,
                 from: seen.source,
@@ -101,6 +100,7 @@ fn segments(capture: &Capture) -> Vec<Segment> {
                 seq: seen.seq,
             });
         }
-    }
+    });
+    end.unwrap();
     segments
 }

@@ -6,12 +6,13 @@ use std::path::Path;
 
 use maxseg_core::engine::EngineError;
 use maxseg_core::scenario::{Place, ScenarioError};
+use maxseg_workbench::Error;
 
 /// Why a command did not do what it was asked.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// A scenario is wrong.
-    Scenario(ScenarioError),
+    /// The workbench could not do it.
+    Workbench(Error),
     /// Anything else that is the input's or the machine's fault.
     Other {
         /// What could not be done, and why.
@@ -60,7 +61,7 @@ impl Failure {
     /// As the exit code says it: 1 for input and machine, 2 for usage, 130 after an interrupt.
     pub(crate) const fn exit_code(&self) -> u8 {
         match self {
-            Self::Scenario(_) | Self::Other { .. } => 1,
+            Self::Workbench(_) | Self::Other { .. } => 1,
             Self::Usage { .. } => 2,
             Self::Interrupted(_) => 130,
             Self::NotRun { code, .. } => *code,
@@ -71,7 +72,7 @@ impl Failure {
     /// What to print: what, where, why, and how to mend it; nothing for what needs no words.
     pub(crate) fn render(&self) -> String {
         match self {
-            Self::Scenario(error) => render_scenario_error(error),
+            Self::Workbench(error) => render_error(error),
             Self::Other { what, hint } => with_hint(format!("error: {what}\n"), hint.as_deref()),
             Self::Usage { what, hint } => with_hint(format!("error: {what}\n"), Some(hint)),
             Self::NotRun { what, .. } => format!("error: {what}\n"),
@@ -86,6 +87,13 @@ fn with_hint(mut text: String, hint: Option<&str>) -> String {
         let _ = writeln!(text, "hint: {hint}");
     }
     text
+}
+
+fn render_error(error: &Error) -> String {
+    if let Error::Scenario(error) = error {
+        return render_scenario_error(error);
+    }
+    with_hint(format!("error: {error}\n"), error.hint().as_deref())
 }
 
 fn render_scenario_error(error: &ScenarioError) -> String {
@@ -123,16 +131,24 @@ fn render_scenario_error(error: &ScenarioError) -> String {
 
 impl From<ScenarioError> for Failure {
     fn from(error: ScenarioError) -> Self {
-        Self::Scenario(error)
+        Self::Workbench(error.into())
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Engine(EngineError::Cancelled) => {
+                Self::Interrupted("a run was stopped".to_owned())
+            }
+            error => Self::Workbench(error),
+        }
     }
 }
 
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
-        match error {
-            EngineError::Cancelled => Self::Interrupted("a run was stopped".to_owned()),
-            EngineError::Unable { what, hint } => Self::Other { what, hint },
-        }
+        Error::from(error).into()
     }
 }
 

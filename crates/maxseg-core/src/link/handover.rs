@@ -3,9 +3,10 @@
 //! Whatever waits or is on its way keeps the times that it was promised; whoever comes later finds the new link behind
 //! it, with the wire as busy and the waiting room as full as they are.
 
-use super::Counters;
 use super::codel::Codel;
+use super::counters::Counters;
 use super::impairments::Impairments;
+use super::queue::PendingDeparture;
 use super::wire::Wire;
 use crate::units::Time;
 
@@ -22,20 +23,4 @@ pub(super) struct Handover {
     pub(super) free_at: Time,
     pub(super) horizon: Time,
     pub(super) counters: Counters,
-}
-
-/// A packet that will leave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct PendingDeparture {
-    /// When its last bit does.
-    pub(super) departs: Time,
-    /// Its bytes on the wire.
-    pub(super) bytes: u64,
-}
-
-/// Where the random numbers of a link begin.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Streams<'a> {
-    pub(super) seed: u64,
-    pub(super) name: &'a str,
 }

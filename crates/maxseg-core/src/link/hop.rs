@@ -1,73 +1,14 @@
 //! The computing form: what becomes of a packet is known when it comes.
 
-use super::handover::{Handover, PendingDeparture, Streams};
-use super::impairments::{Admission, Impairments, QueueState};
-use super::queue::{ByteQueue, SlotQueue};
-use super::wire::{Transmission, Wire};
+use super::handover::Handover;
+use super::impairments::{Admission, Impairments};
+use super::queue::{ByteQueue, PendingDeparture, QueueState, SlotQueue};
+use super::streams::Streams;
+use super::wire::Wire;
+use super::{Counters, Fate};
 use crate::framing::IpPacket;
 use crate::path::{LinkSpec, QueueLimit};
-use crate::units::{Mtu, Time};
-
-/// What becomes of a packet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
-    /// It reaches the far end whole, then.
-    Arrives(Time),
-    /// It reaches the far end whole, then, marked as having met congestion (RFC 3168 §5).
-    Marked(Time),
-    /// It reaches the far end damaged, then, and vanishes.
-    Damaged(Time),
-    /// It never went on the wire: the queue was full then, or policer or queue discipline dropped it.
-    Refused(Time),
-    /// It is too large for a hop, and must not be fragmented.
-    TooBig {
-        /// When it came there.
-        at: Time,
-        /// The hop, in the order in which packets of this direction meet them, from 0.
-        hop: u16,
-        /// What would fit.
-        mtu: Mtu,
-    },
-}
-
-impl Fate {
-    /// When it was decided, or will be.
-    pub const fn at(&self) -> Time {
-        match self {
-            Self::Arrives(at)
-            | Self::Marked(at)
-            | Self::Damaged(at)
-            | Self::Refused(at)
-            | Self::TooBig { at, .. } => *at,
-        }
-    }
-}
-
-/// What one link did, as far as it was decided: of a packet that waits beyond the link's horizon only
-/// the time before it counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Packets that went, or will go, on the wire.
-    pub sent: u64,
-    /// Those of them that were damaged.
-    pub damaged: u64,
-    /// Packets that found the queue full.
-    pub refused: u64,
-    /// Packets that exceeded the policer's rate and were dropped.
-    pub policed: u64,
-    /// Packets that the queue discipline dropped.
-    pub early: u64,
-    /// Packets that policer or discipline marked.
-    pub marked: u64,
-    /// Units (frames, or packets on a link without frames) that were sent again.
-    pub repeats: u64,
-    /// Packets that entered twice.
-    pub doubled: u64,
-    /// Time on the wire, all packets together.
-    pub busy: Time,
-    /// Time in the queue, all packets together.
-    pub waited: Time,
-}
+use crate::units::Time;
 
 /// One direction of a hop. Holds no packets.
 ///
@@ -306,32 +247,5 @@ impl Hop {
     /// How long a packet that came at `now` would wait for the wire.
     pub fn backlog(&self, now: Time) -> Time {
         self.free_at.since(now)
-    }
-}
-
-impl Counters {
-    /// Counts what the entrance says of a packet; gives whether it says no.
-    pub(super) fn refuse(&mut self, entry: Admission) -> bool {
-        match entry {
-            Admission::Pass | Admission::Marked => return false,
-            Admission::Policed => self.policed += 1,
-            Admission::Early => self.early += 1,
-        }
-        true
-    }
-
-    /// Counts a packet that goes on the wire after having waited.
-    pub(super) fn take(&mut self, sent: &Transmission, waited: Time) {
-        self.sent += 1;
-        self.damaged += u64::from(sent.damaged);
-        self.repeats += u64::from(sent.repeats);
-        self.busy += sent.busy;
-        self.add_wait(waited);
-    }
-
-    /// A sum over packets may exceed what a time holds, unlike the time on the wire.
-    #[inline(always)]
-    fn add_wait(&mut self, waited: Time) {
-        self.waited = self.waited.saturating_add(waited);
     }
 }

@@ -1,8 +1,9 @@
 //! What a plain link has not, for both forms: who is let in, when what left arrives, who comes twice.
 
-use super::handover::Streams;
 use super::policer::Policer;
+use super::queue::QueueState;
 use super::red::{self, Red};
+use super::streams::Streams;
 use super::wire::LATEST_DEPARTURE;
 use crate::path::{Discipline, LinkSpec};
 use crate::rng::{Rng, Stream, Threshold};
@@ -78,17 +79,6 @@ impl RandomShare {
 fn respec_random_share(old: Option<RandomShare>, new: Option<RandomShare>) -> Option<RandomShare> {
     let rng = old.map(|old| old.rng);
     new.map(|new| RandomShare { rng: rng.unwrap_or(new.rng), ..new })
-}
-
-/// A queue as a newcomer finds it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct QueueState {
-    /// Packets that wait.
-    pub(super) packets: usize,
-    /// Their bytes on the wire.
-    pub(super) bytes: u64,
-    /// Since when nothing waits and nothing is sent, if so.
-    pub(super) idle_since: Option<Time>,
 }
 
 /// Policer and early drop: what may refuse a packet although there is room.

@@ -1,8 +1,8 @@
 //! One direction of a path, with the packets on their way.
 
-use super::handover::Streams;
 use super::pieces::{HopSpan, Markable};
 use super::stages::Stages;
+use super::streams::Streams;
 use super::{ArrivalQueue, Counters, Fate, Hop, HopSighting, Route, Staged};
 use crate::framing::IpPacket;
 use crate::path::LinkSpec;

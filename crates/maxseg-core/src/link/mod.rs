@@ -27,6 +27,8 @@
 mod arq;
 mod arrival_queue;
 mod codel;
+mod counters;
+mod fate;
 mod handover;
 mod hop;
 mod impairments;
@@ -39,14 +41,17 @@ mod route;
 mod sighting;
 mod staged;
 mod stages;
+mod streams;
 mod wire;
 
 pub use arrival_queue::ArrivalQueue;
-pub use hop::{Counters, Fate, Hop};
+pub use counters::Counters;
+pub use fate::Fate;
+pub use hop::Hop;
 pub use link_chain::{LinkChain, SendOutcome};
-pub use pieces::{HopSpan, Markable};
+pub use pieces::{FragmentRange, HopSpan, Markable};
 pub use route::Route;
-pub use sighting::{FragmentRange, HopSighting};
+pub use sighting::HopSighting;
 pub use staged::{DecidedPacket, Offer, Staged};
 
 #[cfg(test)]

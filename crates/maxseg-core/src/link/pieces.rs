@@ -1,6 +1,6 @@
 //! A packet on its way as several pieces: fragments (RFC 791 §3.2), and copies.
 
-use super::{Fate, FragmentRange};
+use super::Fate;
 use crate::framing::{IpPacket, IpVersion, fragments, ip_header};
 use crate::units::{Bytes, Mtu, Time};
 
@@ -21,6 +21,17 @@ pub struct HopSpan {
 pub trait Markable: Clone {
     /// The packet has met congestion (RFC 3168 §5: CE).
     fn mark(&mut self);
+}
+
+/// A fragment's place in its packet, in bytes of IP payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FragmentRange {
+    /// Where it begins; a multiple of 8.
+    pub offset: u32,
+    /// How much of it there is.
+    pub len: u32,
+    /// Whether something follows.
+    pub more: bool,
 }
 
 /// A packet, or a fragment of one.

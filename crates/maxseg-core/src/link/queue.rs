@@ -2,9 +2,28 @@
 
 use std::collections::VecDeque;
 
-use super::handover::PendingDeparture;
 use crate::path::QueueLimit;
 use crate::units::{Bytes, Time};
+
+/// A packet that will leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct PendingDeparture {
+    /// When its last bit does.
+    pub(super) departs: Time,
+    /// Its bytes on the wire.
+    pub(super) bytes: u64,
+}
+
+/// A queue as a newcomer finds it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct QueueState {
+    /// Packets that wait.
+    pub(super) packets: usize,
+    /// Their bytes on the wire.
+    pub(super) bytes: u64,
+    /// Since when nothing waits and nothing is sent, if so.
+    pub(super) idle_since: Option<Time>,
+}
 
 /// A room for so many packets: of each of the last `limit + 1`, the first instant when it is gone from
 /// the wire, in nanoseconds. The oldest of them decides about a newcomer.

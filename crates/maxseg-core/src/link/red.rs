@@ -1,7 +1,7 @@
 //! Random Early Detection (Floyd and Jacobson, "Random Early Detection Gateways for Congestion
 //! Avoidance", 1993): figure 2, decided when a packet comes.
 
-use super::impairments::QueueState;
+use super::queue::QueueState;
 use crate::path::{LinkSpec, QueueLimit, RedSettings};
 use crate::rng::{Rng, Stream};
 use crate::units::{Bytes, Time};

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::Fate;
-use super::pieces::Piece;
+use super::pieces::{FragmentRange, Piece};
 use crate::units::Time;
 
 /// A packet, or a piece of one, at a place of its way.
@@ -20,17 +20,6 @@ pub struct HopSighting {
     pub marked: bool,
     /// What becomes of it on that link; at the host it has arrived.
     pub fate: Fate,
-}
-
-/// A fragment's place in its packet, in bytes of IP payload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FragmentRange {
-    /// Where it begins; a multiple of 8.
-    pub offset: u32,
-    /// How much of it there is.
-    pub len: u32,
-    /// Whether something follows.
-    pub more: bool,
 }
 
 impl HopSighting {

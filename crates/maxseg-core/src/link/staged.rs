@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 
 use super::codel::{self, Codel};
-use super::handover::{Handover, PendingDeparture, Streams};
-use super::impairments::{Admission, Impairments, QueueState};
-use super::queue::ByteQueue;
+use super::handover::Handover;
+use super::impairments::{Admission, Impairments};
+use super::queue::{ByteQueue, PendingDeparture, QueueState};
+use super::streams::Streams;
 use super::wire::Wire;
 use super::{Counters, Fate};
 use crate::framing::IpPacket;

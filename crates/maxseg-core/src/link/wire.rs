@@ -1,7 +1,7 @@
 //! The middle stage: how long a packet is on the wire, and whether it comes off damaged.
 
 use super::arq::Repeater;
-use super::handover::Streams;
+use super::streams::Streams;
 use crate::errors::{ErrorProcess, Exposure};
 use crate::framing::IpPacket;
 use crate::path::LinkSpec;

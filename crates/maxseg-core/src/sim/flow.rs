@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
+use super::meter::Meter;
 use super::request::{RequestFlow, Side};
 use super::sizes::Sizes;
 use crate::framing::IpPacket;
 use crate::link::HopSpan;
-use crate::path::LinkSpec;
 use crate::scenario::{End, Flow, FlowKind, Scenario};
 use crate::stats::Histogram;
 use crate::tcp::{Config, Receiver, Segment, Sender};
@@ -119,29 +119,6 @@ pub(super) struct Connection {
     pub(super) sent: Meter,
     pub(super) answered: Meter,
     pub(super) sizes: Sizes,
-}
-
-/// Counts bytes on the wire of one link.
-#[derive(Debug)]
-pub(super) struct Meter {
-    link: LinkSpec,
-    /// The last packet, and what it took: packets come in few lengths.
-    last: (IpPacket, u64),
-    pub(super) bytes: u64,
-}
-
-impl Meter {
-    pub(super) fn new(link: &LinkSpec) -> Self {
-        Self { link: link.clone(), last: (IpPacket::NONE, 0), bytes: 0 }
-    }
-
-    #[inline]
-    pub(super) fn count(&mut self, packet: IpPacket) {
-        if self.last.0 != packet {
-            self.last = (packet, self.link.wire_bytes(packet).get());
-        }
-        self.bytes += self.last.1;
-    }
 }
 
 /// Datagrams at a constant rate.

@@ -8,11 +8,8 @@
 //! The two are one processor at each host. What waits for it waits without limit; it knows no
 //! priorities, and no batches.
 
-use super::flow::{HopSpans, Packet, RunningFlow};
-use super::net::Net;
+use super::flow::{HopSpans, Packet};
 use super::notices::Notice;
-use super::tap::Observer;
-use super::world::World;
 use crate::framing::IpPacket;
 use crate::link::ArrivalQueue;
 use crate::scenario::{End, Host, Scenario};
@@ -29,7 +26,7 @@ pub(super) struct Hosts {
 
 /// A host's only processor.
 #[derive(Debug)]
-struct Processor {
+pub(super) struct Processor {
     cost: Time,
     /// When it will be through with all that it has.
     free_at: Time,
@@ -41,7 +38,7 @@ struct Processor {
 
 /// What a processor does.
 #[derive(Debug)]
-enum Work {
+pub(super) enum Work {
     /// A packet has come, for the flow to hear of.
     Deliver(Packet),
     /// The news that a packet was too large has come, a packet itself.
@@ -64,7 +61,7 @@ impl Processor {
     }
 
     /// More work comes at `now`. Gives when it will be done.
-    fn take(&mut self, now: Time, work: Work) -> Time {
+    pub(super) fn take(&mut self, now: Time, work: Work) -> Time {
         let done = now.max(self.free_at).saturating_add(self.cost);
         self.free_at = done;
         self.busy = self.busy.saturating_add(self.cost);
@@ -113,100 +110,20 @@ impl Hosts {
     }
 
     /// What is done at `now`, and at which end.
-    fn pop_done(&mut self, now: Time) -> Option<(End, Work)> {
+    pub(super) fn pop_done(&mut self, now: Time) -> Option<(End, Work)> {
         self.processors.iter_mut().find_map(|(host, processor)| {
             let (_, work) = processor.work.pop_due(now)?;
             Some((host.end, work))
         })
     }
 
-    fn processor(&mut self, end: End, flow: u32) -> Option<&mut Processor> {
+    pub(super) fn processor(&mut self, end: End, flow: u32) -> Option<&mut Processor> {
         let [sender, receiver] = self.of_flow[flow as usize];
         let place = match end {
             End::Sender => sender,
             End::Receiver => receiver,
         };
         place.map(|place| &mut self.processors[place].1)
-    }
-}
-
-impl<E: Observer> Net<E> {
-    /// The first packet to arrive at `end` waits for its host there. Gives `false` where the host takes no
-    /// time.
-    #[cold]
-    pub(super) fn queue_delivery(&mut self, now: Time, end: End) -> bool {
-        let chain = match end {
-            End::Receiver => &mut self.to_receiver,
-            End::Sender => &mut self.to_sender,
-        };
-        let Some(flow) = chain.first().map(|packet| packet.flow) else {
-            return false;
-        };
-        let hosts = self.hosts.as_mut();
-        let Some(processor) = hosts.and_then(|hosts| hosts.processor(end, flow)) else {
-            return false;
-        };
-        if let Some((_, packet)) = chain.pop() {
-            self.wake = self.wake.min(processor.take(now, Work::Deliver(packet)));
-        }
-        true
-    }
-
-    /// News waits for its host. Gives `false` where the host takes no time.
-    #[cold]
-    pub(super) fn queue_notice(&mut self, now: Time, notice: Notice) -> bool {
-        let hosts = self.hosts.as_mut();
-        let processor = hosts.and_then(|hosts| hosts.processor(notice.to, notice.flow));
-        let Some(processor) = processor else {
-            return false;
-        };
-        self.wake = self.wake.min(processor.take(now, Work::DeliverNotice(notice)));
-        true
-    }
-
-    /// A packet that the host at `from` sends leaves it when its processor is through with it. Gives when it
-    /// is lost, if that is known now.
-    #[cold]
-    pub(super) fn send_by_host(&mut self, now: Time, from: End, what: Departure) -> Option<Time> {
-        let hosts = self.hosts.as_mut();
-        match hosts.and_then(|hosts| hosts.processor(from, what.packet.flow)) {
-            Some(processor) => {
-                self.wake = self.wake.min(processor.take(now, Work::Send(what)));
-                None
-            }
-            None => self.put_on_wire(now, from, &what.hop_spans, what.packet, what.shape),
-        }
-    }
-}
-
-impl<E: Observer> World<E> {
-    /// Goes on with one packet with which a processor is through at this instant, if there is one.
-    pub(super) fn finish_work(&mut self) -> bool {
-        let now = self.now;
-        let done = self.net.hosts.as_mut().and_then(|hosts| hosts.pop_done(now));
-        let Some((end, work)) = done else {
-            return false;
-        };
-        match work {
-            Work::Deliver(packet) => {
-                self.net.chain_towards(end).put_back(now, packet);
-                self.deliver(end);
-            }
-            Work::DeliverNotice(notice) => self.deliver_notice(notice),
-            Work::Send(Departure { packet, shape, hop_spans }) => {
-                let (flow, counts) = (packet.flow, packet.counts());
-                if let Some(at) = self.net.put_on_wire(now, end, &hop_spans, packet, shape)
-                    && counts
-                {
-                    self.flow(flow).losses.push(now, at);
-                }
-            }
-        }
-        true
-    }
-
-    fn flow(&mut self, index: u32) -> &mut RunningFlow {
-        &mut self.flows[index as usize]
     }
 }
 

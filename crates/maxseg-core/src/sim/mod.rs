@@ -8,6 +8,9 @@
 
 mod flow;
 mod host;
+mod host_work;
+mod links;
+mod meter;
 mod net;
 mod notices;
 mod observe;

@@ -2,19 +2,20 @@
 
 use super::flow::{Cargo, Connection, Delivery, HopSpans, Losses, Packet, RunningFlow, Traffic};
 use super::host::{Departure, Hosts};
+use super::links::Links;
 use super::notices::Notices;
+use super::request::Side;
 use super::tap::Observer;
 use crate::framing::IpPacket;
-use crate::link::{Fate, LinkChain, SendOutcome};
+use crate::link::{Fate, SendOutcome};
 use crate::scenario::End;
 use crate::tcp::{OptionsPool, Segment};
 use crate::units::Time;
 
-/// The two directions between the hosts.
+/// The links between the hosts, and what the flows share on them.
 #[derive(Debug)]
 pub(super) struct Net<E> {
-    pub(super) to_receiver: LinkChain<Packet>,
-    pub(super) to_sender: LinkChain<Packet>,
+    pub(super) links: Links,
     /// Where some host takes time for packets.
     pub(super) hosts: Option<Box<Hosts>>,
     pub(super) notices: Notices,
@@ -23,25 +24,6 @@ pub(super) struct Net<E> {
     /// Before this no timer of any flow expires, no notice arrives, no host is through with anything, and
     /// nothing happens on the way that is not known yet.
     pub(super) wake: Time,
-}
-
-impl<E> Net<E> {
-    /// The direction that ends at this host.
-    pub(super) fn towards(&self, end: End) -> &LinkChain<Packet> {
-        match end {
-            End::Receiver => &self.to_receiver,
-            End::Sender => &self.to_sender,
-        }
-    }
-
-    /// The same, to change it.
-    #[inline(always)]
-    pub(super) fn chain_towards(&mut self, end: End) -> &mut LinkChain<Packet> {
-        match end {
-            End::Receiver => &mut self.to_receiver,
-            End::Sender => &mut self.to_sender,
-        }
-    }
 }
 
 impl<E: Observer> Net<E> {
@@ -77,10 +59,7 @@ impl<E: Observer> Net<E> {
         shape: IpPacket,
     ) -> Option<Time> {
         let view = self.observer.on_send(now, from, &mut packet, shape);
-        let chain = match from {
-            End::Sender => &mut self.to_receiver,
-            End::Receiver => &mut self.to_sender,
-        };
+        let chain = self.links.towards_mut(from.other());
         if !chain.is_plain(shape) {
             let what = Departure { packet, shape, hop_spans: *hop_spans };
             return self.send_any(now, from, what, view);
@@ -104,10 +83,7 @@ impl<E: Observer> Net<E> {
         view: E::View,
     ) -> Option<Time> {
         let observer = &mut self.observer;
-        let chain = match from {
-            End::Sender => &mut self.to_receiver,
-            End::Receiver => &mut self.to_sender,
-        };
+        let chain = self.links.towards_mut(from.other());
         let is_markable = matches!(&packet.cargo, Cargo::Segment(segment) if segment.markable);
         let (hop_span, last) = (hop_spans.from(from, is_markable), chain.last_hop());
         let see = |sighting| observer.on_hop_sighting(view, from, last, sighting);
@@ -136,18 +112,17 @@ impl<E: Observer> Net<E> {
     /// When something happens on the way, or at a host that takes time, that is not known yet.
     pub(super) fn next_event(&self) -> Time {
         let hosts = self.hosts.as_ref().map_or(Time::NEVER, |hosts| hosts.next_event());
-        self.to_receiver.next_event().min(self.to_sender.next_event()).min(hosts)
+        self.links.next_event().min(hosts)
     }
 
     /// Whatever happens on the way up to `now`.
     pub(super) fn advance(&mut self, now: Time, flows: &mut [RunningFlow]) {
-        self.to_receiver.advance(now);
-        self.to_sender.advance(now);
+        self.links.advance(now);
         if E::OBSERVES {
             self.observe_staged(flows);
         }
         for from in [End::Sender, End::Receiver] {
-            while let Some((packet, fate)) = self.chain_towards(from.other()).poll_loss() {
+            while let Some((packet, fate)) = self.links.towards_mut(from.other()).poll_loss() {
                 let flow = &mut flows[packet.flow as usize];
                 let view = self.observer.view(from, &packet, flow.shape(&packet));
                 let at = self.on_loss(from, &flow.hop_spans, fate, view);
@@ -169,6 +144,22 @@ impl<E: Observer> Net<E> {
         } else {
             self.send_acks(now, end, hop_spans, connection);
         }
+    }
+
+    /// The same for a request flow.
+    fn pump_requests(&mut self, now: Time, flow: &mut RunningFlow, end: End) {
+        let side = Side::of(end, flow.from);
+        let Traffic::Requests(requests) = &mut flow.traffic else { return };
+        while let Some(segment) = requests.poll_transmit(now, side, &mut self.options_pool) {
+            let shape = requests.sizes().packet(&segment);
+            let has_payload = segment.len > 0;
+            if let Some(at) = self.send(now, end, &flow.hop_spans, Cargo::Segment(segment), shape)
+                && has_payload
+            {
+                flow.losses.push(now, at);
+            }
+        }
+        self.wake = self.wake.min(requests.deadline());
     }
 
     /// Sends all that the sender of data has to send now.

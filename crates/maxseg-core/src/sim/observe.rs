@@ -13,7 +13,7 @@ impl<E: Observer> Net<E> {
     pub(super) fn observe_staged(&mut self, flows: &[RunningFlow]) {
         let observer = &mut self.observer;
         for (from, chain) in
-            [(End::Sender, &mut self.to_receiver), (End::Receiver, &mut self.to_sender)]
+            [(End::Sender, &mut self.links.to_receiver), (End::Receiver, &mut self.links.to_sender)]
         {
             let last = chain.last_hop();
             while let Some((packet, sighting)) = chain.poll_sighting() {
@@ -22,7 +22,7 @@ impl<E: Observer> Net<E> {
                 observer.on_hop_sighting(view, from, last, sighting);
             }
         }
-        observer.release_until(self.to_receiver.seen_until().min(self.to_sender.seen_until()));
+        observer.release_until(self.links.seen_until());
     }
 
     /// Sees the notice of a packet from `from` that was too large: where it was refused, on each link of
@@ -41,7 +41,7 @@ impl<E: Observer> Net<E> {
         let Some(route) = self.notices.return_route(from, hop_span.first, fate) else {
             return;
         };
-        let last = self.to_receiver.last_hop();
+        let last = self.links.last_hop();
         let from_sender = |index: u16| match from {
             End::Sender => usize::from(index),
             End::Receiver => last - usize::from(index),
@@ -57,8 +57,7 @@ impl<E: Observer> Net<E> {
 impl<E: Observer> World<E> {
     /// The last look.
     pub(super) fn close_observer(&mut self) {
-        self.net.to_receiver.close();
-        self.net.to_sender.close();
+        self.net.links.close();
         self.net.observe_staged(&self.flows);
         self.net.observer.close(self.now);
     }

@@ -1,6 +1,7 @@
 //! From what the flows counted to an outcome.
 
-use super::flow::{Connection, Meter, RunningFlow, Traffic};
+use super::flow::{Connection, RunningFlow, Traffic};
+use super::meter::Meter;
 use super::request::RequestFlow;
 use super::world::World;
 use crate::outcome::{LimitShare, LimitedBy, Outcome};
@@ -62,7 +63,7 @@ impl<E> World<E> {
         };
         let from = sender_of_most(flow);
         tally.lost = flow.losses.by(self.now);
-        tally.queue = self.net.towards(from.other()).mean_wait(hops(flow, from));
+        tally.queue = self.net.links.towards(from.other()).mean_wait(hops(flow, from));
         tally
     }
 
@@ -151,7 +152,7 @@ impl<E> World<E> {
 
     /// The share of the time that the busiest link that the flow crosses away from this end was busy.
     fn busy_share(&self, flow: &RunningFlow, from: End) -> f64 {
-        let busiest = self.net.towards(from.other()).busiest(self.now, hops(flow, from));
+        let busiest = self.net.links.towards(from.other()).busiest(self.now, hops(flow, from));
         busiest.as_secs_f64() / self.now.as_secs_f64().max(1e-9)
     }
 

@@ -2,6 +2,7 @@
 
 use super::flow::{Cargo, Delivery, RunningFlow, Traffic};
 use super::host::Hosts;
+use super::links::Links;
 use super::net::Net;
 use super::notices::{Notice, Notices};
 use super::tap::Observer;
@@ -68,8 +69,7 @@ impl<E: Observer> World<E> {
         Self {
             now: Time::ZERO,
             net: Net {
-                to_receiver: line(&forward),
-                to_sender: line(&reverse),
+                links: Links { to_receiver: line(&forward), to_sender: line(&reverse) },
                 hosts: Hosts::new(scenario),
                 notices: Notices::new(scenario),
                 observer,
@@ -117,8 +117,8 @@ impl<E: Observer> World<E> {
         while self.unfinished > 0 {
             while self.until_look > 0 {
                 self.until_look -= 1;
-                let to_receiver = self.net.to_receiver.next_arrival();
-                let to_sender = self.net.to_sender.next_arrival();
+                let to_receiver = self.net.links.to_receiver.next_arrival();
+                let to_sender = self.net.links.to_sender.next_arrival();
                 let wake = self.net.wake;
                 if to_receiver <= to_sender && to_receiver <= wake {
                     if to_receiver > end {
@@ -165,11 +165,7 @@ impl<E: Observer> World<E> {
     #[inline(always)]
     pub(super) fn deliver(&mut self, end: End) {
         let now = self.now;
-        let line = match end {
-            End::Receiver => &mut self.net.to_receiver,
-            End::Sender => &mut self.net.to_sender,
-        };
-        let Some(packet) = line.take() else {
+        let Some(packet) = self.net.links.towards_mut(end).take() else {
             return;
         };
         let flow = &mut self.flows[packet.flow as usize];
@@ -293,7 +289,7 @@ impl<E: Observer> World<E> {
                 in_flight: sender.in_flight(),
                 srtt: sender.rto().srtt(),
                 rto: sender.rto().current(),
-                queue: self.net.towards(towards).backlog(at),
+                queue: self.net.links.towards(towards).backlog(at),
                 acknowledged,
             });
         }

@@ -15,7 +15,7 @@ use maxseg_core::settings::{CongestionName, WindowScale, WindowSize};
 use maxseg_core::units::{BitsPerSec, Bytes, Time};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::failure::LabError;
+use super::error::{Capacity, LabError};
 use super::flows::{congestion_of, iperf3_version, is_foreign};
 use super::kernel_links;
 use super::network::Network;
@@ -29,10 +29,7 @@ use crate::sys::NetNs;
 pub(super) fn check(scenario: &Scenario) -> Result<Vec<Caveat>, LabError> {
     mtus(scenario)?;
     if scenario.flows.iter().any(|flow| is_foreign(scenario, flow)) {
-        iperf3_version().map_err(|error| LabError::Beyond {
-            what: error.to_string(),
-            hint: "apt-get install iperf3, or leave out --traffic iperf3".to_owned(),
-        })?;
+        iperf3_version().map_err(LabError::Iperf3)?;
     }
     congestion(scenario)?;
     let mut caveats = Vec::new();
@@ -50,10 +47,9 @@ const LEAST_OF_IPV6: u64 = 1280;
 pub(super) fn mtus(scenario: &Scenario) -> Result<(), LabError> {
     let links = || scenario.path.hops.iter().flat_map(HopSpec::links);
     match links().find(|link| link.mtu.bytes().get() < LEAST_OF_IPV6) {
-        Some(link) if scenario.ip == IpVersion::V6 => Err(LabError::Beyond {
-            what: format!("an MTU of {} is below the {LEAST_OF_IPV6} of every IPv6 link", link.mtu),
-            hint: "raise hop.*.mtu, or use ip = 4".to_owned(),
-        }),
+        Some(link) if scenario.ip == IpVersion::V6 => {
+            Err(LabError::MtuBelowIpv6 { mtu: link.mtu, least: LEAST_OF_IPV6 })
+        }
         Some(_) | None => Ok(()),
     }
 }
@@ -75,35 +71,28 @@ fn congestion(scenario: &Scenario) -> Result<(), LabError> {
     Ok(())
 }
 
-/// Every machine that runs Linux today carries this.
-const EASY: u64 = 1_000_000_000;
-/// Above this share of what was measured a run may not keep up; what it proves is judged after it.
-const COMFORTABLE: f64 = 0.9;
-/// Above it, it cannot.
-const HOPELESS: f64 = 2.0;
+/// Rates up to this are not measured: every machine that runs Linux today carries 1 Gbit/s.
+const UNMEASURED_BPS: u64 = 1_000_000_000;
+/// Above this share of the measured rate a run may not keep up: it gets a caveat, and its validity is judged after it.
+const SAFE_SHARE: f64 = 0.9;
+/// Above this share of the measured rate a run is refused.
+const MAX_SHARE: f64 = 2.0;
 
 /// Whether the machine carries what the path's slowest link lets through.
 fn capacity(scenario: &Scenario) -> Result<Option<Caveat>, LabError> {
     let asked = scenario.bottleneck_rate().get();
-    if asked <= EASY || !scenario.flows.iter().any(|flow| flow.kind == FlowKind::Bulk) {
+    if asked <= UNMEASURED_BPS || !scenario.flows.iter().any(|flow| flow.kind == FlowKind::Bulk) {
         return Ok(None);
     }
     let mtu = scenario.path.smallest_mtu().bytes().get();
-    let carried = carried(scenario, mtu)?;
-    let words = format!(
-        "this machine carries about {:.1} Gbit/s over {} at an MTU of {mtu}, and {:.1} are asked for",
-        carried / 1e9,
-        match scenario.path.hops.len() {
-            1 => "one hop".to_owned(),
-            hops => format!("{hops} hops"),
-        },
-        asked as f64 / 1e9
-    );
-    if asked as f64 > carried * HOPELESS {
-        let hint = "lower hop.*.rate, raise the MTU, or use --engine sim".to_owned();
-        return Err(LabError::Beyond { what: words, hint });
+    let hops = scenario.path.hops.len();
+    let (carried_bps, asked_bps) = (carried(scenario, mtu)?, asked as f64);
+    let capacity = Capacity { carried_bps, asked_bps, hops, mtu };
+    if asked_bps > carried_bps * MAX_SHARE {
+        return Err(LabError::Capacity(capacity));
     }
-    Ok((asked as f64 > carried * COMFORTABLE).then(|| Caveat::new("capacity", words)))
+    let is_close = asked_bps > carried_bps * SAFE_SHARE;
+    Ok(is_close.then(|| Caveat::new("capacity", capacity.to_string())))
 }
 
 /// How long the calibration lasts.

@@ -10,7 +10,7 @@ use maxseg_core::units::Bytes;
 use maxseg_wire::procnet::Counters;
 use netlink_packet_route::route::RouteMetric;
 
-use super::failure::LabError;
+use super::error::LabError;
 use super::host_setup::HostSetup;
 use super::topology::{Side, address, ends, interface_of, settings_at};
 use crate::netlink::Netlink;
@@ -175,6 +175,11 @@ pub(super) fn set(key: &str, value: &str) -> io::Result<()> {
     fs::write(format!("/proc/sys/net/{key}"), value).map_err(|error| {
         io::Error::new(error.kind(), format!("net.{} = {value}: {error}", key.replace('/', ".")))
     })
+}
+
+/// Reads a key below `net.` in the calling thread's namespace.
+pub(super) fn get(key: &str) -> io::Result<String> {
+    Ok(fs::read_to_string(format!("/proc/sys/net/{key}"))?.trim().to_owned())
 }
 
 fn set_if_there(key: &str, value: &str) -> io::Result<()> {

@@ -10,7 +10,7 @@ use maxseg_core::scenario::{End, Scenario};
 use maxseg_core::units::{Probability, Time};
 use serde::Deserialize;
 
-use super::failure::LabError;
+use super::error::LabError;
 use super::netem::{self, Kind, Netem, Plan, PlanOptions, Shortfall};
 use super::netem_bridge::NetemBridge;
 use super::topology::{DIRECTIONS, link_name};
@@ -131,10 +131,7 @@ fn netem() -> Result<&'static Netem, LabError> {
     }
     let namespace = NetNs::new().map_err(LabError::Namespace)?;
     let found = netem::detect(|command| namespace.run(|| command.run()));
-    let found = found.map_err(|error| LabError::Beyond {
-        what: error.to_string(),
-        hint: error.hint().unwrap_or("use the relay's links: lab.backend = \"relay\"").to_owned(),
-    })?;
+    let found = found.map_err(LabError::Netem)?;
     Ok(FOUND.get_or_init(|| found))
 }
 
@@ -162,12 +159,7 @@ pub(super) fn reports(
         let arrived = own
             .arrived(link.to)
             .map_err(|error| LabError::Link { link: link.name.clone(), error })?;
-        let read = |text: &str| {
-            qdiscs(text).map_err(|error| LabError::Beyond {
-                what: format!("`tc -s -j qdisc show` says what is not understood: {error}"),
-                hint: "install a newer iproute2".to_owned(),
-            })
-        };
+        let read = |text: &str| qdiscs(text).map_err(LabError::Statistics);
         let (wire, pipe) = (read(&wire)?, read(&pipe)?);
         let root = wire.iter().find(|qdisc| qdisc.root).cloned().unwrap_or_default();
         Ok(KernelReport {

@@ -12,7 +12,7 @@ use std::io;
 
 use maxseg_core::scenario::{End, Scenario};
 
-use super::failure::LabError;
+use super::error::LabError;
 use super::host::{Host, InterfaceCounters, QUEUE, interface_counters, only_forwards};
 use super::netem::{Devices, Plan, TcCommand, TcError};
 use super::topology::{every_address, interface_of};
@@ -131,20 +131,12 @@ impl NetemBridge {
     }
 }
 
-/// Runs `tc` in a namespace; what it prints.
+/// Runs `tc` in a namespace. Gives its standard output.
 fn tc(own: &NetNs, command: &TcCommand, kind: &str) -> Result<String, LabError> {
-    let reply = own.run(|| command.run()).map_err(|error| LabError::Beyond {
-        what: format!("the kernel's links need `tc`, which cannot be run: {error}"),
-        hint: "install iproute2".to_owned(),
-    })?;
+    let reply = own.run(|| command.run()).map_err(LabError::NoTc)?;
     if reply.success {
         return Ok(reply.stdout);
     }
-    let fault = TcError::of(&reply);
-    let hint = match (&fault, fault.hint()) {
-        (TcError::UnknownKind, _) => format!("as root, `modprobe sch_{kind}`"),
-        (_, Some(hint)) => hint.to_owned(),
-        (_, None) => "use the relay's links: lab.backend = \"relay\"".to_owned(),
-    };
-    Err(LabError::Beyond { what: format!("`{command}`: {fault}"), hint })
+    let error = TcError::of(&reply);
+    Err(LabError::Tc { command: command.clone(), kind: kind.to_owned(), error })
 }

@@ -4,7 +4,7 @@
 use maxseg_core::scenario::{LabBackend, Scenario};
 use maxseg_core::units::Mtu;
 
-use super::failure::LabError;
+use super::error::LabError;
 use super::host::{Host, NodeSetup, interface_counters, socket_drops};
 use super::host_setup::HostSetup;
 use super::kernel_links;

@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use maxseg_core::scenario::{End, Scenario};
 
 use super::capture::RecordQueue;
-use super::failure::LabError;
+use super::error::LabError;
 use super::network::TunPair;
 use super::relay::{Command, RelayConfig, Report};
 use super::topology::{DIRECTIONS, icmp_blocked, link_name};

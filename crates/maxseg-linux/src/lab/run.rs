@@ -11,7 +11,7 @@ use maxseg_core::units::{Bytes, Time};
 use maxseg_wire::tcp_info::TcpInfo;
 
 use super::capture::Recording;
-use super::failure::LabError;
+use super::error::LabError;
 use super::flows::{
     FlowContext, FlowCounts, PreparedFlow, Status, acknowledged, has_end, in_flight, is_foreign,
 };

@@ -1,6 +1,7 @@
-//! A conversation between processes of one user over a socket that has no file: an abstract Unix socket
-//! (unix(7)) is gone with whoever listens to it.
+//! Lines and file descriptors between processes over an abstract Unix socket (unix(7)): it has no file, and
+//! disappears with the process that listens.
 
+use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::linux::net::SocketAddrExt;
@@ -12,19 +13,21 @@ use nix::sys::socket::{
     ControlMessage, ControlMessageOwned, MsgFlags, getsockopt, recvmsg, sendmsg,
 };
 
-/// Waits for others.
+/// A listening control socket.
 #[derive(Debug)]
 pub(crate) struct ControlListener {
     socket: UnixListener,
+    /// A descriptor that is given up for a connection when the process has no other left.
+    spare: Option<File>,
 }
 
-/// One line each way, and file descriptors with it.
+/// A connection: one line each way, and file descriptors with it.
 #[derive(Debug)]
 pub(crate) struct ControlSocket {
     socket: UnixStream,
-    /// When the other must have said all that it has to say.
+    /// When the peer's whole line must have arrived.
     deadline: Option<Instant>,
-    /// The longest line that it may say, in bytes.
+    /// The longest line of the peer, in bytes.
     longest: usize,
 }
 
@@ -36,33 +39,51 @@ const LONGEST_REQUEST: usize = 64 << 10;
 const MOST_FILES: usize = 4;
 
 impl ControlListener {
-    /// Listens to `name`, in the network namespace of the calling thread.
+    /// Listens at the abstract address `name`, in the network namespace of the calling thread.
     ///
     /// # Errors
-    /// Somebody else does.
+    /// `AddrInUse` where another process listens there.
     pub(crate) fn new(name: &str) -> io::Result<Self> {
         let address = SocketAddr::from_abstract_name(name)?;
         let socket = UnixListener::bind_addr(&address)?;
         socket.set_nonblocking(true)?;
-        Ok(Self { socket })
+        Ok(Self { socket, spare: spare() })
     }
 
-    /// The next who comes, if one is waiting. It has `patience` to say all that it has to say.
+    /// The next connection, if one is waiting. Its request must arrive, and its answer must be read, within
+    /// `timeout`.
     ///
     /// # Errors
-    /// There are too many open files.
-    pub(crate) fn accept(&self, patience: Duration) -> io::Result<Option<ControlSocket>> {
+    /// The system is out of descriptors or memory. A process at its own limit still accepts one connection at a time.
+    pub(crate) fn accept(&mut self, timeout: Duration) -> io::Result<Option<ControlSocket>> {
+        if self.spare.is_none() {
+            self.spare = spare();
+        }
+        match self.accept_now(timeout) {
+            Err(error) if error.raw_os_error() == Some(libc::EMFILE) && self.spare.is_some() => {
+                self.spare = None;
+                self.accept_now(timeout)
+            }
+            other => other,
+        }
+    }
+
+    fn accept_now(&self, timeout: Duration) -> io::Result<Option<ControlSocket>> {
         match self.socket.accept() {
             Ok((socket, _)) => {
                 socket.set_nonblocking(false)?;
-                socket.set_write_timeout(Some(patience))?;
-                let deadline = Some(Instant::now() + patience);
+                socket.set_write_timeout(Some(timeout))?;
+                let deadline = Some(Instant::now() + timeout);
                 Ok(Some(ControlSocket { socket, deadline, longest: LONGEST_REQUEST }))
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
             Err(error) => Err(error),
         }
     }
+}
+
+fn spare() -> Option<File> {
+    File::open("/dev/null").ok()
 }
 
 impl AsFd for ControlListener {
@@ -72,28 +93,28 @@ impl AsFd for ControlListener {
 }
 
 impl ControlSocket {
-    /// Comes to whoever listens to `name`.
+    /// Connects to the listener at the abstract address `name`.
     ///
     /// # Errors
-    /// Nobody does.
+    /// `ConnectionRefused` where no process listens there.
     pub(crate) fn connect(name: &str) -> io::Result<Self> {
         let address = SocketAddr::from_abstract_name(name)?;
         let socket = UnixStream::connect_addr(&address)?;
         Ok(Self { socket, deadline: None, longest: LONGEST_ANSWER })
     }
 
-    /// Whose process is at the other end, as this user namespace knows that user.
+    /// The effective user of the peer (`SO_PEERCRED`), as mapped into this user namespace.
     ///
     /// # Errors
-    /// None that is known: the kernel noted it when they met.
+    /// The socket is not connected.
     pub(crate) fn peer(&self) -> io::Result<u32> {
         Ok(getsockopt(&self.socket, PeerCredentials)?.uid())
     }
 
-    /// Says a line, which has no line break in it, and hands over files.
+    /// Sends a line, given without its line break, and descriptors with it (`SCM_RIGHTS`).
     ///
     /// # Errors
-    /// The other has gone, or does not listen.
+    /// The peer has closed the connection, or does not read in time.
     pub(crate) fn send_line(&self, line: &str, files: &[BorrowedFd<'_>]) -> io::Result<()> {
         let raw: Vec<RawFd> = files.iter().map(AsRawFd::as_raw_fd).collect();
         let rights = [ControlMessage::ScmRights(&raw)];
@@ -105,10 +126,11 @@ impl ControlSocket {
         io::Write::write_all(&mut &self.socket, &text.as_bytes()[sent..])
     }
 
-    /// The next line without its end, and the files that came with it; an empty one when the other has gone.
+    /// The next line without its line break, and the descriptors that came with it; an empty line when the peer has
+    /// closed the connection.
     ///
     /// # Errors
-    /// It says nothing for too long, or too much, or something that is no text.
+    /// The deadline passes before the line ends, or the line is too long, or it is not UTF-8.
     pub(crate) fn receive_line(&self) -> io::Result<(String, Vec<OwnedFd>)> {
         let (mut line, mut files) = (Vec::new(), Vec::new());
         let mut buffer = [0_u8; 4096];
@@ -120,15 +142,14 @@ impl ControlSocket {
             }
             line.extend_from_slice(&buffer[..len]);
             if line.len() > self.longest {
-                return Err(io::Error::other("a line without an end"));
+                return Err(io::Error::other("the line is too long"));
             }
         }
         let text = String::from_utf8(line).map_err(io::Error::other)?;
         Ok((text.trim_end_matches('\n').to_owned(), files))
     }
 
-    /// What is received next is waited for until the deadline of the whole line: who says it letter by letter
-    /// has no more time.
+    /// The deadline covers the whole line, however many reads it takes.
     fn limit_wait(&self) -> io::Result<()> {
         let Some(deadline) = self.deadline else { return Ok(()) };
         match deadline.saturating_duration_since(Instant::now()) {
@@ -175,10 +196,10 @@ mod tests {
         let (control, theirs) = pair(Duration::from_secs(3600));
         let babble = std::thread::spawn(move || {
             let line = vec![b'x'; 2 * LONGEST_REQUEST];
-            // It ends early, when the other has heard enough.
+            // It fails when the peer stops reading.
             let _ = io::Write::write_all(&mut &theirs, &line);
         });
-        assert!(control.receive_line().unwrap_err().to_string().contains("without an end"));
+        assert!(control.receive_line().unwrap_err().to_string().contains("too long"));
         drop(control);
         babble.join().unwrap();
     }

@@ -1,4 +1,4 @@
-//! Waiting for packets, for a time, or for a waker.
+//! Waiting for descriptors, for a time, or for another thread.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -9,10 +9,10 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::time::TimeSpec;
 
-/// Waits until something can be read from one of `files`, or until `longest` is over; `None` waits for ever.
+/// Waits until one of `files` is readable, or until `longest` has passed; `None` waits without a limit.
 ///
 /// # Errors
-/// A file is none.
+/// A descriptor is invalid.
 pub(crate) fn wait_for(files: &[BorrowedFd<'_>], longest: Option<Duration>) -> io::Result<()> {
     let mut polled: Vec<PollFd<'_>> =
         files.iter().map(|file| PollFd::new(*file, PollFlags::POLLIN)).collect();
@@ -22,14 +22,14 @@ pub(crate) fn wait_for(files: &[BorrowedFd<'_>], longest: Option<Duration>) -> i
     }
 }
 
-/// Wakes a thread that waits.
+/// Wakes a thread that waits for descriptors (eventfd(2)).
 #[derive(Debug)]
 pub struct Waker {
     file: EventFd,
 }
 
 impl Waker {
-    /// A silent one.
+    /// A waker that is not woken.
     ///
     /// # Errors
     /// There are too many open files.
@@ -38,18 +38,18 @@ impl Waker {
         Ok(Self { file: EventFd::from_value_and_flags(0, flags)? })
     }
 
-    /// Rings: whoever waits for it wakes, now or when it next waits.
+    /// Makes the descriptor readable: a thread that waits for it wakes, now or when it next waits.
     pub fn wake(&self) {
-        // It fails only if it has been rung 2⁶⁴ times and nobody has come.
+        // It fails only after 2⁶⁴ − 1 wakes that no thread has cleared.
         let _ = self.file.write(1);
     }
 
-    /// Whether it has rung since it was silent.
+    /// Whether it was woken since this was last called; clears it.
     pub fn was_woken(&self) -> bool {
         self.file.read().is_ok()
     }
 
-    /// Silences it.
+    /// Makes it unreadable again.
     pub fn clear(&self) {
         let _ = self.file.read();
     }

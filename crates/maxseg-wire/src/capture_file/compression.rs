@@ -1,10 +1,12 @@
 //! Inputs that are compressed, known by how they begin.
 
+mod chunk;
 mod gzip;
 mod zstd;
 
 use std::io::{self, BufReader, Chain, Cursor, Read};
 
+use chunk::CHUNK;
 use gzip::Gzip;
 use zstd::Zstd;
 
@@ -71,9 +73,6 @@ impl<R: Read> Source<R> {
         }
     }
 }
-
-/// Compressed bytes that are read at once.
-const CHUNK: usize = 1 << 16;
 
 impl<R: Read> Read for Source<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {

@@ -4,7 +4,8 @@ use std::io;
 
 use thiserror::Error;
 
-use super::{Compression, MOST_CAPTURED, MOST_INTERFACES};
+use super::compression::Compression;
+use super::limits::{MOST_CAPTURED, MOST_INTERFACES};
 use crate::DecodeError;
 
 /// Why an input is no capture that is read here.

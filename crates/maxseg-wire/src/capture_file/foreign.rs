@@ -1,6 +1,6 @@
 //! Files that are no capture, or one of a format that is not read here, by how they begin.
 
-use super::OpenError;
+use super::error::OpenError;
 
 const CONVERT: &str = "turn it into pcap: `editcap -F pcap FILE NEW.pcap`";
 

@@ -4,30 +4,27 @@
 //! nothing is copied, nothing is allocated for a record.
 //!
 //! ```text
-//! impl Read → Source: gzip, zstd → Window: 1 MiB → pcap::FileHeader | pcapng::State → Record
+//! impl Read → Source: gzip, zstd → ReadBuffer: 1 MiB → pcap::FileHeader | pcapng::SectionState → Record
 //! ```
 
 mod blocks;
 mod compression;
 mod error;
 mod foreign;
-mod window;
+mod limits;
+mod read_buffer;
 
 use std::io::Read;
 
 pub use compression::Compression;
 pub use error::{Fault, OpenError, ReadError};
+pub use limits::{MOST_CAPTURED, MOST_INTERFACES};
 
 use crate::pcap::{FileHeader, RecordHeader};
 use crate::pcapng::{self, BlockHead};
 use compression::Source;
-use window::{Place, Window};
+use read_buffer::{BufferRange, ReadBuffer};
 
-/// Most bytes that are kept of a packet: 16 MiB. No packet has more (RFC 2675 allows it, nobody sends
-/// it), and a broken length is told from a true one.
-pub const MOST_CAPTURED: usize = 16 << 20;
-/// Most interfaces of a file.
-pub const MOST_INTERFACES: usize = 4096;
 /// Most bytes that are kept of an interface's name and of its description.
 const MOST_TEXT: usize = 1024;
 /// Most comments that are kept of a file.
@@ -35,7 +32,7 @@ const MOST_COMMENTS: usize = 64;
 
 /// A capture file that is being read.
 pub struct CaptureFile<R> {
-    window: Window<Source<R>>,
+    window: ReadBuffer<Source<R>>,
     compression: Option<Compression>,
     records: Records,
     interfaces: Vec<InterfaceInfo>,
@@ -112,7 +109,7 @@ impl Format {
 enum Records {
     Pcap(FileHeader),
     Pcapng {
-        state: pcapng::State,
+        state: pcapng::SectionState,
         /// The number of the section's first interface.
         base: usize,
     },
@@ -124,7 +121,7 @@ struct Found {
     at_nanos: Option<u64>,
     original_len: u32,
     link_type: u16,
-    place: Place,
+    place: BufferRange,
 }
 
 /// What tells pcapng from all else: the type of a section header, equal in either byte order.
@@ -140,11 +137,11 @@ impl<R: Read> CaptureFile<R> {
     pub fn open(input: R) -> Result<Self, OpenError> {
         let source = Source::new(input)?;
         let compression = source.compression();
-        let mut window = Window::new(source);
+        let mut window = ReadBuffer::new(source);
         let have = window.demand(TELLING)?;
         let is_pcapng = window.peek() == Some(&PCAPNG_MAGIC);
         let records = if is_pcapng {
-            let state = pcapng::State::default();
+            let state = pcapng::SectionState::default();
             let head = *window.peek().ok_or(OpenError::Short { have, need: BlockHead::LEN })?;
             state.head(head)?;
             Records::Pcapng { state, base: 0 }
@@ -262,7 +259,7 @@ impl<R: Read> CaptureFile<R> {
 }
 
 /// The header of a pcap file at the head of the window, which is passed; or what the file is instead.
-fn pcap_header<R: Read>(window: &mut Window<R>, have: usize) -> Result<FileHeader, OpenError> {
+fn pcap_header<R: Read>(window: &mut ReadBuffer<R>, have: usize) -> Result<FileHeader, OpenError> {
     let need = FileHeader::LEN;
     let header = match window.peek() {
         Some(bytes) => FileHeader::read(bytes),
@@ -286,7 +283,7 @@ fn is_cut_pcap(there: &[u8]) -> bool {
 
 /// The bytes of a record of `need` bytes, and what follows it.
 #[inline]
-fn whole<R: Read>(window: &mut Window<R>, need: usize) -> Result<&[u8], Fault> {
+fn whole<R: Read>(window: &mut ReadBuffer<R>, need: usize) -> Result<&[u8], Fault> {
     if need > MOST_CAPTURED {
         return Err(Fault::TooLong(need));
     }
@@ -300,7 +297,7 @@ fn whole<R: Read>(window: &mut Window<R>, need: usize) -> Result<&[u8], Fault> {
 #[inline]
 fn pcap_record<R: Read>(
     header: FileHeader,
-    window: &mut Window<R>,
+    window: &mut ReadBuffer<R>,
 ) -> Result<Option<Found>, Fault> {
     let head_len = header.record_header_len();
     let have = window.demand(head_len)?;

@@ -1,6 +1,7 @@
 //! Headers below IP.
 
-use super::{ETHERNET_LEN, Encapsulation, Next, Opaque, Rest};
+use super::header::{Decapsulated, ETHERNET_LEN, Next, Rest};
+use super::path::{Encapsulation, Undecodable};
 use crate::link_type;
 
 /// `EtherTypes` (IEEE 802).
@@ -35,7 +36,7 @@ pub(super) const fn announces_ip(head: &[u8; ETHERNET_LEN as usize]) -> bool {
 const SLL_LLC: u16 = 4;
 
 /// Passes what a link type puts before everything.
-pub(super) fn first(link_type: u16, rest: &mut Rest<'_>) -> Result<Next, Opaque> {
+pub(super) fn first(link_type: u16, rest: &mut Rest<'_>) -> Result<Next, Undecodable> {
     match link_type {
         link_type::ETHERNET => Ok(Next::Ethernet),
         link_type::RAW
@@ -62,12 +63,12 @@ pub(super) fn first(link_type: u16, rest: &mut Rest<'_>) -> Result<Next, Opaque>
         link_type::PPP | link_type::PPP_HDLC => hdlc(rest),
         link_type::CISCO_HDLC => cisco_hdlc(rest),
         link_type::PPP_ETHER => pppoe(rest),
-        other => Err(Opaque::LinkType(other)),
+        other => Err(Undecodable::LinkType(other)),
     }
 }
 
 /// Passes one header.
-pub(super) fn step(next: Next, rest: &mut Rest<'_>) -> Result<Next, Opaque> {
+pub(super) fn step(next: Next, rest: &mut Rest<'_>) -> Result<Next, Undecodable> {
     match next {
         Next::Ip => Ok(Next::Ip),
         Next::Ethernet => {
@@ -80,7 +81,7 @@ pub(super) fn step(next: Next, rest: &mut Rest<'_>) -> Result<Next, Opaque> {
     }
 }
 
-fn of_ethertype(number: u16, rest: &mut Rest<'_>) -> Result<Next, Opaque> {
+fn of_ethertype(number: u16, rest: &mut Rest<'_>) -> Result<Next, Undecodable> {
     match number {
         ethertype::IPV4 | ethertype::IPV6 => Ok(Next::Ip),
         ethertype::PPPOE_SESSION => pppoe(rest),
@@ -93,62 +94,64 @@ fn of_ethertype(number: u16, rest: &mut Rest<'_>) -> Result<Next, Opaque> {
             Ok(Next::Ethertype(u16::from_be_bytes([t0, t1])))
         }
         length if length < ethertype::LEAST => llc(rest),
-        other => Err(Opaque::NotIp(other)),
+        other => Err(Undecodable::NotIp(other)),
     }
 }
 
-fn cooked(protocol: u16, rest: &mut Rest<'_>) -> Result<Next, Opaque> {
+fn cooked(protocol: u16, rest: &mut Rest<'_>) -> Result<Next, Undecodable> {
     match protocol {
         SLL_LLC => llc(rest),
-        other if other < ethertype::LEAST => Err(Opaque::NotIp(other)),
+        other if other < ethertype::LEAST => Err(Undecodable::NotIp(other)),
         other => Ok(Next::Ethertype(other)),
     }
 }
 
 /// IEEE 802.2: SNAP with an `EtherType`, or IP's own service access point.
-fn llc(rest: &mut Rest<'_>) -> Result<Next, Opaque> {
+fn llc(rest: &mut Rest<'_>) -> Result<Next, Undecodable> {
     rest.push(Encapsulation::Llc)?;
     match *rest.take::<3>()? {
         [0xaa, 0xaa, 3] => match *rest.take::<5>()? {
             // RFC 1042, and what bridges make of it (IEEE 802.1H).
             [0, 0, 0 | 0xf8, t0, t1] => Ok(Next::Ethertype(u16::from_be_bytes([t0, t1]))),
-            [_, _, _, t0, t1] => Err(Opaque::NotIp(u16::from_be_bytes([t0, t1]))),
+            [_, _, _, t0, t1] => Err(Undecodable::NotIp(u16::from_be_bytes([t0, t1]))),
         },
         [6, 6, 3] => Ok(Next::Ip),
-        [destination, source, _] => Err(Opaque::NotIp(u16::from_be_bytes([destination, source]))),
+        [destination, source, _] => {
+            Err(Undecodable::NotIp(u16::from_be_bytes([destination, source])))
+        }
     }
 }
 
 /// A protocol family, in the byte order of the host that captured; IPv6's differs between systems.
-fn loopback(rest: &mut Rest<'_>) -> Result<Next, Opaque> {
+fn loopback(rest: &mut Rest<'_>) -> Result<Next, Undecodable> {
     rest.push(Encapsulation::Loopback)?;
     match *rest.take::<4>()? {
         [0, 0, 0, family] | [family, 0, 0, 0] => match family {
             2 | 10 | 23 | 24 | 28 | 30 => Ok(Next::Ip),
-            other => Err(Opaque::NotIp(other.into())),
+            other => Err(Undecodable::NotIp(other.into())),
         },
-        [_, _, high, low] => Err(Opaque::NotIp(u16::from_be_bytes([high, low]))),
+        [_, _, high, low] => Err(Undecodable::NotIp(u16::from_be_bytes([high, low]))),
     }
 }
 
-fn hdlc(rest: &mut Rest<'_>) -> Result<Next, Opaque> {
+fn hdlc(rest: &mut Rest<'_>) -> Result<Next, Undecodable> {
     match rest.bytes {
         [0x0f | 0x8f, 0, ..] => cisco_hdlc(rest),
         _ => Ok(Next::Ppp),
     }
 }
 
-fn cisco_hdlc(rest: &mut Rest<'_>) -> Result<Next, Opaque> {
+fn cisco_hdlc(rest: &mut Rest<'_>) -> Result<Next, Undecodable> {
     rest.push(Encapsulation::CiscoHdlc)?;
     let [_, _, t0, t1] = *rest.take::<4>()?;
     Ok(Next::Ethertype(u16::from_be_bytes([t0, t1])))
 }
 
-fn pppoe(rest: &mut Rest<'_>) -> Result<Next, Opaque> {
+fn pppoe(rest: &mut Rest<'_>) -> Result<Next, Undecodable> {
     rest.push(Encapsulation::Pppoe)?;
     let [_, code, _, _, l0, l1] = *rest.take::<6>()?;
     if code != 0 {
-        return Err(Opaque::NotIp(ethertype::PPPOE_SESSION));
+        return Err(Undecodable::NotIp(ethertype::PPPOE_SESSION));
     }
     // What is longer is the padding of a short frame.
     rest.wire_len = rest.wire_len.min(u16::from_be_bytes([l0, l1]).into());
@@ -157,7 +160,7 @@ fn pppoe(rest: &mut Rest<'_>) -> Result<Next, Opaque> {
 }
 
 /// Address and control may be left out, and the protocol's first octet where it is zero (RFC 1661 §6).
-fn ppp(rest: &mut Rest<'_>) -> Result<Next, Opaque> {
+fn ppp(rest: &mut Rest<'_>) -> Result<Next, Undecodable> {
     rest.push(Encapsulation::Ppp)?;
     if let [0xff, 0x03, ..] = rest.bytes {
         rest.skip(2)?;
@@ -172,12 +175,12 @@ fn ppp(rest: &mut Rest<'_>) -> Result<Next, Opaque> {
     match protocol {
         0x0021 | 0x0057 => Ok(Next::Ip),
         0x0281 | 0x0283 => mpls(rest),
-        other => Err(Opaque::NotIp(other)),
+        other => Err(Undecodable::NotIp(other)),
     }
 }
 
 /// Labels down to the last, and what the first bits behind it look like: nothing says it (RFC 4928).
-fn mpls(rest: &mut Rest<'_>) -> Result<Next, Opaque> {
+fn mpls(rest: &mut Rest<'_>) -> Result<Next, Undecodable> {
     loop {
         rest.push(Encapsulation::Mpls)?;
         let [_, _, low, _] = *rest.take::<4>()?;
@@ -193,8 +196,8 @@ fn mpls(rest: &mut Rest<'_>) -> Result<Next, Opaque> {
             Ok(Next::Ethernet)
         }
         Some(_) if is_ethernet(rest.bytes) => Ok(Next::Ethernet),
-        Some(_) => Err(Opaque::NotIp(ethertype::MPLS)),
-        None => Err(Opaque::Short),
+        Some(_) => Err(Undecodable::NotIp(ethertype::MPLS)),
+        None => Err(Undecodable::Short),
     }
 }
 
@@ -212,6 +215,17 @@ fn is_ethernet(bytes: &[u8]) -> bool {
 }
 
 /// MPLS within IP.
-pub(super) fn labels(rest: &mut Rest<'_>) -> Result<Next, Opaque> {
+pub(super) fn labels(rest: &mut Rest<'_>) -> Result<Next, Undecodable> {
     mpls(rest)
+}
+
+/// The first IP packet from here on.
+pub(super) fn outermost(
+    mut next: Next,
+    mut rest: Rest<'_>,
+) -> Result<Decapsulated<'_>, Undecodable> {
+    while next != Next::Ip {
+        next = step(next, &mut rest)?;
+    }
+    rest.into_packet()
 }

@@ -171,12 +171,12 @@ fn the_innermost_packet_is_found() {
     let ip = inner();
     for (link_type, frame, headers) in cases() {
         let length = u32::try_from(frame.len()).unwrap();
-        let peeled = peel(link_type, &frame, length).unwrap();
-        assert_eq!(peeled.passed.to_string(), headers, "{link_type}");
-        assert_eq!(peeled.bytes, ip, "{link_type} {headers}");
-        assert_eq!(peeled.overhead as usize, frame.len() - ip.len(), "{headers}");
-        assert_eq!((peeled.ip.len as usize, peeled.wire_len), (ip.len(), peeled.ip.len));
-        assert_eq!(peeled.passed.has_tunnel(), !headers.is_empty() && tunnel_begins(headers));
+        let inner = decapsulate(link_type, &frame, length).unwrap();
+        assert_eq!(inner.passed.to_string(), headers, "{link_type}");
+        assert_eq!(inner.bytes, ip, "{link_type} {headers}");
+        assert_eq!(inner.overhead as usize, frame.len() - ip.len(), "{headers}");
+        assert_eq!((inner.ip.len as usize, inner.wire_len), (ip.len(), inner.ip.len));
+        assert_eq!(inner.passed.has_tunnel(), !headers.is_empty() && tunnel_begins(headers));
     }
 }
 
@@ -189,13 +189,13 @@ fn a_cut_packet_has_its_true_length() {
     for (link_type, frame, headers) in cases() {
         let length = u32::try_from(frame.len()).unwrap();
         let kept = &frame[..frame.len() - 5]; // all headers
-        let peeled = peel(link_type, kept, length).unwrap();
-        assert_eq!(peeled.ip.len as usize, inner().len(), "{headers}");
-        assert_eq!(peeled.ip.payload.len() + 5, peeled.ip.payload_len as usize);
+        let packet = decapsulate(link_type, kept, length).unwrap();
+        assert_eq!(packet.ip.len as usize, inner().len(), "{headers}");
+        assert_eq!(packet.ip.payload.len() + 5, packet.ip.payload_len as usize);
         // However short it is cut, no packet is invented.
         for kept in 0..frame.len() {
-            if let Ok(peeled) = peel(link_type, &frame[..kept], length) {
-                assert!(peeled.ip.len <= length, "{headers}");
+            if let Ok(inner) = decapsulate(link_type, &frame[..kept], length) {
+                assert!(inner.ip.len <= length, "{headers}");
             }
         }
     }
@@ -208,16 +208,17 @@ fn what_is_no_tunnel_stays_what_it_is() {
     let arp_in_vxlan = udp(4789, &join(&[8, 0, 0, 0, 0, 0, 9, 0], &ethernet(0x0806, &[0; 28])));
     for outer in [other_port, not_vxlan, arp_in_vxlan] {
         let length = u32::try_from(outer.len()).unwrap();
-        let peeled = peel(link_type::RAW, &outer, length).unwrap();
-        assert_eq!((peeled.ip.protocol, peeled.bytes), (protocol::UDP, &outer[..]));
-        assert_eq!((peeled.overhead, peeled.passed), (0, Passed::default()));
+        let inner = decapsulate(link_type::RAW, &outer, length).unwrap();
+        assert_eq!((inner.ip.protocol, inner.bytes), (protocol::UDP, &outer[..]));
+        assert_eq!((inner.overhead, inner.passed), (0, EncapPath::default()));
     }
 }
 
 #[test]
 fn what_is_not_ip_is_told() {
     use crate::link_type as link;
-    let why = |link_type, frame: &[u8]| peel(link_type, frame, 1000).unwrap_err().to_string();
+    let why =
+        |link_type, frame: &[u8]| decapsulate(link_type, frame, 1000).unwrap_err().to_string();
     assert_eq!(why(link::ETHERNET, &ethernet(0x0806, &[0; 28])), "protocol 0x0806 is not IP");
     assert_eq!(why(link::ETHERNET, &[0; 13]), "it ends within the headers below IP");
     assert_eq!(why(127, &[0; 100]), "link type 127 is not known");
@@ -226,16 +227,16 @@ fn what_is_not_ip_is_told() {
     assert_eq!(why(link::ETHERNET, &ethernet(0x8100, &tags)), "more than 16 headers lie below IP");
     // As deep as one goes into a tunnel of tunnels; the one reached then is the packet.
     let nested = (0..40).fold(inner(), |ip, _| v4(protocol::IPV4, &ip));
-    let peeled = peel(link::RAW, &nested, u32::try_from(nested.len()).unwrap()).unwrap();
-    assert_eq!(peeled.passed.iter().count(), 16);
+    let inner = decapsulate(link::RAW, &nested, u32::try_from(nested.len()).unwrap()).unwrap();
+    assert_eq!(inner.passed.iter().count(), 16);
 }
 
 proptest! {
     #[test]
     fn any_bytes_are_peeled_or_not(link_type in 0..300_u16, bytes: Vec<u8>, length: u32) {
-        if let Ok(peeled) = peel(link_type, &bytes, length) {
-            prop_assert!(peeled.ip.payload.len() <= peeled.ip.payload_len as usize);
-            prop_assert!(peeled.ip.payload_len <= peeled.ip.len);
+        if let Ok(inner) = decapsulate(link_type, &bytes, length) {
+            prop_assert!(inner.ip.payload.len() <= inner.ip.payload_len as usize);
+            prop_assert!(inner.ip.payload_len <= inner.ip.len);
         }
     }
 
@@ -247,6 +248,6 @@ proptest! {
             let at = usize::from(at) % frame.len();
             frame[at] = byte;
         }
-        let _ = peel(link_type, &frame, u32::try_from(frame.len()).unwrap());
+        let _ = decapsulate(link_type, &frame, u32::try_from(frame.len()).unwrap());
     }
 }

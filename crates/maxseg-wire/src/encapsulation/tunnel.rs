@@ -1,7 +1,8 @@
 //! Packets within packets.
 
-use super::link::{self, ethertype};
-use super::{Encapsulation, Next, Opaque, Peeled, Rest, outermost};
+use super::header::{Decapsulated, Next, Rest};
+use super::link::{self, ethertype, outermost};
+use super::path::{Encapsulation, Undecodable};
 use crate::ip::{Outline, protocol};
 
 /// UDP ports of tunnels (IANA; VXLAN had 8472 in Linux before it had one).
@@ -20,7 +21,7 @@ pub(super) const fn may_hold(ip: &Outline<'_>) -> bool {
 }
 
 /// The packet within a packet; `None` if it holds none, or none that can be followed.
-pub(super) fn inside<'a>(outer: &Peeled<'a>) -> Option<Peeled<'a>> {
+pub(super) fn inside<'a>(outer: &Decapsulated<'a>) -> Option<Decapsulated<'a>> {
     // The parts of a packet hold a tunnel's header once, and only together the packet in it.
     if outer.ip.fragment.is_some() {
         return None;
@@ -36,7 +37,7 @@ pub(super) fn inside<'a>(outer: &Peeled<'a>) -> Option<Peeled<'a>> {
 }
 
 /// Passes the header of a tunnel; `None` if the protocol is none.
-fn of_protocol(number: u8, rest: &mut Rest<'_>) -> Result<Option<Next>, Opaque> {
+fn of_protocol(number: u8, rest: &mut Rest<'_>) -> Result<Option<Next>, Undecodable> {
     match number {
         protocol::IPV4 | protocol::IPV6 => {
             rest.push(Encapsulation::IpInIp)?;
@@ -50,7 +51,7 @@ fn of_protocol(number: u8, rest: &mut Rest<'_>) -> Result<Option<Next>, Opaque> 
 }
 
 /// GRE (RFC 2784, 2890), and version 1 of it, which PPTP uses (RFC 2637).
-fn gre(rest: &mut Rest<'_>) -> Result<Next, Opaque> {
+fn gre(rest: &mut Rest<'_>) -> Result<Next, Undecodable> {
     const CHECKSUM: u16 = 0x8000;
     const ROUTING: u16 = 0x4000;
     const KEY: u16 = 0x2000;
@@ -61,7 +62,7 @@ fn gre(rest: &mut Rest<'_>) -> Result<Next, Opaque> {
     let (flags, carried) = (u16::from_be_bytes([f0, f1]), u16::from_be_bytes([p0, p1]));
     let version = flags & 7;
     if flags & ROUTING != 0 || version > 1 {
-        return Err(Opaque::NotIp(carried));
+        return Err(Undecodable::NotIp(carried));
     }
     let acknowledgement = if version == 1 { ACKNOWLEDGEMENT } else { 0 };
     for option in [CHECKSUM, KEY, SEQUENCE, acknowledgement] {
@@ -82,12 +83,12 @@ fn gre(rest: &mut Rest<'_>) -> Result<Next, Opaque> {
             rest.skip(if last & 1 == 0 { 0 } else { 8 })?;
             Ok(Next::Ethernet)
         }
-        length if length < ethertype::LEAST => Err(Opaque::NotIp(length)),
+        length if length < ethertype::LEAST => Err(Undecodable::NotIp(length)),
         other => Ok(Next::Ethertype(other)),
     }
 }
 
-fn udp(rest: &mut Rest<'_>) -> Result<Option<Next>, Opaque> {
+fn udp(rest: &mut Rest<'_>) -> Result<Option<Next>, Undecodable> {
     let [s0, s1, d0, d1, l0, l1, _, _] = *rest.take::<8>()?;
     let (source, destination) = (u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1]));
     let length = u16::from_be_bytes([l0, l1]);
@@ -107,7 +108,7 @@ fn udp(rest: &mut Rest<'_>) -> Result<Option<Next>, Opaque> {
 
 /// VXLAN (RFC 7348), and its generic protocol extension (draft-ietf-nvo3-vxlan-gpe), which says what it
 /// carries.
-fn vxlan(port: u16, rest: &mut Rest<'_>) -> Result<Next, Opaque> {
+fn vxlan(port: u16, rest: &mut Rest<'_>) -> Result<Next, Undecodable> {
     /// A network is named.
     const INSTANCE: u8 = 0x08;
     /// The protocol is named.
@@ -118,31 +119,31 @@ fn vxlan(port: u16, rest: &mut Rest<'_>) -> Result<Next, Opaque> {
         return match carried {
             1 | 2 => Ok(Next::Ip),
             3 => Ok(Next::Ethernet),
-            other => Err(Opaque::NotIp(other.into())),
+            other => Err(Undecodable::NotIp(other.into())),
         };
     }
-    if flags & INSTANCE == 0 { Err(Opaque::NotIp(port)) } else { Ok(Next::Ethernet) }
+    if flags & INSTANCE == 0 { Err(Undecodable::NotIp(port)) } else { Ok(Next::Ethernet) }
 }
 
 /// Geneve (RFC 8926 §3).
-fn geneve(rest: &mut Rest<'_>) -> Result<Next, Opaque> {
+fn geneve(rest: &mut Rest<'_>) -> Result<Next, Undecodable> {
     rest.push(Encapsulation::Geneve)?;
     let [first, _, p0, p1, _, _, _, _] = *rest.take::<8>()?;
     if first >> 6 != 0 {
-        return Err(Opaque::NotIp(port::GENEVE));
+        return Err(Undecodable::NotIp(port::GENEVE));
     }
     rest.skip(usize::from(first & 0x3f) * 4)?;
     Ok(Next::Ethertype(u16::from_be_bytes([p0, p1])))
 }
 
 /// GTP-U, a message that carries a user's packet (3GPP TS 29.281 §5).
-fn gtp(rest: &mut Rest<'_>) -> Result<Next, Opaque> {
+fn gtp(rest: &mut Rest<'_>) -> Result<Next, Undecodable> {
     const USER_PACKET: u8 = 0xff;
     rest.push(Encapsulation::Gtp)?;
     let [flags, kind, _, _, _, _, _, _] = *rest.take::<8>()?;
     // Version 1, and GTP itself, not its charging variant.
     if flags >> 4 != 0b0011 || kind != USER_PACKET {
-        return Err(Opaque::NotIp(port::GTP_U));
+        return Err(Undecodable::NotIp(port::GTP_U));
     }
     // Any of these three makes room for all of them.
     if flags & 0b111 != 0 {
@@ -151,7 +152,7 @@ fn gtp(rest: &mut Rest<'_>) -> Result<Next, Opaque> {
             let units = usize::from(rest.bytes.first().copied().unwrap_or(0));
             // The last octet of an extension header names the next one.
             let last = (units * 4).checked_sub(1).and_then(|last| rest.bytes.get(last));
-            extension = *last.ok_or(Opaque::Short)?;
+            extension = *last.ok_or(Undecodable::Short)?;
             rest.skip(units * 4)?;
         }
     }

@@ -1,36 +1,36 @@
-//! A segment that is repeated again and again and never arrives, because it is too large for a hop that does
-//! not say so (RFC 2923 §2.1).
+//! Path MTU black holes: a segment that is retransmitted and never arrives, because it is too large for a hop that
+//! sends no ICMP message (RFC 2923 §2.1).
 
 use maxseg_core::evidence::BlackHole;
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
-use super::passing::{Ack, Data};
+use super::segments::{AckSegment, DataSegment};
 
-/// The segment that the timer repeats.
+/// The segment that the retransmission timer repeats, and the black hole that it proves.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Stuck {
+pub(super) struct BlackHoleDetector {
     start: i64,
     size: i64,
-    /// When it was first sent, and first repeated.
+    /// When it was first sent.
     since: u64,
     frame: u64,
     repeats: u32,
-    /// The size in which it was last sent.
+    /// The payload with which it was last sent, in bytes.
     now: i64,
-    /// Largest segment that arrived at once.
+    /// Largest segment that arrived without retransmission, in bytes.
     passed: i64,
     found: Option<BlackHole>,
 }
 
-/// So many timeouts of one segment, and smaller ones arrive: it is its size.
+/// Timeouts of a segment that prove a black hole, if a smaller one arrives in its place.
 const HEALED_AFTER: u32 = 2;
-/// Without a smaller one that arrives in its place, one more.
+/// Timeouts of a segment that prove a black hole, if none arrives in its place.
 const STUCK_AFTER: u32 = 3;
 
-impl Stuck {
-    /// The timer sent a segment again; `before` is when it was sent before.
-    pub(super) fn on_timeout(&mut self, data: &Data, before: Option<u64>) {
+impl BlackHoleDetector {
+    /// The timer retransmitted a segment that was sent at `before`.
+    pub(super) fn on_timeout(&mut self, data: &DataSegment, before: Option<u64>) {
         let size = data.end - data.start;
         if data.start == self.start && self.repeats > 0 {
             self.repeats += u32::from(size >= self.size);
@@ -45,22 +45,22 @@ impl Stuck {
                 frame: data.frame,
                 repeats: 1,
                 now: size,
-                // What arrived before tells nothing of the path of now.
+                // Earlier segments may have taken another path.
                 passed: 0,
                 found,
             };
         }
     }
 
-    /// A segment was sent again for another reason.
-    pub(super) fn on_other(&mut self, data: &Data) {
+    /// A segment was retransmitted for another cause.
+    pub(super) fn on_other(&mut self, data: &DataSegment) {
         if data.start == self.start && self.repeats > 0 {
             self.now = data.end - data.start;
         }
     }
 
-    /// Everything before the acknowledgement arrived, the largest segment at once having had `largest` bytes.
-    pub(super) fn on_acknowledged(&mut self, ack: &Ack, largest: i64) {
+    /// An acknowledgement; `largest` is the largest segment it covers that was never retransmitted, in bytes.
+    pub(super) fn on_acknowledged(&mut self, ack: &AckSegment, largest: i64) {
         self.passed = self.passed.max(largest);
         if self.repeats == 0 || ack.una <= self.start {
             return;
@@ -71,7 +71,7 @@ impl Stuck {
         self.repeats = 0;
     }
 
-    /// Nothing more comes.
+    /// The capture ends.
     pub(super) fn finish(&mut self, end: u64) {
         if self.repeats >= STUCK_AFTER && self.passed < self.size && self.size > LEAST_MSS {
             self.find(end, self.passed);
@@ -95,5 +95,5 @@ impl Stuck {
     }
 }
 
-/// What every path takes: a segment of this size does not vanish because of its size (RFC 9293 §3.7.1).
+/// The MSS that every path takes: a segment of at most this size is not lost for its size (RFC 9293 §3.7.1).
 const LEAST_MSS: i64 = 536;

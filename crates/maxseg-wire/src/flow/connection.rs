@@ -1,34 +1,36 @@
 //! A connection: two ends, and what passes between them.
 
+mod evidence;
+
 use std::net::SocketAddr;
 
-use maxseg_core::evidence::{Ending, EventKind, Evidence, Handshake, Marks, PathMtuEvent};
+use maxseg_core::evidence::{EventKind, Handshake, Marks, PathMtuEvent};
 use maxseg_core::framing::TCP_TIMESTAMPS;
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
 use super::Seen;
-use super::half::Half;
-use super::options::Options;
-use super::pair::{End, Pair};
-use super::passing::{Ack, Beginning, Data};
-use super::stream::Stream;
+use super::half_connection::HalfConnection;
+use super::pair::{Endpoint, Pair};
+use super::seen_options::SeenOptions;
+use super::segments::{AckSegment, DataSegment, HistoryStart};
+use super::send_history::SendHistory;
 use crate::tcp::Flags;
 
-/// A connection. Its ends are the lower and the higher of its key.
+/// A connection. Its endpoints are the lower and the higher of its key.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Connection {
     pub(super) id: u32,
-    /// Where its packets are looked at; those that pass elsewhere are the same ones again.
+    /// The interface whose packets count; those of other interfaces are copies.
     interface: u32,
     traced: bool,
     pub(super) ends: Pair<SocketAddr>,
-    halves: Pair<Half>,
+    halves: Pair<HalfConnection>,
     begin: u64,
     end: u64,
-    /// Which of the ends opened it, where that was seen.
-    client: Option<End>,
-    /// When its SYN was last seen, and the answer to it.
+    /// The endpoint that sent the SYN; `None` where no SYN was seen.
+    client: Option<Endpoint>,
+    /// When its SYN and its SYN-ACK were seen; `None` for one that was retransmitted (Karn).
     syn_at: Option<u64>,
     answer_at: Option<u64>,
     handshake: Handshake,
@@ -36,24 +38,24 @@ pub(super) struct Connection {
     marks: Marks,
     pub(super) path_mtu_events: Vec<PathMtuEvent>,
     elsewhere: u32,
-    /// Whether anything came since this was last asked.
+    /// Whether a packet came since the store last looked for connections to pack.
     #[serde(skip)]
     pub(super) was_used: bool,
 }
 
-/// Packets that pass elsewhere while none of their way pass here: after so many it is looked at there.
+/// Packets of a direction at another interface, with none at this one, after which that interface counts.
 const ELSEWHERE: u32 = 4;
-/// A packed connection keeps so many intervals, or one for every four of its segments: the room that all take
-/// grows with the packets, not with the time.
+/// Least intervals that a packed connection keeps; it keeps one for every four data segments if that is more. Memory
+/// then grows with the packets, not with the time.
 const LEAST_INTERVALS: usize = 64;
-/// What no SYN promised: a segment of Ethernet's usual size.
+/// The MSS assumed where no SYN was seen, in bytes: that of Ethernet and IPv4.
 const USUAL_MSS: i64 = 1460;
 
 impl Connection {
     /// One that begins with this packet, sent by its lower end or not.
-    pub(super) fn new(id: u32, seen: &Seen<'_>, sender: End, traced: bool) -> Self {
+    pub(super) fn new(id: u32, seen: &Seen<'_>, sender: Endpoint, traced: bool) -> Self {
         let mut ends = Pair { low: seen.source, high: seen.destination };
-        if sender == End::High {
+        if sender == Endpoint::High {
             ends = Pair { low: seen.destination, high: seen.source };
         }
         Self {
@@ -80,7 +82,7 @@ impl Connection {
         }
     }
 
-    /// All that is known of it in few bytes, for as long as nothing more comes; `room` is to write in.
+    /// The connection serialised, for as long as no packet of it comes; `room` is a buffer for reuse.
     pub(super) fn pack(&mut self, now: u64, room: &mut Vec<u8>) -> Option<Box<[u8]>> {
         for half in [&mut self.halves.low, &mut self.halves.high] {
             half.recent.forget_old(now.saturating_sub(self.end));
@@ -94,7 +96,7 @@ impl Connection {
         Some(Box::from(room.as_slice()))
     }
 
-    /// What was packed, as it was.
+    /// Restores a packed connection.
     pub(super) fn unpack(packed: &[u8]) -> Option<Self> {
         postcard::from_bytes(packed).ok()
     }
@@ -103,34 +105,35 @@ impl Connection {
         self.marks.ports_reused = true;
     }
 
-    /// Whether a SYN begins another connection with the same ends: its number is another, or this one is over.
-    pub(super) fn is_over_before(&self, seen: &Seen<'_>, sender: End) -> bool {
+    /// Whether a SYN begins another connection between the same endpoints: another initial sequence number, or this
+    /// connection has ended.
+    pub(super) fn is_over_before(&self, seen: &Seen<'_>, sender: Endpoint) -> bool {
         let is_opening = seen.flags.contains(Flags::SYN);
         if !is_opening || seen.interface != self.interface {
             return false;
         }
         let half = self.halves.of(sender);
         if half.counts.packets == 0 {
-            // Nothing of this end yet: its SYN was captured behind the answer to it.
+            // No packet of this endpoint yet: its SYN was captured after the SYN-ACK.
             return false;
         }
         let is_same = half.offered.syn
             && half.sequence.is_some_and(|it| it.offset(seen.seq.wrapping_add(1), 0) == 0);
         if seen.flags.contains(Flags::ACK) {
-            // An answer with another number, to a SYN that was not captured.
+            // A SYN-ACK with another initial sequence number: its SYN was not captured.
             return half.offered.syn && !is_same;
         }
         !is_same || self.is_reset || self.halves.low.fin.is_some() || self.halves.high.fin.is_some()
     }
 
     /// A segment passes, sent by the lower end or not.
-    pub(super) fn on_segment(&mut self, seen: &Seen<'_>, s: End) {
+    pub(super) fn on_segment(&mut self, seen: &Seen<'_>, s: Endpoint) {
         if seen.interface != self.interface && !self.moves_to(seen, s) {
             return;
         }
         let at = seen.at_nanos;
         self.end = self.end.max(at);
-        let options = Options::of(seen.options);
+        let options = SeenOptions::of(seen.options);
         self.halves.of_mut(s).count(seen);
         if self.halves.of_mut(s).recent.is_copy(seen) {
             self.halves.of_mut(s).counts.duplicates_of_capture += 1;
@@ -146,8 +149,8 @@ impl Connection {
         self.on_payload(seen, &options, s);
     }
 
-    /// The packet passed another interface. Gives whether the connection is looked at there from now on.
-    fn moves_to(&mut self, seen: &Seen<'_>, s: End) -> bool {
+    /// A packet at another interface. Gives whether that interface counts from now on.
+    fn moves_to(&mut self, seen: &Seen<'_>, s: Endpoint) -> bool {
         self.marks.seen_elsewhere = true;
         if self.halves.of(s).counts.packets > 0 {
             return false;
@@ -160,8 +163,8 @@ impl Connection {
         true
     }
 
-    /// SYN, FIN, RST, and what options say of the connection as a whole.
-    fn on_control(&mut self, seen: &Seen<'_>, options: &Options, s: End) {
+    /// SYN, FIN, RST, and options that concern the whole connection.
+    fn on_control(&mut self, seen: &Seen<'_>, options: &SeenOptions, s: Endpoint) {
         self.marks.mptcp |= options.multipath;
         self.marks.fast_open |= options.fast_open;
         let at = seen.at_nanos;
@@ -178,7 +181,7 @@ impl Connection {
                 half.on_syn(seen, options);
             }
             self.client = Some(if is_answer { s.other() } else { s });
-            // One that was sent again times nothing (Karn).
+            // A retransmitted SYN or SYN-ACK gives no round-trip sample (Karn).
             if is_answer {
                 let is_first = !self.handshake.syn_ack;
                 self.handshake.syn_ack = true;
@@ -194,20 +197,20 @@ impl Connection {
         }
     }
 
-    /// What the segment says as an acknowledgement, and of its sender's window.
-    fn on_window(&mut self, seen: &Seen<'_>, options: &Options, s: End) {
+    /// The acknowledgement number and the window of a segment.
+    fn on_window(&mut self, seen: &Seen<'_>, options: &SeenOptions, s: Endpoint) {
         if !seen.flags.contains(Flags::ACK) || seen.flags.contains(Flags::RST) {
             return;
         }
         self.on_handshake_done(seen, s);
         let shift = self.shift(s);
-        let window = Half::window_of(seen, shift);
+        let window = HalfConnection::window_of(seen, shift);
         let (own, peer) = self.halves.both_mut(s);
         let una = peer.offset(seen.ack);
         let outstanding = peer.nxt > peer.una;
         let is_duplicate = own.on_own_ack(seen, window, outstanding);
         if una > peer.una {
-            // No acknowledgement is of what lies far beyond everything that was sent.
+            // An acknowledgement 1 GiB above everything sent is broken.
             if una > peer.nxt + (1 << 30) {
                 return;
             }
@@ -226,7 +229,7 @@ impl Connection {
             let blocks = blocks.iter().map(|block| (edge(block.left), edge(block.right)));
             own.counts.dsack_acks += u32::from(stream.on_sack(blocks, una));
         }
-        stream.on_ack(&Ack {
+        stream.on_ack(&AckSegment {
             at: seen.at_nanos,
             una: una.min(peer.fin.unwrap_or(i64::MAX)),
             edge: window.map(|window| una + window),
@@ -237,8 +240,8 @@ impl Connection {
         });
     }
 
-    /// The client's first answer to the server's SYN.
-    fn on_handshake_done(&mut self, seen: &Seen<'_>, s: End) {
+    /// The client's first segment after the SYN-ACK ends the handshake.
+    fn on_handshake_done(&mut self, seen: &Seen<'_>, s: Endpoint) {
         if self.handshake.client_rtt.is_none()
             && let Some(answer) = self.answer_at
             && self.client == Some(s)
@@ -247,19 +250,19 @@ impl Connection {
         }
     }
 
-    /// By how many bits an end's windows are shifted; `None` while that is not known.
-    fn shift(&self, s: End) -> Option<u8> {
+    /// The window scale of an endpoint, in bits; `None` while it is not known (RFC 7323 §2.2).
+    fn shift(&self, s: Endpoint) -> Option<u8> {
         let (own, peer) = (&self.halves.of(s).offered, &self.halves.of(s.other()).offered);
         match (own.syn, peer.syn) {
-            // One side that offers no scale: neither uses one, whether the other's SYN was seen or not.
+            // A SYN without the option: neither side scales, whether the other SYN was seen or not.
             (_, true) if peer.window_scale.is_none() => Some(0),
             (true, _) => Some(own.window_scale.unwrap_or(0)),
             (false, _) => None,
         }
     }
 
-    /// What the segment carries.
-    fn on_payload(&mut self, seen: &Seen<'_>, options: &Options, s: End) {
+    /// The payload of a segment, and its FIN.
+    fn on_payload(&mut self, seen: &Seen<'_>, options: &SeenOptions, s: Endpoint) {
         let is_shut = self.halves.of(s.other()).window_is_shut();
         let half = self.halves.of_mut(s);
         if let Some((_, echo)) = options.timestamps {
@@ -280,7 +283,7 @@ impl Connection {
             && half.counts.packets > 1
             && half.una >= start
         {
-            // Linux probes a shut window so (tcp_xmit_probe_skb).
+            // The zero window probe of Linux (tcp_xmit_probe_skb).
             if is_shut {
                 half.counts.zero_window_probes += 1;
                 half.last_ack = half.last_ack.max(seen.at_nanos);
@@ -310,14 +313,20 @@ impl Connection {
         half.nxt = half.nxt.max(end + fin);
     }
 
-    fn on_data(&mut self, seen: &Seen<'_>, options: &Options, s: End, (start, end): (i64, i64)) {
+    fn on_data(
+        &mut self,
+        seen: &Seen<'_>,
+        options: &SeenOptions,
+        s: Endpoint,
+        (start, end): (i64, i64),
+    ) {
         if self.halves.of(s).stream.is_none() {
             self.begin_stream(seen, s, start);
         }
         let (half, peer) = self.halves.both_mut(s);
         half.counts.offloaded += u32::from(is_offloaded(seen, peer.offered.mss));
         let Some(stream) = &mut half.stream else { return };
-        stream.on_data(&Data {
+        stream.on_data(&DataSegment {
             at: seen.at_nanos,
             frame: seen.frame,
             start,
@@ -328,7 +337,7 @@ impl Connection {
         });
     }
 
-    fn begin_stream(&mut self, seen: &Seen<'_>, s: End, start: i64) {
+    fn begin_stream(&mut self, seen: &Seen<'_>, s: Endpoint, start: i64) {
         let is_client = self.client == Some(s);
         let nanos = |time: Option<Time>| time.map(Time::as_nanos);
         let (server, client) = (nanos(self.handshake.server_rtt), nanos(self.handshake.client_rtt));
@@ -341,7 +350,7 @@ impl Connection {
         let window = peer.window_bytes();
         let half = self.halves.of_mut(s);
         half.first_data = seen.at_nanos;
-        half.stream = Some(Box::new(Stream::new(&Beginning {
+        half.stream = Some(Box::new(SendHistory::new(&HistoryStart {
             at: seen.at_nanos,
             to_sender: to_sender.filter(|_| self.client.is_some()),
             to_receiver: to_receiver.filter(|_| self.client.is_some()),
@@ -353,65 +362,18 @@ impl Connection {
     }
 
     /// One of the packets came in fragments.
-    pub(super) fn on_fragmented(&mut self, seen: &Seen<'_>, sender: End) {
+    pub(super) fn on_fragmented(&mut self, seen: &Seen<'_>, sender: Endpoint) {
         self.halves.of_mut(sender).counts.fragmented += 1;
         self.halves.of_mut(sender).note(EventKind::Fragmented, seen);
     }
-
-    /// What was seen of it, all in all.
-    pub(super) fn into_evidence(mut self) -> Evidence {
-        let client = self.client.unwrap_or_else(|| self.guess_client());
-        let (ending, end) = (self.ending(), self.end);
-        let offered = Pair { low: self.halves.low.offered, high: self.halves.high.offered };
-        let forward = self.halves.of_mut(client).direction(offered.of(client.other()), end);
-        let reverse = self.halves.of_mut(client.other()).direction(offered.of(client), end);
-        let marks = Marks {
-            one_way: forward.packets == 0 || reverse.packets == 0,
-            offloaded: forward.offloaded_packets + reverse.offloaded_packets > 0,
-            capture_lost: forward.unseen_bytes + reverse.unseen_bytes > 0
-                && forward.packets > 0
-                && reverse.packets > 0,
-            ecn: forward.congestion_marks + reverse.congestion_marks > 0,
-            ..self.marks
-        };
-        Evidence {
-            id: self.id,
-            client: *self.ends.of(client),
-            server: *self.ends.of(client.other()),
-            begin: Time::from_nanos(self.begin),
-            end: Time::from_nanos(self.end),
-            handshake: self.handshake,
-            ending,
-            forward,
-            reverse,
-            path_mtu_events: self.path_mtu_events,
-            marks,
-        }
-    }
-
-    /// The end that looks like the one that opened it: servers have the smaller ports.
-    fn guess_client(&self) -> End {
-        if self.ends.low.port() > self.ends.high.port() { End::Low } else { End::High }
-    }
-
-    fn ending(&self) -> Ending {
-        let is_done = |half: &Half| usize::from(half.fin.is_some());
-        let done = is_done(&self.halves.low) + is_done(&self.halves.high);
-        match (self.is_reset, done) {
-            (true, _) => Ending::Reset,
-            (false, 0) => Ending::Open,
-            (false, 1) => Ending::HalfClosed,
-            (false, _) => Ending::Closed,
-        }
-    }
 }
 
-/// Larger than its receiver takes, or than any packet of the wire: the card had still to cut it up, or had joined it.
+/// Whether a segment is larger than the peer's MSS, or than any frame: segmentation or receive offload.
 fn is_offloaded(seen: &Seen<'_>, peer_mss: Option<u16>) -> bool {
     seen.payload_len > peer_mss.map_or(LARGEST_SEGMENT, u32::from)
 }
 
-/// Of a jumbo frame.
+/// Payload of a jumbo frame, in bytes.
 const LARGEST_SEGMENT: u32 = 9000;
 
 fn since(then: u64, now: u64) -> Time {

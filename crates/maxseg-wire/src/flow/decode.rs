@@ -9,7 +9,9 @@ use std::net::{IpAddr, SocketAddr};
 use super::Seen;
 use super::fragments::{FragmentCounts, Fragments};
 use crate::capture_file::Record;
-use crate::encapsulation::{ETHERNET_LEN, Opaque, Passed, Peeled, behind_ethernet, peel, within};
+use crate::encapsulation::{
+    Decapsulated, ETHERNET_LEN, EncapPath, Undecodable, behind_ethernet, decapsulate, within,
+};
 use crate::icmp::{Icmp, Message};
 use crate::ip::{self, Outline, protocol};
 use crate::tcp::Flags;
@@ -17,11 +19,11 @@ use crate::{DecodeError, Layer};
 
 /// What a record was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Decoded<'a> {
+pub struct DecodedPacket<'a> {
     /// What is in it.
-    pub what: Skimmed<'a>,
+    pub what: Decoded<'a>,
     /// The headers around the IP packet that is meant.
-    pub passed: Passed,
+    pub passed: EncapPath,
     /// Bytes of them.
     pub overhead: u32,
     /// The fragments that this packet came in, the last of which this record holds; 0 for a packet that
@@ -31,22 +33,22 @@ pub struct Decoded<'a> {
 
 /// What is in a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Skimmed<'a> {
+pub enum Decoded<'a> {
     /// A TCP segment: whole, or completed by this fragment.
     Tcp(Seen<'a>),
     /// A fragment of a packet that is not whole yet, or will never be.
-    Fragment(Part),
+    Fragment(FragmentInfo),
     /// A hop could not pass on a packet, for its size.
     TooBig(TooBig),
     /// Another protocol over IP, by its number.
     Other(u8),
     /// No IP packet, or none that can be understood.
-    NotUnderstood(Opaque),
+    Undecodable(Undecodable),
 }
 
 /// A fragment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part {
+pub struct FragmentInfo {
     /// When it passed, in nanoseconds since 1970.
     pub at_nanos: u64,
     /// Which packet of the capture it is, counted from 1.
@@ -107,7 +109,7 @@ pub struct Decoder {
 
 /// Where and when a packet was captured.
 #[derive(Debug, Clone, Copy)]
-struct Sighting {
+struct CapturePoint {
     at_nanos: u64,
     frame: u64,
     interface: u32,
@@ -116,14 +118,14 @@ struct Sighting {
 impl Decoder {
     /// What a record is.
     #[inline(always)]
-    pub fn decode<'a>(&'a mut self, record: &Record<'a>) -> Decoded<'a> {
+    pub fn decode<'a>(&'a mut self, record: &Record<'a>) -> DecodedPacket<'a> {
         let at_nanos = record.at_nanos.unwrap_or(self.last_nanos);
         self.last_nanos = at_nanos;
-        let seen = Sighting { at_nanos, frame: record.number, interface: record.interface };
+        let seen = CapturePoint { at_nanos, frame: record.number, interface: record.interface };
         if let Some(segment) = plain_segment(seen, record) {
-            let what = Skimmed::Tcp(segment);
-            let (passed, overhead) = (Passed::ETHERNET, ETHERNET_LEN);
-            return Decoded { what, passed, overhead, fragments: 0 };
+            let what = Decoded::Tcp(segment);
+            let (passed, overhead) = (EncapPath::ETHERNET, ETHERNET_LEN);
+            return DecodedPacket { what, passed, overhead, fragments: 0 };
         }
         self.rarer(seen, record)
     }
@@ -134,60 +136,64 @@ impl Decoder {
     }
 
     #[inline(never)]
-    fn rarer<'a>(&'a mut self, seen: Sighting, record: &Record<'a>) -> Decoded<'a> {
-        let peeled = match peel(record.link_type, record.data, record.original_len) {
-            Ok(peeled) => peeled,
-            Err(why) => return Decoded::nothing(why),
+    fn rarer<'a>(&'a mut self, seen: CapturePoint, record: &Record<'a>) -> DecodedPacket<'a> {
+        let inner = match decapsulate(record.link_type, record.data, record.original_len) {
+            Ok(inner) => inner,
+            Err(why) => return DecodedPacket::nothing(why),
         };
-        if peeled.ip.fragment.is_none() && !peeled.ip.is_atomic {
-            return Decoded::of(seen, &peeled, 0);
+        if inner.ip.fragment.is_none() && !inner.ip.is_atomic {
+            return DecodedPacket::of(seen, &inner, 0);
         }
-        self.fragment(seen, peeled)
+        self.fragment(seen, inner)
     }
 
     #[cold]
-    fn fragment<'a>(&'a mut self, seen: Sighting, peeled: Peeled<'a>) -> Decoded<'a> {
-        let Peeled { passed, overhead, .. } = peeled;
-        let Some(fragment) = peeled.ip.fragment else {
+    fn fragment<'a>(
+        &'a mut self,
+        seen: CapturePoint,
+        inner: Decapsulated<'a>,
+    ) -> DecodedPacket<'a> {
+        let Decapsulated { passed, overhead, .. } = inner;
+        let Some(fragment) = inner.ip.fragment else {
             self.fragments.on_atomic();
-            return Decoded::of(seen, &peeled, 1);
+            return DecodedPacket::of(seen, &inner, 1);
         };
-        let part = Part {
+        let part = FragmentInfo {
             at_nanos: seen.at_nanos,
             frame: seen.frame,
-            source: peeled.ip.source,
-            destination: peeled.ip.destination,
-            protocol: peeled.ip.protocol,
+            source: inner.ip.source,
+            destination: inner.ip.destination,
+            protocol: inner.ip.protocol,
             fragment,
-            payload_len: peeled.ip.payload_len,
+            payload_len: inner.ip.payload_len,
         };
-        match self.fragments.add(seen.at_nanos, seen.interface, fragment, &peeled.ip) {
-            None => Decoded { what: Skimmed::Fragment(part), passed, overhead, fragments: 0 },
+        match self.fragments.add(seen.at_nanos, seen.interface, fragment, &inner.ip) {
+            None => DecodedPacket { what: Decoded::Fragment(part), passed, overhead, fragments: 0 },
             Some((ip, fragments)) => {
-                let whole = Peeled { bytes: &[], wire_len: ip.len, ip, passed, overhead };
-                Decoded::of(seen, &within(whole), fragments)
+                let whole = Decapsulated { bytes: &[], wire_len: ip.len, ip, passed, overhead };
+                DecodedPacket::of(seen, &within(whole), fragments)
             }
         }
     }
 }
 
-impl<'a> Decoded<'a> {
-    fn of(seen: Sighting, peeled: &Peeled<'a>, fragments: u32) -> Self {
-        let what = transport(seen, &peeled.ip);
-        Self { what, passed: peeled.passed, overhead: peeled.overhead, fragments }
+impl<'a> DecodedPacket<'a> {
+    fn of(seen: CapturePoint, inner: &Decapsulated<'a>, fragments: u32) -> Self {
+        let what = transport(seen, &inner.ip);
+        Self { what, passed: inner.passed, overhead: inner.overhead, fragments }
     }
 
     #[cold]
-    fn nothing(why: Opaque) -> Self {
-        let what = Skimmed::NotUnderstood(why);
-        Self { what, passed: Passed::default(), overhead: 0, fragments: 0 }
+    fn nothing(why: Undecodable) -> Self {
+        let what = Decoded::Undecodable(why);
+        Self { what, passed: EncapPath::default(), overhead: 0, fragments: 0 }
     }
 }
 
-/// The whole TCP segment right behind an Ethernet header: what [`peel`] and [`transport`] make of most
+/// The whole TCP segment right behind an Ethernet header: what [`decapsulate`] and [`transport`] make of most
 /// packets, in a third of the time, because each version's packet stays in registers.
 #[inline(always)]
-fn plain_segment<'a>(seen: Sighting, record: &Record<'a>) -> Option<Seen<'a>> {
+fn plain_segment<'a>(seen: CapturePoint, record: &Record<'a>) -> Option<Seen<'a>> {
     let (bytes, wire_len) = behind_ethernet(record)?;
     match bytes.first()? >> 4 {
         4 => whole_segment(seen, &Outline::read_v4(bytes, wire_len).ok()?),
@@ -197,26 +203,26 @@ fn plain_segment<'a>(seen: Sighting, record: &Record<'a>) -> Option<Seen<'a>> {
 }
 
 #[inline(always)]
-fn whole_segment<'a>(seen: Sighting, ip: &Outline<'a>) -> Option<Seen<'a>> {
+fn whole_segment<'a>(seen: CapturePoint, ip: &Outline<'a>) -> Option<Seen<'a>> {
     let is_whole = ip.protocol == protocol::TCP && ip.fragment.is_none() && !ip.is_atomic;
     if is_whole { segment(seen, ip).ok() } else { None }
 }
 
-fn transport<'a>(seen: Sighting, ip: &Outline<'a>) -> Skimmed<'a> {
+fn transport<'a>(seen: CapturePoint, ip: &Outline<'a>) -> Decoded<'a> {
     match ip.protocol {
         protocol::TCP => match segment(seen, ip) {
-            Ok(segment) => Skimmed::Tcp(segment),
-            Err(error) => Skimmed::NotUnderstood(Opaque::Broken(error)),
+            Ok(segment) => Decoded::Tcp(segment),
+            Err(error) => Decoded::Undecodable(Undecodable::Broken(error)),
         },
         protocol::ICMP | protocol::ICMPV6 => icmp(seen, ip),
-        other => Skimmed::Other(other),
+        other => Decoded::Other(other),
     }
 }
 
 /// What [`tcp::Segment::decode`](crate::tcp::Segment::decode) says of a segment, but its checksum; it
 /// refuses the same.
 #[inline(always)]
-fn segment<'a>(seen: Sighting, ip: &Outline<'a>) -> Result<Seen<'a>, DecodeError> {
+fn segment<'a>(seen: CapturePoint, ip: &Outline<'a>) -> Result<Seen<'a>, DecodeError> {
     const LEN: usize = 20;
     const LAYER: Layer = Layer::Tcp;
     let short = |have, need| DecodeError::Short { layer: LAYER, have, need };
@@ -278,19 +284,19 @@ fn segment<'a>(seen: Sighting, ip: &Outline<'a>) -> Result<Seen<'a>, DecodeError
 }
 
 #[cold]
-fn icmp<'a>(seen: Sighting, ip: &Outline<'a>) -> Skimmed<'a> {
+fn icmp<'a>(seen: CapturePoint, ip: &Outline<'a>) -> Decoded<'a> {
     let ends = (ip.source, ip.destination);
     let Ok(icmp) = Icmp::decode(ip.payload, ip.payload_len as usize, ends) else {
-        return Skimmed::Other(ip.protocol);
+        return Decoded::Other(ip.protocol);
     };
     let is_own_version = ip.source.is_ipv4() == (ip.protocol == protocol::ICMP);
-    let Message::TooBig { mtu } = icmp.message else { return Skimmed::Other(ip.protocol) };
+    let Message::TooBig { mtu } = icmp.message else { return Decoded::Other(ip.protocol) };
     if !is_own_version {
-        return Skimmed::Other(ip.protocol);
+        return Decoded::Other(ip.protocol);
     }
     let (at_nanos, frame, interface) = (seen.at_nanos, seen.frame, seen.interface);
     let (from, to) = ends;
-    Skimmed::TooBig(TooBig { at_nanos, frame, interface, from, to, mtu, quoted: quoted(&icmp) })
+    Decoded::TooBig(TooBig { at_nanos, frame, interface, from, to, mtu, quoted: quoted(&icmp) })
 }
 
 fn quoted(icmp: &Icmp<'_>) -> Option<QuotedSegment> {

@@ -45,7 +45,7 @@ const MOST_PAYLOAD: u32 = 65_535;
 
 /// What the fragments of a packet have in common. In IPv6 the protocol is only in the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
+struct DatagramKey {
     /// The same packet passes several interfaces, each time whole or in all its fragments.
     interface: u32,
     source: IpAddr,
@@ -57,9 +57,9 @@ struct Key {
 /// The packets that are not whole yet.
 #[derive(Debug, Default)]
 pub(super) struct Fragments {
-    waiting: BTreeMap<Key, Datagram>,
+    waiting: BTreeMap<DatagramKey, PartialDatagram>,
     /// The same in the order in which they began.
-    order: BTreeMap<u64, Key>,
+    order: BTreeMap<u64, DatagramKey>,
     begun: u64,
     counts: FragmentCounts,
     /// The beginning of the last payload that became whole.
@@ -67,7 +67,7 @@ pub(super) struct Fragments {
 }
 
 #[derive(Debug, Default)]
-struct Datagram {
+struct PartialDatagram {
     serial: u64,
     since_nanos: u64,
     fragments: u32,
@@ -112,7 +112,7 @@ impl Fragments {
         ip: &Outline<'_>,
     ) -> Option<(Outline<'_>, u32)> {
         let is_v4 = ip.source.is_ipv4();
-        let key = Key {
+        let key = DatagramKey {
             interface,
             source: ip.source,
             destination: ip.destination,
@@ -160,7 +160,7 @@ impl Fragments {
         Some((whole, datagram.fragments))
     }
 
-    fn begin(&mut self, key: Key, now_nanos: u64) {
+    fn begin(&mut self, key: DatagramKey, now_nanos: u64) {
         if self.waiting.len() >= MOST_WAITING
             && let Some((_, oldest)) = self.order.pop_first()
         {
@@ -168,13 +168,16 @@ impl Fragments {
         }
         self.begun += 1;
         self.order.insert(self.begun, key);
-        let datagram =
-            Datagram { serial: self.begun, since_nanos: now_nanos, ..Datagram::default() };
+        let datagram = PartialDatagram {
+            serial: self.begun,
+            since_nanos: now_nanos,
+            ..PartialDatagram::default()
+        };
         self.waiting.insert(key, datagram);
     }
 
     /// Numbers are used again: what has waited too long is another packet.
-    fn expire(&mut self, key: Key, now_nanos: u64) {
+    fn expire(&mut self, key: DatagramKey, now_nanos: u64) {
         let since = self.waiting.get(&key).map(|datagram| datagram.since_nanos);
         if since.is_some_and(|since| now_nanos.saturating_sub(since) > PATIENCE_NANOS) {
             self.remove(key);
@@ -182,21 +185,21 @@ impl Fragments {
         }
     }
 
-    fn give_up(&mut self, key: Key) {
+    fn give_up(&mut self, key: DatagramKey) {
         if self.remove(key).is_some() {
             self.counts.incomplete += 1;
             self.counts.given_up += 1;
         }
     }
 
-    fn remove(&mut self, key: Key) -> Option<Datagram> {
+    fn remove(&mut self, key: DatagramKey) -> Option<PartialDatagram> {
         let datagram = self.waiting.remove(&key)?;
         self.order.remove(&datagram.serial);
         Some(datagram)
     }
 }
 
-impl Datagram {
+impl PartialDatagram {
     fn add(&mut self, fragment: Fragment, ip: &Outline<'_>) -> Fit {
         self.fragments += 1;
         let begin = u32::try_from(fragment.offset).unwrap_or(u32::MAX);

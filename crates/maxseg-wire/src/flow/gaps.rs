@@ -1,4 +1,4 @@
-//! Bytes that were passed over: not seen while later ones were.
+//! Gaps in the sequence numbers: bytes that were not seen while later ones were.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,13 +1,13 @@
-//! Which connection a segment belongs to.
+//! The key of a connection: both of its endpoints.
 
 use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, SocketAddr};
 
-use super::pair::End;
+use super::pair::Endpoint;
 
 /// Both ends of a connection, the same for both of its ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Key {
+pub(super) struct FlowKey {
     // First, because it is compared first, and differs most.
     ports: u32,
     low: Address,
@@ -17,15 +17,15 @@ pub(super) struct Key {
 /// Of IPv6, or IPv4 mapped into it: both halves of its bits.
 type Address = (u64, u64);
 
-impl Key {
+impl FlowKey {
     /// The key, and which of its ends `source` is.
     #[inline]
-    pub(super) fn of(source: SocketAddr, destination: SocketAddr) -> (Self, End) {
+    pub(super) fn of(source: SocketAddr, destination: SocketAddr) -> (Self, Endpoint) {
         let (source, destination) = (end(source), end(destination));
         if source <= destination {
-            (Self::between(source, destination), End::Low)
+            (Self::between(source, destination), Endpoint::Low)
         } else {
-            (Self::between(destination, source), End::High)
+            (Self::between(destination, source), Endpoint::High)
         }
     }
 
@@ -34,44 +34,44 @@ impl Key {
     }
 }
 
-/// The connections of the last packets: most packets are of one of these.
+/// A cache of the connections of the last packets, which most packets belong to.
 #[derive(Debug)]
-pub(super) struct Lately {
-    list: [Option<(Key, u32)>; LATELY],
+pub(super) struct LastFlowCache {
+    list: [Option<(FlowKey, u32)>; LAST_FLOWS],
 }
 
-/// So few that they stay in the first cache.
-const LATELY: usize = 1 << LATELY_BITS;
-const LATELY_BITS: u32 = 6;
+/// Few enough for the CPU's first-level cache.
+const LAST_FLOWS: usize = 1 << LAST_FLOWS_BITS;
+const LAST_FLOWS_BITS: u32 = 6;
 
-impl Lately {
+impl LastFlowCache {
     pub(super) const fn new() -> Self {
-        Self { list: [None; LATELY] }
+        Self { list: [None; LAST_FLOWS] }
     }
 
     /// Where the connection with this key is, if it is among them.
     #[inline]
-    pub(super) fn find(&self, key: &Key) -> Option<u32> {
+    pub(super) fn find(&self, key: &FlowKey) -> Option<u32> {
         let (known, place) = self.list.get(key.short())?.as_ref()?;
         (known == key).then_some(*place)
     }
 
-    pub(super) fn put(&mut self, key: Key, place: u32) {
+    pub(super) fn put(&mut self, key: FlowKey, place: u32) {
         if let Some(known) = self.list.get_mut(key.short()) {
             *known = Some((key, place));
         }
     }
 }
 
-impl Key {
+impl FlowKey {
     /// A few bits of it: Fibonacci hashing of the ports.
     #[inline]
     const fn short(&self) -> usize {
-        (self.ports.wrapping_mul(0x9e37_79b9) >> (u32::BITS - LATELY_BITS)) as usize
+        (self.ports.wrapping_mul(0x9e37_79b9) >> (u32::BITS - LAST_FLOWS_BITS)) as usize
     }
 }
 
-impl Hash for Key {
+impl Hash for FlowKey {
     #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
         // IPv4 has nothing in the upper half.
@@ -103,10 +103,10 @@ mod tests {
     #[test]
     fn both_ways_are_one_connection() {
         let (a, b) = ("10.0.0.1:80".parse().unwrap(), "[2001:db8::1]:80".parse().unwrap());
-        let (there, from) = Key::of(a, b);
-        let (back, from_there) = Key::of(b, a);
+        let (there, from) = FlowKey::of(a, b);
+        let (back, from_there) = FlowKey::of(b, a);
         assert_eq!(there, back);
         assert_eq!(from, from_there.other());
-        assert_ne!(there, Key::of(a, "[2001:db8::1]:81".parse().unwrap()).0);
+        assert_ne!(there, FlowKey::of(a, "[2001:db8::1]:81".parse().unwrap()).0);
     }
 }

@@ -1,37 +1,37 @@
 //! From packets to evidence: the connections of a capture, and what each shows of itself.
 //!
 //! ```text
-//! Seen → Flows: Store of Connections ─→ two Halves ─→ Stream of payload ─→ Evidence
-//!                                        (options,     (sent, gaps, resends,
-//!                                         windows)      sender, capacity)
+//! Seen → Flows: ConnectionStore → Connection → two HalfConnections → SendHistory of payload → Evidence
+//!                                              (options, windows)    (segments in flight, gaps,
+//!                                                                     retransmissions, sender, capacity)
 //! ```
 
 mod black_hole;
 mod capacity;
+mod capture_duplicates;
 mod connection;
-mod covered;
+mod connection_store;
 mod decode;
 mod fragments;
 mod gaps;
-mod half;
+mod half_connection;
+mod in_flight;
 mod key;
-mod options;
 mod pair;
-mod passing;
-mod recent;
-mod resent;
+mod retransmissions;
 mod round_trips;
+mod sacked_ranges;
 mod seen;
-mod sender;
-mod sent;
+mod seen_options;
+mod segments;
+mod send_history;
+mod sender_replay;
 mod sequence;
 mod sizes;
-mod store;
-mod stream;
 mod table;
 mod vantage;
 
-pub use decode::{Decoded, Decoder, Part, QuotedSegment, Skimmed, TooBig};
+pub use decode::{Decoded, DecodedPacket, Decoder, FragmentInfo, QuotedSegment, TooBig};
 pub use fragments::FragmentCounts;
 pub use seen::Seen;
-pub use table::{FlowOptions, Flows, Harvest};
+pub use table::{FlowOptions, FlowResults, Flows};

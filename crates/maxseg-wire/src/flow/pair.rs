@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// One of two ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum End {
+pub(super) enum Endpoint {
     Low,
     High,
 }
@@ -17,30 +17,30 @@ pub(super) struct Pair<T> {
 }
 
 impl<T> Pair<T> {
-    pub(super) const fn of(&self, end: End) -> &T {
+    pub(super) const fn of(&self, end: Endpoint) -> &T {
         match end {
-            End::Low => &self.low,
-            End::High => &self.high,
+            Endpoint::Low => &self.low,
+            Endpoint::High => &self.high,
         }
     }
 
-    pub(super) const fn of_mut(&mut self, end: End) -> &mut T {
+    pub(super) const fn of_mut(&mut self, end: Endpoint) -> &mut T {
         match end {
-            End::Low => &mut self.low,
-            End::High => &mut self.high,
+            Endpoint::Low => &mut self.low,
+            Endpoint::High => &mut self.high,
         }
     }
 
     /// An end's, and the other's.
-    pub(super) const fn both_mut(&mut self, end: End) -> (&mut T, &mut T) {
+    pub(super) const fn both_mut(&mut self, end: Endpoint) -> (&mut T, &mut T) {
         match end {
-            End::Low => (&mut self.low, &mut self.high),
-            End::High => (&mut self.high, &mut self.low),
+            Endpoint::Low => (&mut self.low, &mut self.high),
+            Endpoint::High => (&mut self.high, &mut self.low),
         }
     }
 }
 
-impl End {
+impl Endpoint {
     pub(super) const fn other(self) -> Self {
         match self {
             Self::Low => Self::High,

@@ -7,10 +7,10 @@ use maxseg_core::evidence::{Evidence, PathMtuEvent};
 use maxseg_core::units::Time;
 
 use super::connection::Connection;
-use super::key::{Key, Lately};
-use super::pair::End;
-use super::store::Store;
-use super::{Decoded, Seen, Skimmed, TooBig};
+use super::connection_store::ConnectionStore;
+use super::key::{FlowKey, LastFlowCache};
+use super::pair::Endpoint;
+use super::{Decoded, DecodedPacket, Seen, TooBig};
 use crate::tcp::Flags;
 
 /// What to look at, and how closely.
@@ -33,19 +33,19 @@ impl Default for FlowOptions {
 pub struct Flows {
     options: FlowOptions,
     /// Where in `connections` the present one with these ends is.
-    places: HashMap<Key, u32, RandomState>,
-    connections: Store,
-    lately: Lately,
+    places: HashMap<FlowKey, u32, RandomState>,
+    connections: ConnectionStore,
+    last_flows: LastFlowCache,
     path_mtu_events: Vec<PathMtuEvent>,
     /// The ends of those that are not followed: each counts once.
-    untracked: HashSet<Key, RandomState>,
+    untracked: HashSet<FlowKey, RandomState>,
     untracked_connections: u64,
     untracked_packets: u64,
 }
 
 /// What was seen, all in all.
 #[derive(Debug)]
-pub struct Harvest<I> {
+pub struct FlowResults<I> {
     /// The connections, in the order of their first packets. Each is made when it is asked for.
     pub connections: I,
     /// What hops said of packets that were too big for them, of all connections and of none.
@@ -59,7 +59,7 @@ pub struct Harvest<I> {
 impl Flows {
     /// None yet.
     pub fn new(options: FlowOptions) -> Self {
-        Self::with_awake(options, Store::MOST_AWAKE)
+        Self::with_awake(options, ConnectionStore::MOST_AWAKE)
     }
 
     /// None yet; so many of them will not be packed.
@@ -67,8 +67,8 @@ impl Flows {
         Self {
             options,
             places: HashMap::default(),
-            connections: Store::new(most_awake),
-            lately: Lately::new(),
+            connections: ConnectionStore::new(most_awake),
+            last_flows: LastFlowCache::new(),
             path_mtu_events: Vec::new(),
             untracked: HashSet::default(),
             untracked_connections: 0,
@@ -78,24 +78,24 @@ impl Flows {
 
     /// A packet of the capture: what it is decides who hears of it.
     #[inline]
-    pub fn on_packet(&mut self, packet: &Decoded<'_>) {
+    pub fn on_packet(&mut self, packet: &DecodedPacket<'_>) {
         match &packet.what {
-            Skimmed::Tcp(seen) => {
+            Decoded::Tcp(seen) => {
                 self.on_segment(seen);
                 if packet.fragments > 0 {
                     self.on_fragmented(seen);
                 }
             }
-            Skimmed::TooBig(notice) => self.on_too_big(notice),
-            Skimmed::Fragment(_) | Skimmed::Other(_) | Skimmed::NotUnderstood(_) => {}
+            Decoded::TooBig(notice) => self.on_too_big(notice),
+            Decoded::Fragment(_) | Decoded::Other(_) | Decoded::Undecodable(_) => {}
         }
     }
 
     /// A segment passes.
     pub fn on_segment(&mut self, seen: &Seen<'_>) {
-        let (key, sender) = Key::of(seen.source, seen.destination);
-        let lately = self.lately.find(&key);
-        let place = lately.or_else(|| self.places.get(&key).copied());
+        let (key, sender) = FlowKey::of(seen.source, seen.destination);
+        let last_flows = self.last_flows.find(&key);
+        let place = last_flows.or_else(|| self.places.get(&key).copied());
         let is_opening = seen.flags.contains(Flags::SYN);
         let place = match place {
             Some(place) if !is_opening || !self.is_over(place, seen, sender) => place,
@@ -104,8 +104,8 @@ impl Flows {
                 None => return,
             },
         };
-        if lately != Some(place) {
-            self.lately.put(key, place);
+        if last_flows != Some(place) {
+            self.last_flows.put(key, place);
         }
         match self.connections.get_mut(place, seen.at_nanos) {
             Some(connection) => connection.on_segment(seen, sender),
@@ -113,21 +113,27 @@ impl Flows {
         }
     }
 
-    fn is_over(&mut self, place: u32, seen: &Seen<'_>, sender: End) -> bool {
+    fn is_over(&mut self, place: u32, seen: &Seen<'_>, sender: Endpoint) -> bool {
         self.connections
             .get_mut(place, seen.at_nanos)
             .is_some_and(|connection| connection.is_over_before(seen, sender))
     }
 
     /// Begins a connection; `None` where there are too many.
-    fn open(&mut self, key: Key, seen: &Seen<'_>, sender: End, again: bool) -> Option<u32> {
+    fn open(
+        &mut self,
+        key: FlowKey,
+        seen: &Seen<'_>,
+        sender: Endpoint,
+        again: bool,
+    ) -> Option<u32> {
         let id = u32::try_from(self.connections.len()).unwrap_or(u32::MAX);
         if self.connections.len() >= self.options.most_connections {
             self.untracked_packets += 1;
             if again {
                 // What follows is of the new connection, and of no other.
                 self.places.remove(&key);
-                self.lately = Lately::new();
+                self.last_flows = LastFlowCache::new();
             }
             let is_new = self.untracked.len() >= MOST_UNTRACKED || self.untracked.insert(key);
             self.untracked_connections += u64::from(is_new);
@@ -144,7 +150,7 @@ impl Flows {
 
     /// The last segment was put together from fragments.
     fn on_fragmented(&mut self, seen: &Seen<'_>) {
-        let (key, sender) = Key::of(seen.source, seen.destination);
+        let (key, sender) = FlowKey::of(seen.source, seen.destination);
         if let Some(place) = self.places.get(&key)
             && let Some(connection) = self.connections.get_mut(*place, seen.at_nanos)
         {
@@ -164,7 +170,7 @@ impl Flows {
             connection: None,
         };
         if let Some((source, destination)) = event.quoted
-            && let Some(place) = self.places.get(&Key::of(source, destination).0)
+            && let Some(place) = self.places.get(&FlowKey::of(source, destination).0)
             && let Some(connection) = self.connections.get_mut(*place, notice.at_nanos)
         {
             event.connection = Some(connection.id);
@@ -178,8 +184,8 @@ impl Flows {
     }
 
     /// Nothing more comes.
-    pub fn finish(self) -> Harvest<impl Iterator<Item = Evidence>> {
-        Harvest {
+    pub fn finish(self) -> FlowResults<impl Iterator<Item = Evidence>> {
+        FlowResults {
             connections: self.connections.into_connections().map(Connection::into_evidence),
             path_mtu_events: self.path_mtu_events,
             untracked_connections: self.untracked_connections,
@@ -196,15 +202,12 @@ const MOST_EVENTS: usize = 1024;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture_file::CaptureFile;
-    use crate::flow::Decoder;
+    use crate::reading::PacketReader;
     use crate::synthetic::Load;
 
     fn connections(capture: &[u8], mut flows: Flows) -> Vec<Evidence> {
-        let (mut file, mut decoder) = (CaptureFile::open(capture).unwrap(), Decoder::default());
-        while let Some(record) = file.next().unwrap() {
-            flows.on_packet(&decoder.decode(&record));
-        }
+        let mut packets = PacketReader::open(capture, None).unwrap();
+        packets.for_each(|_, packet| flows.on_packet(packet)).unwrap();
         flows.finish().connections.collect()
     }
 

@@ -1,4 +1,4 @@
-//! How far the point of capture is from a sender.
+//! The round trip between the capture point and a sender.
 //!
 //! What a sender knew when it sent is known only there; elsewhere an acknowledgement that passes needs half a
 //! round trip to it, and what it brings out another half back. That round trip is measured where both sides use
@@ -8,20 +8,20 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::sender::News;
+use super::sender_replay::AckUpdate;
 
 /// The round trip between the point of capture and a sender.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Distance {
     /// Timestamps of acknowledgements that no segment has echoed yet, with the time of the first that had each.
     stamps: VecDeque<(u32, u64)>,
-    /// Acknowledgements that have not reached the sender yet, and when they do.
-    under_way: VecDeque<(u64, News)>,
+    /// Acknowledgements on their way to the sender, with the time of their arrival there.
+    under_way: VecDeque<(u64, AckUpdate)>,
     /// Least round trips of this period and of the one before.
     least: u64,
     least_before: u64,
     period_ends: u64,
-    /// That of the handshake.
+    /// The round trip of the handshake, in nanoseconds.
     first: Option<u64>,
 }
 
@@ -44,7 +44,7 @@ impl Distance {
     }
 
     /// An acknowledgement passes towards the sender.
-    pub(super) fn on_ack(&mut self, at: u64, stamp: Option<u32>, news: News) {
+    pub(super) fn on_ack(&mut self, at: u64, stamp: Option<u32>, news: AckUpdate) {
         if let Some(stamp) = stamp
             && self.stamps.back().is_none_or(|(last, _)| is_later(stamp, *last))
         {
@@ -82,7 +82,7 @@ impl Distance {
     }
 
     /// The next acknowledgement that has reached the sender by `at`.
-    pub(super) fn arrived_by(&mut self, at: u64) -> Option<(u64, News)> {
+    pub(super) fn arrived_by(&mut self, at: u64) -> Option<(u64, AckUpdate)> {
         if self.under_way.front()?.0 > at {
             return None;
         }
@@ -104,7 +104,7 @@ mod tests {
     fn echoes_tell_the_distance() {
         let mut distance = Distance::new(Some(7));
         assert_eq!(distance.get(), 7);
-        let news = News { una: 1, edge: None, delivered: 1, is_answer: false };
+        let news = AckUpdate { una: 1, edge: None, delivered: 1, is_answer: false };
         for n in 0..10 {
             let at = u64::from(n) * 1_000_000;
             distance.on_ack(at, Some(n), news);

@@ -2,7 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::{Fragment, extent, v6};
+use super::fragment::Fragment;
+use super::length::extent;
+use super::v6;
 use crate::{DecodeError, Layer};
 
 /// What [`Packet::decode`](super::Packet::decode) says of a packet, without its checksum and what else

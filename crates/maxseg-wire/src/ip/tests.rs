@@ -2,6 +2,7 @@ use etherparse::{Ipv4Header, Ipv6Header};
 use proptest::prelude::*;
 
 use super::*;
+use crate::Checksum;
 use crate::EncodeError;
 
 fn packet(payload: &[u8]) -> Vec<u8> {

@@ -2,10 +2,9 @@
 
 use std::net::Ipv4Addr;
 
-use super::{Fragment, Header, Packet, extent};
 use crate::checksum::Sum;
 use crate::fields::{Bits, Layout, Pass};
-use crate::{DecodeError, EncodeError, Layer};
+use crate::{EncodeError, Layer};
 
 /// An IPv4 header without its options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,34 +117,4 @@ impl Ipv4 {
         out.resize(out.len() + options.len().next_multiple_of(4) - options.len(), 0);
         Ok(())
     }
-}
-
-pub(super) fn decode(bytes: &[u8], wire_len: usize) -> Result<Packet<'_>, DecodeError> {
-    let (header, _) = Ipv4::read(bytes)?;
-    let header_len = usize::from(header.header_words) * 4;
-    if header_len < Ipv4::LEN {
-        return Err(DecodeError::Length { layer: Layer::Ip, says: header_len, least: Ipv4::LEN });
-    }
-    let stated = usize::from(header.total_length);
-    if stated != 0 && stated < header_len {
-        return Err(DecodeError::Length { layer: Layer::Ip, says: stated, least: header_len });
-    }
-    let (there, real, length) = extent(bytes, wire_len, stated);
-    let short = DecodeError::Short { layer: Layer::Ip, have: there.len(), need: header_len };
-    let (head, payload) = there.split_at_checked(header_len).ok_or(short)?;
-    let is_fragment = header.more_fragments || header.fragment_offset > 0;
-    Ok(Packet {
-        header: Header::V4(header),
-        extra: head.get(Ipv4::LEN..).unwrap_or_default(),
-        protocol: header.protocol,
-        fragment: is_fragment.then(|| Fragment {
-            identification: u32::from(header.identification),
-            offset: usize::from(header.fragment_offset) * 8,
-            more: header.more_fragments,
-        }),
-        payload,
-        payload_len: real.saturating_sub(header_len),
-        length,
-        checksum: Sum::default().add_bytes(head).verdict(),
-    })
 }

@@ -2,9 +2,9 @@
 
 use std::net::Ipv6Addr;
 
-use super::{Fragment, Header, Packet, extent};
+use super::fragment::Fragment;
 use crate::fields::{Bits, Layout, Pass};
-use crate::{Checksum, DecodeError, EncodeError, Layer};
+use crate::{DecodeError, EncodeError, Layer};
 
 /// The fixed IPv6 header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,28 +123,6 @@ impl Ipv6Fragment {
 const OPTION_HEADERS: [u8; 6] = [0, 43, 60, 135, 139, 140];
 /// The authentication header (RFC 4302) counts in units of 4 bytes, the first two not counted.
 const AUTHENTICATION: u8 = 51;
-
-pub(super) fn decode(bytes: &[u8], wire_len: usize) -> Result<Packet<'_>, DecodeError> {
-    let (header, _) = Ipv6::read(bytes)?;
-    let stated = match usize::from(header.payload_length) {
-        0 if wire_len > Ipv6::LEN => 0, // offloaded, or a jumbogram (RFC 2675)
-        length => Ipv6::LEN + length,
-    };
-    let (there, real, length) = extent(bytes, wire_len, stated);
-    let behind = there.get(Ipv6::LEN..).unwrap_or_default();
-    let Behind { protocol, passed, fragment, .. } = extensions(header.next_header, behind)?;
-    let (extra, payload) = behind.split_at_checked(passed).unwrap_or((behind, &[]));
-    Ok(Packet {
-        header: Header::V6(header),
-        extra,
-        protocol,
-        fragment,
-        payload,
-        payload_len: real.saturating_sub(Ipv6::LEN + passed),
-        length,
-        checksum: Checksum::Absent,
-    })
-}
 
 /// What lies behind all extension headers.
 pub(super) struct Behind {

@@ -3,11 +3,13 @@
 //! [`walk`] is lenient: it finds what is there, and says where it must stop. [`TcpOption::of`] is
 //! strict: what does not have the length that its kind demands means nothing, as in a TCP stack.
 
+mod raw;
 mod value;
 mod walk;
 
+pub use raw::RawOption;
 pub use value::{SackBlock, SackBlocks, TcpOption};
-pub use walk::{Item, RawOption, Walk, walk};
+pub use walk::{Item, Walk, walk};
 
 use crate::{EncodeError, Layer};
 

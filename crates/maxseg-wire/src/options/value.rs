@@ -1,7 +1,7 @@
 //! Options as values.
 
 use super::kind;
-use super::walk::RawOption;
+use super::raw::{RawOption, two_numbers};
 
 /// An option with its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -181,13 +181,6 @@ impl<'a> TcpOption<'a> {
             *byte = length;
         }
     }
-}
-
-/// Two numbers of four octets, and what is behind them.
-pub(super) fn two_numbers(data: &[u8]) -> Option<(u32, u32, &[u8])> {
-    let (first, rest) = data.split_first_chunk()?;
-    let (second, rest) = rest.split_first_chunk()?;
-    Some((u32::from_be_bytes(*first), u32::from_be_bytes(*second), rest))
 }
 
 fn is_cookie(data: &[u8]) -> bool {

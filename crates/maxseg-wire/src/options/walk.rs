@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::kind;
-use super::value::{TcpOption, two_numbers};
+use super::raw::RawOption;
+use super::value::TcpOption;
 
 /// What stands at a place in the options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,22 +19,6 @@ pub enum Item<'a> {
     Truncated,
     /// An option whose length does not even count kind and length, or goes beyond the end.
     BadLength,
-}
-
-/// An option as it stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RawOption<'a> {
-    /// Its kind.
-    pub kind: u8,
-    /// What follows kind and length.
-    pub data: &'a [u8],
-}
-
-impl RawOption<'_> {
-    /// The length byte: kind and length are counted.
-    pub const fn length(&self) -> usize {
-        self.data.len() + 2
-    }
 }
 
 /// The options in `bytes`, up to the end of the list or the first that is broken, that included.
@@ -95,27 +80,6 @@ impl fmt::Display for Item<'_> {
             Self::Truncated => f.pad("TRUNC"),
             Self::BadLength => f.pad("BADLEN"),
             Self::Option(option) => option.fmt(f),
-        }
-    }
-}
-
-/// Shows what the bytes say, also where a stack would take no notice of them.
-impl fmt::Display for RawOption<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let length = self.length();
-        match (self.kind, self.data) {
-            (kind::MSS, [a, b]) => write!(f, "MSS={}", u16::from_be_bytes([*a, *b])),
-            (kind::MSS, _) => write!(f, "MSS?len{length}"),
-            (kind::WINDOW_SCALE, [shift, ..]) => write!(f, "WS={shift}"),
-            (kind::WINDOW_SCALE, []) => write!(f, "WS?len{length}"),
-            (kind::SACK_PERMITTED, _) => f.pad("SACKOK"),
-            (kind::SACK, data) => write!(f, "SACKx{}", data.len() / 8),
-            (kind::TIMESTAMPS, data) => match two_numbers(data) {
-                Some((value, echo, _)) => write!(f, "TS={value}/{echo}"),
-                None => write!(f, "TS?len{length}"),
-            },
-            (kind::FAST_OPEN, _) => f.pad("TFO"),
-            (other, _) => write!(f, "OPT{other}/{length}"),
         }
     }
 }

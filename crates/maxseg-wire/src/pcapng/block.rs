@@ -12,7 +12,7 @@ use crate::{DecodeError, Layer};
 
 /// What a section told so far: enough to understand its next block.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct State {
+pub(crate) struct SectionState {
     /// That of the section; `None` before the first.
     order: Option<Order>,
     /// Of the interfaces, in their order.
@@ -143,13 +143,13 @@ impl BlockHead {
         if self.kind == SIMPLE_PACKET { 12 } else { 28 }
     }
 
-    /// Whether the block means something to [`State::block`].
+    /// Whether the block means something to [`SectionState::block`].
     pub(crate) const fn is_known(&self) -> bool {
         self.is_packet() || matches!(self.kind, SECTION | INTERFACE | STATISTICS)
     }
 }
 
-impl State {
+impl SectionState {
     /// The head of the next block. A section's type reads the same in either byte order; its third
     /// number tells which.
     #[inline]

@@ -11,11 +11,28 @@ mod write;
 
 use std::borrow::Cow;
 
-pub(crate) use block::{BlockHead, State};
-pub use read::{Block, Reader};
+pub(crate) use block::{BlockHead, SectionState};
+pub use read::Reader;
 pub use write::Writer;
 
 pub use crate::link_type;
+
+/// A block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Block<'a> {
+    /// A section begins: interfaces count from 0 again.
+    Section(Section<'a>),
+    /// A capture point.
+    Interface(Interface<'a>),
+    /// A packet, in an enhanced or in the obsolete packet block.
+    Packet(Packet<'a>),
+    /// A packet of which little was kept.
+    SimplePacket(SimplePacket<'a>),
+    /// What a capture point counted.
+    Statistics(Statistics),
+    /// A block of another type.
+    Other(u32),
+}
 
 /// Who wrote a section, and of what.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

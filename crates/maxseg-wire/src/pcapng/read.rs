@@ -1,37 +1,20 @@
 //! Reading files that are in memory, of either byte order and any resolution of time.
 
-use super::block::{BlockHead, State};
-use super::{Interface, Packet, Section, SimplePacket, Statistics};
+use super::Block;
+use super::block::{BlockHead, SectionState};
 use crate::{DecodeError, Layer};
-
-/// A block.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Block<'a> {
-    /// A section begins: interfaces count from 0 again.
-    Section(Section<'a>),
-    /// A capture point.
-    Interface(Interface<'a>),
-    /// A packet, in an enhanced or in the obsolete packet block.
-    Packet(Packet<'a>),
-    /// A packet of which little was kept.
-    SimplePacket(SimplePacket<'a>),
-    /// What a capture point counted.
-    Statistics(Statistics),
-    /// A block of another type.
-    Other(u32),
-}
 
 /// The blocks of a file that is in memory. It ends after the first error.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     rest: &'a [u8],
-    state: State,
+    state: SectionState,
 }
 
 impl<'a> Reader<'a> {
     /// Reads `bytes` from their beginning.
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self { rest: bytes, state: State::default() }
+        Self { rest: bytes, state: SectionState::default() }
     }
 
     fn block(&mut self) -> Result<Block<'a>, DecodeError> {

@@ -3,7 +3,7 @@
 use maxseg_core::units::Time;
 
 use crate::capture_file::{Compression, Format};
-use crate::encapsulation::Passed;
+use crate::encapsulation::EncapPath;
 use crate::link_type;
 
 /// What is known of a capture file.
@@ -24,7 +24,7 @@ pub struct FileFacts {
     /// Its interfaces, by their numbers.
     pub interfaces: Vec<InterfaceFacts>,
     /// The different stacks of headers below TCP's IP packet; at most 64 of them.
-    pub encapsulations: Vec<Passed>,
+    pub encapsulations: Vec<EncapPath>,
 }
 
 /// An interface of a capture.

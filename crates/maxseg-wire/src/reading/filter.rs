@@ -187,7 +187,8 @@ impl<'a> Parser<'a> {
         if self.takes(&["host"]) {
             let hint =
                 "an address is written such as 10.0.0.1 or 2001:db8::1; names are not looked up";
-            return Ok(ConnectionFilter::Host(either, self.value("an address", hint)?));
+            let host: IpAddr = self.value("an address", hint)?;
+            return Ok(ConnectionFilter::Host(either, host.to_canonical()));
         }
         if self.takes(&["port"]) {
             let hint = "a port is a number from 0 to 65535";
@@ -277,9 +278,10 @@ mod tests {
     #[test]
     fn conditions_and_how_they_join() {
         // The first is from 10.0.0.1:40000 to 10.0.0.2:443.
-        let cases: [(&str, &[u32]); 14] = [
+        let cases: [(&str, &[u32]); 15] = [
             ("host 10.0.0.2", &[0]),
             ("client host 10.0.0.2", &[]),
+            ("host ::ffff:10.0.0.2", &[0]), // mapped (RFC 4291 §2.5.5.2)
             ("server host 10.0.0.2 and server port 443", &[0]),
             ("port 22", &[1]),
             ("client port 22", &[]),

@@ -25,6 +25,7 @@ mod facts;
 mod filter;
 #[cfg(test)]
 pub(crate) mod made;
+mod options;
 mod packets;
 mod problem;
 mod summary;
@@ -37,24 +38,14 @@ use maxseg_core::evidence::Evidence;
 pub use error::ReadingError;
 pub use facts::{FileFacts, InterfaceFacts};
 pub use filter::{ConnectionFilter, Ends, FilterError};
+pub use options::ReadOptions;
 pub use packets::PacketReader;
 pub use problem::{Problem, ProblemKind};
 pub use summary::CaptureSummary;
 pub use top_connections::TopConnections;
 
-use crate::flow::{FlowOptions, Flows};
-use summary::Gathered;
-
-/// How a capture is read.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ReadOptions<'a> {
-    /// Only packets of this interface, by its name or its number from 0; all without.
-    pub interface: Option<&'a str>,
-    /// How connections are followed.
-    pub flows: FlowOptions,
-    /// Whether packets are also counted by tshark's definitions; see [`CaptureSummary::tshark`].
-    pub tshark: bool,
-}
+use crate::flow::Flows;
+use summary::SummaryBuilder;
 
 /// What a capture holds.
 #[derive(Debug)]
@@ -77,7 +68,7 @@ pub fn read<R: Read>(
 ) -> Result<Reading<impl Iterator<Item = Evidence> + use<R>>, ReadingError> {
     let mut packets = PacketReader::open(input, options.interface)?;
     let mut flows = Flows::new(options.flows);
-    let mut gathered = Gathered::new(options);
+    let mut gathered = SummaryBuilder::new(options);
     let end = packets.for_each(|record, packet| {
         flows.on_packet(packet);
         gathered.on_packet(record, packet);
@@ -89,3 +80,6 @@ pub fn read<R: Read>(
     summary.path_mtu_events = results.path_mtu_events;
     Ok(Reading { summary, connections: results.connections })
 }
+
+#[cfg(test)]
+mod tests;

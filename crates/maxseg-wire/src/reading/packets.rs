@@ -4,7 +4,7 @@ use std::io::Read;
 
 use super::{InterfaceFacts, ReadingError};
 use crate::capture_file::{CaptureFile, InterfaceInfo, OpenError, ReadError, Record};
-use crate::flow::{Decoded, Decoder, FragmentCounts};
+use crate::flow::{DecodedPacket, Decoder, FragmentCounts};
 
 /// Reads a capture packet by packet, of all its interfaces or of one.
 pub struct PacketReader<'a, R> {
@@ -39,7 +39,7 @@ impl<'a, R: Read> PacketReader<'a, R> {
     #[inline]
     pub fn for_each(
         &mut self,
-        mut take: impl FnMut(&Record<'_>, &Decoded<'_>),
+        mut take: impl FnMut(&Record<'_>, &DecodedPacket<'_>),
     ) -> Result<(), ReadError> {
         let Self { capture, decoder, interface, interfaces } = self;
         while let Some((record, infos)) = capture.next_and_interfaces()? {

@@ -106,9 +106,29 @@ impl ProblemKind {
         }
     }
 
-    /// Whether the file is at fault: nothing after it could be read.
-    pub const fn is_fault(&self) -> bool {
+    /// Whether nothing after it could be read.
+    pub const fn ends_reading(&self) -> bool {
         matches!(self, Self::Truncated(_) | Self::Unreadable(_) | Self::Corrupt(_))
+    }
+
+    /// What to do about it, where something can be done.
+    pub const fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::LinkType { .. } => Some(
+                "capture on an Ethernet, PPP or loopback interface, or on `any`: their link types are known",
+            ),
+            Self::Truncated(_)
+            | Self::Unreadable(_)
+            | Self::Corrupt(_)
+            | Self::CutHeader { .. }
+            | Self::BrokenHeader { .. }
+            | Self::CaptureDrops { .. }
+            | Self::IncompleteFragments
+            | Self::OverlappingFragments
+            | Self::NoTime
+            | Self::TimeGoesBack
+            | Self::UntrackedPackets { .. } => None,
+        }
     }
 }
 

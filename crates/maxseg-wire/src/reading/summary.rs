@@ -8,8 +8,8 @@ use maxseg_core::units::Time;
 use super::problem::HeaderFault;
 use super::{FileFacts, PacketReader, Problem, ProblemKind, ReadOptions};
 use crate::capture_file::{ReadError, Record};
-use crate::encapsulation::{Opaque, Passed};
-use crate::flow::{Decoded, FragmentCounts, Harvest, Skimmed};
+use crate::encapsulation::{EncapPath, Undecodable};
+use crate::flow::{Decoded, DecodedPacket, FlowResults, FragmentCounts};
 use crate::tshark::{ConnectionCounts, Tshark};
 
 /// What a capture says besides its connections.
@@ -30,13 +30,22 @@ pub struct CaptureSummary {
 }
 
 impl CaptureSummary {
-    /// The problem that ended the reading, if one did.
+    /// The problem that makes the file unusable from some packet on: one that ended the reading, or a link type that
+    /// is not known and that all packets have.
     pub fn fault(&self) -> Option<&Problem> {
-        self.problems.iter().find(|problem| problem.kind.is_fault())
+        self.problems.iter().find(|problem| {
+            let is_of_all = problem.count == self.file.packets;
+            let is_link_type = matches!(problem.kind, ProblemKind::LinkType { .. });
+            problem.kind.ends_reading() || is_link_type && is_of_all
+        })
     }
 
     /// Takes how many connections were not followed.
-    pub(super) fn take_flow_counts<I>(&mut self, results: &Harvest<I>, most_connections: usize) {
+    pub(super) fn take_flow_counts<I>(
+        &mut self,
+        results: &FlowResults<I>,
+        most_connections: usize,
+    ) {
         self.untracked_connections = results.untracked_connections;
         let kind = ProblemKind::UntrackedPackets { most_connections };
         self.problems.extend(Problem::counted(results.untracked_packets, kind));
@@ -44,7 +53,7 @@ impl CaptureSummary {
 }
 
 /// What has been gathered of a capture so far.
-pub(super) struct Gathered {
+pub(super) struct SummaryBuilder {
     packets: u64,
     bytes: u64,
     first: Option<Time>,
@@ -52,8 +61,8 @@ pub(super) struct Gathered {
     without_time: u64,
     back_in_time: u64,
     /// The encapsulations so far: there are few.
-    encapsulations: Vec<Passed>,
-    last_encapsulation: Option<Passed>,
+    encapsulations: Vec<EncapPath>,
+    last_encapsulation: Option<EncapPath>,
     undecodable: UndecodableCounts,
     tshark: Option<Tshark>,
 }
@@ -61,7 +70,7 @@ pub(super) struct Gathered {
 /// More encapsulations than a capture has.
 const MOST_ENCAPSULATIONS: usize = 64;
 
-impl Gathered {
+impl SummaryBuilder {
     pub(super) fn new(options: &ReadOptions<'_>) -> Self {
         Self {
             packets: 0,
@@ -79,7 +88,7 @@ impl Gathered {
 
     /// Takes the next packet.
     #[inline]
-    pub(super) fn on_packet(&mut self, record: &Record<'_>, packet: &Decoded<'_>) {
+    pub(super) fn on_packet(&mut self, record: &Record<'_>, packet: &DecodedPacket<'_>) {
         self.packets += 1;
         self.bytes += u64::from(record.original_len);
         match record.at_nanos.map(Time::from_nanos) {
@@ -91,7 +100,7 @@ impl Gathered {
             None => self.without_time += 1,
         }
         match &packet.what {
-            Skimmed::Tcp(seen) => {
+            Decoded::Tcp(seen) => {
                 if let Some(tshark) = &mut self.tshark {
                     tshark.on_segment(seen);
                 }
@@ -99,13 +108,13 @@ impl Gathered {
                     self.on_encapsulation(packet.passed);
                 }
             }
-            Skimmed::NotUnderstood(why) => self.undecodable.count(*why, record.number),
-            Skimmed::Fragment(_) | Skimmed::TooBig(_) | Skimmed::Other(_) => {}
+            Decoded::Undecodable(why) => self.undecodable.count(*why, record.number),
+            Decoded::Fragment(_) | Decoded::TooBig(_) | Decoded::Other(_) => {}
         }
     }
 
     #[cold]
-    fn on_encapsulation(&mut self, encapsulation: Passed) {
+    fn on_encapsulation(&mut self, encapsulation: EncapPath) {
         self.last_encapsulation = Some(encapsulation);
         let is_new = !self.encapsulations.contains(&encapsulation);
         if is_new && self.encapsulations.len() < MOST_ENCAPSULATIONS {
@@ -173,14 +182,16 @@ struct Counted<T> {
 
 impl UndecodableCounts {
     #[cold]
-    fn count(&mut self, why: Opaque, frame: u64) {
+    fn count(&mut self, why: Undecodable, frame: u64) {
         match why {
             // ARP and the like are no problem.
-            Opaque::NotIp(_) => {}
-            Opaque::LinkType(number) => add(&mut self.link_type, number, frame),
-            Opaque::Short => add(&mut self.short, (), frame),
-            Opaque::Broken(error) => add(&mut self.broken, error.into(), frame),
-            Opaque::TooDeep => add(&mut self.broken, HeaderFault::TooDeep(Passed::MOST), frame),
+            Undecodable::NotIp(_) => {}
+            Undecodable::LinkType(number) => add(&mut self.link_type, number, frame),
+            Undecodable::Short => add(&mut self.short, (), frame),
+            Undecodable::Broken(error) => add(&mut self.broken, error.into(), frame),
+            Undecodable::TooDeep => {
+                add(&mut self.broken, HeaderFault::TooDeep(EncapPath::MOST), frame)
+            }
         }
     }
 

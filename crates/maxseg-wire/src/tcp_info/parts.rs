@@ -66,9 +66,9 @@ impl CaState {
 
 /// What the two ends agreed on: the bits `TCPI_OPT_*`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Options(pub u8);
+pub struct NegotiatedOptions(pub u8);
 
-impl Options {
+impl NegotiatedOptions {
     /// Timestamps (RFC 7323 §3).
     pub const fn timestamps(self) -> bool {
         self.0 & 1 != 0
@@ -113,14 +113,14 @@ impl WindowScales {
 
 /// Two small fields that share a byte.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Flags {
+pub struct TcpInfoFlags {
     /// Whether the application's lack of data kept [`TcpInfo::delivery_rate`](super::TcpInfo::delivery_rate) down. Linux 4.9.
     pub delivery_rate_app_limited: bool,
     /// Why no Fast Open (RFC 7413) was done: a number of `enum tcp_fastopen_client_fail`. Linux 5.5.
     pub fastopen_client_fail: u8,
 }
 
-impl Flags {
+impl TcpInfoFlags {
     pub(super) const fn from_byte(byte: u8) -> Self {
         let (limited, fail) = if cfg!(target_endian = "little") {
             (byte & 1, byte >> 1)

@@ -22,7 +22,10 @@ fn what_shares_a_byte_and_what_is_not_measured() {
         (Some(State::Established), Some(CaState::Recovery))
     );
     assert_eq!(info.window_scales, WindowScales { send: 7, receive: 10 });
-    assert_eq!(info.flags, Flags { delivery_rate_app_limited: true, fastopen_client_fail: 2 });
+    assert_eq!(
+        info.flags,
+        TcpInfoFlags { delivery_rate_app_limited: true, fastopen_client_fail: 2 }
+    );
     let options = info.options;
     assert!(options.timestamps() && !options.sack() && options.window_scaling() && options.ecn());
     assert_eq!((info.snd_ssthresh, info.min_rtt), (None, None));

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use super::flag::Flag;
 use super::marks::Marks;
-use super::options::Options;
+use super::options::TsharkOptions;
 use crate::flow::Seen;
 use crate::tcp::Flags;
 
@@ -158,7 +158,7 @@ impl Counts {
     }
 
     fn add_options(&mut self, seen: &Seen<'_>, marks: &Marks) {
-        let options = Options::of(seen);
+        let options = TsharkOptions::of(seen);
         self.sack_packets += u64::from(options.sack.is_some());
         self.dsack_packets += u64::from(marks.dsack);
         if seen.flags.contains(Flags::SYN) {

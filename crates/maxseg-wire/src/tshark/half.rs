@@ -55,7 +55,7 @@ struct Outstanding {
 /// One direction of a stream. Where a number is not known yet it is 0, as in tshark: a connection that
 /// really passes number 0 is misjudged there, and so it is here.
 #[derive(Debug, Clone)]
-pub(super) struct Half {
+pub(super) struct HalfStream {
     /// From where numbers are counted.
     pub(super) base_seq: Option<u32>,
     /// The highest number reached; probes of a zero window do not move it.
@@ -88,7 +88,7 @@ pub(super) struct Half {
     outstanding: Vec<Outstanding>,
 }
 
-impl Half {
+impl HalfStream {
     pub(super) const fn new() -> Self {
         Self {
             base_seq: None,

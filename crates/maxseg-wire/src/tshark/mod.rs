@@ -17,7 +17,7 @@ mod mptcp;
 mod named;
 mod options;
 mod rules;
-mod stream;
+mod stream_state;
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -48,7 +48,7 @@ pub struct Stream {
     pub directions: Vec<Counts>,
     /// Time from SYN to the handshake's last acknowledgement, in nanoseconds.
     pub initial_rtt_nanos: Option<i64>,
-    memory: stream::Stream,
+    memory: stream_state::StreamState,
 }
 
 impl Tshark {
@@ -88,7 +88,7 @@ impl Tshark {
                 self.streams.push(Stream {
                     directions: Vec::new(),
                     initial_rtt_nanos: None,
-                    memory: stream::Stream::new(),
+                    memory: stream_state::StreamState::new(),
                 });
                 self.newest.insert(ends, number);
                 (number, over)

@@ -77,23 +77,23 @@ pub(super) struct Subflow {
 
 /// What is known of one end of a connection.
 #[derive(Debug, Clone, Copy, Default)]
-struct End {
+struct MptcpEnd {
     has_token: bool,
     /// The version in which it told its key.
     version: Option<u8>,
 }
 
 #[derive(Debug, Default)]
-struct Connection {
+struct MptcpConnection {
     /// The bits of the operations that it has shown.
     shown: u8,
-    ends: [End; 2],
+    ends: [MptcpEnd; 2],
 }
 
 /// The MPTCP connections of a capture.
 #[derive(Debug, Default)]
 pub(super) struct Connections {
-    all: Vec<Connection>,
+    all: Vec<MptcpConnection>,
     by_token: HashMap<u32, usize>,
 }
 
@@ -160,7 +160,7 @@ impl Connections {
         if let Some(known) = self.by_token.get(&token) {
             subflow.connection = Some(*known);
         } else if let Some(number) = subflow.connection {
-            let first = self.all.get(number).map_or(End::default(), |one| one.ends[0]);
+            let first = self.all.get(number).map_or(MptcpEnd::default(), |one| one.ends[0]);
             subflow.set(whose, (number, first.has_token.into()));
             self.name(subflow, whose, token);
         } else {
@@ -180,14 +180,14 @@ impl Connections {
         }
     }
 
-    fn end(&mut self, subflow: &Subflow, half: usize) -> Option<&mut End> {
+    fn end(&mut self, subflow: &Subflow, half: usize) -> Option<&mut MptcpEnd> {
         let (number, end) = (*subflow.ends.get(half)?)?;
         self.all.get_mut(number)?.ends.get_mut(end)
     }
 
     fn begin(&mut self, subflow: &mut Subflow, sender: usize) {
         let number = self.all.len();
-        self.all.push(Connection::default());
+        self.all.push(MptcpConnection::default());
         subflow.connection = Some(number);
         subflow.set(sender, (number, 0));
         subflow.set(1 - sender, (number, 1));

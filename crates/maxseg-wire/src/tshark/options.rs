@@ -15,7 +15,7 @@ const BLOCKS_KEPT: usize = 3;
 
 /// One segment's options.
 #[derive(Debug, Default)]
-pub(super) struct Options {
+pub(super) struct TsharkOptions {
     pub(super) mss: Option<u16>,
     /// As it stands.
     pub(super) window_scale: Option<u8>,
@@ -36,7 +36,7 @@ pub(super) struct Sack {
     pub(super) reports_duplicate: bool,
 }
 
-impl Options {
+impl TsharkOptions {
     pub(super) fn of(seen: &Seen<'_>) -> Self {
         let mut options = Self::default();
         // What the capture did not keep is zeros here, and not looked at.

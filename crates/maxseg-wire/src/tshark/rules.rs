@@ -1,7 +1,7 @@
 //! The rules, in the order in which they are asked.
 
 use super::flag::Flag;
-use super::half::{Half, Scale, after, before, up_to};
+use super::half::{HalfStream, Scale, after, before, up_to};
 use super::marks::{Marks, shown, since};
 use crate::flow::Seen;
 use crate::tcp::Flags;
@@ -32,8 +32,8 @@ fn is_syn_or_fin(seen: &Seen<'_>) -> bool {
 
 /// What its number, length and window say against what its sender sent before.
 pub(super) fn forward(
-    own: &mut Half,
-    peer: &Half,
+    own: &mut HalfStream,
+    peer: &HalfStream,
     seen: &Seen<'_>,
     mptcp: Option<u8>,
     marks: &mut Marks,
@@ -78,7 +78,12 @@ pub(super) fn forward(
 }
 
 /// Whether it acknowledges what the capture does not hold.
-pub(super) fn acknowledgement(own: &mut Half, peer: &mut Half, seen: &Seen<'_>, marks: &mut Marks) {
+pub(super) fn acknowledgement(
+    own: &mut HalfStream,
+    peer: &mut HalfStream,
+    seen: &Seen<'_>,
+    marks: &mut Marks,
+) {
     if seen.ack != own.last_ack {
         own.duplicate_acks = 0;
     }
@@ -101,8 +106,8 @@ pub(super) fn acknowledgement(own: &mut Half, peer: &mut Half, seen: &Seen<'_>, 
 
 /// Marks what does not advance.
 pub(super) fn repeat(
-    own: &Half,
-    peer: &Half,
+    own: &HalfStream,
+    peer: &HalfStream,
     seen: &Seen<'_>,
     initial_rtt: i64,
     marks: &mut Marks,
@@ -130,7 +135,12 @@ pub(super) fn repeat(
     }
 }
 
-fn why_again(own: &Half, peer: &Half, seen: &Seen<'_>, initial_rtt: i64) -> Option<Repeat> {
+fn why_again(
+    own: &HalfStream,
+    peer: &HalfStream,
+    seen: &Seen<'_>,
+    initial_rtt: i64,
+) -> Option<Repeat> {
     let (seq, len) = (seen.seq, seen.payload_len);
     let end = seq.wrapping_add(len);
     if len > 0 && peer.last_ack != 0 && up_to(end, peer.last_ack) {
@@ -156,7 +166,7 @@ fn why_again(own: &Half, peer: &Half, seen: &Seen<'_>, initial_rtt: i64) -> Opti
 }
 
 /// Remembers the segment and how far it reaches.
-pub(super) fn advance(own: &mut Half, seen: &Seen<'_>, marks: &Marks) {
+pub(super) fn advance(own: &mut HalfStream, seen: &Seen<'_>, marks: &Marks) {
     let mut end = seen.seq.wrapping_add(seen.payload_len);
     if seen.payload_len > 0 || is_syn_or_fin(seen) {
         let past_flags = end.wrapping_add(u32::from(is_syn_or_fin(seen)));

@@ -3,17 +3,19 @@
 use std::fs::File;
 
 use maxseg_wire::capture_file::{CaptureFile, OpenError};
-use maxseg_wire::flow::{Decoder, Seen, Skimmed};
+use maxseg_wire::flow::{Decoded, Seen};
+use maxseg_wire::reading::PacketReader;
 
 /// Hands over every segment up to the end, or to where the file is broken.
 pub(crate) fn each(file: File, mut take: impl FnMut(&Seen<'_>)) {
-    let mut file = CaptureFile::open(file).unwrap();
-    let mut decoder = Decoder::default();
-    while let Ok(Some(record)) = file.next() {
-        if let Skimmed::Tcp(seen) = decoder.decode(&record).what {
-            take(&seen);
+    let mut packets = PacketReader::open(file, None).unwrap();
+    let end = packets.for_each(|_, packet| {
+        if let Decoded::Tcp(seen) = &packet.what {
+            take(seen);
         }
-    }
+    });
+    // tshark, too, counts what lies before the fault.
+    drop(end);
 }
 
 /// What a file is, if it is another program's format.

@@ -3,9 +3,10 @@
 use clap::Args;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 
-use crate::calc::{self, ENTRIES, Inputs};
+use crate::calc::{answered, described, list};
 use crate::failure::Failure;
 use crate::printer::Printer;
+use maxseg_workbench::calc::{self, ENTRIES, Inputs};
 
 /// Compute one formula, with its source and range
 #[derive(Debug, Args)]
@@ -35,7 +36,7 @@ pub(crate) struct CalcArgs {
 pub(crate) fn run(args: &CalcArgs, printer: Printer) -> Result<(), Failure> {
     let text = match &args.name {
         None if args.json => calc::list_json(),
-        None => calc::list(printer),
+        None => list(printer),
         Some(name) => of_entry(calc::entry(name)?, args, printer)?,
     };
     printer.data(&text)?;
@@ -44,18 +45,14 @@ pub(crate) fn run(args: &CalcArgs, printer: Printer) -> Result<(), Failure> {
 
 fn of_entry(entry: &calc::Entry, args: &CalcArgs, printer: Printer) -> Result<String, Failure> {
     if args.values.is_empty() {
-        return Ok(if args.json {
-            calc::described_json(entry)
-        } else {
-            calc::described(entry, printer)
-        });
+        return Ok(if args.json { calc::described_json(entry) } else { described(entry, printer) });
     }
     let inputs = Inputs::parse(entry, &args.values)?;
     let answer = entry.answer(&inputs)?;
     Ok(if args.json {
         calc::answered_json(entry, &inputs, &answer)
     } else {
-        calc::answered(entry, &answer, printer)
+        answered(entry, &answer, printer)
     })
 }
 

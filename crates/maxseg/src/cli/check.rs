@@ -7,16 +7,15 @@ use maxseg_core::engine::{Engine, EngineName, Unwatched};
 use maxseg_core::model::Model;
 use maxseg_core::outcome::Outcome;
 use maxseg_core::scenario::{Flow, MssDecision, Point, Scenario};
-use maxseg_core::sim::Sim;
-use maxseg_linux::lab::Lab;
+use maxseg_workbench::engines::engine;
 use serde_json::{Value, json};
 
 use super::input::InputArgs;
-use crate::environment::cores;
-use crate::experiment::{Experiment, MOST_RUNS};
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::report::{Gathered, Gathering, words};
+use maxseg_workbench::environment::cores;
+use maxseg_workbench::experiment::{Experiment, MOST_RUNS};
+use maxseg_workbench::report::{Gathered, Gathering, words};
 
 /// Check a scenario: how many points, how long, which caveats
 #[derive(Debug, Args)]
@@ -93,9 +92,9 @@ impl Check {
         let mut caveats = Gathering::default();
         for (place, point) in sample.iter().enumerate() {
             check.note_mss(&point.scenario);
-            for engine in &experiment.engines {
-                for caveat in engine_of(*engine).caveats(&point.scenario) {
-                    caveats.add(*engine, &place.to_string(), &caveat);
+            for name in &experiment.engines {
+                for caveat in engine(*name)?.caveats(&point.scenario) {
+                    caveats.add(*name, &place.to_string(), &caveat);
                 }
             }
         }
@@ -104,7 +103,8 @@ impl Check {
             check.estimate(&sample, experiment.seeds);
         }
         if experiment.engines.contains(&EngineName::Lab) {
-            let in_sample: f64 = sample.iter().map(|point| lab_seconds(&point.scenario)).sum();
+            let seconds = sample.iter().map(|point| lab_seconds(&point.scenario));
+            let in_sample: f64 = seconds.sum::<Result<f64, Failure>>()?;
             let each = experiment.seeds as f64 * check.points as f64 / sample.len().max(1) as f64;
             check.lab_s = Some(each * in_sample);
         }
@@ -229,22 +229,14 @@ impl Check {
 
 /// How long a lab run takes: to the end of its time, or of its bytes and requests as the closed form has it.
 /// What is beyond the lab takes none.
-fn lab_seconds(scenario: &Scenario) -> f64 {
-    let caveats = Lab::default().caveats(scenario);
-    if caveats.iter().any(|caveat| caveat.code == "beyond-the-lab") {
-        return 0.0;
+fn lab_seconds(scenario: &Scenario) -> Result<f64, Failure> {
+    let lab = engine(EngineName::Lab)?;
+    if lab.caveats(scenario).iter().any(|caveat| caveat.code == "beyond-the-lab") {
+        return Ok(0.0);
     }
     let outcome = Model.run(scenario, &mut Unwatched).expect("nobody stops the model");
     let most = scenario.until.time.as_secs_f64();
-    SECONDS_PER_LAB + outcome.elapsed_s.unwrap_or(most).min(most)
-}
-
-fn engine_of(name: EngineName) -> Box<dyn Engine> {
-    match name {
-        EngineName::Model => Box::new(Model),
-        EngineName::Sim => Box::new(Sim),
-        EngineName::Lab => Box::new(Lab::default()),
-    }
+    Ok(SECONDS_PER_LAB + outcome.elapsed_s.unwrap_or(most).min(most))
 }
 
 /// The option that counts: no end sends more than the other one offers.
@@ -299,6 +291,8 @@ fn packets_of(scenario: &Scenario, flow: &Flow, outcome: &Outcome) -> f64 {
 mod tests {
     use maxseg_core::scenario::FlowKind;
 
+    use maxseg_core::sim::Sim;
+
     use super::*;
 
     const FLOWS: &str = "[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"100 packets\"\n\
@@ -312,7 +306,7 @@ mod tests {
             let text = format!(
                 "[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\n[until]\ntime = \"20 s\"\n{more}"
             );
-            lab_seconds(&Scenario::from_toml("test", &text).unwrap())
+            lab_seconds(&Scenario::from_toml("test", &text).unwrap()).unwrap()
         };
         assert!((seconds("") - 20.0 - SECONDS_PER_LAB).abs() < 1e-9);
         // 1.25 MB are a second at 10 Mbit/s, and 5% of headers more.

@@ -6,12 +6,14 @@ use clap::Args;
 
 use super::input::InputArgs;
 use super::{demo_cellular, demo_tunnel};
-use crate::experiment::Experiment;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::report::{figures, segment_sizes};
-use crate::runner::{Plan, rows_of};
-use crate::whole_file::WholeFile;
+use maxseg_workbench::experiment::Experiment;
+use maxseg_workbench::report::{figures, segment_sizes};
+use maxseg_workbench::runner::Plan;
+
+use super::run::rows_of;
+use maxseg_workbench::whole_file::WholeFile;
 
 /// See in a minute what this is for
 #[derive(Debug, Args)]

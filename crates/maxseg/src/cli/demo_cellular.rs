@@ -11,11 +11,12 @@ use maxseg_core::stats::Summary;
 use maxseg_core::units::Bytes;
 use serde_json::Value;
 
-use crate::environment::Environment;
-use crate::experiment::Experiment;
 use crate::printer::Printer;
-use crate::report::document::Document;
-use crate::report::{advice_lines, distinct, page, results, words};
+use crate::report::results;
+use maxseg_workbench::environment::Environment;
+use maxseg_workbench::experiment::Experiment;
+use maxseg_workbench::report::document::Document;
+use maxseg_workbench::report::{advice_lines, distinct, page, words};
 
 const SIZE: &str = "sender.mss";
 const RATE: &str = "hop.radio.errors.rate";

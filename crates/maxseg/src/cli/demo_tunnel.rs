@@ -11,10 +11,11 @@ use maxseg_core::scenario::Scenario;
 use maxseg_core::sim::Sim;
 use maxseg_core::units::Time;
 
-use crate::experiment::Experiment;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::report::{lines, plain, right, words};
+use crate::report::{lines, plain, right};
+use maxseg_workbench::experiment::Experiment;
+use maxseg_workbench::report::words;
 
 pub(super) fn show(experiment: &Experiment, printer: Printer) -> Result<String, Failure> {
     let scenario = experiment.draft.scenario()?;

@@ -16,7 +16,7 @@ use crate::printer::Printer;
 use crate::report::explain::{
     Asked, explain_page, explain_text, write_conclusion, write_connections, write_csv,
 };
-use crate::whole_file;
+use maxseg_workbench::whole_file;
 
 /// Say what limited each connection of a capture, and what to change
 #[derive(Debug, Args)]
@@ -282,8 +282,7 @@ fn write(file: &Path, text: &str) -> Result<(), Failure> {
 
 fn at_fault(file: &str, fault: &Problem) -> Failure {
     let place = fault.offset.map_or_else(String::new, |offset| format!(" at byte {offset}"));
-    Failure::with_hint(
-        format!("{file} is at fault{place}: {}", problem_text(fault)),
-        "everything before that is explained above",
-    )
+    let what = format!("{file} is at fault{place}: {}", problem_text(fault));
+    let hint = fault.kind.hint().unwrap_or("everything before that is explained above");
+    Failure::with_hint(what, hint)
 }

@@ -8,9 +8,9 @@ use maxseg_core::engine::EngineName;
 use maxseg_core::scenario::Draft;
 
 use super::lab_options::LabOptionArgs;
-use crate::experiment::Experiment;
 use crate::failure::Failure;
 use crate::shipped;
+use maxseg_workbench::experiment::Experiment;
 
 /// A scenario, changed from the command line.
 #[derive(Debug, Clone, Args)]
@@ -29,6 +29,7 @@ pub(crate) struct ScenarioArgs {
 
 /// What a command was given.
 #[derive(Debug, Clone)]
+#[cfg_attr(not(feature = "lab"), expect(dead_code, reason = "`lab up` passes them on"))]
 pub(crate) struct Given {
     /// What the scenario is called.
     pub(crate) name: String,

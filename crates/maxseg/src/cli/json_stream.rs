@@ -2,15 +2,16 @@
 
 use std::time::{Duration, Instant};
 
+use maxseg_core::engine::Continue;
 use maxseg_core::results::Row;
 use serde_json::Value;
 
-use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::report::document::Document;
-use crate::report::stream::StreamLine;
-use crate::runner::Listener;
+use maxseg_workbench::environment::Environment;
+use maxseg_workbench::report::document::Document;
+use maxseg_workbench::report::stream::StreamLine;
+use maxseg_workbench::runner::{Observer, Progress};
 
 /// Prints lines for as long as somebody reads them.
 pub(super) struct JsonStream {
@@ -19,6 +20,8 @@ pub(super) struct JsonStream {
     /// Whether the run has another purpose than to be read here, such as rows to be kept.
     is_kept: bool,
     reader_is_gone: bool,
+    /// Why a line could not be printed.
+    failure: Option<Failure>,
 }
 
 impl JsonStream {
@@ -30,7 +33,8 @@ impl JsonStream {
         runs: usize,
         is_kept: bool,
     ) -> Result<Self, Failure> {
-        let mut stream = Self { printer, pace: Pace::default(), is_kept, reader_is_gone: false };
+        let pace = Pace::default();
+        let mut stream = Self { printer, pace, is_kept, reader_is_gone: false, failure: None };
         stream.print(&StreamLine::Run { schema_version: 1, scenario, environment, runs })?;
         Ok(stream)
     }
@@ -53,20 +57,36 @@ impl JsonStream {
             done => done,
         }
     }
-}
 
-impl Listener for JsonStream {
-    fn row(&mut self, row: &Row) -> Result<(), Failure> {
-        self.print(&StreamLine::Row(row))
+    /// Prints a line of a run; one that cannot be printed stops the run.
+    fn follow(&mut self, line: &StreamLine<'_>) -> Continue {
+        match self.print(line) {
+            Ok(()) => Continue::Go,
+            Err(failure) => {
+                self.failure.get_or_insert(failure);
+                Continue::Stop
+            }
+        }
     }
 
-    fn progress(&mut self, done: f64, runs: usize) -> Result<(), Failure> {
+    /// Why the run was stopped from here, if it was.
+    pub(super) fn check(&mut self) -> Result<(), Failure> {
+        self.failure.take().map_or(Ok(()), Err)
+    }
+}
+
+impl Observer for JsonStream {
+    fn on_row(&mut self, row: &Row) -> Continue {
+        self.follow(&StreamLine::Row(row))
+    }
+
+    fn on_progress(&mut self, progress: &Progress) -> Continue {
         // In full thousandths: a worker counts no finer.
-        let done = (done * 1000.0).round() / 1000.0;
+        let done = (progress.done * 1000.0).round() / 1000.0;
         if self.pace.lets(Instant::now(), done) {
-            return self.print(&StreamLine::Progress { done, runs });
+            return self.follow(&StreamLine::Progress { done, runs: progress.runs });
         }
-        Ok(())
+        Continue::Go
     }
 }
 

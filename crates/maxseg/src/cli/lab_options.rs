@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use maxseg_core::engine::EngineName;
 
 use crate::failure::Failure;
-use crate::report::words;
+use maxseg_workbench::report::words;
 
 /// The lab's own keys as options.
 #[derive(Debug, Clone, Default, Args)]

@@ -10,7 +10,7 @@ use clap_mangen::Man;
 
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::whole_file::WholeFile;
+use maxseg_workbench::whole_file::WholeFile;
 
 /// Print the manual page of the program or of a command
 #[derive(Debug, Args)]

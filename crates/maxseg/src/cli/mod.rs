@@ -1,19 +1,23 @@
 //! The commands, in four rooms: See, Explain, Try, Set.
 
 mod calc;
+#[cfg(feature = "lab")]
 mod capture;
 mod check;
 mod completions;
 mod demo;
 mod demo_cellular;
 mod demo_tunnel;
+#[cfg(feature = "lab")]
 mod doctor;
 mod explain;
 mod input;
 mod json_stream;
+#[cfg(feature = "lab")]
 mod lab;
 mod lab_options;
 mod man;
+#[cfg(feature = "lab")]
 mod privilege;
 mod run;
 mod schema;
@@ -34,7 +38,7 @@ pub use schema::{explain_schema, results_schema, scenario_schema, stream_schema}
 #[derive(Debug, Parser)]
 #[command(
     name = "maxseg",
-    version = concat!(env!("CARGO_PKG_VERSION"), " (", env!("MAXSEG_COMMIT"), ")"),
+    version = maxseg_workbench::VERSION,
     disable_help_subcommand = false,
     subcommand_required = true,
     arg_required_else_help = true
@@ -70,6 +74,7 @@ struct Global {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Watch packets as they pass, every option decoded
+    #[cfg(feature = "lab")]
     Capture(capture::CaptureArgs),
     /// Say what limited each connection of a capture, and what to change
     Explain(explain::ExplainArgs),
@@ -78,12 +83,14 @@ enum Command {
     /// Check a scenario: how many points, how long, which caveats
     Check(check::CheckArgs),
     /// Keep hosts and links with the real kernel; import a topology
+    #[cfg(feature = "lab")]
     Lab(lab::LabArgs),
     /// Compute one formula, with its source and range
     Calc(calc::CalcArgs),
     /// See in a minute what this is for
     Demo(demo::DemoArgs),
     /// See whether the lab can run here, and what mends it
+    #[cfg(feature = "lab")]
     Doctor(doctor::DoctorArgs),
     /// List the TCP stacks that a scenario can name
     Stacks(stacks::StacksArgs),
@@ -146,12 +153,7 @@ pub(crate) fn main() -> ExitCode {
     };
     let printer = Printer::new(cli.global.color, cli.global.quiet, cli.global.verbose);
     // A user namespace wants a process of one thread: before anything else.
-    let ready = match &cli.command {
-        command if command.needs_lab() => privilege::for_a_lab(),
-        command if command.may_see_packets() => Ok(()),
-        _ => privilege::without_packets(),
-    };
-    match ready.and_then(|()| cli.command.run(printer)) {
+    match cli.command.take_privilege().and_then(|()| cli.command.run(printer)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             printer.failure(&failure.render());
@@ -161,7 +163,31 @@ pub(crate) fn main() -> ExitCode {
 }
 
 impl Command {
+    /// Takes the privilege that the command needs, and gives up what it does not.
+    #[cfg(feature = "lab")]
+    fn take_privilege(&self) -> Result<(), Failure> {
+        if self.needs_lab() {
+            privilege::for_a_lab()
+        } else if self.may_see_packets() {
+            Ok(())
+        } else {
+            privilege::without_packets()
+        }
+    }
+
+    /// No command of this build needs a privilege.
+    #[cfg(not(feature = "lab"))]
+    fn take_privilege(&self) -> Result<(), Failure> {
+        if let Self::Run(args) = self
+            && args.needs_lab()
+        {
+            return Err(maxseg_workbench::Error::NoLab.into());
+        }
+        Ok(())
+    }
+
     /// Whether this process is to make a lab.
+    #[cfg(feature = "lab")]
     #[expect(clippy::wildcard_enum_match_arm, reason = "no other command makes a lab")]
     fn needs_lab(&self) -> bool {
         match self {
@@ -172,19 +198,23 @@ impl Command {
     }
 
     /// Whether `CAP_NET_RAW` is of use to it, or is what it asks for.
+    #[cfg(feature = "lab")]
     const fn may_see_packets(&self) -> bool {
         matches!(self, Self::Capture(args) if args.is_live()) || matches!(self, Self::Doctor(_))
     }
 
     fn run(&self, printer: Printer) -> Result<(), Failure> {
         match self {
+            #[cfg(feature = "lab")]
             Self::Capture(args) => capture::run(args, printer),
             Self::Explain(args) => explain::run(args, printer),
             Self::Run(args) => run::run(args, printer),
             Self::Check(args) => check::run(args, printer),
+            #[cfg(feature = "lab")]
             Self::Lab(args) => lab::run(args, printer),
             Self::Calc(args) => calc::run(args, printer),
             Self::Demo(args) => demo::run(args, printer),
+            #[cfg(feature = "lab")]
             Self::Doctor(args) => doctor::run(args, printer),
             Self::Stacks(args) => stacks::run(args, printer),
             Self::Schema(args) => schema::run(args, printer),

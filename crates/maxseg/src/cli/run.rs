@@ -4,22 +4,28 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use maxseg_core::advise::SegmentSizeAdvice;
-use maxseg_core::engine::EngineName;
+use maxseg_core::engine::{Continue, EngineName};
 use maxseg_core::results::Row;
 use maxseg_core::scenario::Point;
 use maxseg_core::units::Time;
 
 use super::input::InputArgs;
 use super::json_stream::JsonStream;
-use crate::capture::incomplete;
-use crate::environment::Environment;
-use crate::experiment::Experiment;
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::printer::Printer;
-use crate::report::document::Document;
-use crate::report::{csv, figures, invalid_lines, page, parquet, segment_sizes, text, words};
-use crate::runner::{Listener, Manner, Plan, Ran, Store, check_series, run as run_plan};
-use crate::whole_file::WholeFile;
+use crate::progress::TerminalProgress;
+use crate::report::text;
+use maxseg_workbench::capture::incomplete;
+use maxseg_workbench::environment::Environment;
+use maxseg_workbench::experiment::Experiment;
+use maxseg_workbench::report::csv::csv;
+use maxseg_workbench::report::document::Document;
+use maxseg_workbench::report::{figures, invalid_lines, page, parquet, segment_sizes, words};
+use maxseg_workbench::runner::{
+    Observer, Plan, PlanResult, Progress, RunOptions, Store, check_series, run as run_plan,
+};
+use maxseg_workbench::whole_file::WholeFile;
 
 /// Run a scenario: sweep it, compare engines, report
 #[derive(Debug, Args)]
@@ -110,15 +116,18 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     if let Some(store) = &store {
         note_others(store, &plan, printer);
     }
-    let manner = Manner {
+    let options = RunOptions {
         jobs: args.jobs.map(usize::from),
         series_every: args.series,
         allows_invalid: args.allow_invalid,
         capture: args.pcap.clone(),
     };
-    let mut stream = args.stream(&experiment, &environment, plan.len(), printer)?;
-    let listener = stream.as_mut().map(|stream| stream as &mut dyn Listener);
-    let ran = run_plan(&plan, &manner, store.as_mut(), listener, printer)?;
+    let stream = args.stream(&experiment, &environment, plan.len(), printer)?;
+    let mut followers = Followers { progress: TerminalProgress::new(printer), stream };
+    let ran = run_plan(&plan, &options, store.as_mut(), interrupt::flag(), &mut followers)?;
+    let Followers { progress, mut stream } = followers;
+    drop(progress);
+    stream.as_mut().map_or(Ok(()), JsonStream::check)?;
     let (done, complete) = (ran.rows.len(), ran.complete);
     let report = Report::new(&experiment, environment, ran, &points, &plan);
     // Saved before printed: whoever reads our output may have gone.
@@ -151,6 +160,36 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
         printer.note(&format!("picture: {}", file.display()));
     }
     if args.allow_invalid { Ok(()) } else { refuse_invalid(&report.document.rows) }
+}
+
+/// Who follows the runs: the bar on the terminal, and the lines of `--json-stream`.
+struct Followers {
+    progress: TerminalProgress,
+    stream: Option<JsonStream>,
+}
+
+impl Observer for Followers {
+    fn on_resumed(&mut self, rows: usize) {
+        self.progress.on_resumed(rows);
+    }
+
+    fn on_row(&mut self, row: &Row) -> Continue {
+        self.stream.as_mut().map_or(Continue::Go, |stream| stream.on_row(row))
+    }
+
+    fn on_progress(&mut self, progress: &Progress) -> Continue {
+        self.progress.on_progress(progress);
+        self.stream.as_mut().map_or(Continue::Go, |stream| stream.on_progress(progress))
+    }
+}
+
+/// All rows of `plan`, kept nowhere; for the demo.
+pub(super) fn rows_of(plan: &Plan<'_>, printer: Printer) -> Result<Vec<Row>, Failure> {
+    let mut progress = TerminalProgress::new(printer);
+    let options = RunOptions::default();
+    let PlanResult { rows, complete } =
+        run_plan(plan, &options, None, interrupt::flag(), &mut progress)?;
+    if complete { Ok(rows) } else { Err(Failure::Interrupted("nothing is kept".to_owned())) }
 }
 
 /// A run that proves nothing is no result.
@@ -287,7 +326,7 @@ impl<'a> Report<'a> {
     fn new(
         experiment: &'a Experiment,
         environment: Environment,
-        Ran { rows, complete }: Ran,
+        PlanResult { rows, complete }: PlanResult,
         points: &'a [Point],
         plan: &Plan<'_>,
     ) -> Self {
@@ -332,7 +371,7 @@ impl<'a> Report<'a> {
         store.replace("rows.parquet", &parquet(&self.document.rows)?)?;
         let page =
             page(&self.document, &self.experiment.text, &self.points[0].scenario, &self.advice);
-        store.replace("report.html", page.as_bytes())
+        Ok(store.replace("report.html", page.as_bytes())?)
     }
 }
 

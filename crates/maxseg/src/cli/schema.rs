@@ -5,9 +5,9 @@ use maxseg_core::scenario::ScenarioSpec;
 
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::report::document::Document;
 use crate::report::explain::ExplainDocument;
-use crate::report::stream::StreamLine;
+use maxseg_workbench::report::document::Document;
+use maxseg_workbench::report::stream::StreamLine;
 
 /// Print the JSON Schema of scenarios, of results or of explanations
 #[derive(Debug, Args)]

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use maxseg_wire::bpf::Selection;
-use maxseg_wire::encapsulation::{Encapsulation, Opaque, Peeled, peel};
+use maxseg_wire::encapsulation::{Decapsulated, Encapsulation, Undecodable, decapsulate};
 use maxseg_wire::icmp::Icmp;
 use maxseg_wire::ip::{self, protocol};
 use maxseg_wire::tcp::Segment;
@@ -58,19 +58,19 @@ impl<'a> Decoded<'a> {
             _ => (Vec::new(), &[][..]),
         };
         let mut around = Vec::new();
-        let content = match peel(view.link_type, view.bytes, view.original_len) {
-            Ok(peeled) => {
+        let content = match decapsulate(view.link_type, view.bytes, view.original_len) {
+            Ok(inner) => {
                 around.extend(
-                    peeled
+                    inner
                         .passed
                         .iter()
                         .filter(|header| is_remarkable(*header))
                         .map(Encapsulation::name),
                 );
-                Content::of_ip(&peeled, connections)
+                Content::of_ip(&inner, connections)
             }
-            Err(Opaque::NotIp(ARP)) => Arp::of(body).map_or(Content::Other(ARP), Content::Arp),
-            Err(Opaque::NotIp(kind)) => Content::Other(kind),
+            Err(Undecodable::NotIp(ARP)) => Arp::of(body).map_or(Content::Other(ARP), Content::Arp),
+            Err(Undecodable::NotIp(kind)) => Content::Other(kind),
             Err(other) => Content::Broken(other.to_string()),
         };
         Self { vlans, around, content }
@@ -94,9 +94,9 @@ fn is_remarkable(header: Encapsulation) -> bool {
 }
 
 impl<'a> Content<'a> {
-    fn of_ip(peeled: &Peeled<'a>, connections: &mut Connections) -> Self {
-        let whole = usize::try_from(peeled.wire_len).unwrap_or(usize::MAX);
-        match ip::Packet::decode(peeled.bytes, whole) {
+    fn of_ip(inner: &Decapsulated<'a>, connections: &mut Connections) -> Self {
+        let whole = usize::try_from(inner.wire_len).unwrap_or(usize::MAX);
+        match ip::Packet::decode(inner.bytes, whole) {
             Ok(packet) => {
                 let transport = Transport::of(&packet, connections);
                 Self::Ip(packet, transport)

@@ -6,10 +6,10 @@ use comfy_table::{Cell, Table};
 use maxseg_core::results::Group;
 use serde_json::Value;
 
-use super::axes::distinct;
-use super::marks::{INVALID, mark};
 use super::table::{plain, right};
-use super::words;
+use maxseg_workbench::report::axes::distinct;
+use maxseg_workbench::report::marks::{INVALID, mark};
+use maxseg_workbench::report::words;
 
 /// What a matrix shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,11 +8,11 @@ use maxseg_core::engine::EngineName;
 use maxseg_core::outcome::Outcome;
 use maxseg_core::results::Group;
 
-use super::axes::{identity, keys};
-use super::marks::{mark, mark_notes};
 use super::matrix::{Matrix, Measure};
-use super::words;
 use crate::printer::Printer;
+use maxseg_workbench::report::axes::{identity, keys};
+use maxseg_workbench::report::marks::{mark, mark_notes};
+use maxseg_workbench::report::words;
 
 /// What the groups say.
 pub(super) fn table(groups: &[Group<'_>], printer: Printer) -> String {

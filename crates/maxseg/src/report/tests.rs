@@ -1,4 +1,4 @@
-//! Tables and pictures of rows made by hand.
+//! Tables of rows made by hand.
 
 mod lab;
 
@@ -8,9 +8,7 @@ use maxseg_core::results::{Row, groups};
 use maxseg_core::scenario::Scenario;
 use serde_json::{Value, json};
 
-use super::chart::Spacing;
-use super::columns::columns;
-use super::{csv, figures, heat_maps, results, text};
+use super::{results, text};
 use crate::printer::Printer;
 
 fn row(engine: EngineName, seed: Option<u64>, point: &Value, goodput: f64) -> Row {
@@ -128,119 +126,6 @@ fn request_times_stand_beside_goodput_and_the_shortest_is_best() {
 }
 
 #[test]
-fn formulas_are_drawn_within_their_range_only() {
-    let at = |mss: u64| json!({ "sender.mss": mss });
-    let rows: Vec<Row> = [(100, false), (200, false), (300, true), (400, false)]
-        .map(|(mss, doubt)| {
-            let row = model(&at(mss), mss as f64);
-            if doubt { doubtful(row) } else { row }
-        })
-        .into_iter()
-        .chain([100, 200, 300, 400].map(|mss| sim(&at(mss), mss as f64)))
-        .collect();
-    let charts = figures(&rows, &scenario()).charts;
-    let pieces = |line: &[Vec<super::chart::Point>]| -> Vec<Vec<f64>> {
-        line.iter().map(|piece| piece.iter().map(|point| point.x).collect()).collect()
-    };
-    assert_eq!(pieces(&charts[0].series[0].dashed), [vec![100.0, 200.0], vec![400.0]]);
-    assert_eq!(pieces(&charts[0].series[0].solid), [vec![100.0, 200.0, 300.0, 400.0]]);
-    let svg = charts[0].to_svg(false);
-    assert_eq!(svg.matches("class=\"dash c0\"").count(), 1);
-    assert_eq!(svg.matches("class=\"hollow c0\"").count(), 1, "a piece of one point is seen too");
-}
-
-#[test]
-fn an_axis_is_what_its_values_are() {
-    let spacing = |key: &str, values: &[&str]| {
-        let rows: Vec<Row> = values.iter().map(|value| sim(&json!({ key: value }), 1e6)).collect();
-        let axis = figures(&rows, &scenario()).charts.remove(0).x;
-        let labels: Vec<String> = axis.ticks.into_iter().map(|tick| tick.label).collect();
-        (axis.spacing, labels, axis.title)
-    };
-    let (windows, labels, _) = spacing("receiver.window", &["256 KiB", "64 KiB", "1 MiB"]);
-    assert_eq!(
-        (windows, labels),
-        (Spacing::Log(2), vec!["64 KiB".into(), "256 KiB".into(), "1 MiB".into()])
-    );
-    let (segments, labels, title) = spacing("receiver.window", &["10 segments", "20 segments"]);
-    assert_eq!((segments, labels), (Spacing::Linear, vec!["10".into(), "20".into()]));
-    assert_eq!(title, "receive window (segments)");
-    for words in [["rfc", "ns2-reno"], ["64 KiB", "20 segments"]] {
-        let (spacing, labels, _) = spacing("receiver.window", &words);
-        assert_eq!((spacing, labels), (Spacing::Categories, words.map(str::to_owned).to_vec()));
-    }
-}
-
-#[test]
-fn words_are_drawn_as_points_with_bars() {
-    let at = |stack: &str| json!({ "sender.stack": stack });
-    let mut rows: Vec<Row> = Vec::new();
-    for (stack, goodput) in [("rfc", 1e6), ("ns2-reno", 2e6)] {
-        rows.push(model(&at(stack), goodput));
-        for seed in 1..=3 {
-            rows.push(row(EngineName::Sim, Some(seed), &at(stack), goodput + seed as f64 * 1e4));
-        }
-    }
-    let svg = figures(&rows, &scenario()).charts[0].to_svg(true);
-    let picture = roxmltree::Document::parse(&svg).unwrap();
-    let texts: Vec<&str> = picture.descendants().filter_map(|node| node.text()).collect();
-    for wanted in ["rfc", "ns2-reno", "sender.stack", "95% confidence"] {
-        assert!(texts.contains(&wanted), "no {wanted:?}");
-    }
-    assert_eq!(svg.matches("class=\"bar c0\"").count(), 2);
-    assert!(!svg.contains("class=\"curve c0\"") && !svg.contains("class=\"dash c0\""), "no lines");
-}
-
-#[test]
-fn pictures_that_are_left_out_are_counted_and_runs_of_different_length_said() {
-    let mut rows = Vec::new();
-    for mss in [536, 1460] {
-        for rate in [0.0, 0.1] {
-            for delay in 0..20 {
-                let delay = format!("{delay} ms");
-                let point =
-                    json!({ "sender.mss": mss, "hop.0.errors.rate": rate, "hop.0.delay": delay });
-                rows.push(sim(&point, 1e6));
-            }
-        }
-    }
-    rows[0].outcome.elapsed_s = Some(2.5);
-    let figures = figures(&rows, &scenario());
-    // The axis with most values makes the curves: two error rates are two pictures.
-    assert_eq!((figures.charts.len(), figures.left_out), (2, 0));
-    assert_eq!(
-        figures.charts[0].subtitle,
-        "error rate on hop 0 0%, one seed, 2.50 s to 10.0 s a run"
-    );
-    let many: Vec<Row> = (0..14 * 2 * 14 * 2)
-        .map(|n: u64| {
-            let point = json!({
-                "sender.mss": 536 + n % 2,
-                "hop.0.delay": format!("{} ms", n / 2 % 14),
-                "hop.0.mtu": 1000 + n / 28 % 14,
-                "hop.0.queue": n / 392,
-            });
-            sim(&point, 1e6)
-        })
-        .collect();
-    let figures = super::figures(&many, &scenario());
-    assert_eq!((figures.charts.len(), figures.left_out), (12, 14 * 2 - 12));
-}
-
-#[test]
-fn csv_and_parquet_have_the_same_columns() {
-    let mut row = sim(&json!({ "sender.mss": 536 }), 0.1);
-    row.caveats = vec![Caveat::new("accuracy", ""), Caveat::new("mathis", "")];
-    let rows = [row];
-    let text = csv(&rows);
-    let names: Vec<String> = columns(&rows).into_iter().map(|column| column.name).collect();
-    let (header, line) = text.split_once('\n').unwrap();
-    assert_eq!(header, names.join(","));
-    assert!(line.starts_with("sim,1,") && line.ends_with(",accuracy mathis\n"), "{line}");
-    assert!(line.contains(",536,0.1,10,"), "{line}");
-}
-
-#[test]
 fn groups_of_a_large_sweep_are_told_apart_by_value() {
     let rows: Vec<Row> = (0..3000_u64)
         .map(|n| sim(&json!({ "sender.mss": 1 + n % 100, "hop.0.mtu": 1000 + n / 100 }), n as f64))
@@ -249,63 +134,4 @@ fn groups_of_a_large_sweep_are_told_apart_by_value() {
     let text = results(&rows, Printer::silent());
     assert_eq!(text.lines().count(), 1 + 3 + 100 + 1, "a line a size");
     assert_eq!(text.matches('*').count(), 30 + 1, "the best of each of 30 columns, and the note");
-}
-
-#[test]
-fn a_heat_map_frames_the_best_of_each_condition_and_says_its_numbers() {
-    let at = |mss: u64, rate: f64| json!({ "sender.mss": mss, "hop.0.errors.rate": rate });
-    let mut rows = vec![
-        sim(&at(1460, 0.05), 483.0),
-        sim(&at(536, 0.05), 8040.0),
-        doubtful(sim(&at(536, 0.0), 1.59e6)),
-        sim(&at(1460, 0.0), 1.89e6),
-    ];
-    rows.push(model(&at(536, 0.0), 9e9)); // the map is of the simulator
-    let map = heat_maps(&rows).remove(0);
-    assert_eq!(map.columns, ["536", "1460"]);
-    let row = |index: usize| {
-        let row = &map.rows[index];
-        let cells = row.cells.iter().flatten().map(|cell| (cell.value, cell.mark, cell.is_best));
-        (row.label.as_str(), cells.collect::<Vec<_>>())
-    };
-    assert_eq!(row(0), ("0%", vec![(1.59e6, "~", false), (1.89e6, "", true)]));
-    assert_eq!(row(1), ("5%", vec![(8040.0, "", true), (483.0, "", false)]));
-    assert_eq!(map.spacing, Spacing::Log(10));
-    let svg = map.to_svg();
-    let picture = roxmltree::Document::parse(&svg).unwrap();
-    let texts: Vec<&str> = picture.descendants().filter_map(|node| node.text()).collect();
-    // Of the middle between 483 bit/s and 1.89 Mbit/s.
-    for wanted in ["numbers in kbit/s", "~1590", "1890", "8.04", "0.483", "segment size (bytes)"] {
-        assert!(texts.contains(&wanted), "no {wanted:?} in {texts:?}");
-    }
-    for wanted in ["best of its row", "~ outside the formula's range", "1 Mbit/s"] {
-        assert!(texts.contains(&wanted), "no {wanted:?} in {texts:?}");
-    }
-    assert_eq!(svg.matches("class=\"best\"").count(), 2 + 1, "two cells, and the legend");
-}
-
-#[test]
-fn many_cells_have_colours_only_and_words_no_map() {
-    let point = |n: u64| json!({ "sender.mss": 100 + n % 20, "hop.0.mtu": 1000 + n / 20 });
-    let rows: Vec<Row> = (0..20 * 11).map(|n| sim(&point(n), 1e6 + n as f64)).collect();
-    let map = heat_maps(&rows).remove(0);
-    assert_eq!(map.spacing, Spacing::Linear);
-    let numbers = |svg: &str| svg.matches("pointer-events:none").count();
-    assert_eq!(numbers(&map.to_svg()), 0, "220 cells");
-    let fewer: Vec<Row> =
-        rows.iter().filter(|row| row.point["sender.mss"] != 119).take(190).cloned().collect();
-    assert_eq!(numbers(&heat_maps(&fewer)[0].to_svg()), 190);
-    let words = ["rfc", "ns2-reno"].map(|stack| {
-        [1, 2].map(|mss| sim(&json!({ "sender.stack": stack, "sender.mss": mss }), 1e6))
-    });
-    assert!(heat_maps(&words.concat()).is_empty());
-    let same = [1, 2, 3].map(|mss| sim(&json!({ "sender.mss": mss, "hop.0.mtu": 1500 }), 1e6));
-    assert!(heat_maps(&same).is_empty(), "one axis");
-    let delays = [("1 ms", "1 Mbit/s"), ("2 ms", "1 Mbit/s"), ("1 ms", "2 Mbit/s")]
-        .map(|(delay, rate)| sim(&json!({ "hop.0.delay": delay, "hop.0.rate": rate }), 1e6));
-    let map = heat_maps(&delays).remove(0);
-    let cells = || map.rows.iter().flat_map(|row| &row.cells);
-    assert_eq!((cells().count(), cells().flatten().count()), (4, 3), "one was not run");
-    assert!(cells().flatten().all(|cell| !cell.is_best), "conditions have no best");
-    roxmltree::Document::parse(&map.to_svg()).unwrap();
 }

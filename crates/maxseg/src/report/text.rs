@@ -6,13 +6,14 @@ use maxseg_core::advise::SegmentSizeAdvice;
 use maxseg_core::results::{Group, Row, groups};
 use maxseg_core::scenario::Scenario;
 
-use super::as_netem::{WHY, shows_both};
-use super::flows::{flow_lines, flow_table};
-use super::marks::invalid_lines;
-use super::proof::point_proofs;
+use super::flows::flow_table;
 use super::table::{lines, table};
-use super::{advice_lines, caveat_lines};
 use crate::printer::Printer;
+use maxseg_workbench::report::as_netem::{WHY, shows_both};
+use maxseg_workbench::report::flows::flow_lines;
+use maxseg_workbench::report::marks::invalid_lines;
+use maxseg_workbench::report::proof::point_proofs;
+use maxseg_workbench::report::{advice_lines, caveat_lines};
 
 /// More lines of single flows than anyone reads on a terminal unasked.
 const MOST_FLOW_LINES: usize = 40;

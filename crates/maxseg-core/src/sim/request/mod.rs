@@ -12,11 +12,10 @@
 //! forgets the one before, as the server does when it hears of the next.
 
 mod record;
-mod send;
 
 pub(super) use record::Record;
 
-use super::flow::Meter;
+use super::meter::Meter;
 use super::sizes::Sizes;
 use crate::scenario::{ConnectionUse, End, Flow, RequestPlan, Scenario};
 use crate::tcp::{Config, Endpoint, OptionsPool, Segment};

@@ -1,6 +1,7 @@
 //! What headers say of a flow beyond what the simulation carries along.
 
-use super::{Cargo, Content, TcpView};
+use super::super::flow::Cargo;
+use super::view::{Content, TcpView};
 use crate::scenario::{End, Flow, FlowKind, Scenario};
 use crate::settings::OfferedWindow;
 use crate::tcp::{Config, SackBlocks, Segment};

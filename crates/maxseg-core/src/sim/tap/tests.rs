@@ -2,7 +2,9 @@ use super::super::{Sim, World};
 use super::*;
 use crate::engine::{Engine, Unwatched};
 use crate::framing::IpVersion;
+use crate::link::FragmentRange;
 use crate::outcome::Outcome;
+use crate::units::Mtu;
 
 #[derive(Default)]
 struct Seen(Vec<Sighting>);

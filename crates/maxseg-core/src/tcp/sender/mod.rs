@@ -1,4 +1,7 @@
 //! The sending half of a connection: what goes out, when, and what is resent.
+//!
+//! One state machine in several files: [`Sender`] holds the state of each concern, and each concern's file has the
+//! `impl Sender` that acts on it. The imports between them therefore form a circle.
 
 mod black_hole;
 mod handshake;

@@ -1,13 +1,12 @@
 //! A key of the scenario is set while the lab is up.
 
-use maxseg_core::engine::EngineError;
 use maxseg_core::path::LinkSpec;
 use maxseg_core::scenario::{Draft, Scenario};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::lab::{PersistentLab, set_congestion, wrong};
-use crate::lab::failure::LabError;
+use super::lab::{PersistentLab, notes, set_congestion};
+use crate::lab::error::LabError;
 use crate::lab::feasible;
 use crate::lab::flows::congestion_of;
 use crate::lab::network::Network;
@@ -32,23 +31,23 @@ pub struct Changed {
 pub(super) fn set(
     lab: &mut PersistentLab,
     assignments: &[String],
-) -> Result<Vec<Changed>, EngineError> {
+) -> Result<Vec<Changed>, LabError> {
     lab.check()?;
     let mut draft = lab.draft.clone();
     for assignment in assignments {
-        draft.set_argument(assignment).map_err(wrong)?;
+        draft.set_argument(assignment)?;
     }
-    let new = draft.scenario().map_err(wrong)?;
+    let new = draft.scenario()?;
     let changed = differences(&lab.draft, &draft);
     refuse_what_stays((&lab.draft, &draft), &changed)?;
     feasible::mtus(&new)?;
     begin_with(lab, &new)?;
     if let Err(error) = apply(lab, &lab.scenario, &new) {
         let undone = apply(lab, &new, &lab.scenario);
-        lab.notes = set_congestion(&lab.network, &lab.scenario);
+        lab.notes = notes(&set_congestion(&lab.network, &lab.scenario));
         return Err(match undone {
-            Ok(()) => error.into(),
-            Err(again) => half_done(&error, &again),
+            Ok(()) => error,
+            Err(undo) => LabError::HalfApplied { error: Box::new(error), undo: Box::new(undo) },
         });
     }
     lab.draft = draft;
@@ -56,49 +55,32 @@ pub(super) fn set(
     Ok(changed)
 }
 
-fn refuse(what: String, hint: &str) -> EngineError {
-    EngineError::Unable { what, hint: Some(hint.to_owned()) }
-}
-
-fn half_done(error: &LabError, again: &LabError) -> EngineError {
-    refuse(
-        format!("{error}; and not all that was set before could be undone: {again}"),
-        "the lab is neither what it was nor what it was to be: take it down, and up again",
-    )
-}
-
 /// What a lab has from its beginning to its end.
 fn refuse_what_stays(
     (old_draft, new_draft): (&Draft, &Draft),
     changed: &[Changed],
-) -> Result<(), EngineError> {
-    let scenario = |draft: &Draft| draft.scenario().map_err(wrong);
+) -> Result<(), LabError> {
+    let scenario = |draft: &Draft| draft.scenario();
     let (old, new) = (&scenario(old_draft)?, &scenario(new_draft)?);
-    let anew = "take the lab down, and up again with --set";
+    let fixed = |key: &str, reason| LabError::Fixed { key: key.to_owned(), reason };
     let names = |scenario: &Scenario| -> Vec<String> {
         scenario.path.hops.iter().map(|hop| hop.name.clone()).collect()
     };
     if names(old) != names(new) {
-        return Err(refuse("the hops of a lab stay, and their names".to_owned(), anew));
+        return Err(fixed("hop", "the number and names of hops are fixed"));
     }
     for (index, Changed { key, .. }) in changed.iter().enumerate() {
         let root = key.split('.').next().unwrap_or_default();
-        let why = match root {
+        let reason = match root {
             "hop" | "name" | "about" => continue,
             "sender" | "receiver" if is_heeded((old_draft, old), new, changed, index) => continue,
-            "sender" | "receiver" => {
-                let what = format!("`{key}` is nothing that this kernel lets a host choose");
-                return Err(refuse(
-                    what,
-                    "it holds for `--engine sim`, or for the flows of `maxseg run`",
-                ));
-            }
-            "flow" | "until" => "a lab that stays has no traffic and no end of its own",
-            "seed" => "the links have drawn random numbers already",
-            "sweep" => "a lab is one point",
-            _ => "the hosts were made with it",
+            "sender" | "receiver" => return Err(LabError::NotAKernelSetting(key.clone())),
+            "flow" | "until" => "a persistent lab has no flows and no duration",
+            "seed" => "the links have already drawn random numbers",
+            "sweep" => "a lab is a single point of a sweep",
+            _ => "the hosts were built with it",
         };
-        return Err(refuse(format!("`{key}` cannot change while the lab is up: {why}"), anew));
+        return Err(fixed(key, reason));
     }
     Ok(())
 }
@@ -139,14 +121,13 @@ fn congestion(scenario: &Scenario) -> [&'static str; 2] {
 }
 
 /// New connections begin with another congestion control, in every host or in none.
-fn begin_with(lab: &mut PersistentLab, new: &Scenario) -> Result<(), EngineError> {
+fn begin_with(lab: &mut PersistentLab, new: &Scenario) -> Result<(), LabError> {
     if congestion(&lab.scenario) == congestion(new) {
         return Ok(());
     }
-    let notes = set_congestion(&lab.network, new);
-    if let Some(note) = notes.into_iter().next() {
-        lab.notes = set_congestion(&lab.network, &lab.scenario);
-        return Err(refuse(note, "`maxseg doctor` lists what this kernel has, and who may use it"));
+    if let Some(error) = set_congestion(&lab.network, new).into_iter().next() {
+        lab.notes = notes(&set_congestion(&lab.network, &lab.scenario));
+        return Err(error);
     }
     lab.notes.clear();
     Ok(())
@@ -232,14 +213,11 @@ mod tests {
         (old, new, changed)
     }
 
-    /// Why they cannot be set; nothing where they can.
+    /// Why they cannot be set, and the hint; `None` where they can.
     fn refusal(assignments: &[&str]) -> Option<(String, Option<String>)> {
         let (old, new, changed) = drafts(assignments);
-        match refuse_what_stays((&old, &new), &changed) {
-            Err(EngineError::Unable { what, hint }) => Some((what, hint)),
-            Err(EngineError::Cancelled) => panic!("nobody cancels"),
-            Ok(()) => None,
-        }
+        let error = refuse_what_stays((&old, &new), &changed).err()?;
+        Some((error.to_string(), error.hint()))
     }
 
     #[test]
@@ -264,12 +242,12 @@ mod tests {
     #[test]
     fn what_stays_is_refused_with_the_reason() {
         let cases = [
-            ("hop.radio.name=air", "the hops of a lab stay"),
-            ("until.time=5 s", "no end of its own"),
+            ("hop.radio.name=air", "names of hops are fixed"),
+            ("until.time=5 s", "no duration"),
             ("seed=7", "random numbers"),
-            ("ip=6", "the hosts were made with it"),
-            ("lab.as_netem=true", "the hosts were made with it"),
-            ("sender.limited_transmit=false", "lets a host choose"),
+            ("ip=6", "the hosts were built with it"),
+            ("lab.as_netem=true", "the hosts were built with it"),
+            ("sender.limited_transmit=false", "not a setting of the Linux kernel"),
         ];
         for (assignment, why) in cases {
             let Some((what, hint)) = refusal(&[assignment]) else {

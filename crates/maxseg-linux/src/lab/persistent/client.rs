@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use maxseg_core::engine::EngineError;
-
 use super::protocol::{Answer, Request};
 use super::{Changed, LabStatus, address};
+use crate::lab::error::LabError;
 use crate::sys::{ControlSocket, NetNs, enter_user_namespace, user_id};
 
 /// A lab of this user's.
@@ -31,15 +30,12 @@ impl Client {
     ///
     /// # Errors
     /// There is none.
-    pub fn connect(name: &str) -> Result<Self, EngineError> {
+    pub fn connect(name: &str) -> Result<Self, LabError> {
         let control =
-            ControlSocket::connect(&address(name)?).map_err(|error| none(name, &error))?;
-        let owner = control.peer().map_err(|error| talk(name, &error))?;
+            ControlSocket::connect(&address(name)?).map_err(|error| not_up(name, error))?;
+        let owner = control.peer().map_err(|error| connection(name, error))?;
         if owner != user_id() {
-            return Err(EngineError::Unable {
-                what: format!("what calls itself the lab `{name}` belongs to user {owner}"),
-                hint: Some("choose another name with --name".to_owned()),
-            });
+            return Err(LabError::OtherUser { name: name.to_owned(), owner });
         }
         Ok(Self { name: name.to_owned(), control })
     }
@@ -53,10 +49,10 @@ impl Client {
     ///
     /// # Errors
     /// It has no answer.
-    pub fn status(&self) -> Result<LabStatus, EngineError> {
+    pub fn status(&self) -> Result<LabStatus, LabError> {
         match self.ask(&Request::Status)? {
             (Answer::Status(status), _) => Ok(*status),
-            (other, _) => Err(self.odd(&other)),
+            (other, _) => Err(self.unexpected(&other)),
         }
     }
 
@@ -64,10 +60,10 @@ impl Client {
     ///
     /// # Errors
     /// One of them cannot be set; then none is.
-    pub fn set(&self, assignments: &[String]) -> Result<Vec<Changed>, EngineError> {
+    pub fn set(&self, assignments: &[String]) -> Result<Vec<Changed>, LabError> {
         match self.ask(&Request::Set(assignments.to_vec()))? {
             (Answer::Set(changed), _) => Ok(changed),
-            (other, _) => Err(self.odd(&other)),
+            (other, _) => Err(self.unexpected(&other)),
         }
     }
 
@@ -75,17 +71,19 @@ impl Client {
     ///
     /// # Errors
     /// There is no such host.
-    pub fn host(&self, host: &str) -> Result<HostEntry, EngineError> {
+    pub fn host(&self, host: &str) -> Result<HostEntry, LabError> {
         match self.ask(&Request::Enter(host.to_owned()))? {
             (Answer::Enter { environment }, files) => {
                 let mut files = files.into_iter();
-                let network = files
-                    .next()
-                    .map(NetNs::from_fd)
-                    .ok_or_else(|| talk(&self.name, &io::Error::other("the way in is missing")))?;
+                let network = files.next().map(NetNs::from_fd).ok_or_else(|| {
+                    connection(
+                        &self.name,
+                        io::Error::other("its answer has no namespace descriptor"),
+                    )
+                })?;
                 Ok(HostEntry { environment, network, user: files.next() })
             }
-            (other, _) => Err(self.odd(&other)),
+            (other, _) => Err(self.unexpected(&other)),
         }
     }
 
@@ -93,32 +91,32 @@ impl Client {
     ///
     /// # Errors
     /// It has no answer.
-    pub fn down(&self) -> Result<(), EngineError> {
+    pub fn down(&self) -> Result<(), LabError> {
         match self.ask(&Request::Down)? {
             (Answer::Down, _) => {
                 // Its end of the socket closes with the process.
                 let _ = self.control.receive_line();
                 Ok(())
             }
-            (other, _) => Err(self.odd(&other)),
+            (other, _) => Err(self.unexpected(&other)),
         }
     }
 
-    fn ask(&self, request: &Request) -> Result<(Answer, Vec<OwnedFd>), EngineError> {
-        let told = |error: io::Error| talk(&self.name, &error);
+    fn ask(&self, request: &Request) -> Result<(Answer, Vec<OwnedFd>), LabError> {
+        let told = |error: io::Error| connection(&self.name, error);
         let line = serde_json::to_string(request).map_err(|error| told(error.into()))?;
         self.control.send_line(&line, &[]).map_err(told)?;
         let (line, files) = self.control.receive_line().map_err(told)?;
         match serde_json::from_str(&line).map_err(|error| told(error.into()))? {
-            Answer::Refused { what, hint } => Err(EngineError::Unable { what, hint }),
+            Answer::Refused { what, hint } => Err(LabError::Refused { what, hint }),
             answer @ (Answer::Status(_) | Answer::Enter { .. } | Answer::Set(_) | Answer::Down) => {
                 Ok((answer, files))
             }
         }
     }
 
-    fn odd(&self, answer: &Answer) -> EngineError {
-        talk(&self.name, &io::Error::other(format!("it answers {answer:?}")))
+    fn unexpected(&self, answer: &Answer) -> LabError {
+        connection(&self.name, io::Error::other(format!("unexpected answer {answer:?}")))
     }
 }
 
@@ -135,22 +133,13 @@ impl HostEntry {
     }
 }
 
-fn none(name: &str, error: &io::Error) -> EngineError {
-    if error.kind() != io::ErrorKind::ConnectionRefused {
-        return talk(name, error);
+fn not_up(name: &str, error: io::Error) -> LabError {
+    if error.kind() == io::ErrorKind::ConnectionRefused {
+        return LabError::NotUp(name.to_owned());
     }
-    EngineError::Unable {
-        what: format!("no lab called `{name}` is up"),
-        hint: Some(
-            "`maxseg lab up FILE` makes one; each user, and each network namespace, has its own"
-                .to_owned(),
-        ),
-    }
+    connection(name, error)
 }
 
-fn talk(name: &str, error: &io::Error) -> EngineError {
-    EngineError::Unable {
-        what: format!("the lab `{name}` cannot be talked to: {error}"),
-        hint: None,
-    }
+fn connection(name: &str, error: io::Error) -> LabError {
+    LabError::Connection { name: name.to_owned(), error }
 }

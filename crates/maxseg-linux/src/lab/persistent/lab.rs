@@ -2,20 +2,19 @@
 
 use std::io;
 
-use maxseg_core::engine::EngineError;
-use maxseg_core::scenario::{Draft, LabBackend, Scenario, ScenarioError};
+use maxseg_core::scenario::{Draft, LabBackend, Scenario};
 
 use super::{LabStatus, address, status};
-use crate::lab::failure::LabError;
+use crate::lab::error::LabError;
 use crate::lab::feasible;
 use crate::lab::flows::congestion_of;
-use crate::lab::host::set;
+use crate::lab::host::{get, set};
 use crate::lab::network::Network;
 use crate::lab::relays::Relays;
 use crate::lab::topology::settings_at;
 use crate::sys::{Clock, ControlListener};
 
-/// A lab that stays as long as this value.
+/// A lab that exists as long as this value. Its namespaces and interfaces live in file descriptors of this process.
 #[derive(Debug)]
 pub struct PersistentLab {
     pub(super) name: String,
@@ -30,35 +29,31 @@ pub struct PersistentLab {
 }
 
 impl PersistentLab {
-    /// Makes the hosts and links of a scenario, in this process.
+    /// Builds the hosts and links of a scenario in this process.
     ///
     /// # Errors
-    /// There is a lab of this name, the scenario is wrong, or this machine or this user may not.
-    pub fn up(name: &str, draft: Draft) -> Result<Self, EngineError> {
-        let listener =
-            ControlListener::new(&address(name)?).map_err(|error| taken(name, &error))?;
-        let scenario = draft.scenario().map_err(wrong)?;
+    /// A lab of this name is up, the scenario is wrong, or the kernel refuses a part of it.
+    pub fn up(name: &str, draft: Draft) -> Result<Self, LabError> {
+        let listener = ControlListener::new(&address(name)?).map_err(|error| taken(name, error))?;
+        let scenario = draft.scenario()?;
         if scenario.lab.backend == LabBackend::Netem {
-            return Err(EngineError::Unable {
-                what: "a lab that stays has links of this program, not netem's".to_owned(),
-                hint: Some("leave `lab.backend` out".to_owned()),
-            });
+            return Err(LabError::PersistentNetem);
         }
         feasible::mtus(&scenario)?;
         let network = Network::build(&scenario)?;
         let clock = Clock::start();
         let relays = Relays::start(&scenario, network.tun_pairs(), clock, |_, _| None)?;
-        let notes = set_congestion(&network, &scenario);
+        let notes = notes(&set_congestion(&network, &scenario));
         let drops_before = network.drops()?;
         let name = name.to_owned();
         Ok(Self { name, draft, scenario, network, relays, notes, listener, clock, drops_before })
     }
 
-    /// How it is.
+    /// Hosts, addresses and link counters.
     ///
     /// # Errors
-    /// A link's thread has ended.
-    pub fn status(&self) -> Result<LabStatus, EngineError> {
+    /// A relay thread has ended.
+    pub fn status(&self) -> Result<LabStatus, LabError> {
         self.check()?;
         let reports = self.relays.reports()?;
         let of_relay: u64 = reports.iter().flatten().map(|report| report.meter.kernel_drops).sum();
@@ -77,48 +72,50 @@ impl PersistentLab {
         })
     }
 
-    /// Whether its links carry packets.
-    pub(super) fn check(&self) -> Result<(), EngineError> {
-        self.relays.check().map_err(|error| EngineError::Unable {
-            what: format!("a link of the lab `{}` has failed: {error}", self.name),
-            hint: Some("take the lab down, and up again".to_owned()),
+    /// Whether all relay threads run.
+    pub(super) fn check(&self) -> Result<(), LabError> {
+        self.relays.check().map_err(|error| LabError::LinkFailed {
+            lab: self.name.clone(),
+            error: Box::new(error),
         })
     }
 }
 
-fn taken(name: &str, error: &io::Error) -> EngineError {
-    if error.kind() != io::ErrorKind::AddrInUse {
-        return EngineError::Unable { what: format!("the lab `{name}`: {error}"), hint: None };
+fn taken(name: &str, error: io::Error) -> LabError {
+    if error.kind() == io::ErrorKind::AddrInUse {
+        return LabError::AlreadyUp(name.to_owned());
     }
-    EngineError::Unable {
-        what: format!("a lab called `{name}` is up already"),
-        hint: Some(format!(
-            "`maxseg lab down --name {name}` ends it; --name gives this one another name"
-        )),
-    }
+    LabError::Connection { name: name.to_owned(), error }
 }
 
-/// A scenario's fault in the words of the lab.
-pub(super) fn wrong(error: ScenarioError) -> EngineError {
-    let what =
-        if error.key.is_empty() { error.what } else { format!("{}: {}", error.key, error.what) };
-    EngineError::Unable { what, hint: error.hint }
+/// Makes the scenario's congestion control the default of each end host's namespace, as far as the kernel allows
+/// it (`tcp_set_default_congestion_control`, net/ipv4/tcp_cong.c). Gives the hosts where it does not.
+pub(super) fn set_congestion(network: &Network, scenario: &Scenario) -> Vec<LabError> {
+    const DEFAULT: &str = "ipv4/tcp_congestion_control";
+    let end_hosts = network.hosts.iter().enumerate().filter_map(|(index, host)| {
+        let (_, settings) = settings_at(scenario, index)?;
+        Some((host, congestion_of(settings)))
+    });
+    end_hosts
+        .filter_map(|(host, wanted)| {
+            let error = host.namespace.run(|| set(DEFAULT, wanted)).err()?;
+            let used = host.namespace.run(|| get(DEFAULT));
+            Some(LabError::DefaultCongestion {
+                host: host.name.clone(),
+                wanted: wanted.to_owned(),
+                used: used.unwrap_or_else(|_| "the kernel's default".to_owned()),
+                allowed: get("ipv4/tcp_allowed_congestion_control").unwrap_or_default(),
+                error: io::Error::from(error.kind()),
+            })
+        })
+        .collect()
 }
 
-/// What connections begin with in each host, as far as the kernel lets a namespace have it. Gives what it did
-/// not.
-pub(super) fn set_congestion(network: &Network, scenario: &Scenario) -> Vec<String> {
-    let mut notes = Vec::new();
-    for (index, host) in network.hosts.iter().enumerate() {
-        let Some((_, settings)) = settings_at(scenario, index) else { continue };
-        let name = congestion_of(settings);
-        let done: Result<(), LabError> = host.inside(|| set("ipv4/tcp_congestion_control", name));
-        if done.is_err() {
-            notes.push(format!(
-                "{}: this kernel lets no namespace begin connections with {name}; programs may choose it per socket",
-                host.name
-            ));
-        }
-    }
-    notes
+/// The notes of a status: each error with its hint.
+pub(super) fn notes(errors: &[LabError]) -> Vec<String> {
+    let note = |error: &LabError| match error.hint() {
+        Some(hint) => format!("{error}; {hint}"),
+        None => error.to_string(),
+    };
+    errors.iter().map(note).collect()
 }

@@ -20,27 +20,20 @@ pub use client::{Client, HostEntry};
 pub use lab::PersistentLab;
 pub use status::{LabStatus, StatusHost, StatusInterface};
 
-use maxseg_core::engine::EngineError;
-
+use super::error::{LONGEST_NAME, LabError};
 use crate::sys::user_id;
 
 /// What a lab is called unless somebody calls it otherwise.
 pub const DEFAULT_NAME: &str = "lab";
 
-/// What a lab of this user listens to.
+/// The abstract socket address (unix(7)) of a lab of this user.
 ///
 /// # Errors
-/// It is no name of a lab.
-fn address(name: &str) -> Result<String, EngineError> {
-    const LONGEST: usize = 40;
+/// The name cannot be a lab's.
+fn address(name: &str) -> Result<String, LabError> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    if name.is_empty() || name.len() > LONGEST || !name.chars().all(is_plain) {
-        return Err(EngineError::Unable {
-            what: format!("`{name}` cannot be a lab's name"),
-            hint: Some(format!(
-                "letters, digits, and - _ . between them; at most {LONGEST} of them"
-            )),
-        });
+    if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(is_plain) {
+        return Err(LabError::Name(name.to_owned()));
     }
     Ok(format!("maxseg/{}/{name}", user_id()))
 }

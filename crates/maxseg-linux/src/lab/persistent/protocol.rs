@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use maxseg_core::engine::EngineError;
 use serde::{Deserialize, Serialize};
 
 use super::{Changed, LabStatus};
+use crate::lab::error::LabError;
 
 /// What a lab can be asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,13 +46,8 @@ pub(super) enum Answer {
     },
 }
 
-impl From<EngineError> for Answer {
-    fn from(error: EngineError) -> Self {
-        match error {
-            EngineError::Unable { what, hint } => Self::Refused { what, hint },
-            EngineError::Cancelled => {
-                Self::Refused { what: "it was stopped".to_owned(), hint: None }
-            }
-        }
+impl From<LabError> for Answer {
+    fn from(error: LabError) -> Self {
+        Self::Refused { hint: error.hint(), what: error.to_string() }
     }
 }

@@ -1,33 +1,38 @@
-//! The lab itself.
+//! The control server of a persistent lab.
 
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::ControlFlow;
 use std::os::fd::AsFd;
 use std::time::Duration;
-
-use maxseg_core::engine::EngineError;
-use maxseg_core::similar::closest;
 
 use super::lab::PersistentLab;
 use super::protocol::{Answer, Request};
 use super::{change, status};
+use crate::lab::error::LabError;
 use crate::sys::{ControlSocket, Waker, user_namespace, wait_for};
 
-/// Whoever comes says at once what it wants: others wait.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// A client has this long to send its request: clients are served one after the other.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
+/// After a failed `accept` the listener is left alone this long. It stays readable, so waiting for it would return
+/// at once.
+const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 
 impl PersistentLab {
-    /// Answers whoever comes until one asks for the end, or `stop` rings. Where a link fails it tells
-    /// `failed`, and stays: everyone who comes then is told too.
+    /// Serves clients until one sends `down` or `stop` wakes. When a relay thread ends, `failed` is called and
+    /// serving goes on: later requests get the same error.
     ///
     /// # Errors
-    /// The kernel refuses to wait; or a link has failed.
-    pub fn serve(mut self, stop: &Waker, failed: impl Fn(&EngineError)) -> Result<(), EngineError> {
-        let lost = |error: io::Error| EngineError::Unable { what: error.to_string(), hint: None };
+    /// A descriptor is invalid, or a relay thread has failed.
+    pub fn serve(mut self, stop: &Waker, failed: impl Fn(&LabError)) -> Result<(), LabError> {
+        let mut retry = None;
         loop {
             let thread_exit = self.relays.thread_exit();
-            wait_for(&[self.listener.as_fd(), stop.as_fd(), thread_exit.as_fd()], None)
-                .map_err(lost)?;
+            let mut sources = vec![stop.as_fd(), thread_exit.as_fd()];
+            if retry.is_none() {
+                sources.push(self.listener.as_fd());
+            }
+            wait_for(&sources, retry).map_err(|error| self.connection(error))?;
             if stop.was_woken() {
                 break;
             }
@@ -36,11 +41,13 @@ impl PersistentLab {
             {
                 failed(&error);
             }
-            // Who has gone again, or cannot be let in, is nobody to answer.
-            let Ok(Some(control)) = self.listener.accept(PATIENCE) else { continue };
-            if let Ok(Ending::Asked) = self.answer(&control) {
+            let accepted = self.listener.accept(REQUEST_TIMEOUT);
+            retry = accepted.is_err().then_some(ACCEPT_RETRY);
+            let Ok(Some(control)) = accepted else { continue };
+            // An error of one client ends its connection only.
+            if let Ok(ControlFlow::Break(())) = self.answer(&control) {
                 self.relays.stop()?;
-                // Until the end of this process: that is what whoever asked waits for.
+                // Left open until this process ends: its end is what the client of `down` waits for.
                 std::mem::forget(control);
                 return Ok(());
             }
@@ -49,12 +56,16 @@ impl PersistentLab {
         Ok(())
     }
 
-    fn answer(&mut self, control: &ControlSocket) -> io::Result<Ending> {
+    fn connection(&self, error: io::Error) -> LabError {
+        LabError::Connection { name: self.name.clone(), error }
+    }
+
+    fn answer(&mut self, control: &ControlSocket) -> io::Result<ControlFlow<()>> {
         let refuse = |what: &str| Answer::Refused { what: what.to_owned(), hint: None };
-        // Before a word is heard: a stranger must not keep others waiting.
+        // Before reading: another user's client could delay the others by the whole timeout.
         if !may_ask(control.peer()?) {
             say(control, &refuse("this lab is another user's"))?;
-            return Ok(Ending::No);
+            return Ok(ControlFlow::Continue(()));
         }
         let (line, _) = control.receive_line()?;
         let answer = match serde_json::from_str::<Request>(&line) {
@@ -71,17 +82,17 @@ impl PersistentLab {
             },
             Ok(Request::Down) => {
                 say(control, &Answer::Down)?;
-                return Ok(Ending::Asked);
+                return Ok(ControlFlow::Break(()));
             }
         };
         say(control, &answer)?;
-        Ok(Ending::No)
+        Ok(ControlFlow::Continue(()))
     }
 
-    fn let_in(&self, control: &ControlSocket, index: usize) -> io::Result<Ending> {
+    fn let_in(&self, control: &ControlSocket, index: usize) -> io::Result<ControlFlow<()>> {
         if let Err(error) = self.check() {
             say(control, &error.into())?;
-            return Ok(Ending::No);
+            return Ok(ControlFlow::Continue(()));
         }
         let mut environment: BTreeMap<String, String> =
             status::environment(&self.scenario, &self.network, index).collect();
@@ -91,33 +102,21 @@ impl PersistentLab {
         files.extend(user.as_ref().map(AsFd::as_fd));
         let line = serde_json::to_string(&Answer::Enter { environment })?;
         control.send_line(&line, &files)?;
-        Ok(Ending::No)
+        Ok(ControlFlow::Continue(()))
     }
 
-    fn index_of(&self, name: &str) -> Result<usize, EngineError> {
-        let names = || self.network.hosts.iter().map(|host| host.name.as_str());
-        names().position(|host| host == name).ok_or_else(|| {
-            let all: Vec<&str> = names().collect();
-            let all = all.join(", ");
-            let hint = match closest(name, names()) {
-                Some(similar) => format!("did you mean `{similar}`? There are: {all}"),
-                None => format!("there are: {all}"),
-            };
-            let what = format!("no host of the lab `{}` is called `{name}`", self.name);
-            EngineError::Unable { what, hint: Some(hint) }
+    fn index_of(&self, name: &str) -> Result<usize, LabError> {
+        let hosts = &self.network.hosts;
+        hosts.iter().position(|host| host.name == name).ok_or_else(|| LabError::NoHost {
+            lab: self.name.clone(),
+            host: name.to_owned(),
+            hosts: hosts.iter().map(|host| host.name.clone()).collect(),
         })
     }
 }
 
-/// Whether the lab is to end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ending {
-    No,
-    Asked,
-}
-
-/// This user, and root; as far as this process's user namespace knows root, who is nobody in that of an
-/// ordinary user.
+/// Whether a client's user may control the lab: the lab's own, and root. In the user namespace of an ordinary user
+/// root has no mapping, and is refused.
 fn may_ask(peer: u32) -> bool {
     peer == nix::unistd::geteuid().as_raw() || peer == 0
 }

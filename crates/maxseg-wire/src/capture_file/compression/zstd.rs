@@ -5,7 +5,7 @@ use std::io::{self, BufRead, ErrorKind, Read};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-use super::CHUNK;
+use super::chunk::CHUNK;
 
 /// Frames one behind the other.
 pub(in super::super) struct Zstd<B> {

@@ -83,9 +83,9 @@ fn lengths_are_those_of_the_packet_not_of_the_capture() {
         let mut decoder = Decoder::default();
         let found =
             match decoder.decode(&record(link_type::ETHERNET, &frame, original_len + 14)).what {
-                Skimmed::Tcp(seen) => Some((seen.payload_len, seen.options.len())),
-                Skimmed::NotUnderstood(_) => None,
-                other @ (Skimmed::Fragment(_) | Skimmed::TooBig(_) | Skimmed::Other(_)) => {
+                Decoded::Tcp(seen) => Some((seen.payload_len, seen.options.len())),
+                Decoded::Undecodable(_) => None,
+                other @ (Decoded::Fragment(_) | Decoded::TooBig(_) | Decoded::Other(_)) => {
                     panic!("{what}: {other:?}")
                 }
             };
@@ -94,7 +94,7 @@ fn lengths_are_those_of_the_packet_not_of_the_capture() {
     let mut bogus = ip;
     bogus[32] = 0x40;
     let mut decoder = Decoder::default();
-    let Skimmed::NotUnderstood(why) = decoder.decode(&whole(link_type::RAW, &bogus)).what else {
+    let Decoded::Undecodable(why) = decoder.decode(&whole(link_type::RAW, &bogus)).what else {
         panic!()
     };
     assert_eq!(why.to_string(), "TCP: a length of 16 cannot be; the least is 20");
@@ -106,7 +106,7 @@ fn a_record_without_a_time_has_that_of_the_one_before() {
     let mut decoder = Decoder::default();
     let timed = whole(link_type::RAW, &ip);
     decoder.decode(&timed);
-    let Skimmed::Tcp(seen) = decoder.decode(&Record { at_nanos: None, ..timed }).what else {
+    let Decoded::Tcp(seen) = decoder.decode(&Record { at_nanos: None, ..timed }).what else {
         panic!()
     };
     assert_eq!(seen.at_nanos, 5);
@@ -121,7 +121,7 @@ fn a_hop_that_says_too_big_names_the_segment() {
     ip[3] = u8::try_from(20 + message.len()).unwrap();
     ip.extend(message);
     let mut decoder = Decoder::default();
-    let Skimmed::TooBig(too_big) = decoder.decode(&whole(link_type::RAW, &ip)).what else {
+    let Decoded::TooBig(too_big) = decoder.decode(&whole(link_type::RAW, &ip)).what else {
         panic!()
     };
     let quoted = QuotedSegment {
@@ -166,8 +166,8 @@ proptest! {
         let long = long.decode(&record(link_type::RAW, &ip, wire_len)).what;
         prop_assert_eq!(short, long);
         match strictly(&ip, wire_len) {
-            Ok(seen) => prop_assert_eq!(short, Skimmed::Tcp(seen)),
-            Err(why) => prop_assert_eq!(short, Skimmed::NotUnderstood(Opaque::Broken(why))),
+            Ok(seen) => prop_assert_eq!(short, Decoded::Tcp(seen)),
+            Err(why) => prop_assert_eq!(short, Decoded::Undecodable(Undecodable::Broken(why))),
         }
     }
 
@@ -196,7 +196,7 @@ proptest! {
             NetSlice::Arp(_) => panic!(),
         };
         let mut decoder = Decoder::default();
-        let Decoded { what: Skimmed::Tcp(seen), overhead, .. } = decoder.decode(&whole(link_type::ETHERNET, &frame)) else { panic!() };
+        let DecodedPacket { what: Decoded::Tcp(seen), overhead, .. } = decoder.decode(&whole(link_type::ETHERNET, &frame)) else { panic!() };
         prop_assert_eq!(seen.ends(), ends);
         prop_assert_eq!((seen.source.port(), seen.destination.port()), (tcp.source_port(), tcp.destination_port()));
         prop_assert_eq!((seen.seq, seen.ack, seen.window), (tcp.sequence_number(), tcp.acknowledgment_number(), tcp.window_size()));

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::capture_file::Record;
-use crate::flow::{Decoder, Skimmed};
+use crate::flow::{Decoded, Decoder};
 use crate::ip::{Ipv4, Ipv6, Ipv6Fragment, protocol};
 use crate::link_type;
 
@@ -56,7 +56,7 @@ fn run(packets: &[Vec<u8>]) -> (Vec<(u32, u32)>, FragmentCounts) {
             data,
         };
         let packet = decoder.decode(&record);
-        if let Skimmed::Tcp(segment) = packet.what {
+        if let Decoded::Tcp(segment) = packet.what {
             seen.push((segment.payload_len, packet.fragments));
         }
     }

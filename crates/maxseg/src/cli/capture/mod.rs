@@ -18,9 +18,9 @@ use maxseg_linux::sys::Waker;
 use maxseg_wire::bpf::{Protocol, Selection};
 
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::monitor::{Manner, TimeFormat};
 use crate::printer::Printer;
-use crate::runner::on_first_interrupt;
 use output::{CaptureFile, Output};
 
 /// Watch packets as they pass, every option decoded
@@ -122,7 +122,7 @@ pub(crate) fn run(args: &CaptureArgs, printer: Printer) -> Result<(), Failure> {
     let mut output = Output::begin(args, &capture, printer, file)?;
     let waker = Arc::new(Waker::new()?);
     let on_interrupt = Arc::clone(&waker);
-    on_first_interrupt(move || on_interrupt.wake());
+    interrupt::on_first(move || on_interrupt.wake());
     printer.note(&format!("listening on {}", in_words(&capture.options().place)));
     let ended = watch(args, &mut capture, &mut output, &waker, printer);
     match ended {

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::failure::Failure;
-use crate::import::{Ends, from_miniedit};
 use crate::printer::Printer;
-use crate::whole_file::WholeFile;
+use maxseg_workbench::import::{Ends, from_miniedit};
+use maxseg_workbench::whole_file::WholeFile;
 
 /// Make a scenario from a topology that MiniEdit saved
 #[derive(Debug, Args)]

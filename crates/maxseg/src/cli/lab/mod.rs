@@ -10,6 +10,8 @@ mod table;
 mod up;
 
 use clap::{Args, Subcommand};
+use maxseg_core::engine::EngineError;
+use maxseg_linux::lab::LabError;
 use maxseg_linux::lab::persistent::{Client, DEFAULT_NAME};
 
 use crate::failure::Failure;
@@ -49,6 +51,12 @@ struct NameArgs {
     /// The lab's name, where there are several
     #[arg(long, value_name = "NAME", env = "MAXSEG_LAB", hide_env_values = true, default_value = DEFAULT_NAME)]
     name: String,
+}
+
+impl From<LabError> for Failure {
+    fn from(error: LabError) -> Self {
+        Self::from(EngineError::from(error))
+    }
 }
 
 impl NameArgs {

@@ -7,7 +7,7 @@ use maxseg_core::evidence::{Direction, Evidence};
 use maxseg_wire::reading::TopConnections;
 use serde_json::Value;
 
-use crate::report::csv::field;
+use maxseg_workbench::report::csv::field;
 
 /// Columns of the connection, before those of the direction.
 const OF_CONNECTION: [&str; 13] = [

@@ -7,7 +7,8 @@ use maxseg_core::evidence::{DirectionStats, Evidence, Marks};
 use super::parts::{bar, packets, shares, wrapped};
 
 use crate::printer::Printer;
-use crate::report::{lines, plain, right, words};
+use crate::report::{lines, plain, right};
+use maxseg_workbench::report::words;
 
 /// Both directions side by side.
 pub(super) fn directions(evidence: &Evidence, printer: Printer) -> String {

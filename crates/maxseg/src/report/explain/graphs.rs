@@ -6,8 +6,8 @@ use maxseg_core::advise::Case;
 use maxseg_core::evidence::{Bin, DirectionStats, EventKind, Evidence};
 use maxseg_core::units::Time;
 
-use crate::report::chart::{Layer, LayerKind, Panel, Panels, Span, escape};
-use crate::report::words;
+use maxseg_workbench::report::chart::{Layer, LayerKind, Panel, Panels, Span, escape};
+use maxseg_workbench::report::words;
 
 use super::parts::{rounded, size};
 

@@ -6,7 +6,8 @@ use maxseg_core::advise::Case;
 use super::parts::{share, size, wrapped};
 use crate::explain::Explanation;
 use crate::printer::Printer;
-use crate::report::{lines, plain, right, words};
+use crate::report::{lines, plain, right};
+use maxseg_workbench::report::words;
 
 /// Most lines; the rest is counted.
 const MOST: usize = 20;

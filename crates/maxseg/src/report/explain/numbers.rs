@@ -8,7 +8,7 @@ use maxseg_core::window::LARGEST_SHIFT;
 
 use super::parts::{counted, packets, rounded, shares, size};
 
-use crate::report::words;
+use maxseg_workbench::report::words;
 
 /// The numbers of a connection: a label and a line each.
 pub(super) fn numbers(case: &Case<'_>) -> Vec<(&'static str, String)> {

@@ -9,8 +9,8 @@ use super::graphs::graphs;
 use super::numbers::headline_numbers;
 use super::parts::{counted, packets, share, size};
 use crate::explain::{Explanation, problem_text};
-use crate::report::chart::escape;
-use crate::report::{html, words};
+use maxseg_workbench::report::chart::escape;
+use maxseg_workbench::report::{html, words};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("linked.js");

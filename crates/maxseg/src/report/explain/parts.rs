@@ -21,14 +21,14 @@ pub(super) fn size(bytes: u64) -> String {
     if *of < 2.0 {
         format!("{bytes:.0} bytes")
     } else {
-        format!("{} {unit}", crate::report::words::digits(bytes / of))
+        format!("{} {unit}", maxseg_workbench::report::words::digits(bytes / of))
     }
 }
 
 /// One thing or several: `1 packet`, `2 packets`.
 pub(super) fn counted(count: u64, thing: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
-    format!("{} {thing}{plural}", crate::report::words::grouped(count))
+    format!("{} {thing}{plural}", maxseg_workbench::report::words::grouped(count))
 }
 
 /// `receive-window 90%, start-up 10%`.

@@ -10,7 +10,7 @@ use super::numbers::{headline_numbers, numbers};
 use super::parts::{capital, counted, size, wrapped};
 use crate::explain::{Explanation, problem_text};
 use crate::printer::Printer;
-use crate::report::words;
+use maxseg_workbench::report::words;
 
 /// The amount of text.
 #[derive(Debug, Clone, Copy)]

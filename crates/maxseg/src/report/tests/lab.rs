@@ -2,11 +2,11 @@
 
 use maxseg_core::outcome::{LabFlow, LabLink, LabProof, Lateness, LatenessBucket};
 
-use super::super::document::Document;
-use super::super::proof::point_proofs;
-use super::super::{invalid_lines, page, segment_sizes};
 use super::*;
-use crate::environment::Environment;
+use maxseg_workbench::environment::Environment;
+use maxseg_workbench::report::csv::csv;
+use maxseg_workbench::report::document::Document;
+use maxseg_workbench::report::{heat_maps, invalid_lines, page};
 
 fn proof() -> LabProof {
     LabProof {
@@ -137,38 +137,6 @@ fn an_invalid_run_is_marked_everywhere_and_its_reason_told() {
 }
 
 #[test]
-fn the_proof_of_a_point_is_a_few_lines() {
-    let rows = [lab(&json!({}), 1e6)];
-    let points = point_proofs(&groups(&rows));
-    let want = [
-        "hop.0: 100 000 packets in 8 113 super-packets, 1 003 damaged (1.003%, 1% configured)",
-        "hop.0.reverse: 50 000 packets, 12 found the queue full",
-        "lateness p50 12.0 us, p99 80.0 us, max 300 us; the kernel dropped nothing; CPU 2.00 s, 1.50 s of it the relay's",
-        "flow.0 (cubic): MSS asked 9000, advertised 8960, effective 8948 (timestamps take 12 bytes of every segment)",
-        "flow.0: window asked 64 KiB, advertised 64 KiB, most in flight 62636 B",
-    ];
-    assert_eq!(points[0].lines(false), want);
-}
-
-#[test]
-fn runs_of_a_point_are_told_together_and_super_packets_by_themselves() {
-    let mut second = lab(&json!({}), 1e6);
-    second.seed = Some(2);
-    second.outcome.lab.as_mut().unwrap().lateness.as_mut().unwrap().p99_s = 1e-3;
-    let points = point_proofs(&groups(&[lab(&json!({}), 1e6), second]));
-    let lines = points[0].lines(false);
-    assert_eq!(points[0].heading(), "2 runs together");
-    assert!(lines[0].starts_with("hop.0: 200 000 packets"), "{lines:?}");
-    assert!(lines[0].contains("2 006 damaged (1.003%, 1% configured)"), "{lines:?}");
-    assert!(lines[2].contains("at the worst p50 12.0 us, p99 1.00 ms"), "{lines:?}");
-    let mut netem = lab(&json!({}), 1e6);
-    netem.caveats = vec![Caveat::new("as-netem", "")];
-    netem.outcome.lab.as_mut().unwrap().links[0].damaged = 81;
-    let lines = point_proofs(&groups(&[netem]))[0].lines(false);
-    assert!(lines[0].contains("81 super-packets damaged (0.998%, 1% configured)"), "{lines:?}");
-}
-
-#[test]
 fn many_points_are_told_when_asked() {
     let rows: Vec<Row> = (0..5).map(|n| lab(&json!({ "sender.mss": 500 + n }), 1e6)).collect();
     let shown = text(&rows, &scenario(), &[], Printer::silent());
@@ -190,52 +158,6 @@ fn why_netem_differs_is_told_where_both_are_there() {
 }
 
 #[test]
-fn the_lab_is_drawn_as_crosses_and_what_is_invalid_not_at_all() {
-    let at = |mss: u64| json!({ "sender.mss": mss });
-    let rows: Vec<Row> = [100, 200, 300]
-        .into_iter()
-        .flat_map(|mss| [model(&at(mss), 1.0), sim(&at(mss), 2.0), lab(&at(mss), 3.0)])
-        .map(|row| {
-            if row.point["sender.mss"] == 200 && row.outcome.lab.is_some() {
-                invalid(row)
-            } else {
-                row
-            }
-        })
-        .collect();
-    let charts = figures(&rows, &scenario()).charts;
-    let series = &charts[0].series[0];
-    let xs = |line: &super::super::chart::Line| -> Vec<f64> {
-        line.iter().flatten().map(|point| point.x).collect()
-    };
-    assert_eq!(xs(&series.crosses), [100.0, 300.0]);
-    assert_eq!((xs(&series.solid).len(), xs(&series.dashed).len()), (3, 3));
-    let svg = charts[0].to_svg(true);
-    let picture = roxmltree::Document::parse(&svg).unwrap();
-    let texts: Vec<&str> = picture.descendants().filter_map(|node| node.text()).collect();
-    assert!(texts.contains(&"lab, valid runs") && texts.contains(&"sim"), "{texts:?}");
-    assert_eq!(svg.matches("class=\"cross c0\"").count(), 2);
-    // Alone it has the line.
-    let alone: Vec<Row> = rows.into_iter().filter(|row| row.engine == EngineName::Lab).collect();
-    let charts = figures(&alone, &scenario()).charts;
-    assert_eq!(xs(&charts[0].series[0].solid), [100.0, 300.0]);
-}
-
-#[test]
-fn simulator_and_lab_have_a_heat_map_each() {
-    let at = |mss: u64, rate: f64| json!({ "sender.mss": mss, "hop.0.errors.rate": rate });
-    let places = [(536, 0.0), (1460, 0.0), (536, 0.1), (1460, 0.1)];
-    let rows: Vec<Row> = places
-        .into_iter()
-        .flat_map(|(mss, rate)| {
-            [model(&at(mss, rate), 1e6), sim(&at(mss, rate), 1e6), lab(&at(mss, rate), 1e6)]
-        })
-        .collect();
-    let titles: Vec<String> = heat_maps(&rows).into_iter().map(|map| map.title).collect();
-    assert_eq!(titles, ["Goodput by sim", "Goodput by lab"]);
-}
-
-#[test]
 fn an_invalid_run_is_the_best_of_nothing() {
     let at = |mss: u64, rate: f64| json!({ "sender.mss": mss, "hop.0.errors.rate": rate });
     let rows: Vec<Row> = (0..8)
@@ -252,40 +174,4 @@ fn an_invalid_run_is_the_best_of_nothing() {
     // 16 points are a matrix.
     let shown = results(&rows, Printer::silent());
     assert!(shown.contains("*1.00") && shown.contains("!2.00") && !shown.contains("*!"), "{shown}");
-}
-
-#[test]
-fn advice_goes_by_the_lab_where_nothing_is_simulated_and_not_by_invalid_runs() {
-    let at = |mss: u64| json!({ "sender.mss": mss });
-    let scenario = scenario();
-    let advice = |rows: &[Row]| {
-        let scenarios = rows.iter().map(|row| (row.hash.as_str(), &scenario)).collect();
-        segment_sizes(rows, &scenarios).first().map(|advice| (advice.engine, advice.best))
-    };
-    let of_lab = [lab(&at(536), 1e6), lab(&at(1460), 2e6)];
-    assert_eq!(advice(&of_lab), Some((EngineName::Lab, 1460)));
-    let of_sim = [sim(&at(536), 2e6), sim(&at(1460), 1e6)];
-    assert_eq!(advice(&[of_lab.to_vec(), of_sim.to_vec()].concat()), Some((EngineName::Sim, 536)));
-    let [small, large] = of_lab;
-    assert_eq!(advice(&[small, invalid(large)]), None, "one size is no choice");
-}
-
-#[test]
-fn the_page_shows_lateness_links_and_flows() {
-    let page = page_of(vec![lab(&json!({}), 1e6)]);
-    for wanted in [
-        "<h2>What the lab did</h2>",
-        "How late packets left the relay",
-        "up to 500 us: 10 packets, 10%",
-        "Packets by link",
-        "<td>1.003%</td>",
-        "timestamps take 12 bytes of every segment",
-        "clock source",
-    ] {
-        assert!(page.contains(wanted), "no {wanted:?} in\n{page}");
-    }
-    let svg = &page[page.find("<svg").unwrap()..page.find("</svg>").unwrap() + 6];
-    let picture = roxmltree::Document::parse(svg).unwrap();
-    let bars = picture.descendants().filter(|node| node.has_tag_name("rect")).count();
-    assert_eq!(bars, 2);
 }

@@ -1,0 +1,287 @@
+//! One end of a connection: the packets that it sends, as sender of its payload and as receiver of the
+//! other's.
+
+use maxseg_core::evidence::{DirectionStats, Event, EventKind, Events};
+use maxseg_core::framing::TCP_TIMESTAMPS;
+use maxseg_core::units::Time;
+use maxseg_core::window::LARGEST_SHIFT;
+use serde::{Deserialize, Serialize};
+
+use super::Seen;
+use super::capture_duplicates::RecentPackets;
+use super::seen_options::SeenOptions;
+use super::send_history::SendHistory;
+use super::sequence::Sequence;
+use crate::tcp::Flags;
+
+/// One end of a connection.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct HalfConnection {
+    pub(super) counts: PacketCounts,
+    pub(super) offered: SynOptions,
+    pub(super) sequence: Option<Sequence>,
+    /// Behind the highest byte that was seen of it, and the first that is not acknowledged.
+    pub(super) nxt: i64,
+    pub(super) una: i64,
+    /// The FIN's place.
+    pub(super) fin: Option<i64>,
+    /// The window field of its last segment, not scaled.
+    window: u16,
+    /// The same in bytes, where its scale is known.
+    window_bytes: Option<i64>,
+    acknowledged: Option<u32>,
+    shut_at: Option<u64>,
+    pub(super) recent: RecentPackets,
+    /// Where its windows shut, and what is to be said of its packets as such.
+    events: Events,
+    pub(super) stream: Option<Box<SendHistory>>,
+    pub(super) first_data: u64,
+    pub(super) last_data_ack: u64,
+    pub(super) last_ack: u64,
+}
+
+/// What is counted of an end's packets.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(super) struct PacketCounts {
+    pub(super) packets: u32,
+    pub(super) data_packets: u32,
+    pub(super) payload: u64,
+    pub(super) ip_bytes: u64,
+    pub(super) control_resent: u32,
+    pub(super) duplicates_of_capture: u32,
+    pub(super) duplicate_acks: u32,
+    pub(super) dsack_acks: u32,
+    pub(super) zero_windows: u32,
+    pub(super) shut: u32,
+    pub(super) zero_window_probes: u32,
+    pub(super) keep_alives: u32,
+    pub(super) offloaded: u32,
+    pub(super) may_fragment: u32,
+    pub(super) fragmented: u32,
+    pub(super) marked: u32,
+    pub(super) largest: u32,
+    window_min: u32,
+    window_max: u32,
+    has_window: bool,
+}
+
+/// What an end's SYN offers.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "what a SYN offers or does not")]
+pub(super) struct SynOptions {
+    pub(super) syn: bool,
+    pub(super) mss: Option<u16>,
+    pub(super) window_scale: Option<u8>,
+    pub(super) sack: bool,
+    pub(super) timestamps: bool,
+    /// Seen behind the SYN.
+    pub(super) uses_timestamps: bool,
+}
+
+impl HalfConnection {
+    /// Where a number lies among the offsets of what this end sends; begins to count there where nothing was
+    /// seen before.
+    pub(super) fn offset(&mut self, number: u32) -> i64 {
+        let sequence = *self.sequence.get_or_insert_with(|| Sequence::from(number));
+        sequence.offset(number, self.nxt)
+    }
+
+    /// A SYN: what it offers, and where payload begins.
+    pub(super) fn on_syn(&mut self, seen: &Seen<'_>, options: &SeenOptions) {
+        self.offered = SynOptions {
+            syn: true,
+            mss: options.mss,
+            window_scale: options.window_scale,
+            sack: options.sack_permitted,
+            timestamps: options.timestamps.is_some(),
+            uses_timestamps: false,
+        };
+        self.sequence = Some(Sequence::from(seen.seq.wrapping_add(1)));
+        self.nxt = 0;
+        self.una = -1;
+    }
+
+    pub(super) fn count(&mut self, seen: &Seen<'_>) {
+        let counts = &mut self.counts;
+        counts.packets += 1;
+        counts.ip_bytes += u64::from(seen.ip_len);
+        counts.payload += u64::from(seen.payload_len);
+        counts.data_packets += u32::from(seen.payload_len > 0);
+        counts.largest = counts.largest.max(seen.payload_len);
+        counts.may_fragment += u32::from(!seen.dont_fragment);
+        counts.marked += u32::from(seen.ecn == 3);
+    }
+
+    /// The window that a segment of this end offers, in bytes; `shift` is `None` while it is not known.
+    pub(super) fn window_of(seen: &Seen<'_>, shift: Option<u8>) -> Option<i64> {
+        if seen.flags.contains(Flags::SYN) {
+            return Some(i64::from(seen.window)); // RFC 7323 §2.2: never scaled
+        }
+        Some(i64::from(seen.window) << shift?.min(LARGEST_SHIFT))
+    }
+
+    /// A segment of this end as an acknowledgement. Gives whether it is a duplicate ACK: no new acknowledgement, no
+    /// payload, the same window, and data of the other end outstanding (RFC 5681 §2).
+    pub(super) fn on_own_ack(
+        &mut self,
+        seen: &Seen<'_>,
+        window: Option<i64>,
+        outstanding: bool,
+    ) -> bool {
+        let is_control = seen.flags.bits() & (Flags::SYN | Flags::FIN | Flags::RST).bits() != 0;
+        if seen.window == 0 && !is_control {
+            self.counts.zero_windows += 1;
+            if self.shut_at.is_none() {
+                self.counts.shut += 1;
+                self.shut_at = Some(seen.at_nanos);
+                self.note(EventKind::ZeroWindow, seen);
+            }
+        } else {
+            self.shut_at = None;
+        }
+        if let Some(window) = window
+            && !is_control
+        {
+            let window = u32::try_from(window).unwrap_or(u32::MAX);
+            let counts = &mut self.counts;
+            counts.window_max = counts.window_max.max(window);
+            counts.window_min =
+                if counts.has_window { counts.window_min.min(window) } else { window };
+            counts.has_window = true;
+        }
+        let is_duplicate = outstanding
+            && seen.payload_len == 0
+            && !is_control
+            && self.acknowledged == Some(seen.ack)
+            && self.window == seen.window
+            && seen.window != 0;
+        self.counts.duplicate_acks += u32::from(is_duplicate);
+        self.window = seen.window;
+        self.window_bytes = window;
+        if seen.flags.contains(Flags::ACK) {
+            self.acknowledged = Some(seen.ack);
+        }
+        is_duplicate
+    }
+
+    /// Keeps a packet of this end as an example.
+    pub(super) fn note(&mut self, kind: EventKind, seen: &Seen<'_>) {
+        let offset = self.sequence.map_or(0, |it| it.offset(seen.seq, self.nxt));
+        self.events.note(Event {
+            kind,
+            at: Time::from_nanos(seen.at_nanos),
+            frame: seen.frame,
+            offset: u64::try_from(offset).unwrap_or(0),
+            bytes: seen.payload_len,
+            lasted: Time::ZERO,
+        });
+    }
+
+    /// The last window that it offered, in bytes.
+    pub(super) const fn window_bytes(&self) -> Option<i64> {
+        self.window_bytes
+    }
+
+    pub(super) const fn window_is_shut(&self) -> bool {
+        self.shut_at.is_some()
+    }
+
+    /// What was seen of this end's way; `peer` is what the other end's SYN offered.
+    pub(super) fn direction(&mut self, peer: &SynOptions, end: u64) -> DirectionStats {
+        let counts = self.counts;
+        let both_scale = match (self.offered.syn, peer.syn) {
+            (true, true) => self.offered.window_scale.is_some() && peer.window_scale.is_some(),
+            _ => true,
+        };
+        let mut direction = DirectionStats {
+            packets: counts.packets.into(),
+            data_packets: counts.data_packets.into(),
+            payload_bytes: counts.payload,
+            ip_bytes: counts.ip_bytes,
+            mss_option_bytes: self.offered.mss,
+            window_scale: self.offered.window_scale.filter(|_| both_scale),
+            sack_permitted: self.offered.sack,
+            timestamps: self.offered.timestamps,
+            largest_segment_bytes: counts.largest,
+            offloaded_packets: counts.offloaded.into(),
+            acked_bytes: u64::try_from(self.una.min(self.fin.unwrap_or(i64::MAX))).unwrap_or(0),
+            retransmitted_packets: counts.control_resent.into(),
+            capture_duplicates: counts.duplicates_of_capture.into(),
+            duplicate_acks: counts.duplicate_acks.into(),
+            dsack_acks: counts.dsack_acks.into(),
+            zero_windows: counts.zero_windows.into(),
+            window_shut_times: counts.shut.into(),
+            zero_window_probes: counts.zero_window_probes.into(),
+            keep_alives: counts.keep_alives.into(),
+            window_min_bytes: counts.has_window.then(|| counts.window_min.into()),
+            window_max_bytes: counts.has_window.then(|| counts.window_max.into()),
+            may_fragment_packets: counts.may_fragment.into(),
+            fragmented_packets: counts.fragmented.into(),
+            congestion_marks: counts.marked.into(),
+            first_data: (self.first_data > 0).then(|| Time::from_nanos(self.first_data)),
+            last_ack: (self.last_ack > 0).then(|| Time::from_nanos(self.last_ack)),
+            ..DirectionStats::default()
+        };
+        direction.events = std::mem::take(&mut self.events);
+        direction.resent.control = counts.control_resent.into();
+        if self.first_data > 0 && self.last_data_ack > self.first_data {
+            let seconds = (self.last_data_ack - self.first_data) as f64 / 1e9;
+            direction.goodput_bps = Some(direction.acked_bytes as f64 * 8.0 / seconds);
+        }
+        if let Some(stream) = self.stream.take() {
+            // The time until the last acknowledgement is looked at; where none was seen, all of it.
+            let end = if self.last_ack > self.first_data { self.last_ack } else { end };
+            describe(*stream, &mut direction, peer, self.offered.uses_timestamps, end);
+        }
+        if direction.ip_bytes > 0 {
+            direction.efficiency = Some(direction.unique_bytes as f64 / direction.ip_bytes as f64);
+        }
+        direction
+    }
+}
+
+/// Adds what is known of the payload.
+fn describe(
+    mut stream: SendHistory,
+    to: &mut DirectionStats,
+    peer: &SynOptions,
+    timestamps: bool,
+    end: u64,
+) {
+    stream.finish(end);
+    let counts = stream.counts;
+    let options = if timestamps { TCP_TIMESTAMPS.get() } else { 0 };
+    let most = peer.mss.map(|mss| u64::from(mss).saturating_sub(options));
+    let most = most.and_then(|most| u32::try_from(most).ok());
+    to.mss_used_bytes = stream.sizes.full(most);
+    to.unique_bytes = counts.unique_bytes;
+    to.unseen_bytes = counts.unseen_bytes;
+    to.retransmitted_packets += u64::from(counts.retransmitted_packets);
+    to.retransmitted_bytes = counts.retransmitted_bytes;
+    to.timeouts = counts.timeouts.into();
+    let control = to.resent.control;
+    to.resent = stream.retransmissions.by_cause;
+    to.resent.control += control;
+    to.spurious = stream.retransmissions.spurious;
+    to.spurious_retransmissions = stream.retransmissions.spurious_total();
+    to.spurious_timeouts = stream.retransmissions.spurious_timeouts.into();
+    to.out_of_order_packets = counts.out_of_order.into();
+    to.window_full = counts.window_full.into();
+    to.in_flight_max_bytes = counts.in_flight_max;
+    to.longest_gap_s = counts.longest_gap as f64 / 1e9;
+    let trips = stream.round_trips;
+    let seconds = |nanos: u64| nanos as f64 / 1e9;
+    to.rtt_min_s = trips.least.map(seconds);
+    to.path_rtt_min_s = trips.path_least.map(seconds);
+    if trips.count > 0 {
+        to.rtt_mean_s = Some(seconds(trips.sum) / f64::from(trips.count));
+        to.path_rtt_mean_s = Some(seconds(trips.path_sum) / f64::from(trips.count));
+    }
+    to.capacity_bps = stream.capacity.as_ref().and_then(|capacity| capacity.rate());
+    to.first_flight_bps = stream.capacity.as_ref().and_then(|capacity| capacity.first_flights());
+    to.black_hole = stream.black_hole.found();
+    to.idle_s = stream.sender.bins.as_slice().iter().map(|bin| bin.idle.as_secs_f64()).sum();
+    to.bins = stream.sender.bins;
+    to.events.append(&stream.events);
+    to.trace = stream.trace;
+}

@@ -1,0 +1,175 @@
+//! Retransmissions, and which of them were spurious.
+
+use std::collections::VecDeque;
+
+use maxseg_core::evidence::{Cause, Resent, Spurious};
+use serde::{Deserialize, Serialize};
+
+use super::vantage::is_later;
+
+/// A retransmission.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Retransmission {
+    pub(super) start: i64,
+    pub(super) end: i64,
+    pub(super) at: u64,
+    pub(super) frame: u64,
+    pub(super) stamp: Option<u32>,
+    pub(super) cause: Cause,
+    /// By what it is known to be spurious.
+    pub(super) proof: Option<SpuriousProof>,
+    /// Whether an acknowledgement has covered it; later ones prove nothing about it.
+    pub(super) is_acknowledged: bool,
+}
+
+/// By what a retransmission is known to be spurious.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum SpuriousProof {
+    Dsack,
+    Timestamps,
+    Acknowledged,
+    /// The capture point is at the receiver, where the payload had arrived before.
+    Arrived,
+}
+
+/// The retransmissions of a direction: all are counted, and the last 256 kept, because a later acknowledgement may
+/// prove one spurious.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Retransmissions {
+    recent: VecDeque<Retransmission>,
+    /// A recovery lasts until this is acknowledged (RFC 6582 §3.2), and has one cause.
+    recovery: Option<(i64, Cause)>,
+    last_progress: u64,
+    pub(super) by_cause: Resent,
+    pub(super) spurious: Spurious,
+    /// Retransmission timeouts that proved spurious.
+    pub(super) spurious_timeouts: u32,
+}
+
+impl Retransmissions {
+    const MOST: usize = 256;
+
+    pub(super) fn push(&mut self, retransmission: Retransmission) {
+        let count = match retransmission.cause {
+            Cause::Rto => &mut self.by_cause.rto,
+            Cause::Fast => &mut self.by_cause.fast,
+            Cause::Sack => &mut self.by_cause.sack,
+            Cause::TailProbe => &mut self.by_cause.tail_probe,
+            Cause::Control => &mut self.by_cause.control,
+            Cause::Unknown => &mut self.by_cause.unknown,
+        };
+        *count += 1;
+        if let Some(proof) = retransmission.proof {
+            self.count(retransmission.cause, proof);
+        }
+        if self.recent.len() >= Self::MOST {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(retransmission);
+    }
+
+    fn count(&mut self, cause: Cause, proof: SpuriousProof) {
+        self.spurious_timeouts += u32::from(cause == Cause::Rto);
+        match proof {
+            SpuriousProof::Dsack => self.spurious.dsack += 1,
+            SpuriousProof::Timestamps => self.spurious.timestamps += 1,
+            SpuriousProof::Acknowledged => self.spurious.acknowledged += 1,
+            SpuriousProof::Arrived => self.spurious.arrived += 1,
+        }
+    }
+
+    /// Spurious retransmissions, by any proof.
+    pub(super) const fn spurious_total(&self) -> u64 {
+        let Spurious { dsack, timestamps, acknowledged, arrived } = self.spurious;
+        dsack + timestamps + acknowledged + arrived
+    }
+
+    /// When an acknowledgement last covered new data.
+    pub(super) const fn last_progress(&self) -> u64 {
+        self.last_progress
+    }
+
+    /// Begins a loss recovery that lasts until `until` is acknowledged.
+    pub(super) fn begin_recovery(&mut self, until: i64, cause: Cause) {
+        self.recovery = Some((until, cause));
+    }
+
+    /// The cause of the recovery that a segment beginning at `start` is part of.
+    pub(super) fn recovering(&self, start: i64) -> Option<Cause> {
+        self.recovery.filter(|(until, _)| start < *until).map(|(_, cause)| cause)
+    }
+
+    /// A D-SACK of these bytes: the receiver had them before. Gives the retransmission that this proves spurious.
+    pub(super) fn on_dsack(&mut self, left: i64, right: i64) -> Option<Retransmission> {
+        let met = |retransmission: &&mut Retransmission| {
+            retransmission.start < right && left < retransmission.end
+        };
+        let retransmission = self
+            .recent
+            .iter_mut()
+            .rev()
+            .filter(met)
+            .find(|retransmission| retransmission.proof.is_none());
+        if let Some(retransmission) = retransmission {
+            retransmission.proof = Some(SpuriousProof::Dsack);
+            let found = *retransmission;
+            self.count(found.cause, SpuriousProof::Dsack);
+            return Some(found);
+        }
+        // A D-SACK is better proof than the one that was found before.
+        let known = self.recent.iter_mut().rev().filter(met).find(|retransmission| {
+            retransmission.proof.is_some_and(|proof| proof != SpuriousProof::Dsack)
+        })?;
+        match known.proof.replace(SpuriousProof::Dsack) {
+            Some(SpuriousProof::Timestamps) => self.spurious.timestamps -= 1,
+            Some(SpuriousProof::Acknowledged) => self.spurious.acknowledged -= 1,
+            Some(SpuriousProof::Arrived) => self.spurious.arrived -= 1,
+            Some(SpuriousProof::Dsack) | None => {}
+        }
+        self.spurious.dsack += 1;
+        None
+    }
+
+    /// Everything before `una` has arrived. Gives the retransmission that the echoed timestamp proves spurious: it is
+    /// older than the retransmission, so the first transmission had arrived (Eifel, RFC 3522 §3.2).
+    pub(super) fn on_acknowledged(
+        &mut self,
+        una: i64,
+        echo: Option<u32>,
+        at: u64,
+    ) -> Option<Retransmission> {
+        self.last_progress = at;
+        if self.recovery.is_some_and(|(until, _)| una >= until) {
+            self.recovery = None;
+        }
+        let mut spurious = None;
+        let covered = |retransmission: &&mut Retransmission| {
+            !retransmission.is_acknowledged && retransmission.end <= una
+        };
+        for (index, retransmission) in self.recent.iter_mut().filter(covered).enumerate() {
+            retransmission.is_acknowledged = true;
+            // Only the first: the first transmission does not acknowledge what follows it.
+            let is_older =
+                echo.zip(retransmission.stamp).is_some_and(|(echo, stamp)| is_later(stamp, echo));
+            if index == 0
+                && is_older
+                && retransmission.proof.is_none()
+                && retransmission.judged_by(at)
+            {
+                retransmission.proof = Some(SpuriousProof::Timestamps);
+                spurious = Some(*retransmission);
+            }
+        }
+        if let Some(found) = spurious {
+            self.count(found.cause, SpuriousProof::Timestamps);
+        }
+        spurious
+    }
+}
+
+impl Retransmission {
+    /// Whether an acknowledgement at `at` can still be of its first transmission: within 60 s.
+    const fn judged_by(&self, at: u64) -> bool {
+        at.saturating_sub(self.at) < 60_000_000_000
+    }
+}

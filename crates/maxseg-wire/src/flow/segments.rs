@@ -1,0 +1,40 @@
+//! Data segments and acknowledgements, as a send history takes them.
+
+/// What is known when the first data segment of a direction passes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HistoryStart {
+    pub(super) at: u64,
+    /// Round trips of the handshake between capture point and sender, and receiver, in nanoseconds.
+    pub(super) to_sender: Option<u64>,
+    pub(super) to_receiver: Option<u64>,
+    /// Payload of a full-sized segment by the SYN options, in bytes.
+    pub(super) full: i64,
+    pub(super) nxt: i64,
+    pub(super) edge: Option<i64>,
+    pub(super) traced: bool,
+}
+
+/// A segment with payload; offsets are in bytes from the first byte of payload.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DataSegment {
+    pub(super) at: u64,
+    pub(super) frame: u64,
+    pub(super) start: i64,
+    pub(super) end: i64,
+    pub(super) stamp: Option<u32>,
+    pub(super) ip_id: Option<u16>,
+    pub(super) is_pushed: bool,
+}
+
+/// An acknowledgement of this direction's payload.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AckSegment {
+    pub(super) at: u64,
+    pub(super) una: i64,
+    pub(super) edge: Option<i64>,
+    pub(super) stamp: Option<u32>,
+    pub(super) echo: Option<u32>,
+    pub(super) is_duplicate: bool,
+    /// Whether the segment has payload of its own: the next data may be an answer to that.
+    pub(super) has_payload: bool,
+}

@@ -1,0 +1,336 @@
+//! The payload of one direction: sent, retransmitted and acknowledged.
+
+mod repeats;
+
+use maxseg_core::evidence::{AckPoint, Event, EventKind, Events, SegmentPoint, Trace};
+use maxseg_core::units::Time;
+use serde::{Deserialize, Serialize};
+
+use super::black_hole::BlackHoleDetector;
+use super::capacity::Capacity;
+use super::gaps::{Gap, Gaps};
+use super::in_flight::{InFlight, InFlightSegment};
+use super::retransmissions::{Retransmission, Retransmissions};
+use super::round_trips::RoundTrips;
+use super::segments::{AckSegment, DataSegment, HistoryStart};
+use super::sender_replay::{AckUpdate, NewSegment, SenderReplay};
+use super::sizes::Sizes;
+use super::vantage::Distance;
+
+/// What one direction's sender sent and what was acknowledged, from its first byte of payload on.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct SendHistory {
+    sent: InFlight,
+    pub(super) gaps: Gaps,
+    pub(super) retransmissions: Retransmissions,
+    pub(super) sender: SenderReplay,
+    pub(super) sizes: Sizes,
+    pub(super) capacity: Option<Box<Capacity>>,
+    /// The round trip to the sender; `None` where the capture point is at the sender.
+    distance: Option<Distance>,
+    /// Whether the capture point is nearer to the receiver: packet trains are then measured on segments, otherwise on
+    /// acknowledgements.
+    is_nearer_receiver: bool,
+    /// Whether the capture point is at the receiver: a segment that was seen has arrived, if the window had room for it.
+    is_at_receiver: bool,
+    edge: i64,
+    pub(super) black_hole: BlackHoleDetector,
+    pub(super) events: Events,
+    pub(super) trace: Option<Box<Trace>>,
+    /// Highest byte sent, first not acknowledged, highest selectively acknowledged.
+    nxt: i64,
+    una: i64,
+    sacked: i64,
+    /// Duplicate acknowledgements since the last that brought something new.
+    duplicates: u32,
+    /// When anything was last sent.
+    last_send: u64,
+    /// Bytes that have arrived, cumulatively or selectively acknowledged, since the last acknowledgement.
+    delivered: i64,
+    /// Round trips at the point of capture.
+    pub(super) round_trips: RoundTrips,
+    arrivals: u32,
+    pub(super) counts: PayloadCounts,
+}
+
+/// What is counted of payload.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(super) struct PayloadCounts {
+    pub(super) unique_bytes: u64,
+    pub(super) unseen_bytes: u64,
+    pub(super) retransmitted_packets: u32,
+    pub(super) timeouts: u32,
+    pub(super) retransmitted_bytes: u64,
+    pub(super) out_of_order: u32,
+    pub(super) window_full: u32,
+    pub(super) longest_gap: u64,
+    pub(super) in_flight_max: u64,
+}
+
+/// The capture point is at one end if the other is at least so many times as far, by round trip.
+const NEAR: u64 = 8;
+/// A host answers within this time, in nanoseconds: the capture point is at a host that is so near.
+const AT_THE_HOST: u64 = 100_000;
+/// Least length of an interval, in nanoseconds.
+const LEAST_WIDTH: u64 = 1_000_000;
+/// Packet trains are measured from this arrival on, so that short connections need no memory for them.
+const BULK: u32 = 2;
+
+impl SendHistory {
+    pub(super) fn new(begin: &HistoryStart) -> Self {
+        let near = is_near(begin.to_sender, begin.to_receiver);
+        let rtt = begin.to_sender.unwrap_or(0).saturating_add(begin.to_receiver.unwrap_or(0));
+        let width = rtt.clamp(LEAST_WIDTH, 100_000_000);
+        Self {
+            sent: InFlight::default(),
+            gaps: Gaps::default(),
+            retransmissions: Retransmissions::default(),
+            sender: SenderReplay::new(begin.at, width, begin.full, begin.nxt, begin.edge),
+            sizes: Sizes::default(),
+            capacity: None,
+            distance: (!near).then(|| Distance::new(begin.to_sender)),
+            is_nearer_receiver: begin.to_sender > begin.to_receiver,
+            is_at_receiver: is_nearer(begin.to_receiver, begin.to_sender),
+            edge: i64::MIN,
+            black_hole: BlackHoleDetector::default(),
+            events: Events::default(),
+            trace: begin.traced.then(Box::default),
+            nxt: begin.nxt,
+            una: begin.nxt,
+            sacked: i64::MIN,
+            duplicates: 0,
+            last_send: begin.at,
+            delivered: 0,
+            round_trips: RoundTrips::since_handshake(rtt),
+            arrivals: 0,
+            counts: PayloadCounts::default(),
+        }
+    }
+
+    /// A segment of the sender passes: the timestamp that it echoes measures the round trip to the sender.
+    pub(super) fn on_echo(&mut self, at: u64, echo: u32) {
+        if let Some(distance) = &mut self.distance {
+            distance.on_segment(at, echo);
+        }
+    }
+
+    /// A segment with payload passes.
+    pub(super) fn on_data(&mut self, data: &DataSegment) {
+        if let Some(distance) = &mut self.distance {
+            while let Some((at, news)) = distance.arrived_by(data.at) {
+                self.sender.on_ack(at, &news);
+            }
+        }
+        let gap = data.at.saturating_sub(self.last_send);
+        self.counts.longest_gap = self.counts.longest_gap.max(gap);
+        let payload = data.end - data.start;
+        self.sizes.add(payload, data.is_pushed);
+        let is_resent = if data.end > self.nxt && data.start >= self.nxt {
+            self.on_new(data);
+            false
+        } else {
+            self.on_old(data)
+        };
+        self.last_send = data.at;
+        if let Some(trace) = &mut self.trace {
+            trace.make_room();
+            trace.segments.push(SegmentPoint {
+                at: Time::from_nanos(data.at),
+                frame: data.frame,
+                offset: data.start.max(0).cast_unsigned(),
+                bytes: u32::try_from(payload).unwrap_or(0),
+                is_resent,
+            });
+            let in_flight = self.sender.in_flight().max(0).cast_unsigned();
+            trace.in_flight.push((Time::from_nanos(data.at), in_flight));
+        }
+    }
+
+    fn on_new(&mut self, data: &DataSegment) {
+        if data.start > self.nxt {
+            self.gaps.open(Gap {
+                start: self.nxt,
+                end: data.start,
+                at: data.at,
+                stamp: data.stamp,
+                ip_id: data.ip_id,
+            });
+        }
+        let payload = data.end - data.start;
+        self.nxt = data.end;
+        self.counts.unique_bytes += payload.cast_unsigned();
+        self.depart(data);
+        self.sent.push(segment(data));
+        if self.is_nearer_receiver {
+            self.arrive(data.at, payload, self.sender.in_flight() <= payload);
+        }
+    }
+
+    /// Replays the sending of a new segment.
+    fn depart(&mut self, data: &DataSegment) {
+        let prompt = (self.round_trips.srtt / 4).clamp(200_000, 3_000_000);
+        let full = self.sender.full();
+        self.sender.on_send(NewSegment {
+            at: data.at,
+            end: data.end,
+            payload: data.end - data.start,
+            is_pushed: data.is_pushed,
+            is_recovering: self.retransmissions.recovering(self.una).is_some(),
+            prompt,
+        });
+        let in_flight = self.sender.in_flight().max(0).cast_unsigned();
+        self.counts.in_flight_max = self.counts.in_flight_max.max(in_flight);
+        if self.sender.window_left().is_some_and(|left| left < full) {
+            self.counts.window_full += 1;
+            self.note(EventKind::WindowFull, data, 0);
+        }
+    }
+
+    /// An acknowledgement passes, with or without payload of its own.
+    pub(super) fn on_ack(&mut self, ack: &AckSegment) {
+        if ack.una > self.una {
+            self.on_progress(ack);
+        }
+        if ack.una < self.una {
+            // Out of order: its window is outdated (RFC 9293 §3.10.7.4).
+            return;
+        }
+        self.edge = self.edge.max(ack.edge.unwrap_or(i64::MIN));
+        let delivered = std::mem::take(&mut self.delivered);
+        if !self.is_nearer_receiver && delivered > 0 {
+            self.arrive(ack.at, delivered, self.sent.is_empty());
+        }
+        let news = AckUpdate {
+            una: ack.una.max(self.una),
+            edge: ack.edge,
+            delivered: delivered.cast_unsigned(),
+            is_answer: ack.has_payload,
+        };
+        if ack.is_duplicate {
+            self.duplicates += 1;
+        }
+        if let Some(distance) = &mut self.distance {
+            distance.on_ack(ack.at, ack.stamp, news);
+        } else {
+            self.sender.on_ack(ack.at, &news);
+        }
+        if let Some(trace) = &mut self.trace {
+            let offset = ack.una.max(0).cast_unsigned();
+            trace.acks.push(AckPoint {
+                at: Time::from_nanos(ack.at),
+                offset,
+                edge: ack.edge.map_or(offset, |edge| edge.max(0).cast_unsigned()),
+            });
+        }
+    }
+
+    fn on_progress(&mut self, ack: &AckSegment) {
+        let acked = ack.una - self.una;
+        self.una = ack.una;
+        self.duplicates = 0;
+        if !self.gaps.is_empty() {
+            self.counts.unseen_bytes += self.gaps.pass(ack.una).max(0).cast_unsigned();
+        }
+        if ack.una > self.nxt {
+            self.counts.unseen_bytes += (ack.una - self.nxt).cast_unsigned();
+            self.nxt = ack.una;
+        }
+        let done = self.sent.acknowledge(ack.una);
+        self.delivered += (acked - done.sacked).max(0);
+        self.black_hole.on_acknowledged(ack, done.largest);
+        if let Some(sent_at) = done.timed {
+            let sample = ack.at.saturating_sub(sent_at);
+            let shift = self.distance.as_ref().map_or(0, Distance::get);
+            self.round_trips.add(sample, sample.saturating_add(shift));
+            self.sender.on_round_trip(ack.at.saturating_add(shift), sample.saturating_add(shift));
+            if let Some(trace) = &mut self.trace {
+                let path = Time::from_nanos(sample.saturating_add(shift));
+                trace.rtts.push((Time::from_nanos(ack.at), path));
+            }
+        }
+        if let Some(spurious) = self.retransmissions.on_acknowledged(ack.una, ack.echo, ack.at) {
+            self.note_spurious(&spurious);
+        }
+    }
+
+    /// SACK blocks of the receiver. Gives whether the first is a D-SACK (RFC 2883).
+    pub(super) fn on_sack(&mut self, blocks: impl Iterator<Item = (i64, i64)>, una: i64) -> bool {
+        let blocks: Vec<(i64, i64)> = blocks.filter(|(left, right)| left < right).take(4).collect();
+        let Some((first, rest)) = blocks.split_first() else { return false };
+        let is_within = rest.first().is_some_and(|next| next.0 <= first.0 && first.1 <= next.1);
+        let is_dsack = first.1 <= una || is_within;
+        if is_dsack && let Some(spurious) = self.retransmissions.on_dsack(first.0, first.1) {
+            self.note_spurious(&spurious);
+        }
+        for (left, right) in blocks.iter().skip(usize::from(is_dsack)) {
+            self.sacked = self.sacked.max(*right);
+            self.delivered += self.sent.sack(*left, *right);
+        }
+        is_dsack
+    }
+
+    fn note_spurious(&mut self, retransmission: &Retransmission) {
+        self.events.note(Event {
+            kind: EventKind::Spurious(retransmission.cause),
+            at: Time::from_nanos(retransmission.at),
+            frame: retransmission.frame,
+            offset: retransmission.start.max(0).cast_unsigned(),
+            bytes: u32::try_from(retransmission.end - retransmission.start).unwrap_or(0),
+            lasted: Time::ZERO,
+        });
+    }
+
+    /// Payload left the narrowest link.
+    fn arrive(&mut self, at: u64, bytes: i64, is_first: bool) {
+        self.arrivals = self.arrivals.saturating_add(1);
+        if self.arrivals >= BULK {
+            let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+            let pause = self.round_trips.path_least.unwrap_or(u64::MAX) / 4;
+            self.capacity.get_or_insert_default().on_arrival(at, bytes, pause, is_first);
+        }
+    }
+
+    fn note(&mut self, kind: EventKind, data: &DataSegment, lasted: u64) {
+        self.events.note(Event {
+            kind,
+            at: Time::from_nanos(data.at),
+            frame: data.frame,
+            offset: data.start.max(0).cast_unsigned(),
+            bytes: u32::try_from(data.end - data.start).unwrap_or(0),
+            lasted: Time::from_nanos(lasted),
+        });
+    }
+
+    /// The capture ends; the connection's last packet passed at `end`.
+    pub(super) fn finish(&mut self, end: u64) {
+        if let Some(distance) = &mut self.distance {
+            while let Some((at, news)) = distance.arrived_by(u64::MAX) {
+                self.sender.on_ack(at, &news);
+            }
+        }
+        self.sender.finish(end);
+        self.black_hole.finish(end);
+        self.sent.forget_all();
+    }
+}
+
+/// Whether the capture point is at this end, by its round trips to this end and to the other.
+fn is_near(this: Option<u64>, other: Option<u64>) -> bool {
+    this.is_some_and(|near| near < AT_THE_HOST) || is_nearer(this, other)
+}
+
+/// Whether the capture point is much nearer to this end than to the other.
+fn is_nearer(this: Option<u64>, other: Option<u64>) -> bool {
+    this.is_some_and(|near| near.saturating_mul(NEAR) < other.unwrap_or(0))
+}
+
+fn segment(data: &DataSegment) -> InFlightSegment {
+    InFlightSegment {
+        start: data.start,
+        end: data.end,
+        at: data.at,
+        stamp: data.stamp.unwrap_or(0),
+        resent: 0,
+        sacked: false,
+    }
+}

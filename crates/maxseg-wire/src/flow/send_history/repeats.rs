@@ -1,0 +1,155 @@
+//! Segments below the highest sequence number seen: out of order or retransmitted, and by what cause.
+
+use maxseg_core::evidence::{Cause, EventKind};
+
+use super::super::gaps::Gap;
+use super::super::in_flight::InFlightSegment;
+use super::super::retransmissions::{Retransmission, SpuriousProof};
+use super::super::round_trips::LEAST_RTO;
+use super::super::segments::DataSegment;
+use super::super::vantage::is_later;
+use super::{SendHistory, segment};
+
+/// Without a round-trip sample, a segment that is at most so late is out of order and a later one a retransmission:
+/// the 3 ms of tcptrace and Wireshark.
+const REORDERED_WITHIN: u64 = 3_000_000;
+
+impl SendHistory {
+    /// A segment with bytes below the highest seen. Gives whether it is a retransmission.
+    pub(super) fn on_old(&mut self, data: &DataSegment) -> bool {
+        if self.begins_with_probe(data) {
+            self.on_new(&DataSegment { start: self.nxt, ..*data });
+            return false;
+        }
+        let below = data.end.min(self.nxt);
+        let filled = self.gaps.fill(data.start, below);
+        let seen_before = below - data.start - filled.map_or(0, |(_, bytes)| bytes);
+        let is_reordered =
+            seen_before <= 0 && filled.is_some_and(|(gap, _)| self.is_out_of_order(data, &gap));
+        if let Some((_, bytes)) = filled {
+            self.counts.unique_bytes += bytes.cast_unsigned();
+        }
+        if data.end > self.nxt {
+            self.counts.unique_bytes += (data.end - self.nxt).cast_unsigned();
+        }
+        if is_reordered {
+            self.counts.out_of_order += 1;
+            self.note(EventKind::OutOfOrder, data, 0);
+            self.sent.insert(segment(&DataSegment { end: below, ..*data }));
+        } else {
+            self.on_retransmission(data, below - data.start, seen_before == data.end - data.start);
+        }
+        if data.end > self.nxt {
+            let new = DataSegment { start: self.nxt, ..*data };
+            self.nxt = data.end;
+            self.depart(&new);
+            self.sent.push(InFlightSegment { resent: u16::from(!is_reordered), ..segment(&new) });
+        }
+        !is_reordered
+    }
+
+    /// Whether the segment begins with the byte of a zero window probe: no retransmission.
+    fn begins_with_probe(&mut self, data: &DataSegment) -> bool {
+        let before = data.start == self.nxt - 1 && data.end > self.nxt;
+        before && self.sent.holding(data.start).is_some_and(|probe| probe.end - probe.start == 1)
+    }
+
+    /// Whether a segment that fills a gap was sent before the segment behind the gap: it is out of order.
+    fn is_out_of_order(&self, data: &DataSegment, gap: &Gap) -> bool {
+        if let (Some(stamp), Some(behind)) = (data.stamp, gap.stamp)
+            && stamp != behind
+        {
+            return is_later(behind, stamp);
+        }
+        let late = data.at.saturating_sub(gap.at);
+        let round_trip = match self.round_trips.path_least {
+            Some(least) => least.saturating_mul(3) / 4,
+            None => REORDERED_WITHIN,
+        };
+        if late >= round_trip {
+            return false;
+        }
+        match (data.ip_id, gap.ip_id) {
+            // IP identifications that count up: the smaller was sent first.
+            (Some(id), Some(behind)) if id != 0 && behind != 0 && id.abs_diff(behind) < 512 => {
+                id < behind
+            }
+            _ => true,
+        }
+    }
+
+    fn on_retransmission(&mut self, data: &DataSegment, bytes: i64, was_seen: bool) {
+        let cause = self.cause(data);
+        self.counts.retransmitted_packets += 1;
+        self.counts.retransmitted_bytes += bytes.max(0).cast_unsigned();
+        let waited = data.at.saturating_sub(self.last_send);
+        self.note(EventKind::Retransmission(cause), data, waited);
+        self.sender.on_resend(data.at, bytes, cause == Cause::Rto);
+        if cause == Cause::Rto {
+            self.black_hole
+                .on_timeout(data, self.sent.holding(data.start).map(|segment| segment.at));
+        } else {
+            self.black_hole.on_other(data);
+        }
+        let proof = if data.end <= self.una {
+            Some(SpuriousProof::Acknowledged)
+        } else if was_seen && self.is_at_receiver && data.end <= self.edge {
+            Some(SpuriousProof::Arrived)
+        } else {
+            None
+        };
+        self.retransmissions.push(Retransmission {
+            start: data.start,
+            end: data.end,
+            at: data.at,
+            frame: data.frame,
+            stamp: data.stamp,
+            cause,
+            proof,
+            is_acknowledged: false,
+        });
+        if proof.is_some() {
+            self.note(EventKind::Spurious(cause), data, 0);
+        }
+        for segment in self.sent.within(data.start, data.end) {
+            segment.at = data.at;
+            segment.stamp = data.stamp.unwrap_or(0);
+            segment.resent = segment.resent.saturating_add(1);
+        }
+    }
+
+    /// The cause of a retransmission.
+    fn cause(&mut self, data: &DataSegment) -> Cause {
+        let rto = self.round_trips.rto();
+        let before = self.sent.holding(data.start).map(|segment| (segment.at, segment.resent));
+        let waited = data.at.saturating_sub(before.map_or(self.last_send, |(at, _)| at));
+        let quiet =
+            data.at.saturating_sub(self.last_send.max(self.retransmissions.last_progress()));
+        // The retransmission timer waits longest, and restarts at every acknowledgement of new data (RFC 6298 §5.3).
+        let by_timer = waited >= rto / 4 * 3 && quiet >= (rto / 2).min(LEAST_RTO * 9 / 10);
+        if by_timer && (data.start <= self.una || before.is_some_and(|(_, resent)| resent > 0)) {
+            self.counts.timeouts += 1;
+            self.retransmissions.begin_recovery(self.nxt, Cause::Rto);
+            return Cause::Rto;
+        }
+        if let Some(cause) = self.retransmissions.recovering(data.start) {
+            return cause;
+        }
+        let cause = if self.duplicates >= 3 && self.sacked <= self.una {
+            Cause::Fast
+        } else if self.sacked > data.start || self.duplicates >= 3 {
+            if self.duplicates >= 3 && data.start == self.una { Cause::Fast } else { Cause::Sack }
+        } else if data.end >= self.nxt && waited < rto && self.duplicates == 0 {
+            Cause::TailProbe
+        } else if by_timer {
+            self.counts.timeouts += 1;
+            Cause::Rto
+        } else {
+            Cause::Unknown
+        };
+        if cause != Cause::TailProbe {
+            self.retransmissions.begin_recovery(self.nxt, cause);
+        }
+        cause
+    }
+}

@@ -1,0 +1,224 @@
+//! A replay of a direction's sender: at each moment, whether it was limited by the application, by the receive window,
+//! by its send buffer, by the retransmission timer, or by the congestion window.
+//!
+//! Times are the sender's: the caller shifts those of a capture point elsewhere.
+
+use maxseg_core::evidence::Bins;
+use maxseg_core::units::Time;
+use serde::{Deserialize, Serialize};
+
+/// The state of a sender, from the segments that it sent and the acknowledgements that it received.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct SenderReplay {
+    pub(super) bins: Bins,
+    /// The time up to which the bins are complete.
+    clock: u64,
+    /// The byte that is sent next, and the first that is not acknowledged.
+    nxt: i64,
+    una: i64,
+    /// The right edge of the window; `None` while its scale is not known.
+    edge: Option<i64>,
+    /// The largest window that it was offered.
+    window_most: i64,
+    /// Payload of a full segment.
+    full: i64,
+    /// When the last short segment was sent, after which the send queue was empty.
+    drained_from: Option<u64>,
+    /// Full-sized segments since the last short one, and between the two short ones before.
+    full_since_short: u32,
+    full_before_short: u32,
+    last_ack: u64,
+    /// When the sender last sent new data or received an acknowledgement of it.
+    last_progress: u64,
+}
+
+/// A new segment.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NewSegment {
+    pub(super) at: u64,
+    pub(super) end: i64,
+    pub(super) payload: i64,
+    /// PSH or FIN: the send queue was empty after it.
+    pub(super) is_pushed: bool,
+    /// Loss recovery: the congestion window limits the sender.
+    pub(super) is_recovering: bool,
+    /// A segment that follows an acknowledgement within this time, in nanoseconds, was clocked out by it.
+    pub(super) prompt: u64,
+}
+
+/// The state of the connection as an acknowledgement reports it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct AckUpdate {
+    /// The first byte that is not acknowledged.
+    pub(super) una: i64,
+    /// The right edge of the window; `None` while its scale is not known.
+    pub(super) edge: Option<i64>,
+    /// Bytes that have arrived, selectively acknowledged ones included.
+    pub(super) delivered: u64,
+    /// Whether payload came with it: the next data may be the answer to that.
+    pub(super) is_answer: bool,
+}
+
+/// Least full-sized segments between short ones of a sender whose send buffer is full; fewer mean short messages.
+const FULL_BETWEEN_SHORT: u32 = 2;
+
+fn time(nanos: u64) -> Time {
+    Time::from_nanos(nanos)
+}
+
+fn bytes(n: i64) -> u64 {
+    u64::try_from(n).unwrap_or(0)
+}
+
+impl SenderReplay {
+    /// A sender whose first data segment is sent at `at`; its intervals have `width` nanoseconds.
+    pub(super) fn new(at: u64, width: u64, full: i64, nxt: i64, edge: Option<i64>) -> Self {
+        Self {
+            bins: Bins::new(time(at), time(width)),
+            clock: at,
+            nxt,
+            una: nxt,
+            edge,
+            window_most: 0,
+            full: full.max(1),
+            drained_from: None,
+            full_since_short: 0,
+            full_before_short: 0,
+            last_ack: 0,
+            last_progress: at,
+        }
+    }
+
+    /// Payload of a full segment.
+    pub(super) const fn full(&self) -> i64 {
+        self.full
+    }
+
+    /// Whether this payload consists of full-sized segments.
+    const fn is_full(&self, payload: i64) -> bool {
+        payload == self.full || payload % self.full == 0 // most are one, and a division takes long
+    }
+
+    pub(super) const fn in_flight(&self) -> i64 {
+        self.nxt - self.una
+    }
+
+    /// Accounts for the time up to `to`.
+    fn advance(&mut self, to: u64) {
+        let from = self.clock;
+        if to <= from {
+            return;
+        }
+        self.clock = to;
+        let left = self.edge.map(|edge| edge - self.nxt);
+        let (from_time, to_time) = (time(from), time(to));
+        // A sender fills a window of less than two segments by halves (RFC 9293 §3.8.6.2.1).
+        let room = self.full.min(self.window_most / 2).max(1);
+        if left.is_some_and(|left| left < room) {
+            self.drained_from = None;
+            self.bins.spread(from_time, to_time, |bin, span| {
+                bin.rwnd_limited = bin.rwnd_limited.saturating_add(span);
+            });
+        } else if self.in_flight() <= 0 {
+            self.settle(from, false);
+            self.bins.spread(from_time, to_time, |bin, span| {
+                bin.idle = bin.idle.saturating_add(span);
+            });
+        }
+    }
+
+    /// Accounts for the time since the last short segment, up to `to`.
+    fn settle(&mut self, to: u64, by_ack: bool) {
+        let Some(from) = self.drained_from.take() else { return };
+        self.bins.spread(time(from), time(to), |bin, span| {
+            let spent = if by_ack { &mut bin.sndbuf_limited } else { &mut bin.app_limited };
+            *spent = spent.saturating_add(span);
+        });
+    }
+
+    /// A segment with new payload was sent.
+    pub(super) fn on_send(&mut self, sent: NewSegment) {
+        self.advance(sent.at);
+        let by_ack = sent.at.saturating_sub(self.last_ack) <= sent.prompt
+            && self.full_before_short >= FULL_BETWEEN_SHORT;
+        self.settle(sent.at, by_ack);
+        if !sent.is_pushed && sent.payload <= self.full || sent.payload == self.full {
+            self.full = sent.payload.max(1);
+        }
+        let is_short = sent.is_pushed && !self.is_full(sent.payload) && !sent.is_recovering;
+        if is_short {
+            self.drained_from = Some(sent.at);
+            self.full_before_short = self.full_since_short;
+            self.full_since_short = 0;
+        } else {
+            self.full_since_short = self.full_since_short.saturating_add(1);
+        }
+        self.nxt = self.nxt.max(sent.end);
+        self.last_progress = sent.at;
+        let (in_flight, edge, una) = (bytes(self.in_flight()), self.edge, self.una);
+        let nxt = self.nxt;
+        let bin = self.bins.at(time(sent.at));
+        bin.sent_bytes += bytes(sent.payload);
+        bin.segments += 1;
+        bin.in_flight_max = bin.in_flight_max.max(in_flight);
+        if let Some(edge) = edge {
+            let left = bytes(edge - nxt);
+            bin.window_left_min = Some(bin.window_left_min.map_or(left, |least| least.min(left)));
+            bin.window_max = bin.window_max.max(bytes(edge - una));
+        }
+    }
+
+    /// The unused receive window, in bytes; `None` while its scale is not known.
+    pub(super) fn window_left(&self) -> Option<i64> {
+        self.edge.map(|edge| edge - self.nxt)
+    }
+
+    /// A segment was retransmitted, by the timer or for another cause.
+    pub(super) fn on_resend(&mut self, at: u64, payload: i64, by_timer: bool) {
+        self.advance(at);
+        self.drained_from = None;
+        if by_timer {
+            self.bins.spread(time(self.last_progress), time(at), |bin, span| {
+                bin.rto_wait = bin.rto_wait.saturating_add(span);
+            });
+        }
+        self.last_progress = at;
+        let bin = self.bins.at(time(at));
+        bin.resent_bytes += bytes(payload);
+        bin.segments += 1;
+        bin.losses += 1;
+    }
+
+    /// An acknowledgement reached the sender.
+    pub(super) fn on_ack(&mut self, at: u64, news: &AckUpdate) {
+        self.advance(at);
+        if news.una > self.una {
+            self.una = news.una;
+            self.nxt = self.nxt.max(news.una);
+            self.last_progress = self.last_progress.max(at);
+        }
+        if news.delivered > 0 {
+            self.bins.at(time(at)).acked_bytes += news.delivered;
+        }
+        self.edge = news.edge;
+        self.window_most = self.window_most.max(news.edge.map_or(0, |edge| edge - news.una));
+        // Data that follows payload is the answer to it, not clocked out by its acknowledgement.
+        self.last_ack = if news.is_answer { 0 } else { at };
+    }
+
+    /// A round-trip sample, in nanoseconds.
+    pub(super) fn on_round_trip(&mut self, at: u64, rtt: u64) {
+        let rtt = time(rtt);
+        let bin = self.bins.at(time(at));
+        bin.rtt_count = bin.rtt_count.saturating_add(1);
+        bin.rtt_sum = bin.rtt_sum.saturating_add(rtt);
+        bin.rtt_min = Some(bin.rtt_min.map_or(rtt, |least| least.min(rtt)));
+    }
+
+    /// The capture ends.
+    pub(super) fn finish(&mut self, at: u64) {
+        self.advance(at);
+        self.settle(at, false);
+        self.bins.finish(time(at));
+    }
+}

@@ -1,0 +1,104 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::flow::FlowOptions;
+use crate::link_type;
+use crate::synthetic::Load;
+
+const LOAD: Load = Load { connections: 3, rounds: 4, at_once: 2, rounds_a_turn: 1, ends: true };
+/// Where pcap's file header states the link type, in either byte order.
+const LINK_TYPE: std::ops::Range<usize> = 20..24;
+const FILE_HEADER: usize = 24;
+
+fn capture() -> Vec<u8> {
+    let mut capture = Vec::new();
+    LOAD.write(&mut capture).unwrap();
+    capture
+}
+
+fn summary(capture: &[u8], options: &ReadOptions<'_>) -> (CaptureSummary, usize) {
+    let reading = read(capture, options).unwrap();
+    (reading.summary, reading.connections.count())
+}
+
+#[test]
+fn a_capture_without_problems() {
+    let (summary, connections) = summary(&capture(), &ReadOptions::default());
+    assert_eq!((summary.file.packets, connections), (LOAD.packets(), 3));
+    assert_eq!((summary.problems.as_slice(), summary.fault()), ([].as_slice(), None));
+    let names: Vec<String> =
+        summary.file.interfaces.iter().map(InterfaceFacts::link_name).collect();
+    assert_eq!(names, ["Ethernet"]);
+    assert_eq!(summary.file.interfaces[0].packets, LOAD.packets());
+    assert_eq!(summary.file.encapsulation_names(), [""; 0], "plain Ethernet is not named");
+    assert!(summary.file.first < summary.file.last);
+}
+
+#[test]
+fn packets_before_a_fault_count() {
+    let whole = capture();
+    let (summary, connections) = summary(&whole[..whole.len() - 1], &ReadOptions::default());
+    assert_eq!((summary.file.packets, connections), (LOAD.packets() - 1, 3));
+    let fault = summary.fault().unwrap();
+    assert_eq!((fault.kind.code(), fault.count), ("truncated", 1));
+    assert!(fault.offset.is_some_and(|at| at > FILE_HEADER as u64 && at < whole.len() as u64));
+}
+
+#[test]
+fn a_link_type_that_is_not_known_is_a_fault_where_no_packet_has_another() {
+    let mut unknown = capture();
+    unknown[LINK_TYPE].copy_from_slice(&147_u32.to_le_bytes());
+    let (summary, connections) = summary(&unknown, &ReadOptions::default());
+    assert_eq!(connections, 0);
+    let fault = summary.fault().unwrap();
+    assert_eq!(fault.kind, ProblemKind::LinkType { number: 147, frame: 1 });
+    assert_eq!(fault.count, LOAD.packets());
+    assert_eq!(link_type::name(147), None);
+}
+
+#[test]
+fn an_interface_that_is_not_there_is_refused_with_those_that_are() {
+    let options = ReadOptions { interface: Some("eth7"), ..ReadOptions::default() };
+    let error = read(capture().as_slice(), &options).map(|_| ()).unwrap_err();
+    assert_eq!(error.to_string(), "the capture has no interface `eth7`");
+    assert_eq!(error.hint().unwrap(), "it has: 0");
+    let by_number = ReadOptions { interface: Some("0"), ..ReadOptions::default() };
+    assert_eq!(summary(&capture(), &by_number).1, 3);
+}
+
+#[test]
+fn connections_beyond_the_limit_are_counted() {
+    let flows = FlowOptions { most_connections: 1, ..FlowOptions::default() };
+    let options = ReadOptions { flows, ..ReadOptions::default() };
+    let (summary, connections) = summary(&capture(), &options);
+    assert_eq!((connections, summary.untracked_connections), (1, 2));
+    let codes: Vec<&str> = summary.problems.iter().map(|problem| problem.kind.code()).collect();
+    assert_eq!(codes, ["untracked-packets"]);
+}
+
+#[test]
+fn times_that_go_back_are_counted() {
+    let mut capture = capture();
+    capture[FILE_HEADER..FILE_HEADER + 4].copy_from_slice(&u32::MAX.to_le_bytes());
+    let (summary, _) = summary(&capture, &ReadOptions::default());
+    let [problem] = summary.problems.as_slice() else { panic!("{:?}", summary.problems) };
+    assert_eq!((problem.kind.code(), problem.count), ("time-goes-back", LOAD.packets() - 1));
+}
+
+proptest! {
+    /// Whatever the bytes and wherever they stand, reading ends with connections and a summary.
+    #[test]
+    fn broken_captures_are_read_as_far_as_they_go(
+        places in proptest::collection::vec((FILE_HEADER..2000_usize, any::<u8>()), 1..30),
+        end in 0..3000_usize,
+    ) {
+        let mut broken = capture();
+        for (place, byte) in places {
+            broken[place] = byte;
+        }
+        broken.truncate(FILE_HEADER.max(end));
+        let options = ReadOptions { tshark: true, ..ReadOptions::default() };
+        let (summary, connections) = summary(&broken, &options);
+        prop_assert!(connections as u64 <= summary.file.packets);
+    }
+}

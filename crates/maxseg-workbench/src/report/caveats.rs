@@ -1,0 +1,122 @@
+//! Caveats, gathered: a sweep has the same ones at many points, and both engines have some in common.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use maxseg_core::engine::{Caveat, EngineName};
+use maxseg_core::results::Row;
+
+use super::words;
+
+/// A kind of caveat with the points that it concerns.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Gathered {
+    /// Whose it is.
+    pub engines: Vec<EngineName>,
+    /// The word for programs.
+    pub code: String,
+    /// What it says at the last of the points.
+    pub text: String,
+    /// How many points have it.
+    pub points: usize,
+    /// Whether it says the same at all of them.
+    pub is_same_everywhere: bool,
+}
+
+/// Gathers caveats as they come, each with its engine and what identifies its point.
+#[derive(Debug, Default)]
+pub struct Gathering {
+    kinds: BTreeMap<(String, EngineName), Kind>,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Kind {
+    points: BTreeSet<String>,
+    texts: BTreeSet<String>,
+    last: String,
+}
+
+impl Gathering {
+    pub fn add(&mut self, engine: EngineName, point: &str, caveat: &Caveat) {
+        let kind = self.kinds.entry((caveat.code.clone(), engine)).or_default();
+        kind.points.insert(point.to_owned());
+        kind.texts.insert(caveat.text.clone());
+        kind.last.clone_from(&caveat.text);
+    }
+
+    /// By code; what engines have in common once.
+    pub fn gathered(&self) -> Vec<Gathered> {
+        let mut all: Vec<(Gathered, &Kind)> = Vec::new();
+        for ((code, engine), kind) in &self.kinds {
+            match all.last_mut().filter(|(last, same)| last.code == *code && *same == kind) {
+                Some((last, _)) => last.engines.push(*engine),
+                None => all.push((
+                    Gathered {
+                        engines: vec![*engine],
+                        code: code.clone(),
+                        text: kind.last.clone(),
+                        points: kind.points.len(),
+                        is_same_everywhere: kind.texts.len() == 1,
+                    },
+                    kind,
+                )),
+            }
+        }
+        all.into_iter().map(|(gathered, _)| gathered).collect()
+    }
+}
+
+impl Gathered {
+    /// `model and sim, mss-lowered (3 points): …`
+    pub fn line(&self) -> String {
+        let engines: Vec<&str> = self.engines.iter().map(|engine| engine.word()).collect();
+        let points = match (self.points, self.is_same_everywhere) {
+            (1, _) => String::new(),
+            (n, true) => format!(" ({n} points)"),
+            (n, false) => format!(" ({n} points; at the last of them)"),
+        };
+        format!("{}, {}{points}: {}", words::listed(&engines), self.code, self.text)
+    }
+}
+
+/// A line for each kind of caveat: whose it is, how many points it concerns, and what it says.
+pub fn caveat_lines(rows: &[Row]) -> Vec<String> {
+    let mut gathering = Gathering::default();
+    for row in rows {
+        for caveat in &row.caveats {
+            gathering.add(row.engine, &row.hash, caveat);
+        }
+    }
+    gathering.gathered().iter().map(Gathered::line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_the_same_is_said_once() {
+        use EngineName::{Model, Sim};
+        let mut gathering = Gathering::default();
+        let mut add = |engine, point, code, text: &str| {
+            gathering.add(engine, point, &Caveat::new(code, text));
+        };
+        add(Model, "a", "mixed-stacks", "one end is ns-2's");
+        add(Model, "b", "mixed-stacks", "one end is ns-2's");
+        add(Sim, "a", "mixed-stacks", "one end is ns-2's");
+        add(Sim, "b", "mixed-stacks", "one end is ns-2's");
+        add(Model, "a", "accuracy", "at 1%");
+        add(Model, "b", "accuracy", "at 2%");
+        // Two seeds of one point are one point.
+        add(Sim, "a", "unfinished", "10 bytes");
+        add(Sim, "a", "unfinished", "20 bytes");
+        let lines: Vec<String> = gathering.gathered().iter().map(Gathered::line).collect();
+        assert_eq!(
+            lines,
+            [
+                "model, accuracy (2 points; at the last of them): at 2%",
+                "model and sim, mixed-stacks (2 points): one end is ns-2's",
+                "sim, unfinished: 20 bytes",
+            ]
+        );
+    }
+}

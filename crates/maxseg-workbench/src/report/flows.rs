@@ -1,0 +1,125 @@
+//! The flows one by one, where a scenario has several.
+
+use maxseg_core::outcome::{LimitedBy, Outcome};
+use maxseg_core::results::Group;
+use maxseg_core::scenario::{End, Flow, FlowKind, Scenario};
+
+use super::axes::keys;
+use super::marks::mark;
+use super::words;
+
+/// What is known of each flow.
+#[derive(Debug, Clone)]
+pub struct FlowLine {
+    /// The point's values, the engine, and the flow's name.
+    pub of: Vec<String>,
+    /// The numbers, as [`FlowLines::titles`] calls them.
+    pub numbers: Vec<String>,
+    /// What limited it.
+    pub limited_by: &'static str,
+}
+
+/// All of them, and what their numbers are.
+pub struct FlowLines {
+    pub titles: Vec<&'static str>,
+    pub lines: Vec<FlowLine>,
+}
+
+/// A number of a flow.
+struct Number {
+    title: &'static str,
+    of: fn(&Outcome) -> Option<f64>,
+    write: fn(f64) -> String,
+    /// Whether it is there also where nothing is known.
+    always: bool,
+}
+
+const NUMBERS: [Number; 9] = [
+    Number { title: "goodput", of: |o| o.goodput_bps, write: words::rate, always: true },
+    Number { title: "RTT", of: |o| o.rtt_mean_s, write: words::time, always: true },
+    Number { title: "ping", of: |o| o.ping_mean_s, write: words::time, always: true },
+    Number { title: "ping p99", of: |o| o.ping_p99_s, write: words::time, always: true },
+    Number {
+        title: "requests",
+        of: |o| o.requests.map(|n| n as f64),
+        write: words::count,
+        always: false,
+    },
+    Number { title: "request", of: |o| o.request_mean_s, write: words::time, always: false },
+    Number { title: "request p99", of: |o| o.request_p99_s, write: words::time, always: false },
+    Number { title: "queue forward", of: |o| o.queue_mean_s, write: words::time, always: true },
+    Number { title: "lost", of: |o| o.segment_loss, write: words::percent, always: true },
+];
+
+impl Number {
+    fn is_known(&self, groups: &[Group<'_>]) -> bool {
+        let rows = || groups.iter().flat_map(|group| &group.rows);
+        self.always
+            || rows().flat_map(|row| &row.outcome.flows).any(|flow| (self.of)(flow).is_some())
+    }
+}
+
+/// A line for each point, engine and flow; none where there is one flow.
+pub fn flow_lines(groups: &[Group<'_>], scenario: &Scenario) -> FlowLines {
+    let names = names(groups, scenario);
+    let numbers: Vec<&Number> = NUMBERS.iter().filter(|number| number.is_known(groups)).collect();
+    FlowLines {
+        titles: numbers.iter().map(|number| number.title).collect(),
+        lines: groups.iter().flat_map(|group| of_group(group, &names, &numbers)).collect(),
+    }
+}
+
+/// What stands before the numbers: the swept keys, the engine, the flow.
+pub fn flow_heads(groups: &[Group<'_>]) -> Vec<String> {
+    let axes = keys(groups).into_iter().map(words::title);
+    axes.chain(["engine".to_owned(), "flow".to_owned()]).collect()
+}
+
+fn of_group(group: &Group<'_>, names: &[String], numbers: &[&Number]) -> Vec<FlowLine> {
+    let flows = group.rows.iter().map(|row| row.outcome.flows.len()).max().unwrap_or(0);
+    let values = group.point.iter().map(|(key, value)| words::value(key, value));
+    let values: Vec<String> = values.chain([group.engine.to_string()]).collect();
+    let line = |flow: usize| {
+        let show = |number: &&Number| {
+            let summary = group.summary(|outcome| (number.of)(outcome.flows.get(flow)?));
+            let mark = if number.title == "goodput" { mark(group) } else { "" };
+            let text = |mean: f64| format!("{mark}{}", (number.write)(mean));
+            summary.map_or_else(|| "-".to_owned(), |summary| text(summary.mean))
+        };
+        let name = names.get(flow).cloned().unwrap_or_else(|| format!("flow.{flow}"));
+        FlowLine {
+            of: values.iter().cloned().chain([name]).collect(),
+            numbers: numbers.iter().map(show).collect(),
+            limited_by: limited_by(group, flow).map_or("-", |limit| limit.word()),
+        }
+    };
+    (0..flows).map(line).collect()
+}
+
+/// What limited a flow in the first run that knows it.
+fn limited_by(group: &Group<'_>, flow: usize) -> Option<LimitedBy> {
+    group.rows.iter().find_map(|row| row.outcome.flows.get(flow)?.limited_by)
+}
+
+/// The flows as keys name them, with their kind unless that is swept.
+fn names(groups: &[Group<'_>], scenario: &Scenario) -> Vec<String> {
+    let is_swept = |flow: usize, what: &str| {
+        let all = format!("flow.*.{what}");
+        keys(groups).iter().any(|key| *key == all || *key == format!("flow.{flow}.{what}"))
+    };
+    let name = |(index, flow): (usize, &Flow)| {
+        let kind = match flow.kind {
+            _ if is_swept(index, "kind") => "",
+            FlowKind::Bulk => " bulk",
+            FlowKind::Cbr { .. } => " cbr",
+            FlowKind::Ping { .. } => " ping",
+            FlowKind::Request(_) => " request",
+        };
+        let from = match flow.from {
+            End::Receiver if !is_swept(index, "from") => " from receiver",
+            End::Sender | End::Receiver => "",
+        };
+        format!("flow.{index}{kind}{from}")
+    };
+    scenario.flows.iter().enumerate().map(name).collect()
+}

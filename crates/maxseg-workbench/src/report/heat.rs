@@ -1,0 +1,124 @@
+//! The heat map of a sweep over two axes of numbers: for each condition the best choice.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use maxseg_core::engine::EngineName;
+use maxseg_core::results::{Group, Row, groups};
+use serde_json::Value;
+
+use super::axes::{distinct, keys};
+use super::chart::{HeatCell, HeatMap, HeatRow, Spacing};
+use super::figures::{Across, LOG_FROM, beside, dimension, leading};
+use super::marks::{INVALID, mark, mark_notes};
+use super::words;
+
+/// More cells than pixels help nobody.
+const MOST_CELLS: usize = 20_000;
+
+/// The maps of a sweep: of the engine that its pictures go by, and of the lab beside it. None where it has not
+/// two axes of numbers, or far too many values.
+pub fn heat_maps(rows: &[Row]) -> Vec<HeatMap> {
+    let groups = groups(rows);
+    let engines: BTreeSet<EngineName> = groups.iter().map(|group| group.engine).collect();
+    let drawn = leading(&engines).into_iter().chain(beside(&engines));
+    drawn.filter_map(|engine| heat_map(&groups, engine)).collect()
+}
+
+fn heat_map(groups: &[Group<'_>], engine: EngineName) -> Option<HeatMap> {
+    let axes: Vec<&str> =
+        keys(groups).into_iter().filter(|key| distinct(groups, key).len() > 1).collect();
+    let [a, b] = axes[..] else { return None };
+    let across = Across::of(groups)?.key;
+    let down = if across == a { b } else { a };
+    let of_engine: Vec<&Group<'_>> = groups.iter().filter(|g| g.engine == engine).collect();
+    Map {
+        columns: rising(across, distinct(groups, across))?,
+        rows: rising(down, distinct(groups, down))?,
+        groups: of_engine,
+        engine,
+        across,
+        down,
+    }
+    .draw()
+}
+
+/// Values in the order of their numbers; `None` where they are not numbers of one kind.
+fn rising<'a>(key: &str, values: Vec<&'a Value>) -> Option<Vec<&'a Value>> {
+    dimension(key, &values)?;
+    let numbers = values.into_iter().map(|value| Some((words::quantity(key, value)?.1, value)));
+    let mut numbers: Vec<(f64, &Value)> = numbers.collect::<Option<_>>()?;
+    numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
+    Some(numbers.into_iter().map(|(_, value)| value).collect())
+}
+
+/// A map to be made.
+struct Map<'a> {
+    groups: Vec<&'a Group<'a>>,
+    engine: EngineName,
+    across: &'a str,
+    down: &'a str,
+    columns: Vec<&'a Value>,
+    rows: Vec<&'a Value>,
+}
+
+impl Map<'_> {
+    fn draw(&self) -> Option<HeatMap> {
+        if self.columns.len() * self.rows.len() > MOST_CELLS {
+            return None;
+        }
+        let rows = self.heat_rows();
+        let positive = || {
+            let cells = rows.iter().flat_map(|row| row.cells.iter().flatten());
+            cells.map(|cell| cell.value).filter(|value| *value > 0.0)
+        };
+        let least = positive().fold(f64::INFINITY, f64::min);
+        let most = positive().fold(0.0, f64::max);
+        // The unit of the middle: small numbers keep their digits, and large ones stay short.
+        let (unit, size) = words::rate_unit((least.min(most) * most).sqrt());
+        let has_best = rows.iter().flat_map(|row| row.cells.iter().flatten()).any(|c| c.is_best);
+        let words_if = |is: bool, words: &str| if is { words.to_owned() } else { String::new() };
+        let seeds = self.groups.iter().map(|group| group.rows.len()).max().unwrap_or(0);
+        let seeds = if seeds > 1 { format!(", mean of {seeds} seeds") } else { String::new() };
+        Some(HeatMap {
+            title: format!("Goodput by {}", self.engine),
+            subtitle: format!("numbers in {unit}{seeds}"),
+            x_title: words::title(self.across),
+            y_title: words::title(self.down),
+            columns: self.columns.iter().map(|v| words::value(self.across, v)).collect(),
+            rows,
+            spacing: if most > LOG_FROM * least { Spacing::Log(10) } else { Spacing::Linear },
+            write: words::round_rate,
+            unit: size,
+            digits: words::digits,
+            best: words_if(has_best, "best of its row"),
+            doubt: mark_notes(self.groups.iter().copied()).join(", "),
+        })
+    }
+
+    fn heat_rows(&self) -> Vec<HeatRow> {
+        let mut by_place: BTreeMap<(String, String), (f64, &'static str)> = BTreeMap::new();
+        for group in &self.groups {
+            let place = (group.point.get(self.down), group.point.get(self.across), group.goodput());
+            if let (Some(row), Some(column), Some(goodput)) = place {
+                let place = (row.to_string(), column.to_string());
+                by_place.insert(place, (goodput.mean, mark(group)));
+            }
+        }
+        // Between two conditions there is nothing to choose.
+        let marks_the_best = words::is_setting(self.across);
+        let row = |row: &&Value| {
+            let at =
+                |column: &&Value| by_place.get(&(row.to_string(), column.to_string())).copied();
+            let known: Vec<Option<(f64, &'static str)>> = self.columns.iter().map(at).collect();
+            let valid = known.iter().flatten().filter(|(_, mark)| *mark != INVALID);
+            let best = valid.map(|(mean, _)| *mean).fold(0.0, f64::max);
+            let cell = |(value, mark): (f64, &'static str)| {
+                let is_best = marks_the_best && value > 0.0 && value >= best && mark != INVALID;
+                HeatCell { value, mark, is_best }
+            };
+            let cells = known.into_iter().map(|known| known.map(cell)).collect();
+            HeatRow { label: words::value(self.down, row), cells }
+        };
+        self.rows.iter().map(row).collect()
+    }
+}

@@ -1,0 +1,327 @@
+//! The report: one page that needs nothing else, neither network nor scripts.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use maxseg_core::advise::{SegmentSizeAdvice, is_size_key};
+use maxseg_core::engine::EngineName;
+use maxseg_core::outcome::Outcome;
+use maxseg_core::results::{Group, groups};
+use maxseg_core::scenario::Scenario;
+use serde_json::{Map, Value};
+
+use super::as_netem::{WHY, shows_both};
+use super::axes::{identity, keys};
+use super::chart::{HeatMap, escape};
+use super::document::{AdviceEntry, Document};
+use super::flows::{flow_heads, flow_lines};
+use super::lab_page::lab_section;
+use super::marks::{mark, mark_notes};
+use super::{Figures, advice_lines, caveat_lines, figures, heat_maps, invalid_lines, words};
+
+pub const STYLE: &str = include_str!("report.css");
+
+/// The page of a document.
+pub fn page(
+    document: &Document,
+    text: &str,
+    scenario: &Scenario,
+    advice: &[SegmentSizeAdvice],
+) -> String {
+    let groups = groups(&document.rows);
+    let word = |key: &str| document.scenario.get(key).and_then(Value::as_str).unwrap_or_default();
+    let name = match word("name") {
+        "" => "A scenario without a name",
+        name => name,
+    };
+    let mut page = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
+         <title>{0}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{0}</h1>\n",
+        escape(name)
+    );
+    if !word("about").is_empty() {
+        let _ = writeln!(page, "<p class=\"about\">{}</p>", escape(word("about").trim()));
+    }
+    if !document.complete {
+        page += "<p><strong>Interrupted: some runs are missing.</strong> The same command goes on from here.</p>\n";
+    }
+    page += &list("Best segment size", &advice_lines(advice));
+    page += &pictures(&figures(&document.rows, scenario));
+    page.extend(heat_maps(&document.rows).iter().map(HeatMap::to_svg));
+    page += &results(&groups, document);
+    page += &list("Invalid runs", &invalid_lines(&document.rows));
+    if shows_both(&groups) {
+        let _ = writeln!(
+            page,
+            "<h2>Loss as netem's and loss on a wire</h2>\n<p class=\"prose\">{}</p>",
+            escape(&WHY.join(" "))
+        );
+    }
+    page += &flows(&groups, scenario);
+    page += &lab_section(&groups);
+    page += &list("Caveats", &caveat_lines(&document.rows));
+    page += &again(document, text);
+    page += "</body>\n</html>\n";
+    page
+}
+
+fn list(title: &str, lines: &[String]) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    let items: String = lines.iter().map(|line| format!("<li>{}</li>\n", escape(line))).collect();
+    format!("<h2>{title}</h2>\n<ul>\n{items}</ul>\n")
+}
+
+fn pictures(Figures { charts, left_out }: &Figures) -> String {
+    if charts.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("<h2>Goodput</h2>\n");
+    if *left_out > 0 {
+        let all = charts.len() + left_out;
+        let _ = writeln!(
+            text,
+            "<p>The first {} of {all} pictures; the table below has everything.</p>",
+            charts.len()
+        );
+    }
+    text.extend(charts.iter().map(|chart| chart.to_svg(false)));
+    text
+}
+
+/// Every engine and point, with all that is known of it.
+fn results(groups: &[Group<'_>], document: &Document) -> String {
+    let axes = keys(groups);
+    let is_known = |metric: &&Metric| groups.iter().any(|g| g.summary(metric.of).is_some());
+    let metrics: Vec<&Metric> = METRICS.iter().filter(is_known).collect();
+    let mut table = String::from("<h2>Results</h2>\n<div class=\"wide\"><table>\n<thead><tr>");
+    for axis in &axes {
+        let _ =
+            write!(table, "<th title=\"{}\">{}</th>", escape(axis), escape(&words::title(axis)));
+    }
+    table += "<th class=\"word\">engine</th><th>runs</th>";
+    for metric in &metrics {
+        let _ = write!(table, "<th title=\"{}\">{}</th>", metric.key, metric.title);
+    }
+    table +=
+        "<th class=\"word\">limited by</th><th class=\"word\">formula</th></tr></thead>\n<tbody>\n";
+    let best = best_points(document);
+    for group in groups {
+        let is_best = best.contains(&(group.engine, point_identity(group.point)));
+        table += if is_best { "<tr class=\"best\">" } else { "<tr>" };
+        for axis in &axes {
+            let value = group.point.get(*axis).map_or(String::new(), |v| words::value(axis, v));
+            let _ = write!(table, "<td>{}</td>", escape(&value));
+        }
+        let _ =
+            write!(table, "<td class=\"word\">{}</td><td>{}</td>", group.engine, group.rows.len());
+        for metric in &metrics {
+            let _ = write!(table, "<td>{}</td>", metric.show(group));
+        }
+        let formula = group.rows.first().and_then(|row| row.outcome.formula.clone());
+        let _ = writeln!(
+            table,
+            "<td class=\"word\">{}</td><td class=\"word\">{}</td></tr>",
+            group.limited_by().map_or("", |limit| limit.word()),
+            escape(&formula.unwrap_or_default())
+        );
+    }
+    table += "</tbody>\n</table></div>\n";
+    let notes = mark_notes(groups.iter()).join(", ");
+    if !notes.is_empty() {
+        let _ = writeln!(table, "<p class=\"note\">{}</p>", escape(&notes));
+    }
+    table
+}
+
+/// Each flow of every engine and point, where there are several.
+fn flows(groups: &[Group<'_>], scenario: &Scenario) -> String {
+    let flows = flow_lines(groups, scenario);
+    if flows.lines.is_empty() {
+        return String::new();
+    }
+    let axes = keys(groups).len();
+    // Engine and flow, after the axes, are words.
+    let heads = |tag: &str, heads: &[String]| -> String {
+        let class = |index: usize| if index < axes { "" } else { " class=\"word\"" };
+        let cell = |(index, head): (usize, &String)| {
+            format!("<{tag}{}>{}</{tag}>", class(index), escape(head))
+        };
+        heads.iter().enumerate().map(cell).collect()
+    };
+    let numbers = |tag: &str, numbers: &[String]| -> String {
+        numbers.iter().map(|number| format!("<{tag}>{}</{tag}>", escape(number))).collect()
+    };
+    let mut table = format!(
+        "<h2>Flow by flow</h2>\n<div class=\"wide\"><table>\n<thead><tr>{}{}<th class=\"word\">limited by</th></tr></thead>\n<tbody>\n",
+        heads("th", &flow_heads(groups)),
+        numbers("th", &flows.titles.iter().map(|title| (*title).to_owned()).collect::<Vec<_>>())
+    );
+    for line in &flows.lines {
+        let _ = writeln!(
+            table,
+            "<tr>{}{}<td class=\"word\">{}</td></tr>",
+            heads("td", &line.of),
+            numbers("td", &line.numbers),
+            line.limited_by
+        );
+    }
+    table += "</tbody>\n</table></div>\n";
+    table
+}
+
+/// The points that the advice is to use, with the engine that says so.
+fn best_points(document: &Document) -> BTreeSet<(EngineName, String)> {
+    let Some(row) = document.rows.first() else { return BTreeSet::new() };
+    let Some(size_key) = row.point.keys().find(|key| is_size_key(key)) else {
+        return BTreeSet::new();
+    };
+    let of = |advice: &AdviceEntry| {
+        let mut point = advice.condition.clone();
+        point.insert(size_key.clone(), Value::from(advice.best_bytes));
+        (advice.engine, point_identity(&point))
+    };
+    document.advice.iter().map(of).collect()
+}
+
+/// A point's values whatever the order of its keys.
+fn point_identity(point: &Map<String, Value>) -> String {
+    let mut keys: Vec<&str> = point.keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    identity(point, keys)
+}
+
+struct Metric {
+    key: &'static str,
+    title: &'static str,
+    of: fn(&Outcome) -> Option<f64>,
+    write: fn(f64) -> String,
+}
+
+const METRICS: [Metric; 19] = [
+    Metric { key: "goodput_bps", title: "goodput", of: |o| o.goodput_bps, write: words::rate },
+    Metric {
+        key: "segment_loss",
+        title: "segments lost",
+        of: |o| o.segment_loss,
+        write: words::percent,
+    },
+    Metric { key: "rtt_min_s", title: "RTT least", of: |o| o.rtt_min_s, write: words::time },
+    Metric { key: "rtt_mean_s", title: "RTT mean", of: |o| o.rtt_mean_s, write: words::time },
+    Metric { key: "rtt_p99_s", title: "RTT p99", of: |o| o.rtt_p99_s, write: words::time },
+    Metric { key: "ping_mean_s", title: "ping mean", of: |o| o.ping_mean_s, write: words::time },
+    Metric { key: "ping_p99_s", title: "ping p99", of: |o| o.ping_p99_s, write: words::time },
+    Metric { key: "requests", title: "requests", of: |o| count(o.requests), write: words::count },
+    Metric {
+        key: "request_mean_s",
+        title: "request mean",
+        of: |o| o.request_mean_s,
+        write: words::time,
+    },
+    Metric {
+        key: "request_p50_s",
+        title: "request median",
+        of: |o| o.request_p50_s,
+        write: words::time,
+    },
+    Metric {
+        key: "request_p99_s",
+        title: "request p99",
+        of: |o| o.request_p99_s,
+        write: words::time,
+    },
+    Metric {
+        key: "queue_mean_s",
+        title: "queue forward",
+        of: |o| o.queue_mean_s,
+        write: words::time,
+    },
+    Metric {
+        key: "data_packets",
+        title: "data packets",
+        of: |o| count(o.data_packets),
+        write: words::digits,
+    },
+    Metric {
+        key: "retransmitted_packets",
+        title: "resent",
+        of: |o| count(o.retransmitted_packets),
+        write: words::digits,
+    },
+    Metric {
+        key: "spurious_retransmissions",
+        title: "without need",
+        of: |o| count(o.spurious_retransmissions),
+        write: words::digits,
+    },
+    Metric { key: "timeouts", title: "timeouts", of: |o| count(o.timeouts), write: words::digits },
+    Metric {
+        key: "fast_retransmits",
+        title: "fast retransmits",
+        of: |o| count(o.fast_retransmits),
+        write: words::digits,
+    },
+    Metric {
+        key: "mss_used_bytes",
+        title: "MSS used",
+        of: |o| count(o.mss_used_bytes),
+        write: words::digits_whole,
+    },
+    Metric {
+        key: "cpu_s_per_gbit",
+        title: "CPU per Gbit",
+        of: |o| o.cpu_s_per_gbit,
+        write: words::time,
+    },
+];
+
+fn count(count: Option<u64>) -> Option<f64> {
+    count.map(|n| n as f64)
+}
+
+impl Metric {
+    /// The mean; of a goodput with its confidence interval, and with a mark where it is not to be
+    /// relied on.
+    fn show(&self, group: &Group<'_>) -> String {
+        let Some(summary) = group.summary(self.of) else { return "–".to_owned() };
+        let mean = (self.write)(summary.mean);
+        if self.key != "goodput_bps" {
+            return mean;
+        }
+        let mean = format!("{}{mean}", mark(group));
+        match summary.ci95() {
+            Some(half) if half > 0.0 => format!("{mean} ± {}", (self.write)(half)),
+            Some(_) | None => mean,
+        }
+    }
+}
+
+/// All that is needed to do it again.
+fn again(document: &Document, text: &str) -> String {
+    let environment = &document.environment;
+    let unknown = || "unknown".to_owned();
+    let mut facts = vec![
+        ("maxseg", format!("{} ({})", environment.maxseg, environment.commit)),
+        ("command", environment.command.join(" ")),
+        ("system", environment.system.clone()),
+        ("kernel", environment.kernel.clone().unwrap_or_else(unknown)),
+        ("processor", environment.cpu.clone().unwrap_or_else(unknown)),
+        ("cores", environment.cores.to_string()),
+        ("started", environment.started.clone()),
+    ];
+    if let Some(lab) = &environment.lab {
+        facts.push(("congestion control", lab.congestion.clone().unwrap_or_else(unknown)));
+        facts.push(("clock source", lab.clock_source.clone().unwrap_or_else(unknown)));
+    }
+    let facts: String = facts
+        .iter()
+        .map(|(term, fact)| format!("<dt>{term}</dt><dd>{}</dd>\n", escape(fact)))
+        .collect();
+    format!(
+        "<h2>Run it again</h2>\n<dl>\n{facts}</dl>\n<p>The scenario, before what the command line changed:</p>\n\
+         <pre><code>{}</code></pre>\n",
+        escape(text)
+    )
+}

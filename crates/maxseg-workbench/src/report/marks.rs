@@ -1,0 +1,53 @@
+//! Marks of numbers that are not to be relied on, and what they mean.
+
+use std::collections::BTreeSet;
+
+use maxseg_core::results::{Group, Row};
+
+use super::words;
+
+/// Whether a formula was used where it does not hold.
+pub fn is_doubtful(group: &Group<'_>) -> bool {
+    let outside = |row: &&Row| row.caveats.iter().any(|caveat| caveat.code == "outside-range");
+    group.rows.iter().any(outside)
+}
+
+/// What stands before a number that comes from such a formula, or from a lab run that proves nothing.
+pub fn mark(group: &Group<'_>) -> &'static str {
+    if group.has_invalid() {
+        INVALID
+    } else if is_doubtful(group) {
+        "~"
+    } else {
+        ""
+    }
+}
+
+/// The mark of a number that proves nothing: it is the best of nothing, however large.
+pub const INVALID: &str = "!";
+
+/// What the marks mean that stand somewhere among these.
+pub fn mark_notes<'a>(groups: impl Iterator<Item = &'a Group<'a>>) -> Vec<String> {
+    let marks: BTreeSet<&str> = groups.map(mark).collect();
+    let notes = [("~", "outside the formula's range"), (INVALID, "an invalid run of the lab")];
+    let notes = notes.iter().filter(|(sign, _)| marks.contains(sign));
+    notes.map(|(sign, meaning)| format!("{sign} {meaning}")).collect()
+}
+
+/// A line for each lab run that proves nothing: which it is, and why.
+pub fn invalid_lines(rows: &[Row]) -> Vec<String> {
+    let line = |row: &Row| {
+        let seed = row.seed.map(|seed| format!("seed {seed}"));
+        let which: Vec<String> = point_words(&row.point).into_iter().chain(seed).collect();
+        format!("{}: {}", which.join(", "), row.outcome.invalid_because().join("; "))
+    };
+    rows.iter().filter(|row| !row.outcome.is_valid()).map(line).collect()
+}
+
+/// A point's keys with their values, as people read them.
+pub fn point_words(point: &serde_json::Map<String, serde_json::Value>) -> Vec<String> {
+    point
+        .iter()
+        .map(|(key, value)| format!("{} {}", words::title(key), words::value(key, value)))
+        .collect()
+}

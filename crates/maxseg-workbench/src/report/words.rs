@@ -1,0 +1,293 @@
+//! Numbers as people read them, with their units.
+
+use maxseg_core::advise::is_size_key;
+use maxseg_core::settings::WindowSize;
+pub use maxseg_core::units::approx::{digits, gain, percent, rate, rate_unit, time};
+use maxseg_core::units::{BitsPerSec, Bytes, Probability, Time};
+use serde_json::Value;
+
+/// A rate for an axis: no zeros that say nothing.
+pub fn round_rate(bps: f64) -> String {
+    let text = rate(bps);
+    match text.split_once(' ') {
+        Some((number, unit)) if number.contains('.') => {
+            format!("{} {unit}", number.trim_end_matches('0').trim_end_matches('.'))
+        }
+        Some(_) | None => text,
+    }
+}
+
+/// A gain with the interval that holds it with 95% confidence, where that is wide enough to be seen:
+/// `+58% (+45% to +71%)`.
+pub fn gain_within(relative: f64, half: f64) -> String {
+    let [low, mean, high] = [relative - half, relative, relative + half].map(gain);
+    if low == high { mean } else { format!("{mean} ({low} to {high})") }
+}
+
+/// A time that may be years: `8.91 days`.
+pub fn long_time(seconds: f64) -> String {
+    /// Unit, its seconds, and how many of the one before it must be there.
+    const UNITS: [(&str, f64, f64); 4] = [
+        ("years", 365.25 * 86_400.0, 700.0 * 86_400.0),
+        ("days", 86_400.0, 48.0 * 3600.0),
+        ("hours", 3600.0, 120.0 * 60.0),
+        ("minutes", 60.0, 120.0),
+    ];
+    match UNITS.iter().find(|(.., from)| seconds >= *from) {
+        Some((unit, of, _)) => format!("{} {unit}", count(seconds / of)),
+        None => time(seconds),
+    }
+}
+
+/// A large count: `23.1 million`.
+pub fn count(count: f64) -> String {
+    match count {
+        n if n >= 1e12 => format!("{n:.2e}"),
+        n if n >= 1e6 => format!("{} million", digits(n / 1e6)),
+        n if n >= 100.0 => format!("{n:.0}"),
+        n => digits(n),
+    }
+}
+
+/// Some things in a row: `model, sim and lab`.
+pub fn listed(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// A count with all its digits, in groups of three: `100 003`.
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A share as a percentage with up to four digits, for what is held against a configured one: `1.003%`.
+pub fn share(share: f64) -> String {
+    let percent = 100.0 * share;
+    let decimals = match percent.abs() {
+        large if large >= 9.9995 => 2,
+        middle if middle >= 0.099_995 => 3,
+        _ => 5,
+    };
+    let text = format!("{percent:.decimals$}");
+    format!("{}%", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// A value of an axis: whole where it is.
+pub fn digits_whole(value: f64) -> String {
+    if (value - value.round()).abs() < 1e-9 {
+        format!("{:.0}", value.round() + 0.0) // and never `-0`
+    } else {
+        digits(value)
+    }
+}
+
+/// Bytes with the largest binary unit that fits: `64 KiB`.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "float to integer casts saturate, and sizes are not negative"
+)]
+fn bytes(count: f64) -> String {
+    Bytes::new(count.round() as u64).to_string()
+}
+
+/// A window as a file writes it.
+pub fn window(window: WindowSize) -> String {
+    match window {
+        WindowSize::Bytes(bytes) => bytes.to_string(),
+        WindowSize::Segments(n) => format!("{n} segments"),
+    }
+}
+
+/// What a swept key is, for an axis or a column: words and unit. Different keys have different titles.
+pub fn title(key: &str) -> String {
+    let words: Vec<&str> = key.split('.').collect();
+    match words.as_slice() {
+        ["sender", "mss"] => "segment size (bytes)".to_owned(),
+        ["receiver", "mss"] => "receiver's segment size (bytes)".to_owned(),
+        ["receiver", "window"] => "receive window".to_owned(),
+        ["sender", "window"] => "sender's own receive window".to_owned(),
+        ["flow", "0", "size"] => "datagram size (bytes)".to_owned(),
+        ["flow", "0", "rate"] => "offered rate".to_owned(),
+        ["flow", flow, "size"] => format!("datagram size of {} (bytes)", item("flow", flow)),
+        ["flow", flow, "rate"] => format!("offered rate of {}", item("flow", flow)),
+        ["flow", flow, what] => format!("{what} of {}", item("flow", flow)),
+        ["lab", "as_netem"] => "loss as netem's".to_owned(),
+        ["hop", hop, "errors", "rate"] => format!("error rate on {}", item("hop", hop)),
+        ["hop", hop, "mtu"] => format!("MTU of {} (bytes)", item("hop", hop)),
+        ["hop", hop, "frame"] => format!("frame of {} (bytes)", item("hop", hop)),
+        ["hop", hop, what] => format!("{what} of {}", item("hop", hop)),
+        _ => key.to_owned(),
+    }
+}
+
+/// A hop or flow as a key names it: all of them, one by its number, or one by its own name.
+fn item(kind: &str, name: &str) -> String {
+    match name {
+        "*" => format!("every {kind}"),
+        number if number.bytes().all(|byte| byte.is_ascii_digit()) => format!("{kind} {number}"),
+        name => name.to_owned(),
+    }
+}
+
+/// Whether a swept key is for somebody to choose, and not a condition to be met: what hosts set, and
+/// how large their packets are.
+pub fn is_setting(key: &str) -> bool {
+    ["sender.", "receiver."].iter().any(|host| key.starts_with(host)) || is_size_key(key)
+}
+
+/// A swept value as people read it: error rates as percentages.
+pub fn value(key: &str, value: &Value) -> String {
+    if let Some(text) = value.as_str() {
+        return text.to_owned();
+    }
+    let share = value.as_f64().filter(|_| key.ends_with("errors.rate"));
+    match share.and_then(|share| Probability::new(share).ok()) {
+        Some(share) => share.to_string(),
+        None => value.to_string(),
+    }
+}
+
+/// What a swept value measures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Dimension {
+    /// A bare number.
+    Plain,
+    /// Bits per second.
+    Rate,
+    /// Bytes, written with their unit.
+    Bytes,
+    /// Seconds.
+    Time,
+    /// From 0 to 1.
+    Share,
+    /// Of so many things: packets, segments.
+    Count(String),
+}
+
+impl Dimension {
+    /// How to write a value of it.
+    pub fn writer(&self) -> fn(f64) -> String {
+        match self {
+            Self::Plain | Self::Count(_) => digits_whole,
+            Self::Rate => round_rate,
+            Self::Bytes => bytes,
+            Self::Time => time,
+            Self::Share => percent,
+        }
+    }
+}
+
+/// The number in a swept value, and what it measures; `None` for a word. Only numbers of one dimension
+/// belong on one axis.
+pub fn quantity(key: &str, value: &Value) -> Option<(Dimension, f64)> {
+    let is_share = key.ends_with("errors.rate");
+    let Some(text) = value.as_str() else {
+        return Some((if is_share { Dimension::Share } else { Dimension::Plain }, value.as_f64()?));
+    };
+    let rate = || Some((Dimension::Rate, text.parse::<BitsPerSec>().ok()?.get() as f64));
+    let bytes = || Some((Dimension::Bytes, text.parse::<Bytes>().ok()?.get() as f64));
+    let time = || Some((Dimension::Time, text.parse::<Time>().ok()?.as_secs_f64()));
+    let share = || Some((Dimension::Share, text.parse::<Probability>().ok()?.get()));
+    let count = || {
+        let (number, of) = text.split_once(' ')?;
+        Some((Dimension::Count(of.trim().to_owned()), number.parse().ok()?))
+    };
+    rate().or_else(bytes).or_else(time).or_else(share).or_else(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gains_have_a_sign_unless_there_is_none() {
+        let cases = [
+            (gain(0.1204), "+12%"),
+            (gain(0.012), "+1.2%"),
+            (gain(2.4), "x3.40"),
+            (gain(-0.3), "-30%"),
+            (gain(-0.0002), "0%"),
+            (gain(-0.0), "0%"),
+            (gain_within(0.58, 0.13), "+58% (+45% to +71%)"),
+            (gain_within(0.58, 0.001), "+58%"),
+            (long_time(59.04), "59.0 s"),
+            (long_time(770_000.0), "8.91 days"),
+            (long_time(1e16), "317 million years"),
+            (count(12.0), "12.0"),
+            (count(3.2e15), "3.20e15"),
+            (listed(&["model", "sim"]), "model and sim"),
+            (listed(&["model", "sim", "lab"]), "model, sim and lab"),
+            (grouped(0), "0"),
+            (grouped(999), "999"),
+            (grouped(1_000_003), "1 000 003"),
+            (share(0.01), "1%"),
+            (share(0.010_03), "1.003%"),
+            (share(0.0), "0%"),
+            (share(0.123_456), "12.35%"),
+            (share(0.000_012_3), "0.00123%"),
+            (digits_whole(-0.0), "0"),
+            (digits_whole(-1e-12), "0"),
+        ];
+        for (got, want) in cases {
+            assert_eq!(got, want);
+        }
+    }
+
+    #[test]
+    fn swept_values_have_numbers_of_a_dimension() {
+        use Dimension::{Bytes, Count, Plain, Rate, Share, Time};
+        let of = |key, value: Value| quantity(key, &value);
+        let cases = [
+            (of("sender.mss", 536.into()), Some((Plain, 536.0))),
+            (of("hop.a.errors.rate", 0.01.into()), Some((Share, 0.01))),
+            (of("hop.a.errors.rate", "1%".into()), Some((Share, 0.01))),
+            (of("receiver.window", "64 KiB".into()), Some((Bytes, 65_536.0))),
+            (
+                of("receiver.window", "20 segments".into()),
+                Some((Count("segments".to_owned()), 20.0)),
+            ),
+            (of("hop.a.rate", "2 Mbit/s".into()), Some((Rate, 2e6))),
+            (of("hop.a.delay", "10 ms".into()), Some((Time, 0.01))),
+            (of("sender.stack", "ns2-reno".into()), None),
+            (of("sender.sack", true.into()), None),
+        ];
+        for (got, want) in cases {
+            assert_eq!(got, want);
+        }
+    }
+
+    #[test]
+    fn no_two_keys_have_one_title() {
+        let ends = ["mss", "window", "send_buffer", "stack", "congestion", "rto.min"];
+        let hosts =
+            ["sender", "receiver"].iter().flat_map(|host| ends.map(|key| format!("{host}.{key}")));
+        let of_hop =
+            ["rate", "delay", "mtu", "queue", "frame", "errors", "errors.rate", "errors.burst"];
+        let hops = ["*", "0", "1", "radio"]
+            .iter()
+            .flat_map(|hop| of_hop.map(|key| format!("hop.{hop}.{key}")));
+        let of_flow = ["size", "rate", "interval", "kind"];
+        let flows =
+            ["*", "0", "1"].iter().flat_map(|flow| of_flow.map(|key| format!("flow.{flow}.{key}")));
+        let keys: Vec<String> = hosts.chain(hops).chain(flows).collect();
+        let keys: Vec<String> = keys
+            .into_iter()
+            .chain(["as_netem", "backend", "traffic"].map(|key| format!("lab.{key}")))
+            .collect();
+        let titles: std::collections::BTreeSet<String> =
+            keys.iter().map(|key| title(key)).collect();
+        assert_eq!(titles.len(), keys.len(), "{titles:#?}");
+    }
+}

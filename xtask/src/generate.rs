@@ -4,7 +4,7 @@ use std::fs;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{results, root};
+use crate::{layers, results, root};
 
 /// Writes every generated file; with `check`, only compares.
 ///
@@ -57,6 +57,7 @@ fn files() -> Result<Vec<(String, String)>> {
         ("docs/cellular.svg".to_owned(), picture),
         (results::FILE.to_owned(), results::expected()?),
     ];
+    files.extend(layers::texts()?);
     let pages = maxseg::man_pages().into_iter();
     files.extend(pages.map(|page| (format!("{MAN}/{}", page.file), page.text)));
     Ok(files)

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
+use maxseg_core::rng::Stream;
 
 /// What a row of a table says.
 pub trait Row: Sized {
@@ -43,6 +44,32 @@ pub fn tables<C: Row>(folders: &str, root: &Path) -> Result<Vec<Table<C>>> {
     Ok(tables)
 }
 
+/// The variable by which `cargo xtask test` asks for a sample; its value is the seed.
+pub const SAMPLE: &str = "MAXSEG_SAMPLE";
+
+/// The seed of the sample that is asked for; `None` where all is to be checked.
+///
+/// # Errors
+/// The variable is no number.
+pub fn sample_seed() -> Result<Option<u64>> {
+    let Ok(text) = std::env::var(SAMPLE) else { return Ok(None) };
+    let seed = text.parse().with_context(|| format!("{SAMPLE}={text} is not a number"))?;
+    Ok(Some(seed))
+}
+
+/// Whole tables, drawn by `seed` until they hold `rows` rows: what is judged of a table as one stays as it is.
+pub fn sample<C>(tables: Vec<Table<C>>, rows: usize, seed: u64) -> Vec<Table<C>> {
+    let mut drawn: Vec<Table<C>> = tables;
+    drawn.sort_by_key(|table| Stream::named(seed, &table.name).at(0));
+    let mut held = 0;
+    drawn.retain(|table| {
+        let is_taken = held < rows;
+        held += if is_taken { table.cells.len() } else { 0 };
+        is_taken
+    });
+    drawn
+}
+
 fn tables_of<C: Row>(folder: &Path) -> Result<Vec<Table<C>>> {
     let entries = fs::read_dir(folder)
         .with_context(|| format!("cannot read the folder {}", folder.display()))?;
@@ -75,4 +102,20 @@ fn read<C: Row>(file: &Path) -> Result<Table<C>> {
         .collect::<Result<_>>()?;
     let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     Ok(Table { name, cells })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_is_whole_tables_and_goes_by_the_seed() {
+        let tables = || (0..20).map(|n| Table { name: format!("t{n}"), cells: vec![n; 10] });
+        let names = |seed: u64| -> Vec<String> {
+            sample(tables().collect(), 35, seed).into_iter().map(|table| table.name).collect()
+        };
+        assert_eq!(names(1).len(), 4);
+        assert_eq!(names(1), names(1));
+        assert_ne!(names(1), names(2));
+    }
 }

@@ -1,12 +1,12 @@
 //! Everything that CI runs, on a machine with rust and nothing else.
 
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::bench::{self, instructions};
-use crate::{check_licences, generate, is_installed, layers, root};
+use crate::{check_licences, generate, is_installed, layers, root, tables};
 
 /// A program that some tests need: its name, and the Debian package that brings it.
 const PEERS: [(&str, &str); 5] = [
@@ -17,11 +17,17 @@ const PEERS: [(&str, &str); 5] = [
     ("iperf3", "iperf3"),
 ];
 
-/// Installs what is missing, then runs every check and test.
+/// Runs every check and test, as CI does (`CI=true`): peers are installed, every row of every table is checked, and
+/// lints, documentation, the release build's demo and the bar of instructions follow. Without it, what a newcomer
+/// waits for: the tests with whatever peers are there, and a sample of the large tables.
 ///
 /// # Errors
 /// The first that fails.
 pub fn run() -> Result<()> {
+    if std::env::var("CI").is_ok_and(|ci| ci == "true") { everything() } else { sample() }
+}
+
+fn everything() -> Result<()> {
     step("peers", install_peers)?;
     step("layers", layers::check)?;
     step("licences", check_licences::check)?;
@@ -29,7 +35,7 @@ pub fn run() -> Result<()> {
     step("lints", || {
         cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])
     })?;
-    step("tests", || cargo(&["test", "--workspace", "--locked", "--", "--nocapture"]))?;
+    step("tests", || cargo(&TESTS))?;
     step("documentation", || {
         let mut command = Command::new("cargo");
         command
@@ -38,9 +44,37 @@ pub fn run() -> Result<()> {
         succeed(&mut command)
     })?;
     step("generated files", || generate::run(true))?;
-    step("the demo", demo)?;
+    step("the demo", || demo(&["--release"]))?;
     step("instructions", instructions)
 }
+
+#[expect(clippy::print_stdout, reason = "a command-line program")]
+fn sample() -> Result<()> {
+    let seed = match tables::sample_seed()? {
+        Some(seed) => seed,
+        None => SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs(),
+    };
+    println!(
+        "a sample: of the large tables some rows, by {}={seed}; CI=true also checks the others, and runs lints, \
+         documentation, the demo of the release build and the bar of instructions",
+        tables::SAMPLE
+    );
+    step("peers", || {
+        name_missing_peers();
+        Ok(())
+    })?;
+    step("layers", layers::check)?;
+    step("licences", check_licences::check)?;
+    step("format", || cargo(&["fmt", "--all", "--check"]))?;
+    step("tests", || {
+        succeed(Command::new("cargo").args(TESTS).env(tables::SAMPLE, seed.to_string()))
+    })?;
+    step("generated files", || generate::run(true))?;
+    // Of the program that the tests have built.
+    step("the demo", || demo(&[]))
+}
+
+const TESTS: [&str; 5] = ["test", "--workspace", "--locked", "--", "--nocapture"];
 
 #[expect(clippy::print_stdout, reason = "a command-line program")]
 fn step(name: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {
@@ -62,11 +96,13 @@ pub(crate) fn succeed(command: &mut Command) -> Result<()> {
 }
 
 /// README's first command, as a stranger runs it.
-fn demo() -> Result<()> {
+fn demo(profile: &[&str]) -> Result<()> {
     let page = root().join("target/maxseg-demo.html");
     succeed(
         Command::new("cargo")
-            .args(["run", "--release", "--locked", "--", "demo", "--report"])
+            .args(["run", "--locked", "--package", "maxseg"])
+            .args(profile)
+            .args(["--", "demo", "--report"])
             .arg(&page),
     )?;
     ensure!(page.is_file(), "the demo left no report");
@@ -86,20 +122,25 @@ fn instructions() -> Result<()> {
     Ok(())
 }
 
-/// Debian packages of the peers that are not there: installed as root, or named where it cannot be.
+/// The Debian packages of peers that are not there.
+fn missing_peers() -> Vec<&'static str> {
+    let missing = PEERS.iter().filter(|(program, _)| !is_installed(program));
+    missing.map(|(_, package)| *package).collect()
+}
+
 #[expect(clippy::print_stdout, reason = "a command-line program")]
-fn install_peers() -> Result<()> {
-    let missing: Vec<&str> = PEERS
-        .iter()
-        .filter(|(program, _)| !is_installed(program))
-        .map(|(_, package)| *package)
-        .collect();
-    if missing.is_empty() {
-        println!("all there");
-        return Ok(());
+fn name_missing_peers() {
+    match missing_peers().as_slice() {
+        [] => println!("all there"),
+        missing => println!("not installed, so what needs them is skipped: {}", missing.join(", ")),
     }
-    if !is_root() || !is_installed("apt-get") {
-        println!("not installed, so what needs them is skipped: {}", missing.join(", "));
+}
+
+/// Installs the Debian packages of the peers that are not there as root, or names them where it cannot be.
+fn install_peers() -> Result<()> {
+    let missing = missing_peers();
+    if missing.is_empty() || !is_root() || !is_installed("apt-get") {
+        name_missing_peers();
         return Ok(());
     }
     let mut update = Command::new("apt-get");

@@ -127,13 +127,21 @@ fn replay(text: &mut String, peer: &Ns2, verdicts: &[TableVerdict<'_>]) -> Resul
 }
 
 fn cells(text: &mut String, table: &TableVerdict<'_>) {
-    let _ = writeln!(
-        text,
-        "### {}\n\n| cell | ns-2 bit/s | runs | maxseg bit/s | seeds | difference | verdict |\n|---|---|---|---|---|---|---|",
-        table.name
-    );
-    for cell in &table.cells {
-        let _ = writeln!(text, "{}", cell_line(cell));
+    let columns = ["cell", "ns-2 bit/s", "runs", "maxseg bit/s", "seeds", "difference", "verdict"];
+    cell_table(text, &table.name, &columns, table.cells.iter().map(cell_line));
+}
+
+/// A table of cells under the name of the peer's table.
+fn cell_table(
+    text: &mut String,
+    name: &str,
+    columns: &[&str],
+    lines: impl Iterator<Item = String>,
+) {
+    let rule = "---|".repeat(columns.len());
+    let _ = writeln!(text, "### {name}\n\n| {} |\n|{rule}", columns.join(" | "));
+    for line in lines {
+        let _ = writeln!(text, "{line}");
     }
     text.push('\n');
 }

@@ -2,10 +2,14 @@
 //!
 //! The crate knows no clock, file, thread or environment: everything takes `now` as an argument and
 //! chance from a seed, so that a run is the same on every machine. Modules use only those to their
-//! left (`cargo xtask layers` checks it):
+//! left:
 //!
-//! `units similar · stats rng framing · errors · path settings · scenario outcome · engine · results ·
-//! link · tcp · model sim · advise`
+//! <!-- layers of maxseg-core -->
+//! ```text
+//! units similar · stats rng framing · errors mss window · path settings · scenario outcome evidence ·
+//! engine · results · link · tcp · model sim · advise diagnose
+//! ```
+//! <!-- end of layers -->
 #![forbid(unsafe_code)]
 
 pub mod advise;

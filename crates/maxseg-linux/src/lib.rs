@@ -1,6 +1,14 @@
 //! What needs a Linux kernel, and rights over it: the only crate that has any.
 //!
 //! `unsafe` stands under `sys` alone.
+//!
+//! Modules use only those to their left:
+//!
+//! <!-- layers of maxseg-linux -->
+//! ```text
+//! sys · netlink observe · lab · doctor
+//! ```
+//! <!-- end of layers -->
 
 #![cfg(target_os = "linux")]
 

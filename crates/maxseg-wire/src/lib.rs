@@ -10,6 +10,15 @@
 //!
 //! input → capture_file::Record → encapsulation::decapsulate → ip::Outline → flow::Seen
 //! ```
+//!
+//! Modules use only those to their left:
+//!
+//! <!-- layers of maxseg-wire -->
+//! ```text
+//! error checksum pcap procnet · fields link_type options tcp_info · ip pcapng · bpf icmp tcp udp
+//! capture_file · encapsulation synthetic · flow · tshark · fuzz reading
+//! ```
+//! <!-- end of layers -->
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(test),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use maxseg_core::engine::EngineName;
 use maxseg_core::scenario::{Draft, Point, Sweep};
 
-use crate::error::Error;
+use crate::error::{Error, ExperimentError};
 
 /// Everything that is to be run. Its points are built only when they are asked for: a sweep of a few
 /// axes has more of them than memory.
@@ -32,12 +32,7 @@ impl Experiment {
     /// # Errors
     /// No number holds them.
     pub fn point_count(&self) -> Result<usize, Error> {
-        self.sweep.len().ok_or_else(|| {
-            Error::with_hint(
-                "the sweep has more points than can be counted",
-                "it is the product of all axes: shorten one",
-            )
-        })
+        self.sweep.len().ok_or_else(|| ExperimentError::Uncountable.into())
     }
 
     /// How many runs each point takes.
@@ -60,10 +55,7 @@ impl Experiment {
     pub fn points(&self) -> Result<Vec<Point>, Error> {
         let runs = self.run_count()?;
         if runs > MOST_RUNS {
-            return Err(Error::with_hint(
-                format!("{runs} runs are more than the {MOST_RUNS} that one command takes"),
-                "shorten an axis, or take fewer seeds; `maxseg check` counts without running",
-            ));
+            return Err(ExperimentError::TooManyRuns { runs, most: MOST_RUNS }.into());
         }
         Ok(self.sweep.points(&self.draft)?)
     }

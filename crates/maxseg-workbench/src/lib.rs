@@ -1,4 +1,12 @@
 //! Experiments on TCP paths: run scenarios, keep and report results, explain captures.
+//!
+//! Modules use only those to their left:
+//!
+//! <!-- layers of maxseg-workbench -->
+//! ```text
+//! error environment whole_file · engines · experiment calc import · capture · report runner
+//! ```
+//! <!-- end of layers -->
 #![forbid(unsafe_code)]
 
 #[cfg(all(feature = "lab", not(target_os = "linux")))]

@@ -3,9 +3,13 @@
 //! `cli` has a file for each command. What they compute, run and write is of `maxseg-workbench`; here stand what is
 //! read from the command line and what is printed: `report` turns results into tables, `explain` says what a capture
 //! file shows, `monitor` turns packets into lines, `progress` draws a bar, `interrupt` handles Ctrl-C.
-//! Modules use only those to their left (`cargo xtask layers` checks it):
+//! Modules use only those to their left:
 //!
-//! `failure shipped growing_file interrupt · printer · calc monitor progress · explain · report · cli`
+//! <!-- layers of maxseg -->
+//! ```text
+//! failure shipped growing_file interrupt · printer · calc monitor progress · explain · report · cli
+//! ```
+//! <!-- end of layers -->
 #![forbid(unsafe_code)]
 
 mod calc;

@@ -4,7 +4,6 @@
 use std::ops::Range;
 
 use maxseg_core::rng::{Rng, Stream};
-use serde::{Deserialize, Serialize};
 
 use super::ranges::{
     LAW_THAT_DOES_NOT, LAW_THAT_LIMITS, LOSS, MOST_DRAIN, MOST_QUEUE, MOST_RATE_OF_SMALL_MSS_BPS,
@@ -12,37 +11,7 @@ use super::ranges::{
     READERS_SHARE, RTT_S, SECONDS, SMALL_BUFFER, SMALL_MSS, SMALL_WINDOW, WITH_SMALL_MSS,
     WITH_TIMESTAMPS,
 };
-use super::setup::{Application, Congestion, INITIAL_SEGMENTS, Setup};
-
-/// What a scenario is drawn for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Aim {
-    /// Requests whose replies fit the first window, or come far apart.
-    Turns,
-    /// A transfer that ends long before slow start does.
-    Short,
-    /// A window that holds a part of the path.
-    SmallWindow,
-    /// An application that reads more slowly than the path brings.
-    SlowReader,
-    /// A send buffer that holds a part of the path.
-    SmallBuffer,
-    /// Nothing but the link, its queue deep enough to keep it busy.
-    FullLink,
-    /// A window that fills path and queue without a loss: the kernel calls that limited by the window.
-    FullByWindow,
-    /// BBR, which goes on in spite of losses.
-    FullInSpiteOfLoss,
-    /// Losses that come too rarely to matter on so small a path.
-    SmallPathWithLoss,
-    /// Losses by chance that keep the congestion window below the path.
-    Loss,
-    /// A queue too short for the halves of a congestion window.
-    ShortQueue,
-    /// Whatever comes: no border is kept away from.
-    Any,
-}
+use super::setup::{Aim, Application, Congestion, INITIAL_SEGMENTS, Setup};
 
 /// Aims by how many of all runs they get.
 const AIMS: [(Aim, u64); 12] = [

@@ -19,10 +19,9 @@ mod split;
 mod truth;
 
 pub use check::{Options, run};
-pub use draw::Aim;
 pub use page::{Counted, page};
 pub use run::{Point, Run, folder};
 pub use score::{Accuracy, Confusion, Half, Said, Scored, score};
-pub use setup::{Application, Congestion, Setup};
+pub use setup::{Aim, Application, Congestion, Setup};
 pub use split::interface;
 pub use truth::Facts;

@@ -6,7 +6,35 @@ use maxseg_core::model::cubic::Cubic;
 use maxseg_core::model::mathis;
 use serde::{Deserialize, Serialize};
 
-use super::draw::Aim;
+/// What a scenario is drawn for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Aim {
+    /// Requests whose replies fit the first window, or come far apart.
+    Turns,
+    /// A transfer that ends long before slow start does.
+    Short,
+    /// A window that holds a part of the path.
+    SmallWindow,
+    /// An application that reads more slowly than the path brings.
+    SlowReader,
+    /// A send buffer that holds a part of the path.
+    SmallBuffer,
+    /// Nothing but the link, its queue deep enough to keep it busy.
+    FullLink,
+    /// A window that fills path and queue without a loss: the kernel calls that limited by the window.
+    FullByWindow,
+    /// BBR, which goes on in spite of losses.
+    FullInSpiteOfLoss,
+    /// Losses that come too rarely to matter on so small a path.
+    SmallPathWithLoss,
+    /// Losses by chance that keep the congestion window below the path.
+    Loss,
+    /// A queue too short for the halves of a congestion window.
+    ShortQueue,
+    /// Whatever comes: no border is kept away from.
+    Any,
+}
 
 /// The congestion controls that this kernel is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

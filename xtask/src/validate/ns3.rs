@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use anyhow::Result;
 
+use super::cell_table;
 use crate::ns3::{Cell, CellVerdict, TableVerdict, Verdict, judge};
 use crate::root;
 use crate::tables::{Table, tables};
@@ -87,15 +88,16 @@ fn reasons(text: &mut String, verdicts: &[TableVerdict<'_>]) {
 }
 
 fn cells(text: &mut String, table: &TableVerdict<'_>) {
-    let _ = writeln!(
-        text,
-        "### {}\n\n| cell | ns-3 bit/s | maxseg bit/s | difference | echoes, ns-3 s | maxseg s | verdict |\n|---|---|---|---|---|---|---|",
-        table.name
-    );
-    for cell in &table.cells {
-        let _ = writeln!(text, "{}", cell_line(cell));
-    }
-    text.push('\n');
+    let columns = [
+        "cell",
+        "ns-3 bit/s",
+        "maxseg bit/s",
+        "difference",
+        "echoes, ns-3 s",
+        "maxseg s",
+        "verdict",
+    ];
+    cell_table(text, &table.name, &columns, table.cells.iter().map(cell_line));
 }
 
 fn cell_line(judged: &CellVerdict<'_>) -> String {

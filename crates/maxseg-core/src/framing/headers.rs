@@ -46,8 +46,8 @@ pub const fn ip_header(version: IpVersion) -> Bytes {
 /// without options and 8 bytes (RFC 792), in IPv6 what fits the smallest MTU (RFC 4443 §2.4 (c)).
 pub const fn largest_quote(version: IpVersion) -> Bytes {
     match version {
-        IpVersion::V4 => Bytes::new(20 + 8),
-        IpVersion::V6 => Bytes::new(1280 - 40 - 8),
+        IpVersion::V4 => Bytes::new(ip_header(version).get() + 8),
+        IpVersion::V6 => Bytes::new(1280 - ip_header(version).get() - ICMP_ECHO_HEADER.get()),
     }
 }
 

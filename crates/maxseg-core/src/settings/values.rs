@@ -91,7 +91,11 @@ impl<'de> Deserialize<'de> for WindowScale {
         impl serde::de::Visitor<'_> for WordOrShift {
             type Value = WindowScale;
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("\"auto\", \"off\", \"unlimited\" or a shift from 0 to 14")
+                write!(
+                    f,
+                    "\"auto\", \"off\", \"unlimited\" or a shift from 0 to {}",
+                    window::LARGEST_SHIFT
+                )
             }
             fn visit_str<E: serde::de::Error>(self, word: &str) -> Result<WindowScale, E> {
                 match word {
@@ -103,7 +107,7 @@ impl<'de> Deserialize<'de> for WindowScale {
             }
             fn visit_i64<E: serde::de::Error>(self, n: i64) -> Result<WindowScale, E> {
                 match u8::try_from(n) {
-                    Ok(shift) if shift <= 14 => Ok(WindowScale::Shift(shift)),
+                    Ok(shift) if shift <= window::LARGEST_SHIFT => Ok(WindowScale::Shift(shift)),
                     Ok(_) | Err(_) => {
                         Err(E::invalid_value(serde::de::Unexpected::Signed(n), &self))
                     }
@@ -123,7 +127,7 @@ impl JsonSchema for WindowScale {
             "description": "how the window is carried (RFC 7323)",
             "anyOf": [
                 { "enum": ["auto", "off", "unlimited"] },
-                { "type": "integer", "minimum": 0, "maximum": 14 },
+                { "type": "integer", "minimum": 0, "maximum": window::LARGEST_SHIFT },
             ],
         })
     }

@@ -54,10 +54,8 @@ pub(super) fn kernel(host: &Host) -> Check {
     match version(release) {
         Some(version) if version >= OLDEST => check,
         Some(_) | None => {
-            let found = format!(
-                "{}; the lab is meant for {}.{} and later",
-                check.found, OLDEST.0, OLDEST.1
-            );
+            let found =
+                format!("{}; the lab needs {}.{} or later", check.found, OLDEST.0, OLDEST.1);
             Check { found, ..check }.state(State::Limited)
         }
     }
@@ -77,7 +75,7 @@ pub(super) fn cores() -> Check {
     let plural = if cores == 1 { "core" } else { "cores" };
     let check = Check::new(
         "cores",
-        "relay and endpoints run side by side; with fewer than 2 they wait for each other",
+        "relay and hosts run in parallel",
         format!("{cores} {plural}{}", model().map_or(String::new(), |model| format!(", {model}"))),
     );
     let state = if cores < CORES_IN_USE { State::Limited } else { State::Ok };

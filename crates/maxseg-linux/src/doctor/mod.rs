@@ -1,4 +1,4 @@
-//! Whether a lab can run here: what it needs, whether that is there, and the command that mends it.
+//! Whether the lab can run here: what it needs, what was found, and the command that fixes it.
 //!
 //! What can be tried is tried, in child processes of their own, as this user: a setting that should
 //! allow something is worth less than the thing done. Nothing is changed by it, but that the kernel may

@@ -16,7 +16,7 @@ pub(super) fn check(host: &Host) -> (Check, Option<NamespaceAccess>) {
         Err(refusal) => return (missing(&refusal, &Settings::read(), host), None),
     };
     let (found, word) = match way {
-        NamespaceAccess::Direct => ("network namespaces, by this process's own right", "direct"),
+        NamespaceAccess::Direct => ("network namespaces, directly", "direct"),
         NamespaceAccess::UserNamespace => {
             ("network namespaces, in a user namespace", "user-namespace")
         }
@@ -65,7 +65,7 @@ fn missing(refusal: &ProbeError, settings: &Settings, host: &Host) -> Check {
 /// The commands for a kernel whose limit is zero: the number that distributions set is of this order.
 const LIMIT: &str = "15000";
 
-/// Why, and what mends it. The first setting that forbids it is the cause, whatever the error number:
+/// The cause, and the commands that fix it. The first setting that forbids it is the cause, whatever the error number:
 /// they differ between kernels.
 fn cause(refusal: &ProbeError, settings: &Settings, host: &Host) -> (String, Vec<String>) {
     let set = |name: &str, value: &str| vec![format!("sudo sysctl -w {name}={value}")];
@@ -90,20 +90,20 @@ fn cause(refusal: &ProbeError, settings: &Settings, host: &Host) -> (String, Vec
             }
             engine => format!("{engine} run {options} …"),
         };
-        return (format!("perhaps the {engine} container forbids it"), vec![command]);
+        return (format!("the {engine} container may forbid it"), vec![command]);
     }
     if is(settings.apparmor_restrict, 1) {
-        return ("AppArmor keeps it for programs with a profile".to_owned(), apparmor());
+        return ("AppArmor allows it only to programs with a profile".to_owned(), apparmor());
     }
     match refusal.error.raw_os_error() {
         Some(libc::ENOSPC) => {
-            ("as many as are allowed exist".to_owned(), set("user.max_net_namespaces", LIMIT))
+            ("the limit of namespaces is reached".to_owned(), set("user.max_net_namespaces", LIMIT))
         }
         Some(libc::EINVAL | libc::ENOSYS) => {
             ("this kernel was built without them".to_owned(), Vec::new())
         }
         Some(_) | None => (
-            "perhaps a sandbox around this process forbids it".to_owned(),
+            "a sandbox of this process may forbid it".to_owned(),
             vec!["sudo maxseg doctor".to_owned()],
         ),
     }

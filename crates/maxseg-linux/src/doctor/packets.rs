@@ -10,12 +10,12 @@ pub(super) fn check() -> Check {
 }
 
 fn of(tried: Result<(), ProbeError>) -> Check {
-    let purpose = "`maxseg capture`, looking at packets as they pass; nothing of the lab needs it";
-    let check = Check::new("packets", purpose, "this user may look at packets");
+    let purpose = "`maxseg capture`; not used by the lab";
+    let check = Check::new("packets", purpose, "this user may capture packets");
     match tried {
         Ok(()) => check,
         Err(refusal) => {
-            let found = format!("this user may not look at packets ({})", words(&refusal.error));
+            let found = format!("this user may not capture packets ({})", words(&refusal.error));
             Check { found, ..check }
                 .state(State::Missing)
                 .mend(["sudo setcap cap_net_raw=ep $(command -v maxseg)"])

@@ -37,15 +37,15 @@ pub(super) fn check() -> [Check; 3] {
     [
         iperf3(),
         with(
-            there("ping", "`maxseg lab exec HOST -- ping …`; the lab's own ping needs none"),
+            there("ping", "`maxseg lab exec HOST -- ping …`; ping flows do not use it"),
             "iputils-ping",
         ),
-        with(there("tshark", "reading what --pcap writes; nothing of the lab needs it"), "tshark"),
+        with(there("tshark", "reads the files of --pcap; not used by the lab"), "tshark"),
     ]
 }
 
 fn iperf3() -> Check {
-    let check = Check::new("iperf3", "`--traffic iperf3`; the lab's own flows need none", "");
+    let check = Check::new("iperf3", "`--traffic iperf3`; other traffic does not use it", "");
     let Some(program) = find_program("iperf3") else {
         return Check { found: "not installed".to_owned(), ..check }
             .state(State::Missing)

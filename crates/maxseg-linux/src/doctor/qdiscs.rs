@@ -14,14 +14,14 @@ const KINDS: [(&str, &[&str]); 2] = [
 
 /// Tries each on the loopback interface of a namespace that ends with `tc`.
 pub(super) fn check(way: Option<NamespaceAccess>) -> Check {
-    let check = Check::new("qdiscs", "`--lab-backend netem`; the lab's own relay needs none", "");
+    let check = Check::new("qdiscs", "`--lab-backend netem`; the relay does not use it", "");
     let Some(tc) = find_program("tc") else {
-        return Check { found: "there is no tc".to_owned(), ..check }
+        return Check { found: "tc is not installed".to_owned(), ..check }
             .state(State::Missing)
             .mend(["sudo apt install iproute2"]);
     };
     let Some(way) = way else {
-        let found = "not tried: there is no namespace to try them in".to_owned();
+        let found = "not tried: no network namespace".to_owned();
         return Check { found, ..check }.state(State::Missing);
     };
     let takes = |(kind, arguments): &(&str, &[&str])| {
@@ -41,8 +41,7 @@ fn judged(check: Check, have: &[&str], lack: &[&str]) -> Check {
     if lack.is_empty() {
         return Check { found: have.join(", "), ..check };
     }
-    let has =
-        if have.is_empty() { String::new() } else { format!("; {} is there", have.join(", ")) };
+    let has = if have.is_empty() { String::new() } else { format!("; it has {}", have.join(", ")) };
     let found = format!("the kernel has no {}{has}", lack.join(" and no "));
     let mend = lack.iter().map(|kind| format!("sudo modprobe sch_{kind}"));
     Check { found, ..check }.state(State::Missing).mend(mend)
@@ -56,7 +55,7 @@ mod tests {
     fn what_the_kernel_lacks_is_named() {
         let check = || Check::new("qdiscs", "", "");
         let lacking = judged(check(), &["tbf"], &["netem"]);
-        assert_eq!(lacking.found, "the kernel has no netem; tbf is there");
+        assert_eq!(lacking.found, "the kernel has no netem; it has tbf");
         assert_eq!(
             (lacking.state, &lacking.mend[..]),
             (State::Missing, &["sudo modprobe sch_netem".to_owned()][..])

@@ -75,8 +75,8 @@ fn buffers_of(receive: Option<u64>) -> Check {
     let wanted = u64::try_from(RECEIVE_BUFFER).unwrap_or(u64::MAX);
     let check = Check::new(
         "buffers",
-        "cbr flows: what arrives while the receiving thread waits for a core",
-        format!("datagrams wait in up to {}", size(receive)),
+        "cbr flows: receive buffer while the receiving thread waits for a core",
+        format!("UDP receive buffer up to {}", size(receive)),
     )
     .value("rmem_max_bytes", receive);
     if receive.is_none_or(|limit| limit >= wanted) {
@@ -95,7 +95,7 @@ fn memory_of(tcp_mem: Option<&str>, page_bytes: u64) -> Check {
     let pressure = pages.map(|pages| pages.saturating_mul(page_bytes));
     let check = Check::new(
         "tcp-memory",
-        "what all connections may hold together before the kernel shrinks their windows",
+        "memory of all connections before the kernel shrinks their windows (tcp_mem)",
         format!("{} before the kernel shrinks windows", size(pressure)),
     )
     .value("pressure_bytes", pressure);
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn small_buffers_are_named() {
         let check = buffers_of(Some(212_992));
-        assert_eq!(check.found, "datagrams wait in up to 208 KiB");
+        assert_eq!(check.found, "UDP receive buffer up to 208 KiB");
         assert_eq!(check.mend, ["sudo sysctl -w net.core.rmem_max=4194304"]);
         assert_eq!(buffers_of(Some(4 << 20)).state, State::Ok);
         assert_eq!(buffers_of(None).state, State::Ok);

@@ -38,7 +38,7 @@ fn lateness() -> Vec<Duration> {
 fn judged(late: &[Duration]) -> Check {
     let check = Check::new(
         "wake-up",
-        "a relay sleeps until a packet is due; it allows for what it usually oversleeps, the rest is lateness",
+        "timer lateness of the relay: it compensates the median, the rest delays packets",
         "",
     );
     let share = |percent: usize| late.get((late.len() * percent).div_ceil(100).saturating_sub(1));
@@ -46,11 +46,7 @@ fn judged(late: &[Duration]) -> Check {
         let found = "not measured: no thread could be started".to_owned();
         return Check { found, ..check }.state(State::Limited);
     };
-    let found = format!(
-        "{} µs late in half of the sleeps, {} µs in 1 of 100",
-        p50.as_micros(),
-        p99.as_micros()
-    );
+    let found = format!("lateness p50 {} µs, p99 {} µs", p50.as_micros(), p99.as_micros());
     let check = Check { found, ..check }
         .value("late_p50_s", p50.as_secs_f64())
         .value("late_p99_s", p99.as_secs_f64());
@@ -58,7 +54,7 @@ fn judged(late: &[Duration]) -> Check {
         return check;
     }
     let check =
-        Check { found: format!("{}; other work, or a slow clock rate", check.found), ..check };
+        Check { found: format!("{}; other load, or a low clock rate", check.found), ..check };
     check.state(State::Limited).mend(full_speed())
 }
 
@@ -117,7 +113,7 @@ mod tests {
     fn lateness_by_its_hundredths() {
         let late: Vec<Duration> = (1..=200).map(Duration::from_micros).collect();
         let check = judged(&late);
-        assert_eq!(check.found, "100 µs late in half of the sleeps, 198 µs in 1 of 100");
+        assert_eq!(check.found, "lateness p50 100 µs, p99 198 µs");
         assert_eq!((check.state, check.values["late_p99_s"].as_f64()), (State::Ok, Some(198e-6)));
         let late: Vec<Duration> = (1..=200).map(|n| Duration::from_micros(10 * n)).collect();
         assert_eq!(judged(&late).state, State::Limited);

@@ -9,7 +9,7 @@ use crate::sys::NamespaceAccess;
 use crate::sys::probe::{ProbeError, ProbeStep, run_probe};
 
 const DEVICE: &str = "/dev/net/tun";
-const PURPOSE: &str = "the relay that shapes, drops and delays takes every packet from it";
+const PURPOSE: &str = "the relay reads and writes packets through TUN interfaces";
 
 /// Whether the device can be opened and gives an interface.
 pub(super) fn device(way: Option<NamespaceAccess>, host: &Host) -> Check {
@@ -19,8 +19,8 @@ pub(super) fn device(way: Option<NamespaceAccess>, host: &Host) -> Check {
     });
     let check = Check::new("tun", PURPOSE, "").required();
     match run_probe(&steps) {
-        Ok(()) if way.is_some() => Check { found: format!("{DEVICE} gives an interface"), ..check },
-        Ok(()) => Check { found: format!("{DEVICE} opens; no interface was tried"), ..check },
+        Ok(()) if way.is_some() => Check { found: format!("{DEVICE} works"), ..check },
+        Ok(()) => Check { found: format!("{DEVICE} opens; no interface tried"), ..check },
         Err(refusal) => {
             let (cause, mend) = cause(&refusal, Path::new(DEVICE).exists(), host);
             let found = format!("{cause} ({})", words(&refusal.error));
@@ -51,13 +51,13 @@ fn cause(refusal: &ProbeError, exists: bool, host: &Host) -> (String, Vec<String
             (format!("this user may not open {DEVICE}"), vec![format!("sudo chmod 0666 {DEVICE}")])
         }
         (ProbeStep::OpenTun, Some(libc::EPERM)) => (
-            format!("the container keeps {DEVICE} shut"),
+            format!("the container denies {DEVICE}"),
             vec![format!("{} run --device {DEVICE} …", host.container.unwrap_or("docker"))],
         ),
         (ProbeStep::OpenTun, _) => {
             (format!("{DEVICE} has no driver with_steps it"), command("sudo modprobe tun"))
         }
-        _ => ("the kernel gives no TUN interface".to_owned(), command("sudo modprobe tun")),
+        _ => ("the kernel refuses a TUN interface".to_owned(), command("sudo modprobe tun")),
     }
 }
 
@@ -65,12 +65,12 @@ fn cause(refusal: &ProbeError, exists: bool, host: &Host) -> (String, Vec<String
 pub(super) fn offload(way: Option<NamespaceAccess>) -> Check {
     let check = Check::new(
         "tun-offload",
-        "super-packets of up to 64 KiB through the relay: 3 to 7 times the rate of single packets",
+        "super-packets of up to 64 KiB through the relay: 3 to 7 times the throughput",
         "checksums and TCP segmentation, IPv4 and IPv6",
     )
     .required();
     let Some(way) = way else {
-        let found = "not tried: there is no namespace to try it in".to_owned();
+        let found = "not tried: no network namespace".to_owned();
         return Check { found, ..check }.state(State::Missing);
     };
     match run_probe(&way.and(&[ProbeStep::OpenTun, ProbeStep::TunInterface, ProbeStep::TunOffload]))
@@ -81,7 +81,7 @@ pub(super) fn offload(way: Option<NamespaceAccess>) -> Check {
             Check { found, ..check }.state(State::Missing)
         }
         Err(_) => {
-            let found = "not tried: there is no TUN interface".to_owned();
+            let found = "not tried: no TUN interface".to_owned();
             Check { found, ..check }.state(State::Missing)
         }
     }

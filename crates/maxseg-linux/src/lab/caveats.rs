@@ -17,8 +17,8 @@ pub(super) fn of(scenario: &Scenario) -> Vec<Caveat> {
         caveats.extend(kernel_links::caveats(scenario));
     }
     if scenario.lab.as_netem {
-        let text = "losses take whole super-packets here, as netem's do on a host with segmentation offload: they \
-                    come in bursts, and a wire's do not";
+        let text = "losses take whole super-packets, as netem does on a host with segmentation offload: bursts of \
+                    losses where a wire has single ones";
         caveats.push(Caveat::new("as-netem", text));
     }
     caveats
@@ -58,8 +58,8 @@ fn beyond_for(scenario: &Scenario, way: &Flow) -> Option<String> {
     let mss = scenario.mss(way).effective.bytes();
     is_one_segment(receiver, mss).then(|| {
         format!(
-            "a window of one segment of {mss} is beyond Linux: its receiver closes a window of less than two, and its \
-             sender then waits for a timer"
+            "Linux does not run with a window of one segment of {mss}: its receiver closes a window below two segments, \
+             and its sender then waits for a timer"
         )
     })
 }
@@ -77,14 +77,13 @@ fn kernel(scenario: &Scenario) -> Option<Caveat> {
     let on = |both: bool| if both { "on" } else { "off" };
     let stands_in = match (sender.congestion, receiver.congestion) {
         (CongestionName::Ns2Reno, _) | (_, CongestionName::Ns2Reno) => {
-            " (the kernel's, for ns-2's)"
+            " (the kernel's in place of ns-2's)"
         }
         (CongestionName::Reno | CongestionName::Cubic | CongestionName::Bbr, _) => "",
     };
     let text = format!(
-        "both hosts are this kernel's TCP, set as the scenario and its stacks say: {}{stands_in}, SACK {}, \
-         timestamps {}, minimum RTO {}. Recovery from losses and all else is the kernel's own, and mostly faster \
-         than the simulator's; it decides for itself: {}",
+        "both hosts run this kernel's TCP with the scenario's {}{stands_in}, SACK {}, timestamps {}, minimum RTO {}. \
+         Loss recovery is the kernel's, mostly faster than the simulator's. Keys without effect on the kernel: {}",
         congestion_of(sender),
         on(sender.sack && receiver.sack),
         on(sender.timestamps && receiver.timestamps),

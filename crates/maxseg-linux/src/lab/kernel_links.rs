@@ -62,8 +62,7 @@ pub(super) fn caveats(scenario: &Scenario) -> Vec<Caveat> {
     };
     let general = Caveat::new(
         "kernel-links",
-        "the links are the kernel's own: how late packets are is not known, nor what each flow had on the wire; each \
-         hop takes two more from a packet's hop limit",
+        "links of the kernel: lateness and the packets of each flow are unknown; each hop takes 2 more from the TTL",
     );
     std::iter::once(general).chain(found.into_iter().map(of_shortfall)).collect()
 }
@@ -73,8 +72,7 @@ pub(super) fn beyond(scenario: &Scenario) -> Option<String> {
     let unequal = scenario.path.hops.iter().find(|hop| hop.forward.mtu != hop.reverse.mtu);
     if let Some(hop) = unequal {
         return Some(format!(
-            "the MTU of hop.{} is {} one way and {} the other, and the kernel's links take no packet above that of the \
-             interface it comes to",
+            "the MTU of hop.{} is {} one way and {} the other; netem links need one MTU for both",
             hop.name, hop.forward.mtu, hop.reverse.mtu
         ));
     }

@@ -23,9 +23,9 @@ pub(super) fn doubts(scenario: &Scenario, ran: &RunRecord, kernel_drops: u64) ->
     if kernel_drops > 0 {
         let what = match ran.links {
             LinkReports::Relay(_) => {
-                "at interfaces or sockets of its hosts: the relay or the applications could not keep up"
+                "at interfaces or sockets of the hosts: the relay or the applications were too slow"
             }
-            LinkReports::Kernel(_) => "at a host's interface: no link of the scenario did",
+            LinkReports::Kernel(_) => "at a host's interface, outside the links of the scenario",
         };
         doubts.push(format!("the kernel dropped {kernel_drops} packets {what}"));
     }
@@ -37,9 +37,10 @@ pub(super) fn doubts(scenario: &Scenario, ran: &RunRecord, kernel_drops: u64) ->
         late.max_by_key(|(late, _)| *late).filter(|(late, _)| *late > allowed)
     {
         doubts.push(format!(
-            "on {} one packet in a hundred left the relay {late} or more after its time, and {allowed} is what \
-             this path allows: the machine was busy",
-            link.name
+            "{}: p99 lateness {} exceeds the limit of {}: the machine was busy",
+            link.name,
+            in_ms(late),
+            in_ms(allowed)
         ));
     }
     doubts.extend(senders_behind(scenario, ran));
@@ -50,6 +51,11 @@ pub(super) fn doubts(scenario: &Scenario, ran: &RunRecord, kernel_drops: u64) ->
     doubts
 }
 
+/// In milliseconds with one decimal.
+fn in_ms(time: Time) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1e3)
+}
+
 /// Flows whose sender did not send what it should have, or did not tell.
 fn senders_behind(scenario: &Scenario, ran: &RunRecord) -> Vec<String> {
     /// A sender that offers less than this of its rate is another flow.
@@ -58,14 +64,14 @@ fn senders_behind(scenario: &Scenario, ran: &RunRecord) -> Vec<String> {
     flows
         .filter_map(|(index, (flow, counted))| {
             if counted.untold {
-                return Some(format!("flow {index}: iperf3 gave no report in time"));
+                return Some(format!("flow {index}: no report from iperf3 in time"));
             }
             let FlowKind::Cbr { .. } = flow.kind else { return None };
             let lasted = flow.stop.min(ran.elapsed).since(flow.start).as_secs_f64();
             let wanted = (lasted / flow.kind.interval_s()?).floor();
             ((counted.sent as f64) < wanted * ENOUGH).then(|| {
                 format!(
-                    "flow {index}: {} datagrams were sent of {wanted:.0}: the sender was busy",
+                    "flow {index}: {} of {wanted:.0} datagrams were sent: the machine was busy",
                     counted.sent
                 )
             })
@@ -136,7 +142,7 @@ fn mss_reason(
     }
     let peer = u64::from(back.mss?);
     if peer < own {
-        reasons.push(format!("the receiver wants no more than {peer}"));
+        reasons.push(format!("the receiver advertises {peer}"));
     }
     let agreed = own.min(peer);
     let (sender, receiver) = scenario.endpoints(flow);
@@ -146,7 +152,7 @@ fn mss_reason(
             reasons.push(format!("timestamps take {options} bytes of every segment"));
         }
         if effective + options < agreed {
-            reasons.push("a hop told of a smaller MTU, or large segments vanished".to_owned());
+            reasons.push("the path MTU is smaller (ICMP, or MTU probing after losses)".to_owned());
         }
     }
     (!reasons.is_empty()).then(|| reasons.join("; "))
@@ -168,7 +174,7 @@ fn window_reason(
              as this program can say so, and never for other programs",
         );
     } else if advertised + unit < asked {
-        reasons.push("the receiver opens its window as data comes, by whole segments");
+        reasons.push("the kernel's receiver opens its window as data arrives, by whole segments");
     }
     if in_flight > 0 && in_flight < advertised.min(asked) * 9 / 10 {
         reasons.push("congestion, the link or the application kept less in flight");

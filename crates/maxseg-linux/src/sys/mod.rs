@@ -5,6 +5,7 @@
 mod capabilities;
 mod clock;
 mod control;
+mod hosts_file;
 mod interface;
 mod namespace_access;
 mod netns;
@@ -20,6 +21,7 @@ mod wait;
 pub(crate) use capabilities::{give_up_file_right, give_up_rights};
 pub(crate) use clock::{Clock, cpu_of_process, cpu_of_thread, minimize_timer_slack};
 pub(crate) use control::{ControlListener, ControlSocket};
+pub(crate) use hosts_file::add_to_private_hosts;
 pub(crate) use interface::{hardware_type, offloads_off};
 pub use namespace_access::NamespaceAccess;
 pub(crate) use netns::NetNs;

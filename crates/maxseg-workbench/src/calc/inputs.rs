@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::Entry;
 use super::parameter::{Described, Parameter, Presence};
 use super::quantity::Quantity;
-use crate::error::Error;
+use crate::error::{Error, FormulaError};
 
 /// Values for an entry: known keys, each once, each of its kind and within its bounds, none missing.
 pub struct Inputs<'a> {
@@ -67,8 +67,12 @@ impl<'a> Inputs<'a> {
         if missing.is_empty() {
             return Ok(());
         }
-        let what = format!("`{}` needs {} too", self.entry.name, missing.join(" and "));
-        Err(Error::with_hint(what, self.example()))
+        Err(FormulaError::Missing {
+            formula: self.entry.name,
+            missing,
+            example: self.entry.example,
+        }
+        .into())
     }
 
     fn example(&self) -> String {
@@ -87,14 +91,19 @@ impl<'a> Inputs<'a> {
     pub(super) fn get<T: Quantity>(&self, parameter: &Parameter<T>) -> Result<T, Error> {
         let value = self.maybe(parameter)?;
         value.ok_or_else(|| {
-            Error::new(format!("`{}` has no value for `{}`", self.entry.name, parameter.name))
+            self.refuse(
+                parameter,
+                format!("`{}` has no value for `{}`", self.entry.name, parameter.name),
+            )
         })
     }
 
     /// The value of a parameter, if it is given or has a default.
     pub(super) fn maybe<T: Quantity>(&self, parameter: &Parameter<T>) -> Result<Option<T>, Error> {
         let given = self.given.iter().find(|(name, _)| *name == parameter.name);
-        given.map(|(_, text)| T::read(text).map_err(Error::new)).transpose()
+        given
+            .map(|(_, text)| T::read(text).map_err(|what| self.refuse(parameter, what)))
+            .transpose()
     }
 
     /// A failure about the value of one parameter, which is fine by itself.

@@ -15,7 +15,7 @@ pub use entries::ENTRIES;
 pub use inputs::Inputs;
 pub use parameter::{Described, Presence};
 
-use crate::error::Error;
+use crate::error::{Error, FormulaError};
 
 /// A formula with everything that is to be known about it.
 pub struct Entry {
@@ -83,11 +83,8 @@ impl Entry {
 pub fn entry(name: &str) -> Result<&'static Entry, Error> {
     ENTRIES.iter().copied().find(|entry| entry.name == name).ok_or_else(|| {
         let names = ENTRIES.iter().map(|entry| entry.name);
-        let hint = match maxseg_core::similar::closest(name, names) {
-            Some(similar) => format!("did you mean `{similar}`?"),
-            None => "`maxseg calc --list` lists them".to_owned(),
-        };
-        Error::with_hint(format!("there is no formula `{name}`"), hint)
+        let similar = maxseg_core::similar::closest(name, names);
+        FormulaError::Unknown { name: name.to_owned(), similar }.into()
     })
 }
 

@@ -8,7 +8,7 @@ use maxseg_core::scenario::Scenario;
 use maxseg_linux::lab::Lab;
 
 use super::incomplete;
-use crate::error::Error;
+use crate::error::{CaptureError, Error};
 use crate::whole_file::WholeFile;
 
 /// Runs `scenario` in the lab, and writes every packet of the wire to `file`, at every interface. The
@@ -27,9 +27,9 @@ pub fn run(
     let outcome = lab.run(scenario, watch)?;
     let mut caveats = lab.caveats(scenario);
     if outcome.lab.is_none() {
-        let why = caveats.first().map_or("nothing ran", |caveat| &caveat.text);
-        let what = format!("no packets to write to {}: {why}", path.display());
-        return Err(Error::with_hint(what, "--engine sim"));
+        let why = caveats.first().map_or("nothing ran", |caveat| caveat.text.as_str());
+        let (file, why) = (path.to_owned(), why.to_owned());
+        return Err(CaptureError::NoPackets { file, why }.into());
     }
     file.publish().map_err(fail)?;
     caveats.extend(incomplete(&outcome));

@@ -19,7 +19,7 @@ use maxseg_wire::udp::Udp;
 use maxseg_wire::{EncodeError, Layer, Payload};
 
 use super::places::Places;
-use crate::error::Error;
+use crate::error::{CaptureError, Error};
 
 /// Encodes the packets of one run.
 #[derive(Debug)]
@@ -58,12 +58,7 @@ impl Packets {
             };
             let least = ip_header(scenario.ip) + inner;
             if packet < least {
-                return Err(Error::with_hint(
-                    format!(
-                        "flow {index} sends packets of {packet}, too short for their headers of {least}: they cannot be captured"
-                    ),
-                    format!("--set flow.{index}.header={}", least.get()),
-                ));
+                return Err(CaptureError::TooShort { flow: index, packet, headers: least }.into());
             }
         }
         let service = |flow: &Flow| Service {

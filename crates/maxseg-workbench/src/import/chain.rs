@@ -7,7 +7,7 @@ use maxseg_core::similar::closest;
 use super::Ends;
 use super::miniedit::{Link, Node, NodeKind, Topology};
 use super::notes::shown;
-use crate::error::Error;
+use crate::error::{Error, ImportError};
 
 /// The links from one host to another, in order.
 #[derive(Debug)]
@@ -42,16 +42,13 @@ impl<'a> Chain<'a> {
             self::path(topology, from, to, Some(link)).map(|around| (link, around))
         });
         if let Some((_, around)) = around {
-            let what = format!(
-                "more than one path leads from {} to {}: {}, and {}",
-                shown(&topology.nodes[from].name),
-                shown(&topology.nodes[to].name),
-                Self::walked(topology, from, &path).words(),
-                Self::walked(topology, from, &around).words(),
-            );
-            let hint = "a scenario is a chain: take a link of the loop out in MiniEdit, or choose other hosts \
-                        with --from HOST --to HOST";
-            return Err(Error::with_hint(what, hint));
+            return Err(ImportError::ManyPaths {
+                from: shown(&topology.nodes[from].name),
+                to: shown(&topology.nodes[to].name),
+                path: Self::walked(topology, from, &path).words(),
+                around: Self::walked(topology, from, &around).words(),
+            }
+            .into());
         }
         Ok(Self::walked(topology, from, &path))
     }
@@ -97,41 +94,27 @@ fn chosen(topology: &Topology, ends: Ends<'_>) -> Result<(usize, usize), Error> 
     let names = || names(topology, &hosts);
     match (from, to, hosts.len()) {
         (Some(from), Some(to), _) if from != to => Ok((from, to)),
-        (Some(_), Some(_), _) => Err(Error::with_hint(
-            "--from and --to are the same host",
-            format!("hosts: {}", names()),
-        )),
-        (_, _, 0) => Err(Error::with_hint(
-            "this topology has no host",
-            "a path needs two: add them in MiniEdit, each with a link to a switch",
-        )),
-        (_, _, 1) => Err(Error::with_hint(
-            format!("this topology has one host, {}", names()),
-            "a path needs two: add another in MiniEdit",
-        )),
+        (Some(_), Some(_), _) => Err(ImportError::SameHost { hosts: names() }.into()),
+        (_, _, 0) => Err(ImportError::NoHost.into()),
+        (_, _, 1) => Err(ImportError::OneHost { host: names() }.into()),
         (None, None, 2) => Ok((hosts[0], hosts[1])),
         (Some(from), None, 2) => Ok((from, other(from).unwrap_or(from))),
         (None, Some(to), 2) => Ok((other(to).unwrap_or(to), to)),
-        (_, _, count) => Err(Error::with_hint(
-            format!("this topology has {count} hosts: {}", names()),
-            "a scenario has two: choose them with --from HOST --to HOST",
-        )),
+        (_, _, count) => Err(ImportError::ManyHosts { count, hosts: names() }.into()),
     }
 }
 
 /// The host called `name`.
 fn host(topology: &Topology, hosts: &[usize], name: &str) -> Result<usize, Error> {
-    let hint = || format!("hosts: {}", names(topology, hosts));
+    let hosts_named = || names(topology, hosts);
     match topology.find(name) {
         Some(node) if topology.nodes[node].kind == NodeKind::Host => Ok(node),
-        Some(_) => {
-            Err(Error::with_hint(format!("{} is not a host but a switch", shown(name)), hint()))
-        }
+        Some(_) => Err(ImportError::NotAHost { name: shown(name), hosts: hosts_named() }.into()),
         None => {
             let known = hosts.iter().map(|&host| topology.nodes[host].name.as_str());
-            let near = closest(name, known).map(|near| format!("did you mean {}? ", shown(near)));
-            let hint = near.unwrap_or_default() + &hint();
-            Err(Error::with_hint(format!("there is no host {}", shown(name)), hint))
+            let similar = closest(name, known).map(shown);
+            let hosts = hosts_named();
+            Err(ImportError::UnknownHost { name: shown(name), similar, hosts }.into())
         }
     }
 }
@@ -199,14 +182,6 @@ fn no_path(topology: &Topology, from: usize, to: usize) -> Error {
     let name = |node: usize| shown(&topology.nodes[node].name);
     let reached = reached(topology, from, None);
     let there: Vec<usize> = (0..reached.len()).filter(|&node| reached[node].is_some()).collect();
-    let what = format!("no path leads from {} to {}", name(from), name(to));
-    if there.is_empty() {
-        return Error::with_hint(what, format!("{} has no link: join it in MiniEdit", name(from)));
-    }
-    let hint = format!(
-        "from {} the links lead to {}; a host between passes nothing on",
-        name(from),
-        names(topology, &there)
-    );
-    Error::with_hint(what, hint)
+    let reached = (!there.is_empty()).then(|| names(topology, &there));
+    ImportError::NoPath { from: name(from), to: name(to), reached }.into()
 }

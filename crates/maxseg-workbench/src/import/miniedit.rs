@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::notes::{Notes, shown};
 use super::value::{Table, kind, text};
-use crate::error::Error;
+use crate::error::{Error, ImportError};
 
 /// A topology as it was saved.
 #[derive(Debug)]
@@ -80,27 +80,29 @@ impl Topology {
 /// They are not what MiniEdit saves.
 pub(super) fn read(bytes: &[u8], file: &str, notes: &mut Notes) -> Result<Topology, Error> {
     let document = json(bytes, file)?;
-    let not_miniedit = |what: String| {
-        let hint = "MiniEdit's File > Save writes a table with `hosts`, `switches` and `links`";
-        Error::with_hint(format!("{file} is no topology of MiniEdit's: {what}"), hint)
-    };
+    let not_miniedit = |what: String| ImportError::NotMiniedit { file: file.to_owned(), what };
     let top = Table::of(String::new(), document).map_err(not_miniedit)?;
-    topology(top, notes).map_err(not_miniedit)
+    Ok(topology(top, notes).map_err(not_miniedit)?)
 }
 
 /// The JSON in `bytes`.
 fn json(bytes: &[u8], file: &str) -> Result<Value, Error> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes).trim_ascii_end();
     if bytes.trim_ascii().is_empty() {
-        let hint = "MiniEdit of Mininet 2.3.0 saves empty files under Python 3 (Mininet's issue 1086): \
-                    save the topology again with a newer one";
-        return Err(Error::with_hint(format!("{file} is empty"), hint));
+        return Err(ImportError::Empty { file: file.to_owned() }.into());
     }
     serde_json::from_slice(bytes).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         let what = error.to_string();
         let what = what.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&what);
-        Error::with_hint(format!("{file}:{line}:{column}: {what}"), what_it_may_be(bytes))
+        ImportError::NotJson {
+            file: file.to_owned(),
+            line,
+            column,
+            what: what.to_owned(),
+            guess: what_it_may_be(bytes),
+        }
+        .into()
     })
 }
 

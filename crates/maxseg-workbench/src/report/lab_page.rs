@@ -109,8 +109,8 @@ fn links(points: &[PointProof]) -> String {
         number("packets"),
         number("super-packets"),
         number("damaged"),
-        word("of"),
-        number("of those on the wire"),
+        word("unit"),
+        number("observed"),
         number("configured"),
     ];
     let heads: Vec<Field> =

@@ -15,7 +15,7 @@ use crate::error::Error;
 
 /// The file's bytes.
 pub fn parquet(rows: &[Row]) -> std::result::Result<Vec<u8>, Error> {
-    write(&columns(rows)).map_err(|error| Error::new(format!("cannot write Parquet: {error}")))
+    Ok(write(&columns(rows))?)
 }
 
 fn write(columns: &[Column]) -> Result<Vec<u8>> {

@@ -15,7 +15,7 @@ use maxseg_core::units::{Time, approx};
 use serde::{Deserialize, Serialize};
 
 use super::appended::AppendedLines;
-use crate::error::Error;
+use crate::error::{Error, SeriesError};
 use crate::experiment::Experiment;
 use crate::whole_file::{replace, sync_folder_of};
 
@@ -34,16 +34,10 @@ const MOST_SAMPLES: u128 = 10_000_000;
 /// The interval is nothing or gives too many samples; or there is no sender to look at.
 pub fn check_series(every: Time, experiment: &Experiment, points: &[Point]) -> Result<(), Error> {
     if every == Time::ZERO {
-        return Err(Error::with_hint(
-            "--series 0 s never ends",
-            "write for example --series 100ms",
-        ));
+        return Err(SeriesError::ZeroInterval.into());
     }
     if !experiment.engines.contains(&EngineName::Sim) {
-        return Err(Error::with_hint(
-            "--series records simulated senders, and the simulator is not asked for",
-            "add --engine sim, or leave --series out",
-        ));
+        return Err(SeriesError::NoSimulator.into());
     }
     let seeds = u128::from(experiment.seeds);
     let of_point = |point: &Point| seeds * senders(point);
@@ -52,23 +46,14 @@ pub fn check_series(every: Time, experiment: &Experiment, points: &[Point]) -> R
         |point: &Point| u128::from(point.scenario.until.time.as_nanos() / every.as_nanos()) + 1;
     let samples: u128 = points.iter().map(|point| of_point(point) * per_sender(point)).sum();
     if senders_in_all == 0 {
-        return Err(Error::with_hint(
-            "--series records TCP senders, and no flow of this scenario has one",
-            "leave --series out",
-        ));
+        return Err(SeriesError::NoSender.into());
     }
     if samples <= MOST_SAMPLES {
         return Ok(());
     }
     let room = MOST_SAMPLES.saturating_sub(senders_in_all).max(1);
-    let coarser = rounded_up(every.as_secs_f64() * (samples as f64 / room as f64));
-    Err(Error::with_hint(
-        format!("--series {every} gives up to {samples} samples, more than {MOST_SAMPLES}"),
-        format!(
-            "take one every {} or more, fewer runs, or a shorter until.time",
-            approx::time(coarser)
-        ),
-    ))
+    let coarser_s = rounded_up(every.as_secs_f64() * (samples as f64 / room as f64));
+    Err(SeriesError::TooManySamples { every, samples, most: MOST_SAMPLES, coarser_s }.into())
 }
 
 /// The next number above that has two digits.
@@ -113,11 +98,8 @@ impl Series {
         let (file, index) = (folder.join(SERIES), folder.join(INDEX));
         let entries = read_index(&index)?;
         if let Some(other) = entries.iter().find(|entry| entry.every_ns != every.as_nanos()) {
-            let other = Time::from_nanos(other.every_ns);
-            return Err(Error::with_hint(
-                format!("{} holds samples every {other}, not every {every}", file.display()),
-                format!("take --series {other}, or another folder, or remove {SERIES} and {INDEX}"),
-            ));
+            let kept = Time::from_nanos(other.every_ns);
+            return Err(SeriesError::OtherInterval { file, index, kept, asked: every }.into());
         }
         let found = Found::in_file(&file).map_err(|error| Error::file("read", &file, error))?;
         let whole: BTreeMap<String, u64> = entries

@@ -14,7 +14,7 @@ use maxseg_core::units::Time;
 
 use super::appended::AppendedLines;
 use super::series::{INDEX, SERIES, Series};
-use crate::error::Error;
+use crate::error::{Error, StoreError};
 use crate::whole_file::{replace, sync_folder_of};
 
 const ROWS: &str = "rows.jsonl";
@@ -53,10 +53,7 @@ impl Store {
         match rows.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(Error::with_hint(
-                    format!("another maxseg is writing to {}", folder.display()),
-                    "wait for it, or choose another folder",
-                ));
+                return Err(StoreError::Busy { folder: folder.to_owned() }.into());
             }
             Err(TryLockError::Error(error)) => {
                 return Err(Error::file("lock", &file, error));
@@ -142,19 +139,21 @@ fn refuse_other_version(file: &Path) -> Result<(), Error> {
         read => read.map_err(|error| Error::file("read", file, error))?,
     };
     let summary: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
-    let shown = file.display();
     match &summary["schema_version"] {
         version if *version == SCHEMA_VERSION => Ok(()),
-        serde_json::Value::Number(version) => Err(Error::with_hint(
-            format!(
-                "{shown} has schema_version {version}, and this maxseg writes {SCHEMA_VERSION}"
-            ),
-            "name another folder, or run the maxseg that wrote this one",
-        )),
-        _ => Err(Error::with_hint(
-            format!("{shown} is damaged: it is not JSON with a schema_version"),
-            format!("rm {shown}   it is made anew from the rows; or name another folder"),
-        )),
+        serde_json::Value::Number(found) => Err(StoreError::OtherVersion {
+            file: file.to_owned(),
+            found: found.clone(),
+            written: SCHEMA_VERSION,
+        }
+        .into()),
+        serde_json::Value::Null
+        | serde_json::Value::Bool(_)
+        | serde_json::Value::String(_)
+        | serde_json::Value::Array(_)
+        | serde_json::Value::Object(_) => {
+            Err(StoreError::BrokenSummary { file: file.to_owned() }.into())
+        }
     }
 }
 
@@ -170,10 +169,9 @@ fn refuse_foreign(folder: &Path) -> Result<(), Error> {
         OURS.contains(&of)
     };
     match names.iter().find(|name| !ours(name)) {
-        Some(foreign) if !names.iter().any(|name| name == ROWS) => Err(Error::with_hint(
-            format!("{} is not a folder of results: it holds {foreign}", folder.display()),
-            "name a new folder, or an empty one",
-        )),
+        Some(foreign) if !names.iter().any(|name| name == ROWS) => {
+            Err(StoreError::Foreign { folder: folder.to_owned(), entry: foreign.clone() }.into())
+        }
         Some(_) | None => Ok(()),
     }
 }
@@ -191,11 +189,10 @@ fn read_rows(rows: &mut File, file: &Path) -> Result<BTreeMap<RowKey, Row>, Erro
     }
     let mut known = BTreeMap::new();
     for (number, line) in (1..).zip(bytes[..whole].split_inclusive(|byte| *byte == b'\n')) {
-        let row: Row = serde_json::from_slice(line).map_err(|error| {
-            Error::with_hint(
-                format!("{}:{number} is not a row: {error}", file.display()),
-                "take that line out, or choose another folder; the other rows are whole",
-            )
+        let row: Row = serde_json::from_slice(line).map_err(|source| StoreError::BrokenRow {
+            file: file.to_owned(),
+            line: number,
+            source,
         })?;
         known.insert(row.key(), row);
     }

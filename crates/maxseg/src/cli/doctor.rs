@@ -8,12 +8,12 @@ use maxseg_linux::doctor::{Check, Diagnosis, State};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// See whether the lab can run here, and what mends it
+/// Check whether the lab can run, and how to fix it
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Tries what the lab does, as the user that you are, in child processes that leave nothing behind.
-What is missing or limited comes with the command that mends it; -v says what everything is for.
-The exit code is 0 if the lab can run and 1 if it cannot.
+Tries each step of the lab as the current user, in child processes that leave nothing behind.
+Each check that fails is printed with the command that fixes it; -v prints what each check is for.
+Exit code: 0 the lab can run, 1 it cannot.
 
 Examples:
   maxseg doctor
@@ -37,15 +37,18 @@ pub(crate) fn run(args: &DoctorArgs, printer: Printer) -> Result<(), Failure> {
     verdict(&diagnosis)
 }
 
-/// A lab that cannot run is a failure of the machine's.
+/// An error where the lab cannot run.
 fn verdict(diagnosis: &Diagnosis) -> Result<(), Failure> {
     if diagnosis.able {
         return Ok(());
     }
     let lacks = |check: &&Check| check.required && check.state == State::Missing;
     let names: Vec<&str> = diagnosis.checks.iter().filter(lacks).map(|check| check.name).collect();
-    let what = format!("the lab cannot run here for want of: {}", names.join(", "));
-    Err(Failure::with_hint(what, "the engines sim and model need none of this"))
+    let what = format!("the lab cannot run here; missing: {}", names.join(", "));
+    Err(Failure::with_hint(
+        what,
+        "`maxseg doctor` prints the commands that fix it; --engine sim and --engine model run without",
+    ))
 }
 
 /// The width of a terminal that everybody has.
@@ -157,7 +160,7 @@ limited  buffers      receive up to 208 KiB, send up to 208 KiB
         let missing = diagnosis(false, vec![check(State::Missing)]);
         let failure = verdict(&missing).unwrap_err();
         assert_eq!(failure.exit_code(), 1);
-        assert!(failure.render().contains("for want of: buffers"), "{}", failure.render());
+        assert!(failure.render().contains("missing: buffers"), "{}", failure.render());
         assert!(text(&missing, Printer::silent()).starts_with("MISSING  buffers"));
     }
 }

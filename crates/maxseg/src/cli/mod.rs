@@ -82,14 +82,14 @@ enum Command {
     Run(run::RunArgs),
     /// Check a scenario: how many points, how long, which caveats
     Check(check::CheckArgs),
-    /// Keep hosts and links with the real kernel; import a topology
+    /// Emulate the path in network namespaces and keep it up; import a topology
     #[cfg(feature = "lab")]
     Lab(lab::LabArgs),
     /// Compute one formula, with its source and range
     Calc(calc::CalcArgs),
     /// See in a minute what this is for
     Demo(demo::DemoArgs),
-    /// See whether the lab can run here, and what mends it
+    /// Check whether the lab can run, and how to fix it
     #[cfg(feature = "lab")]
     Doctor(doctor::DoctorArgs),
     /// List the TCP stacks that a scenario can name

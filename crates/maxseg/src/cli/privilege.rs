@@ -14,11 +14,11 @@ pub(crate) fn for_a_lab() -> Result<(), Failure> {
     let access = NamespaceAccess::detect().map_err(|refusal| refusal.error);
     access.and_then(NamespaceAccess::enter).map_err(|error| {
         let what = format!(
-            "a lab needs network namespaces, and this process may make none, nor in a user namespace: {error}"
+            "the lab needs network namespaces, and this process may not create them, as it is or in a user namespace: {error}"
         );
         Failure::with_hint(
             what,
-            "`maxseg doctor` says what is missing, and the command that mends it; --engine sim needs none of it",
+            "`maxseg doctor` prints what is missing and the command that fixes it; --engine sim runs without",
         )
     })
 }

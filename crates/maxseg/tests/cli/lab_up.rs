@@ -177,8 +177,8 @@ fn what_cannot_be_is_said_with_what_can() {
     let lab = Lab::up(user);
     let cases: [(&[&str], &str, &str); 6] = [
         (&["lab", "exec", "recever", "--", "true"], "no host", "did you mean `receiver`?"),
-        (&["lab", "up", "slow-tunnel"], "is up already", "maxseg lab down"),
-        (&["lab", "set", "seed=9"], "cannot change while", "up again with --set"),
+        (&["lab", "up", "slow-tunnel"], "is already up", "maxseg lab down"),
+        (&["lab", "set", "seed=9"], "cannot change while", "`maxseg lab up` with --set"),
         (&["lab", "set", "hop.air.rate=1 Mbit/s"], "no hop is called `air`", "wired, radio"),
         (&["lab", "status", "--name", "other"], "no lab called `other` is up", "maxseg lab up"),
         (&["lab", "up", "slow-tunnel", "--name", "a/b"], "cannot be a lab's name", "letters"),
@@ -285,5 +285,94 @@ fn one_argument_sets_the_mtu_of_the_whole_path() {
         let output = lab.run(&["run", "slow-tunnel", "--mtu", wrong]);
         assert_eq!(output.status.code(), Some(2));
         assert!(stderr(&output).contains("--mtu <N>"), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn hosts_resolve_each_others_names() {
+    for user in users() {
+        let lab = Lab::up(user);
+        let outside = fs::read_to_string("/etc/hosts").unwrap();
+        let cases = [
+            ("sender", "receiver", "10.77.1.2"),
+            ("sender", "r1", "10.77.0.2"),
+            ("receiver", "r1", "10.77.1.1"),
+            ("r1", "sender", "10.77.0.1"),
+            ("receiver", "receiver", "10.77.1.2"),
+        ];
+        for (host, name, address) in cases {
+            let output = lab.exec(host, &["getent", "hosts", name]);
+            let told = stdout(&output);
+            assert_eq!(told.split_whitespace().collect::<Vec<_>>(), [address, name], "{output:?}");
+        }
+        let inside = stdout(&lab.exec("sender", &["cat", "/etc/hosts"]));
+        assert!(inside.ends_with(&outside) && inside.len() > outside.len(), "{inside}");
+        assert_eq!(
+            fs::read_to_string("/etc/hosts").unwrap(),
+            outside,
+            "the file outside is as before"
+        );
+        let file = tempfile::NamedTempFile::new_in("/tmp").unwrap();
+        let path = file.path().to_str().unwrap();
+        assert!(lab.exec("sender", &["test", "-e", path]).status.success(), "/tmp is covered");
+    }
+}
+
+#[test]
+fn a_lab_at_its_descriptor_limit_still_answers() {
+    for user in users() {
+        let lab = Lab::up(user);
+        let process = lab.status()["process"].as_u64().unwrap();
+        let open = fs::read_dir(format!("/proc/{process}/fd")).unwrap().flatten();
+        let open: BTreeSet<u64> =
+            open.filter_map(|file| file.file_name().to_str()?.parse().ok()).collect();
+        let first_free = (0..).find(|number| !open.contains(number)).unwrap();
+        let limit = format!("--nofile={first_free}:{first_free}");
+        let limited =
+            Command::new("prlimit").args(["--pid", &process.to_string(), &limit]).status();
+        if !limited.is_ok_and(|status| status.success()) {
+            skipped("`prlimit` is not installed");
+            return;
+        }
+        let down = lab.command(&["lab", "down"]);
+        let mut command = Command::new("timeout");
+        command.arg("30").arg(down.get_program()).args(down.get_args()).current_dir("/");
+        command.envs(down.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        if let Some(user) = user {
+            command.uid(user).gid(user);
+        }
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+    }
+}
+
+#[test]
+fn a_congestion_control_that_hosts_do_not_get_is_named_with_what_they_use() {
+    let words = |name: &str| -> Vec<String> {
+        let text = fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).unwrap_or_default();
+        text.split_whitespace().map(str::to_owned).collect()
+    };
+    let (available, allowed, default) = (
+        words("tcp_available_congestion_control"),
+        words("tcp_allowed_congestion_control"),
+        words("tcp_congestion_control"),
+    );
+    let of_scenarios = ["reno", "cubic", "bbr"];
+    let wanted = available.iter().find(|name| {
+        of_scenarios.contains(&name.as_str()) && !allowed.contains(name) && !default.contains(name)
+    });
+    let (Some(wanted), Some(used)) = (wanted, default.first()) else {
+        return skipped("every congestion control here is allowed in namespaces");
+    };
+    for user in users() {
+        let lab = Lab::named(user);
+        let setting = format!("sender.congestion={wanted}");
+        let output = lab.fed(&["lab", "up", "-", "--set", &setting], PATH);
+        let told = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            told.contains(&format!("sender: new connections use {used}, not {wanted}")),
+            "{told}"
+        );
+        assert!(told.contains("sudo sysctl -w net.ipv4.tcp_allowed_congestion_control="), "{told}");
     }
 }

@@ -103,11 +103,6 @@ enum PendingControl {
 impl Sender {
     /// A sender that will open its connection at `start`; nothing is written yet.
     pub fn new(config: &Config, start: Time) -> Self {
-        Self::with_controller(config, start, Controller::new(config))
-    }
-
-    /// The same with a congestion control of the caller's.
-    pub fn with_controller(config: &Config, start: Time, cc: Controller) -> Self {
         let settings = &config.sender;
         Self {
             mss: config.mss().get(),
@@ -131,7 +126,7 @@ impl Sender {
             timed: None,
             timer: Time::NEVER,
             rto: Rto::new(settings.rto),
-            cc,
+            cc: Controller::new(config),
             recovery: settings.recovery,
             recovery_burst: settings.recovery_burst.unwrap_or(u32::MAX),
             first_loss: settings.ns2.map(|rules| rules.first_loss),

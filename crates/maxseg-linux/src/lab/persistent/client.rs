@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 
 use super::protocol::{Answer, Request};
 use super::{Changed, LabStatus, address};
 use crate::lab::error::LabError;
-use crate::sys::{ControlSocket, NetNs, enter_user_namespace, user_id};
+use crate::sys::{ControlSocket, NetNs, add_to_private_hosts, enter_user_namespace, user_id};
 
 /// A lab of this user's.
 #[derive(Debug)]
@@ -16,11 +17,13 @@ pub struct Client {
     control: ControlSocket,
 }
 
-/// The way into a host.
+/// What a process needs to enter a host.
 #[derive(Debug)]
 pub struct HostEntry {
-    /// What a program in there should know.
+    /// Variables for a program in the host: `MAXSEG_LAB`, `MAXSEG_HOST`, and every host's address.
     pub environment: BTreeMap<String, String>,
+    /// Every host's name, with its address nearest to this host.
+    pub names: BTreeMap<String, IpAddr>,
     network: NetNs,
     user: Option<OwnedFd>,
 }
@@ -73,7 +76,7 @@ impl Client {
     /// There is no such host.
     pub fn host(&self, host: &str) -> Result<HostEntry, LabError> {
         match self.ask(&Request::Enter(host.to_owned()))? {
-            (Answer::Enter { environment }, files) => {
+            (Answer::Enter { environment, names }, files) => {
                 let mut files = files.into_iter();
                 let network = files.next().map(NetNs::from_fd).ok_or_else(|| {
                     connection(
@@ -81,7 +84,7 @@ impl Client {
                         io::Error::other("its answer has no namespace descriptor"),
                     )
                 })?;
-                Ok(HostEntry { environment, network, user: files.next() })
+                Ok(HostEntry { environment, names, network, user: files.next() })
             }
             (other, _) => Err(self.unexpected(&other)),
         }
@@ -121,15 +124,25 @@ impl Client {
 }
 
 impl HostEntry {
-    /// Moves this process inside, for good.
+    /// Moves this process into the host's network namespace, for good.
     ///
     /// # Errors
-    /// There is more than one thread already, or the kernel forbids it.
+    /// There is more than one thread, or the kernel forbids it.
     pub fn enter(&self) -> io::Result<()> {
         if let Some(user) = &self.user {
             enter_user_namespace(user)?;
         }
         self.network.enter()
+    }
+
+    /// Lets this process and the programs it starts resolve the names of the lab's hosts, by a private `/etc/hosts`. To
+    /// be called after [`HostEntry::enter`].
+    ///
+    /// # Errors
+    /// Mounts are forbidden here, or there is no `/etc/hosts`. The variables still have every address.
+    pub fn resolve_names(&self) -> io::Result<()> {
+        let line = |(name, address): (&String, &IpAddr)| format!("{address} {name}\n");
+        add_to_private_hosts(&self.names.iter().map(line).collect::<String>())
     }
 }
 

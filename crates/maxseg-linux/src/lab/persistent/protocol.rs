@@ -1,6 +1,7 @@
 //! What is said between a lab and those who use it: a line of JSON each way.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
@@ -27,11 +28,13 @@ pub(super) enum Request {
 pub(super) enum Answer {
     /// How it is.
     Status(Box<LabStatus>),
-    /// The way in: with it come the host's network namespace and, if that is not root's, the user namespace
-    /// that it belongs to.
+    /// How to enter a host. With it come descriptors of the host's network namespace and, where the lab lives in a
+    /// user namespace, of that.
     Enter {
-        /// What a program in there should know.
+        /// Variables for a program in the host.
         environment: BTreeMap<String, String>,
+        /// Every host's name, with its address nearest to this host.
+        names: BTreeMap<String, IpAddr>,
     },
     /// What has changed.
     Set(Vec<Changed>),

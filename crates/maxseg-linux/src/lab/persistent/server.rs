@@ -100,7 +100,8 @@ impl PersistentLab {
         let user = user_namespace()?;
         let mut files = vec![self.network.hosts[index].namespace.as_fd()];
         files.extend(user.as_ref().map(AsFd::as_fd));
-        let line = serde_json::to_string(&Answer::Enter { environment })?;
+        let names = status::names(&self.scenario, &self.network, index).collect();
+        let line = serde_json::to_string(&Answer::Enter { environment, names })?;
         control.send_line(&line, &files)?;
         Ok(ControlFlow::Continue(()))
     }

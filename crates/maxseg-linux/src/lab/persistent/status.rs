@@ -110,13 +110,26 @@ pub(super) fn lateness(reports: &[[Report; 2]]) -> Lateness {
     lateness.told()
 }
 
-/// What a program in host `index` should know: where it is, and how to reach every host from there.
+/// Variables for a program in host `index`: its own name, and every host's address.
 pub(super) fn environment(
     scenario: &Scenario,
     network: &Network,
     index: usize,
 ) -> impl Iterator<Item = (String, String)> {
     let here = network.hosts[index].name.clone();
+    let variable = |(name, address): (String, IpAddr)| {
+        (format!("MAXSEG_{}_ADDRESS", name.to_uppercase()), address.to_string())
+    };
+    std::iter::once(("MAXSEG_HOST".to_owned(), here))
+        .chain(names(scenario, network, index).map(variable))
+}
+
+/// Every host's name with the address at which host `index` reaches it.
+pub(super) fn names(
+    scenario: &Scenario,
+    network: &Network,
+    index: usize,
+) -> impl Iterator<Item = (String, IpAddr)> {
     let reach = move |(other, host): (usize, &Host)| {
         // The nearest of its addresses; of this host's own the one towards the receiver, where it has one.
         let is_last = other == network.hosts.len() - 1;
@@ -125,8 +138,7 @@ pub(super) fn environment(
         } else {
             address(scenario.ip, other - 1, Side::Far)
         };
-        (format!("MAXSEG_{}_ADDRESS", host.name.to_uppercase()), near.to_string())
+        (host.name.clone(), near)
     };
-    std::iter::once(("MAXSEG_HOST".to_owned(), here))
-        .chain(network.hosts.iter().enumerate().map(reach))
+    network.hosts.iter().enumerate().map(reach)
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use maxseg_core::link::Fate;
 use maxseg_core::path::LinkSpec;
 use maxseg_core::units::{Bytes, Time};
+use maxseg_core::window::LARGEST_SHIFT;
 use maxseg_wire::options::TcpOption;
 
 use super::layout::Layout;
@@ -164,8 +165,23 @@ impl FlowMeter {
     fn note(&mut self, option: TcpOption<'_>) {
         match option {
             TcpOption::Mss(mss) => self.mss = Some(mss),
-            TcpOption::WindowScale(shift) => self.shift = Some(shift),
+            // RFC 7323 section 2.3: a larger shift counts as 14.
+            TcpOption::WindowScale(shift) => self.shift = Some(shift.min(LARGEST_SHIFT)),
             _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_scale_above_14_counts_as_14() {
+        for (offered, used) in [(7, 7), (14, 14), (15, 14), (255, 14)] {
+            let mut meter = FlowMeter::default();
+            meter.note(TcpOption::WindowScale(offered));
+            assert_eq!(meter.shift, Some(used));
         }
     }
 }

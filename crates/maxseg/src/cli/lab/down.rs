@@ -6,11 +6,11 @@ use super::NameArgs;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// Take the lab down
+/// Stop the lab
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Its hosts, links and addresses are gone when this returns. Programs that were started in a host belong to
-whoever started them: they stay, without a network.
+Hosts, links and addresses are gone when this returns. Programs that were started in a host go on,
+without a network.
 
 Examples:
   maxseg lab down")]

@@ -15,15 +15,16 @@ use crate::printer::Printer;
 /// Run a command in a host
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-The command is this process from then on: its input, output, signals and exit code are the command's own.
-It finds MAXSEG_LAB, MAXSEG_HOST, and every host's address: MAXSEG_SENDER_ADDRESS, MAXSEG_R1_ADDRESS,
-MAXSEG_RECEIVER_ADDRESS. Its files, user and processes are those outside; only the network is the host's.
+The command replaces this process: input, output, signals and exit code are its own. The hosts' names
+resolve (sender, r1, receiver), by an /etc/hosts of its own; the variables MAXSEG_LAB, MAXSEG_HOST and
+MAXSEG_SENDER_ADDRESS, MAXSEG_R1_ADDRESS, MAXSEG_RECEIVER_ADDRESS are set. Files, user and processes are
+those outside; only the network is the host's.
 
 Exit codes: the command's own; 126 it cannot be run, 127 it is not there, 1 there is no such lab or host.
 
 Examples:
   maxseg lab exec receiver -- iperf3 -s -D -1
-  maxseg lab exec sender -- sh -c 'iperf3 -c $MAXSEG_RECEIVER_ADDRESS'
+  maxseg lab exec sender -- iperf3 -c receiver
   maxseg lab exec r1 -- ip -s link")]
 pub(crate) struct ExecArgs {
     /// The host: sender, r1, r2 …, receiver
@@ -71,7 +72,7 @@ pub(crate) fn shell(args: &ShellArgs, printer: Printer) -> Result<(), Failure> {
     command.env("PROMPT_COMMAND", format!("PS1=\"{prompt}${{PS1#\"{prompt}\"}}\""));
     command.env("PS1", format!("{prompt}$ "));
     printer.note(&format!(
-        "a shell in the host {} of the lab `{}`: `exit` leaves it",
+        "shell in the host {} of the lab `{}`; `exit` leaves it",
         args.host, args.name.name
     ));
     become_in(&args.name, &args.host, command)
@@ -83,6 +84,8 @@ fn become_in(name: &NameArgs, host: &str, mut command: Command) -> Result<(), Fa
     place
         .enter()
         .map_err(|error| Failure::new(format!("cannot enter the host {host}: {error}")))?;
+    // Where mounts are forbidden the variables are what is left of the names.
+    let _ = place.resolve_names();
     let error = command.envs(&place.environment).exec();
     let program = command.get_program();
     let shown = program.to_string_lossy();

@@ -11,7 +11,7 @@ use crate::printer::Printer;
 use maxseg_workbench::import::{Ends, from_miniedit};
 use maxseg_workbench::whole_file::WholeFile;
 
-/// Make a scenario from a topology that MiniEdit saved
+/// Convert a MiniEdit topology to a scenario
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

@@ -18,10 +18,10 @@ use serde::{Deserialize, Serialize};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// Be the process of a lab
+/// Run a lab's process
 #[derive(Debug, Args)]
 pub(crate) struct KeepArgs {
-    /// For those who look at the list of processes
+    /// Shown in the process list
     #[arg(value_name = "NAME")]
     _name: String,
 }

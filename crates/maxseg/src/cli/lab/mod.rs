@@ -17,7 +17,7 @@ use maxseg_linux::lab::persistent::{Client, DEFAULT_NAME};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// Hosts and links of a scenario, with the real kernel: keep a lab, work in it, import one
+/// Emulate the path in network namespaces and keep it up; import a topology
 #[derive(Debug, Args)]
 pub(crate) struct LabArgs {
     #[command(subcommand)]
@@ -26,21 +26,21 @@ pub(crate) struct LabArgs {
 
 #[derive(Debug, Subcommand)]
 enum LabCommand {
-    /// Make the hosts and links of a scenario, and keep them
+    /// Start the hosts and links of a scenario
     Up(up::UpArgs),
     /// Run a command in a host
     Exec(enter::ExecArgs),
     /// Open a shell in a host
     Shell(enter::ShellArgs),
-    /// Change links and hosts while they are up
+    /// Change links and hosts of a running lab
     Set(set::SetArgs),
-    /// Show hosts and addresses, and what the links did
+    /// Show hosts, addresses and link counters
     Status(status::StatusArgs),
-    /// Take the lab down
+    /// Stop the lab
     Down(down::DownArgs),
-    /// Make a scenario from a topology that MiniEdit saved
+    /// Convert a MiniEdit topology to a scenario
     Import(import::ImportArgs),
-    /// Be the process of a lab
+    /// Run a lab's process
     #[command(hide = true)]
     Keep(keep::KeepArgs),
 }
@@ -48,7 +48,7 @@ enum LabCommand {
 /// Which lab.
 #[derive(Debug, Clone, Args)]
 struct NameArgs {
-    /// The lab's name, where there are several
+    /// Name of the lab
     #[arg(long, value_name = "NAME", env = "MAXSEG_LAB", hide_env_values = true, default_value = DEFAULT_NAME)]
     name: String,
 }
@@ -64,8 +64,8 @@ impl NameArgs {
         Client::connect(&self.name).map_err(|error| match std::env::var("MAXSEG_HOST") {
             Err(_) => Failure::from(error),
             Ok(host) => Failure::with_hint(
-                format!("in the host {host} of a lab there is no way to labs"),
-                "leave its shell first",
+                format!("labs cannot be controlled from inside the host {host} of a lab"),
+                "`exit` its shell first",
             ),
         })
     }

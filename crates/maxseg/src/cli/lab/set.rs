@@ -10,14 +10,14 @@ use super::NameArgs;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// Change links and hosts while they are up
+/// Change links and hosts of a running lab
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Keys are those of the scenario, as for `maxseg run --set`. Packets that wait or are on their way keep the
-times they were promised; those that come later find the new link. All keys are set, or none.
+Keys are those of the scenario, as for `maxseg run --set`. All keys are set, or none. Packets already on
+the link keep their departure times; later packets meet the new link.
 
-What connections learn when they begin (sender.mss, receiver.window, congestion control) holds for new ones.
-Number and names of the hops, the flows and the seed stay: for others take the lab down, and up again.
+sender.mss, receiver.window and congestion control apply to new connections. The number and names of hops,
+flows and seed are fixed: `maxseg lab down`, then `maxseg lab up` with --set.
 
 Examples:
   maxseg lab set hop.radio.errors.rate=5%
@@ -25,7 +25,7 @@ Examples:
   maxseg lab set hop.*.mtu=9000
   maxseg lab set hop.radio.errors.rate=0")]
 pub(crate) struct SetArgs {
-    /// What to set, such as hop.radio.errors.rate=5%
+    /// Key and value, such as hop.radio.errors.rate=5%
     #[arg(value_name = "KEY=VALUE", required = true)]
     assignments: Vec<String>,
     #[command(flatten)]
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &SetArgs, printer: Printer) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(&changed).expect("keys and values are plain JSON");
         printer.data(&format!("{text}\n"))?;
     } else if changed.is_empty() {
-        printer.note("nothing changes: it is so already");
+        printer.note("nothing to change: the values are already set");
     } else {
         printer.data(&lines(&changed))?;
     }

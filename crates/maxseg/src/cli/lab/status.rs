@@ -6,11 +6,11 @@ use super::{NameArgs, table};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// Show hosts and addresses, and what the links did
+/// Show hosts, addresses and link counters
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Of each host its interfaces, and of each interface the link that takes what it sends. Of each link the
-packets of the wire that came to it, and what became of those that did not arrive.
+Prints each host's interfaces with the link each one sends over, and each link's counters: packets
+received from the interface, and packets damaged, refused by a full queue, policed, dropped early, marked.
 
 Examples:
   maxseg lab status

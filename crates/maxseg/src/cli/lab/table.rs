@@ -31,12 +31,40 @@ pub(super) fn hosts(status: &LabStatus) -> String {
     );
     text += &lines(&table);
     for note in &status.notes {
-        let _ = writeln!(text, "{note}");
+        let _ = writeln!(text, "{}", wrapped(note));
     }
     text
 }
 
-/// What the links did.
+/// Lines of at most 80 columns; a longer word stays whole.
+fn wrapped(note: &str) -> String {
+    let mut text = String::new();
+    let mut width = 0;
+    for word in note.split_whitespace() {
+        let length = word.chars().count();
+        if width > 0 && width + 1 + length > 80 {
+            text.push('\n');
+            width = 0;
+        } else if width > 0 {
+            text.push(' ');
+            width += 1;
+        }
+        text += word;
+        width += length;
+    }
+    text
+}
+
+/// Seconds in microseconds below one millisecond, in milliseconds with one decimal from there.
+fn lateness(seconds: f64) -> String {
+    if seconds < 1e-3 {
+        format!("{:.0} us", seconds * 1e6)
+    } else {
+        format!("{:.1} ms", seconds * 1e3)
+    }
+}
+
+/// The links' counters, and how late their packets left.
 pub(super) fn links(status: &LabStatus) -> String {
     let mut table = plain();
     let counts = ["packets", "bytes", "damaged", "refused", "policed", "early", "marked"];
@@ -59,15 +87,38 @@ pub(super) fn links(status: &LabStatus) -> String {
     if late.packets > 0 {
         let _ = writeln!(
             text,
-            "\nof {} packets half left at most {:.0} us after their time, 99 of 100 at most {:.0} us, all {:.0} us",
-            late.packets,
-            late.p50_s * 1e6,
-            late.p99_s * 1e6,
-            late.max_s * 1e6
+            "\nlateness p50 {}, p99 {}, max {} ({} packets)",
+            lateness(late.p50_s),
+            lateness(late.p99_s),
+            lateness(late.max_s),
+            late.packets
         );
     }
     if status.kernel_drops > 0 {
         let _ = writeln!(text, "the kernel dropped {} packets at interfaces", status.kernel_drops);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lateness_has_a_unit_that_fits() {
+        let told = [33e-6, 999e-6, 1.9e-3, 8.7e-3].map(lateness);
+        assert_eq!(told, ["33 us", "999 us", "1.9 ms", "8.7 ms"]);
+    }
+
+    #[test]
+    fn notes_end_at_80_columns() {
+        let note = "sender: new connections use bbr, not cubic: cubic is not an allowed congestion control \
+                    (operation not permitted); sudo sysctl -w net.ipv4.tcp_allowed_congestion_control='reno cubic'";
+        let text = wrapped(note);
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert_eq!(
+            text.split_whitespace().collect::<Vec<_>>(),
+            note.split_whitespace().collect::<Vec<_>>()
+        );
+    }
 }

@@ -12,15 +12,15 @@ use crate::cli::input::{Given, ScenarioArgs};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// Make the hosts and links of a scenario, and keep them
+/// Start the hosts and links of a scenario
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Each host and router is a network namespace of this kernel, each hop a link between two interfaces. The lab
-lives in a process of its own until `maxseg lab down`, or until that process is killed: nothing of it is left
-then. Root is not needed where users may make namespaces; `maxseg doctor` knows.
+Each host and router is a network namespace, each hop a link between two interfaces. The lab runs as a
+background process until `maxseg lab down`; when that process ends, namespaces and interfaces are gone.
+Root is not needed where users may create namespaces: see `maxseg doctor`.
 
-The scenario's flows are left aside: traffic is yours to make. Hosts get its settings (segment size, window,
-timers, congestion control) as metrics of their routes and as defaults of their kernels.
+The scenario's flows are not started. Its settings (segment size, window, timers, congestion control)
+are route metrics and sysctls of the hosts.
 
 Examples:
   maxseg lab up slow-tunnel
@@ -32,7 +32,7 @@ pub(crate) struct UpArgs {
     scenario: ScenarioArgs,
     #[command(flatten)]
     name: NameArgs,
-    /// Stay in front, until Ctrl-C
+    /// Run in the foreground
     #[arg(long)]
     foreground: bool,
     /// Print JSON: what `lab status --json` prints

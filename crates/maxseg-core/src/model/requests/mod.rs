@@ -4,19 +4,17 @@
 //! Without losses rounds are whole and packets take their time (`SlowStart`); what losses add is what
 //! they add to a short transfer by Cardwell, Savage and Anderson ([`Cardwell`]).
 
-use super::bulk::{first_timeout, room};
+mod caveats;
+mod transfer;
+
 use super::cardwell::Cardwell;
-use super::flow_path::FlowPath;
-use super::slow_start::{Course, SlowStart};
+use super::slow_start::Course;
 use super::{Estimate, Formula, whole};
-use crate::engine::Caveat;
-use crate::errors::ErrorModel;
-use crate::framing::{Headers, IpPacket};
+use crate::framing::Headers;
 use crate::outcome::{LimitedBy, Outcome};
 use crate::scenario::{ConnectionUse, Flow, RequestPlan, Scenario};
-use crate::settings::{CongestionName, Settings};
 use crate::tcp::Config;
-use crate::units::{Bytes, approx};
+use transfer::{Parts, Transfer};
 
 /// The closed form for one request flow whose packets wait `queues` seconds in a round trip for what
 /// others leave standing in queues.
@@ -38,25 +36,6 @@ pub(super) fn estimate(
     Estimate { outcome: dialogue.outcome(&total), caveats: dialogue.caveats(&total) }
 }
 
-/// One way of the data: so many bytes at a time.
-struct Transfer<'a> {
-    flow_path: FlowPath<'a>,
-    sender: &'a Settings,
-    mss: Bytes,
-    segments: f64,
-    /// A full segment's packet, the last one's, and one without payload.
-    full: IpPacket,
-    last: IpPacket,
-    ack: IpPacket,
-    /// A full packet's time on the slowest link, or at the slower host with its part of an acknowledgement.
-    each: f64,
-    first_window: f64,
-    largest_window: f64,
-    per_ack: f64,
-    ack_timeout: f64,
-    loss: f64,
-}
-
 /// Request and reply.
 struct Dialogue<'a> {
     scenario: &'a Scenario,
@@ -67,37 +46,13 @@ struct Dialogue<'a> {
     download: Transfer<'a>,
 }
 
-/// Where the time of one request goes, in seconds.
-#[derive(Debug, Clone, Copy, Default)]
-struct Parts {
-    /// The handshake, and the packets on their way once.
-    on_the_way: f64,
-    /// The server's.
-    think: f64,
-    /// Rounds of slow start.
-    rounds: f64,
-    /// Packets one after the other on the slowest link, or at the slower host.
-    in_line: f64,
-    /// What losses add, on average.
-    losses: f64,
-}
-
 /// What the formula's mean was of the simulator's, at least and at most: on a kept connection, and where
 /// each request opens a new one. 100 Mbit/s, 80 ms, stack `rfc`, losses of 0.1% to 5% each way, replies up to
 /// 500 kB.
 pub const MEASURED: [(f64, f64); 2] = [(0.27, 1.07), (0.84, 1.65)];
 
-/// The segment loss up to which [`MEASURED`] holds.
-const MEASURED_UP_TO: f64 = 0.05;
-
 /// After so many requests a window that still grows hardly does.
 const MOST_WINDOWS: f64 = 10_000.0;
-
-impl Parts {
-    fn sum(&self) -> f64 {
-        self.on_the_way + self.think + self.rounds + self.in_line + self.losses
-    }
-}
 
 /// All requests of a run.
 struct Total {
@@ -109,99 +64,6 @@ struct Total {
     active: f64,
     /// The most packets that wait before the slowest link, there and back.
     queued: (f64, f64),
-}
-
-impl<'a> Transfer<'a> {
-    fn new(scenario: &'a Scenario, flow: &Flow, payload: Bytes) -> Self {
-        let (sender, receiver) = scenario.endpoints(flow);
-        let flow_path = FlowPath::of(scenario, flow);
-        let decision = scenario.mss(flow);
-        let mss = decision.effective.bytes();
-        let headers = Headers { ip: scenario.ip, tcp_options: decision.options };
-        let segments = payload.get().div_ceil(mss.get());
-        let full = headers.packet(mss.min(payload));
-        let in_segments =
-            |bytes: Bytes| libm::floor(bytes.get() as f64 / mss.get() as f64).max(1.0);
-        let offered = in_segments(receiver.offered_window(mss));
-        let buffer = sender.send_buffer.map_or(f64::INFINITY, in_segments);
-        Self {
-            sender,
-            mss,
-            segments: segments as f64,
-            full,
-            last: headers.packet(payload.saturating_sub(Bytes::new((segments - 1) * mss.get()))),
-            ack: headers.packet(Bytes::ZERO),
-            each: flow_path.bottleneck(full).seconds.max(flow_path.host_pace()),
-            first_window: in_segments(sender.initial_window.bytes(mss)),
-            largest_window: offered.min(buffer),
-            per_ack: receiver.delayed_ack.map_or(1.0, |rule| f64::from(rule.every)),
-            ack_timeout: receiver.delayed_ack.map_or(0.0, |rule| rule.timeout.as_secs_f64()),
-            loss: flow_path.loss(full).get(),
-            flow_path,
-        }
-    }
-
-    /// A round trip of a full segment and its acknowledgement.
-    fn round_trip(&self) -> f64 {
-        self.flow_path.round_trip(self.full, self.ack).as_secs_f64()
-    }
-
-    /// What takes how long from the first bit of it to the last at the other end, beginning with a window
-    /// of so many segments; with `back`, an acknowledgement's time on its way, the rounds.
-    fn clean(&self, window: f64, back: f64) -> (Course, Parts) {
-        let start = SlowStart {
-            segments: self.segments,
-            window,
-            largest: self.largest_window,
-            per_ack: self.per_ack,
-            ack_timeout: self.ack_timeout,
-            grows_unused: match self.sender.congestion {
-                CongestionName::Reno | CongestionName::Cubic | CongestionName::Bbr => false,
-                CongestionName::Ns2Reno => true,
-            },
-        };
-        let train = |count| self.flow_path.train(self.full, count, self.full);
-        let course = start.course(self.each, |count| train(count) + back);
-        let once = self.flow_path.train(self.full, 1.0, self.last);
-        let parts = Parts {
-            on_the_way: once,
-            rounds: course.before,
-            in_line: self.flow_path.train(self.full, course.at_last, self.last) - once,
-            ..Parts::default()
-        };
-        (course, parts)
-    }
-
-    /// What losses add to it, on average: Cardwell's formula with them, less the same without.
-    fn added_by_losses(&self, window: f64, rtt: f64, is_new: bool) -> f64 {
-        if self.loss <= 0.0 {
-            return 0.0;
-        }
-        let bounds = &self.sender.rto;
-        let first_timeout = if is_new {
-            // The handshake was the only sample (RFC 6298 §2.2).
-            (3.0 * rtt).clamp(bounds.min.as_secs_f64(), bounds.max.as_secs_f64())
-        } else {
-            first_timeout(bounds, rtt)
-        };
-        let lossy = Cardwell {
-            segments: self.segments,
-            loss: self.loss,
-            rtt,
-            first_timeout,
-            // No window shows of which there is nothing to send.
-            initial_window: window.min(self.segments),
-            per_ack: self.per_ack,
-            largest_window: self.largest_window,
-            syn_timeout: bounds.initial.as_secs_f64(),
-            delayed_ack: 0.0,
-        };
-        let after_handshake = |transfer: Cardwell| {
-            let latency = transfer.latency();
-            latency.slow_start + latency.first_loss + latency.remainder
-        };
-        after_handshake(lossy) - after_handshake(Cardwell { loss: 0.0, ..lossy })
-    }
 }
 
 impl Dialogue<'_> {
@@ -369,84 +231,5 @@ impl Dialogue<'_> {
         } else {
             LimitedBy::Bandwidth
         }
-    }
-
-    fn caveats(&self, total: &Total) -> Vec<Caveat> {
-        let mut caveats = Vec::new();
-        let mut say = |holds: bool, code: &str, text: String| {
-            if holds {
-                caveats.push(Caveat::new(code, text));
-            }
-        };
-        let (up, down) = (&self.upload, &self.download);
-        let loss = up.loss.max(down.loss);
-        let percent = approx::percent(loss);
-        say(
-            loss > MEASURED_UP_TO,
-            "outside-range",
-            format!(
-                "at {percent} segment loss the mean request time is Cardwell's, which was held to packets up to {} \
-                 only; above it may be several times too high",
-                approx::percent(MEASURED_UP_TO)
-            ),
-        );
-        let (low, high) = MEASURED[usize::from(self.is_new())];
-        let windows = if self.is_new() {
-            ""
-        } else {
-            "; and it begins every reply with the window that the ones before would leave without losses"
-        };
-        // A loss cuts a window that later replies would use: alone, a segment has no need of one.
-        let is_far_off = !self.is_new() && down.segments.max(up.segments) > 1.0;
-        say(
-            loss > 0.0 && loss <= MEASURED_UP_TO,
-            if is_far_off { "outside-range" } else { "accuracy" },
-            format!(
-                "at {percent} segment loss the mean request time is Cardwell's, who takes losses for independent and \
-                 knows neither limited transmit nor that a loss among the last three segments waits for the \
-                 timer{windows}: with an RTT of 80 ms and replies up to 500 kB it gave {low:.2} to {high:.2} times \
-                 what packets took"
-            ),
-        );
-        say(
-            up.flow_path.host_pace() > 0.0,
-            "hosts",
-            "each packet takes its time at both hosts, but data and acknowledgements that wait for each other at \
-             a host are left out, except where the receiving one paces the data"
-                .to_owned(),
-        );
-        let models = || up.flow_path.models().chain(down.flow_path.models());
-        say(
-            models().any(|model| matches!(model, ErrorModel::GilbertElliott(_))),
-            "outside-range",
-            "losses come in bursts, which Cardwell's formula takes for independent losses"
-                .to_owned(),
-        );
-        say(
-            up.flow_path.changes_over_time() || down.flow_path.changes_over_time(),
-            "schedule",
-            "the error rate changes over time; the formulas use its mean".to_owned(),
-        );
-        for (transfer, queued) in [(up, total.queued.0), (down, total.queued.1)] {
-            let holds = room(transfer.flow_path.bottleneck(transfer.full).link, transfer.full);
-            say(
-                queued > holds,
-                "self-induced-loss",
-                format!(
-                    "slow start puts up to {} packets before the slowest link, where {} may wait: what they lose of \
-                     their own making is left out",
-                    approx::digits(queued),
-                    approx::digits(holds)
-                ),
-            );
-        }
-        say(
-            self.scenario.flows.len() > 1,
-            "shared",
-            "requests wait for what bulk flows leave standing in queues; losses there, and what requests take from \
-             others, are left out"
-                .to_owned(),
-        );
-        caveats
     }
 }

@@ -1,0 +1,92 @@
+//! What the closed form of a request flow leaves out, and how far it can be trusted.
+
+use super::super::bulk::room;
+use super::{Dialogue, MEASURED, Total};
+use crate::engine::Caveat;
+use crate::errors::ErrorModel;
+use crate::units::approx;
+
+/// The segment loss up to which [`MEASURED`] holds.
+const MEASURED_UP_TO: f64 = 0.05;
+
+impl Dialogue<'_> {
+    /// What the estimate leaves out.
+    pub(super) fn caveats(&self, total: &Total) -> Vec<Caveat> {
+        let mut caveats = Vec::new();
+        let mut say = |holds: bool, code: &str, text: String| {
+            if holds {
+                caveats.push(Caveat::new(code, text));
+            }
+        };
+        let (up, down) = (&self.upload, &self.download);
+        let loss = up.loss.max(down.loss);
+        let percent = approx::percent(loss);
+        say(
+            loss > MEASURED_UP_TO,
+            "outside-range",
+            format!(
+                "at {percent} segment loss the mean request time is Cardwell's, which was held to packets up to {} \
+                 only; above it may be several times too high",
+                approx::percent(MEASURED_UP_TO)
+            ),
+        );
+        let (low, high) = MEASURED[usize::from(self.is_new())];
+        let windows = if self.is_new() {
+            ""
+        } else {
+            "; and it begins every reply with the window that the ones before would leave without losses"
+        };
+        // A loss cuts a window that later replies would use: alone, a segment has no need of one.
+        let is_far_off = !self.is_new() && down.segments.max(up.segments) > 1.0;
+        say(
+            loss > 0.0 && loss <= MEASURED_UP_TO,
+            if is_far_off { "outside-range" } else { "accuracy" },
+            format!(
+                "at {percent} segment loss the mean request time is Cardwell's, who takes losses for independent and \
+                 knows neither limited transmit nor that a loss among the last three segments waits for the \
+                 timer{windows}: with an RTT of 80 ms and replies up to 500 kB it gave {low:.2} to {high:.2} times \
+                 what packets took"
+            ),
+        );
+        say(
+            up.flow_path.host_pace() > 0.0,
+            "hosts",
+            "each packet takes its time at both hosts, but data and acknowledgements that wait for each other at \
+             a host are left out, except where the receiving one paces the data"
+                .to_owned(),
+        );
+        let models = || up.flow_path.models().chain(down.flow_path.models());
+        say(
+            models().any(|model| matches!(model, ErrorModel::GilbertElliott(_))),
+            "outside-range",
+            "losses come in bursts, which Cardwell's formula takes for independent losses"
+                .to_owned(),
+        );
+        say(
+            up.flow_path.changes_over_time() || down.flow_path.changes_over_time(),
+            "schedule",
+            "the error rate changes over time; the formulas use its mean".to_owned(),
+        );
+        for (transfer, queued) in [(up, total.queued.0), (down, total.queued.1)] {
+            let holds = room(transfer.flow_path.bottleneck(transfer.full).link, transfer.full);
+            say(
+                queued > holds,
+                "self-induced-loss",
+                format!(
+                    "slow start puts up to {} packets before the slowest link, where {} may wait: what they lose of \
+                     their own making is left out",
+                    approx::digits(queued),
+                    approx::digits(holds)
+                ),
+            );
+        }
+        say(
+            self.scenario.flows.len() > 1,
+            "shared",
+            "requests wait for what bulk flows leave standing in queues; losses there, and what requests take from \
+             others, are left out"
+                .to_owned(),
+        );
+        caveats
+    }
+}

@@ -1,0 +1,138 @@
+//! Why something could not be done, by kind, with a hint.
+
+mod capture;
+mod experiment;
+mod formula;
+mod import;
+mod series;
+mod store;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use maxseg_core::engine::EngineError;
+use maxseg_core::scenario::ScenarioError;
+
+pub use capture::CaptureError;
+pub use experiment::ExperimentError;
+pub use formula::FormulaError;
+pub use import::ImportError;
+pub use series::SeriesError;
+pub use store::StoreError;
+
+/// Why something could not be done. Its text says what and why, [`Error::hint`] what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A scenario or an argument is wrong.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// An engine cannot run a scenario, or was stopped.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The lab was asked for, and this build has none.
+    #[error("this build has no lab: it was built without the feature `lab`")]
+    NoLab,
+    /// An experiment is too large.
+    #[error(transparent)]
+    Experiment(#[from] ExperimentError),
+    /// A time series cannot be recorded.
+    #[error(transparent)]
+    Series(#[from] SeriesError),
+    /// A folder of results cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A run cannot be captured.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// A formula cannot be computed.
+    #[error(transparent)]
+    Formula(#[from] FormulaError),
+    /// A topology cannot be imported.
+    #[error(transparent)]
+    Import(#[from] ImportError),
+    /// Rows cannot be written as Parquet.
+    #[error("cannot write Parquet: {0}")]
+    Parquet(#[from] parquet::errors::ParquetError),
+    /// A file could not be used.
+    #[error("cannot {doing} {}: {source}", file.display())]
+    File {
+        /// What was to be done with it: a verb, such as `read`.
+        doing: &'static str,
+        /// Which file.
+        file: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+/// What an error is about: whom to tell, and the exit code of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// What was given: a scenario, an argument, a file's content.
+    Input,
+    /// This machine, its file system or this build.
+    Machine,
+    /// A run was stopped.
+    Stopped,
+}
+
+impl Error {
+    /// A file could not be used.
+    pub(crate) fn file(doing: &'static str, file: &Path, source: io::Error) -> Self {
+        Self::File { doing, file: file.to_owned(), source }
+    }
+
+    /// What it is about.
+    pub const fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Scenario(_)
+            | Self::Experiment(_)
+            | Self::Series(_)
+            | Self::Store(_)
+            | Self::Capture(_)
+            | Self::Formula(_)
+            | Self::Import(_) => ErrorKind::Input,
+            Self::Engine(EngineError::Cancelled) => ErrorKind::Stopped,
+            Self::Engine(EngineError::Unable { .. })
+            | Self::NoLab
+            | Self::Parquet(_)
+            | Self::File { .. } => ErrorKind::Machine,
+        }
+    }
+
+    /// The value, option or command that would work, where that is known.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Scenario(error) => error.hint.clone(),
+            Self::Engine(EngineError::Unable { hint, .. }) => hint.clone(),
+            Self::NoLab => {
+                Some("--engine model,sim; on Linux, build with `--features lab`".to_owned())
+            }
+            Self::Experiment(error) => Some(error.hint()),
+            Self::Series(error) => Some(error.hint()),
+            Self::Store(error) => Some(error.hint()),
+            Self::Capture(error) => Some(error.hint()),
+            Self::Formula(error) => Some(error.hint()),
+            Self::Import(error) => Some(error.hint()),
+            Self::Engine(EngineError::Cancelled) | Self::Parquet(_) | Self::File { .. } => None,
+        }
+    }
+}
+
+#[cfg(test)]
+impl Error {
+    /// What, where it was written on a command line, and the hint, a line each.
+    pub(crate) fn told(&self) -> String {
+        use maxseg_core::scenario::Place;
+
+        let place = match self {
+            Self::Scenario(ScenarioError { place: Place::Argument(argument), .. }) => {
+                format!("  --> in `{argument}`\n")
+            }
+            _ => String::new(),
+        };
+        let hint = self.hint().map_or_else(String::new, |hint| format!("hint: {hint}\n"));
+        format!("error: {self}\n{place}{hint}")
+    }
+}

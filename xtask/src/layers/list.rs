@@ -1,0 +1,98 @@
+//! The layers.
+
+/// A crate's modules in groups, each using only those of groups to its left.
+#[derive(Debug)]
+pub(super) struct Layers {
+    /// The crate.
+    pub(super) name: &'static str,
+    /// The modules at its root.
+    pub(super) groups: &'static [&'static [&'static str]],
+}
+
+/// The crates: each depends only on those above it.
+pub(super) const CRATES: [Layers; 6] = [
+    Layers {
+        name: "maxseg-core",
+        groups: &[
+            &["units", "similar"],
+            &["stats", "rng", "framing"],
+            &["errors", "mss", "window"],
+            &["path", "settings"],
+            &["scenario", "outcome", "evidence"],
+            &["engine"],
+            &["results"],
+            &["link"],
+            &["tcp"],
+            &["model", "sim"],
+            &["advise", "diagnose"],
+        ],
+    },
+    Layers {
+        name: "maxseg-wire",
+        groups: &[
+            &["error", "checksum", "pcap", "procnet"],
+            &["fields", "link_type", "options", "tcp_info"],
+            &["ip", "pcapng"],
+            &["bpf", "icmp", "tcp", "udp", "capture_file"],
+            &["encapsulation", "synthetic"],
+            &["flow"],
+            &["tshark"],
+            &["fuzz", "reading"],
+        ],
+    },
+    Layers {
+        name: "maxseg-linux",
+        groups: &[&["sys"], &["netlink", "observe"], &["lab"], &["doctor"]],
+    },
+    Layers {
+        name: "maxseg-workbench",
+        groups: &[
+            &["error", "environment", "whole_file"],
+            &["engines"],
+            &["experiment", "calc", "import"],
+            &["capture"],
+            &["report", "runner"],
+        ],
+    },
+    Layers {
+        name: "maxseg",
+        groups: &[
+            &["failure", "shipped", "growing_file", "interrupt"],
+            &["printer"],
+            &["calc", "monitor", "progress"],
+            &["explain"],
+            &["report"],
+            &["cli"],
+        ],
+    },
+    Layers {
+        name: "xtask",
+        groups: &[
+            &["check_licences", "layers", "parallel", "tables"],
+            &["results", "fuzz", "ns2", "ns3", "bench"],
+            &["generate", "explain", "validate"],
+            &["test"],
+            &["mutants", "qemu"],
+        ],
+    },
+];
+
+impl Layers {
+    /// Where its sources are, below the repository's root.
+    pub(super) fn source(&self) -> String {
+        if self.name == "xtask" {
+            return "xtask/src".to_owned();
+        }
+        format!("crates/{}/src", self.name)
+    }
+
+    /// The place of a module's group; `None` for one that is in no group.
+    pub(super) fn rank(&self, module: &str) -> Option<usize> {
+        self.groups.iter().position(|group| group.contains(&module))
+    }
+
+    /// Every module that is listed.
+    pub(super) fn modules(&self) -> impl Iterator<Item = &'static str> {
+        self.groups.iter().flat_map(|group| group.iter().copied())
+    }
+}

@@ -1,6 +1,6 @@
 //! The gain of a change: the observed path run as it is, and again with the change.
 
-use super::rerun::RerunError;
+use super::path::PathError;
 use super::scenario_text::LossCause;
 use crate::engine::EngineName;
 use crate::outcome::LimitedBy;
@@ -38,6 +38,17 @@ pub struct Prediction {
 
 /// A baseline explains the observed goodput within this relative difference.
 pub const CLOSE: f64 = 0.15;
+
+/// Why a connection's path cannot be run again.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RerunError {
+    /// The capture shows too little of the path.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// The observed values are no valid scenario.
+    #[error("the observed path is no valid scenario: {0}")]
+    Scenario(String),
+}
 
 /// Why no gain is given.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

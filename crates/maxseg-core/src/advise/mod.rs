@@ -18,11 +18,11 @@ mod segment_size;
 mod what_if;
 
 pub use case::Case;
-pub use gain::{CLOSE, Gain, NoGain, Prediction};
+pub use gain::{CLOSE, Gain, NoGain, Prediction, RerunError};
 pub use headline::Headline;
 pub use path::{Confidence, Known, ObservedPath, PathError};
 pub use remedy::{Command, Remedy, Subject, System, remedies, remedy, subject};
-pub use rerun::{MOST_PACKETS, Rerun, RerunError};
+pub use rerun::{MOST_PACKETS, Rerun};
 pub use scenario_text::{LossCause, ScenarioRequest, scenario_text};
 pub use segment_size::{Alignment, SegmentSizeAdvice, Versus, headers, is_size_key, segment_size};
 pub use what_if::{Change, Trial, covering, what_if};

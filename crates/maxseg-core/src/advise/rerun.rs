@@ -1,8 +1,8 @@
 //! The observed path as a scenario, ready to run with and without a change.
 
 use super::case::Case;
-use super::gain::{Gain, NoGain, Prediction};
-use super::path::{ObservedPath, PathError};
+use super::gain::{Gain, NoGain, Prediction, RerunError};
+use super::path::ObservedPath;
 use super::scenario_text::{LossCause, ScenarioRequest, scenario_text};
 use super::what_if::Change;
 use crate::engine::{Engine, EngineName, Unwatched};
@@ -25,17 +25,6 @@ pub struct Rerun {
     loss: LossCause,
     /// Payload of a run in bytes, where the transfer was longer.
     shortened_to: Option<u64>,
-}
-
-/// Why a connection's path cannot be run again.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RerunError {
-    /// The capture shows too little of the path.
-    #[error(transparent)]
-    Path(#[from] PathError),
-    /// The observed values are no valid scenario.
-    #[error("the observed path is no valid scenario: {0}")]
-    Scenario(String),
 }
 
 /// Most data packets of a run, which keeps it far below a second.

@@ -11,7 +11,7 @@ use crate::root;
 
 /// What the project has set itself: at most so many for a packet of the cellular path without errors,
 /// its acknowledgement included.
-pub const MOST: f64 = 900.0;
+pub const MOST: f64 = 780.0;
 
 const SHORT_S: u32 = 500;
 

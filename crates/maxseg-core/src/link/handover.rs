@@ -1,6 +1,6 @@
 //! A link that changes while it carries packets: what it leaves to the link that it becomes.
 //!
-//! Whatever waits or is on its way keeps the times that it was promised; whoever comes later finds the new link behind
+//! Whatever waits or is on its way keeps the times that it was promised; packets that come later find the new link behind
 //! it, with the wire as busy and the waiting room as full as they are.
 
 use super::codel::Codel;

@@ -1,4 +1,4 @@
-//! What a plain link has not, for both forms: who is let in, when what left arrives, who comes twice.
+//! Optional parts of a link, for both forms: policer and early drop, jitter and reordering, duplication.
 
 use super::policer::Policer;
 use super::queue::QueueState;
@@ -14,7 +14,7 @@ use crate::units::{Bytes, Probability, Time};
 pub(super) struct Impairments {
     pub(super) admission: AdmissionControl,
     pub(super) propagation: Propagation,
-    /// Which packets enter twice.
+    /// Which packets are duplicated.
     duplicates: Option<RandomShare>,
     /// Whether who leaves at the instant of an arrival is gone: a token bucket takes no time.
     pub(super) leaves_first: bool,
@@ -89,16 +89,16 @@ pub(super) struct AdmissionControl {
     ecn: bool,
 }
 
-/// What the entrance says.
+/// The decision about an arriving packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Admission {
-    /// Come in.
+    /// Admitted.
     Pass,
-    /// Come in, marked.
+    /// Admitted, and marked CE (RFC 3168).
     Marked,
-    /// Too fast for the policer.
+    /// Dropped by the policer.
     Policed,
-    /// Dropped early.
+    /// Dropped by RED.
     Early,
 }
 

@@ -10,8 +10,8 @@ use crate::units::Time;
 
 /// One direction of a path: packets are sent into it, and arrive or are lost.
 ///
-/// A path is either computed whole when a packet is sent ([`Route`]), or staged hop by hop. Which of
-/// them is nobody's concern outside: fates and times are the same, the first is only faster. Staged are
+/// A path is either computed whole when a packet is sent ([`Route`]), or staged hop by hop. Fates and times are
+/// the same in both; the first is faster. Staged are
 /// paths of which some link decides when a packet leaves ([`LinkSpec::is_foreseeable`]), of which another
 /// link than the last lets packets overtake, or which packets enter or leave in the middle.
 #[derive(Debug, Clone)]
@@ -34,7 +34,7 @@ pub enum SendOutcome {
     InFlight,
     /// It will not.
     Lost(Fate),
-    /// What becomes of it only time tells: see [`LinkChain::next_event`] and [`LinkChain::poll_loss`].
+    /// Its fate is decided later: see [`LinkChain::next_event`] and [`LinkChain::poll_loss`].
     Undecided,
 }
 
@@ -122,7 +122,7 @@ impl<P: Markable> LinkChain<P> {
         self.send_seen(now, packet, shape.into(), hop_span, |_| ())
     }
 
-    /// The same, telling of the packet wherever it will come, as far as that is known now: see also
+    /// The same; `seen` is told of each hop that the packet will come to, as far as that is known now. See also
     /// [`LinkChain::poll_sighting`].
     pub fn send_seen(
         &mut self,
@@ -244,21 +244,21 @@ impl<P: Markable> LinkChain<P> {
         }
     }
 
-    /// Whatever happens on the way up to `now`.
+    /// Carries out everything on the way up to `now`.
     pub fn advance(&mut self, now: Time) {
         if let Mode::Staged(stages) = &mut self.mode {
             stages.advance(now, &mut self.arriving);
         }
     }
 
-    /// Somebody looks at what passes: what is not told when it is sent, [`LinkChain::poll_sighting`] tells.
+    /// Sightings are recorded: those not known at [`LinkChain::send_seen`] come from [`LinkChain::poll_sighting`].
     pub fn watch(&mut self) {
         if let Mode::Staged(stages) = &mut self.mode {
             stages.watch();
         }
     }
 
-    /// What was seen next of packets that [`LinkChain::send`] let go.
+    /// The next sighting of a packet after it was sent.
     pub fn poll_sighting(&mut self) -> Option<(P, HopSighting)> {
         match &mut self.mode {
             Mode::Computed(_) => None,
@@ -266,14 +266,14 @@ impl<P: Markable> LinkChain<P> {
         }
     }
 
-    /// Nothing more will happen: [`LinkChain::poll_sighting`] tells of what is on its way as far as it has come.
+    /// The run is over: [`LinkChain::poll_sighting`] gives packets on their way as far as they have come.
     pub fn close(&mut self) {
         if let Mode::Staged(stages) = &mut self.mode {
             stages.close_log();
         }
     }
 
-    /// All that passed before this has been told, or is known to [`LinkChain::poll_sighting`].
+    /// Sightings before this are complete: told already, or ready in [`LinkChain::poll_sighting`].
     pub fn seen_until(&self) -> Time {
         match &self.mode {
             Mode::Computed(_) => Time::NEVER,
@@ -281,7 +281,7 @@ impl<P: Markable> LinkChain<P> {
         }
     }
 
-    /// The next packet that [`LinkChain::send`] let go and that was lost since, and how.
+    /// The next packet lost after it was sent, and how.
     pub fn poll_loss(&mut self) -> Option<(P, Fate)> {
         match &mut self.mode {
             Mode::Computed(_) => None,

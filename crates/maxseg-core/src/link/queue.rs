@@ -1,4 +1,4 @@
-//! Waiting rooms of the computing form: as much of them as it takes to refuse a newcomer.
+//! Queues of the computing form: as much of their state as it takes to refuse a packet.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ pub(super) struct PendingDeparture {
     pub(super) bytes: u64,
 }
 
-/// A queue as a newcomer finds it.
+/// A queue as an arriving packet finds it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct QueueState {
     /// Packets that wait.
@@ -25,8 +25,8 @@ pub(super) struct QueueState {
     pub(super) idle_since: Option<Time>,
 }
 
-/// A room for so many packets: of each of the last `limit + 1`, the first instant when it is gone from
-/// the wire, in nanoseconds. The oldest of them decides about a newcomer.
+/// A queue limited in packets: of each of the last `limit + 1`, the first instant when it is gone from
+/// the wire, in nanoseconds. The oldest of them decides whether the next packet is admitted.
 #[derive(Debug, Clone)]
 pub(super) struct SlotQueue {
     gone: Box<[u64]>,
@@ -73,14 +73,14 @@ impl SlotQueue {
     }
 }
 
-/// A room whose packets and bytes are counted.
+/// A queue that counts its packets and bytes.
 #[derive(Debug, Clone)]
 pub(super) struct ByteQueue {
     limit: QueueLimit,
     /// When each packet that waits goes on the wire, and its bytes.
     waiting: VecDeque<(Time, u64)>,
     backlog: u64,
-    /// Whether who goes on the wire at the instant of an arrival waits no more.
+    /// Whether a packet that goes on the wire at the instant of an arrival has left the queue.
     leaves_first: bool,
 }
 

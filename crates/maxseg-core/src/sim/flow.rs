@@ -59,14 +59,14 @@ pub(super) struct RunningFlow {
     pub(super) hop_spans: HopSpans,
 }
 
-/// What a packet that is no bulk flow's meant to its host.
+/// The effect of a delivered packet of any flow but a bulk one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Delivery {
-    /// Nothing but itself.
+    /// It is counted.
     Consumed,
     /// An echo request, to be answered.
     EchoRequest { sent: Time },
-    /// The end of all that the flow was to do.
+    /// It was the last reply of the flow.
     LastReply,
 }
 

@@ -2,7 +2,7 @@
 //! comes.
 //!
 //! ```text
-//! TCP sends → [processor: cost] → first link          last link → [processor: cost] → TCP hears
+//! TCP sends → [processor: cost] → first link          last link → [processor: cost] → TCP receives
 //! ```
 //!
 //! The two are one processor at each host. What waits for it waits without limit; it knows no
@@ -39,11 +39,11 @@ pub(super) struct Processor {
 /// What a processor does.
 #[derive(Debug)]
 pub(super) enum Work {
-    /// A packet has come, for the flow to hear of.
+    /// Deliver a packet that has arrived to its flow.
     Deliver(Packet),
-    /// The news that a packet was too large has come, a packet itself.
+    /// Deliver an ICMP notice that a packet was too large.
     DeliverNotice(Notice),
-    /// A packet is to be put on the first link.
+    /// Put a packet on the first link.
     Send(Departure),
 }
 

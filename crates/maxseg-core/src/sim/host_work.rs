@@ -28,7 +28,7 @@ impl<E: Observer> Net<E> {
         true
     }
 
-    /// News waits for its host. Gives `false` where the host takes no time.
+    /// A notice waits for its host. Gives `false` where the host takes no time.
     #[cold]
     pub(super) fn queue_notice(&mut self, now: Time, notice: Notice) -> bool {
         let hosts = self.hosts.as_mut();
@@ -56,7 +56,7 @@ impl<E: Observer> Net<E> {
 }
 
 impl<E: Observer> World<E> {
-    /// Goes on with one packet with which a processor is through at this instant, if there is one.
+    /// Carries on with one packet whose processing ends at this instant, if there is one.
     pub(super) fn finish_work(&mut self) -> bool {
         let now = self.now;
         let done = self.net.hosts.as_mut().and_then(|hosts| hosts.pop_done(now));

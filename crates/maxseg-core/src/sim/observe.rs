@@ -1,4 +1,4 @@
-//! Where the world looks for packets that it does not see itself.
+//! Packets shown to the observer that are not known when they are sent: on staged paths, and ICMP notices.
 
 use super::flow::RunningFlow;
 use super::net::Net;
@@ -8,7 +8,7 @@ use crate::link::{Fate, HopSpan};
 use crate::scenario::End;
 
 impl<E: Observer> Net<E> {
-    /// Sees what has passed on staged paths and was not known when it was sent.
+    /// Packets that passed on staged paths are shown to the observer.
     #[cold]
     pub(super) fn observe_staged(&mut self, flows: &[RunningFlow]) {
         let observer = &mut self.observer;
@@ -25,8 +25,8 @@ impl<E: Observer> Net<E> {
         observer.release_until(self.links.seen_until());
     }
 
-    /// Sees the notice of a packet from `from` that was too large: where it was refused, on each link of
-    /// the way back, and at the host.
+    /// The ICMP notice for a packet from `from` that was too large is shown where the packet was refused, on each
+    /// link of the way back, and at the host.
     #[cold]
     pub(super) fn observe_notice(
         &mut self,
@@ -55,7 +55,7 @@ impl<E: Observer> Net<E> {
 }
 
 impl<E: Observer> World<E> {
-    /// The last look.
+    /// The run is over: everything still on its way is shown as far as it has come.
     pub(super) fn close_observer(&mut self) {
         self.net.links.close();
         self.net.observe_staged(&self.flows);

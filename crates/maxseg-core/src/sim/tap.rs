@@ -18,16 +18,16 @@ use crate::scenario::{End, Scenario};
 use crate::units::Time;
 use facts::FlowFacts;
 
-/// What the world does with each packet besides carrying it.
+/// Is told of each packet besides its transmission.
 pub(super) trait Observer {
-    /// What they keep of a packet.
+    /// What is kept of a packet.
     type View: Copy;
-    /// Whether they see anything.
+    /// Whether anything is observed: `false` compiles all of it away.
     const OBSERVES: bool;
     /// The host at `from` puts a packet on its first link now, is seen there, and gives it its number.
     fn on_send(&mut self, now: Time, from: End, packet: &mut Packet, shape: IpPacket)
     -> Self::View;
-    /// The same packet somewhere else.
+    /// The packet as it is seen on the way.
     fn view(&self, from: End, packet: &Packet, shape: IpPacket) -> Self::View;
     /// The packet is seen in some form, now or later.
     fn on_sighting(
@@ -40,15 +40,15 @@ pub(super) trait Observer {
     );
     /// The packet, which `from` sent over links of which the last has this index, is on its way.
     fn on_hop_sighting(&mut self, view: Self::View, from: End, last: usize, sighting: HopSighting);
-    /// What passes from `since` on is not all known.
+    /// Sightings from `since` on are held back: not all of them are known yet.
     fn hold_from(&mut self, since: Time);
-    /// What passed before `until` is all known.
+    /// Sightings before `until` are complete.
     fn release_until(&mut self, until: Time);
     /// The run ends.
     fn close(&mut self, end: Time);
 }
 
-/// Sees nothing, at no cost.
+/// Observes nothing, at no cost.
 #[derive(Debug)]
 pub(super) struct NoObserver;
 

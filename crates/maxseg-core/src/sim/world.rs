@@ -160,8 +160,8 @@ impl<E: Observer> World<E> {
         self.deliver(end);
     }
 
-    /// The host at `end` hears of the next packet. It is looked at where it lies: moving it costs more than
-    /// all that it brings about.
+    /// The next packet is delivered to its flow at `end`. It is read in place: moving it costs more than
+    /// processing it.
     #[inline(always)]
     pub(super) fn deliver(&mut self, end: End) {
         let now = self.now;
@@ -231,7 +231,7 @@ impl<E: Observer> World<E> {
         }
     }
 
-    /// Hosts learn which of their packets were too large.
+    /// ICMP notices that are due reach their hosts.
     fn deliver_notices(&mut self) {
         let now = self.now;
         while let Some(notice) = self.net.notices.pop_due(now) {

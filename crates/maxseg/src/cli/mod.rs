@@ -11,6 +11,7 @@ mod demo_tunnel;
 #[cfg(feature = "lab")]
 mod doctor;
 mod explain;
+mod guide;
 mod input;
 mod json_stream;
 #[cfg(feature = "lab")]
@@ -92,6 +93,8 @@ enum Command {
     /// Check whether the lab can run, and how to fix it
     #[cfg(feature = "lab")]
     Doctor(doctor::DoctorArgs),
+    /// Read the glossary and other pages of the documentation
+    Guide(guide::GuideArgs),
     /// List the TCP stacks that a scenario can name
     Stacks(stacks::StacksArgs),
     /// Print the JSON Schema of scenarios, of results or of explanations
@@ -108,7 +111,7 @@ const ROOMS: [(&str, &[&str]); 5] = [
     ("Explain", &["explain"]),
     ("Try", &["run", "check", "lab", "calc"]),
     ("Set", &[]),
-    ("And", &["demo", "doctor", "stacks", "schema", "completions", "man", "help"]),
+    ("And", &["demo", "guide", "doctor", "stacks", "schema", "completions", "man", "help"]),
 ];
 
 /// The command line, for completions, man pages and the help page.
@@ -216,6 +219,7 @@ impl Command {
             Self::Demo(args) => demo::run(args, printer),
             #[cfg(feature = "lab")]
             Self::Doctor(args) => doctor::run(args, printer),
+            Self::Guide(args) => guide::run(args, printer),
             Self::Stacks(args) => stacks::run(args, printer),
             Self::Schema(args) => schema::run(args, printer),
             Self::Completions(args) => completions::run(args, printer),

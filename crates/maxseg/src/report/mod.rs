@@ -5,9 +5,11 @@ mod flows;
 mod matrix;
 mod table;
 mod text;
+mod wrap;
 
 pub(crate) use table::{lines, plain, right};
 pub(crate) use text::{results, text};
+pub(crate) use wrap::wrapped;
 
 #[cfg(test)]
 mod tests;

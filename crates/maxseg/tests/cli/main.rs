@@ -6,6 +6,7 @@ mod demo;
 mod doctor;
 mod explain;
 mod files;
+mod glossary;
 mod json_stream;
 #[cfg(target_os = "linux")]
 mod kernel;

@@ -87,7 +87,7 @@ pub struct Sender {
     stats: SenderStats,
 }
 
-/// What goes before any new data.
+/// A segment that goes before any new data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PendingControl {
     Nothing,

@@ -1,4 +1,4 @@
-//! Cuts that prove spurious: what was taken for lost had only been late.
+//! Spurious cuts: segments taken for lost were only late.
 //!
 //! Timestamps tell at the first acknowledgement (Eifel detection, RFC 3522); reports of duplicates
 //! tell when every segment that was sent again had arrived already (RFC 3708). What was cut comes back

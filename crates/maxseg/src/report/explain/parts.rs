@@ -1,5 +1,6 @@
 //! Pieces of several views.
 
+pub(super) use crate::report::wrapped;
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 pub(super) use maxseg_core::units::approx::whole_percent as share;
 
@@ -64,32 +65,6 @@ pub(super) fn bar(limits: &[LimitShare], width: usize) -> Vec<(LimitedBy, usize)
         end = place.max(end);
     }
     cells
-}
-
-/// Breaks a text into lines of at most `width` characters, each behind `indent`; what has no blank stays whole.
-pub(super) fn wrapped(text: &str, width: usize, indent: &str) -> String {
-    let mut lines = String::new();
-    let mut line = indent.to_owned();
-    let mut length = indent.chars().count();
-    let start = length;
-    for word in text.split_whitespace() {
-        let letters = word.chars().count();
-        if length > start && length + 1 + letters > width {
-            lines += line.trim_end();
-            lines.push('\n');
-            indent.clone_into(&mut line);
-            length = start;
-        }
-        if length > start {
-            line.push(' ');
-            length += 1;
-        }
-        line += word;
-        length += letters;
-    }
-    lines += line.trim_end();
-    lines.push('\n');
-    lines
 }
 
 /// With a capital letter at its beginning.

@@ -1,0 +1,102 @@
+//! `maxseg guide`
+
+mod markdown;
+
+use std::fmt::Write as _;
+
+use clap::Args;
+
+use crate::failure::Failure;
+use crate::printer::Printer;
+
+/// Read a page of the documentation
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  maxseg guide
+  maxseg guide glossary | less")]
+pub(crate) struct GuideArgs {
+    /// The topic; without one, all topics are listed
+    topic: Option<String>,
+}
+
+/// A page that travels with the program.
+#[derive(Debug)]
+struct Page {
+    /// What it is called by, and the name of its file in `docs/`.
+    name: &'static str,
+    /// Its content in a line.
+    about: &'static str,
+    /// Its text, in Markdown.
+    text: &'static str,
+}
+
+const PAGES: [Page; 8] = [
+    Page {
+        name: "glossary",
+        about: "Every limit, finding and column, with its RFC or kernel name and its unit",
+        text: include_str!("../../../../../docs/glossary.md"),
+    },
+    Page {
+        name: "explain",
+        about: "What explain reads from a capture, and how it judges",
+        text: include_str!("../../../../../docs/explain.md"),
+    },
+    Page {
+        name: "capture",
+        about: "Capture packets, filters, files",
+        text: include_str!("../../../../../docs/capture.md"),
+    },
+    Page {
+        name: "links",
+        about: "The parts of a link: queue, errors, policer, jitter, fragments",
+        text: include_str!("../../../../../docs/links.md"),
+    },
+    Page {
+        name: "requests",
+        about: "Request and reply traffic",
+        text: include_str!("../../../../../docs/requests.md"),
+    },
+    Page {
+        name: "pcap",
+        about: "Packets of a run as a capture file",
+        text: include_str!("../../../../../docs/pcap.md"),
+    },
+    Page {
+        name: "lab",
+        about: "Run a scenario with the real kernel",
+        text: include_str!("../../../../../docs/lab.md"),
+    },
+    Page {
+        name: "lab-up",
+        about: "A lab to work in with other tools",
+        text: include_str!("../../../../../docs/lab-up.md"),
+    },
+];
+
+/// The page of this name.
+fn page(name: &str) -> Result<&'static Page, Failure> {
+    PAGES.iter().find(|page| page.name == name).ok_or_else(|| {
+        let names: Vec<&str> = PAGES.iter().map(|page| page.name).collect();
+        Failure::usage(
+            format!("there is no guide `{}`", name.escape_debug()),
+            format!("the topics are {}", names.join(", ")),
+        )
+    })
+}
+
+pub(crate) fn run(args: &GuideArgs, printer: Printer) -> Result<(), Failure> {
+    let text = match &args.topic {
+        Some(name) => markdown::for_terminal(page(name)?.text, printer.width()),
+        None => topics(),
+    };
+    Ok(printer.data(&text)?)
+}
+
+fn topics() -> String {
+    let mut text = String::new();
+    for page in &PAGES {
+        let _ = writeln!(text, "{:10} {}", page.name, page.about);
+    }
+    text
+}

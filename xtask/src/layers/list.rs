@@ -53,7 +53,7 @@ pub(super) const CRATES: [Layers; 7] = [
         groups: &[
             &["error", "environment", "whole_file"],
             &["engines"],
-            &["experiment", "calc", "import"],
+            &["experiment", "calc", "explain", "import"],
             &["capture"],
             &["report", "runner"],
         ],

@@ -19,6 +19,9 @@ pub struct Inputs<'a> {
 impl<'a> Inputs<'a> {
     /// Reads `KEY=VALUE` arguments. One without `=` goes on with the value before it, so that
     /// `rate=10 Mbit/s` needs no quotes.
+    ///
+    /// # Errors
+    /// A key is unknown or given twice, a value is wrong, or one is missing.
     pub fn parse(entry: &'a Entry, arguments: &[String]) -> Result<Self, Error> {
         let mut inputs = Self { entry, given: Vec::new(), json: Map::new() };
         for argument in joined(arguments) {

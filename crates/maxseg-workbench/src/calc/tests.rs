@@ -31,10 +31,7 @@ fn whole(document: &Value, name: &str) -> u64 {
 fn failure(name: &str, values: &str) -> String {
     let entry = entry(name).unwrap_or_else(|failure| panic!("{}", failure.told()));
     let answer = Inputs::parse(entry, &arguments(values)).and_then(|inputs| entry.answer(&inputs));
-    answer
-        .err()
-        .map(|failure| failure.told())
-        .unwrap_or_else(|| panic!("{name} {values} is no error"))
+    answer.err().map_or_else(|| panic!("{name} {values} is no error"), |failure| failure.told())
 }
 
 #[test]

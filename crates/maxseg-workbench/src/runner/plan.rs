@@ -49,11 +49,15 @@ impl<'a> Plan<'a> {
     }
 
     /// How many runs there are.
+    #[expect(clippy::len_without_is_empty, reason = "an experiment has at least one run")]
     pub fn len(&self) -> usize {
         self.points.len().saturating_mul(self.runs_per_point)
     }
 
     /// The run at a place below [`Plan::len`].
+    ///
+    /// # Panics
+    /// `place` is not below [`Plan::len`].
     pub fn task(&self, place: usize) -> Task {
         let (point, mut run) = (place / self.runs_per_point, (place % self.runs_per_point) as u64);
         let mut engines = self.engines.iter();

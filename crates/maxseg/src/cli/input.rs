@@ -127,10 +127,7 @@ impl InputArgs {
         for axis in &self.axis {
             draft.sweep_argument(axis)?;
         }
-        let sweep = draft.sweep()?;
-        // Without its sweep the scenario must stand too: its errors have better places.
-        draft.scenario()?;
-        Ok(Experiment { draft, text, sweep, engines, seeds: self.seeds })
+        Ok(Experiment::new(draft, text, engines, self.seeds)?)
     }
 
     /// Each once, in the order in which they were asked for.

@@ -16,7 +16,7 @@ name = "radio"
 rate = "2 Mbit/s"
 delay = "50 ms"
 frame = 128
-errors = { rate = "1%", per = "frame" }
+errors = { model = "uniform", rate = "1%", per = "frame" }
 "#;
 
 fn main() -> Result<(), Error> {

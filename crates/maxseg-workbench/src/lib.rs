@@ -50,6 +50,7 @@ pub mod environment;
 pub mod error;
 pub mod experiment;
 pub mod explain;
+pub mod file_error;
 pub mod import;
 pub mod report;
 pub mod runner;

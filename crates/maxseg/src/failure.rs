@@ -6,7 +6,7 @@ use std::path::Path;
 
 use maxseg_core::engine::EngineError;
 use maxseg_core::scenario::{Place, ScenarioError};
-use maxseg_workbench::Error;
+use maxseg_workbench::{Error, file_error};
 
 /// Why a command did not do what it was asked.
 #[derive(Debug)]
@@ -55,7 +55,10 @@ impl Failure {
 
     /// A file could not be used.
     pub(crate) fn file(doing: &str, file: &Path, error: &io::Error) -> Self {
-        Self::new(format!("cannot {doing} {}: {error}", file.display()))
+        Self::Other {
+            what: format!("cannot {doing} {}: {}", file.display(), file_error::reason(error)),
+            hint: file_error::hint(file, error),
+        }
     }
 
     /// As the exit code says it: 1 for input and machine, 2 for usage, 130 after an interrupt.
@@ -158,7 +161,7 @@ impl From<io::Error> for Failure {
         if error.kind() == io::ErrorKind::BrokenPipe {
             Self::BrokenPipe
         } else {
-            Self::new(format!("cannot write: {error}"))
+            Self::new(format!("cannot write: {}", file_error::reason(&error)))
         }
     }
 }

@@ -14,6 +14,8 @@ use maxseg_core::engine::EngineError;
 use maxseg_core::scenario::ScenarioError;
 use maxseg_wire::reading::ReadingError;
 
+use crate::file_error;
+
 pub use capture::CaptureError;
 pub use experiment::ExperimentError;
 pub use formula::FormulaError;
@@ -64,7 +66,7 @@ pub enum Error {
     #[error("cannot write Parquet: {0}")]
     Parquet(#[from] parquet::errors::ParquetError),
     /// A file could not be used.
-    #[error("cannot {doing} {}: {source}", file.display())]
+    #[error("cannot {doing} {}: {}", file.display(), file_error::reason(source))]
     File {
         /// What was to be done with it: a verb, such as `read`.
         doing: &'static str,
@@ -126,7 +128,8 @@ impl Error {
             Self::Formula(error) => Some(error.hint()),
             Self::Import(error) => Some(error.hint()),
             Self::Reading { source, .. } => source.hint(),
-            Self::Engine(EngineError::Cancelled) | Self::Parquet(_) | Self::File { .. } => None,
+            Self::File { file, source, .. } => file_error::hint(file, source),
+            Self::Engine(EngineError::Cancelled) | Self::Parquet(_) => None,
         }
     }
 }

@@ -8,11 +8,13 @@ use maxseg_core::evidence::Evidence;
 use maxseg_wire::flow::FlowOptions;
 use maxseg_wire::reading::{ConnectionFilter, Problem, ReadOptions, TopConnections};
 
+use super::output_file::refuse_stdout;
 use crate::explain::read::read;
 use crate::explain::{Explanation, problem_text};
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::report::explain::{Asked, Story, explain_page, explain_text, write_csv, write_json};
+use maxseg_workbench::file_error::missing_hint;
 use maxseg_workbench::whole_file;
 
 /// Say what limited each connection of a capture, and what to change
@@ -72,8 +74,8 @@ pub(crate) struct ExplainArgs {
 }
 
 pub(crate) fn run(args: &ExplainArgs, printer: Printer) -> Result<(), Failure> {
-    refuse_live(&args.file)?;
     refuse_outputs(args)?;
+    refuse_live(&args.file)?;
     if args.tshark_compat && !args.json {
         printer.note(
             "--tshark-compat shows only in --json: its counts are not among what is printed here",
@@ -192,10 +194,7 @@ fn refuse_live(file: &str) -> Result<(), Failure> {
             ),
         ));
     }
-    Err(Failure::with_hint(
-        format!("there is no file {file}"),
-        "name a pcap or pcapng file, or `-` for standard input",
-    ))
+    Err(Failure::with_hint(format!("there is no file {file}"), missing_hint(Path::new(file))))
 }
 
 /// Refuses to write a file where it would destroy something: the capture itself, or the other file.
@@ -204,12 +203,7 @@ fn refuse_outputs(args: &ExplainArgs) -> Result<(), Failure> {
         [("--report", "slow.html", &args.report), ("--scenario", "path.toml", &args.scenario)];
     for (option, example, file) in outputs {
         let Some(file) = file else { continue };
-        if file.as_os_str() == "-" {
-            return Err(Failure::usage(
-                format!("{option} writes a file, not standard output"),
-                format!("name it: {option} {example}"),
-            ));
-        }
+        refuse_stdout(option, "file", file, example)?;
         if args.file != "-" && is_same_file(file, Path::new(&args.file)) {
             return Err(Failure::usage(
                 format!("{option} {} would overwrite the capture itself", file.display()),

@@ -1,64 +1,65 @@
-//! What the system reports about a file, in words, and what to do about it.
+//! Errors of files in words, with what to do about them.
 
-use std::io::{Error, ErrorKind};
+use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// The report without the number of the system's error.
-pub fn file_error_text(error: &Error) -> String {
-    if error.kind() == ErrorKind::InvalidData && error.raw_os_error().is_none() {
-        return "it is not text in UTF-8".to_owned();
-    }
-    let text = error.to_string();
-    match text.split_once(" (os error ") {
-        Some((words, _)) => words.to_lowercase(),
-        None => text,
+use maxseg_core::similar::closest;
+
+/// What the system says, in words and without the number of the error.
+pub fn reason(error: &io::Error) -> String {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the system has words for all others")]
+    match error.kind() {
+        ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+        ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
+            "a file of that name is where a folder is needed".to_owned()
+        }
+        ErrorKind::StorageFull => "no space is left on the device".to_owned(),
+        ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
+        _ => {
+            let text = error.to_string();
+            text.split(" (os error").next().unwrap_or_default().to_lowercase()
+        }
     }
 }
 
-/// What would work in place of `file`, with which `doing` (a verb such as `read` or `write`) failed.
-pub fn file_error_hint(doing: &str, file: &Path, error: &Error) -> String {
-    let reads = doing == "read";
-    let shown = file.display();
-    let name = file.file_name().map_or_else(|| "out".into(), |name| name.to_string_lossy());
+/// What to do where `file` cannot be used: the name that was meant, or what is needed.
+pub fn hint(file: &Path, error: &io::Error) -> Option<String> {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "one hint for all others")]
+    match error.kind() {
+        ErrorKind::NotFound => Some(missing_hint(file)),
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            Some(format!("`ls -ld {}` names who may use it; or name another file", file.display()))
+        }
+        ErrorKind::IsADirectory => Some(format!("name a file in it: {}/NAME", file.display())),
+        ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
+            Some("name another folder".to_owned())
+        }
+        ErrorKind::StorageFull => {
+            Some("`df -h` shows the space; or name a file elsewhere".to_owned())
+        }
+        ErrorKind::InvalidFilename => Some("a name has at most 255 bytes".to_owned()),
+        _ => Some(format!("`ls -ld {}` shows what it is", file.display())),
+    }
+}
+
+/// What is there in place of a missing file: a similar name in its folder, or the nearest folder that exists.
+pub fn missing_hint(file: &Path) -> String {
     let folder = match file.parent() {
-        Some(parent) if parent != Path::new("") => parent,
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
         Some(_) | None => Path::new("."),
     };
-    match error.kind() {
-        ErrorKind::NotFound if reads => format!("`ls {}` lists what is there", folder.display()),
-        ErrorKind::NotFound => format!("make its folder first: mkdir -p {}", folder.display()),
-        ErrorKind::IsADirectory if reads => format!("name a file in it: `ls {shown}` lists them"),
-        ErrorKind::IsADirectory => format!("name a file, such as {}", file.join("out").display()),
-        ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
-            format!("a file is where a folder must be: choose another folder, such as ./{name}-2")
-        }
-        ErrorKind::PermissionDenied if reads => format!("`ls -l {shown}` shows who may read it"),
-        ErrorKind::PermissionDenied => format!("choose a folder of yours, such as /tmp/{name}"),
-        ErrorKind::InvalidData => format!("`file {shown}` shows what it is; save it as UTF-8"),
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            "free space on that disk, or choose a folder on another".to_owned()
-        }
-        ErrorKind::InvalidFilename => {
-            "a file's name has at most 255 bytes: choose a shorter one".to_owned()
-        }
-        _ if reads => format!("`ls -l {shown}` shows what it is"),
-        _ => format!("choose another place, such as /tmp/{name}"),
+    if !folder.is_dir() {
+        return format!("mkdir -p {}   there is no such folder", folder.display());
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_number_of_the_error_is_not_told() {
-        let error = Error::from_raw_os_error(2);
-        assert_eq!(file_error_text(&error), "no such file or directory");
-        assert_eq!(
-            file_error_hint("write", Path::new("no/such/x.svg"), &error),
-            "make its folder first: mkdir -p no/such"
-        );
-        let text = Error::new(ErrorKind::InvalidData, "stream did not contain valid UTF-8");
-        assert_eq!(file_error_text(&text), "it is not text in UTF-8");
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names: Vec<String> =
+        entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let wanted = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    match closest(wanted, names.iter().map(String::as_str)) {
+        Some(name) => format!("did you mean `{}`?", file.with_file_name(name).display()),
+        None => format!("`ls {}` lists the files there", folder.display()),
     }
 }

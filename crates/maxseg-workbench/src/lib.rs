@@ -50,14 +50,13 @@ pub mod environment;
 pub mod error;
 pub mod experiment;
 pub mod explain;
-mod file_error;
+pub mod file_error;
 pub mod import;
 pub mod report;
 pub mod runner;
 pub mod whole_file;
 
 pub use error::Error;
-pub use file_error::{file_error_hint, file_error_text};
 
 /// Version and commit of this build, as `maxseg --version` prints them.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("MAXSEG_COMMIT"), ")");

@@ -6,7 +6,7 @@ use std::path::Path;
 use maxseg_core::engine::EngineError;
 use maxseg_core::excerpt::{escaped, escaped_lines, shortened};
 use maxseg_core::scenario::{Excerpt, Place, ScenarioError};
-use maxseg_workbench::{Error, file_error_hint, file_error_text};
+use maxseg_workbench::{Error, file_error};
 
 /// Why a command did not do what it was asked.
 #[derive(Debug)]
@@ -55,8 +55,10 @@ impl Failure {
 
     /// A file could not be used.
     pub(crate) fn file(doing: &str, file: &Path, error: &io::Error) -> Self {
-        let what = format!("cannot {doing} {}: {}", file.display(), file_error_text(error));
-        Self::with_hint(what, file_error_hint(doing, file, error))
+        Self::Other {
+            what: format!("cannot {doing} {}: {}", file.display(), file_error::reason(error)),
+            hint: file_error::hint(file, error),
+        }
     }
 
     /// As the exit code says it: 1 for input and machine, 2 for usage, 130 after an interrupt.
@@ -178,7 +180,7 @@ impl From<io::Error> for Failure {
             Self::BrokenPipe
         } else {
             Self::with_hint(
-                format!("cannot write: {}", file_error_text(&error)),
+                format!("cannot write: {}", file_error::reason(&error)),
                 "write to another place, such as > /tmp/out",
             )
         }

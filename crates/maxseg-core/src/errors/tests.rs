@@ -100,6 +100,36 @@ fn a_schedule_changes_the_model_in_time() {
     assert!((mean - 0.25).abs() < 1e-12, "{mean}");
 }
 
+/// The chain is bad for `rate` of the time, and the mean weighs both states by that (Elliott 1963).
+#[test]
+fn the_mean_of_a_chain_weighs_its_states() {
+    let clock = Clock::Units { per: Per::Packet, burst: 4.0 };
+    let chain = GilbertElliott { clock, rate: p(0.2), good: p(0.01), bad: p(0.5) };
+    assert!((chain.mean().get() - 0.108).abs() < 1e-15, "{}", chain.mean());
+    assert!((GilbertElliott { rate: p(0.0), ..chain }.mean().get() - 0.01).abs() < 1e-15);
+    assert!((GilbertElliott { rate: p(1.0), ..chain }.mean().get() - 0.5).abs() < 1e-15);
+}
+
+/// A model that can damage nothing draws nothing: a path of such links is not random.
+#[test]
+fn a_model_is_active_where_any_packet_can_die() {
+    let clock = Clock::Units { per: Per::Packet, burst: 1.0 };
+    let cases = [
+        (ErrorModel::None, false),
+        (ErrorModel::Uniform { per: Per::Byte, rate: p(0.0) }, false),
+        (ErrorModel::Uniform { per: Per::Byte, rate: p(1e-9) }, true),
+        (chain(clock, 0.0, 0.0, 1.0), false), // never bad
+        (chain(clock, 0.1, 0.0, 0.0), false), // bad states that damage nothing
+        (chain(clock, 0.1, 0.0, 0.1), true),
+        (chain(clock, 0.0, 0.1, 0.0), true), // errors of the good state
+        (ErrorModel::List { lost: [].into() }, false),
+        (ErrorModel::List { lost: [7].into() }, true),
+    ];
+    for (model, is_active) in cases {
+        assert_eq!(model.is_active(), is_active, "{model:?}");
+    }
+}
+
 #[test]
 fn another_link_draws_other_numbers() {
     let schedule = Schedule::constant(ErrorModel::Uniform { per: Per::Packet, rate: p(0.5) });

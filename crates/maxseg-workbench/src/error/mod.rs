@@ -14,7 +14,7 @@ use maxseg_core::engine::EngineError;
 use maxseg_core::scenario::ScenarioError;
 use maxseg_wire::reading::ReadingError;
 
-use crate::file_error::{file_error_hint, file_error_text};
+use crate::file_error;
 
 pub use capture::CaptureError;
 pub use experiment::ExperimentError;
@@ -66,7 +66,7 @@ pub enum Error {
     #[error("cannot write Parquet: {0}")]
     Parquet(#[from] parquet::errors::ParquetError),
     /// A file could not be used.
-    #[error("cannot {doing} {}: {}", file.display(), file_error_text(source))]
+    #[error("cannot {doing} {}: {}", file.display(), file_error::reason(source))]
     File {
         /// What was to be done with it: a verb, such as `read`.
         doing: &'static str,
@@ -130,7 +130,7 @@ impl Error {
             Self::Reading { name, source } => {
                 Some(source.hint().unwrap_or_else(|| format!("`file {name}` shows what it is")))
             }
-            Self::File { doing, file, source } => Some(file_error_hint(doing, file, source)),
+            Self::File { file, source, .. } => file_error::hint(file, source),
             Self::Engine(EngineError::Cancelled) | Self::Parquet(_) => None,
         }
     }

@@ -18,6 +18,7 @@ mod json_stream;
 mod lab;
 mod lab_options;
 mod man;
+mod output_file;
 #[cfg(feature = "lab")]
 mod privilege;
 mod run;

@@ -11,6 +11,7 @@ use maxseg_core::units::Time;
 
 use super::input::InputArgs;
 use super::json_stream::JsonStream;
+use super::output_file::refuse_stdout;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::printer::Printer;
@@ -96,9 +97,23 @@ impl RunArgs {
     pub(crate) fn needs_lab(&self) -> bool {
         self.input.needs_lab()
     }
+
+    fn refuse_stdout(&self) -> Result<(), Failure> {
+        let outputs = [
+            ("--out", "folder", &self.out, "results"),
+            ("--pcap", "file", &self.pcap, "run.pcapng"),
+            ("--svg", "file", &self.svg, "goodput.svg"),
+        ];
+        outputs.into_iter().try_for_each(|(option, written, path, example)| {
+            path.as_deref().map_or(Ok(()), |path| refuse_stdout(option, written, path, example))
+        })
+    }
 }
 
 pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
+    // Before a file is begun: an interrupt ends the runs, and leaves no part of a file.
+    let stop = interrupt::flag();
+    args.refuse_stdout()?;
     let experiment = args.input.load()?;
     let environment = Environment::of(&experiment.engines);
     let points = experiment.points()?;
@@ -124,7 +139,7 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     };
     let stream = args.stream(&experiment, &environment, plan.len(), printer)?;
     let mut followers = Followers { progress: TerminalProgress::new(printer), stream };
-    let ran = run_plan(&plan, &options, store.as_mut(), interrupt::flag(), &mut followers)?;
+    let ran = run_plan(&plan, &options, store.as_mut(), stop, &mut followers)?;
     let Followers { progress, mut stream } = followers;
     drop(progress);
     stream.as_mut().map_or(Ok(()), JsonStream::check)?;
@@ -143,7 +158,11 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
         None => report.print(args, printer),
     };
     if !complete {
-        return Err(Failure::Interrupted(what_is_kept(done, plan.len(), store.as_ref())));
+        let best = report.withheld.map_or_else(String::new, |(done, points)| {
+            format!("\nno best segment size: {done} of {points} points are complete")
+        });
+        let kept = what_is_kept(done, plan.len(), store.as_ref());
+        return Err(Failure::Interrupted(kept + &best));
     }
     shown?;
     if let Some(store) = &store {
@@ -285,7 +304,7 @@ fn announce(experiment: &Experiment, points: &[Point], plan: &Plan<'_>, printer:
             "" => experiment.draft.file(),
             name => name,
         },
-        plural(points.len(), "point"),
+        plural(plan.point_count(), "point"),
         words::listed(&engines),
         plural(plan.len(), "run")
     ));
@@ -318,6 +337,9 @@ fn what_is_kept(done: usize, planned: usize, store: Option<&Store>) -> String {
 struct Report<'a> {
     document: Document,
     advice: Vec<SegmentSizeAdvice>,
+    /// After an interrupt, where advice would be given: of how many points all runs are there, and of how many it
+    /// takes.
+    withheld: Option<(usize, usize)>,
     experiment: &'a Experiment,
     points: &'a [Point],
 }
@@ -330,10 +352,16 @@ impl<'a> Report<'a> {
         points: &'a [Point],
         plan: &Plan<'_>,
     ) -> Self {
-        let advice = segment_sizes(&rows, &plan.scenarios());
+        // Of a part of a sweep, the best is only the best so far.
+        let mut advice = segment_sizes(&rows, &plan.scenarios());
+        let withheld = (!complete && !advice.is_empty())
+            .then(|| (plan.complete_points(&rows), plan.point_count()));
+        if withheld.is_some() {
+            advice.clear();
+        }
         let scenario_as_written = experiment.draft.to_json();
         let document = Document::new(scenario_as_written, environment, rows, complete, &advice);
-        Self { document, advice, experiment, points }
+        Self { document, advice, withheld, experiment, points }
     }
 
     fn print(&self, args: &RunArgs, printer: Printer) -> Result<(), Failure> {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use crate::cli::output_file::refuse_stdout;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use maxseg_workbench::import::{Ends, from_miniedit};
@@ -40,6 +41,9 @@ pub(crate) struct ImportArgs {
 }
 
 pub(crate) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
+    if let Some(out) = &args.out {
+        refuse_stdout("--out", "file", out, "lab.toml")?;
+    }
     let (name, bytes) = read(&args.file)?;
     let ends = Ends { from: args.from.as_deref(), to: args.to.as_deref() };
     let imported = from_miniedit(&bytes, &name, ends)?;

@@ -7,7 +7,7 @@
 //! <!-- layers of maxseg-core -->
 //! ```text
 //! units similar · stats rng framing · errors mss window · path settings · scenario outcome evidence ·
-//! engine · results · link · tcp · model sim · advise diagnose
+//! engine diagnose · results · link · tcp · model sim · advise
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]

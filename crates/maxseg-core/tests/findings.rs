@@ -258,6 +258,20 @@ fn small_segments_need_somebody_who_asks_for_them() {
     assert_eq!(small(520), [(FindingKind::SmallMss, Severity::Warning)]);
 }
 
+/// A reported MTU explains small segments where it is below the sender's own of 1500.
+#[test]
+fn a_reported_mtu_explains_small_segments() {
+    let is_small = |mtu: u32| {
+        let found = found(|it| {
+            it.forward.mss_used_bytes = Some(500);
+            it.path_mtu_events = vec![told_mtu(it, mtu)];
+        });
+        found.iter().any(|finding| finding.kind == FindingKind::SmallMss)
+    };
+    assert!(is_small(1499));
+    assert!(!is_small(1500));
+}
+
 /// What a SYN must agree on (RFC 7323 §1.3, RFC 2018 §2): one option alone is a note.
 #[test]
 fn each_option_that_is_missing_counts() {

@@ -151,6 +151,23 @@ fn a_list_names_its_packets() {
 }
 
 #[test]
+fn a_schedule_begins_at_zero_and_rises() {
+    let faults = |times: &[&str]| {
+        let entry = |at: &&str| -> ErrorSpec {
+            toml::from_str(&format!("model = 'none'\nat = '{at}'")).unwrap()
+        };
+        ErrorsSpec::Schedule(times.iter().map(entry).collect())
+            .resolve()
+            .map_err(|error| error.what)
+    };
+    assert!(faults(&["0 s", "10 s", "20 s"]).is_ok());
+    assert_eq!(faults(&["1 s", "10 s"]).unwrap_err(), "the schedule begins at 1 s");
+    assert_eq!(faults(&["0 s", "10 s", "10 s"]).unwrap_err(), "10 s does not come after 10 s");
+    assert_eq!(faults(&["0 s", "10 s", "9 s"]).unwrap_err(), "9 s does not come after 10 s");
+    assert!(faults(&[]).is_err());
+}
+
+#[test]
 fn impossible_models_are_refused_with_a_hint() {
     let cases = [
         ("model = 'uniform'", "the error model has no rate"),

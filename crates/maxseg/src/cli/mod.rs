@@ -22,6 +22,7 @@ mod output_file;
 #[cfg(feature = "lab")]
 mod privilege;
 mod run;
+mod run_capture;
 mod schema;
 mod stacks;
 mod usage;

@@ -1,5 +1,6 @@
 //! What ends a command early, and how it is told.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
@@ -107,8 +108,19 @@ fn of_the_machine() -> String {
 
 /// `what`, `place` (whole lines, or none) and `hint`, as every error is told.
 fn render(what: &str, place: &str, hint: &str) -> String {
-    let (what, hint) = (quoted(what, LONGEST_WHAT), quoted(hint, LONGEST_HINT));
+    let (what, hint) = (quoted(&without_number(what), LONGEST_WHAT), quoted(hint, LONGEST_HINT));
     format!("error: {what}\n{place}hint: {hint}\n")
+}
+
+/// `what` without the number that the standard library appends to the system's words: ` (os error 2)`.
+fn without_number(what: &str) -> Cow<'_, str> {
+    match what.split_once(" (os error ") {
+        Some((words, rest)) => {
+            let after = rest.split_once(')').map_or("", |(_, after)| after);
+            Cow::Owned(format!("{words}{after}"))
+        }
+        None => Cow::Borrowed(what),
+    }
 }
 
 /// Text that may come from outside, for a terminal: escaped and bounded; lines after the first are indented.

@@ -27,7 +27,7 @@ pub fn reason(error: &io::Error) -> String {
 
 /// What to do where `file` cannot be used: the name that was meant, or what is needed.
 pub fn hint(file: &Path, error: &io::Error) -> Option<String> {
-    #[expect(clippy::wildcard_enum_match_arm, reason = "no advice is known for the others")]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "one hint for all others")]
     match error.kind() {
         ErrorKind::NotFound => Some(missing_hint(file)),
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
@@ -40,7 +40,8 @@ pub fn hint(file: &Path, error: &io::Error) -> Option<String> {
         ErrorKind::StorageFull => {
             Some("`df -h` shows the space; or name a file elsewhere".to_owned())
         }
-        _ => None,
+        ErrorKind::InvalidFilename => Some("a name has at most 255 bytes".to_owned()),
+        _ => Some(format!("`ls -ld {}` shows what it is", file.display())),
     }
 }
 

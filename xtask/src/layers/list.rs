@@ -17,7 +17,7 @@ pub(super) const CRATES: [Layers; 7] = [
     Layers {
         name: "maxseg-core",
         groups: &[
-            &["units", "similar"],
+            &["units", "similar", "excerpt"],
             &["stats", "rng", "framing"],
             &["errors", "mss", "window"],
             &["path", "settings"],

@@ -116,7 +116,7 @@ impl Error {
     /// The value, option or command that would work, where that is known.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Scenario(error) => error.hint.clone(),
+            Self::Scenario(error) => Some(error.hint.clone()),
             Self::Engine(EngineError::Unable { hint, .. }) => hint.clone(),
             Self::NoLab => {
                 Some("--engine model,sim; on Linux, build with `--features lab`".to_owned())
@@ -127,7 +127,9 @@ impl Error {
             Self::Capture(error) => Some(error.hint()),
             Self::Formula(error) => Some(error.hint()),
             Self::Import(error) => Some(error.hint()),
-            Self::Reading { source, .. } => source.hint(),
+            Self::Reading { name, source } => {
+                Some(source.hint().unwrap_or_else(|| format!("`file {name}` shows what it is")))
+            }
             Self::File { file, source, .. } => file_error::hint(file, source),
             Self::Engine(EngineError::Cancelled) | Self::Parquet(_) => None,
         }

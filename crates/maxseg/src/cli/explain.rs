@@ -160,7 +160,7 @@ fn show(
             verbosity: printer.verbosity(),
             width: printer.width(),
         };
-        printer.data(&explain_text(explanation, headline, asked, printer))?;
+        printer.text(&explain_text(explanation, headline, asked, printer))?;
     }
     Ok(())
 }
@@ -256,7 +256,10 @@ fn write_files(
         let Some(rerun) = rerun else {
             let why = headline.and_then(Headline::no_gain).map(|why| why.to_string());
             let why = why.unwrap_or_else(|| "there is no connection".to_owned());
-            return Err(Failure::new(format!("no scenario can be made: {why}")));
+            return Err(Failure::with_hint(
+                format!("no scenario can be made: {why}"),
+                "choose another connection, such as --connection 0; without it all are listed",
+            ));
         };
         write(file, &rerun.text)?;
         printer.note(&format!("{}: the path of connection {}", file.display(), rerun.connection));

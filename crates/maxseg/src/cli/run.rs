@@ -12,6 +12,7 @@ use maxseg_core::units::Time;
 use super::input::InputArgs;
 use super::json_stream::JsonStream;
 use super::output_file::refuse_stdout;
+use super::run_capture::check_capture;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::printer::Printer;
@@ -255,46 +256,6 @@ fn no_picture(why: &str, file: &Path) -> Failure {
     Failure::with_hint(what, "sweep a key, for example --axis sender.mss=536,1220,1460")
 }
 
-/// A capture holds the packets of one run, simulated or in the lab.
-fn check_capture(file: &Path, experiment: &Experiment, points: &[Point]) -> Result<(), Failure> {
-    let file = file.display();
-    let has_packets = |engine: &&EngineName| match engine {
-        EngineName::Model => false,
-        EngineName::Sim | EngineName::Lab => true,
-    };
-    match experiment.engines.iter().filter(has_packets).count() {
-        0 => {
-            let what = format!("formulas have no packets to write to {file}");
-            return Err(Failure::with_hint(what, "--engine sim"));
-        }
-        1 => {}
-        _ => {
-            let what =
-                format!("{file} takes the packets of one run, not the simulator's and the lab's");
-            return Err(Failure::with_hint(what, "--engine lab, and again with --engine sim"));
-        }
-    }
-    let runs = points.len() as u64 * experiment.seeds;
-    if runs == 1 {
-        return Ok(());
-    }
-    let what = format!("{file} takes the packets of one run, and there are {runs}");
-    Err(Failure::with_hint(what, one_run(experiment, &points[0])))
-}
-
-/// The arguments that leave one run of many.
-fn one_run(experiment: &Experiment, first: &Point) -> String {
-    let swept = experiment.sweep.axes().iter().filter(|axis| axis.steps.len() > 1);
-    let keys: Vec<&String> = swept.flat_map(|axis| &axis.keys).collect();
-    let chosen = first
-        .values
-        .iter()
-        .filter(|(key, _)| keys.contains(&key))
-        .map(|(key, v)| format!("one value of {key}, such as --set {key}={v}"));
-    let seed = (experiment.seeds > 1).then(|| "one seed, without --seeds".to_owned());
-    format!("choose {}", chosen.chain(seed).collect::<Vec<_>>().join("; "))
-}
-
 fn announce(experiment: &Experiment, points: &[Point], plan: &Plan<'_>, printer: Printer) {
     let engines: Vec<&str> = experiment.engines.iter().map(|engine| engine.word()).collect();
     let plural = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
@@ -375,7 +336,7 @@ impl<'a> Report<'a> {
         if rows.is_empty() {
             return Ok(());
         }
-        printer.data(&text(rows, &self.points[0].scenario, &self.advice, printer))?;
+        printer.text(&text(rows, &self.points[0].scenario, &self.advice, printer))?;
         let is_random = self.points.iter().any(|point| point.scenario.is_random());
         let is_chance =
             |engine: &EngineName| engine.is_real_time() || (engine.uses_chance() && is_random);

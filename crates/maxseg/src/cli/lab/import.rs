@@ -66,14 +66,24 @@ pub(crate) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
 /// What is in the file, and what to call it.
 fn read(file: &Path) -> Result<(String, Vec<u8>), Failure> {
     if file.as_os_str() != "-" {
-        let bytes = fs::read(file).map_err(|error| Failure::file("read", file, &error))?;
-        return Ok((file.display().to_string(), bytes));
+        let opened = fs::File::open(file).map_err(|error| Failure::file("read", file, &error))?;
+        return Ok((file.display().to_string(), bounded(file, opened)?));
     }
+    Ok(("<stdin>".to_owned(), bounded(Path::new("standard input"), io::stdin().lock())?))
+}
+
+/// No topology is larger, in bytes.
+const LARGEST_TOPOLOGY: u64 = 32 << 20;
+
+fn bounded(name: &Path, from: impl Read) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
-    io::stdin()
-        .read_to_end(&mut bytes)
-        .map_err(|error| Failure::file("read", Path::new("standard input"), &error))?;
-    Ok(("<stdin>".to_owned(), bytes))
+    let read = from.take(LARGEST_TOPOLOGY + 1).read_to_end(&mut bytes);
+    read.map_err(|error| Failure::file("read", name, &error))?;
+    if bytes.len() as u64 > LARGEST_TOPOLOGY {
+        let what = format!("{} is larger than 32 MiB, which no topology is", name.display());
+        return Err(Failure::with_hint(what, "name a .mn file that MiniEdit saved"));
+    }
+    Ok(bytes)
 }
 
 /// A scenario, unlike a report, is a file that people go on writing: one that is there stays.

@@ -4,8 +4,9 @@
 //! survives, and is a gap in the tests.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use maxseg_core::rng::Stream;
@@ -17,7 +18,7 @@ use crate::test::succeed;
 /// The folders of the core that are sampled, in equal parts.
 const FOLDERS: [&str; 4] = ["link", "tcp/sender", "errors", "diagnose"];
 
-/// What to sample, and where to leave what came of it.
+/// What to sample.
 #[derive(Debug, clap::Args)]
 pub struct Options {
     /// How many mutants, in equal parts of every folder
@@ -32,19 +33,16 @@ pub struct Options {
     /// Print the sample and test nothing
     #[arg(long)]
     list: bool,
-    /// Change this working copy in place, which saves a build; nobody may edit it meanwhile
-    #[arg(long)]
-    in_place: bool,
-    /// The folder for mutants.out
-    #[arg(long, default_value = "target")]
-    output: PathBuf,
 }
 
-/// A mutant as `cargo mutants --list --json` names it: `FILE:LINE:COLUMN: WHAT`.
+/// A mutant as `cargo mutants --list --json` describes it.
 #[derive(Debug, Deserialize)]
 struct Mutant {
+    /// `FILE:LINE:COLUMN: WHAT`.
     name: String,
     file: String,
+    /// The change, under two lines of heading that name no file.
+    diff: String,
 }
 
 impl Mutant {
@@ -55,40 +53,133 @@ impl Mutant {
         let what = place.splitn(4, ':').nth(3).unwrap_or(place);
         format!("{}:{what}", self.file)
     }
+
+    /// The change as `git apply` takes it.
+    fn patch(&self) -> String {
+        let hunks: String = self.diff.split_inclusive('\n').skip(2).collect();
+        format!("--- a/{0}\n+++ b/{0}\n{hunks}", self.file)
+    }
 }
 
-/// Draws the sample and tests it with the core's own tests; a mutant whose tests do not end counts as caught.
+/// What the tests made of a mutant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// A test failed.
+    Killed,
+    /// A test did not end within [`LONGEST`]: the mutant loops.
+    TimedOut,
+    /// It does not compile, so it is no mutant.
+    Unviable,
+    /// No test noticed.
+    Survived,
+}
+
+/// Seconds after which a test run is given up; the core's tests take some ten.
+const LONGEST: &str = "120";
+
+/// Draws the sample and tests each of it, in a working tree of its own, with the core's own tests.
 ///
 /// # Errors
-/// `cargo-mutants` is missing or fails; mutants survive.
+/// `cargo-mutants` is missing, the tests fail without any change, or more than a tenth of the mutants survive.
 #[expect(clippy::print_stdout, reason = "a command-line program")]
 pub fn run(options: &Options) -> Result<()> {
     let folders: Vec<&str> = match options.folders.as_slice() {
         [] => FOLDERS.to_vec(),
         folders => folders.iter().map(String::as_str).collect(),
     };
-    let mut names = Vec::new();
+    let mut drawn = Vec::new();
     for (index, folder) in folders.iter().enumerate() {
         let mutants = mutants_of(folder)?;
         let part =
             options.sample / folders.len() + usize::from(index < options.sample % folders.len());
         println!("{folder}: {part} of {} mutants, seed {}", mutants.len(), options.seed);
-        names.extend(sample(mutants, part, options.seed));
+        drawn.extend(sample(mutants, part, options.seed));
     }
     if options.list {
-        names.iter().for_each(|name| println!("{name}"));
+        drawn.iter().for_each(|mutant| println!("{}", mutant.name));
         return Ok(());
     }
-    let mut command = Command::new("cargo");
-    command.args(["mutants", "--no-config", "--package", "maxseg-core", "--profile", "mutants"]);
-    command.args(["--no-shuffle", "--colors", "never", "--output"]).arg(&options.output);
-    if options.in_place {
-        command.arg("--in-place");
+    let tree = Tree::new()?;
+    ensure!(tree.fate()? == Fate::Survived, "the core's tests fail without any change");
+    let mut fates = Vec::new();
+    for mutant in &drawn {
+        tree.git(&["apply", "-"], &mutant.patch())?;
+        let fate = tree.fate()?;
+        tree.git(&["checkout", "--quiet", "--", &mutant.file], "")?;
+        println!("{fate:?}: {}", mutant.name);
+        fates.push(fate);
     }
-    for name in &names {
-        command.arg("--re").arg(format!("^{}$", escaped(name)));
+    let count = |wanted: Fate| fates.iter().filter(|fate| **fate == wanted).count();
+    let (survived, viable) = (count(Fate::Survived), fates.len() - count(Fate::Unviable));
+    println!("{survived} of {viable} mutants survive, {} time out", count(Fate::TimedOut));
+    ensure!(survived * 10 <= viable, "{survived} of {viable} mutants survive, more than a tenth");
+    Ok(())
+}
+
+/// A working tree at the present commit, which is removed in the end.
+struct Tree {
+    path: PathBuf,
+}
+
+impl Tree {
+    fn new() -> Result<Self> {
+        let path = root().join("target/mutants-tree");
+        let mut add = Command::new("git");
+        add.args(["worktree", "add", "--force", "--quiet", "--detach"]).arg(&path);
+        succeed(&mut add)?;
+        Ok(Self { path })
     }
-    succeed(&mut command)
+
+    fn git(&self, arguments: &[&str], input: &str) -> Result<()> {
+        let mut git = Command::new("git");
+        git.args(arguments).current_dir(&self.path).stdin(Stdio::piped());
+        let mut child = git.spawn().context("git")?;
+        if let Some(mut stdin) = child.stdin.take() {
+            stdin.write_all(input.as_bytes())?;
+        }
+        ensure!(child.wait()?.success(), "{git:?} failed");
+        Ok(())
+    }
+
+    /// What the core's tests make of the tree as it is: first those that are quick to build, then all.
+    fn fate(&self) -> Result<Fate> {
+        match self.fate_by(&["--lib", "--test", "tcp_scripts"])? {
+            Fate::Survived => self.fate_by(&[]),
+            fate => Ok(fate),
+        }
+    }
+
+    fn fate_by(&self, tests: &[&str]) -> Result<Fate> {
+        const TIMED_OUT: i32 = 124; // of `timeout`
+        let cargo = ["cargo", "test", "--locked", "--quiet", "--package", "maxseg-core"];
+        let run = |program: &str, arguments: &[&str], last: &[&str]| {
+            let mut command = Command::new(program);
+            command.args(arguments).args(["--profile", "mutants"]).args(tests).args(last);
+            command.current_dir(&self.path).env("CARGO_TARGET_DIR", root().join("target"));
+            // A change may leave something unused.
+            command.env("RUSTFLAGS", "--cap-lints=allow");
+            command.stdout(Stdio::null()).stderr(Stdio::null()).status().context("cargo")
+        };
+        if !run("cargo", &cargo[1..], &["--no-run"])?.success() {
+            return Ok(Fate::Unviable);
+        }
+        let limited: Vec<&str> = std::iter::once(LONGEST).chain(cargo).collect();
+        let status = run("timeout", &limited, &[])?;
+        Ok(match status.code() {
+            Some(0) => Fate::Survived,
+            Some(TIMED_OUT) => Fate::TimedOut,
+            Some(_) | None => Fate::Killed,
+        })
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        let mut remove = Command::new("git");
+        remove.args(["worktree", "remove", "--force"]).arg(&self.path);
+        // What is left is removed by the next run's `--force`.
+        let _ = remove.current_dir(root()).status();
+    }
 }
 
 /// Every mutant of a folder of the core.
@@ -107,35 +198,23 @@ fn mutants_of(folder: &str) -> Result<Vec<Mutant>> {
     Ok(mutants)
 }
 
-/// The names of `part` mutants: those whose hashes under `seed` are least.
-fn sample(mutants: Vec<Mutant>, part: usize, seed: u64) -> Vec<String> {
+/// `part` mutants: those whose hashes under `seed` are least.
+fn sample(mutants: Vec<Mutant>, part: usize, seed: u64) -> Vec<Mutant> {
     // Mutants of one function can have the same key: their order tells them apart.
     let mut seen: BTreeMap<String, u64> = BTreeMap::new();
-    let mut drawn: Vec<(u64, String)> = mutants
+    let mut drawn: Vec<(u64, Mutant)> = mutants
         .into_iter()
         .map(|mutant| {
             let key = mutant.key();
             let position = seen.entry(key.clone()).or_default();
             let hash = Stream::named(seed, &key).at(*position);
             *position += 1;
-            (hash, mutant.name)
+            (hash, mutant)
         })
         .collect();
-    drawn.sort();
+    drawn.sort_by(|a, b| (a.0, &a.1.name).cmp(&(b.0, &b.1.name)));
     drawn.truncate(part);
-    drawn.into_iter().map(|(_, name)| name).collect()
-}
-
-/// A regular expression that matches `text` alone.
-fn escaped(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || " _/:,'\"<>=!%;@".contains(c);
-    text.chars().fold(String::new(), |mut regex, c| {
-        if !is_plain(c) {
-            regex.push('\\');
-        }
-        regex.push(c);
-        regex
-    })
+    drawn.into_iter().map(|(_, mutant)| mutant).collect()
 }
 
 #[cfg(test)]
@@ -143,7 +222,11 @@ mod tests {
     use super::*;
 
     fn mutant(line: u32, what: &str) -> Mutant {
-        Mutant { name: format!("link/red.rs:{line}:9: {what}"), file: "link/red.rs".to_owned() }
+        Mutant {
+            name: format!("link/red.rs:{line}:9: {what}"),
+            file: "link/red.rs".to_owned(),
+            diff: "--- link/red.rs\n+++ replace\n@@ -1 +1 @@\n-a\n+b\n".to_owned(),
+        }
     }
 
     #[test]
@@ -151,7 +234,7 @@ mod tests {
         let names = |shift: u32, seed: u64| -> Vec<String> {
             let mutants = (0..40).map(|n| mutant(n + shift, &format!("replace + with - in f{n}")));
             let sample = sample(mutants.collect(), 10, seed);
-            sample.into_iter().map(|name| name.splitn(4, ':').nth(3).unwrap().to_owned()).collect()
+            sample.iter().map(Mutant::key).collect()
         };
         assert_eq!(names(0, 1).len(), 10);
         assert_eq!(names(0, 1), names(7, 1));
@@ -159,7 +242,8 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_matched_as_it_is() {
-        assert_eq!(escaped("a.rs:1:2: replace || with (b)"), r"a\.rs:1:2: replace \|\| with \(b\)");
+    fn a_patch_names_its_file() {
+        let patch = mutant(1, "replace + with -").patch();
+        assert_eq!(patch, "--- a/link/red.rs\n+++ b/link/red.rs\n@@ -1 +1 @@\n-a\n+b\n");
     }
 }

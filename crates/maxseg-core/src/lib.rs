@@ -6,8 +6,8 @@
 //!
 //! <!-- layers of maxseg-core -->
 //! ```text
-//! units similar · stats rng framing · errors mss window · path settings · scenario outcome evidence ·
-//! engine · results · link · tcp · model sim · advise diagnose
+//! units similar excerpt · stats rng framing · errors mss window · path settings · scenario outcome
+//! evidence · engine diagnose · results · link · tcp · model sim · advise
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]
@@ -17,6 +17,7 @@ pub mod diagnose;
 pub mod engine;
 pub mod errors;
 pub mod evidence;
+pub mod excerpt;
 pub mod framing;
 pub mod link;
 pub mod model;

@@ -131,8 +131,9 @@ pub struct LimitShare {
 pub enum LimitedBy {
     /// There was no more to send.
     Application,
-    /// It ended before it had opened up: handshake and slow start.
-    Opportunity,
+    /// Start-up: handshake and slow start. Older stored results may call it `opportunity`.
+    #[serde(alias = "opportunity")]
+    StartUp,
     /// The window that the receiver offers.
     ReceiveWindow,
     /// The sender's buffer.
@@ -156,7 +157,7 @@ impl LimitedBy {
     pub const fn word(self) -> &'static str {
         match self {
             Self::Application => "application",
-            Self::Opportunity => "opportunity",
+            Self::StartUp => "start-up",
             Self::ReceiveWindow => "receive-window",
             Self::SendBuffer => "send-buffer",
             Self::Bandwidth => "bandwidth",

@@ -1,7 +1,14 @@
 //! "Did you mean …": the known word nearest to a mistyped one.
 
+/// No word of this program is longer, in bytes: a longer one is no slip of the keyboard, and the distance takes
+/// time in proportion to its length.
+const LONGEST: usize = 64;
+
 /// The candidate nearest to `word`, if one is near enough to be what was meant.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if word.len() > LONGEST {
+        return None;
+    }
     let distance = |candidate: &str| strsim::damerau_levenshtein(word, candidate);
     let tolerated = (word.chars().count() / 3).max(1);
     candidates

@@ -23,6 +23,7 @@ pub fn engine(name: EngineName) -> Result<Box<dyn Engine>, Error> {
 }
 
 #[cfg(feature = "lab")]
+#[expect(clippy::unnecessary_wraps, reason = "a build without the lab has an error here")]
 fn lab() -> Result<Box<dyn Engine>, Error> {
     Ok(Box::new(maxseg_linux::lab::Lab::default()))
 }

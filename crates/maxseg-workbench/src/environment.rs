@@ -57,7 +57,9 @@ impl Environment {
         Self {
             maxseg: env!("CARGO_PKG_VERSION").to_owned(),
             commit: env!("MAXSEG_COMMIT").to_owned(),
-            command: std::env::args().collect(),
+            command: std::env::args_os()
+                .map(|argument| argument.to_string_lossy().into_owned())
+                .collect(),
             started: utc(since_1970.map_or(0, |since| since.as_secs())),
             system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             kernel: first_line("/proc/sys/kernel/osrelease"),

@@ -27,6 +27,23 @@ pub struct Experiment {
 pub const MOST_RUNS: u128 = 10_000_000;
 
 impl Experiment {
+    /// An experiment with the draft's own sweep: each engine once, with this many seeds from the scenario's own on.
+    /// `text` is what the draft was parsed from.
+    ///
+    /// # Errors
+    /// The scenario or its sweep is wrong.
+    pub fn new(
+        draft: Draft,
+        text: impl Into<String>,
+        engines: Vec<EngineName>,
+        seeds: u64,
+    ) -> Result<Self, Error> {
+        let sweep = draft.sweep()?;
+        // Without its sweep the scenario must stand too: its errors have better places.
+        draft.scenario()?;
+        Ok(Self { draft, text: text.into(), sweep, engines, seeds })
+    }
+
     /// How many points the sweep has.
     ///
     /// # Errors

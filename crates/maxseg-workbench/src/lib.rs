@@ -1,10 +1,42 @@
-//! Experiments on TCP paths: run scenarios, keep and report results, explain captures.
+//! Experiments on TCP paths: run scenarios, keep and report results, explain captures. It prints nothing and knows no
+//! terminal; the program `maxseg` is one user of it.
+//!
+//! [`experiment`] is what is to be run, [`runner`] runs it and keeps rows, [`report`] turns rows into documents, tables
+//! and charts, [`explain`] reads captures, [`capture`] writes them, [`calc`] has one formula at a time, [`import`] reads
+//! other programs' topologies. Scenarios, rows and findings are `maxseg-core`'s types.
+//!
+//! A scenario is run at two segment sizes:
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//!
+//! use maxseg_core::engine::EngineName;
+//! use maxseg_core::scenario::Draft;
+//! use maxseg_workbench::experiment::Experiment;
+//! use maxseg_workbench::runner::{Plan, RunOptions, run};
+//!
+//! let text = "[[hop]]\nrate = \"2 Mbit/s\"\ndelay = \"50 ms\"\n";
+//! let mut draft = Draft::parse("path.toml", text)?;
+//! draft.sweep_argument("sender.mss=536,1460")?;
+//! let experiment = Experiment::new(draft, text, vec![EngineName::Sim], 1)?;
+//! let points = experiment.points()?;
+//! let plan = Plan::new(&experiment, &points);
+//! let stop = AtomicBool::new(false); // set from elsewhere, it stops the runs
+//! let result = run(&plan, &RunOptions::default(), None, &stop, &mut ())?;
+//! assert!(result.complete);
+//! let goodput = |row: usize| result.rows[row].outcome.goodput_bps;
+//! assert!(goodput(1) > goodput(0), "fewer headers");
+//! # Ok::<(), maxseg_workbench::Error>(())
+//! ```
+//!
+//! Findings of a capture: see [`explain`].
 //!
 //! Modules use only those to their left:
 //!
 //! <!-- layers of maxseg-workbench -->
 //! ```text
-//! error environment whole_file · engines · experiment calc import · capture · report runner
+//! file_error · error environment whole_file · engines · experiment calc explain import · capture ·
+//! report runner
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]
@@ -18,6 +50,8 @@ pub mod engines;
 pub mod environment;
 pub mod error;
 pub mod experiment;
+pub mod explain;
+pub mod file_error;
 pub mod import;
 pub mod report;
 pub mod runner;

@@ -1,12 +1,13 @@
 //! What ends a command early, and how it is told.
 
-use std::fmt::Write as _;
+use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
 use maxseg_core::engine::EngineError;
-use maxseg_core::scenario::{Place, ScenarioError};
-use maxseg_workbench::Error;
+use maxseg_core::excerpt::{escaped, escaped_lines, shortened};
+use maxseg_core::scenario::{Excerpt, Place, ScenarioError};
+use maxseg_workbench::{Error, file_error};
 
 /// Why a command did not do what it was asked.
 #[derive(Debug)]
@@ -55,7 +56,10 @@ impl Failure {
 
     /// A file could not be used.
     pub(crate) fn file(doing: &str, file: &Path, error: &io::Error) -> Self {
-        Self::new(format!("cannot {doing} {}: {error}", file.display()))
+        Self::Other {
+            what: format!("cannot {doing} {}: {}", file.display(), file_error::reason(error)),
+            hint: file_error::hint(file, error),
+        }
     }
 
     /// As the exit code says it: 1 for input and machine, 2 for usage, 130 after an interrupt.
@@ -72,61 +76,90 @@ impl Failure {
     /// What to print: what, where, why, and how to mend it; nothing for what needs no words.
     pub(crate) fn render(&self) -> String {
         match self {
-            Self::Workbench(error) => render_error(error),
-            Self::Other { what, hint } => with_hint(format!("error: {what}\n"), hint.as_deref()),
-            Self::Usage { what, hint } => with_hint(format!("error: {what}\n"), Some(hint)),
-            Self::NotRun { what, .. } => format!("error: {what}\n"),
-            Self::Interrupted(what) => format!("interrupted: {what}\n"),
+            Self::Workbench(Error::Scenario(error)) => render_scenario_error(error),
+            Self::Workbench(error) => {
+                render(&error.to_string(), "", &error.hint().unwrap_or_else(of_the_machine))
+            }
+            Self::Other { what, hint } => {
+                render(what, "", &hint.clone().unwrap_or_else(of_the_machine))
+            }
+            Self::Usage { what, hint } => render(what, "", hint),
+            Self::NotRun { what, code: 127 } => {
+                render(what, "", "name a program that is installed, or its path: -- /bin/ls")
+            }
+            Self::NotRun { what, .. } => {
+                render(what, "", "name a program that may be executed: `ls -l` shows its rights")
+            }
+            Self::Interrupted(what) => format!("interrupted: {}\n", quoted(what, LONGEST_WHAT)),
             Self::BrokenPipe => String::new(),
         }
     }
 }
 
-fn with_hint(mut text: String, hint: Option<&str>) -> String {
-    if let Some(hint) = hint {
-        let _ = writeln!(text, "hint: {hint}");
-    }
-    text
+/// Characters of an error's first line, its place and its hint: together they fit a screen, whatever was given.
+const LONGEST_WHAT: usize = 800;
+const LONGEST_PLACE: usize = 240;
+const LONGEST_HINT: usize = 700;
+
+/// For an error of the machine, not of the input.
+fn of_the_machine() -> String {
+    "`maxseg doctor` checks what this machine allows, and how to fix it".to_owned()
 }
 
-fn render_error(error: &Error) -> String {
-    if let Error::Scenario(error) = error {
-        return render_scenario_error(error);
+/// `what`, `place` (whole lines, or none) and `hint`, as every error is told.
+fn render(what: &str, place: &str, hint: &str) -> String {
+    let (what, hint) = (quoted(&without_number(what), LONGEST_WHAT), quoted(hint, LONGEST_HINT));
+    format!("error: {what}\n{place}hint: {hint}\n")
+}
+
+/// `what` without the number that the standard library appends to the system's words: ` (os error 2)`.
+fn without_number(what: &str) -> Cow<'_, str> {
+    match what.split_once(" (os error ") {
+        Some((words, rest)) => {
+            let after = rest.split_once(')').map_or("", |(_, after)| after);
+            Cow::Owned(format!("{words}{after}"))
+        }
+        None => Cow::Borrowed(what),
     }
-    with_hint(format!("error: {error}\n"), error.hint().as_deref())
+}
+
+/// Text that may come from outside, for a terminal: escaped and bounded; lines after the first are indented.
+fn quoted(text: &str, most: usize) -> String {
+    // Shortened before as well: escaping 10 MB is not free.
+    let short = shortened(text, most);
+    let lines: Vec<String> = short.lines().map(|line| escaped(line.trim()).into_owned()).collect();
+    shortened(&lines.join("\n       "), most).into_owned()
 }
 
 fn render_scenario_error(error: &ScenarioError) -> String {
-    let mut text = format!("error: {}\n", error.what);
-    match &error.place {
-        Place::File(excerpt) => {
-            let number = excerpt.line.to_string();
-            let margin = " ".repeat(number.len());
-            // Tabs stay tabs below, so that the caret stands under what it points at.
-            let indent: String = excerpt
-                .text
-                .chars()
-                .take(excerpt.column - 1)
-                .map(|c| if c == '\t' { '\t' } else { ' ' })
-                .collect();
-            let _ = writeln!(
-                text,
-                "{margin}--> {}:{}:{}\n{margin} |\n{number} | {}\n{margin} | {indent}{}",
-                excerpt.file,
-                excerpt.line,
-                excerpt.column,
-                excerpt.text,
-                "^".repeat(excerpt.width)
-            );
-        }
-        Place::Argument(argument) => {
-            let _ = writeln!(text, "  --> in `{argument}`");
-        }
-        Place::Missing(file) => {
-            let _ = writeln!(text, "  --> {file}");
-        }
-    }
-    with_hint(text, error.hint.as_deref())
+    let place = match &error.place {
+        Place::File(excerpt) => render_excerpt(excerpt),
+        Place::Argument(argument) => format!("  --> in `{}`\n", quoted(argument, LONGEST_PLACE)),
+        Place::Missing(file) => format!("  --> {}\n", quoted(file, LONGEST_PLACE)),
+    };
+    render(&error.what, &place, &error.hint)
+}
+
+/// The line of the file, with carets below what is at fault.
+fn render_excerpt(excerpt: &Excerpt) -> String {
+    let number = excerpt.line.to_string();
+    let margin = " ".repeat(number.len());
+    let piece = |from: usize, count: usize| -> String {
+        excerpt.text.chars().skip(from).take(count).collect()
+    };
+    // Tabs stay tabs below, so that the caret stands under what it points at.
+    let before = piece(0, excerpt.before);
+    let indent: String =
+        escaped_lines(&before).chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+    let width = escaped_lines(&piece(excerpt.before, excerpt.width)).chars().count().max(1);
+    format!(
+        "{margin}--> {}:{}:{}\n{margin} |\n{number} | {}\n{margin} | {indent}{}\n",
+        quoted(&excerpt.file, LONGEST_PLACE),
+        excerpt.line,
+        excerpt.column,
+        escaped_lines(&excerpt.text),
+        "^".repeat(width)
+    )
 }
 
 impl From<ScenarioError> for Failure {
@@ -158,7 +191,10 @@ impl From<io::Error> for Failure {
         if error.kind() == io::ErrorKind::BrokenPipe {
             Self::BrokenPipe
         } else {
-            Self::new(format!("cannot write: {error}"))
+            Self::with_hint(
+                format!("cannot write: {}", file_error::reason(&error)),
+                "write to another place, such as > /tmp/out",
+            )
         }
     }
 }

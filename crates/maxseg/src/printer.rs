@@ -1,8 +1,10 @@
 //! Everything that is printed: data to standard output, talk to standard error.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 
 use clap::ValueEnum;
+use maxseg_core::excerpt::{escaped, escaped_lines};
 
 use crate::report::hanging;
 
@@ -17,6 +19,9 @@ pub(crate) enum ColorChoice {
     /// Never.
     Never,
 }
+
+/// What [`Printer::bold`] and [`Printer::dim`] write.
+const OWN_SEQUENCES: [&str; 3] = ["\x1b[1m", "\x1b[2m", "\x1b[0m"];
 
 /// Where the program prints.
 #[derive(Debug, Clone, Copy)]
@@ -90,6 +95,33 @@ impl Printer {
         out.flush()
     }
 
+    /// What the command was asked for, for people: control characters that come from files are escaped.
+    pub(crate) fn text(self, text: &str) -> io::Result<()> {
+        self.data(&self.shown(text))
+    }
+
+    /// `text` with nothing for a terminal to obey but this printer's own emphasis.
+    fn shown(self, text: &str) -> Cow<'_, str> {
+        if !self.color {
+            return escaped_lines(text);
+        }
+        let mut shown = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find('\x1b') {
+            let (plain, own) = rest.split_at(at);
+            shown += &escaped_lines(plain);
+            let sequence = OWN_SEQUENCES.iter().find(|sequence| own.starts_with(**sequence));
+            let length = sequence.map_or(1, |sequence| sequence.len());
+            match sequence {
+                Some(sequence) => shown += sequence,
+                None => shown += &escaped(&own[..length]),
+            }
+            rest = &own[length..];
+        }
+        shown += &escaped_lines(rest);
+        Cow::Owned(shown)
+    }
+
     /// The same, written piece by piece: for what is too long to be held.
     #[expect(clippy::unused_self, reason = "all output goes through a printer")]
     pub(crate) fn stream<T>(
@@ -105,6 +137,7 @@ impl Printer {
     /// Something to know, unless the user asked for quiet; each of its lines is wrapped.
     pub(crate) fn note(self, text: &str) {
         if self.quiet == 0 {
+            let text = escaped_lines(text);
             let lines: String =
                 text.lines().map(|line| hanging(line, self.width(), "  ")).collect();
             let _ = io::stderr().write_all(lines.as_bytes());
@@ -114,7 +147,7 @@ impl Printer {
     /// The same as it stands: paths, and commands to paste.
     pub(crate) fn note_verbatim(self, text: &str) {
         if self.quiet == 0 {
-            let _ = writeln!(io::stderr(), "{text}");
+            let _ = writeln!(io::stderr(), "{}", escaped_lines(text));
         }
     }
 

@@ -118,7 +118,7 @@ fn mistakes_are_told_once_with_place_and_hint() {
         (&["zzz"], 1, "hint: `maxseg calc --list` lists them"),
         (&["pftk", "los=1%"], 1, "hint: did you mean `loss`?"),
         (&["pftk", "loss=1%"], 1, "`pftk` needs `rtt` (a time) and `rto` (a time) too"),
-        (&["pftk", "--list"], 2, "cannot be used with"),
+        (&["pftk", "--list"], 2, "does not go with"),
     ];
     for (arguments, code, words) in cases {
         let output = calc(arguments);

@@ -19,7 +19,7 @@ pub(super) fn of_capture(file: &Path) -> Result<Said> {
     if let Some(fault) = reading.summary.fault() {
         bail!("{}", fault.kind);
     }
-    let carried = |evidence: &Evidence| evidence.direction(evidence.data_way()).payload_bytes;
+    let carried = |evidence: &Evidence| evidence.stats(evidence.data_direction()).payload_bytes;
     let largest = reading.connections.max_by_key(carried);
     let diagnosis = diagnose(&largest.context("there is no connection in it")?);
     Ok(Said { limited_by: diagnosis.limited_by, limits: diagnosis.limits })

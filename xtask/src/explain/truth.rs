@@ -76,7 +76,7 @@ impl Facts {
         if let Some(limits) = self.application() {
             return limits;
         }
-        if let Some(limits) = self.opportunity() {
+        if let Some(limits) = self.start_up() {
             return limits;
         }
         let link = self.share_of(self.link_bps);
@@ -117,12 +117,12 @@ impl Facts {
         if reply <= self.initial_window_bytes || idle >= IDLE {
             return Some(vec![LimitedBy::Application]);
         }
-        (idle >= HALF_IDLE).then(|| vec![LimitedBy::Application, LimitedBy::Opportunity])
+        (idle >= HALF_IDLE).then(|| vec![LimitedBy::Application, LimitedBy::StartUp])
     }
 
     /// It ended while slow start was still doubling what is in flight: nothing was lost, and less was sent than the
     /// path or the window holds.
-    fn opportunity(&self) -> Option<Vec<LimitedBy>> {
+    fn start_up(&self) -> Option<Vec<LimitedBy>> {
         /// The last round of slow start carries half of all.
         const LAST_ROUND: f64 = 0.5;
         let room = (self.link_bps * self.base_rtt_s / 8.0).min(self.window_bytes);
@@ -131,9 +131,9 @@ impl Facts {
         }
         let in_flight = LAST_ROUND * self.payload_bytes;
         if in_flight <= 0.5 * room {
-            return Some(vec![LimitedBy::Opportunity]);
+            return Some(vec![LimitedBy::StartUp]);
         }
-        (in_flight <= 1.5 * room).then(|| vec![LimitedBy::Opportunity, LimitedBy::Bandwidth])
+        (in_flight <= 1.5 * room).then(|| vec![LimitedBy::StartUp, LimitedBy::Bandwidth])
     }
 
     /// How near the transfer came to a rate, slow start apart.
@@ -156,9 +156,7 @@ impl Facts {
 
 #[cfg(test)]
 mod tests {
-    use LimitedBy::{
-        Application, Bandwidth, Congestion, Opportunity, ReceiveWindow, Rto, SendBuffer,
-    };
+    use LimitedBy::{Application, Bandwidth, Congestion, ReceiveWindow, Rto, SendBuffer, StartUp};
 
     use super::*;
 
@@ -236,11 +234,11 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_in_slow_start_had_no_opportunity() {
+    fn a_flow_that_ends_in_slow_start_is_limited_by_start_up() {
         let short = Facts { ended_itself: true, payload_bytes: 60e3, lasted_s: 0.35, ..FULL };
-        assert_eq!(short.limits(), [Opportunity]);
+        assert_eq!(short.limits(), [StartUp]);
         let longer = Facts { payload_bytes: 250e3, lasted_s: 0.6, ..short };
-        assert_eq!(longer.limits(), [Opportunity, Bandwidth]);
+        assert_eq!(longer.limits(), [StartUp, Bandwidth]);
         let long = Facts { payload_bytes: 5.9e6, lasted_s: 5.0, ..short };
         assert_eq!(long.limits(), [Bandwidth]);
     }
@@ -252,6 +250,6 @@ mod tests {
         let large = Facts { reply_bytes: Some(100e3), busy_s: 1.5, ..small };
         assert_eq!(large.limits(), [Application]);
         let half = Facts { busy_s: 3.0, ..large };
-        assert_eq!(half.limits(), [Application, Opportunity]);
+        assert_eq!(half.limits(), [Application, StartUp]);
     }
 }

@@ -9,24 +9,28 @@ pub(super) struct Layers {
     pub(super) groups: &'static [&'static [&'static str]],
 }
 
+/// Evidence for tests: the tests of every crate may use it, those of the core included.
+pub(super) const TESTKIT: &str = "maxseg-testkit";
+
 /// The crates: each depends only on those above it.
-pub(super) const CRATES: [Layers; 6] = [
+pub(super) const CRATES: [Layers; 7] = [
     Layers {
         name: "maxseg-core",
         groups: &[
-            &["units", "similar"],
+            &["units", "similar", "excerpt"],
             &["stats", "rng", "framing"],
             &["errors", "mss", "window"],
             &["path", "settings"],
             &["scenario", "outcome", "evidence"],
-            &["engine"],
+            &["engine", "diagnose"],
             &["results"],
             &["link"],
             &["tcp"],
             &["model", "sim"],
-            &["advise", "diagnose"],
+            &["advise"],
         ],
     },
+    Layers { name: "maxseg-testkit", groups: &[] },
     Layers {
         name: "maxseg-wire",
         groups: &[
@@ -47,9 +51,10 @@ pub(super) const CRATES: [Layers; 6] = [
     Layers {
         name: "maxseg-workbench",
         groups: &[
+            &["file_error"],
             &["error", "environment", "whole_file"],
             &["engines"],
-            &["experiment", "calc", "import"],
+            &["experiment", "calc", "explain", "import"],
             &["capture"],
             &["report", "runner"],
         ],

@@ -1,7 +1,28 @@
-//! From results to advice: a change, what it gains, whether that stands out of the noise, and why.
+//! From results and evidence to advice: a change, its gain, and whether that exceeds the noise.
+//!
+//! ```text
+//! rows of a sweep → segment_size
+//! scenario → what_if: each change alone, then together
+//! Evidence → Case → Remedy: the change and its commands, by host ─┬→ Headline
+//!                 └→ ObservedPath → scenario_text → Rerun → Gain ──┘
+//! ```
 
+mod case;
+mod gain;
+mod headline;
+mod path;
+mod remedy;
+mod rerun;
+mod scenario_text;
 mod segment_size;
 mod what_if;
 
+pub use case::Case;
+pub use gain::{CLOSE, Gain, NoGain, Prediction, RerunError};
+pub use headline::Headline;
+pub use path::{Confidence, Known, ObservedPath, PathError};
+pub use remedy::{Command, Remedy, Subject, System, remedies, remedy, subject};
+pub use rerun::{MOST_PACKETS, Rerun};
+pub use scenario_text::{LossCause, ScenarioRequest, scenario_text};
 pub use segment_size::{Alignment, SegmentSizeAdvice, Versus, headers, is_size_key, segment_size};
 pub use what_if::{Change, Trial, covering, what_if};

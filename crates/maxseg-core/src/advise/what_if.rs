@@ -7,9 +7,9 @@ use crate::path::IcmpPolicy;
 use crate::scenario::{End, Flow, FlowKind, Scenario};
 use crate::settings::{WindowScale, WindowSize};
 use crate::stats::Summary;
-use crate::units::{Bytes, Mss, Time};
+use crate::units::{BitsPerSec, Bytes, Mss, Time};
 
-/// Something that could be otherwise.
+/// A change of the path or of its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// A receive window that covers the path.
@@ -18,11 +18,11 @@ pub enum Change {
     SendBuffer(Bytes),
     /// Full segments of this size.
     SegmentSize(Mss),
-    /// A receiving application that takes what has arrived at once.
+    /// A receiving application that reads without delay.
     ReadsAtOnce,
-    /// Hops that tell of packets too large for them: no black hole.
+    /// Hops that send ICMP for packets too large for them: no black hole.
     IcmpSent,
-    /// No packet is damaged. No setting does that; it shows what the damage costs.
+    /// No packet errors. No setting achieves that; it shows what the errors cost.
     NoErrors,
 }
 
@@ -41,8 +41,8 @@ impl Change {
             Self::Window(bytes) => format!("receiver.window = \"{bytes}\""),
             Self::SendBuffer(bytes) => format!("sender.send_buffer = \"{bytes}\""),
             Self::SegmentSize(mss) => format!("sender.mss = {}", mss.get()),
-            Self::ReadsAtOnce => "the receiver reads at once".to_owned(),
-            Self::IcmpSent => "every hop tells of packets too large for it".to_owned(),
+            Self::ReadsAtOnce => "the receiver reads without delay".to_owned(),
+            Self::IcmpSent => "every hop sends ICMP for packets too large for it".to_owned(),
             Self::NoErrors => "no packet damaged on the path".to_owned(),
         }
     }
@@ -162,13 +162,17 @@ fn candidates(scenario: &Scenario) -> Vec<Change> {
     changes
 }
 
-/// A window that keeps the path full while a loss is repaired: twice what the path holds, rounded up
-/// to a power of two.
+/// A window that keeps the path full while a loss is repaired: twice the bandwidth-delay product, rounded up to a
+/// power of two.
 pub fn covering(scenario: &Scenario) -> Bytes {
-    let rtt = scenario.path.propagation_rtt().max(Time::from_millis(1));
-    let held = scenario.bottleneck_rate().bytes_in(rtt).get();
+    covering_window(scenario.bottleneck_rate(), scenario.path.propagation_rtt())
+}
+
+/// [`covering`] for a link of this rate and a path of this round trip.
+pub(super) fn covering_window(rate: BitsPerSec, rtt: Time) -> Bytes {
+    let bdp = rate.bytes_in(rtt.max(Time::from_millis(1))).get();
     let largest = 1 << 29;
-    Bytes::new((2 * held.min(largest)).next_power_of_two().clamp(1 << 16, largest))
+    Bytes::new((2 * bdp.min(largest)).next_power_of_two().clamp(1 << 16, largest))
 }
 
 #[cfg(test)]

@@ -1,35 +1,34 @@
-//! One thing that evidence shows, with the numbers behind it.
+//! A finding with its numbers.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::evidence::Direction;
+use crate::outcome::LimitedBy;
 use crate::units::Time;
 
-/// One thing that evidence shows.
+/// One thing that the evidence of a connection shows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// What it is.
+    /// Its kind.
     pub kind: FindingKind,
-    /// How much it matters.
+    /// Its severity.
     pub severity: Severity,
-    /// Which way of the connection it is about; `None` for both.
-    pub way: Option<Direction>,
+    /// The direction it is about; `None` for both.
+    pub direction: Option<Direction>,
     /// When it begins.
     pub from: Time,
     /// When it ends.
     pub to: Time,
-    /// The numbers behind it, named with their units.
+    /// Its numbers, named with their units.
     pub evidence: Vec<Number>,
     /// The first packets that show it, counted from 1.
     pub frames: Vec<u64>,
-    /// What it is, in a sentence with its numbers.
+    /// The observation with its numbers, as a sentence without a full stop.
     pub text: String,
     /// Why it matters.
     pub why: &'static str,
-    /// What to change.
-    pub advice: String,
-    /// Where that is written.
+    /// The RFC or paper.
     pub source: &'static str,
 }
 
@@ -47,15 +46,15 @@ pub(super) const fn number(name: &'static str, value: f64) -> Number {
     Number { name, value }
 }
 
-/// How much a finding matters.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// Good to know.
+    /// Information.
     Note,
-    /// It may cost something.
+    /// It may reduce goodput or add delay.
     Warning,
-    /// It costs much.
+    /// It reduces goodput or adds delay considerably.
     Problem,
 }
 
@@ -70,70 +69,86 @@ impl Severity {
     }
 }
 
-/// What a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum FindingKind {
-    /// Full-size packets vanish without a word, while smaller ones arrive (RFC 2923 §2.1).
-    BlackHole,
-    /// A hop said that packets were too big for it.
-    PathMtuReduced,
-    /// Packets of the connection, or around it, travelled in fragments.
-    Fragmentation,
-    /// The receiver's window shut.
-    ZeroWindow,
-    /// Segments are smaller than the path takes.
-    SmallMss,
-    /// The retransmission timer expired while nothing was lost.
-    SpuriousRto,
-    /// The window cannot grow beyond 64 KiB, or beyond far less than the path holds.
-    WindowClamped,
-    /// Much was lost.
-    Loss,
+/// Declares the kinds of findings with their words, so that the list of all kinds is complete.
+macro_rules! finding_kinds {
+    ($($(#[doc = $doc:literal])+ $kind:ident = $word:literal,)+) => {
+        /// The kind of a finding.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+        pub enum FindingKind {
+            $($(#[doc = $doc])+ #[serde(rename = $word)] $kind,)+
+        }
+
+        impl FindingKind {
+            /// Every kind, in the order of the rules.
+            pub const ALL: &[Self] = &[$(Self::$kind,)+];
+
+            /// The word that reports and JSON use.
+            pub const fn word(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $word,)+
+                }
+            }
+        }
+    };
+}
+
+finding_kinds! {
+    /// The capture has duplicates, lost packets, offload, or one direction only.
+    CaptureQuality = "capture-quality",
+    /// The SYN was retransmitted.
+    SynRetransmission = "syn-retransmission",
+    /// One SYN lacks window scale, SACK or timestamps.
+    OptionMissing = "option-missing",
+    /// An option has an invalid value.
+    BadOption = "bad-option",
+    /// The connection was reset.
+    Reset = "reset",
+    /// Full-size packets are lost without ICMP, while smaller ones arrive (RFC 2923 §2.1).
+    BlackHole = "black-hole",
+    /// A hop reported a smaller MTU (RFC 1191, RFC 8201).
+    PathMtuReduced = "path-mtu-reduced",
+    /// Packets arrived in fragments.
+    Fragmentation = "fragmentation",
+    /// Segments are smaller than the path allows.
+    SmallMss = "small-mss",
+    /// The receiver closed its window.
+    ZeroWindow = "zero-window",
+    /// The window stays at 64 KiB or below, and below the bandwidth-delay product.
+    WindowClamped = "window-clamped",
+    /// Segments were lost.
+    Loss = "loss",
     /// The retransmission timer expired.
-    Timeouts,
-    /// Segments were sent again for nothing.
-    SpuriousRetransmission,
-    /// Packets overtake each other.
-    Reordering,
+    Timeouts = "timeouts",
+    /// The retransmission timer expired without a loss.
+    SpuriousRto = "spurious-rto",
+    /// Segments were retransmitted without a loss.
+    SpuriousRetransmission = "spurious-retransmission",
+    /// Packets arrived out of order.
+    Reordering = "reordering",
     /// Round trips are much longer under load than without.
-    Bufferbloat,
-    /// The SYN had to be sent again.
-    SynRetransmission,
-    /// One side offers no window scale, no selective acknowledgements or no timestamps.
-    OptionMissing,
-    /// An option cannot be as it was sent.
-    BadOption,
-    /// The capture holds packets twice, lost some, stood where the card joins segments, saw one way only.
-    CaptureQuality,
-    /// The connection was broken off.
-    Reset,
-    /// Hops marked congestion.
-    CongestionMarked,
+    Bufferbloat = "bufferbloat",
+    /// Hops marked congestion (RFC 3168).
+    CongestionMarked = "congestion-marked",
 }
 
 impl FindingKind {
-    /// The word that reports and JSON use.
-    pub const fn word(self) -> &'static str {
+    /// The limit that a finding gives details of.
+    pub const fn limit(self) -> Option<LimitedBy> {
         match self {
-            Self::BlackHole => "black-hole",
-            Self::PathMtuReduced => "path-mtu-reduced",
-            Self::Fragmentation => "fragmentation",
-            Self::ZeroWindow => "zero-window",
-            Self::SmallMss => "small-mss",
-            Self::SpuriousRto => "spurious-rto",
-            Self::WindowClamped => "window-clamped",
-            Self::Loss => "loss",
-            Self::Timeouts => "timeouts",
-            Self::SpuriousRetransmission => "spurious-retransmission",
-            Self::Reordering => "reordering",
-            Self::Bufferbloat => "bufferbloat",
-            Self::SynRetransmission => "syn-retransmission",
-            Self::OptionMissing => "option-missing",
-            Self::BadOption => "bad-option",
-            Self::CaptureQuality => "capture-quality",
-            Self::Reset => "reset",
-            Self::CongestionMarked => "congestion-marked",
+            Self::WindowClamped | Self::ZeroWindow => Some(LimitedBy::ReceiveWindow),
+            Self::BlackHole | Self::PathMtuReduced | Self::Fragmentation => {
+                Some(LimitedBy::PathMtu)
+            }
+            Self::SpuriousRto | Self::Timeouts => Some(LimitedBy::Rto),
+            Self::Loss | Self::CongestionMarked => Some(LimitedBy::Congestion),
+            Self::SmallMss | Self::Bufferbloat => Some(LimitedBy::Bandwidth),
+            Self::SynRetransmission
+            | Self::OptionMissing
+            | Self::BadOption
+            | Self::CaptureQuality
+            | Self::Reset
+            | Self::SpuriousRetransmission
+            | Self::Reordering => None,
         }
     }
 }

@@ -1,8 +1,8 @@
-//! What limited a sender, as shares of its time.
+//! The limits of a sender, as shares of its time.
 //!
 //! The time is cut into intervals of at least a round trip. In each, what the sender's pauses show comes first:
 //! the retransmission timer, an application with nothing to send. What is left of the interval goes to the first of these that
-//! holds: a path MTU that swallows, a full send buffer, a full receive window, a full link, slow start, losses. The
+//! holds: a black hole, a full send buffer, a full receive window, a full link, slow start, losses. The
 //! order is that of T-RAT (Zhang, Breslau, Paxson, Shenker, SIGCOMM 2002) and Siekkinen et al. (Computer Networks
 //! 52(9), 2008); the words are RFC 4898's, and the factors were calibrated on runs of the real kernel
 //! (docs/validation-explain.md).
@@ -50,11 +50,11 @@ pub struct Limits {
 
 impl Limits {
     /// Looks at a direction.
-    pub fn of(direction: &DirectionStats) -> Self {
-        let mut judge = Judge::new(direction);
+    pub fn of(stats: &DirectionStats) -> Self {
+        let mut judge = Judge::new(stats);
         let mut limits = Self::default();
         let mut times: Vec<(LimitedBy, f64)> = Vec::new();
-        for bin in round_trips(direction) {
+        for bin in round_trips(stats) {
             let parts = judge.parts(&bin);
             let most = parts.iter().max_by(|a, b| a.1.total_cmp(&b.1));
             if let Some((kind, _)) = most {
@@ -87,11 +87,11 @@ fn shares(mut times: Vec<(LimitedBy, f64)>) -> Vec<LimitShare> {
 }
 
 /// The bins of a direction, joined until each is as long as a round trip.
-fn round_trips(direction: &DirectionStats) -> Vec<Bin> {
-    let shortest = Time::from_secs_f64(direction.path_rtt_min_s.unwrap_or(0.001));
+fn round_trips(stats: &DirectionStats) -> Vec<Bin> {
+    let shortest = Time::from_secs_f64(stats.path_rtt_min_s.unwrap_or(0.001));
     let mut joined: Vec<Bin> = Vec::new();
     let mut is_whole = true;
-    for bin in direction.bins.as_slice() {
+    for bin in stats.bins.as_slice() {
         match joined.last_mut() {
             Some(open) if !is_whole => open.join(bin),
             _ => joined.push(*bin),
@@ -104,7 +104,7 @@ fn round_trips(direction: &DirectionStats) -> Vec<Bin> {
 
 /// Looks at intervals in order.
 struct Judge<'a> {
-    direction: &'a DirectionStats,
+    stats: &'a DirectionStats,
     segment: u64,
     has_lost: bool,
     /// Most that was in flight before.
@@ -115,13 +115,13 @@ struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    fn new(direction: &'a DirectionStats) -> Self {
+    fn new(stats: &'a DirectionStats) -> Self {
         Self {
-            direction,
-            segment: u64::from(direction.mss_used_bytes.unwrap_or(1460)),
+            stats,
+            segment: u64::from(stats.mss_used_bytes.unwrap_or(1460)),
             has_lost: false,
             in_flight: 0,
-            before: LimitedBy::Opportunity,
+            before: LimitedBy::StartUp,
             count: 0,
         }
     }
@@ -129,18 +129,18 @@ impl<'a> Judge<'a> {
     /// The limits of an interval, with seconds.
     fn parts(&mut self, bin: &Bin) -> Vec<(LimitedBy, f64)> {
         let all = bin.duration.as_secs_f64();
-        let swallowed = self.swallowed(bin);
-        let stalled = bin.stalled.as_secs_f64().min(all - swallowed).max(0.0);
-        let paused = bin.idle.saturating_add(bin.drained).as_secs_f64();
-        let paused = paused.min(all - swallowed - stalled).max(0.0);
-        let rest = all - swallowed - stalled - paused;
+        let black_hole = self.black_hole(bin);
+        let stalled = bin.rto_wait.as_secs_f64().min(all - black_hole).max(0.0);
+        let paused = bin.idle.saturating_add(bin.app_limited).as_secs_f64();
+        let paused = paused.min(all - black_hole - stalled).max(0.0);
+        let rest = all - black_hole - stalled - paused;
         self.has_lost |= bin.losses > 0;
         let kind = self.network(bin);
         self.in_flight = self.in_flight.max(bin.in_flight_max);
         self.before = kind;
         self.count += 1;
         let parts = [
-            (LimitedBy::PathMtu, swallowed),
+            (LimitedBy::PathMtu, black_hole),
             (LimitedBy::Rto, stalled),
             (LimitedBy::Application, paused),
             (kind, rest),
@@ -149,30 +149,30 @@ impl<'a> Judge<'a> {
     }
 
     /// Seconds in which segments vanished because of their size.
-    fn swallowed(&self, bin: &Bin) -> f64 {
+    fn black_hole(&self, bin: &Bin) -> f64 {
         // Where nothing has arrived, it may be the other host that is gone.
-        let proved = self.direction.black_hole.filter(|hole| hole.passed_bytes > 0);
+        let proved = self.stats.black_hole.filter(|hole| hole.passed_bytes > 0);
         proved.map_or(0.0, |hole| {
             let (from, to) = (bin.at.max(hole.from), bin.end().min(hole.to));
             to.since(from).as_secs_f64()
         })
     }
 
-    /// What limited it while something was on its way.
+    /// The limit while data was in flight.
     fn network(&self, bin: &Bin) -> LimitedBy {
         let seconds = bin.duration.as_secs_f64();
         let rate = if seconds > 0.0 { bin.acked_bytes as f64 * 8.0 / seconds } else { 0.0 };
-        let is_full = self.direction.capacity_bps.is_some_and(|link| rate >= FULL_LINK * link);
-        let is_busy = self.direction.capacity_bps.is_none_or(|link| rate >= BUSY_LINK * link);
-        let is_queueing = match (bin.rtt_mean(), self.direction.path_rtt_min_s) {
+        let is_full = self.stats.capacity_bps.is_some_and(|link| rate >= FULL_LINK * link);
+        let is_busy = self.stats.capacity_bps.is_none_or(|link| rate >= BUSY_LINK * link);
+        let is_queueing = match (bin.rtt_mean(), self.stats.path_rtt_min_s) {
             (Some(mean), Some(least)) => is_busy && mean.as_secs_f64() > QUEUEING * least,
             _ => false,
         };
-        let is_shut = bin.window_shut.as_secs_f64() > 0.5 * seconds;
+        let is_shut = bin.rwnd_limited.as_secs_f64() > 0.5 * seconds;
         let window_is_full =
             is_shut || bin.window_left_min.is_some_and(|left| left < WINDOW_LEFT * self.segment);
         let grows = bin.in_flight_max as f64 >= GROWING * self.in_flight as f64;
-        if bin.buffer_full.as_secs_f64() > BUFFER_SHARE * seconds && !is_full {
+        if bin.sndbuf_limited.as_secs_f64() > BUFFER_SHARE * seconds && !is_full {
             LimitedBy::SendBuffer
         } else if window_is_full && !(is_full && is_queueing) {
             LimitedBy::ReceiveWindow
@@ -183,11 +183,11 @@ impl<'a> Judge<'a> {
         } else if bin.segments == 0 {
             self.before
         } else if grows || self.count < OPENING {
-            LimitedBy::Opportunity
+            LimitedBy::StartUp
         } else {
             // Nothing was lost, no window is full, the round trips are short, and yet the flight does not grow: if all
             // of that was seen.
-            let is_seen = bin.window_left_min.is_some() && self.direction.path_rtt_min_s.is_some();
+            let is_seen = bin.window_left_min.is_some() && self.stats.path_rtt_min_s.is_some();
             if is_seen { LimitedBy::SendBuffer } else { LimitedBy::Unknown }
         }
     }

@@ -1,8 +1,8 @@
-//! From evidence to findings: what limited a connection when, and what else it shows.
+//! From evidence to limits and findings; advice is in [`advise`](crate::advise).
 //!
 //! ```text
 //! Evidence → limits (shares of the time) ─┬→ Diagnosis
-//!         └→ findings, one rule a file ───┘
+//!         └→ findings, one rule a kind ───┘
 //! ```
 
 mod capture;
@@ -19,37 +19,74 @@ pub use limits::{LimitSpan, Limits};
 use crate::evidence::{Direction, Evidence};
 use crate::outcome::{LimitShare, LimitedBy};
 
-/// What evidence shows of a connection.
+/// The limits and findings of a connection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagnosis {
     /// The direction that the limits are of: the one with more payload.
-    pub way: Direction,
+    pub direction: Direction,
     /// Shares of the time from first data to last acknowledgement, largest first; they sum up to one, or are
     /// empty where there was no such time.
     pub limits: Vec<LimitShare>,
-    /// What limited it when.
+    /// The limit at each time.
     pub spans: Vec<LimitSpan>,
-    /// The largest; `None` where no payload was seen.
+    /// The limit with the largest share; `None` without payload.
     pub limited_by: Option<LimitedBy>,
-    /// What there is to say, the most severe first.
+    /// The findings, the most severe first.
     pub findings: Vec<Finding>,
 }
 
-/// Looks at everything.
+/// How a kind of finding is found.
+enum Rule {
+    /// Once per connection.
+    Connection(fn(&Evidence) -> Option<Finding>),
+    /// Once per direction.
+    Direction(fn(&Evidence, Direction) -> Option<Finding>),
+}
+
+/// The rule of each kind.
+const fn rule(kind: FindingKind) -> Rule {
+    match kind {
+        FindingKind::CaptureQuality => Rule::Connection(capture::quality),
+        FindingKind::SynRetransmission => Rule::Connection(opening::syn_retransmission),
+        FindingKind::OptionMissing => Rule::Connection(opening::missing_option),
+        FindingKind::Reset => Rule::Connection(opening::reset),
+        FindingKind::BadOption => Rule::Direction(opening::bad_option),
+        FindingKind::BlackHole => Rule::Direction(mtu::black_hole),
+        FindingKind::PathMtuReduced => Rule::Direction(mtu::reduced),
+        FindingKind::Fragmentation => Rule::Direction(mtu::fragmented),
+        FindingKind::SmallMss => Rule::Direction(mtu::small),
+        FindingKind::ZeroWindow => Rule::Direction(windows::zero_window),
+        FindingKind::WindowClamped => Rule::Direction(windows::clamped),
+        FindingKind::Loss => Rule::Direction(loss::loss),
+        FindingKind::Timeouts => Rule::Direction(loss::timeouts),
+        FindingKind::SpuriousRto => Rule::Direction(loss::spurious_timeouts),
+        FindingKind::SpuriousRetransmission => Rule::Direction(loss::spurious),
+        FindingKind::Reordering => Rule::Direction(loss::reordering),
+        FindingKind::Bufferbloat => Rule::Direction(loss::bufferbloat),
+        FindingKind::CongestionMarked => Rule::Direction(loss::marked),
+    }
+}
+
+/// Diagnoses a connection.
 pub fn diagnose(evidence: &Evidence) -> Diagnosis {
-    let way = evidence.data_way();
-    let Limits { shares, spans } = Limits::of(evidence.direction(way));
+    let direction = evidence.data_direction();
+    let Limits { shares, spans } = Limits::of(evidence.stats(direction));
     let mut findings = Vec::new();
-    capture::look(evidence, &mut findings);
-    opening::look(evidence, &mut findings);
-    for way in [Direction::Forward, Direction::Reverse] {
-        mtu::look(evidence, way, &mut findings);
-        windows::look(evidence, way, &mut findings);
-        loss::look(evidence, way, &mut findings);
+    for kind in FindingKind::ALL {
+        if let Rule::Connection(rule) = rule(*kind) {
+            findings.extend(rule(evidence));
+        }
+    }
+    for direction in [Direction::Forward, Direction::Reverse] {
+        for kind in FindingKind::ALL {
+            if let Rule::Direction(rule) = rule(*kind) {
+                findings.extend(rule(evidence, direction));
+            }
+        }
     }
     findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(a.from.cmp(&b.from)));
     let limited_by = shares.first().map(|largest| largest.kind);
-    Diagnosis { way, limits: shares, spans, limited_by, findings }
+    Diagnosis { direction, limits: shares, spans, limited_by, findings }
 }
 
 #[cfg(test)]

@@ -1,23 +1,13 @@
-//! How a connection opens and ends.
+//! Handshake, options, reset.
 
 use super::finding::{Finding, FindingKind, Severity, number};
 use crate::evidence::{Direction, Ending, Evidence, PathMtuEvent};
 use crate::window::LARGEST_SHIFT;
 
-/// The least segment that every host takes over IPv4 (RFC 9293 §3.7.1), less room for options.
+/// The MSS that every host accepts over IPv4, 536 (RFC 9293 §3.7.1), less the room for options.
 const LEAST_MSS: u16 = 500;
 
-/// SYNs sent again, options that are missing or cannot be, a reset.
-pub(super) fn look(evidence: &Evidence, findings: &mut Vec<Finding>) {
-    findings.extend(repeated_syn(evidence));
-    findings.extend(missing_option(evidence));
-    for way in [Direction::Forward, Direction::Reverse] {
-        findings.extend(bad_option(evidence, way));
-    }
-    findings.extend(reset(evidence));
-}
-
-fn repeated_syn(evidence: &Evidence) -> Option<Finding> {
+pub(super) fn syn_retransmission(evidence: &Evidence) -> Option<Finding> {
     if !evidence.handshake.syn && !evidence.handshake.syn_ack {
         return None;
     }
@@ -29,25 +19,22 @@ fn repeated_syn(evidence: &Evidence) -> Option<Finding> {
     Some(Finding {
         kind: FindingKind::SynRetransmission,
         severity: if answered { Severity::Warning } else { Severity::Problem },
-        way: None,
+        direction: None,
         from: evidence.begin,
         to: evidence.forward.first_data.unwrap_or(evidence.end),
         evidence: vec![number("repeated_syn_or_fin", again as f64)],
         frames: Vec::new(),
         text: if answered {
-            format!("SYN or FIN was sent {again} times more than once")
+            format!("SYN or FIN was retransmitted {again} times")
         } else {
-            format!("The SYN was sent {again} times more and never answered")
+            format!("The SYN was retransmitted {again} times and not answered")
         },
-        why: "Each lost SYN costs a second and more before the first byte (RFC 6298 §2.1)",
-        advice: "Look for a firewall or a full listen queue (nstat -az TcpExtListenDrops) at the server, and for \
-                 losses on the way"
-            .to_owned(),
+        why: "Each lost SYN delays the first byte by at least a second (RFC 6298 §2.1)",
         source: "RFC 9293 §3.8.1, RFC 6298 §5.7",
     })
 }
 
-fn missing_option(evidence: &Evidence) -> Option<Finding> {
+pub(super) fn missing_option(evidence: &Evidence) -> Option<Finding> {
     let (there, back) = (&evidence.forward, &evidence.reverse);
     if !evidence.handshake.syn || !evidence.handshake.syn_ack {
         return None;
@@ -57,12 +44,10 @@ fn missing_option(evidence: &Evidence) -> Option<Finding> {
         missing.push("window scale (no window above 64 KiB)");
     }
     if !there.sack_permitted || !back.sack_permitted {
-        missing.push(
-            "selective acknowledgements (several losses in a flight are repaired one by one)",
-        );
+        missing.push("SACK (several losses in a flight are repaired one per round trip)");
     }
     if !there.timestamps || !back.timestamps {
-        missing.push("timestamps (needless retransmissions are harder to tell and to undo)");
+        missing.push("timestamps (spurious retransmissions are harder to detect and undo)");
     }
     if missing.is_empty() {
         return None;
@@ -70,76 +55,69 @@ fn missing_option(evidence: &Evidence) -> Option<Finding> {
     Some(Finding {
         kind: FindingKind::OptionMissing,
         severity: if missing.len() == 1 { Severity::Note } else { Severity::Warning },
-        way: None,
+        direction: None,
         from: evidence.begin,
         to: evidence.begin,
         evidence: vec![number("options_missing", missing.len() as f64)],
         frames: Vec::new(),
-        text: format!("Not agreed on in the handshake: {}", missing.join("; ")),
-        why: "What the handshake does not agree on cannot be used later",
-        advice: "Switch it on where it is off (net.ipv4.tcp_window_scaling, tcp_sack, tcp_timestamps), and look for \
-                 a middlebox that strips options"
-            .to_owned(),
+        text: format!("Not negotiated: {}", missing.join("; ")),
+        why: "Options that the handshake does not negotiate stay unused",
         source: "RFC 7323 §1.3, RFC 2018 §2",
     })
 }
 
-fn bad_option(evidence: &Evidence, way: Direction) -> Option<Finding> {
-    let direction = evidence.direction(way);
-    let sender = evidence.sender(way);
-    let text = match (direction.window_scale, direction.mss_option_bytes) {
+pub(super) fn bad_option(evidence: &Evidence, direction: Direction) -> Option<Finding> {
+    let stats = evidence.stats(direction);
+    let sender = evidence.sender(direction);
+    let text = match (stats.window_scale, stats.mss_option_bytes) {
         (Some(shift), _) if shift > LARGEST_SHIFT => {
-            format!("{sender} asks for a window scale of {shift}; above 14 it counts as 14")
+            format!("{sender} offers a window scale of {shift}; values above 14 count as 14")
         }
         (_, Some(mss)) if mss < LEAST_MSS && !is_agreed(evidence, mss) => {
-            format!("{sender} announces an MSS of {mss}, less than every host takes")
+            format!("{sender} announces an MSS of {mss}, below the minimum of 536")
         }
         _ => return None,
     };
     Some(Finding {
         kind: FindingKind::BadOption,
         severity: Severity::Warning,
-        way: Some(way),
+        direction: Some(direction),
         from: evidence.begin,
         to: evidence.begin,
         evidence: vec![
-            number("window_scale", direction.window_scale.unwrap_or(0).into()),
-            number("mss_option_bytes", direction.mss_option_bytes.unwrap_or(0).into()),
+            number("window_scale", stats.window_scale.unwrap_or(0).into()),
+            number("mss_option_bytes", stats.mss_option_bytes.unwrap_or(0).into()),
         ],
         frames: Vec::new(),
         text,
-        why: "Peers treat such a value each in their own way",
-        advice: "Find what sets it: the host's stack, or a middlebox that rewrites options"
-            .to_owned(),
+        why: "Stacks treat such a value differently",
         source: "RFC 7323 §2.3, RFC 9293 §3.7.1",
     })
 }
 
-/// A small MSS that the path's MTU explains: the segments are no larger than that.
+/// Whether a small path MTU explains a small MSS: that of either direction, as routers clamp both SYNs.
 fn is_agreed(evidence: &Evidence, mss: u16) -> bool {
     evidence
         .path_mtu_events
         .iter()
-        .filter_map(PathMtuEvent::told_mtu)
+        .filter_map(PathMtuEvent::next_hop_mtu)
         .any(|mtu| mtu < u32::from(mss) + 200)
 }
 
-fn reset(evidence: &Evidence) -> Option<Finding> {
+pub(super) fn reset(evidence: &Evidence) -> Option<Finding> {
     if evidence.ending != Ending::Reset {
         return None;
     }
     Some(Finding {
         kind: FindingKind::Reset,
         severity: Severity::Note,
-        way: None,
+        direction: None,
         from: evidence.end,
         to: evidence.end,
         evidence: Vec::new(),
         frames: Vec::new(),
-        text: "One side broke the connection off (RST)".to_owned(),
-        why: "What was on its way is lost; some programs end every connection so",
-        advice: "Look at the log of the program that broke it off, and for a middlebox that forgot the connection"
-            .to_owned(),
+        text: "The connection was reset (RST)".to_owned(),
+        why: "Data in flight is lost; some programs close every connection this way",
         source: "RFC 9293 §3.10.7",
     })
 }

@@ -3,13 +3,13 @@
 use std::net::SocketAddr;
 
 use super::*;
-use crate::evidence::{Bin, Bins, BlackHole, DirectionStats, Handshake, Marks, PathMtuEvent};
+use crate::evidence::{Bin, Bins, BlackHole, DirectionStats, Handshake, Marks};
 use crate::units::Time;
 
 const ROUND_TRIP: Time = Time::from_millis(40);
 
 /// A direction of ten round trips, each as `each` makes it, over a link of 20 Mbit/s.
-fn direction(each: impl Fn(u64, &mut Bin)) -> DirectionStats {
+fn stats(each: impl Fn(u64, &mut Bin)) -> DirectionStats {
     let mut bins = Bins::new(Time::ZERO, ROUND_TRIP);
     for n in 0..10 {
         let bin = bins.at(ROUND_TRIP.times(n));
@@ -34,8 +34,8 @@ fn direction(each: impl Fn(u64, &mut Bin)) -> DirectionStats {
     }
 }
 
-fn largest(direction: &DirectionStats) -> LimitedBy {
-    let limits = Limits::of(direction);
+fn largest(stats: &DirectionStats) -> LimitedBy {
+    let limits = Limits::of(stats);
     let sum: f64 = limits.shares.iter().map(|limit| limit.share).sum();
     assert!((sum - 1.0).abs() < 1e-9, "shares sum up to {sum}");
     limits.shares[0].kind
@@ -49,23 +49,23 @@ fn each_limit_has_its_sign() {
     let link = 20_000_000 / 8 / 25; // bytes of a round trip
     let signs: [(LimitedBy, Sign<'_>); 9] = [
         (LimitedBy::Application, &|_, bin| bin.idle = Time::from_millis(30)),
-        (LimitedBy::Application, &|_, bin| bin.drained = Time::from_millis(30)),
-        (LimitedBy::SendBuffer, &|_, bin| bin.buffer_full = Time::from_millis(10)),
+        (LimitedBy::Application, &|_, bin| bin.app_limited = Time::from_millis(30)),
+        (LimitedBy::SendBuffer, &|_, bin| bin.sndbuf_limited = Time::from_millis(10)),
         (LimitedBy::ReceiveWindow, &|_, bin| bin.window_left_min = Some(1000)),
-        (LimitedBy::Rto, &|_, bin| bin.stalled = Time::from_millis(30)),
+        (LimitedBy::Rto, &|_, bin| bin.rto_wait = Time::from_millis(30)),
         (LimitedBy::Bandwidth, &move |_, bin| bin.acked_bytes = link),
         (LimitedBy::Congestion, &|_, bin| bin.losses = 1),
-        (LimitedBy::Opportunity, &|n, bin| bin.in_flight_max = 1000 << n),
+        (LimitedBy::StartUp, &|n, bin| bin.in_flight_max = 1000 << n),
         (LimitedBy::Unknown, &|_, bin| bin.window_left_min = None),
     ];
     for (wanted, sign) in signs {
-        assert_eq!(largest(&direction(sign)), wanted);
+        assert_eq!(largest(&stats(sign)), wanted);
     }
 }
 
 #[test]
 fn a_window_that_fills_the_link_is_not_what_limits() {
-    let full = direction(|_, bin| {
+    let full = stats(|_, bin| {
         bin.window_left_min = Some(0);
         bin.acked_bytes = 200_000;
         bin.rtt_sum = ROUND_TRIP.times(2);
@@ -75,7 +75,7 @@ fn a_window_that_fills_the_link_is_not_what_limits() {
 
 #[test]
 fn long_round_trips_fill_no_link_that_is_nearly_empty() {
-    let slow = direction(|_, bin| {
+    let slow = stats(|_, bin| {
         bin.losses = 1;
         bin.rtt_sum = ROUND_TRIP.times(2);
     });
@@ -83,8 +83,8 @@ fn long_round_trips_fill_no_link_that_is_nearly_empty() {
 }
 
 #[test]
-fn what_is_swallowed_counts_only_where_smaller_segments_arrive() {
-    let mut swallowed = direction(|_, _| ());
+fn a_black_hole_counts_only_where_smaller_segments_arrive() {
+    let mut black_hole = stats(|_, _| ());
     let hole = BlackHole {
         from: Time::ZERO,
         to: ROUND_TRIP.times(9),
@@ -93,10 +93,10 @@ fn what_is_swallowed_counts_only_where_smaller_segments_arrive() {
         repeats: 4,
         passed_bytes: 1024,
     };
-    swallowed.black_hole = Some(hole);
-    assert_eq!(largest(&swallowed), LimitedBy::PathMtu);
-    swallowed.black_hole = Some(BlackHole { passed_bytes: 0, ..hole });
-    assert_ne!(largest(&swallowed), LimitedBy::PathMtu);
+    black_hole.black_hole = Some(hole);
+    assert_eq!(largest(&black_hole), LimitedBy::PathMtu);
+    black_hole.black_hole = Some(BlackHole { passed_bytes: 0, ..hole });
+    assert_ne!(largest(&black_hole), LimitedBy::PathMtu);
 }
 
 fn evidence(forward: DirectionStats) -> Evidence {
@@ -144,7 +144,7 @@ fn findings_follow_from_numbers() {
             window_scale,
             sack_permitted,
             timestamps,
-            ..direction(|_, _| ())
+            ..stats(|_, _| ())
         }
     };
     assert_eq!(kinds(&evidence(clean())), []);
@@ -163,21 +163,4 @@ fn findings_follow_from_numbers() {
         make(&mut evidence);
         assert_eq!(kinds(&evidence), [kind]);
     }
-}
-
-#[test]
-fn a_router_that_tells_no_mtu_is_not_believed_to_say_zero() {
-    let mut evidence = evidence(direction(|_, _| ()));
-    evidence.path_mtu_events.push(PathMtuEvent {
-        at: Time::ZERO,
-        frame: 3,
-        hop: "10.0.0.9".parse().unwrap(),
-        mtu_bytes: 0,
-        quoted: Some((evidence.client, evidence.server)),
-        packet_bytes: 1500,
-        connection: Some(0),
-    });
-    let findings = diagnose(&evidence).findings;
-    let told = findings.iter().find(|finding| finding.kind == FindingKind::PathMtuReduced).unwrap();
-    assert!(!told.advice.contains(" 0"), "{}", told.advice);
 }

@@ -100,6 +100,36 @@ fn a_schedule_changes_the_model_in_time() {
     assert!((mean - 0.25).abs() < 1e-12, "{mean}");
 }
 
+/// The chain is bad for `rate` of the time, and the mean weighs both states by that (Elliott 1963).
+#[test]
+fn the_mean_of_a_chain_weighs_its_states() {
+    let clock = Clock::Units { per: Per::Packet, burst: 4.0 };
+    let chain = GilbertElliott { clock, rate: p(0.2), good: p(0.01), bad: p(0.5) };
+    assert!((chain.mean().get() - 0.108).abs() < 1e-15, "{}", chain.mean());
+    assert!((GilbertElliott { rate: p(0.0), ..chain }.mean().get() - 0.01).abs() < 1e-15);
+    assert!((GilbertElliott { rate: p(1.0), ..chain }.mean().get() - 0.5).abs() < 1e-15);
+}
+
+/// A model that can damage nothing draws nothing: a path of such links is not random.
+#[test]
+fn a_model_is_active_where_any_packet_can_die() {
+    let clock = Clock::Units { per: Per::Packet, burst: 1.0 };
+    let cases = [
+        (ErrorModel::None, false),
+        (ErrorModel::Uniform { per: Per::Byte, rate: p(0.0) }, false),
+        (ErrorModel::Uniform { per: Per::Byte, rate: p(1e-9) }, true),
+        (chain(clock, 0.0, 0.0, 1.0), false), // never bad
+        (chain(clock, 0.1, 0.0, 0.0), false), // bad states that damage nothing
+        (chain(clock, 0.1, 0.0, 0.1), true),
+        (chain(clock, 0.0, 0.1, 0.0), true), // errors of the good state
+        (ErrorModel::List { lost: [].into() }, false),
+        (ErrorModel::List { lost: [7].into() }, true),
+    ];
+    for (model, is_active) in cases {
+        assert_eq!(model.is_active(), is_active, "{model:?}");
+    }
+}
+
 #[test]
 fn another_link_draws_other_numbers() {
     let schedule = Schedule::constant(ErrorModel::Uniform { per: Per::Packet, rate: p(0.5) });
@@ -118,6 +148,23 @@ fn a_list_names_its_packets() {
     let fates: Vec<bool> = (0..6).map(|_| process.draw(&exposure(40, 128), Time::ZERO)).collect();
     assert_eq!(fates, [true, false, false, true, true, false]);
     assert!(!schedule.is_random());
+}
+
+#[test]
+fn a_schedule_begins_at_zero_and_rises() {
+    let faults = |times: &[&str]| {
+        let entry = |at: &&str| -> ErrorSpec {
+            toml::from_str(&format!("model = 'none'\nat = '{at}'")).unwrap()
+        };
+        ErrorsSpec::Schedule(times.iter().map(entry).collect())
+            .resolve()
+            .map_err(|error| error.what)
+    };
+    assert!(faults(&["0 s", "10 s", "20 s"]).is_ok());
+    assert_eq!(faults(&["1 s", "10 s"]).unwrap_err(), "the schedule begins at 1 s");
+    assert_eq!(faults(&["0 s", "10 s", "10 s"]).unwrap_err(), "10 s does not come after 10 s");
+    assert_eq!(faults(&["0 s", "10 s", "9 s"]).unwrap_err(), "9 s does not come after 10 s");
+    assert!(faults(&[]).is_err());
 }
 
 #[test]

@@ -31,16 +31,16 @@ pub struct Bin {
     pub window_max: u64,
     /// Time while nothing was in flight and the window was open.
     pub idle: Time,
-    /// Time while the last segment sent was a short one, so that there was no more to send, and no
-    /// acknowledgement brought the next one out.
-    pub drained: Time,
-    /// Likewise, but each time an acknowledgement brought the next segment out: there was room again in
-    /// the sender's buffer.
-    pub buffer_full: Time,
-    /// Time while the window had no room for a whole segment.
-    pub window_shut: Time,
-    /// Time that ended with a retransmission by the timer.
-    pub stalled: Time,
+    /// Time without more data to send, though the window had room: a short segment ended the flight, and no
+    /// acknowledgement triggered the next one (the kernel's `is_app_limited`).
+    pub app_limited: Time,
+    /// Likewise, but each acknowledgement triggered the next segment: the send buffer was full (`tcp_info`'s
+    /// `tcpi_sndbuf_limited`).
+    pub sndbuf_limited: Time,
+    /// Time while the receive window had no room for a full segment (`tcpi_rwnd_limited`).
+    pub rwnd_limited: Time,
+    /// Time that ended with a retransmission by timeout.
+    pub rto_wait: Time,
     /// Round trips: how many were measured,
     pub rtt_count: u32,
     /// their sum,
@@ -73,10 +73,10 @@ impl Bin {
         self.window_left_min = least(self.window_left_min, next.window_left_min);
         self.window_max = self.window_max.max(next.window_max);
         self.idle = self.idle.saturating_add(next.idle);
-        self.drained = self.drained.saturating_add(next.drained);
-        self.buffer_full = self.buffer_full.saturating_add(next.buffer_full);
-        self.window_shut = self.window_shut.saturating_add(next.window_shut);
-        self.stalled = self.stalled.saturating_add(next.stalled);
+        self.app_limited = self.app_limited.saturating_add(next.app_limited);
+        self.sndbuf_limited = self.sndbuf_limited.saturating_add(next.sndbuf_limited);
+        self.rwnd_limited = self.rwnd_limited.saturating_add(next.rwnd_limited);
+        self.rto_wait = self.rto_wait.saturating_add(next.rto_wait);
         self.rtt_count = self.rtt_count.saturating_add(next.rtt_count);
         self.rtt_sum = self.rtt_sum.saturating_add(next.rtt_sum);
         self.rtt_min = least(self.rtt_min, next.rtt_min);

@@ -47,13 +47,13 @@ pub struct Evidence {
     pub forward: DirectionStats,
     /// From the server to the client.
     pub reverse: DirectionStats,
-    /// What hops said of packets of this connection that were too big for them.
+    /// ICMP messages about packets of this connection that were too big, of both directions.
     pub path_mtu_events: Vec<PathMtuEvent>,
     /// What else there is to know.
     pub marks: Marks,
 }
 
-/// One of the two ways of a connection.
+/// A direction of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
@@ -117,7 +117,7 @@ pub struct Marks {
     pub mptcp: bool,
     /// Data travelled on the SYN, or a cookie for that was asked for or given (RFC 7413).
     pub fast_open: bool,
-    /// Only one of the two ways was seen.
+    /// Only one direction was captured.
     pub one_way: bool,
     /// Its beginning was not seen.
     pub mid_stream: bool,
@@ -135,8 +135,8 @@ pub struct Marks {
 }
 
 impl Evidence {
-    /// The direction that carried more payload: the one that a limit is looked for in.
-    pub const fn data_way(&self) -> Direction {
+    /// The direction that carried more payload: the one whose limits are diagnosed.
+    pub const fn data_direction(&self) -> Direction {
         if self.reverse.payload_bytes > self.forward.payload_bytes {
             Direction::Reverse
         } else {
@@ -151,24 +151,37 @@ impl Evidence {
         Headers { ip, tcp_options: if is_agreed { TCP_TIMESTAMPS } else { Bytes::ZERO } }
     }
 
-    /// One of its directions.
-    pub const fn direction(&self, way: Direction) -> &DirectionStats {
-        match way {
+    /// The evidence of one direction.
+    pub const fn stats(&self, direction: Direction) -> &DirectionStats {
+        match direction {
             Direction::Forward => &self.forward,
             Direction::Reverse => &self.reverse,
         }
     }
 
-    /// Who sends in a direction.
-    pub const fn sender(&self, way: Direction) -> SocketAddr {
-        match way {
+    /// The sender of a direction.
+    pub const fn sender(&self, direction: Direction) -> SocketAddr {
+        match direction {
             Direction::Forward => self.client,
             Direction::Reverse => self.server,
         }
     }
 
-    /// Who receives in a direction.
-    pub const fn receiver(&self, way: Direction) -> SocketAddr {
-        self.sender(way.other())
+    /// The receiver of a direction.
+    pub const fn receiver(&self, direction: Direction) -> SocketAddr {
+        self.sender(direction.other())
+    }
+
+    /// The ICMP messages about packets of one direction: those that quote its sender as the source. A message about
+    /// the other direction says nothing of this direction's path MTU.
+    pub fn path_mtu_events_of(&self, direction: Direction) -> impl Iterator<Item = &PathMtuEvent> {
+        let sender = self.sender(direction);
+        let events = self.path_mtu_events.iter();
+        events.filter(move |event| event.quoted.is_some_and(|(source, _)| source == sender))
+    }
+
+    /// The smallest MTU that hops reported for packets of one direction, in bytes.
+    pub fn reported_mtu(&self, direction: Direction) -> Option<u32> {
+        self.path_mtu_events_of(direction).filter_map(PathMtuEvent::next_hop_mtu).min()
     }
 }

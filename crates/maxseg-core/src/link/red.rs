@@ -111,7 +111,7 @@ fn threshold(limit: QueueLimit) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::{BitsPerSec, Probability};
+    use crate::units::{BitsPerSec, Bytes, Probability};
 
     fn red(weight: f64) -> Red {
         let spec = LinkSpec::plain(BitsPerSec::new(4_000_000).unwrap(), Time::ZERO);
@@ -131,6 +131,29 @@ mod tests {
         assert_eq!(red.on_arrival(Time::ZERO, of(15), 1500), Verdict::Full);
     }
 
+    /// A queue that counts bytes picks by size (Floyd and Jacobson 1993, §6): half a packet half as often.
+    #[test]
+    fn where_bytes_count_a_small_packet_is_picked_less_often() {
+        let gap = |bytes: u32| {
+            let spec = LinkSpec::plain(BitsPerSec::new(4_000_000).unwrap(), Time::ZERO);
+            let settings = RedSettings {
+                min: QueueLimit::Bytes(Bytes::new(10_000)),
+                max: QueueLimit::Bytes(Bytes::new(20_000)),
+                weight: Probability::ALWAYS,
+                ..RedSettings::default()
+            };
+            let mut red = Red::new(&spec, settings, 1, "x");
+            let queue = QueueState { packets: 1, bytes: 15_000, idle_since: None };
+            let picks = (0..200_000)
+                .filter(|_| red.on_arrival(Time::ZERO, queue, bytes) == Verdict::Picked)
+                .count();
+            200_000.0 / picks as f64
+        };
+        // Gaps are uniform on 1 to 1/p (§7), p = 1/100 and 1/200; some 4000 and 2000 of them: three standard errors.
+        assert!((gap(1500) - 50.5).abs() < 1.4, "{}", gap(1500));
+        assert!((gap(750) - 100.5).abs() < 3.9, "{}", gap(750));
+    }
+
     #[test]
     fn between_them_picks_are_evenly_spread() {
         let mut red = red(1.0);
@@ -142,6 +165,13 @@ mod tests {
         let mean = f64::from(gaps.iter().sum::<u32>()) / gaps.len() as f64;
         assert!((48.0..53.0).contains(&mean), "{mean}"); // 4000 gaps: standard error 0.46
         assert!(gaps.iter().all(|gap| (1..=101).contains(gap)));
+    }
+
+    #[test]
+    fn a_change_of_settings_keeps_the_average_of_the_same_unit() {
+        let mut before = red(1.0);
+        before.on_arrival(Time::ZERO, of(12), 1500);
+        assert!((before.respec(red(0.5)).average - 12.0).abs() < 1e-12);
     }
 
     #[test]

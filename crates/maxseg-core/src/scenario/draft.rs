@@ -1,19 +1,30 @@
 //! A scenario file with values set from outside, before it is read.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use toml::{Table, Value};
 
-use super::key::{self, KeyError, Overlap, Step, overlap};
-use super::locate::{key_span, place_of, value_span};
-use super::misread::{Misread, example};
+use super::examples::example;
+use super::key::{self, KeyError, KeyStep, Overlap, overlap};
+use super::locate::{Origin, key_span, place_of, value_span};
+use super::meaning::meaning;
+use super::misread::Misread;
 use super::sweep::POINT;
+use super::syntax::{SyntaxError, syntax_error};
 use super::values::{LIST_HINT, list, value};
 use super::{Place, Scenario, ScenarioError, ScenarioSpec, Sweep};
+
+/// The longest path (RFC 791: time to live).
+const MOST_HOPS: usize = 255;
+/// More flows than any simulation is asked for.
+const MOST_FLOWS: usize = 10_000;
 
 /// A scenario file as a TOML document, together with what was set from outside.
 #[derive(Debug, Clone)]
 pub struct Draft {
-    file: String,
-    text: String,
+    file: Arc<str>,
+    text: Arc<str>,
     table: Table,
     overrides: Vec<Override>,
 }
@@ -21,17 +32,8 @@ pub struct Draft {
 /// A value that was not written in the file, or not where it stands now.
 #[derive(Debug, Clone)]
 struct Override {
-    place: Vec<Step>,
+    place: Vec<KeyStep>,
     origin: Origin,
-}
-
-/// Where a value that overrides the file's comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Origin {
-    /// A command-line argument, as written.
-    Argument(String),
-    /// The sweep, at a place below `[sweep]`.
-    Sweep(Vec<Step>),
 }
 
 impl Draft {
@@ -40,13 +42,48 @@ impl Draft {
     /// # Errors
     /// It is not TOML.
     pub fn parse(file: &str, text: &str) -> Result<Self, ScenarioError> {
-        let table = text.parse::<Table>().map_err(|error| ScenarioError {
-            what: error.message().trim_end().to_owned(),
-            key: String::new(),
-            place: place_of(file, text, error.span().unwrap_or(0..0)),
-            hint: None,
+        let table = text.parse::<Table>().map_err(|error| {
+            let span = error.span().unwrap_or(0..0);
+            let SyntaxError { what, hint } =
+                syntax_error(error.message(), text.get(span.clone()).unwrap_or_default());
+            let place = place_of(file, text, span);
+            ScenarioError { what, key: String::new(), place, hint: hint.to_owned() }
         })?;
-        Ok(Self { file: file.to_owned(), text: text.to_owned(), table, overrides: Vec::new() })
+        let draft = Self { file: file.into(), text: text.into(), table, overrides: Vec::new() };
+        draft.check_lengths()?;
+        Ok(draft)
+    }
+
+    /// Lists that no path and no run needs are refused before they are read.
+    fn check_lengths(&self) -> Result<(), ScenarioError> {
+        let limits = [
+            ("hop", MOST_HOPS, "a packet crosses at most 255 hops: the TTL of IP has 8 bits"),
+            ("flow", MOST_FLOWS, "one bulk flow stands for many: leave some out"),
+        ];
+        for (key, most, hint) in limits {
+            let length = self.table.get(key).and_then(Value::as_array).map_or(0, Vec::len);
+            if length > most {
+                let path = [KeyStep::Key(key.to_owned()), KeyStep::Index(most)];
+                return Err(ScenarioError {
+                    what: format!("{length} entries of [[{key}]] are more than {most}"),
+                    key: key.to_owned(),
+                    place: self.place(&path),
+                    hint: hint.to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The same without its sweep, as a point of the sweep begins.
+    pub(super) fn without_sweep(&self) -> Self {
+        let kept = self.table.iter().filter(|(key, _)| *key != "sweep");
+        Self {
+            file: Arc::clone(&self.file),
+            text: Arc::clone(&self.text),
+            table: kept.map(|(key, value)| (key.clone(), value.clone())).collect(),
+            overrides: self.overrides.clone(),
+        }
     }
 
     /// Set `key` to `value` wherever the key leads.
@@ -69,7 +106,7 @@ impl Draft {
     }
 
     /// Where `key` leads.
-    fn places(&self, key: &str, origin: &Origin) -> Result<Vec<Vec<Step>>, ScenarioError> {
+    fn places(&self, key: &str, origin: &Origin) -> Result<Vec<Vec<KeyStep>>, ScenarioError> {
         key::places(&self.table, key).map_err(|error| self.refuse(key, error, origin))
     }
 
@@ -78,7 +115,7 @@ impl Draft {
             what: error.what,
             key: key.to_owned(),
             place: self.place_of_origin(origin),
-            hint: Some(error.hint),
+            hint: error.hint,
         }
     }
 
@@ -118,7 +155,7 @@ impl Draft {
         let origin = Origin::Argument(written.clone());
         self.refuse_second_argument(&self.places(key, &origin)?, key, &written)?;
         self.end_sweep_of(key, Some(key), &written)?;
-        let place = vec![Step::Key("sweep".to_owned()), Step::Key(key.to_owned())];
+        let place = vec![KeyStep::Key("sweep".to_owned()), KeyStep::Key(key.to_owned())];
         key::set(&mut self.table, &place, Value::Array(values))
             .map_err(|error| self.refuse(key, error, &origin))?;
         self.overrides.push(Override { place, origin });
@@ -128,12 +165,12 @@ impl Draft {
     /// One argument sets a key or sweeps it, not two.
     fn refuse_second_argument(
         &self,
-        places: &[Vec<Step>],
+        places: &[Vec<KeyStep>],
         key: &str,
         written: &str,
     ) -> Result<(), ScenarioError> {
         let collides = |earlier: &&Override| match earlier.place.as_slice() {
-            [Step::Key(sweep), Step::Key(axis)] if sweep == "sweep" => {
+            [KeyStep::Key(sweep), KeyStep::Key(axis)] if sweep == "sweep" => {
                 overlap(&self.table, key, axis) != Overlap::None
             }
             set => places.iter().any(|place| place.starts_with(set) || set.starts_with(place)),
@@ -174,13 +211,8 @@ impl Draft {
                 point.retain(|swept, _| keep(swept));
             }
             points.retain(|point| point.as_table().is_none_or(|table| !table.is_empty()));
-            let mut kept: Vec<Value> = Vec::new();
-            for point in points.drain(..) {
-                if !kept.contains(&point) {
-                    kept.push(point);
-                }
-            }
-            *points = kept;
+            let mut known = BTreeSet::new();
+            points.retain(|point| known.insert(meaning(point)));
         }
         sweep.retain(|key, values| {
             key != POINT || values.as_array().is_none_or(|points| !points.is_empty())
@@ -202,8 +234,7 @@ impl Draft {
     /// # Errors
     /// The first thing that is wrong.
     pub fn scenario(&self) -> Result<Scenario, ScenarioError> {
-        let mut table = self.table.clone();
-        table.remove("sweep");
+        let table = self.without_sweep().table;
         let spec: ScenarioSpec = serde_path_to_error::deserialize(table)
             .map_err(|error| self.misread(&steps(error.path()), error.inner().message()))?;
         spec.resolve().map_err(|problem| {
@@ -215,7 +246,7 @@ impl Draft {
                 what: problem.what,
                 key: self.named(&path),
                 place: self.place(&path),
-                hint: Some(problem.hint),
+                hint: problem.hint,
             }
         })
     }
@@ -225,7 +256,7 @@ impl Draft {
     /// # Errors
     /// An axis is empty or not a list, names a key that cannot be swept, or there are too many points.
     pub fn sweep(&self) -> Result<Sweep, ScenarioError> {
-        let at_sweep = vec![Step::Key("sweep".to_owned())];
+        let at_sweep = vec![KeyStep::Key("sweep".to_owned())];
         match self.table.get("sweep") {
             None => Ok(Sweep::default()),
             Some(Value::Table(table)) => {
@@ -233,14 +264,14 @@ impl Draft {
                     what: fault.what,
                     key: key::written(&fault.below),
                     place: self.place(&[at_sweep, fault.below].concat()),
-                    hint: Some(fault.hint),
+                    hint: fault.hint,
                 })
             }
             Some(_) => Err(ScenarioError {
                 what: "`sweep` must be a table".to_owned(),
                 key: "sweep".to_owned(),
                 place: self.place(&at_sweep),
-                hint: Some("write [sweep] and below it \"sender.mss\" = [536, 1460]".to_owned()),
+                hint: "write [sweep] and below it \"sender.mss\" = [536, 1460]".to_owned(),
             }),
         }
     }
@@ -256,10 +287,10 @@ impl Draft {
     }
 
     /// What serde could not read, at the place where it was written.
-    fn misread(&self, path: &[Step], message: &str) -> ScenarioError {
-        match Misread::of(path, message) {
+    fn misread(&self, path: &[KeyStep], message: &str) -> ScenarioError {
+        match Misread::of(path, message, key::get(&self.table, path)) {
             Misread::UnknownKey { table, name, hint } => {
-                let full = [table, &[Step::Key(name.clone())]].concat();
+                let full = [table, &[KeyStep::Key(name.clone())]].concat();
                 let place = match self.overriding(&full) {
                     Some(origin) => self.place_of_origin(origin),
                     None => match key_span(&self.text, table, &name) {
@@ -268,17 +299,17 @@ impl Draft {
                     },
                 };
                 let what = format!("unknown key `{name}`");
-                ScenarioError { what, key: self.named(&full), place, hint: Some(hint) }
+                ScenarioError { what, key: self.named(&full), place, hint }
             }
             Misread::MissingKey { name } => {
-                let full = [path, &[Step::Key(name.clone())]].concat();
+                let full = [path, &[KeyStep::Key(name.clone())]].concat();
                 let table =
                     if path.is_empty() { "the scenario".to_owned() } else { self.named(path) };
                 ScenarioError {
                     what: format!("{table} has no `{name}`"),
                     key: self.named(&full),
                     place: self.place(path),
-                    hint: example(&full).map(|example| format!("add {example}")),
+                    hint: format!("add {}", example(&full)),
                 }
             }
             Misread::Value { what, hint } => {
@@ -288,18 +319,18 @@ impl Draft {
     }
 
     /// Where the value at `path` was written: the last override of it, or else the file.
-    fn place(&self, path: &[Step]) -> Place {
+    fn place(&self, path: &[KeyStep]) -> Place {
         if let Some(origin) = self.overriding(path) {
             return self.place_of_origin(origin);
         }
         match value_span(&self.text, path) {
             Some(span) => place_of(&self.file, &self.text, span),
-            None => Place::Missing(self.file.clone()),
+            None => Place::Missing(self.file.to_string()),
         }
     }
 
-    fn overriding(&self, path: &[Step]) -> Option<&Origin> {
-        let concerns = |place: &[Step]| place.starts_with(path) || path.starts_with(place);
+    fn overriding(&self, path: &[KeyStep]) -> Option<&Origin> {
+        let concerns = |place: &[KeyStep]| place.starts_with(path) || path.starts_with(place);
         let last = self.overrides.iter().rev().find(|over| concerns(&over.place));
         last.filter(|_| !path.is_empty()).map(|over| &over.origin)
     }
@@ -308,20 +339,20 @@ impl Draft {
         match origin {
             Origin::Argument(argument) => Place::Argument(argument.clone()),
             Origin::Sweep(below) => {
-                self.place(&[vec![Step::Key("sweep".to_owned())], below.clone()].concat())
+                self.place(&[vec![KeyStep::Key("sweep".to_owned())], below.clone()].concat())
             }
         }
     }
 
     /// A place as `--set` would name it, hops by their names.
-    fn named(&self, path: &[Step]) -> String {
+    fn named(&self, path: &[KeyStep]) -> String {
         let mut words = path.to_vec();
-        if let [Step::Key(array), index @ Step::Index(_), ..] = words.as_mut_slice()
+        if let [KeyStep::Key(array), index @ KeyStep::Index(_), ..] = words.as_mut_slice()
             && array == "hop"
             && let Some(hop) = key::get(&self.table, &path[..2])
             && let Some(name) = hop.get("name").and_then(Value::as_str)
         {
-            *index = Step::Key(name.to_owned());
+            *index = KeyStep::Key(name.to_owned());
         }
         key::written(&words)
     }
@@ -332,16 +363,16 @@ fn at_argument(written: &str, what: String, hint: &str) -> ScenarioError {
         what,
         key: String::new(),
         place: Place::Argument(written.to_owned()),
-        hint: Some(hint.to_owned()),
+        hint: hint.to_owned(),
     }
 }
 
-fn steps(path: &serde_path_to_error::Path) -> Vec<Step> {
+fn steps(path: &serde_path_to_error::Path) -> Vec<KeyStep> {
     use serde_path_to_error::Segment;
     path.iter()
         .filter_map(|segment| match segment {
-            Segment::Seq { index } => Some(Step::Index(*index)),
-            Segment::Map { key } => Some(Step::Key(key.clone())),
+            Segment::Seq { index } => Some(KeyStep::Index(*index)),
+            Segment::Map { key } => Some(KeyStep::Key(key.clone())),
             Segment::Enum { .. } | Segment::Unknown => None,
         })
         .collect()

@@ -10,8 +10,8 @@ pub struct ScenarioError {
     pub key: String,
     /// Where the value was written.
     pub place: Place,
-    /// How to mend it.
-    pub hint: Option<String>,
+    /// A value, key or command that would work.
+    pub hint: String,
 }
 
 /// Where something was written.
@@ -34,8 +34,10 @@ pub struct Excerpt {
     pub line: usize,
     /// From 1, in characters.
     pub column: usize,
-    /// The line as it stands there.
+    /// The line, or of a long one the piece around the column.
     pub text: String,
-    /// How many characters it concerns, at least 1, within that line.
+    /// Characters of that piece before the column.
+    pub before: usize,
+    /// How many characters of the piece it concerns, at least 1.
     pub width: usize,
 }

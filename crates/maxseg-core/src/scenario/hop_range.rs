@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::resolve::{Problem, problem};
+use super::problem::{Problem, problem};
 use crate::path::Path;
 use crate::similar::closest;
 

@@ -1,6 +1,6 @@
 //! Which flows share a host, and what a host takes for each packet.
 
-use super::resolve::{Problem, problem};
+use super::problem::{Problem, problem};
 use super::{End, Flow, FlowKind, Scenario};
 use crate::units::Time;
 

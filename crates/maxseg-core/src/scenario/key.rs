@@ -2,9 +2,11 @@
 
 use toml::{Table, Value};
 
+use crate::similar::closest;
+
 /// One step into a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum KeyStep {
     /// Into a table.
     Key(String),
     /// Into an array.
@@ -18,14 +20,23 @@ pub(super) struct KeyError {
     pub(super) hint: String,
 }
 
+/// No key of a scenario has more words than `hop.NAME.reverse.errors.INDEX.rate` and a few.
+const DEEPEST: usize = 12;
+
 /// Every place in `table` that `key` names. `hop.NAME` is the hop of that name, `hop.*` every hop;
 /// numbers count from 0. The last steps need not exist yet.
-pub(super) fn places(table: &Table, key: &str) -> Result<Vec<Vec<Step>>, KeyError> {
+pub(super) fn places(table: &Table, key: &str) -> Result<Vec<Vec<KeyStep>>, KeyError> {
     let words: Vec<&str> = key.split('.').map(str::trim).collect();
     if words.iter().any(|word| word.is_empty()) {
         return Err(KeyError {
             what: format!("`{key}` is not a key"),
             hint: "a key is a path into the file, such as sender.mss or hop.radio.rate".to_owned(),
+        });
+    }
+    if words.len() > DEEPEST {
+        return Err(KeyError {
+            what: format!("a key of {} words leads nowhere", words.len()),
+            hint: "a key is a path into the file, such as hop.radio.errors.rate".to_owned(),
         });
     }
     let mut places = vec![Vec::new()];
@@ -36,11 +47,11 @@ pub(super) fn places(table: &Table, key: &str) -> Result<Vec<Vec<Step>>, KeyErro
             match here {
                 Some(Value::Array(items)) => {
                     for index in indices(items, word, &words[..depth])? {
-                        deeper.push([place.clone(), vec![Step::Index(index)]].concat());
+                        deeper.push([place.clone(), vec![KeyStep::Index(index)]].concat());
                     }
                 }
                 Some(_) | None => {
-                    deeper.push([place, vec![Step::Key((*word).to_owned())]].concat());
+                    deeper.push([place, vec![KeyStep::Key((*word).to_owned())]].concat());
                 }
             }
         }
@@ -65,7 +76,7 @@ fn indices(items: &[Value], word: &str, array: &[&str]) -> Result<Vec<usize>, Ke
         }
         return Err(KeyError {
             what: format!("there is no {array}.{index}: the file has {} of them", items.len()),
-            hint: "they are counted from 0".to_owned(),
+            hint: format!("they are counted from 0, as in {array}.0"),
         });
     }
     let names: Vec<String> = items.iter().filter_map(name_of).collect();
@@ -73,40 +84,43 @@ fn indices(items: &[Value], word: &str, array: &[&str]) -> Result<Vec<usize>, Ke
         [] => {
             format!("they have no names here: write {array}.0, {array}.1 …, or {array}.* for all")
         }
-        names => format!("known: {}, or {array}.* for all", names.join(", ")),
+        names => match closest(word, names.iter().map(String::as_str)) {
+            Some(similar) => format!("did you mean `{array}.{similar}`?"),
+            None => format!("known: {}, or {array}.* for all", names.join(", ")),
+        },
     };
     Err(KeyError { what: format!("no {array} is called `{word}`"), hint })
 }
 
 /// The value at a place.
-pub(super) fn get<'a>(table: &'a Table, place: &[Step]) -> Option<&'a Value> {
-    let (Step::Key(first), rest) = place.split_first()? else {
+pub(super) fn get<'a>(table: &'a Table, place: &[KeyStep]) -> Option<&'a Value> {
+    let (KeyStep::Key(first), rest) = place.split_first()? else {
         return None;
     };
     rest.iter().try_fold(table.get(first)?, |value, step| match step {
-        Step::Key(key) => value.get(key.as_str()),
-        Step::Index(index) => value.get(*index),
+        KeyStep::Key(key) => value.get(key.as_str()),
+        KeyStep::Index(index) => value.get(*index),
     })
 }
 
 /// Put `value` at a place, making tables on the way there.
-pub(super) fn set(table: &mut Table, place: &[Step], value: Value) -> Result<(), KeyError> {
+pub(super) fn set(table: &mut Table, place: &[KeyStep], value: Value) -> Result<(), KeyError> {
     let not_a_table = |key: &str| KeyError {
         what: format!("`{key}` cannot be reached: what holds it is a plain value"),
         hint: "set the value that holds it as a whole".to_owned(),
     };
-    let Some((Step::Key(first), rest)) = place.split_first() else {
+    let Some((KeyStep::Key(first), rest)) = place.split_first() else {
         return Err(not_a_table(""));
     };
     let mut here = table.entry(first.clone()).or_insert_with(|| Value::Table(Table::new()));
     for step in rest {
         here = match step {
-            Step::Key(key) => here
+            KeyStep::Key(key) => here
                 .as_table_mut()
                 .ok_or_else(|| not_a_table(key))?
                 .entry(key.clone())
                 .or_insert_with(|| Value::Table(Table::new())),
-            Step::Index(index) => {
+            KeyStep::Index(index) => {
                 here.get_mut(*index).ok_or_else(|| not_a_table(&index.to_string()))?
             }
         };
@@ -131,9 +145,9 @@ pub(super) fn overlap(table: &Table, key: &str, other: &str) -> Overlap {
     let (Ok(of_key), Ok(of_other)) = (places(table, key), places(table, other)) else {
         return Overlap::None;
     };
-    let touch = |a: &[Step], b: &[Step]| a.starts_with(b) || b.starts_with(a);
-    let touched = |place: &Vec<Step>| of_key.iter().any(|mine| touch(mine, place));
-    let covered = |place: &Vec<Step>| of_key.iter().any(|mine| place.starts_with(mine));
+    let touch = |a: &[KeyStep], b: &[KeyStep]| a.starts_with(b) || b.starts_with(a);
+    let touched = |place: &Vec<KeyStep>| of_key.iter().any(|mine| touch(mine, place));
+    let covered = |place: &Vec<KeyStep>| of_key.iter().any(|mine| place.starts_with(mine));
     if !of_other.iter().any(touched) {
         Overlap::None
     } else if of_other.iter().all(covered) {
@@ -144,10 +158,10 @@ pub(super) fn overlap(table: &Table, key: &str, other: &str) -> Overlap {
 }
 
 /// A place as a user would write it.
-pub(super) fn written(place: &[Step]) -> String {
+pub(super) fn written(place: &[KeyStep]) -> String {
     let steps = place.iter().map(|step| match step {
-        Step::Key(key) => key.clone(),
-        Step::Index(index) => index.to_string(),
+        KeyStep::Key(key) => key.clone(),
+        KeyStep::Index(index) => index.to_string(),
     });
     steps.collect::<Vec<_>>().join(".")
 }

@@ -61,7 +61,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OrOff<T> {
             }
             fn visit_bool<E: serde::de::Error>(self, on: bool) -> Result<OrOff<T>, E> {
                 if on {
-                    Err(E::custom("true says nothing: write a table"))
+                    Err(E::invalid_type(serde::de::Unexpected::Bool(on), &self))
                 } else {
                     Ok(OrOff::Off(on))
                 }
@@ -167,7 +167,7 @@ impl QueueTable {
             DisciplineName::Codel => Discipline::Codel(self.codel()?),
             DisciplineName::Red => Discipline::Red(self.red()?),
         };
-        Ok(QueueEntry { limit: self.limit.0, discipline })
+        Ok(QueueEntry { limit: room(self.limit.0)?, discipline })
     }
 
     fn codel(&self) -> Result<CodelSettings, String> {
@@ -219,7 +219,7 @@ impl<'de> Deserialize<'de> for QueueEntry {
                 f.write_str("a queue such as \"100 packets\", \"64 KiB\" or { limit = \"64 KiB\" }")
             }
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<QueueEntry, E> {
-                let limit = queue_limit(text).map_err(E::custom)?;
+                let limit = queue_limit(text).and_then(room).map_err(E::custom)?;
                 Ok(QueueEntry { limit, discipline: Discipline::TailDrop })
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<QueueEntry, A::Error> {
@@ -247,6 +247,20 @@ impl JsonSchema for QueueEntry {
 /// More packets than any queue holds; memory for them is set aside.
 const MOST_PACKETS: u32 = 10_000_000;
 
+/// No packet is shorter: an IPv4 and a TCP header.
+const SHORTEST_PACKET: Bytes = Bytes::new(40);
+
+/// A limit of a whole queue, which must hold a packet.
+fn room(limit: QueueLimit) -> Result<QueueLimit, String> {
+    match limit {
+        QueueLimit::Packets(0) => Err("a queue of 0 packets holds none".to_owned()),
+        QueueLimit::Bytes(bytes) if bytes < SHORTEST_PACKET => {
+            Err(format!("a queue of {bytes} holds no packet: the shortest has {SHORTEST_PACKET}"))
+        }
+        QueueLimit::Packets(_) | QueueLimit::Bytes(_) => Ok(limit),
+    }
+}
+
 fn queue_limit(text: &str) -> Result<QueueLimit, String> {
     let trimmed = text.trim();
     let packets = trimmed.strip_suffix("packets").or_else(|| trimmed.strip_suffix("packet"));
@@ -254,7 +268,9 @@ fn queue_limit(text: &str) -> Result<QueueLimit, String> {
         return match number.trim().parse() {
             Ok(n) if n <= MOST_PACKETS => Ok(QueueLimit::Packets(n)),
             Ok(n) => Err(format!("a queue of {n} packets is above {MOST_PACKETS}")),
-            Err(_) => Err(format!("`{text}` is not a whole number of packets")),
+            Err(_) => {
+                Err(format!("`{text}` is not a whole number of packets from 1 to {MOST_PACKETS}"))
+            }
         };
     }
     match trimmed.parse::<Bytes>() {

@@ -8,19 +8,24 @@
 
 mod draft;
 mod error;
+mod examples;
 mod hop_range;
 mod host;
 mod key;
 mod lab;
 mod link_entries;
 mod locate;
+mod meaning;
 mod misread;
 mod mss;
+mod problem;
 mod request;
 mod resolve;
+mod resolve_flow;
 mod resolve_link;
 mod spec;
 mod sweep;
+mod syntax;
 mod tunnel;
 mod values;
 

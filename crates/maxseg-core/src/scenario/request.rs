@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::resolve::{Problem, problem};
+use super::problem::{Problem, problem};
 use super::spec::FlowEntry;
 use super::{Flow, FlowKind, Scenario};
 use crate::units::{Bytes, Time};

@@ -1,41 +1,23 @@
 //! From what a file says to a complete, checked scenario.
 
 use super::host::check_hosts_keep_up;
-use super::request::request_plan;
+use super::problem::{Problem, problem};
+use super::resolve_flow::{check_flows_fit, flow};
 use super::resolve_link::{LinkKeys, check_link};
-use super::spec::{
-    EndName, FlowEntry, FlowKindName, HopEntry, RateCounts, ReverseEntry, ScenarioSpec, UntilEntry,
-};
+use super::spec::{HopEntry, ReverseEntry, ScenarioSpec, UntilEntry};
 use super::{End, Flow, FlowKind, HopRange, Scenario, Until};
 use crate::errors::{Clock, ErrorModel, ErrorsSpec, Per, Schedule};
-use crate::framing::{ICMP_ECHO_HEADER, IpVersion, UDP_HEADER, ip_header};
+use crate::framing::IpVersion;
 use crate::path::{HopSpec, LinkSpec, Path, QueueLimit};
 use crate::settings::{CongestionName, RtoRuleName, Settings, SettingsSpec, stack};
 use crate::units::{Bytes, Mtu, Time};
 
-/// What is wrong with a scenario that could be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Problem {
-    /// The key at fault, with indices.
-    pub(super) key: String,
-    pub(super) what: String,
-    pub(super) hint: String,
-}
-
-pub(super) fn problem(
-    key: impl Into<String>,
-    what: impl Into<String>,
-    hint: impl Into<String>,
-) -> Problem {
-    Problem { key: key.into(), what: what.into(), hint: hint.into() }
-}
-
+/// The smallest MTU that IPv6 allows (RFC 8200 §5).
+const IPV6_MIN_MTU: u16 = 1280;
 const DEFAULT_QUEUE: QueueLimit = QueueLimit::Packets(100);
 const DEFAULT_TIME: Time = Time::from_secs(60);
 /// No path on earth, and none to the planets, is longer.
 const LONGEST_ROUND_TRIP: Time = Time::from_secs(24 * 3600);
-/// More packets in a second than any simulation is asked for.
-const MOST_PACKETS_PER_SECOND: u128 = 100_000_000;
 /// Where a transfer of so many bytes is given up.
 const LONGEST_TRANSFER: Time = Time::from_secs(24 * 3600);
 
@@ -71,7 +53,8 @@ impl ScenarioSpec {
             let hop = hop(index, entry, self.ip.0)?;
             if hops.iter().any(|earlier| earlier.name == hop.name) {
                 let what = format!("two hops are called `{}`", hop.name);
-                return Err(problem(format!("hop.{index}.name"), what, "give each its own name"));
+                let hint = format!("give each its own name, such as {}-2", hop.name);
+                return Err(problem(format!("hop.{index}.name"), what, hint));
             }
             hops.push(hop);
         }
@@ -81,7 +64,7 @@ impl ScenarioSpec {
                 "a round trip of {} is beyond {LONGEST_ROUND_TRIP}",
                 path.propagation_rtt()
             );
-            return Err(problem("hop", what, "make the delays shorter"));
+            return Err(problem("hop", what, "make the delays shorter, such as delay = \"20 ms\""));
         }
         Ok(path)
     }
@@ -169,7 +152,11 @@ fn differing(link: &LinkSpec, entry: &ReverseEntry) -> LinkSpec {
 
 /// The link as its inner packets see it: the file's MTU is the outer packet's.
 fn inside_tunnel(key: &str, link: LinkSpec, ip: IpVersion) -> Result<LinkSpec, Problem> {
-    let Some(tunnel) = link.tunnel else { return Ok(link) };
+    let Some(tunnel) = link.tunnel else {
+        check_carries(key, &link, link.mtu, ip)?;
+        return Ok(link);
+    };
+    check_carries(key, &link, link.mtu, tunnel.outer)?;
     if let Some(carried) = tunnel.carries().filter(|carried| *carried != ip) {
         let what = format!(
             "this tunnel carries IPv{}, and the scenario's packets are IPv{}",
@@ -185,9 +172,29 @@ fn inside_tunnel(key: &str, link: LinkSpec, ip: IpVersion) -> Result<LinkSpec, P
             link.mtu,
             Mtu::MIN
         );
-        return Err(problem(format!("{key}.mtu"), what, "make the MTU larger"));
+        return Err(problem(format!("{key}.mtu"), what, "write mtu = 1500"));
     };
+    check_carries(key, &link, mtu, ip)?;
     Ok(LinkSpec { mtu, ..link })
+}
+
+/// IPv6 needs an MTU of 1280 bytes on every link (RFC 8200 §5), inside a tunnel as well as below it.
+fn check_carries(key: &str, link: &LinkSpec, mtu: Mtu, ip: IpVersion) -> Result<(), Problem> {
+    if ip == IpVersion::V4 || mtu.get() >= IPV6_MIN_MTU {
+        return Ok(());
+    }
+    let shown = if mtu == link.mtu {
+        format!("an MTU of {mtu}")
+    } else {
+        format!("an MTU of {}, of which the tunnel leaves {mtu},", link.mtu)
+    };
+    let what = format!("{shown} is below the {IPV6_MIN_MTU} bytes that IPv6 needs (RFC 8200 §5)");
+    let hint = if mtu == link.mtu {
+        format!("write mtu = {IPV6_MIN_MTU} or more, or use IPv4")
+    } else {
+        format!("write mtu = {} or more", IPV6_MIN_MTU + link.mtu.get() - mtu.get())
+    };
+    Err(problem(format!("{key}.mtu"), what, hint))
 }
 
 fn per_frame(model: &ErrorModel) -> bool {
@@ -252,38 +259,6 @@ fn refuse_what_has_no_effect(
     }
 }
 
-/// Flows that begin in time, of a size that IP carries, with something to count.
-fn check_flows_fit(scenario: &Scenario) -> Result<(), Problem> {
-    for (index, flow) in scenario.flows.iter().enumerate() {
-        if flow.start >= scenario.until.time {
-            let what = format!(
-                "the flow starts at {}, when the run is over ({})",
-                flow.start, scenario.until.time
-            );
-            return Err(problem(
-                format!("flow.{index}.start"),
-                what,
-                "start it earlier, or run longer",
-            ));
-        }
-        if let FlowKind::Cbr { size, header, .. } | FlowKind::Ping { size, header, .. } = flow.kind
-            && (size + header).get() > u64::from(Mtu::MAX)
-        {
-            let what = format!(
-                "a packet of {} bytes is larger than IP allows (65535)",
-                (size + header).get()
-            );
-            return Err(problem(format!("flow.{index}.size"), what, "make it smaller"));
-        }
-    }
-    let has_bulk = scenario.flows.iter().any(|flow| flow.kind == FlowKind::Bulk);
-    if scenario.until.bytes.is_some() && !has_bulk {
-        let what = "there is no bulk flow whose bytes could end the run";
-        return Err(problem("until.bytes", what, "write until.time, or add a bulk flow"));
-    }
-    Ok(())
-}
-
 /// A window that its header field rounds down to nothing lets nothing through.
 fn check_windows_open(scenario: &Scenario) -> Result<(), Problem> {
     for flow in &scenario.ways_of_data() {
@@ -313,110 +288,4 @@ fn until(entry: UntilEntry) -> Result<Until, Problem> {
     }
     let unbounded = if entry.bytes.is_some() { LONGEST_TRANSFER } else { DEFAULT_TIME };
     Ok(Until { time: entry.time.unwrap_or(unbounded), bytes: entry.bytes })
-}
-
-fn flow(index: usize, entry: &FlowEntry, ip: IpVersion, path: &Path) -> Result<Flow, Problem> {
-    refuse_foreign_keys(index, entry)?;
-    let kind = match entry.kind {
-        FlowKindName::Bulk => FlowKind::Bulk,
-        FlowKindName::Cbr => cbr(index, entry, ip)?,
-        FlowKindName::Ping => ping(index, entry, ip)?,
-        FlowKindName::Request => request_plan(index, entry)?,
-    };
-    let from = match entry.from {
-        None | Some(EndName::Sender) => End::Sender,
-        Some(EndName::Receiver) => End::Receiver,
-    };
-    let start = entry.start.unwrap_or_default();
-    let stop = entry.stop.unwrap_or(Time::NEVER);
-    if stop <= start {
-        let what = format!("the flow stops at {stop} but begins at {start}");
-        return Err(problem(format!("flow.{index}.stop"), what, "let it stop after its start"));
-    }
-    let hops = match &entry.hops {
-        None => HopRange::all(path),
-        Some(names) => HopRange::of_names(index, names, path)?,
-    };
-    Ok(Flow { kind, from, hops, start, stop })
-}
-
-/// A key that the kind does not know is a mistake, although another kind has it.
-fn refuse_foreign_keys(index: usize, entry: &FlowEntry) -> Result<(), Problem> {
-    let given = [
-        ("stop", entry.stop.is_some()),
-        ("rate", entry.rate.is_some()),
-        ("rate_counts", entry.rate_counts.is_some()),
-        ("size", entry.size.is_some()),
-        ("header", entry.header.is_some()),
-        ("interval", entry.interval.is_some()),
-        ("request", entry.request.is_some()),
-        ("reply", entry.reply.is_some()),
-        ("pause", entry.pause.is_some()),
-        ("think", entry.think.is_some()),
-        ("connection", entry.connection.is_some()),
-        ("count", entry.count.is_some()),
-    ];
-    let (kind, known): (_, &[&str]) = match entry.kind {
-        FlowKindName::Bulk => ("bulk", &[]),
-        FlowKindName::Cbr => ("cbr", &["stop", "rate", "rate_counts", "size", "header"]),
-        FlowKindName::Ping => ("ping", &["stop", "size", "header", "interval"]),
-        FlowKindName::Request => {
-            ("request", &["stop", "request", "reply", "pause", "think", "connection", "count"])
-        }
-    };
-    match given.iter().find(|(key, given)| *given && !known.contains(key)) {
-        None => Ok(()),
-        Some((key, _)) => {
-            let known = [&["kind", "from", "hops", "start"], known].concat().join(", ");
-            let what = format!("a {kind} flow has no `{key}`");
-            Err(problem(format!("flow.{index}.{key}"), what, format!("known here: {known}")))
-        }
-    }
-}
-
-fn cbr(index: usize, entry: &FlowEntry, ip: IpVersion) -> Result<FlowKind, Problem> {
-    let missing = |key: &str, example: &str| {
-        let what = format!("a cbr flow needs `{key}`");
-        problem(format!("flow.{index}"), what, format!("add {example}"))
-    };
-    let rate = entry.rate.ok_or_else(|| missing("rate", "rate = \"250 kbit/s\""))?;
-    let size = entry.size.ok_or_else(|| missing("size", "size = 536"))?;
-    let size = Bytes::new(u64::from(size.0));
-    let header = header(entry.header, ip, UDP_HEADER);
-    let counted = match entry.rate_counts {
-        None | Some(RateCounts::Payload) => size,
-        Some(RateCounts::Packet) => size + header,
-    };
-    if counted == Bytes::ZERO {
-        let hint = "give it a payload, or rate_counts = \"packet\"";
-        let what = "a rate that counts payload needs some";
-        return Err(problem(format!("flow.{index}.size"), what, hint));
-    }
-    let per_second = u128::from(rate.get()) / u128::from(counted.bits());
-    if per_second > MOST_PACKETS_PER_SECOND {
-        let what = format!("{rate} in datagrams of {counted} are {per_second} packets a second");
-        return Err(problem(
-            format!("flow.{index}"),
-            what,
-            "make the rate lower or the datagrams larger",
-        ));
-    }
-    Ok(FlowKind::Cbr { size, header, rate, counted })
-}
-
-fn ping(index: usize, entry: &FlowEntry, ip: IpVersion) -> Result<FlowKind, Problem> {
-    let interval = entry.interval.unwrap_or(Time::from_secs(1));
-    if interval < Time::from_nanos(10_000) {
-        let what = format!("an echo request each {interval} is no ping");
-        return Err(problem(format!("flow.{index}.interval"), what, "write interval = \"1 s\""));
-    }
-    Ok(FlowKind::Ping {
-        size: Bytes::new(entry.size.map_or(56, |size| u64::from(size.0))),
-        header: header(entry.header, ip, ICMP_ECHO_HEADER),
-        interval,
-    })
-}
-
-fn header(given: Option<u16>, ip: IpVersion, inner: Bytes) -> Bytes {
-    given.map_or(ip_header(ip) + inner, |bytes| Bytes::new(u64::from(bytes)))
 }

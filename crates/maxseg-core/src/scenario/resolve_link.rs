@@ -1,7 +1,7 @@
 //! The less common keys of a hop: what they mean together.
 
 use super::link_entries::{ArqEntry, IcmpName, OrOff, PolicerEntry};
-use super::resolve::{Problem, problem};
+use super::problem::{Problem, problem};
 use super::spec::{HopEntry, ReverseEntry};
 use crate::errors::{Arq, Clock, ErrorModel, Per};
 use crate::path::{IcmpPolicy, LinkSpec, PolicerSpec};
@@ -80,16 +80,24 @@ pub(super) fn check_link(key: &str, link: &LinkSpec) -> Result<(), Problem> {
         let hint = "each delay lies between delay - jitter and delay + jitter";
         return Err(problem(format!("{key}.jitter"), what, hint));
     }
-    if let Some(policer) = link.policer {
-        let largest = link.wire_bytes(link.mtu.bytes());
-        if policer.burst < largest {
-            let what = format!(
-                "a bucket of {} never lets a packet of {largest} on the wire (MTU {}) pass",
-                policer.burst, link.mtu
-            );
-            let hint = format!("write a burst of {largest} or more");
-            return Err(problem(format!("{key}.policer.burst"), what, hint));
-        }
+    let largest = link.wire_bytes(link.mtu.bytes());
+    if link.burst > Bytes::ZERO && link.burst < largest {
+        let what = format!(
+            "a burst of {} holds no packet of {largest} on the wire (MTU {})",
+            link.burst, link.mtu
+        );
+        let hint = format!("write burst = \"{largest}\" or more, or take it out");
+        return Err(problem(format!("{key}.burst"), what, hint));
+    }
+    if let Some(policer) = link.policer
+        && policer.burst < largest
+    {
+        let what = format!(
+            "a bucket of {} never lets a packet of {largest} on the wire (MTU {}) pass",
+            policer.burst, link.mtu
+        );
+        let hint = format!("write burst = \"{largest}\" or more");
+        return Err(problem(format!("{key}.policer.burst"), what, hint));
     }
     if link.arq.is_some() {
         check_repeats(key, link)?;

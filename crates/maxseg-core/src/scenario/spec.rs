@@ -7,9 +7,10 @@ use serde::{Deserialize, Deserializer};
 
 use super::link_entries::{ArqEntry, IcmpName, OrOff, PolicerEntry, QueueEntry};
 use super::tunnel::TunnelEntry;
+use super::values::IpNumber;
 use super::{ConnectionUse, LabOptions};
 use crate::errors::ErrorsSpec;
-use crate::framing::{Framing, IpVersion};
+use crate::framing::Framing;
 use crate::settings::SettingsSpec;
 use crate::units::{BitsPerSec, Bytes, Mtu, Probability, Time};
 
@@ -57,29 +58,6 @@ pub struct ScenarioSpec {
 
 fn first_seed() -> u64 {
     1
-}
-
-/// The version of the Internet Protocol, as a number.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct IpNumber(pub IpVersion);
-
-impl<'de> Deserialize<'de> for IpNumber {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        match i64::deserialize(from)? {
-            4 => Ok(Self(IpVersion::V4)),
-            6 => Ok(Self(IpVersion::V6)),
-            other => Err(serde::de::Error::custom(format!("there is no IPv{other}: ip is 4 or 6"))),
-        }
-    }
-}
-
-impl JsonSchema for IpNumber {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "IpVersion".into()
-    }
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "enum": [4, 6], "default": 4 })
-    }
 }
 
 /// A hop: the link towards the receiver, and what differs on the way back.

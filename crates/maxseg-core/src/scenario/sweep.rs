@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 
 use toml::{Table, Value};
 
-use super::draft::{Draft, Origin};
-use super::key::{Overlap, Step, overlap};
+use super::draft::Draft;
+use super::key::{KeyStep, Overlap, overlap};
+use super::locate::Origin;
+use super::meaning::meaning;
 use super::values::{LIST_HINT, MOST_VALUES, list};
 use super::{Scenario, ScenarioError};
 
@@ -40,17 +42,17 @@ pub(super) const POINT: &str = "point";
 
 /// What is wrong with a sweep, at a place below it.
 pub(super) struct Fault {
-    pub(super) below: Vec<Step>,
+    pub(super) below: Vec<KeyStep>,
     pub(super) what: String,
     pub(super) hint: String,
 }
 
-fn fault(below: &[Step], what: impl Into<String>, hint: impl Into<String>) -> Fault {
+fn fault(below: &[KeyStep], what: impl Into<String>, hint: impl Into<String>) -> Fault {
     Fault { below: below.to_vec(), what: what.into(), hint: hint.into() }
 }
 
-fn step(key: &str) -> Step {
-    Step::Key(key.to_owned())
+fn step(key: &str) -> KeyStep {
+    KeyStep::Key(key.to_owned())
 }
 
 impl Sweep {
@@ -117,7 +119,8 @@ impl Sweep {
     /// # Errors
     /// A value does not fit its key.
     pub fn points(&self, draft: &Draft) -> Result<Vec<Point>, ScenarioError> {
-        (0..self.len().unwrap_or(0)).map(|number| self.point(draft, number)).collect()
+        let base = draft.without_sweep();
+        (0..self.len().unwrap_or(0)).map(|number| self.point_of(&base, number)).collect()
     }
 
     /// One combination by its number, from 0.
@@ -125,7 +128,11 @@ impl Sweep {
     /// # Errors
     /// A value does not fit its key.
     pub fn point(&self, draft: &Draft, number: usize) -> Result<Point, ScenarioError> {
-        let mut draft = draft.clone();
+        self.point_of(&draft.without_sweep(), number)
+    }
+
+    fn point_of(&self, base: &Draft, number: usize) -> Result<Point, ScenarioError> {
+        let mut draft = base.clone();
         let mut values = Vec::new();
         let mut stride: usize = self.axes.iter().map(|axis| axis.steps.len()).product();
         for axis in &self.axes {
@@ -167,9 +174,10 @@ impl Axis {
         }
         let mut known = BTreeSet::new();
         for (index, value) in values.iter().enumerate() {
-            if !known.insert(value.to_string()) {
+            if !known.insert(meaning(value)) {
                 let what = format!("the axis `{key}` has {value} twice");
-                return Err(fault(&[step(key), Step::Index(index)], what, "take one out"));
+                let hint = "take one of them out: \"64 KiB\" and \"65536 B\" are one value";
+                return Err(fault(&[step(key), KeyStep::Index(index)], what, hint));
             }
         }
         let steps = values.into_iter().map(|value| vec![value]).collect();
@@ -179,9 +187,10 @@ impl Axis {
     /// `[[sweep.point]]` tables, which must all set the same keys.
     fn of_points(points: &[Value]) -> Result<Self, Fault> {
         const HINT: &str = "every [[sweep.point]] sets the same keys, such as \"sender.mss\" = 536";
-        let at = |index: usize| [step(POINT), Step::Index(index)];
+        let at = |index: usize| [step(POINT), KeyStep::Index(index)];
         let mut keys: Vec<String> = Vec::new();
         let mut steps: Vec<Vec<Value>> = Vec::new();
+        let mut known = BTreeSet::new();
         for (index, point) in points.iter().enumerate() {
             let Some(table) = point.as_table().filter(|table| !table.is_empty()) else {
                 return Err(fault(&at(index), "a point of the sweep sets no key", HINT));
@@ -195,6 +204,10 @@ impl Axis {
                 let what = format!("point {index} sets other keys than point 0");
                 return Err(fault(&at(index), what, HINT));
             };
+            if !known.insert(values.iter().map(meaning).collect::<Vec<_>>()) {
+                let what = format!("point {index} sets the same values as an earlier one");
+                return Err(fault(&at(index), what, "take one of the two [[sweep.point]] out"));
+            }
             steps.push(values);
         }
         if steps.is_empty() {
@@ -204,16 +217,20 @@ impl Axis {
     }
 
     /// Where `key` of this axis stands, below `[sweep]`.
-    fn below(&self, key: &str) -> Vec<Step> {
-        if self.of_points { vec![step(POINT), Step::Index(0), step(key)] } else { vec![step(key)] }
+    fn below(&self, key: &str) -> Vec<KeyStep> {
+        if self.of_points {
+            vec![step(POINT), KeyStep::Index(0), step(key)]
+        } else {
+            vec![step(key)]
+        }
     }
 
     /// Where the value of `key` at one step stands, below `[sweep]`.
     fn origin(&self, key: &str, index: usize) -> Origin {
         Origin::Sweep(if self.of_points {
-            vec![step(POINT), Step::Index(index), step(key)]
+            vec![step(POINT), KeyStep::Index(index), step(key)]
         } else {
-            vec![step(key), Step::Index(index)]
+            vec![step(key), KeyStep::Index(index)]
         })
     }
 }

@@ -38,7 +38,7 @@ fn complaint(error: &ScenarioError) -> String {
         Place::Argument(argument) => argument.clone(),
         Place::Missing(_) => "missing".to_owned(),
     };
-    format!("{place} {} | {}", error.what, error.hint.as_deref().unwrap_or("-"))
+    format!("{place} {} | {}", error.what, error.hint)
 }
 
 /// A draft with `--set` arguments, and `--axis` arguments that say so.
@@ -92,7 +92,10 @@ fn one_error_with_its_place_and_a_hint() {
              it has time for | make it smaller, or let flows send less often",
         ),
         // Syntax and structure.
-        ("name = ", "1:8 string values must be quoted, expected literal string | -"),
+        (
+            "name = ",
+            "1:8 string values must be quoted, expected literal string | a text stands in quotes: rate = \"10 Mbit/s\"",
+        ),
         (
             "",
             "missing the path has no hop | add [[hop]] with rate = \"10 Mbit/s\" and delay = \"20 ms\"",
@@ -153,15 +156,18 @@ fn one_error_with_its_place_and_a_hint() {
             &with("mtu = \"big\""),
             "4:7 `mtu` is the text \"big\"; it takes an MTU in bytes: a bare number from 68 to 65535 | for example mtu = 1500",
         ),
-        (&with("pad = 5"), "4:7 `pad` is the number 5; it takes true or false | -"),
+        (
+            &with("pad = 5"),
+            "4:7 `pad` is the number 5; it takes true or false | for example pad = true",
+        ),
         (
             &with("framing = \"ehternet\""),
-            "4:11 `ehternet` is not a framing | did you mean `ethernet`?",
+            "4:11 `ehternet` is not a value of `framing` | did you mean `ethernet`?",
         ),
         // Names.
         (
             "[[hop]]\nname = \"a\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n[[hop]]\nname = \"a\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"",
-            "6:8 two hops are called `a` | give each its own name",
+            "6:8 two hops are called `a` | give each its own name, such as a-2",
         ),
         (
             &with("name = \"a.b\""),
@@ -204,7 +210,7 @@ fn one_error_with_its_place_and_a_hint() {
             &with(
                 "[[flow]]\nkind = \"request\"\nrequest = \"1 B\"\nreply = \"1 B\"\nconnection = \"knew\"",
             ),
-            "8:14 `knew` is not a connection | did you mean `new`?",
+            "8:14 `knew` is not a value of `connection` | did you mean `new`?",
         ),
         (
             &with("[[flow]]\nkind = \"request\"\nrequest = 200\nreply = \"1 B\""),
@@ -243,11 +249,11 @@ fn what_was_set_from_outside_is_blamed_there() {
         ),
         (
             "hop.radoi.rate=1 Mbit/s",
-            "--set hop.radoi.rate=1 Mbit/s no hop is called `radoi` | known: wired, radio, or hop.* for all",
+            "--set hop.radoi.rate=1 Mbit/s no hop is called `radoi` | did you mean `hop.radio`?",
         ),
         (
             "hop.5.rate=1 Mbit/s",
-            "--set hop.5.rate=1 Mbit/s there is no hop.5: the file has 2 of them | they are counted from 0",
+            "--set hop.5.rate=1 Mbit/s there is no hop.5: the file has 2 of them | they are counted from 0, as in hop.0",
         ),
         (
             "hop.radio.rate=2",
@@ -268,7 +274,7 @@ fn what_was_set_from_outside_is_blamed_there() {
         ),
         (
             &["--axis sender.mss=88,536,88"],
-            "--axis sender.mss=88,536,88 the axis `sender.mss` has 88 twice | take one out",
+            "--axis sender.mss=88,536,88 the axis `sender.mss` has 88 twice | take one of them out: \"64 KiB\" and \"65536 B\" are one value",
         ),
         (
             &["--axis seed=1..5..1"],

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
-use super::spec::IpNumber;
+use super::values::IpNumber;
 use crate::framing::{EspCipher, GreFields, IpVersion, Tunnel, TunnelKind};
 
 /// `"wireguard"`, or a table that names the outer IP as well.
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn what_cannot_be_a_tunnel_is_said() {
         let cases = [
-            ("tunnel = \"stunnel\"", "`stunnel` is not a tunnel"),
+            ("tunnel = \"stunnel\"", "`stunnel` is not a value of `tunnel`"),
             ("tunnel = { outer = 6 }", "has no `kind`"),
             ("tunnel = { kind = \"6in4\", outer = 6 }", "6in4 is IPv6 in IPv4"),
             ("tunnel = \"6in4\"", "this tunnel carries IPv6"),

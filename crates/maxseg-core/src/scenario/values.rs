@@ -1,11 +1,37 @@
-//! Values as a person writes them on a command line, lists and ranges of them.
+//! Values of a scenario: the IP version, and what a command line says, lists and ranges included.
 
 use std::fmt::Display;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer};
 use toml::{Table, Value};
 
+use crate::framing::IpVersion;
 use crate::units::{BitsPerSec, Bytes, Time};
+
+/// The version of the Internet Protocol, as a number.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct IpNumber(pub IpVersion);
+
+impl<'de> Deserialize<'de> for IpNumber {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        match i64::deserialize(from)? {
+            4 => Ok(Self(IpVersion::V4)),
+            6 => Ok(Self(IpVersion::V6)),
+            other => Err(serde::de::Error::custom(format!("there is no IPv{other}: ip is 4 or 6"))),
+        }
+    }
+}
+
+impl JsonSchema for IpNumber {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "IpVersion".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "enum": [4, 6], "default": 4 })
+    }
+}
 
 /// More values than anyone waits for; a longer range is taken for a mistake.
 pub(super) const MOST_VALUES: usize = 100_000;

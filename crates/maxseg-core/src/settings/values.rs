@@ -297,7 +297,7 @@ impl<'de> Deserialize<'de> for DelayedAckSpec {
             }
             fn visit_bool<E: serde::de::Error>(self, on: bool) -> Result<DelayedAckSpec, E> {
                 if on {
-                    return Err(E::custom("say how long: { timeout = \"200 ms\", every = 2 }"));
+                    return Err(E::invalid_type(serde::de::Unexpected::Bool(on), &self));
                 }
                 Ok(DelayedAckSpec::Off)
             }

@@ -337,7 +337,7 @@ impl From<Limit> for LimitedBy {
     fn from(limit: Limit) -> Self {
         match limit {
             Limit::Application => Self::Application,
-            Limit::StartUp => Self::Opportunity,
+            Limit::StartUp => Self::StartUp,
             Limit::ReceiveWindow => Self::ReceiveWindow,
             Limit::SendBuffer => Self::SendBuffer,
             Limit::Congestion => Self::Congestion,

@@ -28,6 +28,27 @@ pub fn percent(share: f64) -> String {
     format!("{}%", digits(100.0 * share))
 }
 
+/// A share in whole percents: `90%`; `<1%` for less than one.
+pub fn whole_percent(share: f64) -> String {
+    match 100.0 * share {
+        percent if percent > 0.0 && percent < 1.0 => "<1%".to_owned(),
+        percent => format!("{percent:.0}%"),
+    }
+}
+
+/// A relative gain: `+12%`, or `x3.4` from a doubling on.
+pub fn gain(relative: f64) -> String {
+    if relative >= 1.0 {
+        format!("x{}", digits(1.0 + relative))
+    } else if relative.abs() < 0.0005 {
+        "0%".to_owned()
+    } else if relative.abs() < 0.1 {
+        format!("{:+.1}%", 100.0 * relative)
+    } else {
+        format!("{:+.0}%", 100.0 * relative)
+    }
+}
+
 /// Three digits, no more and no fewer than make sense.
 pub fn digits(value: f64) -> String {
     match value.abs() {

@@ -26,7 +26,7 @@ const KIND: Kind = Kind {
         ("TiB", 1 << 40),
     ],
     max: 1 << 60,
-    range: "at most 2^60 bytes",
+    range: "from 0 B to 2^60 bytes",
 };
 
 impl Bytes {

@@ -25,6 +25,16 @@ pub enum UnitError {
         /// The units that fit, separated by commas.
         fits: &'static str,
     },
+    /// The number has more digits than any value in range.
+    #[error("`{text}` is too large: {what} is {range}")]
+    TooLarge {
+        /// The text as written.
+        text: String,
+        /// What was to be read, with its article.
+        what: &'static str,
+        /// The allowed range in words.
+        range: &'static str,
+    },
     /// There is no number in front.
     #[error("`{text}` is not {what}: it does not begin with a number")]
     NoNumber {
@@ -76,8 +86,21 @@ impl Kind {
         let split =
             trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(trimmed.len());
         let (number, unit) = (&trimmed[..split], trimmed[split..].trim());
-        let Some((mantissa, decimals)) = digits(number) else {
-            return Err(UnitError::NoNumber { text: text.to_owned(), what: self.what });
+        let negative = trimmed
+            .strip_prefix('-')
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        if negative {
+            return Err(self.out_of_range(text));
+        }
+        let (mantissa, decimals) = match digits(number) {
+            Digits::Of { mantissa, decimals } => (mantissa, decimals),
+            Digits::None => {
+                return Err(UnitError::NoNumber { text: text.to_owned(), what: self.what });
+            }
+            Digits::TooLarge => return Err(self.too_large(text)),
+            Digits::TooFine => {
+                return Err(UnitError::NotWhole { text: text.to_owned(), base: self.base });
+            }
         };
         if unit.is_empty() {
             return Err(UnitError::MissingUnit {
@@ -102,23 +125,50 @@ impl Kind {
             Some(value) if value / divisor <= u128::from(self.max) => {
                 Ok(u64::try_from(value / divisor).expect("max is a u64"))
             }
-            Some(_) | None => Err(UnitError::OutOfRange {
-                text: text.to_owned(),
-                what: self.what,
-                range: self.range,
-            }),
+            Some(_) | None => Err(self.too_large(text)),
         }
+    }
+
+    /// Below zero, or zero where that is no value.
+    pub(super) fn out_of_range(&self, text: &str) -> UnitError {
+        UnitError::OutOfRange { text: text.to_owned(), what: self.what, range: self.range }
+    }
+
+    fn too_large(&self, text: &str) -> UnitError {
+        UnitError::TooLarge { text: text.to_owned(), what: self.what, range: self.range }
     }
 }
 
-/// The digits of a decimal number and how many of them stand behind the point.
-fn digits(number: &str) -> Option<(u128, u32)> {
+/// A decimal number as digits.
+enum Digits {
+    /// A whole number, of which so many digits stand behind the point.
+    Of { mantissa: u128, decimals: u32 },
+    /// No number.
+    None,
+    /// More than 18 digits before the point.
+    TooLarge,
+    /// More than 18 digits behind it.
+    TooFine,
+}
+
+fn digits(number: &str) -> Digits {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    if whole.is_empty() || fraction.len() > 18 || whole.len() > 18 {
-        return None;
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || !is_digits(whole) || !is_digits(fraction) {
+        return Digits::None;
     }
-    let mantissa = format!("{whole}{fraction}").parse().ok()?;
-    Some((mantissa, u32::try_from(fraction.len()).ok()?))
+    let (whole, fraction) = (whole.trim_start_matches('0'), fraction.trim_end_matches('0'));
+    if whole.len() > 18 {
+        return Digits::TooLarge;
+    }
+    if fraction.len() > 18 {
+        return Digits::TooFine;
+    }
+    let digits = format!("0{whole}{fraction}");
+    match (digits.parse(), u32::try_from(fraction.len())) {
+        (Ok(mantissa), Ok(decimals)) => Digits::Of { mantissa, decimals },
+        (Err(_), _) | (_, Err(_)) => Digits::None,
+    }
 }
 
 /// Writes `value` in the largest of `units` (smallest first) that needs at most three decimals, so

@@ -76,11 +76,7 @@ impl BitsPerSec {
 impl FromStr for BitsPerSec {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        Self::new(KIND.parse(text)?).ok_or_else(|| UnitError::OutOfRange {
-            text: text.to_owned(),
-            what: KIND.what,
-            range: KIND.range,
-        })
+        Self::new(KIND.parse(text)?).ok_or_else(|| KIND.out_of_range(text))
     }
 }
 

@@ -29,7 +29,7 @@ const KIND: Kind = Kind {
         ("h", 3_600_000_000_000),
     ],
     max: 100 * 365 * 86_400 * 1_000_000_000,
-    range: "at most 100 years",
+    range: "from 0 s to 100 years",
 };
 
 impl Time {

@@ -268,7 +268,7 @@ impl LabError {
             Self::Tc { error, .. } => error.hint().unwrap_or(RELAY).to_owned(),
             Self::Netem(error) => error.hint().unwrap_or(RELAY).to_owned(),
             Self::Statistics(_) => format!("install a newer iproute2, or {RELAY}"),
-            Self::Scenario(error) => return error.hint.clone(),
+            Self::Scenario(error) => return Some(error.hint.clone()),
             Self::PersistentNetem => "--set lab.backend=relay".to_owned(),
             Self::Name(_) => format!("use 1 to {LONGEST_NAME} letters, digits, `-`, `_` and `.`"),
             Self::AlreadyUp(name) => {

@@ -183,7 +183,7 @@ fn limits(scenario: &Scenario, ran: &RunRecord, index: usize) -> Vec<LimitShare>
     let kind_of_rest = match (is_full, has_lost) {
         (true, _) => LimitedBy::Bandwidth,
         (false, true) => LimitedBy::Congestion,
-        (false, false) => LimitedBy::Opportunity,
+        (false, false) => LimitedBy::StartUp,
     };
     // A window that holds a full link's worth is no limit.
     let kind_of_window = if is_full { LimitedBy::Bandwidth } else { LimitedBy::ReceiveWindow };

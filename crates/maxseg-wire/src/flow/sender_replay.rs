@@ -117,7 +117,7 @@ impl SenderReplay {
         if left.is_some_and(|left| left < room) {
             self.drained_from = None;
             self.bins.spread(from_time, to_time, |bin, span| {
-                bin.window_shut = bin.window_shut.saturating_add(span);
+                bin.rwnd_limited = bin.rwnd_limited.saturating_add(span);
             });
         } else if self.in_flight() <= 0 {
             self.settle(from, false);
@@ -131,7 +131,7 @@ impl SenderReplay {
     fn settle(&mut self, to: u64, by_ack: bool) {
         let Some(from) = self.drained_from.take() else { return };
         self.bins.spread(time(from), time(to), |bin, span| {
-            let spent = if by_ack { &mut bin.buffer_full } else { &mut bin.drained };
+            let spent = if by_ack { &mut bin.sndbuf_limited } else { &mut bin.app_limited };
             *spent = spent.saturating_add(span);
         });
     }
@@ -179,7 +179,7 @@ impl SenderReplay {
         self.drained_from = None;
         if by_timer {
             self.bins.spread(time(self.last_progress), time(at), |bin, span| {
-                bin.stalled = bin.stalled.saturating_add(span);
+                bin.rto_wait = bin.rto_wait.saturating_add(span);
             });
         }
         self.last_progress = at;

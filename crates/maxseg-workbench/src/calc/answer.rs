@@ -6,13 +6,16 @@ use serde_json::{Value, json};
 /// What came out.
 #[derive(Debug, Default)]
 pub struct Answer {
+    /// In the order in which they are shown.
     pub figures: Vec<Figure>,
+    /// Where the formula does not hold, and what else to beware of.
     pub warnings: Vec<String>,
 }
 
 /// One result.
 #[derive(Debug)]
 pub struct Figure {
+    /// Its key in JSON.
     pub name: String,
     pub(super) amount: Amount,
 }
@@ -27,14 +30,23 @@ pub(super) enum Amount {
 /// What a number counts; as JSON names it, always the base unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
+    /// bit/s.
     BitsPerSec,
+    /// bit/s².
     BitsPerSecSquared,
+    /// Bytes.
     Bytes,
+    /// Seconds.
     Seconds,
+    /// TCP segments.
     Segments,
+    /// Acknowledgements per second.
     AcksPerSec,
+    /// Packets per second.
     PacketsPerSec,
+    /// Frames of the link layer.
     Frames,
+    /// Round trips.
     Rounds,
     /// From 0 to 1.
     Share,

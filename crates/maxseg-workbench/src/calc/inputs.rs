@@ -19,6 +19,9 @@ pub struct Inputs<'a> {
 impl<'a> Inputs<'a> {
     /// Reads `KEY=VALUE` arguments. One without `=` goes on with the value before it, so that
     /// `rate=10 Mbit/s` needs no quotes.
+    ///
+    /// # Errors
+    /// A key is unknown or given twice, a value is wrong, or one is missing.
     pub fn parse(entry: &'a Entry, arguments: &[String]) -> Result<Self, Error> {
         let mut inputs = Self { entry, given: Vec::new(), json: Map::new() };
         for argument in joined(arguments) {
@@ -31,18 +34,18 @@ impl<'a> Inputs<'a> {
     fn take(&mut self, argument: &str) -> Result<(), Error> {
         let Some((key, value)) = argument.split_once('=') else {
             let what = format!("`{argument}` is not KEY=VALUE");
-            return Err(wrong(what, argument, Some(self.example())));
+            return Err(wrong(what, argument, self.example()));
         };
         let Some(parameter) = self.entry.parameters.iter().find(|known| known.name == key) else {
             let what = format!("`{}` has no parameter `{key}`", self.entry.name);
-            return Err(wrong(what, argument, Some(self.known_keys(key))));
+            return Err(wrong(what, argument, self.known_keys(key)));
         };
         if self.given.iter().any(|(known, _)| *known == key) {
-            return Err(wrong(format!("`{key}` is given twice"), argument, None));
+            return Err(wrong(format!("`{key}` is given twice"), argument, self.example()));
         }
         let json = parameter.check(value).map_err(|what| {
             let hint = format!("for example {}={}", parameter.name, parameter.example);
-            wrong(what, argument, Some(hint))
+            wrong(what, argument, hint)
         })?;
         self.json.insert(key.to_owned(), json);
         self.given.push((parameter.name, value.to_owned()));
@@ -115,7 +118,7 @@ impl<'a> Inputs<'a> {
     pub(super) fn refuse_named(&self, name: &str, what: impl Into<String>) -> Error {
         let given = self.given.iter().find(|(known, _)| *known == name);
         let value = given.map_or("", |(_, text)| text);
-        wrong(what.into(), &format!("{name}={value}"), None)
+        wrong(what.into(), &format!("{name}={value}"), self.example())
     }
 
     /// Whether a parameter has a value.
@@ -149,7 +152,7 @@ fn joined(arguments: &[String]) -> Vec<String> {
     joined
 }
 
-fn wrong(what: String, argument: &str, hint: Option<String>) -> Error {
+fn wrong(what: String, argument: &str, hint: String) -> Error {
     let key = argument.split('=').next().unwrap_or_default().to_owned();
     ScenarioError { what, key, place: Place::Argument(argument.to_owned()), hint }.into()
 }

@@ -74,12 +74,18 @@ impl Entry {
     }
 
     /// Computes with the values of a command line.
+    ///
+    /// # Errors
+    /// Values that do not go together.
     pub fn answer(&self, inputs: &Inputs<'_>) -> Result<Answer, Error> {
         (self.compute)(inputs)
     }
 }
 
 /// The entry of this name.
+///
+/// # Errors
+/// There is none.
 pub fn entry(name: &str) -> Result<&'static Entry, Error> {
     ENTRIES.iter().copied().find(|entry| entry.name == name).ok_or_else(|| {
         let names = ENTRIES.iter().map(|entry| entry.name);

@@ -100,10 +100,15 @@ impl<T: Quantity> Parameter<T> {
 /// A parameter whose type is forgotten.
 #[derive(Debug, Clone, Copy)]
 pub struct Described {
+    /// Its key on the command line.
     pub name: &'static str,
+    /// What it is, in a sentence.
     pub meaning: &'static str,
+    /// Whether it must be given.
     pub presence: Presence,
+    /// The kind of its values, such as `a rate`.
     pub kind: &'static str,
+    /// A value that is valid.
     pub example: &'static str,
     bounds: Bounds,
     read: fn(&str, Bounds) -> Result<Value, String>,

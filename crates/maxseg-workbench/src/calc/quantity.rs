@@ -153,7 +153,7 @@ impl Quantity for Framing {
     const EXAMPLE: &'static str = "ethernet";
     fn read(text: &str) -> Result<Self, String> {
         let word: StrDeserializer<'_, WordError> = text.trim().into_deserializer();
-        Self::deserialize(word).map_err(|error| format!("no such framing: {error}"))
+        Self::deserialize(word).map_err(|error| no_such("framing", &error))
     }
     fn json(&self) -> Value {
         json!(self)
@@ -192,6 +192,14 @@ impl Quantity for String {
     fn json(&self) -> Value {
         json!(self)
     }
+}
+
+/// serde's "unknown variant `x`, expected one of `a`, `b`" for a reader of the command line.
+pub(in crate::calc) fn no_such(what: &str, error: &WordError) -> String {
+    let error = error.to_string();
+    let known = error.rsplit_once("`, expected ").map_or("", |(_, known)| known);
+    let words: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
+    format!("no such {what}: there are {}", words.join(", "))
 }
 
 fn parsed<T: std::str::FromStr>(text: &str) -> Result<T, String>
@@ -249,7 +257,7 @@ mod tests {
             (Octets::read("64KiB").err(), "write it bare"),
             (Count::read("2.5").err(), "not a count"),
             (Number::read("inf").err(), "not a number"),
-            (Framing::read("token-ring").err(), "expected one of `ip`, `ethernet`"),
+            (Framing::read("token-ring").err(), "there are ip, ethernet"),
             (Samples::read("80ms,90").err(), "has no unit"),
             (Samples::read("80h").err(), "no round trip takes"),
             (IpVersion::read("5").err(), "4 or 6"),

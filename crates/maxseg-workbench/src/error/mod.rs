@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 
 use maxseg_core::engine::EngineError;
 use maxseg_core::scenario::ScenarioError;
+use maxseg_wire::reading::ReadingError;
+
+use crate::file_error;
 
 pub use capture::CaptureError;
 pub use experiment::ExperimentError;
@@ -51,11 +54,19 @@ pub enum Error {
     /// A topology cannot be imported.
     #[error(transparent)]
     Import(#[from] ImportError),
+    /// Input is no capture, or not the one that was asked for.
+    #[error("{}", reading_text(name, source))]
+    Reading {
+        /// What the capture is called.
+        name: String,
+        /// Why it cannot be read.
+        source: ReadingError,
+    },
     /// Rows cannot be written as Parquet.
     #[error("cannot write Parquet: {0}")]
     Parquet(#[from] parquet::errors::ParquetError),
     /// A file could not be used.
-    #[error("cannot {doing} {}: {source}", file.display())]
+    #[error("cannot {doing} {}: {}", file.display(), file_error::reason(source))]
     File {
         /// What was to be done with it: a verb, such as `read`.
         doing: &'static str,
@@ -92,7 +103,8 @@ impl Error {
             | Self::Store(_)
             | Self::Capture(_)
             | Self::Formula(_)
-            | Self::Import(_) => ErrorKind::Input,
+            | Self::Import(_)
+            | Self::Reading { .. } => ErrorKind::Input,
             Self::Engine(EngineError::Cancelled) => ErrorKind::Stopped,
             Self::Engine(EngineError::Unable { .. })
             | Self::NoLab
@@ -104,7 +116,7 @@ impl Error {
     /// The value, option or command that would work, where that is known.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Scenario(error) => error.hint.clone(),
+            Self::Scenario(error) => Some(error.hint.clone()),
             Self::Engine(EngineError::Unable { hint, .. }) => hint.clone(),
             Self::NoLab => {
                 Some("--engine model,sim; on Linux, build with `--features lab`".to_owned())
@@ -115,8 +127,19 @@ impl Error {
             Self::Capture(error) => Some(error.hint()),
             Self::Formula(error) => Some(error.hint()),
             Self::Import(error) => Some(error.hint()),
-            Self::Engine(EngineError::Cancelled) | Self::Parquet(_) | Self::File { .. } => None,
+            Self::Reading { name, source } => {
+                Some(source.hint().unwrap_or_else(|| format!("`file {name}` shows what it is")))
+            }
+            Self::File { file, source, .. } => file_error::hint(file, source),
+            Self::Engine(EngineError::Cancelled) | Self::Parquet(_) => None,
         }
+    }
+}
+
+fn reading_text(name: &str, error: &ReadingError) -> String {
+    match error {
+        ReadingError::Open(error) => format!("{name} {error}"),
+        ReadingError::NoSuchInterface { .. } => error.to_string(),
     }
 }
 
@@ -126,12 +149,10 @@ impl Error {
     pub(crate) fn told(&self) -> String {
         use maxseg_core::scenario::Place;
 
-        let place = match self {
-            Self::Scenario(ScenarioError { place: Place::Argument(argument), .. }) => {
-                format!("  --> in `{argument}`\n")
-            }
-            _ => String::new(),
-        };
+        let mut place = String::new();
+        if let Self::Scenario(ScenarioError { place: Place::Argument(argument), .. }) = self {
+            place = format!("  --> in `{argument}`\n");
+        }
         let hint = self.hint().map_or_else(String::new, |hint| format!("hint: {hint}\n"));
         format!("error: {self}\n{place}{hint}")
     }

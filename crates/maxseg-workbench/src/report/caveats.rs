@@ -36,6 +36,7 @@ struct Kind {
 }
 
 impl Gathering {
+    /// Adds a caveat of an engine at a point, which is known by its hash or place.
     pub fn add(&mut self, engine: EngineName, point: &str, caveat: &Caveat) {
         let kind = self.kinds.entry((caveat.code.clone(), engine)).or_default();
         kind.points.insert(point.to_owned());

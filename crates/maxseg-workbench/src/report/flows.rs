@@ -21,7 +21,9 @@ pub struct FlowLine {
 
 /// All of them, and what their numbers are.
 pub struct FlowLines {
+    /// What the numbers are, by column.
     pub titles: Vec<&'static str>,
+    /// Point by point, engine by engine, flow by flow.
     pub lines: Vec<FlowLine>,
 }
 

@@ -19,6 +19,7 @@ use super::lab_page::lab_section;
 use super::marks::{mark, mark_notes};
 use super::{Figures, advice_lines, caveat_lines, figures, heat_maps, invalid_lines, words};
 
+/// The style sheet of every page.
 pub const STYLE: &str = include_str!("report.css");
 
 /// The page of a document.

@@ -14,6 +14,9 @@ use super::columns::{Column, Values, columns};
 use crate::error::Error;
 
 /// The file's bytes.
+///
+/// # Errors
+/// A value cannot be encoded.
 pub fn parquet(rows: &[Row]) -> std::result::Result<Vec<u8>, Error> {
     Ok(write(&columns(rows))?)
 }

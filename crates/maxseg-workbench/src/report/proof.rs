@@ -41,6 +41,7 @@ impl LossUnit {
         }
     }
 
+    /// As a heading of the number of damaged ones.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Packet => "damaged",

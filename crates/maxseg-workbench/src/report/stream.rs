@@ -51,6 +51,7 @@ impl<'a> StreamLine<'a> {
     }
 
     /// As it is printed, with its end.
+    #[expect(clippy::missing_panics_doc, reason = "plain data can always be serialised")]
     pub fn to_json(&self) -> String {
         let mut text = serde_json::to_string(self).expect("a line is plain data");
         text.push('\n');

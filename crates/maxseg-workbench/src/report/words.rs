@@ -2,7 +2,7 @@
 
 use maxseg_core::advise::is_size_key;
 use maxseg_core::settings::WindowSize;
-pub use maxseg_core::units::approx::{digits, percent, rate, rate_unit, time};
+pub use maxseg_core::units::approx::{digits, gain, percent, rate, rate_unit, time};
 use maxseg_core::units::{BitsPerSec, Bytes, Probability, Time};
 use serde_json::Value;
 
@@ -14,19 +14,6 @@ pub fn round_rate(bps: f64) -> String {
             format!("{} {unit}", number.trim_end_matches('0').trim_end_matches('.'))
         }
         Some(_) | None => text,
-    }
-}
-
-/// A gain: `+12%`, or `x3.4` from a doubling on.
-pub fn gain(relative: f64) -> String {
-    if relative >= 1.0 {
-        format!("x{}", digits(1.0 + relative))
-    } else if relative.abs() < 0.0005 {
-        "0%".to_owned()
-    } else if relative.abs() < 0.1 {
-        format!("{:+.1}%", 100.0 * relative)
-    } else {
-        format!("{:+.0}%", 100.0 * relative)
     }
 }
 

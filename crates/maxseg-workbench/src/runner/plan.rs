@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use maxseg_core::engine::EngineName;
-use maxseg_core::results::RowKey;
+use maxseg_core::results::{Row, RowKey};
 use maxseg_core::scenario::{Point, Scenario};
 use maxseg_core::units::Time;
 use serde_json::{Map, Value};
@@ -38,22 +38,43 @@ pub struct Task {
 }
 
 impl<'a> Plan<'a> {
-    /// What `experiment` asks for at its `points`.
+    /// What `experiment` asks for at its `points`. Points whose values mean the same are one, as its first is written.
     pub fn new(experiment: &'a Experiment, points: &'a [Point]) -> Self {
+        let mut known = BTreeSet::new();
+        let planned = points.iter().map(PlannedPoint::new);
+        let distinct =
+            planned.filter(|point| known.insert((point.hash.clone(), point.scenario.seed)));
         Self {
-            points: points.iter().map(PlannedPoint::new).collect(),
+            points: distinct.collect(),
             engines: &experiment.engines,
             seeds: experiment.seeds,
             runs_per_point: usize::try_from(experiment.runs_per_point()).unwrap_or(usize::MAX),
         }
     }
 
+    /// How many different points there are.
+    pub fn point_count(&self) -> usize {
+        self.points.len()
+    }
+
+    /// How many points have all their runs among `rows`.
+    pub fn complete_points(&self, rows: &[Row]) -> usize {
+        let there: BTreeSet<RowKey> = rows.iter().map(Row::key).collect();
+        let is_there = |place: usize| there.contains(&self.key(&self.task(place)));
+        let runs = |point: usize| point * self.runs_per_point..(point + 1) * self.runs_per_point;
+        (0..self.points.len()).filter(|point| runs(*point).all(is_there)).count()
+    }
+
     /// How many runs there are.
+    #[expect(clippy::len_without_is_empty, reason = "an experiment has at least one run")]
     pub fn len(&self) -> usize {
         self.points.len().saturating_mul(self.runs_per_point)
     }
 
     /// The run at a place below [`Plan::len`].
+    ///
+    /// # Panics
+    /// `place` is not below [`Plan::len`].
     pub fn task(&self, place: usize) -> Task {
         let (point, mut run) = (place / self.runs_per_point, (place % self.runs_per_point) as u64);
         let mut engines = self.engines.iter();
@@ -164,5 +185,22 @@ mod tests {
         assert!(plan.is_repetition(&b, &a));
         let [a, b] = two(EngineName::Lab);
         assert!(!plan.is_repetition(&b, &a));
+    }
+
+    #[test]
+    fn points_that_mean_the_same_are_run_once() {
+        let text = "[[hop]]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
+                    [[sweep.point]]\n\"receiver.window\" = \"64 KiB\"\n\
+                    [[sweep.point]]\n\"receiver.window\" = \"65536 B\"\n\
+                    [[sweep.point]]\n\"receiver.window\" = \"32 KiB\"\n";
+        let draft = Draft::parse("test", text).unwrap();
+        let sweep = draft.sweep().unwrap();
+        let engines = vec![EngineName::Sim];
+        let experiment = Experiment { sweep, draft, text: text.to_owned(), engines, seeds: 2 };
+        let points = experiment.points().unwrap();
+        let plan = Plan::new(&experiment, &points);
+        let keys: BTreeSet<RowKey> =
+            (0..plan.len()).map(|place| plan.key(&plan.task(place))).collect();
+        assert_eq!((plan.point_count(), plan.len(), keys.len()), (2, 4, 4));
     }
 }

@@ -11,19 +11,10 @@ use maxseg_core::units::Time;
 
 use super::RunOptions;
 use super::plan::{Plan, Task};
-use super::sink::RowSink;
+use super::sink::{Finished, RowSink};
 use crate::capture;
 use crate::engines::engine;
 use crate::error::Error;
-
-/// A row as it finishes, with the time series that was asked for.
-#[derive(Debug)]
-pub(super) struct Finished {
-    /// The row.
-    pub(super) row: Row,
-    /// Its samples; empty where none were asked for.
-    pub(super) series: Vec<Sample>,
-}
 
 /// Whether to stop: the caller's flag, or a reason of the plan's own.
 pub(super) struct Stop<'a> {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use maxseg_core::engine::{EngineName, Sample};
 use maxseg_core::results::{Row, RowKey};
 use maxseg_core::scenario::Point;
-use maxseg_core::units::{Time, approx};
+use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
 use super::appended::AppendedLines;

@@ -1,11 +1,20 @@
 //! Where finished rows go: the store and the observer.
 
-use maxseg_core::engine::Continue;
+use maxseg_core::engine::{Continue, Sample};
+use maxseg_core::results::Row;
 
 use super::observer::{Observer, Part, Progress};
-use super::pool::Finished;
 use super::store::Store;
 use crate::error::Error;
+
+/// A row as it finishes, with the time series that was asked for.
+#[derive(Debug)]
+pub(super) struct Finished {
+    /// The row.
+    pub(super) row: Row,
+    /// Its samples; empty where none were asked for.
+    pub(super) series: Vec<Sample>,
+}
 
 /// Keeps rows in the store and tells the observer.
 pub(super) struct RowSink<'a> {

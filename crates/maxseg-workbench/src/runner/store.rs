@@ -19,9 +19,9 @@ use crate::whole_file::{replace, sync_folder_of};
 
 const ROWS: &str = "rows.jsonl";
 /// All but the rows: scenario, environment, summary.
-pub const SUMMARY: &str = "run.json";
+pub(super) const SUMMARY: &str = "run.json";
 /// The layout of [`SUMMARY`] that this program reads and writes.
-pub const SCHEMA_VERSION: u64 = 1;
+pub(super) const SCHEMA_VERSION: u64 = 1;
 /// What a folder of ours may hold; a folder with anything else, and without [`ROWS`], is not ours.
 const OURS: [&str; 6] = [ROWS, SERIES, INDEX, SUMMARY, "rows.parquet", "report.html"];
 
@@ -39,6 +39,9 @@ pub struct Store {
 
 impl Store {
     /// Opens `folder`, or makes it. Nobody else can write to it meanwhile.
+    ///
+    /// # Errors
+    /// The folder is in use, not one of results, or cannot be read or written.
     pub fn open(folder: &Path, series_every: Option<Time>) -> Result<Self, Error> {
         create_folder(folder).map_err(|error| Error::file("create the folder", folder, error))?;
         refuse_foreign(folder)?;
@@ -86,6 +89,10 @@ impl Store {
 
     /// Adds a row, or to a row that is there its series; it is on disk when this returns. A row takes the
     /// place of an invalid one: of two with one key the later counts.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    #[expect(clippy::missing_panics_doc, reason = "plain data can always be serialised")]
     pub fn add(&mut self, row: &Row, samples: &[Sample]) -> Result<(), Error> {
         let key = row.key();
         if let Some(series) = self.series.as_mut().filter(|_| row.engine == EngineName::Sim) {
@@ -107,6 +114,9 @@ impl Store {
     }
 
     /// Replaces a file of the folder as a whole: whoever opens it sees the old one or the new one.
+    ///
+    /// # Errors
+    /// The file cannot be written.
     pub fn replace(&self, name: &str, content: &[u8]) -> Result<(), Error> {
         let file = self.folder.join(name);
         replace(&file, |out| out.write_all(content))

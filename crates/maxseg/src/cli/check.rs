@@ -54,7 +54,11 @@ pub(crate) fn run(args: &CheckArgs, printer: Printer) -> Result<(), Failure> {
     let experiment = args.input.load()?;
     let check = Check::of(&experiment)?;
     let text = if args.json { check.to_json() } else { check.to_text(&experiment, printer) };
-    printer.data(&text)?;
+    if args.json {
+        printer.data(&text)?
+    } else {
+        printer.text(&text)?
+    }
     Ok(())
 }
 

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::input::InputArgs;
+use super::output_file::refuse_stdout;
 use super::{demo_cellular, demo_tunnel};
 use crate::failure::Failure;
 use crate::printer::Printer;
 use maxseg_workbench::experiment::Experiment;
+use maxseg_workbench::file_error;
 use maxseg_workbench::report::{figures, segment_sizes};
 use maxseg_workbench::runner::Plan;
 
@@ -37,9 +39,15 @@ const SEEDS: u64 = 20;
 
 pub(crate) fn run(args: &DemoArgs, printer: Printer) -> Result<(), Failure> {
     let printer = printer.wide(args.wide);
-    // Opened first: a minute's work must not end with a folder that is not there.
-    let fail = |error| Failure::file("write", &args.report, &error);
-    let report = WholeFile::create(&args.report).map_err(fail)?;
+    refuse_stdout("--report", "file", &args.report, "cellular.html")?;
+    // Said first, and at the end: the demo needs no file.
+    if let Err(error) = WholeFile::create(&args.report) {
+        printer.note(&format!(
+            "no report will be written to {}: {}",
+            args.report.display(),
+            file_error::reason(&error)
+        ));
+    }
     let tunnel = InputArgs::shipped("slow-tunnel", &[], SEEDS).load()?;
     printer.data(&demo_tunnel::show(&tunnel, printer)?)?;
     let cellular = cellular()?;
@@ -50,7 +58,14 @@ pub(crate) fn run(args: &DemoArgs, printer: Printer) -> Result<(), Failure> {
     let scenario = &points[0].scenario;
     printer.data(&demo_cellular::show(&rows, scenario, &advice, printer))?;
     let page = demo_cellular::report(&cellular, scenario, rows, &advice);
-    report.finish(page.as_bytes()).map_err(fail)?;
+    WholeFile::create(&args.report).and_then(|report| report.finish(page.as_bytes())).map_err(
+        |error| {
+            Failure::with_hint(
+                format!("cannot write {}: {}", args.report.display(), file_error::reason(&error)),
+                "name a file that can be written: maxseg demo --report /tmp/demo.html",
+            )
+        },
+    )?;
     printer.data(&format!(
         "\n   Report with chart: {}\n   The paper's full grid: maxseg run cellular-mss --seeds 10 --out cellular\n",
         args.report.display()

@@ -122,7 +122,7 @@ fn limit_in_words(trial: &Trial) -> String {
                 LimitedBy::Host => "a host is busy processing packets",
                 LimitedBy::Rto => "the sender waits for its retransmission timer",
                 LimitedBy::Application => "the application has nothing to send",
-                LimitedBy::Opportunity => "the connection is in slow start",
+                LimitedBy::StartUp => "the connection is in slow start",
                 LimitedBy::Bandwidth | LimitedBy::PathMtu | LimitedBy::Unknown => {
                     "the path is full"
                 }
@@ -225,7 +225,7 @@ fn what_remains(trials: &[Trial], best: &Trial) -> Option<String> {
 fn start_up(scenario: &Scenario, trials: &[Trial]) -> String {
     let share = |trial: &Trial| {
         let limits = trial.outcome.limits.iter();
-        limits.filter(|limit| limit.kind == LimitedBy::Opportunity).map(|limit| limit.share).sum()
+        limits.filter(|limit| limit.kind == LimitedBy::StartUp).map(|limit| limit.share).sum()
     };
     let longest: f64 = trials.iter().map(share).fold(0.0, f64::max);
     let spent = Time::from_secs_f64(longest * scenario.until.time.as_secs_f64());

@@ -4,15 +4,20 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use maxseg_core::advise::{Case, Headline};
 use maxseg_core::evidence::Evidence;
 use maxseg_wire::flow::FlowOptions;
 use maxseg_wire::reading::{ConnectionFilter, Problem, ReadOptions, TopConnections};
 
+use super::output_file::refuse_stdout;
 use crate::explain::read::read;
 use crate::explain::{Explanation, problem_text};
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::report::explain::{Asked, Story, explain_page, explain_text, write_csv, write_json};
+use crate::report::explain::{
+    Asked, explain_page, explain_text, write_conclusion, write_connections, write_csv,
+};
+use maxseg_workbench::file_error::missing_hint;
 use maxseg_workbench::whole_file;
 
 /// Show what limited each connection of a capture and what to change
@@ -73,8 +78,8 @@ pub(crate) struct ExplainArgs {
 }
 
 pub(crate) fn run(args: &ExplainArgs, printer: Printer) -> Result<(), Failure> {
-    refuse_live(&args.file)?;
     refuse_outputs(args)?;
+    refuse_live(&args.file)?;
     if args.tshark_compat && !args.json {
         printer.note(
             "--tshark-compat shows only in --json: its counts are not among what is printed here",
@@ -98,10 +103,10 @@ pub(crate) fn run(args: &ExplainArgs, printer: Printer) -> Result<(), Failure> {
     let is_stream = (args.json || args.csv) && args.connection.is_none();
     let top = match is_stream {
         true if args.json => {
-            printer.stream(|out| write_json(out, &explanation, &mut connections))?
+            printer.stream(|out| write_connections(out, &explanation, &mut connections))?
         }
-        true => printer.stream(|out| write_csv(out, &explanation, &mut connections))?,
-        false => TopConnections::select(connections, |evidence| explanation.case(evidence).stake()),
+        true => printer.stream(|out| write_csv(out, &mut connections))?,
+        false => TopConnections::select(connections, |evidence| Case::of(evidence).impact()),
     };
     explanation.take(top);
     explanation.filtered_connections = filtered.get();
@@ -122,33 +127,41 @@ impl ExplainArgs {
     }
 }
 
-/// What has not been printed while the connections went by.
+/// Shows the headline, and the connections unless they were `streamed`.
 fn show(
     args: &ExplainArgs,
     explanation: &Explanation,
-    is_printed: bool,
+    streamed: bool,
     printer: Printer,
 ) -> Result<(), Failure> {
     let has_files = args.report.is_some() || args.scenario.is_some();
-    let needs_story = has_files || !(args.json || args.csv);
-    let leading = explanation.matters_most().filter(|_| needs_story);
-    let story = leading.map(|case| Story::of(case, &explanation.name));
-    write_files(args, explanation, story.as_ref(), printer)?;
-    if is_printed {
-        return Ok(());
+    let leading = explanation.matters_most().filter(|_| has_files || !args.csv);
+    let headline = leading.map(|case| Headline::of(case, &explanation.name));
+    let headline = headline.as_ref();
+    if !streamed {
+        write_files(args, explanation, headline, printer)?;
     }
     let mut connections = explanation.connections.iter().cloned();
     if args.json {
-        printer.stream(|out| write_json(out, explanation, &mut connections))?;
-    } else if args.csv {
-        printer.stream(|out| write_csv(out, explanation, &mut connections))?;
-    } else {
+        printer.stream(|out| {
+            if !streamed {
+                write_connections(out, explanation, &mut connections)?;
+            }
+            write_conclusion(out, explanation, headline)
+        })?;
+    } else if args.csv && !streamed {
+        printer.stream(|out| write_csv(out, &mut connections))?;
+    }
+    if streamed {
+        write_files(args, explanation, headline, printer)?;
+    }
+    if !args.json && !args.csv {
         let asked = Asked {
             one: args.connection.is_some(),
             verbosity: printer.verbosity(),
             width: printer.width(),
         };
-        printer.data(&explain_text(explanation, story.as_ref(), asked, printer))?;
+        printer.text(&explain_text(explanation, headline, asked, printer))?;
     }
     Ok(())
 }
@@ -193,10 +206,7 @@ fn refuse_live(file: &str) -> Result<(), Failure> {
             ),
         ));
     }
-    Err(Failure::with_hint(
-        format!("there is no file {file}"),
-        "name a pcap or pcapng file, or `-` for standard input",
-    ))
+    Err(Failure::with_hint(format!("there is no file {file}"), missing_hint(Path::new(file))))
 }
 
 /// Refuses to write a file where it would destroy something: the capture itself, or the other file.
@@ -205,12 +215,7 @@ fn refuse_outputs(args: &ExplainArgs) -> Result<(), Failure> {
         [("--report", "slow.html", &args.report), ("--scenario", "path.toml", &args.scenario)];
     for (option, example, file) in outputs {
         let Some(file) = file else { continue };
-        if file.as_os_str() == "-" {
-            return Err(Failure::usage(
-                format!("{option} writes a file, not standard output"),
-                format!("name it: {option} {example}"),
-            ));
-        }
+        refuse_stdout(option, "file", file, example)?;
         if args.file != "-" && is_same_file(file, Path::new(&args.file)) {
             return Err(Failure::usage(
                 format!("{option} {} would overwrite the capture itself", file.display()),
@@ -244,15 +249,18 @@ fn is_same_file(a: &Path, b: &Path) -> bool {
 fn write_files(
     args: &ExplainArgs,
     explanation: &Explanation,
-    story: Option<&Story<'_>>,
+    headline: Option<&Headline<'_>>,
     printer: Printer,
 ) -> Result<(), Failure> {
     if let Some(file) = &args.scenario {
-        let rerun = story.and_then(|story| story.rerun.as_ref());
+        let rerun = headline.and_then(|headline| headline.rerun.as_ref());
         let Some(rerun) = rerun else {
-            let why = story.and_then(|story| story.gain.as_ref().err().cloned());
+            let why = headline.and_then(Headline::no_gain).map(|why| why.to_string());
             let why = why.unwrap_or_else(|| "there is no connection".to_owned());
-            return Err(Failure::new(format!("no scenario can be made: {why}")));
+            return Err(Failure::with_hint(
+                format!("no scenario can be made: {why}"),
+                "choose another connection, such as --connection 0; without it all are listed",
+            ));
         };
         write(file, &rerun.text)?;
         printer.note_verbatim(&format!(
@@ -262,7 +270,7 @@ fn write_files(
         ));
     }
     if let Some(file) = &args.report {
-        write(file, &explain_page(explanation, story))?;
+        write(file, &explain_page(explanation, headline))?;
         printer.note_verbatim(&format!("{}: the report", file.display()));
     }
     Ok(())

@@ -6,6 +6,7 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 use maxseg_core::engine::EngineName;
 use maxseg_core::scenario::Draft;
+use maxseg_core::similar::closest;
 
 use super::lab_options::LabOptionArgs;
 use crate::failure::Failure;
@@ -127,10 +128,7 @@ impl InputArgs {
         for axis in &self.axis {
             draft.sweep_argument(axis)?;
         }
-        let sweep = draft.sweep()?;
-        // Without its sweep the scenario must stand too: its errors have better places.
-        draft.scenario()?;
-        Ok(Experiment { draft, text, sweep, engines, seeds: self.seeds })
+        Ok(Experiment::new(draft, text, engines, self.seeds)?)
     }
 
     /// Each once, in the order in which they were asked for.
@@ -145,30 +143,54 @@ impl InputArgs {
     }
 }
 
+/// No scenario is larger, in bytes.
+const LARGEST_SCENARIO: u64 = 32 << 20;
+
 /// The text behind a FILE argument, and what to call it.
 fn read(file: &str) -> Result<(String, String), Failure> {
     if file == "-" {
-        let mut text = String::new();
-        std::io::stdin()
-            .read_to_string(&mut text)
-            .map_err(|error| Failure::file("read", Path::new("standard input"), &error))?;
+        let text = read_text("standard input", std::io::stdin().lock())?;
         return Ok(("<stdin>".to_owned(), text));
     }
-    match std::fs::read_to_string(file) {
-        Ok(text) => Ok((file.to_owned(), text)),
+    match std::fs::File::open(file) {
+        Ok(opened) => Ok((file.to_owned(), read_text(file, opened)?)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => match shipped::scenario(file)
         {
             Some(text) => Ok((format!("{file} (shipped)"), text.to_owned())),
-            None => Err(Failure::with_hint(
-                format!("there is no file {file}"),
-                format!("shipped scenarios: {}", shipped_names()),
-            )),
+            None => {
+                Err(Failure::with_hint(format!("there is no file `{file}`"), shipped_hint(file)))
+            }
         },
         Err(error) => Err(Failure::file("read", Path::new(file), &error)),
     }
 }
 
-fn shipped_names() -> String {
-    let names: Vec<&str> = shipped::SCENARIOS.iter().map(|(name, _)| *name).collect();
-    names.join(", ")
+/// The whole of a file, as text.
+fn read_text(name: &str, mut from: impl Read) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    let limited = from.by_ref().take(LARGEST_SCENARIO + 1).read_to_end(&mut bytes);
+    limited.map_err(|error| Failure::file("read", Path::new(name), &error))?;
+    if bytes.len() as u64 > LARGEST_SCENARIO {
+        return Err(Failure::with_hint(
+            format!("{name} is larger than 32 MiB, which no scenario is"),
+            "name a scenario, such as slow-tunnel; captures are for `maxseg explain`",
+        ));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let whole = error.utf8_error().valid_up_to();
+        let line = error.as_bytes()[..whole].iter().filter(|byte| **byte == b'\n').count() + 1;
+        Failure::with_hint(
+            format!("{name}:{line}: a byte there is not text in UTF-8"),
+            "a scenario is a text file: save it as UTF-8; captures are for `maxseg explain`",
+        )
+    })
+}
+
+/// The shipped scenario that was meant, or all of them.
+fn shipped_hint(file: &str) -> String {
+    let names = || shipped::SCENARIOS.iter().map(|(name, _)| *name);
+    match closest(file.strip_suffix(".toml").unwrap_or(file), names()) {
+        Some(similar) => format!("did you mean `{similar}`?"),
+        None => format!("shipped scenarios: {}", names().collect::<Vec<_>>().join(", ")),
+    }
 }

@@ -65,7 +65,7 @@ fn page_of<'a>(pages: &'a [ManPage], command: &[String]) -> Result<&'a ManPage, 
             .collect();
         let hint = match maxseg_core::similar::closest(&command, names.iter().map(String::as_str)) {
             Some(similar) => format!("did you mean `{similar}`?"),
-            None => "`maxseg --help` lists them".to_owned(),
+            None => format!("commands: {}", names.join(", ")),
         };
         Failure::with_hint(format!("there is no command `{command}`"), hint)
     })

@@ -18,11 +18,14 @@ mod json_stream;
 mod lab;
 mod lab_options;
 mod man;
+mod output_file;
 #[cfg(feature = "lab")]
 mod privilege;
 mod run;
+mod run_capture;
 mod schema;
 mod stacks;
+mod usage;
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -173,9 +176,19 @@ pub(crate) fn main() -> ExitCode {
     let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
-        Err(error) => {
+        Err(error) if !error.use_stderr() => {
             let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+            return ExitCode::SUCCESS;
+        }
+        Err(error) if std::env::args_os().len() < 2 => {
+            // No argument at all asks what there is.
+            let _ = error.print();
+            return ExitCode::from(2);
+        }
+        Err(error) => {
+            let failure = usage::failure(&error, &command());
+            Printer::new(ColorChoice::Never, 0, 0).failure(&failure.render());
+            return ExitCode::from(failure.exit_code());
         }
     };
     let printer = Printer::new(cli.global.color, cli.global.quiet, cli.global.verbose);

@@ -11,6 +11,8 @@ use maxseg_core::units::Time;
 
 use super::input::InputArgs;
 use super::json_stream::JsonStream;
+use super::output_file::refuse_stdout;
+use super::run_capture::check_capture;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::printer::Printer;
@@ -101,9 +103,23 @@ impl RunArgs {
     pub(crate) fn needs_lab(&self) -> bool {
         self.input.needs_lab()
     }
+
+    fn refuse_stdout(&self) -> Result<(), Failure> {
+        let outputs = [
+            ("--out", "folder", &self.out, "results"),
+            ("--pcap", "file", &self.pcap, "run.pcapng"),
+            ("--svg", "file", &self.svg, "goodput.svg"),
+        ];
+        outputs.into_iter().try_for_each(|(option, written, path, example)| {
+            path.as_deref().map_or(Ok(()), |path| refuse_stdout(option, written, path, example))
+        })
+    }
 }
 
 pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
+    // Before a file is begun: an interrupt ends the runs, and leaves no part of a file.
+    let stop = interrupt::flag();
+    args.refuse_stdout()?;
     let experiment = args.input.load()?;
     let environment = Environment::of(&experiment.engines);
     let points = experiment.points()?;
@@ -129,7 +145,7 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     };
     let stream = args.stream(&experiment, &environment, plan.len(), printer)?;
     let mut followers = Followers { progress: TerminalProgress::new(printer), stream };
-    let ran = run_plan(&plan, &options, store.as_mut(), interrupt::flag(), &mut followers)?;
+    let ran = run_plan(&plan, &options, store.as_mut(), stop, &mut followers)?;
     let Followers { progress, mut stream } = followers;
     drop(progress);
     stream.as_mut().map_or(Ok(()), JsonStream::check)?;
@@ -148,7 +164,11 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
         None => report.print(args, printer),
     };
     if !complete {
-        return Err(Failure::Interrupted(what_is_kept(done, plan.len(), store.as_ref())));
+        let best = report.withheld.map_or_else(String::new, |(done, points)| {
+            format!("\nno best segment size: {done} of {points} points are complete")
+        });
+        let kept = what_is_kept(done, plan.len(), store.as_ref());
+        return Err(Failure::Interrupted(kept + &best));
     }
     shown?;
     if let Some(store) = &store {
@@ -241,46 +261,6 @@ fn no_picture(why: &str, file: &Path) -> Failure {
     Failure::with_hint(what, "sweep a key, for example --axis sender.mss=536,1220,1460")
 }
 
-/// A capture holds the packets of one run, simulated or in the lab.
-fn check_capture(file: &Path, experiment: &Experiment, points: &[Point]) -> Result<(), Failure> {
-    let file = file.display();
-    let has_packets = |engine: &&EngineName| match engine {
-        EngineName::Model => false,
-        EngineName::Sim | EngineName::Lab => true,
-    };
-    match experiment.engines.iter().filter(has_packets).count() {
-        0 => {
-            let what = format!("formulas have no packets to write to {file}");
-            return Err(Failure::with_hint(what, "--engine sim"));
-        }
-        1 => {}
-        _ => {
-            let what =
-                format!("{file} takes the packets of one run, not the simulator's and the lab's");
-            return Err(Failure::with_hint(what, "--engine lab, and again with --engine sim"));
-        }
-    }
-    let runs = points.len() as u64 * experiment.seeds;
-    if runs == 1 {
-        return Ok(());
-    }
-    let what = format!("{file} takes the packets of one run, and there are {runs}");
-    Err(Failure::with_hint(what, one_run(experiment, &points[0])))
-}
-
-/// The arguments that leave one run of many.
-fn one_run(experiment: &Experiment, first: &Point) -> String {
-    let swept = experiment.sweep.axes().iter().filter(|axis| axis.steps.len() > 1);
-    let keys: Vec<&String> = swept.flat_map(|axis| &axis.keys).collect();
-    let chosen = first
-        .values
-        .iter()
-        .filter(|(key, _)| keys.contains(&key))
-        .map(|(key, v)| format!("one value of {key}, such as --set {key}={v}"));
-    let seed = (experiment.seeds > 1).then(|| "one seed, without --seeds".to_owned());
-    format!("choose {}", chosen.chain(seed).collect::<Vec<_>>().join("; "))
-}
-
 fn announce(experiment: &Experiment, points: &[Point], plan: &Plan<'_>, printer: Printer) {
     let engines: Vec<&str> = experiment.engines.iter().map(|engine| engine.word()).collect();
     let plural = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
@@ -290,7 +270,7 @@ fn announce(experiment: &Experiment, points: &[Point], plan: &Plan<'_>, printer:
             "" => experiment.draft.file(),
             name => name,
         },
-        plural(points.len(), "point"),
+        plural(plan.point_count(), "point"),
         words::listed(&engines),
         plural(plan.len(), "run")
     ));
@@ -323,6 +303,9 @@ fn what_is_kept(done: usize, planned: usize, store: Option<&Store>) -> String {
 struct Report<'a> {
     document: Document,
     advice: Vec<SegmentSizeAdvice>,
+    /// After an interrupt, where advice would be given: of how many points all runs are there, and of how many it
+    /// takes.
+    withheld: Option<(usize, usize)>,
     experiment: &'a Experiment,
     points: &'a [Point],
 }
@@ -335,10 +318,16 @@ impl<'a> Report<'a> {
         points: &'a [Point],
         plan: &Plan<'_>,
     ) -> Self {
-        let advice = segment_sizes(&rows, &plan.scenarios());
+        // Of a part of a sweep, the best is only the best so far.
+        let mut advice = segment_sizes(&rows, &plan.scenarios());
+        let withheld = (!complete && !advice.is_empty())
+            .then(|| (plan.complete_points(&rows), plan.point_count()));
+        if withheld.is_some() {
+            advice.clear();
+        }
         let scenario_as_written = experiment.draft.to_json();
         let document = Document::new(scenario_as_written, environment, rows, complete, &advice);
-        Self { document, advice, experiment, points }
+        Self { document, advice, withheld, experiment, points }
     }
 
     fn print(&self, args: &RunArgs, printer: Printer) -> Result<(), Failure> {
@@ -352,7 +341,7 @@ impl<'a> Report<'a> {
         if rows.is_empty() {
             return Ok(());
         }
-        printer.data(&text(
+        printer.text(&text(
             rows,
             &self.points[0].scenario,
             &self.advice,

@@ -64,7 +64,7 @@ pub fn stream_schema() -> String {
 
 /// The JSON Schema of what `explain --json` prints.
 pub fn explain_schema() -> String {
-    pretty(&schemars::schema_for!(ExplainDocument<'_, '_>))
+    pretty(&schemars::schema_for!(ExplainDocument<'_>))
 }
 
 fn pretty(schema: &schemars::Schema) -> String {

@@ -1,14 +1,17 @@
 //! `maxseg demo`.
 
-use super::{maxseg, stdout};
+use super::{maxseg, stderr, stdout};
 
 #[test]
-fn the_demo_begins_only_if_its_report_can_be_written() {
+fn a_report_that_cannot_be_written_costs_the_report_alone() {
     let folder = tempfile::tempdir().unwrap();
     let nowhere = folder.path().join("no-such-folder/report.html");
     let output = maxseg(&["demo", "--report", nowhere.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(output.stdout.is_empty(), "it worked in vain");
+    assert!(stdout(&output).contains("600 over 536: +12%"), "the demo is shown");
+    let said = stderr(&output);
+    assert!(said.contains("error: cannot write ") && said.contains("no-such-folder"), "{said}");
+    assert!(said.contains("hint: ") && said.contains("--report"), "{said}");
 }
 
 #[test]

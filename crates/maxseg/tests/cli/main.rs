@@ -19,6 +19,8 @@ mod lab_killed;
 mod lab_run;
 mod lab_up;
 mod manners;
+#[cfg(unix)]
+mod outputs;
 mod run;
 mod run_folder;
 mod widths;

@@ -25,7 +25,7 @@ fn mistakes_are_told_once_with_place_and_hint() {
         (&["run", "slow-tunnel", "--axis", "sender.mss="], 1, "the axis is empty"),
         (&["stacks", "show", "ns2-ren"], 1, "hint: did you mean `ns2-reno`?"),
         (&["rum"], 2, "a similar subcommand exists: 'run'"),
-        (&["run", "slow-tunnel", "--engine", "labs"], 2, "invalid value 'labs'"),
+        (&["run", "slow-tunnel", "--engine", "labs"], 2, "hint: did you mean `lab`?"),
         (
             &["run", "slow-tunnel", "--as-netem"],
             1,
@@ -66,10 +66,11 @@ fn a_reader_that_leaves_is_no_error() {
 }
 
 #[test]
-fn help_has_four_rooms_in_order() {
+fn help_has_its_groups_in_order() {
     let help = stdout(&maxseg(&["--help"]));
-    let at = |room: &str| help.find(&format!("{room}:\n")).unwrap_or_else(|| panic!("no {room}"));
-    let places: Vec<usize> = ["See", "Explain", "Try", "Set", "And"].map(at).to_vec();
+    let at =
+        |group: &str| help.find(&format!("\n{group}: ")).unwrap_or_else(|| panic!("no {group}"));
+    let places: Vec<usize> = ["See", "Explain", "Try", "Set", "Help and setup"].map(at).to_vec();
     assert!(places.is_sorted(), "{help}");
     assert!(stdout(&maxseg(&["help", "run"])).contains("Examples:"));
     for shell in ["bash", "zsh", "fish"] {

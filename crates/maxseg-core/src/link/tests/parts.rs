@@ -197,6 +197,22 @@ fn packets_may_join_and_leave_in_mid_path() {
 }
 
 #[test]
+fn a_backlog_is_the_longest_wait_on_the_way() {
+    // Three packets of 1000 bytes at 8 Mbit/s: the first is on the wire for 1 ms, two wait behind it.
+    let path = [mbit(8, 0), mbit(16, 0)];
+    for computed in [true, false] {
+        let mut chain = LinkChain::new(&named(&path), 1, Time::NEVER, computed);
+        assert_eq!(chain.is_computed(), computed);
+        assert_eq!(chain.backlog(Time::ZERO), Time::ZERO);
+        for number in 0..3 {
+            let hop_span = HopSpan { first: 0, last: 1, df: true, ect: false };
+            let _ = chain.send(Time::ZERO, Numbered(number, false), 1000, hop_span);
+        }
+        assert_eq!(chain.backlog(Time::ZERO), Time::from_millis(3), "computed: {computed}");
+    }
+}
+
+#[test]
 fn departures_beyond_any_run_are_held_at_the_latest_time() {
     // Each packet takes six days at 1 bit/s: the 50 000 of them 830 years, and nanoseconds count 584.
     let mtu = Mtu::new(65_535).unwrap();

@@ -214,7 +214,7 @@ impl Dialogue<'_> {
         let idle = parts.think + self.plan.pause.as_secs_f64() + parts.on_the_way;
         let shares = [
             (idle, LimitedBy::Application),
-            (parts.rounds, LimitedBy::Opportunity),
+            (parts.rounds, LimitedBy::StartUp),
             (parts.in_line, self.limit_in_line()),
             (parts.losses, LimitedBy::Rto),
         ];

@@ -15,9 +15,12 @@ fn what_cannot_stand_together_is_said_where_it_stands() {
         ),
         (
             &with("policer = { rate = \"1 Mbit/s\", burst = \"1000 B\" }"),
-            "4:40 a bucket of 1 kB never lets a packet of 1.5 kB on the wire (MTU 1500) pass | write a burst of 1.5 kB or more",
+            "4:40 a bucket of 1 kB never lets a packet of 1.5 kB on the wire (MTU 1500) pass | write burst = \"1.5 kB\" or more",
         ),
-        (&with("arq = true"), "4:7 true says nothing: write a table | -"),
+        (
+            &with("arq = true"),
+            "4:7 `arq` needs a table | write arq = { retries = 3, delay = \"20 ms\" }",
+        ),
         (&with("arq = { retries = 3 }"), "4:7 hop.0.arq has no `delay` | add delay = \"20 ms\""),
         (
             &with(
@@ -41,7 +44,7 @@ fn what_cannot_stand_together_is_said_where_it_stands() {
         ),
         (
             &with("queue = { limit = \"64 KiB\", discipline = \"coddle\" }"),
-            "4:42 `coddle` is not a discipline | did you mean `codel`?",
+            "4:42 `coddle` is not a value of `discipline` | did you mean `codel`?",
         ),
         // Flows on a part of the path.
         (

@@ -113,6 +113,24 @@ fn what_comes_from_outside_ends_what_the_file_sweeps() {
 }
 
 #[test]
+fn a_value_is_swept_once_however_it_is_written() {
+    let cases = [
+        (
+            "[sweep]\n\"receiver.window\" = [\"64 KiB\", \"65536 B\"]\n",
+            "5:32 the axis `receiver.window` has \"65536 B\" twice",
+        ),
+        (
+            "[[sweep.point]]\n\"hop.0.rate\" = \"1 Mbit/s\"\n[[sweep.point]]\n\"hop.0.rate\" = \"1000 kbit/s\"\n",
+            "6:1 point 1 sets the same values as an earlier one",
+        ),
+    ];
+    for (sweep, want) in cases {
+        let got = complain(&format!("{PLAIN}{sweep}"), &[]);
+        assert!(got.starts_with(want), "{got}");
+    }
+}
+
+#[test]
 fn a_key_that_is_set_leaves_the_single_points() {
     let text = format!(
         "{PLAIN}[[sweep.point]]\n\"sender.mss\" = 88\n\"until.time\" = \"1 s\"\n\

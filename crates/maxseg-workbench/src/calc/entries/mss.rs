@@ -1,6 +1,6 @@
 //! `mss`
 
-use maxseg_core::framing::{IpVersion, TCP_TIMESTAMPS};
+use maxseg_core::framing::{IpVersion, TCP_HEADER, TCP_TIMESTAMPS, ip_header};
 use maxseg_core::mss::{Cause, Derivation, Effect, Step, freebsd, linux, rfc, stcp};
 use maxseg_core::units::{Bytes, Mss, Mtu};
 use serde_json::{Value, json};
@@ -13,9 +13,12 @@ use crate::error::Error;
 
 const STACK: Parameter<Rule> = Parameter::with_default("stack", "rfc", "whose decision");
 const MTU: Parameter<Mtu> = Parameter::with_default("mtu", "1500", "MTU of the interface");
-const PEER: Parameter<Octets> =
-    Parameter::optional("peer", "the peer sent no option", "the MSS option that the peer sent")
-        .at_most(65_535.0);
+const PEER: Parameter<PeerOption> = Parameter::optional(
+    "peer",
+    "the peer's MTU is that of this interface",
+    "the MSS option that the peer sent, or none",
+)
+.at_most(65_535.0);
 const TIMESTAMPS: Parameter<Flag> =
     Parameter::with_default("timestamps", "no", "whether every segment carries timestamps");
 const PATH_MTU: Parameter<Mtu> = Parameter::optional(
@@ -218,8 +221,17 @@ fn by_stcp(inputs: &Inputs<'_>) -> Result<Answer, Error> {
     Ok(warned(steps(all, "mss", &decision.effective), &decision.effective))
 }
 
+/// The peer's MSS option: as given, or what a peer behind the same MTU advertises (RFC 9293 §3.7.1).
 fn peer(inputs: &Inputs<'_>) -> Result<Option<u16>, Error> {
-    Ok(inputs.maybe(&PEER)?.map(in_an_option))
+    match inputs.maybe(&PEER)? {
+        Some(PeerOption::Absent) => Ok(None),
+        Some(PeerOption::Sent(option)) => Ok(Some(in_an_option(option))),
+        None => {
+            let mtu = inputs.get(&MTU)?.bytes();
+            let headers = ip_header(inputs.get(&IP)?) + TCP_HEADER;
+            Ok(Some(in_an_option(Octets(mtu.saturating_sub(headers)))))
+        }
+    }
 }
 
 /// The parameter's bounds hold it to 16 bits.
@@ -284,6 +296,33 @@ fn cause(cause: Cause) -> String {
 
 fn warned(answer: Answer, mss: &Derivation) -> Answer {
     answer.warn_if(mss.value() == Bytes::ZERO, "nothing is left for data")
+}
+
+/// The MSS option of the peer's SYN.
+#[derive(Debug, Clone, Copy)]
+enum PeerOption {
+    Sent(Octets),
+    Absent,
+}
+
+impl Quantity for PeerOption {
+    const KIND: &'static str = "bytes, or none";
+    const EXAMPLE: &'static str = "1460";
+    fn read(text: &str) -> Result<Self, String> {
+        if text.trim() == "none" { Ok(Self::Absent) } else { Octets::read(text).map(Self::Sent) }
+    }
+    fn number(&self) -> Option<f64> {
+        match self {
+            Self::Sent(option) => option.number(),
+            Self::Absent => None,
+        }
+    }
+    fn json(&self) -> Value {
+        match self {
+            Self::Sent(option) => option.json(),
+            Self::Absent => json!("none"),
+        }
+    }
 }
 
 /// Whose decision.

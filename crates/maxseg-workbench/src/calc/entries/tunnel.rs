@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::common::IP;
 use crate::calc::parameter::Parameter;
-use crate::calc::quantity::Quantity;
+use crate::calc::quantity::{Quantity, no_such};
 use crate::calc::{Answer, Entry, Group, Inputs, Unit};
 use crate::error::Error;
 
@@ -89,7 +89,7 @@ impl Quantity for Kind {
         let word: StrDeserializer<'_, WordError> = text.trim().into_deserializer();
         match TunnelEntry::deserialize(word) {
             Ok(_) => Ok(Self(text.trim().to_owned())),
-            Err(error) => Err(format!("no such tunnel: {error}")),
+            Err(error) => Err(no_such("tunnel", &error)),
         }
     }
     fn number(&self) -> Option<f64> {

@@ -18,7 +18,6 @@ const FOOT: f64 = 30.0;
 
 /// Graphs that share their time.
 #[derive(Debug, Clone)]
-#[expect(clippy::struct_field_names, reason = "the field is what the type is of")]
 pub struct Panels {
     /// From where to where, in seconds.
     pub from: f64,
@@ -76,11 +75,15 @@ pub enum LayerKind {
 /// A time that something took.
 #[derive(Debug, Clone)]
 pub struct Span {
+    /// When it began, in seconds.
     pub from: f64,
+    /// When it ended, in seconds.
     pub to: f64,
     /// Counted from the top.
     pub row: usize,
+    /// What took the time.
     pub label: String,
+    /// A CSS colour.
     pub color: &'static str,
 }
 

@@ -111,6 +111,9 @@ enum ProtocolName {
     Icmp,
 }
 
+/// The kernel's buffer has at least two blocks of 256 KiB.
+const LEAST_ROOM: u64 = 512 << 10;
+
 /// More room for packets than this is a mistake.
 const MOST_ROOM: u64 = 4 << 30;
 
@@ -271,12 +274,20 @@ impl CaptureArgs {
 
     fn options(&self) -> Result<CaptureOptions, Failure> {
         let selection = self.selection()?;
+        if self.duration == Some(Time::ZERO) {
+            let what = "--duration 0 s captures nothing";
+            return Err(Failure::with_hint(what, "for example --duration \"10 s\""));
+        }
         let place = self.place();
         if self.promiscuous && place == InterfaceChoice::Any {
             let what = "--promiscuous is for one interface";
             return Err(Failure::with_hint(what, "name it: --interface NAME"));
         }
         let buffer = self.buffer.get();
+        if buffer < LEAST_ROOM {
+            let what = format!("--buffer {} is too small: at least 512 KiB", self.buffer);
+            return Err(Failure::with_hint(what, "for example --buffer \"256 MiB\""));
+        }
         if buffer > MOST_ROOM {
             let what = format!("--buffer {}: at most 4 GiB", self.buffer);
             return Err(Failure::with_hint(what, "for example --buffer \"256 MiB\""));
@@ -291,6 +302,10 @@ impl CaptureArgs {
     }
 
     fn selection(&self) -> Result<Selection, Failure> {
+        if self.port.contains(&0) {
+            let what = "no packet has port 0: it stands for none (RFC 6335)";
+            return Err(Failure::with_hint(what, "for example --port 443"));
+        }
         let protocol = |name: &ProtocolName| match name {
             ProtocolName::Tcp => Protocol::Tcp,
             ProtocolName::Udp => Protocol::Udp,

@@ -120,7 +120,7 @@ impl Output {
     /// Everything that was taken is where it belongs.
     pub(super) fn flush(&mut self) -> Result<(), Failure> {
         if let Some(lines) = self.lines.as_mut().filter(|lines| !lines.pending.is_empty()) {
-            self.printer.data(&lines.pending)?;
+            self.printer.text(&lines.pending)?;
             lines.pending.clear();
         }
         if let Some(file) = &mut self.file {

@@ -51,14 +51,17 @@ pub(super) fn run(args: &CaptureArgs, path: &Path, printer: Printer) -> Result<(
         };
         shown += u64::from(monitor.show_selected(&view, &selection, &mut out));
         if out.len() >= BATCH {
-            printer.data(&out)?;
+            printer.text(&out)?;
             out.clear();
         }
     };
-    printer.data(&out)?;
+    printer.text(&out)?;
     match fault {
         None => Ok(()),
-        Some(fault) => Err(Failure::new(format!("{} {fault}", path.display()))),
+        Some(fault) => Err(Failure::with_hint(
+            format!("{} {fault}", path.display()),
+            format!("`maxseg explain {}` reads what comes before the fault", path.display()),
+        )),
     }
 }
 
@@ -66,6 +69,6 @@ fn refused(path: &Path, error: &OpenError) -> Failure {
     let what = format!("{} {error}", path.display());
     match error.hint() {
         Some(hint) => Failure::with_hint(what, hint),
-        None => Failure::new(what),
+        None => Failure::with_hint(what, format!("`file {}` shows what it is", path.display())),
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use crate::cli::output_file::refuse_stdout;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use maxseg_workbench::import::{Ends, from_miniedit};
@@ -40,6 +41,9 @@ pub(crate) struct ImportArgs {
 }
 
 pub(crate) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
+    if let Some(out) = &args.out {
+        refuse_stdout("--out", "file", out, "lab.toml")?;
+    }
     let (name, bytes) = read(&args.file)?;
     let ends = Ends { from: args.from.as_deref(), to: args.to.as_deref() };
     let imported = from_miniedit(&bytes, &name, ends)?;
@@ -62,14 +66,24 @@ pub(crate) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
 /// What is in the file, and what to call it.
 fn read(file: &Path) -> Result<(String, Vec<u8>), Failure> {
     if file.as_os_str() != "-" {
-        let bytes = fs::read(file).map_err(|error| Failure::file("read", file, &error))?;
-        return Ok((file.display().to_string(), bytes));
+        let opened = fs::File::open(file).map_err(|error| Failure::file("read", file, &error))?;
+        return Ok((file.display().to_string(), bounded(file, opened)?));
     }
+    Ok(("<stdin>".to_owned(), bounded(Path::new("standard input"), io::stdin().lock())?))
+}
+
+/// No topology is larger, in bytes.
+const LARGEST_TOPOLOGY: u64 = 32 << 20;
+
+fn bounded(name: &Path, from: impl Read) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
-    io::stdin()
-        .read_to_end(&mut bytes)
-        .map_err(|error| Failure::file("read", Path::new("standard input"), &error))?;
-    Ok(("<stdin>".to_owned(), bytes))
+    let read = from.take(LARGEST_TOPOLOGY + 1).read_to_end(&mut bytes);
+    read.map_err(|error| Failure::file("read", name, &error))?;
+    if bytes.len() as u64 > LARGEST_TOPOLOGY {
+        let what = format!("{} is larger than 32 MiB, which no topology is", name.display());
+        return Err(Failure::with_hint(what, "name a .mn file that MiniEdit saved"));
+    }
+    Ok(bytes)
 }
 
 /// A scenario, unlike a report, is a file that people go on writing: one that is there stays.

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &SetArgs, printer: Printer) -> Result<(), Failure> {
     } else if changed.is_empty() {
         printer.note("nothing to change: the values are already set");
     } else {
-        printer.data(&lines(&changed))?;
+        printer.text(&lines(&changed))?;
     }
     Ok(())
 }

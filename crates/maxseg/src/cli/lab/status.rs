@@ -30,6 +30,10 @@ pub(crate) fn run(args: &StatusArgs, printer: Printer) -> Result<(), Failure> {
     } else {
         table::hosts(&status, printer) + "\n" + &table::links(&status, printer)
     };
-    printer.data(&text)?;
+    if args.json {
+        printer.data(&text)?
+    } else {
+        printer.text(&text)?
+    }
     Ok(())
 }

@@ -71,7 +71,7 @@ fn tell(args: &UpArgs, status: &LabStatus, printer: Printer) -> Result<(), Failu
         printer.data(&table::json(status))?;
         return Ok(());
     }
-    printer.data(&table::hosts(status, printer))?;
+    printer.text(&table::hosts(status, printer))?;
     let name = &args.name.name;
     let which = if name == DEFAULT_NAME { String::new() } else { format!(" --name {name}") };
     let last = status.hosts.last().map_or("receiver", |host| &host.host);

@@ -1,12 +1,12 @@
-//! A line for each way of each connection.
+//! One CSV row per direction of each connection.
 
 use std::io;
 
+use maxseg_core::advise::Case;
 use maxseg_core::evidence::{Direction, Evidence};
 use maxseg_wire::reading::TopConnections;
 use serde_json::Value;
 
-use crate::explain::{Case, Explanation};
 use maxseg_workbench::report::csv::field;
 
 /// Columns of the connection, before those of the direction.
@@ -26,13 +26,12 @@ const OF_CONNECTION: [&str; 13] = [
     "worst",
 ];
 
-/// Writes every connection, line by line. Gives those with most at stake.
+/// Writes every connection. Returns those of the highest impact.
 ///
 /// # Errors
-/// It cannot be written.
+/// Writing fails.
 pub(crate) fn write_csv(
     out: &mut dyn io::Write,
-    explanation: &Explanation,
     source: &mut dyn Iterator<Item = Evidence>,
 ) -> io::Result<TopConnections> {
     let of_direction = columns();
@@ -41,15 +40,15 @@ pub(crate) fn write_csv(
     writeln!(out, "{}", header.join(","))?;
     let mut top = TopConnections::default();
     for evidence in source {
-        let case = explanation.case(&evidence);
-        for way in [Direction::Forward, Direction::Reverse] {
-            let mut fields = connection(&case, way);
-            let direction = serde_json::to_value(case.evidence.direction(way))?;
-            fields.extend(of_direction.iter().map(|name| value(lookup(&direction, name))));
+        let case = Case::of(&evidence);
+        for direction in [Direction::Forward, Direction::Reverse] {
+            let mut fields = connection(&case, direction);
+            let stats = serde_json::to_value(case.evidence.stats(direction))?;
+            fields.extend(of_direction.iter().map(|name| value(lookup(&stats, name))));
             writeln!(out, "{}", fields.join(","))?;
         }
-        let stake = case.stake();
-        top.offer(stake, evidence);
+        let impact = case.impact();
+        top.offer(impact, evidence);
     }
     Ok(top)
 }
@@ -67,8 +66,8 @@ fn columns() -> Vec<String> {
     names.collect()
 }
 
-fn lookup<'a>(direction: &'a Value, name: &str) -> &'a Value {
-    name.split('.').fold(direction, |value, key| &value[key])
+fn lookup<'a>(stats: &'a Value, name: &str) -> &'a Value {
+    name.split('.').fold(stats, |value, key| &value[key])
 }
 
 fn value(value: &Value) -> String {
@@ -79,12 +78,12 @@ fn value(value: &Value) -> String {
     }
 }
 
-fn connection(case: &Case<'_>, way: Direction) -> Vec<String> {
+fn connection(case: &Case<'_>, direction: Direction) -> Vec<String> {
     let evidence = case.evidence;
-    // Limits are of the way that carried more.
-    let limit = case.diagnosis.limited_by.filter(|_| case.diagnosis.way == way);
+    // Limits are of the direction that carried more.
+    let limit = case.diagnosis.limited_by.filter(|_| case.diagnosis.direction == direction);
     let findings = case.diagnosis.findings.iter();
-    let about = findings.filter(|finding| finding.way.is_none_or(|of| of == way));
+    let about = findings.filter(|finding| finding.direction.is_none_or(|of| of == direction));
     let kinds: Vec<&str> = about.clone().map(|finding| finding.kind.word()).collect();
     let worst = about.map(|finding| finding.severity).max();
     let word = |value: serde_json::Result<Value>| {
@@ -94,9 +93,9 @@ fn connection(case: &Case<'_>, way: Direction) -> Vec<String> {
         evidence.id.to_string(),
         field(&evidence.client.to_string()),
         field(&evidence.server.to_string()),
-        word(serde_json::to_value(way)),
-        field(&evidence.sender(way).to_string()),
-        field(&evidence.receiver(way).to_string()),
+        word(serde_json::to_value(direction)),
+        field(&evidence.sender(direction).to_string()),
+        field(&evidence.receiver(direction).to_string()),
         format!("{:.6}", evidence.begin.as_secs_f64()),
         format!("{:.6}", evidence.end.since(evidence.begin).as_secs_f64()),
         word(serde_json::to_value(evidence.ending)),

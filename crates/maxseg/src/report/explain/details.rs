@@ -1,10 +1,11 @@
-//! Everything of one connection.
+//! Full detail of one connection.
 
+use maxseg_core::advise::{Case, Remedy, remedies};
 use maxseg_core::diagnose::Finding;
 use maxseg_core::evidence::{DirectionStats, Evidence, Marks};
 
 use super::parts::{bar, packets, shares, wrapped};
-use crate::explain::Case;
+
 use crate::printer::Printer;
 use crate::report::{lines, plain, right};
 use maxseg_workbench::report::words;
@@ -30,48 +31,48 @@ pub(super) fn directions(evidence: &Evidence, printer: Printer) -> String {
 /// A label, and what stands behind it.
 type Line = (&'static str, fn(&DirectionStats) -> String);
 
-/// The lines of [`directions`]; those that are nothing both ways are left out.
+/// The lines of [`directions`]; those that are zero in both directions are left out.
 const LINES: &[Line] = &[
     ("packets", |d| words::grouped(d.packets)),
     ("with payload", |d| words::grouped(d.data_packets)),
     ("payload bytes", |d| words::grouped(d.payload_bytes)),
     ("acknowledged bytes", |d| words::grouped(d.acked_bytes)),
-    ("never seen bytes", |d| words::grouped(d.unseen_bytes)),
+    ("bytes not captured", |d| words::grouped(d.unseen_bytes)),
     ("goodput", |d| known(d.goodput_bps, words::rate)),
-    ("payload of all IP bytes", |d| known(d.efficiency, words::percent)),
-    ("MSS offered", |d| number(d.mss_option_bytes)),
+    ("payload share", |d| known(d.efficiency, words::percent)),
+    ("MSS option", |d| number(d.mss_option_bytes)),
     ("MSS used", |d| number(d.mss_used_bytes)),
     ("largest segment", |d| words::grouped(u64::from(d.largest_segment_bytes))),
-    ("joined by offload", |d| words::grouped(d.offloaded_packets)),
+    ("offloaded packets", |d| words::grouped(d.offloaded_packets)),
     ("window scale", |d| number(d.window_scale)),
     ("SACK permitted", |d| yes(d.sack_permitted)),
     ("timestamps", |d| yes(d.timestamps)),
-    ("window least", |d| d.window_min_bytes.map_or_else(dash, words::grouped)),
-    ("window most", |d| d.window_max_bytes.map_or_else(dash, words::grouped)),
-    ("window shut", |d| words::grouped(d.zero_windows)),
-    ("probes of it", |d| words::grouped(d.zero_window_probes)),
-    ("filled the window", |d| words::grouped(d.window_full)),
-    ("in flight, most", |d| words::grouped(d.in_flight_max_bytes)),
-    ("RTT least, here", |d| known(d.rtt_min_s, words::time)),
+    ("window, min", |d| d.window_min_bytes.map_or_else(dash, words::grouped)),
+    ("window, max", |d| d.window_max_bytes.map_or_else(dash, words::grouped)),
+    ("zero windows", |d| words::grouped(d.zero_windows)),
+    ("zero-window probes", |d| words::grouped(d.zero_window_probes)),
+    ("window full", |d| words::grouped(d.window_full)),
+    ("in flight, max", |d| words::grouped(d.in_flight_max_bytes)),
+    ("RTT min, here", |d| known(d.rtt_min_s, words::time)),
     ("RTT mean, here", |d| known(d.rtt_mean_s, words::time)),
-    ("RTT least, whole path", |d| known(d.path_rtt_min_s, words::time)),
+    ("RTT min, whole path", |d| known(d.path_rtt_min_s, words::time)),
     ("RTT mean, whole path", |d| known(d.path_rtt_mean_s, words::time)),
     ("capacity of the path", |d| known(d.capacity_bps, words::rate)),
-    ("sent again", |d| words::grouped(d.retransmitted_packets)),
-    ("  by the timer", |d| words::grouped(d.resent.rto)),
-    ("  by 3 duplicates", |d| words::grouped(d.resent.fast)),
-    ("  by SACK", |d| words::grouped(d.resent.sack)),
-    ("  as tail probe", |d| words::grouped(d.resent.tail_probe)),
+    ("retransmitted", |d| words::grouped(d.retransmitted_packets)),
+    ("  timeout", |d| words::grouped(d.resent.rto)),
+    ("  fast retransmit", |d| words::grouped(d.resent.fast)),
+    ("  SACK", |d| words::grouped(d.resent.sack)),
+    ("  tail loss probe", |d| words::grouped(d.resent.tail_probe)),
     ("  SYN or FIN", |d| words::grouped(d.resent.control)),
     ("  cause unknown", |d| words::grouped(d.resent.unknown)),
-    ("needlessly", |d| words::grouped(d.spurious_retransmissions)),
+    ("spurious", |d| words::grouped(d.spurious_retransmissions)),
     ("out of order", |d| words::grouped(d.out_of_order_packets)),
     ("duplicate ACKs", |d| words::grouped(d.duplicate_acks)),
     ("D-SACKs", |d| words::grouped(d.dsack_acks)),
-    ("twice in the capture", |d| words::grouped(d.capture_duplicates)),
+    ("capture duplicates", |d| words::grouped(d.capture_duplicates)),
     ("keep-alives", |d| words::grouped(d.keep_alives)),
-    ("in fragments", |d| words::grouped(d.fragmented_packets)),
-    ("marked (ECN)", |d| words::grouped(d.congestion_marks)),
+    ("fragmented", |d| words::grouped(d.fragmented_packets)),
+    ("CE marks (ECN)", |d| words::grouped(d.congestion_marks)),
     ("idle", |d| words::time(d.idle_s)),
     ("longest gap", |d| words::time(d.longest_gap_s)),
 ];
@@ -108,7 +109,7 @@ pub(super) fn limits(case: &Case<'_>, width: usize, printer: Printer) -> String 
         .map(|limit| format!("{} {}", letter(limit.kind), shares(std::slice::from_ref(limit))))
         .filter(|legend| legend.len() > 2)
         .collect();
-    let title = "Limits: shares of the time from first data to last acknowledgement (by size, not in order of time)";
+    let title = "Limits: shares of the time from first data to last acknowledgement, largest first";
     format!(
         "{}\n  {bar}\n{}",
         printer.bold(wrapped(title, width, "").trim_end()),
@@ -121,7 +122,7 @@ const fn letter(kind: maxseg_core::outcome::LimitedBy) -> &'static str {
     use maxseg_core::outcome::LimitedBy;
     match kind {
         LimitedBy::Application => "a",
-        LimitedBy::Opportunity => "o",
+        LimitedBy::StartUp => "s",
         LimitedBy::ReceiveWindow => "W",
         LimitedBy::SendBuffer => "S",
         LimitedBy::Bandwidth => "B",
@@ -136,8 +137,8 @@ const fn letter(kind: maxseg_core::outcome::LimitedBy) -> &'static str {
 /// Findings, each in a line or two; with everything about them where `full`.
 pub(super) fn findings(case: &Case<'_>, full: bool, width: usize, printer: Printer) -> String {
     let mut text = String::new();
-    for finding in &case.diagnosis.findings {
-        text += &one(case.evidence, finding, full, width, printer);
+    for (finding, remedy) in case.diagnosis.findings.iter().zip(remedies(case)) {
+        text += &one(case.evidence, finding, &remedy, (full, width), printer);
     }
     text
 }
@@ -145,8 +146,8 @@ pub(super) fn findings(case: &Case<'_>, full: bool, width: usize, printer: Print
 fn one(
     evidence: &Evidence,
     finding: &Finding,
-    full: bool,
-    width: usize,
+    remedy: &Remedy,
+    (full, width): (bool, usize),
     printer: Printer,
 ) -> String {
     let head = format!("{:<8} {}", finding.severity.word(), finding.kind.word());
@@ -167,10 +168,10 @@ fn one(
         facts.push(("numbers", numbers.join(", ")));
     }
     if !finding.frames.is_empty() {
-        facts.push(("look at", packets(&finding.frames)));
+        facts.push(("packets", packets(&finding.frames)));
     }
     facts.push(("why", finding.why.to_owned()));
-    facts.push(("change", finding.advice.clone()));
+    facts.push(("change", remedy.sentence()));
     facts.push(("source", finding.source.to_owned()));
     for (label, fact) in facts {
         text += &labelled(label, &fact, width);
@@ -187,7 +188,7 @@ pub(super) fn labelled(label: &str, text: &str, width: usize) -> String {
 
 const LABEL: usize = 11;
 
-/// What else there is to know of a connection, in words.
+/// The marks of a connection in words.
 pub(super) fn marks(evidence: &Evidence) -> Vec<&'static str> {
     let Marks {
         mptcp,
@@ -201,18 +202,15 @@ pub(super) fn marks(evidence: &Evidence) -> Vec<&'static str> {
         ecn,
     } = evidence.marks;
     let words = [
-        (mid_stream, "its beginning was not seen"),
-        (one_way, "only one of its ways was seen"),
-        (capture_lost, "the capture lost some of its packets"),
-        (
-            offloaded,
-            "captured before the network card cut its segments up, or after it joined them",
-        ),
-        (seen_elsewhere, "the same packets passed other interfaces of the capture as well"),
+        (mid_stream, "the handshake was not captured"),
+        (one_way, "only one direction was captured"),
+        (capture_lost, "the capture lost packets"),
+        (offloaded, "captured before segmentation or after receive offload"),
+        (seen_elsewhere, "the packets were captured on several interfaces"),
         (ports_reused, "an earlier connection had the same ports"),
-        (mptcp, "one of the paths of a multipath connection (RFC 8684)"),
+        (mptcp, "a subflow of Multipath TCP (RFC 8684)"),
         (fast_open, "TCP Fast Open (RFC 7413)"),
-        (ecn, "congestion was marked (RFC 3168)"),
+        (ecn, "ECN in use (RFC 3168)"),
     ];
     words.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect()
 }

@@ -1,76 +1,86 @@
 //! The document of `explain --json`; its names are a contract.
 
 mod connection;
-mod story;
+mod headline;
 
-use std::cell::RefCell;
 use std::io;
 use std::net::IpAddr;
 
+use maxseg_core::advise::{Case, Headline};
 use maxseg_core::evidence::{Evidence, PathMtuEvent};
 use maxseg_core::units::Time;
 use maxseg_wire::reading::{FileFacts, InterfaceFacts, Problem, TopConnections};
 use schemars::JsonSchema;
-use serde::ser::SerializeSeq as _;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-use super::Story;
 use crate::explain::{Explanation, problem_text};
 use connection::ConnectionEntry;
-use story::StoryEntry;
+use headline::HeadlineEntry;
 
-/// Everything that a capture says. Times `*_time_s` are seconds since 1970; frames are packets of the capture,
-/// counted from 1.
+/// The content of a capture. Times `*_time_s` are seconds since 1970; frames are packets of the capture, counted
+/// from 1.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct ExplainDocument<'a, 'b> {
-    /// Raised when a name changes its meaning or goes.
+pub(crate) struct ExplainDocument<'a> {
+    #[serde(flatten)]
+    file: FileEntry<'a>,
+    /// The selected connections.
+    connections: Vec<ConnectionEntry<'a>>,
+    #[serde(flatten)]
+    conclusion: ConclusionEntry<'a>,
+}
+
+/// What stands before the connections.
+#[derive(Serialize, JsonSchema)]
+struct FileEntry<'a> {
+    /// Raised when a key changes its meaning or is removed.
     schema_version: u32,
     /// The path as given.
     file: &'a str,
-    /// Its format.
+    /// The format.
     format: String,
-    /// Packets that it holds, as far as it could be read.
+    /// Packets up to the first fault.
     packets: u64,
-    /// Bytes of these packets on the wire, whatever the capture kept of them.
+    /// Bytes of these packets on the wire, whatever the snap length.
     bytes: u64,
-    /// When the first passed.
+    /// Time of the first packet.
     first_time_s: Option<f64>,
-    /// When the last passed.
+    /// Time of the last packet.
     last_time_s: Option<f64>,
-    /// What is wrong with the file, and what was left out.
+    /// Faults of the file, and packets that were left out.
     problems: Vec<ProblemEntry>,
-    /// Where packets were captured.
+    /// The capture interfaces.
     interfaces: Vec<InterfaceEntry<'a>>,
-    /// What TCP travelled in.
+    /// The encapsulations of TCP.
     encapsulations: Vec<String>,
-    /// Every connection that was asked for.
-    #[schemars(with = "Vec<ConnectionEntry<'static>>")]
-    connections: Flowing<'a, 'b>,
-    /// The connection with most at stake, and what to do about it.
-    #[schemars(with = "Option<StoryEntry<'static>>")]
-    matters_most: Leading<'a, 'b>,
+}
+
+/// What stands behind the connections: the conclusion needs all of them.
+#[derive(Serialize, JsonSchema)]
+struct ConclusionEntry<'a> {
+    /// The connection of the highest impact, with the change and its gain.
+    matters_most: Option<HeadlineEntry<'a>>,
     /// Connections that were not followed, because there were too many.
     untracked_connections: u64,
     /// Packets that were fragments.
     fragments: Fragments,
-    /// What hops said of packets that were too big for them.
+    /// ICMP messages about packets that were too big.
     path_mtu_events: Vec<PathMtuEntry>,
 }
 
-/// Something wrong with the file, or left out.
+/// A fault of the file, or packets that were left out.
 #[derive(Serialize, JsonSchema)]
 struct ProblemEntry {
     /// A word for programs.
     code: &'static str,
     /// A sentence for people.
     text: String,
-    /// Where in the file, in bytes from its beginning; of a compressed one, of what it holds.
+    /// Offset in the file in bytes, after decompression.
     offset: Option<u64>,
-    /// How often.
+    /// The number of occurrences.
     count: u64,
 }
 
-/// A point of capture.
+/// A capture interface.
 #[derive(Serialize, JsonSchema)]
 struct InterfaceEntry<'a> {
     name: &'a str,
@@ -88,78 +98,65 @@ struct Fragments {
     ipv6: u64,
 }
 
-/// What hops said.
+/// An ICMP message "fragmentation needed" (RFC 1191) or "packet too big" (RFC 8201).
 #[derive(Serialize, JsonSchema)]
 struct PathMtuEntry {
     time_s: f64,
     frame: u64,
-    /// The hop that says it.
+    /// The hop that sent it.
     hop: IpAddr,
-    /// What the next link takes; 0 from a router that does not say.
+    /// MTU of the next hop; 0 from a router older than RFC 1191.
     mtu_bytes: u32,
-    /// Length of the packet that was refused.
+    /// Length of the refused packet.
     packet_bytes: u32,
-    /// Whose packet it was, and whither it was to go.
+    /// Source and destination of the refused packet.
     source: Option<String>,
     destination: Option<String>,
-    /// Which connection it was.
+    /// Its connection.
     connection: Option<u32>,
 }
 
-/// Connections that pass one at a time while the document is written, and those with most at stake.
-struct Passing<'b> {
-    explanation: &'b Explanation,
-    source: &'b mut dyn Iterator<Item = Evidence>,
-    top: TopConnections,
-}
-
-/// The list of connections: writing it asks for each.
-struct Flowing<'a, 'b>(&'a RefCell<Passing<'b>>);
-
-/// The one that matters most: known when all have gone by.
-struct Leading<'a, 'b>(&'a RefCell<Passing<'b>>);
-
-impl Serialize for Flowing<'_, '_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut passing = self.0.borrow_mut();
-        let Passing { explanation, source, top } = &mut *passing;
-        let mut list = to.serialize_seq(None)?;
-        for evidence in source {
-            let case = explanation.case(&evidence);
-            list.serialize_element(&ConnectionEntry::of(explanation, &case))?;
-            let stake = case.stake();
-            top.offer(stake, evidence);
-        }
-        list.end()
-    }
-}
-
-impl Serialize for Leading<'_, '_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let passing = self.0.borrow();
-        let leading = passing.top.heaviest().map(|evidence| passing.explanation.case(evidence));
-        let story = leading.map(|case| Story::of(case, &passing.explanation.name));
-        story.as_ref().map(StoryEntry::of).serialize(to)
-    }
-}
-
-/// Writes the document connection by connection, so that it is nowhere as a whole. Gives those with most at stake.
+/// Writes the document up to its connections, one at a time, so that only one is in memory; the caller appends
+/// [`write_conclusion`]. Returns the connections of the highest impact.
 ///
 /// # Errors
-/// It cannot be written.
-pub(crate) fn write_json(
+/// Writing fails.
+pub(crate) fn write_connections(
     out: &mut dyn io::Write,
     explanation: &Explanation,
     source: &mut dyn Iterator<Item = Evidence>,
 ) -> io::Result<TopConnections> {
-    let passing = RefCell::new(Passing { explanation, source, top: TopConnections::default() });
-    serde_json::to_writer(&mut *out, &ExplainDocument::of(explanation, &passing))?;
-    out.write_all(b"\n")?;
-    Ok(passing.into_inner().top)
+    let file = serde_json::to_string(&FileEntry::of(explanation))?;
+    write!(out, "{},\"connections\":[", file.trim_end_matches('}'))?;
+    let mut top = TopConnections::default();
+    for evidence in source {
+        if top.total() > 0 {
+            out.write_all(b",")?;
+        }
+        let case = Case::of(&evidence);
+        serde_json::to_writer(&mut *out, &ConnectionEntry::of(explanation, &case))?;
+        let impact = case.impact();
+        top.offer(impact, evidence);
+    }
+    out.write_all(b"],")?;
+    Ok(top)
 }
 
-impl<'a, 'b> ExplainDocument<'a, 'b> {
-    fn of(explanation: &'a Explanation, passing: &'a RefCell<Passing<'b>>) -> Self {
+/// Writes the rest of the document.
+///
+/// # Errors
+/// Writing fails.
+pub(crate) fn write_conclusion(
+    out: &mut dyn io::Write,
+    explanation: &Explanation,
+    headline: Option<&Headline<'_>>,
+) -> io::Result<()> {
+    let conclusion = serde_json::to_string(&ConclusionEntry::of(explanation, headline))?;
+    writeln!(out, "{}", conclusion.trim_start_matches('{'))
+}
+
+impl<'a> FileEntry<'a> {
+    fn of(explanation: &'a Explanation) -> Self {
         let FileFacts { packets, bytes, first, last, interfaces, .. } = &explanation.capture.file;
         let seconds = |time: &Option<Time>| time.map(Time::as_secs_f64);
         let problem = |problem: &Problem| ProblemEntry {
@@ -184,19 +181,21 @@ impl<'a, 'b> ExplainDocument<'a, 'b> {
             problems: explanation.capture.problems.iter().map(problem).collect(),
             interfaces: interfaces.iter().map(interface).collect(),
             encapsulations: explanation.capture.file.encapsulation_names(),
-            connections: Flowing(passing),
-            matters_most: Leading(passing),
-            untracked_connections: explanation.capture.untracked_connections,
+        }
+    }
+}
+
+impl<'a> ConclusionEntry<'a> {
+    fn of(explanation: &Explanation, headline: Option<&'a Headline<'_>>) -> Self {
+        let capture = &explanation.capture;
+        Self {
+            matters_most: headline.map(HeadlineEntry::of),
+            untracked_connections: capture.untracked_connections,
             fragments: Fragments {
-                ipv4: explanation.capture.fragments.ipv4_fragments,
-                ipv6: explanation.capture.fragments.ipv6_fragments,
+                ipv4: capture.fragments.ipv4_fragments,
+                ipv6: capture.fragments.ipv6_fragments,
             },
-            path_mtu_events: explanation
-                .capture
-                .path_mtu_events
-                .iter()
-                .map(PathMtuEntry::of)
-                .collect(),
+            path_mtu_events: capture.path_mtu_events.iter().map(PathMtuEntry::of).collect(),
         }
     }
 }

@@ -1,17 +1,17 @@
-//! What happened when: sequence numbers, throughput, round trips, window and bytes in flight over the same time.
+//! Sequence numbers, throughput, round trips, window and bytes in flight over time.
 
 use std::fmt::Write as _;
 
+use maxseg_core::advise::Case;
 use maxseg_core::evidence::{Bin, DirectionStats, EventKind, Evidence};
 use maxseg_core::units::Time;
 
-use crate::explain::Case;
 use maxseg_workbench::report::chart::{Layer, LayerKind, Panel, Panels, Span, escape};
 use maxseg_workbench::report::words;
 
-use super::parts::size;
+use super::parts::{rounded, size};
 
-/// More rows than anybody reads in a table beside a graph.
+/// Most rows of a table.
 const MOST_ROWS: usize = 200;
 /// Where the sequence graph has no trace, so many intervals are joined into one row of a table.
 const ROWS_OF_BINS: usize = 100;
@@ -47,7 +47,7 @@ fn layer(label: &str, kind: LayerKind, color: &'static str, points: Vec<(f64, f6
 }
 
 fn write_size(bytes: f64) -> String {
-    size(crate::explain::path::whole(bytes))
+    size(rounded(bytes))
 }
 
 fn sequence(case: &Case<'_>, clock: Clock) -> Panel {
@@ -74,10 +74,10 @@ fn sequence(case: &Case<'_>, clock: Clock) -> Panel {
                 .map(|segment| (clock.s(segment.at), segment.offset as f64))
                 .collect();
             vec![
-                layer("window's edge", LayerKind::Steps, "--s2", edge),
+                layer("right window edge", LayerKind::Steps, "--s2", edge),
                 layer("segments", LayerKind::Dots, "--s0", of(false)),
                 layer("acknowledged", LayerKind::Steps, "--s1", acks),
-                layer("sent again", LayerKind::Marks, "--again", of(true)),
+                layer("retransmitted", LayerKind::Marks, "--again", of(true)),
                 layer("of a finding", LayerKind::Rings, "--s3", rings),
             ]
         }
@@ -93,7 +93,7 @@ fn sequence(case: &Case<'_>, clock: Clock) -> Panel {
     }
 }
 
-/// What can be told of the sequence numbers without every segment.
+/// The sequence numbers from intervals, without a trace.
 fn from_bins(data: &DirectionStats, clock: Clock) -> Vec<Layer> {
     let (mut sent, mut acked) = (0_u64, 0_u64);
     let (mut sent_line, mut acked_line, mut again) = (Vec::new(), Vec::new(), Vec::new());
@@ -110,11 +110,11 @@ fn from_bins(data: &DirectionStats, clock: Clock) -> Vec<Layer> {
     vec![
         layer("sent", LayerKind::Line, "--s0", sent_line),
         layer("acknowledged", LayerKind::Line, "--s1", acked_line),
-        layer("sent again", LayerKind::Marks, "--again", again),
+        layer("retransmitted", LayerKind::Marks, "--again", again),
     ]
 }
 
-/// What limited it when: a line for each limit.
+/// The limit at each time: a line for each limit.
 fn limits(case: &Case<'_>, clock: Clock) -> Option<Panel> {
     let kinds: Vec<_> = case.diagnosis.limits.iter().map(|limit| limit.kind).collect();
     if kinds.is_empty() || case.diagnosis.spans.is_empty() {
@@ -185,9 +185,14 @@ fn throughput(data: &DirectionStats, clock: Clock) -> Panel {
         height: 170.0,
         write: words::round_rate,
         layers: vec![
-            layer("sent for the first time", LayerKind::Steps, "--s0", line(|bin| bin.sent_bytes)),
+            layer(
+                "sent, without retransmissions",
+                LayerKind::Steps,
+                "--s0",
+                line(|bin| bin.sent_bytes),
+            ),
             layer("acknowledged", LayerKind::Steps, "--s1", line(|bin| bin.acked_bytes)),
-            layer("sent again", LayerKind::Marks, "--again", again),
+            layer("retransmitted", LayerKind::Marks, "--again", again),
         ],
         spans: Vec::new(),
         table: bins_table(data, clock),
@@ -250,11 +255,11 @@ fn window(data: &DirectionStats, clock: Clock) -> Panel {
         None => bins.iter().map(|bin| (clock.s(bin.at), bin.in_flight_max as f64)).collect(),
     };
     Panel {
-        title: "Window and bytes in flight".to_owned(),
+        title: "Advertised window and bytes in flight".to_owned(),
         height: 170.0,
         write: write_size,
         layers: vec![
-            layer("window offered", LayerKind::Steps, "--s2", window.collect()),
+            layer("advertised window", LayerKind::Steps, "--s2", window.collect()),
             layer("in flight", LayerKind::Line, "--s0", flight),
         ],
         spans: Vec::new(),
@@ -262,14 +267,14 @@ fn window(data: &DirectionStats, clock: Clock) -> Panel {
     }
 }
 
-/// What stands out, packet by packet.
+/// The events, packet by packet.
 fn events_table(evidence: &Evidence, data: &DirectionStats, clock: Clock) -> String {
     let events = data.events.as_slice();
     if events.is_empty() {
         return String::new();
     }
     let mut table = String::from(
-        "<table><thead><tr><th>time</th><th>packet</th><th>byte</th><th>payload</th><th class=\"word\">what</th></tr></thead><tbody>\n",
+        "<table><thead><tr><th>time</th><th>packet</th><th>byte</th><th>payload</th><th class=\"word\">event</th></tr></thead><tbody>\n",
     );
     for event in events.iter().take(MOST_ROWS) {
         let _ = writeln!(
@@ -293,13 +298,13 @@ fn events_table(evidence: &Evidence, data: &DirectionStats, clock: Clock) -> Str
 
 const fn event_word(kind: EventKind) -> &'static str {
     match kind {
-        EventKind::Retransmission(_) => "sent again",
-        EventKind::Spurious(_) => "sent again needlessly",
+        EventKind::Retransmission(_) => "retransmitted",
+        EventKind::Spurious(_) => "spurious retransmission",
         EventKind::OutOfOrder => "out of order",
-        EventKind::ZeroWindow => "window shut",
-        EventKind::WindowFull => "window filled",
-        EventKind::CaptureDuplicate => "twice in the capture",
-        EventKind::Fragmented => "came in fragments",
+        EventKind::ZeroWindow => "zero window",
+        EventKind::WindowFull => "window full",
+        EventKind::CaptureDuplicate => "capture duplicate",
+        EventKind::Fragmented => "fragmented",
         EventKind::KeepAlive => "keep-alive",
     }
 }
@@ -311,7 +316,7 @@ fn bins_table(data: &DirectionStats, clock: Clock) -> String {
         return String::new();
     }
     let mut table = String::from(
-        "<table><thead><tr><th>from</th><th>acknowledged</th><th>sent again</th><th>round trip</th><th>in flight</th><th>window</th></tr></thead><tbody>\n",
+        "<table><thead><tr><th>from</th><th>acknowledged</th><th>retransmitted</th><th>round trip</th><th>in flight</th><th>window</th></tr></thead><tbody>\n",
     );
     for bin in &rows {
         let rate = 8.0 * bin.acked_bytes as f64 / bin.duration.as_secs_f64().max(1e-9);

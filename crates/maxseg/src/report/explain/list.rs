@@ -1,22 +1,23 @@
 //! A line for each connection.
 
 use comfy_table::Table;
+use maxseg_core::advise::Case;
 
 use super::parts::{share, size, wrapped};
-use crate::explain::{Case, Explanation};
+use crate::explain::Explanation;
 use crate::printer::Printer;
 use crate::report::{lines, plain, right};
 use maxseg_workbench::report::words;
 
-/// So many lines are read; the rest is counted.
+/// Most lines; the rest is counted.
 const MOST: usize = 20;
 
 /// What the other columns take, where there is room for all of them.
 const BESIDE_ENDS: usize = 88;
 
-/// The connections with most at stake, by their numbers, and how many more there are.
+/// The connections of the highest impact, by number, and how many more there are.
 pub(super) fn list(explanation: &Explanation, width: usize, printer: Printer) -> String {
-    let mut cases = explanation.by_weight(MOST);
+    let mut cases = explanation.by_impact(MOST);
     let leading = cases.first().map(|case| case.evidence.id);
     cases.sort_by_key(|case| case.evidence.id);
     let mut text = format!("{}\n", printer.bold("Connections"));
@@ -24,7 +25,7 @@ pub(super) fn list(explanation: &Explanation, width: usize, printer: Printer) ->
     let left_out = explanation.total_connections.saturating_sub(cases.len() as u64);
     if left_out > 0 {
         let more = format!(
-            "and {} more with less at stake: --csv or --json lists all, --filter chooses",
+            "and {} more with less impact: --csv or --json lists all, --filter selects",
             words::grouped(left_out)
         );
         text += &wrapped(&more, width, "");
@@ -45,7 +46,7 @@ fn table(cases: &[Case<'_>], leading: Option<u32>, width: usize) -> Table {
     }
     head.push("goodput");
     if wide {
-        head.extend(["MSS", "RTT", "again"]);
+        head.extend(["MSS", "RTT", "retrans"]);
     }
     head.push("limited by");
     if wide {
@@ -53,11 +54,11 @@ fn table(cases: &[Case<'_>], leading: Option<u32>, width: usize) -> Table {
     }
     table.set_header(head);
     for case in cases {
-        let way = case.diagnosis.way;
+        let direction = case.diagnosis.direction;
         let data = case.data();
         let unknown = || "–".to_owned();
         let mark = if leading == Some(case.evidence.id) && cases.len() > 1 { "*" } else { "" };
-        let (from, to) = (case.evidence.sender(way), case.evidence.receiver(way));
+        let (from, to) = (case.evidence.sender(direction), case.evidence.receiver(direction));
         let ends = if wide { format!("{from} → {to}") } else { format!("{from}\n→ {to}") };
         let (bytes, time) = (size(data.acked_bytes), words::time(case.data_seconds()));
         let mut row = vec![right(format!("{mark}{}", case.evidence.id)), ends.into()];

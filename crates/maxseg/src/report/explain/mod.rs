@@ -1,9 +1,8 @@
-//! What a capture says, for people and programs: first screen, JSON, CSV, a page with linked graphs.
+//! The content of a capture as text, JSON, CSV and a page with linked graphs.
 
 mod csv;
 mod details;
 mod document;
-mod first;
 mod graphs;
 mod list;
 mod numbers;
@@ -12,8 +11,7 @@ mod parts;
 mod text;
 
 pub(crate) use csv::write_csv;
-pub(crate) use document::{ExplainDocument, write_json};
-pub(crate) use first::Story;
+pub(crate) use document::{ExplainDocument, write_conclusion, write_connections};
 pub(crate) use page::page as explain_page;
 pub(crate) use text::{Asked, explain_text};
 

@@ -1,16 +1,16 @@
-//! The numbers behind a connection, a line each.
+//! The numbers of a connection, a line each.
 
 use std::fmt::Write as _;
 
+use maxseg_core::advise::{Case, Headline};
 use maxseg_core::evidence::DirectionStats;
 use maxseg_core::window::LARGEST_SHIFT;
 
-use super::Story;
-use super::parts::{counted, packets, shares, size};
-use crate::explain::Case;
+use super::parts::{counted, packets, rounded, shares, size};
+
 use maxseg_workbench::report::words;
 
-/// What a connection's numbers are: a label and a line each.
+/// The numbers of a connection: a label and a line each.
 pub(super) fn numbers(case: &Case<'_>) -> Vec<(&'static str, String)> {
     let data = case.data();
     let mut lines = Vec::new();
@@ -30,16 +30,16 @@ pub(super) fn numbers(case: &Case<'_>) -> Vec<(&'static str, String)> {
     }
     lines.extend(round_trip(data).map(|line| ("round trip", line)));
     lines.push(("window", window(case)));
-    lines.push(("in flight", format!("{} at most", counted(data.in_flight_max_bytes, "byte"))));
+    lines.push(("in flight", format!("at most {}", counted(data.in_flight_max_bytes, "byte"))));
     lines.push(("MSS", mss(case)));
-    lines.push(("sent again", sent_again(data)));
+    lines.push(("retransmitted", retransmitted(data)));
     lines
 }
 
-/// With what only a story has: the path, and the packets to look at.
-pub(super) fn story_numbers(story: &Story<'_>) -> Vec<(&'static str, String)> {
-    let mut lines = numbers(&story.case);
-    if let Some(rerun) = &story.rerun {
+/// The numbers of a headline: with the path, the packets of its finding, and the runs.
+pub(super) fn headline_numbers(headline: &Headline<'_>) -> Vec<(&'static str, String)> {
+    let mut lines = numbers(&headline.case);
+    if let Some(rerun) = &headline.rerun {
         let path = &rerun.path;
         let at_least = if path.rate_is_seen { "" } else { "at least " };
         lines.insert(
@@ -47,19 +47,19 @@ pub(super) fn story_numbers(story: &Story<'_>) -> Vec<(&'static str, String)> {
             (
                 "path",
                 format!(
-                    "{at_least}{} with headers, round trip {}: holds {at_least}{}",
+                    "{at_least}{} on the wire, RTT {}: bandwidth-delay product {at_least}{}",
                     words::rate(path.rate_bps.value),
                     words::time(path.rtt_s.value),
-                    counted(crate::explain::path::whole(path.holds_bytes()), "byte"),
+                    counted(rounded(path.bdp_bytes()), "byte"),
                 ),
             ),
         );
     }
-    if let Some(finding) = story.finding().filter(|finding| !finding.frames.is_empty()) {
-        lines.push(("look at", packets(&finding.frames)));
+    if let Some(finding) = headline.finding().filter(|finding| !finding.frames.is_empty()) {
+        lines.push(("packets", packets(&finding.frames)));
     }
-    if let Ok(gain) = &story.gain {
-        let after = if story.is_without_loss() { "without any loss" } else { "after" };
+    if let Ok(gain) = &headline.gain {
+        let after = if headline.is_without_loss() { "without any loss" } else { "after" };
         let words = gain.predictions.iter().map(|prediction| {
             let without = match prediction.without_bps {
                 Some(without) => format!(
@@ -79,7 +79,7 @@ pub(super) fn story_numbers(story: &Story<'_>) -> Vec<(&'static str, String)> {
         });
         let mut text = words.collect::<Vec<_>>().join("; ");
         if let Some(bytes) = gain.shortened_to {
-            let _ = write!(text, "; runs cut to {}", size(bytes));
+            let _ = write!(text, "; runs shortened to {}", size(bytes));
         }
         lines.push(("rerun", text));
     }
@@ -92,19 +92,19 @@ fn round_trip(data: &DirectionStats) -> Option<String> {
         (None, _) => (data.rtt_min_s?, data.rtt_mean_s),
     };
     let mean = mean.map_or_else(String::new, |mean| format!(", mean {}", words::time(mean)));
-    Some(format!("least {}{mean}", words::time(least)))
+    Some(format!("minimum {}{mean}", words::time(least)))
 }
 
 fn window(case: &Case<'_>) -> String {
     let acks = case.acks();
     let offered = match acks.window_max_bytes {
-        Some(most) => format!("{} offered at most", counted(most, "byte")),
-        None => "not seen".to_owned(),
+        Some(most) => format!("largest advertised window {} B", words::grouped(most)),
+        None => "not captured".to_owned(),
     };
     let scale = match acks.window_scale {
-        Some(shift) => format!(", scaled by {}", 1_u32 << shift.min(LARGEST_SHIFT)),
-        None if case.evidence.handshake.syn => ", not scaled".to_owned(),
-        None => ", scale not seen".to_owned(),
+        Some(shift) => format!(" (scale {})", shift.min(LARGEST_SHIFT)),
+        None if case.evidence.handshake.syn => " (no scaling)".to_owned(),
+        None => " (scale unknown)".to_owned(),
     };
     let full = match case.data().window_full {
         0 => String::new(),
@@ -112,31 +112,32 @@ fn window(case: &Case<'_>) -> String {
     };
     let shut = match acks.zero_windows {
         0 => String::new(),
-        times => format!("; shut {}", counted(times, "time")),
+        times => format!("; zero window {}", counted(times, "time")),
     };
     format!("{offered}{scale}{full}{shut}")
 }
 
 fn mss(case: &Case<'_>) -> String {
-    let option =
-        |option: Option<u16>| option.map_or_else(|| "not seen".to_owned(), |mss| mss.to_string());
+    let option = |option: Option<u16>| {
+        option.map_or_else(|| "not captured".to_owned(), |mss| mss.to_string())
+    };
     let used =
         case.data().mss_used_bytes.map_or_else(|| "unknown".to_owned(), |used| used.to_string());
     format!(
-        "sender offers {}, receiver {}; used {used}",
+        "sender announces {}, receiver {}; used {used}",
         option(case.data().mss_option_bytes),
         option(case.acks().mss_option_bytes)
     )
 }
 
-fn sent_again(data: &DirectionStats) -> String {
+fn retransmitted(data: &DirectionStats) -> String {
     if data.retransmitted_packets == 0 {
-        return "nothing".to_owned();
+        return "none".to_owned();
     }
     let resent = data.resent;
     let causes = [
-        (resent.rto, "timer"),
-        (resent.fast, "3 duplicates"),
+        (resent.rto, "timeout"),
+        (resent.fast, "fast retransmit"),
         (resent.sack, "SACK"),
         (resent.tail_probe, "tail probe"),
         (resent.control, "SYN or FIN"),
@@ -147,15 +148,15 @@ fn sent_again(data: &DirectionStats) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, cause)| format!("{cause} {count}"))
         .collect();
-    let needless = match data.spurious_retransmissions {
+    let spurious = match data.spurious_retransmissions {
         0 => String::new(),
-        needless => format!("; {needless} needlessly"),
+        spurious => format!("; {spurious} spurious"),
     };
     let share = data.retransmitted_packets as f64 / data.data_packets.max(1) as f64;
     let causes =
         if causes.is_empty() { String::new() } else { format!(" ({})", causes.join(", ")) };
     format!(
-        "{}, {} of {}{causes}{needless}",
+        "{}, {} of {}{causes}{spurious}",
         counted(data.retransmitted_packets, "packet"),
         words::percent(share),
         words::grouped(data.data_packets)

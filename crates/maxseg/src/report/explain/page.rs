@@ -1,13 +1,14 @@
-//! The report: one page that needs nothing else. Without its script the graphs stand still.
+//! The report: one self-contained page. Without its script the graphs are static.
 
 use std::fmt::Write as _;
 
-use super::Story;
+use maxseg_core::advise::{Case, Headline, remedies};
+
 use super::details::marks;
 use super::graphs::graphs;
-use super::numbers::story_numbers;
+use super::numbers::headline_numbers;
 use super::parts::{counted, packets, share, size};
-use crate::explain::{Case, Explanation, problem_text};
+use crate::explain::{Explanation, problem_text};
 use maxseg_workbench::report::chart::escape;
 use maxseg_workbench::report::{html, words};
 
@@ -17,10 +18,10 @@ const SCRIPT: &str = include_str!("linked.js");
 /// Rows of the table of connections.
 const MOST_CONNECTIONS: usize = 100;
 
-/// The page of what a capture says.
-pub(crate) fn page(explanation: &Explanation, story: Option<&Story<'_>>) -> String {
+/// The page of a capture.
+pub(crate) fn page(explanation: &Explanation, headline: Option<&Headline<'_>>) -> String {
     let file = &explanation.capture.file;
-    let title = format!("What {} shows", explanation.name);
+    let title = format!("Analysis of {}", explanation.name);
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
@@ -36,27 +37,27 @@ pub(crate) fn page(explanation: &Explanation, story: Option<&Story<'_>>) -> Stri
         let place = problem.offset.map_or_else(String::new, |at| format!(" (at byte {at})"));
         let _ = writeln!(page, "<p><strong>{}</strong>{place}</p>", escape(&problem_text(problem)));
     }
-    match story {
-        Some(story) => page += &of_story(story),
-        None => page += "<p>There is no TCP connection in it to explain.</p>\n",
+    match headline {
+        Some(headline) => page += &of_story(headline),
+        None => page += "<p>The capture holds no TCP connection.</p>\n",
     }
     page += &connections(explanation);
     let _ = write!(page, "<script>\n//<![CDATA[\n{SCRIPT}//]]>\n</script>\n</body>\n</html>\n");
     page
 }
 
-fn of_story(story: &Story<'_>) -> String {
-    let case = &story.case;
+fn of_story(headline: &Headline<'_>) -> String {
+    let case = &headline.case;
     let mut text = format!(
         "<h2>Connection {}</h2>\n<p class=\"lead\">{}</p>\n",
         case.evidence.id,
-        escape(&story.sentence())
+        escape(&headline.text())
     );
-    if let Some(remedy) = &story.remedy {
+    if let Some(remedy) = &headline.remedy {
         for command in &remedy.commands {
             let condition = command.only_where.as_ref();
             let condition =
-                condition.map_or_else(String::new, |condition| format!(", only where {condition}"));
+                condition.map_or_else(String::new, |condition| format!(", only if {condition}"));
             let _ = writeln!(
                 text,
                 "<p class=\"note\">On {} ({}){}:</p>\n<pre><code>{}</code></pre>",
@@ -70,20 +71,20 @@ fn of_story(story: &Story<'_>) -> String {
             let _ = writeln!(text, "<p class=\"prose\">{}</p>", escape(note));
         }
     }
-    if let Some(why) = story.no_gain().filter(|_| story.has_change()) {
-        let _ = writeln!(text, "<p class=\"prose\">{}</p>", escape(&why));
+    if let Some(why) = headline.no_gain().filter(|_| headline.has_change()) {
+        let _ = writeln!(text, "<p class=\"prose\">{}</p>", escape(&why.to_string()));
     }
     text += &limits(case);
     text += "<h2>Evidence</h2>\n<dl>\n";
-    for (label, line) in story_numbers(story) {
+    for (label, line) in headline_numbers(headline) {
         let _ = writeln!(text, "<dt>{label}</dt><dd>{}</dd>", escape(&line));
     }
     for mark in marks(case.evidence) {
         let _ = writeln!(text, "<dt>capture</dt><dd>{mark}</dd>");
     }
     text += "</dl>\n";
-    text += "<h2>What happened when</h2>\n<p class=\"note\">Seconds since the first packet. Point at a moment to see it in \
-             every graph; drag to zoom in on all of them, double-click to zoom out.</p>\n";
+    text += "<h2>Time line</h2>\n<p class=\"note\">Seconds since the first packet. Point at a time to see it in \
+             every graph; drag to zoom all of them, double-click to reset.</p>\n";
     text += &graphs(case).to_html();
     text += &findings(case);
     text
@@ -117,7 +118,7 @@ fn limits(case: &Case<'_>) -> String {
         x += width;
     }
     format!(
-        "<h2>What limited it</h2>\n<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"limits\" width=\"100%\" height=\"28\" \
+        "<h2>Limits</h2>\n<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"limits\" width=\"100%\" height=\"28\" \
          role=\"img\" aria-label=\"Shares of the time\">{bar}</svg>\n\
          <table><thead><tr><th class=\"word\">limit</th><th>share</th><th>time</th></tr></thead>\n<tbody>{legend}</tbody></table>\n"
     )
@@ -128,16 +129,16 @@ fn findings(case: &Case<'_>) -> String {
         return String::new();
     }
     let mut text = String::from("<h2>Findings</h2>\n");
-    for finding in &case.diagnosis.findings {
+    for (finding, remedy) in case.diagnosis.findings.iter().zip(remedies(case)) {
         let since = |time: maxseg_core::units::Time| {
             words::time(time.since(case.evidence.begin).as_secs_f64())
         };
         let mut facts = vec![("when", format!("{} to {}", since(finding.from), since(finding.to)))];
         if !finding.frames.is_empty() {
-            facts.push(("look at", packets(&finding.frames)));
+            facts.push(("packets", packets(&finding.frames)));
         }
         facts.push(("why it matters", finding.why.to_owned()));
-        facts.push(("change", finding.advice.clone()));
+        facts.push(("change", remedy.sentence()));
         facts.push(("source", finding.source.to_owned()));
         let _ = writeln!(
             text,
@@ -155,17 +156,17 @@ fn findings(case: &Case<'_>) -> String {
 }
 
 fn connections(explanation: &Explanation) -> String {
-    let cases = explanation.by_weight(MOST_CONNECTIONS);
+    let cases = explanation.by_impact(MOST_CONNECTIONS);
     if cases.len() < 2 {
         return String::new();
     }
     let mut table = String::from(
-        "<h2>Connections, those with most at stake first</h2>\n<div class=\"wide\"><table>\n<thead><tr><th></th>\
-         <th class=\"word\">from</th><th class=\"word\">to</th><th>data</th><th>time</th><th>goodput</th><th>sent again</th>\
+        "<h2>Connections, by impact</h2>\n<div class=\"wide\"><table>\n<thead><tr><th></th>\
+         <th class=\"word\">from</th><th class=\"word\">to</th><th>data</th><th>time</th><th>goodput</th><th>retransmitted</th>\
          <th class=\"word\">limited by</th><th class=\"word\">findings</th></tr></thead>\n<tbody>\n",
     );
     for case in &cases {
-        let way = case.diagnosis.way;
+        let direction = case.diagnosis.direction;
         let data = case.data();
         let kinds: Vec<&str> =
             case.diagnosis.findings.iter().map(|finding| finding.kind.word()).collect();
@@ -175,8 +176,8 @@ fn connections(explanation: &Explanation) -> String {
             "<tr><td>{}</td><td class=\"word\">{}</td><td class=\"word\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>\
              <td class=\"word\">{}</td><td class=\"word\">{}</td></tr>",
             case.evidence.id,
-            case.evidence.sender(way),
-            case.evidence.receiver(way),
+            case.evidence.sender(direction),
+            case.evidence.receiver(direction),
             escape(&size(data.acked_bytes)),
             escape(&words::time(case.data_seconds())),
             escape(&data.goodput_bps.map_or_else(|| "–".to_owned(), words::rate)),

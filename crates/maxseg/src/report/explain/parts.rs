@@ -1,30 +1,17 @@
-//! Pieces that several views have.
+//! Pieces of several views.
 
 pub(super) use crate::report::wrapped;
-use maxseg_core::diagnose::FindingKind;
 use maxseg_core::outcome::{LimitShare, LimitedBy};
+pub(super) use maxseg_core::units::approx::whole_percent as share;
 
-/// A share of the time in whole percents.
-pub(super) fn share(share: f64) -> String {
-    match 100.0 * share {
-        percent if percent > 0.0 && percent < 1.0 => "<1%".to_owned(),
-        percent => format!("{percent:.0}%"),
-    }
-}
-
-/// Whether a finding says more about a limit.
-pub(super) const fn belongs(kind: FindingKind, limit: LimitedBy) -> bool {
-    matches!(
-        (limit, kind),
-        (LimitedBy::ReceiveWindow, FindingKind::WindowClamped | FindingKind::ZeroWindow)
-            | (
-                LimitedBy::PathMtu,
-                FindingKind::BlackHole | FindingKind::PathMtuReduced | FindingKind::Fragmentation
-            )
-            | (LimitedBy::Rto, FindingKind::SpuriousRto | FindingKind::Timeouts)
-            | (LimitedBy::Congestion, FindingKind::Loss | FindingKind::CongestionMarked)
-            | (LimitedBy::Bandwidth, FindingKind::SmallMss | FindingKind::Bufferbloat)
-    )
+/// A number of bytes without its fraction.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "float to integer casts saturate, and sizes are not negative"
+)]
+pub(super) fn rounded(bytes: f64) -> u64 {
+    bytes.round() as u64
 }
 
 /// A size in decimal units: `24.6 MB`.
@@ -45,7 +32,7 @@ pub(super) fn counted(count: u64, thing: &str) -> String {
     format!("{} {thing}{plural}", maxseg_workbench::report::words::grouped(count))
 }
 
-/// `receive-window 90%, opportunity 10%`.
+/// `receive-window 90%, start-up 10%`.
 pub(super) fn shares(limits: &[LimitShare]) -> String {
     let shown = limits.iter().filter(|limit| limit.share >= 0.005);
     let words: Vec<String> =

@@ -1,44 +1,44 @@
-//! The first screen, and more of it where more was asked for.
+//! The text for the terminal.
 
 use std::fmt::Write as _;
 
-use super::Story;
+use maxseg_core::advise::{Case, Command, Headline, System};
+
 use super::details::{directions, findings, labelled, limits, marks};
 use super::list::list;
-use super::numbers::{numbers, story_numbers};
+use super::numbers::{headline_numbers, numbers};
 use super::parts::{capital, counted, size, wrapped};
-use crate::explain::remedy::{Command, System};
-use crate::explain::{Case, Explanation, problem_text};
+use crate::explain::{Explanation, problem_text};
 use crate::printer::Printer;
 use maxseg_workbench::report::words;
 
-/// How much is to be shown.
+/// The amount of text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked {
-    /// Everything of one connection: that of the story.
+    /// Full detail of one connection: that of the headline.
     pub(crate) one: bool,
-    /// How many times more was asked for.
+    /// The verbosity.
     pub(crate) verbosity: u8,
-    /// Characters of a line.
+    /// Width of the terminal in characters.
     pub(crate) width: usize,
 }
 
-/// More connections than anybody reads in full on a terminal.
+/// Most connections shown in full.
 const MOST_IN_FULL: usize = 200;
 
-/// All of it. `story` is of the connection that matters most, or of the one that was asked for.
+/// The whole text. `headline` is of the connection of the highest impact, or of the selected one.
 pub(crate) fn explain_text(
     explanation: &Explanation,
-    story: Option<&Story<'_>>,
+    headline: Option<&Headline<'_>>,
     asked: Asked,
     printer: Printer,
 ) -> String {
     let mut parts = vec![head(explanation, asked, printer)];
-    match story {
-        Some(story) => parts.push(first_screen(story, asked, printer)),
+    match headline {
+        Some(headline) => parts.push(first_screen(headline, asked, printer)),
         None if explanation.capture.file.packets > 0 => {
             let none = match explanation.filtered_connections {
-                0 => "There is no TCP connection in it to explain.".to_owned(),
+                0 => "The capture holds no TCP connection.".to_owned(),
                 1 => "The only connection does not match the filter.".to_owned(),
                 others => {
                     format!(
@@ -52,13 +52,13 @@ pub(crate) fn explain_text(
         None => {}
     }
     if asked.one {
-        parts.extend(story.map(|story| one(&story.case, asked, printer)));
+        parts.extend(headline.map(|headline| one(&headline.case, asked, printer)));
     } else if !explanation.connections.is_empty() {
         parts.push(list(explanation, asked.width, printer));
         if asked.verbosity > 0 {
-            parts.push(every(explanation, story, asked, printer));
-        } else if let Some(story) = story {
-            parts.push(more(story, asked, printer));
+            parts.push(every(explanation, headline, asked, printer));
+        } else if let Some(headline) = headline {
+            parts.push(more(headline, asked, printer));
         }
     }
     parts.extend(foot(explanation, asked, printer));
@@ -95,12 +95,12 @@ fn head(explanation: &Explanation, asked: Asked, printer: Printer) -> String {
     printer.dim(line.trim_end()) + "\n"
 }
 
-fn first_screen(story: &Story<'_>, asked: Asked, printer: Printer) -> String {
-    let sentence = format!("Connection {}. {}", story.case.evidence.id, story.sentence());
+fn first_screen(headline: &Headline<'_>, asked: Asked, printer: Printer) -> String {
+    let sentence = format!("Connection {}. {}", headline.case.evidence.id, headline.text());
     let lines = wrapped(&sentence, asked.width, "");
     let mut text =
         lines.lines().map(|line| format!("{}\n", printer.bold(line))).collect::<String>();
-    if let Some(remedy) = &story.remedy {
+    if let Some(remedy) = &headline.remedy {
         let shown = |system| asked.verbosity > 0 || asked.one || system == System::Linux;
         let mut commands: Vec<(&Command, bool)> =
             with_looks(&remedy.commands).filter(|(command, _)| shown(command.system)).collect();
@@ -112,13 +112,13 @@ fn first_screen(story: &Story<'_>, asked: Asked, printer: Printer) -> String {
         for (index, (command, is_look)) in commands.into_iter().enumerate() {
             let lead = match &command.only_where {
                 Some(_) => "then ",
-                None if is_look => "look first, ",
+                None if is_look => "check first, ",
                 None if index == 0 => "",
-                None => "also, or instead, ",
+                None => "in addition or instead, ",
             };
             let mut head = format!("{lead}on {} ({})", command.on, command.system.word());
             if let Some(condition) = &command.only_where {
-                let _ = write!(head, ", only where {condition}");
+                let _ = write!(head, ", only if {condition}");
             }
             let _ = write!(text, "\n{}", wrapped(&(head + ":"), asked.width, "  "));
             let _ = writeln!(text, "    {}", printer.bold(&command.line));
@@ -128,20 +128,20 @@ fn first_screen(story: &Story<'_>, asked: Asked, printer: Printer) -> String {
             text += &wrapped(note, asked.width, "  ");
         }
     }
-    if let Some(why) = story.no_gain().filter(|_| story.has_change()) {
+    if let Some(why) = headline.no_gain().filter(|_| headline.has_change()) {
         text.push('\n');
-        text += &wrapped(&format!("{}.", capital(&why)), asked.width, "  ");
+        text += &wrapped(&format!("{}.", capital(&why.to_string())), asked.width, "  ");
     }
     let _ = writeln!(text, "\n{}", printer.bold("Evidence"));
-    for (label, line) in story_numbers(story) {
+    for (label, line) in headline_numbers(headline) {
         text += &labelled(label, &line, asked.width);
     }
-    let marks = marks(story.case.evidence);
+    let marks = marks(headline.case.evidence);
     if !marks.is_empty() {
         text += &labelled("capture", &marks.join("; "), asked.width);
     }
     if !asked.one {
-        let findings = findings(&story.case, asked.verbosity > 0, asked.width, printer);
+        let findings = findings(&headline.case, asked.verbosity > 0, asked.width, printer);
         if !findings.is_empty() {
             let _ = write!(text, "\n{}\n{findings}", printer.bold("Findings"));
         }
@@ -170,15 +170,15 @@ fn one(case: &Case<'_>, asked: Asked, printer: Printer) -> String {
 /// Every other connection with its findings.
 fn every(
     explanation: &Explanation,
-    story: Option<&Story<'_>>,
+    headline: Option<&Headline<'_>>,
     asked: Asked,
     printer: Printer,
 ) -> String {
-    let told = story.map(|story| story.case.evidence.id);
+    let shown = headline.map(|headline| headline.case.evidence.id);
     let mut text = String::new();
-    let others = explanation.cases().filter(|case| told != Some(case.evidence.id));
-    let told = u64::from(told.is_some()) + MOST_IN_FULL as u64;
-    let left_out = explanation.total_connections.saturating_sub(told);
+    let others = explanation.cases().filter(|case| shown != Some(case.evidence.id));
+    let shown = u64::from(shown.is_some()) + MOST_IN_FULL as u64;
+    let left_out = explanation.total_connections.saturating_sub(shown);
     for case in others.take(MOST_IN_FULL) {
         let evidence = case.evidence;
         let title =
@@ -202,17 +202,17 @@ fn every(
     text
 }
 
-/// How to go on.
-fn more(story: &Story<'_>, asked: Asked, printer: Printer) -> String {
-    let id = story.case.evidence.id;
+/// The options for more detail.
+fn more(headline: &Headline<'_>, asked: Asked, printer: Printer) -> String {
+    let id = headline.case.evidence.id;
     let text = format!(
-        "More: --connection {id} everything of it, --report FILE.html graphs, --scenario FILE.toml what if, -v every connection"
+        "More: --connection {id} for full detail, --report FILE.html for graphs, --scenario FILE.toml for the path, -v for every connection"
     );
     let lines = wrapped(&text, asked.width, "");
     printer.dim(lines.trim_end()) + "\n"
 }
 
-/// What is wrong with the file, what was left out, and what concerns no single connection.
+/// Faults of the file, what was left out, and what belongs to no single connection.
 fn foot(explanation: &Explanation, asked: Asked, printer: Printer) -> Option<String> {
     let mut text = String::new();
     let fragments = explanation.capture.fragments;
@@ -221,11 +221,11 @@ fn foot(explanation: &Explanation, asked: Asked, printer: Printer) -> Option<Str
             format!("{} of IPv4, {} of IPv6", fragments.ipv4_fragments, fragments.ipv6_fragments);
         text += &labelled("fragments", &line, asked.width);
     }
-    let told = explanation.capture.path_mtu_events.len();
+    let reported = explanation.capture.path_mtu_events.len();
     if let Some(event) = explanation.capture.path_mtu_events.first() {
         let line = format!(
-            "{} that packets are too big; first {} says that its next link takes {} bytes (packet {})",
-            counted(told as u64, "message"),
+            "{} (fragmentation needed, packet too big); the first from {}, next-hop MTU {} (packet {})",
+            counted(reported as u64, "ICMP message"),
             event.hop,
             event.mtu_bytes,
             event.frame

@@ -1,7 +1,8 @@
-//! A connection in the document: both of its ways, limits and findings.
+//! A connection in the document: both directions, limits and findings.
 
 use std::collections::BTreeMap;
 
+use maxseg_core::advise::{Case, Remedy, remedies};
 use maxseg_core::diagnose::{Finding, FindingKind, LimitSpan, Severity};
 use maxseg_core::evidence::{Direction, DirectionStats, Ending, Evidence, Handshake, Marks};
 use maxseg_core::outcome::{LimitShare, LimitedBy};
@@ -10,36 +11,37 @@ use maxseg_wire::tshark::FlagCounts;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::explain::{Case, Explanation};
+use crate::explain::Explanation;
 
 /// A connection.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ConnectionEntry<'a> {
     id: u32,
-    /// Who opened it.
+    /// Sender of the SYN.
     client: String,
-    /// Whom it was opened to.
+    /// Its peer.
     server: String,
     begin_time_s: f64,
     end_time_s: f64,
     handshake: HandshakeEntry,
-    /// How it ended.
+    /// Its end.
     ending: Ending,
-    /// What else there is to know.
+    /// Other observations.
     marks: Marks,
     /// From the client to the server.
     forward: DirectionEntry<'a>,
     /// From the server to the client.
     reverse: DirectionEntry<'a>,
-    /// The way that carried more payload: the one that the limits are of.
-    way: Direction,
+    /// The direction that carried more payload: the one that the limits are of.
+    #[serde(rename = "way")]
+    direction: Direction,
     /// Shares of the time from first data to last acknowledgement, largest first.
     limits: &'a [LimitShare],
-    /// What limited it when.
+    /// The limit at each time.
     limit_spans: Vec<SpanEntry>,
     /// The largest of them; null where no payload was acknowledged.
     limited_by: Option<LimitedBy>,
-    /// What there is to say, the most severe first.
+    /// The findings, the most severe first.
     findings: Vec<FindingEntry<'a>>,
 }
 
@@ -66,7 +68,7 @@ struct HandshakeEntry {
     client_rtt_s: Option<f64>,
 }
 
-/// One way of a connection.
+/// A direction of a connection.
 #[derive(Serialize, JsonSchema)]
 struct DirectionEntry<'a> {
     #[serde(flatten)]
@@ -76,27 +78,28 @@ struct DirectionEntry<'a> {
     tshark: Option<&'a FlagCounts>,
 }
 
-/// One thing that a connection shows.
+/// A finding.
 #[derive(Serialize, JsonSchema)]
 struct FindingEntry<'a> {
     kind: FindingKind,
     severity: Severity,
-    /// Which way it is about; null for both.
-    way: Option<Direction>,
+    /// Its direction; null for both.
+    #[serde(rename = "way")]
+    direction: Option<Direction>,
     /// When it begins and ends, in seconds since the connection's first packet.
     from_s: f64,
     to_s: f64,
-    /// The numbers behind it, named with their units.
+    /// Its numbers, named with their units.
     evidence: BTreeMap<&'a str, f64>,
     /// The first packets that show it.
     frames: &'a [u64],
-    /// What it is.
+    /// The observation.
     text: &'a str,
     /// Why it matters.
     why: &'a str,
-    /// What to change.
-    advice: &'a str,
-    /// Where that is written.
+    /// The change.
+    advice: String,
+    /// The RFC or paper.
     source: &'a str,
 }
 
@@ -104,7 +107,7 @@ impl<'a> ConnectionEntry<'a> {
     pub(super) fn of(explanation: &'a Explanation, case: &'a Case<'_>) -> Self {
         let evidence: &'a Evidence = case.evidence;
         let diagnosis = &case.diagnosis;
-        let tshark = |way| explanation.capture.tshark.find(evidence, way);
+        let tshark = |direction| explanation.capture.tshark.find(evidence, direction);
         let Handshake { syn, syn_ack, server_rtt, client_rtt } = evidence.handshake;
         Self {
             id: evidence.id,
@@ -122,14 +125,15 @@ impl<'a> ConnectionEntry<'a> {
             marks: evidence.marks,
             forward: DirectionEntry { seen: &evidence.forward, tshark: tshark(Direction::Forward) },
             reverse: DirectionEntry { seen: &evidence.reverse, tshark: tshark(Direction::Reverse) },
-            way: diagnosis.way,
+            direction: diagnosis.direction,
             limits: &diagnosis.limits,
             limit_spans: diagnosis.spans.iter().map(|span| SpanEntry::of(evidence, span)).collect(),
             limited_by: diagnosis.limited_by,
             findings: diagnosis
                 .findings
                 .iter()
-                .map(|finding| FindingEntry::of(evidence, finding))
+                .zip(remedies(case))
+                .map(|(finding, remedy)| FindingEntry::of(evidence, finding, &remedy))
                 .collect(),
         }
     }
@@ -143,19 +147,19 @@ impl SpanEntry {
 }
 
 impl<'a> FindingEntry<'a> {
-    fn of(evidence: &Evidence, finding: &'a Finding) -> Self {
+    fn of(evidence: &Evidence, finding: &'a Finding, remedy: &Remedy) -> Self {
         let since_begin = |time: Time| time.since(evidence.begin).as_secs_f64();
         Self {
             kind: finding.kind,
             severity: finding.severity,
-            way: finding.way,
+            direction: finding.direction,
             from_s: since_begin(finding.from),
             to_s: since_begin(finding.to),
             evidence: finding.evidence.iter().map(|number| (number.name, number.value)).collect(),
             frames: &finding.frames,
             text: &finding.text,
             why: finding.why,
-            advice: &finding.advice,
+            advice: remedy.sentence(),
             source: finding.source,
         }
     }

@@ -1,61 +1,58 @@
-//! The connection that matters most in the document: what to change, what that gains, and its path.
+//! The headline in the document: the change, its gain, and the observed path.
 
+use maxseg_core::advise::{Command, Confidence, Headline, Known, ObservedPath};
 use maxseg_core::engine::EngineName;
 use maxseg_core::outcome::LimitedBy;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::explain::path::{Confidence, Known, ObservedPath};
-use crate::explain::remedy::Command;
-use crate::report::explain::Story;
-
-/// What to do about a connection.
+/// The conclusion about a connection.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct StoryEntry<'a> {
-    /// Which connection.
+pub(super) struct HeadlineEntry<'a> {
+    /// Its number.
     connection: u32,
-    /// All of it in a sentence.
+    /// The conclusion in a few sentences.
     text: String,
-    /// What to change.
+    /// The change.
     change: Option<&'a str>,
-    /// How.
+    /// The commands that make it.
     commands: &'a [Command],
-    /// What to know before doing it.
+    /// What to consider first.
     note: Option<&'a str>,
-    /// What the change gains.
+    /// The gain of the change.
     gain: Option<GainEntry>,
     /// Why no gain is given.
     no_gain: Option<String>,
-    /// The path as the connection showed it, each value with how it is known.
+    /// The observed path, each value with its confidence and source.
     path: Option<PathEntry>,
 }
 
-/// What a change gains.
+/// The gain of a change.
 #[derive(Serialize, JsonSchema)]
 struct GainEntry {
     /// Observed goodput, idle times included.
     observed_bps: f64,
-    /// Whether the path may be faster than it was taken for: then the gain is a bound from below.
+    /// Whether the rate of the path is a lower bound; the gain is one then, too.
     is_bound: bool,
-    /// Expected goodput after the change; null where no run of the path comes near enough to what was observed.
+    /// Predicted goodput after the change; null where no run of the path explains the observed goodput.
     expected_bps: Option<f64>,
     /// Expected ÷ observed − 1.
     gain: Option<f64>,
-    /// What each engine says of the path while there was something to send.
+    /// The prediction of each engine for the time with data to send.
     engines: Vec<PredictionEntry>,
-    /// The payload of a run, where the transfer was too long to be run whole.
+    /// Payload of a run, where the transfer was longer.
     shortened_to_bytes: Option<u64>,
 }
 
-/// What an engine says.
+/// The prediction of an engine.
 #[derive(Serialize, JsonSchema)]
 struct PredictionEntry {
     engine: EngineName,
-    /// As it is.
+    /// Goodput of the path as it is.
     baseline_bps: f64,
-    /// Without the limit; null where the baseline is off by more than 15%.
+    /// Goodput after the change; null where the baseline is off by more than 15%.
     without_bps: Option<f64>,
-    /// What limits it then.
+    /// The limit after the change.
     then_limited_by: Option<LimitedBy>,
 }
 
@@ -73,7 +70,7 @@ struct PathEntry {
     initial_window_bytes: Option<KnownEntry<u64>>,
 }
 
-/// A value, and how it is known.
+/// A value with its confidence and source.
 #[derive(Serialize, JsonSchema)]
 struct KnownEntry<T> {
     value: T,
@@ -87,16 +84,16 @@ impl<T: Copy> KnownEntry<T> {
     }
 }
 
-impl<'a> StoryEntry<'a> {
-    pub(super) fn of(story: &'a Story<'_>) -> Self {
-        let remedy = story.remedy.as_ref();
+impl<'a> HeadlineEntry<'a> {
+    pub(super) fn of(headline: &'a Headline<'_>) -> Self {
+        let remedy = headline.remedy.as_ref();
         Self {
-            connection: story.case.evidence.id,
-            text: story.sentence(),
+            connection: headline.case.evidence.id,
+            text: headline.text(),
             change: remedy.map(|remedy| remedy.change.as_str()),
             commands: remedy.map_or(&[], |remedy| &remedy.commands),
             note: remedy.and_then(|remedy| remedy.note.as_deref()),
-            gain: story.gain.as_ref().ok().map(|gain| GainEntry {
+            gain: headline.gain.as_ref().ok().map(|gain| GainEntry {
                 observed_bps: gain.observed_whole_bps(),
                 is_bound: gain.is_bound,
                 expected_bps: gain.expected_bps(),
@@ -113,8 +110,8 @@ impl<'a> StoryEntry<'a> {
                     .collect(),
                 shortened_to_bytes: gain.shortened_to,
             }),
-            no_gain: story.no_gain(),
-            path: story.rerun.as_ref().map(|rerun| PathEntry::of(&rerun.path)),
+            no_gain: headline.no_gain().map(|why| why.to_string()),
+            path: headline.rerun.as_ref().map(|rerun| PathEntry::of(&rerun.path)),
         }
     }
 }

@@ -1,44 +1,48 @@
-//! Evidence made by hand, for tests of what is shown of it.
+//! Evidence of made-up connections, for tests of several crates.
 
-use maxseg_core::diagnose::{Diagnosis, Finding, FindingKind, LimitSpan, Number, Severity};
 use maxseg_core::evidence::{
     AckPoint, Bin, Bins, Cause, Direction, DirectionStats, Ending, Event, EventKind, Events,
-    Evidence, Handshake, Marks, SegmentPoint, Trace,
+    Evidence, Handshake, Marks, PathMtuEvent, SegmentPoint, Trace,
 };
-use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_core::units::Time;
-use maxseg_wire::capture_file::Format;
-use maxseg_wire::flow::FragmentCounts;
-use maxseg_wire::reading::{CaptureSummary, FileFacts};
-use maxseg_wire::tshark::ConnectionCounts;
 
-use super::Explanation;
-
-/// When it begins.
-pub(crate) const BEGIN: u64 = 1_700_000_000_000_000_000;
+/// The time of the first packet, in nanoseconds since 1970.
+pub const BEGIN: u64 = 1_700_000_000_000_000_000;
 const INTERVAL_MS: u64 = 100;
 const INTERVALS: u64 = 300;
-/// What a window of 65 535 bytes lets through in an interval at a round trip of 80 ms.
+/// Intervals of slow start.
+const START_UP: u64 = 15;
+/// Payload that a link of 20 Mbit/s carries in an interval.
+const LINK_BYTES: u64 = 20_000_000 / 8 * 1448 / 1500 * INTERVAL_MS / 1000;
+/// Payload that a window of 65 535 bytes allows in an interval at a round trip of 80 ms.
 const BYTES_AN_INTERVAL: u64 = 65_535 * INTERVAL_MS / 80;
 
-pub(crate) fn at(ms: u64) -> Time {
+/// A time so many milliseconds after [`BEGIN`].
+pub fn at(ms: u64) -> Time {
     Time::from_nanos(BEGIN + ms * 1_000_000)
 }
 
-/// Thirty seconds over 20 Mbit/s and 80 ms with a window of 65 535 bytes, never scaled.
-pub(crate) fn windowed(id: u32) -> Evidence {
+/// Thirty seconds over 20 Mbit/s and 80 ms with a window of 65 535 bytes without scaling: 5% in slow start, then limited
+/// by the receive window.
+///
+/// # Panics
+/// Never: the addresses are valid.
+pub fn windowed(id: u32) -> Evidence {
+    let mut in_flight = 2_000;
     let mut bins = Bins::new(at(0), Time::from_millis(INTERVAL_MS));
     for interval in 0..INTERVALS {
+        let is_start_up = interval < START_UP;
+        in_flight = if is_start_up { in_flight * 13 / 10 } else { 65_160 };
         *bins.at(at(interval * INTERVAL_MS)) = Bin {
             at: at(interval * INTERVAL_MS),
             duration: Time::from_millis(INTERVAL_MS),
             sent_bytes: BYTES_AN_INTERVAL,
             acked_bytes: BYTES_AN_INTERVAL,
             segments: 57,
-            in_flight_max: 65_160,
-            window_left_min: Some(375),
+            in_flight_max: in_flight.min(65_160),
+            window_left_min: Some(65_535 - in_flight.min(65_160)),
             window_max: 65_535,
-            window_shut: Time::from_millis(INTERVAL_MS),
+            rwnd_limited: Time::from_millis(if is_start_up { 0 } else { INTERVAL_MS }),
             rtt_count: 57,
             rtt_sum: Time::from_millis(57 * 81),
             rtt_min: Some(Time::from_millis(80)),
@@ -66,8 +70,8 @@ pub(crate) fn windowed(id: u32) -> Evidence {
     let seconds = INTERVALS as f64 * INTERVAL_MS as f64 / 1e3;
     Evidence {
         id,
-        client: "10.0.0.1:40000".parse().unwrap(),
-        server: "10.0.0.2:443".parse().unwrap(),
+        client: "10.0.0.1:40000".parse().expect("a valid address"),
+        server: "10.0.0.2:443".parse().expect("a valid address"),
         begin: at(0),
         end: at(INTERVALS * INTERVAL_MS + 100),
         handshake: Handshake {
@@ -121,8 +125,42 @@ pub(crate) fn windowed(id: u32) -> Evidence {
     }
 }
 
-/// With a point for each of its segments in its first two seconds, one of them sent again.
-pub(crate) fn traced(mut evidence: Evidence) -> Evidence {
+/// Thirty seconds over the same path with a window scale of 7, limited by the full link.
+pub fn full_link(id: u32) -> Evidence {
+    let mut evidence = windowed(id);
+    let bytes = LINK_BYTES * INTERVALS;
+    let mut bins = Bins::new(at(0), Time::from_millis(INTERVAL_MS));
+    for bin in evidence.forward.bins.as_slice() {
+        *bins.at(bin.at) = Bin {
+            sent_bytes: LINK_BYTES,
+            acked_bytes: LINK_BYTES,
+            segments: 167,
+            in_flight_max: 400_000,
+            window_left_min: Some(600_000),
+            window_max: 1_000_000,
+            rwnd_limited: Time::ZERO,
+            rtt_count: 167,
+            rtt_sum: Time::from_millis(167 * 160),
+            ..*bin
+        };
+    }
+    let forward = &mut evidence.forward;
+    forward.window_scale = Some(7);
+    forward.data_packets = bytes / 1448;
+    (forward.payload_bytes, forward.unique_bytes, forward.acked_bytes) = (bytes, bytes, bytes);
+    forward.window_full = 0;
+    forward.in_flight_max_bytes = 400_000;
+    forward.path_rtt_mean_s = Some(0.16);
+    forward.goodput_bps = Some(8.0 * bytes as f64 / 30.0);
+    forward.bins = bins;
+    evidence.reverse.window_scale = Some(7);
+    evidence.reverse.window_max_bytes = Some(1_000_000);
+    evidence.reverse.window_min_bytes = Some(900_000);
+    evidence
+}
+
+/// Adds a trace: the segments of the first two seconds, one of them retransmitted.
+pub fn traced(mut evidence: Evidence) -> Evidence {
     let mut trace = Trace::default();
     for n in 0..1000_u64 {
         let when = at(n * 2);
@@ -142,72 +180,18 @@ pub(crate) fn traced(mut evidence: Evidence) -> Evidence {
     evidence
 }
 
-pub(crate) fn finding(kind: FindingKind, severity: Severity) -> Finding {
-    Finding {
-        kind,
-        severity,
-        way: Some(Direction::Forward),
-        from: at(400),
-        to: at(29_000),
-        evidence: vec![
-            Number { name: "window_bytes", value: 65_535.0 },
-            Number { name: "share", value: 0.9 },
-        ],
-        frames: vec![50, 60, 70],
-        text: "The window never exceeded 65 535 bytes, and the path holds 200 000.".to_owned(),
-        why: "A sender may not have more in flight than the window.",
-        advice: "Turn window scaling on at both ends.".to_owned(),
-        source: "RFC 7323 §2",
+/// A message that packets of this direction are too big for the next hop, which takes 1400 bytes.
+///
+/// # Panics
+/// Never: the address is valid.
+pub fn packet_too_big(evidence: &Evidence, direction: Direction) -> PathMtuEvent {
+    PathMtuEvent {
+        at: at(500),
+        frame: 60,
+        hop: "10.0.0.9".parse().expect("a valid address"),
+        mtu_bytes: 1400,
+        quoted: Some((evidence.sender(direction), evidence.receiver(direction))),
+        packet_bytes: 1500,
+        connection: Some(evidence.id),
     }
-}
-
-/// Limited by its window; by bandwidth where the capture stood before offload, so that tests have both.
-pub(crate) fn judge(evidence: &Evidence) -> Diagnosis {
-    let (kind, findings) = if evidence.marks.offloaded {
-        (LimitedBy::Bandwidth, Vec::new())
-    } else {
-        (LimitedBy::ReceiveWindow, vec![finding(FindingKind::WindowClamped, Severity::Problem)])
-    };
-    Diagnosis {
-        way: evidence.data_way(),
-        limits: vec![
-            LimitShare { kind, share: 0.9 },
-            LimitShare { kind: LimitedBy::Opportunity, share: 0.1 },
-        ],
-        spans: vec![LimitSpan { from: at(0), to: at(30_000), kind }],
-        limited_by: Some(kind),
-        findings,
-    }
-}
-
-/// Whether shares sum up to one.
-pub(crate) fn limited(diagnosis: &Diagnosis) -> bool {
-    (diagnosis.limits.iter().map(|limit| limit.share).sum::<f64>() - 1.0).abs() < 1e-9
-}
-
-/// What a capture of these connections says.
-pub(crate) fn explanation(connections: Vec<Evidence>) -> Explanation {
-    let file = FileFacts {
-        format: Format::Pcap,
-        compression: None,
-        packets: 25_500,
-        bytes: 27_000_000,
-        first: Some(at(0)),
-        last: Some(at(30_100)),
-        interfaces: Vec::new(),
-        encapsulations: Vec::new(),
-    };
-    let capture = CaptureSummary {
-        file,
-        problems: Vec::new(),
-        fragments: FragmentCounts::default(),
-        path_mtu_events: Vec::new(),
-        untracked_connections: 0,
-        tshark: ConnectionCounts::default(),
-    };
-    let mut explanation = Explanation::new("made.pcap", capture);
-    explanation.total_connections = connections.len() as u64;
-    explanation.connections = connections;
-    explanation.judge = judge;
-    explanation
 }

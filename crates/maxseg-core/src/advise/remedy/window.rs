@@ -2,34 +2,34 @@
 
 use std::net::IpAddr;
 
-use maxseg_core::advise::Change;
-use maxseg_core::units::Bytes;
-
 use super::{Facts, Remedy, System};
+use crate::advise::Change;
+use crate::units::Bytes;
 
-/// The window where nothing shows how much the path holds: four times the one that limits.
+/// The window that covers the path; at least four times the limiting one where the rate of the path is a lower bound or
+/// unknown.
 fn wanted(facts: &Facts<'_>, now: u64) -> Bytes {
     let bold = Bytes::new((4 * now).next_power_of_two().clamp(1 << 16, 1 << 29));
     match facts.covering {
         Some(covering) if facts.path.is_some_and(|path| path.rate_is_seen) => covering,
-        // What the connection reached is a bound from below: the path may hold more.
+        // The covering window is a lower bound, too.
         Some(covering) => covering.max(bold),
         None => bold,
     }
 }
 
-/// Linux gives half of a socket's buffer to the window (`tcp_adv_win_scale` 1), the rest is for its bookkeeping.
+/// The buffer for a window: Linux reserves half of it for overhead (`tcp_adv_win_scale` 1).
 fn buffer(window: Bytes) -> u64 {
     2 * window.get()
 }
 
-/// What the systems call the bounds of a kind of buffer.
+/// The names of a buffer's limits in each operating system.
 struct Names {
-    /// Linux: least, first and largest size, set by the kernel itself.
+    /// Linux: minimum, default and maximum of autotuning.
     linux_sizes: &'static str,
-    /// Linux's own least and first size.
+    /// Linux: minimum and default, unchanged.
     linux_first: &'static str,
-    /// Linux: the most that a program may ask for.
+    /// Linux: the maximum that a program may request.
     linux_asked: &'static str,
     free_bsd: &'static str,
     mac_os: &'static str,
@@ -51,26 +51,33 @@ const SEND: Names = Names {
     mac_os: "net.inet.tcp.autosndbufmax",
 };
 
-/// The commands that raise a buffer's bounds to so many bytes, after a look at what they are: a host may have more
-/// already, and would be left with less.
+/// The commands that raise a buffer's limits to `bytes`, after one that shows them: a larger limit stays.
 fn with_buffer(remedy: Remedy, names: &Names, on: IpAddr, bytes: u64) -> Remedy {
     let Names { linux_sizes, linux_first, linux_asked, free_bsd, mac_os } = names;
     remedy
         .linux(on, format!("sysctl {linux_sizes} {linux_asked}"))
         .linux(on, format!("sysctl -w {linux_sizes}=\"{linux_first} {bytes}\""))
         .only_where(format!(
-            "the third number of {linux_sizes} is smaller than {bytes}; its first two stay as they are there"
+            "the third number of {linux_sizes} is below {bytes}; keep its first two"
         ))
         .linux(on, format!("sysctl -w {linux_asked}={bytes}"))
-        .only_where(format!("{linux_asked} is smaller than {bytes}"))
-        .command(System::FreeBsd, on, format!("sysctl {free_bsd}={bytes} kern.ipc.maxsockbuf={bytes}"))
-        .only_where(format!("both are smaller than {bytes}"))
-        .command(System::MacOs, on, format!("sysctl -w kern.ipc.maxsockbuf={bytes} {mac_os}={bytes}"))
-        .only_where(format!("both are smaller than {bytes}"))
+        .only_where(format!("{linux_asked} is below {bytes}"))
+        .command(
+            System::FreeBsd,
+            on,
+            format!("sysctl {free_bsd}={bytes} kern.ipc.maxsockbuf={bytes}"),
+        )
+        .only_where(format!("both are below {bytes}"))
+        .command(
+            System::MacOs,
+            on,
+            format!("sysctl -w kern.ipc.maxsockbuf={bytes} {mac_os}={bytes}"),
+        )
+        .only_where(format!("both are below {bytes}"))
 }
 
 pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
-    let acks = facts.case.acks();
+    let acks = facts.acks;
     if acks.zero_windows > 0 {
         return slow_reader(facts);
     }
@@ -78,22 +85,22 @@ pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
     let largest = acks.window_max_bytes.unwrap_or(65_535);
     let window = wanted(facts, largest);
     let is_unscaled = facts.case.evidence.handshake.syn && acks.window_scale.is_none();
-    let mut remedy = Remedy::new(format!("let {on} offer a window of {window}"));
+    let mut remedy = Remedy::new(format!("let {on} offer a receive window of {window}"));
     if is_unscaled {
         // Both SYNs must offer it (RFC 7323 §2.2).
         remedy.change =
-            format!("turn window scaling on, so that {on} can offer a window of {window}");
+            format!("enable window scaling, so that {on} can offer a window of {window}");
         remedy = remedy
             .linux(format!("{on} and {sender}"), "sysctl -w net.ipv4.tcp_window_scaling=1")
             .note(
-                "Without window scaling in both SYNs no window can exceed 65 535 bytes (RFC 7323). If both hosts \
-                 have it on, a firewall on the way takes the option out.",
+                "Without the window scale option in both SYNs no window exceeds 65 535 bytes (RFC 7323). If both hosts \
+                 have it enabled, a middlebox strips the option.",
             );
     } else if is_constant(facts) {
         remedy = remedy.note(format!(
-            "The window never grew, as where the program itself asks for a buffer (SO_RCVBUF), which turns the \
-             kernel's own tuning off: take that out of the program on {on}, or let it ask for {window} after raising \
-             net.core.rmem_max. The command alone helps where tcp_rmem is what keeps it small."
+            "The window never grew: a program that sets SO_RCVBUF disables autotuning. Remove that from the program \
+             on {on}, or raise it to {window} and net.core.rmem_max with it. The command alone suffices where tcp_rmem \
+             is the limit."
         ));
     }
     with_buffer(remedy, &RECEIVE, on, buffer(window))
@@ -101,9 +108,9 @@ pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
         .what_if(Change::Window(window))
 }
 
-/// Whether the window hardly changed.
+/// Whether the window was about constant.
 fn is_constant(facts: &Facts<'_>) -> bool {
-    let acks = facts.case.acks();
+    let acks = facts.acks;
     match (acks.window_min_bytes, acks.window_max_bytes) {
         (Some(least), Some(most)) => acks.window_scale == Some(0) || least.saturating_mul(2) > most,
         _ => false,
@@ -112,24 +119,28 @@ fn is_constant(facts: &Facts<'_>) -> bool {
 
 pub(super) fn slow_reader(facts: &Facts<'_>) -> Remedy {
     let on = facts.receiver;
-    let port = facts.case.evidence.receiver(facts.case.diagnosis.way).port();
+    let port = facts.case.evidence.receiver(facts.direction).port();
     Remedy::new(format!(
-        "look at the program that reads on {on}: its window shut because it takes data more slowly than the path brings it"
+        "examine the receiving application on {on}: it reads more slowly than the path delivers"
     ))
-    .linux(on, format!("ss -tnmi 'sport = :{port}'; top -H -p \"$(pgrep -d, PROGRAM)\"; iostat -x 1"))
-    .note("Recv-Q above zero in `ss` is data that the program has not read. A larger buffer only puts the moment off at which it is full.")
+    .linux(
+        on,
+        format!("ss -tnmi 'sport = :{port}'; top -H -p \"$(pgrep -d, PROGRAM)\"; iostat -x 1"),
+    )
+    .note("Recv-Q above zero in `ss` is unread data. A larger buffer only delays the zero window.")
     .what_if(Change::ReadsAtOnce)
 }
 
 pub(super) fn send_buffer(facts: &Facts<'_>) -> Remedy {
     let on = facts.sender;
-    let now = facts.case.data().in_flight_max_bytes;
+    let now = facts.data.in_flight_max_bytes;
     let buffer_now = wanted(facts, now);
-    // A segment's bookkeeping takes about as much of the buffer as its payload.
+    // Per-segment overhead takes about as much of the buffer as the payload.
     let bytes = buffer(buffer_now);
-    let remedy =
-        Remedy::new(format!("let {on} keep {buffer_now} in flight: give it a larger send buffer"));
+    let remedy = Remedy::new(format!(
+        "raise the send buffer of {on}, so that {buffer_now} can be in flight"
+    ));
     with_buffer(remedy, &SEND, on, bytes)
-        .note("A program that sets SO_SNDBUF turns the kernel's own tuning off: then the change belongs into the program.")
+        .note("A program that sets SO_SNDBUF disables autotuning: change it in the program then.")
         .what_if(Change::SendBuffer(buffer_now))
 }

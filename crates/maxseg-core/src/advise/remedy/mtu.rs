@@ -1,13 +1,10 @@
-//! Segment sizes and the path's MTU.
-
-use maxseg_core::advise::Change;
-use maxseg_core::evidence::PathMtuEvent;
-use maxseg_core::framing::{Headers, IpVersion};
-use maxseg_core::units::{Mss, Time, approx};
+//! Segment sizes and the path MTU.
 
 use super::{Facts, Remedy, System};
-use crate::explain::Case;
-use crate::explain::path::{Confidence, ETHERNET};
+use crate::advise::Change;
+use crate::advise::path::{Confidence, ETHERNET};
+use crate::framing::{Headers, IpVersion};
+use crate::units::{Mss, Time, approx};
 
 /// The MSS for packets of this length: the option does not count TCP's own options (RFC 6691).
 fn mss_for(mtu: u32, ip: IpVersion) -> u32 {
@@ -22,29 +19,28 @@ fn size(mss: u32) -> Option<Mss> {
     Mss::new(u64::from(mss)).ok()
 }
 
-/// The least MTU that hops named.
-fn told_mtu(facts: &Facts<'_>) -> Option<u32> {
-    let events = facts.case.evidence.path_mtu_events.iter();
-    events.filter_map(PathMtuEvent::told_mtu).min()
+/// The path MTU that hops reported for this direction.
+fn reported_mtu(facts: &Facts<'_>) -> Option<u32> {
+    facts.case.evidence.reported_mtu(facts.direction)
 }
 
-/// What surely passes: the MTU that hops named, or the largest packet that arrived where larger ones vanished.
+/// A size that passes: the reported MTU, or the largest packet that arrived while larger ones were lost.
 fn passing_mtu(facts: &Facts<'_>) -> Option<u32> {
-    let arrived = facts.case.data().black_hole.filter(|hole| hole.passed_bytes > 0);
+    let arrived = facts.data.black_hole.filter(|hole| hole.passed_bytes > 0);
     let headers = facts.case.evidence.headers().octets();
-    told_mtu(facts)
+    reported_mtu(facts)
         .or_else(|| arrived.map(|hole| hole.passed_bytes + headers))
         .filter(|mtu| *mtu <= 65_535)
 }
 
-/// How long the sender stood before a smaller segment of its own got through, with no message from a hop to tell
-/// it: it probes (RFC 4821), though late.
-pub(in crate::explain) fn probing_healed_after(case: &Case<'_>) -> Option<Time> {
-    let data = case.data();
-    let hole = data.black_hole.filter(|hole| hole.passed_bytes > 0)?;
-    // A hole that stayed lasts to the end of the capture, which no acknowledgement of its payload reaches.
-    let has_healed = data.last_ack.is_some_and(|last| hole.to <= last);
-    (has_healed && case.evidence.path_mtu_events.is_empty()).then(|| hole.to.since(hole.from))
+/// The duration of a black hole that ended with a smaller segment without any ICMP message: the sender probes
+/// (RFC 4821).
+fn recovered_by_probing_after(facts: &Facts<'_>) -> Option<Time> {
+    let hole = facts.data.black_hole.filter(|hole| hole.passed_bytes > 0)?;
+    // A lasting hole extends to the end of the capture, beyond the last acknowledgement.
+    let has_ended = facts.data.last_ack.is_some_and(|last| hole.to <= last);
+    let has_icmp = facts.case.evidence.path_mtu_events_of(facts.direction).next().is_some();
+    (has_ended && !has_icmp).then(|| hole.to.since(hole.from))
 }
 
 pub(super) fn path_mtu(facts: &Facts<'_>) -> Remedy {
@@ -52,27 +48,25 @@ pub(super) fn path_mtu(facts: &Facts<'_>) -> Remedy {
     let passing = passing_mtu(facts);
     let tables = if v6 { "ip6tables" } else { "iptables" };
     let on = facts.sender;
-    let healed = probing_healed_after(facts.case);
-    let change = match (told_mtu(facts), healed) {
+    let recovered = recovered_by_probing_after(facts);
+    let change = match (reported_mtu(facts), recovered) {
         (Some(mtu), _) => format!(
-            "let segments fit the path's MTU of {mtu}: clamp the MSS to {} at the router before the narrow hop",
+            "clamp the MSS to {} at the router before the narrow hop: the path MTU is {mtu}",
             mss_for(mtu, ip(facts))
         ),
-        (None, Some(waited)) => format!(
-            "MTU probing seems to be on at {on}, and healed it after {}: clamp the MSS at the router before the \
-             narrow hop, or let its ICMP through, and nothing waits",
-            approx::time(waited.as_secs_f64())
+        (None, Some(stalled)) => format!(
+            "clamp the MSS at the router before the narrow hop, or let its ICMP through: MTU probing of {on} took {}",
+            approx::time(stalled.as_secs_f64())
         ),
         (None, None) => format!(
-            "let segments fit the path: clamp the MSS at the router before the narrow hop, or let {on} find the \
-             size itself"
+            "clamp the MSS at the router before the narrow hop, or enable MTU probing on {on}"
         ),
     };
     let mut remedy = Remedy::new(change).linux(
         "the router before the narrow hop",
         format!("{tables} -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu"),
     );
-    if healed.is_none() {
+    if recovered.is_none() {
         remedy = remedy.linux(on, "sysctl -w net.ipv4.tcp_mtu_probing=1");
     }
     if let Some(mtu) = passing {
@@ -80,7 +74,7 @@ pub(super) fn path_mtu(facts: &Facts<'_>) -> Remedy {
         let v6 = if v6 { "-6 " } else { "" };
         remedy = remedy.linux(on, format!("ip {v6}route change ROUTE mtu lock {mtu} advmss {mss}"));
     }
-    if healed.is_none() {
+    if recovered.is_none() {
         remedy = remedy
             .command(System::FreeBsd, on, "sysctl net.inet.tcp.pmtud_blackhole_detection=1")
             .command(System::MacOs, on, "sysctl -w net.inet.tcp.pmtud_blackhole_detection=1");
@@ -97,43 +91,42 @@ pub(super) fn path_mtu(facts: &Facts<'_>) -> Remedy {
     }
     remedy = remedy
         .note(
-            "Where a firewall drops ICMP \"fragmentation needed\" or \"packet too big\", let it pass: without it \
-             every host behind that hop stalls like this one.",
+            "Allow ICMP \"fragmentation needed\" and \"packet too big\" in firewalls: path MTU discovery needs them \
+             (RFC 2923, RFC 4890).",
         )
         .what_if(Change::IcmpSent);
-    if let Some(mss) = told_mtu(facts).and_then(|mtu| size(mss_for(mtu, ip(facts)))) {
+    if let Some(mss) = reported_mtu(facts).and_then(|mtu| size(mss_for(mtu, ip(facts)))) {
         remedy = remedy.what_if(Change::SegmentSize(mss));
     }
     remedy
 }
 
 pub(super) fn small_mss(facts: &Facts<'_>) -> Remedy {
-    let (data, acks) = (facts.case.data(), facts.case.acks());
+    let (data, acks) = (facts.data, facts.acks);
     let (on, sender) = (facts.receiver, facts.sender);
     let seen = facts.path.map(|path| &path.mtu).filter(|mtu| mtu.confidence > Confidence::Low);
-    let shown = told_mtu(facts).or(seen.map(|mtu| mtu.value));
+    let shown = reported_mtu(facts).or(seen.map(|mtu| mtu.value));
     let mtu = shown.unwrap_or(ETHERNET);
-    let takes = if shown.is_some() { "the path takes" } else { "Ethernet would take" };
+    let allows = if shown.is_some() { "the path allows" } else { "Ethernet allows" };
     let mss = mss_for(mtu, ip(facts));
     let v6 = if ip(facts) == IpVersion::V6 { "-6 " } else { "" };
-    // The receiver's option bounds the sender's segments; where the sender's own is as small, it or something on
-    // the way lowers both.
+    // The receiver's option limits the sender's segments. If the sender's is as small, the sender or a middlebox
+    // lowers both.
     let options = (acks.mss_option_bytes, data.mss_option_bytes);
     let (who, change) = match options {
         (Some(theirs), Some(own)) if own <= theirs && u32::from(theirs) < mss => (
             format!("{on} and {sender}"),
             format!(
-                "find who lowers the MSS: both SYNs say {own} and {theirs}, {takes} {mss}; a router on the way may clamp it"
+                "find what lowers the MSS, perhaps a router that clamps it: both SYNs carry {own} and {theirs}, \
+                 {allows} {mss}"
             ),
         ),
         (Some(theirs), _) if u32::from(theirs) < mss => {
-            (on.to_string(), format!("let {on} announce an MSS of {mss}: its SYN says {theirs}"))
+            (on.to_string(), format!("let {on} announce an MSS of {mss}: its SYN carries {theirs}"))
         }
         _ => (
             sender.to_string(),
-            format!(
-                "let {sender} send segments of {mss} bytes: nothing in the other side's SYN keeps it from it"
-            ),
+            format!("let {sender} send segments of {mss} bytes: the peer's MSS option allows it"),
         ),
     };
     let mut remedy = Remedy::new(change)
@@ -141,8 +134,8 @@ pub(super) fn small_mss(facts: &Facts<'_>) -> Remedy {
         .linux(&who, format!("ip {v6}route get PEER; ip link show; iptables-save -t mangle | grep TCPMSS"))
         .command(System::FreeBsd, &who, format!("sysctl net.inet.tcp.mssdflt={mss}; route get PEER"))
         .note(
-            "Be sure that the path takes packets of that size both ways before raising it: a tunnel on the way \
-             is the usual reason for a small MSS.",
+            "Verify first that the path carries packets of that size in both directions: a tunnel is the usual reason \
+             for a small MSS.",
         );
     if let Some(mss) = size(mss) {
         remedy = remedy.what_if(Change::SegmentSize(mss));

@@ -1,0 +1,92 @@
+//! One connection: its evidence with its diagnosis, and how much fixing it would matter.
+
+use crate::diagnose::{Diagnosis, Finding, Severity, diagnose};
+use crate::evidence::{DirectionStats, Evidence};
+use crate::outcome::LimitedBy;
+
+/// A connection's evidence with its diagnosis.
+#[derive(Debug, Clone)]
+pub struct Case<'a> {
+    /// The evidence.
+    pub evidence: &'a Evidence,
+    /// The limits and findings it shows.
+    pub diagnosis: Diagnosis,
+}
+
+/// Counted for the time under no limit that a change removes.
+const LEAST_CHANGEABLE: f64 = 0.02;
+
+impl<'a> Case<'a> {
+    /// Diagnoses a connection.
+    pub fn of(evidence: &'a Evidence) -> Self {
+        Self { evidence, diagnosis: diagnose(evidence) }
+    }
+
+    /// The direction that carried the data.
+    pub const fn data(&self) -> &'a DirectionStats {
+        self.evidence.stats(self.diagnosis.direction)
+    }
+
+    /// The direction of its acknowledgements: the receiver's window and options.
+    pub const fn acks(&self) -> &'a DirectionStats {
+        self.evidence.stats(self.diagnosis.direction.other())
+    }
+
+    /// Seconds from the first data to the last acknowledgement; the connection's duration where it carried none.
+    pub fn data_seconds(&self) -> f64 {
+        let data = self.data();
+        match (data.first_data, data.last_ack) {
+            (Some(first), Some(last)) => last.since(first).as_secs_f64(),
+            _ => self.evidence.end.since(self.evidence.begin).as_secs_f64(),
+        }
+    }
+
+    /// The share of the time under a limit, from 0 to 1.
+    pub fn share(&self, kind: LimitedBy) -> f64 {
+        let limits = self.diagnosis.limits.iter();
+        limits.filter(|limit| limit.kind == kind).map(|limit| limit.share).sum()
+    }
+
+    /// The findings about the direction of the data, or about both directions.
+    pub fn findings_of_data(&self) -> impl Iterator<Item = &Finding> {
+        let direction = self.diagnosis.direction;
+        let findings = self.diagnosis.findings.iter();
+        findings.filter(move |finding| finding.direction.is_none_or(|of| of == direction))
+    }
+
+    /// The severity of its worst finding.
+    pub fn worst(&self) -> Option<Severity> {
+        self.diagnosis.findings.iter().map(|finding| finding.severity).max()
+    }
+
+    /// How much a fix would matter: payload × seconds under limits that a change removes × severity. A long transfer
+    /// limited by its window ranks before a longer one on a full link, and both before an idle connection. The unit is
+    /// arbitrary; only the order counts.
+    pub fn impact(&self) -> f64 {
+        let changeable: f64 =
+            self.diagnosis.limits.iter().map(|limit| limit.share * changeable(limit.kind)).sum();
+        let severity = match self.worst() {
+            Some(Severity::Problem) => 10.0,
+            Some(Severity::Warning) => 3.0,
+            Some(Severity::Note) | None => 1.0,
+        };
+        let data = self.data();
+        // A transfer that never got through has no acknowledged payload, and still matters.
+        let bytes = data.acked_bytes.max(data.unique_bytes).max(1) as f64;
+        bytes * (self.data_seconds() * changeable.max(LEAST_CHANGEABLE)).max(1e-6) * severity
+    }
+}
+
+/// How far a change of hosts or path removes a limit, roughly.
+const fn changeable(kind: LimitedBy) -> f64 {
+    match kind {
+        LimitedBy::ReceiveWindow
+        | LimitedBy::SendBuffer
+        | LimitedBy::PathMtu
+        | LimitedBy::Rto
+        | LimitedBy::Congestion => 1.0,
+        LimitedBy::Unknown | LimitedBy::Host => 0.5,
+        LimitedBy::StartUp => 0.3,
+        LimitedBy::Bandwidth | LimitedBy::Application => 0.1,
+    }
+}

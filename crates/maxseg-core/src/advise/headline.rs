@@ -1,0 +1,185 @@
+//! The conclusion about one connection: its limit, the change that removes it, and the gain.
+
+use std::fmt::Write as _;
+
+use super::case::Case;
+use super::gain::{CLOSE, Gain, NoGain};
+use super::remedy::{Remedy, Subject, remedy, subject};
+use super::rerun::Rerun;
+use super::what_if::Change;
+use crate::diagnose::{Finding, FindingKind};
+use crate::outcome::LimitedBy;
+use crate::units::approx;
+
+/// The conclusion about one connection.
+#[derive(Debug, Clone)]
+pub struct Headline<'a> {
+    /// The connection.
+    pub case: Case<'a>,
+    /// The limit or finding that it is about.
+    pub subject: Option<Subject>,
+    /// The change.
+    pub remedy: Option<Remedy>,
+    /// The observed path; `None` where the capture shows too little of it.
+    pub rerun: Option<Rerun>,
+    /// The gain of the change, or why none is given.
+    pub gain: Result<Gain, NoGain>,
+}
+
+impl<'a> Headline<'a> {
+    /// Selects a remedy, and runs the path with and without it. `file` names the capture.
+    pub fn of(case: Case<'a>, file: &str) -> Self {
+        let subject = subject(&case);
+        let rerun = Rerun::of(&case, file);
+        let path = rerun.as_ref().ok().map(|rerun| &rerun.path);
+        let remedy = subject.and_then(|subject| remedy(subject, &case, path));
+        let changes = remedy.as_ref().map_or(&[][..], |remedy| &remedy.what_if);
+        let (rerun, gain) = match rerun {
+            Err(error) => (None, Err(error.into())),
+            // A path without stalls predicts nothing of a stall.
+            Ok(rerun) if subject.and_then(stalls) == Some(LimitedBy::PathMtu) => {
+                (Some(rerun), Err(NoGain::Stalled))
+            }
+            Ok(rerun) => {
+                let (rerun, gain) = rerun.gain(&case, file, changes);
+                let gain = gain.and_then(|gain| at_least_the_stall(&case, subject, gain));
+                (Some(rerun), gain)
+            }
+        };
+        Self { case, subject, remedy, rerun, gain }
+    }
+
+    /// Limit, share of the time, change and gain, in a few sentences.
+    pub fn text(&self) -> String {
+        let mut text = self.limit_text();
+        if let Some(finding) = self.finding() {
+            let _ = write!(text, ". {}", finding.text.trim_end_matches('.'));
+        }
+        if let Some(remedy) = &self.remedy {
+            let _ = write!(text, ". {}", remedy.sentence());
+        }
+        if let Some(stalled) = self.stalled_text() {
+            let _ = write!(text, ". {stalled}");
+        }
+        if let Ok(gain) = &self.gain
+            && let (Some(expected), Some(relative)) = (gain.expected_bps(), gain.relative())
+        {
+            let at_least = if gain.is_bound { "at least " } else { "" };
+            let without = if self.is_without_loss() { " without any loss" } else { "" };
+            let _ = write!(
+                text,
+                ". Predicted{without}: {at_least}{} instead of {} ({})",
+                approx::rate(expected),
+                approx::rate(gain.observed_whole_bps()),
+                approx::gain(relative)
+            );
+        }
+        text.push('.');
+        text
+    }
+
+    /// `Stalled for 5.2 s of 6.4 s`, where the limit is a stall.
+    fn stalled_text(&self) -> Option<String> {
+        let share = self.case.share(stalls(self.subject?)?);
+        let seconds = self.case.data_seconds();
+        (share > 0.0).then(|| {
+            format!("Stalled for {} of {}", approx::time(seconds * share), approx::time(seconds))
+        })
+    }
+
+    /// Whether the prediction is of a path without loss, which no command achieves.
+    pub fn is_without_loss(&self) -> bool {
+        self.remedy.as_ref().is_some_and(|remedy| remedy.what_if.contains(&Change::NoErrors))
+    }
+
+    /// Whether a change could gain something.
+    pub fn has_change(&self) -> bool {
+        self.remedy.as_ref().is_some_and(|remedy| !remedy.what_if.is_empty())
+    }
+
+    /// Why no gain is given; `None` where one is.
+    pub fn no_gain(&self) -> Option<NoGain> {
+        match &self.gain {
+            Ok(gain) => gain.missing(),
+            Err(why) => Some(why.clone()),
+        }
+    }
+
+    /// The finding with the details of the subject.
+    pub fn finding(&self) -> Option<&Finding> {
+        let mut findings = self.case.findings_of_data();
+        match self.subject? {
+            Subject::Finding(kind) => findings.find(|finding| finding.kind == kind),
+            Subject::Limit(limit) => findings.find(|finding| finding.kind.limit() == Some(limit)),
+        }
+    }
+
+    fn limit_text(&self) -> String {
+        let direction = self.case.diagnosis.direction;
+        let evidence = self.case.evidence;
+        let ends = format!("{} → {}", evidence.sender(direction), evidence.receiver(direction));
+        let limit = match self.subject {
+            Some(Subject::Limit(limit)) => Some(limit),
+            Some(Subject::Finding(_)) | None => self.case.diagnosis.limited_by,
+        };
+        let Some(limit) = limit else {
+            return if self.case.data().acked_bytes > 0 {
+                format!("The limit of {ends} is unknown")
+            } else {
+                format!("No payload of {ends} was acknowledged")
+            };
+        };
+        let of_time = format!(
+            "{} of {}",
+            approx::whole_percent(self.case.share(limit)),
+            approx::time(self.case.data_seconds())
+        );
+        match limit {
+            LimitedBy::ReceiveWindow => format!("The receive window limited {ends} for {of_time}"),
+            LimitedBy::SendBuffer => format!("The send buffer limited {ends} for {of_time}"),
+            LimitedBy::Bandwidth => {
+                format!("The link was full: bandwidth limited {ends} for {of_time}")
+            }
+            LimitedBy::Congestion => {
+                format!("Loss (congestion) limited {ends} for {of_time}")
+            }
+            LimitedBy::PathMtu => {
+                format!("Packets larger than the path MTU stalled {ends} for {of_time}")
+            }
+            LimitedBy::Rto => {
+                format!("The retransmission timeout stalled {ends} for {of_time}")
+            }
+            LimitedBy::Application => {
+                format!("The sending application limited {ends} for {of_time}: no data to send")
+            }
+            LimitedBy::StartUp => {
+                format!("Start-up (handshake and slow start) took {of_time} of {ends}")
+            }
+            LimitedBy::Host => format!("A busy host limited {ends} for {of_time}"),
+            LimitedBy::Unknown => format!("The limit of {ends} is unknown for {of_time}"),
+        }
+    }
+}
+
+/// The limit that consists of stalled time alone, where a subject is about one.
+const fn stalls(subject: Subject) -> Option<LimitedBy> {
+    match subject {
+        Subject::Limit(limit @ (LimitedBy::PathMtu | LimitedBy::Rto)) => Some(limit),
+        Subject::Finding(FindingKind::BlackHole) => Some(LimitedBy::PathMtu),
+        Subject::Limit(_) | Subject::Finding(_) => None,
+    }
+}
+
+/// A prediction below what removing the stalled time alone gives contradicts the evidence.
+fn at_least_the_stall(
+    case: &Case<'_>,
+    subject: Option<Subject>,
+    gain: Gain,
+) -> Result<Gain, NoGain> {
+    let Some(limit) = subject.and_then(stalls) else { return Ok(gain) };
+    let without_stall = gain.observed_whole_bps() / (1.0 - case.share(limit)).max(1e-6);
+    match gain.expected_bps() {
+        Some(expected) if expected < (1.0 - CLOSE) * without_stall => Err(NoGain::BelowStalled),
+        _ => Ok(gain),
+    }
+}

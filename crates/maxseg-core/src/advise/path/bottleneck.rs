@@ -1,0 +1,104 @@
+//! The bottleneck link of a path: rate, loss, queue.
+
+use super::{Confidence, Known, QUEUED, ROOM, whole};
+use crate::advise::Case;
+use crate::evidence::{Bin, DirectionStats};
+use crate::outcome::LimitedBy;
+use crate::units::{Time, approx};
+
+/// The rate of the bottleneck link, headers included, and whether it was measured.
+pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, bool) {
+    let data = case.data();
+    let with_headers = f64::from(segment + headers) / f64::from(segment.max(1));
+    let full = case.share(LimitedBy::Bandwidth) > 0.5;
+    if full && let Some(peak) = peak(data) {
+        let how =
+            "highest sustained rate of acknowledgements while the link was full, headers included";
+        let rate = data
+            .capacity_bps
+            .filter(|capacity| (*capacity / peak - 1.0).abs() < 0.3)
+            .unwrap_or(peak);
+        return (Known::new(rate * with_headers, Confidence::High, how), true);
+    }
+    let fastest = [data.capacity_bps, data.first_flight_bps].into_iter().flatten().reduce(f64::max);
+    if let Some(capacity) = fastest {
+        let rate = capacity.max(peak(data).unwrap_or(0.0)) * with_headers;
+        // A paced sender spaces its segments itself, and acknowledgements arrive in groups: only near the receiver do
+        // trains keep the spacing of the bottleneck link.
+        let paced = capacity < ROOM * data.goodput_bps.unwrap_or(0.0);
+        if near_receiver(case) && !paced {
+            let how = "spacing of segment trains behind the bottleneck link, headers included";
+            return (Known::new(rate, Confidence::Medium, how), true);
+        }
+        let how = "at least: spacing of segment trains near the sender, headers included";
+        return (Known::new(rate, Confidence::Low, how), false);
+    }
+    let reached = peak(data).or(data.goodput_bps).unwrap_or(0.0);
+    let how = "at least: the highest rate that the connection reached, headers included";
+    (Known::new(reached * with_headers, Confidence::Low, how), false)
+}
+
+/// Whether most of the path lay before the point of capture, as seen from the sender.
+fn near_receiver(case: &Case<'_>) -> bool {
+    let data = case.data();
+    match (data.rtt_min_s, data.path_rtt_min_s) {
+        (Some(behind), Some(whole)) => behind < 0.5 * whole,
+        _ => false,
+    }
+}
+
+/// The highest sustained rate of acknowledged payload, in bits per second: the 95th percentile over intervals of at
+/// least a round trip, so that no single burst decides.
+fn peak(data: &DirectionStats) -> Option<f64> {
+    let long_enough = data.path_rtt_min_s.unwrap_or(0.0).max(0.01);
+    let mut rates: Vec<f64> = Vec::new();
+    let mut joined: Option<Bin> = None;
+    for bin in data.bins.as_slice() {
+        match &mut joined {
+            Some(joined) => joined.join(bin),
+            None => joined = Some(*bin),
+        }
+        if let Some(whole) = joined.filter(|joined| joined.duration.as_secs_f64() >= long_enough) {
+            rates.push(8.0 * whole.acked_bytes as f64 / whole.duration.as_secs_f64());
+            joined = None;
+        }
+    }
+    rates.sort_by(f64::total_cmp);
+    rates.get(rates.len().saturating_sub(1 + rates.len() / 20)).copied().filter(|rate| *rate > 0.0)
+}
+
+pub(super) fn loss(data: &DirectionStats) -> Known<f64> {
+    let needed = data.needed_retransmissions();
+    let sent = data.data_packets.max(1);
+    let how = match needed {
+        0 => "no data packet was lost".to_owned(),
+        _ => format!("{needed} of {sent} data packets were lost and retransmitted"),
+    };
+    // With offload one captured packet is several on the wire.
+    let confidence = if data.offloaded_packets > 0 { Confidence::Low } else { Confidence::Medium };
+    Known::new(needed as f64 / sent as f64, confidence, how)
+}
+
+/// The highest mean round trip of an interval, in seconds.
+pub(super) fn worst_round_trip(data: &DirectionStats) -> Option<f64> {
+    let means = data.bins.as_slice().iter().filter_map(Bin::rtt_mean);
+    means.max().map(Time::as_secs_f64)
+}
+
+pub(super) fn queue(rate_bps: f64, rtt_s: f64, worst_rtt_s: f64) -> Known<u64> {
+    let bytes = |seconds: f64| whole(rate_bps * seconds / 8.0);
+    let (seen, held) = (bytes((worst_rtt_s - rtt_s).max(0.0)), bytes(rtt_s));
+    if worst_rtt_s > QUEUED * rtt_s {
+        let how = format!(
+            "round trips rose from {} to {}: at least this much was queued",
+            approx::time(rtt_s),
+            approx::time(worst_rtt_s)
+        );
+        return Known::new(seen.max(LEAST_QUEUE), Confidence::Medium, how);
+    }
+    let how = "assumed to be one bandwidth-delay product: no long queue was seen";
+    Known::new(held.max(seen).max(LEAST_QUEUE), Confidence::Low, how)
+}
+
+/// A queue of ten full packets; a smaller one would be unusual.
+const LEAST_QUEUE: u64 = 15_000;

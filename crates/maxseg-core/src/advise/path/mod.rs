@@ -1,0 +1,286 @@
+//! The path of a connection: rate, round trip, loss, queue, segment size and windows, each with its source and
+//! confidence.
+
+mod bottleneck;
+mod ends;
+
+use std::net::IpAddr;
+
+use super::Case;
+use super::what_if::covering_window;
+use crate::evidence::DirectionStats;
+use crate::framing::{Headers, IpVersion, TCP_TIMESTAMPS};
+use crate::units::{BitsPerSec, Bytes, Time};
+
+/// How reliable a value is.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Confidence {
+    /// Assumed, or only a bound.
+    Low,
+    /// Derived from measurements; wrong on an unusual path.
+    Medium,
+    /// Measured.
+    High,
+}
+
+impl Confidence {
+    /// The word that reports and JSON use.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+}
+
+/// A value with its confidence and source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Known<T> {
+    /// The value.
+    pub value: T,
+    /// How reliable it is.
+    pub confidence: Confidence,
+    /// Where it comes from, as a phrase.
+    pub how: String,
+}
+
+impl<T> Known<T> {
+    fn new(value: T, confidence: Confidence, how: impl Into<String>) -> Self {
+        Self { value, confidence, how: how.into() }
+    }
+}
+
+/// Why a capture shows too little of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PathError {
+    /// No payload was acknowledged.
+    #[error("no payload was acknowledged, so the rate of the path is unknown")]
+    NoGoodput,
+    /// No round trip was measured.
+    #[error("no round trip could be measured")]
+    NoRoundTrip,
+    /// No data packet was captured.
+    #[error("no data packet was captured")]
+    NoData,
+}
+
+/// The path and the ends of a connection in the direction of its data.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
+pub struct ObservedPath {
+    /// The IP version.
+    pub ip: IpVersion,
+    /// Whether segments carry timestamps.
+    pub timestamps: bool,
+    /// Whether SACK is in use; `None` where that is unknown.
+    pub sack: Option<bool>,
+    /// Whether both SYNs were captured: only they tell the options in use.
+    pub syns_seen: bool,
+    /// Payload of a full segment, in bytes.
+    pub segment: Known<u32>,
+    /// Rate of the bottleneck link, headers included, in bits per second.
+    pub rate_bps: Known<f64>,
+    /// Whether `rate_bps` was measured; otherwise it is the rate that the connection reached, a lower bound.
+    pub rate_is_seen: bool,
+    /// Round-trip time without queueing, in seconds.
+    pub rtt_s: Known<f64>,
+    /// Lost share of the data packets, from 0 to 1.
+    pub loss: Known<f64>,
+    /// Whether queueing accompanies `loss`: a full queue explains it.
+    pub loss_with_queue: bool,
+    /// Size of the queue before the bottleneck link, in bytes.
+    pub queue_bytes: Known<u64>,
+    /// Path MTU in the direction of the data, in bytes.
+    pub mtu: Known<u32>,
+    /// The receive window that was advertised while data was sent, in bytes.
+    pub window_bytes: Known<u64>,
+    /// The receiver's window scale (RFC 7323 §2.2); `None` without scaling.
+    pub window_scale: Option<u8>,
+    /// Bytes that the send buffer lets be in flight; `None` where it is not the limit.
+    pub send_buffer: Option<Known<u64>>,
+    /// Rate at which the receiving application reads, in bits per second; `None` unless the window closed.
+    pub read_rate_bps: Option<Known<f64>>,
+    /// Bytes sent before the first acknowledgement.
+    pub initial_window: Option<Known<u64>>,
+    /// Acknowledged payload, in bytes.
+    pub bytes: u64,
+    /// Time from first data to last acknowledgement, in seconds.
+    pub seconds: f64,
+    /// Acknowledged payload over that time, in bits per second.
+    pub goodput_bps: f64,
+}
+
+/// Round trips of so many times the minimum show queueing.
+const QUEUED: f64 = 1.5;
+
+/// A rate of so many times the goodput is not the connection's own.
+const ROOM: f64 = 1.3;
+
+/// The MTU of Ethernet, assumed where nothing larger was sent.
+pub(super) const ETHERNET: u32 = 1500;
+
+impl ObservedPath {
+    /// The path of a connection.
+    ///
+    /// # Errors
+    /// The capture holds no acknowledged payload, no round trip or no data packet.
+    pub fn of(case: &Case<'_>) -> Result<Self, PathError> {
+        let (data, acks) = (case.data(), case.acks());
+        let seconds = case.data_seconds();
+        let goodput_bps = match data.goodput_bps {
+            Some(goodput) if goodput > 0.0 && seconds > 0.0 => goodput,
+            _ => return Err(PathError::NoGoodput),
+        };
+        let rtt_s = round_trip(case).ok_or(PathError::NoRoundTrip)?;
+        let segment = segment(data).ok_or(PathError::NoData)?;
+        let ip = match case.evidence.client.ip().to_canonical() {
+            IpAddr::V4(_) => IpVersion::V4,
+            IpAddr::V6(_) => IpVersion::V6,
+        };
+        let timestamps = data.timestamps && acks.timestamps;
+        let headers = headers(ip, timestamps);
+        let (rate_bps, rate_is_seen) = bottleneck::rate(case, segment.value, headers);
+        let loss = bottleneck::loss(data);
+        let worst_rtt = bottleneck::worst_round_trip(data).unwrap_or(rtt_s.value);
+        let queue_bytes = bottleneck::queue(rate_bps.value, rtt_s.value, worst_rtt);
+        let loss_with_queue = loss.value > 0.0 && worst_rtt > QUEUED * rtt_s.value;
+        Ok(Self {
+            ip,
+            timestamps,
+            sack: sack(case),
+            syns_seen: syns_seen(case),
+            mtu: mtu(case, segment.value, headers),
+            window_bytes: ends::window(case),
+            window_scale: acks.window_scale,
+            send_buffer: ends::send_buffer(case),
+            read_rate_bps: ends::read_rate(acks, goodput_bps),
+            initial_window: ends::initial_window(case),
+            segment,
+            rate_bps,
+            rate_is_seen,
+            rtt_s,
+            loss,
+            loss_with_queue,
+            queue_bytes,
+            bytes: data.acked_bytes,
+            seconds,
+            goodput_bps,
+        })
+    }
+
+    /// Headers of a data packet, in bytes.
+    pub fn headers(&self) -> u32 {
+        headers(self.ip, self.timestamps)
+    }
+
+    /// Whether the rate of the path is known to exceed the goodput, or was reached.
+    pub fn shows_room(&self) -> bool {
+        let payload =
+            f64::from(self.segment.value) / f64::from(self.segment.value + self.headers());
+        self.rate_is_seen || self.rate_bps.value * payload > ROOM * self.goodput_bps
+    }
+
+    /// Bandwidth-delay product, in bytes.
+    pub fn bdp_bytes(&self) -> f64 {
+        self.rate_bps.value * self.rtt_s.value / 8.0
+    }
+
+    /// The rate of the bottleneck link; in four significant digits.
+    pub fn link_rate(&self) -> BitsPerSec {
+        four_digits(self.rate_bps.value)
+    }
+
+    /// Propagation delay in one direction, to the microsecond: half the round trip less the time that a full packet
+    /// and its acknowledgement take on the link.
+    pub fn one_way_delay(&self) -> Time {
+        let packet = f64::from(self.segment.value + 2 * self.headers());
+        let on_wire = 8.0 * packet / self.rate_bps.value.max(1.0);
+        micros(((self.rtt_s.value - on_wire) / 2.0).max(0.0))
+    }
+
+    /// A window that covers the path; see [`covering`](super::covering).
+    pub fn covering_window(&self) -> Bytes {
+        covering_window(self.link_rate(), self.one_way_delay().times(2))
+    }
+}
+
+/// A rate in four significant digits, the precision of a measured one; at least 1 bit/s.
+pub(super) fn four_digits(bps: f64) -> BitsPerSec {
+    const LEAST: BitsPerSec = BitsPerSec::new(1).expect("1 is not zero");
+    let step = libm::pow(10.0, (libm::log10(bps.max(1.0)).floor() - 3.0).max(0.0));
+    BitsPerSec::new(whole((bps / step).round() * step)).unwrap_or(LEAST)
+}
+
+/// A time to the microsecond.
+pub(super) fn micros(seconds: f64) -> Time {
+    Time::from_nanos(whole(seconds * 1e6).saturating_mul(1000))
+}
+
+/// A size or a rate without its fraction.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "float to integer casts saturate, and sizes are not negative"
+)]
+pub(super) fn whole(value: f64) -> u64 {
+    value.round() as u64
+}
+
+/// IP and TCP headers of a data packet, timestamps included, in bytes.
+fn headers(ip: IpVersion, timestamps: bool) -> u32 {
+    let tcp_options = if timestamps { TCP_TIMESTAMPS } else { Bytes::ZERO };
+    Headers { ip, tcp_options }.octets()
+}
+
+const fn syns_seen(case: &Case<'_>) -> bool {
+    case.evidence.handshake.syn && case.evidence.handshake.syn_ack
+}
+
+/// Whether SACK is in use.
+fn sack(case: &Case<'_>) -> Option<bool> {
+    let (data, acks) = (case.data(), case.acks());
+    if syns_seen(case) {
+        return Some(data.sack_permitted && acks.sack_permitted);
+    }
+    // Retransmissions triggered by SACK blocks prove it.
+    (data.resent.sack > 0).then_some(true)
+}
+
+fn round_trip(case: &Case<'_>) -> Option<Known<f64>> {
+    let data = case.data();
+    if let Some(rtt) = data.path_rtt_min_s.filter(|rtt| *rtt > 0.0) {
+        return Some(Known::new(rtt, Confidence::High, "minimum round trip of the whole path"));
+    }
+    if let Some(rtt) = case.evidence.handshake.rtt() {
+        return Some(Known::new(rtt.as_secs_f64(), Confidence::High, "the handshake"));
+    }
+    let how = "minimum round trip beyond the capture point: the path before it is not included";
+    data.rtt_min_s.filter(|rtt| *rtt > 0.0).map(|rtt| Known::new(rtt, Confidence::Low, how))
+}
+
+fn segment(data: &DirectionStats) -> Option<Known<u32>> {
+    if let Some(used) = data.mss_used_bytes {
+        return Some(Known::new(used, Confidence::High, "payload of full segments"));
+    }
+    let how = "largest payload captured: no full segment was sent";
+    (data.largest_segment_bytes > 0)
+        .then(|| Known::new(data.largest_segment_bytes.min(65_000), Confidence::Low, how))
+}
+
+fn mtu(case: &Case<'_>, segment: u32, headers: u32) -> Known<u32> {
+    let events = case.evidence.path_mtu_events_of(case.diagnosis.direction);
+    let told = events.filter_map(|event| Some((event.next_hop_mtu()?, event)));
+    if let Some((mtu, event)) = told.min_by_key(|(mtu, _)| *mtu) {
+        let how = format!("reported by {} (packet {})", event.hop, event.frame);
+        return Known::new(mtu, Confidence::High, how);
+    }
+    let largest = segment + headers;
+    if largest > ETHERNET {
+        return Known::new(largest, Confidence::Medium, "at least: packets of this size arrived");
+    }
+    Known::new(ETHERNET, Confidence::Low, "Ethernet's, assumed: no larger packet was sent")
+}

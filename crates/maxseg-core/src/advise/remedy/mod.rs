@@ -1,0 +1,129 @@
+//! The remedy for a limit or a finding: the change, the host, the command.
+
+mod command;
+mod connection;
+mod loss;
+mod mtu;
+mod subject;
+mod timer;
+mod window;
+
+use std::net::IpAddr;
+
+pub use command::{Command, Remedy, System};
+pub use subject::{Subject, subject};
+
+use super::Case;
+use super::path::ObservedPath;
+use crate::diagnose::FindingKind;
+use crate::evidence::{Direction, DirectionStats};
+use crate::outcome::LimitedBy;
+use crate::units::Bytes;
+
+/// The input of every remedy: one direction of a connection, and its path where that is known.
+struct Facts<'a> {
+    case: &'a Case<'a>,
+    direction: Direction,
+    data: &'a DirectionStats,
+    acks: &'a DirectionStats,
+    path: Option<&'a ObservedPath>,
+    /// A window that covers the path.
+    covering: Option<Bytes>,
+    sender: IpAddr,
+    receiver: IpAddr,
+}
+
+impl<'a> Facts<'a> {
+    /// `path` is that of the direction with the data; another direction has none.
+    fn of(case: &'a Case<'a>, direction: Direction, path: Option<&'a ObservedPath>) -> Self {
+        let path = path.filter(|_| direction == case.diagnosis.direction);
+        let evidence = case.evidence;
+        Self {
+            case,
+            direction,
+            data: evidence.stats(direction),
+            acks: evidence.stats(direction.other()),
+            path,
+            covering: path.map(ObservedPath::covering_window),
+            sender: evidence.sender(direction).ip().to_canonical(),
+            receiver: evidence.receiver(direction).ip().to_canonical(),
+        }
+    }
+
+    fn has(&self, kind: FindingKind) -> bool {
+        let mut findings = self.case.diagnosis.findings.iter();
+        findings.any(|finding| {
+            finding.kind == kind && finding.direction.is_none_or(|of| of == self.direction)
+        })
+    }
+}
+
+/// The remedy for a subject in the direction with the data; `None` for an unknown limit. `path` is the observed path
+/// of that direction, where the capture shows it.
+pub fn remedy(subject: Subject, case: &Case<'_>, path: Option<&ObservedPath>) -> Option<Remedy> {
+    let facts = Facts::of(case, case.diagnosis.direction, path);
+    match subject {
+        Subject::Limit(limit) => of_limit(limit, &facts),
+        Subject::Finding(kind) => Some(of_finding(kind, &facts)),
+    }
+}
+
+/// The remedy for each finding of a connection, in the order of its findings.
+pub fn remedies(case: &Case<'_>) -> Vec<Remedy> {
+    let findings = &case.diagnosis.findings;
+    if findings.is_empty() {
+        return Vec::new();
+    }
+    let path = ObservedPath::of(case).ok();
+    let of = |direction| Facts::of(case, direction, path.as_ref());
+    findings
+        .iter()
+        .map(|finding| {
+            let direction = finding.direction.unwrap_or(case.diagnosis.direction);
+            of_finding(finding.kind, &of(direction))
+        })
+        .collect()
+}
+
+fn of_limit(limit: LimitedBy, facts: &Facts<'_>) -> Option<Remedy> {
+    match limit {
+        LimitedBy::ReceiveWindow => Some(window::receive(facts)),
+        LimitedBy::SendBuffer => Some(window::send_buffer(facts)),
+        LimitedBy::PathMtu => Some(mtu::path_mtu(facts)),
+        LimitedBy::Rto if facts.has(FindingKind::SpuriousRto) => Some(timer::spurious(facts)),
+        LimitedBy::Rto => Some(timer::late(facts)),
+        LimitedBy::Congestion => Some(loss::congestion(facts)),
+        LimitedBy::Bandwidth => Some(Remedy::new(
+            "no TCP setting speeds up a full link: send less, or get a faster link",
+        )),
+        LimitedBy::Application => Some(Remedy::new(format!(
+            "examine the application on {}: it had no data to send",
+            facts.sender
+        ))),
+        LimitedBy::StartUp => Some(connection::start_up(facts)),
+        LimitedBy::Host => Some(Remedy::new("examine the CPU load of both hosts")),
+        LimitedBy::Unknown => None,
+    }
+}
+
+fn of_finding(kind: FindingKind, facts: &Facts<'_>) -> Remedy {
+    match kind {
+        FindingKind::BlackHole | FindingKind::PathMtuReduced | FindingKind::Fragmentation => {
+            mtu::path_mtu(facts)
+        }
+        FindingKind::SmallMss => mtu::small_mss(facts),
+        FindingKind::ZeroWindow => window::slow_reader(facts),
+        FindingKind::WindowClamped => window::receive(facts),
+        FindingKind::SpuriousRto => timer::spurious(facts),
+        FindingKind::Timeouts => timer::late(facts),
+        FindingKind::Loss => loss::congestion(facts),
+        FindingKind::SpuriousRetransmission | FindingKind::Reordering => loss::reordering(facts),
+        FindingKind::Bufferbloat => loss::bufferbloat(facts),
+        FindingKind::CongestionMarked => loss::marked(),
+        FindingKind::OptionMissing => connection::options(facts),
+        FindingKind::SynRetransmission => connection::syn(facts),
+        FindingKind::BadOption => connection::bad_option(facts),
+        FindingKind::CaptureQuality => connection::capture_quality(facts),
+        FindingKind::Reset => connection::reset(facts),
+    }
+}

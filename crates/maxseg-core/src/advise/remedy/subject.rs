@@ -1,0 +1,83 @@
+//! The limit or finding that a connection's headline is about.
+
+use crate::advise::Case;
+use crate::diagnose::{FindingKind, Severity};
+use crate::outcome::LimitedBy;
+
+/// The limit or finding that a remedy is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject {
+    /// A limit.
+    Limit(LimitedBy),
+    /// A finding.
+    Finding(FindingKind),
+}
+
+/// A limit with this share of the time ranks first where nothing removes a longer one.
+const LONG_SHARE: f64 = 0.3;
+/// A black hole with a larger share of the time ranks before every limit.
+const BLACK_HOLE_SHARE: f64 = 0.1;
+
+/// The limit that a setting removes, or else the most severe finding with a remedy, or else the largest limit.
+pub fn subject(case: &Case<'_>) -> Option<Subject> {
+    let limits = &case.diagnosis.limits;
+    let limited_by = case.diagnosis.limited_by;
+    let has_black_hole =
+        case.findings_of_data().any(|finding| finding.kind == FindingKind::BlackHole);
+    if has_black_hole && (case.share(LimitedBy::PathMtu) > BLACK_HOLE_SHARE || limited_by.is_none())
+    {
+        return Some(Subject::Finding(FindingKind::BlackHole));
+    }
+    if let Some(limit) = limited_by.filter(|limit| is_settable(*limit)) {
+        return Some(Subject::Limit(limit));
+    }
+    let second = limits.iter().find(|limit| is_settable(limit.kind) && limit.share >= LONG_SHARE);
+    if let Some(second) = second {
+        return Some(Subject::Limit(second.kind));
+    }
+    let worst = case
+        .findings_of_data()
+        .filter(|finding| finding.severity >= Severity::Warning && is_fixable(finding.kind))
+        .max_by_key(|finding| finding.severity);
+    worst.map(|finding| Subject::Finding(finding.kind)).or(limited_by.map(Subject::Limit))
+}
+
+/// Whether a setting of hosts or path removes a limit.
+const fn is_settable(limit: LimitedBy) -> bool {
+    match limit {
+        LimitedBy::ReceiveWindow
+        | LimitedBy::SendBuffer
+        | LimitedBy::PathMtu
+        | LimitedBy::Rto
+        | LimitedBy::Congestion => true,
+        LimitedBy::Bandwidth
+        | LimitedBy::Application
+        | LimitedBy::StartUp
+        | LimitedBy::Host
+        | LimitedBy::Unknown => false,
+    }
+}
+
+/// Whether the remedy of a finding makes the connection faster.
+const fn is_fixable(kind: FindingKind) -> bool {
+    match kind {
+        FindingKind::BlackHole
+        | FindingKind::PathMtuReduced
+        | FindingKind::Fragmentation
+        | FindingKind::SmallMss
+        | FindingKind::ZeroWindow
+        | FindingKind::WindowClamped
+        | FindingKind::SpuriousRto
+        | FindingKind::Timeouts
+        | FindingKind::Loss
+        | FindingKind::Reordering
+        | FindingKind::Bufferbloat => true,
+        FindingKind::SpuriousRetransmission
+        | FindingKind::OptionMissing
+        | FindingKind::SynRetransmission
+        | FindingKind::BadOption
+        | FindingKind::CaptureQuality
+        | FindingKind::Reset
+        | FindingKind::CongestionMarked => false,
+    }
+}

@@ -1,0 +1,156 @@
+//! The observed path as a scenario file: every key states its confidence and its source.
+
+use std::fmt::Write as _;
+
+use super::path::{Known, ObservedPath, four_digits, micros};
+use crate::framing::Headers;
+use crate::units::Bytes;
+use crate::window::{LARGEST, LARGEST_SHIFT};
+
+/// Which of two causes of loss a scenario has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LossCause {
+    /// Random errors: every packet with the same probability.
+    Random,
+    /// Overflow of the queue before the bottleneck link.
+    QueueOverflow,
+}
+
+/// The parts of a scenario that the path does not determine.
+#[derive(Debug, Clone, Copy)]
+pub struct ScenarioRequest<'a> {
+    /// The scenario's name.
+    pub name: &'a str,
+    /// The origin of the path, as a sentence.
+    pub origin: &'a str,
+    /// The cause of its losses.
+    pub loss: LossCause,
+    /// Payload of the transfer, in bytes.
+    pub bytes: u64,
+}
+
+/// The scenario of a path, as TOML.
+pub fn scenario_text(path: &ObservedPath, request: &ScenarioRequest<'_>) -> String {
+    let mut text = format!(
+        "# {}\n# Beside each value: its confidence (high, medium or low) and its source.\n\n",
+        one_line(request.origin)
+    );
+    let _ = writeln!(text, "name = {}", quoted(request.name));
+    let _ = writeln!(text, "ip = {}\n", path.ip.number());
+    hop(&mut text, path, request.loss);
+    sender(&mut text, path);
+    receiver(&mut text, path);
+    let _ = write!(
+        text,
+        "\n[until]\nbytes = \"{}\" # of {} acknowledged in {:.3} s\ntime = \"{}\" # limit of a run\n",
+        Bytes::new(request.bytes.max(1)),
+        Bytes::new(path.bytes),
+        path.seconds,
+        micros(4.0 * path.seconds + 10.0)
+    );
+    text
+}
+
+fn hop(text: &mut String, path: &ObservedPath, loss: LossCause) {
+    text.push_str("[[hop]]\nname = \"path\"\n");
+    key(text, "rate", &format!("\"{}\"", path.link_rate()), &path.rate_bps);
+    key(text, "delay", &format!("\"{}\"", path.one_way_delay()), &path.rtt_s);
+    key(text, "mtu", &path.mtu.value.clamp(68, 65_535).to_string(), &path.mtu);
+    key(text, "queue", &format!("\"{}\"", Bytes::new(path.queue_bytes.value)), &path.queue_bytes);
+    match loss {
+        LossCause::Random if path.loss.value > 0.0 => {
+            let rate = path.loss.value.min(0.99);
+            let value = format!("{{ model = \"uniform\", per = \"packet\", rate = {rate:.8} }}");
+            key(text, "errors", &value, &path.loss);
+        }
+        LossCause::QueueOverflow if path.loss.value > 0.0 => {
+            let _ = writeln!(
+                text,
+                "# no errors: {}, while packets were queued: the queue above overflowed",
+                path.loss.how
+            );
+        }
+        LossCause::Random | LossCause::QueueOverflow => {
+            let _ = writeln!(text, "# no errors: {}", path.loss.how);
+        }
+    }
+}
+
+fn sender(text: &mut String, path: &ObservedPath) {
+    text.push_str("\n[sender]\n");
+    options(text, path);
+    text.push_str(
+        "rto = { rule = \"linux\", initial = \"1 s\", min = \"200 ms\", max = \"120 s\", tick = \"4 ms\" } # low: Linux's default, assumed\n",
+    );
+    // The MSS option does not count TCP's own options (RFC 6691).
+    let options = path.headers() - Headers::plain(path.ip).octets();
+    let mss = (path.segment.value + options).clamp(1, 65_495);
+    key(text, "mss", &mss.to_string(), &path.segment);
+    if let Some(buffer) = &path.send_buffer {
+        key(text, "send_buffer", &format!("\"{}\"", Bytes::new(buffer.value)), buffer);
+    }
+    if let Some(window) = &path.initial_window {
+        let segments = window.value.div_ceil(u64::from(path.segment.value.max(1))).clamp(1, 10_000);
+        key(text, "initial_window", &format!("\"{segments} segments\""), window);
+    }
+}
+
+fn receiver(text: &mut String, path: &ObservedPath) {
+    text.push_str("\n[receiver]\n");
+    options(text, path);
+    text.push_str(
+        "delayed_ack = { timeout = \"40 ms\", every = 2 } # low: Linux's default, assumed\n",
+    );
+    let window = path.window_bytes.value.clamp(1, LARGEST);
+    key(text, "window", &format!("\"{}\"", Bytes::new(window)), &path.window_bytes);
+    let scale = match path.window_scale {
+        Some(shift) => format!("{} # from its SYN", shift.min(LARGEST_SHIFT)),
+        None if path.syns_seen && window <= 65_535 => "\"off\" # from its SYN".to_owned(),
+        None => format!("\"auto\" # low: assumed, {NO_SYN}"),
+    };
+    let _ = writeln!(text, "window_scale = {scale}");
+    if let Some(read) = &path.read_rate_bps {
+        key(text, "read_rate", &format!("\"{}\"", four_digits(read.value)), read);
+    }
+}
+
+fn options(text: &mut String, path: &ObservedPath) {
+    match path.sack {
+        Some(sack) if path.syns_seen => {
+            let _ = writeln!(text, "sack = {sack} # both SYNs");
+        }
+        Some(sack) => {
+            let _ =
+                writeln!(text, "sack = {sack} # low: retransmissions follow SACK blocks; {NO_SYN}");
+        }
+        None => {
+            let _ = writeln!(text, "# no sack: {NO_SYN}");
+        }
+    }
+    let timestamps = path.timestamps;
+    let how = match (path.syns_seen, timestamps) {
+        (true, _) => "both SYNs".to_owned(),
+        (false, true) => format!("low: segments carry them; {NO_SYN}"),
+        (false, false) => format!("low: no captured segment carries them; {NO_SYN}"),
+    };
+    let _ = writeln!(text, "timestamps = {timestamps} # {how}");
+}
+
+/// Why options are unknown.
+const NO_SYN: &str = "the SYNs were not captured";
+
+/// `rate = "20 Mbit/s" # medium: spacing of trains …`.
+fn key<T>(text: &mut String, name: &str, value: &str, known: &Known<T>) {
+    let _ =
+        writeln!(text, "{name} = {value} # {}: {}", known.confidence.word(), one_line(&known.how));
+}
+
+/// A TOML string.
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+/// A text for a comment: without line ends.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}

@@ -1,0 +1,11 @@
+//! From evidence to advice: observed path, scenario, gain, remedies, headline.
+#![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
+
+#[path = "advise/gain.rs"]
+mod gain;
+#[path = "advise/path.rs"]
+mod path;
+#[path = "advise/remedy.rs"]
+mod remedy;
+#[path = "advise/scenario_text.rs"]
+mod scenario_text;

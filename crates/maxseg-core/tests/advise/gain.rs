@@ -1,0 +1,59 @@
+//! The gain of a change.
+
+use maxseg_core::advise::{Case, Change, Gain, MOST_PACKETS, NoGain, Rerun};
+use maxseg_core::engine::EngineName;
+use maxseg_core::evidence::Evidence;
+use maxseg_core::outcome::LimitedBy;
+use maxseg_core::units::Bytes;
+use maxseg_testkit::windowed;
+
+fn rerun(evidence: &Evidence, changes: &[Change]) -> Result<Gain, NoGain> {
+    let case = Case::of(evidence);
+    Rerun::of(&case, "made.pcap").unwrap().gain(&case, "made.pcap", changes).1
+}
+
+#[test]
+fn a_window_that_covers_the_path_fills_it() {
+    let gain = rerun(&windowed(0), &[Change::Window(Bytes::new(1 << 19))]).unwrap();
+    let sim = &gain.predictions[0];
+    assert_eq!(sim.engine, EngineName::Sim);
+    // A window a round trip: 65 535 × 8 / 80 ms, less slow start and the part of a segment that a window holds.
+    assert!((sim.baseline_bps / 6.55e6 - 1.0).abs() < 0.05, "{sim:?}");
+    // The line carries 20 Mbit/s × 1448/1500. Slow start, and the loss that ends it in a queue that holds less
+    // than twice the path, cost a seventh of 24 MB at most.
+    let without = sim.without_bps.unwrap();
+    assert!((0.85..=1.0).contains(&(without / 19.3e6)), "{sim:?}");
+    assert_ne!(sim.then_limited_by, Some(LimitedBy::ReceiveWindow));
+    let relative = gain.relative().unwrap();
+    assert!((1.4..2.1).contains(&relative), "{relative}");
+    assert_eq!(gain.predictions.len(), 2, "formulas beside it");
+}
+
+#[test]
+fn a_baseline_that_misses_gives_no_gain_but_both_numbers() {
+    let mut evidence = windowed(0);
+    // Twice as fast as its window allows: something is not as it was seen.
+    evidence.forward.goodput_bps = Some(13e6);
+    let gain = rerun(&evidence, &[Change::Window(Bytes::new(1 << 19))]).unwrap();
+    assert!(gain.relative().is_none());
+    let why = gain.missing().unwrap().to_string();
+    assert!(why.contains("13.0 Mbit/s") && why.contains("sim gives 6."), "{why}");
+}
+
+#[test]
+fn without_a_measured_rate_there_is_no_gain() {
+    let mut evidence = windowed(0);
+    evidence.forward.capacity_bps = None;
+    let why = rerun(&evidence, &[Change::Window(Bytes::new(1 << 19))]).unwrap_err();
+    assert_eq!(why, NoGain::RateUnknown { is_window: true });
+    assert!(why.to_string().contains("doubling the window"), "{why}");
+    assert_eq!(rerun(&windowed(0), &[]).unwrap_err(), NoGain::NoChange);
+}
+
+#[test]
+fn a_long_transfer_is_shortened_and_says_so() {
+    let mut evidence = windowed(0);
+    evidence.forward.acked_bytes = 10_000_000_000;
+    let gain = rerun(&evidence, &[Change::Window(Bytes::new(1 << 19))]).unwrap();
+    assert_eq!(gain.shortened_to, Some(MOST_PACKETS * 1448));
+}

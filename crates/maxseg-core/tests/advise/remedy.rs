@@ -1,0 +1,176 @@
+//! Remedies and the subject of a headline.
+
+use maxseg_core::advise::{
+    Case, Change, Headline, ObservedPath, Subject, System, remedies, remedy, subject,
+};
+use maxseg_core::diagnose::{Diagnosis, Finding, FindingKind, Severity};
+use maxseg_core::evidence::{Direction, Evidence};
+use maxseg_core::outcome::{LimitShare, LimitedBy};
+use maxseg_core::units::{Bytes, Time};
+use maxseg_testkit::{at, full_link, packet_too_big, windowed};
+
+fn finding(kind: FindingKind, severity: Severity) -> Finding {
+    Finding {
+        kind,
+        severity,
+        direction: Some(Direction::Forward),
+        from: at(400),
+        to: at(29_000),
+        evidence: Vec::new(),
+        frames: Vec::new(),
+        text: String::new(),
+        why: "",
+        source: "",
+    }
+}
+
+fn diagnosis(limits: &[(LimitedBy, f64)], findings: &[(FindingKind, Severity)]) -> Diagnosis {
+    Diagnosis {
+        direction: Direction::Forward,
+        limits: limits
+            .iter()
+            .map(|(kind, share)| LimitShare { kind: *kind, share: *share })
+            .collect(),
+        spans: Vec::new(),
+        limited_by: limits.first().map(|(kind, _)| *kind),
+        findings: findings.iter().map(|(kind, severity)| finding(*kind, *severity)).collect(),
+    }
+}
+
+#[test]
+fn the_subject_is_a_limit_that_a_setting_removes() {
+    use FindingKind::{BlackHole, CaptureQuality, SmallMss};
+    use LimitedBy::{Application, Bandwidth, PathMtu, ReceiveWindow, Rto};
+    use Severity::{Note, Problem, Warning};
+    let cases = [
+        (diagnosis(&[(ReceiveWindow, 0.9)], &[]), Some(Subject::Limit(ReceiveWindow))),
+        (diagnosis(&[(Bandwidth, 1.0)], &[(SmallMss, Warning)]), Some(Subject::Finding(SmallMss))),
+        (diagnosis(&[(Bandwidth, 1.0)], &[(SmallMss, Note)]), Some(Subject::Limit(Bandwidth))),
+        (
+            diagnosis(&[(Bandwidth, 1.0)], &[(CaptureQuality, Problem)]),
+            Some(Subject::Limit(Bandwidth)),
+        ),
+        (
+            diagnosis(&[(Application, 0.6), (ReceiveWindow, 0.4)], &[]),
+            Some(Subject::Limit(ReceiveWindow)),
+        ),
+        (
+            diagnosis(&[(PathMtu, 0.6), (Rto, 0.4)], &[(BlackHole, Problem)]),
+            Some(Subject::Finding(BlackHole)),
+        ),
+        (diagnosis(&[], &[]), None),
+    ];
+    let evidence = windowed(0);
+    for (diagnosis, want) in cases {
+        let case = Case { evidence: &evidence, diagnosis };
+        assert_eq!(subject(&case), want, "{:?}", case.diagnosis);
+    }
+}
+
+#[test]
+fn commands_hold_the_numbers_and_the_host() {
+    let evidence = windowed(0);
+    let case = Case::of(&evidence);
+    let path = ObservedPath::of(&case).unwrap();
+    let subject = Subject::Limit(LimitedBy::ReceiveWindow);
+    let remedy = remedy(subject, &case, Some(&path)).unwrap();
+    let first = &remedy.commands[0];
+    assert_eq!(
+        (first.system, first.on.as_str()),
+        (System::Linux, "10.0.0.2 and 10.0.0.1"),
+        "neither SYN offers a scale"
+    );
+    assert!(first.line.contains("tcp_window_scaling=1"), "{first:?}");
+    let has_size = |size: &str| remedy.commands.iter().any(|command| command.line.contains(size));
+    assert!(has_size("1048576"), "{remedy:?}");
+    assert_eq!(remedy.what_if, [Change::Window(Bytes::new(1 << 19))]);
+}
+
+#[test]
+fn every_settable_limit_and_every_finding_has_a_remedy() {
+    let evidence = windowed(0);
+    let case = Case::of(&evidence);
+    for limit in [LimitedBy::SendBuffer, LimitedBy::PathMtu, LimitedBy::Rto, LimitedBy::Congestion]
+    {
+        let remedy = remedy(Subject::Limit(limit), &case, None).unwrap();
+        assert!(!remedy.change.is_empty() && !remedy.commands.is_empty(), "{limit}: {remedy:?}");
+    }
+    for kind in FindingKind::ALL {
+        let remedy = remedy(Subject::Finding(*kind), &case, None).unwrap();
+        assert!(!remedy.change.is_empty(), "{kind:?}: {remedy:?}");
+    }
+}
+
+#[test]
+fn a_document_names_one_minimum_rto() {
+    let mut evidence = windowed(0);
+    evidence.forward.timeouts = 3;
+    evidence.forward.spurious_timeouts = 3;
+    evidence.forward.resent.rto = 3;
+    let mut bins = evidence.forward.bins.clone();
+    for bin in evidence.forward.bins.as_slice() {
+        let bin = bins.at(bin.at);
+        bin.rto_wait = bin.duration;
+        // A delay spike of 800 ms.
+        bin.rtt_sum = Time::from_millis(800 * u64::from(bin.rtt_count));
+    }
+    evidence.forward.bins = bins;
+    let headline = Headline::of(Case::of(&evidence), "made.pcap");
+    let findings = headline.case.diagnosis.findings.iter();
+    let place = findings.clone().position(|finding| finding.kind == FindingKind::SpuriousRto);
+    let advice = remedies(&headline.case)[place.unwrap()].clone();
+    let limit = Subject::Limit(LimitedBy::Rto);
+    assert_eq!(headline.subject, Some(limit));
+    assert_eq!(headline.remedy.as_ref(), Some(&advice));
+    // 1.5 × the longest round trip.
+    assert!(advice.change.contains("1200 ms"), "{advice:?}");
+    for finding in findings {
+        assert!(!finding.text.contains("rto_min") && !finding.why.contains("rto_min"));
+    }
+}
+
+/// The changes of the headline and of every finding.
+fn changes(evidence: &Evidence) -> Vec<String> {
+    let case = Case::of(evidence);
+    let findings = remedies(&case);
+    let headline = Headline::of(case, "made.pcap").remedy;
+    findings.into_iter().chain(headline).map(|remedy| remedy.change).collect()
+}
+
+#[test]
+fn the_path_mtu_of_the_reverse_direction_changes_no_verdict_on_the_data() {
+    let mut small = full_link(0);
+    small.forward.mss_used_bytes = Some(524);
+    small.reverse.mss_option_bytes = Some(536);
+    let limited = |mut evidence: Evidence| {
+        // Small by the application's writes: the SYN allows more.
+        evidence.forward.mss_used_bytes = Some(524);
+        evidence.reverse.mss_option_bytes = Some(1460);
+        evidence
+    };
+    for mut evidence in [small, limited(full_link(0)), windowed(0)] {
+        let about_data = |evidence: &Evidence| {
+            let case = Case::of(evidence);
+            case.findings_of_data().cloned().collect::<Vec<Finding>>()
+        };
+        let (before, findings) = (changes(&evidence), about_data(&evidence));
+        evidence.path_mtu_events.push(packet_too_big(&evidence, Direction::Reverse));
+        assert_eq!(about_data(&evidence), findings);
+        let after = changes(&evidence);
+        assert!(before.iter().all(|change| after.contains(change)), "{before:?} {after:?}");
+    }
+}
+
+#[test]
+fn an_icmp_message_without_mtu_is_no_mtu_of_zero() {
+    let mut evidence = windowed(0);
+    let mut event = packet_too_big(&evidence, Direction::Forward);
+    event.mtu_bytes = 0;
+    evidence.path_mtu_events.push(event);
+    assert_eq!(evidence.reported_mtu(Direction::Forward), None);
+    let case = Case::of(&evidence);
+    let kinds: Vec<FindingKind> = case.diagnosis.findings.iter().map(|f| f.kind).collect();
+    let place = kinds.iter().position(|kind| *kind == FindingKind::PathMtuReduced).unwrap();
+    let remedy = &remedies(&case)[place];
+    assert!(!remedy.change.contains(" 0"), "{remedy:?}");
+}

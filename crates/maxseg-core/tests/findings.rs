@@ -1,0 +1,402 @@
+//! Where findings begin and how severe they are: numbers on both sides of each border, with the source of the border.
+#![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
+
+use std::net::SocketAddr;
+
+use maxseg_core::diagnose::{Finding, FindingKind, Severity, diagnose};
+use maxseg_core::evidence::{
+    Bin, Bins, BlackHole, DirectionStats, Ending, Evidence, Handshake, Marks, PathMtuEvent,
+};
+use maxseg_core::units::Time;
+
+/// What a case does to the evidence.
+type Change = fn(&mut Evidence);
+
+const ROUND_TRIP: Time = Time::from_millis(64);
+
+/// What a SYN of today offers.
+fn offers() -> DirectionStats {
+    DirectionStats {
+        mss_option_bytes: Some(1460),
+        window_scale: Some(7),
+        sack_permitted: true,
+        timestamps: true,
+        ..DirectionStats::default()
+    }
+}
+
+/// Ten round trips of data over a link of 20 Mbit/s, with nothing to find.
+fn clean() -> Evidence {
+    let mut bins = Bins::new(Time::ZERO, ROUND_TRIP);
+    for n in 0..10 {
+        *bins.at(ROUND_TRIP.times(n)) = Bin {
+            at: ROUND_TRIP.times(n),
+            duration: ROUND_TRIP,
+            segments: 10,
+            sent_bytes: 14_480,
+            acked_bytes: 14_480,
+            in_flight_max: 14_480,
+            window_left_min: Some(1 << 20),
+            rtt_count: 1,
+            rtt_sum: ROUND_TRIP,
+            ..Bin::default()
+        };
+    }
+    bins.finish(ROUND_TRIP.times(10));
+    let end = |text: &str| -> SocketAddr { text.parse().unwrap() };
+    Evidence {
+        id: 0,
+        client: end("10.0.0.1:40000"),
+        server: end("10.0.0.2:80"),
+        begin: Time::ZERO,
+        end: ROUND_TRIP.times(10),
+        handshake: Handshake { syn: true, syn_ack: true, ..Handshake::default() },
+        ending: Ending::Closed,
+        forward: DirectionStats {
+            data_packets: 100,
+            payload_bytes: 144_800,
+            unique_bytes: 144_800,
+            mss_used_bytes: Some(1448),
+            capacity_bps: Some(20e6),
+            path_rtt_min_s: Some(ROUND_TRIP.as_secs_f64()),
+            path_rtt_mean_s: Some(ROUND_TRIP.as_secs_f64()),
+            bins,
+            ..offers()
+        },
+        reverse: offers(),
+        path_mtu_events: Vec::new(),
+        marks: Marks::default(),
+    }
+}
+
+/// The findings of clean evidence with a change.
+fn found(change: impl Fn(&mut Evidence)) -> Vec<Finding> {
+    let mut evidence = clean();
+    change(&mut evidence);
+    diagnose(&evidence).findings
+}
+
+/// Kinds and severities.
+fn severities(change: impl Fn(&mut Evidence)) -> Vec<(FindingKind, Severity)> {
+    found(change).iter().map(|finding| (finding.kind, finding.severity)).collect()
+}
+
+/// The text of the only finding.
+fn text(change: impl Fn(&mut Evidence)) -> String {
+    let found = found(change);
+    assert_eq!(found.len(), 1, "{found:?}");
+    found[0].text.clone()
+}
+
+fn told_mtu(evidence: &Evidence, mtu_bytes: u32) -> PathMtuEvent {
+    PathMtuEvent {
+        at: Time::ZERO,
+        frame: 3,
+        hop: "10.0.0.9".parse().unwrap(),
+        mtu_bytes,
+        quoted: Some((evidence.client, evidence.server)),
+        packet_bytes: 1500,
+        connection: Some(0),
+    }
+}
+
+#[test]
+fn clean_evidence_has_no_findings() {
+    assert_eq!(severities(|_| ()), []);
+}
+
+/// From 0.1% on losses are more than a full queue's signal, from 1% on they hold loss-based congestion control
+/// down (Mathis et al. 1997); two alone are no rate.
+#[test]
+fn losses_count_by_their_share() {
+    let cases = [
+        (2, 100, None),
+        (3, 3001, None),
+        (3, 3000, Some(Severity::Warning)),
+        (3, 301, Some(Severity::Warning)),
+        (3, 300, Some(Severity::Problem)),
+    ];
+    for (lost, of, severity) in cases {
+        let severities = severities(|it| {
+            it.forward.retransmitted_packets = lost;
+            it.forward.data_packets = of;
+        });
+        let wanted: Vec<_> =
+            severity.into_iter().map(|severity| (FindingKind::Loss, severity)).collect();
+        assert_eq!(severities, wanted, "{lost} of {of}");
+    }
+}
+
+/// Spurious retransmissions repeat what was not lost: they are none of the losses.
+#[test]
+fn spurious_retransmissions_are_no_losses() {
+    let severities = severities(|it| {
+        it.forward.retransmitted_packets = 12;
+        it.forward.spurious_retransmissions = 10;
+    });
+    assert_eq!(severities, [(FindingKind::SpuriousRetransmission, Severity::Note)]);
+}
+
+#[test]
+fn reordering_counts_by_its_share() {
+    for (packets, severity) in [(100, Severity::Warning), (101, Severity::Note)] {
+        let severities = severities(|it| {
+            it.forward.out_of_order_packets = 1;
+            it.forward.data_packets = packets;
+        });
+        assert_eq!(severities, [(FindingKind::Reordering, severity)], "1 of {packets}");
+    }
+}
+
+#[test]
+fn a_count_is_said_in_words() {
+    assert!(text(|it| it.forward.timeouts = 1).contains(" once"));
+    assert!(text(|it| it.forward.timeouts = 3).contains("3 times"));
+    let shut = |times| {
+        text(|it| {
+            it.reverse.zero_windows = 5;
+            it.reverse.window_shut_times = times;
+        })
+    };
+    assert!(shut(1).contains(" once"), "{}", shut(1));
+    assert!(shut(4).contains("4 times"), "{}", shut(4));
+}
+
+/// Round trips of three times the least, and of 50 ms more, are a queue; less is not worth a word.
+#[test]
+fn a_long_queue_is_long_in_both_ways() {
+    let cases = [
+        (0.031_25, 0.093_75, true),
+        (0.031_25, 0.093_7, false),  // less than three times
+        (0.015_625, 0.062_5, false), // four times, and 47 ms more
+        (0.015_625, 0.078_125, true),
+    ];
+    for (least, mean, is_long) in cases {
+        let severities = severities(|it| {
+            it.forward.path_rtt_min_s = Some(least);
+            it.forward.path_rtt_mean_s = Some(mean);
+        });
+        let wanted: &[_] =
+            if is_long { &[(FindingKind::Bufferbloat, Severity::Warning)] } else { &[] };
+        assert_eq!(severities, wanted, "{least} s, {mean} s");
+    }
+}
+
+/// 65 535 bytes are the most without window scaling (RFC 9293 §3.1, RFC 7323 §2): on a path that holds more, a
+/// connection that fills them is held back by the missing scale.
+#[test]
+fn a_window_without_scaling_is_a_clamp_on_a_path_that_holds_more() {
+    let full = |it: &mut Evidence| {
+        it.reverse.window_scale = Some(0);
+        it.reverse.window_max_bytes = Some(65_535);
+        it.forward.in_flight_max_bytes = 60_000;
+    };
+    let clamp = [(FindingKind::WindowClamped, Severity::Problem)];
+    assert_eq!(severities(full), clamp);
+    let changes: [(&str, Change, bool); 9] = [
+        ("scaled", |it| it.reverse.window_scale = Some(1), false),
+        ("above 16 bits", |it| it.reverse.window_max_bytes = Some(65_536), false),
+        ("85% in flight", |it| it.forward.in_flight_max_bytes = 55_705, true),
+        ("less", |it| it.forward.in_flight_max_bytes = 55_704, false),
+        // 8.192 Mbit/s × 64 ms are 65 536 bytes.
+        ("a path of just more", |it| it.forward.capacity_bps = Some(8_192_000.0), true),
+        ("a path of less", |it| it.forward.capacity_bps = Some(8_190_000.0), false),
+        (
+            "the first flight's rate",
+            |it| {
+                it.forward.capacity_bps = None;
+                it.forward.first_flight_bps = Some(20e6);
+            },
+            true,
+        ),
+        ("no rate", |it| it.forward.capacity_bps = None, false),
+        (
+            "no window",
+            |it| {
+                it.reverse.window_max_bytes = Some(0);
+                it.forward.in_flight_max_bytes = 0;
+            },
+            false,
+        ),
+    ];
+    for (what, change, is_clamp) in changes {
+        let severities = severities(|it| {
+            full(it);
+            change(it);
+        });
+        assert_eq!(severities, if is_clamp { &clamp[..] } else { &[] }, "{what}");
+    }
+}
+
+/// 12 of 1460 bytes are timestamps: 1448 are left, and 85% of them are 1230.8.
+#[test]
+fn segments_are_small_below_85_percent_of_what_fits() {
+    let small = |used: u32, packets: u64, bytes: u64| {
+        severities(|it| {
+            it.forward.mss_used_bytes = Some(used);
+            it.forward.data_packets = packets;
+            it.forward.unique_bytes = bytes;
+            it.reverse.mss_option_bytes = Some(u16::try_from(used + 12).unwrap());
+        })
+    };
+    let warning = [(FindingKind::SmallMss, Severity::Warning)];
+    assert_eq!(small(1230, 100, 144_800), warning);
+    assert_eq!(small(1231, 100, 144_800), []);
+    // Too few bytes, and too few packets, say nothing about segment sizes.
+    assert_eq!(small(1230, 16, 20_000), warning);
+    assert_eq!(small(1230, 15, 20_000), []);
+    assert_eq!(small(1230, 16, 19_999), []);
+}
+
+/// Segments that an application writes one by one are small, and nobody asked for it.
+#[test]
+fn small_segments_need_somebody_who_asks_for_them() {
+    let small = |asked: u16| {
+        severities(|it| {
+            it.forward.mss_used_bytes = Some(500);
+            it.reverse.mss_option_bytes = Some(asked);
+        })
+    };
+    assert_eq!(small(1460), []);
+    assert_eq!(small(521), []); // 500 and 12 of timestamps are 9 below it
+    assert_eq!(small(520), [(FindingKind::SmallMss, Severity::Warning)]);
+}
+
+/// A reported MTU explains small segments where it is below the sender's own of 1500.
+#[test]
+fn a_reported_mtu_explains_small_segments() {
+    let is_small = |mtu: u32| {
+        let found = found(|it| {
+            it.forward.mss_used_bytes = Some(500);
+            it.path_mtu_events = vec![told_mtu(it, mtu)];
+        });
+        found.iter().any(|finding| finding.kind == FindingKind::SmallMss)
+    };
+    assert!(is_small(1499));
+    assert!(!is_small(1500));
+}
+
+/// What a SYN must agree on (RFC 7323 §1.3, RFC 2018 §2): one option alone is a note.
+#[test]
+fn each_option_that_is_missing_counts() {
+    let changes: [fn(&mut Evidence); 6] = [
+        |it| it.forward.window_scale = None,
+        |it| it.reverse.window_scale = None,
+        |it| it.forward.sack_permitted = false,
+        |it| it.reverse.sack_permitted = false,
+        |it| it.forward.timestamps = false,
+        |it| it.reverse.timestamps = false,
+    ];
+    for (n, change) in changes.iter().enumerate() {
+        assert_eq!(severities(change), [(FindingKind::OptionMissing, Severity::Note)], "{n}");
+    }
+    let two = severities(|it| {
+        it.forward.timestamps = false;
+        it.reverse.sack_permitted = false;
+    });
+    assert_eq!(two, [(FindingKind::OptionMissing, Severity::Warning)]);
+    // Half a handshake tells nothing.
+    let unseen: [fn(&mut Evidence); 2] =
+        [|it| it.handshake.syn = false, |it| it.handshake.syn_ack = false];
+    for change in unseen {
+        let severities = severities(|it| {
+            it.forward.timestamps = false;
+            change(it);
+        });
+        assert_eq!(severities, []);
+    }
+}
+
+/// A shift above 14 counts as 14 (RFC 7323 §2.3); every host takes segments of 536 bytes less options over IPv4
+/// (RFC 9293 §3.7.1).
+#[test]
+fn options_out_of_range_are_named() {
+    let bad = [(FindingKind::BadOption, Severity::Warning)];
+    assert_eq!(severities(|it| it.forward.window_scale = Some(15)), bad);
+    assert_eq!(severities(|it| it.forward.window_scale = Some(14)), []);
+    assert_eq!(severities(|it| it.forward.mss_option_bytes = Some(499)), bad);
+    assert_eq!(severities(|it| it.forward.mss_option_bytes = Some(500)), []);
+    // A path that takes no more explains a small MSS, up to 200 bytes of headers and options.
+    let explained = |mtu: u32| {
+        let found = found(|it| {
+            it.forward.mss_option_bytes = Some(400);
+            it.path_mtu_events = vec![told_mtu(it, mtu)];
+        });
+        !found.iter().any(|finding| finding.kind == FindingKind::BadOption)
+    };
+    assert!(explained(599));
+    assert!(!explained(600));
+}
+
+/// A SYN that is never answered is the whole problem; one that is, a warning (RFC 9293 §3.8.1).
+#[test]
+fn a_syn_sent_again_is_severe_where_none_is_answered() {
+    let again = |answered: bool| {
+        severities(|it| {
+            it.forward.resent.control = 1;
+            it.handshake.syn_ack = answered;
+        })
+    };
+    assert_eq!(again(true), [(FindingKind::SynRetransmission, Severity::Warning)]);
+    assert_eq!(again(false), [(FindingKind::SynRetransmission, Severity::Problem)]);
+    let both = found(|it| {
+        it.forward.resent.control = 1;
+        it.reverse.resent.control = 2;
+    });
+    assert!(both[0].text.contains("3 times"), "{}", both[0].text);
+}
+
+#[test]
+fn endings_marks_and_fragments_are_told() {
+    let cases: [(FindingKind, Severity, Change); 6] = [
+        (FindingKind::Reset, Severity::Note, |it| it.ending = Ending::Reset),
+        (FindingKind::CongestionMarked, Severity::Note, |it| it.forward.congestion_marks = 1),
+        (FindingKind::Fragmentation, Severity::Warning, |it| it.forward.fragmented_packets = 1),
+        (FindingKind::CaptureQuality, Severity::Note, |it| it.reverse.capture_duplicates = 1),
+        (FindingKind::CaptureQuality, Severity::Note, |it| it.forward.offloaded_packets = 1),
+        (FindingKind::CaptureQuality, Severity::Warning, |it| {
+            it.marks.capture_lost = true;
+            it.forward.unseen_bytes = 1;
+        }),
+    ];
+    for (kind, severity, change) in cases {
+        assert_eq!(severities(change), [(kind, severity)]);
+    }
+    // Bytes that were not seen are a fault of the capture only where it says that it lost some.
+    assert_eq!(severities(|it| it.forward.unseen_bytes = 1), []);
+}
+
+/// Where smaller segments pass it is the size (RFC 2923 §2.1); where nothing does, it may be the host.
+#[test]
+fn a_black_hole_is_proved_by_what_passes() {
+    let hole = |passed_bytes: u32| {
+        found(|it| {
+            it.forward.black_hole = Some(BlackHole {
+                from: ROUND_TRIP.times(2),
+                to: ROUND_TRIP.times(4),
+                frame: 7,
+                segment_bytes: 1448,
+                repeats: 4,
+                passed_bytes,
+            });
+        })
+    };
+    let proved = &hole(1024)[0];
+    assert_eq!((proved.kind, proved.severity), (FindingKind::BlackHole, Severity::Problem));
+    assert!(proved.text.contains("1500 bytes") && proved.text.contains("1024"), "{}", proved.text);
+    assert_eq!(hole(0)[0].severity, Severity::Warning);
+}
+
+/// The smallest MTU of several reports is the path's (RFC 1191 §4).
+#[test]
+fn of_several_reported_mtus_the_smallest_counts() {
+    let found = found(|it| {
+        it.path_mtu_events = vec![told_mtu(it, 1400), told_mtu(it, 1280), told_mtu(it, 1380)];
+    });
+    let told = found.iter().find(|finding| finding.kind == FindingKind::PathMtuReduced).unwrap();
+    let number = |name: &str| {
+        told.evidence.iter().find(|number| number.name == name).map(|number| number.value)
+    };
+    assert_eq!(number("mtu_bytes"), Some(1280.0));
+    assert_eq!(number("packet_bytes"), Some(1500.0));
+}

@@ -1,0 +1,213 @@
+//! What limited a sender: numbers on both sides of each border of `diagnose::Limits`.
+#![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
+
+use std::net::SocketAddr;
+
+use maxseg_core::diagnose::{Diagnosis, diagnose};
+use maxseg_core::evidence::{
+    Bin, Bins, BlackHole, DirectionStats, Ending, Evidence, Handshake, Marks,
+};
+use maxseg_core::outcome::LimitedBy;
+use maxseg_core::units::Time;
+
+const ROUND_TRIP: Time = Time::from_millis(64);
+const INTERVALS: u64 = 10;
+/// The link's rate; 160 000 bytes in a round trip.
+const LINK_BPS: f64 = 20e6;
+
+/// Ten round trips, each as `each` makes it: by itself a flight that does not grow, far below link and windows.
+fn diagnosis(each: impl Fn(u64, &mut Bin), change: impl Fn(&mut DirectionStats)) -> Diagnosis {
+    let mut bins = Bins::new(Time::ZERO, ROUND_TRIP);
+    for n in 0..INTERVALS {
+        let bin = bins.at(ROUND_TRIP.times(n));
+        bin.segments = 10;
+        bin.acked_bytes = 14_480;
+        bin.in_flight_max = 14_480;
+        bin.window_left_min = Some(1 << 20);
+        (bin.rtt_count, bin.rtt_sum) = (1, ROUND_TRIP);
+        each(n, bin);
+    }
+    bins.finish(ROUND_TRIP.times(INTERVALS));
+    let end = |text: &str| -> SocketAddr { text.parse().unwrap() };
+    let mut forward = DirectionStats {
+        payload_bytes: 144_800,
+        mss_used_bytes: Some(1448),
+        capacity_bps: Some(LINK_BPS),
+        path_rtt_min_s: Some(ROUND_TRIP.as_secs_f64()),
+        bins,
+        ..DirectionStats::default()
+    };
+    change(&mut forward);
+    diagnose(&Evidence {
+        id: 0,
+        client: end("10.0.0.1:40000"),
+        server: end("10.0.0.2:80"),
+        begin: Time::ZERO,
+        end: ROUND_TRIP.times(INTERVALS),
+        handshake: Handshake::default(),
+        ending: Ending::Closed,
+        forward,
+        reverse: DirectionStats::default(),
+        path_mtu_events: Vec::new(),
+        marks: Marks::default(),
+    })
+}
+
+/// The share of the time that `kind` takes.
+fn share(of: &Diagnosis, kind: LimitedBy) -> f64 {
+    let sum: f64 = of.limits.iter().map(|limit| limit.share).sum();
+    assert!((sum - 1.0).abs() < 1e-9, "shares sum up to {sum}");
+    of.limits.iter().filter(|limit| limit.kind == kind).map(|limit| limit.share).sum()
+}
+
+#[track_caller]
+fn assert_share(of: &Diagnosis, kind: LimitedBy, wanted: f64) {
+    let share = share(of, kind);
+    assert!((share - wanted).abs() < 1e-9, "{kind}: {share} is not {wanted} in {:?}", of.limits);
+}
+
+/// With the window open, nothing lost and round trips short, a flight that stays as it is is held by the sender:
+/// after the two intervals in which every connection begins.
+#[test]
+fn a_flight_that_does_not_grow_is_held_by_the_sender() {
+    assert_share(&diagnosis(|_, _| (), |_| ()), LimitedBy::SendBuffer, 0.8);
+    // Where the window or the round trip was not seen, nobody can tell.
+    let no_window = diagnosis(|_, bin| bin.window_left_min = None, |_| ());
+    assert_share(&no_window, LimitedBy::Unknown, 0.8);
+    let no_rtt = diagnosis(|_, _| (), |stats| stats.path_rtt_min_s = None);
+    assert_share(&no_rtt, LimitedBy::Unknown, 0.8);
+}
+
+/// Slow start grows by half or doubles in a round trip (RFC 5681 §3.1): a quarter counts, less does not.
+#[test]
+fn slow_start_is_what_grows_by_a_quarter() {
+    let growing = |by: u64, of: u64| {
+        diagnosis(
+            |n, bin| {
+                bin.in_flight_max = (0..n).fold(1 << 40, |flight: u64, _| flight / of * by);
+            },
+            |_| (),
+        )
+    };
+    assert_share(&growing(5, 4), LimitedBy::SendBuffer, 0.0);
+    assert_share(&growing(6, 5), LimitedBy::SendBuffer, 0.8);
+}
+
+/// Two segments: one that has no room, and one that a delayed acknowledgement holds back.
+#[test]
+fn a_window_is_full_with_less_than_two_segments_left() {
+    let left = |bytes| diagnosis(|_, bin| bin.window_left_min = Some(bytes), |_| ());
+    assert_share(&left(2895), LimitedBy::ReceiveWindow, 1.0);
+    assert_share(&left(2896), LimitedBy::ReceiveWindow, 0.0);
+}
+
+#[test]
+fn a_link_is_full_from_85_percent_on() {
+    let acked = |bytes| diagnosis(|_, bin| bin.acked_bytes = bytes, |_| ());
+    assert_share(&acked(136_000), LimitedBy::Bandwidth, 1.0);
+    assert_share(&acked(135_999), LimitedBy::Bandwidth, 0.0);
+    // Of an unknown link nothing is known to be full.
+    let unknown = diagnosis(|_, bin| bin.acked_bytes = 200_000, |stats| stats.capacity_bps = None);
+    assert_share(&unknown, LimitedBy::Bandwidth, 0.0);
+}
+
+/// Long round trips are a queue where the link is at least 60% busy.
+#[test]
+fn a_queue_is_the_links_where_it_is_busy() {
+    let queued = |acked: u64, rtt_ms: u64| {
+        diagnosis(
+            |_, bin| (bin.acked_bytes, bin.rtt_sum) = (acked, Time::from_millis(rtt_ms)),
+            |stats| stats.path_rtt_min_s = Some(0.032),
+        )
+    };
+    assert_share(&queued(96_000, 49), LimitedBy::Bandwidth, 1.0);
+    assert_share(&queued(95_999, 49), LimitedBy::Bandwidth, 0.0);
+    assert_share(&queued(96_000, 48), LimitedBy::Bandwidth, 0.0); // 1.5 times the least
+}
+
+/// A full window that also fills the link and its queue costs nothing; one that does not fill the queue does.
+#[test]
+fn a_full_window_limits_unless_link_and_queue_are_full() {
+    let full = |rtt_ms: u64| {
+        diagnosis(
+            |_, bin| {
+                bin.window_left_min = Some(0);
+                bin.acked_bytes = 150_000;
+                bin.rtt_sum = Time::from_millis(rtt_ms);
+            },
+            |stats| stats.path_rtt_min_s = Some(0.032),
+        )
+    };
+    assert_share(&full(60), LimitedBy::Bandwidth, 1.0);
+    assert_share(&full(40), LimitedBy::ReceiveWindow, 1.0);
+}
+
+/// Losses hold the congestion window down from the first on.
+#[test]
+fn losses_count_from_the_first_on() {
+    let lost = diagnosis(|n, bin| bin.losses = u32::from(n == 4), |_| ());
+    assert_share(&lost, LimitedBy::Congestion, 0.6);
+    let span = lost.spans.last().unwrap();
+    assert_eq!((span.from, span.to), (ROUND_TRIP.times(4), ROUND_TRIP.times(10)));
+    assert_eq!(span.kind, LimitedBy::Congestion);
+    assert_eq!(lost.spans.len(), 3, "{:?}", lost.spans);
+}
+
+#[test]
+fn an_interval_without_segments_is_as_the_one_before() {
+    let silent = diagnosis(
+        |n, bin| {
+            bin.window_left_min = Some(if n < 5 { 0 } else { 1 << 20 });
+            bin.segments = if n < 5 { 10 } else { 0 };
+        },
+        |_| (),
+    );
+    assert_share(&silent, LimitedBy::ReceiveWindow, 1.0);
+}
+
+#[test]
+fn pauses_of_the_application_are_taken_off_first() {
+    let paused = diagnosis(
+        |_, bin| {
+            bin.idle = Time::from_millis(16);
+            bin.window_left_min = Some(0);
+        },
+        |_| (),
+    );
+    assert_share(&paused, LimitedBy::Application, 0.25);
+    assert_share(&paused, LimitedBy::ReceiveWindow, 0.75);
+    assert_eq!(paused.limited_by, Some(LimitedBy::ReceiveWindow));
+}
+
+/// A black hole takes its own time, where smaller segments proved it.
+#[test]
+fn a_black_hole_lasts_as_long_as_it_does() {
+    let hole = |passed_bytes: u32| {
+        diagnosis(
+            |_, _| (),
+            |stats| {
+                stats.black_hole = Some(BlackHole {
+                    from: Time::from_millis(160),
+                    to: Time::from_millis(320),
+                    frame: 1,
+                    segment_bytes: 1448,
+                    repeats: 4,
+                    passed_bytes,
+                });
+            },
+        )
+    };
+    assert_share(&hole(1024), LimitedBy::PathMtu, 0.25);
+    assert_share(&hole(0), LimitedBy::PathMtu, 0.0);
+}
+
+/// Intervals shorter than a round trip are judged together: a flight seen in halves is one.
+#[test]
+fn short_intervals_are_joined_to_a_round_trip() {
+    let halves = |n: u64, bin: &mut Bin| {
+        bin.acked_bytes = if n.is_multiple_of(2) { 272_000 } else { 0 }; // 85% of two intervals
+        bin.rtt_sum = ROUND_TRIP.times(2);
+    };
+    let joined = diagnosis(halves, |stats| stats.path_rtt_min_s = Some(0.128));
+    assert_share(&joined, LimitedBy::Bandwidth, 1.0);
+}

@@ -1,0 +1,22 @@
+//! Options that name what is written beside the printed result.
+
+use std::path::Path;
+
+use crate::failure::Failure;
+
+/// Refuses `-` for an option that writes a file or a folder: standard output is for what the command prints. Only
+/// `capture --write -` differs, where the file is all that is printed.
+pub(super) fn refuse_stdout(
+    option: &str,
+    written: &str,
+    path: &Path,
+    example: &str,
+) -> Result<(), Failure> {
+    if path.as_os_str() != "-" {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        format!("{option} writes a {written}, not standard output"),
+        format!("for example {option} {example}; `./-` names a {written} called `-`"),
+    ))
+}

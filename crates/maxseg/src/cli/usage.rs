@@ -1,0 +1,266 @@
+//! Arguments that cannot be read, told as every other error is: what, and a hint that would work.
+
+use clap::Arg;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use maxseg_core::similar::closest;
+
+use crate::failure::Failure;
+
+/// `error` of the command line, which was read by `root`.
+pub(super) fn failure(error: &clap::Error, root: &clap::Command) -> Failure {
+    let told = Told { error, command: called(root) };
+    let (what, hint) = told.what_and_hint();
+    Failure::usage(what, hint)
+}
+
+/// The command that the arguments of this process name, as far as they do, with its path.
+fn called(root: &clap::Command) -> Called<'_> {
+    let mut called = Called { command: root, path: root.get_name().to_owned() };
+    for argument in std::env::args_os().skip(1) {
+        let Some(word) = argument.to_str().filter(|word| !word.starts_with('-')) else { continue };
+        match called.command.find_subcommand(word) {
+            Some(command) => {
+                called.path = format!("{} {word}", called.path);
+                called.command = command;
+            }
+            None => break,
+        }
+    }
+    called
+}
+
+struct Called<'a> {
+    command: &'a clap::Command,
+    /// As typed: `maxseg lab up`.
+    path: String,
+}
+
+struct Told<'a> {
+    error: &'a clap::Error,
+    command: Called<'a>,
+}
+
+impl Told<'_> {
+    fn what_and_hint(&self) -> (String, String) {
+        let argument = self.one(ContextKind::InvalidArg);
+        let value = self.one(ContextKind::InvalidValue);
+        match self.error.kind() {
+            ErrorKind::InvalidValue if value.is_empty() => {
+                (format!("{argument} needs a value"), self.example_of(&argument))
+            }
+            ErrorKind::InvalidValue => {
+                (format!("`{value}` is not a value of {argument}"), self.choice(&argument, &value))
+            }
+            ErrorKind::ValueValidation => {
+                let why = self.reason(&argument, &value);
+                (why, self.example_of(&argument))
+            }
+            ErrorKind::UnknownArgument => {
+                (format!("there is no argument `{argument}` here"), self.options(&argument))
+            }
+            ErrorKind::InvalidSubcommand => {
+                let word = self.one(ContextKind::InvalidSubcommand);
+                (format!("there is no command `{word}`"), self.commands(&word))
+            }
+            ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+                (format!("`{}` needs a command", self.command.path), self.commands(""))
+            }
+            ErrorKind::MissingRequiredArgument => {
+                (format!("`{}` needs {argument}", self.command.path), self.example())
+            }
+            ErrorKind::ArgumentConflict => {
+                let other = self.one(ContextKind::PriorArg);
+                if other == argument || other.is_empty() {
+                    (format!("{argument} is given twice"), format!("write {argument} once"))
+                } else {
+                    let hint = format!("leave {argument} out, or {other}");
+                    (format!("{argument} does not go with {other}"), hint)
+                }
+            }
+            ErrorKind::InvalidUtf8 => (
+                "an argument is not text in UTF-8".to_owned(),
+                format!("write it in UTF-8, as in {}", self.example_line()),
+            ),
+            ErrorKind::NoEquals
+            | ErrorKind::TooManyValues
+            | ErrorKind::TooFewValues
+            | ErrorKind::WrongNumberOfValues
+            | _ => (format!("{argument} has the wrong number of values"), self.example()),
+        }
+    }
+
+    /// What clap knows by this kind, as one text.
+    fn one(&self, kind: ContextKind) -> String {
+        match self.error.get(kind) {
+            Some(ContextValue::String(text)) => text.clone(),
+            Some(ContextValue::Strings(texts)) => texts.join(" and "),
+            Some(ContextValue::StyledStr(text)) => text.to_string(),
+            Some(ContextValue::Number(number)) => number.to_string(),
+            Some(_) | None => String::new(),
+        }
+    }
+
+    /// Why a value is refused, without the words of Rust's parsers.
+    fn reason(&self, argument: &str, value: &str) -> String {
+        let why =
+            std::error::Error::source(self.error).map(ToString::to_string).unwrap_or_default();
+        let whole = "invalid digit found in string";
+        let of_a_parser = [whole, "cannot parse integer", "number too", "invalid IP address", ".."];
+        if value.is_empty() {
+            return format!("{argument} needs a value");
+        }
+        if why.is_empty() || of_a_parser.iter().any(|part| why.contains(part)) {
+            return format!("`{value}` is not a value of {argument}{}", range_of(&why));
+        }
+        format!("`{value}` is not a value of {argument}: {}", why.trim_end())
+    }
+
+    /// The values that an argument takes, or the one that was meant.
+    fn choice(&self, argument: &str, value: &str) -> String {
+        let known = match self.error.get(ContextKind::ValidValue) {
+            Some(ContextValue::Strings(values)) => values.clone(),
+            Some(_) | None => Vec::new(),
+        };
+        match closest(value, known.iter().map(String::as_str)) {
+            Some(similar) => format!("did you mean `{similar}`?"),
+            None if known.is_empty() => self.example_of(argument),
+            None => format!("values of {argument}: {}", known.join(", ")),
+        }
+    }
+
+    /// A value that the argument takes.
+    fn example_of(&self, argument: &str) -> String {
+        let name = argument.split([' ', '=']).next().unwrap_or_default();
+        let is_named = |known: &&Arg| match known.get_long() {
+            Some(long) => name.strip_prefix("--") == Some(long),
+            None => argument.contains(&format!("<{}>", value_name(known))),
+        };
+        let found = self.command.command.get_arguments().find(is_named);
+        let values: Vec<String> = found
+            .map(|known| {
+                let values = known.get_possible_values().into_iter();
+                values.map(|value| value.get_name().to_owned()).collect()
+            })
+            .unwrap_or_default();
+        match option_example(name) {
+            Some(example) => format!("write for example {name} {example}"),
+            None if !values.is_empty() => format!("values of {name}: {}", values.join(", ")),
+            None => self.example(),
+        }
+    }
+
+    /// The option that was meant, or all that the command takes.
+    fn options(&self, argument: &str) -> String {
+        let longs = || self.command.command.get_arguments().filter_map(Arg::get_long);
+        let word = argument.trim_start_matches('-');
+        let suggested = self.one(ContextKind::SuggestedArg);
+        if !suggested.is_empty() {
+            return format!("did you mean `{suggested}`?");
+        }
+        if let Some(similar) = closest(word, longs()) {
+            return format!("did you mean `--{similar}`?");
+        }
+        if argument.starts_with('-') && !argument.starts_with("--") && looks_negative(argument) {
+            return format!("a number below 0 is no value here, as in {}", self.example_line());
+        }
+        if argument.starts_with('-') {
+            let known: Vec<String> = longs().map(|long| format!("--{long}")).collect();
+            return format!("`{}` takes {}", self.command.path, known.join(", "));
+        }
+        self.example()
+    }
+
+    /// The command that was meant, or all there are.
+    fn commands(&self, word: &str) -> String {
+        let names = || {
+            let commands = self.command.command.get_subcommands();
+            commands.filter(|command| !command.is_hide_set()).map(clap::Command::get_name)
+        };
+        match closest(word, names()) {
+            Some(similar) => format!("did you mean `{} {similar}`?", self.command.path),
+            None => format!("commands: {}", names().collect::<Vec<_>>().join(", ")),
+        }
+    }
+
+    fn example(&self) -> String {
+        format!("write for example {}", self.example_line())
+    }
+
+    fn example_line(&self) -> &'static str {
+        match self.command.path.trim_start_matches("maxseg").trim() {
+            "run" => "maxseg run slow-tunnel",
+            "check" => "maxseg check slow-tunnel",
+            "explain" => "maxseg explain trace.pcapng",
+            "capture" => "maxseg capture --interface lo --count 10",
+            "calc" => "maxseg calc bdp rate=10Mbit/s rtt=80ms",
+            "stacks" => "maxseg stacks",
+            "stacks show" => "maxseg stacks show linux",
+            "schema" => "maxseg schema scenario",
+            "completions" => "maxseg completions bash",
+            "man" => "maxseg man run",
+            "doctor" => "maxseg doctor",
+            "lab up" => "maxseg lab up slow-tunnel",
+            "lab exec" => "maxseg lab exec sender -- ping -c 3 receiver",
+            "lab shell" => "maxseg lab shell sender",
+            "lab set" => "maxseg lab set hop.0.delay=50ms",
+            "lab import" => "maxseg lab import topology.mn",
+            "lab status" => "maxseg lab status",
+            "lab down" => "maxseg lab down",
+            _ => "maxseg demo",
+        }
+    }
+}
+
+/// `0 is not in 1..=65535` as ` (1 to 65535)`.
+fn range_of(why: &str) -> String {
+    let range = why.rsplit_once(" is not in ").map(|(_, range)| range);
+    match range.and_then(|range| range.split_once("..")) {
+        Some((from, to)) => match to.trim_start_matches('=') {
+            to if to == u64::MAX.to_string() => format!(" ({from} or more)"),
+            to => format!(" ({from} to {to})"),
+        },
+        None => String::new(),
+    }
+}
+
+fn looks_negative(argument: &str) -> bool {
+    argument[1..].starts_with(|c: char| c.is_ascii_digit())
+}
+
+fn value_name(argument: &Arg) -> String {
+    let names = argument.get_value_names().unwrap_or_default();
+    names.first().map_or_else(|| argument.get_id().to_string(), ToString::to_string)
+}
+
+/// A value of an option that has no list of values.
+fn option_example(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "--set" | "-s" => "sender.mss=536",
+        "--axis" | "-a" => "sender.mss=536,1460",
+        "--mtu" => "1500",
+        "--seeds" => "10",
+        "--jobs" | "-j" => "2",
+        "--out" | "-o" => "results",
+        "--series" => "100ms",
+        "--pcap" => "run.pcapng",
+        "--svg" => "chart.svg",
+        "--report" => "report.html",
+        "--scenario" => "path.toml",
+        "--connection" | "-n" => "0",
+        "--filter" | "-f" => "'host 10.0.0.7 and port 443'",
+        "--interface" | "-i" => "lo",
+        "--most-connections" => "100000",
+        "--host" => "192.0.2.1",
+        "--port" => "443",
+        "--read" => "trace.pcapng",
+        "--write" | "-w" => "trace.pcapng",
+        "--count" | "-c" => "100",
+        "--duration" => "'10 s'",
+        "--snaplen" => "96",
+        "--buffer" => "'32 MiB'",
+        "--name" => "lab",
+        "--from" => "h1",
+        "--to" => "h2",
+        _ => return None,
+    })
+}

@@ -127,8 +127,13 @@ fn without_number(what: &str) -> Cow<'_, str> {
 fn quoted(text: &str, most: usize) -> String {
     // Shortened before as well: escaping 10 MB is not free.
     let short = shortened(text, most);
-    let lines: Vec<String> = short.lines().map(|line| escaped(line.trim()).into_owned()).collect();
-    shortened(&lines.join("\n       "), most).into_owned()
+    let mut told = String::new();
+    for (number, line) in short.lines().enumerate() {
+        let indent = if line.starts_with(' ') { "\n" } else { "\n       " };
+        told += if number == 0 { "" } else { indent };
+        told += &escaped(line.trim_end());
+    }
+    shortened(&told, most).into_owned()
 }
 
 fn render_scenario_error(error: &ScenarioError) -> String {

@@ -23,6 +23,7 @@ mod output_file;
 mod privilege;
 mod run;
 mod run_capture;
+mod run_notes;
 mod schema;
 mod stacks;
 mod usage;

@@ -13,6 +13,7 @@ use super::input::InputArgs;
 use super::json_stream::JsonStream;
 use super::output_file::refuse_stdout;
 use super::run_capture::check_capture;
+use super::run_notes::{announce, note_others, what_is_kept};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::printer::Printer;
@@ -23,7 +24,7 @@ use maxseg_workbench::environment::Environment;
 use maxseg_workbench::experiment::Experiment;
 use maxseg_workbench::report::csv::csv;
 use maxseg_workbench::report::document::Document;
-use maxseg_workbench::report::{figures, invalid_lines, page, parquet, segment_sizes, words};
+use maxseg_workbench::report::{figures, invalid_lines, page, parquet, segment_sizes};
 use maxseg_workbench::runner::{
     Observer, Plan, PlanResult, Progress, RunOptions, Store, check_series, run as run_plan,
 };
@@ -259,44 +260,6 @@ fn begin_picture(file: &Path, points: &[Point]) -> Result<WholeFile, Failure> {
 fn no_picture(why: &str, file: &Path) -> Failure {
     let what = format!("{why}, so there is no picture to write to {}", file.display());
     Failure::with_hint(what, "sweep a key, for example --axis sender.mss=536,1220,1460")
-}
-
-fn announce(experiment: &Experiment, points: &[Point], plan: &Plan<'_>, printer: Printer) {
-    let engines: Vec<&str> = experiment.engines.iter().map(|engine| engine.word()).collect();
-    let plural = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    printer.note(&format!(
-        "{}: {} by {}, {}",
-        match points[0].scenario.name.as_str() {
-            "" => experiment.draft.file(),
-            name => name,
-        },
-        plural(plan.point_count(), "point"),
-        words::listed(&engines),
-        plural(plan.len(), "run")
-    ));
-}
-
-fn note_others(store: &Store, plan: &Plan<'_>, printer: Printer) {
-    let others = store.others(&plan.hashes());
-    if others > 0 {
-        printer.note(&format!(
-            "{} also holds {others} rows of other scenarios or points; they are kept but not shown",
-            store.folder().display()
-        ));
-    }
-}
-
-/// After an interrupt: what is left, and how to go on.
-fn what_is_kept(done: usize, planned: usize, store: Option<&Store>) -> String {
-    match store {
-        Some(store) => format!(
-            "{done} of {planned} runs are done and kept in {}; the same command resumes",
-            store.folder().display()
-        ),
-        None => format!(
-            "{done} of {planned} runs were done; with --out DIR they are kept and the same command resumes"
-        ),
-    }
 }
 
 /// What is to be shown and kept.

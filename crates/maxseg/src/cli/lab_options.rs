@@ -60,7 +60,7 @@ impl LabOptionArgs {
                 let engines: Vec<&str> = engines.iter().map(|engine| engine.word()).collect();
                 Err(Failure::with_hint(
                     format!(
-                        "{flag} is for the lab, which is not among the engines: {}",
+                        "{flag} is for the lab, which is not asked for: the engines are {}",
                         words::listed(&engines)
                     ),
                     "--engine lab, or --engine model,sim,lab for all three side by side",

@@ -31,6 +31,10 @@ pub(crate) enum Failure {
     /// The user interrupted it. In words: what became of what was done, and how to go on.
     Interrupted(String),
     /// The command that this process was to become cannot be run.
+    #[cfg_attr(
+        not(feature = "lab"),
+        expect(dead_code, reason = "a lab's commands alone run others")
+    )]
     NotRun {
         /// Which, and why.
         what: String,
@@ -127,8 +131,13 @@ fn without_number(what: &str) -> Cow<'_, str> {
 fn quoted(text: &str, most: usize) -> String {
     // Shortened before as well: escaping 10 MB is not free.
     let short = shortened(text, most);
-    let lines: Vec<String> = short.lines().map(|line| escaped(line.trim()).into_owned()).collect();
-    shortened(&lines.join("\n       "), most).into_owned()
+    let mut told = String::new();
+    for (number, line) in short.lines().enumerate() {
+        let indent = if line.starts_with(' ') { "\n" } else { "\n       " };
+        told += if number == 0 { "" } else { indent };
+        told += &escaped(line.trim_end());
+    }
+    shortened(&told, most).into_owned()
 }
 
 fn render_scenario_error(error: &ScenarioError) -> String {
@@ -170,11 +179,10 @@ impl From<ScenarioError> for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        match error {
-            Error::Engine(EngineError::Cancelled) => {
-                Self::Interrupted("a run was stopped".to_owned())
-            }
-            error => Self::Workbench(error),
+        if matches!(error, Error::Engine(EngineError::Cancelled)) {
+            Self::Interrupted("a run was stopped".to_owned())
+        } else {
+            Self::Workbench(error)
         }
     }
 }

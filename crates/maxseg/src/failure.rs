@@ -31,6 +31,10 @@ pub(crate) enum Failure {
     /// The user interrupted it. In words: what became of what was done, and how to go on.
     Interrupted(String),
     /// The command that this process was to become cannot be run.
+    #[cfg_attr(
+        not(feature = "lab"),
+        expect(dead_code, reason = "a lab's commands alone run others")
+    )]
     NotRun {
         /// Which, and why.
         what: String,
@@ -175,11 +179,10 @@ impl From<ScenarioError> for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        match error {
-            Error::Engine(EngineError::Cancelled) => {
-                Self::Interrupted("a run was stopped".to_owned())
-            }
-            error => Self::Workbench(error),
+        if matches!(error, Error::Engine(EngineError::Cancelled)) {
+            Self::Interrupted("a run was stopped".to_owned())
+        } else {
+            Self::Workbench(error)
         }
     }
 }

@@ -6,7 +6,7 @@ use maxseg_core::results::Group;
 use serde_json::Value;
 
 use super::grid::{Column as GridColumn, Grid};
-use maxseg_workbench::report::axes::distinct;
+use maxseg_workbench::report::axes::{distinct, value_used};
 use maxseg_workbench::report::marks::{INVALID, mark};
 use maxseg_workbench::report::words;
 
@@ -71,7 +71,8 @@ pub(super) struct Matrix<'a> {
     measure: Measure,
     down: &'a str,
     across: &'a str,
-    rows: Vec<&'a Value>,
+    /// Their values in words.
+    rows: Vec<String>,
     columns: Vec<Column<'a>>,
 }
 
@@ -111,6 +112,8 @@ impl<'a> Matrix<'a> {
             Column { value, cells, best }
         };
         let columns = values.into_iter().map(column).collect();
+        let label = |row: &&Value| value_used(groups.iter().copied(), down, row);
+        let rows = rows.iter().map(label).collect();
         Self { measure, down, across, rows, columns }
     }
 
@@ -129,7 +132,7 @@ impl<'a> Matrix<'a> {
         });
         let mut table = Grid::new([GridColumn::number("")], titles);
         let stars = self.marks_the_best();
-        for (index, row) in self.rows.iter().enumerate() {
+        for (index, label) in self.rows.iter().enumerate() {
             let cells = self.columns.iter().map(|column| {
                 let Some((mean, mark)) = column.cells[index] else { return "-".to_owned() };
                 let is_best =
@@ -137,7 +140,7 @@ impl<'a> Matrix<'a> {
                 let star = if is_best { "*" } else { "" };
                 format!("{star}{mark}{}", self.measure.write(mean, column.best))
             });
-            table.push(std::iter::once(words::value(self.down, row)).chain(cells));
+            table.push(std::iter::once(label.clone()).chain(cells));
         }
         table
     }

@@ -12,7 +12,7 @@ use super::grid::{Column, Grid};
 use super::matrix::{Matrix, Measure};
 use super::wrapped;
 use crate::printer::Printer;
-use maxseg_workbench::report::axes::{identity, keys};
+use maxseg_workbench::report::axes::{identity, keys, value_used};
 use maxseg_workbench::report::marks::{mark, mark_notes};
 use maxseg_workbench::report::words;
 
@@ -124,7 +124,7 @@ fn long(groups: &[Group<'_>], axes: &[&str]) -> Grid {
     for here in order.iter().filter_map(|point| points.get(point)) {
         let of = |engine: EngineName| here.get(&engine).copied();
         let Some(best) = knows_most(here) else { continue };
-        let point = best.point.iter().map(|(key, value)| words::value(key, value));
+        let point = best.point.iter().map(|(key, value)| value_used([best], key, value));
         let goodputs = engines.iter().map(|engine| of(*engine).map_or_else(dash, goodput));
         let held = ratios.iter().map(|(a, b)| ratio(of(*a), of(*b)));
         let requests = asking.iter().map(|engine| of(*engine).map_or_else(dash, request_time));

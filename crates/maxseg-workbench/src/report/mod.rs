@@ -9,6 +9,7 @@ mod columns;
 mod cost;
 pub mod csv;
 pub mod document;
+pub mod explain;
 mod figures;
 pub mod flows;
 mod heat;

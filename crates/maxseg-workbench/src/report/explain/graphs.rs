@@ -6,10 +6,8 @@ use maxseg_core::advise::Case;
 use maxseg_core::evidence::{Bin, DirectionStats, EventKind, Evidence};
 use maxseg_core::units::Time;
 
-use maxseg_workbench::report::chart::{Layer, LayerKind, Panel, Panels, Span, escape};
-use maxseg_workbench::report::words;
-
-use super::parts::{rounded, size};
+use super::super::chart::{Layer, LayerKind, Panel, Panels, Span, escape};
+use super::super::words::{self, rounded, size};
 
 /// Most rows of a table.
 const MOST_ROWS: usize = 200;

@@ -4,13 +4,12 @@ use std::fmt::Write as _;
 
 use maxseg_core::advise::{Case, Headline, remedies};
 
-use super::details::marks;
+use super::super::chart::escape;
+use super::super::html;
+use super::super::words::{self, counted, size, whole_percent};
 use super::graphs::graphs;
-use super::numbers::headline_numbers;
-use super::parts::{counted, packets, share, size};
-use crate::explain::{Explanation, problem_text};
-use maxseg_workbench::report::chart::escape;
-use maxseg_workbench::report::{html, words};
+use super::numbers::{headline_numbers, marks, packets};
+use crate::explain::Explanation;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("linked.js");
@@ -19,7 +18,7 @@ const SCRIPT: &str = include_str!("linked.js");
 const MOST_CONNECTIONS: usize = 100;
 
 /// The page of a capture.
-pub(crate) fn page(explanation: &Explanation, headline: Option<&Headline<'_>>) -> String {
+pub fn page(explanation: &Explanation, headline: Option<&Headline<'_>>) -> String {
     let file = &explanation.capture.file;
     let title = format!("Analysis of {}", explanation.name);
     let mut page = format!(
@@ -35,10 +34,11 @@ pub(crate) fn page(explanation: &Explanation, headline: Option<&Headline<'_>>) -
     );
     for problem in &explanation.capture.problems {
         let place = problem.offset.map_or_else(String::new, |at| format!(" (at byte {at})"));
-        let _ = writeln!(page, "<p><strong>{}</strong>{place}</p>", escape(&problem_text(problem)));
+        let _ =
+            writeln!(page, "<p><strong>{}</strong>{place}</p>", escape(&problem.kind.to_string()));
     }
     match headline {
-        Some(headline) => page += &of_story(headline),
+        Some(headline) => page += &conclusion(headline),
         None => page += "<p>The capture holds no TCP connection.</p>\n",
     }
     page += &connections(explanation);
@@ -46,7 +46,7 @@ pub(crate) fn page(explanation: &Explanation, headline: Option<&Headline<'_>>) -
     page
 }
 
-fn of_story(headline: &Headline<'_>) -> String {
+fn conclusion(headline: &Headline<'_>) -> String {
     let case = &headline.case;
     let mut text = format!(
         "<h2>Connection {}</h2>\n<p class=\"lead\">{}</p>\n",
@@ -106,13 +106,13 @@ fn limits(case: &Case<'_>) -> String {
             bar,
             "<rect class=\"l{class}\" x=\"{x:.3}%\" width=\"{width:.3}%\" height=\"28\"><title>{} {}</title></rect>",
             limit.kind,
-            share(limit.share)
+            whole_percent(limit.share)
         );
         let _ = writeln!(
             legend,
             "<tr><td class=\"word\"><span class=\"sample l{class}\"></span>{}</td><td>{}</td><td>{}</td></tr>",
             limit.kind,
-            share(limit.share),
+            whole_percent(limit.share),
             escape(&words::time(limit.share * case.data_seconds()))
         );
         x += width;
@@ -184,7 +184,7 @@ fn connections(explanation: &Explanation) -> String {
             words::grouped(data.retransmitted_packets),
             limit.map_or_else(
                 || "–".to_owned(),
-                |limit| format!("{limit} {}", share(case.share(limit)))
+                |limit| format!("{limit} {}", whole_percent(case.share(limit)))
             ),
             kinds.join(", ")
         );

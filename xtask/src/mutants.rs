@@ -4,13 +4,14 @@
 //! survives, and is a gap in the tests.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use maxseg_core::rng::Stream;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::root;
 use crate::test::succeed;
@@ -33,6 +34,9 @@ pub struct Options {
     /// Print the sample and test nothing
     #[arg(long)]
     list: bool,
+    /// A file that takes each fate as soon as it is known; mutants that it holds are not tested again
+    #[arg(long, value_name = "FILE")]
+    results: Option<PathBuf>,
 }
 
 /// A mutant as `cargo mutants --list --json` describes it.
@@ -43,6 +47,9 @@ struct Mutant {
     file: String,
     /// The change, under two lines of heading that name no file.
     diff: String,
+    /// Which of the mutants with the same [`Mutant::key`] it is.
+    #[serde(skip)]
+    position: u64,
 }
 
 impl Mutant {
@@ -54,6 +61,26 @@ impl Mutant {
         format!("{}:{what}", self.file)
     }
 
+    /// What tells it from every other, wherever its line is.
+    fn identity(&self) -> String {
+        format!("{} #{}", self.key(), self.position)
+    }
+
+    /// The tests that are nearest to its file, and so most likely to kill it: to build them alone is quick.
+    fn nearest_tests(&self) -> &'static [&'static str] {
+        if self.file.contains("/tcp/") {
+            &["--test", "tcp_scripts"]
+        } else if self.file.contains("/diagnose/") {
+            &["--test", "findings", "--test", "limits"]
+        } else if self.file.contains("/link/") {
+            &["--lib", "link::"]
+        } else if self.file.contains("/errors/") {
+            &["--lib", "errors::"]
+        } else {
+            &["--lib"]
+        }
+    }
+
     /// The change as `git apply` takes it.
     fn patch(&self) -> String {
         let hunks: String = self.diff.split_inclusive('\n').skip(2).collect();
@@ -62,7 +89,7 @@ impl Mutant {
 }
 
 /// What the tests made of a mutant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Fate {
     /// A test failed.
     Killed,
@@ -99,14 +126,17 @@ pub fn run(options: &Options) -> Result<()> {
         drawn.iter().for_each(|mutant| println!("{}", mutant.name));
         return Ok(());
     }
+    let mut results = Results::open(options.results.as_deref())?;
     let tree = Tree::new()?;
-    ensure!(tree.fate()? == Fate::Survived, "the core's tests fail without any change");
+    ensure!(tree.fate_by(&[])? == Fate::Survived, "the core's tests fail without any change");
     let mut fates = Vec::new();
     for mutant in &drawn {
-        tree.git(&["apply", "-"], &mutant.patch())?;
-        let fate = tree.fate()?;
-        tree.git(&["checkout", "--quiet", "--", &mutant.file], "")?;
+        let fate = match results.known.get(&mutant.identity()) {
+            Some(fate) => *fate,
+            None => tree.fate_of(mutant)?,
+        };
         println!("{fate:?}: {}", mutant.name);
+        results.add(mutant, fate)?;
         fates.push(fate);
     }
     let count = |wanted: Fate| fates.iter().filter(|fate| **fate == wanted).count();
@@ -114,6 +144,43 @@ pub fn run(options: &Options) -> Result<()> {
     println!("{survived} of {viable} mutants survive, {} time out", count(Fate::TimedOut));
     ensure!(survived * 10 <= viable, "{survived} of {viable} mutants survive, more than a tenth");
     Ok(())
+}
+
+/// The fates that are known, by [`Mutant::identity`], and the file that keeps them: a JSON object a line.
+struct Results {
+    known: BTreeMap<String, Fate>,
+    file: Option<File>,
+}
+
+/// A line of the file.
+#[derive(Serialize, Deserialize)]
+struct Outcome {
+    mutant: String,
+    fate: Fate,
+}
+
+impl Results {
+    fn open(path: Option<&Path>) -> Result<Self> {
+        let Some(path) = path else { return Ok(Self { known: BTreeMap::new(), file: None }) };
+        let mut file = File::options().create(true).read(true).append(true).open(path)?;
+        let mut text = String::new();
+        file.read_to_string(&mut text)?;
+        let outcomes = text.lines().map(serde_json::from_str::<Outcome>);
+        let known = outcomes.map(|outcome| outcome.map(|o| (o.mutant, o.fate)));
+        let known = known.collect::<Result<_, _>>().with_context(|| path.display().to_string())?;
+        Ok(Self { known, file: Some(file) })
+    }
+
+    fn add(&mut self, mutant: &Mutant, fate: Fate) -> Result<()> {
+        let outcome = Outcome { mutant: mutant.identity(), fate };
+        let line = serde_json::to_string(&outcome)?;
+        if self.known.insert(outcome.mutant, fate).is_none()
+            && let Some(file) = &mut self.file
+        {
+            writeln!(file, "{line}")?;
+        }
+        Ok(())
+    }
 }
 
 /// A working tree at the present commit, which is removed in the end.
@@ -124,6 +191,9 @@ struct Tree {
 impl Tree {
     fn new() -> Result<Self> {
         let path = root().join("target/mutants-tree");
+        if path.exists() {
+            fs::remove_dir_all(&path).context("what a stopped run left")?;
+        }
         let mut add = Command::new("git");
         add.args(["worktree", "add", "--force", "--quiet", "--detach"]).arg(&path);
         succeed(&mut add)?;
@@ -141,12 +211,15 @@ impl Tree {
         Ok(())
     }
 
-    /// What the core's tests make of the tree as it is: first those that are quick to build, then all.
-    fn fate(&self) -> Result<Fate> {
-        match self.fate_by(&["--lib", "--test", "tcp_scripts"])? {
-            Fate::Survived => self.fate_by(&[]),
-            fate => Ok(fate),
-        }
+    /// What the core's tests make of a mutant: first those nearest to it, then all.
+    fn fate_of(&self, mutant: &Mutant) -> Result<Fate> {
+        self.git(&["apply", "-"], &mutant.patch())?;
+        let fate = match self.fate_by(mutant.nearest_tests())? {
+            Fate::Survived => self.fate_by(&[])?,
+            fate @ (Fate::Killed | Fate::TimedOut | Fate::Unviable) => fate,
+        };
+        self.git(&["checkout", "--quiet", "--", &mutant.file], "")?;
+        Ok(fate)
     }
 
     fn fate_by(&self, tests: &[&str]) -> Result<Fate> {
@@ -206,10 +279,10 @@ fn sample(mutants: Vec<Mutant>, part: usize, seed: u64) -> Vec<Mutant> {
         .into_iter()
         .map(|mutant| {
             let key = mutant.key();
-            let position = seen.entry(key.clone()).or_default();
-            let hash = Stream::named(seed, &key).at(*position);
-            *position += 1;
-            (hash, mutant)
+            let next = seen.entry(key.clone()).or_default();
+            let position = *next;
+            *next += 1;
+            (Stream::named(seed, &key).at(position), Mutant { position, ..mutant })
         })
         .collect();
     drawn.sort_by(|a, b| (a.0, &a.1.name).cmp(&(b.0, &b.1.name)));
@@ -226,6 +299,7 @@ mod tests {
             name: format!("link/red.rs:{line}:9: {what}"),
             file: "link/red.rs".to_owned(),
             diff: "--- link/red.rs\n+++ replace\n@@ -1 +1 @@\n-a\n+b\n".to_owned(),
+            position: 0,
         }
     }
 
@@ -239,6 +313,19 @@ mod tests {
         assert_eq!(names(0, 1).len(), 10);
         assert_eq!(names(0, 1), names(7, 1));
         assert_ne!(names(0, 1), names(0, 2));
+    }
+
+    #[test]
+    fn results_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("results.jsonl");
+        let mut results = Results::open(Some(&path)).unwrap();
+        results.add(&mutant(3, "a"), Fate::Killed).unwrap();
+        results.add(&mutant(4, "a"), Fate::Killed).unwrap();
+        results.add(&mutant(5, "b"), Fate::Survived).unwrap();
+        let again = Results::open(Some(&path)).unwrap().known;
+        assert_eq!(again, results.known);
+        assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 2);
     }
 
     #[test]

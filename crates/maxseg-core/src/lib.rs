@@ -6,8 +6,8 @@
 //!
 //! <!-- layers of maxseg-core -->
 //! ```text
-//! units similar excerpt · stats rng framing · errors mss window · path settings · scenario outcome evidence ·
-//! engine diagnose · results · link · tcp · model sim · advise
+//! units similar excerpt · stats rng framing · errors mss window · path settings · scenario outcome
+//! evidence · engine diagnose · results · link · tcp · model sim · advise
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]

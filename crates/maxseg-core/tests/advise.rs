@@ -1,4 +1,5 @@
 //! From evidence to advice: observed path, scenario, gain, remedies, headline.
+#![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
 
 #[path = "advise/gain.rs"]
 mod gain;

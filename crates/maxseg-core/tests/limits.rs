@@ -1,4 +1,5 @@
 //! What limited a sender: numbers on both sides of each border of `diagnose::Limits`.
+#![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
 
 use std::net::SocketAddr;
 
@@ -146,9 +147,9 @@ fn a_full_window_limits_unless_link_and_queue_are_full() {
 fn losses_count_from_the_first_on() {
     let lost = diagnosis(|n, bin| bin.losses = u32::from(n == 4), |_| ());
     assert_share(&lost, LimitedBy::Congestion, 0.6);
-    let last = lost.spans.last().unwrap();
-    assert_eq!((last.from, last.to), (ROUND_TRIP.times(4), ROUND_TRIP.times(10)));
-    assert_eq!(last.kind, LimitedBy::Congestion);
+    let span = lost.spans.last().unwrap();
+    assert_eq!((span.from, span.to), (ROUND_TRIP.times(4), ROUND_TRIP.times(10)));
+    assert_eq!(span.kind, LimitedBy::Congestion);
     assert_eq!(lost.spans.len(), 3, "{:?}", lost.spans);
 }
 
@@ -204,7 +205,7 @@ fn a_black_hole_lasts_as_long_as_it_does() {
 #[test]
 fn short_intervals_are_joined_to_a_round_trip() {
     let halves = |n: u64, bin: &mut Bin| {
-        bin.acked_bytes = if n % 2 == 0 { 272_000 } else { 0 }; // 85% of two intervals
+        bin.acked_bytes = if n.is_multiple_of(2) { 272_000 } else { 0 }; // 85% of two intervals
         bin.rtt_sum = ROUND_TRIP.times(2);
     };
     let joined = diagnosis(halves, |stats| stats.path_rtt_min_s = Some(0.128));

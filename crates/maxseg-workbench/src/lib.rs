@@ -35,7 +35,8 @@
 //!
 //! <!-- layers of maxseg-workbench -->
 //! ```text
-//! error environment whole_file · engines · experiment calc explain import · capture · report runner
+//! file_error · error environment whole_file · engines · experiment calc explain import · capture ·
+//! report runner
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]

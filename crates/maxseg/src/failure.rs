@@ -1,5 +1,6 @@
 //! What ends a command early, and how it is told.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
@@ -30,6 +31,10 @@ pub(crate) enum Failure {
     /// The user interrupted it. In words: what became of what was done, and how to go on.
     Interrupted(String),
     /// The command that this process was to become cannot be run.
+    #[cfg_attr(
+        not(feature = "lab"),
+        expect(dead_code, reason = "a lab's commands alone run others")
+    )]
     NotRun {
         /// Which, and why.
         what: String,
@@ -107,16 +112,32 @@ fn of_the_machine() -> String {
 
 /// `what`, `place` (whole lines, or none) and `hint`, as every error is told.
 fn render(what: &str, place: &str, hint: &str) -> String {
-    let (what, hint) = (quoted(what, LONGEST_WHAT), quoted(hint, LONGEST_HINT));
+    let (what, hint) = (quoted(&without_number(what), LONGEST_WHAT), quoted(hint, LONGEST_HINT));
     format!("error: {what}\n{place}hint: {hint}\n")
+}
+
+/// `what` without the number that the standard library appends to the system's words: ` (os error 2)`.
+fn without_number(what: &str) -> Cow<'_, str> {
+    match what.split_once(" (os error ") {
+        Some((words, rest)) => {
+            let after = rest.split_once(')').map_or("", |(_, after)| after);
+            Cow::Owned(format!("{words}{after}"))
+        }
+        None => Cow::Borrowed(what),
+    }
 }
 
 /// Text that may come from outside, for a terminal: escaped and bounded; lines after the first are indented.
 fn quoted(text: &str, most: usize) -> String {
     // Shortened before as well: escaping 10 MB is not free.
     let short = shortened(text, most);
-    let lines: Vec<String> = short.lines().map(|line| escaped(line.trim()).into_owned()).collect();
-    shortened(&lines.join("\n       "), most).into_owned()
+    let mut told = String::new();
+    for (number, line) in short.lines().enumerate() {
+        let indent = if line.starts_with(' ') { "\n" } else { "\n       " };
+        told += if number == 0 { "" } else { indent };
+        told += &escaped(line.trim_end());
+    }
+    shortened(&told, most).into_owned()
 }
 
 fn render_scenario_error(error: &ScenarioError) -> String {
@@ -158,11 +179,10 @@ impl From<ScenarioError> for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        match error {
-            Error::Engine(EngineError::Cancelled) => {
-                Self::Interrupted("a run was stopped".to_owned())
-            }
-            error => Self::Workbench(error),
+        if matches!(error, Error::Engine(EngineError::Cancelled)) {
+            Self::Interrupted("a run was stopped".to_owned())
+        } else {
+            Self::Workbench(error)
         }
     }
 }

@@ -51,6 +51,7 @@ pub(super) const CRATES: [Layers; 7] = [
     Layers {
         name: "maxseg-workbench",
         groups: &[
+            &["file_error"],
             &["error", "environment", "whole_file"],
             &["engines"],
             &["experiment", "calc", "explain", "import"],

@@ -168,6 +168,13 @@ mod tests {
     }
 
     #[test]
+    fn a_change_of_settings_keeps_the_average_of_the_same_unit() {
+        let mut before = red(1.0);
+        before.on_arrival(Time::ZERO, of(12), 1500);
+        assert!((before.respec(red(0.5)).average - 12.0).abs() < 1e-12);
+    }
+
+    #[test]
     fn an_idle_link_forgets() {
         let mut red = red(0.002);
         for _ in 0..10_000 {

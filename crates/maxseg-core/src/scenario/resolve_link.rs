@@ -89,15 +89,15 @@ pub(super) fn check_link(key: &str, link: &LinkSpec) -> Result<(), Problem> {
         let hint = format!("write burst = \"{largest}\" or more, or take it out");
         return Err(problem(format!("{key}.burst"), what, hint));
     }
-    if let Some(policer) = link.policer {
-        if policer.burst < largest {
-            let what = format!(
-                "a bucket of {} never lets a packet of {largest} on the wire (MTU {}) pass",
-                policer.burst, link.mtu
-            );
-            let hint = format!("write burst = \"{largest}\" or more");
-            return Err(problem(format!("{key}.policer.burst"), what, hint));
-        }
+    if let Some(policer) = link.policer
+        && policer.burst < largest
+    {
+        let what = format!(
+            "a bucket of {} never lets a packet of {largest} on the wire (MTU {}) pass",
+            policer.burst, link.mtu
+        );
+        let hint = format!("write burst = \"{largest}\" or more");
+        return Err(problem(format!("{key}.policer.burst"), what, hint));
     }
     if link.arq.is_some() {
         check_repeats(key, link)?;

@@ -274,7 +274,7 @@ fn what_was_set_from_outside_is_blamed_there() {
         ),
         (
             &["--axis sender.mss=88,536,88"],
-            "--axis sender.mss=88,536,88 the axis `sender.mss` has 88 twice | take one out",
+            "--axis sender.mss=88,536,88 the axis `sender.mss` has 88 twice | take one of them out: \"64 KiB\" and \"65536 B\" are one value",
         ),
         (
             &["--axis seed=1..5..1"],

@@ -35,7 +35,7 @@ pub struct Flows {
     /// Where in `connections` the present one with these ends is.
     places: HashMap<FlowKey, u32, RandomState>,
     connections: ConnectionStore,
-    last_flows: LastFlowCache,
+    recent: LastFlowCache,
     path_mtu_events: Vec<PathMtuEvent>,
     /// The ends of those that are not followed: each counts once.
     untracked: HashSet<FlowKey, RandomState>,
@@ -68,7 +68,7 @@ impl Flows {
             options,
             places: HashMap::default(),
             connections: ConnectionStore::new(most_awake),
-            last_flows: LastFlowCache::new(),
+            recent: LastFlowCache::new(),
             path_mtu_events: Vec::new(),
             untracked: HashSet::default(),
             untracked_connections: 0,
@@ -94,8 +94,8 @@ impl Flows {
     /// A segment passes.
     pub fn on_segment(&mut self, seen: &Seen<'_>) {
         let (key, sender) = FlowKey::of(seen.source, seen.destination);
-        let last_flows = self.last_flows.find(&key);
-        let place = last_flows.or_else(|| self.places.get(&key).copied());
+        let recent = self.recent.find(&key);
+        let place = recent.or_else(|| self.places.get(&key).copied());
         let is_opening = seen.flags.contains(Flags::SYN);
         let place = match place {
             Some(place) if !is_opening || !self.is_over(place, seen, sender) => place,
@@ -104,8 +104,8 @@ impl Flows {
                 None => return,
             },
         };
-        if last_flows != Some(place) {
-            self.last_flows.put(key, place);
+        if recent != Some(place) {
+            self.recent.put(key, place);
         }
         match self.connections.get_mut(place, seen.at_nanos) {
             Some(connection) => connection.on_segment(seen, sender),
@@ -133,7 +133,7 @@ impl Flows {
             if again {
                 // What follows is of the new connection, and of no other.
                 self.places.remove(&key);
-                self.last_flows = LastFlowCache::new();
+                self.recent = LastFlowCache::new();
             }
             let is_new = self.untracked.len() >= MOST_UNTRACKED || self.untracked.insert(key);
             self.untracked_connections += u64::from(is_new);

@@ -75,7 +75,7 @@ pub fn read<R: Read>(
     });
     packets.check_interface()?;
     let results = flows.finish();
-    let mut summary = gathered.finish(&packets, end.err());
+    let mut summary = gathered.finish(&packets, end.err().as_ref());
     summary.take_flow_counts(&results, options.flows.most_connections);
     summary.path_mtu_events = results.path_mtu_events;
     Ok(Reading { summary, connections: results.connections })

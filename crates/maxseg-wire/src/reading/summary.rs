@@ -126,7 +126,7 @@ impl SummaryBuilder {
     pub(super) fn finish<R: Read>(
         self,
         packets: &PacketReader<'_, R>,
-        fault: Option<ReadError>,
+        fault: Option<&ReadError>,
     ) -> CaptureSummary {
         let (capture, fragments) = (packets.capture(), packets.fragment_counts());
         let file = FileFacts {
@@ -140,7 +140,7 @@ impl SummaryBuilder {
             encapsulations: self.encapsulations,
         };
         let mut problems = Vec::new();
-        problems.extend(fault.as_ref().map(Problem::from));
+        problems.extend(fault.map(Problem::from));
         problems.extend(self.undecodable.problems());
         problems.extend(file.interfaces.iter().filter_map(|interface| {
             let kind = ProblemKind::CaptureDrops { interface: interface.name.clone() };
@@ -190,7 +190,7 @@ impl UndecodableCounts {
             Undecodable::Short => add(&mut self.short, (), frame),
             Undecodable::Broken(error) => add(&mut self.broken, error.into(), frame),
             Undecodable::TooDeep => {
-                add(&mut self.broken, HeaderFault::TooDeep(EncapPath::MOST), frame)
+                add(&mut self.broken, HeaderFault::TooDeep(EncapPath::MOST), frame);
             }
         }
     }

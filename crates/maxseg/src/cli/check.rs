@@ -56,9 +56,9 @@ pub(crate) fn run(args: &CheckArgs, printer: Printer) -> Result<(), Failure> {
     let check = Check::of(&experiment)?;
     let text = if args.json { check.to_json() } else { check.to_text(&experiment, printer) };
     if args.json {
-        printer.data(&text)?
+        printer.data(&text)?;
     } else {
-        printer.text(&text)?
+        printer.text(&text)?;
     }
     Ok(())
 }

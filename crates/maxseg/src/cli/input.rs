@@ -178,7 +178,7 @@ fn read_text(name: &str, mut from: impl Read) -> Result<String, Failure> {
     }
     String::from_utf8(bytes).map_err(|error| {
         let whole = error.utf8_error().valid_up_to();
-        let line = error.as_bytes()[..whole].iter().filter(|byte| **byte == b'\n').count() + 1;
+        let line = error.as_bytes()[..whole].split(|byte| *byte == b'\n').count();
         Failure::with_hint(
             format!("{name}:{line}: a byte there is not text in UTF-8"),
             "a scenario is a text file: save it as UTF-8; captures are for `maxseg explain`",

@@ -326,7 +326,7 @@ fn a_lab_at_its_descriptor_limit_still_answers() {
         let open = fs::read_dir(format!("/proc/{process}/fd")).unwrap().flatten();
         let open: BTreeSet<u64> =
             open.filter_map(|file| file.file_name().to_str()?.parse().ok()).collect();
-        let first_free = (0..).find(|number| !open.contains(number)).unwrap();
+        let first_free = (0..u64::MAX).find(|number| !open.contains(number)).unwrap();
         let limit = format!("--nofile={first_free}:{first_free}");
         let limited =
             Command::new("prlimit").args(["--pid", &process.to_string(), &limit]).status();

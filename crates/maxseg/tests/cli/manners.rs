@@ -24,7 +24,7 @@ fn mistakes_are_told_once_with_place_and_hint() {
         (&["run", "slow-tunnel", "--set", "sender.mss=0"], 1, "--> in `--set sender.mss=0`"),
         (&["run", "slow-tunnel", "--axis", "sender.mss="], 1, "the axis is empty"),
         (&["stacks", "show", "ns2-ren"], 1, "hint: did you mean `ns2-reno`?"),
-        (&["rum"], 2, "a similar subcommand exists: 'run'"),
+        (&["rum"], 2, "hint: did you mean `maxseg run`?"),
         (&["run", "slow-tunnel", "--engine", "labs"], 2, "hint: did you mean `lab`?"),
         (
             &["run", "slow-tunnel", "--as-netem"],

@@ -211,7 +211,7 @@ impl ObservedPath {
 /// A rate in four significant digits, the precision of a measured one; at least 1 bit/s.
 pub(super) fn four_digits(bps: f64) -> BitsPerSec {
     const LEAST: BitsPerSec = BitsPerSec::new(1).expect("1 is not zero");
-    let step = 10_f64.powf((bps.max(1.0).log10().floor() - 3.0).max(0.0));
+    let step = libm::pow(10.0, (libm::log10(bps.max(1.0)).floor() - 3.0).max(0.0));
     BitsPerSec::new(whole((bps / step).round() * step)).unwrap_or(LEAST)
 }
 

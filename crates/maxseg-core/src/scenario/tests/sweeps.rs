@@ -117,7 +117,7 @@ fn a_value_is_swept_once_however_it_is_written() {
     let cases = [
         (
             "[sweep]\n\"receiver.window\" = [\"64 KiB\", \"65536 B\"]\n",
-            "5:33 the axis `receiver.window` has \"65536 B\" twice",
+            "5:32 the axis `receiver.window` has \"65536 B\" twice",
         ),
         (
             "[[sweep.point]]\n\"hop.0.rate\" = \"1 Mbit/s\"\n[[sweep.point]]\n\"hop.0.rate\" = \"1000 kbit/s\"\n",

@@ -228,7 +228,6 @@ impl Sender {
             self.limit = Limit::Congestion;
             return None;
         };
-        self.burst -= 1;
         let end = seq + len;
         if let Some(sack) = &mut self.sack {
             sack.pipe += signed(len);

@@ -13,7 +13,7 @@ pub(super) fn for_terminal(page: &str, width: usize) -> String {
             lines.end_block();
             is_code = !is_code;
         } else if is_code {
-            lines.text += &format!("    {line}\n");
+            lines.push_line("    ", line);
         } else {
             lines.add(line);
         }
@@ -41,7 +41,7 @@ impl Lines {
             self.row(row);
         } else if trimmed.starts_with(['#', '>', '!']) {
             self.end_block();
-            self.text += &format!("{}\n", plain(trimmed.trim_start_matches('#').trim_start()));
+            self.push_line("", &plain(trimmed.trim_start_matches('#').trim_start()));
         } else {
             if trimmed.starts_with("- ") {
                 self.end_block();
@@ -50,6 +50,12 @@ impl Lines {
             }
             self.paragraph += trimmed;
         }
+    }
+
+    fn push_line(&mut self, indent: &str, line: &str) {
+        self.text.push_str(indent);
+        self.text.push_str(line);
+        self.text.push('\n');
     }
 
     /// A row of a table: the first is its titles, the second a line below them.

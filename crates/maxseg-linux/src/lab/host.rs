@@ -217,7 +217,7 @@ pub(super) fn interface_counters() -> io::Result<Vec<InterfaceCounters>> {
     Ok(text.lines().filter_map(interface).collect())
 }
 
-/// CbrFlow without room in a socket, and segments without room in a backlog, of the calling thread's host.
+/// Datagrams dropped at full socket buffers and segments dropped at full backlogs, in the calling thread's namespace.
 pub(super) fn socket_drops() -> io::Result<u64> {
     let counted = |file: &str, group: &str, names: &[&str]| {
         let text = fs::read_to_string(format!("/proc/thread-self/net/{file}"))?;

@@ -63,7 +63,7 @@ fn senders_behind(scenario: &Scenario, ran: &RunRecord) -> Vec<String> {
     let flows = scenario.flows.iter().zip(&ran.flows).enumerate();
     flows
         .filter_map(|(index, (flow, counted))| {
-            if counted.untold {
+            if counted.report_pending {
                 return Some(format!("flow {index}: no report from iperf3 in time"));
             }
             let FlowKind::Cbr { .. } = flow.kind else { return None };

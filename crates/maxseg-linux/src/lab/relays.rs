@@ -1,4 +1,4 @@
-//! The relay's threads: two for each hop, one for each link_relay.
+//! The relay's threads: one for each direction of each hop.
 
 use std::cell::{OnceCell, RefCell};
 use std::io;
@@ -16,13 +16,13 @@ use super::relay::{Command, RelayConfig, Report};
 use super::topology::{DIRECTIONS, icmp_blocked, link_name};
 use crate::sys::{Clock, Waker};
 
-/// The threads of a network; they have ended when this is gone.
+/// The relay threads of a network; dropping it ends them.
 #[derive(Debug)]
 pub(super) struct Relays {
     stop: Arc<AtomicBool>,
-    /// Rings when a thread ends.
+    /// Woken when a thread ends.
     thread_exit: Arc<Waker>,
-    /// Of each hop in the path's command, towards the receiver and towards the sender.
+    /// Of each hop in the path's order, towards the receiver and towards the sender.
     threads: Vec<RelayThread>,
 }
 
@@ -32,13 +32,13 @@ struct RelayThread {
     waker: Arc<Waker>,
     commands: Sender<Command>,
     has_ended: Arc<AtomicBool>,
-    /// Nothing when the thread has been waited for.
+    /// `None` when the thread has been joined.
     handle: RefCell<Option<JoinHandle<io::Result<Report>>>>,
-    /// Why it has ended before its time.
+    /// The error with which it ended.
     failure: OnceCell<io::Error>,
 }
 
-/// Tells when it is dropped that its thread ends, be it in panic.
+/// Signals the end of its thread when it is dropped, after a panic too.
 struct ExitNotifier {
     has_ended: Arc<AtomicBool>,
     thread_exit: Arc<Waker>,
@@ -52,7 +52,7 @@ impl Drop for ExitNotifier {
 }
 
 impl Relays {
-    /// Starts them; what passes is left at `record_queue` of its hop and link_relay, if there is one.
+    /// Starts the threads. A capture's records of a hop and direction go to `record_queue`, if there is one.
     pub(super) fn start(
         scenario: &Scenario,
         pairs: &[TunPair],
@@ -69,25 +69,25 @@ impl Relays {
                 let thread = relays
                     .start_one(scenario, pair, (hop, to), (&link, clock), record_queue(hop, to))
                     .map_err(|error| LabError::Link { link, error })?;
-                // Each at once: where the next does not start, this one is told to end.
+                // Kept at once: if the next cannot start, dropping `relays` ends this one.
                 relays.threads.push(thread);
             }
         }
         Ok(relays)
     }
 
-    /// Whether all of them still run; the error of the first that does not.
+    /// Whether all threads run; the error of the first that does not.
     pub(super) fn check(&self) -> Result<(), LabError> {
         let ended = self.threads.iter().find(|thread| thread.has_ended.load(Ordering::Acquire));
         ended.map_or(Ok(()), |thread| Err(thread.failure()))
     }
 
-    /// Rings when a thread ends.
+    /// Woken when a thread ends.
     pub(super) fn thread_exit(&self) -> &Waker {
         &self.thread_exit
     }
 
-    /// A link becomes what `scenario` says; it is when this returns.
+    /// Changes a link to that of `scenario`; the change is in effect when this returns.
     pub(super) fn change(&self, scenario: &Scenario, hop: usize, to: End) -> Result<(), LabError> {
         let spec = &scenario.path.hops[hop];
         let (spec, side) = match to {
@@ -99,17 +99,17 @@ impl Relays {
         thread.ask(|done| Command::Change { spec: Box::new(spec.clone()), icmp_blocked, done })
     }
 
-    /// What each did so far.
+    /// The counters of each hop so far, towards the receiver and towards the sender.
     pub(super) fn reports(&self) -> Result<Vec<[Report; 2]>, LabError> {
         let report = |thread: &RelayThread| thread.ask(Command::Report);
         let pairs = self.threads.chunks_exact(2);
         pairs.map(|pair| Ok([report(&pair[0])?, report(&pair[1])?])).collect()
     }
 
-    /// Ends them. Gives what each did.
+    /// Ends the threads. Gives the counters of each hop.
     pub(super) fn stop(mut self) -> Result<Vec<[Report; 2]>, LabError> {
-        self.tell_to_stop();
-        // All of them, before any error of theirs is told.
+        self.request_stop();
+        // All are joined before the first error is returned.
         let ended: Vec<_> = self.threads.drain(..).map(RelayThread::join).collect();
         let mut reports = ended.into_iter().collect::<Result<Vec<Report>, _>>()?.into_iter();
         let mut pairs = Vec::new();
@@ -119,7 +119,7 @@ impl Relays {
         Ok(pairs)
     }
 
-    fn tell_to_stop(&self) {
+    fn request_stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
         for thread in &self.threads {
             thread.waker.wake();
@@ -129,10 +129,10 @@ impl Relays {
 
 impl Drop for Relays {
     fn drop(&mut self) {
-        self.tell_to_stop();
+        self.request_stop();
         for thread in self.threads.drain(..) {
             if let Some(handle) = thread.handle.take() {
-                // Whoever drops this has another error to tell.
+                // The caller already has an error to report.
                 let _ = handle.join();
             }
         }
@@ -140,7 +140,7 @@ impl Drop for Relays {
 }
 
 impl RelayThread {
-    /// Starts it; what it is asked comes to whoever has the other end of `commands`.
+    /// Starts the thread. `work` receives the commands sent to `commands`.
     fn start(
         (name, link): (String, &str),
         (waker, commands): (Arc<Waker>, Sender<Command>),
@@ -161,7 +161,7 @@ impl RelayThread {
         Ok(Self { link: link.to_owned(), waker, commands, has_ended, handle, failure })
     }
 
-    /// Asks for something, and waits for the answer.
+    /// Sends a command and waits for the answer.
     fn ask<T>(&self, command: impl FnOnce(Sender<T>) -> Command) -> Result<T, LabError> {
         let (sender, answer): (_, Receiver<T>) = mpsc::channel();
         self.commands.send(command(sender)).map_err(|_| self.failure())?;
@@ -169,19 +169,19 @@ impl RelayThread {
         answer.recv().map_err(|_| self.failure())
     }
 
-    /// Why it runs no more. To be called when it does not, or is about to end.
+    /// The error with which the thread ended. Waits for its end.
     fn failure(&self) -> LabError {
         let error = self.failure.get_or_init(|| match self.handle.take().map(JoinHandle::join) {
             Some(Ok(Err(error))) => error,
             Some(Err(_)) => io::Error::other("its thread has panicked"),
             Some(Ok(Ok(_))) | None => io::Error::other("its thread has ended"),
         });
-        // An error is told whenever somebody asks.
+        // `io::Error` is not `Clone`: every caller gets a copy of kind and text.
         let error = io::Error::new(error.kind(), error.to_string());
         LabError::Link { link: self.link.clone(), error }
     }
 
-    /// Waits for its end, which it was told to come to.
+    /// Waits for its end, after [`Relays::request_stop`].
     fn join(self) -> Result<Report, LabError> {
         let Some(handle) = self.handle.take() else { return Err(self.failure()) };
         let ended = handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -205,7 +205,7 @@ impl Relays {
         };
         let (commands, receiver) = mpsc::channel();
         let waker = Arc::new(Waker::new()?);
-        let link_relay = RelayConfig {
+        let config = RelayConfig {
             name: link.to_owned(),
             spec: spec.clone(),
             seed: scenario.seed,
@@ -220,7 +220,7 @@ impl Relays {
             capture,
         };
         let name = format!("maxseg-{hop}");
-        RelayThread::start((name, link), (waker, commands), &self.thread_exit, || link_relay.run())
+        RelayThread::start((name, link), (waker, commands), &self.thread_exit, || config.run())
     }
 }
 
@@ -233,28 +233,28 @@ mod tests {
     fn relays(work: impl FnOnce(&AtomicBool) -> io::Result<Report> + Send + 'static) -> Relays {
         let [thread_exit, waker] = [(); 2].map(|()| Arc::new(Waker::new().unwrap()));
         let stop = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&stop);
+        let stop_flag = Arc::clone(&stop);
         let (commands, _) = mpsc::channel();
         let names = ("test".to_owned(), "hop.radio");
         let thread =
-            RelayThread::start(names, (waker, commands), &thread_exit, move || work(&told))
+            RelayThread::start(names, (waker, commands), &thread_exit, move || work(&stop_flag))
                 .unwrap();
         Relays { stop, thread_exit, threads: vec![thread] }
     }
 
     #[test]
-    fn a_dead_thread_rings_and_its_error_is_told_to_everyone() {
+    fn a_thread_that_fails_wakes_the_waiter_and_every_caller_gets_its_error() {
         let relays = relays(|_| Err(io::Error::other("the wire is cut")));
         wait_for(&[relays.thread_exit().as_fd()], None).unwrap();
         for _ in 0..2 {
-            let told = relays.check().unwrap_err().to_string();
-            assert_eq!(told, "the link hop.radio: the wire is cut");
+            let error = relays.check().unwrap_err().to_string();
+            assert_eq!(error, "the link hop.radio: the wire is cut");
         }
         assert!(relays.stop().unwrap_err().to_string().contains("the wire is cut"));
     }
 
     #[test]
-    fn what_is_dropped_has_ended() {
+    fn dropping_the_relays_ends_their_threads() {
         let (sender, over) = mpsc::channel();
         let relays = relays(move |stop| {
             while !stop.load(Ordering::Relaxed) {

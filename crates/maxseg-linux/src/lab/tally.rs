@@ -1,4 +1,4 @@
-//! From what a run left to an outcome.
+//! The outcome of a run, from its counters.
 
 use maxseg_core::outcome::{LabFlow, LabLink, LabProof, LimitShare, LimitedBy, Outcome};
 use maxseg_core::path::{HopSpec, LinkSpec};
@@ -11,14 +11,14 @@ use super::proof;
 use super::relay::{FlowMeter, LatenessMeter, Report};
 use super::run::{LinkReports, RunRecord};
 
-/// From this share of the time on, a link counts as full.
+/// A link that is busy for this share of the time counts as full.
 const FULL: f64 = 0.95;
 
-/// What came of it.
+/// The outcome of a run.
 pub(super) fn outcome(scenario: &Scenario, ran: &RunRecord) -> Outcome {
-    let tallies: Vec<Outcome> =
+    let outcomes: Vec<Outcome> =
         (0..scenario.flows.len()).map(|flow| of_flow(scenario, ran, flow)).collect();
-    let mut outcome = match tallies.as_slice() {
+    let mut outcome = match outcomes.as_slice() {
         [one] => one.clone(),
         several => Outcome { flows: several.to_vec(), ..sum(several, ran) },
     };
@@ -30,15 +30,15 @@ pub(super) fn outcome(scenario: &Scenario, ran: &RunRecord) -> Outcome {
 
 fn of_flow(scenario: &Scenario, ran: &RunRecord, index: usize) -> Outcome {
     let (flow, counted) = (&scenario.flows[index], &ran.flows[index]);
-    let seen = seen_of(flow, index, ran);
+    let meters = meters_of(flow, index, ran);
     let of_wire = |number: fn(&FlowMeter) -> u64| {
-        seen.as_ref().map(|(sent, back)| number(sent) + number(back))
+        meters.as_ref().map(|(sent, back)| number(sent) + number(back))
     };
     let elapsed = counted.lasted.unwrap_or(ran.elapsed).as_secs_f64();
     let is_tcp = flow.kind.is_tcp();
     let tcp = &counted.tcp;
     let payload = match flow.kind {
-        FlowKind::Bulk if counted.untold => None,
+        FlowKind::Bulk if counted.report_pending => None,
         FlowKind::Bulk if is_foreign(scenario, flow) => Some(counted.delivered),
         FlowKind::Bulk => Some(tcp.acknowledged),
         FlowKind::Cbr { .. } | FlowKind::Request(_) => Some(counted.delivered),
@@ -71,14 +71,14 @@ fn of_flow(scenario: &Scenario, ran: &RunRecord, index: usize) -> Outcome {
         rtt_mean_s: mean(tcp.rtt_sum),
         in_flight_mean_bytes: mean(tcp.in_flight_sum).filter(|_| tcp.connections > 0),
         queue_mean_s: queue(flow, ran),
-        mss_used_bytes: tcp.mss.or(seen.and_then(|(sent, _)| of_tcp(sent.largest_segment))),
+        mss_used_bytes: tcp.mss.or(meters.and_then(|(sent, _)| of_tcp(sent.largest_segment))),
         limited_by: limits.first().map(|limit| limit.kind),
         limits,
         ..Outcome::of_times(&counted.pings, requests)
     }
 }
 
-/// Sums, and means over all samples, of several flows.
+/// Several flows as one: sums, and means over all samples.
 fn sum(flows: &[Outcome], ran: &RunRecord) -> Outcome {
     let add =
         |number: fn(&Outcome) -> Option<u64>| flows.iter().filter_map(number).reduce(|a, b| a + b);
@@ -126,10 +126,10 @@ fn sum(flows: &[Outcome], ran: &RunRecord) -> Outcome {
     }
 }
 
-/// What the wire saw of a flow: what its sender sent, and what came back; `None` where nobody looked.
-fn seen_of(flow: &Flow, index: usize, ran: &RunRecord) -> Option<(FlowMeter, FlowMeter)> {
+/// The relay's counters of a flow: of its data's direction, and of the other; `None` over the kernel's links.
+fn meters_of(flow: &Flow, index: usize, ran: &RunRecord) -> Option<(FlowMeter, FlowMeter)> {
     let LinkReports::Relay(links) = &ran.links else { return None };
-    // Losses may have come at any hop.
+    // Losses are summed over the hops; everything else is counted where the packets enter the path.
     let lost_towards = |side: usize| {
         let hops = flow.hops.first..=flow.hops.last;
         hops.map(|hop| links[hop][side].meter.flow(index).lost).sum()
@@ -143,12 +143,12 @@ fn seen_of(flow: &Flow, index: usize, ran: &RunRecord) -> Option<(FlowMeter, Flo
     })
 }
 
-/// Which of a hop's links leads to the flow's receiver.
+/// The index of a hop's link towards the flow's receiver.
 fn side_of(flow: &Flow) -> usize {
     usize::from(flow.from == End::Receiver)
 }
 
-/// How long a packet waited on its way, on average.
+/// Mean queueing delay of the path in seconds: the sum of the hops' means.
 fn queue(flow: &Flow, ran: &RunRecord) -> Option<f64> {
     let LinkReports::Relay(links) = &ran.links else { return None };
     let hops = &links[flow.hops.first..=flow.hops.last];
@@ -157,7 +157,7 @@ fn queue(flow: &Flow, ran: &RunRecord) -> Option<f64> {
     Some(sent.map(|link| link.waited.as_secs_f64() / link.sent as f64).sum())
 }
 
-/// How long the wires towards the flow's receiver were taken.
+/// How long each link towards the flow's receiver was busy.
 fn busy(flow: &Flow, ran: &RunRecord) -> Vec<Time> {
     let (hops, side) = (flow.hops.first..=flow.hops.last, side_of(flow));
     match &ran.links {
@@ -166,7 +166,7 @@ fn busy(flow: &Flow, ran: &RunRecord) -> Vec<Time> {
     }
 }
 
-/// Shares of the time that each limit held, by what the kernel says of its sender, largest first.
+/// Shares of the time for which each limit held, from the sender's `tcp_info`, largest first.
 fn limits(scenario: &Scenario, ran: &RunRecord, index: usize) -> Vec<LimitShare> {
     let (flow, tcp) = (&scenario.flows[index], &ran.flows[index].tcp);
     let elapsed = ran.elapsed.as_secs_f64();
@@ -174,10 +174,10 @@ fn limits(scenario: &Scenario, ran: &RunRecord, index: usize) -> Vec<LimitShare>
         return Vec::new();
     }
     let share = |time: Time| (time.as_secs_f64() / elapsed).clamp(0.0, 1.0);
-    let told = |time: Option<Time>| share(time.unwrap_or_default());
+    let share_of = |time: Option<Time>| share(time.unwrap_or_default());
     let is_full = busy(flow, ran).into_iter().any(|busy| share(busy.min(ran.elapsed)) >= FULL);
     let (busy, window, buffer) =
-        (told(tcp.busy), told(tcp.window_limited), told(tcp.buffer_limited));
+        (share_of(tcp.busy), share_of(tcp.window_limited), share_of(tcp.buffer_limited));
     let rest = (busy - window - buffer).max(0.0);
     let has_lost = tcp.retransmitted_packets > 0;
     let kind_of_rest = match (is_full, has_lost) {
@@ -185,7 +185,7 @@ fn limits(scenario: &Scenario, ran: &RunRecord, index: usize) -> Vec<LimitShare>
         (false, true) => LimitedBy::Congestion,
         (false, false) => LimitedBy::StartUp,
     };
-    // A window that holds a full link's worth is no limit.
+    // A window that keeps the link full is not the limit.
     let kind_of_window = if is_full { LimitedBy::Bandwidth } else { LimitedBy::ReceiveWindow };
     let mut limits: Vec<LimitShare> = Vec::new();
     for (kind, share) in [
@@ -223,7 +223,7 @@ fn proof_of(scenario: &Scenario, ran: &RunRecord) -> LabProof {
     LabProof {
         invalid_because: proof::doubts(scenario, ran, kernel_drops),
         links,
-        lateness: is_relay.then(|| lateness.told()),
+        lateness: is_relay.then(|| lateness.outcome()),
         kernel_drops,
         capture_drops: ran.capture_drops,
         cpu_s: ran.cpu.as_secs_f64(),
@@ -232,7 +232,7 @@ fn proof_of(scenario: &Scenario, ran: &RunRecord) -> LabProof {
     }
 }
 
-/// What a link did, for results.
+/// The counters of a link.
 pub(super) fn link(report: &Report, spec: &LinkSpec) -> LabLink {
     let (link, meter) = (&report.link, &report.meter);
     LabLink {
@@ -252,15 +252,15 @@ pub(super) fn link(report: &Report, spec: &LinkSpec) -> LabLink {
     }
 }
 
-/// What a TCP flow asked for and got.
+/// Requested and used settings of a TCP flow.
 fn settings(scenario: &Scenario, ran: &RunRecord, index: usize) -> Option<LabFlow> {
     let flow = &scenario.flows[index];
-    // Of requests the replies are what matters: the server sends them.
+    // For requests, the direction of the replies.
     let way = flow.ways_of_data().last().copied()?;
     if !flow.kind.is_tcp() {
         return None;
     }
-    let (sent, back) = seen_of(&way, index, ran).unwrap_or_default();
+    let (sent, back) = meters_of(&way, index, ran).unwrap_or_default();
     let tcp = &ran.flows[index].tcp;
     Some(proof::settings(scenario, (index, &way), tcp, (&sent, &back)))
 }

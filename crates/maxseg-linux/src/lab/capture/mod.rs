@@ -1,9 +1,9 @@
 //! A run's packets as a capture, from every interface of the lab.
 //!
 //! ```text
-//! relay: packets of the wire → RecordQueue, one for each thread → one writer: in order of time → pcapng
+//! relay: packets on the wire → RecordQueue, one for each thread → one writer: in order of time → pcapng
 //! ```
-//! A relay never waits for the writer: what finds a queue full is counted, and not in the file.
+//! A relay never waits for the writer: records that find the queue full are dropped and counted.
 
 mod record_queue;
 mod writer;
@@ -28,7 +28,7 @@ pub(crate) use record_queue::{LinkEnd, Loss, PacketRecord, RecordQueue, SNAP_LEN
 /// A capture that is being written.
 #[derive(Debug)]
 pub(super) struct Recording<'scope> {
-    /// Towards the receiver and towards the sender, of each hop in the path's order.
+    /// One queue for each hop and direction: towards the receiver, towards the sender.
     queues: Vec<[Arc<RecordQueue>; 2]>,
     stop: Arc<AtomicBool>,
     writer: Option<ScopedJoinHandle<'scope, io::Result<u64>>>,
@@ -38,7 +38,7 @@ impl<'scope> Recording<'scope> {
     /// Begins a section in `out`, with an interface for each end of every hop.
     ///
     /// # Errors
-    /// `out` fails, or there is no thread for it.
+    /// `out` fails, or no thread can be started.
     pub(super) fn start<'env: 'scope>(
         scope: &'scope Scope<'scope, '_>,
         scenario: &Scenario,
@@ -47,13 +47,13 @@ impl<'scope> Recording<'scope> {
     ) -> io::Result<Self> {
         let hops = &scenario.path.hops;
         let queues: Vec<[Arc<RecordQueue>; 2]> = hops.iter().map(|_| Default::default()).collect();
-        let sources = queues.iter().zip(hops).enumerate().flat_map(|(hop, (boxes, spec))| {
+        let sources = queues.iter().zip(hops).enumerate().flat_map(|(hop, (directions, spec))| {
             let ends = [Side::Near, Side::Far].map(|side| number(hop, side));
             [(0, ends, &spec.forward), (1, [ends[1], ends[0]], &spec.reverse)].map(
-                |(way, [entering, leaving], link)| Source {
-                    queue: Arc::clone(&boxes[way]),
+                |(side, [entering, leaving], link)| Source {
+                    queue: Arc::clone(&directions[side]),
                     interfaces: [entering, leaving],
-                    refused: words_of_refusal(link),
+                    refused: refusal_comment(link),
                 },
             )
         });
@@ -67,15 +67,15 @@ impl<'scope> Recording<'scope> {
         Ok(Self { queues, stop, writer: Some(writer) })
     }
 
-    /// Where the thread that carries packets over a hop, `to` that end of the path, leaves what it sees.
+    /// The queue of the relay that carries packets over `hop` towards `to`.
     pub(super) fn record_queue(&self, hop: usize, to: End) -> Arc<RecordQueue> {
         Arc::clone(&self.queues[hop][usize::from(to == End::Sender)])
     }
 
-    /// Whether it is still being written; a disk may be full long before the run is over.
+    /// Whether the capture can still be written: the disk may fill up before the run ends.
     ///
     /// # Errors
-    /// Something could not be written. It is told once.
+    /// A write has failed. The error is returned once.
     pub(super) fn check(&mut self) -> io::Result<()> {
         if self.writer.as_ref().is_some_and(ScopedJoinHandle::is_finished) {
             return self.end().unwrap_or(Ok(0)).map(drop);
@@ -83,10 +83,10 @@ impl<'scope> Recording<'scope> {
         Ok(())
     }
 
-    /// Writes the rest, when the relay has ended. Gives how many packets are missing.
+    /// Writes the remaining records, after the relay has ended. Gives how many packets were dropped.
     ///
     /// # Errors
-    /// Something could not be written.
+    /// A write has failed.
     pub(super) fn finish(mut self) -> io::Result<u64> {
         self.end().unwrap_or(Ok(0))
     }
@@ -99,7 +99,7 @@ impl<'scope> Recording<'scope> {
     }
 }
 
-/// A run that was cut short does not wait for its writer for ever.
+/// Ends the writer when a run is aborted: its thread is joined by the scope.
 impl Drop for Recording<'_> {
     fn drop(&mut self) {
         let _ = self.end();
@@ -111,8 +111,8 @@ fn number(hop: usize, side: Side) -> usize {
     2 * hop + usize::from(side == Side::Far)
 }
 
-/// What interfaces are called and what they are, in the order of their numbers: `sender`, `r1.lan`,
-/// `r1.radio`, `receiver`.
+/// Names and descriptions of the interfaces, in the order of their numbers: `sender`, `r1.lan`, `r1.radio`,
+/// `receiver`.
 fn interfaces(hops: &[HopSpec]) -> Vec<(String, String)> {
     let hosts = host_names(hops.len());
     let ends = hops.iter().enumerate().flat_map(|(hop, spec)| {
@@ -128,8 +128,8 @@ fn interfaces(hops: &[HopSpec]) -> Vec<(String, String)> {
     .collect()
 }
 
-/// Why a packet may not have come on the wire of this link.
-fn words_of_refusal(link: &LinkSpec) -> &'static str {
+/// The comment on packets that did not reach the wire of this link.
+fn refusal_comment(link: &LinkSpec) -> &'static str {
     let has_discipline = match link.discipline {
         Discipline::TailDrop => false,
         Discipline::Codel(_) | Discipline::Red(_) => true,

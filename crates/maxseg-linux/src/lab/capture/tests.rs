@@ -6,7 +6,7 @@ use maxseg_wire::pcapng::{Block, Direction, Packet, Reader, Statistics};
 
 use super::record_queue::{LinkEnd, Loss, PacketRecord, RecordQueue, SNAP_LEN};
 use super::writer::{Merger, Source};
-use super::{Recording, interfaces, words_of_refusal};
+use super::{Recording, interfaces, refusal_comment};
 use crate::sys::Clock;
 
 const TWO_HOPS: &str = r#"
@@ -23,13 +23,13 @@ fn record(nanos: u64, place: LinkEnd, loss: Option<Loss>) -> PacketRecord {
     PacketRecord { at: Time::from_nanos(nanos), place, loss, kept: 40, original_len: 1500, bytes }
 }
 
-/// One hop's two queues, and what writes what they get.
+/// A capture written from the two queues of one hop.
 fn merged(queues: &[Arc<RecordQueue>; 2], work: impl FnOnce(&mut Merger<'_>)) -> Vec<u8> {
     let mut out = Vec::new();
     let source = |way: usize, interfaces| Source {
         queue: Arc::clone(&queues[way]),
         interfaces,
-        refused: words_of_refusal(&scenario().path.hops[0].forward),
+        refused: refusal_comment(&scenario().path.hops[0].forward),
     };
     let sources = vec![source(0, [0, 1]), source(1, [1, 0])];
     let names = ["sender", "receiver"].map(|name| (name.to_owned(), String::new()));
@@ -100,17 +100,17 @@ fn nothing_is_written_before_what_may_come_earlier() {
             record(9, LinkEnd::Entering, None),
         ]);
         boxes[0].idle();
-        merger.round().unwrap();
+        merger.flush().unwrap();
         assert_eq!(held(merger), 2, "nothing is known of the other");
         boxes[1].complete_until(Time::from_nanos(9));
-        merger.round().unwrap();
+        merger.flush().unwrap();
         assert_eq!(held(merger), 1, "at 9 it may still say something");
         boxes[1].idle();
-        merger.round().unwrap();
+        merger.flush().unwrap();
         assert_eq!(held(merger), 0, "both wait: what they say next is later than now");
         boxes[1].awake(Time::ZERO);
         boxes[0].post(&mut vec![record(12, LinkEnd::Entering, None)]);
-        merger.round().unwrap();
+        merger.flush().unwrap();
         assert_eq!(held(merger), 1, "one has woken at 0");
     });
 }
@@ -120,7 +120,7 @@ fn what_a_relay_still_holds_is_not_forgotten_when_it_wakes() {
     let queue = RecordQueue::default();
     queue.complete_until(Time::from_nanos(7));
     queue.awake(Time::from_nanos(100));
-    assert_eq!(queue.is_complete_until(Time::from_nanos(200)), Time::from_nanos(7));
+    assert_eq!(queue.complete_until_now(Time::from_nanos(200)), Time::from_nanos(7));
 }
 
 #[test]

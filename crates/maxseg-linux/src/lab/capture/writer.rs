@@ -1,4 +1,4 @@
-//! Writing what all threads saw, in order of time.
+//! Writes the records of all relay threads in order of time.
 
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
@@ -12,39 +12,38 @@ use maxseg_wire::pcapng::{Direction, Interface, Packet, Section, Statistics, Wri
 use super::record_queue::{LinkEnd, Loss, PacketRecord, RecordQueue, SNAP_LEN};
 use crate::sys::Clock;
 
-/// One thread of the relay.
+/// The records of one relay thread.
 #[derive(Debug)]
 pub(super) struct Source {
-    /// What it leaves.
+    /// Its queue.
     pub(super) queue: Arc<RecordQueue>,
-    /// The interfaces where packets come to its link, and leave it.
+    /// The interfaces where packets enter its link, and leave it.
     pub(super) interfaces: [usize; 2],
-    /// Why a packet may not have come on the wire.
+    /// The comment on packets that did not reach the wire.
     pub(super) refused: &'static str,
 }
 
-/// Takes what threads leave, and writes it in order of time.
+/// Merges the records of several threads in order of time, and writes them as pcapng.
 pub(super) struct Merger<'a> {
     out: Writer<BufWriter<&'a mut (dyn Write + Send)>>,
     clock: Clock,
-    /// When the run's clock shows zero, in nanoseconds since 1970.
+    /// The time at which the run's clock shows zero, in nanoseconds since 1970.
     zero: u64,
     sources: Vec<Source>,
-    /// What was taken and not written, with its source.
+    /// Records taken and not yet written, each with the index of its source.
     held: Vec<(usize, PacketRecord)>,
-    /// Of each interface, how many packets were written.
+    /// Packets written, by interface.
     written: Vec<u64>,
     taken: Vec<PacketRecord>,
 }
 
-/// How often queues are emptied. Nobody rings: to wake a thread costs a relay more than a packet.
-const ROUND: Duration = Duration::from_millis(10);
-/// So many packets wait for earlier ones at most: where a packet's fate is not known for so long, the file is not in
-/// order.
+/// How often the queues are emptied. Relays do not wake the writer: that would cost more than a packet.
+const FLUSH_INTERVAL: Duration = Duration::from_millis(10);
+/// Most records that wait for earlier ones; beyond that the file is not in order of time.
 const MOST_HELD: usize = 1 << 20;
 
 impl<'a> Merger<'a> {
-    /// Says what the capture holds.
+    /// Begins the section and its interfaces.
     pub(super) fn begin(
         out: &'a mut (dyn Write + Send),
         scenario: &Scenario,
@@ -82,28 +81,28 @@ impl<'a> Merger<'a> {
         Ok(Self { out, clock, zero, sources, held: Vec::new(), written, taken: Vec::new() })
     }
 
-    /// Writes until `is_over`, and what is left then. Gives how many packets are missing.
+    /// Writes until `is_over` is set, then the rest. Gives how many packets were dropped.
     pub(super) fn run(mut self, is_over: &AtomicBool) -> io::Result<u64> {
         while !is_over.load(Ordering::Acquire) {
-            std::thread::park_timeout(ROUND);
-            self.round()?;
+            std::thread::park_timeout(FLUSH_INTERVAL);
+            self.flush()?;
         }
         self.take();
         self.write_before(Time::NEVER)?;
         self.finish()
     }
 
-    /// Takes what there is, and writes whatever nothing earlier can follow.
-    pub(super) fn round(&mut self) -> io::Result<()> {
-        // In this order: what is complete until then is in its queue when that is emptied.
+    /// Takes the records of all queues, and writes those that no earlier record can follow.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        // First the bounds, then the records: a record before its queue's bound is then among those taken.
         let now = self.clock.now();
-        let complete = self.sources.iter().map(|source| source.queue.is_complete_until(now)).min();
+        let complete = self.sources.iter().map(|source| source.queue.complete_until_now(now)).min();
         self.take();
         let before = if self.held.len() > MOST_HELD { now } else { complete.unwrap_or(now) };
         self.write_before(before)
     }
 
-    /// How many packets wait for earlier ones.
+    /// Records that wait for earlier ones.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
         self.held.len()
@@ -117,7 +116,7 @@ impl<'a> Merger<'a> {
     }
 
     fn write_before(&mut self, before: Time) -> io::Result<()> {
-        // Mostly in order already, which this sort makes use of; it keeps the order at one instant.
+        // A stable sort, which is fast on records that are mostly in order.
         self.held.sort_by_key(|(_, record)| record.at);
         let count = self.held.partition_point(|(_, record)| record.at < before);
         for (number, record) in self.held.drain(..count) {
@@ -145,7 +144,7 @@ impl<'a> Merger<'a> {
         Ok(())
     }
 
-    /// What each interface counted.
+    /// Writes the statistics of each interface.
     fn finish(mut self) -> io::Result<u64> {
         let mut dropped = vec![0; self.written.len()];
         for Source { queue, interfaces, .. } in &self.sources {

@@ -1,4 +1,4 @@
-//! As much data as one connection carries.
+//! Bulk transfer over one TCP connection.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -14,23 +14,23 @@ use socket2::Socket;
 
 use super::FlowContext;
 use super::open::{
-    WindowClamp, accept, connect, is_nothing_yet, listener, server_address, settings_of, tcp,
+    WindowClamp, accept, connect, is_timeout, listener, server_address, settings_of, tcp,
 };
 use super::status::{Status, acknowledged};
 use crate::sys::TcpSocket;
 
-/// A bulk flow whose receiver waits.
+/// A bulk flow whose receiver listens.
 pub(crate) struct Bulk<'a> {
     context: &'a FlowContext<'a>,
     index: usize,
     flow: &'a Flow,
     listener: Socket,
     sender: Socket,
-    /// Zeros to send: pages that the kernel need not copy.
+    /// A file of zeros to send, whose pages the kernel need not copy.
     source: std::os::fd::OwnedFd,
 }
 
-/// Bytes in the file of zeros, and so the most that one call sends.
+/// Length of that file in bytes, and so the most that one call sends.
 const SOURCE: i64 = 1 << 20;
 
 impl<'a> Bulk<'a> {
@@ -87,11 +87,11 @@ fn send(
         let mut from = 0;
         match sendfile64(&socket.0, source, Some(&mut from), most) {
             Ok(sent) => written += sent as u64,
-            Err(error) if is_nothing_yet(&error.into()) => {}
+            Err(error) if is_timeout(&error.into()) => {}
             Err(error) => return Err(error.into()),
         }
     }
-    // The last bytes are through when they are acknowledged.
+    // The transfer is complete when its last byte is acknowledged.
     while !context.is_over() {
         let info = socket.tcp_info()?;
         let info = maxseg_wire::tcp_info::TcpInfo::decode(&info).map_err(io::Error::other)?;
@@ -99,18 +99,18 @@ fn send(
             status.finished(context.clock.now());
             return Ok(());
         }
-        context.clock.sleep_until(context.clock.now() + LOOK);
+        context.clock.sleep_until(context.clock.now() + ACK_POLL);
     }
     Ok(())
 }
 
-/// How often a sender whose last byte is written looks whether it has been acknowledged.
-const LOOK: Time = Time::from_nanos(100_000);
+/// How often a sender that has written its last byte checks whether it is acknowledged.
+const ACK_POLL: Time = Time::from_nanos(100_000);
 
-/// A slow reader takes what has come in such a while.
-const PAUSE: Time = Time::from_millis(5);
+/// How often a receiver with a read rate reads.
+const READ_INTERVAL: Time = Time::from_millis(5);
 
-/// Reads and forgets, as fast as it comes or as fast as the settings say.
+/// Reads and discards the data, at the receiver's read rate where it has one.
 fn receive(context: &FlowContext<'_>, flow: &Flow, listener: &Socket) -> io::Result<()> {
     let Some(socket) = accept(context, listener)? else { return Ok(()) };
     let end = flow.from.other();
@@ -133,30 +133,30 @@ fn receive(context: &FlowContext<'_>, flow: &Flow, listener: &Socket) -> io::Res
                     taken += read as u64;
                     window.after_read(&socket)?;
                 }
-                Err(error) if is_nothing_yet(&error) => {}
-                Err(error) => return ended(error),
+                Err(error) if is_timeout(&error) => {}
+                Err(error) => return ignore_reset(error),
             }
         }
-        context.clock.sleep_until(context.clock.now() + PAUSE);
+        context.clock.sleep_until(context.clock.now() + READ_INTERVAL);
     }
     Ok(())
 }
 
-/// With `MSG_TRUNC` TCP forgets what it would copy (tcp(7)).
+/// Discards the data: with `MSG_TRUNC` TCP does not copy it (tcp(7)).
 fn discard(context: &FlowContext<'_>, socket: &Socket, window: &mut WindowClamp) -> io::Result<()> {
     let mut buffer = vec![MaybeUninit::uninit(); 1 << 20];
     while !context.is_over() {
         match socket.recv_with_flags(&mut buffer, libc::MSG_TRUNC) {
             Ok(0) => return Ok(()),
             Ok(_) => window.after_read(socket)?,
-            Err(error) if is_nothing_yet(&error) => {}
-            Err(error) => return ended(error),
+            Err(error) if is_timeout(&error) => {}
+            Err(error) => return ignore_reset(error),
         }
     }
     Ok(())
 }
 
-/// The other side may have been torn down before.
-fn ended(error: io::Error) -> io::Result<()> {
+/// A reset is no error: the run may have closed the sender first.
+fn ignore_reset(error: io::Error) -> io::Result<()> {
     if error.kind() == io::ErrorKind::ConnectionReset { Ok(()) } else { Err(error) }
 }

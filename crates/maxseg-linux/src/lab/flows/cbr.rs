@@ -1,4 +1,4 @@
-//! CbrFlow at a constant rate.
+//! UDP datagrams at a constant bit rate.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -10,22 +10,22 @@ use maxseg_core::units::Time;
 use socket2::{Protocol, Socket, Type};
 
 use super::FlowContext;
-use super::open::{is_nothing_yet, other, server_address};
+use super::open::{is_timeout, open_socket, server_address};
 use super::status::Status;
 use crate::sys::minimize_timer_slack;
 
-/// A flow of datagrams whose receiver waits.
+/// A constant-bit-rate flow whose receiver is bound.
 pub(crate) struct CbrFlow<'a> {
     context: &'a FlowContext<'a>,
     flow: &'a Flow,
     sender: Socket,
     receiver: Socket,
     size: usize,
-    /// Seconds from one to the next.
+    /// Seconds between datagrams.
     interval_s: f64,
 }
 
-/// What a receiver's socket is asked to hold, bytes; the kernel gives no more than `net.core.rmem_max`.
+/// Requested receive buffer (`SO_RCVBUF`) in bytes; the kernel gives no more than `net.core.rmem_max`.
 pub(crate) const RECEIVE_BUFFER: usize = 4 << 20;
 
 impl<'a> CbrFlow<'a> {
@@ -38,10 +38,11 @@ impl<'a> CbrFlow<'a> {
             return Err(io::Error::other("this flow sends no datagrams"));
         };
         let to = server_address(context, index, flow);
-        let (receiver, _) = other(context, flow, flow.from.other(), Type::DGRAM, Protocol::UDP)?;
+        let (receiver, _) =
+            open_socket(context, flow, flow.from.other(), Type::DGRAM, Protocol::UDP)?;
         receiver.bind(&to.into())?;
         receiver.set_recv_buffer_size(RECEIVE_BUFFER)?;
-        let (sender, own) = other(context, flow, flow.from, Type::DGRAM, Protocol::UDP)?;
+        let (sender, own) = open_socket(context, flow, flow.from, Type::DGRAM, Protocol::UDP)?;
         sender.bind(&SocketAddr::new(own, 0).into())?;
         sender.connect(&to.into())?;
         let size = usize::try_from(size.get()).map_err(io::Error::other)?;
@@ -67,7 +68,7 @@ impl<'a> CbrFlow<'a> {
     }
 }
 
-/// Each datagram at its own time: one that is late does not delay the next.
+/// Sends each datagram at its own time: one that is late does not delay the next.
 fn send(
     context: &FlowContext<'_>,
     flow: &Flow,
@@ -87,7 +88,7 @@ fn send(
         }
         match socket.send(&datagram) {
             Ok(_) => status.count(|counted| counted.sent += 1),
-            // A datagram that its own host cannot send is lost, like any other.
+            // A datagram that the host cannot send counts as lost.
             Err(error) if is_lost(&error) => status.count(|counted| counted.sent += 1),
             Err(error) => return Err(error),
         }
@@ -95,7 +96,7 @@ fn send(
     Ok(())
 }
 
-/// Too large for the path, which a hop has told; no memory; or nobody listens any more.
+/// Above the path MTU (EMSGSIZE), no memory (ENOBUFS, EAGAIN), or the port is closed (ECONNREFUSED).
 fn is_lost(error: &io::Error) -> bool {
     let known = [libc::EMSGSIZE, libc::ENOBUFS, libc::ECONNREFUSED, libc::EAGAIN];
     error.raw_os_error().is_some_and(|code| known.contains(&code))
@@ -106,7 +107,7 @@ fn receive(context: &FlowContext<'_>, socket: &Socket, status: &Status) -> io::R
     while !context.is_over() {
         match socket.recv(&mut buffer) {
             Ok(bytes) => status.count(|counted| counted.delivered += bytes as u64),
-            Err(error) if is_nothing_yet(&error) => {}
+            Err(error) if is_timeout(&error) => {}
             Err(error) => return Err(error),
         }
     }

@@ -1,4 +1,4 @@
-//! A bulk flow by the iperf3 that is installed.
+//! Bulk transfer by the installed iperf3.
 
 use std::io;
 use std::process::{Child, Command, Stdio};
@@ -23,28 +23,28 @@ pub(crate) struct Iperf3<'a> {
     index: usize,
     version: Version,
     bulk: Bulk,
-    /// Lives as long as the flow does.
+    /// Killed when the flow is dropped.
     _server: Server,
 }
 
-/// Killed when it is no longer wanted.
+/// The server process; dropping it kills it.
 struct Server(Child);
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended already: then there is nothing to kill.
+        // Fails where it has ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// What is run; it must be on the path.
+/// The program's name, looked up in `PATH`.
 const PROGRAM: &str = "iperf3";
 
-/// The iperf3 that is installed.
+/// The version of the installed iperf3.
 ///
 /// # Errors
-/// There is none, or it is too old.
+/// iperf3 is not installed, or it is too old.
 pub(crate) fn version() -> Result<Version, VersionError> {
     version_of(&mut Command::new(PROGRAM))
 }
@@ -56,7 +56,7 @@ impl<'a> Iperf3<'a> {
         flow: &'a Flow,
     ) -> io::Result<Self> {
         let version = version().map_err(io::Error::other)?;
-        let bulk = asked(context, index, flow);
+        let bulk = test_of(context, index, flow);
         let (host, _) = host_at(context.scenario, flow, flow.from.other());
         let mut command = Command::new(PROGRAM);
         command
@@ -79,10 +79,10 @@ impl<'a> Iperf3<'a> {
             if !self.context.wait_until(self.flow.start) {
                 return;
             }
-            status.count(|counted| counted.untold = true);
+            status.count(|counted| counted.report_pending = true);
             match self.run() {
                 Ok(Some(report)) => {
-                    status.count(|counted| note(counted, &report));
+                    status.count(|counted| add_report(counted, &report));
                     status.finished(self.context.clock.now());
                 }
                 Ok(None) => {}
@@ -91,7 +91,7 @@ impl<'a> Iperf3<'a> {
         });
     }
 
-    /// The client's report; `None` where the run was over before.
+    /// Runs the client. Gives its report; `None` if the run ended first.
     fn run(&self) -> io::Result<Option<Report>> {
         let (host, _) = host_at(self.context.scenario, self.flow, self.flow.from);
         let mut command = Command::new(PROGRAM);
@@ -102,8 +102,8 @@ impl<'a> Iperf3<'a> {
             return Ok(None);
         }
         let report = Report::parse(&String::from_utf8_lossy(&output.stdout)).map_err(|_| {
-            let said = String::from_utf8_lossy(&output.stderr);
-            io::Error::other(format!("{PROGRAM} gave no report: {}", said.trim()))
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            io::Error::other(format!("{PROGRAM} gave no report: {}", stderr.trim()))
         })?;
         match &report.error {
             Some(error) => {
@@ -120,8 +120,8 @@ impl std::fmt::Debug for Server {
     }
 }
 
-/// What iperf3 is to do.
-fn asked(context: &FlowContext<'_>, index: usize, flow: &Flow) -> Bulk {
+/// The test that stands for the flow.
+fn test_of(context: &FlowContext<'_>, index: usize, flow: &Flow) -> Bulk {
     let scenario = context.scenario;
     let settings = settings_of(context, flow.from);
     let nanos = scenario.until.time.since(flow.start).as_nanos();
@@ -143,13 +143,13 @@ fn asked(context: &FlowContext<'_>, index: usize, flow: &Flow) -> Bulk {
     }
 }
 
-/// Waits until somebody listens on `port` of a host.
+/// Waits until a socket listens on `port` of a host.
 fn wait_for_listener(context: &FlowContext<'_>, host: usize, port: u16) -> io::Result<()> {
-    /// A server that takes longer has not started.
-    const LONGEST: Time = Time::from_secs(10);
-    const LOOK: Duration = Duration::from_millis(5);
+    /// A server that does not listen by then has failed.
+    const TIMEOUT: Time = Time::from_secs(10);
+    const POLL_INTERVAL: Duration = Duration::from_millis(5);
     let begun = std::time::Instant::now();
-    while begun.elapsed() < Duration::from_nanos(LONGEST.as_nanos()) {
+    while begun.elapsed() < Duration::from_nanos(TIMEOUT.as_nanos()) {
         let listens = context.hosts[host].namespace.run(|| {
             let tables = ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"];
             Ok(tables.iter().any(|table| {
@@ -160,7 +160,7 @@ fn wait_for_listener(context: &FlowContext<'_>, host: usize, port: u16) -> io::R
         if listens {
             return Ok(());
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
     Err(io::Error::other(format!("{PROGRAM} does not listen on port {port}")))
 }
@@ -172,8 +172,8 @@ fn is_listener(line: &str, port: u16) -> bool {
     local.is_some_and(|local| local.ends_with(&format!(":{port:04X}"))) && state == Some("0A")
 }
 
-fn note(counted: &mut FlowCounts, report: &Report) {
-    counted.untold = false;
+fn add_report(counted: &mut FlowCounts, report: &Report) {
+    counted.report_pending = false;
     let received = report.received.as_ref().or(report.sent.as_ref());
     counted.delivered = received.and_then(|sum| sum.bytes).unwrap_or(0);
     counted.lasted = received.and_then(|sum| sum.end_s).map(Time::from_secs_f64);

@@ -1,7 +1,7 @@
 //! Traffic: each flow of a scenario, sent and received by this program over the kernel's sockets.
 //!
-//! A flow's sockets are made inside its two hosts and used by threads of this process. What TCP knows is asked
-//! of the kernel (`tcp_info`), what the wire saw of the relay.
+//! A flow's sockets are made inside its two hosts and used by threads of this process. The kernel gives TCP's counters
+//! (`tcp_info`), the relay those of packets.
 
 mod bulk;
 mod cbr;
@@ -25,13 +25,13 @@ pub(crate) use status::{FlowCounts, Status, TcpTotals, acknowledged, in_flight};
 use super::host::Host;
 use crate::sys::Clock;
 
-/// Where the flows run.
+/// Scenario, hosts and clock of the flows.
 #[derive(Debug)]
 pub(crate) struct FlowContext<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) hosts: &'a [Host],
     pub(crate) clock: Clock,
-    /// Set when the run is over.
+    /// Set when the run ends.
     pub(crate) stop: &'a AtomicBool,
 }
 
@@ -40,22 +40,22 @@ impl FlowContext<'_> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Sleeps until `then`, or until the run is over. Gives whether it goes on.
+    /// Sleeps until `then`, or until the run ends. Gives whether the run goes on.
     fn wait_until(&self, then: Time) -> bool {
-        /// How long a thread may take to see that the run is over.
-        const GLANCE: Time = Time::from_millis(50);
+        /// Longest time until a thread notices the end of the run.
+        const STOP_LATENCY: Time = Time::from_millis(50);
         while !self.is_over() {
-            // Not by what it shows: that is zero before the beginning too.
+            // Not by comparing times: the clock shows zero before the beginning too.
             if self.clock.until(then).is_zero() {
                 return true;
             }
-            self.clock.sleep_until(then.min(self.clock.now() + GLANCE));
+            self.clock.sleep_until(then.min(self.clock.now() + STOP_LATENCY));
         }
         false
     }
 }
 
-/// A flow with the sockets that wait for its beginning.
+/// A flow whose sockets are open and which has not begun.
 pub(crate) enum PreparedFlow<'a> {
     Bulk(bulk::Bulk<'a>),
     Iperf3(iperf3::Iperf3<'a>),
@@ -65,7 +65,7 @@ pub(crate) enum PreparedFlow<'a> {
 }
 
 impl<'a> PreparedFlow<'a> {
-    /// The `index`-th flow, ready to begin.
+    /// Opens the sockets of flow `index`.
     ///
     /// # Errors
     /// The kernel refuses a socket, or one of its options.
@@ -87,7 +87,7 @@ impl<'a> PreparedFlow<'a> {
         })
     }
 
-    /// Runs it until the run is over, on threads of `scope`.
+    /// Runs the flow until the run ends, on threads of `scope`.
     pub(crate) fn start<'scope>(
         self,
         scope: &'scope std::thread::Scope<'scope, '_>,
@@ -105,12 +105,12 @@ impl<'a> PreparedFlow<'a> {
     }
 }
 
-/// Whether another program runs a flow: the run waits for its report.
+/// Whether another program runs the flow; the run then waits for its report.
 pub(crate) fn is_foreign(scenario: &Scenario, flow: &Flow) -> bool {
     flow.kind == FlowKind::Bulk && scenario.lab.traffic == LabTraffic::Iperf3
 }
 
-/// Whether a flow comes to an end of its own.
+/// Whether the flow ends before the run's time limit: by bytes, or by a number of requests.
 pub(crate) fn has_end(scenario: &Scenario, flow: &Flow) -> bool {
     match flow.kind {
         FlowKind::Bulk => scenario.until.bytes.is_some() || is_foreign(scenario, flow),

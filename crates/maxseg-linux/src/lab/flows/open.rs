@@ -1,4 +1,4 @@
-//! Sockets inside the hosts of a flow, with the options that its settings ask for.
+//! Sockets inside the hosts of a flow, with the options of its settings.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -14,16 +14,16 @@ use crate::lab::host_setup::offered;
 use crate::lab::topology::{FIRST_PORT, host_at};
 use crate::sys::{TcpSocket, set_tcp_option};
 
-/// How long a blocking call lasts before a thread looks whether the run is over.
-const GLANCE: Duration = Duration::from_millis(50);
+/// Timeout of blocking calls, after which a thread checks whether the run has ended.
+const SOCKET_TIMEOUT: Duration = Duration::from_millis(50);
 
-/// The address of the `index`-th flow at the host that is asked or receives.
+/// The address of flow `index` at its server or receiver.
 pub(super) fn server_address(context: &FlowContext<'_>, index: usize, flow: &Flow) -> SocketAddr {
     let (_, address) = host_at(context.scenario, flow, flow.from.other());
     SocketAddr::new(address, port(index))
 }
 
-/// The port of the `index`-th flow.
+/// The port of flow `index`.
 pub(super) fn port(index: usize) -> u16 {
     FIRST_PORT.saturating_add(u16::try_from(index).unwrap_or(u16::MAX))
 }
@@ -49,12 +49,12 @@ pub(super) fn listener(context: &FlowContext<'_>, index: usize, flow: &Flow) -> 
     let socket = tcp(context, flow, flow.from.other())?;
     socket.bind(&server_address(context, index, flow).into())?;
     socket.listen(16)?;
-    glance(&socket)?;
+    set_timeouts(&socket)?;
     Ok(socket)
 }
 
-/// A socket of another kind at this end of a flow.
-pub(super) fn other(
+/// A UDP or raw socket at this end of a flow, and the host's address.
+pub(super) fn open_socket(
     context: &FlowContext<'_>,
     flow: &Flow,
     end: End,
@@ -66,11 +66,11 @@ pub(super) fn other(
         let domain = Domain::for_address(SocketAddr::new(address, 0));
         Socket::new(domain, kind, Some(protocol))
     })?;
-    glance(&socket)?;
+    set_timeouts(&socket)?;
     Ok((socket, address))
 }
 
-/// Connects, and waits for the answer as long as the run goes on.
+/// Connects, and waits for the handshake; `None` if the run ends first.
 pub(super) fn connect(
     context: &FlowContext<'_>,
     socket: Socket,
@@ -93,27 +93,27 @@ pub(super) fn connect(
         return Err(error);
     }
     socket.set_nonblocking(false)?;
-    glance(&socket)?;
+    set_timeouts(&socket)?;
     Ok(Some(Arc::new(TcpSocket(socket))))
 }
 
-/// The next connection to a listening socket, as long as the run goes on.
+/// The next connection to a listening socket; `None` if the run ends first.
 pub(super) fn accept(context: &FlowContext<'_>, listener: &Socket) -> io::Result<Option<Socket>> {
     while !context.is_over() {
         match listener.accept() {
             Ok((socket, _)) => {
-                glance(&socket)?;
+                set_timeouts(&socket)?;
                 return Ok(Some(socket));
             }
-            Err(error) if is_nothing_yet(&error) => {}
+            Err(error) if is_timeout(&error) => {}
             Err(error) => return Err(error),
         }
     }
     Ok(None)
 }
 
-/// Whether a call only took its time.
-pub(super) fn is_nothing_yet(error: &io::Error) -> bool {
+/// Whether a call timed out or was interrupted, rather than failed.
+pub(super) fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
@@ -129,9 +129,9 @@ fn is_writable(socket: &Socket) -> io::Result<bool> {
     }
 }
 
-fn glance(socket: &Socket) -> io::Result<()> {
-    socket.set_read_timeout(Some(GLANCE))?;
-    socket.set_write_timeout(Some(GLANCE))
+fn set_timeouts(socket: &Socket) -> io::Result<()> {
+    socket.set_read_timeout(Some(SOCKET_TIMEOUT))?;
+    socket.set_write_timeout(Some(SOCKET_TIMEOUT))
 }
 
 pub(super) fn settings_of<'a>(context: &FlowContext<'a>, end: End) -> &'a Settings {
@@ -141,23 +141,25 @@ pub(super) fn settings_of<'a>(context: &FlowContext<'a>, end: End) -> &'a Settin
     }
 }
 
-/// What is set per socket; all else holds for the host (`host_setup`).
+/// Sets the options that sockets have; the others are the host's (`host_setup`).
 fn apply(socket: &Socket, settings: &Settings) -> io::Result<()> {
-    let what = |what: String| {
+    let context = |what: String| {
         move |error: io::Error| io::Error::new(error.kind(), format!("{what}: {error}"))
     };
     if let Some(mss) = settings.mss {
-        let asked = u32::try_from(mss.bytes().get()).map_err(io::Error::other)?;
-        socket.set_tcp_mss(asked).map_err(what(format!("TCP_MAXSEG = {asked}")))?;
+        let requested = u32::try_from(mss.bytes().get()).map_err(io::Error::other)?;
+        socket.set_tcp_mss(requested).map_err(context(format!("TCP_MAXSEG = {requested}")))?;
     }
     let name = congestion_of(settings);
-    socket.set_tcp_congestion(name.as_bytes()).map_err(what(format!("congestion control {name}")))
+    socket
+        .set_tcp_congestion(name.as_bytes())
+        .map_err(context(format!("congestion control {name}")))
 }
 
-/// Keeps the window that a host offers at what its settings ask for.
+/// Keeps the advertised window of a host at that of its settings.
 ///
-/// A route's `window` metric holds until the first segment comes: then the kernel knows how much memory
-/// a byte takes, and sets the clamp to what its buffer holds (`net/ipv4/tcp_input.c`, `tcp_measure_rcv_mss`).
+/// A route's `window` metric is in effect until the first segment arrives: then the kernel knows the memory per byte,
+/// and sets the clamp to what the buffer holds (`net/ipv4/tcp_input.c`, `tcp_measure_rcv_mss`).
 #[derive(Debug)]
 pub(super) struct WindowClamp {
     clamp: u32,
@@ -173,7 +175,7 @@ impl WindowClamp {
 
     /// To be called after every read.
     pub(super) fn after_read(&mut self, socket: &Socket) -> io::Result<()> {
-        /// A segment of another size sets the clamp again: rarely.
+        /// Reads between two settings: a segment of another size makes the kernel set the clamp again, which is rare.
         const EVERY: u32 = 64;
         if self.reads % EVERY < 2 {
             set_tcp_option(socket, libc::TCP_WINDOW_CLAMP, self.clamp)?;
@@ -183,7 +185,7 @@ impl WindowClamp {
     }
 }
 
-/// The kernel's name of the congestion control that these settings ask for.
+/// The kernel's name of the settings' congestion control.
 pub(crate) fn congestion_of(settings: &Settings) -> &'static str {
     match settings.congestion {
         CongestionName::Reno | CongestionName::Ns2Reno => "reno",

@@ -1,4 +1,4 @@
-//! Echo requests, answered by the other host's kernel.
+//! ICMP echo requests, answered by the other host's kernel.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -14,12 +14,12 @@ use maxseg_wire::icmp::{Icmp, Message};
 use socket2::{Protocol, Socket, Type};
 
 use super::FlowContext;
-use super::open::{is_nothing_yet, other, port};
+use super::open::{is_timeout, open_socket, port};
 use super::status::Status;
 use crate::lab::topology::host_at;
 use crate::sys::minimize_timer_slack;
 
-/// A flow of echo requests.
+/// A flow of ICMP echo requests.
 pub(crate) struct PingFlow<'a> {
     context: &'a FlowContext<'a>,
     flow: &'a Flow,
@@ -43,7 +43,7 @@ impl<'a> PingFlow<'a> {
             IpVersion::V4 => Protocol::ICMPV4,
             IpVersion::V6 => Protocol::ICMPV6,
         };
-        let (socket, own) = other(context, flow, flow.from, Type::RAW, protocol)?;
+        let (socket, own) = open_socket(context, flow, flow.from, Type::RAW, protocol)?;
         let (_, far) = host_at(context.scenario, flow, flow.from.other());
         socket.connect(&SocketAddr::new(far, 0).into())?;
         let size = usize::try_from(size.get()).map_err(io::Error::other)?;
@@ -84,7 +84,7 @@ impl<'a> PingFlow<'a> {
             lock(sent).insert(seq, self.context.clock.now());
             status.count(|counted| counted.sent += 1);
             match self.socket.send(&bytes) {
-                Err(error) if !is_news_of_path(&error) => return Err(error),
+                Err(error) if !is_icmp_error(&error) => return Err(error),
                 Ok(_) | Err(_) => {}
             }
         }
@@ -97,7 +97,7 @@ impl<'a> PingFlow<'a> {
         while !self.context.is_over() {
             let length = match (&self.socket).read(&mut buffer) {
                 Ok(length) => length,
-                Err(error) if is_nothing_yet(&error) || is_news_of_path(&error) => continue,
+                Err(error) if is_timeout(&error) || is_icmp_error(&error) => continue,
                 Err(error) => return Err(error),
             };
             let now = self.context.clock.now();
@@ -109,9 +109,9 @@ impl<'a> PingFlow<'a> {
         Ok(())
     }
 
-    /// Which of our requests this answers.
+    /// The sequence number of the request that this answers; `None` for other messages.
     fn sequence(&self, bytes: &[u8]) -> Option<u16> {
-        // Of IPv4 a raw socket gets the header too (raw(7)).
+        // A raw socket of IPv4 receives the IP header too (raw(7)).
         let skip = match self.ends.0 {
             IpAddr::V4(_) => usize::from(bytes.first()? & 0x0f) * 4,
             IpAddr::V6(_) => 0,
@@ -128,10 +128,10 @@ impl<'a> PingFlow<'a> {
     }
 }
 
-/// Whether a hop or the other host has told that a request goes no further: nobody answers it, and the next may
-/// fare better. A connected socket gives each such message once, to whichever call comes next (`raw_err` in
+/// Whether the error is an ICMP error of a hop or of the other host: that request gets no answer, and the next one may.
+/// A connected socket reports each ICMP error once, to its next call (`raw_err` in
 /// net/ipv4/raw.c, `rawv6_err` in net/ipv6/raw.c; errors of `icmp_err_convert` and `icmpv6_err_convert`).
-fn is_news_of_path(error: &io::Error) -> bool {
+fn is_icmp_error(error: &io::Error) -> bool {
     matches!(
         error.raw_os_error(),
         Some(

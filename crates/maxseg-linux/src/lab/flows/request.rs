@@ -1,4 +1,4 @@
-//! RequestFlow over TCP, answered by the other host.
+//! Requests over TCP, answered by the other host.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use maxseg_core::units::{Bytes, Time};
 use socket2::Socket;
 
 use super::FlowContext;
-use super::open::{WindowClamp, accept, connect, is_nothing_yet, listener, server_address, tcp};
+use super::open::{WindowClamp, accept, connect, is_timeout, listener, server_address, tcp};
 use super::status::Status;
 use crate::sys::{TcpSocket, minimize_timer_slack};
 
-/// A request flow whose server waits.
+/// A request flow whose server listens.
 pub(crate) struct RequestFlow<'a> {
     context: &'a FlowContext<'a>,
     index: usize,
@@ -39,13 +39,13 @@ impl<'a> RequestFlow<'a> {
     {
         let Self { context, index, flow, plan, listener } = self;
         scope.spawn(move || {
-            if let Err(error) = serve(context, flow, (&listener, plan), status) {
+            if let Err(error) = run_server(context, flow, (&listener, plan), status) {
                 status.failed(error);
             }
         });
         scope.spawn(move || {
             if context.wait_until(flow.start)
-                && let Err(error) = ask(context, (index, flow), plan, status)
+                && let Err(error) = run_client(context, (index, flow), plan, status)
             {
                 status.failed(error);
             }
@@ -53,8 +53,8 @@ impl<'a> RequestFlow<'a> {
     }
 }
 
-/// The client.
-fn ask(
+/// Sends the requests, one after the other, and reads the replies.
+fn run_client(
     context: &FlowContext<'_>,
     (index, flow): (usize, &Flow),
     plan: RequestPlan,
@@ -75,7 +75,7 @@ fn ask(
     };
     let mut buffer = Buffer::new(WindowClamp::new(context, &flow.reversed(), flow.from));
     for _ in 0..plan.count.unwrap_or(u64::MAX) {
-        // A socket takes longer to make than a short request to be answered.
+        // Opened before the time is taken: opening a socket can take longer than a short request.
         let unconnected = if kept.is_none() { Some(socket()?) } else { None };
         let begun = context.clock.now();
         if begun >= flow.stop {
@@ -108,8 +108,8 @@ fn ask(
     Ok(())
 }
 
-/// The server: one connection after the other, as the client opens them.
-fn serve(
+/// Answers the requests of one connection after the other.
+fn run_server(
     context: &FlowContext<'_>,
     flow: &Flow,
     (listener, plan): (&Socket, RequestPlan),
@@ -130,16 +130,16 @@ fn serve(
             }
         }
         if context.is_over() {
-            return Ok(()); // what it counted is still to be asked for
+            return Ok(()); // the connection stays open: its counters are still to be read
         }
         status.closing(&socket);
     }
     Ok(())
 }
 
-const ROOM: usize = 1 << 16;
+const CHUNK: usize = 1 << 16;
 
-/// Where a host reads to, and the window that it offers meanwhile.
+/// A host's read buffer, and the clamp of its advertised window.
 struct Buffer {
     bytes: Vec<u8>,
     window: WindowClamp,
@@ -147,17 +147,17 @@ struct Buffer {
 
 impl Buffer {
     fn new(window: WindowClamp) -> Self {
-        Self { bytes: vec![0; ROOM], window }
+        Self { bytes: vec![0; CHUNK], window }
     }
 }
 
-/// Gives whether all was written before the run was over or the peer had gone.
+/// Writes `bytes`. Gives whether all were written before the run ended or the peer closed the connection.
 fn write_all(context: &FlowContext<'_>, mut socket: &Socket, bytes: Bytes) -> io::Result<bool> {
-    static ZEROS: [u8; ROOM] = [0; ROOM];
+    static ZEROS: [u8; CHUNK] = [0; CHUNK];
     in_parts(context, bytes, |most| socket.write(&ZEROS[..most]))
 }
 
-/// The same for what is read.
+/// Reads `bytes`. Gives whether all were read before the run ended or the peer closed the connection.
 fn read_all(
     context: &FlowContext<'_>,
     mut socket: &Socket,
@@ -171,8 +171,8 @@ fn read_all(
     })
 }
 
-/// So many bytes, at most [`ROOM`] by each call of `part`, which says how many it took; none, and the peer has
-/// gone.
+/// Transfers `bytes` by calls of `part`, each at most [`CHUNK`] bytes; it gives how many it transferred, 0 where the
+/// peer has closed the connection.
 fn in_parts(
     context: &FlowContext<'_>,
     bytes: Bytes,
@@ -183,18 +183,18 @@ fn in_parts(
         if context.is_over() {
             return Ok(false);
         }
-        let most = usize::try_from(left).unwrap_or(ROOM).min(ROOM);
+        let most = usize::try_from(left).unwrap_or(CHUNK).min(CHUNK);
         match part(most) {
             Ok(0) => return Ok(false),
             Ok(done) => left -= done as u64,
-            Err(error) if is_nothing_yet(&error) => {}
-            Err(error) if has_gone(&error) => return Ok(false),
+            Err(error) if is_timeout(&error) => {}
+            Err(error) if is_disconnect(&error) => return Ok(false),
             Err(error) => return Err(error),
         }
     }
     Ok(true)
 }
 
-fn has_gone(error: &io::Error) -> bool {
+fn is_disconnect(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe)
 }

@@ -1,4 +1,4 @@
-//! What is known of a flow while it runs.
+//! Counters and state of a flow while it runs.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use maxseg_wire::tcp_info::TcpInfo;
 
 use crate::sys::TcpSocket;
 
-/// A flow's state, shared by its threads and whoever watches it.
+/// A flow's state, shared by its threads and the run.
 #[derive(Debug, Default)]
 pub(crate) struct Status {
     inner: Mutex<Inner>,
@@ -24,45 +24,45 @@ struct Inner {
     error: Option<io::Error>,
 }
 
-/// What a flow counted.
+/// The counters of a flow.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FlowCounts {
-    /// Payload delivered: of datagrams, of replies, of what iperf3 sent.
+    /// Payload delivered, in bytes: of datagrams, of replies, or as iperf3 reports it.
     pub(crate) delivered: u64,
-    /// Another program ran it and has not told what came of it.
-    pub(crate) untold: bool,
-    /// How long it lasted, where it was not the whole run.
+    /// Whether the flow is another program's, which has not reported yet.
+    pub(crate) report_pending: bool,
+    /// Its duration, where that is not the run's.
     pub(crate) lasted: Option<Time>,
-    /// CbrFlow or echo requests sent.
+    /// Datagrams or echo requests sent.
     pub(crate) sent: u64,
-    /// Echo requests answered, and how long that took.
+    /// Round-trip times of the answered echo requests.
     pub(crate) pings: Histogram,
-    /// RequestFlow answered, and how long that took.
+    /// Completion times of the answered requests.
     pub(crate) requests: Histogram,
-    /// Connections.
+    /// Counters of its TCP connections.
     pub(crate) tcp: TcpTotals,
 }
 
-/// What the kernel tells of all connections of a flow's data sender.
+/// Sums of `tcp_info` over all connections of a flow's data sender.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TcpTotals {
     pub(crate) connections: u64,
-    /// Payload acknowledged.
+    /// Payload acknowledged, in bytes.
     pub(crate) acknowledged: u64,
-    /// Packets with payload that were sent, repeated ones included.
+    /// Packets with payload sent, retransmissions included.
     pub(crate) data_packets: Option<u64>,
     pub(crate) retransmitted_packets: u64,
     pub(crate) retransmitted_bytes: u64,
     pub(crate) timeouts: Option<u64>,
-    /// Duplicates that the receiver told of.
+    /// Duplicates that the receiver reported by D-SACK (RFC 2883).
     pub(crate) duplicates: u64,
     pub(crate) busy: Option<Time>,
     pub(crate) window_limited: Option<Time>,
     pub(crate) buffer_limited: Option<Time>,
-    /// Of the last one.
+    /// MSS of the last connection, in bytes.
     pub(crate) mss: Option<u64>,
     pub(crate) rtt_min: Option<Time>,
-    /// Sampled: smoothed round trips, bytes in flight.
+    /// Samples taken, with sums of the smoothed RTT in seconds and of the bytes in flight.
     pub(crate) samples: u64,
     pub(crate) rtt_sum: f64,
     pub(crate) in_flight_sum: f64,
@@ -70,7 +70,7 @@ pub(crate) struct TcpTotals {
 }
 
 impl TcpTotals {
-    /// A connection has ended, or is looked at for the last time.
+    /// Adds the final counters of a connection.
     fn add(&mut self, info: &TcpInfo) {
         self.connections += 1;
         self.acknowledged += acknowledged(info);
@@ -83,13 +83,13 @@ impl TcpTotals {
         if let Some(timeouts) = info.total_rto {
             *self.timeouts.get_or_insert(0) += u64::from(timeouts);
         }
-        for (sum, told) in [
+        for (sum, time) in [
             (&mut self.busy, info.busy_time),
             (&mut self.window_limited, info.rwnd_limited),
             (&mut self.buffer_limited, info.sndbuf_limited),
         ] {
-            if let Some(told) = told {
-                *sum = Some(sum.unwrap_or_default() + told.into());
+            if let Some(time) = time {
+                *sum = Some(sum.unwrap_or_default() + time.into());
             }
         }
         self.mss = Some(u64::from(info.snd_mss));
@@ -110,7 +110,9 @@ impl TcpTotals {
 /// Bytes sent and not acknowledged.
 pub(crate) fn in_flight(info: &TcpInfo) -> u64 {
     match (info.bytes_sent, info.bytes_retrans) {
-        (Some(sent), Some(again)) => sent.saturating_sub(again).saturating_sub(acknowledged(info)),
+        (Some(sent), Some(retransmitted)) => {
+            sent.saturating_sub(retransmitted).saturating_sub(acknowledged(info))
+        }
         _ => u64::from(info.unacked) * u64::from(info.snd_mss),
     }
 }
@@ -120,7 +122,7 @@ impl Status {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A connection stands.
+    /// A connection is established.
     pub(super) fn opened(&self, socket: &Arc<TcpSocket>) {
         self.lock().open.push(Arc::clone(socket));
     }
@@ -135,25 +137,25 @@ impl Status {
         }
     }
 
-    /// Changes what is counted.
+    /// Changes the counters.
     pub(super) fn count(&self, change: impl FnOnce(&mut FlowCounts)) {
         change(&mut self.lock().counted);
     }
 
-    /// The flow has come to its end.
+    /// The flow has ended at `at`.
     pub(super) fn finished(&self, at: Time) {
         self.lock().done.get_or_insert(at);
     }
 
-    /// The flow cannot go on.
+    /// The flow has failed.
     pub(super) fn failed(&self, error: io::Error) {
         self.lock().error.get_or_insert(error);
     }
 
-    /// Whether it is over, and why if it failed.
+    /// When the flow ended; `None` while it runs.
     ///
     /// # Errors
-    /// It failed.
+    /// The error with which it failed.
     pub(crate) fn end(&self) -> io::Result<Option<Time>> {
         let mut inner = self.lock();
         match inner.error.take() {
@@ -162,7 +164,7 @@ impl Status {
         }
     }
 
-    /// Looks at its connections. Gives what the kernel says of the last of them that carries data.
+    /// Samples `tcp_info` of its open connections. Gives that of the last one.
     pub(crate) fn sample(&self) -> Option<TcpInfo> {
         let open = self.lock().open.clone();
         let mut last = None;
@@ -175,7 +177,7 @@ impl Status {
         last
     }
 
-    /// What it counted until now, its open connections included.
+    /// Its counters so far, with those of its open connections.
     pub(crate) fn counted(&self) -> FlowCounts {
         let inner = self.lock();
         let mut counted = inner.counted.clone();
@@ -186,8 +188,7 @@ impl Status {
     }
 }
 
-/// Payload that the peer of a connection has acknowledged, of one that this side opened: the kernel counts
-/// the SYN too.
+/// Payload that the peer has acknowledged, in bytes: `tcpi_bytes_acked` without the SYN, which the kernel counts too.
 pub(crate) fn acknowledged(info: &TcpInfo) -> u64 {
     info.bytes_acked.unwrap_or(0).saturating_sub(1)
 }

@@ -107,7 +107,7 @@ pub(super) fn links(scenario: &Scenario, reports: &[[Report; 2]]) -> Vec<LabLink
 pub(super) fn lateness(reports: &[[Report; 2]]) -> Lateness {
     let mut lateness = LatenessMeter::default();
     reports.iter().flatten().for_each(|report| lateness.merge(&report.lateness));
-    lateness.told()
+    lateness.outcome()
 }
 
 /// Variables for a program in host `index`: its own name, and every host's address.

@@ -1,4 +1,4 @@
-//! Where packets lie while they are on their way.
+//! Buffers of the packets on a link.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -8,26 +8,26 @@ use maxseg_core::link::Markable;
 use super::layout::Layout;
 use crate::sys::VNET_HEADER;
 
-/// The largest thing that a TUN interface hands over: its header, and an IP packet.
+/// The most that a TUN interface hands over at once, in bytes: its header and an IP packet.
 const LARGEST: usize = VNET_HEADER + 65_535;
-/// Room classes: an acknowledgement, a jumbo frame, a super-packet. A packet of 40 bytes that is on its way for
-/// 200 ms should not hold 64 KiB.
+/// Buffer sizes in bytes: for an acknowledgement, a jumbo frame, a super-packet. A packet of 40 bytes that is on the
+/// link for 200 ms should not hold 64 KiB.
 const CLASSES: [usize; 3] = [2048, 16_384, LARGEST];
 
-/// Buffers that were used and can be again, the last one first: it is still in the cache.
+/// Free buffers by size. The last one freed is used first: it is still in the cache.
 #[derive(Debug)]
 pub(super) struct Pool {
     free: RefCell<[Vec<Box<[u8]>>; 3]>,
 }
 
-/// What a TUN interface handed over, in a buffer that goes back to the pool when the last of its packets has
-/// left.
+/// What a TUN interface handed over at once: one packet or several TCP segments. Its buffer returns to the pool when
+/// the last of its packets has left.
 #[derive(Debug)]
 pub(super) struct SuperPacket {
     bytes: Box<[u8]>,
     class: usize,
     len: usize,
-    /// What is in it.
+    /// Its headers and segments.
     pub(super) layout: Layout,
     pool: Rc<Pool>,
 }
@@ -37,7 +37,7 @@ impl Pool {
         Rc::new(Self { free: RefCell::default() })
     }
 
-    /// A buffer that takes whatever may come.
+    /// A buffer of the largest size.
     pub(super) fn largest(&self) -> Box<[u8]> {
         self.take(CLASSES.len() - 1)
     }
@@ -47,8 +47,8 @@ impl Pool {
         free.unwrap_or_else(|| vec![0; CLASSES[class]].into_boxed_slice())
     }
 
-    /// Keeps the `len` bytes of `scratch`: copied into a small buffer, or, if there are many, in `scratch`
-    /// itself, for which another takes its place.
+    /// Keeps the `len` bytes of `scratch`: few are copied into a smaller buffer; for many, `scratch` itself is kept and
+    /// replaced.
     pub(super) fn keep(
         self: &Rc<Self>,
         scratch: &mut Box<[u8]>,
@@ -81,7 +81,7 @@ impl Drop for SuperPacket {
     }
 }
 
-/// A packet of a super-packet, or all of them where `as_netem`.
+/// A packet of a super-packet; with `as_netem`, the whole super-packet.
 #[derive(Debug, Clone)]
 pub(super) struct SegmentRange {
     pub(super) of: Rc<SuperPacket>,
@@ -91,7 +91,7 @@ pub(super) struct SegmentRange {
 }
 
 impl SegmentRange {
-    /// How many packets of the wire it is.
+    /// Packets on the wire.
     pub(super) const fn count(&self) -> u16 {
         self.last - self.first + 1
     }

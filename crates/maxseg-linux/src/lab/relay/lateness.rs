@@ -1,19 +1,19 @@
-//! How late packets leave the relay.
+//! Lateness: how long after its due time a packet leaves the relay.
 
 use maxseg_core::outcome::{Lateness, LatenessBucket};
 use maxseg_core::stats::Histogram;
 use maxseg_core::units::Time;
 
-/// Counts packets by how much later than their time they left.
+/// Lateness of the packets of a relay.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LatenessMeter {
     times: Histogram,
     buckets: [u64; EDGES.len()],
-    /// How much before its time the earliest left.
+    /// The largest earliness: how long before its due time a packet left.
     earliest: Time,
 }
 
-/// Upper edges in microseconds, the last for all else.
+/// Upper edges of the buckets in microseconds; the last has no bound.
 const EDGES: [u64; 10] = [10, 20, 50, 100, 200, 500, 1000, 5000, 20_000, u64::MAX / 1000];
 
 impl LatenessMeter {
@@ -40,13 +40,13 @@ impl LatenessMeter {
         self.times.count()
     }
 
-    /// What this share of all packets did not exceed; nothing before the first.
+    /// The lateness that this share of the packets did not exceed; zero before the first packet.
     pub(crate) fn quantile(&self, share: f64) -> Time {
         self.times.quantile(share).unwrap_or_default()
     }
 
-    /// As results have it.
-    pub(crate) fn told(&self) -> Lateness {
+    /// The lateness as results give it.
+    pub(crate) fn outcome(&self) -> Lateness {
         let buckets = EDGES.iter().zip(self.buckets).filter(|(_, packets)| *packets > 0);
         let max = self.quantile(1.0).as_secs_f64();
         Lateness {

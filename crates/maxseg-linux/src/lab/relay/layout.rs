@@ -1,4 +1,4 @@
-//! What is in a super-packet, as far as a link must know it.
+//! Headers and segments of a super-packet.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -21,33 +21,33 @@ const ICMP_V6: u8 = 58;
 const SYN: u8 = 0x02;
 const RST: u8 = 0x04;
 
-/// Where things are in what a TUN interface handed over.
+/// Headers and segments of a super-packet that a TUN interface handed over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::lab) struct Layout {
     /// Whether it is IPv6.
     pub(super) is_v6: bool,
     /// Bytes of the IP header.
     pub(in crate::lab) ip: u16,
-    /// Bytes of IP and TCP header together; of other packets, of all that is not payload here.
+    /// Bytes of IP and TCP header together; of other protocols, of the IP header alone.
     pub(in crate::lab) headers: u16,
-    /// Bytes behind the headers.
+    /// Bytes after the headers.
     pub(super) payload: u32,
-    /// Payload of each packet of the wire but the last.
+    /// Payload of each packet on the wire but the last, in bytes.
     pub(super) segment: u16,
-    /// Packets of the wire.
+    /// Packets on the wire.
     pub(in crate::lab) count: u16,
-    /// Whether they know ECN (RFC 3168 §5).
+    /// Whether they are ECN-capable (ECT, RFC 3168 §5).
     pub(super) ect: bool,
     /// Protocol of the payload.
     protocol: u8,
-    /// TCP's flags, of the last packet.
+    /// TCP flags of the last packet.
     pub(super) flags: u8,
-    /// Source and destination port of TCP and UDP; of an echo its identifier, twice.
+    /// Source and destination port of TCP and UDP; for an ICMP echo its identifier, twice.
     pub(in crate::lab) ports: (u16, u16),
 }
 
 impl Layout {
-    /// What the bytes behind the TUN interface's header are; `None` for what is no IP packet.
+    /// The layout of the packet after the TUN interface's header; `None` if it is not an IP packet.
     pub(super) fn of(bytes: &[u8]) -> Option<Self> {
         let header = bytes.get(..VNET_HEADER)?;
         let packet = bytes.get(VNET_HEADER..)?;
@@ -67,7 +67,7 @@ impl Layout {
             return None;
         }
         let transport = packet.get(usize::from(ip)..)?;
-        // A fragment but the first has no header of the protocol that it carries.
+        // Only the first fragment has the header of the protocol that it carries.
         let is_first = is_v6 || (fragment_offset(packet)? == 0);
         let is_tcp =
             protocol == TCP && is_first && transport.get(12).is_some_and(|offset| offset >> 4 >= 5);
@@ -97,7 +97,7 @@ impl Layout {
             protocol,
             flags: if is_tcp { transport[13] } else { 0 },
             ports: match protocol {
-                // Of an echo its identifier (RFC 792, RFC 4443).
+                // The identifier of an echo (RFC 792, RFC 4443 §4.1).
                 ICMP | ICMP_V6 => (port(4), port(4)),
                 _ => (port(0), port(2)),
             },
@@ -117,7 +117,7 @@ impl Layout {
         self.data_bytes() > 0
     }
 
-    /// Payload of TCP or UDP.
+    /// Payload of TCP or UDP, in bytes.
     pub(in crate::lab) fn data_bytes(&self) -> u64 {
         match self.protocol {
             TCP => u64::from(self.payload),
@@ -126,21 +126,21 @@ impl Layout {
         }
     }
 
-    /// Bytes of one of its packets.
+    /// Length of one of its IP packets, in bytes.
     pub(in crate::lab) fn length_of(&self, index: u16) -> u32 {
         u32::from(self.headers) + self.payload_of(index)
     }
 
-    /// Payload of one of its packets.
+    /// Payload of one of its packets, in bytes.
     pub(in crate::lab) fn payload_of(&self, index: u16) -> u32 {
         let from = u32::from(index) * u32::from(self.segment);
         (self.payload - from.min(self.payload)).min(u32::from(self.segment))
     }
 
-    /// What one of its packets is to a link.
+    /// One of its packets as a link sees it.
     pub(in crate::lab) fn shape_of(&self, index: u16) -> IpPacket {
         let length = u32::from(self.headers) + self.payload_of(index);
-        // Van Jacobson's compression wants plain headers of an established connection (RFC 1144 §3.2.2).
+        // Van Jacobson's compression needs headers without options, of an established connection (RFC 1144 §3.2.2).
         let is_plain = self.is_tcp() && !self.is_v6 && self.headers == 40;
         if is_plain && self.flags & (SYN | RST) == 0 {
             return IpPacket::compressible(Bytes::new(u64::from(length)));
@@ -148,29 +148,29 @@ impl Layout {
         IpPacket::from(length)
     }
 
-    /// What all of it is to a link that takes it for one packet.
+    /// The whole super-packet as one packet on the link.
     pub(super) fn shape_of_all(&self) -> IpPacket {
         IpPacket::from(u32::from(self.headers) + self.payload)
     }
 }
 
-/// In units of eight bytes (RFC 791 §3.1).
+/// The fragment offset in units of eight bytes (RFC 791 §3.1).
 fn fragment_offset(packet: &[u8]) -> Option<u16> {
     let field = u16::from_be_bytes([*packet.get(6)?, *packet.get(7)?]);
     Some(field & 0x1fff)
 }
 
-/// Who tells of a packet that was too large for a hop (RFC 1191, RFC 4443 §3.2); `None` for any other
-/// packet.
-pub(super) fn news_of_too_big(bytes: &[u8], layout: &Layout) -> Option<IpAddr> {
+/// The source of an ICMP message about a packet that was too large ("fragmentation needed", RFC 1191; "packet too
+/// big", RFC 4443 §3.2); `None` for any other packet.
+pub(super) fn too_big_reporter(bytes: &[u8], layout: &Layout) -> Option<IpAddr> {
     let packet = bytes.get(VNET_HEADER..)?;
     let message = packet.get(usize::from(layout.ip)..)?;
-    let is_news = match layout.protocol {
+    let is_too_big = match layout.protocol {
         ICMP => !layout.is_v6 && message.first() == Some(&3) && message.get(1) == Some(&4),
         ICMP_V6 => layout.is_v6 && message.first() == Some(&2),
         _ => false,
     };
-    if !is_news {
+    if !is_too_big {
         return None;
     }
     if layout.is_v6 {

@@ -1,4 +1,4 @@
-//! One link_relay of one hop.
+//! The relay of one direction of a hop.
 
 use std::collections::BTreeSet;
 use std::io::{self, IoSlice};
@@ -16,7 +16,7 @@ use maxseg_core::units::{Mtu, Time};
 
 use super::buffer::{Pool, SegmentRange};
 use super::lateness::LatenessMeter;
-use super::layout::{Layout, news_of_too_big};
+use super::layout::{Layout, too_big_reporter};
 use super::meter::Meter;
 use super::split::{Header, payload};
 use super::tap::Tap;
@@ -24,89 +24,89 @@ use super::wakeup;
 use crate::lab::capture::RecordQueue;
 use crate::sys::{Clock, Tun, Waker, cpu_of_thread, minimize_timer_slack, wait_for};
 
-/// What a link_relay carries, from where to where, and through what.
+/// The configuration of a relay: its link, and the interfaces at both ends.
 #[derive(Debug)]
 pub(crate) struct RelayConfig {
-    /// The link's name: of its random streams too.
+    /// The link's name, which names its random streams too.
     pub(crate) name: String,
     /// The link.
     pub(crate) spec: LinkSpec,
-    /// Where its random numbers begin.
+    /// The seed of its random streams.
     pub(crate) seed: u64,
     /// Whether a super-packet meets the link as one packet.
     pub(crate) as_netem: bool,
-    /// Who may not tell the sender of packets that were too large.
+    /// Addresses whose ICMP messages about packets that are too large are withheld: a black hole.
     pub(crate) icmp_blocked: BTreeSet<IpAddr>,
-    /// The interface whose packets it takes.
+    /// The interface from which packets are read.
     pub(crate) from: Tun,
-    /// The interface that gets them.
+    /// The interface to which they are written.
     pub(crate) to: Tun,
-    /// The time.
+    /// The run's clock.
     pub(crate) clock: Clock,
-    /// Rings when `stop` or `commands` should be looked at.
+    /// Woken when `stop` or `commands` has changed.
     pub(crate) waker: Arc<Waker>,
-    /// Set when it is over.
+    /// Set when the relay is to end.
     pub(crate) stop: Arc<AtomicBool>,
-    /// What is asked for while it runs.
+    /// Commands while it runs.
     pub(crate) commands: Receiver<Command>,
-    /// Where what passes is left for a capture, if there is one.
+    /// The queue for records of a capture, if there is one.
     pub(crate) capture: Option<Arc<RecordQueue>>,
 }
 
-/// What a link_relay is asked for while it runs.
+/// A command to a running relay.
 #[derive(Debug)]
 pub(crate) enum Command {
-    /// The link becomes another one.
+    /// Change the link.
     Change {
-        /// What it is from now on.
+        /// The link from now on.
         spec: Box<LinkSpec>,
-        /// Who may not tell of packets that were too large, from now on.
+        /// As [`RelayConfig::icmp_blocked`], from now on.
         icmp_blocked: BTreeSet<IpAddr>,
-        /// To be told when it is.
+        /// Gets a message when the link has changed.
         done: Sender<()>,
     },
-    /// To tell what it did so far.
+    /// Report the counters so far.
     Report(Sender<Report>),
 }
 
-/// What a link_relay did.
+/// The counters of a relay.
 #[derive(Debug, Clone)]
 pub(crate) struct Report {
     /// The link's name.
     pub(crate) name: String,
-    /// What the link did.
+    /// The link's counters.
     pub(crate) link: Counters,
-    /// How late packets were.
+    /// Lateness of the packets.
     pub(crate) lateness: LatenessMeter,
-    /// Who sent what.
+    /// Packets and bytes of each flow.
     pub(crate) meter: Meter,
     /// CPU time of its thread.
     pub(crate) cpu: Time,
-    /// When it ended.
+    /// The time of the report.
     pub(crate) at: Time,
 }
 
-/// Packets due within so much of each other leave together where packets follow each other faster: a wake-up for
-/// each would cost more than the packet.
+/// On links that send a full packet in less than this, packets due within this interval leave together: a wake-up
+/// for each would cost more than the packet.
 const QUANTUM: Time = Time::from_nanos(60_000);
 
-/// After so many rounds without a rest it looks whether anything is asked for.
-const ROUNDS: u32 = 1024;
+/// Commands are handled at least once in so many iterations of the loop.
+const COMMAND_INTERVAL: u32 = 1024;
 
 const fn half(time: Time) -> Time {
     Time::from_nanos(time.as_nanos() / 2)
 }
 
 impl RelayConfig {
-    /// Carries packets until it is told to stop.
+    /// Carries packets until `stop` is set.
     ///
     /// # Errors
-    /// An interface is gone.
+    /// An interface has been deleted.
     pub(crate) fn run(self) -> io::Result<Report> {
         minimize_timer_slack();
-        let mut running = LinkRelay::new(self);
-        running.run()?;
-        Ok(running.report())
+        let mut relay = LinkRelay::new(self);
+        relay.run()?;
+        Ok(relay.report())
     }
 }
 
@@ -120,11 +120,11 @@ struct LinkRelay {
     lateness: LatenessMeter,
     meter: Meter,
     tap: Option<Tap>,
-    /// How often the link has become another one.
+    /// How often the link has changed.
     changes: u32,
 }
 
-/// The link as packets meet it.
+/// The link as simulated: netem mode enforces no MTU, because super-packets are not split.
 fn effective_spec(spec: &LinkSpec, as_netem: bool) -> LinkSpec {
     let mtu = if as_netem { Mtu::LARGEST } else { spec.mtu };
     LinkSpec { mtu, ..spec.clone() }
@@ -155,7 +155,7 @@ impl LinkRelay {
 
     fn run(&mut self) -> io::Result<()> {
         let waker = Arc::clone(&self.config.waker);
-        let mut round = 0_u32;
+        let mut iteration = 0_u32;
         while !self.config.stop.load(Ordering::Relaxed) {
             let has_read = self.read_one()?;
             let has_sent = self.deliver(self.config.clock.now())?;
@@ -169,16 +169,16 @@ impl LinkRelay {
                     tap.wake(self.config.clock.now());
                 }
             }
-            round += 1;
-            if round == ROUNDS || !(has_read || has_sent) {
-                round = 0;
+            iteration += 1;
+            if iteration == COMMAND_INTERVAL || !(has_read || has_sent) {
+                iteration = 0;
                 self.handle_commands();
             }
         }
         Ok(())
     }
 
-    /// How long to wait for the next packet that is due, unless one comes before.
+    /// The time until the next packet is due; `None` where none is on the link.
     fn idle_timeout(&self) -> Option<Duration> {
         let next = self.chain.next_arrival().min(self.chain.next_event());
         if next == Time::NEVER {
@@ -189,16 +189,16 @@ impl LinkRelay {
         Some(self.config.clock.until(then).max(Duration::from_nanos(1)))
     }
 
-    /// How long the next packet that is due waits for those behind it.
+    /// How long a due packet waits so that the packets after it leave with it.
     fn coalesce_delay(&self) -> Time {
         if self.chain.arrivals() > 1 { self.quantum } else { Time::ZERO }
     }
 
-    /// Does what was asked for since the waker rang.
+    /// Handles the commands that have arrived.
     fn handle_commands(&mut self) {
         self.config.waker.clear();
         while let Ok(command) = self.config.commands.try_recv() {
-            // Whoever has asked may have given up.
+            // Sending an answer fails when the caller no longer waits: that is no error here.
             match command {
                 Command::Change { spec, icmp_blocked, done } => {
                     self.change(*spec);
@@ -214,24 +214,24 @@ impl LinkRelay {
 
     fn change(&mut self, spec: LinkSpec) {
         let now = self.config.clock.now();
-        let effective_spec = effective_spec(&spec, self.config.as_netem);
+        let effective = effective_spec(&spec, self.config.as_netem);
         self.changes += 1;
         let streams = format!("{}.change.{}", self.config.name, self.changes);
         let meter = &mut self.meter;
-        self.chain.respec(now, &effective_spec, (self.config.seed, &streams), |segment, fate| {
+        self.chain.respec(now, &effective, (self.config.seed, &streams), |segment, fate| {
             meter.lose(&segment.of.layout, segment.count(), fate);
         });
-        self.quantum = quantum(&effective_spec);
+        self.quantum = quantum(&effective);
         self.config.spec = spec;
     }
 
-    /// Takes what the kernel sends, if it sends anything.
+    /// Reads one super-packet from the kernel and puts its packets on the link. Gives whether there was one.
     fn read_one(&mut self) -> io::Result<bool> {
         let Some(len) = self.config.from.read(&mut self.scratch)? else { return Ok(false) };
         let now = self.config.clock.now();
         let Some(layout) = Layout::of(&self.scratch[..len]) else { return Ok(true) };
         if !self.config.icmp_blocked.is_empty()
-            && news_of_too_big(&self.scratch[..len], &layout)
+            && too_big_reporter(&self.scratch[..len], &layout)
                 .is_some_and(|from| self.config.icmp_blocked.contains(&from))
         {
             self.meter.withhold();
@@ -273,7 +273,7 @@ impl LinkRelay {
         }
     }
 
-    /// Hands over what is due. Gives whether there was anything.
+    /// Writes the packets that are due to the receiving interface. Gives whether there were any.
     fn deliver(&mut self, now: Time) -> io::Result<bool> {
         if self.chain.next_event() <= now {
             self.chain.advance(now);
@@ -284,7 +284,7 @@ impl LinkRelay {
                 }
             }
         }
-        // What is due sooner than half a wake-up from now would be later still after one.
+        // A packet due within half a wake-up latency would leave later after a wait than now.
         let in_time = now.saturating_add(half(self.wakeup));
         if self.chain.next_arrival().saturating_add(self.coalesce_delay()) > in_time {
             return Ok(false);
@@ -304,8 +304,7 @@ impl LinkRelay {
         Ok(any)
     }
 
-    /// Takes the packets along that follow `first` in the same super-packet and are due too. Gives the last of
-    /// them.
+    /// Joins the packets that follow `first` in the same super-packet and are due too. Gives the index of the last.
     fn extend(&mut self, first: &SegmentRange, now: Time, due: Time) -> u16 {
         let mut last = first.last;
         while !first.marked
@@ -335,8 +334,8 @@ impl LinkRelay {
             self.config.to.write(&[IoSlice::new(header.bytes()), IoSlice::new(payload)])
         };
         match written {
-            // The kernel has no memory for it just now, the receiving interface has gone down, or the
-            // packet is none that the kernel would take.
+            // ENOMEM: no memory now. EIO: the receiving interface is down. EINVAL: the kernel rejects the
+            // packet.
             Err(error)
                 if matches!(
                     error.raw_os_error(),

@@ -1,4 +1,4 @@
-//! What the relay sees of each flow.
+//! Packets and bytes that a relay carries, by flow.
 
 use std::collections::BTreeMap;
 
@@ -12,47 +12,47 @@ use super::layout::Layout;
 use crate::lab::topology::FIRST_PORT;
 use crate::sys::VNET_HEADER;
 
-/// What one link_relay carried.
+/// Packets and bytes of one direction of a hop.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Meter {
     flows: BTreeMap<u16, FlowMeter>,
-    /// Packets of the wire by what they are to the link.
+    /// Packets on the wire by their IP length in bytes.
     lengths: BTreeMap<u32, u64>,
-    /// What the kernel handed over at once.
+    /// Super-packets that the kernel handed over.
     pub(crate) super_packets: u64,
-    /// Packets of the wire, and their bytes.
+    /// Packets on the wire, and their IP bytes.
     pub(crate) packets: u64,
     pub(crate) bytes: u64,
-    /// News of packets that were too large, withheld.
+    /// ICMP messages about packets that were too large, withheld.
     pub(crate) withheld: u64,
     /// Packets above the MTU.
     pub(crate) too_big: u64,
-    /// Packets that the kernel did not take.
+    /// Packets that the receiving kernel rejected.
     pub(crate) kernel_drops: u64,
 }
 
-/// What one link_relay carried of one flow.
+/// Packets and bytes of one flow in one direction of a hop.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct FlowMeter {
     /// Packets with payload.
     pub(crate) data_packets: u64,
-    /// Their payload.
+    /// Their payload, in bytes.
     pub(crate) payload: u64,
-    /// Packets without any, the first two of the handshake not counted.
+    /// Packets without payload, but SYNs.
     pub(crate) acks: u64,
-    /// All packets, and their bytes on the wire.
+    /// All packets, and their bytes on the wire with the link's framing.
     pub(crate) packets: u64,
     pub(crate) wire_bytes: u64,
-    /// Packets with payload that did not arrive.
+    /// Packets with payload that were lost on the link.
     pub(crate) lost: u64,
-    /// The largest payload of a packet.
+    /// The largest payload of a packet, in bytes.
     pub(crate) largest_segment: u64,
-    /// Payload that was handed to the next host.
+    /// Payload handed to the next host, in bytes.
     pub(crate) delivered: u64,
-    /// The options of the SYN.
+    /// MSS option and window scale of the SYN.
     pub(crate) mss: Option<u16>,
     pub(crate) shift: Option<u8>,
-    /// The largest window offered.
+    /// The largest advertised window, in bytes.
     pub(crate) window: u64,
 }
 
@@ -82,11 +82,11 @@ impl Meter {
             flow.acks += count;
         }
         if layout.is_tcp() {
-            flow.look_at(bytes, layout);
+            flow.read_header(bytes, layout);
         }
     }
 
-    /// So many packets of it are lost.
+    /// The link has lost `packets` of a super-packet.
     pub(super) fn lose(&mut self, layout: &Layout, packets: u16, fate: Fate) {
         let packets = u64::from(packets);
         self.too_big += packets * u64::from(matches!(fate, Fate::TooBig { .. }));
@@ -95,7 +95,7 @@ impl Meter {
         }
     }
 
-    /// Packets `first` to `last` of it are handed to the next host.
+    /// Packets `first` to `last` of a super-packet are handed to the next host.
     pub(super) fn deliver(&mut self, layout: &Layout, first: u16, last: u16) {
         if !layout.carries_data() {
             return;
@@ -106,23 +106,23 @@ impl Meter {
         }
     }
 
-    /// News was withheld.
+    /// An ICMP message about a packet that was too large was withheld.
     pub(super) fn withhold(&mut self) {
         self.withheld += 1;
     }
 
-    /// The kernel did not take a packet.
+    /// The receiving kernel rejected a packet.
     pub(super) fn kernel_drop(&mut self) {
         self.kernel_drops += 1;
     }
 
-    /// What was seen of the `n`-th flow.
+    /// Packets and bytes of flow `n`, counted from 0.
     pub(crate) fn flow(&self, n: usize) -> FlowMeter {
         let number = u16::try_from(n).unwrap_or(u16::MAX);
         self.flows.get(&number).copied().unwrap_or_default()
     }
 
-    /// The share of these packets that a link by `spec` damages in the long run.
+    /// The expected share of damaged packets on a link by `spec`, for packets of these lengths.
     pub(crate) fn expected_loss(&self, spec: &LinkSpec, until: Time) -> Option<f64> {
         let (mut lost, mut all) = (0.0, 0.0);
         for (length, count) in &self.lengths {
@@ -134,7 +134,7 @@ impl Meter {
     }
 
     fn flow_of(&mut self, layout: &Layout) -> Option<&mut FlowMeter> {
-        /// More flows than any scenario has.
+        /// More than the flows of any scenario.
         const MOST: u16 = 1000;
         let (source, destination) = layout.ports;
         let number = [destination, source]
@@ -146,14 +146,14 @@ impl Meter {
 }
 
 impl FlowMeter {
-    /// What the header says of segment size and window.
-    fn look_at(&mut self, bytes: &[u8], layout: &Layout) {
+    /// Reads MSS, window scale and window of a TCP header.
+    fn read_header(&mut self, bytes: &[u8], layout: &Layout) {
         let start = VNET_HEADER + usize::from(layout.ip);
         let Some(tcp) = bytes.get(start..VNET_HEADER + usize::from(layout.headers)) else { return };
         let window = u64::from(u16::from_be_bytes([tcp[14], tcp[15]]));
         if layout.is_syn() {
             for option in maxseg_wire::options::walk(&tcp[20..]).values() {
-                self.note(option);
+                self.read_option(option);
             }
             self.window = self.window.max(window);
         } else {
@@ -161,8 +161,8 @@ impl FlowMeter {
         }
     }
 
-    #[expect(clippy::wildcard_enum_match_arm, reason = "all other options say nothing of either")]
-    fn note(&mut self, option: TcpOption<'_>) {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "no other option concerns MSS or window")]
+    fn read_option(&mut self, option: TcpOption<'_>) {
         match option {
             TcpOption::Mss(mss) => self.mss = Some(mss),
             // RFC 7323 section 2.3: a larger shift counts as 14.
@@ -180,7 +180,7 @@ mod tests {
     fn a_window_scale_above_14_counts_as_14() {
         for (offered, used) in [(7, 7), (14, 14), (15, 14), (255, 14)] {
             let mut meter = FlowMeter::default();
-            meter.note(TcpOption::WindowScale(offered));
+            meter.read_option(TcpOption::WindowScale(offered));
             assert_eq!(meter.shift, Some(used));
         }
     }

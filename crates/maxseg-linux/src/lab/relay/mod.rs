@@ -4,9 +4,9 @@
 //! kernel → TUN → super-packet → its packets, one by one → LinkChain (queue, wire, errors, delay)
 //!                                                          └→ when due: joined again → TUN → kernel
 //! ```
-//! One thread for each link_relay of each hop. Segmentation offload stays on, so that the kernel hands over
-//! up to 64 KiB at once, but every packet of the wire meets queue, wire and errors alone. Packets
-//! carry the time at which they are due; one that leaves late delays none behind it.
+//! One thread for each direction of each hop. Segmentation offload stays on, so that the kernel hands over
+//! up to 64 KiB at once, but every packet passes queue, wire and errors alone. Packets
+//! carry the time at which they are due; one that leaves late delays none after it.
 
 mod buffer;
 mod lateness;

@@ -1,4 +1,4 @@
-//! Some packets of a super-packet as a super-packet of their own, or as single ones.
+//! Packets of a super-packet, as a smaller super-packet or as single packets.
 
 use maxseg_wire::Sum;
 use maxseg_wire::ip::protocol;
@@ -27,8 +27,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// The header that these packets need, `marked` as having effective_spec congestion or not; their payload is
-    /// what [`payload`] says.
+    /// The header for these packets, CE-marked if `marked`; [`payload`] gives their payload.
     ///
     /// `whole` is a super-packet with this layout.
     pub(super) fn new(whole: &[u8], layout: &Layout, first: u16, last: u16, marked: bool) -> Self {
@@ -77,7 +76,7 @@ impl Header {
         if first > 0 {
             tcp[13] &= !CWR;
         }
-        // The sum over the pseudo-header, not complemented: who takes the packet off the wire adds the rest.
+        // The sum over the pseudo-header, not complemented: the receiving kernel adds the rest.
         tcp[16..18].copy_from_slice(&pseudo.to_be_bytes());
         self.bytes[0] = NEEDS_CSUM;
         self.bytes[2..4].copy_from_slice(&layout.headers.to_ne_bytes());
@@ -85,7 +84,7 @@ impl Header {
         self.bytes[8..10].copy_from_slice(&TCP_CHECKSUM.to_ne_bytes());
     }
 
-    /// Marks the packet as having effective_spec congestion.
+    /// Sets CE (congestion experienced).
     fn mark(&mut self, layout: &Layout) {
         let packet = &mut self.bytes[VNET_HEADER..];
         if layout.is_v6 {
@@ -97,7 +96,7 @@ impl Header {
     }
 }
 
-/// Where the payload of packets `first` to `last` is in the super-packet's bytes.
+/// The range of the payload of packets `first` to `last` in the super-packet's bytes.
 pub(super) fn payload(layout: &Layout, first: u16, last: u16) -> std::ops::Range<usize> {
     let start = VNET_HEADER + usize::from(layout.headers);
     let segment = usize::from(layout.segment);
@@ -107,7 +106,7 @@ pub(super) fn payload(layout: &Layout, first: u16, last: u16) -> std::ops::Range
 }
 
 fn low(length: u32) -> u16 {
-    u16::try_from(length).unwrap_or(0) // of a BIG TCP packet: see RFC 2675
+    u16::try_from(length).unwrap_or(0) // 0 in a BIG TCP packet (RFC 2675)
 }
 
 fn complete_ip_checksum(header: &mut [u8]) {

@@ -1,4 +1,4 @@
-//! What a relay's thread shows of its packets.
+//! The packets of a relay, recorded for a capture.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -11,13 +11,13 @@ use super::buffer::SegmentRange;
 use super::wire_packet::write_wire_packet;
 use crate::lab::capture::{LinkEnd, Loss, PacketRecord, RecordQueue, SNAP_LEN};
 
-/// One link_relay's packets on their way to a capture, as those of the wire: where they come to the link,
-/// and where they leave it.
+/// Records the packets of one direction of a hop, as they are on the wire: where they enter the link, and where they
+/// leave it.
 #[derive(Debug)]
 pub(crate) struct Tap {
     queue: Arc<RecordQueue>,
     batch: Vec<PacketRecord>,
-    /// Packets that came to a link which decides later, in their command, until all before them are decided too.
+    /// Packets whose fate, or that of a packet before them, is not known yet, in order of arrival.
     undecided: VecDeque<Undecided>,
 }
 
@@ -35,7 +35,7 @@ enum Verdict {
     Lost(Loss),
 }
 
-/// So many are handed over at once.
+/// Records handed over at once.
 const BATCH: usize = 256;
 
 impl Tap {
@@ -43,7 +43,7 @@ impl Tap {
         Self { queue, batch: Vec::with_capacity(BATCH), undecided: VecDeque::new() }
     }
 
-    /// A packet has come to the link.
+    /// A packet enters the link.
     pub(super) fn entered(&mut self, now: Time, segment: SegmentRange, sent: SendOutcome) {
         let verdict = match sent {
             SendOutcome::InFlight => Some(Verdict::Arrives),
@@ -54,7 +54,7 @@ impl Tap {
         self.settle();
     }
 
-    /// A packet that came before was lost.
+    /// A packet that entered earlier was lost.
     pub(super) fn lost(&mut self, segment: &SegmentRange, fate: Fate) {
         self.decide(segment, segment.first, segment.last, verdict_of(fate));
     }
@@ -78,7 +78,7 @@ impl Tap {
         }
     }
 
-    /// The thread has woken: whatever it records is of this time or later.
+    /// The thread has woken: its next records are of this time or later.
     pub(super) fn wake(&self, now: Time) {
         self.queue.awake(now);
     }
@@ -88,7 +88,7 @@ impl Tap {
             let part = &undecided.segment;
             Rc::ptr_eq(&part.of, &segment.of) && (first..=last).contains(&part.first)
         });
-        // The oldest are the likeliest, and the last of them ends the search.
+        // In order of arrival: the search ends at the last of the range.
         for undecided in parts {
             undecided.verdict.get_or_insert(verdict);
             if undecided.segment.last == last {
@@ -98,7 +98,7 @@ impl Tap {
         self.settle();
     }
 
-    /// Records what came and is decided.
+    /// Records the packets whose fate is known, in order of arrival.
     fn settle(&mut self) {
         while self.undecided.front().is_some_and(|first| first.verdict.is_some()) {
             let Some(Undecided { at, segment, verdict }) = self.undecided.pop_front() else {
@@ -144,7 +144,7 @@ impl Tap {
     }
 }
 
-/// What the link did is all recorded; of what is still on its way nothing is known.
+/// Packets still on the link are recorded as not lost.
 impl Drop for Tap {
     fn drop(&mut self) {
         for undecided in &mut self.undecided {

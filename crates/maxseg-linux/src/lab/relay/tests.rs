@@ -7,7 +7,7 @@ use etherparse::{IpHeaders, NetHeaders, PacketBuilder, PacketHeaders, TcpHeader,
 use proptest::prelude::*;
 
 use super::buffer::Pool;
-use super::layout::{Layout, news_of_too_big};
+use super::layout::{Layout, too_big_reporter};
 use super::split::{Header, NEEDS_CSUM, payload};
 use super::wire_packet::{Length, write_wire_packet};
 use crate::sys::VNET_HEADER;
@@ -201,7 +201,7 @@ proptest! {
         if let Some(layout) = Layout::of(&bytes) {
             let payload: u32 = (0..layout.count).map(|index| layout.payload_of(index)).sum();
             prop_assert_eq!(VNET_HEADER + usize::from(layout.headers) + payload as usize, bytes.len());
-            news_of_too_big(&bytes, &layout);
+            too_big_reporter(&bytes, &layout);
             for index in 0..layout.count {
                 on_the_wire(&bytes, &layout, index, head & 1 == 0);
             }
@@ -304,7 +304,7 @@ fn news_of_too_large_packets_is_recognized() {
     use etherparse::{Icmpv4Type, Icmpv6Type};
     let told = |packet: &[u8]| {
         let bytes = complete(packet);
-        news_of_too_big(&bytes, &Layout::of(&bytes).unwrap())
+        too_big_reporter(&bytes, &Layout::of(&bytes).unwrap())
     };
     let v4 = |header| {
         let mut packet = Vec::new();

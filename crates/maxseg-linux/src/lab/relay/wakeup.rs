@@ -1,4 +1,4 @@
-//! How long after its time a waiting thread wakes.
+//! Wake-up latency: how long after its time a waiting thread wakes.
 
 use std::io;
 use std::sync::OnceLock;
@@ -8,8 +8,8 @@ use maxseg_core::units::Time;
 
 use crate::sys::{minimize_timer_slack, wait_for};
 
-/// The median of how much longer than asked the kernel lets a thread wait, measured once in this process:
-/// what a relay asks less, so that it wakes in time.
+/// The median wake-up latency, measured once in this process. A relay's waits are shorter by it, so that it wakes in
+/// time.
 pub(crate) fn latency() -> Time {
     static LATENCY: OnceLock<Time> = OnceLock::new();
     *LATENCY.get_or_init(|| measure().unwrap_or_default())
@@ -17,7 +17,8 @@ pub(crate) fn latency() -> Time {
 
 const TRIES: usize = 31;
 const WAIT: Duration = Duration::from_micros(200);
-/// More than this is no latency but a busy machine: to wake so early would be a busy loop.
+/// The most that is compensated: a larger latency is that of a busy machine, and such early wake-ups would be a busy
+/// loop.
 const MOST: Duration = Duration::from_micros(100);
 
 fn measure() -> io::Result<Time> {

@@ -1,4 +1,4 @@
-//! A packet as the wire would carry it: alone, and with its checksum complete.
+//! A packet as it is on the wire: not merged with others, and with its checksum complete.
 
 use maxseg_wire::Sum;
 
@@ -6,15 +6,15 @@ use super::layout::Layout;
 use super::split::{Header, NEEDS_CSUM, payload};
 use crate::sys::VNET_HEADER;
 
-/// How much of a packet was kept, and how long it was.
+/// Captured and original length of a packet, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Length {
     pub(super) kept: usize,
     pub(super) whole: usize,
 }
 
-/// Writes the beginning of packet `index` of a super-packet to `out`, as much as it has room for: its own
-/// lengths, numbers and flags, and the checksum over all of it. `marked`: it has effective_spec congestion.
+/// Writes packet `index` of a super-packet to `out`, cut at the end of `out`: with its own lengths, sequence number and
+/// flags, and the checksum of the whole packet; CE-marked if `marked`.
 ///
 /// `all` is a super-packet with this layout.
 pub(super) fn write_wire_packet(
@@ -47,7 +47,7 @@ fn checksum(header: &[u8], payload: &[u8], start: usize) -> u16 {
     let of_header = header.get(start..).unwrap_or_default();
     let of_payload = payload.get(start.saturating_sub(header.len())..).unwrap_or_default();
     match Sum::default().add_bytes(of_header).add_bytes(of_payload).checksum() {
-        // The same number; in UDP zero says that there is no checksum (RFC 768).
+        // The same number in one's complement; in UDP zero means no checksum (RFC 768).
         0 => u16::MAX,
         checksum => checksum,
     }

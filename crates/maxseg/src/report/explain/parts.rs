@@ -22,12 +22,6 @@ pub(super) fn bar(limits: &[LimitShare], width: usize) -> Vec<(LimitedBy, usize)
     cells
 }
 
-/// With a capital letter at its beginning.
-pub(super) fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
 /// A problem of a capture as a sentence, with the option that helps where there is one.
 pub(crate) fn problem_text(problem: &Problem) -> String {
     let text = problem.kind.to_string();

@@ -6,11 +6,11 @@ use maxseg_core::advise::{Case, Command, Headline, System};
 
 use super::details::{directions, findings, labelled, limits};
 use super::list::list;
-use super::parts::{capital, problem_text, wrapped};
+use super::parts::{problem_text, wrapped};
 use crate::printer::Printer;
 use maxseg_workbench::explain::Explanation;
 use maxseg_workbench::report::explain::{headline_numbers, marks, numbers};
-use maxseg_workbench::report::words::{self, counted, size};
+use maxseg_workbench::report::words::{self, capital, counted, size};
 
 /// The amount of text.
 #[derive(Debug, Clone, Copy)]

@@ -12,7 +12,7 @@ use maxseg_core::scenario::{
     End, Flow, FlowKind, HopRange, LabBackend, LabOptions, Scenario, Until,
 };
 use maxseg_core::settings::{CongestionName, WindowScale, WindowSize};
-use maxseg_core::units::{BitsPerSec, Bytes, Time};
+use maxseg_core::units::{BitsPerSec, Bytes, Mtu, Time};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::error::{Capacity, LabError};
@@ -22,10 +22,10 @@ use super::network::Network;
 use super::run;
 use crate::sys::NetNs;
 
-/// Refuses what cannot be run here. Gives what to know otherwise.
+/// Checks whether this machine and this user can run the scenario. Gives the caveats.
 ///
 /// # Errors
-/// The reason.
+/// They cannot: a [`LabError`] with its hint.
 pub(super) fn check(scenario: &Scenario) -> Result<Vec<Caveat>, LabError> {
     mtus(scenario)?;
     if scenario.flows.iter().any(|flow| is_foreign(scenario, flow)) {
@@ -40,21 +40,18 @@ pub(super) fn check(scenario: &Scenario) -> Result<Vec<Caveat>, LabError> {
     Ok(caveats)
 }
 
-/// RFC 8200 §5.
-const LEAST_OF_IPV6: u64 = 1280;
-
-/// Whether IPv6 can go over every link.
+/// Whether every link of an IPv6 path carries the least that IPv6 needs ([`Mtu::IPV6_MIN`]).
 pub(super) fn mtus(scenario: &Scenario) -> Result<(), LabError> {
     let links = || scenario.path.hops.iter().flat_map(HopSpec::links);
-    match links().find(|link| link.mtu.bytes().get() < LEAST_OF_IPV6) {
+    match links().find(|link| link.mtu.get() < Mtu::IPV6_MIN) {
         Some(link) if scenario.ip == IpVersion::V6 => {
-            Err(LabError::MtuBelowIpv6 { mtu: link.mtu, least: LEAST_OF_IPV6 })
+            Err(LabError::MtuBelowIpv6 { mtu: link.mtu, least: Mtu::IPV6_MIN })
         }
         Some(_) | None => Ok(()),
     }
 }
 
-/// Whether the kernel has the congestion controls that are asked for.
+/// Whether this user's sockets can use the congestion controls of the scenario.
 fn congestion(scenario: &Scenario) -> Result<(), LabError> {
     if !scenario.flows.iter().any(|flow| flow.kind.is_tcp()) {
         return Ok(());

@@ -96,6 +96,28 @@ impl Outcome {
     pub fn is_valid(&self) -> bool {
         self.invalid_because().is_empty()
     }
+
+    /// The goodput by which results are shown and compared, in bits per second: that of the TCP flows, without
+    /// the datagrams of cross traffic. [`goodput_bps`](Self::goodput_bps), the sum of all flows, where none is
+    /// TCP. `None` where that of a TCP flow is unknown.
+    pub fn headline_goodput_bps(&self) -> Option<f64> {
+        if self.has_cross_traffic() {
+            self.flows.iter().filter(|flow| flow.is_of_tcp()).map(|flow| flow.goodput_bps).sum()
+        } else {
+            self.goodput_bps
+        }
+    }
+
+    /// Whether TCP flows share the path with datagrams, whose payload is in the sum of the goodputs.
+    pub fn has_cross_traffic(&self) -> bool {
+        let datagrams = |flow: &Self| !flow.is_of_tcp() && flow.goodput_bps.is_some();
+        self.flows.iter().any(Self::is_of_tcp) && self.flows.iter().any(datagrams)
+    }
+
+    /// Whether this is what came of one TCP flow: nothing else has segments or repeats them.
+    fn is_of_tcp(&self) -> bool {
+        self.mss_used_bytes.is_some() || self.retransmitted_packets.is_some()
+    }
 }
 
 impl Outcome {

@@ -82,9 +82,15 @@ impl Group<'_> {
         (!samples.is_empty()).then(|| Summary::of(&samples))
     }
 
-    /// Mean and spread of the goodput in bits per second.
+    /// Mean and spread of the goodput in bits per second by which groups are compared
+    /// ([`Outcome::headline_goodput_bps`]).
     pub fn goodput(&self) -> Option<Summary> {
-        self.summary(|outcome| outcome.goodput_bps)
+        self.summary(Outcome::headline_goodput_bps)
+    }
+
+    /// Whether its goodput leaves out the datagrams beside TCP flows ([`Outcome::has_cross_traffic`]).
+    pub fn has_cross_traffic(&self) -> bool {
+        self.rows.iter().any(|row| row.outcome.has_cross_traffic())
     }
 
     /// The limit of most runs.
@@ -174,6 +180,33 @@ mod tests {
         let goodput = groups[0].goodput().unwrap();
         assert!((goodput.mean - 20.0).abs() < 1e-12);
         assert_eq!(groups[0].rows[0].seed, Some(1));
+    }
+
+    /// Bulk TCP beside a constant bit rate, as each engine describes them.
+    fn with_cross_traffic(tcp: Option<f64>) -> Outcome {
+        let bulk = Outcome { goodput_bps: tcp, mss_used_bytes: Some(1460), ..Outcome::default() };
+        let cbr = Outcome { goodput_bps: Some(8e6), ..Outcome::default() };
+        let ping = Outcome { ping_mean_s: Some(0.1), ..Outcome::default() };
+        let goodput_bps = Some(tcp.unwrap_or(0.0) + 8e6);
+        Outcome { goodput_bps, flows: vec![bulk, cbr, ping], ..Outcome::default() }
+    }
+
+    #[test]
+    fn groups_are_compared_by_the_goodput_of_tcp() {
+        let mut rows = [row(EngineName::Sim, 536, Some(1), 0.0)];
+        rows[0].outcome = with_cross_traffic(Some(2e6));
+        let group = &groups(&rows)[0];
+        assert!(group.has_cross_traffic());
+        assert!((group.goodput().unwrap().mean - 2e6).abs() < 1e-6);
+        assert_eq!(group.to_json()["goodput_bps"]["mean"], 1e7, "the document keeps the sum");
+    }
+
+    #[test]
+    fn an_unknown_goodput_of_tcp_is_not_that_of_the_cross_traffic() {
+        assert_eq!(with_cross_traffic(None).headline_goodput_bps(), None);
+        let mut datagrams_only = with_cross_traffic(None);
+        datagrams_only.flows.remove(0);
+        assert_eq!(datagrams_only.headline_goodput_bps(), Some(8e6));
     }
 
     #[test]

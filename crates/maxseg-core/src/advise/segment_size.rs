@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::engine::EngineName;
+use crate::outcome::Outcome;
 use crate::results::{Group, Row, groups, written};
 use crate::scenario::{FlowKind, Scenario};
 use crate::stats::Summary;
@@ -171,7 +172,8 @@ impl Candidate<'_> {
             .iter()
             .filter_map(|row| {
                 let twin = other.group.rows.iter().find(|twin| twin.seed == row.seed)?;
-                Some(row.outcome.goodput_bps? - twin.outcome.goodput_bps?)
+                let of = Outcome::headline_goodput_bps;
+                Some(of(&row.outcome)? - of(&twin.outcome)?)
             })
             .collect();
         let summary = Summary::of(&differences);
@@ -200,7 +202,6 @@ fn alignment(scenario: &Scenario, size: u64, headers: Bytes) -> Option<Alignment
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::Outcome;
 
     const FRAMED: &str = "[[hop]]\nrate = \"2 Mbit/s\"\ndelay = \"200 ms\"\nframe = 128\n\
                           errors = { model = \"uniform\", per = \"frame\", rate = 0.05 }";

@@ -132,7 +132,7 @@ fn try_out(
             engine.run(&run, &mut Unwatched)
         })
         .collect::<Result<_, _>>()?;
-    let goodputs: Vec<f64> = outcomes.iter().filter_map(|outcome| outcome.goodput_bps).collect();
+    let goodputs: Vec<f64> = outcomes.iter().filter_map(Outcome::headline_goodput_bps).collect();
     Ok(Trial {
         changes,
         goodput: Summary::of(&goodputs),

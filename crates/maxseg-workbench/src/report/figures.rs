@@ -10,9 +10,9 @@ use maxseg_core::scenario::Scenario;
 use maxseg_core::units::Bytes;
 use serde_json::{Map, Value};
 
-use super::axes::{distinct, identity, keys};
+use super::axes::{distinct, identity, keys, mss_used};
 use super::chart::{Axis, Chart, Legend, Line, Mark, Order, Point, Series, Spacing, Tick};
-use super::marks::is_doubtful;
+use super::marks::{goodput_title, is_doubtful};
 use super::words::{self, Dimension};
 
 /// The pictures of a sweep.
@@ -80,6 +80,8 @@ pub(super) struct Across<'a> {
     values: Vec<&'a Value>,
     /// What its numbers measure; `None` where they are words, or of several kinds.
     dimension: Option<Dimension>,
+    /// Where goodputs lie, rising, and what is written there.
+    places: Vec<(f64, Value)>,
 }
 
 impl<'a> Across<'a> {
@@ -92,7 +94,10 @@ impl<'a> Across<'a> {
 
     fn of_key(groups: &[Group<'a>], key: &'a str) -> Self {
         let values = distinct(groups, key);
-        Self { key, dimension: dimension(key, &values), values }
+        let dimension = dimension(key, &values);
+        let mut across = Self { key, values, dimension, places: Vec::new() };
+        across.places = across.places(groups);
+        across
     }
 
     /// Where a value lies: at its number, or at its place among the words.
@@ -103,10 +108,27 @@ impl<'a> Across<'a> {
         }
     }
 
+    /// Where a group's goodput lies: of a segment size, at the one that was used.
+    fn place_of(&self, group: &Group<'_>) -> Option<f64> {
+        let used = mss_used(group, self.key).filter(|_| self.dimension.is_some());
+        used.map(|used| used as f64).or_else(|| self.place(group.point.get(self.key)?))
+    }
+
+    /// The values at which these have goodputs, rising, each once.
+    fn places(&self, groups: &[Group<'_>]) -> Vec<(f64, Value)> {
+        let of_group = |group: &Group<'_>| {
+            let value = group.point.get(self.key)?;
+            let used = mss_used(group, self.key).map(Value::from);
+            Some((self.place_of(group)?, used.unwrap_or_else(|| value.clone())))
+        };
+        let mut places: Vec<(f64, Value)> = groups.iter().filter_map(of_group).collect();
+        places.sort_by(|a, b| a.0.total_cmp(&b.0));
+        places.dedup_by(|next, place| next.0.total_cmp(&place.0).is_eq());
+        places
+    }
+
     fn axis(&self) -> Axis {
-        let numbers = self.values.iter().filter_map(|value| self.place(value));
-        let mut numbers: Vec<(f64, &Value)> = numbers.zip(self.values.iter().copied()).collect();
-        numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let numbers = &self.places;
         let mut title = words::title(self.key);
         let mut write: fn(f64) -> String = words::digits_whole;
         if let Some(dimension) = &self.dimension {
@@ -124,10 +146,10 @@ impl<'a> Across<'a> {
         } else {
             Vec::new()
         };
-        Axis { title, spacing: self.spacing(&numbers), ticks, write }
+        Axis { title, spacing: self.spacing(numbers), ticks, write }
     }
 
-    fn spacing(&self, numbers: &[(f64, &Value)]) -> Spacing {
+    fn spacing(&self, numbers: &[(f64, Value)]) -> Spacing {
         let Some(dimension) = &self.dimension else { return Spacing::Categories };
         let (least, most) = match numbers {
             [(least, _), .., (most, _)] => (*least, *most),
@@ -189,11 +211,16 @@ impl Figure<'_, '_> {
             EngineName::Sim | EngineName::Lab => engine.to_string(),
         };
         let x = self.across.axis();
+        let goodput = goodput_title(self.groups.iter().copied());
         Chart {
-            title: format!("Goodput against {}", x.title.trim_end_matches(" (bytes)")),
+            title: format!(
+                "{} against {}",
+                words::capital(goodput),
+                x.title.trim_end_matches(" (bytes)")
+            ),
             subtitle: self.subtitle(),
             y: Axis {
-                title: "goodput".to_owned(),
+                title: goodput.to_owned(),
                 spacing: if spread(&series) > LOG_FROM {
                     Spacing::Log(10)
                 } else {
@@ -257,12 +284,14 @@ impl Figure<'_, '_> {
     fn line<'b>(&self, groups: impl Iterator<Item = &'b Group<'b>>) -> Line {
         let points = groups.filter_map(|group| {
             let summary = group.goodput()?;
-            let x = self.across.place(group.point.get(self.across.key)?)?;
+            let x = self.across.place_of(group)?;
             let half = summary.ci95().unwrap_or(0.0);
             Some((Point { x, y: summary.mean, half }, is_doubtful(group) || group.has_invalid()))
         });
         let mut points: Vec<(Point, bool)> = points.collect();
         points.sort_by(|(a, _), (b, _)| a.x.total_cmp(&b.x));
+        // Several sizes that the path lowers to one are one size.
+        points.dedup_by(|(next, _), (point, _)| next.x.total_cmp(&point.x).is_eq());
         let pieces = points.split(|(_, is_doubtful)| *is_doubtful);
         let pieces = pieces.filter(|piece| !piece.is_empty());
         pieces.map(|piece| piece.iter().map(|(point, _)| *point).collect()).collect()

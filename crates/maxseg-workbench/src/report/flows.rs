@@ -4,7 +4,7 @@ use maxseg_core::outcome::{LimitedBy, Outcome};
 use maxseg_core::results::Group;
 use maxseg_core::scenario::{End, Flow, FlowKind, Scenario};
 
-use super::axes::keys;
+use super::axes::{keys, value_used};
 use super::marks::mark;
 use super::words;
 
@@ -79,7 +79,7 @@ pub fn flow_heads(groups: &[Group<'_>]) -> Vec<String> {
 
 fn of_group(group: &Group<'_>, names: &[String], numbers: &[&Number]) -> Vec<FlowLine> {
     let flows = group.rows.iter().map(|row| row.outcome.flows.len()).max().unwrap_or(0);
-    let values = group.point.iter().map(|(key, value)| words::value(key, value));
+    let values = group.point.iter().map(|(key, value)| value_used([group], key, value));
     let values: Vec<String> = values.chain([group.engine.to_string()]).collect();
     let line = |flow: usize| {
         let show = |number: &&Number| {

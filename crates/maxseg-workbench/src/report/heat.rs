@@ -6,10 +6,10 @@ use maxseg_core::engine::EngineName;
 use maxseg_core::results::{Group, Row, groups};
 use serde_json::Value;
 
-use super::axes::{distinct, keys};
+use super::axes::{distinct, keys, value_used};
 use super::chart::{HeatCell, HeatMap, HeatRow, Spacing};
 use super::figures::{Across, LOG_FROM, beside, dimension, leading};
-use super::marks::{INVALID, mark, mark_notes};
+use super::marks::{INVALID, goodput_title, mark, mark_notes};
 use super::words;
 
 /// More cells than pixels help nobody.
@@ -79,12 +79,13 @@ impl Map<'_> {
         let words_if = |is: bool, words: &str| if is { words.to_owned() } else { String::new() };
         let seeds = self.groups.iter().map(|group| group.rows.len()).max().unwrap_or(0);
         let seeds = if seeds > 1 { format!(", mean of {seeds} seeds") } else { String::new() };
+        let goodput = goodput_title(self.groups.iter().copied());
         Some(HeatMap {
-            title: format!("Goodput by {}", self.engine),
+            title: format!("{} by {}", words::capital(goodput), self.engine),
             subtitle: format!("numbers in {unit}{seeds}"),
             x_title: words::title(self.across),
             y_title: words::title(self.down),
-            columns: self.columns.iter().map(|v| words::value(self.across, v)).collect(),
+            columns: self.columns.iter().map(|v| self.label(self.across, v)).collect(),
             rows,
             spacing: if most > LOG_FROM * least { Spacing::Log(10) } else { Spacing::Linear },
             write: words::round_rate,
@@ -93,6 +94,10 @@ impl Map<'_> {
             best: words_if(has_best, "best of its row"),
             doubt: mark_notes(self.groups.iter().copied()).join(", "),
         })
+    }
+
+    fn label(&self, key: &str, value: &Value) -> String {
+        value_used(self.groups.iter().copied(), key, value)
     }
 
     fn heat_rows(&self) -> Vec<HeatRow> {
@@ -117,7 +122,7 @@ impl Map<'_> {
                 HeatCell { value, mark, is_best }
             };
             let cells = known.into_iter().map(|known| known.map(cell)).collect();
-            HeatRow { label: words::value(self.down, row), cells }
+            HeatRow { label: self.label(self.down, row), cells }
         };
         self.rows.iter().map(row).collect()
     }

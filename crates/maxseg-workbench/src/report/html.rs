@@ -11,12 +11,12 @@ use maxseg_core::scenario::Scenario;
 use serde_json::{Map, Value};
 
 use super::as_netem::{WHY, shows_both};
-use super::axes::{identity, keys};
+use super::axes::{identity, keys, value_used};
 use super::chart::{HeatMap, escape};
 use super::document::{AdviceEntry, Document};
 use super::flows::{flow_heads, flow_lines};
 use super::lab_page::lab_section;
-use super::marks::{mark, mark_notes};
+use super::marks::{goodput_title, mark, mark_notes};
 use super::{Figures, advice_lines, caveat_lines, figures, heat_maps, invalid_lines, words};
 
 /// The style sheet of every page.
@@ -104,7 +104,8 @@ fn results(groups: &[Group<'_>], document: &Document) -> String {
     }
     table += "<th class=\"word\">engine</th><th>runs</th>";
     for metric in &metrics {
-        let _ = write!(table, "<th title=\"{}\">{}</th>", metric.key, metric.title);
+        let title = if metric.is_goodput() { goodput_title(groups) } else { metric.title };
+        let _ = write!(table, "<th title=\"{}\">{title}</th>", metric.key);
     }
     table +=
         "<th class=\"word\">limited by</th><th class=\"word\">formula</th></tr></thead>\n<tbody>\n";
@@ -113,7 +114,8 @@ fn results(groups: &[Group<'_>], document: &Document) -> String {
         let is_best = best.contains(&(group.engine, point_identity(group.point)));
         table += if is_best { "<tr class=\"best\">" } else { "<tr>" };
         for axis in &axes {
-            let value = group.point.get(*axis).map_or(String::new(), |v| words::value(axis, v));
+            let value =
+                group.point.get(*axis).map_or(String::new(), |v| value_used([group], axis, v));
             let _ = write!(table, "<td>{}</td>", escape(&value));
         }
         let _ =
@@ -202,7 +204,12 @@ struct Metric {
 }
 
 const METRICS: [Metric; 19] = [
-    Metric { key: "goodput_bps", title: "goodput", of: |o| o.goodput_bps, write: words::rate },
+    Metric {
+        key: "goodput_bps",
+        title: "goodput",
+        of: Outcome::headline_goodput_bps,
+        write: words::rate,
+    },
     Metric {
         key: "segment_loss",
         title: "segments lost",
@@ -283,12 +290,16 @@ fn count(count: Option<u64>) -> Option<f64> {
 }
 
 impl Metric {
+    fn is_goodput(&self) -> bool {
+        self.key == "goodput_bps"
+    }
+
     /// The mean; of a goodput with its confidence interval, and with a mark where it is not to be
     /// relied on.
     fn show(&self, group: &Group<'_>) -> String {
         let Some(summary) = group.summary(self.of) else { return "–".to_owned() };
         let mean = (self.write)(summary.mean);
-        if self.key != "goodput_bps" {
+        if !self.is_goodput() {
             return mean;
         }
         let mean = format!("{}{mean}", mark(group));

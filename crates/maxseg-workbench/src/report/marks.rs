@@ -26,12 +26,23 @@ pub fn mark(group: &Group<'_>) -> &'static str {
 /// The mark of a number that proves nothing: it is the best of nothing, however large.
 pub const INVALID: &str = "!";
 
-/// What the marks mean that stand somewhere among these.
+/// What the marks mean that stand somewhere among these, and which flows their goodput is of.
 pub fn mark_notes<'a>(groups: impl Iterator<Item = &'a Group<'a>>) -> Vec<String> {
-    let marks: BTreeSet<&str> = groups.map(mark).collect();
+    let groups: Vec<&Group<'_>> = groups.collect();
+    let has_cross_traffic = groups.iter().any(|group| group.has_cross_traffic());
+    let marks: BTreeSet<&str> = groups.into_iter().map(mark).collect();
     let notes = [("~", "outside the formula's range"), (INVALID, "an invalid run of the lab")];
     let notes = notes.iter().filter(|(sign, _)| marks.contains(sign));
-    notes.map(|(sign, meaning)| format!("{sign} {meaning}")).collect()
+    let tcp_only = has_cross_traffic.then(|| TCP_ONLY.to_owned());
+    notes.map(|(sign, meaning)| format!("{sign} {meaning}")).chain(tcp_only).collect()
+}
+
+/// Which flows the goodputs are of, where a scenario has datagrams beside TCP.
+const TCP_ONLY: &str = "goodput of the TCP flows only";
+
+/// What the goodput of these is called: datagrams beside TCP are not in it.
+pub fn goodput_title<'a: 'g, 'g>(groups: impl IntoIterator<Item = &'g Group<'a>>) -> &'static str {
+    if groups.into_iter().any(Group::has_cross_traffic) { "TCP goodput" } else { "goodput" }
 }
 
 /// A line for each lab run that proves nothing: which it is, and why.

@@ -217,3 +217,49 @@ fn many_cells_have_colours_only_and_words_no_map() {
     assert!(cells().flatten().all(|cell| !cell.is_best), "conditions have no best");
     roxmltree::Document::parse(&map.to_svg()).unwrap();
 }
+
+#[test]
+fn a_segment_size_is_shown_as_it_was_used() {
+    let at = |mss: u64, rate: f64| json!({ "sender.mss": mss, "hop.0.errors.rate": rate });
+    let run = |mss: u64, used: u64, rate: f64| {
+        let mut row = sim(&at(mss, rate), used as f64 * 1e3);
+        row.outcome.mss_used_bytes = Some(used);
+        row
+    };
+    // An MTU of 1492 has room for 1440 bytes of payload and 52 of headers and options.
+    let sizes = [(536, 536), (1440, 1440), (1450, 1440), (1460, 1440)];
+    let rows: Vec<Row> = [0.0, 0.1]
+        .into_iter()
+        .flat_map(|rate| sizes.map(|(mss, used)| run(mss, used, rate)))
+        .collect();
+    let chart = figures(&rows, &scenario()).charts.remove(0);
+    let drawn: Vec<f64> = chart.series[0].solid.iter().flatten().map(|point| point.x).collect();
+    assert_eq!(drawn, [536.0, 1440.0]);
+    let ticks: Vec<String> = chart.x.ticks.into_iter().map(|tick| tick.label).collect();
+    assert_eq!(ticks, ["536", "1440"]);
+    let map = heat_maps(&rows).remove(0);
+    assert_eq!(map.columns, ["536", "1440", "1450 (1440 used)", "1460 (1440 used)"]);
+}
+
+#[test]
+fn pictures_show_the_goodput_of_tcp_beside_cross_traffic() {
+    let run = |mss: u64, tcp: f64, cbr: f64| {
+        let mut row = sim(&json!({ "sender.mss": mss, "hop.0.errors.rate": cbr / 1e9 }), tcp + cbr);
+        let bulk =
+            Outcome { goodput_bps: Some(tcp), mss_used_bytes: Some(mss), ..Outcome::default() };
+        let cross = Outcome { goodput_bps: Some(cbr), ..Outcome::default() };
+        row.outcome.flows = vec![bulk, cross];
+        row
+    };
+    let rows = [run(536, 1e6, 8e6), run(1460, 2e6, 3e6), run(536, 1e6, 3e6), run(1460, 2e6, 8e6)];
+    let chart = figures(&rows, &scenario()).charts.remove(0);
+    let drawn: Vec<f64> = chart.series[0].solid.iter().flatten().map(|point| point.y).collect();
+    assert_eq!(drawn, [1e6, 2e6]);
+    assert_eq!(
+        (&*chart.y.title, &*chart.title),
+        ("TCP goodput", "TCP goodput against segment size")
+    );
+    let map = heat_maps(&rows).remove(0);
+    assert_eq!((&*map.title, &*map.doubt), ("TCP goodput by sim", "goodput of the TCP flows only"));
+    assert!(csv(&rows).contains(",9000000,"), "the table of all numbers keeps the sum");
+}

@@ -6,6 +6,12 @@ pub use maxseg_core::units::approx::{digits, gain, percent, rate, rate_unit, tim
 use maxseg_core::units::{BitsPerSec, Bytes, Probability, Time};
 use serde_json::Value;
 
+/// With a capital letter at its beginning.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// A rate for an axis: no zeros that say nothing.
 pub fn round_rate(bps: f64) -> String {
     let text = rate(bps);

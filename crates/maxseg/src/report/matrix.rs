@@ -7,7 +7,7 @@ use maxseg_core::results::Group;
 use serde_json::Value;
 
 use super::table::{plain, right};
-use maxseg_workbench::report::axes::distinct;
+use maxseg_workbench::report::axes::{distinct, value_used};
 use maxseg_workbench::report::marks::{INVALID, mark};
 use maxseg_workbench::report::words;
 
@@ -72,7 +72,8 @@ pub(super) struct Matrix<'a> {
     measure: Measure,
     down: &'a str,
     across: &'a str,
-    rows: Vec<&'a Value>,
+    /// Their values in words.
+    rows: Vec<String>,
     columns: Vec<Column<'a>>,
 }
 
@@ -112,6 +113,8 @@ impl<'a> Matrix<'a> {
             Column { value, cells, best }
         };
         let columns = values.into_iter().map(column).collect();
+        let label = |row: &&Value| value_used(groups.iter().copied(), down, row);
+        let rows = rows.iter().map(label).collect();
         Self { measure, down, across, rows, columns }
     }
 
@@ -130,7 +133,7 @@ impl<'a> Matrix<'a> {
         });
         table.set_header(std::iter::once(Cell::new("")).chain(titles));
         let stars = self.marks_the_best();
-        for (index, row) in self.rows.iter().enumerate() {
+        for (index, label) in self.rows.iter().enumerate() {
             let cells = self.columns.iter().map(|column| {
                 let Some((mean, mark)) = column.cells[index] else { return right("-") };
                 let is_best =
@@ -141,7 +144,7 @@ impl<'a> Matrix<'a> {
                     self.measure.write(mean, column.best)
                 ))
             });
-            table.add_row(std::iter::once(right(words::value(self.down, row))).chain(cells));
+            table.add_row(std::iter::once(right(label)).chain(cells));
         }
         table
     }

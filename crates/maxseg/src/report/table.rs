@@ -10,7 +10,7 @@ use maxseg_core::results::Group;
 
 use super::matrix::{Matrix, Measure};
 use crate::printer::Printer;
-use maxseg_workbench::report::axes::{identity, keys};
+use maxseg_workbench::report::axes::{identity, keys, value_used};
 use maxseg_workbench::report::marks::{mark, mark_notes};
 use maxseg_workbench::report::words;
 
@@ -123,7 +123,7 @@ fn long(groups: &[Group<'_>], axes: &[&str]) -> Table {
         let of = |engine: EngineName| here.get(&engine).copied();
         let Some(best) = knows_most(here) else { continue };
         let mut row: Vec<Cell> =
-            best.point.iter().map(|(key, value)| right(words::value(key, value))).collect();
+            best.point.iter().map(|(key, value)| right(value_used([best], key, value))).collect();
         row.extend(engines.iter().map(|engine| right(of(*engine).map_or_else(dash, goodput))));
         row.extend(ratios.iter().map(|(a, b)| right(ratio(of(*a), of(*b)))));
         row.extend(asking.iter().map(|engine| right(of(*engine).map_or_else(dash, request_time))));

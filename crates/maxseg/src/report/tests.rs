@@ -135,3 +135,25 @@ fn groups_of_a_large_sweep_are_told_apart_by_value() {
     assert_eq!(text.lines().count(), 1 + 3 + 100 + 1, "a line a size");
     assert_eq!(text.matches('*').count(), 30 + 1, "the best of each of 30 columns, and the note");
 }
+
+#[test]
+fn the_best_of_a_column_goes_by_the_goodput_of_tcp_and_names_the_segment_size_in_use() {
+    let run = |mss: u64, used: u64, (tcp, cbr): (f64, f64)| {
+        let mut row = sim(&json!({ "sender.mss": mss, "hop.0.delay": "1 ms" }), tcp + cbr);
+        let goodput_bps = Some(tcp);
+        let bulk = Outcome { goodput_bps, mss_used_bytes: Some(used), ..Outcome::default() };
+        let cross = Outcome { goodput_bps: Some(cbr), ..Outcome::default() };
+        row.outcome.mss_used_bytes = Some(used);
+        row.outcome.flows = vec![bulk, cross];
+        row
+    };
+    let rows = [run(536, 536, (1e6, 8e6)), run(1460, 1440, (2e6, 3e6))];
+    let text = results(&rows, Printer::silent());
+    for wanted in ["*2.00", " 1.00", "1460 (1440 used)", "goodput of the TCP flows only"] {
+        assert!(text.contains(wanted), "no {wanted:?} in\n{text}");
+    }
+    let mut alone = run(1460, 1440, (2e6, 3e6));
+    alone.point.remove("hop.0.delay");
+    let text = results(&[alone], Printer::silent());
+    assert!(text.contains("1460 (1440 used)") && text.contains(" 2.00 Mbit/s"), "{text}");
+}

@@ -3,6 +3,7 @@
 pub(super) use crate::report::wrapped;
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 pub(super) use maxseg_core::units::approx::whole_percent as share;
+pub(super) use maxseg_workbench::report::words::capital;
 
 /// A number of bytes without its fraction.
 #[expect(
@@ -65,10 +66,4 @@ pub(super) fn bar(limits: &[LimitShare], width: usize) -> Vec<(LimitedBy, usize)
         end = place.max(end);
     }
     cells
-}
-
-/// With a capital letter at its beginning.
-pub(super) fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -1,4 +1,4 @@
-//! What can be said before a run: whether this kernel and this machine can do it.
+//! Checks before a run: whether this kernel, machine and user can run the scenario.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -75,7 +75,7 @@ const SAFE_SHARE: f64 = 0.9;
 /// Above this share of the measured rate a run is refused.
 const MAX_SHARE: f64 = 2.0;
 
-/// Whether the machine carries what the path's slowest link lets through.
+/// Whether the machine carries the rate of the path's slowest link.
 fn capacity(scenario: &Scenario) -> Result<Option<Caveat>, LabError> {
     let asked = scenario.bottleneck_rate().get();
     if asked <= UNMEASURED_BPS || !scenario.flows.iter().any(|flow| flow.kind == FlowKind::Bulk) {
@@ -92,13 +92,13 @@ fn capacity(scenario: &Scenario) -> Result<Option<Caveat>, LabError> {
     Ok(is_close.then(|| Caveat::new("capacity", capacity.to_string())))
 }
 
-/// How long the calibration lasts.
+/// Duration of the calibration.
 const CALIBRATION: Time = Time::from_millis(250);
-/// Faster than any machine.
+/// A rate above that of any machine.
 const ANY: u64 = 400_000_000_000;
 
-/// The rate of one connection over such a path if its links let everything through, in bits per second;
-/// measured once for each number of hops, MTU, and carrier.
+/// The rate of one connection over such a path with unlimited links, in bits per second; measured once for each number
+/// of hops, MTU and backend.
 fn carried(scenario: &Scenario, mtu: u64) -> Result<f64, LabError> {
     static KNOWN: Mutex<BTreeMap<(usize, u64, bool), f64>> = Mutex::new(BTreeMap::new());
     let key = (scenario.path.hops.len(), mtu, scenario.lab.backend == LabBackend::Netem);
@@ -115,7 +115,7 @@ fn carried(scenario: &Scenario, mtu: u64) -> Result<f64, LabError> {
     Ok(rate)
 }
 
-/// The same hosts and MTUs with links that neither wait nor lose.
+/// The same hosts and MTUs, with links without delay and loss.
 fn wide_open(scenario: &Scenario) -> Scenario {
     let mut wide = scenario.clone();
     let rate = BitsPerSec::new(ANY).unwrap_or(scenario.bottleneck_rate());

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! lab up ── plan (standard input) ──→ lab keep ── status, one line (standard output) ──→ lab up
-//!                                         └─ or an error (standard error) ──────────→
+//!                                         └─ or an error (standard error) ─────────────→ lab up
 //! ```
 
 use std::io::{self, BufRead, BufReader, Read, Write};

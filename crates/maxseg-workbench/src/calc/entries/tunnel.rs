@@ -2,7 +2,7 @@
 
 use maxseg_core::framing::{IpVersion, Tunnel};
 use maxseg_core::scenario::TunnelEntry;
-use maxseg_core::units::{Bytes, Mtu};
+use maxseg_core::units::Mtu;
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error as WordError, StrDeserializer};

@@ -116,7 +116,7 @@ fn jitter_and_overtaking_are_as_in_netem() {
     assert!((share - 0.25).abs() < 0.0123, "{share}"); // 4 standard errors
 }
 
-/// Jitter is uniform from −j to +j, both included (netem's `tabledist` without a table): three values for 1 ns.
+/// Jitter is uniform over the 2·j + 1 nanoseconds from −j to +j: three values for 1 ns.
 #[test]
 fn jitter_reaches_both_of_its_ends() {
     let link = LinkSpec { jitter: Time::from_nanos(1), ..mbit(1000, 30) };

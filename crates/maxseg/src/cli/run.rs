@@ -21,9 +21,9 @@ use crate::report::text;
 use maxseg_workbench::capture::incomplete;
 use maxseg_workbench::environment::Environment;
 use maxseg_workbench::experiment::Experiment;
-use maxseg_workbench::report::csv::csv;
 use maxseg_workbench::report::document::Document;
-use maxseg_workbench::report::{figures, invalid_lines, page, parquet, segment_sizes, words};
+use maxseg_workbench::report::marks::invalid_lines;
+use maxseg_workbench::report::{csv, figures, page, parquet, segment_sizes, words};
 use maxseg_workbench::runner::{
     Observer, Plan, PlanResult, Progress, RunOptions, Store, check_series, run as run_plan,
 };

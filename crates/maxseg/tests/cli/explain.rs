@@ -43,7 +43,7 @@ fn the_first_screen_is_about_the_window() {
     let text = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
     for wanted in [
         "The receive window limited 10.79.0.1:",
-        "offer a window of",
+        "offer a receive window of",
         "sysctl -w net.ipv4.tcp_rmem=",
         "Evidence",
     ] {
@@ -135,7 +135,7 @@ fn live_forms_are_refused_with_a_way_out() {
         assert_eq!(output.status.code(), Some(1), "{form}");
         assert!(stderr(&output).contains("hint: capture it"), "{form}: {}", stderr(&output));
     }
-    assert!(stderr(&maxseg(&["explain", "no-such-file.pcap"])).contains("name a pcap"));
+    assert!(stderr(&maxseg(&["explain", "no-such-file.pcap"])).contains("there is no file"));
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn no_output_destroys_the_capture() {
         for to in [name, link.to_str().unwrap(), "-"] {
             let output = maxseg(&["explain", name, option, to]);
             assert_eq!(output.status.code(), Some(2), "{option} {to}");
-            assert!(stderr(&output).contains("hint: name"), "{}", stderr(&output));
+            assert!(stderr(&output).contains("hint: "), "{}", stderr(&output));
         }
     }
     let both = maxseg(&["explain", name, "--report", "x", "--scenario", "x"]);
@@ -210,7 +210,7 @@ fn printed(arguments: &[&str]) -> String {
 fn buffers_are_raised_only_where_they_are_smaller() {
     let text = printed(&["explain", &labelled(WINDOW)]);
     let look = text.find("sysctl net.ipv4.tcp_rmem net.core.rmem_max").unwrap();
-    let only = text.find("only where the third number of net.ipv4.tcp_rmem is smaller").unwrap();
+    let only = text.find("only if the third number of net.ipv4.tcp_rmem is below").unwrap();
     let change = text.find("sysctl -w net.ipv4.tcp_rmem=").unwrap();
     assert!(look < only && only < change, "{text}");
 }
@@ -218,8 +218,8 @@ fn buffers_are_raised_only_where_they_are_smaller() {
 #[test]
 fn a_sender_that_probes_is_not_told_to() {
     let text = printed(&["explain", &labelled("pmtu_blackhole_probing.pcap.gz")]);
-    assert!(text.contains("probing seems to be on"), "{text}");
-    assert!(text.contains("s were waiting"), "{text}");
+    assert!(text.contains("MTU probing of 10.78.1.2 took"), "{text}");
+    assert!(text.contains("Stalled for 6.45 s of 6.45 s"), "{text}");
     assert!(!text.contains("sysctl -w net.ipv4.tcp_mtu_probing=1"), "{text}");
     assert!(!text.contains("rerun") && !text.contains("Predicted"), "{text}");
 }

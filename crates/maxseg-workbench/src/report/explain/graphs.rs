@@ -6,10 +6,9 @@ use maxseg_core::advise::Case;
 use maxseg_core::evidence::{Bin, DirectionStats, EventKind, Evidence};
 use maxseg_core::units::Time;
 
-use maxseg_workbench::report::chart::{Layer, LayerKind, Panel, Panels, Span, escape};
-use maxseg_workbench::report::words;
-
-use super::parts::{rounded, size};
+use super::super::chart::{Layer, LayerKind, Panel, Panels, Span};
+use super::super::escaped::Escaped;
+use super::super::words::{self, rounded, size};
 
 /// Most rows of a table.
 const MOST_ROWS: usize = 200;
@@ -280,7 +279,7 @@ fn events_table(evidence: &Evidence, data: &DirectionStats, clock: Clock) -> Str
         let _ = writeln!(
             table,
             "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"word\">{}</td></tr>",
-            escape(&words::time(clock.s(event.at))),
+            Escaped(&words::time(clock.s(event.at))),
             event.frame,
             words::grouped(event.offset),
             event.bytes,
@@ -325,10 +324,10 @@ fn bins_table(data: &DirectionStats, clock: Clock) -> String {
         let _ = writeln!(
             table,
             "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-            escape(&words::time(clock.s(bin.at))),
-            escape(&words::rate(rate)),
+            Escaped(&words::time(clock.s(bin.at))),
+            Escaped(&words::rate(rate)),
             words::grouped(bin.resent_bytes),
-            escape(&rtt),
+            Escaped(&rtt),
             words::grouped(bin.in_flight_max),
             words::grouped(bin.window_max)
         );

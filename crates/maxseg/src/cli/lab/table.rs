@@ -1,4 +1,4 @@
-//! A lab in tables.
+//! Tables of a lab.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ pub(super) fn json(status: &LabStatus) -> String {
     format!("{text}\n")
 }
 
-/// Who there is, and on which link each interface is.
+/// Hosts, interfaces and addresses, with the link of each interface.
 pub(super) fn hosts(status: &LabStatus) -> String {
     let mut table = plain();
     table.set_header(["host", "interface", "address", "MTU", "sends over", "to"]);
@@ -64,7 +64,7 @@ fn lateness(seconds: f64) -> String {
     }
 }
 
-/// The links' counters, and how late their packets left.
+/// The links' counters, and the lateness of their packets.
 pub(super) fn links(status: &LabStatus) -> String {
     let mut table = plain();
     let counts = ["packets", "bytes", "damaged", "refused", "policed", "early", "marked"];

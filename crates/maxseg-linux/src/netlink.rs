@@ -66,7 +66,7 @@ impl Netlink {
             Err(error) if error.raw_os_error() == Some(libc::EAFNOSUPPORT) => {}
             other => other?,
         }
-        // Behind the mode: below IPv6's 1280 there is none to set any more.
+        // After the mode: an interface with an MTU below 1280 (`Mtu::IPV6_MIN`) has no IPv6 settings.
         link.attributes = vec![LinkAttribute::Mtu(mtu), LinkAttribute::TxQueueLen(queue)];
         link.header.flags = LinkFlags::Up | LinkFlags::Noarp;
         link.header.change_mask = link.header.flags;

@@ -1,20 +1,19 @@
 //! The command line of maxseg: read, run, report.
 //!
 //! `cli` has a file for each command. What they compute, run and write is of `maxseg-workbench`; here stand what is
-//! read from the command line and what is printed: `report` turns results into tables, `explain` says what a capture
-//! file shows, `monitor` turns packets into lines, `progress` draws a bar, `interrupt` handles Ctrl-C.
+//! read from the command line and what is printed: `report` turns results and explanations into tables and text,
+//! `monitor` turns packets into lines, `progress` draws a bar, `interrupt` handles Ctrl-C.
 //! Modules use only those to their left:
 //!
 //! <!-- layers of maxseg -->
 //! ```text
-//! failure shipped growing_file interrupt · printer · calc monitor progress · explain · report · cli
+//! failure shipped growing_file interrupt · printer · calc monitor progress · report · cli
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]
 
 mod calc;
 mod cli;
-mod explain;
 mod failure;
 #[cfg(feature = "lab")]
 mod growing_file;

@@ -65,7 +65,6 @@ pub(super) const CRATES: [Layers; 7] = [
             &["failure", "shipped", "growing_file", "interrupt"],
             &["printer"],
             &["calc", "monitor", "progress"],
-            &["explain"],
             &["report"],
             &["cli"],
         ],

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::path::{Known, ObservedPath, four_digits, micros};
 use crate::framing::Headers;
-use crate::units::Bytes;
+use crate::units::{Bytes, Mtu};
 use crate::window::{LARGEST, LARGEST_SHIFT};
 
 /// Which of two causes of loss a scenario has.
@@ -55,7 +55,12 @@ fn hop(text: &mut String, path: &ObservedPath, loss: LossCause) {
     text.push_str("[[hop]]\nname = \"path\"\n");
     key(text, "rate", &format!("\"{}\"", path.link_rate()), &path.rate_bps);
     key(text, "delay", &format!("\"{}\"", path.one_way_delay()), &path.rtt_s);
-    key(text, "mtu", &path.mtu.value.clamp(68, 65_535).to_string(), &path.mtu);
+    key(
+        text,
+        "mtu",
+        &path.mtu.value.clamp(Mtu::MIN.into(), Mtu::MAX.into()).to_string(),
+        &path.mtu,
+    );
     key(text, "queue", &format!("\"{}\"", Bytes::new(path.queue_bytes.value)), &path.queue_bytes);
     match loss {
         LossCause::Random if path.loss.value > 0.0 => {

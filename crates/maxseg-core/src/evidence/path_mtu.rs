@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::Time;
+use crate::units::{Mtu, Time};
 
 /// "Fragmentation needed" (RFC 1191 §4) or "packet too big" (RFC 4443 §3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,8 +26,8 @@ pub struct PathMtuEvent {
 }
 
 impl PathMtuEvent {
-    /// The reported MTU of the next hop, where it is a possible one (RFC 791 §3.2: at least 68).
+    /// The reported MTU of the next hop, where it is a possible one: at least [`Mtu::MIN`].
     pub const fn next_hop_mtu(&self) -> Option<u32> {
-        if self.mtu_bytes >= 68 { Some(self.mtu_bytes) } else { None }
+        if self.mtu_bytes >= Mtu::MIN as u32 { Some(self.mtu_bytes) } else { None }
     }
 }

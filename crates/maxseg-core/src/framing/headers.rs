@@ -1,7 +1,7 @@
 //! Headers between a payload and the packet that carries it.
 
 use super::IpPacket;
-use crate::units::Bytes;
+use crate::units::{Bytes, Mtu};
 
 /// Bytes of the TCP header without options (RFC 9293 §3.1).
 pub const TCP_HEADER: Bytes = Bytes::new(20);
@@ -47,7 +47,9 @@ pub const fn ip_header(version: IpVersion) -> Bytes {
 pub const fn largest_quote(version: IpVersion) -> Bytes {
     match version {
         IpVersion::V4 => Bytes::new(ip_header(version).get() + 8),
-        IpVersion::V6 => Bytes::new(1280 - ip_header(version).get() - ICMP_ECHO_HEADER.get()),
+        IpVersion::V6 => {
+            Bytes::new(Mtu::IPV6_MIN as u64 - ip_header(version).get() - ICMP_ECHO_HEADER.get())
+        }
     }
 }
 

@@ -12,8 +12,6 @@ use crate::path::{HopSpec, LinkSpec, Path, QueueLimit};
 use crate::settings::{CongestionName, RtoRuleName, Settings, SettingsSpec, stack};
 use crate::units::{Bytes, Mtu, Time};
 
-/// The smallest MTU that IPv6 allows (RFC 8200 §5).
-const IPV6_MIN_MTU: u16 = 1280;
 const DEFAULT_QUEUE: QueueLimit = QueueLimit::Packets(100);
 const DEFAULT_TIME: Time = Time::from_secs(60);
 /// No path on earth, and none to the planets, is longer.
@@ -178,9 +176,9 @@ fn inside_tunnel(key: &str, link: LinkSpec, ip: IpVersion) -> Result<LinkSpec, P
     Ok(LinkSpec { mtu, ..link })
 }
 
-/// IPv6 needs an MTU of 1280 bytes on every link (RFC 8200 §5), inside a tunnel as well as below it.
+/// IPv6 needs an MTU of [`Mtu::IPV6_MIN`] bytes on every link, inside a tunnel as well as below it.
 fn check_carries(key: &str, link: &LinkSpec, mtu: Mtu, ip: IpVersion) -> Result<(), Problem> {
-    if ip == IpVersion::V4 || mtu.get() >= IPV6_MIN_MTU {
+    if ip == IpVersion::V4 || mtu.get() >= Mtu::IPV6_MIN {
         return Ok(());
     }
     let shown = if mtu == link.mtu {
@@ -188,11 +186,12 @@ fn check_carries(key: &str, link: &LinkSpec, mtu: Mtu, ip: IpVersion) -> Result<
     } else {
         format!("an MTU of {}, of which the tunnel leaves {mtu},", link.mtu)
     };
-    let what = format!("{shown} is below the {IPV6_MIN_MTU} bytes that IPv6 needs (RFC 8200 §5)");
+    let least = Mtu::IPV6_MIN;
+    let what = format!("{shown} is below the {least} bytes that IPv6 needs (RFC 8200 §5)");
     let hint = if mtu == link.mtu {
-        format!("write mtu = {IPV6_MIN_MTU} or more, or use IPv4")
+        format!("write mtu = {least} or more, or use IPv4")
     } else {
-        format!("write mtu = {} or more", IPV6_MIN_MTU + link.mtu.get() - mtu.get())
+        format!("write mtu = {} or more", least + link.mtu.get() - mtu.get())
     };
     Err(problem(format!("{key}.mtu"), what, hint))
 }

@@ -12,7 +12,7 @@ use super::Bytes;
 pub struct Mss(u16);
 
 /// A maximum transmission unit: the largest IP packet of an interface, headers included, link
-/// headers not. From 68 (RFC 791) to 65 535.
+/// headers not. From [`Mtu::MIN`] to [`Mtu::MAX`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Mtu(u16);
@@ -53,8 +53,10 @@ impl Mss {
 }
 
 impl Mtu {
-    /// What every IPv4 link must carry (RFC 791).
+    /// What every IPv4 link must carry (RFC 791 §3.2).
     pub const MIN: u16 = 68;
+    /// What every IPv6 link must carry (RFC 8200 §5).
+    pub const IPV6_MIN: u16 = 1280;
     /// The largest IPv4 packet.
     pub const MAX: u16 = 65_535;
     /// Ethernet's.

@@ -1,8 +1,7 @@
 //! Whether the lab can run here: what it needs, what was found, and the command that fixes it.
 //!
-//! What can be tried is tried, in child processes of their own, as this user: a setting that should
-//! allow something is worth less than the thing done. Nothing is changed by it, but that the kernel may
-//! load a module of its own for what was tried (`tun`, `sch_netem`), as the lab would have it do.
+//! Each step is tried as this user, in a child process, since settings alone do not show whether it works. Nothing is
+//! changed, but that the kernel may load a module for it (`tun`, `sch_netem`), as it would for the lab.
 
 mod host;
 mod namespaces;
@@ -21,31 +20,31 @@ use serde_json::Value;
 
 pub use programs::find_program;
 
-/// What was found.
+/// The result of all checks.
 #[derive(Debug, Clone, Serialize)]
 pub struct Diagnosis {
-    /// Raised when a name changes its meaning or goes.
+    /// Raised when a key changes its meaning or is removed.
     pub schema_version: u32,
     /// Whether a lab can run: nothing that it cannot do without is missing.
     pub able: bool,
-    /// All checks, in the order in which to mend them.
+    /// All checks, in the order in which to fix them.
     pub checks: Vec<Check>,
 }
 
-/// One thing that a lab needs, or is better with.
+/// A check of something that the lab needs or profits from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Check {
-    /// A word for it; a contract.
+    /// Its name, a contract.
     pub name: &'static str,
     /// Whether it is there.
     pub state: State,
     /// Whether no lab runs without it.
     pub required: bool,
-    /// What it is for.
+    /// Its purpose.
     pub purpose: &'static str,
     /// What was found, in words.
     pub found: String,
-    /// Commands that mend it, in order; none where nothing is amiss or no command helps.
+    /// Commands that fix it, in order; empty where it is fine or no command helps.
     pub mend: Vec<String>,
     /// What was found, in numbers: base units, named in the key.
     pub values: BTreeMap<&'static str, Value>,

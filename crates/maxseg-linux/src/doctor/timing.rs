@@ -89,7 +89,7 @@ fn clock(current: Option<String>, available: Option<String>) -> Check {
     let check = Check::new(
         "clock",
         "the relay reads the time for every packet: 20 ns with a fast clock, 1 µs with a slow one",
-        current.clone().unwrap_or_else(|| "cannot be told".to_owned()),
+        current.clone().unwrap_or_else(|| "unknown".to_owned()),
     )
     .value("source", current.clone());
     if current.is_none_or(|current| FAST.contains(&current.as_str())) {

@@ -55,7 +55,7 @@ fn cause(refusal: &ProbeError, exists: bool, host: &Host) -> (String, Vec<String
             vec![format!("{} run --device {DEVICE} …", host.container.unwrap_or("docker"))],
         ),
         (ProbeStep::OpenTun, _) => {
-            (format!("{DEVICE} has no driver with_steps it"), command("sudo modprobe tun"))
+            (format!("{DEVICE} has no driver"), command("sudo modprobe tun"))
         }
         _ => ("the kernel refuses a TUN interface".to_owned(), command("sudo modprobe tun")),
     }

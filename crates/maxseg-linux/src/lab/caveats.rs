@@ -1,4 +1,4 @@
-//! What the lab only approximates, and what it cannot do.
+//! Caveats of lab runs: approximations, and what Linux cannot do.
 
 use maxseg_core::engine::Caveat;
 use maxseg_core::scenario::{Flow, LabBackend, Scenario};
@@ -8,7 +8,7 @@ use super::flows::congestion_of;
 use super::host_setup::{is_one_segment, left_to_the_kernel};
 use super::kernel_links;
 
-/// What to know before relying on a lab run.
+/// The caveats of a lab run.
 pub(super) fn of(scenario: &Scenario) -> Vec<Caveat> {
     let mut caveats = Vec::new();
     caveats.extend(beyond(scenario));
@@ -24,7 +24,7 @@ pub(super) fn of(scenario: &Scenario) -> Vec<Caveat> {
     caveats
 }
 
-/// A scenario that Linux cannot run: a row without numbers is better than a wrong one.
+/// Why Linux cannot run the scenario; its row then has no numbers, rather than wrong ones.
 pub(super) fn beyond(scenario: &Scenario) -> Option<Caveat> {
     let of_flows =
         || {
@@ -64,7 +64,7 @@ fn beyond_for(scenario: &Scenario, way: &Flow) -> Option<String> {
     })
 }
 
-/// What the hosts do, and what this kernel's TCP decides for itself.
+/// Settings that hosts approximate, and those that this kernel's TCP decides itself.
 fn kernel(scenario: &Scenario) -> Option<Caveat> {
     if !scenario.flows.iter().any(|flow| flow.kind.is_tcp()) {
         return None;

@@ -98,7 +98,7 @@ pub enum LabError {
         /// The link's.
         mtu: Mtu,
         /// IPv6's, bytes.
-        least: u64,
+        least: u16,
     },
     /// The machine cannot carry the path's rate.
     #[error("{0}")]

@@ -1,4 +1,4 @@
-//! What can be said before a run: whether this kernel and this machine can do it.
+//! Checks before a run: whether this kernel, machine and user can run the scenario.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,7 +12,7 @@ use maxseg_core::scenario::{
     End, Flow, FlowKind, HopRange, LabBackend, LabOptions, Scenario, Until,
 };
 use maxseg_core::settings::{CongestionName, WindowScale, WindowSize};
-use maxseg_core::units::{BitsPerSec, Bytes, Time};
+use maxseg_core::units::{BitsPerSec, Bytes, Mtu, Time};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::error::{Capacity, LabError};
@@ -22,10 +22,10 @@ use super::network::Network;
 use super::run;
 use crate::sys::NetNs;
 
-/// Refuses what cannot be run here. Gives what to know otherwise.
+/// Checks whether this machine and this user can run the scenario. Gives the caveats.
 ///
 /// # Errors
-/// The reason.
+/// They cannot: a [`LabError`] with its hint.
 pub(super) fn check(scenario: &Scenario) -> Result<Vec<Caveat>, LabError> {
     mtus(scenario)?;
     if scenario.flows.iter().any(|flow| is_foreign(scenario, flow)) {
@@ -40,21 +40,18 @@ pub(super) fn check(scenario: &Scenario) -> Result<Vec<Caveat>, LabError> {
     Ok(caveats)
 }
 
-/// RFC 8200 §5.
-const LEAST_OF_IPV6: u64 = 1280;
-
-/// Whether IPv6 can go over every link.
+/// Whether every link of an IPv6 path carries the least that IPv6 needs ([`Mtu::IPV6_MIN`]).
 pub(super) fn mtus(scenario: &Scenario) -> Result<(), LabError> {
     let links = || scenario.path.hops.iter().flat_map(HopSpec::links);
-    match links().find(|link| link.mtu.bytes().get() < LEAST_OF_IPV6) {
+    match links().find(|link| link.mtu.get() < Mtu::IPV6_MIN) {
         Some(link) if scenario.ip == IpVersion::V6 => {
-            Err(LabError::MtuBelowIpv6 { mtu: link.mtu, least: LEAST_OF_IPV6 })
+            Err(LabError::MtuBelowIpv6 { mtu: link.mtu, least: Mtu::IPV6_MIN })
         }
         Some(_) | None => Ok(()),
     }
 }
 
-/// Whether the kernel has the congestion controls that are asked for.
+/// Whether this user's sockets can use the congestion controls of the scenario.
 fn congestion(scenario: &Scenario) -> Result<(), LabError> {
     if !scenario.flows.iter().any(|flow| flow.kind.is_tcp()) {
         return Ok(());
@@ -78,7 +75,7 @@ const SAFE_SHARE: f64 = 0.9;
 /// Above this share of the measured rate a run is refused.
 const MAX_SHARE: f64 = 2.0;
 
-/// Whether the machine carries what the path's slowest link lets through.
+/// Whether the machine carries the rate of the path's slowest link.
 fn capacity(scenario: &Scenario) -> Result<Option<Caveat>, LabError> {
     let asked = scenario.bottleneck_rate().get();
     if asked <= UNMEASURED_BPS || !scenario.flows.iter().any(|flow| flow.kind == FlowKind::Bulk) {
@@ -95,13 +92,13 @@ fn capacity(scenario: &Scenario) -> Result<Option<Caveat>, LabError> {
     Ok(is_close.then(|| Caveat::new("capacity", capacity.to_string())))
 }
 
-/// How long the calibration lasts.
+/// Duration of the calibration.
 const CALIBRATION: Time = Time::from_millis(250);
-/// Faster than any machine.
+/// A rate above that of any machine.
 const ANY: u64 = 400_000_000_000;
 
-/// The rate of one connection over such a path if its links let everything through, in bits per second;
-/// measured once for each number of hops, MTU, and carrier.
+/// The rate of one connection over such a path with unlimited links, in bits per second; measured once for each number
+/// of hops, MTU and backend.
 fn carried(scenario: &Scenario, mtu: u64) -> Result<f64, LabError> {
     static KNOWN: Mutex<BTreeMap<(usize, u64, bool), f64>> = Mutex::new(BTreeMap::new());
     let key = (scenario.path.hops.len(), mtu, scenario.lab.backend == LabBackend::Netem);
@@ -118,7 +115,7 @@ fn carried(scenario: &Scenario, mtu: u64) -> Result<f64, LabError> {
     Ok(rate)
 }
 
-/// The same hosts and MTUs with links that neither wait nor lose.
+/// The same hosts and MTUs, with links without delay and loss.
 fn wide_open(scenario: &Scenario) -> Scenario {
     let mut wide = scenario.clone();
     let rate = BitsPerSec::new(ANY).unwrap_or(scenario.bottleneck_rate());

@@ -21,17 +21,18 @@ use crate::sys::{NetNs, Tun, offloads_off};
 pub(crate) struct Host {
     /// Its name.
     pub(crate) name: String,
-    /// Where it lives.
+    /// Its network namespace.
     pub(crate) namespace: NetNs,
     /// Its addresses, each with the interface that has it.
     pub(crate) addresses: Vec<(String, IpAddr)>,
 }
 
-/// More super-packets than a relay ever lets wait: an interface that has no room drops silently.
+/// Transmit queue length of an interface, in super-packets: more than a relay leaves unread, since a full queue drops
+/// without a sign.
 pub(super) const QUEUE: u32 = 20_000;
 
 impl Host {
-    /// What `work` gives, done in this host.
+    /// Runs `work` in this host's namespace.
     pub(crate) fn inside<T: Send>(
         &self,
         work: impl FnOnce() -> io::Result<T> + Send,
@@ -43,7 +44,7 @@ impl Host {
         self.namespace.run(|| Tun::new(interface)).map_err(LabError::Tun)
     }
 
-    /// Its interface at this side of `hop` comes up, with its address.
+    /// Brings up the host's interface at this side of `hop`, with its address.
     pub(super) fn bring_up(
         &mut self,
         scenario: &Scenario,
@@ -70,16 +71,16 @@ impl Host {
     }
 }
 
-/// What a box is told that only forwards: the same as a router.
+/// Sets the calling thread's namespace up as a router's.
 pub(super) fn only_forwards(ip: IpVersion) -> io::Result<()> {
     NodeSetup { ip, is_router: true, own: HostSetup::default() }.before_interfaces()
 }
 
-/// What a host is told about itself.
+/// The sysctls of a host or router.
 pub(super) struct NodeSetup {
     ip: IpVersion,
     is_router: bool,
-    /// The settings of a host that sends or receives; nothing at a router.
+    /// The settings of a sender or receiver; empty for a router.
     pub(super) own: HostSetup,
 }
 
@@ -99,16 +100,16 @@ impl NodeSetup {
             ("ipv4/ip_forward", forward),
             ("ipv4/conf/all/rp_filter", "0"),
             ("ipv4/conf/default/rp_filter", "0"),
-            // Every packet that is too large is news, not one in a while.
+            // No rate limit: every packet that is too large gets its ICMP message.
             ("ipv4/icmp_ratelimit", "0"),
-            // What one connection learnt is not to help the next.
+            // Metrics of one connection must not affect the next.
             ("ipv4/tcp_no_metrics_save", "1"),
         ];
         for (key, value) in common {
             set(key, value)?;
         }
         match self.ip {
-            // Without addresses the kernel still sends solicitations over every interface: not here.
+            // Even without addresses an interface would send router solicitations.
             IpVersion::V4 => set_if_there("ipv6/conf/default/disable_ipv6", "1")?,
             IpVersion::V6 => {
                 for (key, value) in [
@@ -135,7 +136,7 @@ impl NodeSetup {
         Ok(())
     }
 
-    /// The metrics of the way from host `from` to host `to`.
+    /// The route metrics from host `from` to host `to`.
     pub(super) fn metrics_towards(
         &self,
         scenario: &Scenario,
@@ -152,7 +153,7 @@ impl NodeSetup {
     }
 }
 
-/// What the interface of host `index` towards the other `end` has room for behind IP and TCP headers.
+/// The payload that fits the MTU of host `index`'s interface towards the other end, after IP and TCP headers.
 fn fits(scenario: &Scenario, index: usize, end: End) -> Bytes {
     let hops = &scenario.path.hops;
     let link = match end {
@@ -163,7 +164,7 @@ fn fits(scenario: &Scenario, index: usize, end: End) -> Bytes {
     mtu.saturating_sub(scenario.tcp_ip_headers())
 }
 
-/// Payload of the largest segments of any flow: what a window in segments counts.
+/// Payload of the largest segments of any flow, in which a window in segments is counted.
 fn largest_segment(scenario: &Scenario) -> Bytes {
     let of_flows = scenario.flows.iter().filter(|flow| flow.kind.is_tcp());
     let sizes = of_flows.flat_map(|flow| [scenario.mss(flow), scenario.mss(&flow.reversed())]);
@@ -189,18 +190,18 @@ fn set_if_there(key: &str, value: &str) -> io::Result<()> {
     }
 }
 
-/// What an interface counts.
+/// The counters of an interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct InterfaceCounters {
     pub(super) name: String,
     /// Bytes and packets received, super-packets as one.
     pub(super) bytes: u64,
     pub(super) packets: u64,
-    /// Dropped, of what it received and of what it sent.
+    /// Packets dropped, of those received and of those sent.
     pub(super) dropped: u64,
 }
 
-/// Those of all interfaces in the calling thread's namespace (`net/core/net-procfs.c`).
+/// The counters of all interfaces in the calling thread's namespace (`net/core/net-procfs.c`).
 pub(super) fn interface_counters() -> io::Result<Vec<InterfaceCounters>> {
     let text = fs::read_to_string("/proc/thread-self/net/dev")?;
     let interface = |line: &str| {

@@ -1,5 +1,5 @@
-//! What of a host's settings Linux takes, and how: sysctls of its namespace and metrics of its routes. All of
-//! it holds for whatever runs there, iperf3 or a shell included.
+//! A host's settings as Linux has them: sysctls of its namespace and metrics of its routes. They apply to every program
+//! in the host, iperf3 or a shell included.
 
 use maxseg_core::settings::{InitialWindow, Settings, WindowScale, WindowSize};
 use maxseg_core::units::Bytes;
@@ -10,13 +10,13 @@ use netlink_packet_route::route::RouteMetric;
 pub(crate) struct HostSetup {
     /// Keys under /proc/sys/net, with their values.
     pub(crate) sysctls: Vec<(&'static str, String)>,
-    /// The same, of kernels that have them.
+    /// The same for keys that older kernels do not have.
     pub(crate) newer_sysctls: Vec<(&'static str, String)>,
     /// Metrics of every route to the other host.
     pub(crate) metrics: Vec<RouteMetric>,
 }
 
-/// `RTAX_RTO_MIN` (linux/rtnetlink.h): the kernel heeds it only where it is locked.
+/// `RTAX_RTO_MIN` (linux/rtnetlink.h): the kernel uses it only where the metric is locked.
 const LOCK_RTO_MIN: u32 = 1 << 13;
 /// Room for a window in the receiver's memory: a packet takes several times its payload there.
 const MEMORY_PER_WINDOW: u64 = 16;
@@ -52,7 +52,7 @@ impl HostSetup {
     }
 }
 
-/// The largest window that a host is to offer to a peer that sends segments of `mss`.
+/// The largest window that a host should advertise to a peer that sends segments of `mss`.
 pub(crate) fn offered(settings: &Settings, mss: Bytes) -> Bytes {
     let window = settings.window.bytes(mss);
     if settings.window_scale == WindowScale::Off { window.min(Bytes::new(65_535)) } else { window }
@@ -104,7 +104,7 @@ pub(crate) fn left_to_the_kernel(settings: &Settings) -> Vec<&'static str> {
 }
 
 /// Whether the window holds no more than one full segment: Linux's receiver opens it only by whole
-/// segments, and its sender waits for company.
+/// segments, and its sender waits for a second one.
 pub(crate) fn is_one_segment(settings: &Settings, mss: Bytes) -> bool {
     match settings.window {
         WindowSize::Segments(n) => n < 2,

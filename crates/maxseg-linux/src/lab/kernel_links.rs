@@ -1,4 +1,4 @@
-//! Links that the kernel's qdiscs make: whether they can be had here, what they leave out, and what they did.
+//! Links made of the kernel's qdiscs: whether they are available, what they leave out, and their counters.
 
 use std::sync::OnceLock;
 
@@ -46,7 +46,7 @@ impl Link<'_> {
     }
 }
 
-/// What the kernel's links do otherwise than the scenario says, wherever it runs: each with the links it holds for.
+/// Differences of the kernel's links from the scenario's on any kernel, each with the names of its links.
 pub(super) fn caveats(scenario: &Scenario) -> Vec<Caveat> {
     let mut found: Vec<(Shortfall, Vec<String>)> = Vec::new();
     for link in links(scenario) {
@@ -67,7 +67,7 @@ pub(super) fn caveats(scenario: &Scenario) -> Vec<Caveat> {
     std::iter::once(general).chain(found.into_iter().map(of_shortfall)).collect()
 }
 
-/// Why there are no numbers of this scenario over the kernel's links, if so: they would be another path's.
+/// Why this scenario has no numbers over the kernel's links, if so: they would be another path's.
 pub(super) fn beyond(scenario: &Scenario) -> Option<String> {
     let unequal = scenario.path.hops.iter().find(|hop| hop.forward.mtu != hop.reverse.mtu);
     if let Some(hop) = unequal {
@@ -83,10 +83,10 @@ pub(super) fn beyond(scenario: &Scenario) -> Option<String> {
     })
 }
 
-/// Whether this kernel has what the links need. Gives what to know otherwise.
+/// Checks whether this kernel has the qdiscs of the links. Gives the caveats.
 ///
 /// # Errors
-/// It has not, or this user may not use it.
+/// A qdisc is missing, or this user may not use it.
 pub(super) fn check(scenario: &Scenario) -> Result<Option<Caveat>, LabError> {
     let mut unseeded = Vec::new();
     for link in links(scenario) {
@@ -103,13 +103,13 @@ pub(super) fn check(scenario: &Scenario) -> Result<Option<Caveat>, LabError> {
 /// Sets every link up.
 ///
 /// # Errors
-/// The kernel has not what it takes.
+/// `tc` refuses a qdisc.
 pub(super) fn start(scenario: &Scenario, boxes: &[NetemBridge]) -> Result<(), LabError> {
     let seeds = seeds(scenario)?;
     links(scenario).try_for_each(|link| boxes[link.hop].add(link.to, &link.plan(scenario, seeds)))
 }
 
-/// Whether chance can be seeded; of no matter where no link needs netem, which then is not asked for.
+/// Whether netem can be seeded; not tried where no link needs netem.
 fn seeds(scenario: &Scenario) -> Result<bool, LabError> {
     let is_netem = |link: Link<'_>| {
         let plan = link.plan(scenario, true);
@@ -121,7 +121,7 @@ fn seeds(scenario: &Scenario) -> Result<bool, LabError> {
     Ok(netem()?.seeds)
 }
 
-/// What this kernel's netem can do, found out once.
+/// The abilities of this kernel's netem, detected once.
 fn netem() -> Result<&'static Netem, LabError> {
     static FOUND: OnceLock<Netem> = OnceLock::new();
     if let Some(found) = FOUND.get() {
@@ -133,19 +133,19 @@ fn netem() -> Result<&'static Netem, LabError> {
     Ok(FOUND.get_or_init(|| found))
 }
 
-/// What one direction did.
+/// The counters of one direction of a hop.
 #[derive(Debug, Clone)]
 pub(super) struct KernelReport {
     /// Its counts.
     pub(super) link: LabLink,
-    /// How long its wire was taken.
+    /// How long its wire was busy.
     pub(super) busy: Time,
 }
 
-/// What every direction of every hop did until now; `elapsed` has passed.
+/// The counters of every direction of every hop after `elapsed`.
 ///
 /// # Errors
-/// `tc` cannot tell.
+/// `tc` fails, or its statistics cannot be read.
 pub(super) fn reports(
     scenario: &Scenario,
     boxes: &[NetemBridge],
@@ -169,16 +169,16 @@ pub(super) fn reports(
     Ok(reports.chunks_exact(2).map(|hop| [hop[0].clone(), hop[1].clone()]).collect())
 }
 
-/// What `tc` counts of a qdisc; what a kind does not have is left out.
+/// The statistics of a qdisc from `tc`; a kind may lack some.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 struct QdiscStats {
     kind: String,
     root: bool,
-    /// Sent: as the size table has them, each packet of a super-packet counted.
+    /// Bytes and packets sent, with sizes of the size table; each packet of a super-packet counts.
     bytes: u64,
     packets: u64,
-    /// Whatever was in its way, super-packets as one, its children's included.
+    /// Packets dropped for any cause, its children's included; a super-packet counts as one.
     drops: u64,
     qlen: u64,
     /// RED's.
@@ -190,7 +190,7 @@ struct QdiscStats {
 }
 
 impl QdiscStats {
-    /// What the discipline dropped, rather than a full queue.
+    /// Packets dropped by the discipline, rather than by a full queue.
     fn dropped_early(&self) -> u64 {
         match self.kind.as_str() {
             "red" => self.early,
@@ -217,7 +217,7 @@ fn counts(
     let root = wire.iter().find(|qdisc| qdisc.root).cloned().unwrap_or_default();
     let behind = pipe.iter().find(|qdisc| qdisc.kind == "netem").cloned().unwrap_or_default();
     let early: u64 = wire.iter().map(QdiscStats::dropped_early).sum();
-    // netem does not count copies: they are what it sent and had not been given.
+    // netem does not count copies: they are the packets sent beyond those received.
     let given = root.packets;
     let copies = (behind.packets + behind.drops + behind.qlen).saturating_sub(given);
     let doubles = link.spec.duplicate > Probability::NEVER;
@@ -227,7 +227,7 @@ fn counts(
         bytes: bytes.saturating_sub(HEADER * super_packets),
         super_packets,
         damaged: behind.drops,
-        // Whatever their size: others than errors per packet are refused.
+        // Independent of their size: errors other than per packet are refused.
         damaged_expected: Some(link.spec.loss(link.spec.mtu.bytes(), until).get()),
         refused: root.drops.saturating_sub(early),
         early,
@@ -237,7 +237,7 @@ fn counts(
     }
 }
 
-/// How long a wire takes for bytes that are counted as it counts them.
+/// The airtime of bytes counted as on the wire.
 fn busy(spec: &LinkSpec, bytes: u64) -> Time {
     spec.rate.time_for_bits(bytes.saturating_mul(spec.framing.bits_per_byte()))
 }

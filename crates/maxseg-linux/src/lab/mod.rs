@@ -5,8 +5,8 @@
 //!                 ├→ relay: TUN → LinkChain of the core, in real time → TUN ─────┤
 //!                 └→ boxes: veth → tbf, netem of the kernel → veth ─────────┘
 //! ```
-//! Each run has a network of its own: no connection inherits what another learnt, and when the process ends,
-//! however it ends, nothing is left.
+//! Each run has its own network: no connection inherits the metrics of another, and when the process ends, however it
+//! ends, nothing is left.
 
 mod capture;
 mod caveats;
@@ -42,15 +42,15 @@ use network::Network;
 /// The lab. Every run has namespaces, links and connections of its own.
 #[derive(Default)]
 pub struct Lab<'a> {
-    /// Where every packet at every interface goes, if anywhere, as a pcapng section. It is whole when the run
+    /// The output of a capture of every packet at every interface, if one is wanted: a pcapng section, complete when the run
     /// has an outcome with a proof.
     capture: Option<&'a mut (dyn Write + Send)>,
-    /// What was found out before the run.
+    /// The caveats found before the run.
     found: Vec<Caveat>,
 }
 
 impl<'a> Lab<'a> {
-    /// A lab whose packets go to `capture`.
+    /// A lab whose packets are captured to `capture`.
     pub fn capturing(capture: &'a mut (dyn Write + Send)) -> Self {
         Self { capture: Some(capture), found: Vec::new() }
     }
@@ -83,7 +83,7 @@ impl Engine for Lab<'_> {
 
     fn run(&mut self, scenario: &Scenario, watch: &mut dyn Watch) -> Result<Outcome, EngineError> {
         if caveats::beyond(scenario).is_some() {
-            return Ok(Outcome::default()); // unknown, and the caveat says why
+            return Ok(Outcome::default()); // all numbers unknown; a caveat gives the reason
         }
         if self.capture.is_some() && scenario.lab.backend == LabBackend::Netem {
             return Err(LabError::CaptureOnNetem.into());

@@ -1,12 +1,12 @@
-//! The kernel's own link: `tc` commands that make netem and tbf do what a [`LinkSpec`] says.
+//! Links of the kernel: the `tc` commands that make netem and tbf emulate a [`LinkSpec`].
 //!
-//! The parts of a link come in this order: queue, wire, errors, delay. Within one interface no tree of
-//! qdiscs has it so: a packet enters at the root, and netem's time begins when the packet enters netem,
-//! so its delay and its losses come before what shapes, whether netem is the parent or the child. As the
+//! The parts of a link come in this order: queue, wire, errors, delay. No tree of qdiscs on one interface has
+//! this order: a packet enters at the root, and netem's time begins when the packet enters netem,
+//! so its delay and its losses come before the shaping, whether netem is the parent or the child. As the
 //! child it also takes the place of tbf's queue, and its `limit` (1000 packets unless given) then counts
-//! what waits together with what is under way. So a link takes two interfaces ([`Devices::TwoInterfaces`]): the
+//! queued and delayed packets together. So a link takes two interfaces ([`Devices::TwoInterfaces`]): the
 //! first has queue and rate, the next one errors, delay, jitter, overtaking and copies. On one interface
-//! ([`Devices::OneInterface`]) netem stands before the wire, and [`Shortfall::NetemBeforeWire`] says so.
+//! ([`Devices::OneInterface`]) netem comes before the wire, and [`Shortfall::NetemBeforeWire`] reports it.
 //!
 //! The rate is netem's own (`rate`) where the queue is a plain one counted in packets: a packet leaves
 //! when its last bit would, on a clock that lateness does not push back, and `limit` counts what waits
@@ -58,10 +58,10 @@ pub enum Devices {
     },
 }
 
-/// What to know beside the link.
+/// Circumstances of a plan beside the link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanOptions {
-    /// Seeds netem's chance, where [`Netem::seeds`] says that it can be.
+    /// Seed of netem's random numbers, where [`Netem::seeds`] is true.
     pub seed: Option<u64>,
     /// Whether super-packets stay whole: losses then take them as one.
     pub as_netem: bool,
@@ -83,13 +83,12 @@ impl Default for PlanOptions {
 pub struct Plan {
     /// In the order in which they are added.
     pub qdiscs: Vec<Qdisc>,
-    /// What tc cannot do, or does otherwise.
+    /// Differences from the link.
     pub shortfalls: Vec<Shortfall>,
 }
 
 impl Plan {
-    /// What netem and tbf can do of `link`, at `place`. Whatever the link, there is a plan: what they
-    /// cannot do is left out and listed.
+    /// The plan for `link` at `place`. Every link has one: what netem and tbf cannot do is left out and listed.
     pub fn of(link: &LinkSpec, place: &Devices, options: &PlanOptions) -> Self {
         stages::plan(link, place, options)
     }
@@ -115,7 +114,7 @@ impl Plan {
 /// What the interface of a host that sends needs first: segmentation offloads off, so that only packets of
 /// the wire come to netem. With `as_netem`, nothing: super-packets are wanted.
 ///
-/// For people: the lab asks the kernel itself (`sys::offloads_off`), and needs no `ethtool`.
+/// For display: the lab uses the ioctl (`sys::offloads_off`), and needs no `ethtool`.
 ///
 /// It must be the sending host's: netem sees what the host hands down, and `tso off` on the interface that
 /// drops splits packets only behind its qdisc (`validate_xmit_skb` comes after dequeue).

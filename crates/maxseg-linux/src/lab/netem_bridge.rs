@@ -1,12 +1,12 @@
-//! Hops that the kernel carries.
+//! Hops made of the kernel's qdiscs.
 //!
 //! ```text
 //! host ──veth── near box ──veth── far box ──veth── host
 //! ```
-//! What goes to the receiver leaves the near box through the qdiscs that queue and send, and the far box through
-//! those that damage and delay; what comes back, the other way round. Each box is a namespace that only forwards,
-//! with more room than any packet needs: sizes are the hosts' matter. It has no address, and takes one from each
-//! packet's hop limit.
+//! A packet to the receiver leaves the near box through the qdiscs of queue and rate, and the far box through those of
+//! errors and delay; a packet to the sender, the other way round. Each box is a namespace that only forwards, with the
+//! largest MTU, so that packet sizes depend on the hosts alone. It has no address, and takes one from each packet's hop
+//! limit.
 
 use std::io;
 
@@ -32,14 +32,14 @@ pub(crate) struct NetemBridge {
 const TO_HOST: &str = "host";
 /// A box's interface towards the other box.
 const TO_BOX: &str = "box";
-/// The largest of a veth (`ETH_MAX_MTU`).
+/// The largest MTU of a veth (`ETH_MAX_MTU`).
 const MTU: u32 = 65_535;
 
 impl NetemBridge {
-    /// Makes the boxes of hop `hop`, and interfaces of the two hosts beside it, which stay down.
+    /// Creates the boxes of hop `hop`, and the interfaces of its two hosts, which stay down.
     ///
     /// # Errors
-    /// This machine, or this user, may not.
+    /// The kernel refuses a part of it.
     pub(super) fn build(
         scenario: &Scenario,
         hop: usize,
@@ -80,7 +80,7 @@ impl NetemBridge {
         Ok(())
     }
 
-    /// Where the qdiscs of a direction go.
+    /// The interfaces of a direction's qdiscs.
     pub(super) fn place() -> Devices {
         Devices::TwoInterfaces { wire: TO_BOX.to_owned(), pipe: TO_HOST.to_owned() }
     }
@@ -96,7 +96,7 @@ impl NetemBridge {
     /// Sets the qdiscs of a direction up.
     ///
     /// # Errors
-    /// There is no `tc`, or it cannot.
+    /// `tc` is missing or fails.
     pub(super) fn add(&self, to: End, plan: &Plan) -> Result<(), LabError> {
         let [first, second] = self.towards(to);
         for qdisc in &plan.qdiscs {
@@ -106,10 +106,10 @@ impl NetemBridge {
         Ok(())
     }
 
-    /// What `tc` says of the queue and wire of a direction, and of what damages and delays.
+    /// The statistics of `tc` for a direction: of queue and rate, and of errors and delay.
     ///
     /// # Errors
-    /// `tc` cannot.
+    /// `tc` fails.
     pub(super) fn statistics(&self, to: End) -> Result<[String; 2], LabError> {
         let [first, second] = self.towards(to);
         let of = |own, device| {
@@ -119,10 +119,10 @@ impl NetemBridge {
         Ok([of(first, TO_BOX)?, of(second, TO_HOST)?])
     }
 
-    /// What came from the host that sends towards `to`.
+    /// The counters of what the host sent towards `to`.
     ///
     /// # Errors
-    /// There is no /proc.
+    /// /proc is not mounted.
     pub(super) fn arrived(&self, to: End) -> io::Result<InterfaceCounters> {
         let [first, _] = self.towards(to);
         let interfaces = first.run(interface_counters)?;

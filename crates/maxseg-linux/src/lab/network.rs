@@ -20,11 +20,11 @@ use crate::sys::{NetNs, Tun};
 pub(crate) struct Network {
     /// From the sender to the receiver.
     pub(crate) hosts: Vec<Host>,
-    /// What stands between them.
+    /// The links between them.
     pub(crate) hops: Hops,
 }
 
-/// What carries packets between two hosts.
+/// The links of a network.
 #[derive(Debug)]
 pub(crate) enum Hops {
     /// The relay, between two interfaces for each hop.
@@ -43,10 +43,10 @@ pub(crate) struct TunPair {
 }
 
 impl Network {
-    /// Makes everything, and brings it up.
+    /// Creates hosts, links and routes, and brings them up.
     ///
     /// # Errors
-    /// This machine, or this user, may not.
+    /// The kernel refuses a part of it.
     pub(crate) fn build(scenario: &Scenario) -> Result<Self, LabError> {
         let hops = &scenario.path.hops;
         let most = match scenario.lab.backend {
@@ -81,7 +81,7 @@ impl Network {
         Ok(network)
     }
 
-    /// Hosts whose settings differ between the two scenarios get those of `new`: what their kernels are told.
+    /// Hosts whose settings differ between the two scenarios get those of `new`: sysctls and route metrics.
     pub(crate) fn reconfigure(&self, old: &Scenario, new: &Scenario) -> Result<(), LabError> {
         for (index, host) in self.hosts.iter().enumerate() {
             let setup = NodeSetup::of(new, index);
@@ -94,7 +94,7 @@ impl Network {
         Ok(())
     }
 
-    /// Whether what the hosts' kernels are told differs between the two scenarios.
+    /// Whether the hosts' sysctls or route metrics differ between the two scenarios.
     pub(crate) fn settings_differ(old: &Scenario, new: &Scenario) -> bool {
         let setups = |scenario: &Scenario| -> Vec<HostSetup> {
             let hosts = 0..=scenario.path.hops.len();
@@ -117,7 +117,7 @@ impl Network {
         })
     }
 
-    /// Host `index` learns the way to every other one.
+    /// Sets the routes of host `index` to every other host.
     fn route(&self, scenario: &Scenario, index: usize) -> Result<(), LabError> {
         let host = &self.hosts[index];
         let setup = NodeSetup::of(scenario, index);
@@ -150,8 +150,8 @@ impl Network {
         }
     }
 
-    /// Packets that the kernel dropped because a host's interface had no room (`/proc/net/dev`), or a
-    /// socket's buffer or backlog.
+    /// Packets that the kernel dropped at full interfaces of the hosts (`/proc/net/dev`), socket buffers
+    /// and backlogs.
     pub(crate) fn drops(&self) -> Result<u64, LabError> {
         let mut drops = 0;
         for host in &self.hosts {

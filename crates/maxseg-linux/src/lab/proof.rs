@@ -1,4 +1,4 @@
-//! Whether a run can be believed, and what its flows really used.
+//! Whether a run is valid, and which settings its flows used.
 
 use maxseg_core::framing::Headers;
 use maxseg_core::outcome::LabFlow;
@@ -10,14 +10,14 @@ use super::host_setup::offered;
 use super::relay::FlowMeter;
 use super::run::{LinkReports, RunRecord};
 
-/// Packets may be as late as this share of the round trip without being noticed.
+/// Allowed lateness as a share of the round trip.
 const SHARE_OF_ROUND_TRIP: f64 = 0.05;
-/// Less than this is no lateness: an ordinary machine wakes a thread within it.
+/// Allowed lateness at least: an ordinary machine wakes a thread within this time.
 const LEAST: Time = Time::from_millis(1);
-/// More than one packet in so many may not be late.
+/// The quantile of the lateness that is compared.
 const LATE_SHARE: f64 = 0.99;
 
-/// Why a run proves nothing, if it does not.
+/// Why a run is invalid; empty where it is valid.
 pub(super) fn doubts(scenario: &Scenario, ran: &RunRecord, kernel_drops: u64) -> Vec<String> {
     let mut doubts = Vec::new();
     if kernel_drops > 0 {
@@ -30,7 +30,7 @@ pub(super) fn doubts(scenario: &Scenario, ran: &RunRecord, kernel_drops: u64) ->
         doubts.push(format!("the kernel dropped {kernel_drops} packets {what}"));
     }
     let allowed = allowed_lateness(scenario);
-    // Link by link: the few packets of a slow one would vanish behind the many of a fast one.
+    // By link: few packets of a slow link would not show among the many of a fast one.
     let late =
         ran.relayed().iter().flatten().map(|link| (link.lateness.quantile(LATE_SHARE), link));
     if let Some((late, link)) =
@@ -56,9 +56,9 @@ fn in_ms(time: Time) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1e3)
 }
 
-/// Flows whose sender did not send what it should have, or did not tell.
+/// Flows whose sender sent less than it should have, or did not report.
 fn senders_behind(scenario: &Scenario, ran: &RunRecord) -> Vec<String> {
-    /// A sender that offers less than this of its rate is another flow.
+    /// The least share of its rate that a sender must offer.
     const ENOUGH: f64 = 0.99;
     let flows = scenario.flows.iter().zip(&ran.flows).enumerate();
     flows
@@ -68,10 +68,10 @@ fn senders_behind(scenario: &Scenario, ran: &RunRecord) -> Vec<String> {
             }
             let FlowKind::Cbr { .. } = flow.kind else { return None };
             let lasted = flow.stop.min(ran.elapsed).since(flow.start).as_secs_f64();
-            let wanted = (lasted / flow.kind.interval_s()?).floor();
-            ((counted.sent as f64) < wanted * ENOUGH).then(|| {
+            let due = (lasted / flow.kind.interval_s()?).floor();
+            ((counted.sent as f64) < due * ENOUGH).then(|| {
                 format!(
-                    "flow {index}: {} of {wanted:.0} datagrams were sent: the machine was busy",
+                    "flow {index}: {} of {due:.0} datagrams were sent: the machine was busy",
                     counted.sent
                 )
             })
@@ -79,7 +79,7 @@ fn senders_behind(scenario: &Scenario, ran: &RunRecord) -> Vec<String> {
         .collect()
 }
 
-/// How late packets may be without changing what comes of a run: a share of the round trip of a full
+/// The lateness up to which a run is valid: a share of the round trip of a full
 /// packet and its acknowledgement over idle links.
 fn allowed_lateness(scenario: &Scenario) -> Time {
     let full = scenario.path.hops.iter().map(|hop| hop.forward.airtime(hop.forward.mtu.bytes()));
@@ -88,7 +88,8 @@ fn allowed_lateness(scenario: &Scenario) -> Time {
     Time::from_secs_f64(round_trip * SHARE_OF_ROUND_TRIP).max(LEAST)
 }
 
-/// What a TCP flow asked for and got; `sent` is what the wire saw of its data's sender, `back` of the receiver.
+/// Requested and used settings of a TCP flow, with the relay's counters of its data's direction (`sent`) and of the other
+/// (`back`).
 pub(super) fn settings(
     scenario: &Scenario,
     (index, flow): (usize, &Flow),
@@ -119,7 +120,7 @@ pub(super) fn settings(
     }
 }
 
-/// Why the segment size is not what was asked for, or what the SYN said.
+/// Why the segment size differs from the requested one, or from the SYN's.
 fn mss_reason(
     scenario: &Scenario,
     flow: &Flow,
@@ -136,7 +137,7 @@ fn mss_reason(
     if let Some(asked) = asked.filter(|asked| *asked > own) {
         reasons.push(format!(
             "{asked} bytes of payload do not fit: the interface's MTU of {} less {headers} bytes of IP and TCP \
-             headers leaves {fits}, so the SYN says {own}",
+             headers leaves {fits}, so the SYN has {own}",
             near.mtu
         ));
     }
@@ -158,7 +159,7 @@ fn mss_reason(
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
-/// Why the window is not what was asked for.
+/// Why the window differs from the requested one.
 fn window_reason(
     asked: u64,
     advertised: Option<u64>,
@@ -170,8 +171,8 @@ fn window_reason(
     let mut reasons = Vec::new();
     if advertised > asked + unit {
         reasons.push(
-            "the kernel sets the window anew when the first segment shows what a byte costs; it holds again as soon \
-             as this program can say so, and never for other programs",
+            "the kernel resets the window clamp at the first segment; this program sets it again, other programs \
+             do not",
         );
     } else if advertised + unit < asked {
         reasons.push("the kernel's receiver opens its window as data arrives, by whole segments");

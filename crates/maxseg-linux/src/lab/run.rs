@@ -1,4 +1,4 @@
-//! One run: hosts, links, traffic, and what came of it.
+//! One run: hosts, links, traffic and counters.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,14 +22,14 @@ use super::relay::Report;
 use super::relays::Relays;
 use crate::sys::{Clock, cpu_of_process};
 
-/// What a run left to be told.
+/// The counters of a finished run.
 #[derive(Debug)]
 pub(super) struct RunRecord {
     /// When it ended, on its own clock.
     pub(super) elapsed: Time,
-    /// What each flow counted.
+    /// The counters of each flow.
     pub(super) flows: Vec<FlowCounts>,
-    /// What the links did.
+    /// The counters of the links.
     pub(super) links: LinkReports,
     /// Packets that the kernel dropped at the hosts' interfaces and sockets.
     pub(super) kernel_drops: u64,
@@ -42,14 +42,14 @@ pub(super) struct RunRecord {
 /// Towards the receiver and towards the sender, of each hop in the path's order.
 #[derive(Debug)]
 pub(super) enum LinkReports {
-    /// The relay's, which sees every packet.
+    /// The relay's: of every packet.
     Relay(Vec<[Report; 2]>),
-    /// The kernel's, which only counts.
+    /// The kernel's: of qdiscs and interfaces.
     Kernel(Vec<[KernelReport; 2]>),
 }
 
 impl RunRecord {
-    /// What the relay saw; nothing where it was not there.
+    /// The relay's reports; empty for kernel links.
     pub(super) fn relayed(&self) -> &[[Report; 2]] {
         match &self.links {
             LinkReports::Relay(links) => links,
@@ -60,11 +60,11 @@ impl RunRecord {
 
 /// Everything is ready before a run's clock shows zero.
 const BEFORE_START: Duration = Duration::from_millis(20);
-/// How often a run is looked at.
-const GLANCE: Time = Time::from_millis(20);
-const LEAST_GLANCE: Time = Time::from_millis(1);
+/// How often a run is checked and its connections are sampled.
+const CHECK_INTERVAL: Time = Time::from_millis(20);
+const LEAST_CHECK_INTERVAL: Time = Time::from_millis(1);
 
-/// How long another program may take to tell its results.
+/// How long another program may take to report its results.
 const GRACE: Time = Time::from_secs(10);
 
 /// Runs `scenario` between the hosts of `network`, and writes every packet to `capture`.
@@ -125,7 +125,7 @@ pub(super) fn run(
     })
 }
 
-/// Ends the flows' threads, whatever ends the run: they are waited for.
+/// Ends the flows' threads, however the run ends: the scope joins them.
 struct StopWhenDropped<'a>(&'a AtomicBool);
 
 impl Drop for StopWhenDropped<'_> {
@@ -134,8 +134,7 @@ impl Drop for StopWhenDropped<'_> {
     }
 }
 
-/// Looks at everything now and then, until the run is over. Gives when that was: where flows have ends, when
-/// the last of them came to its own.
+/// Checks relay, flows and capture until the run ends. Gives the end: where flows end by themselves, that of the last.
 fn watch_over(
     context: &FlowContext<'_>,
     statuses: &[Status],
@@ -174,9 +173,9 @@ fn watch_over(
         if let Some(every) = every.filter(|_| now >= sample_at) {
             sample_at = now + every;
         }
-        let next = (now + GLANCE)
-            .min(until.max(now + LEAST_GLANCE))
-            .min(sample_at.max(now + LEAST_GLANCE));
+        let next = (now + CHECK_INTERVAL)
+            .min(until.max(now + LEAST_CHECK_INTERVAL))
+            .min(sample_at.max(now + LEAST_CHECK_INTERVAL));
         context.clock.sleep_until(next);
     }
 }

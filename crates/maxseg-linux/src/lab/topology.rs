@@ -1,4 +1,4 @@
-//! Which hosts a scenario has, and how they are called and reached.
+//! The hosts of a scenario, with their names and addresses.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -14,8 +14,8 @@ pub(crate) const MAX_HOPS: usize = 200;
 /// take 3 n − 1 from it.
 pub(crate) const MAX_HOPS_NETEM: usize = 21;
 
-/// The port of flow 0 at the host that is asked or receives, by TCP and UDP, and the identifier of its echo
-/// requests; flow `n` has this plus `n`. iperf3's default.
+/// The port of flow 0 at its server or receiver, by TCP and UDP, and the identifier of its echo requests; flow `n` has
+/// this plus `n`. iperf3's default.
 pub(crate) const FIRST_PORT: u16 = 5201;
 
 /// The names of the hosts of a path with so many hops: `sender`, `r1`, `r2` … and `receiver`.
@@ -27,7 +27,7 @@ pub(crate) fn host_names(hops: usize) -> Vec<String> {
         .collect()
 }
 
-/// Which side of a hop.
+/// A side of a hop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     /// The sender's.
@@ -59,7 +59,7 @@ pub(crate) fn every_address(scenario: &Scenario) -> impl Iterator<Item = (usize,
     sides.map(|(hop, side)| (host_of(hop, side), address(scenario.ip, hop, side)))
 }
 
-/// What the hosts' interfaces of a hop are called.
+/// The names of the hosts' interfaces of a hop.
 pub(crate) fn interface_of(scenario: &Scenario, hop: usize) -> String {
     let names = || scenario.path.hops.iter().map(|hop| hop.name.as_str());
     let wanted = interface_name(names().nth(hop).unwrap_or_default());
@@ -87,10 +87,10 @@ fn interface_name(name: &str) -> Option<String> {
     (!plain.is_empty() && !is_taken && plain.len() == name.len()).then_some(plain)
 }
 
-/// Both directions of a hop, in the order in which everything lists them.
+/// Both directions of a hop, in the order of every list.
 pub(crate) const DIRECTIONS: [End; 2] = [End::Receiver, End::Sender];
 
-/// What the link of a hop towards one of its ends is called: its random streams too.
+/// The name of a hop's link towards one end, which names its random streams too.
 pub(crate) fn link_name(hop: &str, to: End) -> String {
     match to {
         End::Receiver => format!("hop.{hop}"),
@@ -98,11 +98,11 @@ pub(crate) fn link_name(hop: &str, to: End) -> String {
     }
 }
 
-/// Who may not tell the sender of what crosses `hop` towards `to` that a packet was too large: the router
-/// before the next hop, if that hop is a black hole.
+/// Addresses whose ICMP messages about packets too large are withheld on `hop` towards `to`: the router before the next
+/// hop, if that hop is a black hole.
 pub(crate) fn icmp_blocked(scenario: &Scenario, hop: usize, to: End) -> BTreeSet<IpAddr> {
     let hops = &scenario.path.hops;
-    // News travels against the packets that it is about.
+    // The messages travel against the packets that cause them.
     let (router, drops) = match to {
         End::Sender => {
             (hop + 1, hops.get(hop + 1).is_some_and(|next| next.forward.icmp == IcmpPolicy::Drop))

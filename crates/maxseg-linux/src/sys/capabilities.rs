@@ -1,4 +1,4 @@
-//! Giving up rights, for good.
+//! Giving up capabilities, for good (capabilities(7)).
 
 use std::io;
 
@@ -7,7 +7,7 @@ use nix::unistd::{Gid, Uid, setgid, setgroups, setuid};
 
 /// `_LINUX_CAPABILITY_VERSION_3` in `linux/capability.h`: two words a set.
 const VERSION: u32 = 0x2008_0522;
-/// Numbers of capabilities that this kernel could have.
+/// Capability numbers that a kernel can have.
 const CAPABILITIES: std::ops::Range<libc::c_ulong> = 0..64;
 /// `CAP_NET_RAW` in `linux/capability.h`, as a bit of the first word.
 const NET_RAW: u32 = 1 << 13;
@@ -26,31 +26,30 @@ struct Sets {
     inheritable: u32,
 }
 
-/// The calling thread, and all that it starts, has no rights from now on but those of an ordinary user: no
-/// capability in any set, and no program that it could run would give it one (`no_new_privs`). To be called
-/// while there is one thread: rights are a thread's own.
+/// Gives up all capabilities of the calling thread and of what it starts, and forbids programs to regain them
+/// (`no_new_privs`). To be called while there is one thread: capabilities belong to threads.
 ///
-/// What is root becomes `user` besides. Root of a user namespace may be its only user, and then stays it: it owns
-/// nothing there that is not its own. Why it is another one still, if it is, is the value.
+/// Root becomes `user` as well. Root of a user namespace may be that namespace's only user, and then remains: the error
+/// is the value.
 ///
 /// # Errors
-/// A capability is still there.
+/// A capability remains.
 pub(crate) fn give_up_rights(user: (Uid, Gid)) -> io::Result<Option<io::Error>> {
     prctl::set_no_new_privs()?;
-    forget_bounds();
-    let stayed = if Uid::effective().is_root() { become_user(user).err() } else { None };
+    clear_bounding_and_ambient();
+    let still_root = if Uid::effective().is_root() { become_user(user).err() } else { None };
     set(&[Sets::default(); 2])?;
     if get()? == [Sets::default(); 2] {
-        Ok(stayed)
+        Ok(still_root)
     } else {
         Err(io::Error::other("this process could not give up its capabilities"))
     }
 }
 
-/// Gives up `CAP_NET_RAW` where the program's file gave it to an ordinary user: root's rights are root's.
+/// Gives up `CAP_NET_RAW` where the program's file gave it to an ordinary user (`setcap`); root keeps it.
 ///
 /// # Errors
-/// It is still there.
+/// The capability remains.
 pub(crate) fn give_up_file_right() -> io::Result<()> {
     if Uid::effective().is_root() {
         return Ok(());
@@ -66,27 +65,26 @@ pub(crate) fn give_up_file_right() -> io::Result<()> {
     set(&sets)
 }
 
-/// No program would find a capability in the bounding or ambient set. Who may not change the former has
-/// `no_new_privs` against the same.
-fn forget_bounds() {
+/// Empties the bounding and ambient sets. Where the bounding set cannot be changed, `no_new_privs` has the same effect.
+fn clear_bounding_and_ambient() {
     for capability in CAPABILITIES {
         let _ = control(libc::PR_CAPBSET_DROP, capability);
     }
     let _ = control(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_CLEAR_ALL as libc::c_ulong);
 }
 
-/// Each step is tried, whatever became of the one before: a user namespace may refuse `setgroups` alone. The first
-/// error is told.
+/// Tries each step, even if the one before failed: a user namespace may refuse `setgroups` alone. The first error is
+/// returned.
 fn become_user((uid, gid): (Uid, Gid)) -> io::Result<()> {
-    let (others, group, user) = (setgroups(&[]), setgid(gid), setuid(uid));
-    Ok(others.and(group).and(user)?)
+    let (groups, group, user) = (setgroups(&[]), setgid(gid), setuid(uid));
+    Ok(groups.and(group).and(user)?)
 }
 
 #[expect(unsafe_code, reason = "nix has no bounding set")]
-fn control(what: libc::c_int, argument: libc::c_ulong) -> libc::c_int {
+fn control(option: libc::c_int, argument: libc::c_ulong) -> libc::c_int {
     let none: libc::c_ulong = 0;
     // SAFETY: numbers only.
-    unsafe { libc::prctl(what, argument, none, none, none) }
+    unsafe { libc::prctl(option, argument, none, none, none) }
 }
 
 #[expect(unsafe_code, reason = "nix has no capabilities")]

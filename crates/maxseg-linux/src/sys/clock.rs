@@ -1,4 +1,4 @@
-//! A run's clock, and how much CPU time was used.
+//! A run's clock, and CPU time.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use maxseg_core::units::Time;
 use nix::sys::prctl;
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 
-/// A run's own clock: time since it began, by the kernel's monotonic one.
+/// A run's clock: the time since its beginning (`CLOCK_MONOTONIC`).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
     began: Instant,
@@ -18,42 +18,42 @@ impl Clock {
         Self { began: Instant::now() }
     }
 
-    /// A clock that begins in a while: it shows zero until then.
+    /// A clock that begins after `wait`, and shows zero until then.
     pub(crate) fn start_in(wait: Duration) -> Self {
         Self { began: Instant::now() + wait }
     }
 
-    /// The time on it.
+    /// The time since the beginning.
     #[inline]
     pub(crate) fn now(&self) -> Time {
         self.began.elapsed().into()
     }
 
-    /// How long until it shows `then`; nothing if it has.
+    /// The time until the clock shows `then`; zero if that has passed.
     pub(crate) fn until(&self, then: Time) -> Duration {
         (self.began + Duration::from_nanos(then.as_nanos()))
             .saturating_duration_since(Instant::now())
     }
 
-    /// Sleeps until it shows `then`.
+    /// Sleeps until the clock shows `then`.
     pub(crate) fn sleep_until(&self, then: Time) {
         std::thread::sleep(self.until(then));
     }
 }
 
-/// The kernel is to wake this thread when it is due: by default it allows itself 50 µs.
+/// Reduces the timer slack of the calling thread from 50 µs to 1 ns (`PR_SET_TIMERSLACK`).
 pub(crate) fn minimize_timer_slack() {
-    // Failing makes timers coarser, which the lateness then shows.
+    // Without it timers are coarser, and the measured lateness shows that.
     let _ = prctl::set_timerslack(1);
 }
 
-/// CPU time of this process and of the children that it has waited for, the kernel's work for them included.
+/// User and system CPU time of this process and of the children that it has waited for.
 pub(crate) fn cpu_of_process() -> Time {
     let of = |who| getrusage(who).map_or(Time::ZERO, |usage| cpu(&usage));
     of(UsageWho::RUSAGE_SELF) + of(UsageWho::RUSAGE_CHILDREN)
 }
 
-/// CPU time of the calling thread, the kernel's work for it included.
+/// User and system CPU time of the calling thread.
 pub(crate) fn cpu_of_thread() -> Time {
     getrusage(UsageWho::RUSAGE_THREAD).map_or(Time::ZERO, |usage| cpu(&usage))
 }

@@ -1,4 +1,4 @@
-//! Network interfaces by their names.
+//! Ioctls of network interfaces, by name.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -20,7 +20,7 @@ struct Value {
 nix::ioctl_write_ptr_bad!(ethtool, SIOCETHTOOL, libc::ifreq);
 nix::ioctl_read_bad!(hardware_address, libc::SIOCGIFHWADDR, libc::ifreq);
 
-/// What the kernel is asked with of the interface called `name`.
+/// An empty request for the interface called `name`.
 #[expect(unsafe_code, reason = "libc has no constructor for it")]
 pub(super) fn request_for(name: &str) -> io::Result<libc::ifreq> {
     // SAFETY: all-zero bytes are a valid `ifreq`.
@@ -34,8 +34,8 @@ pub(super) fn request_for(name: &str) -> io::Result<libc::ifreq> {
     Ok(request)
 }
 
-/// The interface called `name`, in the namespace of the calling thread, gets no super-packets any more
-/// and makes none (`ethtool -K NAME tso off gso off gro off`).
+/// Turns segmentation and receive offload off at the interface called `name`, in the namespace of the calling thread
+/// (`ethtool -K NAME tso off gso off gro off`).
 ///
 /// # Errors
 /// There is no such interface, or this user may not change it.
@@ -52,8 +52,8 @@ pub(crate) fn offloads_off(name: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// What the packets of the interface called `name` begin with (`ARPHRD_*` in `linux/if_arp.h`), in the namespace
-/// of the calling thread.
+/// The hardware type (`ARPHRD_*` in `linux/if_arp.h`) of the interface called `name`, in the namespace of the calling
+/// thread.
 ///
 /// # Errors
 /// There is no such interface.

@@ -1,6 +1,6 @@
-//! The kernel's calls: the only place of `unsafe`.
+//! System calls: the only module with `unsafe` code.
 //!
-//! Each file wraps what it needs into values that close themselves; nothing here decides anything.
+//! Each file wraps its descriptors into values that close them when dropped; decisions are made elsewhere.
 
 mod capabilities;
 mod clock;

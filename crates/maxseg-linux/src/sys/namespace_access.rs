@@ -1,24 +1,24 @@
-//! How this process comes to network namespaces.
+//! How this process may create network namespaces.
 
 use std::io;
 
 use super::own_user_namespace;
 use super::probe::{ProbeError, ProbeStep, run_probe};
 
-/// How a network namespace can be had.
+/// How a process may create network namespaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NamespaceAccess {
-    /// As this process stands.
+    /// With the rights that it has.
     Direct,
     /// In a user namespace of its own.
     UserNamespace,
 }
 
 impl NamespaceAccess {
-    /// Tries both ways, in child processes: who is root says little, in a container its rights may be gone.
+    /// Tries both in child processes: the user ID does not decide, since root in a container may lack the right.
     ///
     /// # Errors
-    /// Neither works; why the second does not.
+    /// Neither works; the error of the second.
     pub fn detect() -> Result<Self, ProbeError> {
         match run_probe(Self::Direct.steps()) {
             Ok(()) => Ok(Self::Direct),
@@ -26,7 +26,7 @@ impl NamespaceAccess {
         }
     }
 
-    /// Brings this process there, so that it may make network namespaces.
+    /// Gives this process the access, by a user namespace where that is needed.
     ///
     /// # Errors
     /// As of [`own_user_namespace`].
@@ -37,7 +37,7 @@ impl NamespaceAccess {
         }
     }
 
-    /// The steps into a network namespace.
+    /// The probe steps that create a network namespace.
     pub(crate) fn steps(self) -> &'static [ProbeStep] {
         match self {
             Self::Direct => &[ProbeStep::NetworkNamespace],
@@ -45,7 +45,7 @@ impl NamespaceAccess {
         }
     }
 
-    /// The steps into a network namespace, and more.
+    /// The probe steps that create a network namespace, followed by `more`.
     pub(crate) fn and(self, more: &[ProbeStep]) -> Vec<ProbeStep> {
         [self.steps(), more].concat()
     }

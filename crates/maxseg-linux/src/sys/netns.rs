@@ -16,19 +16,19 @@ pub(crate) struct NetNs {
 const OWN: &str = "/proc/thread-self/ns/net";
 
 impl NetNs {
-    /// A new one, empty but for a loopback interface that is down.
+    /// A new namespace, empty but for a loopback interface that is down.
     ///
     /// # Errors
-    /// This process may not make any: see [`super::own_user_namespace`].
+    /// This process may not create namespaces: see [`super::own_user_namespace`].
     pub(crate) fn new() -> io::Result<Self> {
-        // In a thread of its own, so that the caller stays where it is.
+        // In a new thread, so that the calling one stays in its namespace.
         on_a_thread(|| {
             unshare(CloneFlags::CLONE_NEWNET)?;
             Self::current()
         })
     }
 
-    /// The one that the calling thread is in.
+    /// The namespace of the calling thread.
     ///
     /// # Errors
     /// There is no /proc.
@@ -36,7 +36,7 @@ impl NetNs {
         Ok(Self { file: File::open(OWN)?.into() })
     }
 
-    /// The one with_steps a descriptor that somebody else opened.
+    /// The namespace of an open descriptor.
     pub(crate) fn from_fd(file: OwnedFd) -> Self {
         Self { file }
     }
@@ -49,7 +49,7 @@ impl NetNs {
         Ok(Self { file: self.file.try_clone()? })
     }
 
-    /// What `work` gives, done inside: its sockets stay there wherever they are used later.
+    /// Runs `work` in the namespace: sockets that it opens stay in it, wherever they are used later.
     ///
     /// # Errors
     /// The namespace cannot be entered, or `work` fails.
@@ -63,10 +63,10 @@ impl NetNs {
         })
     }
 
-    /// Moves the calling thread inside, for good.
+    /// Moves the calling thread into the namespace, for good (setns(2)).
     ///
     /// # Errors
-    /// This process may not.
+    /// This process has no right to it.
     pub(crate) fn enter(&self) -> io::Result<()> {
         Ok(setns(&self.file, CloneFlags::CLONE_NEWNET)?)
     }

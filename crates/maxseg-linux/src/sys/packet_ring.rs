@@ -1,5 +1,5 @@
-//! The memory that a packet socket shares with the kernel (`TPACKET_V3`, the kernel's
-//! `Documentation/networking/packet_mmap.rst`): packets are read where the kernel has put them, a block of many at a time.
+//! The ring of blocks that a packet socket shares with the kernel (`TPACKET_V3`, the kernel's
+//! `Documentation/networking/packet_mmap.rst`): packets are read in place, a block of many at a time.
 
 use std::io;
 use std::mem::offset_of;
@@ -13,19 +13,19 @@ use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
 
 use super::packet_socket::PacketSocket;
 
-/// Bytes of a block: more than any packet but the largest of BIG TCP, which are cut.
+/// Bytes of a block. A BIG TCP packet (RFC 2675) can be larger, and is cut.
 pub(crate) const BLOCK: usize = 256 << 10;
-/// How long the kernel fills a block before it hands it over, unless it is full earlier.
-const PATIENCE: Duration = Duration::from_millis(20);
-/// What the kernel wants to be told, and with packets of any length makes no use of.
+/// The longest time for which the kernel fills a block before it hands it over (`tp_retire_blk_tov`).
+const BLOCK_TIMEOUT: Duration = Duration::from_millis(20);
+/// `tp_frame_size`: required, and unused by `TPACKET_V3`, whose packets have any length.
 const FRAME: usize = 2048;
 
-/// A ring of blocks, of which each is the kernel's or ours.
+/// A ring of blocks, each owned by the kernel or by this process.
 #[derive(Debug)]
 pub(crate) struct PacketRing {
     memory: NonNull<u8>,
     blocks: usize,
-    /// The block that is ours next.
+    /// The block that this process gets next.
     next: usize,
 }
 
@@ -34,27 +34,27 @@ pub(crate) struct PacketRing {
 pub(crate) struct RingPacket<'a> {
     /// Nanoseconds since 1970.
     pub(crate) at_nanos: u64,
-    /// How long it was.
+    /// Original length in bytes.
     pub(crate) len: u32,
-    /// What was kept of it, from the link's header on; a VLAN tag may have been taken out.
+    /// The captured bytes, from the link header on; the kernel may have removed a VLAN tag.
     pub(crate) bytes: &'a [u8],
     /// `TP_STATUS_*`.
     pub(crate) status: u32,
-    /// That tag: its identifier, and what it says.
+    /// The removed VLAN tag: TPID and TCI.
     pub(crate) vlan: (u16, u16),
-    /// The interface's number.
+    /// The index of the interface.
     pub(crate) interface: u32,
-    /// Its type, `ARPHRD_*`.
+    /// The type of the interface, `ARPHRD_*`.
     pub(crate) hardware: u16,
-    /// Whom the packet was for, `PACKET_*`.
+    /// The destination of the packet, `PACKET_*`.
     pub(crate) kind: u8,
 }
 
 impl PacketRing {
-    /// A ring of at least so many bytes for a socket that is not bound yet.
+    /// A ring of at least `bytes` bytes for a socket that is not bound yet.
     ///
     /// # Errors
-    /// There is not so much memory.
+    /// The kernel has not enough memory.
     pub(crate) fn new(socket: &PacketSocket, bytes: usize) -> io::Result<Self> {
         let blocks = bytes.div_ceil(BLOCK).max(2);
         let number = |n: usize| u32::try_from(n).map_err(io::Error::other);
@@ -65,7 +65,8 @@ impl PacketRing {
             tp_block_nr: number(blocks)?,
             tp_frame_size: number(FRAME)?,
             tp_frame_nr: number(blocks * (BLOCK / FRAME))?,
-            tp_retire_blk_tov: u32::try_from(PATIENCE.as_millis()).map_err(io::Error::other)?,
+            tp_retire_blk_tov: u32::try_from(BLOCK_TIMEOUT.as_millis())
+                .map_err(io::Error::other)?,
             tp_sizeof_priv: 0,
             tp_feature_req_word: 0,
         };
@@ -73,10 +74,11 @@ impl PacketRing {
         Ok(Self { memory: map(socket, blocks * BLOCK)?, blocks, next: 0 })
     }
 
-    /// Shows the packets of the next full block, in order, and gives the block back; whether there was one.
+    /// Calls `each` for the packets of the next full block, in order, and returns the block to the kernel. Gives whether
+    /// there was one.
     ///
     /// # Errors
-    /// As of `each`; the block is given back then too.
+    /// The error of `each`; the block is returned to the kernel all the same.
     pub(crate) fn next_block<E>(
         &mut self,
         mut each: impl FnMut(RingPacket<'_>) -> Result<(), E>,
@@ -85,14 +87,14 @@ impl PacketRing {
         let mut place = block.first();
         let mut done = Ok(());
         for _ in 0..block.packets() {
-            let Some((packet, with_steps)) = place.and_then(|place| block.packet(place)) else {
+            let Some((packet, next)) = place.and_then(|place| block.packet(place)) else {
                 break;
             };
             done = each(packet);
             if done.is_err() {
                 break;
             }
-            place = Some(with_steps);
+            place = Some(next);
         }
         block.give_back();
         self.next = (self.next + 1) % self.blocks;
@@ -109,12 +111,12 @@ impl PacketRing {
             let descriptor = start.cast::<libc::tpacket_block_desc>().as_ptr();
             AtomicU32::from_ptr(&raw mut (*descriptor).hdr.bh1.block_status)
         };
-        // What the kernel wrote before it handed the block over is seen from here on.
+        // Acquire: all that the kernel wrote before it handed the block over is visible from here on.
         if status.load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
             return None;
         }
-        // SAFETY: the block is ours until its status says otherwise, and the kernel does not write to it;
-        // with_steps the status, that is, of which `bytes` is never asked.
+        // SAFETY: until its status changes the kernel does not write to the block after the status word, and
+        // `bytes` begins after that word.
         let bytes = unsafe {
             std::slice::from_raw_parts(start.as_ptr().add(STATUS_END), BLOCK - STATUS_END)
         };
@@ -122,13 +124,13 @@ impl PacketRing {
     }
 }
 
-/// Places in a block's descriptor, from the block's begin.
+/// Offsets in a block's descriptor, from the start of the block.
 const HEADER: usize = offset_of!(libc::tpacket_block_desc, hdr);
 const STATUS_END: usize =
     HEADER + offset_of!(libc::tpacket_hdr_v1, block_status) + size_of::<u32>();
 const PACKETS: usize = HEADER + offset_of!(libc::tpacket_hdr_v1, num_pkts);
 const FIRST_PACKET: usize = HEADER + offset_of!(libc::tpacket_hdr_v1, offset_to_first_pkt);
-/// Places in what precedes a packet; an address stands with_steps it.
+/// Offsets in the header of a packet; a `sockaddr_ll` follows it.
 const VLAN: usize = offset_of!(libc::tpacket3_hdr, hv1);
 const VLAN_CONTROL: usize = VLAN + offset_of!(libc::tpacket_hdr_variant1, tp_vlan_tci);
 const VLAN_PROTOCOL: usize = VLAN + offset_of!(libc::tpacket_hdr_variant1, tp_vlan_tpid);
@@ -154,10 +156,10 @@ fn map(socket: &PacketSocket, length: usize) -> io::Result<NonNull<u8>> {
     Ok(memory.cast())
 }
 
-/// A block that is ours. Its numbers are the kernel's; whatever they are, nothing outside it is read.
+/// A block owned by this process. Whatever offsets the kernel gives, nothing outside the block is read.
 struct Block<'a> {
     status: &'a AtomicU32,
-    /// All with_steps the status.
+    /// The bytes after the status.
     bytes: &'a [u8],
 }
 
@@ -170,8 +172,8 @@ impl<'a> Block<'a> {
         usize::try_from(self.u32(FIRST_PACKET)).ok()
     }
 
-    /// The packet whose header (`struct tpacket3_hdr`, and a `struct sockaddr_ll` with_steps it) is at `place`, and
-    /// the place of the one with_steps it.
+    /// The packet whose header (`struct tpacket3_hdr`, followed by a `struct sockaddr_ll`) is at `place`, and the place of
+    /// the next header.
     fn packet(&self, place: usize) -> Option<(RingPacket<'a>, usize)> {
         let number = |offset| self.u32(place + offset);
         let start = place + usize::from(self.u16(place + offset_of!(libc::tpacket3_hdr, tp_mac)));
@@ -193,18 +195,18 @@ impl<'a> Block<'a> {
         Some((packet, place + usize::try_from(next).ok()?))
     }
 
-    /// The kernel may fill it again.
+    /// Returns the block to the kernel.
     fn give_back(self) {
         self.status.store(libc::TP_STATUS_KERNEL, Ordering::Release);
     }
 
-    /// So many bytes from a place that counts from the block's begin.
+    /// `length` bytes at an offset from the start of the block.
     fn slice(&self, place: usize, length: usize) -> Option<&'a [u8]> {
         let begin = place.checked_sub(STATUS_END)?;
         self.bytes.get(begin..begin.checked_add(length)?)
     }
 
-    /// A number in the byte order of this machine; zero beyond the block.
+    /// A number in host byte order; zero beyond the block.
     fn u32(&self, place: usize) -> u32 {
         let bytes = self.slice(place, 4).and_then(|bytes| bytes.try_into().ok());
         u32::from_ne_bytes(bytes.unwrap_or_default())

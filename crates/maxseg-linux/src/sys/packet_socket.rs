@@ -1,4 +1,5 @@
-//! A packet socket (packet(7)): what passes an interface, before and with_steps everything else in the kernel.
+//! A packet socket (packet(7)): receives packets at the interface, before the kernel processes incoming ones and after
+//! it has processed outgoing ones.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -6,40 +7,39 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use maxseg_wire::bpf::Instruction;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, getsockopt, socket, sockopt};
 
-/// A packet socket. Until it is bound nothing comes to it, so that a filter that is attached before lets no
-/// packet slip by.
+/// A packet socket. It receives nothing until it is bound, so that a filter attached before applies to every packet.
 #[derive(Debug)]
 pub(crate) struct PacketSocket {
     file: OwnedFd,
 }
 
-/// What came to the socket since it was asked last.
+/// Packets of the socket since its counters were last read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct PacketCounts {
     /// Packets that passed the filter.
     pub(crate) received: u64,
-    /// Those of them that found no room.
+    /// Those of them dropped because the ring was full.
     pub(crate) dropped: u64,
 }
 
-/// `ETH_P_ALL` in the network's byte order.
+/// `ETH_P_ALL` in network byte order.
 #[expect(clippy::cast_possible_truncation, reason = "a number of 16 bits")]
 const EVERYTHING: u16 = (libc::ETH_P_ALL as u16).to_be();
 
 impl PacketSocket {
-    /// A socket that sees nothing yet.
+    /// A socket that is not bound.
     ///
     /// # Errors
-    /// This process has not the right to (`CAP_NET_RAW`).
+    /// This process has no `CAP_NET_RAW`.
     pub(crate) fn new() -> io::Result<Self> {
         let file = socket(AddressFamily::Packet, SockType::Raw, SockFlag::SOCK_CLOEXEC, None)?;
         Ok(Self { file })
     }
 
-    /// Only what this program keeps comes to the socket, as much of it as it says.
+    /// Attaches a classic BPF filter, whose result is the captured length (`SO_ATTACH_FILTER`).
     ///
     /// # Errors
-    /// The kernel's checker refuses it.
+    /// The kernel's verifier rejects it.
     pub(crate) fn attach(&self, program: &[Instruction]) -> io::Result<()> {
         let of = |instruction: &Instruction| libc::sock_filter {
             code: instruction.code,
@@ -53,7 +53,7 @@ impl PacketSocket {
         self.set(libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &handed)
     }
 
-    /// Packets come from now on: of the interface with this number, or of all.
+    /// Receives packets from now on, of the interface with this index or of all.
     ///
     /// # Errors
     /// There is no such interface, or it is down.
@@ -74,7 +74,7 @@ impl PacketSocket {
         self.take_error()
     }
 
-    /// The interface hands over what is for others too, as long as the socket is there.
+    /// Keeps the interface in promiscuous mode while the socket is open (`PACKET_MR_PROMISC`).
     ///
     /// # Errors
     /// There is no such interface.
@@ -88,10 +88,10 @@ impl PacketSocket {
         self.set(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &request)
     }
 
-    /// What came since this was asked last; the kernel begins anew then.
+    /// Reads the counters (`PACKET_STATISTICS`), which resets them.
     ///
     /// # Errors
-    /// None that is known.
+    /// The socket is not a packet socket.
     #[expect(unsafe_code, reason = "an option that nix does not have")]
     pub(crate) fn take_counts(&self) -> io::Result<PacketCounts> {
         let mut counts = libc::tpacket_stats_v3 { tp_packets: 0, tp_drops: 0, tp_freeze_q_cnt: 0 };
@@ -112,10 +112,10 @@ impl PacketSocket {
         Ok(PacketCounts { received: counts.tp_packets.into(), dropped: counts.tp_drops.into() })
     }
 
-    /// What went wrong since this was asked last.
+    /// Reads and clears the socket's pending error (`SO_ERROR`).
     ///
     /// # Errors
-    /// Just that: `ENETDOWN` when the interface went down or away.
+    /// That error: `ENETDOWN` when the interface went down or was deleted.
     pub(crate) fn take_error(&self) -> io::Result<()> {
         match getsockopt(&self.file, sockopt::SocketError)? {
             0 => Ok(()),
@@ -123,7 +123,7 @@ impl PacketSocket {
         }
     }
 
-    /// Sets an option to a value of C.
+    /// Sets an option whose value is a C type.
     #[expect(unsafe_code, reason = "options that nix does not have")]
     pub(super) fn set<T>(&self, level: i32, option: i32, value: &T) -> io::Result<()> {
         // SAFETY: the kernel reads `value`, whose length is given, and what it points to, which outlives the call.

@@ -1,5 +1,4 @@
-//! Trying what the kernel allows, in a child process that ends with the run_probe: whatever the child made
-//! was its own and goes with it.
+//! Probes: steps tried in a child process, to learn what the kernel allows. All that the child creates ends with it.
 
 use std::ffi::OsString;
 use std::io;
@@ -16,44 +15,43 @@ use super::packet_socket::PacketSocket;
 use super::tun::{leave_offloads, make_interface};
 use super::userns::RootMapping;
 
-/// Something that a child tries.
+/// A step of a probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ProbeStep {
-    /// A user namespace in which this user is root.
+    /// Create a user namespace in which this user is root.
     UserNamespace,
-    /// A network namespace.
+    /// Create a network namespace.
     NetworkNamespace,
-    /// Opening `/dev/net/tun`.
+    /// Open `/dev/net/tun`.
     OpenTun,
-    /// A TUN interface whose packets come with a `virtio_net_hdr`; it goes when its file is closed.
+    /// Create a TUN interface whose packets have a `virtio_net_hdr`; it ends when its descriptor is closed.
     TunInterface,
-    /// Checksums and TCP segmentation left to that interface.
+    /// Enable checksum and TCP segmentation offload on that interface.
     TunOffload,
-    /// A packet socket.
+    /// Open a packet socket.
     PacketSocket,
-    /// A TCP socket with this congestion control.
+    /// Open a TCP socket with this congestion control.
     Congestion(OsString),
 }
 
 /// The first step that failed, and how.
 #[derive(Debug)]
 pub struct ProbeError {
-    /// What could not be done.
+    /// The step that failed.
     pub(crate) step: ProbeStep,
-    /// What the kernel said.
+    /// The kernel's error.
     pub error: io::Error,
 }
 
-/// Takes the steps in a child, one after the other.
+/// Tries the steps in a child process, one after the other.
 ///
 /// # Errors
-/// A step that fails.
+/// The first step that failed.
 pub(crate) fn run_probe(steps: &[ProbeStep]) -> Result<(), ProbeError> {
-    // All that comes back from a child is an error number. Which step it belongs to shows when one more
-    // step makes the first difference.
-    for taken in 1..=steps.len() {
-        let Some((last, _)) = steps[..taken].split_last() else { continue };
-        child_with(&steps[..taken]).map_err(|error| ProbeError { step: last.clone(), error })?;
+    // A child returns an error number only. So it is run with one more step each time, until the last one fails.
+    for count in 1..=steps.len() {
+        let Some((last, _)) = steps[..count].split_last() else { continue };
+        child_with(&steps[..count]).map_err(|error| ProbeError { step: last.clone(), error })?;
     }
     Ok(())
 }
@@ -73,7 +71,7 @@ fn child_with(steps: &[ProbeStep]) -> io::Result<()> {
     command.spawn()?.wait().map(drop)
 }
 
-/// Has a program's process take these steps before the program begins.
+/// Makes the command's process take these steps before it executes the program.
 pub(crate) fn with_steps<'a>(command: &'a mut Command, steps: &[ProbeStep]) -> &'a mut Command {
     let mut child = Child::new(steps);
     // SAFETY: `Child::take` is safe between fork and exec; see there.
@@ -83,7 +81,7 @@ pub(crate) fn with_steps<'a>(command: &'a mut Command, steps: &[ProbeStep]) -> &
     }
 }
 
-/// What a child needs to know, made ready before it is born: it may not allocate.
+/// The data of a child's steps, prepared before the fork: the child must not allocate.
 struct Child {
     steps: Vec<ProbeStep>,
     root: RootMapping,
@@ -95,8 +93,8 @@ impl Child {
         Self { steps: steps.to_vec(), root: RootMapping::prepare(), tun: None }
     }
 
-    /// Takes the steps. Between fork and exec only system calls may be made, since a thread that is gone
-    /// may hold any lock: nothing here allocates, and an error is a number.
+    /// Takes the steps. Between fork and exec only system calls are allowed, since a thread that is gone may hold any
+    /// lock: nothing here allocates, and an error is a number.
     fn take(&mut self) -> io::Result<()> {
         for step in &self.steps {
             match step {
@@ -115,7 +113,7 @@ impl Child {
     }
 }
 
-/// Where an earlier step has opened the device.
+/// The device that an earlier step has opened.
 fn opened(tun: Option<&OwnedFd>) -> io::Result<BorrowedFd<'_>> {
     tun.map(OwnedFd::as_fd).ok_or_else(|| io::Error::from_raw_os_error(libc::EBADF))
 }
@@ -139,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_step_that_fails_is_named() {
-        // Nothing was opened, whoever runs this.
+        // No step has opened the device, so this fails for every user.
         let refusal = run_probe(&[ProbeStep::TunInterface]).unwrap_err();
         assert_eq!(refusal.step, ProbeStep::TunInterface);
         assert_eq!(refusal.error.raw_os_error(), Some(libc::EBADF));
@@ -151,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attempt_leaves_this_process_where_it_is() {
+    fn a_probe_leaves_this_process_in_its_namespaces() {
         let namespaces = || {
             ["user", "net"].map(|kind| std::fs::read_link(format!("/proc/self/ns/{kind}")).unwrap())
         };

@@ -1,4 +1,4 @@
-//! Child processes that live in a namespace, and no longer than we do.
+//! Child processes in a namespace, which do not outlive this process.
 
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
@@ -15,7 +15,7 @@ use nix::unistd::{Pid, setsid};
 
 use super::NetNs;
 
-/// The command is to run inside `namespace`.
+/// Makes the command run inside `namespace`.
 ///
 /// # Errors
 /// There are too many open files.
@@ -29,7 +29,7 @@ pub(crate) fn in_namespace(command: &mut Command, namespace: &NetNs) -> io::Resu
     Ok(())
 }
 
-/// The command is to be killed when the thread that starts it ends, whatever ends it.
+/// Makes the kernel kill the command when the thread that starts it ends (`PR_SET_PDEATHSIG`).
 #[expect(unsafe_code, reason = "between fork and exec: system calls alone")]
 pub(crate) fn dies_with_parent(command: &mut Command) {
     let parent = Pid::this();
@@ -37,13 +37,13 @@ pub(crate) fn dies_with_parent(command: &mut Command) {
     unsafe {
         command.pre_exec(move || {
             prctl::set_pdeathsig(Signal::SIGKILL)?;
-            // A parent that had ended before sends no signal any more.
+            // If the parent has ended before this, no signal will come.
             if Pid::parent() == parent { Ok(()) } else { Err(Errno::ESRCH.into()) }
         });
     }
 }
 
-/// The command is to outlive the terminal that it is started from.
+/// Makes the command outlive the terminal from which it is started (setsid(2)).
 #[expect(unsafe_code, reason = "between fork and exec: one system call")]
 pub fn detach_from_terminal(command: &mut Command) {
     // SAFETY: `setsid` is async-signal-safe.
@@ -65,23 +65,23 @@ pub(crate) fn run_to_end(mut command: Command, stop: &AtomicBool) -> io::Result<
     let mut child = command.spawn()?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     std::thread::scope(|scope| {
-        // Both are read at once, and while it runs: a full pipe would hold it.
-        let stdout = scope.spawn(|| all_of(stdout));
-        let stderr = scope.spawn(|| all_of(stderr));
-        let status = end_of(&mut child, stop)?;
-        let told = |reader: ScopedJoinHandle<'_, io::Result<Vec<u8>>>| {
+        // Both are read while it runs: a full pipe would block it.
+        let stdout = scope.spawn(|| read_all(stdout));
+        let stderr = scope.spawn(|| read_all(stderr));
+        let status = wait_or_kill(&mut child, stop)?;
+        let output_of = |reader: ScopedJoinHandle<'_, io::Result<Vec<u8>>>| {
             reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
-        Ok(Output { status, stdout: told(stdout)?, stderr: told(stderr)? })
+        Ok(Output { status, stdout: output_of(stdout)?, stderr: output_of(stderr)? })
     })
 }
 
-/// How often a child is looked at.
-const GLANCE: Duration = Duration::from_millis(20);
+/// How often the state of a child is polled.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Waits for a child, and kills it when `stop` is set. One thread does both: once a child was waited for, its
-/// number may be another process's.
-fn end_of(child: &mut Child, stop: &AtomicBool) -> io::Result<ExitStatus> {
+/// Waits for a child, and kills it when `stop` is set. One thread does both: after the wait the process ID may be
+/// another process's.
+fn wait_or_kill(child: &mut Child, stop: &AtomicBool) -> io::Result<ExitStatus> {
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
@@ -90,11 +90,11 @@ fn end_of(child: &mut Child, stop: &AtomicBool) -> io::Result<ExitStatus> {
             child.kill()?;
             return child.wait();
         }
-        std::thread::sleep(GLANCE);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 
-fn all_of(pipe: Option<impl Read>) -> io::Result<Vec<u8>> {
+fn read_all(pipe: Option<impl Read>) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if let Some(mut pipe) = pipe {
         pipe.read_to_end(&mut bytes)?;
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_says_more_than_a_pipe_holds() {
+    fn a_command_may_write_more_than_a_pipe_holds() {
         let script = "head -c 300000 /dev/zero >&2; head -c 300000 /dev/zero; exit 3";
         let output = run_to_end(shell(script), &AtomicBool::new(false)).unwrap();
         let lengths = (output.stdout.len(), output.stderr.len());

@@ -1,22 +1,22 @@
-//! Socket options that have no wrapper elsewhere.
+//! Socket options that nix and socket2 do not wrap.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
 use socket2::Socket;
 
-/// A TCP socket with what only Linux tells of it.
+/// A TCP socket with `TCP_INFO`.
 #[derive(Debug)]
 pub(crate) struct TcpSocket(pub Socket);
 
-/// More than any kernel's `struct tcp_info`.
+/// Bytes, more than any kernel's `struct tcp_info`.
 const TCP_INFO_ROOM: usize = 512;
 
 impl TcpSocket {
-    /// The kernel's `struct tcp_info`, as long as this kernel has it.
+    /// The kernel's `struct tcp_info`, in this kernel's length.
     ///
     /// # Errors
-    /// The socket is none of TCP.
+    /// The socket is not a TCP socket.
     #[expect(unsafe_code, reason = "nix and socket2 know the struct of one kernel only")]
     pub(crate) fn tcp_info(&self) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0_u8; TCP_INFO_ROOM];
@@ -39,10 +39,10 @@ impl TcpSocket {
     }
 }
 
-/// Sets an option of TCP that is a number.
+/// Sets a TCP option whose value is a number.
 ///
 /// # Errors
-/// The kernel does not know it, or not this value.
+/// The kernel does not know the option, or rejects the value.
 #[expect(unsafe_code, reason = "options that socket2 does not have")]
 pub(crate) fn set_tcp_option(socket: &Socket, option: libc::c_int, value: u32) -> io::Result<()> {
     let length = libc::socklen_t::try_from(size_of::<u32>()).map_err(io::Error::other)?;

@@ -1,4 +1,4 @@
-//! TUN devices: a network interface whose wire is a file.
+//! TUN devices: network interfaces whose packets are read from and written to a descriptor.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -15,7 +15,7 @@ pub(crate) const VNET_HEADER: usize = 10;
 
 /// A TUN interface without a packet-information header, with `struct virtio_net_hdr`: TCP comes in
 /// super-packets of up to 64 KiB, as segmentation offload hands them to a network card, and is taken in the same form.
-/// It vanishes when the last handle is closed.
+/// It is deleted when the last handle is closed.
 #[derive(Debug)]
 pub(crate) struct Tun {
     file: OwnedFd,
@@ -29,11 +29,11 @@ mod ioctl {
 /// `linux/if_tun.h`: checksums, TCP over IPv4 and over IPv6. Not UDP: nothing here splits it.
 const OFFLOADS: i32 = 0x01 | 0x02 | 0x04;
 
-/// Makes the interface of an open `/dev/net/tun`, in the namespace of the calling thread; without a name it gets
-/// one from the kernel. Allocates nothing, unless the name is too long.
+/// Creates the interface of an open `/dev/net/tun`, in the namespace of the calling thread; an empty name lets the kernel
+/// choose one. Allocates nothing, unless the name is too long.
 ///
 /// # Errors
-/// No interface may be made.
+/// The kernel refuses the interface.
 #[expect(unsafe_code, reason = "an ioctl with an argument of its type")]
 pub(super) fn make_interface(file: BorrowedFd<'_>, name: &str) -> io::Result<()> {
     #[expect(clippy::cast_possible_truncation, reason = "the flags have 16 bits")]
@@ -45,10 +45,10 @@ pub(super) fn make_interface(file: BorrowedFd<'_>, name: &str) -> io::Result<()>
     Ok(())
 }
 
-/// Leaves checksums and TCP segmentation to who reads the interface's packets. Allocates nothing.
+/// Leaves checksums and TCP segmentation to the reader of the interface's packets. Allocates nothing.
 ///
 /// # Errors
-/// The kernel cannot, or the file has no interface.
+/// The kernel does not support it, or the descriptor has no interface.
 #[expect(unsafe_code, reason = "an ioctl that takes a number")]
 pub(super) fn leave_offloads(file: BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: the file is open.
@@ -60,7 +60,7 @@ impl Tun {
     /// A new interface called `name` in the namespace of the calling thread.
     ///
     /// # Errors
-    /// There is no /dev/net/tun, it may not be opened, or no interface may be made.
+    /// There is no /dev/net/tun, it cannot be opened, or the kernel refuses the interface.
     pub(crate) fn new(name: &str) -> io::Result<Self> {
         let file = OpenOptions::new()
             .read(true)
@@ -80,10 +80,11 @@ impl Tun {
         Ok(Self { file: self.file.try_clone()? })
     }
 
-    /// The next packet that the kernel sends, with_steps its header; `None` where there is none now.
+    /// Reads the next packet that the kernel sends, after its [`VNET_HEADER`]. Gives the length of both; `None` where there
+    /// is none now.
     ///
     /// # Errors
-    /// The interface is down or gone.
+    /// The interface is down or deleted.
     #[inline]
     pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match nix::unistd::read(&self.file, buffer) {
@@ -93,10 +94,10 @@ impl Tun {
         }
     }
 
-    /// The kernel receives a packet: its header, and its bytes in parts.
+    /// Writes a packet for the kernel to receive: its header, and its bytes in parts.
     ///
     /// # Errors
-    /// The interface is down or gone, or the header contradicts the packet.
+    /// The interface is down or deleted, or the header contradicts the packet.
     #[inline]
     pub(crate) fn write(&self, parts: &[IoSlice<'_>]) -> io::Result<()> {
         nix::sys::uio::writev(&self.file, parts)?;

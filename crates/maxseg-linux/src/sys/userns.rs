@@ -1,4 +1,4 @@
-//! A user namespace of one's own: an ordinary user's way to network namespaces.
+//! A private user namespace, in which an ordinary user may create network namespaces.
 
 use std::fs::File;
 use std::io;
@@ -10,27 +10,27 @@ use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::stat::Mode;
 use nix::unistd::{Gid, Uid, write};
 
-/// Who this process was before it moved into a user namespace of its own.
-static WAS: OnceLock<u32> = OnceLock::new();
+/// The effective user of this process before it entered a private user namespace.
+static OUTER_USER: OnceLock<u32> = OnceLock::new();
 
-/// The user whose process this is, as seen from where it was started.
+/// The effective user of this process, as seen from the namespace in which it was started.
 pub(crate) fn user_id() -> u32 {
-    WAS.get().copied().unwrap_or_else(|| Uid::effective().as_raw())
+    OUTER_USER.get().copied().unwrap_or_else(|| Uid::effective().as_raw())
 }
 
-/// Moves this process into a user namespace of its own, in which it is root, so that it may make network
-/// namespaces. Outside nothing changes: files that it writes belong to the same user as before.
+/// Moves this process into a new user namespace, in which it is root and may create network namespaces. Its rights
+/// outside do not change: files that it writes belong to the same user as before.
 ///
 /// # Errors
-/// The kernel or its administrator forbids it; or there is more than one thread already.
+/// The kernel's settings forbid it, or there is more than one thread.
 pub fn own_user_namespace() -> io::Result<()> {
     let uid = Uid::effective();
     RootMapping::prepare().enter()?;
-    WAS.get_or_init(|| uid.as_raw());
+    OUTER_USER.get_or_init(|| uid.as_raw());
     Ok(())
 }
 
-/// What makes this user root of a new user namespace.
+/// The ID maps that make this user root of a new user namespace.
 #[derive(Debug)]
 pub(super) struct RootMapping {
     uid_map: String,
@@ -38,20 +38,20 @@ pub(super) struct RootMapping {
 }
 
 impl RootMapping {
-    /// For the user and group of this process.
+    /// The maps for the user and group of this process.
     pub(super) fn prepare() -> Self {
         let (uid, gid) = (Uid::effective(), Gid::effective());
         Self { uid_map: format!("0 {uid} 1"), gid_map: format!("0 {gid} 1") }
     }
 
-    /// Moves this process there. Only system calls are made and nothing is allocated, as between fork and exec
-    /// it must be.
+    /// Moves this process into a new user namespace. Makes only system calls and allocates nothing, so that it may be called
+    /// between fork and exec.
     ///
     /// # Errors
     /// As [`own_user_namespace`].
     pub(super) fn enter(&self) -> io::Result<()> {
         unshare(CloneFlags::CLONE_NEWUSER)?;
-        // A group map may be written only by those who gave up setting groups (user_namespaces(7)).
+        // An unprivileged process must deny `setgroups` before it writes a group map (user_namespaces(7)).
         put("/proc/self/setgroups", "deny")?;
         put("/proc/self/uid_map", &self.uid_map)?;
         put("/proc/self/gid_map", &self.gid_map)
@@ -63,18 +63,18 @@ fn put(file: &str, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// The user namespace that this process made for itself, if it did.
+/// The private user namespace of this process, if it has one.
 ///
 /// # Errors
-/// There is no /proc.
+/// /proc is not mounted.
 pub(crate) fn user_namespace() -> io::Result<Option<OwnedFd>> {
-    WAS.get().map(|_| File::open("/proc/self/ns/user").map(OwnedFd::from)).transpose()
+    OUTER_USER.get().map(|_| File::open("/proc/self/ns/user").map(OwnedFd::from)).transpose()
 }
 
 /// Moves this process into the user namespace of another process of the same user.
 ///
 /// # Errors
-/// It is not that user's, or there is more than one thread already.
+/// The namespace is another user's, or there is more than one thread.
 pub(crate) fn enter_user_namespace(namespace: &OwnedFd) -> io::Result<()> {
     Ok(setns(namespace, CloneFlags::CLONE_NEWUSER)?)
 }

@@ -4,11 +4,8 @@ use serde_json::Value;
 
 use super::chain::Chain;
 use super::miniedit::{NodeKind, Topology, note_unknown};
-use super::notes::{Notes, shown};
+use super::notes::{FORWARDS, Notes, shown};
 use super::value::{Table, quoted, text};
-
-/// Whatever forwards in MiniEdit.
-pub(super) const FORWARDS: &str = "what is between the hosts passes packets on by itself";
 
 const ADDRESSES: &str = "the lab gives its own addresses and routes";
 const COMMANDS: &str = "not run";

@@ -8,7 +8,7 @@
 
 use serde_json::Value;
 
-use super::notes::{Notes, shown};
+use super::notes::{FORWARDS, Notes, shown};
 use super::value::{Table, kind, text};
 use crate::error::{Error, ImportError};
 
@@ -174,10 +174,7 @@ fn node(mut entry: Table, prefix: char, notes: &mut Notes) -> Result<Node, Strin
         ('h', _) => NodeKind::Host,
         (_, Some("legacyRouter")) => NodeKind::LegacyRouter,
         (_, Some(special @ ("user" | "userns" | "ivs"))) => {
-            notes.add(
-                format!("switchType \"{special}\" of {}", shown(&name)),
-                super::left_out::FORWARDS,
-            );
+            notes.add(format!("switchType \"{special}\" of {}", shown(&name)), FORWARDS);
             NodeKind::Switch
         }
         (_, None | Some("default" | "ovs" | "legacySwitch")) => NodeKind::Switch,

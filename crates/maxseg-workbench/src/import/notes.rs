@@ -1,5 +1,8 @@
 //! What could not be carried over as it is.
 
+/// Why nothing is said of switches and routers.
+pub(super) const FORWARDS: &str = "what is between the hosts passes packets on by itself";
+
 /// What, and why; what has the same reason shares a line.
 #[derive(Debug, Default)]
 pub(super) struct Notes {

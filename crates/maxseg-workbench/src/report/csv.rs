@@ -30,7 +30,7 @@ impl Column {
 }
 
 /// A field, in quotes where it must be.
-pub fn field(text: &str) -> String {
+pub(super) fn field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {

@@ -17,7 +17,7 @@ const MOST_CELLS: usize = 20_000;
 
 /// The maps of a sweep: of the engine that its pictures go by, and of the lab beside it. None where it has not
 /// two axes of numbers, or far too many values.
-pub fn heat_maps(rows: &[Row]) -> Vec<HeatMap> {
+pub(super) fn heat_maps(rows: &[Row]) -> Vec<HeatMap> {
     let groups = groups(rows);
     let engines: BTreeSet<EngineName> = groups.iter().map(|group| group.engine).collect();
     let drawn = leading(&engines).into_iter().chain(beside(&engines));

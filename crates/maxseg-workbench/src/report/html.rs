@@ -12,15 +12,17 @@ use serde_json::{Map, Value};
 
 use super::as_netem::{WHY, shows_both};
 use super::axes::{identity, keys, value_used};
-use super::chart::{HeatMap, escape};
+use super::chart::HeatMap;
 use super::document::{AdviceEntry, Document};
+use super::escaped::Escaped;
 use super::flows::{flow_heads, flow_lines};
+use super::heat::heat_maps;
 use super::lab_page::lab_section;
-use super::marks::{goodput_title, mark, mark_notes};
-use super::{Figures, advice_lines, caveat_lines, figures, heat_maps, invalid_lines, words};
+use super::marks::{goodput_title, invalid_lines, mark, mark_notes};
+use super::{Figures, advice_lines, caveat_lines, figures, words};
 
 /// The style sheet of every page.
-pub const STYLE: &str = include_str!("report.css");
+pub(super) const STYLE: &str = include_str!("report.css");
 
 /// The page of a document.
 pub fn page(
@@ -39,10 +41,10 @@ pub fn page(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
          <title>{0}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{0}</h1>\n",
-        escape(name)
+        Escaped(name)
     );
     if !word("about").is_empty() {
-        let _ = writeln!(page, "<p class=\"about\">{}</p>", escape(word("about").trim()));
+        let _ = writeln!(page, "<p class=\"about\">{}</p>", Escaped(word("about").trim()));
     }
     if !document.complete {
         page += "<p><strong>Interrupted: some runs are missing.</strong> The same command goes on from here.</p>\n";
@@ -56,7 +58,7 @@ pub fn page(
         let _ = writeln!(
             page,
             "<h2>Loss as netem's and loss on a wire</h2>\n<p class=\"prose\">{}</p>",
-            escape(&WHY.join(" "))
+            Escaped(&WHY.join(" "))
         );
     }
     page += &flows(&groups, scenario);
@@ -71,7 +73,7 @@ fn list(title: &str, lines: &[String]) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    let items: String = lines.iter().map(|line| format!("<li>{}</li>\n", escape(line))).collect();
+    let items: String = lines.iter().map(|line| format!("<li>{}</li>\n", Escaped(line))).collect();
     format!("<h2>{title}</h2>\n<ul>\n{items}</ul>\n")
 }
 
@@ -100,7 +102,7 @@ fn results(groups: &[Group<'_>], document: &Document) -> String {
     let mut table = String::from("<h2>Results</h2>\n<div class=\"wide\"><table>\n<thead><tr>");
     for axis in &axes {
         let _ =
-            write!(table, "<th title=\"{}\">{}</th>", escape(axis), escape(&words::title(axis)));
+            write!(table, "<th title=\"{}\">{}</th>", Escaped(axis), Escaped(&words::title(axis)));
     }
     table += "<th class=\"word\">engine</th><th>runs</th>";
     for metric in &metrics {
@@ -116,7 +118,7 @@ fn results(groups: &[Group<'_>], document: &Document) -> String {
         for axis in &axes {
             let value =
                 group.point.get(*axis).map_or(String::new(), |v| value_used([group], axis, v));
-            let _ = write!(table, "<td>{}</td>", escape(&value));
+            let _ = write!(table, "<td>{}</td>", Escaped(&value));
         }
         let _ =
             write!(table, "<td class=\"word\">{}</td><td>{}</td>", group.engine, group.rows.len());
@@ -128,13 +130,13 @@ fn results(groups: &[Group<'_>], document: &Document) -> String {
             table,
             "<td class=\"word\">{}</td><td class=\"word\">{}</td></tr>",
             group.limited_by().map_or("", |limit| limit.word()),
-            escape(&formula.unwrap_or_default())
+            Escaped(&formula.unwrap_or_default())
         );
     }
     table += "</tbody>\n</table></div>\n";
     let notes = mark_notes(groups.iter()).join(", ");
     if !notes.is_empty() {
-        let _ = writeln!(table, "<p class=\"note\">{}</p>", escape(&notes));
+        let _ = writeln!(table, "<p class=\"note\">{}</p>", Escaped(&notes));
     }
     table
 }
@@ -150,12 +152,12 @@ fn flows(groups: &[Group<'_>], scenario: &Scenario) -> String {
     let heads = |tag: &str, heads: &[String]| -> String {
         let class = |index: usize| if index < axes { "" } else { " class=\"word\"" };
         let cell = |(index, head): (usize, &String)| {
-            format!("<{tag}{}>{}</{tag}>", class(index), escape(head))
+            format!("<{tag}{}>{}</{tag}>", class(index), Escaped(head))
         };
         heads.iter().enumerate().map(cell).collect()
     };
     let numbers = |tag: &str, numbers: &[String]| -> String {
-        numbers.iter().map(|number| format!("<{tag}>{}</{tag}>", escape(number))).collect()
+        numbers.iter().map(|number| format!("<{tag}>{}</{tag}>", Escaped(number))).collect()
     };
     let mut table = format!(
         "<h2>Flow by flow</h2>\n<div class=\"wide\"><table>\n<thead><tr>{}{}<th class=\"word\">limited by</th></tr></thead>\n<tbody>\n",
@@ -329,11 +331,11 @@ fn again(document: &Document, text: &str) -> String {
     }
     let facts: String = facts
         .iter()
-        .map(|(term, fact)| format!("<dt>{term}</dt><dd>{}</dd>\n", escape(fact)))
+        .map(|(term, fact)| format!("<dt>{term}</dt><dd>{}</dd>\n", Escaped(fact)))
         .collect();
     format!(
         "<h2>Run it again</h2>\n<dl>\n{facts}</dl>\n<p>The scenario, before what the command line changed:</p>\n\
          <pre><code>{}</code></pre>\n",
-        escape(text)
+        Escaped(text)
     )
 }

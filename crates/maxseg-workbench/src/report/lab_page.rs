@@ -6,7 +6,8 @@ use maxseg_core::outcome::{LabFlow, LabLink, Lateness};
 use maxseg_core::results::Group;
 use maxseg_core::units::Bytes;
 
-use super::chart::{Bar, Histogram, escape};
+use super::chart::{Bar, Histogram};
+use super::escaped::Escaped;
 use super::proof::{CAUSES, LossUnit, PointProof, lateness_of_all, mss_advertised, point_proofs};
 use super::words;
 
@@ -38,8 +39,8 @@ fn table(title: &str, heads: &[Field], rows: &[Vec<Field>]) -> String {
     }
     let line = |tag: &str, fields: &[Field]| -> String {
         let cell = |field: &Field| match field {
-            Number(text) => format!("<{tag}>{}</{tag}>", escape(text)),
-            Word(text) => format!("<{tag} class=\"word\">{}</{tag}>", escape(text)),
+            Number(text) => format!("<{tag}>{}</{tag}>", Escaped(text)),
+            Word(text) => format!("<{tag} class=\"word\">{}</{tag}>", Escaped(text)),
         };
         format!("<tr>{}</tr>", fields.iter().map(cell).collect::<String>())
     };

@@ -7,7 +7,7 @@ use maxseg_core::results::{Group, Row};
 use super::words;
 
 /// Whether a formula was used where it does not hold.
-pub fn is_doubtful(group: &Group<'_>) -> bool {
+pub(super) fn is_doubtful(group: &Group<'_>) -> bool {
     let outside = |row: &&Row| row.caveats.iter().any(|caveat| caveat.code == "outside-range");
     group.rows.iter().any(outside)
 }
@@ -56,7 +56,7 @@ pub fn invalid_lines(rows: &[Row]) -> Vec<String> {
 }
 
 /// A point's keys with their values, as people read them.
-pub fn point_words(point: &serde_json::Map<String, serde_json::Value>) -> Vec<String> {
+pub(super) fn point_words(point: &serde_json::Map<String, serde_json::Value>) -> Vec<String> {
     point
         .iter()
         .map(|(key, value)| format!("{} {}", words::title(key), words::value(key, value)))

@@ -143,7 +143,7 @@ fn added(mut sum: Vec<LatenessBucket>, other: &[LatenessBucket]) -> Vec<Lateness
 }
 
 /// Packets of all points by lateness; `None` where the relay was not there.
-pub fn lateness_of_all(proofs: &[PointProof]) -> Option<Lateness> {
+pub(super) fn lateness_of_all(proofs: &[PointProof]) -> Option<Lateness> {
     let latenesses = proofs.iter().filter_map(|point| point.proof.lateness.clone());
     latenesses.reduce(|a, b| worse(a, &b)).filter(|lateness| lateness.packets > 0)
 }
@@ -194,15 +194,15 @@ impl PointProof {
 }
 
 /// What can become of packets but damage.
-pub struct Cause {
+pub(super) struct Cause {
     /// What happened to them.
-    pub words: &'static str,
+    pub(super) words: &'static str,
     /// How many.
-    pub count: fn(&LabLink) -> u64,
+    pub(super) count: fn(&LabLink) -> u64,
 }
 
 /// In the order in which a link comes to them.
-pub const CAUSES: [Cause; 7] = [
+pub(super) const CAUSES: [Cause; 7] = [
     Cause { words: "found the queue full", count: |link| link.refused },
     Cause { words: "dropped early by the queue", count: |link| link.early },
     Cause { words: "above the policed rate", count: |link| link.policed },
@@ -272,7 +272,7 @@ fn mss_words(flow: &LabFlow) -> String {
 }
 
 /// Both ends' options, once where they are the same.
-pub fn mss_advertised(flow: &LabFlow) -> Option<String> {
+pub(super) fn mss_advertised(flow: &LabFlow) -> Option<String> {
     match (flow.mss_advertised_by_sender, flow.mss_advertised_by_receiver) {
         (Some(a), Some(b)) if a != b => Some(format!("{a} by the sender and {b} by the receiver")),
         (a, b) => a.or(b).map(|mss| mss.to_string()),

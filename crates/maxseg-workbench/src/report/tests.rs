@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 
 use super::chart::Spacing;
 use super::columns::columns;
-use super::csv::csv;
-use super::{figures, heat_maps};
+use super::csv;
+use super::figures;
+use super::heat::heat_maps;
 
 fn row(engine: EngineName, seed: Option<u64>, point: &Value, goodput: f64) -> Row {
     let Value::Object(point) = point else { panic!("{point} is no point") };

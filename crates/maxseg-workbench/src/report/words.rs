@@ -2,7 +2,7 @@
 
 use maxseg_core::advise::is_size_key;
 use maxseg_core::settings::WindowSize;
-pub use maxseg_core::units::approx::{digits, gain, percent, rate, rate_unit, time};
+pub use maxseg_core::units::approx::{digits, gain, percent, rate, rate_unit, time, whole_percent};
 use maxseg_core::units::{BitsPerSec, Bytes, Probability, Time};
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ pub fn capital(text: &str) -> String {
 }
 
 /// A rate for an axis: no zeros that say nothing.
-pub fn round_rate(bps: f64) -> String {
+pub(super) fn round_rate(bps: f64) -> String {
     let text = rate(bps);
     match text.split_once(' ') {
         Some((number, unit)) if number.contains('.') => {
@@ -77,8 +77,22 @@ pub fn grouped(count: u64) -> String {
     text
 }
 
+/// A size in decimal units: `24.6 MB`.
+pub fn size(bytes: u64) -> String {
+    const UNITS: [(&str, f64); 4] = [("bytes", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9)];
+    let bytes = bytes as f64;
+    let (unit, of) = UNITS.iter().rev().find(|(_, of)| bytes >= 0.9995 * of).unwrap_or(&UNITS[0]);
+    if *of < 2.0 { format!("{bytes:.0} bytes") } else { format!("{} {unit}", digits(bytes / of)) }
+}
+
+/// One thing or several: `1 packet`, `2 packets`.
+pub fn counted(count: u64, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", grouped(count))
+}
+
 /// A share as a percentage with up to four digits, for what is held against a configured one: `1.003%`.
-pub fn share(share: f64) -> String {
+pub(super) fn share(share: f64) -> String {
     let percent = 100.0 * share;
     let decimals = match percent.abs() {
         large if large >= 9.9995 => 2,
@@ -90,7 +104,7 @@ pub fn share(share: f64) -> String {
 }
 
 /// A value of an axis: whole where it is.
-pub fn digits_whole(value: f64) -> String {
+pub(super) fn digits_whole(value: f64) -> String {
     if (value - value.round()).abs() < 1e-9 {
         format!("{:.0}", value.round() + 0.0) // and never `-0`
     } else {
@@ -98,14 +112,19 @@ pub fn digits_whole(value: f64) -> String {
     }
 }
 
-/// Bytes with the largest binary unit that fits: `64 KiB`.
+/// A number of bytes without its fraction.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "float to integer casts saturate, and sizes are not negative"
 )]
+pub(super) fn rounded(bytes: f64) -> u64 {
+    bytes.round() as u64
+}
+
+/// Bytes with the largest binary unit that fits: `64 KiB`.
 fn bytes(count: f64) -> String {
-    Bytes::new(count.round() as u64).to_string()
+    Bytes::new(rounded(count)).to_string()
 }
 
 /// A window as a file writes it.

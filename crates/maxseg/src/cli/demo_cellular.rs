@@ -15,8 +15,9 @@ use crate::printer::Printer;
 use crate::report::{hanging, results, wrapped};
 use maxseg_workbench::environment::Environment;
 use maxseg_workbench::experiment::Experiment;
+use maxseg_workbench::report::axes::distinct;
 use maxseg_workbench::report::document::Document;
-use maxseg_workbench::report::{advice_lines, distinct, page, words};
+use maxseg_workbench::report::{advice_lines, page, words};
 
 const SIZE: &str = "sender.mss";
 const RATE: &str = "hop.radio.errors.rate";

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &DoctorArgs, printer: Printer) -> Result<(), Failure> {
     verdict(&diagnosis)
 }
 
-/// An error where the lab cannot run.
+/// An error if the lab cannot run.
 fn verdict(diagnosis: &Diagnosis) -> Result<(), Failure> {
     if diagnosis.able {
         return Ok(());
@@ -53,9 +53,9 @@ fn verdict(diagnosis: &Diagnosis) -> Result<(), Failure> {
     ))
 }
 
-/// The width of a terminal that everybody has.
+/// Columns of the output.
 const WIDTH: usize = 80;
-/// The columns of state and name; what was found stands to the right of them.
+/// Widths of the columns of state and name, to the left of the finding.
 const STATE: usize = 9;
 const NAME: usize = 13;
 
@@ -63,17 +63,18 @@ fn text(diagnosis: &Diagnosis, printer: Printer) -> String {
     let lines: String = diagnosis.checks.iter().map(|check| lines(check, printer)).collect();
     let count = |state| diagnosis.checks.iter().filter(|check| check.state == state).count();
     let can = if diagnosis.able { "The lab can run here" } else { "The lab cannot run here" };
-    let amiss = [(State::Missing, "missing"), (State::Limited, "limited")]
+    let problems = [(State::Missing, "missing"), (State::Limited, "limited")]
         .map(|(state, word)| (count(state), word))
         .into_iter()
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{count} {word}"))
         .collect::<Vec<_>>();
-    let amiss = if amiss.is_empty() { String::new() } else { format!(" ({})", amiss.join(", ")) };
-    format!("{lines}\n{}{amiss}.\n", printer.bold(can))
+    let problems =
+        if problems.is_empty() { String::new() } else { format!(" ({})", problems.join(", ")) };
+    format!("{lines}\n{}{problems}.\n", printer.bold(can))
 }
 
-/// A check: state, name, finding; below them, unless all is well, what it is for and how to mend it.
+/// A check: state, name and finding; unless its state is ok, also its purpose and the commands that fix it.
 fn lines(check: &Check, printer: Printer) -> String {
     let padded = format!("{:STATE$}", word(check));
     let state = if check.state == State::Ok { padded } else { printer.bold(&padded) };
@@ -92,7 +93,7 @@ fn lines(check: &Check, printer: Printer) -> String {
     text
 }
 
-/// What is missing without need reads otherwise than what is missed.
+/// The word for a state; in capitals where the lab cannot run without it.
 fn word(check: &Check) -> &'static str {
     match check.state {
         State::Ok => "ok",
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_amiss_says_what_for_and_how_to_mend_it() {
+    fn a_failed_check_has_its_purpose_and_the_commands_that_fix_it() {
         let want = "\
 limited  buffers      receive up to 208 KiB, send up to 208 KiB
                       why: windows that a scenario sets, by SO_RCVBUF and

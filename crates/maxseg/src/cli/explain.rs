@@ -1,23 +1,21 @@
 //! `maxseg explain`
 
-use std::cell::Cell;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use maxseg_core::advise::{Case, Headline};
+use maxseg_core::advise::Headline;
 use maxseg_core::evidence::Evidence;
 use maxseg_wire::flow::FlowOptions;
-use maxseg_wire::reading::{ConnectionFilter, Problem, ReadOptions, TopConnections};
+use maxseg_wire::reading::{ConnectionFilter, Problem, ReadOptions};
 
 use super::output_file::refuse_stdout;
-use crate::explain::read::read;
-use crate::explain::{Explanation, problem_text};
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::report::explain::{
-    Asked, explain_page, explain_text, write_conclusion, write_connections, write_csv,
-};
+use crate::report::explain::{Asked, explain_text, problem_text};
+use maxseg_workbench::explain::{self, Capture, Explanation};
 use maxseg_workbench::file_error::missing_hint;
+use maxseg_workbench::report::explain::{page, write_conclusion, write_connections, write_csv};
 use maxseg_workbench::whole_file;
 
 /// Show what limited each connection of a capture and what to change
@@ -93,31 +91,32 @@ pub(crate) fn run(args: &ExplainArgs, printer: Printer) -> Result<(), Failure> {
         },
         tshark: args.tshark_compat,
     };
-    let (mut explanation, connections) = read(&args.file, &options)?;
-    let filtered = Cell::new(0_u64);
-    let mut connections = connections.filter(|evidence| {
-        let is_wanted = args.wants(evidence);
-        filtered.set(filtered.get() + u64::from(!is_wanted));
-        is_wanted
-    });
-    let is_stream = (args.json || args.csv) && args.connection.is_none();
-    let top = match is_stream {
-        true if args.json => {
-            printer.stream(|out| write_connections(out, &explanation, &mut connections))?
-        }
-        true => printer.stream(|out| write_csv(out, &mut connections))?,
-        false => TopConnections::select(connections, |evidence| Case::of(evidence).impact()),
-    };
-    explanation.take(top);
-    explanation.filtered_connections = filtered.get();
-    if let Some(id) = args.connection.filter(|_| explanation.connections.is_empty()) {
-        let others = filtered.get();
+    let mut capture = read(&args.file, &options)?.select(|evidence| args.wants(evidence));
+    if let Some(id) = args.connection
+        && capture.is_empty()
+    {
+        let others = capture.filtered_connections();
         let hint =
             format!("there are {others}, counted from 0; without --connection they are listed");
         return Err(Failure::with_hint(format!("there is no connection {id} to show"), hint));
     }
-    show(args, &explanation, is_stream, printer)?;
+    let explanation = match (args.json, args.csv) {
+        (true, _) => printer.stream(|out| write_connections(out, capture))?,
+        (false, true) => printer.stream(|out| write_csv(out, capture))?,
+        (false, false) => capture.explain(),
+    };
+    show(args, &explanation, printer)?;
     explanation.capture.fault().map_or(Ok(()), |fault| Err(at_fault(&args.file, fault)))
+}
+
+/// Reads the capture at this path, or standard input for `-`.
+fn read(file: &str, options: &ReadOptions<'_>) -> Result<Capture<'static>, Failure> {
+    if file != "-" {
+        return Ok(explain::read_file(Path::new(file), options)?);
+    }
+    let mut capture = explain::read(io::stdin(), "standard input", options)?;
+    file.clone_into(&mut capture.name);
+    Ok(capture)
 }
 
 impl ExplainArgs {
@@ -127,34 +126,15 @@ impl ExplainArgs {
     }
 }
 
-/// Shows the headline, and the connections unless they were `streamed`.
-fn show(
-    args: &ExplainArgs,
-    explanation: &Explanation,
-    streamed: bool,
-    printer: Printer,
-) -> Result<(), Failure> {
+/// Shows the conclusion, and the connections where they were not written before.
+fn show(args: &ExplainArgs, explanation: &Explanation, printer: Printer) -> Result<(), Failure> {
     let has_files = args.report.is_some() || args.scenario.is_some();
-    let leading = explanation.matters_most().filter(|_| has_files || !args.csv);
-    let headline = leading.map(|case| Headline::of(case, &explanation.name));
+    let headline = if has_files || !args.csv { explanation.headline() } else { None };
     let headline = headline.as_ref();
-    if !streamed {
-        write_files(args, explanation, headline, printer)?;
-    }
-    let mut connections = explanation.connections.iter().cloned();
     if args.json {
-        printer.stream(|out| {
-            if !streamed {
-                write_connections(out, explanation, &mut connections)?;
-            }
-            write_conclusion(out, explanation, headline)
-        })?;
-    } else if args.csv && !streamed {
-        printer.stream(|out| write_csv(out, &mut connections))?;
+        printer.stream(|out| write_conclusion(out, explanation, headline))?;
     }
-    if streamed {
-        write_files(args, explanation, headline, printer)?;
-    }
+    write_files(args, explanation, headline, printer)?;
     if !args.json && !args.csv {
         let asked = Asked {
             one: args.connection.is_some(),
@@ -270,7 +250,7 @@ fn write_files(
         ));
     }
     if let Some(file) = &args.report {
-        write(file, &explain_page(explanation, headline))?;
+        write(file, &page(explanation, headline))?;
         printer.note_verbatim(&format!("{}: the report", file.display()));
     }
     Ok(())

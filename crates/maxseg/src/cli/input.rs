@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use maxseg_core::engine::EngineName;
 use maxseg_core::scenario::Draft;
 use maxseg_core::similar::closest;
+use maxseg_core::units::Mtu;
 
 use super::lab_options::LabOptionArgs;
 use crate::failure::Failure;
@@ -24,7 +25,7 @@ pub(crate) struct ScenarioArgs {
     set: Vec<String>,
     /// Set the MTU of every interface; on a hop with a tunnel, of the link that carries it. --set for one hop
     /// takes precedence
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(68..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(i64::from(Mtu::MIN)..))]
     mtu: Option<u16>,
 }
 

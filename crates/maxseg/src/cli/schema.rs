@@ -5,8 +5,8 @@ use maxseg_core::scenario::ScenarioSpec;
 
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::report::explain::ExplainDocument;
 use maxseg_workbench::report::document::Document;
+use maxseg_workbench::report::explain::ExplainDocument;
 use maxseg_workbench::report::stream::StreamLine;
 
 /// Print the JSON Schema of scenarios, results or explanations

@@ -1,4 +1,4 @@
-//! Whether netem is there, found out by trying it.
+//! Detects netem by setting it up.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use super::command::{TcCommand, TcReply};
 use super::fault::TcError;
 use super::qdisc::clear;
 
-/// What a kernel and its `tc` can do.
+/// The abilities of a kernel's netem and its `tc`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Netem {
     /// What `tc -V` says of itself.
@@ -29,7 +29,7 @@ pub enum Unavailable {
 }
 
 impl Unavailable {
-    /// How to mend it, where there is a way.
+    /// How to fix it, where known.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::NoTc(_) => Some("install iproute2"),
@@ -45,8 +45,8 @@ const SEED: u64 = 0x6d61_7873_6567;
 /// again. That must be a network namespace of the caller's own, just made: whatever passes its `lo`
 /// meanwhile is lost.
 ///
-/// The seed is tried, not told from versions: a kernel before 6.6 takes the attribute and forgets it, so
-/// what counts is that it can be read back.
+/// The seed is tried, not derived from versions: a kernel before 6.6 accepts the attribute and drops it, so it is read
+/// back.
 ///
 /// # Errors
 /// There is no `tc`, the kernel has no netem, or this user may not use it.

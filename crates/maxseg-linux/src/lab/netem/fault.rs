@@ -1,4 +1,4 @@
-//! What `tc` says when it fails, and how to mend it.
+//! Errors of `tc`, with their hints.
 
 use thiserror::Error;
 
@@ -31,7 +31,7 @@ pub enum TcError {
 }
 
 impl TcError {
-    /// Reads what a failed `tc` wrote.
+    /// Reads the error from the output of a failed `tc`.
     pub fn of(reply: &TcReply) -> Self {
         let said = reply.stderr.as_str();
         let has = |text: &str| said.contains(text);
@@ -55,7 +55,7 @@ impl TcError {
         }
     }
 
-    /// How to mend it, where there is a way.
+    /// How to fix it, where known.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::UnknownKind => Some(

@@ -1,55 +1,57 @@
-//! What tc cannot do of a link, or does otherwise.
+//! Differences between a link and what tc makes of it.
 
 use maxseg_core::errors::Per;
 use maxseg_core::units::{BitsPerSec, Bytes, Probability, Time};
 use thiserror::Error;
 
-/// A part of a link that netem and tbf leave out, or do otherwise.
+/// A part of a link that netem and tbf leave out, or do differently.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum Shortfall {
-    /// netem draws once for a packet, whatever its size.
-    #[error("netem knows no errors per {}: it draws once for each packet; errors are left out", unit(*.0))]
+    /// netem draws once for each packet, whatever its size.
+    #[error("netem has no errors per {}: it draws once for each packet; errors are left out", unit(*.0))]
     ErrorsPer(Per),
-    /// netem's chain moves with packets.
+    /// netem's Gilbert-Elliott chain advances with packets.
     #[error("netem's bursts are counted in packets, not in time; errors are left out")]
     ErrorsInTime,
-    /// netem has no list.
+    /// netem has no list of lost packets.
     #[error("netem cannot lose packets by number; errors are left out")]
     ErrorsListed,
-    /// A command holds for the whole run.
+    /// A `tc` command is in effect for the whole run.
     #[error(
-        "netem's errors do not change in a run: those of the schedule's beginning hold throughout"
+        "netem's errors do not change during a run: the first of the schedule is used throughout"
     )]
     ErrorSchedule,
-    /// netem's chances have 32 bits.
-    #[error("an error rate of {0} is below what netem can tell from none")]
+    /// netem's probabilities have 32 bits.
+    #[error("an error rate of {0} is below netem's resolution of 2^-32: errors are left out")]
     ErrorsTooRare(Probability),
-    /// netem repeats nothing.
-    #[error("netem does not repeat what is lost (`arq`)")]
+    /// netem does not retransmit.
+    #[error("netem does not retransmit lost packets: `arq` is left out")]
     Arq,
-    /// Not built.
+    /// No policer is set up.
     #[error("the netem backend has no policer")]
     Policer,
-    /// Packets count whole.
-    #[error("tc cannot compress headers: packets count with all of theirs")]
+    /// Packets count with all their headers.
+    #[error("tc does not compress headers: packets count with full headers")]
     HeaderCompression,
-    /// tbf counts no cells but ATM's.
-    #[error("tbf does not fill a last frame (`pad`): packets count unpadded")]
+    /// tbf counts cells of ATM only.
+    #[error("tbf does not pad the last frame (`pad`): packets count unpadded")]
     Padding,
-    /// tc has no say in the kernel's ICMP.
-    #[error("tc cannot withhold news of packets that are too large (`icmp = \"drop\"`)")]
+    /// tc does not affect the kernel's ICMP.
+    #[error(
+        "tc cannot withhold the ICMP messages about packets that are too large (`icmp = \"drop\"`)"
+    )]
     BlackHole,
     /// `sch_netem.c` caps it (`netem_change`).
-    #[error("netem's jitter ends at {most}; {asked} is cut to that")]
+    #[error("netem's jitter is at most {most}: {asked} is reduced to that")]
     Jitter {
-        /// Of the link.
+        /// The link's jitter.
         asked: Time,
-        /// What netem takes.
+        /// netem's maximum.
         most: Time,
     },
-    /// RED's numbers do not fit.
+    /// RED's parameters are out of the kernel's range.
     #[error(
-        "the kernel's RED has no room for these thresholds and this weight: the queue drops at its end only"
+        "the kernel's RED cannot have these thresholds and this weight: tail drop is used instead"
     )]
     Red,
     /// RED counts bytes only.
@@ -57,69 +59,69 @@ pub enum Shortfall {
         "the kernel's RED counts bytes: thresholds in packets hold for packets of {packet} bytes, smaller ones are dropped less often"
     )]
     RedInBytes {
-        /// A full packet.
+        /// Bytes of a full packet.
         packet: u32,
     },
     /// RED's weight is a power of two.
-    #[error("the kernel's RED has a weight of {given}, not {asked}: it takes powers of two")]
+    #[error("the kernel's RED has a weight of {given}, not {asked}: its weights are powers of two")]
     RedWeight {
-        /// Of the link.
+        /// The link's weight.
         asked: Probability,
-        /// What `tc` makes of it.
+        /// The weight that `tc` sets.
         given: Probability,
     },
     /// Rates are whole bytes per second.
     #[error("tc's rates are whole bytes per second: {given} instead of {asked}")]
     Rate {
-        /// Of the link.
+        /// The link's rate.
         asked: BitsPerSec,
-        /// What is set, on the link.
+        /// The rate set.
         given: BitsPerSec,
     },
-    /// tbf's bucket.
+    /// tbf's bucket is larger than the link's burst.
     #[error(
-        "after a pause, {given} pass at once, not {asked}: tbf's bucket must hold the largest packet, and what the rate carries while a timer is late"
+        "tbf's bucket is {given}, not {asked}: it must hold the largest packet, and the bytes that the rate carries while a timer is late"
     )]
     Bucket {
-        /// Of the link; no bytes for a link without a bucket.
+        /// The link's burst; zero for a link without one.
         asked: Bytes,
-        /// What is set.
+        /// The bucket set.
         given: Bytes,
     },
-    /// `CoDel`'s room is counted in packets.
+    /// `CoDel`'s limit is in packets.
     #[error("the kernel's CoDel counts packets: {given} full ones instead of {asked}")]
     CodelLimit {
-        /// Of the link.
+        /// The link's queue.
         asked: Bytes,
-        /// What is set.
+        /// The limit set, in packets.
         given: u32,
     },
-    /// What packets take on the wire cannot be told to tc exactly.
+    /// tc's size table cannot express the link's framing exactly.
     #[error(
-        "tc counts some packets by up to {off_by} bytes differently from what they take on this link"
+        "tc counts some packets with up to {off_by} bytes more or less than they have on this link"
     )]
     Framing {
-        /// Bytes.
+        /// The largest difference, in bytes.
         off_by: u32,
     },
-    /// netem and wire on one interface.
+    /// netem and the rate are on one interface.
     #[error(
-        "on one interface netem stands before the wire: what is lost takes no room and no time there, and packets that overtake queue again"
+        "on one interface netem comes before the rate: lost packets take no room and no airtime, and reordered packets queue again"
     )]
     NetemBeforeWire,
-    /// netem behind the wire.
-    #[error("netem doubles packets behind the wire: copies take no room and no time there")]
+    /// netem comes after the rate.
+    #[error("netem duplicates packets after the rate: copies take no room and no airtime")]
     CopiesBehindWire,
-    /// netem doubles before it loses.
-    #[error("of a packet and its copy, netem never loses both")]
+    /// netem loses a packet or its copy, never both.
+    #[error("netem never loses both a packet and its copy")]
     CopiesSurvive,
-    /// Chance is the kernel's.
-    #[error("this netem cannot be seeded: other packets are lost in every run")]
+    /// netem's random numbers are the kernel's.
+    #[error("this netem has no seed: every run loses different packets")]
     Unseeded,
 }
 
 impl Shortfall {
-    /// A word for programs: the code of the caveat that says so.
+    /// The code of the caveat, for programs.
     pub fn code(&self) -> &'static str {
         match self {
             Self::ErrorsPer(_)
@@ -142,8 +144,7 @@ impl Shortfall {
         }
     }
 
-    /// Whether a part of the link is missing, rather than a little different: what an engine should
-    /// refuse unless told otherwise.
+    /// Whether a part of the link is missing, rather than slightly different: an engine then gives no numbers.
     pub fn leaves_out(&self) -> bool {
         match self {
             Self::ErrorsPer(_)

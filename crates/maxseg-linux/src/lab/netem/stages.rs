@@ -71,7 +71,7 @@ fn nested(
     numbered.map(qdisc).collect()
 }
 
-/// What is nowhere in tc.
+/// Parts of a link that no qdisc has.
 fn left_out(link: &LinkSpec) -> Vec<Shortfall> {
     let parts = [
         (link.arq.is_some(), Shortfall::Arq),
@@ -82,7 +82,7 @@ fn left_out(link: &LinkSpec) -> Vec<Shortfall> {
     parts.into_iter().filter(|(is_there, _)| *is_there).map(|(_, shortfall)| shortfall).collect()
 }
 
-/// What happens to packets behind the wire; `None` where nothing does.
+/// netem's part after the wire: errors, delay, reordering, duplicates; `None` where there is none.
 fn pipe(
     link: &LinkSpec,
     options: &PlanOptions,
@@ -154,7 +154,7 @@ fn unit(link: &LinkSpec, per: Per) -> Per {
     if per == Per::Frame && link.frame.is_none() { Per::Packet } else { per }
 }
 
-/// Whether netem's 32 bits tell this chance from none.
+/// Whether this probability is above zero in netem's 32 bits.
 fn is_told(chance: Probability) -> bool {
     chance.get() * f64::from(u32::MAX) >= 0.5
 }

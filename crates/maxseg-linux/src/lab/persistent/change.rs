@@ -1,4 +1,4 @@
-//! A key of the scenario is set while the lab is up.
+//! Setting keys of the scenario while the lab is up.
 
 use maxseg_core::path::LinkSpec;
 use maxseg_core::scenario::{Draft, Scenario};
@@ -17,17 +17,17 @@ use crate::lab::topology::{DIRECTIONS, Side, icmp_blocked};
 pub struct Changed {
     /// The key, as `lab set` takes it.
     pub key: String,
-    /// What it was.
+    /// The value before.
     pub old: Value,
-    /// What it is.
+    /// The value now.
     pub new: Value,
 }
 
-/// Sets the keys, all of them or none: what was done before the kernel refused is undone.
+/// Sets all keys or none: where the kernel refuses one, those before it are set back.
 ///
 /// # Errors
-/// A key leads nowhere, a value is wrong, or it is nothing that can change while the lab is up; or the kernel
-/// refuses a part of it, and if it refuses to undo the rest too, the error says so.
+/// A key does not exist, a value is wrong, a key is fixed while the lab is up, or the kernel refuses a change; the error
+/// says if undoing failed too.
 pub(super) fn set(
     lab: &mut PersistentLab,
     assignments: &[String],
@@ -55,7 +55,7 @@ pub(super) fn set(
     Ok(changed)
 }
 
-/// What a lab has from its beginning to its end.
+/// Refuses changes of what is fixed while a lab is up.
 fn refuse_what_stays(
     (old_draft, new_draft): (&Draft, &Draft),
     changed: &[Changed],
@@ -73,7 +73,7 @@ fn refuse_what_stays(
         let root = key.split('.').next().unwrap_or_default();
         let reason = match root {
             "hop" | "name" | "about" => continue,
-            "sender" | "receiver" if is_heeded((old_draft, old), new, changed, index) => continue,
+            "sender" | "receiver" if has_effect((old_draft, old), new, changed, index) => continue,
             "sender" | "receiver" => return Err(LabError::NotAKernelSetting(key.clone())),
             "flow" | "until" => "a persistent lab has no flows and no duration",
             "seed" => "the links have already drawn random numbers",
@@ -85,9 +85,9 @@ fn refuse_what_stays(
     Ok(())
 }
 
-/// Whether hosts can be told of one of the changes, be it alone or as the last of them: company of keys that
-/// the kernel heeds makes it heed no other.
-fn is_heeded(
+/// Whether a changed key has an effect on the hosts' kernels, alone or as the last of the changes: a key without effect
+/// must not pass because others have one.
+fn has_effect(
     (draft, old): (&Draft, &Scenario),
     new: &Scenario,
     changed: &[Changed],
@@ -104,11 +104,11 @@ fn is_heeded(
     };
     let alone = with(&|other| other == index).map(|alone| heeds(old, &alone));
     let as_last = || with(&|other| other != index).map(|others| heeds(&others, new));
-    // Keys that make sense only together are judged together.
+    // Some keys have an effect only together with others.
     alone == Some(true) || as_last().or(alone).unwrap_or_else(|| heeds(old, new))
 }
 
-/// Whether hosts can be told what is new in their settings, if anything is.
+/// Whether the hosts' sysctls, route metrics or congestion control differ between the scenarios.
 fn heeds(old: &Scenario, new: &Scenario) -> bool {
     if (&old.sender, &old.receiver) == (&new.sender, &new.receiver) {
         return true;
@@ -120,7 +120,7 @@ fn congestion(scenario: &Scenario) -> [&'static str; 2] {
     [&scenario.sender, &scenario.receiver].map(congestion_of)
 }
 
-/// New connections begin with another congestion control, in every host or in none.
+/// Changes the default congestion control of new connections, in every host or in none.
 fn begin_with(lab: &mut PersistentLab, new: &Scenario) -> Result<(), LabError> {
     if congestion(&lab.scenario) == congestion(new) {
         return Ok(());
@@ -141,7 +141,7 @@ fn apply(lab: &PersistentLab, old: &Scenario, new: &Scenario) -> Result<(), LabE
             .zip(links(new))
             .zip([Side::Near, Side::Far].into_iter().zip(DIRECTIONS))
         {
-            // A packet never meets a link that it is too large for: interfaces shrink first and grow last.
+            // Interfaces shrink before their link and grow after it, so that no packet is too large for the link.
             if link.mtu < was.mtu {
                 lab.network.set_mtu(new, (hop, side), link.mtu)?;
             }
@@ -156,7 +156,7 @@ fn apply(lab: &PersistentLab, old: &Scenario, new: &Scenario) -> Result<(), LabE
     lab.network.reconfigure(old, new)
 }
 
-/// Where two documents differ, key by key.
+/// The keys in which two documents differ.
 fn differences(old: &Draft, new: &Draft) -> Vec<Changed> {
     let mut changed = Vec::new();
     compare("", &old.to_json(), &new.to_json(), &mut changed);
@@ -251,7 +251,7 @@ mod tests {
         ];
         for (assignment, why) in cases {
             let Some((what, hint)) = refusal(&[assignment]) else {
-                panic!("{assignment} is let through");
+                panic!("{assignment} is accepted");
             };
             assert!(what.contains(why) && hint.is_some(), "{assignment}: {what}");
         }
@@ -267,13 +267,15 @@ mod tests {
 
     #[test]
     fn a_key_is_not_heeded_for_its_company() {
-        let unheard = "sender.limited_transmit=false";
-        for assignments in [["sender.mss=536", unheard], [unheard, "sender.congestion=cubic"]] {
+        let without_effect = "sender.limited_transmit=false";
+        for assignments in
+            [["sender.mss=536", without_effect], [without_effect, "sender.congestion=cubic"]]
+        {
             let (what, _) = refusal(&assignments).unwrap();
             assert!(what.contains("sender.limited_transmit"), "{what}");
         }
         assert_eq!(refusal(&["sender.mss=536", "sender.sack=false", "hop.radio.delay=9 ms"]), None);
-        // Alone the window says nothing new: unscaled it stays below 64 KiB.
+        // Alone the window has no effect: unscaled it stays below 64 KiB.
         let window = ["receiver.window=100 KiB", "receiver.window_scale=\"off\""];
         assert_eq!(refusal(&window[1..]), None);
         assert_eq!(refusal(&window), None);

@@ -1,4 +1,4 @@
-//! Those who use a lab.
+//! A client of a persistent lab.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,7 +10,7 @@ use super::{Changed, LabStatus, address};
 use crate::lab::error::LabError;
 use crate::sys::{ControlSocket, NetNs, add_to_private_hosts, enter_user_namespace, user_id};
 
-/// A lab of this user's.
+/// A running lab of this user.
 #[derive(Debug)]
 pub struct Client {
     name: String,
@@ -29,10 +29,10 @@ pub struct HostEntry {
 }
 
 impl Client {
-    /// The lab called `name`.
+    /// The running lab called `name`.
     ///
     /// # Errors
-    /// There is none.
+    /// No lab of this name is up.
     pub fn connect(name: &str) -> Result<Self, LabError> {
         let control =
             ControlSocket::connect(&address(name)?).map_err(|error| not_up(name, error))?;
@@ -43,15 +43,15 @@ impl Client {
         Ok(Self { name: name.to_owned(), control })
     }
 
-    /// Whether a lab is called `name`.
+    /// Whether a lab called `name` is up.
     pub fn is_there(name: &str) -> bool {
         Self::connect(name).is_ok()
     }
 
-    /// How it is.
+    /// Its status.
     ///
     /// # Errors
-    /// It has no answer.
+    /// The lab does not answer.
     pub fn status(&self) -> Result<LabStatus, LabError> {
         match self.ask(&Request::Status)? {
             (Answer::Status(status), _) => Ok(*status),
@@ -62,7 +62,7 @@ impl Client {
     /// Sets keys of its scenario.
     ///
     /// # Errors
-    /// One of them cannot be set; then none is.
+    /// A key cannot be set; no key is set then.
     pub fn set(&self, assignments: &[String]) -> Result<Vec<Changed>, LabError> {
         match self.ask(&Request::Set(assignments.to_vec()))? {
             (Answer::Set(changed), _) => Ok(changed),
@@ -70,10 +70,10 @@ impl Client {
         }
     }
 
-    /// The way into one of its hosts.
+    /// How to enter one of its hosts.
     ///
     /// # Errors
-    /// There is no such host.
+    /// The lab has no such host.
     pub fn host(&self, host: &str) -> Result<HostEntry, LabError> {
         match self.ask(&Request::Enter(host.to_owned()))? {
             (Answer::Enter { environment, names }, files) => {
@@ -90,10 +90,10 @@ impl Client {
         }
     }
 
-    /// Ends it. When this returns it is gone.
+    /// Shuts the lab down, and waits until its process has ended.
     ///
     /// # Errors
-    /// It has no answer.
+    /// The lab does not answer.
     pub fn down(&self) -> Result<(), LabError> {
         match self.ask(&Request::Down)? {
             (Answer::Down, _) => {

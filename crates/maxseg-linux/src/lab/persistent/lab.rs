@@ -89,7 +89,7 @@ fn taken(name: &str, error: io::Error) -> LabError {
 }
 
 /// Makes the scenario's congestion control the default of each end host's namespace, as far as the kernel allows
-/// it (`tcp_set_default_congestion_control`, net/ipv4/tcp_cong.c). Gives the hosts where it does not.
+/// it (`tcp_set_default_congestion_control`, `net/ipv4/tcp_cong.c`). Gives the hosts where it does not.
 pub(super) fn set_congestion(network: &Network, scenario: &Scenario) -> Vec<LabError> {
     const DEFAULT: &str = "ipv4/tcp_congestion_control";
     let end_hosts = network.hosts.iter().enumerate().filter_map(|(index, host)| {

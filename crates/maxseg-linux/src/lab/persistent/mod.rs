@@ -1,12 +1,11 @@
-//! A lab that stays: hosts and links that live in a process of their own until they are taken down, for
-//! whatever anyone wants to run in them.
+//! Persistent labs: hosts and links in a process of their own until `lab down`, for any programs.
 //!
 //! ```text
 //! lab up ──→ PersistentLab (network, relay, the scenario as it is now) ←── one line of JSON ──┬─ status, set, down
 //!                                                └── a host's namespaces, as files ─────→└─ exec, shell
 //! ```
 //! Nothing of it has a name in the file system: the socket is abstract, hosts and interfaces live in file
-//! descriptors. However the process ends, all of it is gone.
+//! descriptors. However the process ends, nothing is left.
 
 mod change;
 mod client;
@@ -23,7 +22,7 @@ pub use status::{LabStatus, StatusHost, StatusInterface};
 use super::error::{LONGEST_NAME, LabError};
 use crate::sys::user_id;
 
-/// What a lab is called unless somebody calls it otherwise.
+/// The default name of a lab.
 pub const DEFAULT_NAME: &str = "lab";
 
 /// The abstract socket address (unix(7)) of a lab of this user.

@@ -1,4 +1,4 @@
-//! What is said between a lab and those who use it: a line of JSON each way.
+//! The protocol of a persistent lab: a line of JSON for the request, one for the answer.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -8,25 +8,25 @@ use serde::{Deserialize, Serialize};
 use super::{Changed, LabStatus};
 use crate::lab::error::LabError;
 
-/// What a lab can be asked.
+/// A request to a lab.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Request {
-    /// How it is.
+    /// Its status.
     Status,
-    /// The way into this host.
+    /// How to enter this host.
     Enter(String),
-    /// Keys to be set: `KEY=VALUE`.
+    /// Set keys: `KEY=VALUE`.
     Set(Vec<String>),
-    /// To end.
+    /// Shut down.
     Down,
 }
 
-/// What it answers.
+/// An answer of a lab.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Answer {
-    /// How it is.
+    /// Its status.
     Status(Box<LabStatus>),
     /// How to enter a host. With it come descriptors of the host's network namespace and, where the lab lives in a
     /// user namespace, of that.
@@ -36,15 +36,15 @@ pub(super) enum Answer {
         /// Every host's name, with its address nearest to this host.
         names: BTreeMap<String, IpAddr>,
     },
-    /// What has changed.
+    /// The changed keys.
     Set(Vec<Changed>),
-    /// It ends.
+    /// The lab shuts down.
     Down,
-    /// No, because.
+    /// The request is refused.
     Refused {
-        /// What cannot be, and why.
+        /// The error.
         what: String,
-        /// How to mend it.
+        /// Its hint.
         hint: Option<String>,
     },
 }

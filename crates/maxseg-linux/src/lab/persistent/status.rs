@@ -1,4 +1,4 @@
-//! How a lab is: who is where, and what the links did.
+//! The status of a lab: hosts, interfaces and link counters.
 
 use std::net::IpAddr;
 
@@ -13,28 +13,28 @@ use crate::lab::relay::{LatenessMeter, Report};
 use crate::lab::tally;
 use crate::lab::topology::{Side, address, interface_of, link_name};
 
-/// How a lab is.
+/// The status of a lab.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LabStatus {
-    /// What it is called.
+    /// The lab's name.
     pub name: String,
-    /// What its scenario is called.
+    /// The scenario's name.
     pub scenario: String,
-    /// The process that it lives in.
+    /// The lab's process ID.
     pub process: u32,
-    /// For how long, in seconds.
+    /// Time since `lab up`, in seconds.
     pub up_s: f64,
-    /// Who there is, from the sender to the receiver.
+    /// The hosts, from the sender to the receiver.
     pub hosts: Vec<StatusHost>,
-    /// What each link did, in the order of the path, each towards the receiver and back.
+    /// The counters of each link in the order of the path, towards the receiver, then towards the sender.
     pub links: Vec<LabLink>,
-    /// How late packets left, all links together.
+    /// Lateness of the packets of all links.
     pub lateness: Lateness,
-    /// Packets that the kernel dropped before or behind a link.
+    /// Packets that the kernel dropped before or after a link.
     pub kernel_drops: u64,
-    /// CPU time of the links' threads, in seconds.
+    /// CPU time of the relay threads, in seconds.
     pub relay_cpu_s: f64,
-    /// What this kernel did otherwise than asked.
+    /// Settings that this kernel did not apply.
     pub notes: Vec<String>,
 }
 
@@ -47,7 +47,7 @@ pub struct StatusHost {
     pub interfaces: Vec<StatusInterface>,
 }
 
-/// An interface, and the link that takes what it sends.
+/// An interface, and the link over which it sends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatusInterface {
     /// Its name.
@@ -94,7 +94,7 @@ fn interface(
     }
 }
 
-/// What the links did. What is to be expected of their errors is left out: they may have been others before.
+/// The counters of the links, without expected losses: the errors may have changed before.
 pub(super) fn links(scenario: &Scenario, reports: &[[Report; 2]]) -> Vec<LabLink> {
     let specs = scenario.path.hops.iter().flat_map(HopSpec::links);
     let links = reports.iter().flatten().zip(specs);
@@ -103,7 +103,7 @@ pub(super) fn links(scenario: &Scenario, reports: &[[Report; 2]]) -> Vec<LabLink
         .collect()
 }
 
-/// How late they were, all together.
+/// Lateness of the packets of all links.
 pub(super) fn lateness(reports: &[[Report; 2]]) -> Lateness {
     let mut lateness = LatenessMeter::default();
     reports.iter().flatten().for_each(|report| lateness.merge(&report.lateness));

@@ -1,7 +1,7 @@
-//! Packets as they pass an interface.
+//! Capturing packets at an interface (packet(7)).
 //!
-//! The right to see them (`CAP_NET_RAW`) is needed once, by [`Capture::open`]; [`give_up_rights`] takes it
-//! away for good. What comes between the socket and its filter is nothing: it is bound after that.
+//! `CAP_NET_RAW` is needed by [`Capture::open`] alone; [`give_up_rights`] drops it for good. The socket is bound after its
+//! filter is attached, so that every packet passes the filter.
 
 mod captured_packet;
 mod default_route;
@@ -26,15 +26,15 @@ pub struct CaptureOptions {
     pub place: InterfaceChoice,
     /// What.
     pub selection: Selection,
-    /// Most bytes that are kept of a packet.
+    /// Captured bytes of a packet at most.
     pub snap_len: u32,
-    /// Whether what is for other hosts is looked at too.
+    /// Promiscuous mode: packets for other hosts too.
     pub promiscuous: bool,
-    /// Room for packets that came and were not read yet, in bytes.
+    /// The kernel's capture buffer, in bytes.
     pub buffer: usize,
 }
 
-/// Most bytes that can be kept of a packet: what a part of the shared memory holds besides its own headers.
+/// The largest captured length: a block of the ring without its headers.
 pub const LONGEST: u32 = 261_120;
 
 /// Where to look.
@@ -53,24 +53,24 @@ impl InterfaceChoice {
     }
 }
 
-/// Why nothing can be seen.
+/// Why a capture cannot be opened.
 #[derive(Debug, Error)]
 pub enum OpenError {
-    /// This process has not the right to.
+    /// This process has no `CAP_NET_RAW`.
     #[error("this user may not look at packets: {0}")]
     NoRight(io::Error),
     /// There is no interface of this name.
     #[error("there is no interface `{name}`")]
     NoInterface {
-        /// Which was asked for.
+        /// The name asked for.
         name: String,
-        /// Which there are.
+        /// The interfaces that exist.
         there: Vec<String>,
     },
-    /// It is down.
+    /// The interface is down.
     #[error("interface {0} is down")]
     Down(String),
-    /// Its packets begin with something that is not understood.
+    /// The link type of the interface is not supported.
     #[error("interface {name} is of hardware type {hardware}, which is not understood")]
     Hardware {
         /// Which.
@@ -78,15 +78,15 @@ pub enum OpenError {
         /// `ARPHRD_*` in `linux/if_arp.h`.
         hardware: u16,
     },
-    /// It is asked for too much.
+    /// The options exceed a limit.
     #[error(transparent)]
     Filter(#[from] TooLong),
-    /// The kernel refuses something that it should not.
+    /// A system call failed.
     #[error("the kernel refuses {what}: {error}")]
     Kernel {
-        /// What was wanted.
+        /// The purpose of the call.
         what: &'static str,
-        /// What it said.
+        /// The kernel's error.
         error: io::Error,
     },
 }
@@ -106,12 +106,12 @@ const LINKS: [(u16, Link); 8] = [
 /// `ARPHRD_RAWIP`.
 const RAWIP: u16 = 519;
 
-/// What an interface's packets begin with.
+/// The link type of an interface.
 fn link_of(hardware: u16) -> Option<Link> {
     LINKS.iter().find(|(known, _)| *known == hardware).map(|(_, link)| *link)
 }
 
-/// A program that keeps nothing.
+/// A filter that passes no packet.
 const NOTHING: [Instruction; 1] = [Instruction { code: 6, jt: 0, jf: 0, k: 0 }];
 
 /// An interface whose packets were seen.
@@ -127,7 +127,7 @@ pub struct Interface {
     index: u32,
 }
 
-/// Packets, as they pass.
+/// A running capture.
 #[derive(Debug)]
 pub struct Capture {
     socket: PacketSocket,
@@ -143,7 +143,7 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Looks, in the namespace of the calling thread, from now on.
+    /// Starts to capture, in the namespace of the calling thread.
     ///
     /// # Errors
     /// See [`OpenError`].
@@ -170,7 +170,7 @@ impl Capture {
         Ok(Self { socket, ring, counts, interfaces, options, taken, frame })
     }
 
-    /// Waits until there are packets, for `longest`, or until the waker rings.
+    /// Waits until there are packets, `longest` has passed, or the waker is woken.
     ///
     /// # Errors
     /// The interface is gone or down.
@@ -179,10 +179,10 @@ impl Capture {
         self.socket.take_error()
     }
 
-    /// Shows the packets that the kernel has ready, some of them at least; whether there were any.
+    /// Calls `each` for packets that the kernel has ready. Gives whether there were any.
     ///
     /// # Errors
-    /// As of `each`, which is shown no more then.
+    /// The error of `each`, which ends the calls.
     pub fn read<E>(
         &mut self,
         mut each: impl FnMut(&CapturedPacket<'_>, &Interface) -> Result<(), E>,
@@ -202,28 +202,27 @@ impl Capture {
         })
     }
 
-    /// Nothing new is seen from now on; what passed before is still there to read.
+    /// Ends the capture; packets captured before can still be read.
     ///
     /// # Errors
-    /// None that is known.
+    /// The kernel refuses the filter.
     pub fn close(&mut self) -> io::Result<()> {
         self.socket.attach(&NOTHING)
     }
 
-    /// Whether all that passed the filter was read or had been dropped. Only behind [`Capture::close`] it stays
-    /// so.
+    /// Whether all packets that passed the filter were read or dropped; final only after [`Capture::close`].
     ///
     /// # Errors
-    /// None that is known.
+    /// The kernel's counters cannot be read.
     pub fn is_drained(&mut self) -> io::Result<bool> {
         self.refresh()?;
         Ok(self.taken >= self.counts.received.saturating_sub(self.counts.dropped))
     }
 
-    /// How many packets passed the filter, and how many of these the kernel dropped for want of room.
+    /// Packets that passed the filter, and those of them that the kernel dropped because the ring was full.
     ///
     /// # Errors
-    /// None that is known.
+    /// The kernel's counters cannot be read.
     pub fn counts(&mut self) -> io::Result<(u64, u64)> {
         self.refresh()?;
         Ok((self.counts.received, self.counts.dropped))
@@ -293,12 +292,11 @@ pub fn is_gone(name: &str) -> bool {
     if_nametoindex(name).is_err()
 }
 
-/// This process, which has one thread yet, has no rights from now on but an ordinary user's. If it is root's it
-/// becomes that of `user`, with user and group numbers; without any, that of nobody. Where it could not, wholly or
-/// in part, the value says who it is now, and why.
+/// Gives up all capabilities of this process, which must have one thread. A process of root's becomes one of `user`
+/// (user and group ID), or of nobody. Where that failed, wholly or in part, the value has the user now and the error.
 ///
 /// # Errors
-/// A capability is still there.
+/// A capability remains.
 pub fn give_up_rights(user: Option<(u32, u32)>) -> io::Result<Option<Stayed>> {
     /// By convention, somebody who owns nothing.
     const NOBODY: u32 = 65_534;
@@ -308,7 +306,7 @@ pub fn give_up_rights(user: Option<(u32, u32)>) -> io::Result<Option<Stayed>> {
     Ok(stayed.map(|why| Stayed { user: uid, group: gid, why }))
 }
 
-/// Who a process is that could not become another user.
+/// The user of a process that could not become another one.
 #[derive(Debug)]
 pub struct Stayed {
     /// Its effective user.
@@ -319,11 +317,11 @@ pub struct Stayed {
     pub why: io::Error,
 }
 
-/// What has no use for [`Capture::open`] does without its right, where the program's file gives it to an ordinary
-/// user (`setcap`). To be called while there is one thread.
+/// Gives up the `CAP_NET_RAW` that the program's file gave an ordinary user (`setcap`), for commands that capture nothing.
+/// To be called while there is one thread.
 ///
 /// # Errors
-/// It is still there.
+/// The capability remains.
 pub fn give_up_file_right() -> io::Result<()> {
     sys::give_up_file_right()
 }

@@ -2,7 +2,7 @@
 
 use maxseg_core::framing::{IpVersion, Tunnel};
 use maxseg_core::scenario::TunnelEntry;
-use maxseg_core::units::{Bytes, Mtu};
+use maxseg_core::units::Mtu;
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error as WordError, StrDeserializer};
@@ -61,14 +61,11 @@ fn compute(inputs: &Inputs<'_>) -> Result<Answer, Error> {
         .count("around", around.get(), Unit::Bytes)
         .count("outer_packet", packet.get(), Unit::Bytes)
         .count("unused", outer_mtu.bytes().saturating_sub(packet).get(), Unit::Bytes);
-    let small = inner_ip == IpVersion::V6 && inner.bytes() < LEAST_V6;
+    let small = inner_ip == IpVersion::V6 && inner.get() < Mtu::IPV6_MIN;
     Ok(answer
         .warn_if(small, "less than the 1280 bytes that every IPv6 link must carry (RFC 8200 §5)")
         .warn_if(inner_ip != given, "it carries IPv6 only: the segment size is that of IPv6"))
 }
-
-/// RFC 8200 §5.
-const LEAST_V6: Bytes = Bytes::new(1280);
 
 /// A tunnel's word in a scenario.
 #[derive(Debug, Clone)]

@@ -1,62 +1,74 @@
-//! What a chart shows.
+//! What a chart shows, the measures of a picture, and the shapes of its points.
 
 use super::palette::Order;
 
-/// A chart: one curve a series, with confidence bands, a second engine beside it, and marks on the
+/// Width of a picture; all lengths are in units of its view box.
+pub(super) const WIDTH: f64 = 960.0;
+/// Height of a chart.
+pub(super) const HEIGHT: f64 = 576.0;
+/// The edges of the part between the axes.
+pub(super) const LEFT: f64 = 96.0;
+pub(super) const RIGHT: f64 = 812.0;
+pub(super) const TOP: f64 = 92.0;
+pub(super) const BOTTOM: f64 = 488.0;
+/// About the width of a character of the labels.
+pub(super) const CHARACTER: f64 = 6.7;
+
+/// A chart, to be written as SVG: one curve a series, with confidence bands, a second engine beside it, and marks on the
 /// horizontal axis; or, over categories, points with bars.
 #[derive(Debug, Clone)]
 pub struct Chart {
     /// What it shows.
-    pub title: String,
+    pub(crate) title: String,
     /// Below the title: under which conditions.
-    pub subtitle: String,
+    pub(crate) subtitle: String,
     /// The horizontal axis.
-    pub x: Axis,
+    pub(crate) x: Axis,
     /// The vertical axis.
-    pub y: Axis,
+    pub(crate) y: Axis,
     /// What tells the series apart: the heading of their labels.
-    pub series_title: String,
+    pub(crate) series_title: String,
     /// The curves.
-    pub series: Vec<Series>,
+    pub(crate) series: Vec<Series>,
     /// What the series' order means.
-    pub order: Order,
+    pub(crate) order: Order,
     /// Lines across the chart.
-    pub marks: Vec<Mark>,
+    pub(crate) marks: Vec<Mark>,
     /// What the marks are.
-    pub marks_title: String,
+    pub(crate) marks_title: String,
     /// What the two kinds of lines or points are, and the band.
-    pub legend: Legend,
+    pub(crate) legend: Legend,
 }
 
 /// The words of the legend; empty for what is not there.
 #[derive(Debug, Clone, Default)]
-pub struct Legend {
+pub(crate) struct Legend {
     /// Solid lines with dots; over categories full dots.
-    pub solid: String,
+    pub(crate) solid: String,
     /// Dashed lines; over categories hollow dots.
-    pub dashed: String,
+    pub(crate) dashed: String,
     /// Crosses.
-    pub crosses: String,
+    pub(crate) crosses: String,
     /// The band around solid lines; over categories the bars.
-    pub band: String,
+    pub(crate) band: String,
 }
 
 /// An axis.
 #[derive(Debug, Clone)]
-pub struct Axis {
+pub(crate) struct Axis {
     /// What it measures, with its unit.
-    pub title: String,
+    pub(crate) title: String,
     /// What equal distances are.
-    pub spacing: Spacing,
+    pub(crate) spacing: Spacing,
     /// Where to put ticks; at round numbers where there are none.
-    pub ticks: Vec<Tick>,
+    pub(crate) ticks: Vec<Tick>,
     /// How to write a value on it.
-    pub write: fn(f64) -> String,
+    pub(crate) write: fn(f64) -> String,
 }
 
 /// What equal distances on an axis are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spacing {
+pub(crate) enum Spacing {
     /// Equal differences.
     Linear,
     /// Equal differences, from zero on.
@@ -75,52 +87,52 @@ impl Spacing {
 
 /// A value of an axis and what is written there.
 #[derive(Debug, Clone)]
-pub struct Tick {
+pub(crate) struct Tick {
     /// Where.
-    pub at: f64,
+    pub(crate) at: f64,
     /// What.
-    pub label: String,
+    pub(crate) label: String,
 }
 
 /// A curve, or two, and crosses beside them.
 #[derive(Debug, Clone)]
-pub struct Series {
+pub(crate) struct Series {
     /// Its label.
-    pub label: String,
+    pub(crate) label: String,
     /// The solid line.
-    pub solid: Line,
+    pub(crate) solid: Line,
     /// The dashed line.
-    pub dashed: Line,
+    pub(crate) dashed: Line,
     /// Crosses, without a line.
-    pub crosses: Line,
+    pub(crate) crosses: Line,
 }
 
 /// The pieces of a line, by rising `x`: it has gaps where a value means nothing.
-pub type Line = Vec<Vec<Point>>;
+pub(crate) type Line = Vec<Vec<Point>>;
 
 /// A point of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Point {
+pub(crate) struct Point {
     /// Across.
-    pub x: f64,
+    pub(crate) x: f64,
     /// Up.
-    pub y: f64,
+    pub(crate) y: f64,
     /// Half the confidence interval of `y`; 0 for none.
-    pub half: f64,
+    pub(crate) half: f64,
 }
 
 /// A line across the chart.
 #[derive(Debug, Clone)]
-pub struct Mark {
+pub(crate) struct Mark {
     /// Where.
-    pub x: f64,
+    pub(crate) x: f64,
     /// Its label.
-    pub label: String,
+    pub(crate) label: String,
 }
 
 impl Series {
     /// Every point of all of them.
-    pub fn points(&self) -> impl Iterator<Item = &Point> {
+    pub(crate) fn points(&self) -> impl Iterator<Item = &Point> {
         self.solid.iter().chain(&self.dashed).chain(&self.crosses).flatten()
     }
 }
@@ -133,4 +145,19 @@ impl Chart {
     pub(super) fn is_categorical(&self) -> bool {
         self.x.spacing == Spacing::Categories
     }
+}
+
+/// The path of a confidence interval with its ends.
+pub(super) fn bar(x: f64, from: f64, to: f64) -> String {
+    format!("M{x:.1} {from:.1}V{to:.1}M{0:.1} {from:.1}h8M{0:.1} {to:.1}h8", x - 4.0)
+}
+
+/// The path of a small diamond.
+pub(super) fn diamond(x: f64, y: f64) -> String {
+    format!("M{x:.1} {:.1}l5 5l-5 5l-5 -5Z", y - 5.0)
+}
+
+/// The path of a small cross.
+pub(super) fn cross(x: f64, y: f64) -> String {
+    format!("M{0:.1} {1:.1}l9 9m0 -9l-9 9", x - 4.5, y - 4.5)
 }

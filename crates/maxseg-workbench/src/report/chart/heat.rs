@@ -2,58 +2,59 @@
 
 use std::fmt::Write as _;
 
-use super::figure::Spacing;
+use super::super::escaped::Escaped;
+use super::figure::{CHARACTER, LEFT, RIGHT, Spacing, TOP, WIDTH};
 use super::palette::viridis;
 use super::scale::Scale;
-use super::svg::{CHARACTER, LEFT, RIGHT, TOP, WIDTH, base_style, escape};
+use super::svg::base_style;
 
 /// A number for each pair of values.
 #[derive(Debug, Clone)]
-pub struct HeatMap {
+pub(crate) struct HeatMap {
     /// What it shows.
-    pub title: String,
+    pub(crate) title: String,
     /// Below the title: under which conditions, and in which unit the cells are written.
-    pub subtitle: String,
+    pub(crate) subtitle: String,
     /// What the columns are.
-    pub x_title: String,
+    pub(crate) x_title: String,
     /// What the rows are.
-    pub y_title: String,
+    pub(crate) y_title: String,
     /// The columns' values, from left to right.
-    pub columns: Vec<String>,
+    pub(crate) columns: Vec<String>,
     /// The rows, from the bottom up.
-    pub rows: Vec<HeatRow>,
+    pub(crate) rows: Vec<HeatRow>,
     /// What equal distances on the colour scale are: [`Spacing::Log`] or [`Spacing::Linear`].
-    pub spacing: Spacing,
+    pub(crate) spacing: Spacing,
     /// How to write a number with its unit.
-    pub write: fn(f64) -> String,
+    pub(crate) write: fn(f64) -> String,
     /// How to write it without, in a cell.
-    pub unit: f64,
+    pub(crate) unit: f64,
     /// What is written without a unit.
-    pub digits: fn(f64) -> String,
+    pub(crate) digits: fn(f64) -> String,
     /// The words of the legend for a framed cell; empty where none is.
-    pub best: String,
+    pub(crate) best: String,
     /// The words of the legend for the mark of a doubtful number; empty where none is.
-    pub doubt: String,
+    pub(crate) doubt: String,
 }
 
 /// A row of a heat map.
 #[derive(Debug, Clone)]
-pub struct HeatRow {
+pub(crate) struct HeatRow {
     /// Its value.
-    pub label: String,
+    pub(crate) label: String,
     /// A cell for each column; `None` where nothing is known.
-    pub cells: Vec<Option<HeatCell>>,
+    pub(crate) cells: Vec<Option<HeatCell>>,
 }
 
 /// A cell of a heat map.
 #[derive(Debug, Clone, Copy)]
-pub struct HeatCell {
+pub(crate) struct HeatCell {
     /// The number.
-    pub value: f64,
+    pub(crate) value: f64,
     /// What is written in front of it.
-    pub mark: &'static str,
+    pub(crate) mark: &'static str,
     /// Whether it is framed.
-    pub is_best: bool,
+    pub(crate) is_best: bool,
 }
 
 /// Up to so many cells their numbers are written into them.
@@ -69,7 +70,7 @@ const LEAST_BAR: f64 = 120.0;
 
 impl HeatMap {
     /// The map as an SVG element of a page, which provides the ground.
-    pub fn to_svg(&self) -> String {
+    pub(crate) fn to_svg(&self) -> String {
         let height = self.bottom().max(TOP + LEAST_BAR) + 88.0;
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" \
@@ -77,8 +78,8 @@ impl HeatMap {
              stroke-width:3}}.chart .halo{{fill:none;stroke:var(--ground);stroke-width:1}}</style>\
              <text class=\"title\" x=\"{LEFT}\" y=\"30\">{0}</text>\
              <text class=\"soft\" x=\"{LEFT}\" y=\"52\">{1}</text>",
-            escape(&self.title),
-            escape(&self.subtitle),
+            Escaped(&self.title),
+            Escaped(&self.subtitle),
             base_style("", "")
         );
         svg += &self.cells();
@@ -149,7 +150,7 @@ impl HeatMap {
                     ground,
                     "<rect style=\"fill:{}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.2}\" height=\"{height:.2}\"><title>{}</title></rect>",
                     hex(color),
-                    escape(&self.describe(of_row, column, cell))
+                    Escaped(&self.describe(of_row, column, cell))
                 );
                 if cell.is_best {
                     frames += &frame(x, y, width, height);
@@ -211,7 +212,7 @@ impl HeatMap {
                 text,
                 "<text class=\"soft\" text-anchor=\"middle\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>",
                 bottom + 18.0,
-                escape(label)
+                Escaped(label)
             );
         }
         let mut last = f64::INFINITY;
@@ -225,7 +226,7 @@ impl HeatMap {
                 text,
                 "<text class=\"soft\" text-anchor=\"end\" x=\"{}\" y=\"{y:.1}\">{}</text>",
                 LEFT - 8.0,
-                escape(&of_row.label)
+                Escaped(&of_row.label)
             );
         }
         let _ = write!(
@@ -234,10 +235,10 @@ impl HeatMap {
              <text x=\"{}\" y=\"{}\">{}</text>",
             f64::midpoint(LEFT, self.x(self.columns.len())),
             bottom + 40.0,
-            escape(&self.x_title),
+            Escaped(&self.x_title),
             LEFT,
             TOP - 12.0,
-            escape(&format!("↑ {}", self.y_title)),
+            Escaped(&format!("↑ {}", self.y_title)),
         );
         text
     }
@@ -268,7 +269,7 @@ impl HeatMap {
                 x + 16.0,
                 x + 24.0,
                 y + 4.0,
-                escape(&(self.write)(tick))
+                Escaped(&(self.write)(tick))
             );
         }
         text
@@ -283,12 +284,12 @@ impl HeatMap {
                 text,
                 "<text class=\"soft\" x=\"{:.1}\" y=\"{y:.1}\">{}</text>",
                 x + 32.0,
-                escape(&self.best)
+                Escaped(&self.best)
             );
             x += 32.0 + CHARACTER * self.best.chars().count() as f64 + 26.0;
         }
         if !self.doubt.is_empty() {
-            let words = escape(&self.doubt);
+            let words = Escaped(&self.doubt);
             let _ = write!(text, "<text class=\"soft\" x=\"{x:.1}\" y=\"{y:.1}\">{words}</text>");
         }
         text

@@ -2,32 +2,33 @@
 
 use std::fmt::Write as _;
 
-use super::figure::Spacing;
+use super::super::escaped::Escaped;
+use super::figure::{LEFT, RIGHT, Spacing, TOP, WIDTH};
 use super::scale::Scale;
-use super::svg::{LEFT, RIGHT, TOP, WIDTH, base_style, escape};
+use super::svg::base_style;
 
 /// Shares of ranges that follow each other.
 #[derive(Debug, Clone)]
-pub struct Histogram {
+pub(crate) struct Histogram {
     /// What it shows.
-    pub title: String,
+    pub(crate) title: String,
     /// Below the title: of how many, and what is to be known of them.
-    pub subtitle: String,
+    pub(crate) subtitle: String,
     /// What the ranges are of.
-    pub x_title: String,
+    pub(crate) x_title: String,
     /// From left to right.
-    pub bars: Vec<Bar>,
+    pub(crate) bars: Vec<Bar>,
 }
 
 /// A range and its share.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Bar {
+pub(crate) struct Bar {
     /// The range in words.
-    pub label: String,
+    pub(crate) label: String,
     /// How many of all lie in it, from 0 to 1.
-    pub share: f64,
+    pub(crate) share: f64,
     /// What a reader sees who points at it.
-    pub words: String,
+    pub(crate) words: String,
 }
 
 const BOTTOM: f64 = 300.0;
@@ -41,14 +42,14 @@ const LEAST_DECADES: f64 = 2.0;
 
 impl Histogram {
     /// The histogram as an SVG element of a page, which provides the ground.
-    pub fn to_svg(&self) -> String {
+    pub(crate) fn to_svg(&self) -> String {
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
              aria-label=\"{0}. {1}\" class=\"chart\"><style>{2}.chart .share{{fill:var(--s0)}}</style>\
              <text class=\"title\" x=\"{LEFT}\" y=\"30\">{0}</text>\
              <text class=\"soft\" x=\"{LEFT}\" y=\"52\">{1}</text>",
-            escape(&self.title),
-            escape(&self.subtitle),
+            Escaped(&self.title),
+            Escaped(&self.subtitle),
             base_style("--s0:#0072b2;", "--s0:#56b4e9;")
         );
         let least = self.bars.iter().map(|bar| bar.share).filter(|share| *share > 0.0);
@@ -71,7 +72,7 @@ impl Histogram {
             "<path class=\"grid\" d=\"M{LEFT} {BOTTOM}H{RIGHT}\"/><text text-anchor=\"middle\" x=\"{}\" y=\"{}\">{}</text></svg>",
             f64::midpoint(LEFT, RIGHT),
             BOTTOM + 42.0,
-            escape(&self.x_title)
+            Escaped(&self.x_title)
         );
         svg
     }
@@ -89,9 +90,9 @@ impl Histogram {
                  <text class=\"soft\" text-anchor=\"middle\" x=\"{middle:.1}\" y=\"{}\">{}</text>",
                 middle - width / 2.0,
                 BOTTOM - top,
-                escape(&bar.words),
+                Escaped(&bar.words),
                 BOTTOM + 20.0,
-                escape(&bar.label)
+                Escaped(&bar.label)
             );
         }
         svg

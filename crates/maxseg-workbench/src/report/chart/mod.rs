@@ -13,9 +13,9 @@ mod scale;
 mod svg;
 mod timeline;
 
-pub use figure::{Axis, Chart, Legend, Line, Mark, Point, Series, Spacing, Tick};
-pub use heat::{HeatCell, HeatMap, HeatRow};
-pub use histogram::{Bar, Histogram};
-pub use palette::Order;
-pub use svg::escape;
-pub use timeline::{Layer, LayerKind, Panel, Panels, Span};
+pub use figure::Chart;
+pub(super) use figure::{Axis, Legend, Line, Mark, Point, Series, Spacing, Tick};
+pub(super) use heat::{HeatCell, HeatMap, HeatRow};
+pub(super) use histogram::{Bar, Histogram};
+pub(super) use palette::Order;
+pub(super) use timeline::{Layer, LayerKind, Panel, Span, Timeline};

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 /// What the order of the series means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub(crate) enum Order {
     /// They rise: light to dark says which is more.
     Rising,
     /// They are just different.

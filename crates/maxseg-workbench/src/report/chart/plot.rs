@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::figure::{Chart, Point, Series, Spacing, Tick};
+use super::super::escaped::Escaped;
+use super::figure::{
+    BOTTOM, CHARACTER, Chart, LEFT, Point, RIGHT, Series, Spacing, TOP, Tick, bar, cross, diamond,
+};
 use super::scale::{Scale, padded};
-use super::svg::{BOTTOM, CHARACTER, LEFT, RIGHT, TOP, bar, cross, diamond, escape};
 
 /// A chart with its scales.
 pub(super) struct Plot<'a> {
@@ -55,7 +57,7 @@ impl<'a> Plot<'a> {
                 "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{RIGHT}\"/><text class=\"soft\" text-anchor=\"end\" x=\"{}\" y=\"{:.1}\">{}</text>",
                 LEFT - 8.0,
                 y + 4.0,
-                escape(&(self.chart.y.write)(tick))
+                Escaped(&(self.chart.y.write)(tick))
             );
         }
         for (x, label) in self.x_ticks() {
@@ -63,7 +65,7 @@ impl<'a> Plot<'a> {
                 text,
                 "<path class=\"grid\" d=\"M{x:.1} {BOTTOM}v5\"/><text class=\"soft\" text-anchor=\"middle\" x=\"{x:.1}\" y=\"{}\">{}</text>",
                 BOTTOM + 20.0,
-                escape(&label)
+                Escaped(&label)
             );
         }
         let _ = write!(
@@ -72,9 +74,9 @@ impl<'a> Plot<'a> {
              <text text-anchor=\"middle\" transform=\"translate(20 {}) rotate(-90)\">{}</text>",
             f64::midpoint(LEFT, RIGHT),
             BOTTOM + 40.0,
-            escape(&self.chart.x.title),
+            Escaped(&self.chart.x.title),
             f64::midpoint(TOP, BOTTOM),
-            escape(&self.chart.y.title)
+            Escaped(&self.chart.y.title)
         );
         text
     }
@@ -111,7 +113,7 @@ impl<'a> Plot<'a> {
                 text,
                 "<path class=\"mark\" d=\"M{x:.1} {TOP}V{BOTTOM}\"/><text class=\"soft\" font-size=\"11\" text-anchor=\"middle\" x=\"{x:.1}\" y=\"{}\">{}</text>",
                 TOP - 6.0,
-                escape(&mark.label)
+                Escaped(&mark.label)
             );
         }
         text
@@ -203,7 +205,7 @@ impl<'a> Plot<'a> {
         format!(
             "<circle class=\"f{index}\" cx=\"{x:.1}\" cy=\"{:.1}\" r=\"3\"><title>{}</title></circle>",
             self.y.place(point.y),
-            escape(&self.describe(series, point))
+            Escaped(&self.describe(series, point))
         )
     }
 
@@ -211,7 +213,7 @@ impl<'a> Plot<'a> {
         format!(
             "<path class=\"hollow c{index}\" d=\"{}\"><title>{}</title></path>",
             diamond(x, self.y.place(point.y)),
-            escape(&self.describe(series, point))
+            Escaped(&self.describe(series, point))
         )
     }
 
@@ -226,7 +228,7 @@ impl<'a> Plot<'a> {
             text,
             "<path class=\"cross c{index}\" d=\"{}\"><title>{}</title></path>",
             cross(x, self.y.place(point.y)),
-            escape(&self.describe(series, point))
+            Escaped(&self.describe(series, point))
         );
         text
     }
@@ -275,7 +277,7 @@ impl<'a> Plot<'a> {
                 text,
                 "<text class=\"soft\" font-size=\"12\" x=\"{}\" y=\"{heading:.1}\">{}</text>",
                 RIGHT + 22.0,
-                escape(&self.chart.series_title)
+                Escaped(&self.chart.series_title)
             );
         }
         for ((index, x, y), place) in ends.iter().zip(places) {
@@ -287,7 +289,7 @@ impl<'a> Plot<'a> {
                 RIGHT + 18.0,
                 RIGHT + 22.0,
                 place + 4.0,
-                escape(label)
+                Escaped(label)
             );
         }
         text

@@ -2,19 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::figure::Chart;
+use super::super::escaped::Escaped;
+use super::figure::{CHARACTER, Chart, HEIGHT, LEFT, WIDTH, bar, cross, diamond};
 use super::palette;
 use super::plot::Plot;
-
-pub(super) const WIDTH: f64 = 960.0;
-const HEIGHT: f64 = 576.0;
-/// The part between the axes.
-pub(super) const LEFT: f64 = 96.0;
-pub(super) const RIGHT: f64 = 812.0;
-pub(super) const TOP: f64 = 92.0;
-pub(super) const BOTTOM: f64 = 488.0;
-/// About the width of a character of the labels.
-pub(super) const CHARACTER: f64 = 6.7;
 
 impl Chart {
     /// The chart as an SVG document. `standalone` for a file of its own, with a ground; otherwise the
@@ -25,7 +16,7 @@ impl Chart {
             svg,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
              aria-label=\"{}\" class=\"chart\">{}",
-            escape(&format!("{}. {}", self.title, self.subtitle)),
+            Escaped(&format!("{}. {}", self.title, self.subtitle)),
             self.style(standalone)
         );
         if standalone {
@@ -60,8 +51,8 @@ impl Chart {
     fn headings(&self) -> String {
         format!(
             "<text class=\"title\" x=\"{LEFT}\" y=\"30\">{}</text><text class=\"soft\" x=\"{LEFT}\" y=\"52\">{}</text>",
-            escape(&self.title),
-            escape(&self.subtitle)
+            Escaped(&self.title),
+            Escaped(&self.subtitle)
         )
     }
 
@@ -83,7 +74,7 @@ impl Chart {
                 text,
                 "<text class=\"soft\" x=\"{}\" y=\"{y}\">{}</text>",
                 x + 37.0,
-                escape(words)
+                Escaped(words)
             );
             x += 37.0 + CHARACTER * words.chars().count() as f64 + 26.0;
         }
@@ -127,35 +118,5 @@ fn sample(kind: &str, x: f64, y: f64) -> String {
         "hollow" => format!("<path class=\"hollow\" {ink} d=\"{}\"/>", diamond(middle, y)),
         "cross" => format!("<path class=\"cross\" {ink} d=\"{}\"/>", cross(middle, y)),
         kind => format!("<path class=\"{kind}\" {ink} d=\"M{x} {y}H{end}\"/>"),
-    }
-}
-
-/// The path of a confidence interval with its ends.
-pub(super) fn bar(x: f64, from: f64, to: f64) -> String {
-    format!("M{x:.1} {from:.1}V{to:.1}M{0:.1} {from:.1}h8M{0:.1} {to:.1}h8", x - 4.0)
-}
-
-/// The path of a small diamond.
-pub(super) fn diamond(x: f64, y: f64) -> String {
-    format!("M{x:.1} {:.1}l5 5l-5 5l-5 -5Z", y - 5.0)
-}
-
-/// The path of a small cross.
-pub(super) fn cross(x: f64, y: f64) -> String {
-    format!("M{0:.1} {1:.1}l9 9m0 -9l-9 9", x - 4.5, y - 4.5)
-}
-
-/// Text as XML.
-pub fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_is_escaped() {
-        assert_eq!(escape("a < b & \"c\""), "a &lt; b &amp; &quot;c&quot;");
     }
 }

@@ -5,9 +5,10 @@
 
 use std::fmt::Write as _;
 
-use super::figure::Spacing;
+use super::super::escaped::Escaped;
+use super::figure::{CHARACTER, Spacing};
 use super::scale::Scale;
-use super::svg::{CHARACTER, base_style, escape};
+use super::svg::base_style;
 
 const WIDTH: f64 = 960.0;
 const LEFT: f64 = 96.0;
@@ -18,48 +19,48 @@ const FOOT: f64 = 30.0;
 
 /// Graphs that share their time.
 #[derive(Debug, Clone)]
-pub struct Panels {
+pub(crate) struct Timeline {
     /// From where to where, in seconds.
-    pub from: f64,
+    pub(crate) from: f64,
     /// See `from`.
-    pub to: f64,
+    pub(crate) to: f64,
     /// From top to bottom.
-    pub panels: Vec<Panel>,
+    pub(crate) panels: Vec<Panel>,
 }
 
 /// One graph.
 #[derive(Debug, Clone)]
-pub struct Panel {
+pub(crate) struct Panel {
     /// What it shows, with its unit.
-    pub title: String,
+    pub(crate) title: String,
     /// How high the plot is.
-    pub height: f64,
+    pub(crate) height: f64,
     /// How to write a value.
-    pub write: fn(f64) -> String,
+    pub(crate) write: fn(f64) -> String,
     /// From back to front.
-    pub layers: Vec<Layer>,
+    pub(crate) layers: Vec<Layer>,
     /// Times that are marked, from the top down.
-    pub spans: Vec<Span>,
+    pub(crate) spans: Vec<Span>,
     /// What stands below it, as HTML: the same as a table.
-    pub table: String,
+    pub(crate) table: String,
 }
 
 /// Something that is drawn.
 #[derive(Debug, Clone)]
-pub struct Layer {
+pub(crate) struct Layer {
     /// What it is, for the legend.
-    pub label: String,
+    pub(crate) label: String,
     /// How it is drawn.
-    pub kind: LayerKind,
+    pub(crate) kind: LayerKind,
     /// Its colour: a custom property of the page, such as `--s0`.
-    pub color: &'static str,
+    pub(crate) color: &'static str,
     /// Time and value.
-    pub points: Vec<(f64, f64)>,
+    pub(crate) points: Vec<(f64, f64)>,
 }
 
 /// How a layer is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LayerKind {
+pub(crate) enum LayerKind {
     /// From point to point.
     Line,
     /// A value holds until the next.
@@ -74,17 +75,17 @@ pub enum LayerKind {
 
 /// A time that something took.
 #[derive(Debug, Clone)]
-pub struct Span {
+pub(crate) struct Span {
     /// When it began, in seconds.
-    pub from: f64,
+    pub(crate) from: f64,
     /// When it ended, in seconds.
-    pub to: f64,
+    pub(crate) to: f64,
     /// Counted from the top.
-    pub row: usize,
+    pub(crate) row: usize,
     /// What took the time.
-    pub label: String,
+    pub(crate) label: String,
     /// A CSS colour.
-    pub color: &'static str,
+    pub(crate) color: &'static str,
 }
 
 /// Colours on light ground and on dark; Okabe and Ito's.
@@ -96,9 +97,9 @@ const MOST_OF_A_LINE: usize = 3000;
 /// Likewise of dots.
 const MOST_DOTS: usize = 6000;
 
-impl Panels {
+impl Timeline {
     /// All of them, as a piece of a page.
-    pub fn to_html(&self) -> String {
+    pub(crate) fn to_html(&self) -> String {
         let panels: String = self.panels.iter().map(|panel| self.figure(panel)).collect();
         format!(
             "<div class=\"linked\" data-from=\"{}\" data-to=\"{}\">\n{panels}</div>\n",
@@ -129,8 +130,8 @@ impl Panels {
              aria-label=\"{1}: {2}\" class=\"chart panel\" data-low=\"{low}\" data-high=\"{high}\"><style>{3}</style>\
              <text class=\"title\" x=\"{LEFT}\" y=\"16\" style=\"font-size:14px\">{1}</text>{4}",
             bottom + FOOT,
-            escape(&panel.title),
-            escape(&labels.join(", ")),
+            Escaped(&panel.title),
+            Escaped(&labels.join(", ")),
             base_style(LIGHT, DARK),
             panel.legend(),
         );
@@ -144,7 +145,7 @@ impl Panels {
                 "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{RIGHT}\"/><text class=\"soft\" text-anchor=\"end\" x=\"{}\" y=\"{:.1}\">{}</text>",
                 LEFT - 8.0,
                 at + 4.0,
-                escape(&(panel.write)(tick))
+                Escaped(&(panel.write)(tick))
             );
         }
         svg += "</g><g class=\"xs\">";
@@ -154,7 +155,7 @@ impl Panels {
                 svg,
                 "<path class=\"grid\" d=\"M{at:.1} {bottom}v5\"/><text class=\"soft\" text-anchor=\"middle\" x=\"{at:.1}\" y=\"{}\">{}</text>",
                 bottom + 19.0,
-                escape(&crate::report::words::time(tick))
+                Escaped(&crate::report::words::time(tick))
             );
         }
         let _ = write!(
@@ -197,7 +198,7 @@ impl Panel {
                 "<path style=\"{}\" d=\"{sample}\"/><text class=\"soft\" x=\"{}\" y=\"36\">{}</text>",
                 layer.style(),
                 x + 24.0,
-                escape(&layer.label)
+                Escaped(&layer.label)
             );
             x += 24.0 + CHARACTER * layer.label.chars().count() as f64 + 22.0;
         }
@@ -260,7 +261,7 @@ impl Layer {
         format!(
             "<path style=\"{}\" d=\"{d}\"><title>{}</title></path>",
             self.style(),
-            escape(&self.label)
+            Escaped(&self.label)
         )
     }
 }
@@ -274,7 +275,7 @@ impl Span {
             "<path style=\"fill:none;stroke:var({});stroke-width:9;vector-effect:non-scaling-stroke\" d=\"M{from:.2} {y}H{:.2}\"><title>{}</title></path>",
             self.color,
             to.max(from + 0.01),
-            escape(&self.label)
+            Escaped(&self.label)
         )
     }
 }

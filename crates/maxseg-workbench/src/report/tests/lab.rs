@@ -158,6 +158,22 @@ fn simulator_and_lab_have_a_heat_map_each() {
 }
 
 #[test]
+fn an_invalid_run_is_the_best_of_nothing() {
+    let at = |mss: u64, rate: f64| json!({ "sender.mss": mss, "hop.0.errors.rate": rate });
+    let rows: Vec<Row> = (0..8)
+        .flat_map(|n| {
+            let rate = f64::from(n) / 100.0;
+            [lab(&at(536, rate), 1e6), invalid(lab(&at(1460, rate), 2e6))]
+        })
+        .collect();
+    let map = heat_maps(&rows).remove(0);
+    let best = |column: usize| {
+        map.rows.iter().filter(|row| row.cells[column].is_some_and(|cell| cell.is_best)).count()
+    };
+    assert_eq!((best(0), best(1)), (8, 0));
+}
+
+#[test]
 fn advice_goes_by_the_lab_where_nothing_is_simulated_and_not_by_invalid_runs() {
     let at = |mss: u64| json!({ "sender.mss": mss });
     let scenario = scenario();

@@ -1,4 +1,4 @@
-//! `maxseg lab exec` and `maxseg lab shell`: this process moves into a host, and becomes the command.
+//! `maxseg lab exec` and `maxseg lab shell`: this process enters a host, and executes the command.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -53,7 +53,7 @@ pub(crate) struct ShellArgs {
     name: NameArgs,
 }
 
-/// What shells say of a command that they cannot run, or not find (POSIX, 2.8.2).
+/// Exit codes of a command that cannot be run, or was not found (POSIX, 2.8.2).
 const NOT_RUN: u8 = 126;
 const NOT_FOUND: u8 = 127;
 
@@ -68,7 +68,7 @@ pub(crate) fn shell(args: &ShellArgs, printer: Printer) -> Result<(), Failure> {
     let shell = std::env::var_os("SHELL").filter(|shell| !shell.is_empty());
     let mut command = Command::new(shell.unwrap_or_else(|| "/bin/sh".into()));
     let prompt = format!("({}) ", args.host);
-    // Bash asks this before every prompt, so whatever its start-up files set stands behind ours.
+    // Bash runs this before every prompt, so that a prompt set by its start-up files follows ours.
     command.env("PROMPT_COMMAND", format!("PS1=\"{prompt}${{PS1#\"{prompt}\"}}\""));
     command.env("PS1", format!("{prompt}$ "));
     printer.note(&format!(
@@ -78,13 +78,13 @@ pub(crate) fn shell(args: &ShellArgs, printer: Printer) -> Result<(), Failure> {
     become_in(&args.name, &args.host, command)
 }
 
-/// Becomes `command` in a host. Returns only what kept it from that.
+/// Executes `command` in a host, in place of this process. Returns only on failure.
 fn become_in(name: &NameArgs, host: &str, mut command: Command) -> Result<(), Failure> {
     let place = name.connect()?.host(host)?;
     place
         .enter()
         .map_err(|error| Failure::new(format!("cannot enter the host {host}: {error}")))?;
-    // Where mounts are forbidden the variables are what is left of the names.
+    // Where mounts are forbidden the names do not resolve; the variables have the addresses.
     let _ = place.resolve_names();
     let error = command.envs(&place.environment).exec();
     let program = command.get_program();
@@ -97,8 +97,8 @@ fn become_in(name: &NameArgs, host: &str, mut command: Command) -> Result<(), Fa
     Err(Failure::NotRun { what, code })
 }
 
-/// Whether a command is where it is looked for: a folder of $PATH that may not be read is no command that
-/// may not be run, though the kernel's error is the same.
+/// Whether the command exists: the kernel's error is the same for an unreadable folder of $PATH and for a command that
+/// may not be executed.
 fn is_there(program: &OsStr) -> bool {
     if program.as_encoded_bytes().contains(&b'/') {
         return Path::new(program).exists();

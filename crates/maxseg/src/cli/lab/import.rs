@@ -63,7 +63,7 @@ pub(crate) fn run(args: &ImportArgs, printer: Printer) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is in the file, and what to call it.
+/// The content of the file, and its name in errors.
 fn read(file: &Path) -> Result<(String, Vec<u8>), Failure> {
     if file.as_os_str() != "-" {
         let opened = fs::File::open(file).map_err(|error| Failure::file("read", file, &error))?;
@@ -72,7 +72,7 @@ fn read(file: &Path) -> Result<(String, Vec<u8>), Failure> {
     Ok(("<stdin>".to_owned(), bounded(Path::new("standard input"), io::stdin().lock())?))
 }
 
-/// No topology is larger, in bytes.
+/// The largest topology that is read, in bytes.
 const LARGEST_TOPOLOGY: u64 = 32 << 20;
 
 fn bounded(name: &Path, from: impl Read) -> Result<Vec<u8>, Failure> {
@@ -86,7 +86,7 @@ fn bounded(name: &Path, from: impl Read) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// A scenario, unlike a report, is a file that people go on writing: one that is there stays.
+/// Writes the scenario. An existing file is kept unless `--force` is given: a scenario may have been edited.
 fn write(args: &ImportArgs, out: &Path, text: &str) -> Result<(), Failure> {
     let is_there = fs::metadata(out).is_ok_and(|about| about.is_file());
     if is_there && !args.force {

@@ -1,8 +1,8 @@
-//! The process that a lab lives in: this program, started by `lab up` without a terminal.
+//! The process of a lab: this program, started by `lab up` without a terminal.
 //!
 //! ```text
 //! lab up ── plan (standard input) ──→ lab keep ── status, one line (standard output) ──→ lab up
-//!                                         └─ or what is wrong (standard error) ────────→
+//!                                         └─ or an error (standard error) ─────────────→ lab up
 //! ```
 
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -26,20 +26,20 @@ pub(crate) struct KeepArgs {
     _name: String,
 }
 
-/// What a lab is made from.
+/// The plan of a lab.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Plan {
-    /// What it is called.
+    /// The lab's name.
     pub(super) name: String,
-    /// What its scenario is called.
+    /// The scenario's name.
     pub(super) file: String,
     /// The scenario's text.
     pub(super) text: String,
-    /// What is set in it, in order.
+    /// Assignments of `--set`, in order.
     pub(super) assignments: Vec<String>,
 }
 
-/// Starts a lab in a process of its own. Gives how it is when it is up.
+/// Starts a lab in a new process. Gives its status when it is up.
 pub(super) fn start(plan: &Plan) -> Result<LabStatus, Failure> {
     let cannot = |error: io::Error| Failure::new(format!("cannot start a lab's process: {error}"));
     let mut command = Command::new(std::env::current_exe().map_err(cannot)?);
@@ -49,7 +49,7 @@ pub(super) fn start(plan: &Plan) -> Result<LabStatus, Failure> {
     let mut child = command.spawn().map_err(cannot)?;
     if let Some(mut input) = child.stdin.take() {
         let plan = serde_json::to_vec(plan).expect("names and texts are plain JSON");
-        // One that has ended already has said why.
+        // If the process has already ended, its standard error has the reason.
         let _ = input.write_all(&plan);
     }
     let mut line = String::new();
@@ -59,7 +59,7 @@ pub(super) fn start(plan: &Plan) -> Result<LabStatus, Failure> {
     serde_json::from_str(&line).map_err(|_| last_words(child))
 }
 
-/// Why the process of a lab has ended.
+/// The error with which the process of a lab ended.
 fn last_words(mut child: Child) -> Failure {
     let mut words = String::new();
     if let Some(errors) = &mut child.stderr {
@@ -76,7 +76,7 @@ fn last_words(mut child: Child) -> Failure {
     }
 }
 
-/// Is that process.
+/// Runs the process of a lab.
 pub(super) fn run(printer: Printer) -> Result<(), Failure> {
     let mut plan = String::new();
     let input = Path::new("standard input");
@@ -90,11 +90,11 @@ pub(super) fn run(printer: Printer) -> Result<(), Failure> {
     }
     let lab = PersistentLab::up(&plan.name, draft)?;
     let status = serde_json::to_string(&lab.status()?).expect("names and numbers are plain JSON");
-    // Nobody waits for a lab whose `lab up` has gone: then it goes too.
+    // If `lab up` has been killed, the lab ends too.
     printer.data(&format!("{status}\n"))?;
     // Nothing wakes it: `lab down` and signals end this process.
     let never = Waker::new().map_err(|error| Failure::new(error.to_string()))?;
-    // Nobody looks: whoever comes next is told why a link has failed.
+    // No output: later requests get the error of the link.
     lab.serve(&never, |_| ())?;
     Ok(())
 }

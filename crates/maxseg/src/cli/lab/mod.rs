@@ -1,4 +1,4 @@
-//! `maxseg lab`: a lab that stays, and what goes in and out of it.
+//! `maxseg lab`: persistent labs, and the import of topologies.
 
 mod down;
 mod enter;
@@ -45,7 +45,7 @@ enum LabCommand {
     Keep(keep::KeepArgs),
 }
 
-/// Which lab.
+/// The choice of a lab.
 #[derive(Debug, Clone, Args)]
 struct NameArgs {
     /// Name of the lab
@@ -72,7 +72,7 @@ impl NameArgs {
 }
 
 impl LabArgs {
-    /// Whether this process is to hold a lab.
+    /// Whether this process is that of a lab.
     pub(crate) fn needs_lab(&self) -> bool {
         match &self.command {
             LabCommand::Up(args) => args.is_in_front(),

@@ -1,4 +1,4 @@
-//! A lab in tables.
+//! Tables of a lab.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ pub(super) fn json(status: &LabStatus) -> String {
     format!("{text}\n")
 }
 
-/// The hosts, and the link on which each interface is.
+/// Hosts, interfaces and addresses, with the link of each interface.
 pub(super) fn hosts(status: &LabStatus, printer: Printer) -> String {
     let keys = ["host", "interface"].map(Column::word);
     let values = [
@@ -50,7 +50,7 @@ fn lateness(seconds: f64) -> String {
     }
 }
 
-/// The links' counters, and how late their packets left.
+/// The links' counters, and the lateness of their packets.
 pub(super) fn links(status: &LabStatus, printer: Printer) -> String {
     let counts = ["packets", "bytes", "damaged", "refused", "policed", "early", "marked"];
     let mut table = Grid::new([Column::word("link")], counts.map(Column::number));

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &UpArgs, printer: Printer) -> Result<(), Failure> {
         let waker = Waker::new().map_err(|error| Failure::new(error.to_string()))?;
         let stop = Arc::new(waker);
         let waker = Arc::clone(&stop);
-        // Where there is a handler already, Ctrl-C ends the process, and the lab with it.
+        // Fails where a handler is installed: then Ctrl-C ends the process, and the lab with it.
         let _ = ctrlc::set_handler(move || waker.wake());
         tell(args, &lab.status()?, printer)?;
         lab.serve(&stop, |failure| printer.failure(&failure.to_string()))?;
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &UpArgs, printer: Printer) -> Result<(), Failure> {
     tell(args, &status, printer)
 }
 
-/// What there is now, and what can be done with it.
+/// The lab's status, and commands to go on with.
 fn tell(args: &UpArgs, status: &LabStatus, printer: Printer) -> Result<(), Failure> {
     if args.json {
         printer.data(&table::json(status))?;

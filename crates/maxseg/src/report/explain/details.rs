@@ -2,12 +2,13 @@
 
 use maxseg_core::advise::{Case, Remedy, remedies};
 use maxseg_core::diagnose::Finding;
-use maxseg_core::evidence::{DirectionStats, Evidence, Marks};
+use maxseg_core::evidence::{DirectionStats, Evidence};
 
-use super::parts::{bar, packets, shares, wrapped};
+use super::parts::{bar, wrapped};
 
 use crate::printer::Printer;
 use crate::report::{lines, plain, right};
+use maxseg_workbench::report::explain::{packets, shares};
 use maxseg_workbench::report::words;
 
 /// Both directions side by side.
@@ -187,30 +188,3 @@ pub(super) fn labelled(label: &str, text: &str, width: usize) -> String {
 }
 
 const LABEL: usize = 11;
-
-/// The marks of a connection in words.
-pub(super) fn marks(evidence: &Evidence) -> Vec<&'static str> {
-    let Marks {
-        mptcp,
-        fast_open,
-        one_way,
-        mid_stream,
-        ports_reused,
-        offloaded,
-        seen_elsewhere,
-        capture_lost,
-        ecn,
-    } = evidence.marks;
-    let words = [
-        (mid_stream, "the handshake was not captured"),
-        (one_way, "only one direction was captured"),
-        (capture_lost, "the capture lost packets"),
-        (offloaded, "captured before segmentation or after receive offload"),
-        (seen_elsewhere, "the packets were captured on several interfaces"),
-        (ports_reused, "an earlier connection had the same ports"),
-        (mptcp, "a subflow of Multipath TCP (RFC 8684)"),
-        (fast_open, "TCP Fast Open (RFC 7413)"),
-        (ecn, "ECN in use (RFC 3168)"),
-    ];
-    words.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect()
-}

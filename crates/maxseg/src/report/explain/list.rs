@@ -3,11 +3,11 @@
 use comfy_table::Table;
 use maxseg_core::advise::Case;
 
-use super::parts::{share, size, wrapped};
-use crate::explain::Explanation;
+use super::parts::wrapped;
 use crate::printer::Printer;
 use crate::report::{lines, plain, right};
-use maxseg_workbench::report::words;
+use maxseg_workbench::explain::Explanation;
+use maxseg_workbench::report::words::{self, size};
 
 /// Most lines; the rest is counted.
 const MOST: usize = 20;
@@ -77,8 +77,9 @@ fn table(cases: &[Case<'_>], leading: Option<u32>, width: usize) -> Table {
             row.push(right(words::grouped(data.retransmitted_packets)));
         }
         let limit = case.diagnosis.limited_by;
-        let limit =
-            limit.map_or_else(unknown, |limit| format!("{limit} {}", share(case.share(limit))));
+        let limit = limit.map_or_else(unknown, |limit| {
+            format!("{limit} {}", words::whole_percent(case.share(limit)))
+        });
         let worst = case.diagnosis.findings.iter().max_by_key(|finding| finding.severity);
         let worst = worst.map(|finding| finding.kind.word().to_owned());
         if wide {

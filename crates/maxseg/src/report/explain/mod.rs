@@ -1,18 +1,11 @@
-//! The content of a capture as text, JSON, CSV and a page with linked graphs.
+//! The content of a capture as text.
 
-mod csv;
 mod details;
-mod document;
-mod graphs;
 mod list;
-mod numbers;
-mod page;
 mod parts;
 mod text;
 
-pub(crate) use csv::write_csv;
-pub(crate) use document::{ExplainDocument, write_conclusion, write_connections};
-pub(crate) use page::page as explain_page;
+pub(crate) use parts::problem_text;
 pub(crate) use text::{Asked, explain_text};
 
 #[cfg(test)]

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use maxseg_core::advise::{Case, Command, Headline, System};
 
-use super::details::{directions, findings, labelled, limits, marks};
+use super::details::{directions, findings, labelled, limits};
 use super::list::list;
-use super::numbers::{headline_numbers, numbers};
-use super::parts::{capital, counted, size, wrapped};
-use crate::explain::{Explanation, problem_text};
+use super::parts::{problem_text, wrapped};
 use crate::printer::Printer;
-use maxseg_workbench::report::words;
+use maxseg_workbench::explain::Explanation;
+use maxseg_workbench::report::explain::{headline_numbers, marks, numbers};
+use maxseg_workbench::report::words::{self, capital, counted, size};
 
 /// The amount of text.
 #[derive(Debug, Clone, Copy)]

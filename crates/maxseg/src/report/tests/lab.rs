@@ -4,9 +4,9 @@ use maxseg_core::outcome::{LabFlow, LabLink, LabProof, Lateness, LatenessBucket}
 
 use super::*;
 use maxseg_workbench::environment::Environment;
-use maxseg_workbench::report::csv::csv;
 use maxseg_workbench::report::document::Document;
-use maxseg_workbench::report::{heat_maps, invalid_lines, page};
+use maxseg_workbench::report::marks::invalid_lines;
+use maxseg_workbench::report::{csv, page};
 
 fn proof() -> LabProof {
     LabProof {
@@ -169,11 +169,6 @@ fn an_invalid_run_is_the_best_of_nothing() {
             [lab(&at(536, rate), 1e6), invalid(lab(&at(1460, rate), 2e6))]
         })
         .collect();
-    let map = heat_maps(&rows).remove(0);
-    let best = |column: usize| {
-        map.rows.iter().filter(|row| row.cells[column].is_some_and(|cell| cell.is_best)).count()
-    };
-    assert_eq!((best(0), best(1)), (8, 0));
     // 16 points are a matrix.
     let shown = results(&rows, Printer::silent());
     assert!(shown.contains("*1.00") && shown.contains("!2.00") && !shown.contains("*!"), "{shown}");

@@ -6,21 +6,21 @@ mod headline;
 use std::io;
 use std::net::IpAddr;
 
-use maxseg_core::advise::{Case, Headline};
-use maxseg_core::evidence::{Evidence, PathMtuEvent};
+use maxseg_core::advise::Headline;
+use maxseg_core::evidence::PathMtuEvent;
 use maxseg_core::units::Time;
-use maxseg_wire::reading::{FileFacts, InterfaceFacts, Problem, TopConnections};
+use maxseg_wire::reading::{CaptureSummary, FileFacts, InterfaceFacts, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::explain::{Explanation, problem_text};
+use crate::explain::{Capture, Explanation};
 use connection::ConnectionEntry;
 use headline::HeadlineEntry;
 
 /// The content of a capture. Times `*_time_s` are seconds since 1970; frames are packets of the capture, counted
 /// from 1.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct ExplainDocument<'a> {
+pub struct ExplainDocument<'a> {
     #[serde(flatten)]
     file: FileEntry<'a>,
     /// The selected connections.
@@ -117,36 +117,30 @@ struct PathMtuEntry {
 }
 
 /// Writes the document up to its connections, one at a time, so that only one is in memory; the caller appends
-/// [`write_conclusion`]. Returns the connections of the highest impact.
+/// [`write_conclusion`].
 ///
 /// # Errors
 /// Writing fails.
-pub(crate) fn write_connections(
-    out: &mut dyn io::Write,
-    explanation: &Explanation,
-    source: &mut dyn Iterator<Item = Evidence>,
-) -> io::Result<TopConnections> {
-    let file = serde_json::to_string(&FileEntry::of(explanation))?;
+pub fn write_connections(out: &mut dyn io::Write, capture: Capture<'_>) -> io::Result<Explanation> {
+    let file = serde_json::to_string(&FileEntry::of(&capture.name, &capture.summary))?;
     write!(out, "{},\"connections\":[", file.trim_end_matches('}'))?;
-    let mut top = TopConnections::default();
-    for evidence in source {
-        if top.total() > 0 {
+    let mut is_first = true;
+    let explanation = capture.explain_each(|summary, case| {
+        if !std::mem::take(&mut is_first) {
             out.write_all(b",")?;
         }
-        let case = Case::of(&evidence);
-        serde_json::to_writer(&mut *out, &ConnectionEntry::of(explanation, &case))?;
-        let impact = case.impact();
-        top.offer(impact, evidence);
-    }
+        serde_json::to_writer(&mut *out, &ConnectionEntry::of(summary, case))?;
+        Ok::<(), io::Error>(())
+    })?;
     out.write_all(b"],")?;
-    Ok(top)
+    Ok(explanation)
 }
 
 /// Writes the rest of the document.
 ///
 /// # Errors
 /// Writing fails.
-pub(crate) fn write_conclusion(
+pub fn write_conclusion(
     out: &mut dyn io::Write,
     explanation: &Explanation,
     headline: Option<&Headline<'_>>,
@@ -156,12 +150,12 @@ pub(crate) fn write_conclusion(
 }
 
 impl<'a> FileEntry<'a> {
-    fn of(explanation: &'a Explanation) -> Self {
-        let FileFacts { packets, bytes, first, last, interfaces, .. } = &explanation.capture.file;
+    fn of(name: &'a str, summary: &'a CaptureSummary) -> Self {
+        let FileFacts { packets, bytes, first, last, interfaces, .. } = &summary.file;
         let seconds = |time: &Option<Time>| time.map(Time::as_secs_f64);
         let problem = |problem: &Problem| ProblemEntry {
             code: problem.kind.code(),
-            text: problem_text(problem),
+            text: problem.kind.to_string(),
             offset: problem.offset,
             count: problem.count,
         };
@@ -172,15 +166,15 @@ impl<'a> FileEntry<'a> {
         };
         Self {
             schema_version: 1,
-            file: &explanation.name,
-            format: explanation.capture.file.format_name(),
+            file: name,
+            format: summary.file.format_name(),
             packets: *packets,
             bytes: *bytes,
             first_time_s: seconds(first),
             last_time_s: seconds(last),
-            problems: explanation.capture.problems.iter().map(problem).collect(),
+            problems: summary.problems.iter().map(problem).collect(),
             interfaces: interfaces.iter().map(interface).collect(),
-            encapsulations: explanation.capture.file.encapsulation_names(),
+            encapsulations: summary.file.encapsulation_names(),
         }
     }
 }

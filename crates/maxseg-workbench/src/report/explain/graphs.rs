@@ -6,10 +6,9 @@ use maxseg_core::advise::Case;
 use maxseg_core::evidence::{Bin, DirectionStats, EventKind, Evidence};
 use maxseg_core::units::Time;
 
-use maxseg_workbench::report::chart::{Layer, LayerKind, Panel, Panels, Span, escape};
-use maxseg_workbench::report::words;
-
-use super::parts::{rounded, size};
+use super::super::chart::{Layer, LayerKind, Panel, Span, Timeline};
+use super::super::escaped::Escaped;
+use super::super::words::{self, rounded, size};
 
 /// Most rows of a table.
 const MOST_ROWS: usize = 200;
@@ -17,7 +16,7 @@ const MOST_ROWS: usize = 200;
 const ROWS_OF_BINS: usize = 100;
 
 /// The graphs of the direction that carried the data.
-pub(super) fn graphs(case: &Case<'_>) -> Panels {
+pub(super) fn graphs(case: &Case<'_>) -> Timeline {
     let clock = Clock { begin: case.evidence.begin };
     let data = case.data();
     let mut panels = vec![sequence(case, clock)];
@@ -27,7 +26,7 @@ pub(super) fn graphs(case: &Case<'_>) -> Panels {
     panels.push(round_trips(data, clock));
     panels.push(window(data, clock));
     let end = clock.s(case.evidence.end).max(1e-6);
-    Panels { from: 0.0, to: end, panels }
+    Timeline { from: 0.0, to: end, panels }
 }
 
 /// Seconds since a connection's first packet.
@@ -280,7 +279,7 @@ fn events_table(evidence: &Evidence, data: &DirectionStats, clock: Clock) -> Str
         let _ = writeln!(
             table,
             "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"word\">{}</td></tr>",
-            escape(&words::time(clock.s(event.at))),
+            Escaped(&words::time(clock.s(event.at))),
             event.frame,
             words::grouped(event.offset),
             event.bytes,
@@ -325,10 +324,10 @@ fn bins_table(data: &DirectionStats, clock: Clock) -> String {
         let _ = writeln!(
             table,
             "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-            escape(&words::time(clock.s(bin.at))),
-            escape(&words::rate(rate)),
+            Escaped(&words::time(clock.s(bin.at))),
+            Escaped(&words::rate(rate)),
             words::grouped(bin.resent_bytes),
-            escape(&rtt),
+            Escaped(&rtt),
             words::grouped(bin.in_flight_max),
             words::grouped(bin.window_max)
         );

@@ -1,17 +1,16 @@
-//! The numbers of a connection, a line each.
+//! The numbers of a connection, a line each; its limits, packets and marks as text.
 
 use std::fmt::Write as _;
 
 use maxseg_core::advise::{Case, Headline};
-use maxseg_core::evidence::DirectionStats;
+use maxseg_core::evidence::{DirectionStats, Evidence, Marks};
+use maxseg_core::outcome::LimitShare;
 use maxseg_core::window::LARGEST_SHIFT;
 
-use super::parts::{counted, packets, rounded, shares, size};
-
-use maxseg_workbench::report::words;
+use super::super::words::{self, counted, rounded, size};
 
 /// The numbers of a connection: a label and a line each.
-pub(super) fn numbers(case: &Case<'_>) -> Vec<(&'static str, String)> {
+pub fn numbers(case: &Case<'_>) -> Vec<(&'static str, String)> {
     let data = case.data();
     let mut lines = Vec::new();
     if let Some(goodput) = data.goodput_bps {
@@ -37,7 +36,7 @@ pub(super) fn numbers(case: &Case<'_>) -> Vec<(&'static str, String)> {
 }
 
 /// The numbers of a headline: with the path, the packets of its finding, and the runs.
-pub(super) fn headline_numbers(headline: &Headline<'_>) -> Vec<(&'static str, String)> {
+pub fn headline_numbers(headline: &Headline<'_>) -> Vec<(&'static str, String)> {
     let mut lines = numbers(&headline.case);
     if let Some(rerun) = &headline.rerun {
         let path = &rerun.path;
@@ -161,4 +160,49 @@ fn retransmitted(data: &DirectionStats) -> String {
         words::percent(share),
         words::grouped(data.data_packets)
     )
+}
+
+/// `receive-window 90%, start-up 10%`.
+pub fn shares(limits: &[LimitShare]) -> String {
+    let shown = limits.iter().filter(|limit| limit.share >= 0.005);
+    let words: Vec<String> = shown
+        .map(|limit| format!("{} {}", limit.kind, words::whole_percent(limit.share)))
+        .collect();
+    words.join(", ")
+}
+
+/// The first packets of a list: `packets 50, 60, 70`.
+pub fn packets(frames: &[u64]) -> String {
+    const SHOWN: usize = 5;
+    let numbers: Vec<String> = frames.iter().take(SHOWN).map(u64::to_string).collect();
+    let word = if numbers.len() == 1 { "packet" } else { "packets" };
+    let more = if frames.len() > SHOWN { " …" } else { "" };
+    format!("{word} {}{more}", numbers.join(", "))
+}
+
+/// The marks of a connection in words.
+pub fn marks(evidence: &Evidence) -> Vec<&'static str> {
+    let Marks {
+        mptcp,
+        fast_open,
+        one_way,
+        mid_stream,
+        ports_reused,
+        offloaded,
+        seen_elsewhere,
+        capture_lost,
+        ecn,
+    } = evidence.marks;
+    let words = [
+        (mid_stream, "the handshake was not captured"),
+        (one_way, "only one direction was captured"),
+        (capture_lost, "the capture lost packets"),
+        (offloaded, "captured before segmentation or after receive offload"),
+        (seen_elsewhere, "the packets were captured on several interfaces"),
+        (ports_reused, "an earlier connection had the same ports"),
+        (mptcp, "a subflow of Multipath TCP (RFC 8684)"),
+        (fast_open, "TCP Fast Open (RFC 7413)"),
+        (ecn, "ECN in use (RFC 3168)"),
+    ];
+    words.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect()
 }

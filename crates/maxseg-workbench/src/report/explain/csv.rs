@@ -3,11 +3,11 @@
 use std::io;
 
 use maxseg_core::advise::Case;
-use maxseg_core::evidence::{Direction, Evidence};
-use maxseg_wire::reading::TopConnections;
+use maxseg_core::evidence::Direction;
 use serde_json::Value;
 
-use maxseg_workbench::report::csv::field;
+use super::super::csv::field;
+use crate::explain::{Capture, Explanation};
 
 /// Columns of the connection, before those of the direction.
 const OF_CONNECTION: [&str; 13] = [
@@ -26,31 +26,24 @@ const OF_CONNECTION: [&str; 13] = [
     "worst",
 ];
 
-/// Writes every connection. Returns those of the highest impact.
+/// Writes every connection, one at a time.
 ///
 /// # Errors
 /// Writing fails.
-pub(crate) fn write_csv(
-    out: &mut dyn io::Write,
-    source: &mut dyn Iterator<Item = Evidence>,
-) -> io::Result<TopConnections> {
+pub fn write_csv(out: &mut dyn io::Write, capture: Capture<'_>) -> io::Result<Explanation> {
     let of_direction = columns();
     let header: Vec<&str> =
         OF_CONNECTION.into_iter().chain(of_direction.iter().map(String::as_str)).collect();
     writeln!(out, "{}", header.join(","))?;
-    let mut top = TopConnections::default();
-    for evidence in source {
-        let case = Case::of(&evidence);
+    capture.explain_each(|_, case| {
         for direction in [Direction::Forward, Direction::Reverse] {
-            let mut fields = connection(&case, direction);
+            let mut fields = connection(case, direction);
             let stats = serde_json::to_value(case.evidence.stats(direction))?;
             fields.extend(of_direction.iter().map(|name| value(lookup(&stats, name))));
             writeln!(out, "{}", fields.join(","))?;
         }
-        let impact = case.impact();
-        top.offer(impact, evidence);
-    }
-    Ok(top)
+        Ok(())
+    })
 }
 
 /// The columns of a direction: its numbers by the names of JSON, those in parts as `part.number`.

@@ -4,41 +4,41 @@ use std::fmt::Write as _;
 
 use maxseg_core::advise::{Case, Headline, remedies};
 
-use super::details::marks;
+use super::super::escaped::Escaped;
+use super::super::html::STYLE;
+use super::super::words::{self, counted, size, whole_percent};
 use super::graphs::graphs;
-use super::numbers::headline_numbers;
-use super::parts::{counted, packets, share, size};
-use crate::explain::{Explanation, problem_text};
-use maxseg_workbench::report::chart::escape;
-use maxseg_workbench::report::{html, words};
+use super::numbers::{headline_numbers, marks, packets};
+use crate::explain::Explanation;
 
-const STYLE: &str = include_str!("page.css");
+const GRAPHS_STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("linked.js");
 
 /// Rows of the table of connections.
 const MOST_CONNECTIONS: usize = 100;
 
 /// The page of a capture.
-pub(crate) fn page(explanation: &Explanation, headline: Option<&Headline<'_>>) -> String {
+pub fn page(explanation: &Explanation, headline: Option<&Headline<'_>>) -> String {
     let file = &explanation.capture.file;
     let title = format!("Analysis of {}", explanation.name);
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
-         <title>{0}</title>\n<style>{1}{STYLE}</style>\n</head>\n<body>\n<h1>{0}</h1>\n\
+         <title>{0}</title>\n<style>{1}{GRAPHS_STYLE}</style>\n</head>\n<body>\n<h1>{0}</h1>\n\
          <p class=\"about\">{2}, {3}, {4}.</p>\n",
-        escape(&title),
-        html::STYLE,
+        Escaped(&title),
+        STYLE,
         counted(file.packets, "packet"),
         size(file.bytes),
         counted(explanation.total_connections, "TCP connection")
     );
     for problem in &explanation.capture.problems {
         let place = problem.offset.map_or_else(String::new, |at| format!(" (at byte {at})"));
-        let _ = writeln!(page, "<p><strong>{}</strong>{place}</p>", escape(&problem_text(problem)));
+        let _ =
+            writeln!(page, "<p><strong>{}</strong>{place}</p>", Escaped(&problem.kind.to_string()));
     }
     match headline {
-        Some(headline) => page += &of_story(headline),
+        Some(headline) => page += &conclusion(headline),
         None => page += "<p>The capture holds no TCP connection.</p>\n",
     }
     page += &connections(explanation);
@@ -46,12 +46,12 @@ pub(crate) fn page(explanation: &Explanation, headline: Option<&Headline<'_>>) -
     page
 }
 
-fn of_story(headline: &Headline<'_>) -> String {
+fn conclusion(headline: &Headline<'_>) -> String {
     let case = &headline.case;
     let mut text = format!(
         "<h2>Connection {}</h2>\n<p class=\"lead\">{}</p>\n",
         case.evidence.id,
-        escape(&headline.text())
+        Escaped(&headline.text())
     );
     if let Some(remedy) = &headline.remedy {
         for command in &remedy.commands {
@@ -61,23 +61,23 @@ fn of_story(headline: &Headline<'_>) -> String {
             let _ = writeln!(
                 text,
                 "<p class=\"note\">On {} ({}){}:</p>\n<pre><code>{}</code></pre>",
-                escape(&command.on),
+                Escaped(&command.on),
                 command.system.word(),
-                escape(&condition),
-                escape(&command.line)
+                Escaped(&condition),
+                Escaped(&command.line)
             );
         }
         if let Some(note) = &remedy.note {
-            let _ = writeln!(text, "<p class=\"prose\">{}</p>", escape(note));
+            let _ = writeln!(text, "<p class=\"prose\">{}</p>", Escaped(note));
         }
     }
     if let Some(why) = headline.no_gain().filter(|_| headline.has_change()) {
-        let _ = writeln!(text, "<p class=\"prose\">{}</p>", escape(&why.to_string()));
+        let _ = writeln!(text, "<p class=\"prose\">{}</p>", Escaped(&why.to_string()));
     }
     text += &limits(case);
     text += "<h2>Evidence</h2>\n<dl>\n";
     for (label, line) in headline_numbers(headline) {
-        let _ = writeln!(text, "<dt>{label}</dt><dd>{}</dd>", escape(&line));
+        let _ = writeln!(text, "<dt>{label}</dt><dd>{}</dd>", Escaped(&line));
     }
     for mark in marks(case.evidence) {
         let _ = writeln!(text, "<dt>capture</dt><dd>{mark}</dd>");
@@ -106,14 +106,14 @@ fn limits(case: &Case<'_>) -> String {
             bar,
             "<rect class=\"l{class}\" x=\"{x:.3}%\" width=\"{width:.3}%\" height=\"28\"><title>{} {}</title></rect>",
             limit.kind,
-            share(limit.share)
+            whole_percent(limit.share)
         );
         let _ = writeln!(
             legend,
             "<tr><td class=\"word\"><span class=\"sample l{class}\"></span>{}</td><td>{}</td><td>{}</td></tr>",
             limit.kind,
-            share(limit.share),
-            escape(&words::time(limit.share * case.data_seconds()))
+            whole_percent(limit.share),
+            Escaped(&words::time(limit.share * case.data_seconds()))
         );
         x += width;
     }
@@ -145,10 +145,10 @@ fn findings(case: &Case<'_>) -> String {
             "<h3>{}: {}</h3>\n<p class=\"prose\">{}</p>\n<dl>",
             finding.severity.word(),
             finding.kind.word(),
-            escape(&finding.text)
+            Escaped(&finding.text)
         );
         for (label, fact) in facts {
-            let _ = writeln!(text, "<dt>{label}</dt><dd>{}</dd>", escape(&fact));
+            let _ = writeln!(text, "<dt>{label}</dt><dd>{}</dd>", Escaped(&fact));
         }
         text += "</dl>\n";
     }
@@ -178,13 +178,13 @@ fn connections(explanation: &Explanation) -> String {
             case.evidence.id,
             case.evidence.sender(direction),
             case.evidence.receiver(direction),
-            escape(&size(data.acked_bytes)),
-            escape(&words::time(case.data_seconds())),
-            escape(&data.goodput_bps.map_or_else(|| "–".to_owned(), words::rate)),
+            Escaped(&size(data.acked_bytes)),
+            Escaped(&words::time(case.data_seconds())),
+            Escaped(&data.goodput_bps.map_or_else(|| "–".to_owned(), words::rate)),
             words::grouped(data.retransmitted_packets),
             limit.map_or_else(
                 || "–".to_owned(),
-                |limit| format!("{limit} {}", share(case.share(limit)))
+                |limit| format!("{limit} {}", whole_percent(case.share(limit)))
             ),
             kinds.join(", ")
         );

@@ -7,11 +7,10 @@ use maxseg_core::diagnose::{Finding, FindingKind, LimitSpan, Severity};
 use maxseg_core::evidence::{Direction, DirectionStats, Ending, Evidence, Handshake, Marks};
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_core::units::Time;
+use maxseg_wire::reading::CaptureSummary;
 use maxseg_wire::tshark::FlagCounts;
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use crate::explain::Explanation;
 
 /// A connection.
 #[derive(Serialize, JsonSchema)]
@@ -104,10 +103,10 @@ struct FindingEntry<'a> {
 }
 
 impl<'a> ConnectionEntry<'a> {
-    pub(super) fn of(explanation: &'a Explanation, case: &'a Case<'_>) -> Self {
+    pub(super) fn of(summary: &'a CaptureSummary, case: &'a Case<'_>) -> Self {
         let evidence: &'a Evidence = case.evidence;
         let diagnosis = &case.diagnosis;
-        let tshark = |direction| explanation.capture.tshark.find(evidence, direction);
+        let tshark = |direction| summary.tshark.find(evidence, direction);
         let Handshake { syn, syn_ack, server_rtt, client_rtt } = evidence.handshake;
         Self {
             id: evidence.id,

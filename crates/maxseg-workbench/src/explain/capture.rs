@@ -1,0 +1,136 @@
+//! A capture whose connections are still to be diagnosed.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use maxseg_core::advise::Case;
+use maxseg_core::evidence::Evidence;
+use maxseg_wire::reading::{self, CaptureSummary, ReadOptions, Reading, TopConnections};
+
+use super::Explanation;
+use crate::error::Error;
+
+/// A capture that was read to its end or its first fault. Its connections are made one at a time, in the order of their
+/// first packets: there may be more than fit into memory at once.
+pub struct Capture<'a> {
+    /// Its name in what is reported.
+    pub name: String,
+    /// Facts and problems of the file.
+    pub summary: CaptureSummary,
+    connections: Box<dyn Iterator<Item = Evidence> + 'a>,
+    is_selected: Box<dyn Fn(&Evidence) -> bool + 'a>,
+    /// The next selected connection, where [`Self::is_empty`] asked for it.
+    next: Option<Evidence>,
+    filtered_connections: u64,
+}
+
+/// Reads the capture in a file; see [`read`].
+///
+/// # Errors
+/// The file cannot be opened, is no capture, or does not have the interface that is asked for.
+pub fn read_file(file: &Path, options: &ReadOptions<'_>) -> Result<Capture<'static>, Error> {
+    let input = File::open(file).map_err(|error| Error::file("read", file, error))?;
+    read(input, &file.display().to_string(), options)
+}
+
+/// Reads a capture of this name to its end or its first fault, which is then [`CaptureSummary::fault`]; all packets
+/// before it count.
+///
+/// # Errors
+/// `input` is no capture, or does not have the interface that is asked for.
+pub fn read<'a, R: Read + 'a>(
+    input: R,
+    name: &str,
+    options: &ReadOptions<'_>,
+) -> Result<Capture<'a>, Error> {
+    let reading = reading::read(input, options)
+        .map_err(|source| Error::Reading { name: name.to_owned(), source })?;
+    Ok(Capture::new(name, reading))
+}
+
+impl<'a> Capture<'a> {
+    /// Connections from any source, under this name.
+    pub fn new<C: Iterator<Item = Evidence> + 'a>(name: &str, reading: Reading<C>) -> Self {
+        Self {
+            name: name.to_owned(),
+            summary: reading.summary,
+            connections: Box::new(reading.connections),
+            is_selected: Box::new(|_| true),
+            next: None,
+            filtered_connections: 0,
+        }
+    }
+
+    /// Only connections for which this holds; the others are counted.
+    #[must_use]
+    pub fn select(mut self, is_selected: impl Fn(&Evidence) -> bool + 'a) -> Self {
+        self.is_selected = Box::new(is_selected);
+        self
+    }
+
+    /// Whether it has no selected connection.
+    pub fn is_empty(&mut self) -> bool {
+        if self.next.is_none() {
+            self.next = self.advance();
+        }
+        self.next.is_none()
+    }
+
+    /// The connections that were left out by [`Self::select`] so far.
+    pub const fn filtered_connections(&self) -> u64 {
+        self.filtered_connections
+    }
+
+    /// Diagnoses every selected connection.
+    pub fn explain(self) -> Explanation {
+        let Ok(explanation) = self.explain_each(|_, _| Ok::<(), Infallible>(()));
+        explanation
+    }
+
+    /// Diagnoses every selected connection and passes it to `each`: more than the explanation can hold.
+    ///
+    /// # Errors
+    /// The first error of `each`.
+    pub fn explain_each<E>(
+        mut self,
+        mut each: impl FnMut(&CaptureSummary, &Case<'_>) -> Result<(), E>,
+    ) -> Result<Explanation, E> {
+        let mut top = TopConnections::default();
+        while let Some(evidence) = self.next.take().or_else(|| self.advance()) {
+            let case = Case::of(&evidence);
+            each(&self.summary, &case)?;
+            let impact = case.impact();
+            top.offer(impact, evidence);
+        }
+        Ok(Explanation {
+            name: self.name,
+            capture: self.summary,
+            total_connections: top.total(),
+            connections: top.into_connections(),
+            filtered_connections: self.filtered_connections,
+        })
+    }
+
+    fn advance(&mut self) -> Option<Evidence> {
+        let Self { connections, is_selected, filtered_connections, .. } = self;
+        connections.find(|evidence| {
+            let is_selected = is_selected(evidence);
+            *filtered_connections += u64::from(!is_selected);
+            is_selected
+        })
+    }
+}
+
+impl fmt::Debug for Capture<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, summary, filtered_connections, .. } = self;
+        f.debug_struct("Capture")
+            .field("name", name)
+            .field("summary", summary)
+            .field("filtered_connections", filtered_connections)
+            .finish_non_exhaustive()
+    }
+}

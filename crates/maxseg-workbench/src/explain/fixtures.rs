@@ -1,0 +1,16 @@
+//! Captures of made-up connections, for tests.
+
+use maxseg_core::evidence::Evidence;
+use maxseg_wire::reading::{ReadOptions, Reading, read};
+use maxseg_wire::synthetic::Load;
+
+use super::Capture;
+
+/// A capture of these connections, whatever its packets.
+pub(crate) fn capture(connections: Vec<Evidence>) -> Capture<'static> {
+    let load = Load { connections: 1, rounds: 1, at_once: 1, rounds_a_turn: 1, ends: true };
+    let mut bytes = Vec::new();
+    load.write(&mut bytes).unwrap();
+    let summary = read(bytes.as_slice(), &ReadOptions::default()).unwrap().summary;
+    Capture::new("made.pcap", Reading { summary, connections: connections.into_iter() })
+}

@@ -1,0 +1,15 @@
+//! An explanation as JSON, CSV and a page with linked graphs, and its numbers as lines of text.
+
+mod csv;
+mod document;
+mod graphs;
+mod numbers;
+mod page;
+
+pub use csv::write_csv;
+pub use document::{ExplainDocument, write_conclusion, write_connections};
+pub use numbers::{headline_numbers, marks, numbers, packets, shares};
+pub use page::page;
+
+#[cfg(test)]
+mod tests;

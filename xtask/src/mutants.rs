@@ -219,6 +219,8 @@ impl Tree {
             fate @ (Fate::Killed | Fate::TimedOut | Fate::Unviable) => fate,
         };
         self.git(&["checkout", "--quiet", "--", &mutant.file], "")?;
+        // Cases that proptest keeps for the next run.
+        self.git(&["clean", "--force", "-d", "--quiet"], "")?;
         Ok(fate)
     }
 

@@ -179,6 +179,34 @@ fn pauses_of_the_application_are_taken_off_first() {
     assert_eq!(paused.limited_by, Some(LimitedBy::ReceiveWindow));
 }
 
+/// A window that has no room for more than half of an interval is what limits it, whatever is left in the end.
+#[test]
+fn a_window_is_full_when_it_is_shut_for_more_than_half_of_the_time() {
+    let shut = |ms| diagnosis(|_, bin| bin.rwnd_limited = Time::from_millis(ms), |_| ());
+    assert_share(&shut(33), LimitedBy::ReceiveWindow, 1.0);
+    assert_share(&shut(32), LimitedBy::ReceiveWindow, 0.0);
+}
+
+/// What is taken first leaves less for the others: no interval has more than its time.
+#[test]
+fn a_timer_that_waits_in_a_black_hole_is_the_black_holes_time() {
+    let both = diagnosis(
+        |_, bin| bin.rto_wait = ROUND_TRIP,
+        |stats| {
+            stats.black_hole = Some(BlackHole {
+                from: Time::from_millis(160),
+                to: Time::from_millis(320),
+                frame: 1,
+                segment_bytes: 1448,
+                repeats: 4,
+                passed_bytes: 1024,
+            });
+        },
+    );
+    assert_share(&both, LimitedBy::PathMtu, 0.25);
+    assert_share(&both, LimitedBy::Rto, 0.75);
+}
+
 /// A black hole takes its own time, where smaller segments proved it.
 #[test]
 fn a_black_hole_lasts_as_long_as_it_does() {

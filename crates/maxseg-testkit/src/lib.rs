@@ -22,7 +22,7 @@ pub fn at(ms: u64) -> Time {
     Time::from_nanos(BEGIN + ms * 1_000_000)
 }
 
-/// Thirty seconds over 20 Mbit/s and 80 ms with a window of 65 535 bytes without scaling: 5% in slow start, then limited
+/// Thirty seconds over 20 Mbit/s and 80 ms with a window of 65 535 bytes without scaling: 4% in slow start, then limited
 /// by the receive window.
 ///
 /// # Panics

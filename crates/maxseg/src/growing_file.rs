@@ -2,20 +2,23 @@
 
 use std::fs::File;
 use std::io::{self, Seek as _, SeekFrom, Write};
+use std::ops::Range;
 use std::os::fd::AsFd as _;
 use std::path::Path;
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
-/// A file of blocks, each handed over by one `write`. Whole blocks are written, many at once, so that the file ends
-/// with a whole block between two writes. Within one, the kernel extends a file page by page
-/// (`generic_perform_write` in mm/filemap.c) and leaves off at a page when the process is killed: only then, and only
-/// the last block, can be cut.
+/// A file of blocks, each handed over by one `write`. It ends with a whole block between two calls of write(2).
+/// Within one, the kernel extends a file page by page and leaves off between two pages when the process is killed
+/// (`generic_perform_write` in mm/filemap.c): blocks within a page are written together, and a block that crosses
+/// into the next page by a call of its own. Only such a block, and only the last one, can be cut.
 #[derive(Debug)]
 pub(crate) struct GrowingFile {
     out: File,
     /// Whole blocks that are not written yet.
     pending: Vec<u8>,
+    /// Where each of them ends there.
+    ends: Vec<usize>,
     /// A pipe or a device takes nothing back.
     takes_back: bool,
     /// It was opened by somebody else with `O_APPEND`: whatever is written goes to its end.
@@ -24,6 +27,24 @@ pub(crate) struct GrowingFile {
 
 /// So much is pending before it is written unasked.
 const ENOUGH: usize = 1 << 16;
+
+/// The smallest page of Linux, of which the larger ones are multiples.
+const PAGE: u64 = 4096;
+
+/// What to write by one call each of blocks with these ends, when the first of them is written at `begin`.
+fn pieces(begin: u64, ends: &[usize]) -> Vec<Range<usize>> {
+    let page = |offset: usize| (begin + offset as u64) / PAGE;
+    let mut pieces: Vec<Range<usize>> = Vec::new();
+    let mut start = 0;
+    for &end in ends.iter().filter(|end| **end > 0) {
+        match pieces.last_mut() {
+            Some(piece) if page(piece.start) == page(end - 1) => piece.end = end,
+            Some(_) | None => pieces.push(start..end),
+        }
+        start = end;
+    }
+    pieces
+}
 
 impl GrowingFile {
     /// An empty file at `path`, its mode by the umask.
@@ -46,12 +67,25 @@ impl GrowingFile {
         let takes_back = out.metadata()?.is_file();
         let flags = OFlag::from_bits_retain(fcntl(&out, FcntlArg::F_GETFL)?);
         let appends = flags.contains(OFlag::O_APPEND);
-        Ok(Self { out, pending: Vec::new(), takes_back, appends })
+        Ok(Self { out, pending: Vec::new(), ends: Vec::new(), takes_back, appends })
     }
 
     /// Where a regular file is written next.
     fn position(&mut self) -> io::Result<u64> {
         if self.appends { self.out.seek(SeekFrom::End(0)) } else { self.out.stream_position() }
+    }
+
+    /// Writes what is pending to a regular file; a piece that the disk does not take whole is taken back.
+    fn write_pieces(&mut self) -> io::Result<()> {
+        let begin = self.position()?;
+        for piece in pieces(begin, &self.ends) {
+            let of_piece = begin + piece.start as u64;
+            if let Err(error) = self.out.write_all(&self.pending[piece]) {
+                self.take_back(of_piece)?;
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     /// Cuts off what was written since `begin`, unless something else is behind it.
@@ -68,6 +102,7 @@ impl Write for GrowingFile {
     /// Takes a block.
     fn write(&mut self, block: &[u8]) -> io::Result<usize> {
         self.pending.extend_from_slice(block);
+        self.ends.push(self.pending.len());
         if self.pending.len() >= ENOUGH {
             self.flush()?;
         }
@@ -76,12 +111,10 @@ impl Write for GrowingFile {
 
     /// Writes what is pending; what the disk does not take whole is taken back.
     fn flush(&mut self) -> io::Result<()> {
-        let begin = if self.takes_back { Some(self.position()?) } else { None };
-        let done = self.out.write_all(&self.pending);
+        let done =
+            if self.takes_back { self.write_pieces() } else { self.out.write_all(&self.pending) };
         self.pending.clear();
-        if let (Err(_), Some(begin)) = (&done, begin) {
-            self.take_back(begin)?;
-        }
+        self.ends.clear();
         done
     }
 }
@@ -107,6 +140,15 @@ mod tests {
         }
         file.flush().unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().len(), 199_000);
+    }
+
+    #[test]
+    fn only_a_block_that_crosses_a_page_is_written_across_one() {
+        assert_eq!(pieces(0, &[1000, 2000, 4096, 5000]), [0..4096, 4096..5000]);
+        assert_eq!(pieces(0, &[4000, 4200, 4300]), [0..4000, 4000..4200, 4200..4300]);
+        assert_eq!(pieces(4000, &[90, 9000, 9010]), [0..90, 90..9000, 9000..9010]);
+        assert_eq!(pieces(0, &[9000, 9000, 12_288]), [0..9000, 9000..12_288]);
+        assert!(pieces(7, &[]).is_empty());
     }
 
     #[test]

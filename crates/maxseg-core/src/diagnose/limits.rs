@@ -81,7 +81,6 @@ impl Limits {
 
 fn shares(mut times: Vec<(LimitedBy, f64)>) -> Vec<LimitShare> {
     let all: f64 = times.iter().map(|(_, seconds)| seconds).sum();
-    times.retain(|(_, seconds)| *seconds > 0.0);
     times.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     times.into_iter().map(|(kind, seconds)| LimitShare { kind, share: seconds / all }).collect()
 }

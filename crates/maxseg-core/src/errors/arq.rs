@@ -53,5 +53,10 @@ mod tests {
         // No repeat changes nothing, and on a dead channel all are used.
         assert!((arq(0).residual(p(0.05)).get() - 0.05).abs() < 1e-15);
         assert!((arq(3).mean_tries(p(1.0)) - 4.0).abs() < 1e-15);
+        // Tries times the share of them that bring a unit across are the units that come across.
+        for e in [0.0, 0.05, 0.5] {
+            let across = arq(3).mean_tries(p(e)) * Arq::channel_efficiency(p(e));
+            assert!((across - (1.0 - arq(3).residual(p(e)).get())).abs() < 1e-15, "{e}");
+        }
     }
 }

@@ -250,3 +250,29 @@ impl ChainByTime {
         self.hits.happens(Threshold::of(chance))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A chain of two states forgets at the sum of the rates at which it leaves them: the correlation of its
+    /// states over a time t is e^(−t·(1/good + 1/bad)).
+    #[test]
+    fn a_chain_by_time_remembers_until_its_states_are_independent() {
+        for (rate, burst_ms) in [(0.05, 10), (0.5, 10), (0.9, 400)] {
+            let burst = Time::from_millis(burst_ms);
+            let chain = GilbertElliott {
+                clock: Clock::Time { burst },
+                rate: Probability::new(rate).expect("a share"),
+                good: Probability::NEVER,
+                bad: Probability::ALWAYS,
+            };
+            let by_time = ChainByTime::start(chain, burst, Stream::named(1, "x"));
+            let forgets =
+                1.0 / by_time.good_period.as_secs_f64() + 1.0 / by_time.bad_period.as_secs_f64();
+            let correlation = libm::exp(-by_time.memory.as_secs_f64() * forgets);
+            // To the nanosecond to which periods are rounded.
+            assert!((correlation / libm::exp(-40.0) - 1.0).abs() < 1e-4, "{rate}: {correlation}");
+        }
+    }
+}

@@ -192,3 +192,26 @@ fn impossible_models_are_refused_with_a_hint() {
         assert!(!error.hint.is_empty());
     }
 }
+
+/// Bad runs of one unit, each followed by one good unit, are half of all units: the most that runs of one can be.
+#[test]
+fn the_shortest_runs_that_a_rate_allows_are_taken() {
+    let resolve = |rate: f64, burst: f64| {
+        let text = format!("model = 'gilbert-elliott'\nrate = {rate}\nburst = {burst}");
+        ErrorsSpec::One(Box::new(toml::from_str(&text).unwrap())).resolve()
+    };
+    assert!(resolve(0.5, 1.0).is_ok());
+    let error = resolve(0.75, 1.0).unwrap_err();
+    assert!(error.hint.contains("at least 3.00"), "{}", error.hint);
+    assert!(resolve(0.75, 3.0).is_ok());
+}
+
+/// A list decides by itself; the other models by chance, wherever in the schedule they stand.
+#[test]
+fn a_schedule_is_random_where_any_of_its_models_is() {
+    let uniform = ErrorModel::Uniform { per: Per::Packet, rate: p(0.5) };
+    let later = Schedule(vec![(Time::ZERO, ErrorModel::None), (Time::from_secs(1), uniform)]);
+    assert!(later.is_random());
+    assert_eq!(later.entries().len(), 2);
+    assert!(!Schedule::default().is_random());
+}

@@ -66,4 +66,25 @@ mod tests {
             assert_eq!(policer.passes(at(micros), bytes), want, "{bytes} bytes at {micros} us");
         }
     }
+    #[test]
+    fn another_bucket_has_what_was_left_as_far_as_it_holds_it() {
+        let spec = |burst| PolicerSpec {
+            rate: BitsPerSec::new(8_000_000).unwrap(),
+            burst: Bytes::new(burst),
+        };
+        let left = |burst: u64| {
+            let mut policer = Policer::new(spec(3_000));
+            assert!(policer.passes(Time::ZERO, 2_000));
+            policer.respec(spec(burst))
+        };
+        assert!(left(6_000).passes(Time::ZERO, 1_000));
+        assert!(!left(6_000).passes(Time::ZERO, 1_001));
+        assert!(!left(500).passes(Time::ZERO, 501));
+        // It fills from when it was counted last.
+        let mut policer = left(6_000);
+        assert!(
+            !policer.passes(Time::from_millis(1), 2_001)
+                && policer.passes(Time::from_millis(1), 2_000)
+        );
+    }
 }

@@ -21,7 +21,8 @@ use std::path::{Path, PathBuf};
 use maxseg_core::tcp::{Endpoint, OptionsPool, Receiver, Segment, Sender};
 use maxseg_core::units::{Bytes, Time};
 use words::{
-    config, data, describe, describe_ack, describe_data, equal, number, options, syn, syn_ack, time,
+    config, data, describe, describe_ack, describe_data, equal, limit, number, options, syn,
+    syn_ack, time,
 };
 
 #[test]
@@ -209,6 +210,20 @@ impl Bench {
             }
             ("probes", Machine::Sender(sender)) => {
                 equal(word, sender.stats().window_probes, number(next()?)?)
+            }
+            ("packets", Machine::Sender(sender)) => {
+                equal(word, sender.stats().packets, number(next()?)?)
+            }
+            ("flight", Machine::Sender(sender)) => {
+                equal(word, sender.in_flight().get(), number(next()?)?)
+            }
+            ("window", Machine::Sender(sender)) => {
+                equal(word, sender.peer_window().get(), number(next()?)?)
+            }
+            ("limited", Machine::Sender(sender)) => {
+                let (limit, span) = (limit(next()?)?, time(next()?)?);
+                sender.account(self.now);
+                equal(word, sender.stats().limited[limit as usize], span)
             }
             ("rto", Machine::Sender(sender)) => equal(word, sender.rto().current(), time(next()?)?),
             ("duplicate", Machine::Receiver(receiver)) => {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use maxseg_core::settings::SettingsSpec;
-use maxseg_core::tcp::{Config, Options, SackBlocks, Segment, Timestamps};
+use maxseg_core::tcp::{Config, Limit, Options, SackBlocks, Segment, Timestamps};
 use maxseg_core::units::{Mss, Time};
 
 /// `mss=1000 stack="rfc" window="64 KiB" unopened`: settings of both ends alike.
@@ -128,6 +128,15 @@ pub(crate) fn equal<T: Copy + PartialEq + std::fmt::Display>(
     wanted: T,
 ) -> Result<(), String> {
     if got == wanted { Ok(()) } else { Err(format!("{what} is {got}, not {wanted}")) }
+}
+
+pub(crate) fn limit(name: &str) -> Result<Limit, String> {
+    match name {
+        "start-up" => Ok(Limit::StartUp),
+        "receive-window" => Ok(Limit::ReceiveWindow),
+        "congestion" => Ok(Limit::Congestion),
+        other => Err(format!("`{other}` is no limit")),
+    }
 }
 
 pub(crate) fn number(text: &str) -> Result<u64, String> {

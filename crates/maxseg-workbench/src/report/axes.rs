@@ -25,7 +25,7 @@ pub fn distinct<'a: 'g, 'g>(
 
 /// The MSS that the runs used, where it is another than the `sender.mss` that was asked for: options and the path's
 /// MTU lower it (RFC 9293, section 3.7.1). The smallest of its runs.
-pub fn mss_used(group: &Group<'_>, key: &str) -> Option<u64> {
+pub(super) fn mss_used(group: &Group<'_>, key: &str) -> Option<u64> {
     let requested = group.point.get(key).filter(|_| key == "sender.mss")?.as_u64()?;
     let used = group.rows.iter().filter_map(|row| row.outcome.mss_used_bytes).min()?;
     (used != requested).then_some(used)

@@ -13,7 +13,7 @@ pub fn capital(text: &str) -> String {
 }
 
 /// A rate for an axis: no zeros that say nothing.
-pub fn round_rate(bps: f64) -> String {
+pub(super) fn round_rate(bps: f64) -> String {
     let text = rate(bps);
     match text.split_once(' ') {
         Some((number, unit)) if number.contains('.') => {
@@ -92,7 +92,7 @@ pub fn counted(count: u64, thing: &str) -> String {
 }
 
 /// A share as a percentage with up to four digits, for what is held against a configured one: `1.003%`.
-pub fn share(share: f64) -> String {
+pub(super) fn share(share: f64) -> String {
     let percent = 100.0 * share;
     let decimals = match percent.abs() {
         large if large >= 9.9995 => 2,
@@ -104,7 +104,7 @@ pub fn share(share: f64) -> String {
 }
 
 /// A value of an axis: whole where it is.
-pub fn digits_whole(value: f64) -> String {
+pub(super) fn digits_whole(value: f64) -> String {
     if (value - value.round()).abs() < 1e-9 {
         format!("{:.0}", value.round() + 0.0) // and never `-0`
     } else {

@@ -365,33 +365,4 @@ impl<'a> Report<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use maxseg_core::outcome::{LabProof, Outcome};
-
-    use super::*;
-
-    fn row(seed: u64, invalid_because: &[&str]) -> Row {
-        let invalid_because = invalid_because.iter().map(|why| (*why).to_owned()).collect();
-        let proof = LabProof { invalid_because, ..LabProof::default() };
-        Row {
-            engine: EngineName::Lab,
-            point: serde_json::Map::new(),
-            hash: String::new(),
-            seed: Some(seed),
-            outcome: Outcome { lab: Some(Box::new(proof)), ..Outcome::default() },
-            caveats: Vec::new(),
-        }
-    }
-
-    #[test]
-    fn an_invalid_run_ends_the_command_with_1_and_its_reason() {
-        assert!(refuse_invalid(&[row(1, &[])]).is_ok());
-        let rows = [row(1, &[]), row(2, &["the machine was busy"]), row(3, &["a", "b"])];
-        let failure = refuse_invalid(&rows).unwrap_err();
-        assert_eq!(failure.exit_code(), 1);
-        let told = failure.render();
-        let want = "error: lab runs are invalid: seed 2: the machine was busy\n       seed 3: a; b\n\
-                    hint: run again on a quiet machine";
-        assert!(told.starts_with(want) && told.contains("--allow-invalid"), "{told}");
-    }
-}
+mod tests;

@@ -1,16 +1,42 @@
 //! What `-w` writes: whole at every moment, equal to what was shown, and honest about what is missing.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::process::Command;
 
-use maxseg_wire::pcapng::{Block, Direction, Packet, Reader, Statistics, link_type};
+use maxseg_wire::pcapng::{
+    Block, Direction, Interface, Packet, Reader, Section, Statistics, Writer, link_type,
+};
 use nix::sys::signal::Signal;
 
-use super::watch::{Watch, datagrams, exchange, own_network, wait_until};
+use super::watch::{Growth, Watch, datagrams, exchange, own_network};
 
 /// What is in a file, which must be whole.
 fn read(path: &Path) -> (Vec<Packet<'static>>, Vec<Statistics>) {
+    read_blocks(std::fs::read(path).unwrap().leak())
+}
+
+/// The whole blocks of a file, and what it has of a last one that is cut.
+fn split_at_cut(bytes: &[u8]) -> (&[u8], &[u8]) {
+    let mut whole = 0;
+    while let Some((head, _)) = bytes[whole..].split_first_chunk::<8>() {
+        // A block's type and its length (draft-ietf-opsawg-pcapng, section 3.1), in this machine's byte order.
+        let length = u32::from_ne_bytes([head[4], head[5], head[6], head[7]]) as usize;
+        if whole + length > bytes.len() {
+            break;
+        }
+        whole += length;
+    }
+    bytes.split_at(whole)
+}
+
+/// How many packets a file that grows has by now.
+fn count_by_now(path: &Path) -> usize {
     let bytes = std::fs::read(path).unwrap().leak();
+    read_blocks(split_at_cut(bytes).0).0.len()
+}
+
+fn read_blocks(bytes: &'static [u8]) -> (Vec<Packet<'static>>, Vec<Statistics>) {
     let (mut packets, mut statistics) = (Vec::new(), Vec::new());
     for block in Reader::new(bytes) {
         match block.unwrap() {
@@ -24,13 +50,14 @@ fn read(path: &Path) -> (Vec<Packet<'static>>, Vec<Statistics>) {
     (packets, statistics)
 }
 
-/// How many packets a peer finds in a file; `None` where it is not installed.
-fn counted_by(program: &str, arguments: &[&str], path: &Path) -> Option<usize> {
+/// How many packets a peer finds in a file; `None` where it is not installed. It fails where the file is cut.
+fn counted_by(program: &str, arguments: &[&str], path: &Path, is_whole: bool) -> Option<usize> {
     let Ok(output) = Command::new(program).args(arguments).arg(path).output() else {
         println!("skipped: {program} is not installed");
         return None;
     };
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.success(), is_whole, "{program}: {said}");
     let text = String::from_utf8(output.stdout).unwrap();
     Some(match program {
         "capinfos" => text.split_whitespace().last().unwrap().parse().unwrap(),
@@ -67,7 +94,7 @@ fn peers_read_the_packets_that_were_shown() {
     let [Statistics { received, dropped, .. }] = statistics[..] else { panic!("{statistics:?}") };
     assert_eq!((received, dropped), (count, Some(0)));
     for (program, arguments) in PEERS {
-        if let Some(found) = counted_by(program, arguments, &path) {
+        if let Some(found) = counted_by(program, arguments, &path, true) {
             assert_eq!(found, packets.len(), "{program}");
         }
     }
@@ -100,7 +127,7 @@ fn a_file_reads_like_what_was_shown() {
 }
 
 #[test]
-fn a_capture_that_is_killed_leaves_a_whole_file() {
+fn a_capture_that_is_killed_leaves_whole_blocks_and_at_most_the_last_one_cut() {
     if !own_network() {
         return;
     }
@@ -108,18 +135,52 @@ fn a_capture_that_is_killed_leaves_a_whole_file() {
     let path = folder.path().join("a.pcapng");
     let watch = Watch::begin(&["-i", "lo", "-w", path.to_str().unwrap(), "--port", "9"]);
     assert!(read(&path).0.is_empty(), "it can be read before its first packet");
+    let growth = Growth::of(&path);
     let mut seen = 0;
     for _ in 0..3 {
         datagrams("127.0.0.1:9", 500, 700);
-        wait_until("packets are in the file", || read(&path).0.len() > seen);
-        seen = read(&path).0.len();
+        growth.wait_until(|| count_by_now(&path) > seen);
+        seen = count_by_now(&path);
     }
     watch.signal(Signal::SIGKILL);
     assert_eq!(watch.wait().code, None);
-    let (packets, _) = read(&path);
+    let bytes = std::fs::read(&path).unwrap().leak();
+    let (whole, cut) = split_at_cut(bytes);
+    let (packets, _) = read_blocks(whole);
     assert!(packets.len() >= seen);
-    if let Some(found) = counted_by("capinfos", PEERS[0].1, &path) {
-        assert_eq!(found, packets.len());
+    // A datagram of 700 bytes with its headers, padded, in an enhanced packet block.
+    assert!(cut.len() < 800, "{} bytes of more than one block", cut.len());
+    assert_read_up_to_the_cut(&path, packets.len(), cut.is_empty());
+}
+
+#[test]
+fn what_is_before_a_cut_block_is_read_and_the_cut_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.pcapng");
+    let mut writer = Writer::new(Vec::new(), &Section::default()).unwrap();
+    let packet = Packet { original_len: 60, data: Cow::Borrowed(&[2; 60]), ..Packet::default() };
+    let ethernet = Interface { link_type: link_type::ETHERNET, ..Interface::default() };
+    writer.interface(&ethernet).unwrap();
+    for _ in 0..3 {
+        writer.packet(&packet).unwrap();
+    }
+    let mut bytes = writer.finish().unwrap();
+    bytes.truncate(bytes.len() - 9);
+    std::fs::write(&path, bytes).unwrap();
+    assert_read_up_to_the_cut(&path, 2, false);
+}
+
+/// That this program and its peers read so many packets, and fail only where the file is cut.
+fn assert_read_up_to_the_cut(path: &Path, packets: usize, is_whole: bool) {
+    let ours = env!("CARGO_BIN_EXE_maxseg");
+    assert_eq!(counted_by(ours, &["capture", "--read"], path, is_whole), Some(packets));
+    let explained = Command::new(ours).args(["explain"]).arg(path).output().unwrap();
+    let said = String::from_utf8(explained.stdout).unwrap();
+    assert_eq!(said.contains("the file ends within a record"), !is_whole, "{said}");
+    for (program, arguments) in PEERS {
+        if let Some(found) = counted_by(program, arguments, path, is_whole) {
+            assert_eq!(found, packets, "{program}");
+        }
     }
 }
 
@@ -140,11 +201,7 @@ fn what_there_was_no_room_for_is_counted() {
     let watch = Watch::begin(&[&arguments[..], &["--buffer", "512 KiB", "--json-stream"]].concat());
     // Somebody listens there, so that no errors quote what they hear.
     let socket = std::net::UdpSocket::bind("127.0.0.1:9").unwrap();
-    watch.signal(Signal::SIGSTOP);
-    wait_until("it stands still", || {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", watch.id())).unwrap();
-        stat.rsplit_once(") ").unwrap().1.starts_with('T')
-    });
+    watch.stop();
     datagrams("127.0.0.1:9", usize::try_from(SENT).unwrap(), 1000);
     watch.signal(Signal::SIGCONT);
     let end = watch.interrupt();

@@ -1,6 +1,7 @@
 //! Which rights it has: one to begin with, none while it runs.
 
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use std::process::Command;
 
 use nix::sched::{CloneFlags, setns};
 
-use super::watch::{Watch, datagrams, own_network, wait_until};
+use super::watch::{Watch, datagrams, own_network};
 
 /// Somebody who is nobody else.
 const NOBODY: u32 = 65_534;
@@ -166,6 +167,15 @@ fn a_user_that_cannot_be_become_is_told() {
     assert!(end.stderr.contains("it is user 0, group 0"), "{}", end.stderr);
 }
 
+/// A pcap file of so many packets of 1000 bytes (draft-ietf-opsawg-pcap).
+fn pcap(packets: usize) -> Vec<u8> {
+    let words =
+        |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>();
+    let header = words(&[0xa1b2_c3d4, 0x0004_0002, 0, 0, 262_144, 1]);
+    let packet = [words(&[0, 0, 1000, 1000]), vec![2; 1000]].concat();
+    [header, packet.repeat(packets)].concat()
+}
+
 #[test]
 fn a_right_of_the_programs_file_is_for_looking_at_packets_alone() {
     if !is_real_root() || !own_network() {
@@ -182,12 +192,12 @@ fn a_right_of_the_programs_file_is_for_looking_at_packets_alone() {
     let mut command = Command::new(&program);
     command.args(["explain", "-"]).uid(NOBODY).gid(NOBODY).current_dir("/");
     let mut child = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
-    let permitted = || {
-        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
-        let line = status.lines().find(|line| line.starts_with("CapPrm:")).unwrap();
-        u64::from_str_radix(line.split_whitespace().nth(1).unwrap(), 16).unwrap()
-    };
-    wait_until("it has no right", || permitted() == 0);
+    // More than a pipe holds: once all is written, it has begun to read, and gives up its rights before that.
+    child.stdin.as_mut().unwrap().write_all(&pcap(200)).unwrap();
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("CapPrm:")).unwrap();
+    let permitted = u64::from_str_radix(line.split_whitespace().nth(1).unwrap(), 16).unwrap();
+    assert_eq!(permitted, 0);
     child.kill().unwrap();
     child.wait().unwrap();
 }

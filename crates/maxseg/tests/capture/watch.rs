@@ -2,11 +2,13 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use nix::sched::{CloneFlags, unshare};
+use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use serde_json::Value;
 
@@ -55,12 +57,21 @@ pub(crate) fn datagrams(address: &str, count: usize, length: usize) {
     }
 }
 
-/// Waits for something that happens by itself.
-pub(crate) fn wait_until(what: &str, mut is: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while !is() {
-        assert!(Instant::now() < deadline, "not in time: {what}");
-        std::thread::sleep(Duration::from_millis(10));
+/// Tells when a file is written to (inotify(7)).
+pub(crate) struct Growth(Inotify);
+
+impl Growth {
+    pub(crate) fn of(path: &Path) -> Self {
+        let inotify = Inotify::init(InitFlags::IN_CLOEXEC).unwrap();
+        inotify.add_watch(path, AddWatchFlags::IN_MODIFY).unwrap();
+        Self(inotify)
+    }
+
+    /// Returns when this holds, which is looked at after each write.
+    pub(crate) fn wait_until(&self, is: impl Fn() -> bool) {
+        while !is() {
+            self.0.read_events().unwrap();
+        }
     }
 }
 
@@ -99,12 +110,19 @@ impl Watch {
         Self { child, stderr, said }
     }
 
-    pub(crate) fn id(&self) -> u32 {
-        self.child.id()
+    pub(crate) fn id(&self) -> Pid {
+        Pid::from_raw(self.child.id().cast_signed())
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
-        kill(Pid::from_raw(self.child.id().cast_signed()), signal).unwrap();
+        kill(self.id(), signal).unwrap();
+    }
+
+    /// Stops it, and returns when it stands still.
+    pub(crate) fn stop(&self) {
+        self.signal(Signal::SIGSTOP);
+        let stopped = waitpid(self.id(), Some(WaitPidFlag::WUNTRACED)).unwrap();
+        assert_eq!(stopped, WaitStatus::Stopped(self.id(), Signal::SIGSTOP));
     }
 
     pub(crate) fn close_stdout(&mut self) {

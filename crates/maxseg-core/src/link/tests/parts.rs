@@ -116,6 +116,20 @@ fn jitter_and_overtaking_are_as_in_netem() {
     assert!((share - 0.25).abs() < 0.0123, "{share}"); // 4 standard errors
 }
 
+/// Jitter is uniform over the 2·j + 1 nanoseconds from −j to +j: three values for 1 ns.
+#[test]
+fn jitter_reaches_both_of_its_ends() {
+    let link = LinkSpec { jitter: Time::from_nanos(1), ..mbit(1000, 30) };
+    let came = computed(&[link], &vec![(1_000_000, 125, false, false); 9000], 1);
+    let mut counts = [0.0; 3];
+    for (at, packet) in &came.arrived {
+        let undisturbed = (packet.0 as u64 + 1) * 1_000_000 + 1_000 + 30_000_000;
+        counts[usize::try_from(at.as_nanos() + 1 - undisturbed).unwrap()] += 1.0;
+    }
+    // 4 standard errors of a third of 9000.
+    assert!(counts.iter().all(|count: &f64| (count - 3000.0).abs() < 179.0), "{counts:?}");
+}
+
 #[test]
 fn copies_come_right_behind_and_take_their_own_time() {
     let link = LinkSpec { duplicate: p(1.0), ..mbit(8, 10) };

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::super::*;
 use super::link_chain::{Came, Given, Numbered, any_link, some_link, too_big, traffic};
-use crate::path::{LinkSpec, QueueLimit};
+use crate::path::{CodelSettings, Discipline, LinkSpec, QueueLimit};
 use crate::units::{BitsPerSec, Bytes, Mtu, Probability, Time};
 
 /// The link becomes another one after so many packets.
@@ -186,4 +186,21 @@ fn a_shorter_delay_lets_later_packets_overtake() {
     assert!(at(10) < at(5));
     assert_eq!(came.arrived.len(), 40);
     assert_eq!(at(30), Time::from_millis(10 * 31 + 1 + 1));
+}
+
+/// `CoDel` decides when a packet leaves, and what a watched link does is told as it happens: neither is computed.
+#[test]
+fn a_changed_link_is_computed_only_where_it_is_foreseeable_and_not_watched() {
+    let plain = plain(8_000_000);
+    let discipline = Discipline::Codel(CodelSettings::default());
+    let codel = LinkSpec { discipline, ..plain.clone() };
+    let is_computed = |mut line: LinkChain<Numbered>, then: &LinkSpec| {
+        line.respec(Time::ZERO, then, (1, "hop.0.change.0"), |_, _| ());
+        line.is_computed()
+    };
+    assert!(is_computed(staged(&codel, 1), &plain));
+    assert!(!is_computed(computed(&plain, 1), &codel));
+    let mut watched = staged(&codel, 1);
+    watched.watch();
+    assert!(!is_computed(watched, &plain));
 }

@@ -19,7 +19,7 @@ const FOOT: f64 = 30.0;
 
 /// Graphs that share their time.
 #[derive(Debug, Clone)]
-pub(crate) struct Panels {
+pub(crate) struct Timeline {
     /// From where to where, in seconds.
     pub(crate) from: f64,
     /// See `from`.
@@ -97,7 +97,7 @@ const MOST_OF_A_LINE: usize = 3000;
 /// Likewise of dots.
 const MOST_DOTS: usize = 6000;
 
-impl Panels {
+impl Timeline {
     /// All of them, as a piece of a page.
     pub(crate) fn to_html(&self) -> String {
         let panels: String = self.panels.iter().map(|panel| self.figure(panel)).collect();

@@ -6,7 +6,7 @@ use maxseg_core::advise::Case;
 use maxseg_core::evidence::{Bin, DirectionStats, EventKind, Evidence};
 use maxseg_core::units::Time;
 
-use super::super::chart::{Layer, LayerKind, Panel, Panels, Span};
+use super::super::chart::{Layer, LayerKind, Panel, Span, Timeline};
 use super::super::escaped::Escaped;
 use super::super::words::{self, rounded, size};
 
@@ -16,7 +16,7 @@ const MOST_ROWS: usize = 200;
 const ROWS_OF_BINS: usize = 100;
 
 /// The graphs of the direction that carried the data.
-pub(super) fn graphs(case: &Case<'_>) -> Panels {
+pub(super) fn graphs(case: &Case<'_>) -> Timeline {
     let clock = Clock { begin: case.evidence.begin };
     let data = case.data();
     let mut panels = vec![sequence(case, clock)];
@@ -26,7 +26,7 @@ pub(super) fn graphs(case: &Case<'_>) -> Panels {
     panels.push(round_trips(data, clock));
     panels.push(window(data, clock));
     let end = clock.s(case.evidence.end).max(1e-6);
-    Panels { from: 0.0, to: end, panels }
+    Timeline { from: 0.0, to: end, panels }
 }
 
 /// Seconds since a connection's first packet.

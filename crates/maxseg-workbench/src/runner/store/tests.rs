@@ -1,6 +1,6 @@
 //! What a folder of results holds after crashes, failures and repetitions.
 
-use maxseg_core::outcome::{LabProof, Outcome};
+use maxseg_core::outcome::{LabProof, LimitShare, LimitedBy, Outcome};
 use maxseg_core::units::Bytes;
 
 use super::*;
@@ -35,6 +35,21 @@ fn rows_survive_and_a_torn_last_line_does_not() {
     store.add(&row(3), &[]).unwrap();
     drop(store);
     assert_eq!(Store::open(folder.path(), None).unwrap().known.len(), 3);
+}
+
+#[test]
+fn rows_with_the_word_opportunity_are_those_of_start_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut early = row(1);
+    early.outcome.limited_by = Some(LimitedBy::StartUp);
+    early.outcome.limits = vec![LimitShare { kind: LimitedBy::StartUp, share: 1.0 }];
+    Store::open(folder.path(), None).unwrap().add(&early, &[]).unwrap();
+    let file = folder.path().join(ROWS);
+    let now = fs::read_to_string(&file).unwrap();
+    assert_eq!(now.matches("\"start-up\"").count(), 2, "{now}");
+    fs::write(&file, now.replace("start-up", "opportunity")).unwrap();
+    let store = Store::open(folder.path(), None).unwrap();
+    assert_eq!(store.finished(&early.key()), Some(&early));
 }
 
 #[test]

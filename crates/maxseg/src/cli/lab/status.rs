@@ -31,9 +31,9 @@ pub(crate) fn run(args: &StatusArgs, printer: Printer) -> Result<(), Failure> {
         table::hosts(&status) + "\n" + &table::links(&status)
     };
     if args.json {
-        printer.data(&text)?
+        printer.data(&text)?;
     } else {
-        printer.text(&text)?
+        printer.text(&text)?;
     }
     Ok(())
 }

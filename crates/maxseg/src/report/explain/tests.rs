@@ -35,12 +35,12 @@ fn the_first_screen_names_limit_share_change_gain_and_command() {
     let text = shown(&two(), PLAIN);
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for wanted in [
-        "The receive window limited 10.0.0.1:40000 → 10.0.0.2:443 for 95% of 30.0 s",
+        "The receive window limited 10.0.0.1:40000 → 10.0.0.2:443 for 96% of 30.0 s",
         "so that 10.0.0.2 can offer a window of 512 KiB. Predicted: 1",
         "instead of 6.55 Mbit/s (x2.",
         "sysctl -w net.ipv4.tcp_window_scaling=1",
         "problem window-clamped",
-        "limits receive-window 95%, start-up 5%",
+        "limits receive-window 96%, start-up 4%",
         "largest advertised window 65 535 B (no scaling); filled 2 000 times",
         "bandwidth 100%",
     ] {

@@ -1,11 +1,14 @@
 //! Where findings begin and how severe they are: numbers on both sides of each border, with the source of the border.
 #![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
 
+mod sizes;
+mod windows;
+
 use std::net::SocketAddr;
 
 use maxseg_core::diagnose::{Finding, FindingKind, Severity, diagnose};
 use maxseg_core::evidence::{
-    Bin, Bins, BlackHole, DirectionStats, Ending, Evidence, Handshake, Marks, PathMtuEvent,
+    Bin, Bins, DirectionStats, Ending, Evidence, Handshake, Marks, PathMtuEvent,
 };
 use maxseg_core::units::Time;
 
@@ -182,100 +185,6 @@ fn a_long_queue_is_long_in_both_ways() {
     }
 }
 
-/// 65 535 bytes are the most without window scaling (RFC 9293 §3.1, RFC 7323 §2): on a path that holds more, a
-/// connection that fills them is held back by the missing scale.
-#[test]
-fn a_window_without_scaling_is_a_clamp_on_a_path_that_holds_more() {
-    let full = |it: &mut Evidence| {
-        it.reverse.window_scale = Some(0);
-        it.reverse.window_max_bytes = Some(65_535);
-        it.forward.in_flight_max_bytes = 60_000;
-    };
-    let clamp = [(FindingKind::WindowClamped, Severity::Problem)];
-    assert_eq!(severities(full), clamp);
-    let changes: [(&str, Change, bool); 9] = [
-        ("scaled", |it| it.reverse.window_scale = Some(1), false),
-        ("above 16 bits", |it| it.reverse.window_max_bytes = Some(65_536), false),
-        ("85% in flight", |it| it.forward.in_flight_max_bytes = 55_705, true),
-        ("less", |it| it.forward.in_flight_max_bytes = 55_704, false),
-        // 8.192 Mbit/s × 64 ms are 65 536 bytes.
-        ("a path of just more", |it| it.forward.capacity_bps = Some(8_192_000.0), true),
-        ("a path of less", |it| it.forward.capacity_bps = Some(8_190_000.0), false),
-        (
-            "the first flight's rate",
-            |it| {
-                it.forward.capacity_bps = None;
-                it.forward.first_flight_bps = Some(20e6);
-            },
-            true,
-        ),
-        ("no rate", |it| it.forward.capacity_bps = None, false),
-        (
-            "no window",
-            |it| {
-                it.reverse.window_max_bytes = Some(0);
-                it.forward.in_flight_max_bytes = 0;
-            },
-            false,
-        ),
-    ];
-    for (what, change, is_clamp) in changes {
-        let severities = severities(|it| {
-            full(it);
-            change(it);
-        });
-        assert_eq!(severities, if is_clamp { &clamp[..] } else { &[] }, "{what}");
-    }
-}
-
-/// 12 of 1460 bytes are timestamps: 1448 are left, and 85% of them are 1230.8.
-#[test]
-fn segments_are_small_below_85_percent_of_what_fits() {
-    let small = |used: u32, packets: u64, bytes: u64| {
-        severities(|it| {
-            it.forward.mss_used_bytes = Some(used);
-            it.forward.data_packets = packets;
-            it.forward.unique_bytes = bytes;
-            it.reverse.mss_option_bytes = Some(u16::try_from(used + 12).unwrap());
-        })
-    };
-    let warning = [(FindingKind::SmallMss, Severity::Warning)];
-    assert_eq!(small(1230, 100, 144_800), warning);
-    assert_eq!(small(1231, 100, 144_800), []);
-    // Too few bytes, and too few packets, say nothing about segment sizes.
-    assert_eq!(small(1230, 16, 20_000), warning);
-    assert_eq!(small(1230, 15, 20_000), []);
-    assert_eq!(small(1230, 16, 19_999), []);
-}
-
-/// Segments that an application writes one by one are small, and nobody asked for it.
-#[test]
-fn small_segments_need_somebody_who_asks_for_them() {
-    let small = |asked: u16| {
-        severities(|it| {
-            it.forward.mss_used_bytes = Some(500);
-            it.reverse.mss_option_bytes = Some(asked);
-        })
-    };
-    assert_eq!(small(1460), []);
-    assert_eq!(small(521), []); // 500 and 12 of timestamps are 9 below it
-    assert_eq!(small(520), [(FindingKind::SmallMss, Severity::Warning)]);
-}
-
-/// A reported MTU explains small segments where it is below the sender's own of 1500.
-#[test]
-fn a_reported_mtu_explains_small_segments() {
-    let is_small = |mtu: u32| {
-        let found = found(|it| {
-            it.forward.mss_used_bytes = Some(500);
-            it.path_mtu_events = vec![told_mtu(it, mtu)];
-        });
-        found.iter().any(|finding| finding.kind == FindingKind::SmallMss)
-    };
-    assert!(is_small(1499));
-    assert!(!is_small(1500));
-}
-
 /// What a SYN must agree on (RFC 7323 §1.3, RFC 2018 §2): one option alone is a note.
 #[test]
 fn each_option_that_is_missing_counts() {
@@ -364,39 +273,4 @@ fn endings_marks_and_fragments_are_told() {
     }
     // Bytes that were not seen are a fault of the capture only where it says that it lost some.
     assert_eq!(severities(|it| it.forward.unseen_bytes = 1), []);
-}
-
-/// Where smaller segments pass it is the size (RFC 2923 §2.1); where nothing does, it may be the host.
-#[test]
-fn a_black_hole_is_proved_by_what_passes() {
-    let hole = |passed_bytes: u32| {
-        found(|it| {
-            it.forward.black_hole = Some(BlackHole {
-                from: ROUND_TRIP.times(2),
-                to: ROUND_TRIP.times(4),
-                frame: 7,
-                segment_bytes: 1448,
-                repeats: 4,
-                passed_bytes,
-            });
-        })
-    };
-    let proved = &hole(1024)[0];
-    assert_eq!((proved.kind, proved.severity), (FindingKind::BlackHole, Severity::Problem));
-    assert!(proved.text.contains("1500 bytes") && proved.text.contains("1024"), "{}", proved.text);
-    assert_eq!(hole(0)[0].severity, Severity::Warning);
-}
-
-/// The smallest MTU of several reports is the path's (RFC 1191 §4).
-#[test]
-fn of_several_reported_mtus_the_smallest_counts() {
-    let found = found(|it| {
-        it.path_mtu_events = vec![told_mtu(it, 1400), told_mtu(it, 1280), told_mtu(it, 1380)];
-    });
-    let told = found.iter().find(|finding| finding.kind == FindingKind::PathMtuReduced).unwrap();
-    let number = |name: &str| {
-        told.evidence.iter().find(|number| number.name == name).map(|number| number.value)
-    };
-    assert_eq!(number("mtu_bytes"), Some(1280.0));
-    assert_eq!(number("packet_bytes"), Some(1500.0));
 }

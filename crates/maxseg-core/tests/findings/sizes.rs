@@ -1,0 +1,96 @@
+//! Segment sizes, the path MTU, black holes.
+
+use maxseg_core::diagnose::{FindingKind, Severity};
+use maxseg_core::evidence::BlackHole;
+
+use super::{ROUND_TRIP, found, severities, told_mtu};
+
+/// 12 of 1460 bytes are timestamps: 1448 are left, and 85% of them are 1230.8.
+#[test]
+fn segments_are_small_below_85_percent_of_what_fits() {
+    let small = |used: u32, packets: u64, bytes: u64| {
+        severities(|it| {
+            it.forward.mss_used_bytes = Some(used);
+            it.forward.data_packets = packets;
+            it.forward.unique_bytes = bytes;
+            it.reverse.mss_option_bytes = Some(u16::try_from(used + 12).unwrap());
+        })
+    };
+    let warning = [(FindingKind::SmallMss, Severity::Warning)];
+    assert_eq!(small(1230, 100, 144_800), warning);
+    assert_eq!(small(1231, 100, 144_800), []);
+    // Too few bytes, and too few packets, say nothing about segment sizes.
+    assert_eq!(small(1230, 16, 20_000), warning);
+    assert_eq!(small(1230, 15, 20_000), []);
+    assert_eq!(small(1230, 16, 19_999), []);
+}
+
+/// Segments that an application writes one by one are small, and nobody asked for it.
+#[test]
+fn small_segments_need_somebody_who_asks_for_them() {
+    let small = |asked: u16| {
+        severities(|it| {
+            it.forward.mss_used_bytes = Some(500);
+            it.reverse.mss_option_bytes = Some(asked);
+        })
+    };
+    assert_eq!(small(1460), []);
+    assert_eq!(small(521), []); // 500 and 12 of timestamps are 9 below it
+    assert_eq!(small(520), [(FindingKind::SmallMss, Severity::Warning)]);
+    // A receiver that announces no less than the sender's own link takes asks for nothing smaller.
+    let equal = found(|it| {
+        it.forward.mss_used_bytes = Some(40);
+        it.forward.mss_option_bytes = Some(60);
+        it.reverse.mss_option_bytes = Some(60);
+    });
+    assert!(equal.iter().all(|finding| finding.kind != FindingKind::SmallMss), "{equal:?}");
+}
+
+/// A reported MTU explains small segments where it is below the sender's own of 1500.
+#[test]
+fn a_reported_mtu_explains_small_segments() {
+    let is_small = |mtu: u32| {
+        let found = found(|it| {
+            it.forward.mss_used_bytes = Some(500);
+            it.path_mtu_events = vec![told_mtu(it, mtu)];
+        });
+        found.iter().any(|finding| finding.kind == FindingKind::SmallMss)
+    };
+    assert!(is_small(1499));
+    assert!(!is_small(1500));
+}
+
+/// Where smaller segments pass it is the size (RFC 2923 §2.1); where nothing does, it may be the host.
+#[test]
+fn a_black_hole_is_proved_by_what_passes() {
+    let hole = |passed_bytes: u32| {
+        found(|it| {
+            it.forward.black_hole = Some(BlackHole {
+                from: ROUND_TRIP.times(2),
+                to: ROUND_TRIP.times(4),
+                frame: 7,
+                segment_bytes: 1448,
+                repeats: 4,
+                passed_bytes,
+            });
+        })
+    };
+    let proved = &hole(1024)[0];
+    assert_eq!((proved.kind, proved.severity), (FindingKind::BlackHole, Severity::Problem));
+    assert!(proved.text.contains("1500 bytes") && proved.text.contains("1024"), "{}", proved.text);
+    assert_eq!(hole(0)[0].severity, Severity::Warning);
+}
+
+/// The smallest MTU of several reports is the path's (RFC 1191 §4).
+#[test]
+fn of_several_reported_mtus_the_smallest_counts() {
+    let found = found(|it| {
+        it.path_mtu_events = vec![told_mtu(it, 1400), told_mtu(it, 1280), told_mtu(it, 1380)];
+    });
+    let told = found.iter().find(|finding| finding.kind == FindingKind::PathMtuReduced).unwrap();
+    let number = |name: &str| {
+        told.evidence.iter().find(|number| number.name == name).map(|number| number.value)
+    };
+    assert_eq!(number("mtu_bytes"), Some(1280.0));
+    assert_eq!(number("packet_bytes"), Some(1500.0));
+}

@@ -248,7 +248,7 @@ mod tests {
         wait_for(&[relays.thread_exit().as_fd()], None).unwrap();
         for _ in 0..2 {
             let error = relays.check().unwrap_err().to_string();
-            assert_eq!(error, "the link hop.radio: the wire is cut");
+            assert_eq!(error, "link hop.radio: the wire is cut");
         }
         assert!(relays.stop().unwrap_err().to_string().contains("the wire is cut"));
     }

@@ -190,14 +190,14 @@ mod tests {
     #[test]
     fn points_that_mean_the_same_are_run_once() {
         let text = "[[hop]]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
-                    [[sweep.point]]\n\"receiver.window\" = \"64 KiB\"\n\
-                    [[sweep.point]]\n\"receiver.window\" = \"65536 B\"\n\
-                    [[sweep.point]]\n\"receiver.window\" = \"32 KiB\"\n";
+                    [[sweep.point]]\n\"hop.0.mtu\" = 1400\n\
+                    [[sweep.point]]\n\"hop.0.mtu\" = 1300\n";
         let draft = Draft::parse("test", text).unwrap();
         let sweep = draft.sweep().unwrap();
         let engines = vec![EngineName::Sim];
         let experiment = Experiment { sweep, draft, text: text.to_owned(), engines, seeds: 2 };
-        let points = experiment.points().unwrap();
+        let mut points = experiment.points().unwrap();
+        points.extend(experiment.points().unwrap().into_iter().take(1));
         let plan = Plan::new(&experiment, &points);
         let keys: BTreeSet<RowKey> =
             (0..plan.len()).map(|place| plan.key(&plan.task(place))).collect();

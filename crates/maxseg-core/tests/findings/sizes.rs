@@ -46,6 +46,22 @@ fn small_segments_need_somebody_who_asks_for_them() {
     assert!(equal.iter().all(|finding| finding.kind != FindingKind::SmallMss), "{equal:?}");
 }
 
+/// 52 of 552 bytes are headers where 52 of 1500 could be: a full link carries so much less payload.
+#[test]
+fn the_gain_is_that_of_the_headers_share() {
+    let found = found(|it| {
+        it.forward.mss_used_bytes = Some(500);
+        it.reverse.mss_option_bytes = Some(512);
+    });
+    let number = |name: &str| {
+        found[0].evidence.iter().find(|number| number.name == name).map(|number| number.value)
+    };
+    let near = |got: Option<f64>, wanted: f64| (got.unwrap() - wanted).abs() < 1e-12;
+    assert!(near(number("header_share"), 52.0 / 552.0), "{:?}", number("header_share"));
+    let gain = (1448.0 / 1500.0) / (500.0 / 552.0) - 1.0;
+    assert!(near(number("gain_on_a_full_link"), gain), "{:?}", number("gain_on_a_full_link"));
+}
+
 /// A reported MTU explains small segments where it is below the sender's own of 1500.
 #[test]
 fn a_reported_mtu_explains_small_segments() {

@@ -148,7 +148,7 @@ impl Bench {
                             let value = words.pop_front().unwrap_or("?");
                             write!(wanted, " {option} {value}").unwrap();
                         }
-                        "ece" | "cwr" => {
+                        "ece" | "cwr" | "ts" => {
                             words.pop_front();
                             write!(wanted, " {option}").unwrap();
                         }
@@ -191,41 +191,6 @@ impl Bench {
                 sender.write(Bytes::new(number(next()?)?));
                 Ok(())
             }
-            ("cwnd", Machine::Sender(sender)) => equal(word, sender.cwnd().get(), number(next()?)?),
-            ("ssthresh", Machine::Sender(sender)) => {
-                equal(word, sender.ssthresh().get(), number(next()?)?)
-            }
-            ("mss", Machine::Sender(sender)) => equal(word, sender.mss().get(), number(next()?)?),
-            ("timeouts", Machine::Sender(sender)) => {
-                equal(word, sender.stats().timeouts, number(next()?)?)
-            }
-            ("spurious", Machine::Sender(sender)) => {
-                equal(word, sender.stats().spurious_cuts, number(next()?)?)
-            }
-            ("spurious-timeouts", Machine::Sender(sender)) => {
-                equal(word, sender.stats().spurious_timeouts, number(next()?)?)
-            }
-            ("mark-cuts", Machine::Sender(sender)) => {
-                equal(word, sender.stats().mark_cuts, number(next()?)?)
-            }
-            ("probes", Machine::Sender(sender)) => {
-                equal(word, sender.stats().window_probes, number(next()?)?)
-            }
-            ("packets", Machine::Sender(sender)) => {
-                equal(word, sender.stats().packets, number(next()?)?)
-            }
-            ("flight", Machine::Sender(sender)) => {
-                equal(word, sender.in_flight().get(), number(next()?)?)
-            }
-            ("window", Machine::Sender(sender)) => {
-                equal(word, sender.peer_window().get(), number(next()?)?)
-            }
-            ("limited", Machine::Sender(sender)) => {
-                let (limit, span) = (limit(next()?)?, time(next()?)?);
-                sender.account(self.now);
-                equal(word, sender.stats().limited[limit as usize], span)
-            }
-            ("rto", Machine::Sender(sender)) => equal(word, sender.rto().current(), time(next()?)?),
             ("duplicate", Machine::Receiver(receiver)) => {
                 equal(word, receiver.stats().duplicate_bytes, number(next()?)?)
             }
@@ -236,6 +201,7 @@ impl Bench {
                 equal(word, receiver.stats().marked, number(next()?)?)
             }
             ("idle", _) => equal(word, self.next_timeout(), Time::NEVER),
+            (_, Machine::Sender(sender)) => sender_state(sender, self.now, word, next()?, words),
             _ => Err(format!("`{word}` is no action of this machine")),
         }
     }
@@ -315,6 +281,37 @@ impl Bench {
             Machine::Endpoint(end) => end.next_timeout(),
         }
     }
+}
+
+/// Compares a number of a sender.
+fn sender_state(
+    sender: &mut Sender,
+    now: Time,
+    word: &str,
+    value: &str,
+    words: &mut VecDeque<&str>,
+) -> Result<(), String> {
+    let got = match word {
+        "cwnd" => sender.cwnd().get(),
+        "ssthresh" => sender.ssthresh().get(),
+        "mss" => sender.mss().get(),
+        "flight" => sender.in_flight().get(),
+        "window" => sender.peer_window().get(),
+        "packets" => sender.stats().packets,
+        "timeouts" => sender.stats().timeouts,
+        "spurious" => sender.stats().spurious_cuts,
+        "spurious-timeouts" => sender.stats().spurious_timeouts,
+        "mark-cuts" => sender.stats().mark_cuts,
+        "probes" => sender.stats().window_probes,
+        "rto" => return equal(word, sender.rto().current(), time(value)?),
+        "limited" => {
+            let span = time(words.pop_front().unwrap_or("?"))?;
+            sender.account(now);
+            return equal(value, sender.stats().limited[limit(value)? as usize], span);
+        }
+        _ => return Err(format!("`{word}` is no action of a sender")),
+    };
+    equal(word, got, number(value)?)
 }
 
 /// What only an endpoint gets, does and says; `peer` is the number after the highest that it got.

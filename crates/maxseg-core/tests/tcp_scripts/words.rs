@@ -93,6 +93,7 @@ pub(crate) fn describe(segment: &Segment) -> String {
 pub(crate) fn describe_data(segment: &Segment) -> String {
     let marks = if segment.reduced { " cwr" } else { "" };
     match (segment.syn, segment.len) {
+        (true, _) if segment.timestamps().is_some() => "syn ts".to_owned(),
         (true, _) => "syn".to_owned(),
         (false, 0) if segment.seq > 1 => format!("probe {}", segment.seq - 1),
         (false, 0) => "ack".to_owned(),

@@ -38,6 +38,13 @@ fn a_chain_without_memory_is_uniform() {
 }
 
 #[test]
+fn a_chain_whose_states_err_alike_is_uniform() {
+    let clock = Clock::Units { per: Per::Frame, burst: 4.0 };
+    let bursty = chain(clock, 0.3, 0.2, 0.2).chance(&exposure(1500, 128)).get();
+    assert!((bursty - (1.0 - 0.8_f64.powi(12))).abs() < 1e-12, "{bursty}");
+}
+
+#[test]
 fn what_is_drawn_is_what_the_chance_says() {
     let by_frame = |burst| Clock::Units { per: Per::Frame, burst };
     let by_time = Clock::Time { burst: Time::from_millis(10) };

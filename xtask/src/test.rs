@@ -35,6 +35,9 @@ fn everything() -> Result<()> {
     step("lints", || {
         cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])
     })?;
+    step("without the lab", || {
+        cargo(&["check", "--workspace", "--no-default-features", "--locked"])
+    })?;
     step("tests", || cargo(&TESTS))?;
     step("documentation", || {
         let mut command = Command::new("cargo");

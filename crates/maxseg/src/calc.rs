@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use maxseg_workbench::calc::{Answer, Described, ENTRIES, Entry, Group, Presence};
 
 use crate::printer::Printer;
-use crate::report::{hanging, labelled, wrapped};
+use crate::wrap::{hanging, labelled, wrapped};
 
 /// Every formula, a line each, by group.
 pub(crate) fn list(printer: Printer) -> String {

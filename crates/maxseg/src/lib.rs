@@ -24,6 +24,7 @@ mod printer;
 mod progress;
 mod report;
 mod shipped;
+mod wrap;
 
 use std::process::ExitCode;
 

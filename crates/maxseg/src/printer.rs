@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use clap::ValueEnum;
 use maxseg_core::excerpt::{escaped, escaped_lines};
 
-use crate::report::hanging;
+use crate::wrap::hanging;
 
 /// When to use colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]

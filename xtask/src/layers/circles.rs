@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::uses::Arrow;
 
 /// A sentence for each circle: its modules, and the arrows between them with their places.
-pub fn circles(arrows: &[Arrow]) -> Vec<String> {
+pub(super) fn circles(arrows: &[Arrow]) -> Vec<String> {
     let mut folders: BTreeMap<&str, Vec<&Arrow>> = BTreeMap::new();
     for arrow in arrows {
         folders.entry(&arrow.folder).or_default().push(arrow);

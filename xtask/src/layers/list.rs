@@ -62,7 +62,7 @@ pub(super) const CRATES: [Layers; 7] = [
     Layers {
         name: "maxseg",
         groups: &[
-            &["failure", "shipped", "growing_file", "interrupt"],
+            &["failure", "shipped", "growing_file", "interrupt", "wrap"],
             &["printer"],
             &["calc", "monitor", "progress"],
             &["report"],

@@ -13,15 +13,15 @@ type ModulePath = Vec<String>;
 
 /// One module uses another of the same folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Arrow {
+pub(super) struct Arrow {
     /// The folder, as a module; empty for the crate's root.
-    pub folder: String,
+    pub(super) folder: String,
     /// The module that uses.
-    pub from: String,
+    pub(super) from: String,
     /// The module that is used.
-    pub to: String,
+    pub(super) to: String,
     /// The first place: file below the source folder, and line.
-    pub place: String,
+    pub(super) place: String,
 }
 
 /// Comments that begin so defend the `use` below them: it is no arrow.
@@ -33,7 +33,7 @@ const DEFENCE: &str = "// circle: ";
 ///
 /// # Errors
 /// A file cannot be read, or is not Rust.
-pub fn arrows(source: &Path) -> Result<Vec<Arrow>> {
+pub(super) fn arrows(source: &Path) -> Result<Vec<Arrow>> {
     let mut files = Vec::new();
     for path in rust_files(source)? {
         let name = path.strip_prefix(source)?.to_string_lossy().into_owned();
@@ -64,7 +64,7 @@ pub fn arrows(source: &Path) -> Result<Vec<Arrow>> {
 ///
 /// # Errors
 /// A folder cannot be read.
-pub fn rust_files(folder: &Path) -> Result<Vec<PathBuf>> {
+pub(super) fn rust_files(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();

@@ -38,8 +38,8 @@ pub use hop_range::HopRange;
 pub use host::Host;
 pub use lab::{LabBackend, LabOptions, LabTraffic};
 pub use mss::MssDecision;
-pub use request::{ConnectionUse, RequestPlan};
-pub use spec::{FlowKindName, ScenarioSpec};
+pub use request::RequestPlan;
+pub use spec::{ConnectionUse, FlowKindName, ScenarioSpec};
 pub use sweep::{Axis, Point, Sweep};
 pub use tunnel::TunnelEntry;
 

@@ -1,10 +1,9 @@
 //! Flows of requests and replies.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::problem::{Problem, problem};
-use super::spec::FlowEntry;
+use super::spec::{ConnectionUse, FlowEntry};
 use super::{Flow, FlowKind, Scenario};
 use crate::units::{Bytes, Time};
 
@@ -24,17 +23,6 @@ pub struct RequestPlan {
     pub connection: ConnectionUse,
     /// After how many replies it is over; `None` for never.
     pub count: Option<u64>,
-}
-
-/// Whether one connection serves several requests.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ConnectionUse {
-    /// One for all of them, opened before the first (netperf's `TCP_RR`).
-    #[default]
-    Kept,
-    /// Each opens its own (`TCP_CRR`).
-    New,
 }
 
 /// Whoever asks for more at a time means a bulk flow.

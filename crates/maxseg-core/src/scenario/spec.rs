@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
+use super::LabOptions;
 use super::link_entries::{ArqEntry, IcmpName, OrOff, PolicerEntry, QueueEntry};
 use super::tunnel::TunnelEntry;
 use super::values::IpNumber;
-use super::{ConnectionUse, LabOptions};
 use crate::errors::ErrorsSpec;
 use crate::framing::Framing;
 use crate::settings::SettingsSpec;
@@ -309,4 +309,15 @@ struct SweepTable {
 enum SweepValues {
     List(Vec<serde_json::Value>),
     Range(String),
+}
+
+/// Whether one connection serves several requests.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConnectionUse {
+    /// One for all of them, opened before the first (netperf's `TCP_RR`).
+    #[default]
+    Kept,
+    /// Each opens its own (`TCP_CRR`).
+    New,
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::input::InputArgs;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::report::{hanging, labelled};
+use crate::wrap::{hanging, labelled};
 use maxseg_workbench::environment::cores;
 use maxseg_workbench::experiment::{Experiment, MOST_RUNS};
 use maxseg_workbench::report::{Gathered, Gathering, words};

@@ -12,7 +12,8 @@ use maxseg_core::units::Bytes;
 use serde_json::Value;
 
 use crate::printer::Printer;
-use crate::report::{hanging, results, wrapped};
+use crate::report::results;
+use crate::wrap::{hanging, wrapped};
 use maxseg_workbench::environment::Environment;
 use maxseg_workbench::experiment::Experiment;
 use maxseg_workbench::report::axes::distinct;

@@ -12,7 +12,8 @@ use maxseg_core::units::Time;
 
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::report::{Column, Grid, labelled, wrapped};
+use crate::report::{Column, Grid};
+use crate::wrap::{labelled, wrapped};
 use maxseg_workbench::experiment::Experiment;
 use maxseg_workbench::report::words;
 

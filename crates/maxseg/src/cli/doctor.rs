@@ -7,7 +7,7 @@ use maxseg_linux::doctor::{Check, Diagnosis, State};
 
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::report::wrapped;
+use crate::wrap::wrapped;
 
 /// Check whether the lab can run, and how to fix it
 #[derive(Debug, Args)]

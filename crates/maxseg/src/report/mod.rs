@@ -6,12 +6,10 @@ mod grid;
 mod matrix;
 mod table;
 mod text;
-mod wrap;
 
 pub(crate) use grid::{Column, Grid};
 pub(crate) use table::{lines, plain, right};
 pub(crate) use text::{results, text};
-pub(crate) use wrap::{hanging, labelled, wrapped};
 
 #[cfg(test)]
 mod tests;

@@ -10,8 +10,8 @@ use maxseg_core::results::Group;
 
 use super::grid::{Column, Grid};
 use super::matrix::{Matrix, Measure};
-use super::wrapped;
 use crate::printer::Printer;
+use crate::wrap::wrapped;
 use maxseg_workbench::report::axes::{identity, keys, value_used};
 use maxseg_workbench::report::marks::{mark, mark_notes};
 use maxseg_workbench::report::words;

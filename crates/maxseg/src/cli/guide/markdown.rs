@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use crate::report::wrapped;
+use crate::wrap::wrapped;
 
 /// The page with its paragraphs wrapped to `width`, its tables as lists of entries, and its code as it is.
 pub(super) fn for_terminal(page: &str, width: usize) -> String {

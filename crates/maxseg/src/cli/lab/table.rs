@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use maxseg_linux::lab::persistent::LabStatus;
 
 use crate::printer::Printer;
-use crate::report::{Column, Grid, hanging};
+use crate::report::{Column, Grid};
+use crate::wrap::hanging;
 
 pub(super) fn json(status: &LabStatus) -> String {
     let text = serde_json::to_string_pretty(status).expect("names and numbers are plain JSON");

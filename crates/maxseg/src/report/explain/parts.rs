@@ -1,6 +1,6 @@
 //! Pieces of several views.
 
-pub(super) use crate::report::wrapped;
+pub(super) use crate::wrap::wrapped;
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_wire::reading::{Problem, ProblemKind};
 

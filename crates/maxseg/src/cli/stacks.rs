@@ -5,7 +5,7 @@ use maxseg_core::settings::{builtin_stacks, stack};
 
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::report::labelled;
+use crate::wrap::labelled;
 
 /// List the TCP stacks that a scenario can name, or show one
 #[derive(Debug, Args)]

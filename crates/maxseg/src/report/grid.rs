@@ -1,6 +1,6 @@
 //! Tables no wider than the terminal: columns that do not fit stand in further tables below, with the same keys.
 
-use super::hanging;
+use crate::wrap::hanging;
 
 /// Blanks before the first column and between columns.
 const GAP: usize = 2;

@@ -5,9 +5,9 @@ use maxseg_core::results::{Group, Row, groups};
 use maxseg_core::scenario::Scenario;
 
 use super::flows::flow_table;
-use super::hanging;
 use super::table::table;
 use crate::printer::Printer;
+use crate::wrap::hanging;
 use maxseg_workbench::report::as_netem::{WHY, shows_both};
 use maxseg_workbench::report::flows::flow_lines;
 use maxseg_workbench::report::marks::invalid_lines;

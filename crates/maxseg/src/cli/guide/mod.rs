@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::report::labelled;
+use crate::wrap::labelled;
 
 /// Read a page of the documentation
 #[derive(Debug, Args)]

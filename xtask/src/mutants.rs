@@ -123,7 +123,9 @@ pub fn run(options: &Options) -> Result<()> {
         drawn.extend(sample(mutants, part, options.seed));
     }
     if options.list {
-        drawn.iter().for_each(|mutant| println!("{}", mutant.name));
+        for mutant in &drawn {
+            println!("{}", mutant.name);
+        }
         return Ok(());
     }
     let mut results = Results::open(options.results.as_deref())?;
@@ -276,12 +278,12 @@ fn mutants_of(folder: &str) -> Result<Vec<Mutant>> {
 /// `part` mutants: those whose hashes under `seed` are least.
 fn sample(mutants: Vec<Mutant>, part: usize, seed: u64) -> Vec<Mutant> {
     // Mutants of one function can have the same key: their order tells them apart.
-    let mut seen: BTreeMap<String, u64> = BTreeMap::new();
+    let mut same_key: BTreeMap<String, u64> = BTreeMap::new();
     let mut drawn: Vec<(u64, Mutant)> = mutants
         .into_iter()
         .map(|mutant| {
             let key = mutant.key();
-            let next = seen.entry(key.clone()).or_default();
+            let next = same_key.entry(key.clone()).or_default();
             let position = *next;
             *next += 1;
             (Stream::named(seed, &key).at(position), Mutant { position, ..mutant })

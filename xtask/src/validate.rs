@@ -128,7 +128,7 @@ fn replay(text: &mut String, peer: &Ns2, verdicts: &[TableVerdict<'_>]) -> Resul
 
 fn cells(text: &mut String, table: &TableVerdict<'_>) {
     let columns = ["cell", "ns-2 bit/s", "runs", "maxseg bit/s", "seeds", "difference", "verdict"];
-    cell_table(text, &table.name, &columns, table.cells.iter().map(cell_line));
+    cell_table(text, table.name, &columns, table.cells.iter().map(cell_line));
 }
 
 /// A table of cells under the name of the peer's table.

@@ -30,7 +30,7 @@ pub fn missing(guards: &[Guard]) -> Result<Vec<String>> {
     let schema = serde_json::to_value(schemars::schema_for!(ScenarioSpec))?;
     let schema = Schema { root: &schema };
     let mut wanted = BTreeSet::new();
-    schema.list("scenario", &schema.root, &mut wanted);
+    schema.list("scenario", schema.root, &mut wanted);
     wanted.extend(builtin_stacks().map(|stack| format!("stack: {}", stack.name)));
     let mut held = BTreeSet::new();
     for guard in guards {
@@ -102,7 +102,9 @@ impl<'a> Schema<'a> {
             }
         }
         if let (Some(items), Some(values)) = (node.get("items"), value.as_array()) {
-            values.iter().for_each(|value| self.mark(owner, items, value, held));
+            for value in values {
+                self.mark(owner, items, value, held);
+            }
         }
         for part in alternatives(node) {
             self.mark(owner, part, value, held);

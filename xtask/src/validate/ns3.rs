@@ -97,7 +97,7 @@ fn cells(text: &mut String, table: &TableVerdict<'_>) {
         "maxseg s",
         "verdict",
     ];
-    cell_table(text, &table.name, &columns, table.cells.iter().map(cell_line));
+    cell_table(text, table.name, &columns, table.cells.iter().map(cell_line));
 }
 
 fn cell_line(judged: &CellVerdict<'_>) -> String {

@@ -28,15 +28,15 @@ pub(crate) fn text(
     printer: Printer,
 ) -> String {
     let groups = groups(rows);
-    let advice = section("Best segment size", advice_lines(advice), printer);
-    let caveats = section("Caveats", caveat_lines(rows), printer);
+    let advice = section("Best segment size", &advice_lines(advice), printer);
+    let caveats = section("Caveats", &caveat_lines(rows), printer);
     let invalid = section(
         "Invalid runs",
-        invalid_lines(rows).iter().map(|line| format!("! {line}")).collect(),
+        &invalid_lines(rows).iter().map(|line| format!("! {line}")).collect::<Vec<_>>(),
         printer,
     );
     let netem = if shows_both(&groups) { WHY.map(str::to_owned).to_vec() } else { Vec::new() };
-    let netem = section("Loss as netem's and loss on a wire", netem, printer);
+    let netem = section("Loss as netem's and loss on a wire", &netem, printer);
     [
         table(&groups, printer),
         invalid,
@@ -98,7 +98,7 @@ fn flows(groups: &[Group<'_>], scenario: &Scenario, printer: Printer) -> String 
     }
 }
 
-fn section(title: &str, lines: Vec<String>, printer: Printer) -> String {
+fn section(title: &str, lines: &[String], printer: Printer) -> String {
     if lines.is_empty() {
         return String::new();
     }

@@ -187,4 +187,4 @@ pub(super) fn labelled(label: &str, text: &str, width: usize) -> String {
     format!("    {label:<LABEL$}{}", text.get(indent.len()..).unwrap_or_default())
 }
 
-const LABEL: usize = 11;
+const LABEL: usize = 14;

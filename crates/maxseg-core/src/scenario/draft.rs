@@ -10,11 +10,11 @@ use super::key::{self, KeyError, KeyStep, Overlap, overlap};
 use super::locate::{Origin, key_span, place_of, value_span};
 use super::meaning::meaning;
 use super::misread::Misread;
-// circle: a draft describes its sweep, and a sweep sets its values in the draft.
-use super::sweep::POINT;
 use super::syntax::{SyntaxError, syntax_error};
 use super::values::{LIST_HINT, list, value};
-use super::{Place, Scenario, ScenarioError, ScenarioSpec, Sweep};
+// circle: a draft describes its sweep, and a sweep sets its values in the draft.
+use super::sweep::{POINT, Sweep};
+use super::{Place, Scenario, ScenarioError, ScenarioSpec};
 
 /// The longest path (RFC 791: time to live).
 const MOST_HOPS: usize = 255;

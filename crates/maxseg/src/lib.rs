@@ -7,7 +7,7 @@
 //!
 //! <!-- layers of maxseg -->
 //! ```text
-//! failure shipped growing_file interrupt · printer · calc monitor progress · report · cli
+//! failure shipped growing_file interrupt wrap · printer · calc monitor progress · report · cli
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]

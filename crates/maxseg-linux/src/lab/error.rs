@@ -90,7 +90,7 @@ pub enum LabError {
     #[error("netem links cannot be captured: their packets do not pass through this program")]
     CaptureOnNetem,
     /// iperf3 is asked for and cannot be used.
-    #[error("iperf3: {0}")]
+    #[error("{0}")]
     Iperf3(#[source] VersionError),
     /// A link's MTU is below IPv6's minimum (RFC 8200 section 5).
     #[error("MTU {mtu} is below IPv6's minimum of {least} bytes")]

@@ -211,7 +211,8 @@ fn what_there_was_no_room_for_is_counted() {
     assert_eq!(count("received_packets"), SENT);
     assert!(count("dropped_packets") > 0 && !packets.is_empty());
     assert_eq!(packets.len() as u64 + count("dropped_packets"), SENT);
-    assert!(end.stderr.contains("dropped by the kernel: a larger --buffer"), "{}", end.stderr);
+    let on_one_line = end.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(on_one_line.contains("dropped by the kernel: a larger --buffer"), "{on_one_line}");
     let (written, statistics) = read(&path);
     assert_eq!(written.len(), packets.len());
     assert_eq!(statistics[0].dropped, Some(count("dropped_packets")));

@@ -53,5 +53,5 @@ fn where_there_is_no_iperf3_it_is_said_with_what_installs_it() {
     let told = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.contains("iperf3 cannot be run"), "{told}");
-    assert!(told.contains("hint: apt-get install iperf3"), "{told}");
+    assert!(told.contains("hint: sudo apt install iperf3"), "{told}");
 }

@@ -64,7 +64,7 @@ fn what_the_lab_prints_and_keeps_fits_the_schema_and_shows_its_proof() {
     assert!(faults.is_empty(), "{faults:?}");
     assert!(document["environment"]["lab"]["congestion"].is_string());
     // The kept row is shown again, and not run again.
-    let again = maxseg(&arguments);
+    let again = maxseg(&[&arguments[..], &["--wide"]].concat());
     assert!(stderr(&again).contains("1 runs are there already"), "{}", stderr(&again));
     let text = stdout(&again);
     for wanted in

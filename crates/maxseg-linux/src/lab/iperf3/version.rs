@@ -27,10 +27,10 @@ pub enum VersionError {
     #[error("iperf3 cannot be run: {0}")]
     NotRun(#[from] io::Error),
     /// It says something else than its version.
-    #[error("this is no iperf3: it says `{0}`")]
+    #[error("`iperf3 --version` prints `{0}`, which is no version of iperf3")]
     Another(String),
     /// It is older than [`OLDEST`].
-    #[error("this is iperf3 {0}; {OLDEST} or later is needed")]
+    #[error("iperf3 {0} is installed; {OLDEST} or later is needed")]
     TooOld(Version),
 }
 

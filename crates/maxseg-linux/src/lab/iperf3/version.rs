@@ -86,14 +86,14 @@ mod tests {
             ("iperf 3.12 (cJSON 1.7.15)\nLinux host …", "3.12"),
             ("iperf 3.1.3\n", "3.1.3"),
             ("iperf 3.17.1+ (cJSON 1.7.15)", "3.17.1"),
-            ("iperf 3.0.7", "this is iperf3 3.0.7; 3.1 or later is needed"),
+            ("iperf 3.0.7", "iperf3 3.0.7 is installed; 3.1 or later is needed"),
             (
                 "iperf version 2.1.8 (12 August 2022) pthreads",
-                "this is no iperf3: it says `iperf version 2.1.8 (12 August 2022) pthreads`",
+                "`iperf3 --version` prints `iperf version 2.1.8 (12 August 2022) pthreads`, which is no version of iperf3",
             ),
-            ("iperf 4.0", "this is no iperf3: it says `iperf 4.0`"),
-            ("iperf 3", "this is no iperf3: it says `iperf 3`"),
-            ("", "this is no iperf3: it says ``"),
+            ("iperf 4.0", "`iperf3 --version` prints `iperf 4.0`, which is no version of iperf3"),
+            ("iperf 3", "`iperf3 --version` prints `iperf 3`, which is no version of iperf3"),
+            ("", "`iperf3 --version` prints ``, which is no version of iperf3"),
         ];
         for (text, want) in cases {
             let said = match Version::accepted(text) {

@@ -47,7 +47,16 @@ fn everything() -> Result<()> {
         succeed(&mut command)
     })?;
     step("generated files", || generate::run(true))?;
-    step("the demo", || demo(&["--release"]))?;
+    step("the demo", || {
+        demo(Command::new("cargo").args([
+            "run",
+            "--locked",
+            "--release",
+            "--package",
+            "maxseg",
+            "--",
+        ]))
+    })?;
     step("instructions", instructions)
 }
 
@@ -73,8 +82,9 @@ fn sample() -> Result<()> {
         succeed(Command::new("cargo").args(TESTS).env(tables::SAMPLE, seed.to_string()))
     })?;
     step("generated files", || generate::run(true))?;
-    // Of the program that the tests have built.
-    step("the demo", || demo(&[]))
+    // Of the program that the tests have built, beside this one: `cargo run` would build its crates again, without the
+    // features that the tests' dependencies ask for.
+    step("the demo", || demo(&mut Command::new(std::env::current_exe()?.with_file_name("maxseg"))))
 }
 
 const TESTS: [&str; 5] = ["test", "--workspace", "--locked", "--", "--nocapture"];
@@ -98,16 +108,10 @@ pub(crate) fn succeed(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// README's first command, as a stranger runs it.
-fn demo(profile: &[&str]) -> Result<()> {
+/// README's first command, by this way to run the program.
+fn demo(program: &mut Command) -> Result<()> {
     let page = root().join("target/maxseg-demo.html");
-    succeed(
-        Command::new("cargo")
-            .args(["run", "--locked", "--package", "maxseg"])
-            .args(profile)
-            .args(["--", "demo", "--report"])
-            .arg(&page),
-    )?;
+    succeed(program.args(["demo", "--report"]).arg(&page))?;
     ensure!(page.is_file(), "the demo left no report");
     Ok(())
 }

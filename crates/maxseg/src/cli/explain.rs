@@ -42,6 +42,7 @@ with `and`, `or`, `not` and parentheses.
 `maxseg guide explain` describes each limit and the accuracy of the numbers; `maxseg guide glossary` each term.
 
 Exit codes: 0 done, 1 error in the file (the packets before it are explained), 2 usage.")]
+#[expect(clippy::struct_excessive_bools, reason = "a flag of the command line each")]
 pub(crate) struct ExplainArgs {
     /// The capture: a pcap or pcapng file, or `-` for standard input
     #[arg(value_name = "FILE")]
@@ -55,6 +56,9 @@ pub(crate) struct ExplainArgs {
     /// Only packets of this interface of the capture: its name, or its number from 0
     #[arg(long, short, value_name = "NAME")]
     interface: Option<String>,
+    /// Print tables in one piece, however wide
+    #[arg(long)]
+    wide: bool,
     /// Print one JSON document
     #[arg(long, conflicts_with = "csv")]
     json: bool,
@@ -140,6 +144,7 @@ fn show(args: &ExplainArgs, explanation: &Explanation, printer: Printer) -> Resu
             one: args.connection.is_some(),
             verbosity: printer.verbosity(),
             width: printer.width(),
+            table_width: printer.wide(args.wide).table_width(),
         };
         printer.text(&explain_text(explanation, headline, asked, printer))?;
     }

@@ -8,7 +8,6 @@ mod table;
 mod text;
 
 pub(crate) use grid::{Column, Grid};
-pub(crate) use table::{lines, plain, right};
 pub(crate) use text::{results, text};
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use comfy_table::{Cell, CellAlignment, ContentLineStyle, LineStyle, Table, TableStyle};
 use maxseg_core::advise::is_size_key;
 use maxseg_core::engine::EngineName;
 use maxseg_core::outcome::Outcome;
@@ -74,27 +73,6 @@ fn engines(groups: &[Group<'_>]) -> Vec<EngineName> {
     engines.sort_unstable();
     engines.dedup();
     engines
-}
-
-/// A table with a line below its header and no others.
-pub(crate) fn plain() -> Table {
-    const STYLE: TableStyle = TableStyle::new()
-        .header_separator(LineStyle::new('─', '─', '─', '─'))
-        .header_lines(ContentLineStyle::new(' ', ' ', ' '))
-        .content_lines(ContentLineStyle::new(' ', ' ', ' '));
-    let mut table = Table::new();
-    table.load_style(STYLE);
-    table
-}
-
-/// The table's text, without blanks at the ends of its lines.
-pub(crate) fn lines(table: &Table) -> String {
-    table.to_string().lines().map(|line| format!("{}\n", line.trim_end())).collect()
-}
-
-/// A cell for a number.
-pub(crate) fn right(text: impl Into<String>) -> Cell {
-    Cell::new(text.into()).set_alignment(CellAlignment::Right)
 }
 
 /// A line a point: all engines side by side.

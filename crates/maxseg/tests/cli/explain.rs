@@ -232,8 +232,7 @@ fn a_filter_that_matches_nothing_says_so() {
 
 #[test]
 fn lines_fit_what_columns_says() {
-    // Below 70, the table of connections is wider than the prose.
-    for width in [70_usize, 100] {
+    for width in [40_usize, 70, 100] {
         let output = command(&["explain", &labelled(WINDOW)])
             .env("COLUMNS", width.to_string())
             .output()

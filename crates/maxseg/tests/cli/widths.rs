@@ -162,6 +162,17 @@ fn explanations_fit() {
     in_folder(&["-v"]);
     in_folder(&["-vv"]);
     in_folder(&["--connection", "0"]);
+    let list = |more: &[&str]| {
+        let arguments = [&["explain", "tunnel.pcapng"], more].concat();
+        let output = command(&arguments).current_dir(folder.path()).env_remove("COLUMNS").output();
+        let text = stdout(&output.unwrap());
+        text.split("\nConnections\n").nth(1).unwrap().to_owned()
+    };
+    let header = list(&["--wide"]).lines().next().unwrap().to_owned();
+    let titles = ["from", "data", "goodput", "MSS", "RTT", "limited by", "worst finding"];
+    assert!(titles.iter().all(|title| header.contains(title)), "{header}");
+    let stacked = list(&[]);
+    assert!(titles.iter().all(|title| stacked.contains(title)), "{stacked}");
 }
 
 #[test]

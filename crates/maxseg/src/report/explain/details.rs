@@ -7,26 +7,23 @@ use maxseg_core::evidence::{DirectionStats, Evidence};
 use super::parts::{bar, wrapped};
 
 use crate::printer::Printer;
-use crate::report::{lines, plain, right};
+use crate::report::{Column, Grid};
 use maxseg_workbench::report::explain::{packets, shares};
 use maxseg_workbench::report::words;
 
 /// Both directions side by side.
-pub(super) fn directions(evidence: &Evidence, printer: Printer) -> String {
-    let mut table = plain();
-    let towards = |from, to| format!("{from}\n→ {to}");
-    table.set_header(vec![
-        String::new(),
-        towards(evidence.client, evidence.server),
-        towards(evidence.server, evidence.client),
-    ]);
+pub(super) fn directions(evidence: &Evidence, width: usize, printer: Printer) -> String {
+    let towards = |from, to| Column::number(format!("{from}\n→ {to}"));
+    let ways =
+        [towards(evidence.client, evidence.server), towards(evidence.server, evidence.client)];
+    let mut table = Grid::new([Column::word("")], ways);
     for (name, of) in LINES {
         let (forward, reverse) = (of(&evidence.forward), of(&evidence.reverse));
         if forward != reverse || !matches!(forward.as_str(), "0" | "–") {
-            table.add_row(vec![(*name).into(), right(forward), right(reverse)]);
+            table.push([(*name).to_owned(), forward, reverse]);
         }
     }
-    format!("{}\n{}", printer.bold("Directions"), lines(&table))
+    format!("{}\n{}", printer.bold("Directions"), table.text(width))
 }
 
 /// A label, and what stands behind it.

@@ -28,7 +28,7 @@ fn shown(explained: &Explanation, asked: Asked) -> String {
     explain_text(explained, explained.headline().as_ref(), asked, Printer::silent())
 }
 
-const PLAIN: Asked = Asked { one: false, verbosity: 0, width: 80 };
+const PLAIN: Asked = Asked { one: false, verbosity: 0, width: 80, table_width: 80 };
 
 #[test]
 fn the_first_screen_names_limit_share_change_gain_and_command() {
@@ -53,9 +53,9 @@ fn the_first_screen_names_limit_share_change_gain_and_command() {
 
 #[test]
 fn lines_fit_a_terminal() {
-    for width in [80, 120] {
+    for width in [40, 80, 120] {
         for (one, verbosity) in [(false, 0), (false, 2), (true, 0)] {
-            let text = shown(&two(), Asked { one, verbosity, width });
+            let text = shown(&two(), Asked { one, verbosity, width, table_width: width });
             // A command is for copying: it stays on its line.
             let is_command = |line: &&str| {
                 line.starts_with("    ")
@@ -69,6 +69,50 @@ fn lines_fit_a_terminal() {
             }
         }
     }
+}
+
+/// The table below the heading `Connections`.
+fn list_of(text: &str) -> &str {
+    let table = text.split("\nConnections\n").nth(1).unwrap();
+    table.split("\nMore: ").next().unwrap()
+}
+
+#[test]
+fn the_list_drops_nothing_however_narrow() {
+    let wide = shown(&two(), Asked { table_width: usize::MAX, ..PLAIN });
+    let wide = list_of(&wide);
+    let header = wide.lines().next().unwrap();
+    let titles = ["from", "to", "data", "time", "goodput", "MSS", "RTT", "retransmitted"];
+    for title in titles.iter().chain(&["limited by", "worst finding"]) {
+        assert!(header.contains(title), "no {title:?} in\n{wide}");
+    }
+    assert_eq!(wide.trim_end().lines().count(), 2 + 2, "header, rule, two rows:\n{wide}");
+    let cells = |text: &str| -> Vec<String> {
+        let cells = text.lines().flat_map(|line| line.split("  ")).map(str::trim);
+        cells.filter(|cell| !cell.is_empty()).map(str::to_owned).collect()
+    };
+    for width in [80, 40] {
+        let text = shown(&two(), Asked { width, table_width: width, ..PLAIN });
+        let narrow = list_of(&text);
+        assert!(narrow.lines().all(|line| line.chars().count() <= width), "{narrow}");
+        for row in wide.lines().skip(2) {
+            for cell in cells(row) {
+                assert!(narrow.contains(&cell), "{cell:?} was dropped:\n{narrow}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stacked_list_repeats_the_number_of_each_connection() {
+    let text = shown(&two(), Asked { width: 50, table_width: 50, ..PLAIN });
+    let list = list_of(&text);
+    let numbered = |number: &str| {
+        list.lines().filter(|line| line.split_whitespace().next() == Some(number)).count()
+    };
+    let rules = list.lines().filter(|line| line.starts_with('─')).count();
+    assert!(rules > 1, "{list}");
+    assert_eq!((numbered("*0"), numbered("1")), (rules, rules), "{list}");
 }
 
 #[test]

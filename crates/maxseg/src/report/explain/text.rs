@@ -19,8 +19,10 @@ pub(crate) struct Asked {
     pub(crate) one: bool,
     /// The verbosity.
     pub(crate) verbosity: u8,
-    /// Width of the terminal in characters.
+    /// Characters of a line of prose.
     pub(crate) width: usize,
+    /// Characters of a line of a table.
+    pub(crate) table_width: usize,
 }
 
 /// Most connections shown in full.
@@ -54,7 +56,7 @@ pub(crate) fn explain_text(
     if asked.one {
         parts.extend(headline.map(|headline| one(&headline.case, asked, printer)));
     } else if !explanation.connections.is_empty() {
-        parts.push(list(explanation, asked.width, printer));
+        parts.push(list(explanation, asked, printer));
         if asked.verbosity > 0 {
             parts.push(every(explanation, headline, asked, printer));
         } else if let Some(headline) = headline {
@@ -163,7 +165,7 @@ fn one(case: &Case<'_>, asked: Asked, printer: Printer) -> String {
     if !findings.is_empty() {
         let _ = write!(text, "\n{}\n{findings}", printer.bold("Findings"));
     }
-    let _ = write!(text, "\n{}", directions(case.evidence, printer));
+    let _ = write!(text, "\n{}", directions(case.evidence, asked.table_width, printer));
     text
 }
 

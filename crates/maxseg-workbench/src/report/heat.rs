@@ -10,21 +10,21 @@ use super::axes::{distinct, keys, value_used};
 use super::chart::{HeatCell, HeatMap, HeatRow, Spacing};
 use super::figures::{Across, LOG_FROM, beside, dimension, leading};
 use super::marks::{INVALID, goodput_title, mark, mark_notes};
-use super::words;
+use super::{Swept, words};
 
 /// More cells than pixels help nobody.
 const MOST_CELLS: usize = 20_000;
 
 /// The maps of a sweep: of the engine that its pictures go by, and of the lab beside it. None where it has not
 /// two axes of numbers, or far too many values.
-pub(super) fn heat_maps(rows: &[Row]) -> Vec<HeatMap> {
+pub(super) fn heat_maps(rows: &[Row], swept: Swept<'_>) -> Vec<HeatMap> {
     let groups = groups(rows);
     let engines: BTreeSet<EngineName> = groups.iter().map(|group| group.engine).collect();
     let drawn = leading(&engines).into_iter().chain(beside(&engines));
-    drawn.filter_map(|engine| heat_map(&groups, engine)).collect()
+    drawn.filter_map(|engine| heat_map(&groups, engine, swept)).collect()
 }
 
-fn heat_map(groups: &[Group<'_>], engine: EngineName) -> Option<HeatMap> {
+fn heat_map(groups: &[Group<'_>], engine: EngineName, swept: Swept<'_>) -> Option<HeatMap> {
     let axes: Vec<&str> =
         keys(groups).into_iter().filter(|key| distinct(groups, key).len() > 1).collect();
     let [a, b] = axes[..] else { return None };
@@ -38,6 +38,7 @@ fn heat_map(groups: &[Group<'_>], engine: EngineName) -> Option<HeatMap> {
         engine,
         across,
         down,
+        swept,
     }
     .draw()
 }
@@ -59,6 +60,7 @@ struct Map<'a> {
     down: &'a str,
     columns: Vec<&'a Value>,
     rows: Vec<&'a Value>,
+    swept: Swept<'a>,
 }
 
 impl Map<'_> {
@@ -109,8 +111,8 @@ impl Map<'_> {
                 by_place.insert(place, (goodput.mean, mark(group)));
             }
         }
-        // Between two conditions there is nothing to choose.
-        let marks_the_best = words::is_setting(self.across);
+        // Between two conditions there is nothing to choose, and a missing run may be better.
+        let marks_the_best = self.swept.is_complete && words::is_setting(self.across);
         let row = |row: &&Value| {
             let at =
                 |column: &&Value| by_place.get(&(row.to_string(), column.to_string())).copied();

@@ -19,7 +19,7 @@ use super::flows::{flow_heads, flow_lines};
 use super::heat::heat_maps;
 use super::lab_page::lab_section;
 use super::marks::{goodput_title, invalid_lines, mark, mark_notes};
-use super::{Figures, advice_lines, caveat_lines, figures, words};
+use super::{Figures, Swept, advice_lines, caveat_lines, figures, words};
 
 /// The style sheet of every page.
 pub(super) const STYLE: &str = include_str!("report.css");
@@ -28,7 +28,7 @@ pub(super) const STYLE: &str = include_str!("report.css");
 pub fn page(
     document: &Document,
     text: &str,
-    scenario: &Scenario,
+    swept: Swept<'_>,
     advice: &[SegmentSizeAdvice],
 ) -> String {
     let groups = groups(&document.rows);
@@ -46,12 +46,12 @@ pub fn page(
     if !word("about").is_empty() {
         let _ = writeln!(page, "<p class=\"about\">{}</p>", Escaped(word("about").trim()));
     }
-    if !document.complete {
-        page += "<p><strong>Interrupted: some runs are missing.</strong> The same command goes on from here.</p>\n";
+    if !swept.is_complete {
+        page += "<p><strong>Interrupted: some runs are missing, so that nothing is marked as the best.</strong> The same command goes on from here.</p>\n";
     }
     page += &list("Best segment size", &advice_lines(advice));
-    page += &pictures(&figures(&document.rows, scenario));
-    page.extend(heat_maps(&document.rows).iter().map(HeatMap::to_svg));
+    page += &pictures(&figures(&document.rows, swept.scenario));
+    page.extend(heat_maps(&document.rows, swept).iter().map(HeatMap::to_svg));
     page += &results(&groups, document);
     page += &list("Invalid runs", &invalid_lines(&document.rows));
     if shows_both(&groups) {
@@ -61,7 +61,7 @@ pub fn page(
             Escaped(&WHY.join(" "))
         );
     }
-    page += &flows(&groups, scenario);
+    page += &flows(&groups, swept.scenario);
     page += &lab_section(&groups);
     page += &list("Caveats", &caveat_lines(&document.rows));
     page += &again(document, text);

@@ -20,6 +20,7 @@ pub mod marks;
 mod parquet;
 pub mod proof;
 pub mod stream;
+mod swept;
 pub mod words;
 
 pub use advice::{advice_lines, segment_sizes};
@@ -30,6 +31,7 @@ pub use csv::csv;
 pub use figures::{Figures, figures};
 pub use html::page;
 pub use parquet::parquet;
+pub use swept::Swept;
 
 #[cfg(test)]
 mod tests;

@@ -8,11 +8,11 @@ use maxseg_core::results::{Row, groups};
 use maxseg_core::scenario::Scenario;
 use serde_json::{Value, json};
 
-use super::chart::Spacing;
+use super::chart::{HeatMap, Spacing};
 use super::columns::columns;
 use super::csv;
-use super::figures;
 use super::heat::heat_maps;
+use super::{Swept, figures};
 
 fn row(engine: EngineName, seed: Option<u64>, point: &Value, goodput: f64) -> Row {
     let Value::Object(point) = point else { panic!("{point} is no point") };
@@ -45,6 +45,11 @@ fn doubtful(row: Row) -> Row {
 fn scenario() -> Scenario {
     let text = "[[hop]]\nrate = \"2 Mbit/s\"\ndelay = \"200 ms\"\nframe = 128\n";
     Scenario::from_toml("test", text).unwrap()
+}
+
+/// The maps of a sweep whose runs are all there.
+fn maps(rows: &[Row]) -> Vec<HeatMap> {
+    heat_maps(rows, Swept::complete(&scenario()))
 }
 
 #[test]
@@ -170,7 +175,7 @@ fn a_heat_map_frames_the_best_of_each_condition_and_says_its_numbers() {
         sim(&at(1460, 0.0), 1.89e6),
     ];
     rows.push(model(&at(536, 0.0), 9e9)); // the map is of the simulator
-    let map = heat_maps(&rows).remove(0);
+    let map = maps(&rows).remove(0);
     assert_eq!(map.columns, ["536", "1460"]);
     let row = |index: usize| {
         let row = &map.rows[index];
@@ -194,25 +199,40 @@ fn a_heat_map_frames_the_best_of_each_condition_and_says_its_numbers() {
 }
 
 #[test]
+fn of_an_interrupted_sweep_no_cell_is_framed() {
+    let at = |mss: u64, rate: f64| json!({ "sender.mss": mss, "hop.0.errors.rate": rate });
+    let places = [(536, 0.0, 1.59e6), (1460, 0.0, 1.89e6), (536, 0.05, 8e3)];
+    let rows = places.map(|(mss, rate, goodput)| sim(&at(mss, rate), goodput));
+    let scenario = scenario();
+    let framed = |is_complete: bool| {
+        let map = heat_maps(&rows, Swept { is_complete, ..Swept::complete(&scenario) }).remove(0);
+        let svg = map.to_svg();
+        (svg.matches("class=\"best\"").count(), svg.contains("best of its row"))
+    };
+    assert_eq!(framed(true), (2 + 1, true), "two cells, and the legend");
+    assert_eq!(framed(false), (0, false));
+}
+
+#[test]
 fn many_cells_have_colours_only_and_words_no_map() {
     let point = |n: u64| json!({ "sender.mss": 100 + n % 20, "hop.0.mtu": 1000 + n / 20 });
     let rows: Vec<Row> = (0..20 * 11).map(|n| sim(&point(n), 1e6 + n as f64)).collect();
-    let map = heat_maps(&rows).remove(0);
+    let map = maps(&rows).remove(0);
     assert_eq!(map.spacing, Spacing::Linear);
     let numbers = |svg: &str| svg.matches("pointer-events:none").count();
     assert_eq!(numbers(&map.to_svg()), 0, "220 cells");
     let fewer: Vec<Row> =
         rows.iter().filter(|row| row.point["sender.mss"] != 119).take(190).cloned().collect();
-    assert_eq!(numbers(&heat_maps(&fewer)[0].to_svg()), 190);
+    assert_eq!(numbers(&maps(&fewer)[0].to_svg()), 190);
     let words = ["rfc", "ns2-reno"].map(|stack| {
         [1, 2].map(|mss| sim(&json!({ "sender.stack": stack, "sender.mss": mss }), 1e6))
     });
-    assert!(heat_maps(&words.concat()).is_empty());
+    assert!(maps(&words.concat()).is_empty());
     let same = [1, 2, 3].map(|mss| sim(&json!({ "sender.mss": mss, "hop.0.mtu": 1500 }), 1e6));
-    assert!(heat_maps(&same).is_empty(), "one axis");
+    assert!(maps(&same).is_empty(), "one axis");
     let delays = [("1 ms", "1 Mbit/s"), ("2 ms", "1 Mbit/s"), ("1 ms", "2 Mbit/s")]
         .map(|(delay, rate)| sim(&json!({ "hop.0.delay": delay, "hop.0.rate": rate }), 1e6));
-    let map = heat_maps(&delays).remove(0);
+    let map = maps(&delays).remove(0);
     let cells = || map.rows.iter().flat_map(|row| &row.cells);
     assert_eq!((cells().count(), cells().flatten().count()), (4, 3), "one was not run");
     assert!(cells().flatten().all(|cell| !cell.is_best), "conditions have no best");
@@ -238,7 +258,7 @@ fn a_segment_size_is_shown_as_it_was_used() {
     assert_eq!(drawn, [536.0, 1440.0]);
     let ticks: Vec<String> = chart.x.ticks.into_iter().map(|tick| tick.label).collect();
     assert_eq!(ticks, ["536", "1440"]);
-    let map = heat_maps(&rows).remove(0);
+    let map = maps(&rows).remove(0);
     assert_eq!(map.columns, ["536", "1440", "1450 (1440 used)", "1460 (1440 used)"]);
 }
 
@@ -260,7 +280,7 @@ fn pictures_show_the_goodput_of_tcp_beside_cross_traffic() {
         (&*chart.y.title, &*chart.title),
         ("TCP goodput", "TCP goodput against segment size")
     );
-    let map = heat_maps(&rows).remove(0);
+    let map = maps(&rows).remove(0);
     assert_eq!((&*map.title, &*map.doubt), ("TCP goodput by sim", "goodput of the TCP flows only"));
     assert!(csv(&rows).contains(",9000000,"), "the table of all numbers keeps the sum");
 }

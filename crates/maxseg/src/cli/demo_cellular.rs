@@ -18,7 +18,7 @@ use maxseg_workbench::environment::Environment;
 use maxseg_workbench::experiment::Experiment;
 use maxseg_workbench::report::axes::distinct;
 use maxseg_workbench::report::document::Document;
-use maxseg_workbench::report::{advice_lines, page, words};
+use maxseg_workbench::report::{Swept, advice_lines, page, words};
 
 const SIZE: &str = "sender.mss";
 const RATE: &str = "hop.radio.errors.rate";
@@ -55,7 +55,7 @@ pub(super) fn report(
 ) -> String {
     let written = experiment.draft.to_json();
     let document = Document::new(written, Environment::of(&experiment.engines), rows, true, advice);
-    page(&document, &experiment.text, scenario, advice)
+    page(&document, &experiment.text, Swept::complete(scenario), advice)
 }
 
 /// A size that fills its frames, a smaller one that takes as many, and one byte more than it.

@@ -24,7 +24,8 @@ use maxseg_workbench::environment::Environment;
 use maxseg_workbench::experiment::Experiment;
 use maxseg_workbench::report::document::Document;
 use maxseg_workbench::report::marks::invalid_lines;
-use maxseg_workbench::report::{csv, figures, page, parquet, segment_sizes};
+use maxseg_workbench::report::words::is_setting;
+use maxseg_workbench::report::{Swept, csv, figures, page, parquet, segment_sizes};
 use maxseg_workbench::runner::{
     Observer, Plan, PlanResult, Progress, RunOptions, Store, check_series, run as run_plan,
 };
@@ -165,11 +166,9 @@ pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
         None => report.print(args, printer),
     };
     if !complete {
-        let best = report.withheld.map_or_else(String::new, |(done, points)| {
-            format!("\nno best segment size: {done} of {points} points are complete")
-        });
         let kept = what_is_kept(done, plan.len(), store.as_ref());
-        return Err(Failure::Interrupted(kept + &best));
+        let lines = [Some(kept), report.withheld].into_iter().flatten();
+        return Err(Failure::Interrupted(lines.collect::<Vec<_>>().join("\n")));
     }
     shown?;
     if let Some(store) = &store {
@@ -266,9 +265,8 @@ fn no_picture(why: &str, file: &Path) -> Failure {
 struct Report<'a> {
     document: Document,
     advice: Vec<SegmentSizeAdvice>,
-    /// After an interrupt, where advice would be given: of how many points all runs are there, and of how many it
-    /// takes.
-    withheld: Option<(usize, usize)>,
+    /// After an interrupt, where there is something to choose: why nothing is called the best.
+    withheld: Option<String>,
     experiment: &'a Experiment,
     points: &'a [Point],
 }
@@ -283,9 +281,18 @@ impl<'a> Report<'a> {
     ) -> Self {
         // Of a part of a sweep, the best is only the best so far.
         let mut advice = segment_sizes(&rows, &plan.scenarios());
-        let withheld = (!complete && !advice.is_empty())
-            .then(|| (plan.complete_points(&rows), plan.point_count()));
-        if withheld.is_some() {
+        let has_settings =
+            rows.iter().take(1).flat_map(|row| row.point.keys()).any(|key| is_setting(key));
+        let withheld = (!complete && has_settings).then(|| {
+            let what = if advice.is_empty() {
+                "nothing is marked as the best"
+            } else {
+                "no best segment size"
+            };
+            let (done, points) = (plan.complete_points(&rows), plan.point_count());
+            format!("{what}: {done} of {points} points are complete")
+        });
+        if !complete {
             advice.clear();
         }
         let scenario_as_written = experiment.draft.to_json();
@@ -304,16 +311,15 @@ impl<'a> Report<'a> {
         if rows.is_empty() {
             return Ok(());
         }
-        printer.text(&text(
-            rows,
-            &self.points[0].scenario,
-            &self.advice,
-            printer.wide(args.wide),
-        ))?;
+        printer.text(&text(rows, self.swept(), &self.advice, printer.wide(args.wide)))?;
         if let Some(note) = self.note_of_seeds() {
             printer.note(note);
         }
         Ok(())
+    }
+
+    fn swept(&self) -> Swept<'a> {
+        Swept { scenario: &self.points[0].scenario, is_complete: self.document.complete }
     }
 
     /// What several seeds would add, or did not.
@@ -341,8 +347,7 @@ impl<'a> Report<'a> {
         let summary = self.document.without_rows(&self.experiment.text);
         store.replace("run.json", summary.as_bytes())?;
         store.replace("rows.parquet", &parquet(&self.document.rows)?)?;
-        let page =
-            page(&self.document, &self.experiment.text, &self.points[0].scenario, &self.advice);
+        let page = page(&self.document, &self.experiment.text, self.swept(), &self.advice);
         Ok(store.replace("report.html", page.as_bytes())?)
     }
 }

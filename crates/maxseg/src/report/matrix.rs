@@ -74,6 +74,7 @@ pub(super) struct Matrix<'a> {
     /// Their values in words.
     rows: Vec<String>,
     columns: Vec<Column<'a>>,
+    is_complete: bool,
 }
 
 struct Column<'a> {
@@ -87,8 +88,8 @@ impl<'a> Matrix<'a> {
     pub(super) fn new(
         measure: Measure,
         groups: &[&'a Group<'a>],
-        down: &'a str,
-        across: &'a str,
+        (down, across): (&'a str, &'a str),
+        is_complete: bool,
     ) -> Self {
         let rows = distinct(groups.iter().copied(), down);
         let values = distinct(groups.iter().copied(), across);
@@ -114,12 +115,13 @@ impl<'a> Matrix<'a> {
         let columns = values.into_iter().map(column).collect();
         let label = |row: &&Value| value_used(groups.iter().copied(), down, row);
         let rows = rows.iter().map(label).collect();
-        Self { measure, down, across, rows, columns }
+        Self { measure, down, across, rows, columns, is_complete }
     }
 
-    /// Whether there is something to choose: rows that are no condition to be met.
+    /// Whether there is something to choose: rows that are no condition to be met, with no run missing that may be
+    /// better.
     pub(super) fn marks_the_best(&self) -> bool {
-        words::is_setting(self.down) && self.rows.len() > 1
+        self.is_complete && words::is_setting(self.down) && self.rows.len() > 1
     }
 
     /// One unit a column, in its header; the best of each column marked, where there is something to

@@ -15,13 +15,13 @@ use maxseg_workbench::report::axes::{identity, keys, value_used};
 use maxseg_workbench::report::marks::{mark, mark_notes};
 use maxseg_workbench::report::words;
 
-/// What the groups say.
-pub(super) fn table(groups: &[Group<'_>], printer: Printer) -> String {
+/// What the groups say; the best of a column is marked where they are all of their sweep.
+pub(super) fn table(groups: &[Group<'_>], is_complete: bool, printer: Printer) -> String {
     let axes = keys(groups);
     let (mut text, has_star) = match axes.as_slice() {
         [a, b] if !printer.is_verbose() && !is_short_lab(groups) => {
             let (down, across) = if goes_down(a, b) { (a, b) } else { (b, a) };
-            matrices(groups, down, across, printer)
+            matrices(groups, (down, across), is_complete, printer)
         }
         _ => (long(groups, &axes).text(printer.table_width()), false),
     };
@@ -50,13 +50,18 @@ fn goes_down(a: &str, b: &str) -> bool {
 }
 
 /// A matrix for each measure and engine, and whether the best of their columns are marked.
-fn matrices(groups: &[Group<'_>], down: &str, across: &str, printer: Printer) -> (String, bool) {
+fn matrices(
+    groups: &[Group<'_>],
+    (down, across): (&str, &str),
+    is_complete: bool,
+    printer: Printer,
+) -> (String, bool) {
     let mut has_star = false;
     let mut texts = Vec::new();
     for measure in Measure::known(groups) {
         for engine in engines(groups) {
             let of_engine: Vec<_> = groups.iter().filter(|group| group.engine == engine).collect();
-            let matrix = Matrix::new(measure, &of_engine, down, across);
+            let matrix = Matrix::new(measure, &of_engine, (down, across), is_complete);
             has_star |= matrix.marks_the_best();
             let (down, across) = (words::title(down), words::title(across));
             let heading = format!("{} by {engine}: {down} down, {across} across", measure.title());

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::{results, text};
 use crate::printer::Printer;
+use maxseg_workbench::report::Swept;
 
 fn row(engine: EngineName, seed: Option<u64>, point: &Value, goodput: f64) -> Row {
     let Value::Object(point) = point else { panic!("{point} is no point") };
@@ -66,6 +67,22 @@ Goodput by sim: segment size (bytes) down, error rate on hop 0 across
 }
 
 #[test]
+fn of_an_interrupted_sweep_nothing_is_the_best() {
+    let at = |mss: u64, rate: f64| json!({ "sender.mss": mss, "hop.0.errors.rate": rate });
+    // The size of 1460 at 5%, which may be better, was not run.
+    let rows = [sim(&at(536, 0.0), 1.59e6), sim(&at(1460, 0.0), 1.89e6), sim(&at(536, 0.05), 8e3)];
+    let scenario = scenario();
+    let shown = |is_complete: bool| {
+        let swept = Swept { is_complete, ..Swept::complete(&scenario) };
+        text(&rows, swept, &[], Printer::silent())
+    };
+    assert!(shown(true).contains("*1.89") && shown(true).contains("* best of its column"));
+    let interrupted = shown(false);
+    assert!(interrupted.contains(" 1.89"), "{interrupted}");
+    assert!(!interrupted.contains('*') && !interrupted.contains("best"), "{interrupted}");
+}
+
+#[test]
 fn conditions_have_no_best() {
     let at = |rate: f64, delay: &str| json!({ "hop.0.errors.rate": rate, "hop.0.delay": delay });
     let rows = [(0.0, "1 ms"), (0.1, "1 ms"), (0.0, "9 ms"), (0.1, "9 ms")]
@@ -94,7 +111,7 @@ fn several_flows_are_shown_one_by_one() {
     row.outcome.ping_mean_s = ping.ping_mean_s;
     row.outcome.ping_p99_s = ping.ping_p99_s;
     row.outcome.flows = vec![Outcome { goodput_bps: Some(1e6), ..Outcome::default() }, ping];
-    let shown = text(&[row], &scenario, &[], Printer::silent());
+    let shown = text(&[row], Swept::complete(&scenario), &[], Printer::silent());
     for wanted in ["ping p99", "500 ms", "flow.0 bulk", "flow.1 ping"] {
         assert!(shown.contains(wanted), "no {wanted:?} in\n{shown}");
     }

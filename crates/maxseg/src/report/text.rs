@@ -12,7 +12,7 @@ use maxseg_workbench::report::as_netem::{WHY, shows_both};
 use maxseg_workbench::report::flows::flow_lines;
 use maxseg_workbench::report::marks::invalid_lines;
 use maxseg_workbench::report::proof::point_proofs;
-use maxseg_workbench::report::{advice_lines, caveat_lines};
+use maxseg_workbench::report::{Swept, advice_lines, caveat_lines};
 
 /// More lines of single flows than anyone reads on a terminal unasked.
 const MOST_FLOW_LINES: usize = 40;
@@ -23,7 +23,7 @@ const MOST_PROOFS: usize = 4;
 /// All that is printed of these rows.
 pub(crate) fn text(
     rows: &[Row],
-    scenario: &Scenario,
+    swept: Swept<'_>,
     advice: &[SegmentSizeAdvice],
     printer: Printer,
 ) -> String {
@@ -38,9 +38,9 @@ pub(crate) fn text(
     let netem = if shows_both(&groups) { WHY.map(str::to_owned).to_vec() } else { Vec::new() };
     let netem = section("Loss as netem's and loss on a wire", &netem, printer);
     [
-        table(&groups, printer),
+        table(&groups, swept.is_complete, printer),
         invalid,
-        flows(&groups, scenario, printer),
+        flows(&groups, swept.scenario, printer),
         proofs(&groups, printer),
         netem,
         advice,
@@ -76,9 +76,9 @@ fn proofs(groups: &[Group<'_>], printer: Printer) -> String {
     text
 }
 
-/// The table alone.
+/// The table alone, of a sweep whose runs are all there.
 pub(crate) fn results(rows: &[Row], printer: Printer) -> String {
-    table(&groups(rows), printer)
+    table(&groups(rows), true, printer)
 }
 
 fn flows(groups: &[Group<'_>], scenario: &Scenario, printer: Printer) -> String {

@@ -69,6 +69,9 @@ fn an_interrupt_keeps_what_is_done_and_says_how_to_go_on() {
         out.display()
     );
     assert!(stderr(&output).contains(&said), "{}", stderr(&output));
+    let page = std::fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains("so that nothing is marked as the best"));
+    assert!(!page.contains("best of its row"), "a framed cell in the page of a part of a sweep");
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn invalid(mut row: Row) -> Row {
 fn page_of(rows: Vec<Row>) -> String {
     let engines = [EngineName::Lab];
     let document = Document::new(json!({}), Environment::of(&engines), rows, true, &[]);
-    page(&document, "", &scenario(), &[])
+    page(&document, "", Swept::complete(&scenario()), &[])
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn simulator_and_lab_have_a_heat_map_each() {
             [model(&at(mss, rate), 1e6), sim(&at(mss, rate), 1e6), lab(&at(mss, rate), 1e6)]
         })
         .collect();
-    let titles: Vec<String> = heat_maps(&rows).into_iter().map(|map| map.title).collect();
+    let titles: Vec<String> = maps(&rows).into_iter().map(|map| map.title).collect();
     assert_eq!(titles, ["Goodput by sim", "Goodput by lab"]);
 }
 
@@ -166,7 +166,7 @@ fn an_invalid_run_is_the_best_of_nothing() {
             [lab(&at(536, rate), 1e6), invalid(lab(&at(1460, rate), 2e6))]
         })
         .collect();
-    let map = heat_maps(&rows).remove(0);
+    let map = maps(&rows).remove(0);
     let best = |column: usize| {
         map.rows.iter().filter(|row| row.cells[column].is_some_and(|cell| cell.is_best)).count()
     };
@@ -187,6 +187,22 @@ fn advice_goes_by_the_lab_where_nothing_is_simulated_and_not_by_invalid_runs() {
     assert_eq!(advice(&[of_lab.to_vec(), of_sim.to_vec()].concat()), Some((EngineName::Sim, 536)));
     let [small, large] = of_lab;
     assert_eq!(advice(&[small, invalid(large)]), None, "one size is no choice");
+}
+
+#[test]
+fn the_page_of_an_interrupted_sweep_says_why_nothing_is_the_best() {
+    let at = |mss: u64, rate: f64| json!({ "sender.mss": mss, "hop.0.errors.rate": rate });
+    let places = [(536, 0.0), (1460, 0.0), (536, 0.1), (1460, 0.1)];
+    let rows: Vec<Row> = places.map(|(mss, rate)| sim(&at(mss, rate), 1e6)).to_vec();
+    let scenario = scenario();
+    let page = |is_complete: bool| {
+        let environment = Environment::of(&[EngineName::Sim]);
+        let document = Document::new(json!({}), environment, rows.clone(), is_complete, &[]);
+        page(&document, "", Swept { is_complete, ..Swept::complete(&scenario) }, &[])
+    };
+    let why = "some runs are missing, so that nothing is marked as the best";
+    assert!(page(false).contains(why) && !page(false).contains("class=\"best\""));
+    assert!(!page(true).contains(why) && page(true).contains("class=\"best\""));
 }
 
 #[test]

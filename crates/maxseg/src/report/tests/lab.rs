@@ -76,7 +76,7 @@ fn invalid(mut row: Row) -> Row {
 fn page_of(rows: Vec<Row>) -> String {
     let engines = [EngineName::Lab];
     let document = Document::new(json!({}), Environment::of(&engines), rows, true, &[]);
-    page(&document, "", &scenario(), &[])
+    page(&document, "", Swept::complete(&scenario()), &[])
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_point_beyond_the_lab_has_dashes_and_the_details_of_who_knows() {
     rows[0].outcome.segment_loss = Some(0.02);
     rows[1].outcome = Outcome::default();
     rows[1].caveats = vec![Caveat::new("beyond-the-lab", "no numbers from the lab: why")];
-    let shown = text(&rows, &scenario(), &[], Printer::silent());
+    let shown = text(&rows, Swept::complete(&scenario()), &[], Printer::silent());
     let line = shown.lines().nth(2).unwrap();
     let fields: Vec<&str> = line.split_whitespace().collect();
     assert_eq!(fields[..4], ["2.00", "Mbit/s", "-", "-"], "{shown}");
@@ -116,7 +116,7 @@ fn a_point_beyond_the_lab_has_dashes_and_the_details_of_who_knows() {
 fn an_invalid_run_is_marked_everywhere_and_its_reason_told() {
     let at = |mss: u64| json!({ "sender.mss": mss });
     let rows = vec![lab(&at(536), 1e6), invalid(lab(&at(1460), 2e6))];
-    let shown = text(&rows, &scenario(), &[], Printer::silent());
+    let shown = text(&rows, Swept::complete(&scenario()), &[], Printer::silent());
     let reason = "  ! segment size (bytes) 1460, seed 1: the kernel dropped 7 packets before the\n    relay saw them\n";
     for wanted in ["!2.00 Mbit/s", " 1.00 Mbit/s", "! an invalid run of the lab", reason] {
         assert!(shown.contains(wanted), "no {wanted:?} in\n{shown}");
@@ -139,7 +139,7 @@ fn an_invalid_run_is_marked_everywhere_and_its_reason_told() {
 #[test]
 fn many_points_are_told_when_asked() {
     let rows: Vec<Row> = (0..5).map(|n| lab(&json!({ "sender.mss": 500 + n }), 1e6)).collect();
-    let shown = text(&rows, &scenario(), &[], Printer::silent());
+    let shown = text(&rows, Swept::complete(&scenario()), &[], Printer::silent());
     assert!(
         shown.contains("5 points: -v prints them") && !shown.contains("super-packets"),
         "{shown}"
@@ -153,7 +153,7 @@ fn why_netem_differs_is_told_where_both_are_there() {
     let both = vec![lab(&at(false), 1e6), lab(&at(true), 2e6)];
     let one = vec![lab(&at(false), 1e6), sim(&at(true), 2e6)];
     let shown = |rows: &[Row]| {
-        let text = text(rows, &scenario(), &[], Printer::silent());
+        let text = text(rows, Swept::complete(&scenario()), &[], Printer::silent());
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     assert!(shown(&both).contains(words) && !shown(&one).contains(words));

@@ -1,11 +1,12 @@
 //! The flows one by one, where a scenario has several.
 
-use maxseg_core::outcome::{LimitedBy, Outcome};
+use maxseg_core::outcome::LimitedBy;
 use maxseg_core::results::Group;
 use maxseg_core::scenario::{End, Flow, FlowKind, Scenario};
 
 use super::axes::{keys, value_used};
 use super::marks::mark;
+use super::numbers::{Number, numbers_of_flows};
 use super::words;
 
 /// What is known of each flow.
@@ -27,44 +28,10 @@ pub struct FlowLines {
     pub lines: Vec<FlowLine>,
 }
 
-/// A number of a flow.
-struct Number {
-    title: &'static str,
-    of: fn(&Outcome) -> Option<f64>,
-    write: fn(f64) -> String,
-    /// Whether it is there also where nothing is known.
-    always: bool,
-}
-
-const NUMBERS: [Number; 9] = [
-    Number { title: "goodput", of: |o| o.goodput_bps, write: words::rate, always: true },
-    Number { title: "RTT", of: |o| o.rtt_mean_s, write: words::time, always: true },
-    Number { title: "ping", of: |o| o.ping_mean_s, write: words::time, always: true },
-    Number { title: "ping p99", of: |o| o.ping_p99_s, write: words::time, always: true },
-    Number {
-        title: "requests",
-        of: |o| o.requests.map(|n| n as f64),
-        write: words::count,
-        always: false,
-    },
-    Number { title: "request", of: |o| o.request_mean_s, write: words::time, always: false },
-    Number { title: "request p99", of: |o| o.request_p99_s, write: words::time, always: false },
-    Number { title: "queueing delay", of: |o| o.queue_mean_s, write: words::time, always: true },
-    Number { title: "lost", of: |o| o.segment_loss, write: words::percent, always: true },
-];
-
-impl Number {
-    fn is_known(&self, groups: &[Group<'_>]) -> bool {
-        let rows = || groups.iter().flat_map(|group| &group.rows);
-        self.always
-            || rows().flat_map(|row| &row.outcome.flows).any(|flow| (self.of)(flow).is_some())
-    }
-}
-
 /// A line for each point, engine and flow; none where there is one flow.
 pub fn flow_lines(groups: &[Group<'_>], scenario: &Scenario) -> FlowLines {
     let names = names(groups, scenario);
-    let numbers: Vec<&Number> = NUMBERS.iter().filter(|number| number.is_known(groups)).collect();
+    let numbers = numbers_of_flows(groups);
     FlowLines {
         titles: numbers.iter().map(|number| number.title).collect(),
         lines: groups.iter().flat_map(|group| of_group(group, &names, &numbers)).collect(),

@@ -17,6 +17,7 @@ mod heat;
 mod html;
 mod lab_page;
 pub mod marks;
+mod numbers;
 mod parquet;
 pub mod proof;
 pub mod stream;
@@ -30,6 +31,7 @@ pub use cost::cost_picture;
 pub use csv::csv;
 pub use figures::{Figures, figures};
 pub use html::page;
+pub use numbers::{Number, numbers_of_runs};
 pub use parquet::parquet;
 pub use swept::Swept;
 

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use maxseg_core::advise::is_size_key;
 use maxseg_core::engine::EngineName;
-use maxseg_core::outcome::Outcome;
 use maxseg_core::results::Group;
 
 use super::grid::{Column, Grid};
@@ -13,7 +12,7 @@ use crate::printer::Printer;
 use crate::wrap::wrapped;
 use maxseg_workbench::report::axes::{identity, keys, value_used};
 use maxseg_workbench::report::marks::{mark, mark_notes};
-use maxseg_workbench::report::words;
+use maxseg_workbench::report::{numbers_of_runs, words};
 
 /// What the groups say; the best of a column is marked where they are all of their sweep.
 pub(super) fn table(groups: &[Group<'_>], is_complete: bool, printer: Printer) -> String {
@@ -94,7 +93,7 @@ fn long(groups: &[Group<'_>], axes: &[&str]) -> Grid {
         here.insert(group.engine, group);
     }
     let ratios = ratios(&engines);
-    let details: Vec<&Detail> = DETAILS.iter().filter(|detail| detail.is_known(groups)).collect();
+    let details = numbers_of_runs(groups);
     let has_requests = groups.iter().any(|group| request_time(group) != dash());
     let asking: &[EngineName] = if has_requests { &engines } else { &[] };
     let goodputs = engines.iter().map(|engine| Column::number(format!("goodput by {engine}")));
@@ -111,7 +110,7 @@ fn long(groups: &[Group<'_>], axes: &[&str]) -> Grid {
         let goodputs = engines.iter().map(|engine| of(*engine).map_or_else(dash, goodput));
         let held = ratios.iter().map(|(a, b)| ratio(of(*a), of(*b)));
         let requests = asking.iter().map(|engine| of(*engine).map_or_else(dash, request_time));
-        let known = details.iter().map(|detail| detail.show(best));
+        let known = details.iter().map(|detail| detail.mean(best).unwrap_or_else(dash));
         let limit = best.limited_by().map_or("-", |limit| limit.word());
         let values = goodputs.chain(held).chain(requests).chain(known);
         table.push(point.chain(values).chain([limit.to_owned()]));
@@ -167,46 +166,5 @@ fn ratio(of: Option<&Group<'_>>, to: Option<&Group<'_>>) -> String {
     match (of.and_then(Group::goodput), to.and_then(Group::goodput)) {
         (Some(of), Some(to)) if to.mean > 0.0 => format!("{:.2}", of.mean / to.mean),
         _ => dash(),
-    }
-}
-
-/// A column of what else is known.
-struct Detail {
-    title: &'static str,
-    of: fn(&Outcome) -> Option<f64>,
-    write: fn(f64) -> String,
-    /// Whether the column is there also where nothing is known.
-    always: bool,
-}
-
-const DETAILS: [Detail; 9] = [
-    Detail { title: "RTT", of: |o| o.rtt_mean_s, write: words::time, always: false },
-    Detail { title: "ping", of: |o| o.ping_mean_s, write: words::time, always: false },
-    Detail { title: "ping p99", of: |o| o.ping_p99_s, write: words::time, always: false },
-    Detail { title: "request p99", of: |o| o.request_p99_s, write: words::time, always: false },
-    Detail { title: "queueing delay", of: |o| o.queue_mean_s, write: words::time, always: true },
-    Detail { title: "lost", of: |o| o.segment_loss, write: words::percent, always: true },
-    Detail {
-        title: "retransmitted",
-        of: |o| o.retransmitted_packets.map(|n| n as f64),
-        write: words::digits,
-        always: false,
-    },
-    Detail {
-        title: "timeouts",
-        of: |o| o.timeouts.map(|n| n as f64),
-        write: words::digits,
-        always: false,
-    },
-    Detail { title: "CPU per Gbit", of: |o| o.cpu_s_per_gbit, write: words::time, always: false },
-];
-
-impl Detail {
-    fn is_known(&self, groups: &[Group<'_>]) -> bool {
-        self.always || groups.iter().any(|group| group.summary(self.of).is_some())
-    }
-
-    fn show(&self, group: &Group<'_>) -> String {
-        group.summary(self.of).map_or_else(dash, |summary| (self.write)(summary.mean))
     }
 }

@@ -35,58 +35,57 @@ impl fmt::Display for Layer {
     }
 }
 
-/// Why bytes mean nothing.
+/// Why bytes cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum DecodeError {
-    /// There are fewer bytes than what stands at their head takes.
-    #[error("{layer}: {have} bytes are there where {need} are needed")]
+    /// Fewer bytes than the header or block takes.
+    #[error("{layer}: {have} of {need} bytes are present")]
     Short {
-        /// Of which protocol.
+        /// The protocol.
         layer: Layer,
-        /// How many bytes there are.
+        /// Bytes present.
         have: usize,
-        /// How many it takes.
+        /// Bytes needed.
         need: usize,
     },
-    /// A length field holds what cannot be: less than the header that it counts, or no multiple of
-    /// what it must be a multiple of.
-    #[error("{layer}: a length of {says} cannot be; the least is {least}")]
+    /// A length field below the size of its own header, or not a multiple of the required unit.
+    #[error("{layer}: invalid length {says}; the minimum is {least}")]
     Length {
-        /// Of which protocol.
+        /// The protocol.
         layer: Layer,
-        /// What the field says, in bytes.
+        /// The field's value, in bytes.
         says: usize,
-        /// The least that it could say.
+        /// The least valid value, in bytes.
         least: usize,
     },
-    /// The first four bits are no version of IP.
+    /// The first four bits are neither 4 nor 6.
     #[error("IP version {0} is neither 4 nor 6")]
     Version(u8),
-    /// A capture file does not begin as one, or a section of it does not.
-    #[error("{0:#010x} begins no pcapng section")]
+    /// A file or section of pcapng does not begin with a section header.
+    #[error("{0:#010x} is not the beginning of a pcapng section")]
     Magic(u32),
-    /// A block's length stands at its head and at its foot, and they differ.
-    #[error("pcapng: a block's length is {head} at its head and {foot} at its foot")]
+    /// The two lengths of a block, leading and trailing, differ.
+    #[error("pcapng: a block states the length {head} at its start and {foot} at its end")]
     BlockLengths {
-        /// In bytes.
+        /// The leading length, in bytes.
         head: usize,
-        /// In bytes.
+        /// The trailing length, in bytes.
         foot: usize,
     },
-    /// A packet names an interface that its section does not describe.
-    #[error("pcapng: a packet was captured on interface {0}, which is not described before it")]
+    /// A packet refers to an interface that its section has not described.
+    #[error("pcapng: a packet refers to interface {0}, which is not described before it")]
     Interface(u32),
 }
 
-/// Why a value has no bytes.
+/// Why a value cannot be encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("{layer}: {length} bytes are more than the {limit} that there is room for")]
+#[error("{layer}: {length} bytes exceed the limit of {limit}")]
 pub struct EncodeError {
-    /// Of which protocol.
+    /// The protocol.
     pub layer: Layer,
-    /// How long it would be.
+    /// The encoded length, in bytes.
     pub length: usize,
-    /// How long it may be.
+    /// The largest length, in bytes.
     pub limit: usize,
 }
 

@@ -126,7 +126,7 @@ pub fn link_types(bytes: &[u8]) {
     let more = u32::from(u16::from_be_bytes([l0, l1]));
     let original_len = u32::try_from(frame.len()).unwrap_or(u32::MAX).saturating_add(more);
     if let Ok(inner) = decapsulate(link_type, frame, original_len) {
-        black_box(inner.passed.to_string());
+        black_box(inner.encapsulation.to_string());
         assert!(inner.ip.payload_len <= inner.ip.len, "more payload than packet");
     }
 }

@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(Datagram::decode(&padded, ENDS).unwrap().payload, b"hello");
         bytes[5] = 7;
         let error = Datagram::decode(&bytes, ENDS).unwrap_err();
-        assert_eq!(error.to_string(), "UDP: a length of 7 cannot be; the least is 8");
+        assert_eq!(error.to_string(), "UDP: invalid length 7; the minimum is 8");
     }
 
     proptest! {

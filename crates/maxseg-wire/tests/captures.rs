@@ -29,7 +29,7 @@ struct Tally {
     udp: u64,
     icmp: u64,
     too_big: Vec<TooBig>,
-    passed: BTreeMap<&'static str, u64>,
+    encapsulation: BTreeMap<&'static str, u64>,
     not_understood: Vec<String>,
     fragments: FragmentCounts,
     /// Packets, data packets and payload bytes from one end to another.
@@ -43,8 +43,8 @@ fn tally(capture: &Capture) -> Tally {
         tally.frames += 1;
         assert_eq!(record.number, tally.frames);
         tally.cut += u64::from((record.data.len() as u64) < u64::from(record.original_len));
-        for encapsulation in unique(packet.passed.iter()) {
-            *tally.passed.entry(encapsulation.name()).or_default() += 1;
+        for encapsulation in unique(packet.encapsulation.iter()) {
+            *tally.encapsulation.entry(encapsulation.name()).or_default() += 1;
         }
         match packet.what {
             Decoded::Tcp(seen) => {
@@ -75,9 +75,9 @@ fn tally(capture: &Capture) -> Tally {
     tally
 }
 
-fn unique(passed: impl Iterator<Item = Encapsulation>) -> Vec<Encapsulation> {
+fn unique(encapsulation: impl Iterator<Item = Encapsulation>) -> Vec<Encapsulation> {
     let mut seen = Vec::new();
-    for encapsulation in passed {
+    for encapsulation in encapsulation {
         if !seen.contains(&encapsulation) {
             seen.push(encapsulation);
         }
@@ -94,13 +94,13 @@ impl Tally {
         };
         match name {
             "tcp" => self.tcp + quoted(protocol::TCP),
-            "udp" => self.udp + quoted(protocol::UDP) + self.passed("VXLAN"),
-            _ => self.passed(name),
+            "udp" => self.udp + quoted(protocol::UDP) + self.encapsulation("VXLAN"),
+            _ => self.encapsulation(name),
         }
     }
 
-    fn passed(&self, name: &str) -> u64 {
-        self.passed.get(name).copied().unwrap_or(0)
+    fn encapsulation(&self, name: &str) -> u64 {
+        self.encapsulation.get(name).copied().unwrap_or(0)
     }
 
     fn icmp_of(&self, v4: bool) -> Vec<Value> {

@@ -1,16 +1,16 @@
-//! From instructions with labels to a program.
+//! An assembler: instructions with labels to a BPF program.
 
 use super::{Instruction, MOST_INSTRUCTIONS, TooLong, code};
 
-/// A place in the program, perhaps further on.
+/// A jump target, which may be placed later.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Label(usize);
 
-/// A program that grows from its beginning to its end. Jumps go forward only: so the machine has it.
+/// A program under construction. Classic BPF jumps forward only.
 #[derive(Debug, Default)]
 pub(super) struct Assembler {
     lines: Vec<Line>,
-    /// At which line each label stands.
+    /// The line of each label.
     places: Vec<usize>,
 }
 
@@ -22,13 +22,13 @@ enum Line {
 }
 
 impl Assembler {
-    /// A label that is placed later.
+    /// A new label, not yet placed.
     pub(super) fn label(&mut self) -> Label {
         self.places.push(usize::MAX);
         Label(self.places.len() - 1)
     }
 
-    /// The label stands here.
+    /// Places the label before the next instruction.
     pub(super) fn place(&mut self, label: Label) {
         let here = self.lines.len();
         if let Some(place) = self.places.get_mut(label.0) {
@@ -36,38 +36,37 @@ impl Assembler {
         }
     }
 
-    /// An instruction that is no jump.
+    /// Appends an instruction other than a jump.
     pub(super) fn plain(&mut self, code: u16, k: u32) {
         self.lines.push(Line::Plain(code, k));
     }
 
-    /// On to the label.
+    /// Jumps to the label.
     pub(super) fn go(&mut self, to: Label) {
         self.lines.push(Line::Go(to));
     }
 
-    /// To the label if the test holds; on with what follows if not.
+    /// Jumps to the label if the test is true.
     pub(super) fn go_if(&mut self, code: u16, k: u32, yes: Label) {
         let next = self.label();
         self.lines.push(Line::Test { code, k, yes, no: next });
         self.place(next);
     }
 
-    /// On with what follows if the test holds; to the label if not.
+    /// Jumps to the label if the test is false.
     pub(super) fn go_unless(&mut self, code: u16, k: u32, no: Label) {
         let next = self.label();
         self.lines.push(Line::Test { code, k, yes: next, no });
         self.place(next);
     }
 
-    /// The program.
+    /// Assembles the program.
     ///
-    /// A test reaches 255 instructions far; where that is not enough it is followed by two jumps that
-    /// reach everywhere. Each that becomes long may push others out of reach, and none becomes short
-    /// again: so this ends.
+    /// A test skips at most 255 instructions; a longer one is followed by two unconditional jumps. A test that
+    /// becomes long may push others out of range, and none becomes short again, so the loop ends.
     ///
     /// # Errors
-    /// It is too long for the machine.
+    /// The program exceeds [`MOST_INSTRUCTIONS`].
     pub(super) fn assemble(&self) -> Result<Vec<Instruction>, TooLong> {
         let mut is_long = vec![false; self.lines.len()];
         loop {
@@ -86,7 +85,7 @@ impl Assembler {
         }
     }
 
-    /// How many instructions lie between the one at `from` and the label.
+    /// Instructions between the one at `from` and the label.
     fn skip(&self, to: Label, from: usize, starts: &[usize]) -> usize {
         let line = self.places.get(to.0).copied().unwrap_or(usize::MAX);
         let target = starts.get(line).copied().unwrap_or(usize::MAX);
@@ -125,7 +124,7 @@ impl Assembler {
     }
 }
 
-/// Where each line's instructions begin, and in the end how many there are.
+/// Index of each line's first instruction, followed by the length of the program.
 fn starts(is_long: &[bool]) -> Vec<usize> {
     let mut next = 0;
     let mut starts = vec![0];

@@ -1,4 +1,4 @@
-//! From what is asked for to a program.
+//! The compiler: a selection to a BPF program.
 
 use std::net::IpAddr;
 
@@ -7,21 +7,21 @@ use super::selection::{FIRST_INFORMATIONAL, ICMP_HEADER, Protocol, QUOTING, Sele
 use super::{Instruction, TooLong, code};
 use crate::ip::protocol;
 
-/// What the packets of an interface begin with.
+/// The link-layer header of an interface's packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Link {
-    /// An Ethernet header, VLAN tags perhaps.
+    /// An Ethernet header, with or without VLAN tags.
     Ethernet,
-    /// The same, and each packet is seen twice, when it leaves and when it arrives: its first sight is skipped.
+    /// An Ethernet header on the loopback interface, which delivers each packet twice; the outgoing copy is skipped.
     Loopback,
-    /// The IP header.
+    /// None: packets begin with the IP header.
     RawIp,
 }
 
-/// What the kernel knows of a packet besides its bytes, as places in it (`SKF_AD_OFF` in `linux/filter.h`).
-const BESIDES: u32 = 0xffff_f000;
-pub(super) const PACKET_TYPE: u32 = BESIDES + 4;
-pub(super) const HARDWARE_TYPE: u32 = BESIDES + 28;
+/// Base offset of the kernel's metadata of a packet (`SKF_AD_OFF` in `linux/filter.h`).
+const METADATA: u32 = 0xffff_f000;
+pub(super) const PACKET_TYPE: u32 = METADATA + 4;
+pub(super) const HARDWARE_TYPE: u32 = METADATA + 28;
 /// `PACKET_OUTGOING` in `linux/if_packet.h`.
 pub(super) const OUTGOING: u32 = 4;
 
@@ -29,29 +29,29 @@ pub(super) const OUTGOING: u32 = 4;
 const IPV4: u32 = 0x0800;
 const ARP: u32 = 0x0806;
 const IPV6: u32 = 0x86dd;
-/// Tags of IEEE 802.1Q and 802.1ad, and what came before the latter.
+/// Tags of IEEE 802.1Q, of 802.1ad, and of its predecessor.
 const VLAN_TAGS: [u32; 3] = [0x8100, 0x88a8, 0x9100];
-/// Bytes of an Ethernet header, of a tag in it, and before the type.
+/// Bytes of an Ethernet header, of a VLAN tag, and before the `EtherType`.
 const ETHERNET: u32 = 14;
 const TAG: u32 = 4;
 const BEFORE_TYPE: u32 = 12;
-/// Tags that are looked behind.
+/// VLAN tags that are skipped.
 const MOST_TAGS: u32 = 2;
-/// Extension headers that are looked behind: backward jumps there are none.
+/// IPv6 extension headers that are skipped; the loop is unrolled, since BPF jumps forward only.
 const MOST_EXTENSIONS: usize = 4;
 
-/// Cells of the machine's memory: where the IP header begins, and the protocol behind extension headers.
+/// Scratch memory: the offset of the IP header, and the protocol after extension headers.
 const IP_HEADER: u32 = 0;
 const NEXT_HEADER: u32 = 1;
 
-/// A program that keeps `snap_len` bytes of each packet that `selection` asks for and nothing of others, on
-/// whatever interface: `links` says what packets begin with by the interface's hardware type (`ARPHRD_*` in
-/// `linux/if_arp.h`). Those of other types do not pass.
+/// Compiles a program that keeps `snap_len` bytes of each packet of `selection` and drops the others. `links`
+/// maps an interface's hardware type (`ARPHRD_*` in `linux/if_arp.h`) to its link-layer header; packets of other
+/// types are dropped.
 ///
-/// It looks behind two VLAN tags and four IPv6 extension headers.
+/// The program skips up to two VLAN tags and four IPv6 extension headers.
 ///
 /// # Errors
-/// So many hosts or ports are more than the machine has room for.
+/// The program exceeds the kernel's limit: too many hosts or ports.
 pub fn compile(
     selection: &Selection,
     links: &[(u16, Link)],
@@ -106,7 +106,7 @@ impl Compiler<'_> {
         self.packet();
     }
 
-    /// Past the Ethernet header, with X where it ends; on to `ip`, or to a verdict.
+    /// Sets X to the end of the Ethernet header; jumps to `ip`, or keeps or drops the packet.
     fn ethernet(&mut self, ip: Label) {
         let arp = self.asm.label();
         for tags in 0..=MOST_TAGS {
@@ -129,9 +129,9 @@ impl Compiler<'_> {
         self.arp();
     }
 
-    /// ARP of Ethernet and IPv4 at X: by its two protocol addresses (RFC 826).
+    /// Matches the two protocol addresses of the ARP packet at X (RFC 826, Ethernet and IPv4).
     fn arp(&mut self) {
-        /// Lengths of the addresses, in one: 6 and 4.
+        /// Lengths of hardware and protocol addresses, 6 and 4.
         const LENGTHS: u32 = 0x0604;
         if self.selection.takes_arp() {
             self.asm.plain(code::LOAD_HALF_AT_X, 4);
@@ -141,7 +141,7 @@ impl Compiler<'_> {
         self.asm.go(self.drop);
     }
 
-    /// The IP packet at X; if it does not pass as such, as what it quotes.
+    /// Matches the IP packet at X, then the packet that it quotes.
     fn packet(&mut self) {
         let (quotes_v4, quotes_v6) = (self.asm.label(), self.asm.label());
         let quoted = self.asm.label();
@@ -154,7 +154,7 @@ impl Compiler<'_> {
         self.packet_as([self.drop, self.drop]);
     }
 
-    /// The IP packet at X, whatever it quotes; where it does not pass, on to the label of its version.
+    /// Matches the IP packet at X itself; jumps to the label of its version if it does not pass.
     fn packet_as(&mut self, [v4_no, v6_no]: [Label; 2]) {
         let (v4, v6) = (self.asm.label(), self.asm.label());
         self.asm.plain(code::STORE_X, IP_HEADER);
@@ -209,7 +209,7 @@ impl Compiler<'_> {
         self.asm.go(self.keep);
     }
 
-    /// To `yes` if an asked IPv4 host stands at one of the places behind X.
+    /// Jumps to `yes` if a selected IPv4 host is at one of these offsets from X.
     fn v4_hosts(&mut self, places: [u32; 2], yes: Label) {
         for place in places {
             self.asm.plain(code::LOAD_WORD_AT_X, place);
@@ -221,7 +221,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// To `yes` if an asked IPv6 host is source or destination of the header at X.
+    /// Jumps to `yes` if a selected IPv6 host is source or destination of the header at X.
     fn v6_hosts(&mut self, yes: Label) {
         for place in [8, 24] {
             for host in &self.selection.hosts {
@@ -237,7 +237,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// On if A is the number of an asked protocol, or any will do; to `no` if not.
+    /// Jumps to `no` unless A is the number of a selected protocol, or none is selected.
     fn protocol(&mut self, number: impl Fn(Protocol) -> u8, no: Label) {
         let Some(wanted) = self.selection.wanted_protocols() else { return };
         let yes = self.asm.label();
@@ -248,7 +248,7 @@ impl Compiler<'_> {
         self.asm.place(yes);
     }
 
-    /// On if one of the two ports at X is asked for; to `no` if not.
+    /// Jumps to `no` unless one of the two ports at X is selected.
     fn ports(&mut self, no: Label) {
         let yes = self.asm.label();
         for place in [0, 2] {
@@ -261,14 +261,14 @@ impl Compiler<'_> {
         self.asm.place(yes);
     }
 
-    /// To the label if the IPv4 header at X is not that of a packet's beginning.
+    /// Jumps to the label if the IPv4 header at X is that of a later fragment.
     fn go_if_later_v4_fragment(&mut self, to: Label) {
         const OFFSET: u32 = 0x1fff;
         self.asm.plain(code::LOAD_HALF_AT_X, 6);
         self.asm.go_if(code::IF_ANY_BIT, OFFSET, to);
     }
 
-    /// X goes past the IPv4 header at X.
+    /// Advances X past the IPv4 header.
     fn past_v4_header(&mut self) {
         self.asm.plain(code::LOAD_BYTE_AT_X, 0);
         self.asm.plain(code::AND, 0xf);
@@ -277,15 +277,15 @@ impl Compiler<'_> {
         self.asm.plain(code::TO_X, 0);
     }
 
-    /// X grows.
+    /// Advances X.
     fn forward(&mut self, bytes: u32) {
         self.asm.plain(code::FROM_X, 0);
         self.asm.plain(code::ADD, bytes);
         self.asm.plain(code::TO_X, 0);
     }
 
-    /// X goes past the IPv6 header at X and its extensions, and the protocol is stored; `fragment` is where to go
-    /// where a packet's beginning is not there.
+    /// Advances X past the IPv6 header and its extension headers, and stores the protocol; jumps to `fragment` at a
+    /// later fragment.
     fn past_v6_headers(&mut self, fragment: Label) {
         const EXTENSIONS: [u32; 6] = [0, 43, 60, 135, 139, 140];
         const FRAGMENT: u32 = 44;
@@ -306,7 +306,7 @@ impl Compiler<'_> {
             self.asm.go_if(code::IF_EQUAL, AUTHENTICATION, authentication);
             self.asm.go_if(code::IF_EQUAL, FRAGMENT, part);
             self.asm.go(done);
-            // Lengths: in units of 8 bytes, the first not counted; of 4, the first two not counted; 8.
+            // Length units: 8 bytes without the first unit; 4 bytes without the first two.
             for (kind, others, shift) in [(extension, 1, 3), (authentication, 2, 2)] {
                 self.asm.place(kind);
                 self.next_header();
@@ -327,13 +327,13 @@ impl Compiler<'_> {
         self.asm.place(done);
     }
 
-    /// What follows the extension header at X is stored.
+    /// Stores the next header of the extension header at X.
     fn next_header(&mut self) {
         self.asm.plain(code::LOAD_BYTE_AT_X, 0);
         self.asm.plain(code::STORE, NEXT_HEADER);
     }
 
-    /// To `quoted`, with X at the packet that the ICMP error quotes whose header was noted; others are dropped.
+    /// Sets X to the packet quoted by the stored ICMP error and jumps to `quoted`; drops other packets.
     fn go_to_quoted_v4(&mut self, quoted: Label) {
         self.asm.plain(code::LOAD_X_MEMORY, IP_HEADER);
         self.asm.plain(code::LOAD_BYTE_AT_X, 9);
@@ -351,7 +351,7 @@ impl Compiler<'_> {
         self.asm.go(quoted);
     }
 
-    /// The same of ICMPv6; what follows goes on with the packet.
+    /// The same for ICMPv6, without the jump: the code that follows is that of the quoted packet.
     fn go_to_quoted_v6(&mut self) {
         self.asm.plain(code::LOAD_X_MEMORY, IP_HEADER);
         self.past_v6_headers(self.drop);

@@ -1,29 +1,29 @@
-//! Which packets are asked for.
+//! The selection of packets.
 
 use std::net::{IpAddr, Ipv4Addr};
 
 use crate::ip::{Packet, protocol};
 
-/// What a capture is to hold. An empty list asks for anything; of several entries in a list any will do; all
-/// lists must agree.
+/// The packets to capture. A packet matches if it matches every list; it matches a list that is empty or has an
+/// entry for it.
 ///
-/// - A host or port matches where the packet comes from as well as where it goes.
-/// - A fragment without ports (any but the first) passes if the rest agrees: which ports its packet had no
-///   filter without memory can know, and what is fragmented is what one looks for.
-/// - An ICMP error passes as what it quotes: with `hosts` of a connection's other end, the router's "packet too
-///   big" about that connection is seen, although neither of its own addresses is asked for.
-/// - With hosts alone, ARP about them passes too.
+/// - A host or port matches source and destination.
+/// - A fragment without ports (any but the first) passes if the other lists match: a stateless filter cannot know
+///   the ports, and fragments matter for the MTU.
+/// - An ICMP error passes if the packet that it quotes does. With the host at the other end of a connection
+///   selected, a router's "packet too big" about that connection passes, although its own addresses do not match.
+/// - With hosts alone, ARP for them passes too.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Addresses.
+    /// Addresses of hosts.
     pub hosts: Vec<IpAddr>,
-    /// Ports of TCP or UDP.
+    /// TCP or UDP ports.
     pub ports: Vec<u16>,
     /// Protocols.
     pub protocols: Vec<Protocol>,
 }
 
-/// A protocol that can be asked for.
+/// A protocol that can be selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
     /// TCP.
@@ -35,7 +35,7 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// Its number in IPv4 and in IPv6.
+    /// The protocol's number in IPv4 and in IPv6.
     pub(super) const fn numbers(self) -> (u8, u8) {
         match self {
             Self::Tcp => (protocol::TCP, protocol::TCP),
@@ -45,7 +45,7 @@ impl Protocol {
     }
 }
 
-/// Which octets of an ICMP error come before what it quotes.
+/// Bytes of an ICMP error before the quoted packet.
 pub(super) const ICMP_HEADER: usize = 8;
 /// Types of ICMP that quote a packet: unreachable, source quench, redirect, time exceeded, parameter problem.
 pub(super) const QUOTING: [u8; 5] = [3, 4, 5, 11, 12];
@@ -58,12 +58,12 @@ impl Selection {
         self.hosts.is_empty() && self.ports.is_empty() && self.protocols.is_empty()
     }
 
-    /// Whether no packet can pass: ports are asked for, of protocols that have none.
+    /// Whether no packet can pass: ports are selected, but only protocols without ports.
     pub fn is_nothing(&self) -> bool {
         self.wanted_protocols().is_some_and(|protocols| protocols.is_empty())
     }
 
-    /// The protocols that a packet must be one of; `None` for any. A port is one of TCP's or UDP's.
+    /// The protocols of which a packet must have one; `None` for any. Ports imply TCP or UDP.
     pub(super) fn wanted_protocols(&self) -> Option<Vec<Protocol>> {
         let has_ports = |protocol: &Protocol| *protocol != Protocol::Icmp;
         match (self.protocols.is_empty(), self.ports.is_empty()) {
@@ -74,12 +74,12 @@ impl Selection {
         }
     }
 
-    /// Whether ARP about one of the hosts passes.
+    /// Whether ARP for one of the hosts passes.
     pub(super) fn takes_arp(&self) -> bool {
         self.ports.is_empty() && self.protocols.is_empty()
     }
 
-    /// Whether ARP passes that is about these two addresses.
+    /// Whether an ARP packet with these protocol addresses passes.
     pub fn passes_arp(&self, sender: Ipv4Addr, target: Ipv4Addr) -> bool {
         let is_one = |host: &IpAddr| *host == sender || *host == target;
         self.takes_arp() && (self.hosts.is_empty() || self.hosts.iter().any(is_one))
@@ -90,7 +90,7 @@ impl Selection {
         self.passes_as(packet) || quoted(packet).is_some_and(|quoted| self.passes_as(&quoted))
     }
 
-    /// The same, whatever the packet quotes.
+    /// Whether the packet itself passes, regardless of a quoted one.
     fn passes_as(&self, packet: &Packet<'_>) -> bool {
         let (source, destination) = packet.ends();
         let has_host = |host: &IpAddr| *host == source || *host == destination;
@@ -121,7 +121,7 @@ fn begins_here(packet: &Packet<'_>) -> bool {
     packet.fragment.is_none_or(|fragment| fragment.offset == 0)
 }
 
-/// The packet that an ICMP error quotes, of the same version; `None` of anything else.
+/// The packet that an ICMP error quotes, of the same IP version; `None` for other packets.
 fn quoted<'a>(packet: &Packet<'a>) -> Option<Packet<'a>> {
     let kind = *packet.payload.first()?;
     let is_error = match packet.ends().0 {
@@ -129,6 +129,6 @@ fn quoted<'a>(packet: &Packet<'a>) -> Option<Packet<'a>> {
         IpAddr::V6(_) => packet.protocol == protocol::ICMPV6 && kind < FIRST_INFORMATIONAL,
     };
     let body = packet.payload.get(ICMP_HEADER..).filter(|_| is_error && begins_here(packet))?;
-    // A quote is cut; it counts as whole, so that nothing is made of that.
+    // A quoted packet is cut; its length is taken as the wire length, so that decoding accepts it.
     Packet::decode(body, body.len()).ok()
 }

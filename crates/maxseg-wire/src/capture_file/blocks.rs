@@ -1,66 +1,66 @@
-//! Records of pcapng: what stands between the packets is told apart, and passed.
+//! Records of pcapng files, and the blocks between packets.
 
 use std::borrow::Cow;
 use std::io::Read;
 
 use super::{
-    CaptureFile, Fault, Found, InterfaceInfo, MOST_COMMENTS, MOST_INTERFACES, MOST_TEXT, Records,
-    at_least, whole,
+    CaptureFile, Fault, InterfaceInfo, MOST_COMMENTS, MOST_INTERFACES, MOST_TEXT, RecordLocation,
+    Records, at_least, buffered_record,
 };
 use crate::pcapng::{Block, BlockHead};
 
 impl<R: Read> CaptureFile<R> {
-    /// Reads blocks as far as the next packet, that included.
+    /// Reads blocks up to and including the next packet.
     #[inline]
-    pub(super) fn pcapng_record(&mut self) -> Result<Option<Found>, Fault> {
+    pub(super) fn pcapng_record(&mut self) -> Result<Option<RecordLocation>, Fault> {
         loop {
-            let have = self.window.demand(BlockHead::LEN)?;
+            let have = self.buffer.demand(BlockHead::LEN)?;
             if have == 0 {
                 return Ok(None);
             }
             let Records::Pcapng { state, base } = &self.records else { return Ok(None) };
-            let head = *self.window.peek().ok_or(Fault::Cut { have, need: BlockHead::LEN })?;
+            let head = *self.buffer.peek().ok_or(Fault::Cut { have, need: BlockHead::LEN })?;
             let head = state.head(head)?;
             if !head.is_packet() {
                 self.other_block(&head)?;
                 continue;
             }
-            let block = whole(&mut self.window, head.length)?;
+            let block = buffered_record(&mut self.buffer, head.length)?;
             let (packet, data) = state.packet(&head, head.body(block)?)?;
             let captured = data.len();
             let number = base + packet.interface as usize;
             let interface = self.interfaces.get(number).ok_or(Fault::Interfaces)?;
-            let place = self.window.pass(head.length).part(head.data_offset(), captured);
-            return Ok(Some(Found {
+            let range = self.buffer.advance(head.length).part(head.data_offset(), captured);
+            return Ok(Some(RecordLocation {
                 interface: u32::try_from(number).unwrap_or(u32::MAX),
                 at_nanos: packet.at_nanos,
                 original_len: at_least(packet.original_len, captured),
                 link_type: interface.link_type,
-                place,
+                range,
             }));
         }
     }
 
-    /// Passes a block that means nothing here, however long it is.
+    /// Skips a block of an unknown type, whatever its length.
     fn pass_over(&mut self, head: &BlockHead) -> Result<(), Fault> {
-        self.skipped_from = Some(self.window.offset());
-        let missing = self.window.skip(head.length - BlockHead::FOOT_LEN)?;
+        self.skipped_from = Some(self.buffer.offset());
+        let missing = self.buffer.skip(head.length - BlockHead::FOOT_LEN)?;
         let missing = missing + BlockHead::FOOT_LEN;
-        let there = self.window.demand(BlockHead::FOOT_LEN)?;
+        let there = self.buffer.demand(BlockHead::FOOT_LEN)?;
         let have = head.length - missing + there.min(BlockHead::FOOT_LEN);
-        let foot = *self.window.peek().ok_or(Fault::Cut { have, need: head.length })?;
+        let foot = *self.buffer.peek().ok_or(Fault::Cut { have, need: head.length })?;
         head.check_foot(foot)?;
-        self.window.pass(BlockHead::FOOT_LEN);
+        self.buffer.advance(BlockHead::FOOT_LEN);
         self.skipped_from = None;
         Ok(())
     }
 
-    /// Reads a block that is no packet.
+    /// Reads a block other than a packet.
     fn other_block(&mut self, head: &BlockHead) -> Result<(), Fault> {
         if !head.is_known() {
             return self.pass_over(head);
         }
-        let block = whole(&mut self.window, head.length)?;
+        let block = buffered_record(&mut self.buffer, head.length)?;
         let Records::Pcapng { state, base } = &mut self.records else { return Ok(()) };
         match state.block(head, head.body(block)?)? {
             Block::Section(section) => {
@@ -93,12 +93,12 @@ impl<R: Read> CaptureFile<R> {
             }
             Block::Packet(_) | Block::SimplePacket(_) | Block::Other(_) => {}
         }
-        self.window.pass(head.length);
+        self.buffer.advance(head.length);
         Ok(())
     }
 }
 
-/// As much of a text as is kept of it.
+/// The first [`MOST_TEXT`] bytes of a text, cut between characters.
 fn beginning(text: &str) -> String {
     text.char_indices().take_while(|(at, _)| *at < MOST_TEXT).map(|(_, c)| c).collect()
 }

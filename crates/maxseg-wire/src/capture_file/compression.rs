@@ -1,4 +1,4 @@
-//! Inputs that are compressed, known by how they begin.
+//! Compressed inputs, recognised by their first bytes.
 
 mod chunk;
 mod gzip;
@@ -10,7 +10,7 @@ use chunk::CHUNK;
 use gzip::Gzip;
 use zstd::Zstd;
 
-/// How a file is compressed.
+/// The compression of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
     /// gzip (RFC 1952).
@@ -20,7 +20,7 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// What it is called.
+    /// The name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Gzip => "gzip",
@@ -31,17 +31,17 @@ impl Compression {
     const fn of(head: &[u8]) -> Option<Self> {
         match head {
             [0x1f, 0x8b, 8, ..] => Some(Self::Gzip),
-            // A frame, or one that is to be skipped.
+            // A frame, or a skippable frame (RFC 8878 §3.1.2).
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Self::Zstd),
             _ => None,
         }
     }
 }
 
-/// An input whose first bytes were looked at.
+/// An input with its first bytes, which were read to recognise it, put back.
 type Whole<R> = BufReader<Chain<Cursor<Vec<u8>>, R>>;
 
-/// What an input holds, decompressed if it must be.
+/// The decompressed bytes of an input.
 pub(super) enum Source<R> {
     Plain(Chain<Cursor<Vec<u8>>, R>),
     Gzip(Box<Gzip<Whole<R>>>),

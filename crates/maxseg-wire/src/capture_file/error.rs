@@ -1,4 +1,4 @@
-//! Why a capture cannot be read, or not further.
+//! Errors of opening and reading capture files.
 
 use std::io;
 
@@ -8,52 +8,54 @@ use super::compression::Compression;
 use super::limits::{MOST_CAPTURED, MOST_INTERFACES};
 use crate::DecodeError;
 
-/// Why an input is no capture that is read here.
+/// Why an input cannot be opened as a capture file.
 #[derive(Debug, Error)]
 pub enum OpenError {
     /// It could not be read.
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
-    /// There is nothing in it.
+    /// It is empty.
     #[error("is an empty file")]
     Empty,
     /// It is text.
     #[error("is a text file, not a capture")]
     Text,
-    /// It is something else that has a name.
-    #[error("is {name}, which is not read here; pcap and pcapng are")]
+    /// It has a known format that is not supported.
+    #[error("is {name}; only pcap and pcapng are supported")]
     Foreign {
-        /// What it is, with its article.
+        /// The format's name, with its article.
         name: &'static str,
-        /// What to do about it.
+        /// How to convert or unpack it.
         hint: &'static str,
     },
-    /// It begins as nothing that is known here.
-    #[error("is no capture file that is known here: it begins with {}", Hex(.0))]
+    /// Its first bytes are those of no known format.
+    #[error("is in no known capture format: it begins with {}", Hex(.0))]
     Unknown(Vec<u8>),
-    /// It is a capture file, of which not even the header is there.
-    #[error("ends within its header: {have} bytes are there where {need} are needed")]
+    /// It is a capture file that ends within its header.
+    #[error("ends within its header: it has {have} bytes of {need}")]
     Short {
-        /// How many bytes there are.
+        /// Bytes present.
         have: usize,
-        /// How many a header takes.
+        /// Bytes of a header.
         need: usize,
     },
     /// A pcap file of another version than 2.
-    #[error("is a pcap file of version {0}.{1}; only version 2 is known")]
+    #[error("is a pcap file of version {0}.{1}; only version 2 is supported")]
     Version(u16, u16),
-    /// Its first block is no whole section header.
-    #[error("is a pcapng file that does not begin as one: {0}")]
+    /// Its section header is malformed.
+    #[error("is a pcapng file with a malformed section header: {0}")]
     Pcapng(#[from] DecodeError),
 }
 
 impl OpenError {
-    /// What to do about it, where something can be done.
+    /// What to do about it, where something helps.
     pub const fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Foreign { hint, .. } => Some(hint),
-            Self::Text => Some("text that names packets can be turned into pcap by `text2pcap`"),
-            Self::Unknown(_) => Some("`capinfos FILE` may know it, and `editcap -F pcap` turn it"),
+            Self::Text => Some("`text2pcap` converts a hex dump of packets to pcap"),
+            Self::Unknown(_) => Some(
+                "`capinfos FILE` may know its format, and `editcap -F pcap FILE NEW.pcap` convert it",
+            ),
             Self::Empty => Some("was the capture stopped before its first packet was written?"),
             Self::Io(_) | Self::Short { .. } | Self::Version(..) | Self::Pcapng(_) => None,
         }
@@ -68,14 +70,13 @@ impl std::fmt::Display for Hex<'_> {
     }
 }
 
-/// Where a capture stops to make sense, and why. All before it has been read.
+/// Where a capture cannot be read further, and why. All records before it have been read.
 #[derive(Debug, Error)]
 #[error("at byte {offset}{}: {fault}", of_what(*.compression))]
 pub struct ReadError {
-    /// Where the record begins that is at fault, in bytes from the beginning of the file, or of what
-    /// it was before it was compressed.
+    /// Offset of the malformed record, in bytes of the decompressed file.
     pub offset: u64,
-    /// How the file is compressed, if it is.
+    /// The file's compression; `None` for a plain file.
     pub compression: Option<Compression>,
     /// What is wrong.
     pub fault: Fault,
@@ -83,29 +84,29 @@ pub struct ReadError {
 
 fn of_what(compression: Option<Compression>) -> String {
     compression.map_or_else(String::new, |compression| {
-        format!(" of what the {} file holds", compression.name())
+        format!(" of the decompressed {} file", compression.name())
     })
 }
 
 /// What is wrong with a record.
 #[derive(Debug, Error)]
 pub enum Fault {
-    /// The input fails, or what it was compressed with is broken.
+    /// Reading or decompression fails.
     #[error("{0}")]
     Io(#[from] io::Error),
     /// The file ends within a record.
-    #[error("the file ends within a record: {have} bytes are there where {need} are needed")]
+    #[error("the file ends within a record: it has {have} bytes of {need}")]
     Cut {
-        /// How many bytes there are.
+        /// Bytes present.
         have: usize,
-        /// How many it takes.
+        /// Bytes of the record.
         need: usize,
     },
-    /// A record claims more than any packet has.
-    #[error("a record claims to hold {0} bytes; more than {MOST_CAPTURED} no packet has")]
+    /// A record states more bytes than [`MOST_CAPTURED`].
+    #[error("a record states {0} bytes; no packet has more than {MOST_CAPTURED}")]
     TooLong(usize),
-    /// More capture points than there are.
-    #[error("more than {MOST_INTERFACES} interfaces are described")]
+    /// More interfaces than [`MOST_INTERFACES`].
+    #[error("more than {MOST_INTERFACES} interfaces")]
     Interfaces,
     /// A block contradicts itself.
     #[error("{0}")]

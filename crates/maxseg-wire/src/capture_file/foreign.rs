@@ -1,10 +1,10 @@
-//! Files that are no capture, or one of a format that is not read here, by how they begin.
+//! Files in other formats, recognised by their first bytes.
 
 use super::error::OpenError;
 
-const CONVERT: &str = "turn it into pcap: `editcap -F pcap FILE NEW.pcap`";
+const CONVERT: &str = "convert it to pcap: `editcap -F pcap FILE NEW.pcap`";
 
-/// First bytes, and what has them.
+/// First bytes of a format, its name and a hint.
 const MAGIC: [(&[u8], &str, &str); 26] = [
     (b"snoop\0\0\0", "a snoop capture (Solaris)", CONVERT),
     (b"GMBU", "a Microsoft Network Monitor 2 capture", CONVERT),
@@ -16,7 +16,7 @@ const MAGIC: [(&[u8], &str, &str); 26] = [
     (b"\xaa\xaa\xaa\xaa", "an InfoVista 5View capture", CONVERT),
     (b"ObserverPktBuffe", "a Network Instruments Observer capture", CONVERT),
     (b"\x7fver", "a Savvius *Peek capture", CONVERT),
-    (b"btsnoop\0", "a Bluetooth snoop capture", "it holds no IP packets of a network"),
+    (b"btsnoop\0", "a Bluetooth snoop capture", "it contains no IP packets"),
     (b"EyeSDN", "an EyeSDN capture", CONVERT),
     (b"+---------+---------------+", "a Tektronix K12 text file", CONVERT),
     (b"\xfd7zXZ\0", "an xz file", "unpack it: `xz -dc FILE | maxseg explain -`"),
@@ -38,7 +38,7 @@ const MAGIC: [(&[u8], &str, &str); 26] = [
     (b"PAR1", "a Parquet table", "name a capture file"),
 ];
 
-/// What a file is that begins so, where it is neither pcap nor pcapng.
+/// The error for a file that is neither pcap nor pcapng.
 pub(super) fn refuse(head: &[u8]) -> OpenError {
     if head.is_empty() {
         return OpenError::Empty;
@@ -55,7 +55,7 @@ pub(super) fn refuse(head: &[u8]) -> OpenError {
     }
 }
 
-/// Printable ASCII and white space, with other characters of UTF-8 among them; the last may be cut.
+/// Whether this is UTF-8 without control characters; the last character may be cut.
 fn is_text(head: &[u8]) -> bool {
     let valid = match std::str::from_utf8(head) {
         Ok(text) => text,
@@ -67,23 +67,23 @@ fn is_text(head: &[u8]) -> bool {
     !valid.is_empty() && valid.chars().all(|c| !c.is_control() || matches!(c, '\n' | '\r' | '\t'))
 }
 
-/// Formats without a magic number: what their first record must look like.
+/// Formats without a magic number, recognised by the fields of their first record.
 fn shape(head: &[u8]) -> Option<&'static str> {
     /// Seconds since 1970 of the years 1990 to 2100.
     const PLAUSIBLE: std::ops::Range<u32> = 631_152_000..4_102_444_800;
     let head = head.first_chunk::<16>()?;
-    // LANalyzer: a record of type 0x1001 or 0x1007 and its length, low octets first.
+    // LANalyzer: a record of type 0x1001 or 0x1007 and its length, little-endian.
     if let [0x01 | 0x07, 0x10, 1..=0xff, 0, ..] = head {
         return Some("a Novell LANalyzer capture");
     }
-    // Endace ERF: time (fraction, then seconds, low octets first), type, flags, record length.
+    // Endace ERF: time (fraction, then seconds, little-endian), type, flags, record length.
     let [_, _, _, _, s0, s1, s2, s3, kind, _, r0, r1, ..] = *head;
     let seconds = u32::from_le_bytes([s0, s1, s2, s3]);
     let is_type = (1..=27).contains(&(kind & 0x7f));
     if PLAUSIBLE.contains(&seconds) && is_type && u16::from_be_bytes([r0, r1]) >= 16 {
         return Some("an Endace ERF capture");
     }
-    // Apple PacketLogger: length, seconds, microseconds, high octets first (or all low ones first).
+    // Apple PacketLogger: length, seconds, microseconds, all big-endian or all little-endian.
     let word = |from_bytes: fn([u8; 4]) -> u32| {
         let [l0, l1, l2, l3, s0, s1, s2, s3, u0, u1, u2, u3, ..] = *head;
         let (length, seconds) = (from_bytes([l0, l1, l2, l3]), from_bytes([s0, s1, s2, s3]));

@@ -1,7 +1,7 @@
-//! What a capture file may hold at most.
+//! Limits of a capture file.
 
-/// Most bytes that are kept of a packet: 16 MiB. No packet has more (RFC 2675 allows it, nobody sends
-/// it), and a broken length is told from a true one.
+/// Largest captured length of a packet: 16 MiB. Only jumbograms (RFC 2675), which no network carries, could be
+/// longer, so a larger length is a malformed one.
 pub const MOST_CAPTURED: usize = 16 << 20;
 /// Most interfaces of a file.
 pub const MOST_INTERFACES: usize = 4096;

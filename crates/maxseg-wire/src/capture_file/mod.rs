@@ -1,10 +1,10 @@
-//! Capture files of any size, record by record: pcap and pcapng, plain or compressed.
+//! Streaming reader of capture files: pcap and pcapng, plain or compressed.
 //!
-//! What a record holds lies in a buffer that the file owns, and is lent until the next is asked for:
-//! nothing is copied, nothing is allocated for a record.
+//! A record borrows its bytes from the file's buffer until the next record is read, so that none is copied
+//! or allocated.
 //!
 //! ```text
-//! impl Read → Source: gzip, zstd → ReadBuffer: 1 MiB → pcap::FileHeader | pcapng::SectionState → Record
+//! impl Read → Source: gzip, zstd → ReadBuffer: 256 KiB → pcap::FileHeader | pcapng::SectionState → Record
 //! ```
 
 mod blocks;
@@ -25,67 +25,67 @@ use crate::pcapng::{self, BlockHead};
 use compression::Source;
 use read_buffer::{BufferRange, ReadBuffer};
 
-/// Most bytes that are kept of an interface's name and of its description.
+/// Bytes kept of an interface's name and of its description.
 const MOST_TEXT: usize = 1024;
-/// Most comments that are kept of a file.
+/// Comments kept of a file.
 const MOST_COMMENTS: usize = 64;
 
-/// A capture file that is being read.
+/// A capture file, read record by record.
 pub struct CaptureFile<R> {
-    window: ReadBuffer<Source<R>>,
+    buffer: ReadBuffer<Source<R>>,
     compression: Option<Compression>,
     records: Records,
     interfaces: Vec<InterfaceInfo>,
     application: Option<String>,
     comments: Vec<String>,
-    /// Records that were read.
+    /// Records read so far.
     count: u64,
-    /// Where the block begins that is being passed over, which may be longer than the window.
+    /// Offset of the block being skipped, which may be longer than the buffer.
     skipped_from: Option<u64>,
-    /// Nothing more is read, because of the end or of an error.
+    /// At the end of the file, or after an error.
     has_ended: bool,
 }
 
 /// A captured packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record<'a> {
-    /// Which of the file's packets, counted from 1.
+    /// The packet's number in the file, from 1.
     pub number: u64,
-    /// Where: the number of an interface, counted from 0 over all sections of the file.
+    /// The interface, numbered from 0 over all sections of the file.
     pub interface: u32,
-    /// When, in nanoseconds since 1970, where the file says it.
+    /// Timestamp in nanoseconds since 1970; `None` in a simple packet block.
     pub at_nanos: Option<u64>,
-    /// How long the packet was, in bytes.
+    /// The packet's length on the wire, in bytes.
     pub original_len: u32,
-    /// What it begins with (see [`link_type`](crate::link_type)).
+    /// The link-layer header type (see [`link_type`](crate::link_type)).
     pub link_type: u16,
-    /// What was kept of it.
+    /// The captured bytes.
     pub data: &'a [u8],
 }
 
-/// A capture point.
+/// An interface at which packets were captured.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InterfaceInfo {
-    /// What it is called.
+    /// Its name.
     pub name: Option<String>,
-    /// What it is.
+    /// Its description.
     pub description: Option<String>,
-    /// What its packets begin with (see [`link_type`](crate::link_type)).
+    /// The link-layer header type (see [`link_type`](crate::link_type)).
     pub link_type: u16,
-    /// Most bytes that are kept of a packet; 0 for no limit.
+    /// Bytes kept of each packet; 0 for no limit.
     pub snap_len: u32,
-    /// Packets that came there.
+    /// Packets that the interface received.
     pub received: Option<u64>,
-    /// Those of them that are not in the file, because there was no room or time for them.
+    /// Packets of these that the capture dropped for lack of space or time.
     pub dropped: Option<u64>,
 }
 
 /// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// pcap with times in microseconds.
+    /// pcap with timestamps in microseconds.
     Pcap,
-    /// pcap with times in nanoseconds.
+    /// pcap with timestamps in nanoseconds.
     PcapNanoseconds,
     /// pcap with the longer record headers of A. Kuznetzov's patch.
     PcapModified,
@@ -94,7 +94,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// What it is called.
+    /// The name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pcap => "pcap",
@@ -105,51 +105,51 @@ impl Format {
     }
 }
 
-/// How records are found.
+/// The format and what decoding the next record needs.
 enum Records {
     Pcap(FileHeader),
     Pcapng {
         state: pcapng::SectionState,
-        /// The number of the section's first interface.
+        /// Number of the section's first interface in the file.
         base: usize,
     },
 }
 
-/// A record before its bytes are lent.
-struct Found {
+/// A record with the range of its bytes in the buffer.
+struct RecordLocation {
     interface: u32,
     at_nanos: Option<u64>,
     original_len: u32,
     link_type: u16,
-    place: BufferRange,
+    range: BufferRange,
 }
 
-/// What tells pcapng from all else: the type of a section header, equal in either byte order.
+/// The type of a pcapng section header, the same in either byte order.
 const PCAPNG_MAGIC: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
-/// As many bytes are looked at to tell what a file is.
-const TELLING: usize = 64;
+/// Bytes by which the format is recognised.
+const RECOGNITION_LEN: usize = 64;
 
 impl<R: Read> CaptureFile<R> {
-    /// Finds out what `input` is, and reads as far as its first packet.
+    /// Recognises the format of `input`.
     ///
     /// # Errors
-    /// It is no capture that is read here, or broken before its first packet.
+    /// The format is not supported, or its header is malformed.
     pub fn open(input: R) -> Result<Self, OpenError> {
         let source = Source::new(input)?;
         let compression = source.compression();
-        let mut window = ReadBuffer::new(source);
-        let have = window.demand(TELLING)?;
-        let is_pcapng = window.peek() == Some(&PCAPNG_MAGIC);
+        let mut buffer = ReadBuffer::new(source);
+        let have = buffer.demand(RECOGNITION_LEN)?;
+        let is_pcapng = buffer.peek() == Some(&PCAPNG_MAGIC);
         let records = if is_pcapng {
             let state = pcapng::SectionState::default();
-            let head = *window.peek().ok_or(OpenError::Short { have, need: BlockHead::LEN })?;
+            let head = *buffer.peek().ok_or(OpenError::Short { have, need: BlockHead::LEN })?;
             state.head(head)?;
             Records::Pcapng { state, base: 0 }
         } else {
-            Records::Pcap(pcap_header(&mut window, have)?)
+            Records::Pcap(pcap_header(&mut buffer, have)?)
         };
         let mut file = Self {
-            window,
+            buffer,
             compression,
             interfaces: Vec::new(),
             application: None,
@@ -173,14 +173,14 @@ impl<R: Read> CaptureFile<R> {
     /// The next packet; `None` at the end, and after an error.
     ///
     /// # Errors
-    /// The input fails or is broken from here on.
+    /// Reading fails, or the record is malformed. No record follows.
     #[inline]
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend")]
     pub fn next(&mut self) -> Result<Option<Record<'_>>, ReadError> {
         Ok(self.next_and_interfaces()?.map(|(record, _)| record))
     }
 
-    /// The next packet, and the capture points so far: its own is among them.
+    /// The next packet and the interfaces so far, its own among them.
     ///
     /// # Errors
     /// As [`next`](Self::next).
@@ -191,7 +191,7 @@ impl<R: Read> CaptureFile<R> {
             return Ok(None);
         }
         let found = match &self.records {
-            Records::Pcap(header) => pcap_record(*header, &mut self.window),
+            Records::Pcap(header) => pcap_record(*header, &mut self.buffer),
             Records::Pcapng { .. } => self.pcapng_record(),
         };
         match found {
@@ -203,7 +203,7 @@ impl<R: Read> CaptureFile<R> {
                     at_nanos: found.at_nanos,
                     original_len: found.original_len,
                     link_type: found.link_type,
-                    data: self.window.at(found.place),
+                    data: self.buffer.at(found.range),
                 };
                 Ok(Some((record, &self.interfaces)))
             }
@@ -215,22 +215,22 @@ impl<R: Read> CaptureFile<R> {
         }
     }
 
-    /// The interfaces so far: all that the next packet may have come in at, and more may follow.
+    /// The interfaces so far; more may follow.
     pub fn interfaces(&self) -> &[InterfaceInfo] {
         &self.interfaces
     }
 
-    /// The program that wrote the file, as the last section so far says.
+    /// The program that wrote the file, according to the latest section.
     pub fn application(&self) -> Option<&str> {
         self.application.as_deref()
     }
 
-    /// Comments on the file's sections so far; the first 64.
+    /// Comments of the sections so far; at most 64.
     pub fn comments(&self) -> &[String] {
         &self.comments
     }
 
-    /// What the file is.
+    /// The file's format.
     pub const fn format(&self) -> Format {
         match &self.records {
             Records::Pcap(FileHeader { is_modified: true, .. }) => Format::PcapModified,
@@ -240,84 +240,84 @@ impl<R: Read> CaptureFile<R> {
         }
     }
 
-    /// How the file is compressed, if it is.
+    /// The file's compression; `None` for a plain file.
     pub const fn compression(&self) -> Option<Compression> {
         self.compression
     }
 
-    /// Bytes that were read, decompressed if they had to be.
+    /// Bytes read so far, counted after decompression.
     pub const fn bytes_read(&self) -> u64 {
-        self.window.offset()
+        self.buffer.offset()
     }
 
     #[cold]
     fn end(&mut self, fault: Fault) -> ReadError {
         self.has_ended = true;
-        let offset = self.skipped_from.unwrap_or(self.window.offset());
+        let offset = self.skipped_from.unwrap_or(self.buffer.offset());
         ReadError { offset, compression: self.compression, fault }
     }
 }
 
-/// The header of a pcap file at the head of the window, which is passed; or what the file is instead.
-fn pcap_header<R: Read>(window: &mut ReadBuffer<R>, have: usize) -> Result<FileHeader, OpenError> {
+/// Reads the pcap file header, or names the format that the file has instead.
+fn pcap_header<R: Read>(buffer: &mut ReadBuffer<R>, have: usize) -> Result<FileHeader, OpenError> {
     let need = FileHeader::LEN;
-    let header = match window.peek() {
+    let header = match buffer.peek() {
         Some(bytes) => FileHeader::read(bytes),
-        None if is_cut_pcap(window.there()) => return Err(OpenError::Short { have, need }),
+        None if is_cut_pcap(buffer.unread()) => return Err(OpenError::Short { have, need }),
         None => None,
     };
-    let header = header.ok_or_else(|| foreign::refuse(window.there()))?;
+    let header = header.ok_or_else(|| foreign::refuse(buffer.unread()))?;
     if header.version.0 != 2 {
         return Err(OpenError::Version(header.version.0, header.version.1));
     }
-    window.pass(need);
+    buffer.advance(need);
     Ok(header)
 }
 
-/// Whether so few bytes begin a pcap file.
-fn is_cut_pcap(there: &[u8]) -> bool {
+/// Whether `bytes`, shorter than a header, begins a pcap file.
+fn is_cut_pcap(bytes: &[u8]) -> bool {
     let mut padded = [0; FileHeader::LEN];
-    padded.iter_mut().zip(there).for_each(|(place, byte)| *place = *byte);
-    there.len() >= 4 && FileHeader::read(&padded).is_some()
+    padded.iter_mut().zip(bytes).for_each(|(place, byte)| *place = *byte);
+    bytes.len() >= 4 && FileHeader::read(&padded).is_some()
 }
 
-/// The bytes of a record of `need` bytes, and what follows it.
+/// The buffered bytes, of which the next record takes `need`.
 #[inline]
-fn whole<R: Read>(window: &mut ReadBuffer<R>, need: usize) -> Result<&[u8], Fault> {
+fn buffered_record<R: Read>(buffer: &mut ReadBuffer<R>, need: usize) -> Result<&[u8], Fault> {
     if need > MOST_CAPTURED {
         return Err(Fault::TooLong(need));
     }
-    let have = window.demand(need)?;
+    let have = buffer.demand(need)?;
     if have < need {
         return Err(Fault::Cut { have, need });
     }
-    Ok(window.there())
+    Ok(buffer.unread())
 }
 
 #[inline]
 fn pcap_record<R: Read>(
     header: FileHeader,
-    window: &mut ReadBuffer<R>,
-) -> Result<Option<Found>, Fault> {
+    buffer: &mut ReadBuffer<R>,
+) -> Result<Option<RecordLocation>, Fault> {
     let head_len = header.record_header_len();
-    let have = window.demand(head_len)?;
+    let have = buffer.demand(head_len)?;
     if have == 0 {
         return Ok(None);
     }
-    let bytes = window.peek().filter(|_| have >= head_len);
+    let bytes = buffer.peek().filter(|_| have >= head_len);
     let record = header.record(bytes.ok_or(Fault::Cut { have, need: head_len })?);
     let captured = record.captured_len as usize;
-    whole(window, head_len + captured)?;
-    Ok(Some(Found {
+    buffered_record(buffer, head_len + captured)?;
+    Ok(Some(RecordLocation {
         interface: 0,
         at_nanos: Some(record.at_nanos),
         original_len: at_least(record.original_len, captured),
         link_type: header.link_type,
-        place: window.pass(head_len + captured).part(head_len, captured),
+        range: buffer.advance(head_len + captured).part(head_len, captured),
     }))
 }
 
-/// A packet was as long as what is there of it, whatever its record says.
+/// The length on the wire, which is never below the captured length.
 #[inline]
 fn at_least(original_len: u32, captured: usize) -> u32 {
     original_len.max(u32::try_from(captured).unwrap_or(u32::MAX))

@@ -1,18 +1,18 @@
-//! A part of a stream, in memory: it moves on, and grows only for a record that is longer than it is.
+//! A sliding buffer over a stream, which grows only for a record longer than itself.
 
 use std::io::{self, ErrorKind, Read};
 
-/// Bytes that are asked of the input at once: more would drive what is known of connections out of the caches.
+/// Bytes per read of the input; more would evict the connections' state from the processor's caches.
 const SIZE: usize = 1 << 18;
 
 #[derive(Debug)]
 pub(super) struct ReadBuffer<R> {
     input: R,
     bytes: Vec<u8>,
-    /// What is there and not yet passed is `bytes[start..end]`.
+    /// Unread bytes are `bytes[start..end]`.
     start: usize,
     end: usize,
-    /// Where in the stream `bytes` begins.
+    /// Offset of `bytes` in the stream.
     origin: u64,
 }
 
@@ -21,51 +21,51 @@ impl<R: Read> ReadBuffer<R> {
         Self { input, bytes: vec![0; SIZE], start: 0, end: 0, origin: 0 }
     }
 
-    /// What is there and not yet passed.
+    /// The unread bytes in the buffer.
     #[inline]
-    pub(super) fn there(&self) -> &[u8] {
+    pub(super) fn unread(&self) -> &[u8] {
         self.bytes.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// The first `N` bytes of it.
+    /// The first `N` unread bytes.
     #[inline]
     pub(super) fn peek<const N: usize>(&self) -> Option<&[u8; N]> {
-        self.there().first_chunk()
+        self.unread().first_chunk()
     }
 
-    /// Where in the stream it begins.
+    /// Offset of the first unread byte in the stream.
     pub(super) const fn offset(&self) -> u64 {
         self.origin + self.start as u64
     }
 
-    /// How many bytes are there, `need` at least if the stream has so many.
+    /// Fills the buffer to at least `need` unread bytes, fewer only at the end of the stream; returns their count.
     ///
     /// # Errors
-    /// The input fails before.
+    /// Reading fails.
     #[inline]
     pub(super) fn demand(&mut self, need: usize) -> io::Result<usize> {
         let have = self.end - self.start;
         if have >= need { Ok(have) } else { self.fill(need) }
     }
 
-    /// Passes `n` bytes that are there. They can be had by their place until more is demanded.
+    /// Advances by `n` buffered bytes; the returned range is valid until the next [`demand`](Self::demand).
     #[inline]
-    pub(super) fn pass(&mut self, n: usize) -> BufferRange {
+    pub(super) fn advance(&mut self, n: usize) -> BufferRange {
         let begin = self.start;
         self.start = (begin + n).min(self.end);
         BufferRange { begin, end: self.start }
     }
 
-    /// What was passed.
+    /// The bytes of a range.
     #[inline]
-    pub(super) fn at(&self, place: BufferRange) -> &[u8] {
-        self.bytes.get(place.begin..place.end).unwrap_or_default()
+    pub(super) fn at(&self, range: BufferRange) -> &[u8] {
+        self.bytes.get(range.begin..range.end).unwrap_or_default()
     }
 
-    /// Passes `n` bytes, whether they are there yet or not. How many the stream did not have.
+    /// Advances by `n` bytes of the stream; returns how many were missing at its end.
     pub(super) fn skip(&mut self, mut n: usize) -> io::Result<usize> {
         loop {
-            n -= self.pass(n).len();
+            n -= self.advance(n).len();
             if n == 0 || self.demand(1)? == 0 {
                 return Ok(n);
             }
@@ -81,7 +81,7 @@ impl<R: Read> ReadBuffer<R> {
         self.start = 0;
         while self.end < need {
             if self.end == self.bytes.len() {
-                // A length is believed as far as the stream bears it out.
+                // Grows with the bytes read, not to a stated length, which may be malformed.
                 self.bytes.resize(need.min(self.bytes.len() * 2), 0);
             }
             match self.input.read(self.bytes.get_mut(self.end..).unwrap_or_default()) {
@@ -95,7 +95,7 @@ impl<R: Read> ReadBuffer<R> {
     }
 }
 
-/// Where something stands in a window.
+/// A range of the buffer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BufferRange {
     begin: usize,
@@ -107,7 +107,7 @@ impl BufferRange {
         self.end - self.begin
     }
 
-    /// The part of it behind the first `skip` bytes, `len` of them.
+    /// The `len` bytes of the range after its first `skip`.
     #[inline]
     pub(super) fn part(self, skip: usize, len: usize) -> Self {
         let begin = (self.begin + skip).min(self.end);

@@ -227,9 +227,9 @@ fn what_stands_before_a_fault_is_read() {
     let bytes = small_pcap(Pcap::MICRO);
     let cut = read(&bytes[..bytes.len() - 1]);
     assert_eq!(cut.records, read(&bytes).records[..1]);
-    let why = "at byte 43: the file ends within a record: 19 bytes are there where 20 are needed";
+    let why = "at byte 43: the file ends within a record: it has 19 bytes of 20";
     assert_eq!(cut.error.as_deref(), Some(why));
-    let why = "at byte 43: the file ends within a record: 15 bytes are there where 16 are needed";
+    let why = "at byte 43: the file ends within a record: it has 15 bytes of 16";
     assert_eq!(read(&bytes[..58]).error.as_deref(), Some(why));
     assert_eq!(read(&bytes[..43]).error, None, "between records");
 
@@ -239,7 +239,7 @@ fn what_stands_before_a_fault_is_read() {
         assert!(half.records.len() > 1000, "{name}: {}", half.records.len());
         assert_eq!(half.records[..], read(&large).records[..half.records.len()]);
         let why = half.error.unwrap();
-        assert!(why.contains(&format!(" of what the {name} file holds: ")), "{why}");
+        assert!(why.contains(&format!(" of the decompressed {name} file: ")), "{why}");
         let mut damaged = packed.clone();
         let last = damaged.len() - 6; // a checksum stands at the end of either
         damaged[last + 3] ^= 1;
@@ -290,15 +290,14 @@ fn a_length_is_not_believed() {
     let huge = [0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
     let reading = read(&[&small_pcap(Pcap::MICRO)[..], &huge].concat());
     assert_eq!(reading.records.len(), 2);
-    let why =
-        "at byte 63: a record claims to hold 4294967311 bytes; more than 16777216 no packet has";
+    let why = "at byte 63: a record states 4294967311 bytes; no packet has more than 16777216";
     assert_eq!(reading.error.as_deref(), Some(why));
     // A block that means nothing may be as long as it likes.
     let unknown = [0xad, 0x0b, 0, 0, 0xfc, 0xff, 0xff, 0xff, 1, 2, 3, 4];
     let rich = rich_pcapng();
     let reading = read(&[&rich[..], &unknown].concat());
     assert_eq!(reading.records.len(), 4);
-    let why = "the file ends within a record: 12 bytes are there where 4294967292 are needed";
+    let why = "the file ends within a record: it has 12 bytes of 4294967292";
     let at = format!("at byte {}: {why}", rich.len());
     assert_eq!(reading.error.as_deref(), Some(&*at));
 }
@@ -313,7 +312,10 @@ fn what_is_no_capture_is_refused_by_name() {
         (b"", "is an empty file"),
         (b"12:00:01 IP a > b\n", "is a text file"),
         ("größer".as_bytes(), "is a text file"),
-        (b"snoop\0\0\0\0\0\0\x02", "is a snoop capture (Solaris), which is not read here"),
+        (
+            b"snoop\0\0\0\0\0\0\x02",
+            "is a snoop capture (Solaris); only pcap and pcapng are supported",
+        ),
         (b"GMBU\0\x02", "Network Monitor 2"),
         (b"RTSS\0\x01", "Network Monitor 1"),
         (b"TRSNIFF data    \x1a", "a Sniffer capture (DOS)"),
@@ -325,7 +327,7 @@ fn what_is_no_capture_is_refused_by_name() {
         (b"PK\x03\x04", "a zip file"),
         (b"\x7fELF\x02", "a program (ELF)"),
         (&[1, 2, 3, 4, 5], "begins with 0102030405"),
-        (&[0xd4, 0xc3, 0xb2, 0xa1, 2, 0], "ends within its header: 6 bytes are there where 24"),
+        (&[0xd4, 0xc3, 0xb2, 0xa1, 2, 0], "ends within its header: it has 6 bytes of 24"),
     ];
     for (bytes, part) in names {
         let text = refusal(bytes);

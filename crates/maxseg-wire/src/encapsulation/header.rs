@@ -15,8 +15,8 @@ pub struct Decapsulated<'a> {
     pub wire_len: u32,
     /// What its header says.
     pub ip: Outline<'a>,
-    /// The headers that were passed.
-    pub passed: EncapPath,
+    /// The headers around the packet.
+    pub encapsulation: EncapPath,
     /// Bytes before it.
     pub overhead: u32,
 }
@@ -38,7 +38,7 @@ pub(super) struct Rest<'a> {
     pub(super) wire_len: u32,
     /// How much lies before it.
     pub(super) overhead: u32,
-    pub(super) passed: EncapPath,
+    pub(super) encapsulation: EncapPath,
 }
 
 impl<'a> Rest<'a> {
@@ -67,13 +67,13 @@ impl<'a> Rest<'a> {
 
     #[inline]
     pub(super) fn push(&mut self, encapsulation: Encapsulation) -> Result<(), Undecodable> {
-        self.passed.push(encapsulation)
+        self.encapsulation.push(encapsulation)
     }
 
     /// IP begins here.
     pub(super) fn into_packet(self) -> Result<Decapsulated<'a>, Undecodable> {
         let ip = Outline::read(self.bytes, self.wire_len as usize)?;
-        let Self { bytes, wire_len, overhead, passed } = self;
-        Ok(Decapsulated { bytes, wire_len, ip, passed, overhead })
+        let Self { bytes, wire_len, overhead, encapsulation } = self;
+        Ok(Decapsulated { bytes, wire_len, ip, encapsulation, overhead })
     }
 }

@@ -27,8 +27,12 @@ pub fn decapsulate(
     data: &[u8],
     original_len: u32,
 ) -> Result<Decapsulated<'_>, Undecodable> {
-    let mut rest =
-        Rest { bytes: data, wire_len: original_len, overhead: 0, passed: EncapPath::default() };
+    let mut rest = Rest {
+        bytes: data,
+        wire_len: original_len,
+        overhead: 0,
+        encapsulation: EncapPath::default(),
+    };
     let next = link::first(link_type, &mut rest)?;
     Ok(within(link::outermost(next, rest)?))
 }

@@ -172,11 +172,11 @@ fn the_innermost_packet_is_found() {
     for (link_type, frame, headers) in cases() {
         let length = u32::try_from(frame.len()).unwrap();
         let inner = decapsulate(link_type, &frame, length).unwrap();
-        assert_eq!(inner.passed.to_string(), headers, "{link_type}");
+        assert_eq!(inner.encapsulation.to_string(), headers, "{link_type}");
         assert_eq!(inner.bytes, ip, "{link_type} {headers}");
         assert_eq!(inner.overhead as usize, frame.len() - ip.len(), "{headers}");
         assert_eq!((inner.ip.len as usize, inner.wire_len), (ip.len(), inner.ip.len));
-        assert_eq!(inner.passed.has_tunnel(), !headers.is_empty() && tunnel_begins(headers));
+        assert_eq!(inner.encapsulation.has_tunnel(), !headers.is_empty() && tunnel_begins(headers));
     }
 }
 
@@ -210,7 +210,7 @@ fn what_is_no_tunnel_stays_what_it_is() {
         let length = u32::try_from(outer.len()).unwrap();
         let inner = decapsulate(link_type::RAW, &outer, length).unwrap();
         assert_eq!((inner.ip.protocol, inner.bytes), (protocol::UDP, &outer[..]));
-        assert_eq!((inner.overhead, inner.passed), (0, EncapPath::default()));
+        assert_eq!((inner.overhead, inner.encapsulation), (0, EncapPath::default()));
     }
 }
 
@@ -228,7 +228,7 @@ fn what_is_not_ip_is_told() {
     // As deep as one goes into a tunnel of tunnels; the one reached then is the packet.
     let nested = (0..40).fold(inner(), |ip, _| v4(protocol::IPV4, &ip));
     let inner = decapsulate(link::RAW, &nested, u32::try_from(nested.len()).unwrap()).unwrap();
-    assert_eq!(inner.passed.iter().count(), 16);
+    assert_eq!(inner.encapsulation.iter().count(), 16);
 }
 
 proptest! {

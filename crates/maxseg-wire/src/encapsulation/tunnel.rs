@@ -30,7 +30,7 @@ pub(super) fn inside<'a>(outer: &Decapsulated<'a>) -> Option<Decapsulated<'a>> {
         bytes: outer.ip.payload,
         wire_len: outer.ip.payload_len,
         overhead: outer.overhead.saturating_add(outer.ip.header_len()),
-        passed: outer.passed,
+        encapsulation: outer.encapsulation,
     };
     let next = of_protocol(outer.ip.protocol, &mut rest).ok().flatten()?;
     outermost(next, rest).ok()

@@ -17,32 +17,31 @@ use crate::ip::{self, Outline, protocol};
 use crate::tcp::Flags;
 use crate::{DecodeError, Layer};
 
-/// What a record was.
+/// A decoded record of a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DecodedPacket<'a> {
-    /// What is in it.
+    /// The content.
     pub what: Decoded<'a>,
-    /// The headers around the IP packet that is meant.
-    pub passed: EncapPath,
-    /// Bytes of them.
+    /// The headers around the innermost IP packet.
+    pub encapsulation: EncapPath,
+    /// Bytes of these headers.
     pub overhead: u32,
-    /// The fragments that this packet came in, the last of which this record holds; 0 for a packet that
-    /// came whole.
+    /// Number of fragments of the packet, which this record completes; 0 for an unfragmented packet.
     pub fragments: u32,
 }
 
-/// What is in a packet.
+/// The content of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decoded<'a> {
     /// A TCP segment: whole, or completed by this fragment.
     Tcp(Seen<'a>),
-    /// A fragment of a packet that is not whole yet, or will never be.
+    /// A fragment of a packet that is not complete.
     Fragment(FragmentInfo),
-    /// A hop could not pass on a packet, for its size.
+    /// An ICMP "packet too big" or "fragmentation needed".
     TooBig(TooBig),
     /// Another protocol over IP, by its number.
     Other(u8),
-    /// No IP packet, or none that can be understood.
+    /// Not an IP packet, or a malformed one.
     Undecodable(Undecodable),
 }
 
@@ -124,8 +123,8 @@ impl Decoder {
         let seen = CapturePoint { at_nanos, frame: record.number, interface: record.interface };
         if let Some(segment) = plain_segment(seen, record) {
             let what = Decoded::Tcp(segment);
-            let (passed, overhead) = (EncapPath::ETHERNET, ETHERNET_LEN);
-            return DecodedPacket { what, passed, overhead, fragments: 0 };
+            let (encapsulation, overhead) = (EncapPath::ETHERNET, ETHERNET_LEN);
+            return DecodedPacket { what, encapsulation, overhead, fragments: 0 };
         }
         self.rarer(seen, record)
     }
@@ -153,7 +152,7 @@ impl Decoder {
         seen: CapturePoint,
         inner: Decapsulated<'a>,
     ) -> DecodedPacket<'a> {
-        let Decapsulated { passed, overhead, .. } = inner;
+        let Decapsulated { encapsulation, overhead, .. } = inner;
         let Some(fragment) = inner.ip.fragment else {
             self.fragments.on_atomic();
             return DecodedPacket::of(seen, &inner, 1);
@@ -168,9 +167,15 @@ impl Decoder {
             payload_len: inner.ip.payload_len,
         };
         match self.fragments.add(seen.at_nanos, seen.interface, fragment, &inner.ip) {
-            None => DecodedPacket { what: Decoded::Fragment(part), passed, overhead, fragments: 0 },
+            None => DecodedPacket {
+                what: Decoded::Fragment(part),
+                encapsulation,
+                overhead,
+                fragments: 0,
+            },
             Some((ip, fragments)) => {
-                let whole = Decapsulated { bytes: &[], wire_len: ip.len, ip, passed, overhead };
+                let whole =
+                    Decapsulated { bytes: &[], wire_len: ip.len, ip, encapsulation, overhead };
                 DecodedPacket::of(seen, &within(whole), fragments)
             }
         }
@@ -180,13 +185,13 @@ impl Decoder {
 impl<'a> DecodedPacket<'a> {
     fn of(seen: CapturePoint, inner: &Decapsulated<'a>, fragments: u32) -> Self {
         let what = transport(seen, &inner.ip);
-        Self { what, passed: inner.passed, overhead: inner.overhead, fragments }
+        Self { what, encapsulation: inner.encapsulation, overhead: inner.overhead, fragments }
     }
 
     #[cold]
     fn nothing(why: Undecodable) -> Self {
         let what = Decoded::Undecodable(why);
-        Self { what, passed: EncapPath::default(), overhead: 0, fragments: 0 }
+        Self { what, encapsulation: EncapPath::default(), overhead: 0, fragments: 0 }
     }
 }
 

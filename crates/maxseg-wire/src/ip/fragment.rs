@@ -1,12 +1,12 @@
-//! Fragments of packets.
+//! Fragments of IP packets.
 
-/// Where a fragment belongs (RFC 791 §3.2, RFC 8200 §4.5).
+/// The position of a fragment (RFC 791 §3.2, RFC 8200 §4.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fragment {
-    /// The fragments of a packet have the same.
+    /// Identification, equal in all fragments of a packet.
     pub identification: u32,
-    /// Where in the original payload it begins, in bytes.
+    /// Offset in the original payload, in bytes.
     pub offset: usize,
-    /// Whether there are fragments behind it.
+    /// MF: more fragments follow.
     pub more: bool,
 }

@@ -1,21 +1,21 @@
-//! The length that a header states, and the bytes that were captured.
+//! The length that a header states, compared with the captured bytes.
 
-/// How the header's length compares with the packet that was captured.
+/// How the header's length compares with the captured packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Length {
-    /// All that the header counts is there.
+    /// All bytes that the header states were captured.
     Whole,
-    /// The packet was whole; the capture kept so many bytes less.
+    /// The capture kept this many bytes fewer than the header states.
     Cut(usize),
-    /// The header counts so many bytes more than the packet had when it was captured.
+    /// The header states this many bytes more than the packet had on the wire.
     Overstated(usize),
-    /// The header counts nothing: the network card was to cut the packet up and fill the lengths in
-    /// (segmentation offload). What was captured counts.
+    /// The header states 0: the packet was captured before segmentation offload filled in the length, which is
+    /// therefore that on the wire.
     Offloaded,
 }
 
-/// The bytes that a packet of `stated` bytes has of those captured, how long it really was, and how
-/// that fits; `stated` 0 says nothing.
+/// The captured bytes of a packet whose header states `stated` bytes (0 where offloaded), its length on the wire,
+/// and how the two compare.
 #[inline(always)]
 pub(super) fn extent(bytes: &[u8], wire_len: usize, stated: usize) -> (&[u8], usize, Length) {
     if stated == 0 {

@@ -1,4 +1,4 @@
-//! The few facts of an IP packet that following its connection takes.
+//! The fields of an IP packet that tracking its connection needs.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -7,42 +7,42 @@ use super::length::extent;
 use super::v6;
 use crate::{DecodeError, Layer};
 
-/// What [`Packet::decode`](super::Packet::decode) says of a packet, without its checksum and what else
-/// costs time: for captures of millions of packets. Both say the same, and refuse the same.
+/// A faster [`Packet::decode`](super::Packet::decode), without checksum and rarely used fields, for captures of
+/// millions of packets. Both accept the same packets and agree on every field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outline<'a> {
-    /// Who sent it.
+    /// Source address.
     pub source: IpAddr,
-    /// Whom it is for.
+    /// Destination address.
     pub destination: IpAddr,
-    /// What the payload is: the protocol behind all extension headers.
+    /// The payload's protocol, after all extension headers.
     pub protocol: u8,
-    /// IPv4's identification.
+    /// The identification of IPv4; `None` in IPv6.
     pub identification: Option<u16>,
-    /// IPv4's DF flag; always set in IPv6.
+    /// The DF flag of IPv4; always set in IPv6.
     pub dont_fragment: bool,
-    /// Hops that were left to it.
+    /// TTL, or hop limit.
     pub ttl: u8,
-    /// The two bits of explicit congestion notification (RFC 3168).
+    /// The two ECN bits (RFC 3168).
     pub ecn: u8,
-    /// Length of the packet when it was captured, in bytes.
+    /// Length of the packet on the wire, in bytes.
     pub len: u32,
-    /// Which part of a larger packet this is; `None` for a whole one.
+    /// Position as a fragment; `None` for a whole packet.
     pub fragment: Option<Fragment>,
-    /// It has an IPv6 fragment header and is whole (RFC 6946).
+    /// An atomic fragment: whole, with an IPv6 fragment header (RFC 6946).
     pub is_atomic: bool,
-    /// The payload, as far as it is there.
+    /// The captured part of the payload.
     pub payload: &'a [u8],
-    /// How long the payload was when it was captured.
+    /// Length of the payload on the wire, in bytes.
     pub payload_len: u32,
 }
 
 impl<'a> Outline<'a> {
-    /// The packet at the head of `bytes`, which was `wire_len` bytes long when it was captured. Bytes
-    /// behind the length that the header states are a link's padding, and ignored.
+    /// Decodes the packet at the start of `bytes`, which had `wire_len` bytes on the wire. Bytes beyond the
+    /// header's length are link padding and ignored.
     ///
     /// # Errors
-    /// There is no whole header, or one that contradicts itself.
+    /// The header is incomplete or contradicts itself.
     pub fn read(bytes: &'a [u8], wire_len: usize) -> Result<Self, DecodeError> {
         let wire_len = wire_len.max(bytes.len());
         match bytes.first().map_or(0, |first| first >> 4) {
@@ -52,12 +52,12 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// Bytes before the payload, extension headers included.
+    /// Bytes of headers, extension headers included.
     pub const fn header_len(&self) -> u32 {
         self.len - self.payload_len
     }
 
-    /// The same without what is borrowed: without payload, whose length stays.
+    /// The outline without the borrowed payload; `payload_len` stays.
     pub const fn without_payload(self) -> Outline<'static> {
         Outline {
             source: self.source,
@@ -75,7 +75,7 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// A packet of version 4, of `wire_len` bytes: at least as many as there are.
+    /// Decodes an IPv4 packet; `wire_len` is at least the length of `bytes`.
     #[inline(always)]
     pub(crate) fn read_v4(bytes: &'a [u8], wire_len: usize) -> Result<Self, DecodeError> {
         const LEN: usize = 20;
@@ -140,11 +140,11 @@ impl<'a> Outline<'a> {
         })
     }
 
-    /// A packet of version 6, likewise.
+    /// Decodes an IPv6 packet, likewise.
     #[inline(always)]
     pub(crate) fn read_v6(bytes: &'a [u8], wire_len: usize) -> Result<Self, DecodeError> {
         const LEN: usize = 40;
-        /// Neither an extension header nor rare.
+        /// The usual protocols, none of them an extension header.
         const TCP: u8 = super::protocol::TCP;
         let short = DecodeError::Short { layer: Layer::Ip, have: bytes.len(), need: LEN };
         let (head, behind) = bytes.split_first_chunk::<LEN>().ok_or(short)?;
@@ -159,31 +159,31 @@ impl<'a> Outline<'a> {
         let (there, real, _) = extent(behind, wire_len - LEN, stated.saturating_sub(LEN));
         let there = if stated == LEN { &[] } else { there };
         let real = if stated == LEN { 0 } else { real };
-        let reached = if next_header == TCP {
-            v6::Behind { protocol: TCP, passed: 0, fragment: None, is_atomic: false }
+        let extensions = if next_header == TCP {
+            v6::Extensions { protocol: TCP, len: 0, fragment: None, is_atomic: false }
         } else {
             v6::extensions(next_header, there)?
         };
-        let payload = there.get(reached.passed..).unwrap_or_default();
-        let real = real.max(reached.passed);
+        let payload = there.get(extensions.len..).unwrap_or_default();
+        let real = real.max(extensions.len);
         Ok(Self {
             source: IpAddr::V6(Ipv6Addr::from(*source)),
             destination: IpAddr::V6(Ipv6Addr::from(*destination)),
-            protocol: reached.protocol,
+            protocol: extensions.protocol,
             identification: None,
             dont_fragment: true,
             ttl,
             ecn: class >> 4 & 3,
             len: count(LEN + real),
-            fragment: reached.fragment,
-            is_atomic: reached.is_atomic,
+            fragment: extensions.fragment,
+            is_atomic: extensions.is_atomic,
             payload,
-            payload_len: count(real - reached.passed),
+            payload_len: count(real - extensions.len),
         })
     }
 }
 
-/// Lengths that a capture file counts with 32 bits.
+/// A length, which has 32 bits in a capture file.
 #[inline]
 fn count(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)

@@ -1,11 +1,11 @@
-//! A packet of either version, decoded.
+//! An IP packet of either version.
 
 use std::net::IpAddr;
 
 use super::fragment::Fragment;
 use super::length::{Length, extent};
 use super::v4::Ipv4;
-use super::v6::{Behind, Ipv6, extensions};
+use super::v6::{Extensions, Ipv6, extensions};
 use crate::checksum::Sum;
 use crate::fields::Layout as _;
 use crate::{Checksum, DecodeError, Layer};
@@ -15,17 +15,17 @@ use crate::{Checksum, DecodeError, Layer};
 pub struct Packet<'a> {
     /// The fixed header.
     pub header: Header,
-    /// IPv4 options, or IPv6 extension headers, as they stand.
+    /// IPv4 options or IPv6 extension headers, not decoded.
     pub extra: &'a [u8],
-    /// What the payload is: the protocol behind all extension headers.
+    /// The payload's protocol, after all extension headers.
     pub protocol: u8,
-    /// Which part of a larger packet this is; `None` for a whole one.
+    /// Position as a fragment; `None` for a whole packet.
     pub fragment: Option<Fragment>,
-    /// The payload, as far as it is there.
+    /// The captured part of the payload.
     pub payload: &'a [u8],
-    /// How long the payload was when it was sent.
+    /// Length of the payload on the wire, in bytes.
     pub payload_len: usize,
-    /// Whether the header's length agrees with what was captured.
+    /// How the header's length compares with the captured packet.
     pub length: Length,
     /// The header's checksum; IPv6 has none.
     pub checksum: Checksum,
@@ -41,11 +41,11 @@ pub enum Header {
 }
 
 impl<'a> Packet<'a> {
-    /// The packet at the head of `bytes`, which was `wire_len` bytes long when it was captured. Bytes
-    /// behind the length that the header states are a link's padding, and ignored.
+    /// Decodes the packet at the start of `bytes`, which had `wire_len` bytes on the wire. Bytes beyond the
+    /// header's length are link padding and ignored.
     ///
     /// # Errors
-    /// There is no whole header, or one that contradicts itself.
+    /// The header is incomplete or contradicts itself.
     pub fn decode(bytes: &'a [u8], wire_len: usize) -> Result<Self, DecodeError> {
         match bytes.first().map_or(0, |first| first >> 4) {
             4 => decode_v4(bytes, wire_len.max(bytes.len())),
@@ -101,15 +101,15 @@ fn decode_v6(bytes: &[u8], wire_len: usize) -> Result<Packet<'_>, DecodeError> {
     };
     let (there, real, length) = extent(bytes, wire_len, stated);
     let behind = there.get(Ipv6::LEN..).unwrap_or_default();
-    let Behind { protocol, passed, fragment, .. } = extensions(header.next_header, behind)?;
-    let (extra, payload) = behind.split_at_checked(passed).unwrap_or((behind, &[]));
+    let Extensions { protocol, len, fragment, .. } = extensions(header.next_header, behind)?;
+    let (extra, payload) = behind.split_at_checked(len).unwrap_or((behind, &[]));
     Ok(Packet {
         header: Header::V6(header),
         extra,
         protocol,
         fragment,
         payload,
-        payload_len: real.saturating_sub(Ipv6::LEN + passed),
+        payload_len: real.saturating_sub(Ipv6::LEN + len),
         length,
         checksum: Checksum::Absent,
     })

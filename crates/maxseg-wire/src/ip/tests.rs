@@ -55,14 +55,14 @@ fn headers_that_contradict_themselves_are_told() {
     let mut bytes = packet(b"12345678");
     bytes[0] = 0x44;
     let error = |bytes: &[u8]| Packet::decode(bytes, bytes.len()).unwrap_err().to_string();
-    assert_eq!(error(&bytes), "IP: a length of 16 cannot be; the least is 20");
+    assert_eq!(error(&bytes), "IP: invalid length 16; the minimum is 20");
     bytes[0] = 0x46;
     bytes[3] = 23;
-    assert_eq!(error(&bytes), "IP: a length of 23 cannot be; the least is 24");
+    assert_eq!(error(&bytes), "IP: invalid length 23; the minimum is 24");
     bytes[0] = 0x55;
     assert_eq!(error(&bytes), "IP version 5 is neither 4 nor 6");
     assert_eq!(error(&[]), "IP version 0 is neither 4 nor 6");
-    assert_eq!(error(&[0x45; 19]), "IP: 19 bytes are there where 20 are needed");
+    assert_eq!(error(&[0x45; 19]), "IP: 19 of 20 bytes are present");
 }
 
 #[test]

@@ -9,33 +9,33 @@ use crate::{EncodeError, Layer};
 /// An IPv4 header without its options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ipv4 {
-    /// Length of the header in 32-bit words (IHL); computed when encoded.
+    /// IHL: the header's length in 32-bit words; computed when encoded.
     pub header_words: u8,
-    /// The service class (RFC 2474): 6 bits.
+    /// Differentiated services code point (RFC 2474): 6 bits.
     pub dscp: u8,
     /// Explicit congestion notification (RFC 3168): 2 bits.
     pub ecn: u8,
-    /// Length of the packet, this header included, in bytes; computed when encoded.
+    /// Length of the packet with this header, in bytes; computed when encoded.
     pub total_length: u16,
-    /// The fragments of a packet have the same.
+    /// Identification, equal in all fragments of a packet.
     pub identification: u16,
-    /// The reserved flag, always clear (but see RFC 3514).
+    /// The reserved flag, normally 0.
     pub reserved: bool,
     /// DF: hops must not fragment the packet.
     pub dont_fragment: bool,
-    /// MF: there are fragments behind this one.
+    /// MF: more fragments follow.
     pub more_fragments: bool,
-    /// Where in the original payload this begins, in units of 8 bytes: 13 bits.
+    /// Offset in the original payload, in units of 8 bytes: 13 bits.
     pub fragment_offset: u16,
-    /// How many hops more it may go.
+    /// Time to live, in hops.
     pub ttl: u8,
-    /// What the payload is (see [`protocol`](super::protocol)).
+    /// The payload's protocol (see [`protocol`](super::protocol)).
     pub protocol: u8,
-    /// Of the header; computed when encoded.
+    /// Checksum of the header; computed when encoded.
     pub checksum: u16,
-    /// Who sent it.
+    /// Source address.
     pub source: Ipv4Addr,
-    /// Whom it is for.
+    /// Destination address.
     pub destination: Ipv4Addr,
 }
 

@@ -1,4 +1,4 @@
-//! IPv6 (RFC 8200), with its extension headers as far as they must be passed over.
+//! IPv6 (RFC 8200), and its extension headers as far as they must be skipped.
 
 use std::net::Ipv6Addr;
 
@@ -9,21 +9,21 @@ use crate::{DecodeError, EncodeError, Layer};
 /// The fixed IPv6 header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ipv6 {
-    /// The service class (RFC 2474): 6 bits.
+    /// Differentiated services code point (RFC 2474): 6 bits.
     pub dscp: u8,
     /// Explicit congestion notification (RFC 3168): 2 bits.
     pub ecn: u8,
-    /// Packets of one flow have the same: 20 bits.
+    /// Flow label, equal in the packets of a flow: 20 bits.
     pub flow_label: u32,
-    /// Bytes behind this header, extension headers included; computed when encoded.
+    /// Bytes after this header, extension headers included; computed when encoded.
     pub payload_length: u16,
-    /// What follows this header (see [`protocol`](super::protocol)).
+    /// Type of the next header (see [`protocol`](super::protocol)).
     pub next_header: u8,
-    /// How many hops more it may go.
+    /// Hop limit.
     pub hop_limit: u8,
-    /// Who sent it.
+    /// Source address.
     pub source: Ipv6Addr,
-    /// Whom it is for.
+    /// Destination address.
     pub destination: Ipv6Addr,
 }
 
@@ -65,7 +65,7 @@ impl Layout for Ipv6 {
 }
 
 impl Ipv6 {
-    /// Appends the header of a packet with `payload_len` bytes behind it, extension headers included.
+    /// Appends the header of a packet with `payload_len` bytes after it, extension headers included.
     /// The length is computed, whatever the field says.
     ///
     /// # Errors
@@ -81,13 +81,13 @@ impl Ipv6 {
 /// The fragment extension header (RFC 8200 §4.5).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ipv6Fragment {
-    /// What follows this header.
+    /// Type of the next header.
     pub next_header: u8,
-    /// Where in the original payload this begins, in units of 8 bytes: 13 bits.
+    /// Offset in the original payload, in units of 8 bytes: 13 bits.
     pub offset: u16,
-    /// There are fragments behind this one.
+    /// M: more fragments follow.
     pub more: bool,
-    /// The fragments of a packet have the same.
+    /// Identification, equal in all fragments of a packet.
     pub identification: u32,
 }
 
@@ -124,32 +124,32 @@ const OPTION_HEADERS: [u8; 6] = [0, 43, 60, 135, 139, 140];
 /// The authentication header (RFC 4302) counts in units of 4 bytes, the first two not counted.
 const AUTHENTICATION: u8 = 51;
 
-/// What lies behind all extension headers.
-pub(super) struct Behind {
+/// The result of skipping the extension headers.
+pub(super) struct Extensions {
     pub(super) protocol: u8,
     /// Bytes of the extension headers.
-    pub(super) passed: usize,
+    pub(super) len: usize,
     pub(super) fragment: Option<Fragment>,
-    /// A fragment header that fragments nothing (RFC 6946) was passed.
+    /// An atomic fragment header (RFC 6946) was among them.
     pub(super) is_atomic: bool,
 }
 
-/// Passes over the extension headers at the head of `behind`, the first of which is a `next_header`.
-pub(super) fn extensions(next_header: u8, behind: &[u8]) -> Result<Behind, DecodeError> {
-    let mut reached = Behind { protocol: next_header, passed: 0, fragment: None, is_atomic: false };
-    while let Some(next) = behind.get(reached.passed..) {
-        // What lies behind the first part of a fragmented packet begins in the middle of something.
-        if reached.fragment.is_some_and(|fragment: Fragment| fragment.offset > 0) {
+/// Skips the extension headers at the start of `behind`; `next_header` is the type of the first.
+pub(super) fn extensions(next_header: u8, behind: &[u8]) -> Result<Extensions, DecodeError> {
+    let mut found = Extensions { protocol: next_header, len: 0, fragment: None, is_atomic: false };
+    while let Some(next) = behind.get(found.len..) {
+        // A later fragment does not begin with a header.
+        if found.fragment.is_some_and(|fragment: Fragment| fragment.offset > 0) {
             break;
         }
-        let Some(extension) = Extension::read(reached.protocol, next)? else { break };
+        let Some(extension) = Extension::read(found.protocol, next)? else { break };
         let whole = |part: &Fragment| !part.more && part.offset == 0;
-        reached.is_atomic |= extension.fragment.as_ref().is_some_and(whole);
-        reached.fragment = extension.fragment.filter(|part| !whole(part)).or(reached.fragment);
-        reached.protocol = extension.next_header;
-        reached.passed += extension.len;
+        found.is_atomic |= extension.fragment.as_ref().is_some_and(whole);
+        found.fragment = extension.fragment.filter(|part| !whole(part)).or(found.fragment);
+        found.protocol = extension.next_header;
+        found.len += extension.len;
     }
-    Ok(reached)
+    Ok(found)
 }
 
 struct Extension {
@@ -159,7 +159,7 @@ struct Extension {
 }
 
 impl Extension {
-    /// The extension header `number` at the head of `bytes`; `None` if that is none.
+    /// Reads the extension header of type `number`; `None` if that type is not an extension header.
     fn read(number: u8, bytes: &[u8]) -> Result<Option<Self>, DecodeError> {
         if number == Ipv6Fragment::NUMBER {
             let (header, _) = Ipv6Fragment::read(bytes)?;

@@ -58,10 +58,7 @@ fn more_than_a_header_holds_is_refused_and_leaves_no_trace() {
     assert_eq!(out.len(), 1 + 36);
     out.truncate(1);
     let error = encode(&[stamps, sack(4)], &mut out).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "TCP options: 44 bytes are more than the 40 that there is room for"
-    );
+    assert_eq!(error.to_string(), "TCP options: 44 bytes exceed the limit of 40");
     let long = [0; 300];
     assert!(encode(&[TcpOption::Other { kind: 99, data: &long }], &mut out).is_err());
     assert_eq!(out, [7]);

@@ -1,4 +1,4 @@
-//! The meaning of one block: shared by whoever has the whole file, and who has a stream of it.
+//! Decoding of one block, shared by the reader of files in memory and the reader of streams.
 
 use std::borrow::Cow;
 
@@ -10,33 +10,33 @@ use super::{
 };
 use crate::{DecodeError, Layer};
 
-/// What a section told so far: enough to understand its next block.
+/// What the blocks of a section so far have defined, and the next one needs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SectionState {
-    /// That of the section; `None` before the first.
+    /// The section's byte order; `None` before the first section.
     order: Option<Order>,
-    /// Of the interfaces, in their order.
+    /// The clocks of the interfaces, by number.
     clocks: Vec<Clock>,
-    /// Of the first interface: what a simple packet was cut to.
+    /// Snapshot length of the first interface, which limits simple packets.
     first_snap_len: u32,
 }
 
-/// The first octets of a block.
+/// Type, length and byte order of a block.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BlockHead {
     order: Order,
     /// The block's type.
     pub(crate) kind: u32,
-    /// Bytes of the whole block, this head and the length at its foot included: at least 12.
+    /// Bytes of the whole block, with this head and the trailing length: at least 12.
     pub(crate) length: usize,
 }
 
-/// What stands before the bytes of a captured packet.
+/// The fields before a packet's captured bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PacketHead {
-    /// The number of an interface of this section.
+    /// The interface, numbered from 0 in this section.
     pub(crate) interface: u32,
-    /// In nanoseconds since 1970; a simple packet has none.
+    /// Timestamp in nanoseconds since 1970; simple packets have none.
     pub(crate) at_nanos: Option<u64>,
     pub(crate) original_len: u32,
 }
@@ -63,23 +63,22 @@ impl Order {
     }
 }
 
-/// How an interface counts time.
+/// The clock of an interface.
 #[derive(Debug, Clone, Copy)]
 struct Clock {
     units_per_second: u128,
-    /// What to add, in seconds.
+    /// Seconds added to every timestamp (`if_tsoffset`).
     offset: i64,
-    /// Nanoseconds in a unit where that is a whole number and nothing is to be added, which is the
-    /// rule; else 0.
+    /// Nanoseconds per unit in the usual case, a whole number and no offset; else 0.
     nanos_per_unit: u64,
 }
 
 impl Clock {
     fn new(resolution: u8, offset: i64) -> Self {
-        // A negative power of ten, or with the highest bit set of two.
+        // A negative power of 10, or of 2 where the highest bit is set.
         let (base, power) =
             if resolution & 0x80 == 0 { (10_u128, resolution) } else { (2, resolution & 0x7f) };
-        // Finer than 10⁻³⁸ s no clock is.
+        // No clock is finer than 10⁻³⁸ s.
         let units_per_second = base.checked_pow(power.into()).unwrap_or(u128::MAX);
         let is_whole = offset == 0 && NANOS_PER_SECOND.is_multiple_of(units_per_second);
         let nanos = if is_whole { NANOS_PER_SECOND / units_per_second } else { 0 };
@@ -87,7 +86,7 @@ impl Clock {
         Self { units_per_second, offset, nanos_per_unit }
     }
 
-    /// Nanoseconds since 1970; what is before or beyond 64 bits is as near as can be.
+    /// Nanoseconds since 1970, clamped to 64 bits.
     #[inline]
     fn nanos(self, units: u64) -> u64 {
         if self.nanos_per_unit != 0 {
@@ -101,14 +100,14 @@ impl Clock {
 }
 
 const NANOS_PER_SECOND: u128 = 1_000_000_000;
-/// `if_tsresol` where it is not given: microseconds.
+/// The default of `if_tsresol`: microseconds.
 const MICROSECONDS: u8 = 6;
 
 impl BlockHead {
-    /// As many octets of a block tell what it is: of a section, the byte order is the last four.
+    /// Type, length and, in a section header, the byte-order magic.
     pub(crate) const LEN: usize = 12;
 
-    /// What lies between the head proper and the length at the foot.
+    /// The body: the bytes between type and length and the trailing length.
     pub(crate) fn body<'a>(&self, block: &'a [u8]) -> Result<&'a [u8], DecodeError> {
         let short =
             DecodeError::Short { layer: Layer::Pcapng, have: block.len(), need: self.length };
@@ -118,10 +117,10 @@ impl BlockHead {
         head_and_body.get(8..).ok_or(short)
     }
 
-    /// Bytes of the length at the foot.
+    /// Bytes of the trailing length.
     pub(crate) const FOOT_LEN: usize = 4;
 
-    /// Whether the length at the foot is that at the head.
+    /// Checks that the trailing length equals the one in the head.
     #[inline]
     pub(crate) const fn check_foot(&self, foot: [u8; Self::FOOT_LEN]) -> Result<(), DecodeError> {
         let foot = self.order.u32(foot) as usize;
@@ -137,21 +136,21 @@ impl BlockHead {
         matches!(self.kind, ENHANCED_PACKET | SIMPLE_PACKET | OBSOLETE_PACKET)
     }
 
-    /// Where in a packet's block its bytes begin.
+    /// Offset of the captured bytes in a packet block.
     #[inline]
     pub(crate) const fn data_offset(&self) -> usize {
         if self.kind == SIMPLE_PACKET { 12 } else { 28 }
     }
 
-    /// Whether the block means something to [`SectionState::block`].
+    /// Whether [`SectionState::block`] decodes this type.
     pub(crate) const fn is_known(&self) -> bool {
         self.is_packet() || matches!(self.kind, SECTION | INTERFACE | STATISTICS)
     }
 }
 
 impl SectionState {
-    /// The head of the next block. A section's type reads the same in either byte order; its third
-    /// number tells which.
+    /// Decodes the head of the next block. The type of a section header is the same in either byte order;
+    /// its magic defines the order.
     #[inline]
     pub(crate) fn head(&self, bytes: [u8; BlockHead::LEN]) -> Result<BlockHead, DecodeError> {
         let [k0, k1, k2, k3, l0, l1, l2, l3, o0, o1, o2, o3] = bytes;
@@ -171,7 +170,7 @@ impl SectionState {
         Ok(BlockHead { order, kind: order.u32(kind), length })
     }
 
-    /// What a block means, of which this is the body.
+    /// Decodes the body of a block.
     pub(crate) fn block<'a>(
         &mut self,
         head: &BlockHead,
@@ -190,8 +189,7 @@ impl SectionState {
         }
     }
 
-    /// A packet without its options: its head and its bytes. Of a block that [is
-    /// one](BlockHead::is_packet).
+    /// The fields and captured bytes of a [packet block](BlockHead::is_packet), without its options.
     #[inline]
     pub(crate) fn packet<'a>(
         &self,
@@ -213,7 +211,7 @@ impl SectionState {
         }
         let interface = if kind == OBSOLETE_PACKET {
             let interface = body.u16()?;
-            body.u16()?; // packets dropped before it
+            body.u16()?; // drop count
             u32::from(interface)
         } else {
             body.u32()?
@@ -225,7 +223,7 @@ impl SectionState {
         Ok((PacketHead { interface, at_nanos, original_len }, data))
     }
 
-    /// Its length in the file is not said: it is cut by the first interface's limit, and padded.
+    /// A simple packet states no captured length: the first interface's snapshot length limits it.
     fn simple_packet<'a>(
         &self,
         body: &mut Fields<'a>,
@@ -308,7 +306,7 @@ impl SectionState {
         Ok(statistics)
     }
 
-    /// A time on an interface's clock.
+    /// A timestamp of an interface, in nanoseconds since 1970.
     #[inline]
     fn time(&self, interface: u32, body: &mut Fields<'_>) -> Result<u64, DecodeError> {
         let clock = usize::try_from(interface).ok().and_then(|n| self.clocks.get(n));
@@ -331,7 +329,7 @@ fn section<'a>(body: &mut Fields<'a>) -> Result<Section<'a>, DecodeError> {
     Ok(section)
 }
 
-/// Numbers, bytes and options, taken from the head of what is left.
+/// A cursor over numbers, bytes and options.
 #[derive(Debug, Clone, Copy)]
 struct Fields<'a> {
     order: Order,
@@ -372,7 +370,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// `n` bytes, and what pads them to a multiple of four.
+    /// `n` bytes; their padding to a multiple of four is skipped.
     #[inline]
     fn padded(&mut self, n: usize) -> Result<&'a [u8], DecodeError> {
         let bytes = self.bytes(n)?;
@@ -381,7 +379,7 @@ impl<'a> Fields<'a> {
         Ok(bytes)
     }
 
-    /// The next option; `None` at their end, and where they are broken: they are only remarks.
+    /// The next option; `None` at the end and at a malformed one, since no packet depends on options.
     fn option(&mut self) -> Option<(u16, &'a [u8])> {
         let (code, length) = (self.u16().ok()?, self.u16().ok()?);
         if code == OPT_END {

@@ -1,5 +1,5 @@
-//! The capture file of today: pcapng (draft-ietf-opsawg-pcapng), with times in nanoseconds and several capture
-//! points in one file.
+//! The pcapng capture format (draft-ietf-opsawg-pcapng): timestamps in nanoseconds, several interfaces in
+//! one file.
 //!
 //! ```text
 //! section header · interface description … · enhanced packet … · interface statistics …
@@ -20,87 +20,87 @@ pub use crate::link_type;
 /// A block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Block<'a> {
-    /// A section begins: interfaces count from 0 again.
+    /// A section header; interfaces are numbered from 0 again.
     Section(Section<'a>),
-    /// A capture point.
+    /// An interface description.
     Interface(Interface<'a>),
-    /// A packet, in an enhanced or in the obsolete packet block.
+    /// A packet, in an enhanced or an obsolete packet block.
     Packet(Packet<'a>),
-    /// A packet of which little was kept.
+    /// A packet in a simple packet block: no timestamp, first interface.
     SimplePacket(SimplePacket<'a>),
-    /// What a capture point counted.
+    /// Interface statistics.
     Statistics(Statistics),
     /// A block of another type.
     Other(u32),
 }
 
-/// Who wrote a section, and of what.
+/// A section header.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Section<'a> {
-    /// The program.
+    /// The program that wrote the section.
     pub application: Option<Cow<'a, str>>,
-    /// Anything to know.
+    /// A comment.
     pub comment: Option<Cow<'a, str>>,
 }
 
-/// A capture point.
+/// An interface at which packets are captured.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Interface<'a> {
-    /// What it is called.
+    /// Its name.
     pub name: Option<Cow<'a, str>>,
-    /// What it is.
+    /// Its description.
     pub description: Option<Cow<'a, str>>,
-    /// What its packets begin with (see [`link_type`]).
+    /// The link-layer header type (see [`link_type`]).
     pub link_type: u16,
-    /// Most bytes that are kept of a packet; 0 for no limit.
+    /// Bytes kept of each packet; 0 for no limit.
     pub snap_len: u32,
 }
 
 /// A captured packet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Packet<'a> {
-    /// Where: the number of an interface of this section, counted from 0.
+    /// The interface, numbered from 0 in this section.
     pub interface: u32,
-    /// When, in nanoseconds since 1970.
+    /// Timestamp, in nanoseconds since 1970.
     pub at_nanos: u64,
-    /// How long it was.
+    /// The packet's length on the wire.
     pub original_len: u32,
-    /// What was kept of it.
+    /// The captured bytes.
     pub data: Cow<'a, [u8]>,
-    /// Which way it went.
+    /// Direction at the interface.
     pub direction: Option<Direction>,
-    /// Anything to know.
+    /// A comment.
     pub comment: Option<Cow<'a, str>>,
 }
 
-/// A captured packet with the least that can be said of it: it came in at the section's first interface.
+/// A captured packet without a timestamp, at the section's first interface.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SimplePacket<'a> {
-    /// How long it was.
+    /// The packet's length on the wire.
     pub original_len: u32,
-    /// What was kept of it.
+    /// The captured bytes.
     pub data: Cow<'a, [u8]>,
 }
 
-/// What a capture point counted, in the end.
+/// What an interface counted by the end of the capture.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Where: the number of an interface of this section, counted from 0.
+    /// The interface, numbered from 0 in this section.
     pub interface: u32,
-    /// When, in nanoseconds since 1970.
+    /// Timestamp, in nanoseconds since 1970.
     pub at_nanos: u64,
-    /// Packets that came there.
+    /// Packets that the interface received.
     pub received: Option<u64>,
-    /// Those of them that are not in the file, because there was no room or time for them.
+    /// Packets of these that the capture dropped for lack of space or time.
     pub dropped: Option<u64>,
 }
 
-/// Which way a packet passed an interface.
+/// The direction of a packet at an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// To the host.
+    /// Received by the host.
     Inbound,
-    /// From the host.
+    /// Sent by the host.
     Outbound,
 }
 
@@ -111,7 +111,7 @@ const OBSOLETE_PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const STATISTICS: u32 = 5;
 const ENHANCED_PACKET: u32 = 6;
-/// By which a section tells its byte order.
+/// The byte-order magic of a section.
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 /// Options of any block.
 const OPT_END: u16 = 0;

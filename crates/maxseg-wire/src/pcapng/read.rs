@@ -1,10 +1,10 @@
-//! Reading files that are in memory, of either byte order and any resolution of time.
+//! Reading of files in memory, in either byte order and any time resolution.
 
 use super::Block;
 use super::block::{BlockHead, SectionState};
 use crate::{DecodeError, Layer};
 
-/// The blocks of a file that is in memory. It ends after the first error.
+/// Iterates over the blocks of a file in memory, up to the first error.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     rest: &'a [u8],
@@ -12,7 +12,7 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads `bytes` from their beginning.
+    /// Reads `bytes` from the start.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes, state: SectionState::default() }
     }

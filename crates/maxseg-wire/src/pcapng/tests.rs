@@ -125,12 +125,12 @@ fn other_byte_orders_and_clocks_are_understood() {
 fn what_is_no_capture_is_told() {
     let error = |bytes: &[u8]| Reader::new(bytes).last().unwrap().unwrap_err().to_string();
     let pcap = [0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0];
-    assert_eq!(error(&pcap), "0xa1b2c3d4 begins no pcapng section");
+    assert_eq!(error(&pcap), "0xa1b2c3d4 is not the beginning of a pcapng section");
     let (mut bytes, _) = small();
     let cut = bytes.len() - 1;
     assert!(error(&bytes[..cut]).starts_with("pcapng: "), "{}", error(&bytes[..cut]));
     bytes[4] = 8;
-    assert_eq!(error(&bytes), "pcapng: a length of 8 cannot be; the least is 12");
+    assert_eq!(error(&bytes), "pcapng: invalid length 8; the minimum is 12");
 }
 
 proptest! {

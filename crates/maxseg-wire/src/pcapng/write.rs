@@ -1,4 +1,4 @@
-//! Writing capture files.
+//! Writing of pcapng files.
 
 use std::io::{self, Write};
 
@@ -20,7 +20,7 @@ pub struct Writer<W> {
 const NANOSECONDS: u8 = 9;
 
 impl<W: Write> Writer<W> {
-    /// Begins a file.
+    /// Writes the section header.
     ///
     /// # Errors
     /// `out` fails.
@@ -29,7 +29,7 @@ impl<W: Write> Writer<W> {
         writer.begin(SECTION);
         writer.u32(BYTE_ORDER);
         writer.u32(1); // version 1.0
-        writer.u32(u32::MAX); // so long as it gets: 64 bits
+        writer.u32(u32::MAX); // section length unknown: −1 in 64 bits
         writer.u32(u32::MAX);
         writer.text(SHB_USERAPPL, section.application.as_deref());
         writer.text(OPT_COMMENT, section.comment.as_deref());
@@ -37,7 +37,7 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
-    /// Adds a capture point, with times in nanoseconds. Gives its number.
+    /// Adds an interface with timestamps in nanoseconds; returns its number.
     ///
     /// # Errors
     /// `out` fails.
@@ -59,8 +59,9 @@ impl<W: Write> Writer<W> {
     /// `out` fails, or the packet's interface has not been added.
     pub fn packet(&mut self, packet: &Packet<'_>) -> io::Result<()> {
         self.has(packet.interface)?;
-        let captured = u32::try_from(packet.data.len())
-            .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "a packet of 4 GiB"))?;
+        let captured = u32::try_from(packet.data.len()).map_err(|_| {
+            io::Error::new(io::ErrorKind::InvalidInput, "the packet has 4 GiB or more")
+        })?;
         self.begin(ENHANCED_PACKET);
         self.u32(packet.interface);
         self.u64_high_first(packet.at_nanos);
@@ -76,7 +77,7 @@ impl<W: Write> Writer<W> {
         self.end()
     }
 
-    /// Adds what an interface counted.
+    /// Adds the statistics of an interface.
     ///
     /// # Errors
     /// `out` fails, or the interface has not been added.
@@ -93,7 +94,7 @@ impl<W: Write> Writer<W> {
         self.end()
     }
 
-    /// Hands on what was written so far.
+    /// Flushes `out`.
     ///
     /// # Errors
     /// `out` fails.
@@ -101,7 +102,7 @@ impl<W: Write> Writer<W> {
         self.out.flush()
     }
 
-    /// Ends the file, and gives back what it was written to.
+    /// Flushes and returns `out`.
     ///
     /// # Errors
     /// `out` fails.
@@ -121,13 +122,14 @@ impl<W: Write> Writer<W> {
     fn begin(&mut self, kind: u32) {
         self.block.clear();
         self.u32(kind);
-        self.u32(0); // the length, once it is known
+        self.u32(0); // the length, set by `end`
     }
 
     fn end(&mut self) -> io::Result<()> {
         self.option(OPT_END, &[]);
-        let length = u32::try_from(self.block.len() + 4)
-            .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "a block of 4 GiB"))?;
+        let length = u32::try_from(self.block.len() + 4).map_err(|_| {
+            io::Error::new(io::ErrorKind::InvalidInput, "the block has 4 GiB or more")
+        })?;
         self.u32(length);
         if let Some(place) = self.block.get_mut(4..8) {
             place.copy_from_slice(&length.to_le_bytes());
@@ -143,7 +145,7 @@ impl<W: Write> Writer<W> {
         self.block.extend(number.to_le_bytes());
     }
 
-    /// The higher half goes first, each half in the file's order.
+    /// The high half precedes the low one, whatever the byte order.
     #[expect(clippy::cast_possible_truncation, reason = "the two halves are taken one by one")]
     fn u64_high_first(&mut self, number: u64) {
         self.u32((number >> 32) as u32);
@@ -157,7 +159,7 @@ impl<W: Write> Writer<W> {
 
     fn text(&mut self, code: u16, text: Option<&str>) {
         let Some(text) = text else { return };
-        // What an option's length can count, ending where a character ends.
+        // An option's length has 16 bits; the cut falls between characters.
         let most = text.len().min(u16::MAX.into());
         let end = (0..=most).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
         self.option(code, text.get(..end).unwrap_or_default().as_bytes());

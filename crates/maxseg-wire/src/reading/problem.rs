@@ -1,35 +1,37 @@
-//! What is wrong with a capture, or was left out of its analysis.
+//! Problems of a capture: what could not be read, or was left out of the analysis.
 
 use thiserror::Error;
 
 use crate::DecodeError;
 use crate::capture_file::{Fault, ReadError};
 
-/// A problem of a capture, with how often it was met.
+/// A problem of a capture, with the number of its occurrences.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// What is wrong.
+    /// The problem.
     pub kind: ProblemKind,
-    /// Where in the file, in bytes from its beginning; after decompression in a compressed one.
+    /// Offset in the file in bytes, counted after decompression.
     pub offset: Option<u64>,
-    /// How often; at least once.
+    /// Number of occurrences, at least 1.
     pub count: u64,
 }
 
-/// What is wrong with a capture, or was left out. The text is a sentence without its count.
+/// A kind of problem. Its text is a sentence without the count.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ProblemKind {
     /// The file ends within a record.
     #[error("{0}")]
     Truncated(String),
-    /// The input fails, or its compression is broken.
+    /// Reading or decompression fails.
     #[error("{0}")]
     Unreadable(String),
-    /// A record contradicts itself, and the next cannot be found.
+    /// A record is malformed, so that the next cannot be found.
     #[error("{0}")]
     Corrupt(String),
-    /// Packets of a link type that is not known here.
-    #[error("link type {number} is not known: its packets are left out (first: packet {frame})")]
+    /// Packets of an unsupported link type.
+    #[error(
+        "link type {number} is not supported: its packets are left out (first: packet {frame})"
+    )]
     LinkType {
         /// The link type.
         number: u16,
@@ -42,53 +44,53 @@ pub enum ProblemKind {
         /// The first such packet, counted from 1.
         frame: u64,
     },
-    /// Packets with a header that contradicts itself.
-    #[error("a packet is broken: {reason} (first: packet {frame})")]
+    /// Packets with a malformed header.
+    #[error("a packet is malformed: {reason} (first: packet {frame})")]
     BrokenHeader {
-        /// What is wrong with the first.
+        /// The fault of the first such packet.
         reason: HeaderFault,
         /// The first such packet, counted from 1.
         frame: u64,
     },
-    /// Packets that the capturing host dropped: no room in its buffer, or no time.
-    #[error("packets were dropped by the capture itself at interface {interface}")]
+    /// Packets dropped by the capturing host, for lack of buffer space or time.
+    #[error("the capture dropped packets at interface {interface}")]
     CaptureDrops {
         /// The interface's name or number.
         interface: String,
     },
     /// Packets of which some fragments are missing.
-    #[error("packets came in fragments of which some are missing")]
+    #[error("packets lack some of their fragments")]
     IncompleteFragments,
-    /// Fragments that repeat or contradict earlier ones.
-    #[error("fragments bring again or contradict what was there")]
+    /// Fragments that overlap earlier ones.
+    #[error("fragments overlap earlier ones")]
     OverlappingFragments,
-    /// Packets without a time.
-    #[error("packets carry no time: that of the one before counts")]
+    /// Packets without a timestamp.
+    #[error("packets have no timestamp: they take that of the packet before")]
     NoTime,
-    /// Packets with an earlier time than one before them.
-    #[error("packets are older than one before them")]
+    /// Packets with an earlier timestamp than one before them.
+    #[error("packets have an earlier timestamp than the packet before")]
     TimeGoesBack,
     /// Packets of connections beyond [`FlowOptions::most_connections`](crate::flow::FlowOptions).
-    #[error("packets are of connections beyond the {most_connections} that are followed")]
+    #[error("packets belong to connections beyond the limit of {most_connections}")]
     UntrackedPackets {
-        /// Connections that are followed.
+        /// Limit of connections.
         most_connections: usize,
     },
 }
 
-/// What is wrong with a header.
+/// A fault of a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum HeaderFault {
-    /// A field of it.
+    /// A field cannot be decoded.
     #[error(transparent)]
     Field(#[from] DecodeError),
-    /// More headers below IP than are followed.
-    #[error("more than {0} headers lie below IP")]
+    /// More headers below IP than are decoded.
+    #[error("it has more than {0} headers below IP")]
     TooDeep(u32),
 }
 
 impl ProblemKind {
-    /// Its code, for programs: a contract of `explain --json`.
+    /// The code that `explain --json` uses; stable.
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Truncated(_) => "truncated",
@@ -106,16 +108,16 @@ impl ProblemKind {
         }
     }
 
-    /// Whether nothing after it could be read.
+    /// Whether nothing after the problem could be read.
     pub const fn ends_reading(&self) -> bool {
         matches!(self, Self::Truncated(_) | Self::Unreadable(_) | Self::Corrupt(_))
     }
 
-    /// What to do about it, where something can be done.
+    /// What to do about the problem, where something helps.
     pub const fn hint(&self) -> Option<&'static str> {
         match self {
             Self::LinkType { .. } => Some(
-                "capture on an Ethernet, PPP or loopback interface, or on `any`: their link types are known",
+                "capture on an Ethernet, PPP or loopback interface, or on `any`: their link types are supported",
             ),
             Self::Truncated(_)
             | Self::Unreadable(_)
@@ -133,7 +135,7 @@ impl ProblemKind {
 }
 
 impl Problem {
-    /// The problem, where there is one: `None` for a count of 0.
+    /// The problem; `None` for a count of 0.
     pub(super) fn counted(count: u64, kind: ProblemKind) -> Option<Self> {
         (count > 0).then_some(Self { kind, offset: None, count })
     }

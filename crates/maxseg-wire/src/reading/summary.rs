@@ -104,8 +104,8 @@ impl SummaryBuilder {
                 if let Some(tshark) = &mut self.tshark {
                     tshark.on_segment(seen);
                 }
-                if self.last_encapsulation != Some(packet.passed) {
-                    self.on_encapsulation(packet.passed);
+                if self.last_encapsulation != Some(packet.encapsulation) {
+                    self.on_encapsulation(packet.encapsulation);
                 }
             }
             Decoded::Undecodable(why) => self.undecodable.count(*why, record.number),

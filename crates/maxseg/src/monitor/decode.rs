@@ -62,7 +62,7 @@ impl<'a> Decoded<'a> {
             Ok(inner) => {
                 around.extend(
                     inner
-                        .passed
+                        .encapsulation
                         .iter()
                         .filter(|header| is_remarkable(*header))
                         .map(Encapsulation::name),

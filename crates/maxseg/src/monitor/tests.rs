@@ -146,7 +146,7 @@ fn routers_and_neighbours_are_understood() {
 0.000000 in  192.0.2.9 > 10.0.0.1 ICMP fragmentation needed, MTU 1400 (about 10.0.0.1:5000 > 10.0.0.2:443 TCP seq 1000 length 56)
 0.001500 in  10.0.0.1:53 > 10.0.0.2:9 UDP len 5
 0.003000 in  10.0.0.1 > 10.0.0.2 UDP length 8 fragment 0x0007 1480:1488
-0.004500 in  broken: IP: 12 bytes are there where 20 are needed
+0.004500 in  broken: IP: 12 of 20 bytes are present
 ";
     assert_eq!(shown(PLAIN, 0, &[too_big, udp, later, cut]), want);
     let frame = [

@@ -1,4 +1,4 @@
-//! How much is read at once.
+//! The size of a read.
 
-/// Bytes of compressed input, and of decompressed output, that are read at once.
+/// Bytes of compressed input, and of decompressed output, per read.
 pub(super) const CHUNK: usize = 1 << 16;

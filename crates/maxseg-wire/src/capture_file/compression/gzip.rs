@@ -1,6 +1,6 @@
-//! gzip (RFC 1952): members one behind the other.
+//! gzip (RFC 1952): a sequence of members.
 //!
-//! What was decompressed before a fault is given before the fault is told, to the last byte.
+//! All bytes decompressed before a fault are returned before the fault is.
 
 use std::io::{self, BufRead, ErrorKind, Read};
 
@@ -10,13 +10,13 @@ pub(in super::super) struct Gzip<B> {
     input: B,
     inflate: Decompress,
     crc: Crc,
-    /// Whether the decoder is in the midst of a member.
+    /// Inside a member.
     in_member: bool,
-    /// What is wrong behind all that was given.
+    /// The error to return after the bytes before it.
     fault: Option<io::Error>,
 }
 
-/// Flags of a member (§2.3.1): what stands in its header.
+/// Flags of optional header fields (§2.3.1).
 const HEADER_CRC: u8 = 1 << 1;
 const EXTRA: u8 = 1 << 2;
 const NAME: u8 = 1 << 3;
@@ -35,19 +35,19 @@ impl<B: BufRead> Gzip<B> {
         }
         let [first, second, method, flags, ..] = self.array::<10>()?;
         if [first, second, method] != [0x1f, 0x8b, 8] {
-            return Err(broken("something else follows its data"));
+            return Err(broken("other data follows its last member"));
         }
         if flags & EXTRA != 0 {
             let length = u16::from_le_bytes(self.array()?);
-            self.pass(length.into())?;
+            self.skip(length.into())?;
         }
         for text in [NAME, COMMENT] {
             if flags & text != 0 {
-                self.pass_text()?;
+                self.skip_text()?;
             }
         }
         if flags & HEADER_CRC != 0 {
-            self.pass(2)?;
+            self.skip(2)?;
         }
         self.inflate.reset(false);
         self.crc.reset();
@@ -55,7 +55,7 @@ impl<B: BufRead> Gzip<B> {
         Ok(true)
     }
 
-    /// Decompresses some; how much, and whether the member's data ends there.
+    /// Decompresses into `out`: returns the bytes written, and whether the member's data ends.
     fn inflate(&mut self, out: &mut [u8]) -> io::Result<(usize, bool)> {
         let input = self.input.fill_buf()?;
         if input.is_empty() {
@@ -76,7 +76,7 @@ impl<B: BufRead> Gzip<B> {
         }
     }
 
-    /// Holds what was decompressed to what stands behind it (§2.3.1): its CRC, and its length.
+    /// Checks the decompressed data against the member's trailing CRC and length (§2.3.1).
     fn end(&mut self) -> io::Result<()> {
         self.in_member = false;
         let crc = u32::from_le_bytes(self.array()?);
@@ -96,13 +96,13 @@ impl<B: BufRead> Gzip<B> {
         }
     }
 
-    fn pass(&mut self, n: u64) -> io::Result<()> {
+    fn skip(&mut self, n: u64) -> io::Result<()> {
         let passed = io::copy(&mut self.input.by_ref().take(n), &mut io::sink())?;
         if passed == n { Ok(()) } else { Err(cut()) }
     }
 
-    /// Passes what ends with a zero, and that.
-    fn pass_text(&mut self) -> io::Result<()> {
+    /// Skips a zero-terminated string.
+    fn skip_text(&mut self) -> io::Result<()> {
         while self.array()? != [0] {}
         Ok(())
     }

@@ -7,20 +7,20 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use super::chunk::CHUNK;
 
-/// Frames one behind the other.
+/// A sequence of frames.
 pub(in super::super) struct Zstd<B> {
     input: B,
     decoder: FrameDecoder,
-    /// Whether the decoder is in the midst of a frame.
+    /// Inside a frame.
     in_frame: bool,
-    /// What is wrong behind all that is decoded.
+    /// The error to return after the bytes decoded before it.
     fault: Option<io::Error>,
 }
 
-/// Most bytes that a frame may refer back to: what `zstd --long` takes. They are kept in memory.
+/// The largest window of a frame, kept in memory: that of `zstd --long`.
 const MOST_WINDOW: u64 = 128 << 20;
 
-/// The header of a last block with nothing in it (RFC 8878 §3.1.1.2), and room for a checksum.
+/// An empty last block (RFC 8878 §3.1.1.2), with space for a checksum.
 const LAST_BLOCK: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
 
 impl<B: BufRead> Zstd<B> {
@@ -50,8 +50,8 @@ impl<B: BufRead> Zstd<B> {
         Ok(false)
     }
 
-    /// Decodes some more. What it decoded before a fault can still be collected: the decoder keeps back
-    /// what later blocks may refer to, and gives it at the end of the frame, so that end is put there.
+    /// Decodes further blocks. The decoder releases its window only at the end of a frame; after a fault an
+    /// empty last block ends the frame, so that all bytes decoded before the fault can be collected.
     fn decode(&mut self) -> io::Result<()> {
         let some = BlockDecodingStrategy::UptoBytes(CHUNK);
         if let Err(error) = self.decoder.decode_blocks(&mut self.input, some) {

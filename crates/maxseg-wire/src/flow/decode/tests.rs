@@ -97,7 +97,7 @@ fn lengths_are_those_of_the_packet_not_of_the_capture() {
     let Decoded::Undecodable(why) = decoder.decode(&whole(link_type::RAW, &bogus)).what else {
         panic!()
     };
-    assert_eq!(why.to_string(), "TCP: a length of 16 cannot be; the least is 20");
+    assert_eq!(why.to_string(), "TCP: invalid length 16; the minimum is 20");
 }
 
 #[test]

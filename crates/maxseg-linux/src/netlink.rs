@@ -23,13 +23,13 @@ use netlink_sys::protocols::NETLINK_ROUTE;
 
 use crate::sys::NetNs;
 
-/// A conversation with the kernel about the namespace in which it was begun.
+/// An rtnetlink socket of the namespace in which it was opened.
 pub(crate) struct Netlink {
     socket: Socket,
     sequence: u32,
 }
 
-/// A network interface by its number.
+/// The index of a network interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct InterfaceIndex(u32);
 
@@ -40,12 +40,12 @@ impl Netlink {
         Ok(Self { socket, sequence: 0 })
     }
 
-    /// The interface called `name` (`ip link show NAME`).
+    /// Finds the interface `name` (`ip link show NAME`).
     pub(crate) fn interface(name: &str) -> io::Result<InterfaceIndex> {
         Ok(InterfaceIndex(nix::net::if_::if_nametoindex(name)?))
     }
 
-    /// The loopback interface comes up (`ip link set lo up`).
+    /// Brings the loopback interface up (`ip link set lo up`).
     pub(crate) fn loopback_up(&mut self) -> io::Result<()> {
         let mut link = LinkMessage::default();
         link.header.index = Self::interface("lo")?.0;
@@ -54,15 +54,15 @@ impl Netlink {
         self.ask(RouteNetlinkMessage::SetLink(link), 0)
     }
 
-    /// An interface gets its MTU and the length of its queue and comes up, without an address of its own
-    /// making and without asking for neighbours (`ip link set NAME mtu N txqueuelen N addrgenmode none arp off up`).
+    /// Sets MTU and queue length and brings the interface up, without a link-local address and without neighbour
+    /// resolution (`ip link set NAME mtu N txqueuelen N addrgenmode none arp off up`).
     pub(crate) fn bring_up(&mut self, of: InterfaceIndex, mtu: u32, queue: u32) -> io::Result<()> {
         let mut link = LinkMessage::default();
         link.header.index = of.0;
         let mode = AfSpecInet6::AddrGenMode(In6AddrGenMode::None);
         link.attributes = vec![LinkAttribute::AfSpecUnspec(vec![AfSpecUnspec::Inet6(vec![mode])])];
         match self.ask(RouteNetlinkMessage::SetLink(link.clone()), 0) {
-            // A kernel without IPv6 makes no addresses.
+            // A kernel without IPv6 generates no addresses.
             Err(error) if error.raw_os_error() == Some(libc::EAFNOSUPPORT) => {}
             other => other?,
         }
@@ -73,7 +73,7 @@ impl Netlink {
         self.ask(RouteNetlinkMessage::SetLink(link), 0)
     }
 
-    /// An interface gets another MTU (`ip link set NAME mtu N`).
+    /// Changes the MTU of an interface (`ip link set NAME mtu N`).
     pub(crate) fn set_mtu(&mut self, of: InterfaceIndex, mtu: u32) -> io::Result<()> {
         let mut link = LinkMessage::default();
         link.header.index = of.0;
@@ -81,13 +81,13 @@ impl Netlink {
         self.ask(RouteNetlinkMessage::SetLink(link), 0)
     }
 
-    /// A pair of interfaces, of which the second stands in another namespace
+    /// Creates a veth pair, its second interface in another namespace
     /// (`ip link add NAME address … type veth peer name NAME address … netns …`).
     ///
-    /// Both have one hardware address. An interface that asks for no neighbours sends to its own, and so its
-    /// peer takes what comes for itself (`arp_constructor`, `ndisc_constructor`).
+    /// Both have the same hardware address: without neighbour resolution an interface sends to its own address, which
+    /// the peer must accept (`arp_constructor`, `ndisc_constructor`).
     pub(crate) fn add_pair(&mut self, name: &str, peer: &str, there: &NetNs) -> io::Result<()> {
-        /// Locally administered, for one station (IEEE 802 §8.4.4).
+        /// A locally administered unicast address (IEEE 802 §8.4.4).
         const ADDRESS: [u8; 6] = *b"\x02maxsg";
         let mut far = LinkMessage::default();
         far.attributes = vec![
@@ -107,7 +107,7 @@ impl Netlink {
         self.ask(RouteNetlinkMessage::NewLink(near), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// An address of its own, without a route to neighbours (`ip addr add ADDRESS/32 dev NAME nodad`).
+    /// Adds a host address, without a subnet route (`ip addr add ADDRESS/32 dev NAME nodad`).
     pub(crate) fn add_address(&mut self, to: InterfaceIndex, address: IpAddr) -> io::Result<()> {
         let mut message = AddressMessage::default();
         (message.header.family, message.header.prefix_len) = of_one(address);
@@ -120,7 +120,7 @@ impl Netlink {
         self.ask(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// The way to one address, with metrics (`ip route replace ADDRESS dev NAME src … METRIC VALUE …`).
+    /// Sets the route to a host, with metrics (`ip route replace ADDRESS dev NAME src … METRIC VALUE …`).
     pub(crate) fn set_route(
         &mut self,
         to: IpAddr,
@@ -144,7 +144,7 @@ impl Netlink {
         self.ask(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_REPLACE)
     }
 
-    /// Asks, and waits for the kernel's word.
+    /// Sends a request and waits for its acknowledgement.
     fn ask(&mut self, what: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
         self.sequence += 1;
         let mut message = NetlinkMessage::from(what);
@@ -159,7 +159,7 @@ impl Netlink {
             let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer)
                 .map_err(|error| io::Error::other(error.to_string()))?;
             if answer.header.sequence_number != self.sequence {
-                continue; // of an earlier question
+                continue; // a reply to an earlier request
             }
             if let NetlinkPayload::Error(error) = answer.payload {
                 return if error.code.is_none() { Ok(()) } else { Err(error.to_io()) };

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use super::{Check, State, sysctl, text_of};
 
-/// What several checks go by.
+/// Facts of the machine that several checks use.
 pub(super) struct Host {
-    /// The kernel's release, as `uname -r` says it.
+    /// The kernel's release, as printed by `uname -r`.
     release: Option<String>,
-    /// Whether this is root, in whatever namespace.
+    /// Whether the user is root, in any user namespace.
     pub(super) is_root: bool,
-    /// What sort of container this is, where it is one that can be told.
+    /// The container engine; `None` outside a container or where it cannot be recognised.
     pub(super) container: Option<&'static str>,
 }
 
@@ -29,7 +29,7 @@ impl Host {
     }
 }
 
-/// The marks that container engines leave.
+/// Recognises container engines by the files and variables that they create.
 fn container() -> Option<&'static str> {
     let marks = [("/.dockerenv", "docker"), ("/run/.containerenv", "podman")];
     let marked = marks.into_iter().find(|(mark, _)| Path::new(mark).exists());
@@ -37,7 +37,7 @@ fn container() -> Option<&'static str> {
     marked.map(|(_, engine)| engine).or(kubernetes)
 }
 
-/// The oldest kernel that the lab is meant for: Debian 12's.
+/// The oldest supported kernel: Debian 12's.
 const OLDEST: (u32, u32) = (6, 1);
 
 pub(super) fn kernel(host: &Host) -> Check {

@@ -1,7 +1,7 @@
-//! Whether the lab can run here: what it needs, what was found, and the command that fixes it.
+//! Checks whether the lab can run on this host, with the commands that fix what is missing.
 //!
-//! Each step is tried as this user, in a child process, since settings alone do not show whether it works. Nothing is
-//! changed, but that the kernel may load a module for it (`tun`, `sch_netem`), as it would for the lab.
+//! Each check tries the operation as this user, in a child process, since settings alone do not show whether it works.
+//! The host is unchanged, except that the kernel may load a module (`tun`, `sch_netem`), as it would for the lab.
 
 mod host;
 mod namespaces;
@@ -23,47 +23,47 @@ pub use programs::find_program;
 /// The result of all checks.
 #[derive(Debug, Clone, Serialize)]
 pub struct Diagnosis {
-    /// Raised when a key changes its meaning or is removed.
+    /// Version of this document; raised when a key changes its meaning or is removed.
     pub schema_version: u32,
-    /// Whether a lab can run: nothing that it cannot do without is missing.
+    /// Whether the lab can run: no required check is missing.
     pub able: bool,
-    /// All checks, in the order in which to fix them.
+    /// The checks, in the order in which to fix them.
     pub checks: Vec<Check>,
 }
 
-/// A check of something that the lab needs or profits from.
+/// A check of a requirement or an option of the lab.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Check {
-    /// Its name, a contract.
+    /// Its name; stable.
     pub name: &'static str,
-    /// Whether it is there.
+    /// The result.
     pub state: State,
-    /// Whether no lab runs without it.
+    /// Whether the lab requires it.
     pub required: bool,
     /// Its purpose.
     pub purpose: &'static str,
-    /// What was found, in words.
+    /// What was found, as text.
     pub found: String,
-    /// Commands that fix it, in order; empty where it is fine or no command helps.
+    /// Commands that fix it, in order; empty where nothing is wrong or no command helps.
     pub mend: Vec<String>,
-    /// What was found, in numbers: base units, named in the key.
+    /// What was found, as values in base units, which the keys name.
     pub values: BTreeMap<&'static str, Value>,
 }
 
-/// Whether something is there.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
-    /// It is there.
+    /// It is available.
     Ok,
-    /// It is there, but less of it than a lab can use.
+    /// It is available, but below what a lab can use.
     Limited,
-    /// It is not there, or this user may not use it.
+    /// It is not available, or not permitted to this user.
     Missing,
 }
 
 impl Check {
-    /// Something that is there unless what follows says otherwise.
+    /// A check with the result `Ok`, which further calls may change.
     fn new(name: &'static str, purpose: &'static str, found: impl Into<String>) -> Self {
         Self {
             name,
@@ -95,7 +95,7 @@ impl Check {
 }
 
 impl Diagnosis {
-    /// Looks, and tries; a second at most.
+    /// Runs all checks, in at most a second.
     pub fn here() -> Self {
         let host = host::Host::read();
         let (namespaces, way) = namespaces::check(&host);
@@ -120,12 +120,12 @@ impl Diagnosis {
     }
 }
 
-/// A file's text without the blanks around it; `None` where there is none to read.
+/// The trimmed text of a file; `None` where it cannot be read.
 fn text_of(file: &str) -> Option<String> {
     Some(fs::read_to_string(file).ok()?.trim().to_owned())
 }
 
-/// A kernel setting by its dotted name; `None` where this kernel has no such setting.
+/// A sysctl by its dotted name; `None` where this kernel does not have it.
 fn sysctl(name: &str) -> Option<String> {
     text_of(&format!("/proc/sys/{}", name.replace('.', "/")))
 }

@@ -1,4 +1,4 @@
-//! Network namespaces, as root or in a user namespace.
+//! Network namespaces, created as root or in a user namespace.
 
 use std::io;
 
@@ -24,7 +24,7 @@ pub(super) fn check(host: &Host) -> (Check, Option<NamespaceAccess>) {
     (Check::new("namespaces", PURPOSE, found).required().value("way", word), Some(way))
 }
 
-/// The settings that forbid namespaces; `None` where this kernel does not have them.
+/// The sysctls that forbid namespaces; `None` where this kernel does not have them.
 #[derive(Debug, Default)]
 struct Settings {
     max_user_namespaces: Option<u64>,
@@ -62,11 +62,11 @@ fn missing(refusal: &ProbeError, settings: &Settings, host: &Host) -> Check {
     Check::new("namespaces", PURPOSE, found).required().state(State::Missing).mend(mend)
 }
 
-/// The commands for a kernel whose limit is zero: the number that distributions set is of this order.
+/// The value for a limit of 0, similar to the default of distributions.
 const LIMIT: &str = "15000";
 
-/// The cause, and the commands that fix it. The first setting that forbids it is the cause, whatever the error number:
-/// they differ between kernels.
+/// The cause of a refusal and the commands that fix it. The first sysctl that forbids namespaces is the cause, whatever
+/// the error number, which differs between kernels.
 fn cause(refusal: &ProbeError, settings: &Settings, host: &Host) -> (String, Vec<String>) {
     let set = |name: &str, value: &str| vec![format!("sudo sysctl -w {name}={value}")];
     let is = |setting: Option<u64>, value| setting == Some(value);
@@ -109,7 +109,7 @@ fn cause(refusal: &ProbeError, settings: &Settings, host: &Host) -> (String, Vec
     }
 }
 
-/// Ubuntu's two remedies: for every program until the next boot, or a profile for this one alone.
+/// Ubuntu's two remedies: a sysctl for all programs until the next boot, or a profile for this program.
 fn apparmor() -> Vec<String> {
     let program =
         std::env::current_exe().map_or("/usr/bin/maxseg".into(), |path| path.display().to_string());
@@ -124,7 +124,7 @@ fn apparmor() -> Vec<String> {
     ]
 }
 
-/// The system's words without the number.
+/// The system's error text without its number.
 pub(super) fn words(error: &io::Error) -> String {
     error.raw_os_error().map_or_else(
         || error.to_string(),

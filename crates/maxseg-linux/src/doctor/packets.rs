@@ -1,10 +1,10 @@
-//! The right to look at packets, which `maxseg capture` needs and the lab does not.
+//! The right to capture packets, which `maxseg capture` needs and the lab does not.
 
 use super::namespaces::words;
 use super::{Check, State};
 use crate::sys::probe::{ProbeError, ProbeStep, run_probe};
 
-/// Whether this program may open a packet socket, here and as it stands.
+/// Whether this program may open a packet socket.
 pub(super) fn check() -> Check {
     of(run_probe(&[ProbeStep::PacketSocket]))
 }

@@ -1,4 +1,4 @@
-//! Programs that the lab can make use of.
+//! Programs that the lab can use.
 
 use std::env;
 use std::os::unix::fs::PermissionsExt as _;
@@ -8,7 +8,7 @@ use std::process::Command;
 use super::{Check, State};
 use crate::lab::iperf3;
 
-/// Where distributions keep what an ordinary user's `PATH` may not name.
+/// Folders of system programs, which an ordinary user's `PATH` may lack.
 const SYSTEM_FOLDERS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 
 /// A program on `PATH`, or in the folders of system programs.

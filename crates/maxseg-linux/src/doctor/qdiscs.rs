@@ -1,4 +1,4 @@
-//! The kernel's own shapers, for `--lab-backend netem`.
+//! The qdiscs of `--lab-backend netem`.
 
 use std::process::{Command, Stdio};
 
@@ -6,13 +6,13 @@ use super::{Check, State, find_program};
 use crate::sys::NamespaceAccess;
 use crate::sys::probe::with_steps;
 
-/// What makes a hop of them: a kind and its least arguments.
+/// The qdiscs that emulate a hop, with their required arguments.
 const KINDS: [(&str, &[&str]); 2] = [
     ("netem", &["delay", "1ms"]),
     ("tbf", &["rate", "10mbit", "burst", "32kb", "latency", "100ms"]),
 ];
 
-/// Tries each on the loopback interface of a namespace that ends with `tc`.
+/// Tries each qdisc on the loopback interface of a temporary namespace.
 pub(super) fn check(way: Option<NamespaceAccess>) -> Check {
     let check = Check::new("qdiscs", "`--lab-backend netem`; the relay does not use it", "");
     let Some(tc) = find_program("tc") else {

@@ -1,5 +1,5 @@
-//! What the lab's sockets may use: congestion controls, memory. A TCP window is no question of `rmem_max`: the
-//! lab's hosts have a `tcp_rmem` and `tcp_wmem` of their own.
+//! Congestion controls and memory of the lab's sockets. TCP windows do not depend on `rmem_max`: the lab's hosts
+//! have their own `tcp_rmem` and `tcp_wmem`.
 
 use serde_json::json;
 
@@ -8,15 +8,15 @@ use crate::lab::flows::RECEIVE_BUFFER;
 use crate::sys::NamespaceAccess;
 use crate::sys::probe::{ProbeStep, page_bytes, run_probe};
 
-/// What scenarios ask for most; `bbr` for links with loss.
+/// The congestion controls that scenarios use most; `bbr` for links with loss.
 const WANTED: [&str; 3] = ["reno", "cubic", "bbr"];
 
-/// Which congestion controls a lab's sockets can have.
+/// The congestion controls that the lab's sockets can use.
 pub(super) fn congestion(way: Option<NamespaceAccess>) -> Check {
     let names = |setting| words_of(sysctl(setting).as_deref());
     let available = names("net.ipv4.tcp_available_congestion_control");
     let allowed = names("net.ipv4.tcp_allowed_congestion_control");
-    // Names that are not loaded are not tried: that would load them.
+    // Modules that are not loaded are not tried, which would load them.
     let settable = |name: &&String| {
         let step = ProbeStep::Congestion((*name).into());
         let steps = way.map_or(vec![step.clone()], |way| way.and(&[step]));
@@ -27,11 +27,11 @@ pub(super) fn congestion(way: Option<NamespaceAccess>) -> Check {
 }
 
 struct Controls {
-    /// Those that the kernel has loaded.
+    /// Loaded in the kernel.
     available: Vec<String>,
-    /// Those that need no privilege.
+    /// Allowed without privilege.
     allowed: Vec<String>,
-    /// Those that a socket took.
+    /// Accepted by a socket.
     usable: Vec<String>,
 }
 
@@ -66,7 +66,7 @@ fn judged(controls: &Controls) -> Check {
 /// (`tcp_adv_win_scale`), and 64 MiB is the next power of two.
 const BUFFER: u64 = 64 << 20;
 
-/// How large a buffer a receiver of datagrams gets; TCP's are not asked for by socket.
+/// The UDP receive buffer of cbr flows; TCP's buffers are not set by socket option.
 pub(super) fn buffers() -> Check {
     buffers_of(sysctl("net.core.rmem_max").and_then(|limit| limit.parse().ok()))
 }
@@ -85,7 +85,7 @@ fn buffers_of(receive: Option<u64>) -> Check {
     check.state(State::Limited).mend([format!("sudo sysctl -w net.core.rmem_max={wanted}")])
 }
 
-/// All sockets' memory: below the second number of `tcp_mem` the kernel leaves windows alone.
+/// Memory of all sockets: above the second value of `tcp_mem` the kernel shrinks windows.
 pub(super) fn memory() -> Check {
     memory_of(sysctl("net.ipv4.tcp_mem").as_deref(), page_bytes())
 }
@@ -114,7 +114,7 @@ fn words_of(text: Option<&str>) -> Vec<String> {
     text.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
 }
 
-/// With the largest binary unit of which there is one.
+/// The size in the largest binary unit of which it has at least one.
 fn size(bytes: Option<u64>) -> String {
     const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     let Some(bytes) = bytes else { return "an unknown size".to_owned() };

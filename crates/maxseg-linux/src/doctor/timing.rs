@@ -1,4 +1,4 @@
-//! How punctual a relay can be here.
+//! Timer lateness of the relay on this host.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -6,22 +6,21 @@ use std::time::{Duration, Instant};
 use super::{Check, State, text_of};
 use crate::sys::minimize_timer_slack;
 
-/// As long as a hop of a short path takes.
+/// The delay of a hop of a short path.
 const SLEEP: Duration = Duration::from_millis(1);
 const SLEEPS: usize = 200;
 
-/// Both directions of a ping may be late; together no more than 0.6 ms in 99 of 100 is what the lab
-/// promises for a delay of 2 × 1 ms.
+/// Both directions of a ping add lateness; the lab promises a p99 of at most 0.6 ms for both, at a delay of
+/// 2 × 1 ms.
 const LATE_P99: Duration = Duration::from_micros(300);
 
-/// Sleeps for a fifth of a second in all and looks how late each sleep ends.
+/// Measures the lateness of sleeps that take a fifth of a second in total.
 pub(super) fn wake_up() -> Check {
     let late = thread::Builder::new().spawn(lateness).ok().and_then(|thread| thread.join().ok());
     judged(late.as_deref().unwrap_or_default())
 }
 
-/// By how much each sleep was too long, sorted. In a thread of its own, which takes its timer slack
-/// with it.
+/// The lateness of each sleep, sorted. Measured in a separate thread, so that the timer slack set there ends with it.
 fn lateness() -> Vec<Duration> {
     minimize_timer_slack();
     let mut late: Vec<Duration> = (0..SLEEPS)
@@ -58,7 +57,7 @@ fn judged(late: &[Duration]) -> Check {
     check.state(State::Limited).mend(full_speed())
 }
 
-/// A processor that has to speed up first wakes late; virtual machines have no say in it.
+/// A processor at a low frequency wakes late; virtual machines have no governor.
 fn full_speed() -> Option<String> {
     const CPUS: &str = "/sys/devices/system/cpu";
     let governor = text_of(&format!("{CPUS}/cpu0/cpufreq/scaling_governor"))?;
@@ -68,7 +67,7 @@ fn full_speed() -> Option<String> {
 
 const SOURCES: &str = "/sys/devices/system/clocksource/clocksource0";
 
-/// Clocks that are read without entering the kernel, on the architectures that have them.
+/// Clock sources that are read without a system call.
 const FAST: [&str; 6] = [
     "tsc",
     "kvm-clock",

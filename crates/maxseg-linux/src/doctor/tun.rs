@@ -1,4 +1,4 @@
-//! TUN, through which the lab's relay gets at packets.
+//! TUN, through which the lab's relay reads and writes packets.
 
 use std::path::Path;
 
@@ -11,9 +11,9 @@ use crate::sys::probe::{ProbeError, ProbeStep, run_probe};
 const DEVICE: &str = "/dev/net/tun";
 const PURPOSE: &str = "the relay reads and writes packets through TUN interfaces";
 
-/// Whether the device can be opened and gives an interface.
+/// Whether the device opens and creates an interface.
 pub(super) fn device(way: Option<NamespaceAccess>, host: &Host) -> Check {
-    // Where there is no namespace to make an interface in, the device can still be opened.
+    // Without a namespace no interface is created; the device is opened only.
     let steps = way.map_or(vec![ProbeStep::OpenTun], |way| {
         way.and(&[ProbeStep::OpenTun, ProbeStep::TunInterface])
     });
@@ -61,7 +61,7 @@ fn cause(refusal: &ProbeError, exists: bool, host: &Host) -> (String, Vec<String
     }
 }
 
-/// Whether the kernel leaves segmentation to the relay.
+/// Whether the kernel leaves segmentation to the relay (offloads of TUN).
 pub(super) fn offload(way: Option<NamespaceAccess>) -> Check {
     let check = Check::new(
         "tun-offload",

@@ -16,7 +16,7 @@ use crate::lab::iperf3::{Amount, Bulk, Report, Version, VersionError, version_of
 use crate::lab::topology::host_at;
 use crate::sys::{dies_with_parent, in_namespace, run_to_end};
 
-/// A bulk flow whose iperf3 server listens.
+/// A bulk flow with its iperf3 server listening.
 pub(crate) struct Iperf3<'a> {
     context: &'a FlowContext<'a>,
     flow: &'a Flow,
@@ -32,7 +32,7 @@ struct Server(Child);
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Fails where it has ended already.
+        // Fails if the process has exited already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -91,7 +91,7 @@ impl<'a> Iperf3<'a> {
         });
     }
 
-    /// Runs the client. Gives its report; `None` if the run ended first.
+    /// Runs the client and returns its report; `None` if the run ended first.
     fn run(&self) -> io::Result<Option<Report>> {
         let (host, _) = host_at(self.context.scenario, self.flow, self.flow.from);
         let mut command = Command::new(PROGRAM);
@@ -120,7 +120,7 @@ impl std::fmt::Debug for Server {
     }
 }
 
-/// The test that stands for the flow.
+/// The iperf3 test of a flow.
 fn test_of(context: &FlowContext<'_>, index: usize, flow: &Flow) -> Bulk {
     let scenario = context.scenario;
     let settings = settings_of(context, flow.from);
@@ -135,7 +135,7 @@ fn test_of(context: &FlowContext<'_>, index: usize, flow: &Flow) -> Bulk {
         },
         streams: 1,
         mss: settings.mss.map(|mss| u32::try_from(mss.bytes().get()).unwrap_or(u32::MAX)),
-        // Windows are the hosts': sysctls and route metrics.
+        // Windows are set on the hosts, by sysctls and route metrics.
         buffer_bytes: None,
         congestion: Some(congestion_of(settings).to_owned()),
         interval: Duration::from_millis(500),
@@ -143,9 +143,9 @@ fn test_of(context: &FlowContext<'_>, index: usize, flow: &Flow) -> Bulk {
     }
 }
 
-/// Waits until a socket listens on `port` of a host.
+/// Waits until a socket listens on `port` of the host.
 fn wait_for_listener(context: &FlowContext<'_>, host: usize, port: u16) -> io::Result<()> {
-    /// A server that does not listen by then has failed.
+    /// A server that does not listen after this time has failed.
     const TIMEOUT: Time = Time::from_secs(10);
     const POLL_INTERVAL: Duration = Duration::from_millis(5);
     let begun = std::time::Instant::now();

@@ -1,6 +1,6 @@
-//! The arguments for a bulk flow, within what iperf3 takes.
+//! iperf3's arguments for a bulk flow, checked against its limits.
 //!
-//! Outside of it iperf3 prints its whole usage instead of JSON, so it is refused here first.
+//! Beyond its limits iperf3 prints its usage instead of JSON.
 
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
@@ -13,53 +13,52 @@ use super::Version;
 /// A bulk flow from client to server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bulk {
-    /// Where the server listens.
+    /// The server's address.
     pub server: IpAddr,
-    /// On which port; one server serves one test at a time.
+    /// The server's port; a server runs one test at a time.
     pub port: u16,
-    /// From which address the client connects, where it has several.
+    /// The client's source address, where it has several.
     pub bind: Option<IpAddr>,
-    /// When the test ends.
+    /// The end of the test.
     pub amount: Amount,
-    /// Connections side by side.
+    /// Parallel connections.
     pub streams: u32,
-    /// `TCP_MAXSEG` at both ends. It only lowers: the segments' payload is at most what the path MTU
-    /// leaves, options taken off (`-M 9000` on MTU 9000 gives 8948), and the report repeats what was
-    /// asked.
+    /// `TCP_MAXSEG` at both ends, an upper bound: segments carry at most what path MTU and options leave
+    /// (`-M 9000` on MTU 9000 gives 8948). The report repeats the requested value.
     pub mss: Option<u32>,
-    /// `SO_SNDBUF` and `SO_RCVBUF` at both ends, which end the kernel's own tuning of windows. It books
-    /// twice as much, and an end whose `rmem_max` or `wmem_max` is lower ends the test with an error.
+    /// `SO_SNDBUF` and `SO_RCVBUF` at both ends, which disable autotuning. The kernel reserves twice the value; the
+    /// test fails where `rmem_max` or `wmem_max` is lower.
     pub buffer_bytes: Option<u64>,
     /// The congestion control.
     pub congestion: Option<String>,
-    /// How often the connection is looked at.
+    /// Interval of the reports.
     pub interval: Duration,
-    /// How long to wait for the server; without effect before iperf3 3.2, which waits for TCP's SYNs.
+    /// Timeout of the connection attempt; without effect before iperf3 3.2, which waits for the SYN's timeout.
     pub connect_timeout: Duration,
 }
 
-/// When a test ends.
+/// The end of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Amount {
-    /// After so long, rounded up to seconds: iperf3 takes no fractions.
+    /// After this time, rounded up to whole seconds.
     Time(Duration),
-    /// After so many payload bytes, rounded up to blocks of 128 KiB.
+    /// After this many payload bytes, rounded up to blocks of 128 KiB.
     Bytes(u64),
 }
 
-/// iperf3 cannot be asked for this.
+/// A value beyond the limits of iperf3.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("iperf3 takes {option} from {least} to {most}{unit}, not {asked}")]
 pub struct Unaskable {
-    /// Which of its options.
+    /// The option.
     pub option: &'static str,
-    /// What was asked.
+    /// The requested value.
     pub asked: u64,
-    /// The least that it takes.
+    /// The least valid value.
     pub least: u64,
-    /// The most that it takes.
+    /// The largest valid value.
     pub most: u64,
-    /// Of what, after a blank; empty for a count.
+    /// The unit after a blank; empty for a count.
     pub unit: &'static str,
 }
 
@@ -82,14 +81,14 @@ fn within(
     Err(Unaskable { option, asked, least: *range.start(), most: *range.end(), unit })
 }
 
-/// `--connect-timeout` came with it.
+/// The first version with `--connect-timeout`.
 const WITH_TIMEOUT: Version = Version { major: 3, minor: 2, patch: 0 };
 
 impl Bulk {
-    /// The client's arguments. Its report, and the server's within it, come on standard output.
+    /// The client's arguments. It prints its report, which contains the server's, on standard output.
     ///
     /// # Errors
-    /// A value that iperf3 does not take.
+    /// A value is beyond the limits of iperf3.
     pub fn client(&self, version: Version) -> Result<Vec<String>, Unaskable> {
         let streams = within("streams (-P)", self.streams.into(), &STREAMS, "")?;
         let mut arguments = Arguments(vec!["--json".to_owned(), "--get-server-output".to_owned()]);
@@ -119,7 +118,7 @@ impl Bulk {
         Ok(arguments.0)
     }
 
-    /// The arguments of a server for this one test, which ends with it.
+    /// The arguments of a server that exits after this test.
     pub fn server(&self) -> Vec<String> {
         let mut arguments =
             Arguments(["--server", "--one-off", "--json"].map(str::to_owned).to_vec());
@@ -198,7 +197,7 @@ mod tests {
     fn times_are_rounded_up_never_to_zero() {
         let time = |millis| whole_seconds(Duration::from_millis(millis));
         assert_eq!((time(1), time(1000), time(1001)), (Ok(1), Ok(1), Ok(2)));
-        assert!(time(0).is_err()); // to iperf3 it is: for ever
+        assert!(time(0).is_err()); // for iperf3: without end
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! iperf3, the user's own: which version it is, how it is asked for a bulk flow, what it reports.
+//! The installed iperf3: its version, its arguments for a bulk flow, and its report.
 //!
 //! ```text
 //! Bulk → client and server arguments → (the lab runs both) → what the client prints → Report

@@ -1,137 +1,136 @@
-//! What an iperf3 client, or server, reports with `--json`.
+//! The report of an iperf3 client or server (`--json`).
 //!
-//! The document's keys differ between versions, stand twice with several streams, and are absent after an
-//! error; iperf3 then ends with exit code 0 all the same. So everything is read as far as it is there.
+//! Keys differ between versions, occur twice with several streams, and are absent after an error, which leaves the
+//! exit code 0. Every key is therefore optional here.
 
 use std::time::Duration;
 
 use serde_json::Value;
 use thiserror::Error;
 
-/// A test's report. What it does not say is `None`.
+/// The report of a test. `None` where a key is absent.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Report {
-    /// The program's, such as `iperf 3.12`.
+    /// The program's version, such as `iperf 3.12`.
     pub version: Option<String>,
-    /// Why the test failed; whatever else is here is from before. The exit code does not tell.
+    /// Why the test failed; the other values are from before the failure. The exit code is 0 all the same.
     pub error: Option<String>,
-    /// The MSS that was asked (`-M`), which nothing says was had.
+    /// The requested MSS (`-M`), not the effective one.
     pub mss_asked: Option<u64>,
-    /// Where none was asked: the payload of full segments on the control connection, over the same path.
+    /// Without a requested MSS: the MSS of the control connection, over the same path.
     pub mss_default: Option<u64>,
-    /// The send buffer as the kernel books it, bytes.
+    /// Send buffer as the kernel accounts it, in bytes.
     pub send_buffer_bytes: Option<u64>,
-    /// The receive buffer as the kernel books it, bytes.
+    /// Receive buffer as the kernel accounts it, in bytes.
     pub receive_buffer_bytes: Option<u64>,
     /// The sender's congestion control.
     pub sender_congestion: Option<String>,
     /// The receiver's congestion control.
     pub receiver_congestion: Option<String>,
-    /// What the sender wrote, over all streams.
+    /// Sent by all streams.
     pub sent: Option<Sum>,
-    /// What the receiver read, over all streams: the goodput.
+    /// Received by all streams: the goodput.
     pub received: Option<Sum>,
-    /// Stream by stream.
+    /// One entry per stream.
     pub streams: Vec<StreamEnd>,
-    /// From time to time.
+    /// One entry per interval.
     pub intervals: Vec<Interval>,
-    /// What it cost.
+    /// CPU utilisation.
     pub cpu: Option<Cpu>,
-    /// The server's report, where it gave one as JSON.
+    /// The server's report, where it is JSON.
     pub server: Option<Box<Report>>,
 }
 
-/// Bytes over a time.
+/// Bytes transferred in a time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Sum {
-    /// Since the test's begin, seconds.
+    /// Time since the start of the test, in seconds.
     pub start_s: Option<f64>,
-    /// Since the test's begin, seconds.
+    /// Time since the start of the test, in seconds.
     pub end_s: Option<f64>,
-    /// Payload.
+    /// Payload in bytes.
     pub bytes: Option<u64>,
-    /// Payload bits a second.
+    /// Payload in bits per second.
     pub bits_per_second: Option<f64>,
-    /// Segments sent again; a sender's only.
+    /// Retransmitted segments; senders only.
     pub retransmits: Option<u64>,
 }
 
-/// A stream's whole.
+/// The totals of a stream.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct StreamEnd {
-    /// What the sender wrote.
+    /// Sent.
     pub sent: Sum,
-    /// What the receiver read.
+    /// Received.
     pub received: Sum,
-    /// The largest congestion window that an interval saw, bytes.
+    /// Largest congestion window of all intervals, in bytes.
     pub max_snd_cwnd_bytes: Option<u64>,
-    /// The least smoothed round-trip time that an interval saw.
+    /// Least smoothed RTT of all intervals.
     pub min_rtt: Option<Duration>,
-    /// The mean of the smoothed round-trip times.
+    /// Mean of the smoothed RTTs.
     pub mean_rtt: Option<Duration>,
-    /// The greatest smoothed round-trip time that an interval saw.
+    /// Largest smoothed RTT of all intervals.
     pub max_rtt: Option<Duration>,
 }
 
-/// A span of the test.
+/// An interval of the test.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Interval {
-    /// Over all streams.
+    /// The sum of all streams.
     pub sum: Sum,
-    /// Stream by stream.
+    /// One entry per stream.
     pub streams: Vec<Sample>,
 }
 
-/// A stream in an interval; the kernel's numbers are those at its end, and a sender's only.
+/// A stream in an interval; the kernel's values are those at its end, and senders only.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Sample {
-    /// Which connection: the descriptor in the program.
+    /// The socket's file descriptor, which identifies the connection.
     pub socket: Option<u64>,
-    /// What went through.
+    /// Bytes transferred.
     pub sum: Sum,
-    /// The congestion window in segments times the MSS, bytes: a multiple of the effective MSS.
+    /// Congestion window in bytes, a multiple of the effective MSS.
     pub snd_cwnd_bytes: Option<u64>,
-    /// The window that the receiver advertised, bytes; from iperf3 3.10 on.
+    /// Advertised window of the receiver in bytes; iperf3 3.10 and later.
     pub snd_wnd_bytes: Option<u64>,
-    /// The smoothed round-trip time.
+    /// Smoothed RTT.
     pub rtt: Option<Duration>,
-    /// Its mean deviation.
+    /// Mean deviation of the RTT.
     pub rttvar: Option<Duration>,
-    /// The path MTU that the connection goes by, bytes.
+    /// Path MTU of the connection, in bytes.
     pub pmtu: Option<u64>,
 }
 
-/// Processor time as percents of one core.
+/// CPU utilisation in percent of one core.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Cpu {
-    /// Of the end that reports.
+    /// The reporting end, in total.
     pub host_total: Option<f64>,
-    /// In the program.
+    /// User time.
     pub host_user: Option<f64>,
-    /// In the kernel, for the program; not what interrupts take.
+    /// System time, without interrupts.
     pub host_system: Option<f64>,
-    /// Of the other end.
+    /// The other end, in total.
     pub remote_total: Option<f64>,
-    /// In the program.
+    /// User time.
     pub remote_user: Option<f64>,
-    /// In the kernel.
+    /// System time.
     pub remote_system: Option<f64>,
 }
 
-/// What was printed is no report: as after a wrong argument, when iperf3 prints its usage and says on
-/// standard error what is wrong.
+/// The output is not a report. After an invalid argument iperf3 prints its usage, and the error on standard error.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("iperf3 printed no report but `{begin}`")]
+#[error("iperf3 printed `{begin}` instead of a report")]
 pub struct NoReport {
-    /// How it begins.
+    /// The beginning of the output.
     pub begin: String,
 }
 
 impl Report {
-    /// The report in what iperf3 printed.
+    /// Parses the output of iperf3.
     ///
     /// # Errors
-    /// It is no JSON object.
+    /// The output is not a JSON object.
     pub fn parse(text: &str) -> Result<Self, NoReport> {
         let document = serde_json::from_str(text).ok().filter(Value::is_object);
         document.as_ref().map(Self::of).ok_or_else(|| {

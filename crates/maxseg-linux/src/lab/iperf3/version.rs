@@ -1,4 +1,4 @@
-//! Which iperf3 there is.
+//! The version of the installed iperf3.
 
 use std::fmt;
 use std::io;
@@ -6,27 +6,27 @@ use std::process::{Command, Stdio};
 
 use thiserror::Error;
 
-/// A version of iperf3. Its numbers are whole: 3.12 is newer than 3.9.
+/// A version of iperf3. 3.12 is newer than 3.9.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
-    /// 3.
+    /// Major number: 3.
     pub major: u32,
-    /// 12 in `3.12`.
+    /// Minor number: 12 in `3.12`.
     pub minor: u32,
-    /// 3 in `3.1.3`; zero where there is none.
+    /// Patch number: 3 in `3.1.3`; 0 if absent.
     pub patch: u32,
 }
 
-/// The first version whose JSON has what is read here, and which knows `--congestion`.
+/// The oldest supported version: the first with `--congestion` and all JSON keys of [`Report`](super::Report).
 pub const OLDEST: Version = Version { major: 3, minor: 1, patch: 0 };
 
-/// Why there is no iperf3 to use.
+/// Why iperf3 cannot be used.
 #[derive(Debug, Error)]
 pub enum VersionError {
-    /// It could not be started.
+    /// It cannot be started.
     #[error("iperf3 cannot be run: {0}")]
     NotRun(#[from] io::Error),
-    /// It says something else than its version.
+    /// Its output is not a version.
     #[error("`iperf3 --version` prints `{0}`, which is no version of iperf3")]
     Another(String),
     /// It is older than [`OLDEST`].
@@ -41,7 +41,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// Asks the program that `command` names for its version.
+/// Runs `command --version` and parses the output.
 ///
 /// # Errors
 /// It does not run, is another program, or is too old.
@@ -51,7 +51,7 @@ pub fn version_of(command: &mut Command) -> Result<Version, VersionError> {
 }
 
 impl Version {
-    /// The version in what `iperf3 --version` prints.
+    /// Parses the output of `iperf3 --version`.
     fn accepted(text: &str) -> Result<Self, VersionError> {
         let first = text.lines().next().unwrap_or_default();
         let Some(version) = Self::parse(first) else {
@@ -60,8 +60,8 @@ impl Version {
         if version < OLDEST { Err(VersionError::TooOld(version)) } else { Ok(version) }
     }
 
-    /// `iperf 3.12 (cJSON 1.7.15)`. What follows a number, as in `3.17.1+` and `3.1b3`, is passed over;
-    /// iperf 2 says `iperf version 2.1.8`.
+    /// Parses `iperf 3.12 (cJSON 1.7.15)`. Suffixes as in `3.17.1+` and `3.1b3` are ignored; iperf 2 prints
+    /// `iperf version 2.1.8`.
     fn parse(line: &str) -> Option<Self> {
         let version = line.strip_prefix("iperf ")?.split_whitespace().next()?;
         let mut numbers = version.split('.').map(|part| {

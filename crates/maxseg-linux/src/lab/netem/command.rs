@@ -1,30 +1,30 @@
-//! A command as an argument vector: printed for people, run without a shell.
+//! A command as an argument vector, displayed as shell text and run without a shell.
 
 use std::fmt;
 use std::io;
 
-/// A program and its arguments. Its text is what a POSIX shell would take.
+/// A program and its arguments. `Display` quotes them for a POSIX shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TcCommand {
-    /// Looked up in `PATH`.
+    /// The program, looked up in `PATH`.
     pub program: &'static str,
-    /// One by one; nothing in them means anything to a shell.
+    /// The arguments, unquoted.
     pub arguments: Vec<String>,
 }
 
-/// What a command said.
+/// The result of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TcReply {
     /// Whether it exited with 0.
     pub success: bool,
-    /// On standard output.
+    /// Its standard output.
     pub stdout: String,
-    /// On standard error.
+    /// Its standard error.
     pub stderr: String,
 }
 
 impl TcCommand {
-    /// `program` with these arguments.
+    /// A command of `program` with these arguments.
     pub fn new<T: Into<String>>(
         program: &'static str,
         arguments: impl IntoIterator<Item = T>,
@@ -32,10 +32,10 @@ impl TcCommand {
         Self { program, arguments: arguments.into_iter().map(Into::into).collect() }
     }
 
-    /// Runs it here, in the calling thread's namespaces, and waits for its end.
+    /// Runs the command in the calling thread's namespaces and waits for its end.
     ///
     /// # Errors
-    /// The program is not there, or cannot be started; not that it failed.
+    /// The program is not found or cannot be started. A nonzero exit code is not an error.
     pub fn run(&self) -> io::Result<TcReply> {
         let output = std::process::Command::new(self.program)
             .args(&self.arguments)
@@ -57,7 +57,7 @@ impl fmt::Display for TcCommand {
     }
 }
 
-/// The word as a shell takes it: in single quotes where it has anything but plain characters.
+/// The word for a shell: in single quotes unless it consists of plain characters.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "%+-./:=@_,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

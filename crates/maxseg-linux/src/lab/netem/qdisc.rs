@@ -1,4 +1,4 @@
-//! Queueing disciplines as values, and the words in which `tc` takes them.
+//! Queueing disciplines and their `tc` arguments.
 
 use std::fmt::Display;
 
@@ -8,142 +8,142 @@ use maxseg_core::units::{Probability, Time};
 use super::command::TcCommand;
 use super::size_table::SizeTable;
 
-/// One qdisc at its place.
+/// A qdisc attached to an interface.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Qdisc {
     /// The interface.
     pub device: String,
-    /// What it hangs on.
+    /// The parent.
     pub parent: Parent,
-    /// The major number of its handle.
+    /// Major number of the handle.
     pub handle: u16,
-    /// How packets are counted from here on, unless as the device has them.
+    /// The size table; `None` where sizes are the device's.
     pub sizes: Option<SizeTable>,
-    /// What it is.
+    /// Kind and parameters.
     pub kind: Kind,
 }
 
-/// What a qdisc hangs on.
+/// The parent of a qdisc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parent {
-    /// The interface.
+    /// The interface: a root qdisc.
     Root,
-    /// The only class of the qdisc with this handle.
+    /// The only class of the qdisc with this major number.
     Only(u16),
 }
 
-/// A qdisc and its parameters.
+/// The kind of a qdisc, with its parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
     /// tc-netem(8).
     Netem(NetemParameters),
-    /// tc-tbf(8), with a queue in bytes unless a child takes its place.
+    /// tc-tbf(8), with a queue in bytes unless a child qdisc replaces it.
     Tbf {
         /// Bytes per second.
         rate: u64,
-        /// The bucket in bytes; larger packets are dropped, super-packets cut.
+        /// Bucket size in bytes; larger packets are dropped, super-packets segmented.
         burst: u32,
-        /// Bytes that may wait.
+        /// Queue limit in bytes.
         limit: u32,
     },
-    /// tc-pfifo(8): so many packets may wait.
+    /// tc-pfifo(8).
     Pfifo {
-        /// Packets.
+        /// Queue limit in packets.
         limit: u32,
     },
     /// tc-codel(8).
     Codel {
-        /// Packets that may wait.
+        /// Queue limit in packets.
         limit: u32,
-        /// Target and interval.
+        /// Target delay and interval.
         settings: CodelSettings,
-        /// Whether packets are marked that know ECN.
+        /// Whether ECN-capable packets are marked.
         ecn: bool,
     },
     /// tc-red(8).
     Red(RedParameters),
 }
 
-/// What netem is told; what is nothing is not mentioned.
+/// Parameters of netem; zero values are omitted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NetemParameters {
-    /// Packets that it may hold, those under way included.
+    /// Limit in packets, delayed ones included.
     pub limit: u32,
-    /// What every packet waits.
+    /// Delay of each packet.
     pub delay: Time,
-    /// How far that varies, up and down, with equal chance.
+    /// Jitter: uniform deviation from the delay, up and down.
     pub jitter: Time,
-    /// The share of packets that leave the delay out.
+    /// Share of packets sent without delay (`reorder`).
     pub reorder: Probability,
-    /// The share of packets that go twice.
+    /// Share of packets duplicated.
     pub duplicate: Probability,
-    /// What is lost.
+    /// The loss model.
     pub loss: Loss,
-    /// How fast packets leave, in bytes per second.
+    /// Rate in bytes per second.
     pub rate: Option<u64>,
-    /// The size in bytes whose multiples packets take at that rate.
+    /// Cell size in bytes: packets take whole cells of the rate.
     pub cell: Option<u32>,
-    /// Seeds its chance.
+    /// Seed of the random numbers.
     pub seed: Option<u64>,
 }
 
-/// netem's models of loss that have a use here.
+/// Loss models of netem.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Loss {
-    /// None.
+    /// No loss.
     None,
-    /// Each packet with the same chance.
+    /// Independent loss with this probability.
     Random(Probability),
-    /// Bursts.
+    /// Loss in bursts.
     Chain(Chain),
 }
 
-/// netem's Gilbert-Elliott chain, in the manual page's names. It begins in the good state.
+/// netem's Gilbert-Elliott model, with the names of tc-netem(8). It starts in the good state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Chain {
-    /// From good to bad, `p`.
+    /// Probability of the transition from good to bad, `p`.
     pub to_bad: Probability,
-    /// From bad to good, `r`.
+    /// Probability of the transition from bad to good, `r`.
     pub to_good: Probability,
-    /// Loss in the bad state, `1-h`.
+    /// Loss probability in the bad state, `1-h`.
     pub in_bad: Probability,
-    /// Loss in the good state, `1-k`.
+    /// Loss probability in the good state, `1-k`.
     pub in_good: Probability,
 }
 
-/// What RED is told, all in bytes.
+/// Parameters of RED, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RedParameters {
-    /// Bytes that may wait.
+    /// Queue limit.
     pub limit: u32,
-    /// The average from which on packets may be dropped.
+    /// Average queue above which packets are dropped with rising probability.
     pub min: u32,
-    /// The average from which on all are.
+    /// Average queue above which all packets are dropped.
     pub max: u32,
-    /// A full packet.
+    /// Size of a full packet.
     pub packet: u32,
-    /// Packets, from which `tc` makes the average's weight.
+    /// Burst in packets, from which `tc` computes the weight of the average.
     pub burst: u32,
-    /// The chance just below `max`.
+    /// Drop probability just below `max`.
     pub probability: Probability,
-    /// The link's, from which idle time is counted in packets; bytes per second.
+    /// The link's rate in bytes per second, by which idle time is counted in packets.
     pub bandwidth: u64,
-    /// Whether packets are marked that know ECN.
+    /// Whether ECN-capable packets are marked.
     pub ecn: bool,
 }
 
-/// Takes an interface's qdiscs out.
+/// Removes the qdiscs of an interface.
 pub fn clear(device: &str) -> TcCommand {
     TcCommand::new("tc", ["qdisc", "del", "dev", device, "root"])
 }
 
 impl Qdisc {
-    /// Adds it where there is none.
+    /// The command that adds the qdisc.
     pub fn add(&self) -> TcCommand {
         self.command("add")
     }
 
-    /// Gives these parameters to one that is there; what waits in it stays.
+    /// The command that changes the parameters of the installed qdisc; queued packets stay.
     pub fn change(&self) -> TcCommand {
         self.command("change")
     }
@@ -164,7 +164,7 @@ impl Qdisc {
 }
 
 impl Kind {
-    /// What `tc` calls it.
+    /// The kind's name in `tc`.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Netem(_) => "netem",
@@ -198,7 +198,7 @@ impl Kind {
 }
 
 impl NetemParameters {
-    /// One that passes every packet at once.
+    /// A netem without delay, loss or rate.
     pub fn idle(limit: u32) -> Self {
         Self {
             limit,
@@ -235,7 +235,7 @@ impl NetemParameters {
         if self.duplicate > Probability::NEVER {
             words.add("duplicate", self.duplicate);
         }
-        // tc refuses to let packets leave out a delay that there is not.
+        // tc refuses reordering without a delay.
         if self.reorder > Probability::NEVER && self.delay > Time::ZERO {
             words.add("reorder", self.reorder);
         }
@@ -260,18 +260,18 @@ impl RedParameters {
         words.add("max", self.max);
         words.add("avpkt", self.packet);
         words.add("burst", self.burst);
-        // A plain number: this one is no percentage to tc.
+        // tc takes this one as a plain number, not as a percentage.
         words.add("probability", self.probability.get());
         words.add("bandwidth", bits(self.bandwidth));
         if self.ecn {
-            // Above `max` the link drops even what knows ECN (RFC 3168 section 7).
+            // Above `max` the link drops ECN-capable packets too (RFC 3168 §7).
             words.flag("ecn");
             words.flag("harddrop");
         }
     }
 }
 
-/// The words of a command line.
+/// The arguments of a command line.
 #[derive(Default)]
 struct Words(Vec<String>);
 
@@ -285,13 +285,13 @@ impl Words {
     }
 }
 
-/// A rate as `tc` reads it back to the same bytes per second.
+/// A rate in a form that `tc` parses to the same bytes per second.
 fn bits(bytes_per_second: u64) -> String {
     format!("{}bit", u128::from(bytes_per_second) * 8)
 }
 
-/// A time as `tc` reads it: in microseconds where it is whole ones, for the sake of iproute2 before
-/// 4.16, which knows nothing finer.
+/// A time as `tc` parses it: in microseconds where it is a whole number of them, since iproute2 before 4.16
+/// knows no finer unit.
 fn time(time: Time) -> String {
     match time.as_nanos() {
         whole if whole % 1000 == 0 => format!("{}us", whole / 1000),
@@ -299,7 +299,7 @@ fn time(time: Time) -> String {
     }
 }
 
-/// To the nearest microsecond, and not nothing: what `CoDel`'s parameters are given in.
+/// Rounded to microseconds, at least 1: the unit of `CoDel`'s parameters.
 fn microseconds(time: Time) -> String {
     format!("{}us", ((time.as_nanos().saturating_add(500)) / 1000).clamp(1, u32::MAX.into()))
 }

@@ -1,4 +1,4 @@
-//! RED's parameters as `tc` wants them: in bytes, its weight by way of a burst.
+//! RED's parameters in the form of `tc`: in bytes, with a burst in place of the weight.
 
 use maxseg_core::path::{QueueLimit, RedSettings};
 use maxseg_core::units::Probability;
@@ -6,7 +6,7 @@ use maxseg_core::units::Probability;
 use super::qdisc::RedParameters;
 use super::shortfall::Shortfall;
 
-/// RED with these settings, with what differs; `None` where `tc` or the kernel has no room for them.
+/// RED with these settings, and what differs from them; `None` where `tc` or the kernel cannot represent them.
 pub(super) fn red(
     settings: &RedSettings,
     limit: u32,
@@ -51,12 +51,12 @@ fn in_bytes(threshold: QueueLimit, packet: u32) -> Option<u32> {
     }
 }
 
-/// The burst from which `tc` makes a weight of 2 to the power of `-wanted`, or what comes nearest to it,
-/// and the power that it makes.
+/// The burst from which `tc` computes the weight nearest to 2 to the power of `-wanted`, and the exponent of that
+/// weight.
 fn burst_for(wanted: f64, min: u32, packet: u32) -> Option<(u32, u32)> {
     let reaches =
         |burst: u32| weight_log(min, burst, packet).is_none_or(|log| f64::from(log) >= wanted);
-    // The power grows with the burst, until there is none.
+    // The exponent grows with the burst, until tc finds none.
     let (mut below, mut at) = (min / packet.max(1), u32::MAX / 2);
     while below + 1 < at {
         let middle = below + (at - below) / 2;
@@ -65,7 +65,7 @@ fn burst_for(wanted: f64, min: u32, packet: u32) -> Option<(u32, u32)> {
     [at, below].into_iter().find_map(|burst| Some((burst, weight_log(min, burst, packet)?)))
 }
 
-/// `tc_red_eval_ewma` of iproute2: the least power for which a burst does not reach `min` on average.
+/// `tc_red_eval_ewma` of iproute2: the least exponent for which a burst keeps the average below `min`.
 fn weight_log(min: u32, burst: u32, packet: u32) -> Option<u32> {
     let burst = f64::from(burst);
     let above = burst + 1.0 - f64::from(min) / f64::from(packet.max(1));

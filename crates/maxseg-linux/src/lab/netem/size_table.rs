@@ -1,49 +1,49 @@
-//! What packets count for: tc-stab(8).
+//! Packet sizes as qdiscs account them: tc-stab(8).
 
 use maxseg_core::framing::Framing;
 use maxseg_core::path::LinkSpec;
 
-/// A correction of packet sizes, in the kernel's terms (`__qdisc_calculate_pkt_len`).
+/// A size table: corrects packet sizes as the kernel does (`__qdisc_calculate_pkt_len`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SizeTable {
-    /// Bytes more than the device's frame has, or fewer.
+    /// Overhead in bytes added to the device's frame; may be negative.
     pub overhead: i32,
-    /// The least that a packet counts for; 0 for no such bound.
+    /// Least accounted size (MPU); 0 for none.
     pub least: u32,
-    /// Whether packets go in ATM cells, 53 bytes for each 48.
+    /// ATM cells: 53 bytes for each 48 of payload.
     pub cells: bool,
-    /// The largest size that is looked up.
+    /// The largest size in the table.
     pub largest: u32,
 }
 
-/// A link's framing in these terms.
+/// A link's framing as a size table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sizes {
-    /// `None` where the device counts as the link does.
+    /// The table; `None` where the device's sizes are the link's.
     pub(super) table: Option<SizeTable>,
-    /// What a full packet counts for.
+    /// Accounted size of a full packet.
     pub(super) full_packet: u32,
-    /// By how many bytes some packet counts wrong at most.
+    /// Largest error of an accounted size, in bytes.
     pub(super) off_by: u32,
 }
 
-/// A table's entries have 16 bits each, and an attribute ends at 64 KiB: half of what would fit leaves
-/// room for the rest of the message.
+/// Entries have 16 bits and a netlink attribute at most 64 KiB; half of that leaves space for the rest of the
+/// message.
 const MOST_ENTRIES: u32 = 16_384;
-/// An ATM cell, and its payload.
+/// Bytes of an ATM cell and of its payload.
 const CELL: (u32, u32) = (53, 48);
-/// The smallest packet that is compared: an IPv4 header.
+/// The smallest packet compared: an IPv4 header.
 const SMALLEST: u32 = 20;
 
 impl Sizes {
-    /// What the device counts, uncorrected.
+    /// No table: sizes are the device's.
     pub(super) fn of_device(link: &LinkSpec, device_header: u32) -> Self {
         let mtu = u32::from(link.mtu.get());
         let off_by = largest_error(link, |ip| ip + device_header);
         Self { table: None, full_packet: mtu + device_header, off_by }
     }
 
-    /// Found by asking the link what packets take, and checked on every size up to its MTU.
+    /// Derives the table from the link's sizes, and checks every size up to the MTU.
     pub(super) fn of_link(link: &LinkSpec, device_header: u32) -> Self {
         let plain = Self::of_device(link, device_header);
         if plain.off_by == 0 {
@@ -67,13 +67,13 @@ impl Sizes {
 }
 
 impl SizeTable {
-    /// What the kernel makes of a frame of so many bytes on the device.
+    /// Accounted size of a frame of `frame` bytes on the device.
     pub fn counts(&self, frame: u32) -> u32 {
         let size = frame.saturating_add_signed(self.overhead).max(1);
         if !self.is_looked_up() {
             return size;
         }
-        // Entry i holds what (i + 1) << log bytes count for.
+        // Entry i is the accounted size of (i + 1) << log bytes.
         let log = self.log();
         self.adjusted((((size - 1) >> log) + 1) << log)
     }
@@ -84,7 +84,7 @@ impl SizeTable {
         if self.cells { size.div_ceil(CELL.1) * CELL.0 } else { size }
     }
 
-    /// Whether there is a table at all; a mere overhead needs none.
+    /// Whether the kernel needs a table; an overhead alone does not.
     fn is_looked_up(&self) -> bool {
         self.cells || self.least > 0
     }
@@ -93,13 +93,13 @@ impl SizeTable {
         (self.largest + 1).min(MOST_ENTRIES)
     }
 
-    /// Sizes are told apart in steps of 2 to this power (`tc_calc_size_table`).
+    /// Binary logarithm of the step between entries (`tc_calc_size_table`).
     fn log(&self) -> u32 {
         let last = self.entries() - 1;
         (0..32).find(|log| self.largest >> log <= last).unwrap_or(31)
     }
 
-    /// As `tc` takes it.
+    /// The arguments of `tc`.
     pub(super) fn words(&self) -> Vec<String> {
         let mut words = vec!["stab".to_owned()];
         let mut add = |key: &str, value: String| words.extend([key.to_owned(), value]);
@@ -122,7 +122,7 @@ fn on_wire(link: &LinkSpec, ip: u32) -> u32 {
     u32::try_from(link.framed(ip).get()).unwrap_or(u32::MAX)
 }
 
-/// What comes to a packet before it is cut into cells: where a cell more begins, the last ones are full.
+/// Overhead of a packet before segmentation into cells, found where one byte more takes another cell.
 fn cell_overhead(link: &LinkSpec) -> u32 {
     let grows = |ip: &u32| on_wire(link, *ip + 1) > on_wire(link, *ip);
     let full = (1..=CELL.1).find(grows).unwrap_or(CELL.1);

@@ -26,11 +26,12 @@ struct Undecided {
     at: Time,
     segment: SegmentRange,
     /// `None` while it is not known.
-    verdict: Option<Verdict>,
+    fate: Option<RecordedFate>,
 }
 
+/// What the capture records of a packet at this link.
 #[derive(Debug, Clone, Copy)]
-enum Verdict {
+enum RecordedFate {
     Arrives,
     Lost(Loss),
 }
@@ -45,23 +46,23 @@ impl Tap {
 
     /// A packet enters the link.
     pub(super) fn entered(&mut self, now: Time, segment: SegmentRange, sent: SendOutcome) {
-        let verdict = match sent {
-            SendOutcome::InFlight => Some(Verdict::Arrives),
-            SendOutcome::Lost(fate) => Some(verdict_of(fate)),
+        let fate = match sent {
+            SendOutcome::InFlight => Some(RecordedFate::Arrives),
+            SendOutcome::Lost(fate) => Some(recorded(fate)),
             SendOutcome::Undecided => None,
         };
-        self.undecided.push_back(Undecided { at: now, segment, verdict });
+        self.undecided.push_back(Undecided { at: now, segment, fate });
         self.settle();
     }
 
     /// A packet that entered earlier was lost.
     pub(super) fn lost(&mut self, segment: &SegmentRange, fate: Fate) {
-        self.decide(segment, segment.first, segment.last, verdict_of(fate));
+        self.decide(segment, segment.first, segment.last, recorded(fate));
     }
 
     /// A packet and those that follow it up to the `last` leave the link.
     pub(super) fn left(&mut self, now: Time, segment: &SegmentRange, last: u16) {
-        self.decide(segment, segment.first, last, Verdict::Arrives);
+        self.decide(segment, segment.first, last, RecordedFate::Arrives);
         for index in segment.first..=last {
             self.record(now, LinkEnd::Leaving, segment, index, None);
         }
@@ -83,14 +84,14 @@ impl Tap {
         self.queue.awake(now);
     }
 
-    fn decide(&mut self, segment: &SegmentRange, first: u16, last: u16, verdict: Verdict) {
+    fn decide(&mut self, segment: &SegmentRange, first: u16, last: u16, fate: RecordedFate) {
         let parts = self.undecided.iter_mut().filter(|undecided| {
             let part = &undecided.segment;
             Rc::ptr_eq(&part.of, &segment.of) && (first..=last).contains(&part.first)
         });
         // In order of arrival: the search ends at the last of the range.
         for undecided in parts {
-            undecided.verdict.get_or_insert(verdict);
+            undecided.fate.get_or_insert(fate);
             if undecided.segment.last == last {
                 break;
             }
@@ -100,13 +101,13 @@ impl Tap {
 
     /// Records the packets whose fate is known, in order of arrival.
     fn settle(&mut self) {
-        while self.undecided.front().is_some_and(|first| first.verdict.is_some()) {
-            let Some(Undecided { at, segment, verdict }) = self.undecided.pop_front() else {
+        while self.undecided.front().is_some_and(|first| first.fate.is_some()) {
+            let Some(Undecided { at, segment, fate }) = self.undecided.pop_front() else {
                 return;
             };
-            let loss = match verdict {
-                Some(Verdict::Lost(loss)) => Some(loss),
-                Some(Verdict::Arrives) | None => None,
+            let loss = match fate {
+                Some(RecordedFate::Lost(loss)) => Some(loss),
+                Some(RecordedFate::Arrives) | None => None,
             };
             for index in segment.first..=segment.last {
                 self.record(at, LinkEnd::Entering, &segment, index, loss);
@@ -148,18 +149,18 @@ impl Tap {
 impl Drop for Tap {
     fn drop(&mut self) {
         for undecided in &mut self.undecided {
-            undecided.verdict.get_or_insert(Verdict::Arrives);
+            undecided.fate.get_or_insert(RecordedFate::Arrives);
         }
         self.settle();
         self.queue.close(&mut self.batch);
     }
 }
 
-fn verdict_of(fate: Fate) -> Verdict {
+fn recorded(fate: Fate) -> RecordedFate {
     match fate {
-        Fate::Arrives(_) | Fate::Marked(_) => Verdict::Arrives,
-        Fate::Damaged(_) => Verdict::Lost(Loss::Damaged),
-        Fate::Refused(_) => Verdict::Lost(Loss::Refused),
-        Fate::TooBig { .. } => Verdict::Lost(Loss::TooBig),
+        Fate::Arrives(_) | Fate::Marked(_) => RecordedFate::Arrives,
+        Fate::Damaged(_) => RecordedFate::Lost(Loss::Damaged),
+        Fate::Refused(_) => RecordedFate::Lost(Loss::Refused),
+        Fate::TooBig { .. } => RecordedFate::Lost(Loss::TooBig),
     }
 }

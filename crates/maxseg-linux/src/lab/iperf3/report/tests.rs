@@ -102,7 +102,7 @@ fn a_usage_page_is_no_report() {
     let error = Report::parse("Usage: iperf3 [-s|-c host] [options]\n       iperf3 …").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "iperf3 printed no report but `Usage: iperf3 [-s|-c host] [options]`"
+        "iperf3 printed `Usage: iperf3 [-s|-c host] [options]` instead of a report"
     );
     assert!(Report::parse("").is_err() && Report::parse("[]").is_err());
 }

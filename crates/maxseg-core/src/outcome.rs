@@ -1,4 +1,4 @@
-//! What came of a scenario. `None` means that the source cannot know, never zero.
+//! The results of a scenario. `None` means that the source cannot know the number, never zero.
 
 mod lab;
 
@@ -11,95 +11,95 @@ pub use lab::{LabFlow, LabLink, LabProof, Lateness, LatenessBucket};
 
 /// The result of one run. SI units, named in the keys.
 ///
-/// Packets and bytes are counted where each end sends, lost and repeated ones included. With several
-/// flows this holds their sums (and means over all their samples), and `flows` each one's own.
+/// Packets and bytes are counted at the sender of each, lost and retransmitted ones included. With several
+/// flows these are their sums (and means over all their samples); `flows` has those of each flow.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
     /// Acknowledged payload (TCP) or delivered payload (datagrams, replies) ÷ elapsed time, in bits per
     /// second; handshake and slow start included.
     pub goodput_bps: Option<f64>,
-    /// From the run's beginning to its end.
+    /// Time from the start of the run to its end.
     pub elapsed_s: Option<f64>,
     /// Payload acknowledged (TCP) or delivered (datagrams, replies to requests).
     pub payload_bytes: Option<u64>,
-    /// Packets with payload, repeated ones included.
+    /// Packets with payload, retransmissions included.
     pub data_packets: Option<u64>,
-    /// Packets that only acknowledge.
+    /// Pure acknowledgements.
     pub ack_packets: Option<u64>,
     /// All packets, both directions.
     pub packets: Option<u64>,
-    /// All bytes on each sender's own wire, framing included, both directions.
+    /// Bytes on each sender's first link, framing included, both directions.
     pub wire_bytes: Option<u64>,
-    /// Packets that repeat payload.
+    /// Retransmitted packets with payload.
     pub retransmitted_packets: Option<u64>,
-    /// The payload that they repeat.
+    /// Retransmitted payload.
     pub retransmitted_bytes: Option<u64>,
-    /// Payload that arrived again.
+    /// Payload that arrived more than once.
     pub duplicate_bytes: Option<u64>,
     /// Expiries of retransmission timers.
     pub timeouts: Option<u64>,
     /// Fast retransmits.
     pub fast_retransmits: Option<u64>,
-    /// Repeated segments that arrived and brought nothing new.
+    /// Retransmitted segments that arrived without new payload.
     pub spurious_retransmissions: Option<u64>,
-    /// Share of the packets with payload that was lost on the way.
+    /// Share of the packets with payload that were lost on the path.
     pub segment_loss: Option<f64>,
-    /// Least round trip of a timed segment.
+    /// Least RTT of the timed segments.
     pub rtt_min_s: Option<f64>,
-    /// Mean round trip of the timed segments.
+    /// Mean RTT of the timed segments.
     pub rtt_mean_s: Option<f64>,
-    /// 99 of 100 timed segments took no longer.
+    /// 99th percentile of the RTT of the timed segments.
     pub rtt_p99_s: Option<f64>,
-    /// Mean round trip of the echo requests.
+    /// Mean RTT of the echo requests.
     pub ping_mean_s: Option<f64>,
-    /// 99 of 100 echo requests took no longer.
+    /// 99th percentile of the RTT of the echo requests.
     pub ping_p99_s: Option<f64>,
-    /// Requests whose whole reply has come.
+    /// Requests whose reply is complete.
     pub requests: Option<u64>,
-    /// Mean time from a request to its whole reply; where each opens a connection, from its SYN.
+    /// Mean time from a request to its complete reply; from the SYN where each request opens a connection.
     pub request_mean_s: Option<f64>,
-    /// Half of the requests took no longer.
+    /// Median time of the requests.
     pub request_p50_s: Option<f64>,
-    /// 99 of 100 requests took no longer.
+    /// 99th percentile of the time of the requests.
     pub request_p99_s: Option<f64>,
     /// Bytes in flight, averaged over time.
     pub in_flight_mean_bytes: Option<f64>,
-    /// Time that a packet towards the data's receiver spends in queues, on average.
+    /// Mean queueing delay of packets towards the data's receiver.
     pub queue_mean_s: Option<f64>,
     /// Payload of a full segment.
     pub mss_used_bytes: Option<u64>,
-    /// What kept the flow from being faster, in the words of `explain`.
+    /// The limit that held longest, in the words of `explain`.
     pub limited_by: Option<LimitedBy>,
-    /// The shares of the time that each limit held, largest first; only where every moment is known.
+    /// Share of the time that each limit held, largest first; only where the limit is known at every moment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<LimitShare>,
-    /// CPU time for each gigabit carried; only where something real carried it.
+    /// CPU time per gigabit; measured in the lab only.
     pub cpu_s_per_gbit: Option<f64>,
-    /// The formula that gave the goodput; only of the model.
+    /// The formula of the goodput; model only.
     #[serde(default)]
     pub formula: Option<String>,
-    /// What a lab run proves of itself; only of the lab.
+    /// The measurements by which a lab run is judged valid; lab only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lab: Option<Box<LabProof>>,
-    /// The flows one by one, where there are several.
+    /// The outcome of each flow, where there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<Outcome>,
 }
 
 impl Outcome {
-    /// Why a lab run proves nothing; empty where it is valid, and for every other engine.
+    /// Why a lab run is invalid; empty where it is valid, and for every other engine.
     pub fn invalid_because(&self) -> &[String] {
         self.lab.as_ref().map_or(&[], |lab| &lab.invalid_because)
     }
 
-    /// Whether it can be believed.
+    /// Whether the run is valid.
     pub fn is_valid(&self) -> bool {
         self.invalid_because().is_empty()
     }
 
-    /// The goodput by which results are shown and compared, in bits per second: that of the TCP flows, without
-    /// the datagrams of cross traffic. [`goodput_bps`](Self::goodput_bps), the sum of all flows, where none is
-    /// TCP. `None` where that of a TCP flow is unknown.
+    /// The goodput by which results are shown and compared, in bits per second: the sum of the TCP flows, without
+    /// the datagrams of cross traffic; [`goodput_bps`](Self::goodput_bps), the sum of all flows, where no flow is
+    /// TCP. `None` where the goodput of a TCP flow is unknown.
     pub fn headline_goodput_bps(&self) -> Option<f64> {
         if self.has_cross_traffic() {
             self.flows.iter().filter(|flow| flow.is_of_tcp()).map(|flow| flow.goodput_bps).sum()
@@ -108,20 +108,20 @@ impl Outcome {
         }
     }
 
-    /// Whether TCP flows share the path with datagrams, whose payload is in the sum of the goodputs.
+    /// Whether TCP flows share the path with datagrams, whose payload is part of `goodput_bps`.
     pub fn has_cross_traffic(&self) -> bool {
         let datagrams = |flow: &Self| !flow.is_of_tcp() && flow.goodput_bps.is_some();
         self.flows.iter().any(Self::is_of_tcp) && self.flows.iter().any(datagrams)
     }
 
-    /// Whether this is what came of one TCP flow: nothing else has segments or repeats them.
+    /// Whether this is the outcome of a TCP flow: only these have segments or retransmissions.
     fn is_of_tcp(&self) -> bool {
         self.mss_used_bytes.is_some() || self.retransmitted_packets.is_some()
     }
 }
 
 impl Outcome {
-    /// An outcome of which only this is known: how long echoes took, and requests, where there are any.
+    /// An outcome of which only the times of echoes and requests are known.
     pub fn of_times(pings: &Histogram, requests: Option<&Histogram>) -> Self {
         let seconds = |time: Option<Time>| time.map(Time::as_secs_f64);
         Self {
@@ -136,46 +136,46 @@ impl Outcome {
     }
 }
 
-/// How long a limit held.
+/// The share of the time that a limit held.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LimitShare {
-    /// Which.
+    /// The limit.
     pub kind: LimitedBy,
-    /// Its share of the time, from 0 to 1.
+    /// Share of the time, from 0 to 1.
     pub share: f64,
 }
 
-/// What kept a flow from being faster.
+/// What limits the throughput of a flow.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum LimitedBy {
-    /// There was no more to send.
+    /// The application had no data to send.
     Application,
     /// Start-up: handshake and slow start. Older stored results may call it `opportunity`.
     #[serde(alias = "opportunity")]
     StartUp,
-    /// The window that the receiver offers.
+    /// The receiver's advertised window.
     ReceiveWindow,
-    /// The sender's buffer.
+    /// The sender's buffer (`sndbuf_limited`).
     SendBuffer,
-    /// The slowest link was full.
+    /// The slowest link was fully used.
     Bandwidth,
-    /// Losses kept the congestion window down.
+    /// Losses kept the congestion window small.
     Congestion,
-    /// A host was busy with packets.
+    /// A host's processing time per packet.
     Host,
-    /// Packets too large for the path.
+    /// Packets were larger than the path MTU.
     PathMtu,
     /// Waiting for the retransmission timer.
     Rto,
-    /// It cannot be told.
+    /// Unknown.
     Unknown,
 }
 
 impl LimitedBy {
-    /// The word that reports and JSON use.
+    /// The name in reports and JSON.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Application => "application",

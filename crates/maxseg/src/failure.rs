@@ -6,7 +6,7 @@ use std::path::Path;
 
 use maxseg_core::engine::EngineError;
 use maxseg_core::excerpt::{escaped, escaped_lines, shortened};
-use maxseg_core::scenario::{Excerpt, Place, ScenarioError};
+use maxseg_core::scenario::{Excerpt, Location, ScenarioError};
 use maxseg_workbench::{Error, file_error};
 
 /// Why a command did not do what it was asked.
@@ -141,12 +141,12 @@ fn quoted(text: &str, most: usize) -> String {
 }
 
 fn render_scenario_error(error: &ScenarioError) -> String {
-    let place = match &error.place {
-        Place::File(excerpt) => render_excerpt(excerpt),
-        Place::Argument(argument) => format!("  --> in `{}`\n", quoted(argument, LONGEST_PLACE)),
-        Place::Missing(file) => format!("  --> {}\n", quoted(file, LONGEST_PLACE)),
+    let location = match &error.location {
+        Location::File(excerpt) => render_excerpt(excerpt),
+        Location::Argument(argument) => format!("  --> in `{}`\n", quoted(argument, LONGEST_PLACE)),
+        Location::Missing(file) => format!("  --> {}\n", quoted(file, LONGEST_PLACE)),
     };
-    render(&error.what, &place, &error.hint)
+    render(&error.what, &location, &error.hint)
 }
 
 /// The line of the file, with carets below what is at fault.

@@ -1,4 +1,4 @@
-//! What was seen of one way of a connection.
+//! Statistics of one direction of a connection.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,127 +6,126 @@ use serde::{Deserialize, Serialize};
 use super::{Bins, Events, Trace};
 use crate::units::Time;
 
-/// One way of a connection: its sender's packets, and what became of its payload. SI units, named in the keys.
+/// One direction of a connection: its sender's packets and the fate of their payload. SI units, named in the keys.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct DirectionStats {
-    /// Packets that its sender sent, duplicates made by the capture included.
+    /// Packets of the sender, duplicates made by the capture included.
     pub packets: u64,
-    /// Those of them with payload.
+    /// Packets with payload.
     pub data_packets: u64,
-    /// Payload, repeated payload included.
+    /// Payload, retransmissions included.
     pub payload_bytes: u64,
-    /// All bytes of its IP packets.
+    /// Bytes of the IP packets.
     pub ip_bytes: u64,
-    /// The MSS option of its SYN: the largest segment that its sender wants to receive.
+    /// MSS option of the SYN: the largest segment that the sender accepts.
     pub mss_option_bytes: Option<u16>,
-    /// By how many bits its sender's windows are shifted, where both sides offered that. Above 14 it counts as 14.
+    /// Window scale of the sender in bits, at most 14; `None` unless both sides offered the option.
     pub window_scale: Option<u8>,
-    /// Whether its SYN permits selective acknowledgements.
+    /// Whether the SYN permits selective acknowledgements.
     pub sack_permitted: bool,
-    /// Whether its SYN offers timestamps.
+    /// Whether the SYN offers timestamps.
     pub timestamps: bool,
     /// Largest payload of a packet.
     pub largest_segment_bytes: u32,
-    /// The size of its full segments: the payload that most of its bytes travelled in, and no more than the other
-    /// side's MSS allows; of what was captured before the card cut it up, that.
+    /// Payload of a full segment: the size in which most bytes were sent, at most the other side's MSS; that MSS where
+    /// packets were captured before segmentation offload.
     pub mss_used_bytes: Option<u32>,
-    /// Packets with more payload than any segment can have had: the capture saw them before the network card
-    /// cut them up, or after it joined them.
+    /// Packets with more payload than a segment can have: captured before segmentation offload, or after receive
+    /// offload.
     pub offloaded_packets: u64,
-    /// Payload that was seen for the first time.
+    /// Payload without retransmissions.
     pub unique_bytes: u64,
-    /// Payload that the other side acknowledged, as far as it lies behind the first byte seen.
+    /// Payload acknowledged by the other side, counted from the first byte captured.
     pub acked_bytes: u64,
-    /// Payload that was acknowledged but never seen: the capture lost it.
+    /// Payload acknowledged but not captured.
     pub unseen_bytes: u64,
-    /// Packets that repeat payload, or a SYN or FIN: seen before, or what fills a gap later than reordering explains.
+    /// Retransmissions of payload, SYN or FIN: seen before, or filling a gap later than reordering explains.
     pub retransmitted_packets: u64,
-    /// The payload that they repeat.
+    /// Retransmitted payload.
     pub retransmitted_bytes: u64,
-    /// Expiries of its retransmission timer: each may have made it repeat several packets.
+    /// Expiries of the retransmission timer; each may cause several retransmissions.
     pub timeouts: u64,
-    /// What made the sender repeat, packet by packet.
+    /// Retransmissions by cause.
     pub resent: Resent,
-    /// Retransmissions that were not needed: the receiver had the payload already.
+    /// Spurious retransmissions: the receiver had the payload already.
     pub spurious_retransmissions: u64,
-    /// How that is known, packet by packet.
+    /// Spurious retransmissions by the evidence for them.
     pub spurious: Spurious,
-    /// Packets that the capture holds twice (same IP identification): not retransmissions.
+    /// Packets captured twice (same IP identification), which are not retransmissions.
     pub capture_duplicates: u64,
-    /// Packets that were overtaken by later ones.
+    /// Packets overtaken by later ones.
     pub out_of_order_packets: u64,
-    /// Acknowledgements by its sender that repeat the last, while the other side's data was outstanding
-    /// (RFC 5681 §2).
+    /// Duplicate acknowledgements by the sender (RFC 5681 §2).
     pub duplicate_acks: u64,
-    /// Acknowledgements by its sender that report payload which it had received before (RFC 2883).
+    /// Acknowledgements by the sender that report duplicate payload (DSACK, RFC 2883).
     pub dsack_acks: u64,
-    /// Packets by which its sender offers no window at all: it reads slowly.
+    /// Packets with a window of 0, advertised by the sender.
     pub zero_windows: u64,
-    /// Times that its sender's window shut.
+    /// Times that the sender's advertised window closed.
     pub window_shut_times: u64,
-    /// Probes that it sent into a shut window.
+    /// Zero-window probes.
     pub zero_window_probes: u64,
-    /// Segments that filled the other side's window to the last byte, or left less than a segment of it.
+    /// Segments that filled the other side's window, or left less than a segment of it.
     pub window_full: u64,
-    /// Segments of no or one byte that ask whether the other side is still there (RFC 9293 §3.8.4).
+    /// Keep-alives (RFC 9293 §3.8.4).
     pub keep_alives: u64,
-    /// Least and largest window that its sender offered behind its SYN, scaled.
+    /// Least window that the sender advertised after its SYN, scaled.
     pub window_min_bytes: Option<u64>,
-    /// See `window_min_bytes`.
+    /// Largest window that the sender advertised after its SYN, scaled.
     pub window_max_bytes: Option<u64>,
-    /// Least round trip of its segments to the other side and back, at the point of capture.
+    /// Least RTT between the capture point and the other side.
     pub rtt_min_s: Option<f64>,
-    /// Their mean.
+    /// Mean RTT between the capture point and the other side.
     pub rtt_mean_s: Option<f64>,
-    /// Least round trip of the whole path: both sides of the point of capture.
+    /// Least RTT of the whole path, on both sides of the capture point.
     pub path_rtt_min_s: Option<f64>,
-    /// Mean round trip of the whole path while data was sent.
+    /// Mean RTT of the whole path while data was sent.
     pub path_rtt_mean_s: Option<f64>,
-    /// Most bytes that were sent and not acknowledged, on the sender's clock.
+    /// Most bytes in flight, as the sender sees them.
     pub in_flight_max_bytes: u64,
-    /// Acknowledged payload ÷ time from its first data to the last acknowledgement of data, in bits per second.
+    /// Acknowledged payload ÷ time from the first data to the last acknowledgement of data, in bits per second.
     pub goodput_bps: Option<f64>,
-    /// Share of its IP bytes that was payload seen for the first time.
+    /// Payload without retransmissions ÷ bytes of the IP packets.
     pub efficiency: Option<f64>,
-    /// The rate at which trains of its segments left the narrowest link, in bits per second of payload.
+    /// Rate at which packet trains left the slowest link, in bits per second of payload.
     pub capacity_bps: Option<f64>,
-    /// The rate of the fastest of its first trains, likewise: the first flight leaves at once, even where the sender
-    /// spaces its segments later. A link that lets bursts through (a token bucket) lets these through as well.
+    /// Rate of the fastest of the first packet trains, likewise. The first flight is sent at once even where the sender
+    /// paces later segments; a token bucket may pass it above its rate.
     pub first_flight_bps: Option<f64>,
-    /// Time without anything to send, in seconds.
+    /// Time without data to send, in seconds.
     pub idle_s: f64,
-    /// Longest time between two of its data packets, in seconds.
+    /// Longest time between two data packets, in seconds.
     pub longest_gap_s: f64,
-    /// Packets with DF clear, so that hops may fragment them.
+    /// Packets with DF clear, which routers may fragment.
     pub may_fragment_packets: u64,
     /// Packets that arrived as fragments.
     pub fragmented_packets: u64,
-    /// Packets that carry a congestion mark (RFC 3168: CE).
+    /// Packets marked CE (RFC 3168).
     pub congestion_marks: u64,
-    /// Packets that the timer made it repeat, and that had arrived.
+    /// Packets retransmitted by timeout although they had arrived.
     pub spurious_timeouts: u64,
-    /// A segment that was repeated and did not arrive, because it was too large.
+    /// A segment that did not arrive in spite of retransmissions, because it was too large.
     #[serde(skip)]
     pub black_hole: Option<BlackHole>,
-    /// When the first of its payload was sent.
+    /// Time of the first payload.
     #[serde(skip)]
     pub first_data: Option<Time>,
-    /// When the last of its payload was acknowledged.
+    /// Time of the last acknowledgement of payload.
     #[serde(skip)]
     pub last_ack: Option<Time>,
-    /// What happened when.
+    /// The events in intervals of time.
     #[serde(skip)]
     pub bins: Bins,
-    /// Where to look.
+    /// Packets that show an event, by number.
     #[serde(skip)]
     pub events: Events,
-    /// Every segment and acknowledgement, where that was asked for.
+    /// Every segment and acknowledgement, where requested.
     #[serde(skip)]
     pub trace: Option<Box<Trace>>,
 }
 
 impl DirectionStats {
-    /// Packets with payload that were sent again because they had to be.
+    /// Retransmissions that were not spurious.
     pub const fn needed_retransmissions(&self) -> u64 {
         self.retransmitted_packets
             .saturating_sub(self.spurious_retransmissions)
@@ -134,49 +133,49 @@ impl DirectionStats {
     }
 }
 
-/// A segment that vanished again and again, while smaller ones arrived.
+/// A segment that was lost repeatedly while smaller ones arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlackHole {
-    /// When it was first sent.
+    /// Time of the first transmission.
     pub from: Time,
-    /// When a smaller one arrived in its place, or nothing more was seen.
+    /// Time when a smaller segment arrived in its place, or of the last packet.
     pub to: Time,
-    /// Its first repetition: which packet of the capture, counted from 1.
+    /// Packet number in the capture of the first retransmission, from 1.
     pub frame: u64,
-    /// Its payload.
+    /// Payload of the segment.
     pub segment_bytes: u32,
-    /// How often it was sent again in this size.
+    /// Retransmissions in this size.
     pub repeats: u32,
-    /// The largest payload of a segment that arrived; 0 where none did.
+    /// Largest payload of a segment that arrived; 0 where none did.
     pub passed_bytes: u32,
 }
 
-/// Retransmissions by what brought them about.
+/// Retransmissions by cause.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Resent {
     /// The retransmission timer expired.
     pub rto: u64,
     /// Three duplicate acknowledgements (RFC 5681 §3.2).
     pub fast: u64,
-    /// What selective acknowledgements or the time since later segments gave away (RFC 6675, RFC 8985).
+    /// Loss detected by selective acknowledgements or RACK (RFC 6675, RFC 8985).
     pub sack: u64,
-    /// A probe for a loss at the tail (RFC 8985 §7).
+    /// Tail loss probe (RFC 8985 §7).
     pub tail_probe: u64,
     /// A SYN or FIN.
     pub control: u64,
-    /// It cannot be told.
+    /// Unknown.
     pub unknown: u64,
 }
 
-/// Needless retransmissions by how that is known.
+/// Spurious retransmissions by the evidence for them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Spurious {
-    /// The receiver reported that it had the payload before (RFC 2883).
+    /// The receiver reported a duplicate (DSACK, RFC 2883).
     pub dsack: u64,
-    /// The acknowledgement echoes the first transmission's timestamp (RFC 3522).
+    /// The acknowledgement echoes the timestamp of the first transmission (Eifel, RFC 3522).
     pub timestamps: u64,
-    /// The payload was acknowledged when it was sent again.
+    /// The payload had been acknowledged before the retransmission.
     pub acknowledged: u64,
-    /// The capture stands at the receiver, and the payload had arrived there.
+    /// The payload had arrived at the receiver, where the capture was taken.
     pub arrived: u64,
 }

@@ -20,9 +20,9 @@ pub(super) struct Codel {
     last_count: u64,
 }
 
-/// What to do with the packet at the head of the queue.
+/// `CoDel`'s decision on the packet at the head of the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum Decision {
     /// Send it.
     Send,
     /// Mark it, and send it.
@@ -59,29 +59,29 @@ impl Codel {
     }
 
     /// A packet that has `waited` is to leave at `now`, with `behind` bytes after it.
-    pub(super) fn judge(&mut self, now: Time, waited: Time, behind: u64, ect: bool) -> Verdict {
+    pub(super) fn judge(&mut self, now: Time, waited: Time, behind: u64, ect: bool) -> Decision {
         let may_drop = self.has_stood(now, waited, behind);
         if !self.dropping {
-            return if may_drop { self.enter(now, ect) } else { Verdict::Send };
+            return if may_drop { self.enter(now, ect) } else { Decision::Send };
         }
         let after_drop = std::mem::take(&mut self.dropped);
         if !may_drop {
             self.dropping = false;
-            return Verdict::Send;
+            return Decision::Send;
         }
         if after_drop {
             self.drop_next = self.after(self.drop_next);
         }
         if now < self.drop_next {
-            return Verdict::Send;
+            return Decision::Send;
         }
         self.count += 1;
         if ect {
             self.drop_next = self.after(self.drop_next);
-            return Verdict::Mark;
+            return Decision::Mark;
         }
         self.dropped = true;
-        Verdict::Drop
+        Decision::Drop
     }
 
     /// Whether packets have waited above target for a whole interval (`dodequeue`, §5.5).
@@ -100,14 +100,14 @@ impl Codel {
     }
 
     /// Enter the dropping state with a first drop; near the last one, at its rate (§5.6).
-    fn enter(&mut self, now: Time, ect: bool) -> Verdict {
+    fn enter(&mut self, now: Time, ect: bool) -> Decision {
         let since = self.count.saturating_sub(self.last_count);
         let recent = now.since(self.drop_next) < self.settings.interval.times(16);
         self.dropping = true;
         self.count = if since > 1 && recent { since } else { 1 };
         self.last_count = self.count;
         self.drop_next = self.after(now);
-        if ect { Verdict::Mark } else { Verdict::Drop }
+        if ect { Decision::Mark } else { Decision::Drop }
     }
 
     /// The control law: interval ÷ √count later.
@@ -128,11 +128,11 @@ mod tests {
         (0..until)
             .filter(|ms| {
                 let verdict = codel.judge(Time::from_millis(*ms), waited, 15_000, ect);
-                if verdict == Verdict::Drop {
+                if verdict == Decision::Drop {
                     // The next in the queue takes its place at once.
                     codel.judge(Time::from_millis(*ms), waited, 13_500, ect);
                 }
-                verdict != Verdict::Send
+                verdict != Decision::Send
             })
             .collect()
     }
@@ -150,11 +150,11 @@ mod tests {
         let mut codel = Codel::new(CodelSettings::default(), 1500);
         for ms in 0..1000 {
             let now = Time::from_millis(ms);
-            assert_eq!(codel.judge(now, Time::from_millis(4), 15_000, false), Verdict::Send);
+            assert_eq!(codel.judge(now, Time::from_millis(4), 15_000, false), Decision::Send);
         }
         for ms in 1000..2000 {
             let now = Time::from_millis(ms);
-            assert_eq!(codel.judge(now, Time::from_millis(40), 1500, false), Verdict::Send);
+            assert_eq!(codel.judge(now, Time::from_millis(40), 1500, false), Decision::Send);
         }
     }
 }

@@ -147,9 +147,9 @@ impl AdmissionControl {
             entry = Admission::Marked;
         }
         match self.red.as_mut().map(|red| red.on_arrival(now, queue, bytes)) {
-            None | Some(red::Verdict::Pass) => entry,
-            Some(red::Verdict::Picked) if may_mark => Admission::Marked,
-            Some(red::Verdict::Picked | red::Verdict::Full) => Admission::Early,
+            None | Some(red::Decision::Pass) => entry,
+            Some(red::Decision::MarkOrDrop) if may_mark => Admission::Marked,
+            Some(red::Decision::MarkOrDrop | red::Decision::Drop) => Admission::Early,
         }
     }
 }

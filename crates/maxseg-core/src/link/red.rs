@@ -22,15 +22,15 @@ pub(super) struct Red {
     rng: Rng,
 }
 
-/// What RED makes of a packet.
+/// RED's decision on an arriving packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// It may wait.
+pub(super) enum Decision {
+    /// Enqueue it.
     Pass,
-    /// It was picked: to be marked if it can be, or else dropped.
-    Picked,
-    /// The average is at `max`: to be dropped in any case (RFC 3168 §7).
-    Full,
+    /// Mark it if it is ECN-capable, drop it otherwise.
+    MarkOrDrop,
+    /// The average is at `max`: drop it in any case (RFC 3168 §7).
+    Drop,
 }
 
 /// The mean packet that ns-2 and the paper's idle time take.
@@ -59,15 +59,15 @@ impl Red {
     }
 
     /// A packet of `bytes` comes at `now` and finds `queue`.
-    pub(super) fn on_arrival(&mut self, now: Time, queue: QueueState, bytes: u32) -> Verdict {
+    pub(super) fn on_arrival(&mut self, now: Time, queue: QueueState, bytes: u32) -> Decision {
         self.sample(now, queue);
         if self.average < self.min {
             self.count = -1.0;
-            return Verdict::Pass;
+            return Decision::Pass;
         }
         if self.average >= self.max {
             self.count = 0.0;
-            return Verdict::Full;
+            return Decision::Drop;
         }
         self.count += 1.0;
         let mut chance =
@@ -79,9 +79,9 @@ impl Red {
         let spread = 1.0 - self.count * chance;
         if spread <= chance || self.rng.uniform() < chance / spread {
             self.count = 0.0;
-            return Verdict::Picked;
+            return Decision::MarkOrDrop;
         }
-        Verdict::Pass
+        Decision::Pass
     }
 
     fn sample(&mut self, now: Time, queue: QueueState) {
@@ -127,8 +127,8 @@ mod tests {
     #[test]
     fn nothing_below_the_lower_threshold_and_all_from_the_upper_on() {
         let mut red = red(1.0); // the average is the queue
-        assert_eq!(red.on_arrival(Time::ZERO, of(4), 1500), Verdict::Pass);
-        assert_eq!(red.on_arrival(Time::ZERO, of(15), 1500), Verdict::Full);
+        assert_eq!(red.on_arrival(Time::ZERO, of(4), 1500), Decision::Pass);
+        assert_eq!(red.on_arrival(Time::ZERO, of(15), 1500), Decision::Drop);
     }
 
     /// A queue that counts bytes picks by size (Floyd and Jacobson 1993, §6): half a packet half as often.
@@ -145,7 +145,7 @@ mod tests {
             let mut red = Red::new(&spec, settings, 1, "x");
             let queue = QueueState { packets: 1, bytes: 15_000, idle_since: None };
             let picks = (0..200_000)
-                .filter(|_| red.on_arrival(Time::ZERO, queue, bytes) == Verdict::Picked)
+                .filter(|_| red.on_arrival(Time::ZERO, queue, bytes) == Decision::MarkOrDrop)
                 .count();
             200_000.0 / picks as f64
         };
@@ -159,7 +159,7 @@ mod tests {
         let mut red = red(1.0);
         // Half-way: 1/100 each, so gaps are uniform on 1 to 100 (§7): mean 50.5, and never more.
         let picks: Vec<u32> = (0..200_000_u32)
-            .filter(|_| red.on_arrival(Time::ZERO, of(10), 1500) == Verdict::Picked)
+            .filter(|_| red.on_arrival(Time::ZERO, of(10), 1500) == Decision::MarkOrDrop)
             .collect();
         let gaps: Vec<u32> = picks.windows(2).map(|pair| pair[1] - pair[0]).collect();
         let mean = f64::from(gaps.iter().sum::<u32>()) / gaps.len() as f64;

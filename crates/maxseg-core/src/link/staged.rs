@@ -274,12 +274,12 @@ impl<P> Staged<P> {
                 return Some(head);
             };
             match codel.judge(now, now.since(head.since), self.backlog, self.ecn && head.ect) {
-                codel::Verdict::Send => return Some(head),
-                codel::Verdict::Mark => {
+                codel::Decision::Send => return Some(head),
+                codel::Decision::Mark => {
                     head.marked = true;
                     return Some(head);
                 }
-                codel::Verdict::Drop => {
+                codel::Decision::Drop => {
                     self.counters.early += 1;
                     let fate = Fate::Refused(now);
                     self.decided.push_back(DecidedPacket { packet: head.packet, fate });

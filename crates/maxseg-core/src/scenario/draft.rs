@@ -7,14 +7,14 @@ use toml::{Table, Value};
 
 use super::examples::example;
 use super::key::{self, KeyError, KeyStep, Overlap, overlap};
-use super::locate::{Origin, key_span, place_of, value_span};
+use super::locate::{Origin, key_span, location_of, value_span};
 use super::meaning::meaning;
 use super::misread::Misread;
 use super::syntax::{SyntaxError, syntax_error};
 use super::values::{LIST_HINT, list, value};
 // circle: a draft describes its sweep, and a sweep sets its values in the draft.
 use super::sweep::{POINT, Sweep};
-use super::{Place, Scenario, ScenarioError, ScenarioSpec};
+use super::{Location, Scenario, ScenarioError, ScenarioSpec};
 
 /// The longest path (RFC 791: time to live).
 const MOST_HOPS: usize = 255;
@@ -47,8 +47,8 @@ impl Draft {
             let span = error.span().unwrap_or(0..0);
             let SyntaxError { what, hint } =
                 syntax_error(error.message(), text.get(span.clone()).unwrap_or_default());
-            let place = place_of(file, text, span);
-            ScenarioError { what, key: String::new(), place, hint: hint.to_owned() }
+            let location = location_of(file, text, span);
+            ScenarioError { what, key: String::new(), location, hint: hint.to_owned() }
         })?;
         let draft = Self { file: file.into(), text: text.into(), table, overrides: Vec::new() };
         draft.check_lengths()?;
@@ -68,7 +68,7 @@ impl Draft {
                 return Err(ScenarioError {
                     what: format!("{length} entries of [[{key}]] are more than {most}"),
                     key: key.to_owned(),
-                    place: self.place(&path),
+                    location: self.location(&path),
                     hint: hint.to_owned(),
                 });
             }
@@ -115,7 +115,7 @@ impl Draft {
         ScenarioError {
             what: error.what,
             key: key.to_owned(),
-            place: self.place_of_origin(origin),
+            location: self.location_of_origin(origin),
             hint: error.hint,
         }
     }
@@ -246,7 +246,7 @@ impl Draft {
             ScenarioError {
                 what: problem.what,
                 key: self.named(&path),
-                place: self.place(&path),
+                location: self.location(&path),
                 hint: problem.hint,
             }
         })
@@ -264,14 +264,14 @@ impl Draft {
                 Sweep::from_table(table, &self.table).map_err(|fault| ScenarioError {
                     what: fault.what,
                     key: key::written(&fault.below),
-                    place: self.place(&[at_sweep, fault.below].concat()),
+                    location: self.location(&[at_sweep, fault.below].concat()),
                     hint: fault.hint,
                 })
             }
             Some(_) => Err(ScenarioError {
                 what: "`sweep` must be a table".to_owned(),
                 key: "sweep".to_owned(),
-                place: self.place(&at_sweep),
+                location: self.location(&at_sweep),
                 hint: "write [sweep] and below it \"sender.mss\" = [536, 1460]".to_owned(),
             }),
         }
@@ -292,15 +292,15 @@ impl Draft {
         match Misread::of(path, message, key::get(&self.table, path)) {
             Misread::UnknownKey { table, name, hint } => {
                 let full = [table, &[KeyStep::Key(name.clone())]].concat();
-                let place = match self.overriding(&full) {
-                    Some(origin) => self.place_of_origin(origin),
+                let location = match self.overriding(&full) {
+                    Some(origin) => self.location_of_origin(origin),
                     None => match key_span(&self.text, table, &name) {
-                        Some(span) => place_of(&self.file, &self.text, span),
-                        None => self.place(table),
+                        Some(span) => location_of(&self.file, &self.text, span),
+                        None => self.location(table),
                     },
                 };
                 let what = format!("unknown key `{name}`");
-                ScenarioError { what, key: self.named(&full), place, hint }
+                ScenarioError { what, key: self.named(&full), location, hint }
             }
             Misread::MissingKey { name } => {
                 let full = [path, &[KeyStep::Key(name.clone())]].concat();
@@ -309,24 +309,24 @@ impl Draft {
                 ScenarioError {
                     what: format!("{table} has no `{name}`"),
                     key: self.named(&full),
-                    place: self.place(path),
+                    location: self.location(path),
                     hint: format!("add {}", example(&full)),
                 }
             }
             Misread::Value { what, hint } => {
-                ScenarioError { what, key: self.named(path), place: self.place(path), hint }
+                ScenarioError { what, key: self.named(path), location: self.location(path), hint }
             }
         }
     }
 
     /// Where the value at `path` was written: the last override of it, or else the file.
-    fn place(&self, path: &[KeyStep]) -> Place {
+    fn location(&self, path: &[KeyStep]) -> Location {
         if let Some(origin) = self.overriding(path) {
-            return self.place_of_origin(origin);
+            return self.location_of_origin(origin);
         }
         match value_span(&self.text, path) {
-            Some(span) => place_of(&self.file, &self.text, span),
-            None => Place::Missing(self.file.to_string()),
+            Some(span) => location_of(&self.file, &self.text, span),
+            None => Location::Missing(self.file.to_string()),
         }
     }
 
@@ -336,11 +336,11 @@ impl Draft {
         last.filter(|_| !path.is_empty()).map(|over| &over.origin)
     }
 
-    fn place_of_origin(&self, origin: &Origin) -> Place {
+    fn location_of_origin(&self, origin: &Origin) -> Location {
         match origin {
-            Origin::Argument(argument) => Place::Argument(argument.clone()),
+            Origin::Argument(argument) => Location::Argument(argument.clone()),
             Origin::Sweep(below) => {
-                self.place(&[vec![KeyStep::Key("sweep".to_owned())], below.clone()].concat())
+                self.location(&[vec![KeyStep::Key("sweep".to_owned())], below.clone()].concat())
             }
         }
     }
@@ -363,7 +363,7 @@ fn at_argument(written: &str, what: String, hint: &str) -> ScenarioError {
     ScenarioError {
         what,
         key: String::new(),
-        place: Place::Argument(written.to_owned()),
+        location: Location::Argument(written.to_owned()),
         hint: hint.to_owned(),
     }
 }

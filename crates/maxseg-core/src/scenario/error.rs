@@ -1,43 +1,43 @@
 use thiserror::Error;
 
-/// A scenario that cannot be used: what is wrong, where it was written, how to mend it.
+/// An invalid scenario: the fault, its location and a hint.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{what}")]
 pub struct ScenarioError {
-    /// What is wrong, and why.
+    /// The fault and its reason.
     pub what: String,
-    /// The key that it concerns, as `--set` would name it; empty for the file as a whole.
+    /// The key concerned, as `--set` would name it; empty for the whole file.
     pub key: String,
-    /// Where the value was written.
-    pub place: Place,
-    /// A value, key or command that would work.
+    /// The location of the value.
+    pub location: Location,
+    /// A value, key or command that works.
     pub hint: String,
 }
 
-/// Where something was written.
+/// The location of a key or value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum Location {
     /// In a file.
     File(Box<Excerpt>),
-    /// On the command line: the whole argument.
+    /// On the command line, with the whole argument.
     Argument(String),
-    /// Nowhere: it is missing from this file.
+    /// None: the key is missing from this file.
     Missing(String),
 }
 
-/// A piece of one line of a file.
+/// A part of a line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excerpt {
     /// The file's name.
     pub file: String,
-    /// From 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// From 1, in characters.
+    /// Column in characters, from 1.
     pub column: usize,
-    /// The line, or of a long one the piece around the column.
+    /// The line, or the part of a long one around the column.
     pub text: String,
-    /// Characters of that piece before the column.
+    /// Characters of `text` before the column.
     pub before: usize,
-    /// How many characters of the piece it concerns, at least 1.
+    /// Characters of `text` concerned, at least 1.
     pub width: usize,
 }

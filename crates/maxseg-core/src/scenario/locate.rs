@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 
-use super::Place;
+use super::Location;
 use super::error::Excerpt;
 use super::key::KeyStep;
 use crate::excerpt::around;
@@ -19,7 +19,7 @@ pub(super) enum Origin {
 }
 
 /// The place of `span` in `text`, cut to the end of its first line.
-pub(super) fn place_of(file: &str, text: &str, span: Range<usize>) -> Place {
+pub(super) fn location_of(file: &str, text: &str, span: Range<usize>) -> Location {
     let start = floor_char_boundary(text, span.start.min(text.len()));
     let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
     let line_end = text[start..].find('\n').map_or(text.len(), |newline| start + newline);
@@ -27,7 +27,7 @@ pub(super) fn place_of(file: &str, text: &str, span: Range<usize>) -> Place {
     let line = text[line_start..line_end].trim_end();
     let piece = around(line, (start - line_start).min(line.len()));
     let behind = piece.text.chars().count() - piece.before;
-    Place::File(Box::new(Excerpt {
+    Location::File(Box::new(Excerpt {
         file: file.to_owned(),
         line: text[..start].matches('\n').count() + 1,
         column: text[line_start..start].chars().count() + 1,

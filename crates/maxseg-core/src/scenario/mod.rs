@@ -33,7 +33,7 @@ use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
 pub use draft::Draft;
-pub use error::{Excerpt, Place, ScenarioError};
+pub use error::{Excerpt, Location, ScenarioError};
 pub use hop_range::HopRange;
 pub use host::Host;
 pub use lab::{LabBackend, LabOptions, LabTraffic};

@@ -33,12 +33,12 @@ window = "20 segments"
 
 /// `file:line:column what | hint`, or the argument in place of the place.
 fn complaint(error: &ScenarioError) -> String {
-    let place = match &error.place {
-        Place::File(excerpt) => format!("{}:{}", excerpt.line, excerpt.column),
-        Place::Argument(argument) => argument.clone(),
-        Place::Missing(_) => "missing".to_owned(),
+    let location = match &error.location {
+        Location::File(excerpt) => format!("{}:{}", excerpt.line, excerpt.column),
+        Location::Argument(argument) => argument.clone(),
+        Location::Missing(_) => "missing".to_owned(),
     };
-    format!("{place} {} | {}", error.what, error.hint)
+    format!("{location} {} | {}", error.what, error.hint)
 }
 
 /// A draft with `--set` arguments, and `--axis` arguments that say so.

@@ -1,12 +1,10 @@
-//! Hosts that take time for packets: each has one processor, and does its work in the order in which it
-//! comes.
+//! Hosts with a processing time per packet: each has one processor with a FIFO queue.
 //!
 //! ```text
 //! TCP sends → [processor: cost] → first link          last link → [processor: cost] → TCP receives
 //! ```
 //!
-//! The two are one processor at each host. What waits for it waits without limit; it knows no
-//! priorities, and no batches.
+//! Sending and receiving share the processor of a host. Its queue is unlimited, without priorities or batches.
 
 use super::flow::{HopSpans, Packet};
 use super::notices::Notice;
@@ -15,39 +13,39 @@ use crate::link::ArrivalQueue;
 use crate::scenario::{End, Host, Scenario};
 use crate::units::Time;
 
-/// The hosts of a run of which some take time for packets.
+/// The hosts of a run with a processing time.
 #[derive(Debug)]
 pub(super) struct Hosts {
-    /// Those behind the path first: at one instant they go first.
+    /// Receivers first, which are served first at equal times.
     processors: Vec<(Host, Processor)>,
-    /// For each flow, which of them works at its sender's end, and at its receiver's.
+    /// For each flow, the indices of its sender's and its receiver's host.
     of_flow: Vec<[Option<usize>; 2]>,
 }
 
-/// A host's only processor.
+/// The processor of a host.
 #[derive(Debug)]
 pub(super) struct Processor {
     cost: Time,
-    /// When it will be through with all that it has.
+    /// Time when all queued work is done.
     free_at: Time,
-    /// In order, each until it is through with it.
+    /// Queued work, each with the time when it is done.
     work: ArrivalQueue<Work>,
-    /// Time for all work so far, what is ahead included.
+    /// Total processing time, queued work included.
     busy: Time,
 }
 
-/// What a processor does.
+/// A task of a processor.
 #[derive(Debug)]
 pub(super) enum Work {
-    /// Deliver a packet that has arrived to its flow.
+    /// Deliver an arrived packet to its flow.
     Deliver(Packet),
-    /// Deliver an ICMP notice that a packet was too large.
+    /// Deliver an ICMP "packet too big".
     DeliverNotice(Notice),
-    /// Put a packet on the first link.
+    /// Send a packet on the first link.
     Send(Departure),
 }
 
-/// A packet that leaves its host.
+/// A packet to be sent.
 #[derive(Debug)]
 pub(super) struct Departure {
     pub(super) packet: Packet,
@@ -60,7 +58,7 @@ impl Processor {
         Self { cost, free_at: Time::ZERO, work: ArrivalQueue::default(), busy: Time::ZERO }
     }
 
-    /// More work comes at `now`. Gives when it will be done.
+    /// Queues work at `now`; returns the time when it is done.
     pub(super) fn take(&mut self, now: Time, work: Work) -> Time {
         let done = now.max(self.free_at).saturating_add(self.cost);
         self.free_at = done;
@@ -69,14 +67,14 @@ impl Processor {
         done
     }
 
-    /// Time that it worked up to `now`.
+    /// Processing time up to `now`.
     fn busy_until(&self, now: Time) -> Time {
         self.busy.since(self.free_at.since(now))
     }
 }
 
 impl Hosts {
-    /// The hosts of `scenario`; `None` where none takes time.
+    /// The hosts of `scenario`; `None` where no host has a processing time.
     pub(super) fn new(scenario: &Scenario) -> Option<Box<Self>> {
         let mut hosts: Vec<Host> = Vec::new();
         for flow in &scenario.flows {
@@ -96,20 +94,20 @@ impl Hosts {
         (!processors.is_empty()).then(|| Box::new(Self { processors, of_flow }))
     }
 
-    /// When some processor is through with something next.
+    /// The time when the next work is done.
     pub(super) fn next_event(&self) -> Time {
         let done = self.processors.iter().map(|(_, processor)| processor.work.next_arrival());
         done.min().unwrap_or(Time::NEVER)
     }
 
-    /// The share of the time up to `now` that the busiest host of a flow worked.
+    /// Utilisation of the busier host of a flow up to `now`.
     pub(super) fn busy_share(&self, now: Time, flow: usize) -> f64 {
         let places = self.of_flow[flow].iter().flatten();
         let busy = places.map(|place| self.processors[*place].1.busy_until(now)).max();
         busy.unwrap_or_default().as_secs_f64() / now.as_secs_f64().max(1e-9)
     }
 
-    /// What is done at `now`, and at which end.
+    /// Work that is done at `now`, with its end.
     pub(super) fn pop_done(&mut self, now: Time) -> Option<(End, Work)> {
         self.processors.iter_mut().find_map(|(host, processor)| {
             let (_, work) = processor.work.pop_due(now)?;

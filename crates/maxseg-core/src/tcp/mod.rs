@@ -28,6 +28,6 @@ pub use config::Config;
 pub use endpoint::Endpoint;
 pub use receiver::{Receiver, ReceiverStats};
 pub use rto::Rto;
-pub use segment::{Options, OptionsPool, SackBlocks, Segment, Timestamps};
+pub use segment::{OptionsPool, SackBlocks, Segment, SegmentOptions, Timestamps};
 pub use sender::Sender;
 pub use stats::{Limit, SenderStats};

@@ -4,7 +4,7 @@ mod piggyback;
 
 use super::ranges::Ranges;
 use super::reader::Reader;
-use super::segment::{Options, OptionsPool, SackBlocks, Timestamps};
+use super::segment::{OptionsPool, SackBlocks, SegmentOptions, Timestamps};
 use super::{Config, Segment};
 use crate::settings::{DelayedAck, OfferedWindow};
 use crate::units::{Bytes, Time};
@@ -183,7 +183,11 @@ impl Receiver {
         Segment { seq: 0, syn: true, options, ..Segment::ack(self.next, self.window.in_syn) }
     }
 
-    fn options(&mut self, now: Time, options_pool: &mut OptionsPool) -> Option<Box<Options>> {
+    fn options(
+        &mut self,
+        now: Time,
+        options_pool: &mut OptionsPool,
+    ) -> Option<Box<SegmentOptions>> {
         let blocks = self.sack.as_mut().map_or(SackBlocks::NONE, |sack| sack.blocks(self.next));
         options_pool.fill(blocks, self.timestamp(now))
     }

@@ -29,12 +29,12 @@ pub struct Segment {
     /// Whether its sender has reduced its window (CWR).
     pub reduced: bool,
     /// The options that come and go after the handshake.
-    pub options: Option<Box<Options>>,
+    pub options: Option<Box<SegmentOptions>>,
 }
 
-/// Options of a segment after the handshake.
+/// The TCP options of a segment after the handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
+pub struct SegmentOptions {
     /// What was received beyond the acknowledged number (RFC 2018).
     pub sack: SackBlocks,
     /// The timestamps option (RFC 7323 §3).
@@ -54,7 +54,7 @@ pub struct Timestamps {
 /// a short one.
 #[derive(Debug, Default)]
 #[expect(clippy::vec_box, reason = "segments hold boxes, and these are theirs")]
-pub struct OptionsPool(Vec<Box<Options>>);
+pub struct OptionsPool(Vec<Box<SegmentOptions>>);
 
 impl OptionsPool {
     /// As many as a large window has; copies that links make would pile up beyond.
@@ -62,7 +62,7 @@ impl OptionsPool {
 
     /// The options of a segment that is done with.
     #[inline(always)]
-    pub fn put_back(&mut self, options: Option<Box<Options>>) {
+    pub fn put_back(&mut self, options: Option<Box<SegmentOptions>>) {
         if let Some(options) = options
             && self.0.len() < Self::MOST
         {
@@ -75,11 +75,11 @@ impl OptionsPool {
         &mut self,
         sack: SackBlocks,
         timestamps: Option<Timestamps>,
-    ) -> Option<Box<Options>> {
+    ) -> Option<Box<SegmentOptions>> {
         if sack.is_empty() && timestamps.is_none() {
             return None;
         }
-        let options = Options { sack, timestamps };
+        let options = SegmentOptions { sack, timestamps };
         match self.0.pop() {
             None => Some(Box::new(options)),
             Some(mut spare) => {

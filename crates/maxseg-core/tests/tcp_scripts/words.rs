@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use maxseg_core::settings::SettingsSpec;
-use maxseg_core::tcp::{Config, Limit, Options, SackBlocks, Segment, Timestamps};
+use maxseg_core::tcp::{Config, Limit, SackBlocks, Segment, SegmentOptions, Timestamps};
 use maxseg_core::units::{Mss, Time};
 
 /// `mss=1000 stack="rfc" window="64 KiB" unopened`: settings of both ends alike.
@@ -63,10 +63,10 @@ pub(crate) fn options(mut segment: Segment, words: &mut VecDeque<&str>) -> Resul
     Ok(segment)
 }
 
-pub(crate) fn kept(segment: &mut Segment) -> &mut Options {
-    segment
-        .options
-        .get_or_insert_with(|| Box::new(Options { sack: SackBlocks::NONE, timestamps: None }))
+pub(crate) fn kept(segment: &mut Segment) -> &mut SegmentOptions {
+    segment.options.get_or_insert_with(|| {
+        Box::new(SegmentOptions { sack: SackBlocks::NONE, timestamps: None })
+    })
 }
 
 /// `1000:2000`, or `1000:2000 again`.

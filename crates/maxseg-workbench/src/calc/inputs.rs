@@ -1,6 +1,6 @@
 //! The values of a command line, against what a formula needs to know.
 
-use maxseg_core::scenario::{Place, ScenarioError};
+use maxseg_core::scenario::{Location, ScenarioError};
 use maxseg_core::similar;
 use serde_json::{Map, Value};
 
@@ -154,5 +154,5 @@ fn joined(arguments: &[String]) -> Vec<String> {
 
 fn wrong(what: String, argument: &str, hint: String) -> Error {
     let key = argument.split('=').next().unwrap_or_default().to_owned();
-    ScenarioError { what, key, place: Place::Argument(argument.to_owned()), hint }.into()
+    ScenarioError { what, key, location: Location::Argument(argument.to_owned()), hint }.into()
 }

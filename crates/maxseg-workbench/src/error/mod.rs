@@ -147,10 +147,10 @@ fn reading_text(name: &str, error: &ReadingError) -> String {
 impl Error {
     /// What, where it was written on a command line, and the hint, a line each.
     pub(crate) fn told(&self) -> String {
-        use maxseg_core::scenario::Place;
+        use maxseg_core::scenario::Location;
 
         let mut place = String::new();
-        if let Self::Scenario(ScenarioError { place: Place::Argument(argument), .. }) = self {
+        if let Self::Scenario(ScenarioError { location: Location::Argument(argument), .. }) = self {
             place = format!("  --> in `{argument}`\n");
         }
         let hint = self.hint().map_or_else(String::new, |hint| format!("hint: {hint}\n"));

@@ -43,7 +43,8 @@ pub(super) struct Hop {
 impl Hop {
     pub(super) fn new(step: &Step<'_>, notes: &mut Notes) -> Self {
         let between = format!("{} - {}", shown(&step.from.name), shown(&step.to.name));
-        let mut options = Options { table: step.link.options.clone(), between: &between, notes };
+        let mut options =
+            LinkOptions { table: step.link.options.clone(), between: &between, notes };
         let rate = options.rate();
         let delay = options.delay();
         let jitter = options.jitter(delay);
@@ -86,13 +87,13 @@ pub(super) fn name_apart(hops: &mut [Hop]) {
 }
 
 /// The options of a link; each is taken out as it is read.
-struct Options<'a> {
+struct LinkOptions<'a> {
     table: Table,
     between: &'a str,
     notes: &'a mut Notes,
 }
 
-impl Options<'_> {
+impl LinkOptions<'_> {
     /// How fast: `None` for as fast as the machine.
     fn rate(&mut self) -> Option<BitsPerSec> {
         let Some(value) = self.table.take_said("bw") else {

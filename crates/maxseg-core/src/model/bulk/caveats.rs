@@ -2,7 +2,7 @@
 
 use super::super::pftk::{self, Pftk};
 use super::super::{Formula, mathis, whole};
-use super::{Transfer, Verdict, first_timeout};
+use super::{ThroughputBound, Transfer, first_timeout};
 use crate::engine::Caveat;
 use crate::errors::ErrorModel;
 use crate::settings::RecoveryName;
@@ -26,7 +26,7 @@ impl Transfer<'_> {
     }
 
     /// What the estimate leaves out.
-    pub(super) fn caveats(&self, verdict: &Verdict) -> Vec<Caveat> {
+    pub(super) fn caveats(&self, bound: &ThroughputBound) -> Vec<Caveat> {
         let mut caveats = Vec::new();
         if self.ack_loss > 0.0 {
             let text = format!(
@@ -39,7 +39,7 @@ impl Transfer<'_> {
             let text = "the error rate changes over time; the formulas use its mean";
             caveats.push(Caveat::new("schedule", text));
         }
-        if self.slower_host.packet_cost > 0.0 && verdict.formula != Formula::Host {
+        if self.slower_host.packet_cost > 0.0 && bound.formula != Formula::Host {
             let text = "the formulas ignore data and ACKs that wait for each other at a host, unless the host is busy \
                         all the time";
             caveats.push(Caveat::new("hosts", text));
@@ -52,7 +52,7 @@ impl Transfer<'_> {
             );
             caveats.push(Caveat::new("outside-range", text));
         }
-        if verdict.formula == Formula::SawTooth {
+        if bound.formula == Formula::SawTooth {
             caveats.push(Caveat::new(
                 "self-induced-loss",
                 format!(
@@ -62,7 +62,7 @@ impl Transfer<'_> {
                 ),
             ));
         }
-        if verdict.formula == Formula::PftkFull {
+        if bound.formula == Formula::PftkFull {
             caveats.extend(self.recovery_caveat());
             caveats.extend(self.loss_caveats(&self.pftk()));
         }
@@ -106,11 +106,11 @@ impl Transfer<'_> {
     }
 
     /// Handshake and slow start are left out: how much that may be.
-    pub(super) fn start_up_caveat(&self, verdict: &Verdict) -> Option<Caveat> {
-        if verdict.goodput_bps <= 0.0 {
+    pub(super) fn start_up_caveat(&self, bound: &ThroughputBound) -> Option<Caveat> {
+        if bound.goodput_bps <= 0.0 {
             return None;
         }
-        let target = verdict.goodput_bps * self.rtt / 8.0;
+        let target = bound.goodput_bps * self.rtt / 8.0;
         let mss = Bytes::new(whole(self.mss));
         let initial = self.sender.initial_window.bytes(mss).get() as f64;
         let growth = 1.0 + 1.0 / self.per_ack;
@@ -122,7 +122,7 @@ impl Transfer<'_> {
             first_timeout(&self.sender.rto, self.rtt) * (libm::exp2(f64::from(timeouts)) - 1.0);
         let opening = probing + rounds * self.rtt;
         let all =
-            self.active(verdict) + if self.scenario.until.bytes.is_some() { opening } else { 0.0 };
+            self.active(bound) + if self.scenario.until.bytes.is_some() { opening } else { 0.0 };
         let share = opening / all;
         let times = format!("{} of {}", approx::time(opening.min(all)), approx::time(all));
         if share >= 1.0 {

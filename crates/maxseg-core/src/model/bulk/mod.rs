@@ -19,10 +19,10 @@ use crate::window::rate_per_round_trip;
 /// The closed form for one bulk flow that has `share` of the path's capacity.
 pub(super) fn estimate(scenario: &Scenario, flow: &Flow, share: f64) -> Estimate {
     let transfer = Transfer::new(scenario, flow, share);
-    let verdict = transfer.verdict();
-    let mut caveats = transfer.caveats(&verdict);
-    caveats.extend(transfer.start_up_caveat(&verdict));
-    Estimate { outcome: transfer.outcome(&verdict), caveats }
+    let bound = transfer.bound();
+    let mut caveats = transfer.caveats(&bound);
+    caveats.extend(transfer.start_up_caveat(&bound));
+    Estimate { outcome: transfer.outcome(&bound), caveats }
 }
 
 /// What the formulas need to know, in SI units.
@@ -55,8 +55,8 @@ struct Transfer<'a> {
     per_ack: f64,
 }
 
-/// What holds the transfer back, and how fast it is while it lasts.
-struct Verdict {
+/// The bound on the throughput of a transfer, and the limit behind it.
+struct ThroughputBound {
     goodput_bps: f64,
     limited_by: LimitedBy,
     formula: Formula,
@@ -130,7 +130,7 @@ impl<'a> Transfer<'a> {
     }
 
     /// The least of all bounds. The window's comes first: it holds where several are equal.
-    fn verdict(&self) -> Verdict {
+    fn bound(&self) -> ThroughputBound {
         let bounds = [
             (rate_per_round_trip(self.window, self.cycle()), self.window_limit, Formula::Window),
             (self.read_bps, LimitedBy::ReceiveWindow, Formula::Reader),
@@ -138,7 +138,7 @@ impl<'a> Transfer<'a> {
             (self.slower_host.payload_bps, LimitedBy::Host, Formula::Host),
             self.link_bound(),
         ];
-        let by = |(goodput_bps, limited_by, formula)| Verdict {
+        let by = |(goodput_bps, limited_by, formula)| ThroughputBound {
             goodput_bps,
             limited_by,
             formula,
@@ -180,7 +180,7 @@ impl<'a> Transfer<'a> {
             | Formula::Cardwell
             | Formula::Datagrams => 0.0,
         };
-        Verdict { queue, queue_elsewhere, ..least }
+        ThroughputBound { queue, queue_elsewhere, ..least }
     }
 
     /// From one window to the next: an acknowledgement of several segments waits until the last of them is
@@ -201,7 +201,7 @@ impl<'a> Transfer<'a> {
         (self.link_bps, LimitedBy::Bandwidth, Formula::Link)
     }
 
-    fn loss_bound(&self) -> Verdict {
+    fn loss_bound(&self) -> ThroughputBound {
         let pftk = self.pftk();
         let (goodput_bps, formula, waiting) = if self.loss >= 1.0 {
             (0.0, Formula::NothingArrives, 1.0)
@@ -215,7 +215,7 @@ impl<'a> Transfer<'a> {
         } else {
             LimitedBy::Congestion
         };
-        Verdict { goodput_bps, limited_by, formula, queue: 0.0, queue_elsewhere: 0.0 }
+        ThroughputBound { goodput_bps, limited_by, formula, queue: 0.0, queue_elsewhere: 0.0 }
     }
 
     /// Path and queue of the slowest link in packets of this flow.
@@ -254,23 +254,23 @@ impl<'a> Transfer<'a> {
     }
 
     /// Seconds from the flow's start to its end.
-    fn active(&self, verdict: &Verdict) -> f64 {
+    fn active(&self, bound: &ThroughputBound) -> f64 {
         let until = &self.scenario.until;
         let longest = until.time.since(self.flow.start).as_secs_f64();
         match until.bytes {
-            Some(bytes) => longest.min(bytes.bits() as f64 / verdict.goodput_bps),
+            Some(bytes) => longest.min(bytes.bits() as f64 / bound.goodput_bps),
             None => longest,
         }
     }
 
-    fn outcome(&self, verdict: &Verdict) -> Outcome {
-        let active = self.active(verdict);
+    fn outcome(&self, bound: &ThroughputBound) -> Outcome {
+        let active = self.active(bound);
         let elapsed = match self.scenario.until.bytes {
             Some(_) => self.flow.start.as_secs_f64() + active,
             None => self.scenario.until.time.as_secs_f64(),
         };
-        let rtt = self.rtt + verdict.queue + verdict.queue_elsewhere;
-        let goodput_bps = verdict.goodput_bps * active / elapsed;
+        let rtt = self.rtt + bound.queue + bound.queue_elsewhere;
+        let goodput_bps = bound.goodput_bps * active / elapsed;
         Outcome {
             goodput_bps: Some(goodput_bps),
             elapsed_s: Some(elapsed),
@@ -279,10 +279,10 @@ impl<'a> Transfer<'a> {
             rtt_min_s: Some(self.rtt),
             rtt_mean_s: Some(rtt),
             in_flight_mean_bytes: Some(goodput_bps * rtt / 8.0),
-            queue_mean_s: Some(verdict.queue),
+            queue_mean_s: Some(bound.queue),
             mss_used_bytes: Some(whole(self.mss)),
-            limited_by: Some(verdict.limited_by),
-            formula: Some(verdict.formula.name().to_owned()),
+            limited_by: Some(bound.limited_by),
+            formula: Some(bound.formula.name().to_owned()),
             ..Outcome::default()
         }
     }

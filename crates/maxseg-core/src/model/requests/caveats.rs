@@ -1,7 +1,7 @@
 //! What the closed form of a request flow leaves out, and how far it can be trusted.
 
 use super::super::bulk::room;
-use super::{Dialogue, MEASURED, Total};
+use super::{MEASURED, RequestModel, Total};
 use crate::engine::Caveat;
 use crate::errors::ErrorModel;
 use crate::units::approx;
@@ -9,7 +9,7 @@ use crate::units::approx;
 /// The segment loss up to which [`MEASURED`] holds.
 const MEASURED_UP_TO: f64 = 0.05;
 
-impl Dialogue<'_> {
+impl RequestModel<'_> {
     /// What the estimate leaves out.
     pub(super) fn caveats(&self, total: &Total) -> Vec<Caveat> {
         let mut caveats = Vec::new();

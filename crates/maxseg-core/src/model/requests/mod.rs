@@ -24,7 +24,7 @@ pub(super) fn estimate(
     plan: &RequestPlan,
     queues: f64,
 ) -> Estimate {
-    let dialogue = Dialogue {
+    let requests = RequestModel {
         scenario,
         flow,
         plan,
@@ -32,12 +32,12 @@ pub(super) fn estimate(
         upload: Transfer::new(scenario, flow, plan.request),
         download: Transfer::new(scenario, &flow.reversed(), plan.reply),
     };
-    let total = dialogue.total();
-    Estimate { outcome: dialogue.outcome(&total), caveats: dialogue.caveats(&total) }
+    let total = requests.total();
+    Estimate { outcome: requests.outcome(&total), caveats: requests.caveats(&total) }
 }
 
-/// Request and reply.
-struct Dialogue<'a> {
+/// The closed form of one request flow: a transfer each way.
+struct RequestModel<'a> {
     scenario: &'a Scenario,
     flow: &'a Flow,
     plan: &'a RequestPlan,
@@ -66,7 +66,7 @@ struct Total {
     queued: (f64, f64),
 }
 
-impl Dialogue<'_> {
+impl RequestModel<'_> {
     fn is_new(&self) -> bool {
         self.plan.connection == ConnectionUse::New
     }

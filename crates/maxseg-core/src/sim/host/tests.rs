@@ -8,7 +8,7 @@ use crate::outcome::LimitedBy;
 
 const LINK: &str = "[[hop]]\nrate = \"8 Mbit/s\"\ndelay = \"10 ms\"\n";
 
-/// Requests on a connection that is kept, and on a new one each.
+/// Requests on one connection, and on a new connection each.
 const REQUESTS: &str = "[[flow]]\nkind = \"request\"\nrequest = \"2 kB\"\nreply = \"20 kB\"\npause = \"50 ms\"\n\
      connection = \"kept\"\n[[flow]]\nkind = \"request\"\nrequest = \"300 B\"\nreply = \"5 kB\"\nthink = \"5 ms\"\n\
      connection = \"new\"\n";
@@ -36,17 +36,17 @@ fn tapped(text: &str) -> Vec<Sighting> {
     seen.0
 }
 
-/// One segment of 1000 bytes, whose sender takes 1 ms for a packet and whose receiver takes 3 ms.
+/// One segment of 1000 bytes; the sender takes 1 ms per packet, the receiver 3 ms.
 const ONE_SEGMENT: &str = "[sender]\nmss = 1000\nwindow_scale = \"off\"\npacket_cost = \"1 ms\"\n\
      [receiver]\nwindow_scale = \"off\"\ndelayed_ack = false\npacket_cost = \"3 ms\"\n[until]\nbytes = \"1000 B\"\n";
 
 #[test]
 fn one_segment_takes_its_time_at_every_turn() {
     let ms = 1e-3;
-    // 8 Mbit/s: a byte takes a microsecond.
+    // 8 Mbit/s: 1 µs per byte.
     let syn = 44e-6 + 10.0 * ms;
     let handshake = 1.0 * ms + syn + 3.0 * ms + 3.0 * ms + syn + 1.0 * ms;
-    // The handshake's last packet goes first, and keeps the receiver until 1 ms after the data has come.
+    // The handshake's last packet occupies the receiver until 1 ms after the data arrives.
     let ack_heard = 1.0 * ms + (40e-6 + 10.0 * ms) + 3.0 * ms;
     let data_comes = 2.0 * ms + (1040e-6 + 10.0 * ms);
     assert!(data_comes < ack_heard);
@@ -63,11 +63,11 @@ fn a_packet_is_seen_when_it_is_on_the_wire_at_the_host() {
         seen.iter().filter(here).nth(place).unwrap().at.as_nanos()
     };
     let (near, far) = (CapturePoint::Host(End::Sender), CapturePoint::Host(End::Receiver));
-    // The SYN leaves when the sender is through with it, and has come when it has left the link.
+    // The SYN is sent after the sender's processing time and arrives after its transmission.
     assert_eq!(at(near, End::Sender, 0), 1_000_000);
     assert_eq!(at(CapturePoint::Hop(0), End::Sender, 0), 1_000_000);
     assert_eq!(at(far, End::Sender, 0), 1_000_000 + 44_000 + 10_000_000);
-    // Then it is delivered, and answered.
+    // It is delivered and answered.
     assert_eq!(at(far, End::Receiver, 0), 1_000_000 + 44_000 + 10_000_000 + 6_000_000);
 }
 
@@ -81,10 +81,10 @@ fn a_host_bounds_the_rate_by_its_packets() {
                 "{fast}[sender]\nmss = 1000\npacket_cost = \"{sender}\"\n[receiver]\npacket_cost = \"{receiver}\"\n\
                  delayed_ack = {delayed_ack}\n[until]\nbytes = \"4 MB\"\n"
             ));
-            // Each segment, and its part of an acknowledgement.
+            // Each segment, and its share of an acknowledgement.
             let limit = 8000.0 / (1e-3 * (1.0 + 1.0 / per_ack));
             let share = outcome.goodput_bps.unwrap() / limit;
-            // Handshake and slow start are a few of thousands of packets.
+            // Handshake and slow start are few of the thousands of packets.
             assert!((0.99..=1.0).contains(&share), "{per_ack} {sender} {receiver}: {share}");
             assert_eq!(outcome.limited_by, Some(LimitedBy::Host), "{outcome:?}");
         }
@@ -123,7 +123,7 @@ fn news_of_a_small_mtu_is_a_packet_too() {
             .unwrap()
             .at
     };
-    // The notice is delivered, then the first smaller segment leaves.
+    // The ICMP message is delivered, then the first smaller segment is sent.
     assert_eq!(at_sender(false, false), at_sender(true, true) + Time::from_millis(4 + 4));
 }
 
@@ -164,14 +164,14 @@ fn a_tap_changes_nothing_where_hosts_take_time() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// A nanosecond a packet moves everything a little, and changes the order of nothing.
+    /// A processing time of 1 ns shifts all events slightly without changing their order.
     #[test]
     fn next_to_no_time_gives_the_order_of_none(
         mbits in 1..50_u32, delay_us in 100..50_000_u32, window in 1..60_u32, mss in 100..1400_u32,
         loss in 0..3_u32, seed: u32,
     ) {
         let order = |cost: &str| {
-            // A queue that no window fills: a nanosecond could decide who finds it full.
+            // A queue that no window fills: in a full one a nanosecond could decide which packet is dropped.
             let text = format!(
                 "seed = {seed}\n[[hop]]\nrate = \"{mbits} Mbit/s\"\ndelay = \"{delay_us} us\"\nqueue = \"1000 packets\"\n\
                  errors = {{ model = \"uniform\", rate = 0.0{loss} }}\n[sender]\nmss = {mss}\n{cost}\n\

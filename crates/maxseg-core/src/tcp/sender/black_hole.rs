@@ -1,11 +1,10 @@
-//! Full segments that vanish without a word may be too large for a hop that does not say so
-//! (RFC 2923 §2.1, RFC 4821 §7.7).
+//! Path-MTU black holes: full segments lost without ICMP may be too large for a hop (RFC 2923 §2.1, RFC 4821 §7.7).
 
 use super::{Bytes, CongestionControl, Sender};
 use crate::mss::black_hole::{BASE, SUSPICIOUS, smaller};
 
-/// Watches for timeouts in a row, as Linux does with `tcp_mtu_probing = 1`: after three of them the
-/// segment size falls to the base, and to half of what it is with each one more.
+/// Detects a black hole as Linux does with `tcp_mtu_probing = 1`: after three consecutive timeouts the segment size
+/// is reduced to the base size, and halved at each further timeout.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct BlackHoleDetector {
     in_a_row: u32,
@@ -13,7 +12,7 @@ pub(super) struct BlackHoleDetector {
 }
 
 impl Sender {
-    /// The timer expired for what is at the front.
+    /// Called when the timer expired for the first unacknowledged segment.
     pub(super) fn suspect_black_hole(&mut self) {
         let una = self.una;
         let established = self.established;

@@ -1,4 +1,4 @@
-//! The handshake, from the side that opens (RFC 9293 §3.5).
+//! The handshake of an active open (RFC 9293 §3.5).
 
 use super::{CongestionControl, OptionsPool, PendingControl, Segment, Sender, Time};
 

@@ -1,11 +1,11 @@
-//! Acknowledgements: of new data, and duplicate ones that tell of a loss (RFC 5681, RFC 6582).
+//! Acknowledgements of new data, and loss detection by duplicate ones (RFC 5681, RFC 6582).
 
 use super::{
     AckSample, Bytes, Congestion, CongestionControl, FirstLoss, Limit, PendingControl,
     RecoveryName, Segment, Sender, Time,
 };
 
-/// How many duplicate acknowledgements mean a loss (RFC 5681 §3.2).
+/// Duplicate acknowledgements that indicate a loss (RFC 5681 §3.2).
 pub(super) const DUPLICATES: u32 = 3;
 
 impl Sender {
@@ -28,12 +28,12 @@ impl Sender {
             self.recovering = false;
             self.cc.on_recovered(sample);
         } else if !(segment.echoes_marks && self.ecn) {
-            self.cc.on_ack(sample); // RFC 3168 §6.1.2: not while marks are echoed
+            self.cc.on_ack(sample); // RFC 3168 §6.1.2: no increase while marks are echoed
         }
         self.open_up(u32::MAX, 0);
     }
 
-    /// All up to the acknowledged number has arrived.
+    /// Removes all data up to the acknowledged number.
     #[inline(always)]
     pub(super) fn advance(&mut self, now: Time, segment: &Segment) {
         self.duplicate_acks = 0;
@@ -44,10 +44,10 @@ impl Sender {
         self.restart_timer(now);
     }
 
-    /// RFC 6582 §3.2: what follows the acknowledged part was lost as well.
+    /// RFC 6582 §3.2: the first unacknowledged segment was lost as well.
     fn on_partial_ack(&mut self, now: Time, ack: u64) {
-        // Only the first partial acknowledgement restarts the timer ("impatient", RFC 6582 §4), with
-        // the back-off as it stands.
+        // Only the first partial acknowledgement restarts the timer ("impatient", RFC 6582 §4), without
+        // resetting the back-off.
         if !self.partial_ack_seen {
             self.partial_ack_seen = true;
             self.restart_timer(now);
@@ -76,7 +76,7 @@ impl Sender {
         }
     }
 
-    /// RFC 6582 §3.2 step 2: not for losses of a window of data that was cut for already.
+    /// RFC 6582 §3.2 step 2: one reduction per window of data.
     pub(super) fn may_fast_retransmit(&self) -> bool {
         match self.first_loss {
             Some(FirstLoss::Always) if self.una == 1 => true,
@@ -88,10 +88,10 @@ impl Sender {
     fn fast_retransmit(&mut self, now: Time) {
         self.stats.fast_retransmits += 1;
         self.recover = Some(self.max);
-        self.timed = None; // Karn
+        self.timed = None; // Karn's algorithm
         let sample = self.congestion_sample();
         if self.recovery == RecoveryName::Tahoe {
-            // No recovery: as after a timeout, but without waiting for it.
+            // Tahoe has no recovery: go back to slow start, as after a timeout.
             self.cc.on_congestion(Congestion::Timeout, &sample);
             self.start_undo(now, false);
             self.nxt = self.una;

@@ -1,4 +1,4 @@
-//! The sending half of a connection: what goes out, when, and what is resent.
+//! The sending half of a connection: transmission, loss recovery, timers.
 //!
 //! One state machine in several files: [`Sender`] holds the state of each concern, and each concern's file has the
 //! `impl Sender` that acts on it. The imports between them therefore form a circle.
@@ -15,7 +15,7 @@ mod undo;
 
 use super::cc::{AckSample, Congestion, CongestionControl, CongestionSample, Controller};
 use super::stats::{Limit, SenderStats};
-use super::{Config, Options, OptionsPool, Rto, SackBlocks, Segment, Timestamps};
+use super::{Config, OptionsPool, Rto, SackBlocks, Segment, SegmentOptions, Timestamps};
 use crate::settings::{FirstLoss, RecoveryName};
 use crate::units::{Bytes, Time};
 use black_hole::BlackHoleDetector;
@@ -31,33 +31,33 @@ use undo::UndoState;
 )]
 pub struct Sender {
     mss: u64,
-    /// First byte not acknowledged (SND.UNA), next to send (SND.NXT), and after the highest ever sent.
+    /// First unacknowledged byte (SND.UNA), next byte to send (SND.NXT), end of the highest byte ever sent (SND.MAX).
     una: u64,
     nxt: u64,
     max: u64,
-    /// After the last byte that the application has written.
+    /// End of the bytes written by the application.
     end: u64,
     peer_window: u64,
     send_buffer: u64,
-    /// Segments may be sent up to here, and so many of them until something happens.
+    /// The window's right edge, and the number of segments that may be sent until the next event.
     edge: u64,
     burst: u32,
-    /// The congestion window when this was found out.
+    /// The congestion window when `edge` was computed.
     cwnd: u64,
     pending_control: PendingControl,
     established: bool,
 
     duplicate_acks: u32,
-    /// In fast recovery.
+    /// Whether the sender is in fast recovery.
     recovering: bool,
     partial_ack_seen: bool,
-    /// Sent by limited transmit since the last new acknowledgement.
+    /// Bytes sent by limited transmit since the last new acknowledgement.
     limited_sent: u64,
-    /// `max` at the last cut: losses below it belong to the same window of data.
+    /// `max` at the last reduction: losses below it belong to the same window of data.
     recover: Option<u64>,
     /// `una` at the last timeout.
     timed_out_at: Option<u64>,
-    /// The segment being timed: its end, and when it was sent.
+    /// End and transmission time of the segment being timed.
     timed: Option<(u64, Time)>,
     timer: Time,
     rto: Rto,
@@ -69,7 +69,7 @@ pub struct Sender {
     limited_transmit: bool,
     handshake_ack: bool,
     sack: Option<Box<SackRecovery>>,
-    /// The last cut, while it may still prove spurious.
+    /// The last reduction, while it may still prove spurious.
     undo_state: Option<UndoState>,
     persist: Option<Persist>,
     black_hole: Option<BlackHoleDetector>,
@@ -77,9 +77,9 @@ pub struct Sender {
     /// The peer's timestamp to echo.
     peer_timestamp: Time,
     ecn: bool,
-    /// A cut for a mark is to be told of.
+    /// The next segment with data carries CWR.
     reduced: bool,
-    /// `max` at the last cut for a mark: one cut for a window of data.
+    /// `max` at the last reduction for a mark: one reduction per window of data.
     marked_until: u64,
 
     limit: Limit,
@@ -87,21 +87,21 @@ pub struct Sender {
     stats: SenderStats,
 }
 
-/// A segment that goes before any new data.
+/// A segment to be sent before any new data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PendingControl {
     Nothing,
     Syn,
-    /// The acknowledgement that ends the handshake.
+    /// The acknowledgement that completes the handshake.
     HandshakeAck,
-    /// The first segment that is not acknowledged, again.
+    /// A retransmission of the first unacknowledged segment.
     Unacknowledged,
-    /// A probe of a closed window.
+    /// A zero-window probe.
     Probe,
 }
 
 impl Sender {
-    /// A sender that will open its connection at `start`; nothing is written yet.
+    /// A sender that opens its connection at `start`, without data.
     pub fn new(config: &Config, start: Time) -> Self {
         let settings = &config.sender;
         Self {
@@ -147,7 +147,7 @@ impl Sender {
         }
     }
 
-    /// The application has `payload` more to send.
+    /// Adds `payload` to the data to send.
     pub fn write(&mut self, payload: Bytes) {
         self.end = self.end.saturating_add(payload.get());
         if self.established && !self.is_repairing() {
@@ -155,7 +155,7 @@ impl Sender {
         }
     }
 
-    /// An acknowledgement has come.
+    /// Processes an acknowledgement.
     #[inline(always)]
     pub fn on_ack(&mut self, now: Time, segment: &Segment) {
         self.account(now);
@@ -187,25 +187,25 @@ impl Sender {
         }
     }
 
-    /// When the retransmission timer expires; [`Time::NEVER`] while it is off.
+    /// Expiry of the retransmission timer; [`Time::NEVER`] while it is off.
     #[inline]
     pub fn next_timeout(&self) -> Time {
         self.timer
     }
 
-    /// Payload bytes acknowledged.
+    /// Acknowledged payload.
     #[inline]
     pub fn acknowledged(&self) -> Bytes {
         Bytes::new(self.una.saturating_sub(1))
     }
 
-    /// Whether all that was written is acknowledged.
+    /// Whether all written data is acknowledged.
     #[inline]
     pub fn is_done(&self) -> bool {
         self.una == self.end && self.established
     }
 
-    /// Bytes that the sender takes to be in flight.
+    /// Bytes in flight, as the sender estimates them.
     pub fn in_flight(&self) -> Bytes {
         match &self.sack {
             Some(sack) if self.recovering => Bytes::new(sack.pipe()),
@@ -213,13 +213,13 @@ impl Sender {
         }
     }
 
-    /// Payload of a full segment, as the path allows it now.
+    /// Payload of a full segment at the current path MTU.
     pub fn mss(&self) -> Bytes {
         Bytes::new(self.mss)
     }
 
-    /// The path takes segments of `mss` at most (RFC 1191 §6.4): what was larger was lost, and goes
-    /// again at once without being taken for congestion.
+    /// Reduces the segment size to `mss` (RFC 1191 §6.4). Larger segments were lost and are retransmitted at once,
+    /// without a congestion response.
     pub fn on_too_big(&mut self, now: Time, mss: Bytes) {
         let mss = mss.get().max(1);
         if mss >= self.mss {
@@ -228,38 +228,38 @@ impl Sender {
         self.account(now);
         self.mss = mss;
         self.cc.on_mss(Bytes::new(mss));
-        self.timed = None; // Karn
+        self.timed = None; // Karn's algorithm
         self.nxt = self.una;
         self.restart_timer(now);
         self.open_up(u32::MAX, 0);
     }
 
-    /// Payload bytes that congestion control allows in flight.
+    /// The congestion window.
     pub fn cwnd(&self) -> Bytes {
         self.cc.cwnd()
     }
 
-    /// Where slow start ends.
+    /// The slow start threshold.
     pub fn ssthresh(&self) -> Bytes {
         self.cc.ssthresh()
     }
 
-    /// The window that the peer offers.
+    /// The peer's advertised window.
     pub fn peer_window(&self) -> Bytes {
         Bytes::new(self.peer_window)
     }
 
-    /// The retransmission timer's estimate.
+    /// The estimator of the retransmission timeout.
     pub fn rto(&self) -> &Rto {
         &self.rto
     }
 
-    /// What was done so far; call [`Sender::account`] first to bring its times up to a point.
+    /// Statistics so far; [`Sender::account`] brings their times up to date.
     pub fn stats(&self) -> &SenderStats {
         &self.stats
     }
 
-    /// Charge the time since the last event to what limited the sender.
+    /// Charges the time since the last event to the limit that held.
     #[inline(always)]
     pub fn account(&mut self, now: Time) {
         let span = now.since(self.since);
@@ -269,22 +269,21 @@ impl Sender {
         self.since = now;
     }
 
-    /// Whether something seems lost, so that what goes is bounded by more than the window: limited transmit
-    /// (RFC 3042), bursts in recovery. Neither new data nor an acknowledgement that rides on the peer's lifts
-    /// those bounds.
+    /// Whether a loss is suspected, so that limited transmit (RFC 3042) or the burst limit of recovery applies besides
+    /// the window. Neither new data nor a piggybacked acknowledgement lifts these.
     fn is_repairing(&self) -> bool {
         self.duplicate_acks > 0 || self.recovering
     }
 
     fn congestion_sample(&self) -> CongestionSample {
         CongestionSample {
-            // RFC 5681 §3.2 step 2: without what limited transmit has added.
+            // RFC 5681 §3.2 step 2: without the segments of limited transmit.
             in_flight: Bytes::new((self.max - self.una).saturating_sub(self.limited_sent)),
             peer_window: Bytes::new(self.peer_window),
         }
     }
 
-    /// RFC 3168 §6.1.2: a mark counts as a loss, once for a window of data.
+    /// RFC 3168 §6.1.2: a mark counts as a loss, once per window of data.
     fn on_echoed_mark(&mut self, ack: u64) {
         if ack < self.marked_until || self.recovering {
             return;

@@ -1,12 +1,12 @@
-//! What goes out: segment after segment, as the windows allow.
+//! Output: the segments that the windows allow.
 
 use super::{
-    CongestionControl, Limit, Options, OptionsPool, PendingControl, SackBlocks, Segment, Sender,
-    Time, Timestamps, loss,
+    CongestionControl, Limit, OptionsPool, PendingControl, SackBlocks, Segment, SegmentOptions,
+    Sender, Time, Timestamps, loss,
 };
 
 impl Sender {
-    /// The next segment to send, if any may go.
+    /// The next segment to send, if any may be sent.
     pub fn poll_transmit(&mut self, now: Time, options_pool: &mut OptionsPool) -> Option<Segment> {
         self.poll_control(now, options_pool).or_else(|| self.poll_data(now, options_pool))
     }
@@ -17,7 +17,7 @@ impl Sender {
         self.pending_control != PendingControl::Nothing
     }
 
-    /// The segment that goes before any data in order: SYN, first retransmission, probe.
+    /// The pending segment outside the order of data: SYN, first retransmission, probe.
     #[cold]
     pub fn poll_control(&mut self, now: Time, options_pool: &mut OptionsPool) -> Option<Segment> {
         match std::mem::replace(&mut self.pending_control, PendingControl::Nothing) {
@@ -36,7 +36,7 @@ impl Sender {
         }
     }
 
-    /// The next segment in order, if the windows let it go.
+    /// The next segment in order, if the windows allow it.
     #[inline(always)]
     pub fn poll_data(&mut self, now: Time, options_pool: &mut OptionsPool) -> Option<Segment> {
         if self.burst == 0 {
@@ -49,7 +49,7 @@ impl Sender {
         Some(self.transmit(now, seq, len, options_pool))
     }
 
-    /// What goes next, and how much of it.
+    /// Sequence number and length of the next segment by the window.
     #[inline(always)]
     fn next_by_window(&mut self, now: Time) -> Option<(u64, u64)> {
         let mut most = self.mss;
@@ -67,13 +67,13 @@ impl Sender {
             self.limited_sent += self.nxt.saturating_sub(self.max);
         }
         if self.burst > 0 && self.sack.is_none() {
-            self.look_whether_that_was_all();
+            self.stop_after_last();
         }
         Some((seq, len))
     }
 
-    /// The next segment does not fit the window. Gives what does where the whole window is smaller than
-    /// a segment: or nothing would ever go.
+    /// Called where the next segment exceeds the window. Returns the length that fits if the whole window is smaller
+    /// than a segment, since nothing would ever be sent otherwise.
     #[cold]
     fn fit(&mut self, now: Time) -> Option<u64> {
         let left = self.end - self.nxt;
@@ -88,23 +88,23 @@ impl Sender {
         None
     }
 
-    /// Saves the poll that would find that no more may go.
+    /// Stops at the last segment that may be sent, which saves another poll.
     #[inline(always)]
-    fn look_whether_that_was_all(&mut self) {
+    fn stop_after_last(&mut self) {
         let next = self.mss.min(self.end - self.nxt);
         if next == 0 || self.edge < self.nxt + next {
             self.stop();
         }
     }
 
-    /// No more may go until something happens.
+    /// Sends no more until the next event.
     #[inline(always)]
     fn stop(&mut self) {
         self.burst = 0;
         self.limit = self.what_limits();
     }
 
-    /// Something happened: up to `burst` segments may go, `extra` bytes beyond the congestion window.
+    /// Allows up to `burst` segments after an event, `extra` bytes beyond the congestion window.
     #[inline(always)]
     pub(super) fn open_up(&mut self, burst: u32, extra: u64) {
         self.cwnd = self.cc.cwnd().get();
@@ -151,7 +151,7 @@ impl Sender {
             self.start_timer(now);
         }
         let len = u16::try_from(len).expect("a segment is at most an MSS long");
-        // RFC 3168 §6.1.5: what is sent again is not markable.
+        // RFC 3168 §6.1.5: retransmissions are not ECN-capable.
         let markable = self.ecn && !repeated;
         let reduced = markable && std::mem::take(&mut self.reduced);
         let options = self.options(now, options_pool);
@@ -166,13 +166,13 @@ impl Sender {
         }
     }
 
-    /// The options of a segment that goes now.
+    /// The options of a segment sent at `now`.
     #[inline(always)]
     pub(super) fn options(
         &self,
         now: Time,
         options_pool: &mut OptionsPool,
-    ) -> Option<Box<Options>> {
+    ) -> Option<Box<SegmentOptions>> {
         if !self.timestamps {
             return None;
         }

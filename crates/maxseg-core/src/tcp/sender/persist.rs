@@ -1,11 +1,11 @@
-//! A closed window is probed, lest its opening be lost on the way (RFC 9293 §3.8.6.1).
+//! Zero-window probes, in case the window update is lost (RFC 9293 §3.8.6.1).
 
 use super::{OptionsPool, PendingControl, Segment, Sender, Time};
 
-/// A window that is closed, with data waiting.
+/// The state while the window is closed and data waits.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Persist {
-    /// How many probes have gone.
+    /// Probes sent.
     probes: u32,
 }
 
@@ -17,7 +17,7 @@ impl Sender {
         }
     }
 
-    /// The window has opened, or something is in flight again, whose timer will do.
+    /// Ends probing: the window has opened, or data in flight has a retransmission timer.
     #[inline]
     pub(super) fn end_persist(&mut self, now: Time) {
         if self.persist.is_some() && (self.peer_window > 0 || self.una < self.max) {
@@ -26,7 +26,7 @@ impl Sender {
         }
     }
 
-    /// The timer of a closed window has expired: probe, and wait twice as long for the next.
+    /// Sends a probe when the persist timer expires, and doubles its interval.
     pub(super) fn probe_window(&mut self, now: Time) {
         self.account(now);
         let Some(persist) = &mut self.persist else { return };
@@ -35,8 +35,8 @@ impl Sender {
         self.pending_control = PendingControl::Probe;
     }
 
-    /// A probe: without payload and with a number that was acknowledged, so that it is answered and
-    /// cannot be taken for data (as Linux does, `tcp_xmit_probe_skb`).
+    /// A probe: no payload and an acknowledged sequence number, so that the peer answers and cannot take it for data
+    /// (as Linux, `tcp_xmit_probe_skb`).
     pub(super) fn send_probe(&mut self, now: Time, options_pool: &mut OptionsPool) -> Segment {
         self.stats.packets += 1;
         self.stats.window_probes += 1;

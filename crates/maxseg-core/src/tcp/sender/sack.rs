@@ -1,33 +1,33 @@
 //! Loss recovery by selective acknowledgements: RFC 6675, or ns-2's `Sack1` agent.
 //!
-//! A scoreboard holds what the receiver has beyond the acknowledged number. In recovery the *pipe*, an
-//! estimate of what is in flight, takes the place of the window: segments go while it leaves room.
+//! A scoreboard holds the ranges received above the cumulative acknowledgement. In recovery the *pipe*, an
+//! estimate of the bytes in flight, is compared with the congestion window before each segment.
 
 use super::loss::DUPLICATES;
 use super::{Congestion, CongestionControl, Limit, PendingControl, Segment, Sender, Time};
 use crate::tcp::ranges::Ranges;
 
-/// What selective acknowledgements have told, and how far repair has come.
+/// The scoreboard and the progress of recovery.
 #[derive(Debug)]
 pub(super) struct SackRecovery {
-    /// What the receiver has beyond the acknowledged number.
+    /// Ranges received above the cumulative acknowledgement.
     received: Ranges,
-    /// After the highest byte sent again in this recovery (`HighRxt`).
+    /// End of the highest byte retransmitted in this recovery (`HighRxt`).
     resent: u64,
-    /// Bytes in flight, by estimate; ns-2's may fall below zero.
+    /// Estimate of the bytes in flight; ns-2's may be negative.
     pipe: i64,
-    /// The highest gap was sent again once, for want of anything better (`RescueRxt`, RFC 6675 §4).
+    /// Whether the rescue retransmission of the highest gap was sent (`RescueRxt`, RFC 6675 §4).
     rescued: bool,
     rules: Rules,
 }
 
-/// Whose arithmetic.
+/// The rules of recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rules {
     /// RFC 6675.
     Rfc6675,
-    /// ns-2's `tcp-sack1.cc`: the pipe is counted down by acknowledgements, every gap counts as lost,
-    /// and a timeout forgets what was received, and is deaf to duplicates until new data arrives.
+    /// ns-2's `tcp-sack1.cc`: acknowledgements decrement the pipe, every gap counts as lost, and a timeout clears
+    /// the scoreboard and ignores duplicate acknowledgements until new data is acknowledged.
     Ns2 { deaf: bool },
 }
 
@@ -42,12 +42,12 @@ impl SackRecovery {
         }
     }
 
-    /// Bytes in flight, by estimate; of use in recovery only.
+    /// Estimate of the bytes in flight, maintained in recovery only.
     pub(super) fn pipe(&self) -> u64 {
         self.pipe.max(0).unsigned_abs()
     }
 
-    /// The retransmission timer expired. RFC 6675 §5.1: what is known to be received need not go again.
+    /// Called at a timeout. RFC 6675 §5.1: received ranges are not retransmitted.
     pub(super) fn on_timeout(&mut self) {
         if let Rules::Ns2 { deaf } = &mut self.rules {
             *deaf = true;
@@ -55,8 +55,8 @@ impl SackRecovery {
         }
     }
 
-    /// The first number from `nxt` on that the receiver is not known to have, and how much of a segment
-    /// it lacks there. ns-2 looks at what was received in recovery only.
+    /// The first byte from `nxt` on that is not known to be received, and the missing bytes there, at most a segment.
+    /// ns-2 consults the scoreboard in recovery only.
     #[inline]
     pub(super) fn not_yet_received(&self, nxt: u64, mss: u64) -> (u64, u64) {
         if self.received.is_empty() || self.rules != Rules::Rfc6675 {
@@ -67,11 +67,11 @@ impl SackRecovery {
         (start, gap.min(mss))
     }
 
-    /// Whether the blocks of `segment` tell anything new.
+    /// Adds the blocks of `segment`; returns whether any is new.
     fn learn(&mut self, segment: &Segment) -> bool {
         let mut new = 0;
         for (start, end) in segment.sack().iter(segment.ack) {
-            // Below the acknowledged number it is a report of a duplicate (RFC 2883 §4).
+            // A block below the cumulative acknowledgement is a DSACK (RFC 2883 §4).
             if start >= segment.ack {
                 new += self.received.insert(start, end);
             }
@@ -79,8 +79,8 @@ impl SackRecovery {
         new > 0
     }
 
-    /// Everything missing below this is taken for lost: three ranges, or more than two segments, were
-    /// received above it (`IsLost`, RFC 6675 §4).
+    /// The end of the bytes taken for lost: three ranges, or more than two segments, were received above them
+    /// (`IsLost`, RFC 6675 §4).
     fn lost_below(&self, mss: u64) -> u64 {
         let mut above = 0;
         for (count, &(start, end)) in self.received.as_slice().iter().rev().enumerate() {
@@ -92,7 +92,7 @@ impl SackRecovery {
         0
     }
 
-    /// RFC 6675 §4, `SetPipe`: what is missing and not lost, and what was sent again.
+    /// RFC 6675 §4, `SetPipe`: bytes neither received nor lost, plus retransmitted bytes.
     fn set_pipe(&mut self, una: u64, max: u64, mss: u64) {
         let lost = self.lost_below(mss).max(una);
         let first_time = self.received.missing_in(lost, max);
@@ -106,7 +106,7 @@ fn signed(bytes: u64) -> i64 {
 }
 
 impl Sender {
-    /// An acknowledgement of new data. Gives whether that was all: in recovery it is.
+    /// Processes an acknowledgement of new data; returns whether nothing is left to do, as in recovery.
     pub(super) fn on_new_sack(&mut self, now: Time, segment: &Segment) -> bool {
         let Some(sack) = &mut self.sack else { return false };
         if let Rules::Ns2 { deaf } = &mut sack.rules {
@@ -137,7 +137,7 @@ impl Sender {
         let Some(sack) = &mut self.sack else { return };
         match sack.rules {
             Rules::Ns2 { .. } => {
-                // One left the network for the acknowledgement, one was what it acknowledges.
+                // One segment caused the acknowledgement, the other is the acknowledged retransmission.
                 sack.pipe -= 2 * signed(self.mss);
                 self.una = segment.ack;
                 self.nxt = self.nxt.max(segment.ack);
@@ -202,16 +202,16 @@ impl Sender {
         self.stats.fast_retransmits += 1;
         self.recover = Some(self.max);
         self.recovering = true;
-        self.timed = None; // Karn
+        self.timed = None; // Karn's algorithm
         self.cc.on_congestion(Congestion::LossBySack, &self.congestion_sample());
         self.start_undo(now, false);
         self.restart_timer(now);
         self.pending_control = PendingControl::Unacknowledged;
-        // ns-2 sends nothing more until the next acknowledgement.
+        // ns-2 sends no further segment until the next acknowledgement.
         self.burst = if self.first_loss.is_some() { 0 } else { u32::MAX };
     }
 
-    /// How much of the first segment the receiver lacks.
+    /// Bytes of the first unacknowledged segment that are not received.
     pub(super) fn first_unreceived(&self) -> u64 {
         let most = self.mss.min(self.max - self.una);
         match &self.sack {
@@ -220,7 +220,7 @@ impl Sender {
         }
     }
 
-    /// What goes next in recovery, and how much of it, while the pipe leaves room for a segment.
+    /// Sequence number and length of the next segment in recovery, if the pipe allows one.
     pub(super) fn next_by_pipe(&mut self) -> Option<(u64, u64)> {
         let next = self.next_in_recovery();
         let Some((seq, len)) = next else {
@@ -239,7 +239,7 @@ impl Sender {
         next
     }
 
-    /// RFC 6675 §4, `NextSeg`: what is lost, then new data, then any gap, then the last one.
+    /// RFC 6675 §4, `NextSeg`: lost data, new data, any gap, then the rescue retransmission.
     fn next_in_recovery(&mut self) -> Option<(u64, u64)> {
         let mss = self.mss;
         let cwnd = self.cc.cwnd().get();

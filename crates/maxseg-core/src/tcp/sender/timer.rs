@@ -1,11 +1,11 @@
-//! The retransmission timer (RFC 6298 §5), and the samples that set it.
+//! The retransmission timer (RFC 6298 §5) and its RTT samples.
 
 use super::{
     Congestion, CongestionControl, Limit, PendingControl, RecoveryName, Sender, Time, Timestamps,
 };
 
 impl Sender {
-    /// A timer expires: the retransmission timer, or the one that probes a closed window.
+    /// Called when the retransmission timer or the persist timer expires.
     pub fn on_timeout(&mut self, now: Time) {
         debug_assert!(now >= self.timer, "the timer has not expired");
         if self.persist.is_some() {
@@ -26,7 +26,7 @@ impl Sender {
         self.timed_out_at = Some(self.una);
         self.recover = Some(self.max);
         self.recovering = false;
-        // ns-2's Tahoe goes on counting through a timeout (`tcp.cc`; its Reno does not).
+        // ns-2's Tahoe keeps the count of duplicates at a timeout (`tcp.cc`; its Reno does not).
         if self.recovery != RecoveryName::Tahoe || self.first_loss.is_none() {
             self.duplicate_acks = 0;
         }
@@ -34,7 +34,7 @@ impl Sender {
         if let Some(sack) = &mut self.sack {
             sack.on_timeout();
         }
-        self.timed = None; // Karn: what is sent from here on was sent before
+        self.timed = None; // Karn's algorithm: the following segments are retransmissions
         self.rto.on_timeout();
         self.suspect_black_hole();
         self.restart_timer(now);
@@ -47,8 +47,8 @@ impl Sender {
         }
     }
 
-    /// RFC 6298 §3: one segment at a time is timed, none that was sent twice; with timestamps every
-    /// acknowledgement of new data is a sample (RFC 7323 §4.1).
+    /// RFC 6298 §3: one segment at a time is timed, never a retransmitted one; with timestamps every acknowledgement
+    /// of new data is a sample (RFC 7323 §4.1).
     #[inline(always)]
     pub(super) fn take_sample(&mut self, now: Time, ack: u64, timestamps: Option<Timestamps>) {
         if let Some(Timestamps { echo, .. }) = timestamps {
@@ -68,7 +68,7 @@ impl Sender {
         self.timer = now + self.rto.current();
     }
 
-    /// RFC 6298 §5.3, and §5.2 when nothing is outstanding.
+    /// RFC 6298 §5.3, and §5.2 where no data is outstanding.
     #[inline(always)]
     pub(super) fn restart_timer(&mut self, now: Time) {
         if self.una < self.max {

@@ -1,22 +1,21 @@
-//! Spurious cuts: segments taken for lost were only late.
+//! Undo of spurious reductions, where segments taken for lost were only late.
 //!
-//! Timestamps tell at the first acknowledgement (Eifel detection, RFC 3522); reports of duplicates
-//! tell when every segment that was sent again had arrived already (RFC 3708). What was cut comes back
-//! (RFC 4015).
+//! Timestamps show it at the first acknowledgement (Eifel detection, RFC 3522), DSACK when every retransmitted
+//! segment was reported as a duplicate (RFC 3708). The window is restored (RFC 4015).
 
 use super::{CongestionControl, PendingControl, Segment, Sender, Time};
 
-/// A cut and what was sent again since.
+/// A reduction, and the retransmissions since.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct UndoState {
-    /// When the first segment was sent again.
+    /// Time of the first retransmission.
     began: Time,
     by_timeout: bool,
-    /// Segments sent again that were not reported as duplicates.
+    /// Retransmitted segments not reported as duplicates.
     resent: u32,
-    /// Whether any was reported.
+    /// Whether a duplicate was reported.
     reported: bool,
-    /// The episode is over when this is acknowledged.
+    /// The end of recovery: SND.MAX at the reduction.
     until: u64,
 }
 
@@ -27,7 +26,7 @@ impl UndoState {
 }
 
 impl Sender {
-    /// The window was cut, and something will be sent again.
+    /// Called when the window is reduced, before the retransmission.
     pub(super) fn start_undo(&mut self, now: Time, by_timeout: bool) {
         if self.timestamps || self.sack.is_some() {
             let until = self.max;
@@ -36,17 +35,17 @@ impl Sender {
         }
     }
 
-    /// Looks at an acknowledgement for a sign that the last cut was spurious.
+    /// Checks whether an acknowledgement shows that the last reduction was spurious.
     pub(super) fn detect_spurious_cut(&mut self, now: Time, segment: &Segment) {
         let Some(undo_state) = &mut self.undo_state else { return };
         if let Some(timestamps) = segment.timestamps()
             && segment.ack > self.una
         {
-            // RFC 3522 §3.2 step 5: it answers what was sent before anything was sent again.
+            // RFC 3522 §3.2 step 5: it answers a segment sent before the first retransmission.
             if timestamps.echo < undo_state.began {
                 return self.undo(now);
             }
-            // It answers what was sent again: that was needed, as far as timestamps can tell.
+            // It answers a retransmission, which timestamps therefore cannot show to be spurious.
             if self.sack.is_none() {
                 self.undo_state = None;
                 return;
@@ -61,13 +60,13 @@ impl Sender {
                 return self.undo(now);
             }
         }
-        // Reports arrive a round trip after what they report: wait for one beyond the end.
+        // DSACKs arrive a round trip later: wait for an acknowledgement beyond the end.
         if segment.ack > undo_state.until && !undo_state.reported {
             self.undo_state = None;
         }
     }
 
-    /// RFC 4015 §3: the window as before the cut; no more of what is on its way goes again.
+    /// RFC 4015 §3: restores the window and stops retransmitting data in flight.
     fn undo(&mut self, now: Time) {
         let Some(undo_state) = self.undo_state.take() else { return };
         self.cc.on_spurious_cut();

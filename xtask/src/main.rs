@@ -43,7 +43,7 @@ enum Command {
         seed: u64,
     },
     /// Test the core's tests: change one expression at a time and see whether a test fails (cargo-mutants)
-    Mutants(mutants::Options),
+    Mutants(mutants::MutantsArgs),
     /// Compare the simulator with the ns-2 and ns-3 tables and write docs/validation.md
     Validate {
         #[command(subcommand)]
@@ -100,7 +100,7 @@ enum Command {
 enum Validated {
     /// Explain captures of random lab runs, compare with what hosts and links know, write docs/validation-explain.md
     #[cfg(target_os = "linux")]
-    Explain(explain::Options),
+    Explain(explain::ExplainArgs),
 }
 
 #[expect(clippy::print_stderr, reason = "a command-line program")]

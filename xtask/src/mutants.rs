@@ -21,7 +21,7 @@ const FOLDERS: [&str; 4] = ["link", "tcp/sender", "errors", "diagnose"];
 
 /// What to sample.
 #[derive(Debug, clap::Args)]
-pub struct Options {
+pub struct MutantsArgs {
     /// How many mutants, in equal parts of every folder
     #[arg(long, default_value_t = 150)]
     sample: usize,
@@ -109,7 +109,7 @@ const LONGEST: &str = "120";
 /// # Errors
 /// `cargo-mutants` is missing, the tests fail without any change, or more than a tenth of the mutants survive.
 #[expect(clippy::print_stdout, reason = "a command-line program")]
-pub fn run(options: &Options) -> Result<()> {
+pub fn run(options: &MutantsArgs) -> Result<()> {
     let folders: Vec<&str> = match options.folders.as_slice() {
         [] => FOLDERS.to_vec(),
         folders => folders.iter().map(String::as_str).collect(),

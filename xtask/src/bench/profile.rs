@@ -18,7 +18,7 @@ pub(super) struct Share {
 
 /// Which source files are which part. The first that fits counts.
 const PARTS: [(&str, &str); 9] = [
-    ("maxseg-core/src/link/lane.rs", "packets on their way"),
+    ("maxseg-core/src/link/arrival_queue.rs", "packets on their way"),
     ("maxseg-core/src/link/", "links: places, wire, errors, pipe"),
     ("maxseg-core/src/errors/", "links: places, wire, errors, pipe"),
     ("maxseg-core/src/framing/", "links: places, wire, errors, pipe"),
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn costs_belong_to_the_file_named_last_and_calls_to_their_callee() {
         let text = "events: Ir\nfl=(1) /x/crates/maxseg-core/src/sim/world.rs\nfn=(1) run\n10 5\n\
-                    fi=(2) /x/crates/maxseg-core/src/link/lane.rs\n+3 7\ncfi=(3) /y/main.rs\n\
+                    fi=(2) /x/crates/maxseg-core/src/link/arrival_queue.rs\n+3 7\ncfi=(3) /y/main.rs\n\
                     cfn=(9) other\ncalls=1 20\n10 1000\n* 2\nfe=(1)\n-3 4\n";
         let sums = by_part(text);
         assert!((sums["the world: who is next, who answers"] - 9.0).abs() < 1e-9, "{sums:?}");

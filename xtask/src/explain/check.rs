@@ -17,7 +17,7 @@ use crate::root;
 
 /// What to run.
 #[derive(Debug, Clone, Args)]
-pub struct Options {
+pub struct ExplainArgs {
     /// How many runs of the lab
     #[arg(long, default_value_t = 240)]
     pub runs: u64,
@@ -47,7 +47,7 @@ pub struct Options {
 /// The lab cannot run here, or a file cannot be read or written; or fewer than nine in ten of the
 /// scoring half are right.
 #[expect(clippy::print_stdout, reason = "a command-line program")]
-pub fn run(options: &Options) -> Result<()> {
+pub fn run(options: &ExplainArgs) -> Result<()> {
     if let (Some(kept), false) = (&options.from, options.sample.is_empty()) {
         return sample::write(kept, &root().join("testdata/captures"), &options.sample);
     }
@@ -107,7 +107,7 @@ fn read(kept: &Path) -> Result<Vec<Run>> {
 
 /// Makes all runs and says what each is.
 #[expect(clippy::print_stdout, reason = "a command-line program")]
-fn make(options: &Options, kept: &Path) -> Result<Vec<Run>> {
+fn make(options: &ExplainArgs, kept: &Path) -> Result<Vec<Run>> {
     let program = release_program()?;
     let (next, done) = (AtomicU64::new(options.first), Mutex::new(Vec::new()));
     let one_after_the_other = || -> Result<()> {

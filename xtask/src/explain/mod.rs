@@ -18,7 +18,7 @@ mod setup;
 mod split;
 mod truth;
 
-pub use check::{Options, run};
+pub use check::{ExplainArgs, run};
 pub use page::{Counted, page};
 pub use run::{Point, Run, folder};
 pub use score::{Accuracy, Confusion, Half, Said, Scored, score};

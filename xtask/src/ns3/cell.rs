@@ -32,7 +32,7 @@ pub struct Cell {
     /// `MinRto` in seconds.
     pub min_rto: f64,
     /// SACK and timestamps.
-    pub options: Options,
+    pub options: TcpOptions,
     /// How long it lasts.
     pub extent: Extent,
     /// What ns-3 gave.
@@ -61,7 +61,7 @@ pub struct Link {
 
 /// TCP options that both ends have on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
+pub struct TcpOptions {
     /// Selective acknowledgements.
     pub sack: bool,
     /// Timestamps.
@@ -206,7 +206,7 @@ impl Row for Cell {
             initial_window: columns.parsed("iw")?,
             delayed_ack: columns.parsed("delack")?,
             min_rto: columns.parsed("minrto")?,
-            options: Options { sack: columns.flag("sack")?, timestamps: columns.flag("ts")? },
+            options: TcpOptions { sack: columns.flag("sack")?, timestamps: columns.flag("ts")? },
             extent: match bytes {
                 0 => Extent::Seconds(seconds),
                 _ => Extent::Bytes { bytes, seconds },

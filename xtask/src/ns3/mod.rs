@@ -8,6 +8,6 @@ mod cell;
 mod judge;
 mod run;
 
-pub use cell::{Cell, Control, Extent, Fault, Given, Link, Options, WARM_UP};
+pub use cell::{Cell, Control, Extent, Fault, Given, Link, TcpOptions, WARM_UP};
 pub use judge::{CellVerdict, TableVerdict, Verdict, judge};
 pub use run::{Measured, measure};

@@ -9,7 +9,7 @@ use maxseg_core::scenario::{End, Scenario};
 use maxseg_core::sim::{CapturePoint, Content, Sighting, Sim, Tap};
 use maxseg_core::units::Time;
 
-use super::cell::{Cell, Extent, Link, Options, WARM_UP};
+use super::cell::{Cell, Extent, Link, TcpOptions, WARM_UP};
 
 /// What our simulator gives for a cell.
 #[derive(Debug, Clone, Copy)]
@@ -72,7 +72,7 @@ impl Cell {
                 delay * 1e6,
             )?;
         }
-        let Options { sack, timestamps } = self.options;
+        let TcpOptions { sack, timestamps } = self.options;
         let endpoint = format!(
             "stack = \"rfc\"\nmss = {}\nsack = {sack}\ntimestamps = {timestamps}\n",
             // Its segment size is payload; ours makes room for the timestamps.

@@ -24,10 +24,10 @@ Examples:
   maxseg check path.toml --axis sender.mss=88..1460..4
   maxseg check jumbo-frames --engine lab
 
-Nothing is run. For the lab the estimate is real time, one run after the other; the length of a transfer of so many \
-bytes comes from the formulas.
+Nothing is run. The estimate for the lab is real time, one run after the other; the formulas give the length of a \
+transfer with a byte limit.
 
-Of a large sweep a sample of points is examined, spread over every axis; the output says so.")]
+In a large sweep a sample of the points is checked, spread over all axes; the output says so.")]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     input: InputArgs,

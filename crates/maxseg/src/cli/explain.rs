@@ -31,8 +31,8 @@ Examples:
       maxseg run path.toml --axis sender.mss=536,1220,1460
   maxseg explain slow.pcapng --json | jq '.connections[] | [.id, .limited_by]'
 
-Reads pcap and pcapng, plain or compressed with gzip or zstd. The first lines are about the connection with most \
-at stake: what limited it, for which share of the time, what to change, and the gain. The gain comes from two simulations \
+Reads pcap and pcapng, plain or compressed with gzip or zstd. The first lines are about the connection with the highest \
+impact: what limited it, for which share of the time, what to change, and the gain. The gain comes from two simulations \
 of the path as observed, with and without the limit. No gain is printed where the first simulation differs by more \
 than 15% from what was observed.
 

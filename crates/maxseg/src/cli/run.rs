@@ -80,7 +80,7 @@ pub(crate) struct RunArgs {
     /// Write the packets of the run to this pcapng file; one point and one seed only
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
-    /// Accept invalid lab runs: exit code 0, and no repetition of kept ones
+    /// Accept invalid lab runs: exit code 0, and stored ones are not repeated
     #[arg(long)]
     allow_invalid: bool,
     /// Print tables in one piece, however wide

@@ -35,7 +35,7 @@ Examples:
   maxseg capture --read slow.pcapng --host 192.0.2.7 --time delta
 
 Sequence numbers are relative to the SYN. Windows are in bytes if the handshake was captured; `rawwin` is an unscaled \
-window. Several hosts, ports or protocols match any of them. An ICMP error matches as the packet that it quotes: \
+window. Several hosts, ports or protocols match any of them. An ICMP error matches if the packet that it quotes does: \
 --host with the other end of a connection also shows a router's \"fragmentation needed\" about it. Fragments without \
 ports match every --port. The kernel filters, from the first packet on.
 
@@ -75,7 +75,7 @@ pub(crate) struct CaptureArgs {
     /// Stop after this time, such as "10 s"
     #[arg(long, value_name = "TIME")]
     duration: Option<Time>,
-    /// Keep at most so many bytes of each packet
+    /// Bytes kept of each packet
     #[arg(long, short, value_name = "BYTES", default_value_t = LONGEST, hide_default_value = true,
         value_parser = clap::value_parser!(u32).range(14..=i64::from(LONGEST)))]
     snaplen: u32,

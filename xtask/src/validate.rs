@@ -52,9 +52,9 @@ our side runs the same configuration over 10 to 200 seeds, until its 95% interva
 - **A cell** fails when the means differ by more than 5% *and* by more than the 99.99% interval of the
   difference (Welch). It is then run again with 30 seeds of the installed ns-2 and judged on those.
 - **A table** fails when the mean difference over the sizes of one error rate is beyond 1% plus three of its
-  standard errors. Cells of a table share their seeds, and with them the random numbers that kill packets, so
+  standard errors. Cells of a table share their seeds, and with them the random numbers that decide losses, so
   their errors are correlated; the correlation is taken from our own runs, and the spread is pooled over both
-  sides, because five runs know their own spread badly. Where that fails, or where the bound is above 5%, so
+  sides, because the spread of five runs is a poor estimate. Where that fails, or where the bound is above 5%, so
   that a bias could hide in it, ns-2's own random numbers for the table's seeds are fed to our simulator, which
   leaves no noise; cells that cannot be replayed are run again with 30 seeds of ns-2.
 - **Sums** of timeouts and retransmissions above 10,000 must agree within 3%. They rest on the table's few
@@ -106,7 +106,7 @@ fn summary(text: &mut String, verdicts: &[TableVerdict<'_>]) {
 fn replay(text: &mut String, peer: &Ns2, verdicts: &[TableVerdict<'_>]) -> Result<()> {
     let replay = Replay::new(peer);
     text.push_str(
-        "### With ns-2's own random numbers\n\nThe same packets die in both: what is the same then is the same to the packet (goodput, packets sent,\nretransmissions and timeouts of seed 1). What is not comes from exact ties, which ns-2 breaks by the\nrounding of its floating-point clock.\n\n| table | runs | the same | largest difference of goodput |\n|---|---|---|---|\n",
+        "### With ns-2's own random numbers\n\nThe same packets are lost in both, so that results agree to the packet (goodput, packets sent,\nretransmissions and timeouts of seed 1). Differences come from simultaneous events, which ns-2 orders by the\nrounding of its floating-point clock.\n\n| table | runs | the same | largest difference of goodput |\n|---|---|---|---|\n",
     );
     for table in verdicts {
         let (mut runs, mut same, mut largest) = (0, 0, 0.0_f64);

@@ -337,7 +337,7 @@ fn what_is_no_capture_is_refused_by_name() {
     assert!(nested.contains("a gzip file within another"), "{nested}");
     let mut old = small_pcap(Pcap::MICRO);
     old[4] = 1;
-    assert_eq!(refusal(&old), "is a pcap file of version 1.4; only version 2 is known");
+    assert_eq!(refusal(&old), "is a pcap file of version 1.4; only version 2 is supported");
     let erf = [0, 0, 0, 0, 0, 0, 0, 0x50, 2, 4, 0, 96, 0, 0, 0, 80];
     assert!(refusal(&erf).contains("an Endace ERF capture"));
     let packet_logger = [0, 0, 0, 20, 0x50, 0, 0, 0, 0, 0, 1, 0, 3, 1, 2, 3];

@@ -176,6 +176,18 @@ proptest! {
     }
 
     #[test]
+    fn what_was_taken_is_held_until_it_is_polled(spec in some_link(), traffic in traffic()) {
+        let mut staged = Staged::new(&spec, 1, "x");
+        let (mut now, mut taken, mut polled) = (Time::ZERO, 0, 0);
+        for (index, (gap, len)) in traffic.iter().enumerate() {
+            now += Time::from_nanos(*gap);
+            taken += usize::from(staged.offer(now, index, *len, false) == Offer::Taken);
+            polled += usize::from(index % 3 == 0 && staged.poll(now).is_some());
+            prop_assert_eq!(staged.held(), taken - polled);
+        }
+    }
+
+    #[test]
     fn packets_are_neither_made_nor_lost_and_keep_their_order(
         spec in some_link(), traffic in traffic(), seed: u64
     ) {

@@ -73,6 +73,14 @@ fn repeats_take_airtime_and_delay_and_leave_the_residual() {
             );
             let busy = came.counters[0].busy.as_secs_f64() / n as f64;
             assert!((busy / airtime - 1.0).abs() < 0.01, "{e} {retries}: {busy} is not {airtime}");
+            // Of each frame all tries but the first are repeats; their variance is e ÷ (1 − e)² at most.
+            let repeats = came.counters[0].repeats as f64 / n as f64;
+            let spread = (3.0 * e / (1.0 - e).powi(2) / n as f64).sqrt();
+            let want = 3.0 * (tries - 1.0);
+            assert!(
+                (repeats - want).abs() <= 4.0 * spread,
+                "{e} {retries}: {repeats} is not {want}"
+            );
         }
     }
 }

@@ -234,6 +234,8 @@ impl Bench {
                 while let Some(segment) =
                     sender.poll_transmit(self.now, &mut OptionsPool::default())
                 {
+                    // No script has so many: it would fill the memory instead of failing.
+                    assert!(self.sent.len() < 1000, "the sender never stops");
                     self.sent.push_back((self.now, describe_data(&segment)));
                 }
             }

@@ -67,6 +67,7 @@ fn the_accuracy_of_request_times_is_what_was_measured() {
 fn every_limit_is_explained() {
     let limits = [
         LimitedBy::Application,
+        LimitedBy::Paced,
         LimitedBy::StartUp,
         LimitedBy::ReceiveWindow,
         LimitedBy::SendBuffer,

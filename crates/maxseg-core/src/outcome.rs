@@ -153,6 +153,9 @@ pub struct LimitShare {
 pub enum LimitedBy {
     /// The application had no data to send.
     Application,
+    /// The sender spaced its segments at a rate below what window and path allow: writes at a rate, pacing, a shaper of
+    /// its host.
+    Paced,
     /// Start-up: handshake and slow start. Older stored results may call it `opportunity`.
     #[serde(alias = "opportunity")]
     StartUp,
@@ -179,6 +182,7 @@ impl LimitedBy {
     pub const fn word(self) -> &'static str {
         match self {
             Self::Application => "application",
+            Self::Paced => "paced",
             Self::StartUp => "start-up",
             Self::ReceiveWindow => "receive-window",
             Self::SendBuffer => "send-buffer",

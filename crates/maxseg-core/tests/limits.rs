@@ -176,7 +176,7 @@ fn pauses_of_the_application_are_taken_off_first() {
     );
     assert_share(&paused, LimitedBy::Application, 0.25);
     assert_share(&paused, LimitedBy::ReceiveWindow, 0.75);
-    assert_eq!(paused.limited_by, Some(LimitedBy::ReceiveWindow));
+    assert_eq!(paused.limited_by, LimitedBy::ReceiveWindow);
 }
 
 /// A window that has no room for more than half of an interval is what limits it, whatever is left in the end.

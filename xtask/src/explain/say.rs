@@ -22,5 +22,5 @@ pub(super) fn of_capture(file: &Path) -> Result<Said> {
     let carried = |evidence: &Evidence| evidence.stats(evidence.data_direction()).payload_bytes;
     let largest = reading.connections.max_by_key(carried);
     let diagnosis = diagnose(&largest.context("there is no connection in it")?);
-    Ok(Said { limited_by: diagnosis.limited_by, limits: diagnosis.limits })
+    Ok(Said { limited_by: Some(diagnosis.limited_by), limits: diagnosis.limits })
 }

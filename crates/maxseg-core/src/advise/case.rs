@@ -41,6 +41,11 @@ impl<'a> Case<'a> {
         }
     }
 
+    /// The largest limit; `None` where there is no time that it could have a share of.
+    pub fn limit(&self) -> Option<LimitedBy> {
+        (!self.diagnosis.limits.is_empty()).then_some(self.diagnosis.limited_by)
+    }
+
     /// The share of the time under a limit, from 0 to 1.
     pub fn share(&self, kind: LimitedBy) -> f64 {
         let limits = self.diagnosis.limits.iter();
@@ -87,6 +92,6 @@ const fn changeable(kind: LimitedBy) -> f64 {
         | LimitedBy::Congestion => 1.0,
         LimitedBy::Unknown | LimitedBy::Host => 0.5,
         LimitedBy::StartUp => 0.3,
-        LimitedBy::Bandwidth | LimitedBy::Application => 0.1,
+        LimitedBy::Bandwidth | LimitedBy::Application | LimitedBy::Paced => 0.1,
     }
 }

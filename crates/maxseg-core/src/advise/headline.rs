@@ -119,16 +119,16 @@ impl<'a> Headline<'a> {
         let evidence = self.case.evidence;
         let ends = format!("{} → {}", evidence.sender(direction), evidence.receiver(direction));
         let limit = match self.subject {
-            Some(Subject::Limit(limit)) => Some(limit),
+            Some(Subject::Limit(limit)) => limit,
             Some(Subject::Finding(_)) | None => self.case.diagnosis.limited_by,
         };
-        let Some(limit) = limit else {
+        if self.case.diagnosis.limits.is_empty() {
             return if self.case.data().acked_bytes > 0 {
                 format!("The limit of {ends} is unknown")
             } else {
                 format!("No payload of {ends} was acknowledged")
             };
-        };
+        }
         let of_time = format!(
             "{} of {}",
             approx::whole_percent(self.case.share(limit)),
@@ -156,7 +156,12 @@ impl<'a> Headline<'a> {
                 format!("Start-up (handshake and slow start) took {of_time} of {ends}")
             }
             LimitedBy::Host => format!("A busy host limited {ends} for {of_time}"),
-            LimitedBy::Unknown => format!("The limit of {ends} is unknown for {of_time}"),
+            LimitedBy::Paced => format!("The sender paced {ends} for {of_time}"),
+            LimitedBy::Unknown => {
+                let why = self.case.diagnosis.unknown_because.as_deref();
+                let why = why.map_or_else(String::new, |why| format!(": {why}"));
+                format!("The limit of {ends} is unknown{why}")
+            }
         }
     }
 }

@@ -11,6 +11,7 @@ mod limits;
 mod loss;
 mod mtu;
 mod opening;
+mod verdict;
 mod windows;
 
 pub use finding::{Finding, FindingKind, Number, Severity};
@@ -18,6 +19,7 @@ pub use limits::{LimitSpan, Limits};
 
 use crate::evidence::{Direction, Evidence};
 use crate::outcome::{LimitShare, LimitedBy};
+use verdict::Verdict;
 
 /// The limits and findings of a connection.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,8 +31,12 @@ pub struct Diagnosis {
     pub limits: Vec<LimitShare>,
     /// The limit at each time.
     pub spans: Vec<LimitSpan>,
-    /// The limit with the largest share; `None` without payload.
-    pub limited_by: Option<LimitedBy>,
+    /// The limit with the largest share; [`LimitedBy::Unknown`] where the evidence does not show it.
+    pub limited_by: LimitedBy,
+    /// Why the limit is unknown, with the fact or capture that would show it; a clause without a full stop.
+    pub unknown_because: Option<String>,
+    /// The chance that `limited_by` is right, from 0 to 1.
+    pub confidence: f64,
     /// The findings, the most severe first.
     pub findings: Vec<Finding>,
 }
@@ -85,8 +91,17 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         }
     }
     findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(a.from.cmp(&b.from)));
-    let limited_by = shares.first().map(|largest| largest.kind);
-    Diagnosis { direction, limits: shares, spans, limited_by, findings }
+    let Verdict { limited_by, unknown_because, confidence } =
+        Verdict::of(evidence, direction, &shares);
+    Diagnosis {
+        direction,
+        limits: shares,
+        spans,
+        limited_by,
+        unknown_because,
+        confidence,
+        findings,
+    }
 }
 
 #[cfg(test)]

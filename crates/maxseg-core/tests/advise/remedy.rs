@@ -32,7 +32,9 @@ fn diagnosis(limits: &[(LimitedBy, f64)], findings: &[(FindingKind, Severity)]) 
             .map(|(kind, share)| LimitShare { kind: *kind, share: *share })
             .collect(),
         spans: Vec::new(),
-        limited_by: limits.first().map(|(kind, _)| *kind),
+        limited_by: limits.first().map_or(LimitedBy::Unknown, |(kind, _)| *kind),
+        unknown_because: None,
+        confidence: 0.9,
         findings: findings.iter().map(|(kind, severity)| finding(*kind, *severity)).collect(),
     }
 }

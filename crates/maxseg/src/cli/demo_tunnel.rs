@@ -123,6 +123,7 @@ fn limit_in_words(trial: &Trial) -> String {
                 LimitedBy::Host => "a host is busy processing packets",
                 LimitedBy::Rto => "the sender waits for its retransmission timer",
                 LimitedBy::Application => "the application has nothing to send",
+                LimitedBy::Paced => "the sender paces its segments",
                 LimitedBy::StartUp => "the connection is in slow start",
                 LimitedBy::Bandwidth | LimitedBy::PathMtu | LimitedBy::Unknown => {
                     "the path is full"

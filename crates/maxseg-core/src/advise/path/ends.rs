@@ -48,7 +48,7 @@ pub(super) fn window(case: &Case<'_>) -> Known<u64> {
 }
 
 pub(super) fn send_buffer(case: &Case<'_>) -> Option<Known<u64>> {
-    if case.diagnosis.limited_by != Some(LimitedBy::SendBuffer) {
+    if case.diagnosis.limited_by != LimitedBy::SendBuffer {
         return None;
     }
     let bins = case.data().bins.as_slice();

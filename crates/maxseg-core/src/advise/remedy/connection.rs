@@ -2,6 +2,20 @@
 
 use super::{Facts, Remedy, System};
 
+pub(super) fn paced(facts: &Facts<'_>) -> Remedy {
+    let on = facts.sender;
+    let port = facts.case.evidence.sender(facts.direction).port();
+    Remedy::new(format!(
+        "find what paces {on}: the program's writes, SO_MAX_PACING_RATE, or a shaper of the host"
+    ))
+    .linux(on, format!("ss -tinm 'sport = :{port}' | grep -o 'pacing_rate [^ ]*\\|app_limited'"))
+    .linux(on, "tc -s qdisc")
+    .note(
+        "app_limited in `ss` means that the program writes at this rate; a pacing_rate near the goodput, that TCP paces; \
+         a qdisc with a backlog, that the host shapes.",
+    )
+}
+
 pub(super) fn start_up(facts: &Facts<'_>) -> Remedy {
     Remedy::new("reuse connections: this one ended during start-up")
         .linux(facts.sender, "sysctl -w net.ipv4.tcp_slow_start_after_idle=0")

@@ -100,6 +100,7 @@ fn of_limit(limit: LimitedBy, facts: &Facts<'_>) -> Option<Remedy> {
             "examine the application on {}: it had no data to send",
             facts.sender
         ))),
+        LimitedBy::Paced => Some(connection::paced(facts)),
         LimitedBy::StartUp => Some(connection::start_up(facts)),
         LimitedBy::Host => Some(Remedy::new("examine the CPU load of both hosts")),
         LimitedBy::Unknown => None,

@@ -24,12 +24,11 @@ pub fn subject(case: &Case<'_>) -> Option<Subject> {
     let limited_by = case.diagnosis.limited_by;
     let has_black_hole =
         case.findings_of_data().any(|finding| finding.kind == FindingKind::BlackHole);
-    if has_black_hole && (case.share(LimitedBy::PathMtu) > BLACK_HOLE_SHARE || limited_by.is_none())
-    {
+    if has_black_hole && (case.share(LimitedBy::PathMtu) > BLACK_HOLE_SHARE || limits.is_empty()) {
         return Some(Subject::Finding(FindingKind::BlackHole));
     }
-    if let Some(limit) = limited_by.filter(|limit| is_settable(*limit)) {
-        return Some(Subject::Limit(limit));
+    if is_settable(limited_by) {
+        return Some(Subject::Limit(limited_by));
     }
     let second = limits.iter().find(|limit| is_settable(limit.kind) && limit.share >= LONG_SHARE);
     if let Some(second) = second {
@@ -39,7 +38,8 @@ pub fn subject(case: &Case<'_>) -> Option<Subject> {
         .findings_of_data()
         .filter(|finding| finding.severity >= Severity::Warning && is_fixable(finding.kind))
         .max_by_key(|finding| finding.severity);
-    worst.map(|finding| Subject::Finding(finding.kind)).or(limited_by.map(Subject::Limit))
+    let seen = (!limits.is_empty()).then_some(Subject::Limit(limited_by));
+    worst.map(|finding| Subject::Finding(finding.kind)).or(seen)
 }
 
 /// Whether a setting of hosts or path removes a limit.
@@ -52,6 +52,7 @@ const fn is_settable(limit: LimitedBy) -> bool {
         | LimitedBy::Congestion => true,
         LimitedBy::Bandwidth
         | LimitedBy::Application
+        | LimitedBy::Paced
         | LimitedBy::StartUp
         | LimitedBy::Host
         | LimitedBy::Unknown => false,

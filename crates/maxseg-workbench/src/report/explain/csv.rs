@@ -74,7 +74,7 @@ fn value(value: &Value) -> String {
 fn connection(case: &Case<'_>, direction: Direction) -> Vec<String> {
     let evidence = case.evidence;
     // Limits are of the direction that carried more.
-    let limit = case.diagnosis.limited_by.filter(|_| case.diagnosis.direction == direction);
+    let limit = case.limit().filter(|_| case.diagnosis.direction == direction);
     let findings = case.diagnosis.findings.iter();
     let about = findings.filter(|finding| finding.direction.is_none_or(|of| of == direction));
     let kinds: Vec<&str> = about.clone().map(|finding| finding.kind.word()).collect();

@@ -170,7 +170,7 @@ fn connections(explanation: &Explanation) -> String {
         let data = case.data();
         let kinds: Vec<&str> =
             case.diagnosis.findings.iter().map(|finding| finding.kind.word()).collect();
-        let limit = case.diagnosis.limited_by;
+        let limit = case.limit();
         let _ = writeln!(
             table,
             "<tr><td>{}</td><td class=\"word\">{}</td><td class=\"word\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>\

@@ -120,6 +120,7 @@ const fn letter(kind: maxseg_core::outcome::LimitedBy) -> &'static str {
     use maxseg_core::outcome::LimitedBy;
     match kind {
         LimitedBy::Application => "a",
+        LimitedBy::Paced => "p",
         LimitedBy::StartUp => "s",
         LimitedBy::ReceiveWindow => "W",
         LimitedBy::SendBuffer => "S",

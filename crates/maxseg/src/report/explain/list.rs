@@ -58,10 +58,8 @@ fn values_of(case: &Case<'_>) -> Vec<String> {
     let option = case.acks().mss_option_bytes.map_or_else(unknown, |mss| mss.to_string());
     let used = data.mss_used_bytes.map_or_else(unknown, |mss| mss.to_string());
     let rtt = data.path_rtt_min_s.or(data.rtt_min_s);
-    let limit = case
-        .diagnosis
-        .limited_by
-        .map(|limit| format!("{limit} {}", words::whole_percent(case.share(limit))));
+    let limit =
+        case.limit().map(|limit| format!("{limit} {}", words::whole_percent(case.share(limit))));
     let worst = case.diagnosis.findings.iter().max_by_key(|finding| finding.severity);
     vec![
         case.evidence.sender(direction).to_string(),

@@ -38,8 +38,12 @@ pub(super) struct ConnectionEntry<'a> {
     limits: &'a [LimitShare],
     /// The limit at each time.
     limit_spans: Vec<SpanEntry>,
-    /// The largest of them; null where no payload was acknowledged.
-    limited_by: Option<LimitedBy>,
+    /// The largest of them; `unknown` where the capture does not show it.
+    limited_by: LimitedBy,
+    /// Why the limit is unknown, and what would show it; null where it is known.
+    unknown_because: Option<&'a str>,
+    /// The chance that `limited_by` is right, from 0 to 1; 0 where it is unknown.
+    confidence: f64,
     /// The findings, the most severe first.
     findings: Vec<FindingEntry<'a>>,
 }
@@ -128,6 +132,8 @@ impl<'a> ConnectionEntry<'a> {
             limits: &diagnosis.limits,
             limit_spans: diagnosis.spans.iter().map(|span| SpanEntry::of(evidence, span)).collect(),
             limited_by: diagnosis.limited_by,
+            unknown_because: diagnosis.unknown_because.as_deref(),
+            confidence: diagnosis.confidence,
             findings: diagnosis
                 .findings
                 .iter()

@@ -1,0 +1,65 @@
+//! The limit of a connection as a whole: which, why it is unknown, how sure it is.
+
+use crate::evidence::{Direction, Evidence};
+use crate::outcome::{LimitShare, LimitedBy};
+
+/// The limit with the largest share, as far as the evidence shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Verdict {
+    pub(super) limited_by: LimitedBy,
+    pub(super) unknown_because: Option<String>,
+    pub(super) confidence: f64,
+}
+
+/// Of so many verdicts with a share of nearly all of the time and a good capture, one is wrong.
+const ONE_WRONG_OF: f64 = 20.0;
+/// A share of the time that is no larger than another's decides nothing.
+const EVEN: f64 = 0.5;
+/// A fault of the capture halves what is sure.
+const FAULT: f64 = 0.75;
+
+impl Verdict {
+    pub(super) fn of(evidence: &Evidence, direction: Direction, shares: &[LimitShare]) -> Self {
+        match shares.first() {
+            Some(largest) if largest.kind != LimitedBy::Unknown => Self {
+                limited_by: largest.kind,
+                unknown_because: None,
+                confidence: confidence(evidence, largest.share, shares.get(1)),
+            },
+            _ => Self {
+                limited_by: LimitedBy::Unknown,
+                unknown_because: Some(why_unknown(evidence, direction)),
+                confidence: 0.0,
+            },
+        }
+    }
+}
+
+/// How sure the largest limit is: by how far it leads, and by what the capture lacks.
+fn confidence(evidence: &Evidence, share: f64, second: Option<&LimitShare>) -> f64 {
+    let lead = share - second.map_or(0.0, |limit| limit.share);
+    let most = 1.0 - 1.0 / ONE_WRONG_OF;
+    let marks = &evidence.marks;
+    let faults = [marks.one_way, marks.mid_stream, marks.capture_lost, marks.offloaded];
+    let discount = faults.into_iter().filter(|fault| *fault).map(|_| FAULT).product::<f64>();
+    (EVEN + (most - EVEN) * lead.clamp(0.0, 1.0)) * discount
+}
+
+/// What is missing, and what would show it.
+fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
+    let data = evidence.stats(direction);
+    let sender = evidence.sender(direction);
+    if evidence.marks.one_way {
+        "only one direction was captured; a capture of both shows it".to_owned()
+    } else if data.acked_bytes == 0 {
+        format!("no payload of {sender} was acknowledged, so there is no transfer to judge")
+    } else if evidence.marks.mid_stream {
+        "the handshake was not captured, and with it the window scale; a capture from the SYN on shows it".to_owned()
+    } else if data.path_rtt_min_s.is_none() {
+        format!("no round trip could be measured; a capture at {sender} shows them")
+    } else {
+        format!(
+            "no limit leaves a sign in this capture; a capture at {sender}, or `ss -ti` there, shows it"
+        )
+    }
+}

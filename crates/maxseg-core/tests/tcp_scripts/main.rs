@@ -248,6 +248,7 @@ impl Bench {
             }
             Machine::Endpoint(end) => {
                 while let Some(segment) = end.poll_transmit(self.now, &mut OptionsPool::default()) {
+                    assert!(self.sent.len() < 1000, "the endpoint never stops");
                     self.sent.push_back((self.now, describe(&segment)));
                 }
             }

@@ -79,8 +79,12 @@ pub fn windowed(id: u32) -> Evidence {
             syn_ack: true,
             server_rtt: Some(Time::from_millis(80)),
             client_rtt: Some(Time::ZERO),
+            ..Handshake::default()
         },
         ending: Ending::Closed,
+        reset_at: None,
+        silence: None,
+        requests: None,
         forward: DirectionStats {
             packets: 17_000,
             data_packets: bytes / 1448,

@@ -3,6 +3,7 @@
 use crate::diagnose::{Diagnosis, Finding, Severity, diagnose};
 use crate::evidence::{DirectionStats, Evidence};
 use crate::outcome::LimitedBy;
+use crate::units::Time;
 
 /// A connection's evidence with its diagnosis.
 #[derive(Debug, Clone)]
@@ -32,10 +33,17 @@ impl<'a> Case<'a> {
         self.evidence.stats(self.diagnosis.direction.other())
     }
 
-    /// Seconds from the first data to the last acknowledgement; the connection's duration where it carried none.
+    /// Whether the receiver's window shut and did not open again before the last packet, a second or more later.
+    pub fn window_stayed_shut(&self) -> bool {
+        let end = self.evidence.end;
+        self.acks().window_shut_since.is_some_and(|shut| end.since(shut) >= Time::from_secs(1))
+    }
+
+    /// Seconds whose limits are told: from the first data to the last acknowledgement, or to the last segment that was
+    /// sent in vain; the connection's duration where it carried none.
     pub fn data_seconds(&self) -> f64 {
         let data = self.data();
-        match (data.first_data, data.last_ack) {
+        match (data.first_data, data.limits_end.or(data.last_ack)) {
             (Some(first), Some(last)) => last.since(first).as_secs_f64(),
             _ => self.evidence.end.since(self.evidence.begin).as_secs_f64(),
         }

@@ -51,10 +51,16 @@ impl<'a> Headline<'a> {
 
     /// Limit, share of the time, change and gain, in a few sentences.
     pub fn text(&self) -> String {
-        let mut text = self.limit_text();
-        if let Some(finding) = self.finding() {
-            let _ = write!(text, ". {}", finding.text.trim_end_matches('.'));
-        }
+        let finding = self.finding().map(|finding| finding.text.trim_end_matches('.'));
+        let mut text = match (self.subject, finding) {
+            // The connection was never open.
+            (
+                Some(Subject::Finding(FindingKind::Refused | FindingKind::NoAnswer)),
+                Some(finding),
+            ) => finding.to_owned(),
+            (_, Some(finding)) => format!("{}. {finding}", self.limit_text()),
+            (_, None) => self.limit_text(),
+        };
         if let Some(remedy) = &self.remedy {
             let _ = write!(text, ". {}", remedy.sentence());
         }
@@ -109,7 +115,12 @@ impl<'a> Headline<'a> {
     pub fn finding(&self) -> Option<&Finding> {
         let mut findings = self.case.findings_of_data();
         match self.subject? {
-            Subject::Finding(kind) => findings.find(|finding| finding.kind == kind),
+            Subject::Finding(kind) => {
+                let mut all = self.case.diagnosis.findings.iter();
+                findings
+                    .find(|finding| finding.kind == kind)
+                    .or_else(|| all.find(|finding| finding.kind == kind))
+            }
             Subject::Limit(limit) => findings.find(|finding| finding.kind.limit() == Some(limit)),
         }
     }

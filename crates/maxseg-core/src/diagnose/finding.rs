@@ -46,6 +46,11 @@ pub(super) const fn number(name: &'static str, value: f64) -> Number {
     Number { name, value }
 }
 
+/// `once` or `5 times`.
+pub(super) fn counted_times(count: u64) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
+}
+
 /// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -95,6 +100,12 @@ macro_rules! finding_kinds {
 finding_kinds! {
     /// The capture has duplicates, lost packets, offload, or one direction only.
     CaptureQuality = "capture-quality",
+    /// The server answered the SYN with a RST.
+    Refused = "refused",
+    /// The SYN was not answered.
+    NoAnswer = "no-answer",
+    /// One end stopped answering.
+    GoneSilent = "gone-silent",
     /// The SYN was retransmitted.
     SynRetransmission = "syn-retransmission",
     /// One SYN lacks window scale, SACK or timestamps.
@@ -103,6 +114,16 @@ finding_kinds! {
     BadOption = "bad-option",
     /// The connection was reset.
     Reset = "reset",
+    /// Keep-alives were sent (RFC 9293 §3.8.4): the connection was idle.
+    KeepAlive = "keep-alive",
+    /// The round trips of requests and replies took a large share of the time.
+    RequestResponse = "request-response",
+    /// The server took a large share of the time to reply to requests.
+    ServerResponseTime = "server-response-time",
+    /// The client took a large share of the time between a reply and its next request.
+    ClientThinkTime = "client-think-time",
+    /// Nagle's algorithm waited for delayed acknowledgements.
+    NagleDelayedAck = "nagle-delayed-ack",
     /// Full-size packets are lost without ICMP, while smaller ones arrive (RFC 2923 §2.1).
     BlackHole = "black-hole",
     /// A hop reported a smaller MTU (RFC 1191, RFC 8201).
@@ -142,7 +163,15 @@ impl FindingKind {
             Self::SpuriousRto | Self::Timeouts => Some(LimitedBy::Rto),
             Self::Loss | Self::CongestionMarked => Some(LimitedBy::Congestion),
             Self::SmallMss | Self::Bufferbloat => Some(LimitedBy::Bandwidth),
-            Self::SynRetransmission
+            Self::RequestResponse
+            | Self::ServerResponseTime
+            | Self::ClientThinkTime
+            | Self::NagleDelayedAck => Some(LimitedBy::Application),
+            Self::Refused
+            | Self::NoAnswer
+            | Self::GoneSilent
+            | Self::KeepAlive
+            | Self::SynRetransmission
             | Self::OptionMissing
             | Self::BadOption
             | Self::CaptureQuality

@@ -1,6 +1,6 @@
 //! Loss, timeouts, reordering, queueing, congestion marks.
 
-use super::finding::{Finding, FindingKind, Severity, number};
+use super::finding::{Finding, FindingKind, Severity, counted_times, number};
 use crate::evidence::{Cause, Direction, DirectionStats, Event, EventKind, Evidence};
 use crate::units::Time;
 
@@ -11,10 +11,6 @@ const SOME_LOSS: f64 = 0.001;
 /// Bufferbloat: the mean round trip is so many times the minimum, and so many seconds longer.
 const LONG_QUEUE: f64 = 3.0;
 const LONG_QUEUE_S: f64 = 0.05;
-
-fn counted_times(count: u64) -> String {
-    if count == 1 { "once".to_owned() } else { format!("{count} times") }
-}
 
 /// The first packets of a kind, with the time of the first and the last.
 fn first(

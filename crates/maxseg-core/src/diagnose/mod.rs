@@ -6,11 +6,13 @@
 //! ```
 
 mod capture;
+mod ending;
 mod finding;
 mod limits;
 mod loss;
 mod mtu;
 mod opening;
+mod requests;
 mod verdict;
 mod windows;
 
@@ -55,7 +57,15 @@ const fn rule(kind: FindingKind) -> Rule {
         FindingKind::CaptureQuality => Rule::Connection(capture::quality),
         FindingKind::SynRetransmission => Rule::Connection(opening::syn_retransmission),
         FindingKind::OptionMissing => Rule::Connection(opening::missing_option),
-        FindingKind::Reset => Rule::Connection(opening::reset),
+        FindingKind::Reset => Rule::Connection(ending::reset),
+        FindingKind::Refused => Rule::Connection(ending::refused),
+        FindingKind::NoAnswer => Rule::Connection(ending::no_answer),
+        FindingKind::GoneSilent => Rule::Connection(ending::gone_silent),
+        FindingKind::KeepAlive => Rule::Connection(ending::keep_alive),
+        FindingKind::RequestResponse => Rule::Connection(requests::round_trips),
+        FindingKind::ServerResponseTime => Rule::Connection(requests::server),
+        FindingKind::ClientThinkTime => Rule::Connection(requests::client),
+        FindingKind::NagleDelayedAck => Rule::Connection(requests::nagle),
         FindingKind::BadOption => Rule::Direction(opening::bad_option),
         FindingKind::BlackHole => Rule::Direction(mtu::black_hole),
         FindingKind::PathMtuReduced => Rule::Direction(mtu::reduced),

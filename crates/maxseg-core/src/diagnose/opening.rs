@@ -1,7 +1,7 @@
 //! Handshake, options, reset.
 
-use super::finding::{Finding, FindingKind, Severity, number};
-use crate::evidence::{Direction, Ending, Evidence, PathMtuEvent};
+use super::finding::{Finding, FindingKind, Severity, counted_times, number};
+use crate::evidence::{Direction, Evidence, PathMtuEvent};
 use crate::window::LARGEST_SHIFT;
 
 /// The MSS that every host accepts over IPv4, 536 (RFC 9293 §3.7.1), less the room for options.
@@ -15,20 +15,15 @@ pub(super) fn syn_retransmission(evidence: &Evidence) -> Option<Finding> {
     if again == 0 {
         return None;
     }
-    let answered = evidence.handshake.syn_ack;
     Some(Finding {
         kind: FindingKind::SynRetransmission,
-        severity: if answered { Severity::Warning } else { Severity::Problem },
+        severity: if evidence.handshake.syn_ack { Severity::Warning } else { Severity::Problem },
         direction: None,
         from: evidence.begin,
         to: evidence.forward.first_data.unwrap_or(evidence.end),
         evidence: vec![number("repeated_syn_or_fin", again as f64)],
         frames: Vec::new(),
-        text: if answered {
-            format!("SYN or FIN was retransmitted {again} times")
-        } else {
-            format!("The SYN was retransmitted {again} times and not answered")
-        },
+        text: format!("SYN or FIN was retransmitted {}", counted_times(again)),
         why: "Each lost SYN delays the first byte by at least a second (RFC 6298 §2.1)",
         source: "RFC 9293 §3.8.1, RFC 6298 §5.7",
     })
@@ -102,22 +97,4 @@ fn is_agreed(evidence: &Evidence, mss: u16) -> bool {
         .iter()
         .filter_map(PathMtuEvent::next_hop_mtu)
         .any(|mtu| mtu < u32::from(mss) + 200)
-}
-
-pub(super) fn reset(evidence: &Evidence) -> Option<Finding> {
-    if evidence.ending != Ending::Reset {
-        return None;
-    }
-    Some(Finding {
-        kind: FindingKind::Reset,
-        severity: Severity::Note,
-        direction: None,
-        from: evidence.end,
-        to: evidence.end,
-        evidence: Vec::new(),
-        frames: Vec::new(),
-        text: "The connection was reset (RST)".to_owned(),
-        why: "Data in flight is lost; some programs close every connection this way",
-        source: "RFC 9293 §3.10.7",
-    })
 }

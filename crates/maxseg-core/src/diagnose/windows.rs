@@ -2,11 +2,13 @@
 
 use super::finding::{Finding, FindingKind, Severity, number};
 use crate::evidence::{Direction, DirectionStats, EventKind, Evidence};
-use crate::units::Time;
+use crate::units::{Time, approx};
 use crate::window::FIELD;
 
 /// A window is exhausted when so much of it was in flight.
 const EXHAUSTED: f64 = 0.85;
+/// A window that is shut for so long before the last packet stays shut.
+const LASTING: Time = Time::from_secs(1);
 /// A window covers the path from this share of the bandwidth-delay product on.
 const COVERED: f64 = 1.0;
 
@@ -36,6 +38,8 @@ pub(super) fn zero_window(evidence: &Evidence, direction: Direction) -> Option<F
     let lasted =
         data.last_ack.unwrap_or(evidence.end).since(data.first_data.unwrap_or(evidence.begin));
     let is_long = seconds > 0.05 * lasted.as_secs_f64();
+    // An answer to a probe tells a lost window update from a reader that stopped: only what lasts is told.
+    let stays_shut = acks.window_shut_since.filter(|shut| evidence.end.since(*shut) >= LASTING);
     Some(Finding {
         kind: FindingKind::ZeroWindow,
         severity: if is_long { Severity::Problem } else { Severity::Warning },
@@ -48,14 +52,22 @@ pub(super) fn zero_window(evidence: &Evidence, direction: Direction) -> Option<F
             number("window_shut_s", seconds),
         ],
         frames,
-        text: format!(
-            "{receiver} closed its window {}; for {seconds:.3} s it had no room for a segment",
-            if acks.window_shut_times == 1 {
-                "once".to_owned()
-            } else {
-                format!("{} times", acks.window_shut_times)
-            }
-        ),
+        text: match stays_shut {
+            Some(shut) => format!(
+                "{receiver} closed its window after {}, and it stayed shut for the last {}: the receiving application \
+                 does not read",
+                approx::time(shut.since(evidence.begin).as_secs_f64()),
+                approx::time(evidence.end.since(shut).as_secs_f64())
+            ),
+            None => format!(
+                "{receiver} closed its window {}; for {seconds:.3} s it had no room for a segment",
+                if acks.window_shut_times == 1 {
+                    "once".to_owned()
+                } else {
+                    format!("{} times", acks.window_shut_times)
+                }
+            ),
+        },
         why: "The receiving application reads more slowly than data arrives: its buffer is full, and the sender stops",
         source: "RFC 9293 §3.8.6",
     })

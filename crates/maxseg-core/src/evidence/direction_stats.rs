@@ -39,6 +39,8 @@ pub struct DirectionStats {
     pub acked_bytes: u64,
     /// Payload acknowledged but not captured.
     pub unseen_bytes: u64,
+    /// Payload that was sent and not acknowledged at the end.
+    pub outstanding_bytes: u64,
     /// Retransmissions of payload, SYN or FIN: seen before, or filling a gap later than reordering explains.
     pub retransmitted_packets: u64,
     /// Retransmitted payload.
@@ -113,6 +115,13 @@ pub struct DirectionStats {
     /// Time of the last acknowledgement of payload.
     #[serde(skip)]
     pub last_ack: Option<Time>,
+    /// The end of the time whose limits are told: the last acknowledgement, or the last segment after it that was sent
+    /// in vain.
+    #[serde(skip)]
+    pub limits_end: Option<Time>,
+    /// When its sender's window shut, if it did not open again.
+    #[serde(skip)]
+    pub window_shut_since: Option<Time>,
     /// The events in intervals of time.
     #[serde(skip)]
     pub bins: Bins,

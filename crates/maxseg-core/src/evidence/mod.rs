@@ -8,8 +8,10 @@
 
 mod bins;
 mod direction_stats;
+mod ending;
 mod event;
 mod path_mtu;
+mod requests;
 mod trace;
 
 use std::net::SocketAddr;
@@ -19,8 +21,10 @@ use serde::{Deserialize, Serialize};
 
 pub use bins::{Bin, Bins};
 pub use direction_stats::{BlackHole, DirectionStats, Resent, Spurious};
+pub use ending::{Ending, Handshake, Silence};
 pub use event::{Cause, Event, EventKind, Events};
 pub use path_mtu::PathMtuEvent;
+pub use requests::{Requests, Waits};
 pub use trace::{AckPoint, SegmentPoint, Trace};
 
 use crate::framing::{Headers, IpVersion, TCP_TIMESTAMPS};
@@ -43,6 +47,12 @@ pub struct Evidence {
     pub handshake: Handshake,
     /// How it ended, as far as that was seen.
     pub ending: Ending,
+    /// When the first RST passed.
+    pub reset_at: Option<Time>,
+    /// Which end is silent at its end, and since when.
+    pub silence: Option<Silence>,
+    /// Requests and replies; `None` where there were none.
+    pub requests: Option<Requests>,
     /// From the client to the server.
     pub forward: DirectionStats,
     /// From the server to the client.
@@ -72,41 +82,6 @@ impl Direction {
             Self::Reverse => Self::Forward,
         }
     }
-}
-
-/// How a connection began.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Handshake {
-    /// Whether a SYN was seen.
-    pub syn: bool,
-    /// Whether a SYN with ACK was seen.
-    pub syn_ack: bool,
-    /// Between point of capture and server, there and back: from the last SYN to the answer.
-    pub server_rtt: Option<Time>,
-    /// Between point of capture and client, there and back: from the answer to what acknowledged it.
-    pub client_rtt: Option<Time>,
-}
-
-impl Handshake {
-    /// The whole path there and back.
-    pub fn rtt(&self) -> Option<Time> {
-        Some(self.server_rtt? + self.client_rtt?)
-    }
-}
-
-/// How a connection ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ending {
-    /// It was still open when the source ended.
-    #[default]
-    Open,
-    /// One side had no more to send.
-    HalfClosed,
-    /// Both sides had no more to send.
-    Closed,
-    /// One side broke it off.
-    Reset,
 }
 
 /// What else there is to know of a connection.

@@ -55,6 +55,9 @@ fn clean() -> Evidence {
         end: ROUND_TRIP.times(10),
         handshake: Handshake { syn: true, syn_ack: true, ..Handshake::default() },
         ending: Ending::Closed,
+        reset_at: None,
+        silence: None,
+        requests: None,
         forward: DirectionStats {
             data_packets: 100,
             payload_bytes: 144_800,
@@ -258,7 +261,7 @@ fn a_syn_sent_again_is_severe_where_none_is_answered() {
 #[test]
 fn endings_marks_and_fragments_are_told() {
     let cases: [(FindingKind, Severity, Change); 6] = [
-        (FindingKind::Reset, Severity::Note, |it| it.ending = Ending::Reset),
+        (FindingKind::Reset, Severity::Note, |it| it.ending = Ending::ResetByServer),
         (FindingKind::CongestionMarked, Severity::Note, |it| it.forward.congestion_marks = 1),
         (FindingKind::Fragmentation, Severity::Warning, |it| it.forward.fragmented_packets = 1),
         (FindingKind::CaptureQuality, Severity::Note, |it| it.reverse.capture_duplicates = 1),

@@ -1,6 +1,8 @@
 //! A connection: two ends, and what passes between them.
 
+mod control;
 mod evidence;
+mod turns;
 
 use std::net::SocketAddr;
 
@@ -16,6 +18,7 @@ use super::seen_options::SeenOptions;
 use super::segments::{AckSegment, DataSegment, HistoryStart};
 use super::send_history::SendHistory;
 use crate::tcp::Flags;
+use turns::{Talk, Turns};
 
 /// A connection. Its endpoints are the lower and the higher of its key.
 #[derive(Debug, Serialize, Deserialize)]
@@ -34,13 +37,25 @@ pub(super) struct Connection {
     syn_at: Option<u64>,
     answer_at: Option<u64>,
     handshake: Handshake,
-    is_reset: bool,
+    /// When the client's first segment after the SYN-ACK passed.
+    opened_at: Option<u64>,
+    reset: Option<Reset>,
+    turns: Turns,
     marks: Marks,
     pub(super) path_mtu_events: Vec<PathMtuEvent>,
     elsewhere: u32,
     /// Whether a packet came since the store last looked for connections to pack.
     #[serde(skip)]
     pub(super) was_used: bool,
+}
+
+/// The first RST.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Reset {
+    by: Endpoint,
+    at: u64,
+    /// Whether the FINs of both ends had been acknowledged.
+    is_closed: bool,
 }
 
 /// Packets of a direction at another interface, with none at this one, after which that interface counts.
@@ -70,7 +85,9 @@ impl Connection {
             syn_at: None,
             answer_at: None,
             handshake: Handshake::default(),
-            is_reset: false,
+            opened_at: None,
+            reset: None,
+            turns: Turns::default(),
             marks: Marks {
                 mid_stream: !seen.flags.contains(Flags::SYN),
                 ports_reused: false,
@@ -105,27 +122,6 @@ impl Connection {
         self.marks.ports_reused = true;
     }
 
-    /// Whether a SYN begins another connection between the same endpoints: another initial sequence number, or this
-    /// connection has ended.
-    pub(super) fn is_over_before(&self, seen: &Seen<'_>, sender: Endpoint) -> bool {
-        let is_opening = seen.flags.contains(Flags::SYN);
-        if !is_opening || seen.interface != self.interface {
-            return false;
-        }
-        let half = self.halves.of(sender);
-        if half.counts.packets == 0 {
-            // No packet of this endpoint yet: its SYN was captured after the SYN-ACK.
-            return false;
-        }
-        let is_same = half.offered.syn
-            && half.sequence.is_some_and(|it| it.offset(seen.seq.wrapping_add(1), 0) == 0);
-        if seen.flags.contains(Flags::ACK) {
-            // A SYN-ACK with another initial sequence number: its SYN was not captured.
-            return half.offered.syn && !is_same;
-        }
-        !is_same || self.is_reset || self.halves.low.fin.is_some() || self.halves.high.fin.is_some()
-    }
-
     /// A segment passes, sent by the lower end or not.
     pub(super) fn on_segment(&mut self, seen: &Seen<'_>, s: Endpoint) {
         if seen.interface != self.interface && !self.moves_to(seen, s) {
@@ -145,6 +141,7 @@ impl Connection {
         {
             self.on_control(seen, &options, s);
         }
+        self.halves.of_mut(s.other()).unanswered.on_answer(at);
         self.on_window(seen, &options, s);
         self.on_payload(seen, &options, s);
     }
@@ -163,40 +160,6 @@ impl Connection {
         true
     }
 
-    /// SYN, FIN, RST, and options that concern the whole connection.
-    fn on_control(&mut self, seen: &Seen<'_>, options: &SeenOptions, s: Endpoint) {
-        self.marks.mptcp |= options.multipath;
-        self.marks.fast_open |= options.fast_open;
-        let at = seen.at_nanos;
-        if seen.flags.contains(Flags::RST) {
-            self.is_reset = true;
-        }
-        if seen.flags.contains(Flags::SYN) {
-            self.marks.fast_open |= seen.payload_len > 0;
-            let is_answer = seen.flags.contains(Flags::ACK);
-            let half = self.halves.of_mut(s);
-            if half.offered.syn && half.offset(seen.seq) == -1 {
-                half.counts.control_resent += 1;
-            } else {
-                half.on_syn(seen, options);
-            }
-            self.client = Some(if is_answer { s.other() } else { s });
-            // A retransmitted SYN or SYN-ACK gives no round-trip sample (Karn).
-            if is_answer {
-                let is_first = !self.handshake.syn_ack;
-                self.handshake.syn_ack = true;
-                self.handshake.server_rtt =
-                    self.syn_at.filter(|_| is_first).map(|syn| since(syn, at));
-                self.answer_at = is_first.then_some(at);
-            } else {
-                self.syn_at = (!self.handshake.syn).then_some(at);
-                self.handshake.syn = true;
-            }
-        } else {
-            self.on_handshake_done(seen, s);
-        }
-    }
-
     /// The acknowledgement number and the window of a segment.
     fn on_window(&mut self, seen: &Seen<'_>, options: &SeenOptions, s: Endpoint) {
         if !seen.flags.contains(Flags::ACK) || seen.flags.contains(Flags::RST) {
@@ -205,6 +168,7 @@ impl Connection {
         self.on_handshake_done(seen, s);
         let shift = self.shift(s);
         let window = HalfConnection::window_of(seen, shift);
+        let to_receiver = self.to_end(s);
         let (own, peer) = self.halves.both_mut(s);
         let una = peer.offset(seen.ack);
         let outstanding = peer.nxt > peer.una;
@@ -221,6 +185,7 @@ impl Connection {
                 peer.last_data_ack = seen.at_nanos;
             }
         }
+        self.turns.on_ack(s.other(), seen.at_nanos, peer.una, seen.payload_len == 0, to_receiver);
         let Some(stream) = &mut peer.stream else { return };
         if let Some(blocks) = &options.sack {
             let sequence = peer.sequence;
@@ -238,16 +203,6 @@ impl Connection {
             is_duplicate,
             has_payload: seen.payload_len > 0,
         });
-    }
-
-    /// The client's first segment after the SYN-ACK ends the handshake.
-    fn on_handshake_done(&mut self, seen: &Seen<'_>, s: Endpoint) {
-        if self.handshake.client_rtt.is_none()
-            && let Some(answer) = self.answer_at
-            && self.client == Some(s)
-        {
-            self.handshake.client_rtt = Some(since(answer, seen.at_nanos));
-        }
     }
 
     /// The window scale of an endpoint, in bits; `None` while it is not known (RFC 7323 §2.2).
@@ -286,9 +241,11 @@ impl Connection {
             // The zero window probe of Linux (tcp_xmit_probe_skb).
             if is_shut {
                 half.counts.zero_window_probes += 1;
+                half.unanswered.on_probe(seen.at_nanos);
                 half.last_ack = half.last_ack.max(seen.at_nanos);
             } else if half.una > start {
                 half.counts.keep_alives += 1;
+                half.unanswered.on_probe(seen.at_nanos);
                 half.note(EventKind::KeepAlive, seen);
             }
             if half.una > start || payload == 0 {
@@ -297,13 +254,15 @@ impl Connection {
         }
         if seen.flags.contains(Flags::FIN) {
             match half.fin {
-                Some(fin) if fin == end => half.counts.control_resent += u32::from(payload == 0),
+                Some(fin) if fin == end && payload == 0 => half.on_control_resent(seen.at_nanos),
+                Some(fin) if fin == end => {}
                 _ => half.fin = Some(end),
             }
         }
         if payload > 0 && !seen.flags.contains(Flags::RST) {
             if payload == 1 && is_shut && start >= half.una {
                 half.counts.zero_window_probes += 1;
+                half.unanswered.on_probe(seen.at_nanos);
                 return;
             }
             self.on_data(seen, options, s, (start, end));
@@ -326,7 +285,9 @@ impl Connection {
         let (half, peer) = self.halves.both_mut(s);
         half.counts.offloaded += u32::from(is_offloaded(seen, peer.offered.mss));
         let Some(stream) = &mut half.stream else { return };
-        stream.on_data(&DataSegment {
+        let (is_reply, is_alone) = (peer.una >= peer.nxt, half.una >= start);
+        let mss = peer.offered.mss.map_or(USUAL_MSS, i64::from);
+        let is_resent = stream.on_data(&DataSegment {
             at: seen.at_nanos,
             frame: seen.frame,
             start,
@@ -335,6 +296,28 @@ impl Connection {
             ip_id: seen.ip_id,
             is_pushed: seen.flags.contains(Flags::PSH) || seen.flags.contains(Flags::FIN),
         });
+        if is_resent {
+            half.unanswered.on_retransmission(seen.at_nanos);
+            self.turns.on_payload(s, seen.at_nanos);
+        } else {
+            let talk = Talk {
+                by: s,
+                at: seen.at_nanos,
+                end,
+                is_reply,
+                is_small_alone: is_alone && end - start < mss / 2,
+                to_sender: self.to_end(s),
+                since_handshake: self.opened_at.filter(|_| self.client == Some(s)),
+            };
+            self.turns.on_talk(&talk);
+        }
+    }
+
+    /// Round trip between capture point and an end in the handshake, in nanoseconds; 0 where it is not known.
+    fn to_end(&self, s: Endpoint) -> u64 {
+        let Handshake { server_rtt, client_rtt, .. } = self.handshake;
+        let rtt = if self.client == Some(s) { client_rtt } else { server_rtt };
+        rtt.map_or(0, Time::as_nanos)
     }
 
     fn begin_stream(&mut self, seen: &Seen<'_>, s: Endpoint, start: i64) {

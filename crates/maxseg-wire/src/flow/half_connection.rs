@@ -31,6 +31,7 @@ pub(super) struct HalfConnection {
     window_bytes: Option<i64>,
     acknowledged: Option<u32>,
     shut_at: Option<u64>,
+    pub(super) unanswered: Unanswered,
     pub(super) recent: RecentPackets,
     /// Where its windows shut, and what is to be said of its packets as such.
     events: Events,
@@ -63,6 +64,35 @@ pub(super) struct PacketCounts {
     window_min: u32,
     window_max: u32,
     has_window: bool,
+}
+
+/// Segments of an end that call for an answer, since the last packet of the other end.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(super) struct Unanswered {
+    /// When the other end's last packet passed; 0 before.
+    pub(super) since: u64,
+    /// When the last of them passed.
+    pub(super) last: u64,
+    pub(super) retransmissions: u32,
+    pub(super) probes: u32,
+}
+
+impl Unanswered {
+    /// A packet of the other end passes.
+    #[inline]
+    pub(super) fn on_answer(&mut self, at: u64) {
+        *self = Self { since: at, ..Self::default() };
+    }
+
+    pub(super) fn on_retransmission(&mut self, at: u64) {
+        self.retransmissions += 1;
+        self.last = at;
+    }
+
+    pub(super) fn on_probe(&mut self, at: u64) {
+        self.probes += 1;
+        self.last = at;
+    }
 }
 
 /// What an end's SYN offers.
@@ -117,6 +147,9 @@ impl HalfConnection {
         if seen.flags.contains(Flags::SYN) {
             return Some(i64::from(seen.window)); // RFC 7323 §2.2: never scaled
         }
+        if seen.window == 0 {
+            return Some(0); // whatever the scale
+        }
         Some(i64::from(seen.window) << shift?.min(LARGEST_SHIFT))
     }
 
@@ -164,6 +197,12 @@ impl HalfConnection {
         is_duplicate
     }
 
+    /// A SYN or FIN of this end is sent again.
+    pub(super) fn on_control_resent(&mut self, at: u64) {
+        self.counts.control_resent += 1;
+        self.unanswered.on_retransmission(at);
+    }
+
     /// Keeps a packet of this end as an example.
     pub(super) fn note(&mut self, kind: EventKind, seen: &Seen<'_>) {
         let offset = self.sequence.map_or(0, |it| it.offset(seen.seq, self.nxt));
@@ -180,6 +219,11 @@ impl HalfConnection {
     /// The last window that it offered, in bytes.
     pub(super) const fn window_bytes(&self) -> Option<i64> {
         self.window_bytes
+    }
+
+    /// Whether the other end has acknowledged its FIN.
+    pub(super) fn fin_is_acked(&self) -> bool {
+        self.fin.is_some_and(|fin| self.una > fin)
     }
 
     pub(super) const fn window_is_shut(&self) -> bool {
@@ -220,6 +264,9 @@ impl HalfConnection {
             congestion_marks: counts.marked.into(),
             first_data: (self.first_data > 0).then(|| Time::from_nanos(self.first_data)),
             last_ack: (self.last_ack > 0).then(|| Time::from_nanos(self.last_ack)),
+            outstanding_bytes: u64::try_from(self.nxt.min(self.fin.unwrap_or(i64::MAX)) - self.una)
+                .unwrap_or(0),
+            window_shut_since: self.shut_at.map(Time::from_nanos),
             ..DirectionStats::default()
         };
         direction.events = std::mem::take(&mut self.events);
@@ -229,8 +276,10 @@ impl HalfConnection {
             direction.goodput_bps = Some(direction.acked_bytes as f64 * 8.0 / seconds);
         }
         if let Some(stream) = self.stream.take() {
-            // The time until the last acknowledgement is looked at; where none was seen, all of it.
-            let end = if self.last_ack > self.first_data { self.last_ack } else { end };
+            // The time until the last acknowledgement or retransmission is looked at; where none was seen, all of it.
+            let last = self.last_ack.max(self.unanswered.last);
+            let end = if last > self.first_data { last } else { end };
+            direction.limits_end = Some(Time::from_nanos(end));
             describe(*stream, &mut direction, peer, self.offered.uses_timestamps, end);
         }
         if direction.ip_bytes > 0 {

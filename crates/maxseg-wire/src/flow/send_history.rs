@@ -114,8 +114,8 @@ impl SendHistory {
         }
     }
 
-    /// A segment with payload passes.
-    pub(super) fn on_data(&mut self, data: &DataSegment) {
+    /// A segment with payload passes. Gives whether it is a retransmission.
+    pub(super) fn on_data(&mut self, data: &DataSegment) -> bool {
         if let Some(distance) = &mut self.distance {
             while let Some((at, news)) = distance.arrived_by(data.at) {
                 self.sender.on_ack(at, &news);
@@ -144,6 +144,7 @@ impl SendHistory {
             let in_flight = self.sender.in_flight().max(0).cast_unsigned();
             trace.in_flight.push((Time::from_nanos(data.at), in_flight));
         }
+        is_resent
     }
 
     fn on_new(&mut self, data: &DataSegment) {

@@ -1,4 +1,4 @@
-//! Handshake, options, start-up, reset, and the capture itself.
+//! Handshake, options, start-up, and the capture itself.
 
 use super::{Facts, Remedy, System};
 
@@ -83,13 +83,4 @@ pub(super) fn capture_quality(facts: &Facts<'_>) -> Remedy {
             .note("The command disables offload, so that captured packets are those of the wire.");
     }
     remedy
-}
-
-pub(super) fn reset(facts: &Facts<'_>) -> Remedy {
-    let evidence = facts.case.evidence;
-    Remedy::new(format!(
-        "check the logs of the programs on {} and {}, and middleboxes for expired connection state",
-        evidence.client.ip().to_canonical(),
-        evidence.server.ip().to_canonical()
-    ))
 }

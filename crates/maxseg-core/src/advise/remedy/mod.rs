@@ -2,8 +2,10 @@
 
 mod command;
 mod connection;
+mod ending;
 mod loss;
 mod mtu;
+mod requests;
 mod subject;
 mod timer;
 mod window;
@@ -87,15 +89,31 @@ pub fn remedies(case: &Case<'_>) -> Vec<Remedy> {
 
 fn of_limit(limit: LimitedBy, facts: &Facts<'_>) -> Option<Remedy> {
     match limit {
+        LimitedBy::ReceiveWindow if facts.case.window_stayed_shut() => {
+            Some(window::dead_reader(facts))
+        }
         LimitedBy::ReceiveWindow => Some(window::receive(facts)),
         LimitedBy::SendBuffer => Some(window::send_buffer(facts)),
         LimitedBy::PathMtu => Some(mtu::path_mtu(facts)),
+        LimitedBy::Rto if facts.has(FindingKind::GoneSilent) => Some(ending::gone_silent(facts)),
         LimitedBy::Rto if facts.has(FindingKind::SpuriousRto) => Some(timer::spurious(facts)),
         LimitedBy::Rto => Some(timer::late(facts)),
         LimitedBy::Congestion => Some(loss::congestion(facts)),
         LimitedBy::Bandwidth => Some(Remedy::new(
             "no TCP setting speeds up a full link: send less, or get a faster link",
         )),
+        LimitedBy::Application if facts.has(FindingKind::NagleDelayedAck) => {
+            Some(requests::nagle(facts))
+        }
+        LimitedBy::Application if facts.has(FindingKind::ServerResponseTime) => {
+            Some(requests::server(facts))
+        }
+        LimitedBy::Application if facts.has(FindingKind::RequestResponse) => {
+            Some(requests::round_trips(facts))
+        }
+        LimitedBy::Application if facts.has(FindingKind::ClientThinkTime) => {
+            Some(requests::client(facts))
+        }
         LimitedBy::Application => Some(Remedy::new(format!(
             "examine the application on {}: it had no data to send",
             facts.sender
@@ -113,6 +131,7 @@ fn of_finding(kind: FindingKind, facts: &Facts<'_>) -> Remedy {
             mtu::path_mtu(facts)
         }
         FindingKind::SmallMss => mtu::small_mss(facts),
+        FindingKind::ZeroWindow if facts.case.window_stayed_shut() => window::dead_reader(facts),
         FindingKind::ZeroWindow => window::slow_reader(facts),
         FindingKind::WindowClamped => window::receive(facts),
         FindingKind::SpuriousRto => timer::spurious(facts),
@@ -125,6 +144,14 @@ fn of_finding(kind: FindingKind, facts: &Facts<'_>) -> Remedy {
         FindingKind::SynRetransmission => connection::syn(facts),
         FindingKind::BadOption => connection::bad_option(facts),
         FindingKind::CaptureQuality => connection::capture_quality(facts),
-        FindingKind::Reset => connection::reset(facts),
+        FindingKind::Reset => ending::reset(facts),
+        FindingKind::Refused => ending::refused(facts),
+        FindingKind::NoAnswer => ending::no_answer(facts),
+        FindingKind::GoneSilent => ending::gone_silent(facts),
+        FindingKind::KeepAlive => ending::keep_alive(),
+        FindingKind::RequestResponse => requests::round_trips(facts),
+        FindingKind::ServerResponseTime => requests::server(facts),
+        FindingKind::ClientThinkTime => requests::client(facts),
+        FindingKind::NagleDelayedAck => requests::nagle(facts),
     }
 }

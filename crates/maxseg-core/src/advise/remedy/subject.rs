@@ -27,6 +27,10 @@ pub fn subject(case: &Case<'_>) -> Option<Subject> {
     if has_black_hole && (case.share(LimitedBy::PathMtu) > BLACK_HOLE_SHARE || limits.is_empty()) {
         return Some(Subject::Finding(FindingKind::BlackHole));
     }
+    let mut findings = case.diagnosis.findings.iter();
+    if let Some(ending) = findings.find(|finding| is_whole_story(case, finding.kind)) {
+        return Some(Subject::Finding(ending.kind));
+    }
     if is_settable(limited_by) {
         return Some(Subject::Limit(limited_by));
     }
@@ -40,6 +44,18 @@ pub fn subject(case: &Case<'_>) -> Option<Subject> {
         .max_by_key(|finding| finding.severity);
     let seen = (!limits.is_empty()).then_some(Subject::Limit(limited_by));
     worst.map(|finding| Subject::Finding(finding.kind)).or(seen)
+}
+
+/// Whether nothing else matters: the connection was never open, or an end stopped answering before it had everything.
+fn is_whole_story(case: &Case<'_>, kind: FindingKind) -> bool {
+    match kind {
+        FindingKind::Refused | FindingKind::NoAnswer => true,
+        FindingKind::GoneSilent => case
+            .evidence
+            .silence
+            .is_some_and(|silence| case.evidence.stats(silence.direction).outstanding_bytes > 0),
+        _ => false,
+    }
 }
 
 /// Whether a setting of hosts or path removes a limit.
@@ -73,7 +89,15 @@ const fn is_fixable(kind: FindingKind) -> bool {
         | FindingKind::Loss
         | FindingKind::Reordering
         | FindingKind::Bufferbloat => true,
-        FindingKind::SpuriousRetransmission
+        FindingKind::Refused
+        | FindingKind::NoAnswer
+        | FindingKind::GoneSilent
+        | FindingKind::KeepAlive
+        | FindingKind::RequestResponse
+        | FindingKind::ServerResponseTime
+        | FindingKind::ClientThinkTime
+        | FindingKind::NagleDelayedAck
+        | FindingKind::SpuriousRetransmission
         | FindingKind::OptionMissing
         | FindingKind::SynRetransmission
         | FindingKind::BadOption

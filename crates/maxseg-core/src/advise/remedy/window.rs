@@ -131,6 +131,15 @@ pub(super) fn slow_reader(facts: &Facts<'_>) -> Remedy {
     .what_if(Change::ReadsAtOnce)
 }
 
+/// The window shut and did not open again.
+pub(super) fn dead_reader(facts: &Facts<'_>) -> Remedy {
+    let on = facts.receiver;
+    let port = facts.case.evidence.receiver(facts.direction).port();
+    Remedy::new(format!("find out why the program on {on} does not read: it hangs, or waits for something else"))
+        .linux(on, format!("ss -tnmp 'sport = :{port}'"))
+        .note("Recv-Q above zero in `ss` is unread data. No window or buffer opens a window that is never read.")
+}
+
 pub(super) fn send_buffer(facts: &Facts<'_>) -> Remedy {
     let on = facts.sender;
     let now = facts.data.in_flight_max_bytes;

@@ -1,17 +1,18 @@
 //! The evidence of a connection, when its last packet has passed.
 
-use maxseg_core::evidence::{Ending, Evidence, Marks};
+use maxseg_core::evidence::{Direction, Ending, Evidence, Marks, Requests, Silence};
 use maxseg_core::units::Time;
 
 use super::Connection;
-use crate::flow::half_connection::HalfConnection;
 use crate::flow::pair::{Endpoint, Pair};
 
 impl Connection {
     /// All that was seen of the connection.
     pub(in crate::flow) fn into_evidence(mut self) -> Evidence {
         let client = self.client.unwrap_or_else(|| self.guess_client());
-        let (ending, end) = (self.ending(), self.end);
+        let (ending, end) = (self.ending(client), self.end);
+        let silence = self.silence(client).filter(|_| ending == Ending::GoneSilent);
+        let requests = self.requests(client);
         let offered = Pair { low: self.halves.low.offered, high: self.halves.high.offered };
         let forward = self.halves.of_mut(client).direction(offered.of(client.other()), end);
         let reverse = self.halves.of_mut(client.other()).direction(offered.of(client), end);
@@ -32,6 +33,9 @@ impl Connection {
             end: Time::from_nanos(self.end),
             handshake: self.handshake,
             ending,
+            reset_at: self.reset.map(|reset| Time::from_nanos(reset.at)),
+            silence,
+            requests,
             forward,
             reverse,
             path_mtu_events: self.path_mtu_events,
@@ -44,14 +48,63 @@ impl Connection {
         if self.ends.low.port() > self.ends.high.port() { Endpoint::Low } else { Endpoint::High }
     }
 
-    fn ending(&self) -> Ending {
-        let is_done = |half: &HalfConnection| usize::from(half.fin.is_some());
-        let done = is_done(&self.halves.low) + is_done(&self.halves.high);
-        match (self.is_reset, done) {
-            (true, _) => Ending::Reset,
-            (false, 0) => Ending::Open,
-            (false, 1) => Ending::HalfClosed,
-            (false, _) => Ending::Closed,
+    fn ending(&self, client: Endpoint) -> Ending {
+        let (own, peer) = (self.halves.of(client), self.halves.of(client.other()));
+        let is_answered = self.handshake.syn_ack || own.stream.is_some() || peer.stream.is_some();
+        if let Some(reset) = self.reset.filter(|reset| !reset.is_closed) {
+            return match (reset.by == client, is_answered) {
+                (true, _) => Ending::ResetByClient,
+                (false, false) if self.handshake.syn => Ending::Refused,
+                (false, _) => Ending::ResetByServer,
+            };
+        }
+        if self.handshake.syn
+            && own.counts.packets == self.handshake.syn_packets
+            && peer.counts.packets == 0
+        {
+            return Ending::NoAnswer;
+        }
+        match (own.fin.is_some(), peer.fin.is_some()) {
+            (true, true) => Ending::Closed,
+            _ if self.silence(client).is_some() => Ending::GoneSilent,
+            (false, false) => Ending::StillOpen,
+            _ => Ending::HalfClosed,
         }
     }
+
+    /// The end that stopped answering, in a capture that shows both.
+    fn silence(&self, client: Endpoint) -> Option<Silence> {
+        let directions = [(client, Direction::Forward), (client.other(), Direction::Reverse)];
+        directions.into_iter().find_map(|(end, direction)| {
+            let unanswered = self.halves.of(end).unanswered;
+            let is_silent = unanswered.retransmissions >= SILENT_RETRANSMISSIONS
+                || unanswered.probes >= SILENT_PROBES;
+            (is_silent && unanswered.since > 0).then(|| Silence {
+                direction,
+                from: Time::from_nanos(unanswered.since),
+                to: Time::from_nanos(unanswered.last),
+                retransmissions: unanswered.retransmissions,
+                probes: unanswered.probes,
+            })
+        })
+    }
+
+    fn requests(&mut self, client: Endpoint) -> Option<Requests> {
+        // Without the handshake, the least time to an acknowledgement is the round trip.
+        let to = |end: Endpoint| match self.to_end(end) {
+            0 => {
+                let stream = self.halves.of(end.other()).stream.as_ref();
+                stream.and_then(|stream| stream.round_trips.least).unwrap_or(0)
+            }
+            known => known,
+        };
+        let (to_client, to_server) = (to(client), to(client.other()));
+        std::mem::take(&mut self.turns).requests(client, to_client, to_server)
+    }
 }
+
+/// Retransmissions without an answer after which the other end is silent: one may be lost at the end of a capture, as
+/// may be a probe of a tail loss.
+const SILENT_RETRANSMISSIONS: u32 = 2;
+/// Likewise, keep-alives and zero window probes.
+const SILENT_PROBES: u32 = 3;

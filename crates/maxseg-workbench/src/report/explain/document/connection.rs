@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use maxseg_core::advise::{Case, Remedy, remedies};
 use maxseg_core::diagnose::{Finding, FindingKind, LimitSpan, Severity};
-use maxseg_core::evidence::{Direction, DirectionStats, Ending, Evidence, Handshake, Marks};
+use maxseg_core::evidence::{
+    Direction, DirectionStats, Ending, Evidence, Handshake, Marks, Requests,
+};
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_core::units::Time;
 use maxseg_wire::reading::CaptureSummary;
@@ -23,8 +25,10 @@ pub(super) struct ConnectionEntry<'a> {
     begin_time_s: f64,
     end_time_s: f64,
     handshake: HandshakeEntry,
-    /// Its end.
+    /// How it ended.
     ending: Ending,
+    /// Requests and replies; null where there were none.
+    requests: Option<RequestsEntry>,
     /// Other observations.
     marks: Marks,
     /// From the client to the server.
@@ -65,10 +69,39 @@ struct HandshakeEntry {
     syn: bool,
     /// Whether a SYN with ACK was seen.
     syn_ack: bool,
+    /// SYNs of the client, retransmissions included.
+    syn_packets: u32,
     /// From the point of capture to the server and back.
     server_rtt_s: Option<f64>,
     /// From the point of capture to the client and back.
     client_rtt_s: Option<f64>,
+}
+
+/// Requests and replies. Times are less the round trip between the point of capture and the end.
+#[derive(Serialize, JsonSchema)]
+struct RequestsEntry {
+    /// Requests with a reply.
+    turns: u32,
+    /// From the last byte of a request to the first byte of its reply: the median,
+    server_p50_s: Option<f64>,
+    /// and the 99th percentile.
+    server_p99_s: Option<f64>,
+    /// From the last byte of a reply to the first byte of the next request: the median.
+    think_p50_s: Option<f64>,
+    /// Segments that Nagle's algorithm held back until a delayed ACK.
+    nagle: u32,
+}
+
+impl RequestsEntry {
+    fn of(requests: &Requests) -> Self {
+        Self {
+            turns: requests.turns,
+            server_p50_s: requests.server.p50_s,
+            server_p99_s: requests.server.p99_s,
+            think_p50_s: requests.think.p50_s,
+            nagle: requests.nagle.count,
+        }
+    }
 }
 
 /// A direction of a connection.
@@ -111,7 +144,8 @@ impl<'a> ConnectionEntry<'a> {
         let evidence: &'a Evidence = case.evidence;
         let diagnosis = &case.diagnosis;
         let tshark = |direction| summary.tshark.find(evidence, direction);
-        let Handshake { syn, syn_ack, server_rtt, client_rtt } = evidence.handshake;
+        let Handshake { syn, syn_ack, syn_packets, server_rtt, client_rtt, last_syn: _ } =
+            evidence.handshake;
         Self {
             id: evidence.id,
             client: evidence.client.to_string(),
@@ -121,10 +155,12 @@ impl<'a> ConnectionEntry<'a> {
             handshake: HandshakeEntry {
                 syn,
                 syn_ack,
+                syn_packets,
                 server_rtt_s: server_rtt.map(Time::as_secs_f64),
                 client_rtt_s: client_rtt.map(Time::as_secs_f64),
             },
             ending: evidence.ending,
+            requests: evidence.requests.as_ref().map(RequestsEntry::of),
             marks: evidence.marks,
             forward: DirectionEntry { seen: &evidence.forward, tshark: tshark(Direction::Forward) },
             reverse: DirectionEntry { seen: &evidence.reverse, tshark: tshark(Direction::Reverse) },

@@ -1,0 +1,181 @@
+//! Requests and replies: who waited for whom.
+
+use super::finding::{Finding, FindingKind, Severity, counted_times, number};
+use crate::evidence::{Evidence, Requests};
+use crate::units::approx;
+
+/// A wait is told from this share of the time on.
+const TOLD: f64 = 0.1;
+/// Or where one takes so long, in seconds: its user notices.
+const NOTICED: f64 = 1.0;
+/// It gets a warning from this share on.
+const LARGE: f64 = 0.5;
+/// Fewer turns show no pattern of round trips.
+const TURNS: u32 = 3;
+/// Fewer held segments may be chance: a program that writes just when the acknowledgement arrives.
+const HELD: u32 = 2;
+
+/// The requests, and the time between first and last payload, in seconds.
+fn requests(evidence: &Evidence) -> Option<(&Requests, f64)> {
+    let requests = evidence.requests.as_ref()?;
+    (requests.span_s > 0.0).then_some((requests, requests.span_s))
+}
+
+fn severity(share: f64) -> Severity {
+    if share >= LARGE { Severity::Warning } else { Severity::Note }
+}
+
+fn finding(
+    evidence: &Evidence,
+    kind: FindingKind,
+    share: f64,
+    numbers: Vec<super::finding::Number>,
+    text: String,
+    why: &'static str,
+    source: &'static str,
+) -> Finding {
+    Finding {
+        kind,
+        severity: severity(share),
+        direction: None,
+        from: evidence.begin,
+        to: evidence.end,
+        evidence: numbers,
+        frames: Vec::new(),
+        text,
+        why,
+        source,
+    }
+}
+
+fn median_and_worst(waits: &crate::evidence::Waits) -> String {
+    let (Some(median), Some(worst)) = (waits.p50_s, waits.p99_s) else { return String::new() };
+    match waits.count {
+        1 => approx::time(median),
+        _ => format!("{} (median; 99th percentile {})", approx::time(median), approx::time(worst)),
+    }
+}
+
+pub(super) fn server(evidence: &Evidence) -> Option<Finding> {
+    let (requests, seconds) = requests(evidence)?;
+    let waits = requests.server;
+    let share = waits.total_s / seconds;
+    if share < TOLD && waits.p99_s.is_none_or(|worst| worst < NOTICED) {
+        return None;
+    }
+    let of = if requests.turns == 1 { "the request" } else { "each request" };
+    Some(finding(
+        evidence,
+        FindingKind::ServerResponseTime,
+        share,
+        vec![
+            number("turns", requests.turns.into()),
+            number("server_p50_s", waits.p50_s.unwrap_or(0.0)),
+            number("server_p99_s", waits.p99_s.unwrap_or(0.0)),
+            number("server_total_s", waits.total_s),
+            number("share", share),
+        ],
+        format!(
+            "The server {} took {} to the first byte of the reply to {of}: {} of {} over {}",
+            evidence.server.ip().to_canonical(),
+            median_and_worst(&waits),
+            approx::time(waits.total_s),
+            approx::time(seconds),
+            turns(requests.turns),
+        ),
+        "The time lies in the program on the server or behind it; no setting of TCP shortens it",
+        "RFC 9293 §3.8.6",
+    ))
+}
+
+fn turns(count: u32) -> String {
+    if count == 1 { "1 request".to_owned() } else { format!("{count} requests") }
+}
+
+pub(super) fn client(evidence: &Evidence) -> Option<Finding> {
+    let (requests, seconds) = requests(evidence)?;
+    let waits = requests.think;
+    let share = waits.total_s / seconds;
+    if waits.count == 0 || share < TOLD && waits.p99_s.is_none_or(|worst| worst < NOTICED) {
+        return None;
+    }
+    Some(finding(
+        evidence,
+        FindingKind::ClientThinkTime,
+        share,
+        vec![
+            number("pauses", waits.count.into()),
+            number("think_p50_s", waits.p50_s.unwrap_or(0.0)),
+            number("think_p99_s", waits.p99_s.unwrap_or(0.0)),
+            number("think_total_s", waits.total_s),
+            number("share", share),
+        ],
+        format!(
+            "The client {} waited {} before its next request: {} of {}",
+            evidence.client.ip().to_canonical(),
+            median_and_worst(&waits),
+            approx::time(waits.total_s),
+            approx::time(seconds),
+        ),
+        "The time lies in the program on the client or its user",
+        "RFC 9293 §3.8.6",
+    ))
+}
+
+pub(super) fn round_trips(evidence: &Evidence) -> Option<Finding> {
+    let (requests, seconds) = requests(evidence)?;
+    let share = requests.round_trips_s / seconds;
+    if requests.turns < TURNS || share < TOLD {
+        return None;
+    }
+    Some(finding(
+        evidence,
+        FindingKind::RequestResponse,
+        share,
+        vec![
+            number("turns", requests.turns.into()),
+            number("round_trips_s", requests.round_trips_s),
+            number("share", share),
+        ],
+        format!(
+            "{} and replies, one after the other: their round trips took {} of {}",
+            turns(requests.turns),
+            approx::time(requests.round_trips_s),
+            approx::time(seconds)
+        ),
+        "A request that waits for the reply to the one before costs a round trip; pipelining or parallel connections \
+         share it",
+        "RFC 9112 §9.3.2",
+    ))
+}
+
+pub(super) fn nagle(evidence: &Evidence) -> Option<Finding> {
+    let (requests, seconds) = requests(evidence)?;
+    let waits = requests.nagle;
+    let share = waits.total_s / seconds;
+    if waits.count < HELD || share < TOLD / 2.0 {
+        return None;
+    }
+    Some(finding(
+        evidence,
+        FindingKind::NagleDelayedAck,
+        share.max(LARGE),
+        vec![
+            number("held_segments", waits.count.into()),
+            number("delayed_ack_p50_s", waits.p50_s.unwrap_or(0.0)),
+            number("waited_s", waits.total_s),
+            number("share", share),
+        ],
+        format!(
+            "Nagle's algorithm held a small segment back {}, until the delayed ACK of the one before arrived, after {} \
+             (median): {} of {}",
+            counted_times(waits.count.into()),
+            approx::time(waits.p50_s.unwrap_or(0.0)),
+            approx::time(waits.total_s),
+            approx::time(seconds)
+        ),
+        "Two small writes and then a read: the second write waits for the acknowledgement of the first (TCP_NODELAY, or \
+         one write)",
+        "RFC 9293 §3.7.4, RFC 9293 §3.8.6.3, RFC 896",
+    ))
+}

@@ -1,0 +1,36 @@
+//! Requests and replies: which end waited for the other, and how long.
+
+use serde::{Deserialize, Serialize};
+
+/// The requests of a connection and the waits between them. A turn is a request of the client and the server's reply:
+/// the first new payload of one end that acknowledges all payload of the other.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Requests {
+    /// Requests with a reply.
+    pub turns: u32,
+    /// From the end of the handshake, or the first payload where that was not seen, to the last payload, in seconds.
+    pub span_s: f64,
+    /// From the last byte of a request to the first byte of its reply, less the round trip.
+    pub server: Waits,
+    /// From the last byte of a reply, or the end of the handshake, to the first byte of the next request, less the
+    /// round trip.
+    pub think: Waits,
+    /// Round trips that requests and replies took, in seconds: one for each turn.
+    pub round_trips_s: f64,
+    /// Segments below the MSS that were sent when the delayed acknowledgement of one like them arrived: Nagle's
+    /// algorithm (RFC 9293 §3.7.4) against delayed ACKs (RFC 9293 §3.8.6.3).
+    pub nagle: Waits,
+}
+
+/// A kind of wait.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Waits {
+    /// Their number.
+    pub count: u32,
+    /// Their sum, in seconds.
+    pub total_s: f64,
+    /// Their median, in seconds; `None` without any.
+    pub p50_s: Option<f64>,
+    /// Their 99th percentile, in seconds.
+    pub p99_s: Option<f64>,
+}

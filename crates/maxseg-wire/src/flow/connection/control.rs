@@ -1,0 +1,83 @@
+//! SYN, FIN and RST: how a connection begins, and where another begins.
+
+use maxseg_core::units::Time;
+
+use super::{Connection, Reset, since};
+use crate::flow::Seen;
+use crate::flow::pair::Endpoint;
+use crate::flow::seen_options::SeenOptions;
+use crate::tcp::Flags;
+
+impl Connection {
+    /// Whether a SYN begins another connection between the same endpoints: another initial sequence number, or this
+    /// connection has ended.
+    pub(in crate::flow) fn is_over_before(&self, seen: &Seen<'_>, sender: Endpoint) -> bool {
+        let is_opening = seen.flags.contains(Flags::SYN);
+        if !is_opening || seen.interface != self.interface {
+            return false;
+        }
+        let half = self.halves.of(sender);
+        if half.counts.packets == 0 {
+            // No packet of this endpoint yet: its SYN was captured after the SYN-ACK.
+            return false;
+        }
+        let is_same = half.offered.syn
+            && half.sequence.is_some_and(|it| it.offset(seen.seq.wrapping_add(1), 0) == 0);
+        if seen.flags.contains(Flags::ACK) {
+            // A SYN-ACK with another initial sequence number: its SYN was not captured.
+            return half.offered.syn && !is_same;
+        }
+        !is_same
+            || self.reset.is_some()
+            || self.halves.low.fin.is_some()
+            || self.halves.high.fin.is_some()
+    }
+
+    /// SYN, FIN, RST, and options that concern the whole connection.
+    pub(super) fn on_control(&mut self, seen: &Seen<'_>, options: &SeenOptions, s: Endpoint) {
+        self.marks.mptcp |= options.multipath;
+        self.marks.fast_open |= options.fast_open;
+        let at = seen.at_nanos;
+        if seen.flags.contains(Flags::RST) && self.reset.is_none() {
+            let is_closed = self.halves.low.fin_is_acked() && self.halves.high.fin_is_acked();
+            self.reset = Some(Reset { by: s, at, is_closed });
+        }
+        if seen.flags.contains(Flags::SYN) {
+            self.marks.fast_open |= seen.payload_len > 0;
+            let is_answer = seen.flags.contains(Flags::ACK);
+            let half = self.halves.of_mut(s);
+            if half.offered.syn && half.offset(seen.seq) == -1 {
+                half.on_control_resent(at);
+            } else {
+                half.on_syn(seen, options);
+            }
+            self.client = Some(if is_answer { s.other() } else { s });
+            // A retransmitted SYN or SYN-ACK gives no round-trip sample (Karn).
+            if is_answer {
+                let is_first = !self.handshake.syn_ack;
+                self.handshake.syn_ack = true;
+                self.handshake.server_rtt =
+                    self.syn_at.filter(|_| is_first).map(|syn| since(syn, at));
+                self.answer_at = is_first.then_some(at);
+            } else {
+                self.syn_at = (!self.handshake.syn).then_some(at);
+                self.handshake.syn = true;
+                self.handshake.syn_packets += 1;
+                self.handshake.last_syn = Some(Time::from_nanos(at));
+            }
+        } else {
+            self.on_handshake_done(seen, s);
+        }
+    }
+
+    /// The client's first segment after the SYN-ACK ends the handshake.
+    pub(super) fn on_handshake_done(&mut self, seen: &Seen<'_>, s: Endpoint) {
+        if self.handshake.client_rtt.is_none()
+            && let Some(answer) = self.answer_at
+            && self.client == Some(s)
+        {
+            self.handshake.client_rtt = Some(since(answer, seen.at_nanos));
+            self.opened_at = Some(seen.at_nanos);
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Requests and replies: who sent last, and how long the other end took to send.
+
+use maxseg_core::evidence::{Requests, Waits};
+use serde::{Deserialize, Serialize};
+
+use crate::flow::pair::{Endpoint, Pair};
+
+/// The turns of a connection.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Turns {
+    /// The end that sent payload last, and when.
+    talker: Option<Endpoint>,
+    at: u64,
+    /// When the first payload passed.
+    begin: u64,
+    /// From the first change of the talker on.
+    waits: Option<Box<TurnWaits>>,
+}
+
+/// What is known from the first turn on.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct TurnWaits {
+    /// Before each end sends.
+    before: Pair<Samples>,
+    nagle: Samples,
+    /// The last segment below the MSS of each end, if nothing else of that end was outstanding.
+    small: Pair<Option<Small>>,
+    /// The end whose small segment was acknowledged late, when that passed, and how late it was.
+    late_ack: Option<(Endpoint, u64, u64)>,
+}
+
+/// A segment below the MSS: the offset behind its last byte, and when it passed.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Small {
+    end: i64,
+    at: u64,
+}
+
+/// New payload of one end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Talk {
+    pub(super) by: Endpoint,
+    pub(super) at: u64,
+    pub(super) end: i64,
+    /// Whether everything that the other end sent is acknowledged.
+    pub(super) is_reply: bool,
+    /// Whether it is below the MSS, and nothing else of its end is outstanding.
+    pub(super) is_small_alone: bool,
+    /// Between capture point and this end, there and back, in nanoseconds.
+    pub(super) to_sender: u64,
+    /// When the handshake ended, where this is the client's.
+    pub(super) since_handshake: Option<u64>,
+}
+
+/// A delayed acknowledgement is at least so late, in nanoseconds: Linux's least is 40 ms (`TCP_DELACK_MIN`).
+const LEAST_DELAY: u64 = 30_000_000;
+/// And at most so late (RFC 9293 §3.8.6.3).
+const MOST_DELAY: u64 = 500_000_000;
+/// A sender's answer to an acknowledgement takes no longer, in nanoseconds.
+const AT_ONCE: u64 = 3_000_000;
+
+impl Turns {
+    /// An end sends payload, new or again.
+    #[inline]
+    pub(super) fn on_payload(&mut self, by: Endpoint, at: u64) {
+        if self.talker == Some(by) {
+            self.at = at;
+        }
+    }
+
+    /// An end sends new payload.
+    #[inline]
+    pub(super) fn on_talk(&mut self, talk: &Talk) {
+        if self.talker == Some(talk.by) && self.waits.is_none() {
+            self.at = talk.at;
+            return;
+        }
+        self.on_turn(talk);
+    }
+
+    fn on_turn(&mut self, talk: &Talk) {
+        let before = self.talker.replace(talk.by);
+        let waited = talk.at.saturating_sub(std::mem::replace(&mut self.at, talk.at));
+        if before.is_none() {
+            self.begin = talk.at;
+            if let Some(handshake_end) = talk.since_handshake {
+                self.begin = handshake_end;
+                let waited = talk.at.saturating_sub(handshake_end);
+                self.waits.get_or_insert_default().before.of_mut(talk.by).add(waited);
+            }
+            return;
+        }
+        let waits = self.waits.get_or_insert_default();
+        if before != Some(talk.by) && talk.is_reply {
+            waits.before.of_mut(talk.by).add(waited);
+        }
+        if let Some((end, ack_at, delay)) = waits.late_ack
+            && end == talk.by
+        {
+            if talk.at.saturating_sub(ack_at) <= talk.to_sender.saturating_add(AT_ONCE) {
+                waits.nagle.add(delay);
+            }
+            waits.late_ack = None;
+        }
+        let small = talk.is_small_alone.then_some(Small { end: talk.end, at: talk.at });
+        *waits.small.of_mut(talk.by) = small;
+    }
+
+    /// An acknowledgement of `end`'s payload up to `una` passes; `to_receiver` is the round trip between capture point and
+    /// the end that acknowledges, in nanoseconds.
+    #[inline]
+    pub(super) fn on_ack(
+        &mut self,
+        end: Endpoint,
+        at: u64,
+        una: i64,
+        is_pure: bool,
+        to_receiver: u64,
+    ) {
+        let Some(waits) = &mut self.waits else { return };
+        let Some(small) = waits.small.of(end).filter(|small| small.end <= una) else { return };
+        *waits.small.of_mut(end) = None;
+        let late = at.saturating_sub(small.at).saturating_sub(to_receiver);
+        if is_pure && (LEAST_DELAY..=MOST_DELAY).contains(&late) {
+            waits.late_ack = Some((end, at, late));
+        }
+    }
+
+    /// The requests of `client`; the round trips between capture point and client, and server, in nanoseconds.
+    pub(super) fn requests(
+        self,
+        client: Endpoint,
+        to_client: u64,
+        to_server: u64,
+    ) -> Option<Requests> {
+        let waits = self.waits?;
+        let (server, think) = (waits.before.of(client.other()), waits.before.of(client));
+        if server.count == 0 {
+            return None;
+        }
+        let span = self.at.saturating_sub(self.begin);
+        let taken =
+            |samples: &Samples, round_trip: u64| samples.round_trips(round_trip) as f64 / 1e9;
+        Some(Requests {
+            turns: server.count,
+            span_s: span as f64 / 1e9,
+            round_trips_s: taken(server, to_server) + taken(think, to_client),
+            server: server.less(to_server),
+            think: think.less(to_client),
+            nagle: waits.nagle.less(0),
+        })
+    }
+}
+
+/// Durations: all are counted, and a bounded number kept, evenly over time.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Samples {
+    /// In microseconds.
+    kept: Vec<u32>,
+    /// One in `2^thinned` is kept.
+    thinned: u8,
+    count: u32,
+    /// In nanoseconds.
+    sum: u64,
+}
+
+impl Samples {
+    const MOST: usize = 256;
+
+    fn add(&mut self, nanos: u64) {
+        if self.count & ((1 << self.thinned) - 1) == 0 {
+            if self.kept.len() >= Self::MOST {
+                self.kept = self.kept.iter().copied().step_by(2).collect();
+                self.thinned += 1;
+            }
+            self.kept.push(u32::try_from(nanos / 1000).unwrap_or(u32::MAX));
+        }
+        self.count = self.count.saturating_add(1);
+        self.sum = self.sum.saturating_add(nanos);
+    }
+
+    /// How much of the durations is round trips, in nanoseconds.
+    fn round_trips(&self, round_trip: u64) -> u64 {
+        self.sum.min(round_trip.saturating_mul(self.count.into()))
+    }
+
+    /// The durations without a round trip in each.
+    fn less(&self, round_trip: u64) -> Waits {
+        let mut sorted = self.kept.clone();
+        sorted.sort_unstable();
+        let at = |share: f64| {
+            let rank = (share * sorted.len() as f64).ceil() as usize;
+            let micros = sorted.get(rank.saturating_sub(1).min(sorted.len().checked_sub(1)?))?;
+            let nanos = (u64::from(*micros) * 1000).saturating_sub(round_trip);
+            Some(nanos as f64 / 1e9)
+        };
+        Waits {
+            count: self.count,
+            total_s: (self.sum - self.round_trips(round_trip)) as f64 / 1e9,
+            p50_s: at(0.5),
+            p99_s: at(0.99),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn talk(by: Endpoint, at: u64, end: i64) -> Talk {
+        Talk {
+            by,
+            at,
+            end,
+            is_reply: true,
+            is_small_alone: true,
+            to_sender: 0,
+            since_handshake: None,
+        }
+    }
+
+    #[test]
+    fn waits_are_less_the_round_trip() {
+        let mut turns = Turns::default();
+        for n in 0..10 {
+            turns.on_talk(&talk(Endpoint::Low, n * 1000 * MS, 100));
+            turns.on_talk(&talk(Endpoint::High, n * 1000 * MS + 340 * MS, 100));
+        }
+        let requests = turns.requests(Endpoint::Low, 0, 40 * MS).unwrap();
+        assert_eq!(requests.turns, 10);
+        assert_eq!(requests.server.p50_s, Some(0.3));
+        assert!((requests.server.total_s - 3.0).abs() < 1e-9);
+        assert_eq!(requests.think.p99_s, Some(0.66));
+        assert!((requests.round_trips_s - 0.4).abs() < 1e-9);
+        assert_eq!(requests.nagle.count, 0);
+    }
+
+    #[test]
+    fn payload_that_is_no_reply_is_no_turn() {
+        let mut turns = Turns::default();
+        turns.on_talk(&talk(Endpoint::Low, 0, 100));
+        turns.on_talk(&Talk { is_reply: false, ..talk(Endpoint::High, MS, 100) });
+        assert_eq!(turns.requests(Endpoint::Low, 0, 0), None);
+    }
+
+    /// A segment that follows a late acknowledgement at once was held back; one that follows later was written later.
+    #[test]
+    fn nagle_waits_for_a_delayed_acknowledgement() {
+        for (pause, held) in [(MS, 2), (20 * MS, 0)] {
+            let mut turns = Turns::default();
+            let mut at = 0;
+            for _ in 0..3 {
+                turns.on_talk(&talk(Endpoint::Low, at, 100));
+                at += 50 * MS;
+                turns.on_ack(Endpoint::Low, at, 100, true, 10 * MS);
+                at += pause;
+                turns.on_talk(&talk(Endpoint::Low, at, 200));
+                at += 10 * MS;
+                turns.on_talk(&talk(Endpoint::High, at, 100));
+            }
+            let requests = turns.requests(Endpoint::Low, 0, 10 * MS).unwrap();
+            assert_eq!(requests.nagle.count, held);
+            assert_eq!(requests.nagle.p50_s, (held > 0).then_some(0.04));
+        }
+    }
+
+    #[test]
+    fn many_waits_take_little_memory() {
+        let mut samples = Samples::default();
+        for n in 0..100_000 {
+            samples.add(n % 1000 * MS);
+        }
+        assert!(samples.kept.len() <= Samples::MOST);
+        let waits = samples.less(0);
+        assert_eq!(waits.count, 100_000);
+        assert!((waits.p50_s.unwrap() - 0.5).abs() < 0.1, "{waits:?}");
+    }
+}

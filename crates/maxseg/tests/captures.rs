@@ -12,6 +12,8 @@ mod labels;
 mod retransmissions;
 #[path = "captures/simulated.rs"]
 mod simulated;
+#[path = "captures/situations.rs"]
+mod situations;
 #[path = "../../maxseg-wire/tests/peers/tcprs.rs"]
 #[allow(dead_code, reason = "shared with another test, which looks at more of it")]
 mod tcprs;

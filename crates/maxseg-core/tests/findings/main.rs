@@ -1,6 +1,7 @@
 //! Where findings begin and how severe they are: numbers on both sides of each border, with the source of the border.
 #![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
 
+mod endings;
 mod sizes;
 mod windows;
 

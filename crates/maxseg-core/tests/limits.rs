@@ -1,59 +1,17 @@
 //! What limited a sender: numbers on both sides of each border of `diagnose::Limits`.
 #![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
 
-use std::net::SocketAddr;
-
 use maxseg_core::diagnose::{Diagnosis, diagnose};
-use maxseg_core::evidence::{
-    Bin, Bins, BlackHole, DirectionStats, Ending, Evidence, Handshake, Marks,
-};
+use maxseg_core::evidence::{Bin, BlackHole, DirectionStats};
 use maxseg_core::outcome::LimitedBy;
 use maxseg_core::units::Time;
+use maxseg_testkit::{ROUND_TRIP, flight};
 
-const ROUND_TRIP: Time = Time::from_millis(64);
-const INTERVALS: u64 = 10;
-/// The link's rate; 160 000 bytes in a round trip.
-const LINK_BPS: f64 = 20e6;
-
-/// Ten round trips, each as `each` makes it: by itself a flight that does not grow, far below link and windows.
+/// Ten round trips, each as `each` makes it, in a direction as `change` makes it.
 fn diagnosis(each: impl Fn(u64, &mut Bin), change: impl Fn(&mut DirectionStats)) -> Diagnosis {
-    let mut bins = Bins::new(Time::ZERO, ROUND_TRIP);
-    for n in 0..INTERVALS {
-        let bin = bins.at(ROUND_TRIP.times(n));
-        bin.segments = 10;
-        bin.acked_bytes = 14_480;
-        bin.in_flight_max = 14_480;
-        bin.window_left_min = Some(1 << 20);
-        (bin.rtt_count, bin.rtt_sum) = (1, ROUND_TRIP);
-        each(n, bin);
-    }
-    bins.finish(ROUND_TRIP.times(INTERVALS));
-    let end = |text: &str| -> SocketAddr { text.parse().unwrap() };
-    let mut forward = DirectionStats {
-        payload_bytes: 144_800,
-        mss_used_bytes: Some(1448),
-        capacity_bps: Some(LINK_BPS),
-        path_rtt_min_s: Some(ROUND_TRIP.as_secs_f64()),
-        bins,
-        ..DirectionStats::default()
-    };
-    change(&mut forward);
-    diagnose(&Evidence {
-        id: 0,
-        client: end("10.0.0.1:40000"),
-        server: end("10.0.0.2:80"),
-        begin: Time::ZERO,
-        end: ROUND_TRIP.times(INTERVALS),
-        handshake: Handshake::default(),
-        ending: Ending::Closed,
-        reset_at: None,
-        silence: None,
-        requests: None,
-        forward,
-        reverse: DirectionStats::default(),
-        path_mtu_events: Vec::new(),
-        marks: Marks::default(),
-    })
+    let mut evidence = flight(each);
+    change(&mut evidence.forward);
+    diagnose(&evidence)
 }
 
 /// The share of the time that `kind` takes.
@@ -67,6 +25,37 @@ fn share(of: &Diagnosis, kind: LimitedBy) -> f64 {
 fn assert_share(of: &Diagnosis, kind: LimitedBy, wanted: f64) {
     let share = share(of, kind);
     assert!((share - wanted).abs() < 1e-9, "{kind}: {share} is not {wanted} in {:?}", of.limits);
+}
+
+/// Puts a limit's sign into the interval with this number.
+type Sign<'a> = &'a dyn Fn(u64, &mut Bin);
+
+#[test]
+fn each_limit_has_its_sign() {
+    let most = Time::from_millis(48); // of 64
+    let signs: [(LimitedBy, Sign<'_>); 9] = [
+        (LimitedBy::Application, &|_, bin| bin.idle = most),
+        (LimitedBy::Application, &|_, bin| bin.app_limited = most),
+        (LimitedBy::SendBuffer, &|_, bin| bin.sndbuf_limited = Time::from_millis(16)),
+        (LimitedBy::ReceiveWindow, &|_, bin| bin.window_left_min = Some(1000)),
+        (LimitedBy::Rto, &|_, bin| bin.rto_wait = most),
+        (LimitedBy::Bandwidth, &|_, bin| bin.acked_bytes = 160_000),
+        (LimitedBy::Congestion, &|_, bin| bin.losses = 1),
+        (LimitedBy::StartUp, &|n, bin| bin.in_flight_max = 1000 << n),
+        (LimitedBy::Unknown, &|_, bin| bin.window_left_min = None),
+    ];
+    for (wanted, sign) in signs {
+        assert_eq!(diagnosis(sign, |_| ()).limited_by, Some(wanted));
+    }
+}
+
+#[test]
+fn long_round_trips_fill_no_link_that_is_nearly_empty() {
+    let slow = |_: u64, bin: &mut Bin| {
+        bin.losses = 1;
+        bin.rtt_sum = ROUND_TRIP.times(2);
+    };
+    assert_eq!(diagnosis(slow, |_| ()).limited_by, Some(LimitedBy::Congestion));
 }
 
 /// With the window open, nothing lost and round trips short, a flight that stays as it is is held by the sender:

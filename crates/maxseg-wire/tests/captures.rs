@@ -7,12 +7,10 @@
     reason = "the crate opens no files; its tests do"
 )]
 
-#[path = "captures/folders.rs"]
-mod folders;
 
 use std::collections::BTreeMap;
 
-use folders::{Capture, captures};
+use maxseg_testkit::captures::{Capture, captures};
 use maxseg_wire::capture_file::{CaptureFile, OpenError};
 use maxseg_wire::encapsulation::Encapsulation;
 use maxseg_wire::flow::{Decoded, FragmentCounts, TooBig};

@@ -7,16 +7,10 @@
     reason = "the library opens no files; its tests do"
 )]
 
-#[path = "captures/folders.rs"]
-mod folders;
-#[path = "peers/tcprs.rs"]
-mod tcprs;
-#[path = "peers/tcptrace.rs"]
-mod tcptrace;
 
 use std::collections::BTreeMap;
 
-use folders::{Capture, captures};
+use maxseg_testkit::captures::{Capture, captures, tcprs, tcptrace};
 use maxseg_wire::flow::Decoded;
 use maxseg_wire::reading::PacketReader;
 use serde_json::Value;

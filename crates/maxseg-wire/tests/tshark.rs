@@ -8,8 +8,6 @@
     reason = "the library opens no files; its tests do"
 )]
 
-#[path = "captures/folders.rs"]
-mod folders;
 mod tshark {
     pub(crate) mod fields;
     pub(crate) mod made;
@@ -21,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::Path;
 
-use folders::{Capture, captures};
+use maxseg_testkit::captures::{Capture, captures};
 use maxseg_wire::tshark::{Counts, Tshark};
 
 use tshark::fields::Said;

@@ -3,9 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 #![expect(clippy::print_stdout, reason = "the contract is to print how much was checked")]
 
-#[path = "../../maxseg-wire/tests/captures/folders.rs"]
-#[allow(dead_code, reason = "shared with another test, which looks at more of it")]
-mod folders;
 #[path = "captures/labels.rs"]
 mod labels;
 #[path = "captures/retransmissions.rs"]
@@ -14,19 +11,13 @@ mod retransmissions;
 mod simulated;
 #[path = "captures/situations.rs"]
 mod situations;
-#[path = "../../maxseg-wire/tests/peers/tcprs.rs"]
-#[allow(dead_code, reason = "shared with another test, which looks at more of it")]
-mod tcprs;
-#[path = "../../maxseg-wire/tests/peers/tcptrace.rs"]
-#[allow(dead_code, reason = "shared with another test, which looks at more of it")]
-mod tcptrace;
 #[path = "captures/truth.rs"]
 mod truth;
 
 use std::path::Path;
 use std::process::Command;
 
-use folders::captures;
+use maxseg_testkit::captures::captures;
 use serde_json::Value;
 
 /// What `maxseg explain --json` says of a file, whatever its exit code; `None` where it refuses the format.

@@ -9,7 +9,7 @@ pub(super) struct Layers {
     pub(super) groups: &'static [&'static [&'static str]],
 }
 
-/// Evidence for tests: the tests of every crate may use it, those of the core included.
+/// Made evidence and rows: the tests of every crate may use it, those of the core included.
 pub(super) const TESTKIT: &str = "maxseg-testkit";
 
 /// The crates: each depends only on those above it.
@@ -30,7 +30,10 @@ pub(super) const CRATES: [Layers; 7] = [
             &["advise"],
         ],
     },
-    Layers { name: "maxseg-testkit", groups: &[] },
+    Layers {
+        name: "maxseg-testkit",
+        groups: &[&["captures", "connections", "flights", "rows"]],
+    },
     Layers {
         name: "maxseg-wire",
         groups: &[

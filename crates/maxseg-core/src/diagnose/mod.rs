@@ -113,6 +113,3 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         findings,
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -5,7 +5,9 @@ use maxseg_core::diagnose::{FindingKind, Severity};
 use maxseg_core::evidence::{Direction, Ending, Evidence, Requests, Silence, Waits};
 use maxseg_core::units::Time;
 
-use super::{clean, found, severities, text};
+use maxseg_testkit::clean;
+
+use super::{found, severities, text};
 
 #[test]
 fn a_refused_connection_names_the_server() {

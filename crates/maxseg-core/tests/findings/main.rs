@@ -5,76 +5,13 @@ mod endings;
 mod sizes;
 mod windows;
 
-use std::net::SocketAddr;
-
 use maxseg_core::diagnose::{Finding, FindingKind, Severity, diagnose};
-use maxseg_core::evidence::{
-    Bin, Bins, DirectionStats, Ending, Evidence, Handshake, Marks, PathMtuEvent,
-};
+use maxseg_core::evidence::{Ending, Evidence, PathMtuEvent};
 use maxseg_core::units::Time;
+use maxseg_testkit::clean;
 
 /// What a case does to the evidence.
 type Change = fn(&mut Evidence);
-
-const ROUND_TRIP: Time = Time::from_millis(64);
-
-/// What a SYN of today offers.
-fn offers() -> DirectionStats {
-    DirectionStats {
-        mss_option_bytes: Some(1460),
-        window_scale: Some(7),
-        sack_permitted: true,
-        timestamps: true,
-        ..DirectionStats::default()
-    }
-}
-
-/// Ten round trips of data over a link of 20 Mbit/s, with nothing to find.
-fn clean() -> Evidence {
-    let mut bins = Bins::new(Time::ZERO, ROUND_TRIP);
-    for n in 0..10 {
-        *bins.at(ROUND_TRIP.times(n)) = Bin {
-            at: ROUND_TRIP.times(n),
-            duration: ROUND_TRIP,
-            segments: 10,
-            sent_bytes: 14_480,
-            acked_bytes: 14_480,
-            in_flight_max: 14_480,
-            window_left_min: Some(1 << 20),
-            rtt_count: 1,
-            rtt_sum: ROUND_TRIP,
-            ..Bin::default()
-        };
-    }
-    bins.finish(ROUND_TRIP.times(10));
-    let end = |text: &str| -> SocketAddr { text.parse().unwrap() };
-    Evidence {
-        id: 0,
-        client: end("10.0.0.1:40000"),
-        server: end("10.0.0.2:80"),
-        begin: Time::ZERO,
-        end: ROUND_TRIP.times(10),
-        handshake: Handshake { syn: true, syn_ack: true, ..Handshake::default() },
-        ending: Ending::Closed,
-        reset_at: None,
-        silence: None,
-        requests: None,
-        forward: DirectionStats {
-            data_packets: 100,
-            payload_bytes: 144_800,
-            unique_bytes: 144_800,
-            mss_used_bytes: Some(1448),
-            capacity_bps: Some(20e6),
-            path_rtt_min_s: Some(ROUND_TRIP.as_secs_f64()),
-            path_rtt_mean_s: Some(ROUND_TRIP.as_secs_f64()),
-            bins,
-            ..offers()
-        },
-        reverse: offers(),
-        path_mtu_events: Vec::new(),
-        marks: Marks::default(),
-    }
-}
 
 /// The findings of clean evidence with a change.
 fn found(change: impl Fn(&mut Evidence)) -> Vec<Finding> {
@@ -110,6 +47,27 @@ fn told_mtu(evidence: &Evidence, mtu_bytes: u32) -> PathMtuEvent {
 #[test]
 fn clean_evidence_has_no_findings() {
     assert_eq!(severities(|_| ()), []);
+}
+
+#[test]
+fn findings_follow_from_numbers() {
+    let made: [(FindingKind, Change); 8] = [
+        (FindingKind::SmallMss, |it| {
+            it.forward.mss_used_bytes = Some(524);
+            it.reverse.mss_option_bytes = Some(536);
+        }),
+        (FindingKind::Loss, |it| it.forward.retransmitted_packets = 5),
+        (FindingKind::Timeouts, |it| it.forward.timeouts = 1),
+        (FindingKind::Reordering, |it| it.forward.out_of_order_packets = 1),
+        (FindingKind::ZeroWindow, |it| it.reverse.zero_windows = 1),
+        (FindingKind::Fragmentation, |it| it.forward.fragmented_packets = 1),
+        (FindingKind::OptionMissing, |it| it.reverse.sack_permitted = false),
+        (FindingKind::CaptureQuality, |it| it.marks.one_way = true),
+    ];
+    for (kind, change) in made {
+        let kinds: Vec<FindingKind> = found(change).iter().map(|finding| finding.kind).collect();
+        assert_eq!(kinds, [kind]);
+    }
 }
 
 /// From 0.1% on losses are more than a full queue's signal, from 1% on they hold loss-based congestion control

@@ -2,8 +2,9 @@
 
 use maxseg_core::diagnose::{FindingKind, Severity};
 use maxseg_core::evidence::BlackHole;
+use maxseg_testkit::ROUND_TRIP;
 
-use super::{ROUND_TRIP, found, severities, told_mtu};
+use super::{found, severities, told_mtu};
 
 /// 12 of 1460 bytes are timestamps: 1448 are left, and 85% of them are 1230.8.
 #[test]

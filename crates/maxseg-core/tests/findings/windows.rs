@@ -3,8 +3,9 @@
 use maxseg_core::diagnose::{FindingKind, Severity};
 use maxseg_core::evidence::Evidence;
 use maxseg_core::units::Time;
+use maxseg_testkit::ROUND_TRIP;
 
-use super::{Change, ROUND_TRIP, severities};
+use super::{Change, severities};
 
 /// 65 535 bytes are the most without window scaling (RFC 9293 §3.1, RFC 7323 §2): on a path that holds more, a
 /// connection that fills them is held back by the missing scale.

@@ -5,7 +5,7 @@ mod lab;
 use maxseg_core::engine::{Caveat, EngineName};
 use maxseg_core::outcome::Outcome;
 use maxseg_core::results::{Row, groups};
-use maxseg_core::scenario::Scenario;
+use maxseg_testkit::rows::{doubtful, model, row, scenario, sim};
 use serde_json::{Value, json};
 
 use super::chart::{HeatMap, Spacing};
@@ -13,39 +13,6 @@ use super::columns::columns;
 use super::csv;
 use super::heat::heat_maps;
 use super::{Swept, figures};
-
-fn row(engine: EngineName, seed: Option<u64>, point: &Value, goodput: f64) -> Row {
-    let Value::Object(point) = point else { panic!("{point} is no point") };
-    Row {
-        engine,
-        point: point.clone(),
-        hash: format!("{point:?}"),
-        seed,
-        outcome: Outcome {
-            goodput_bps: Some(goodput),
-            elapsed_s: Some(10.0),
-            ..Outcome::default()
-        },
-        caveats: Vec::new(),
-    }
-}
-
-fn sim(point: &Value, goodput: f64) -> Row {
-    row(EngineName::Sim, Some(1), point, goodput)
-}
-
-fn model(point: &Value, goodput: f64) -> Row {
-    row(EngineName::Model, None, point, goodput)
-}
-
-fn doubtful(row: Row) -> Row {
-    Row { caveats: vec![Caveat::new("outside-range", "")], ..row }
-}
-
-fn scenario() -> Scenario {
-    let text = "[[hop]]\nrate = \"2 Mbit/s\"\ndelay = \"200 ms\"\nframe = 128\n";
-    Scenario::from_toml("test", text).unwrap()
-}
 
 /// The maps of a sweep whose runs are all there.
 fn maps(rows: &[Row]) -> Vec<HeatMap> {

@@ -6,44 +6,12 @@ use maxseg_core::engine::{Caveat, EngineName};
 use maxseg_core::outcome::Outcome;
 use maxseg_core::results::{Row, groups};
 use maxseg_core::scenario::Scenario;
+use maxseg_testkit::rows::{doubtful, model, scenario, sim};
 use serde_json::{Value, json};
 
 use super::{results, text};
 use crate::printer::Printer;
 use maxseg_workbench::report::Swept;
-
-fn row(engine: EngineName, seed: Option<u64>, point: &Value, goodput: f64) -> Row {
-    let Value::Object(point) = point else { panic!("{point} is no point") };
-    Row {
-        engine,
-        point: point.clone(),
-        hash: format!("{point:?}"),
-        seed,
-        outcome: Outcome {
-            goodput_bps: Some(goodput),
-            elapsed_s: Some(10.0),
-            ..Outcome::default()
-        },
-        caveats: Vec::new(),
-    }
-}
-
-fn sim(point: &Value, goodput: f64) -> Row {
-    row(EngineName::Sim, Some(1), point, goodput)
-}
-
-fn model(point: &Value, goodput: f64) -> Row {
-    row(EngineName::Model, None, point, goodput)
-}
-
-fn doubtful(row: Row) -> Row {
-    Row { caveats: vec![Caveat::new("outside-range", "")], ..row }
-}
-
-fn scenario() -> Scenario {
-    let text = "[[hop]]\nrate = \"2 Mbit/s\"\ndelay = \"200 ms\"\nframe = 128\n";
-    Scenario::from_toml("test", text).unwrap()
-}
 
 #[test]
 fn a_matrix_has_a_unit_a_column_and_marks_the_best_of_what_can_be_chosen() {

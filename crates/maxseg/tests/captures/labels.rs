@@ -1,10 +1,10 @@
 //! Transfers made for it: what limited them, and what must be found.
 
 use maxseg_core::outcome::LimitedBy;
+use maxseg_testkit::captures::captures;
 use serde_json::Value;
 
 use super::explain;
-use super::folders::captures;
 
 #[test]
 fn limits_and_findings_are_the_labels() {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use maxseg_testkit::captures::{Capture, captures, tcprs, tcptrace};
 use serde_json::Value;
 
-use super::folders::{Capture, captures};
-use super::{all_or_none, directions, explain, tcprs, tcptrace};
+use super::{all_or_none, directions, explain};
 
 /// Ours, over all connections of a capture.
 #[derive(Debug, Default, Clone, Copy)]

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use maxseg_testkit::captures::captures;
 use serde_json::Value;
 
-use super::folders::captures;
 use super::{all_or_none, directions, explain};
 
 /// Ours, and tshark's name of the same.

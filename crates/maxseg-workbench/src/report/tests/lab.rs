@@ -1,77 +1,12 @@
 //! Rows of the lab beside the others: marks, proof, pictures.
 
-use maxseg_core::outcome::{LabFlow, LabLink, LabProof, Lateness, LatenessBucket};
+use maxseg_testkit::rows::{invalid, lab};
 
 use super::super::document::Document;
 use super::super::proof::point_proofs;
 use super::super::{page, segment_sizes};
 use super::*;
 use crate::environment::Environment;
-
-fn proof() -> LabProof {
-    LabProof {
-        links: vec![
-            LabLink {
-                link: "hop.0".to_owned(),
-                packets: 100_000,
-                super_packets: 8113,
-                damaged: 1003,
-                damaged_expected: Some(0.01),
-                ..LabLink::default()
-            },
-            LabLink {
-                link: "hop.0.reverse".to_owned(),
-                packets: 50_000,
-                super_packets: 50_000,
-                refused: 12,
-                damaged_expected: Some(0.0),
-                ..LabLink::default()
-            },
-        ],
-        lateness: Some(Lateness {
-            packets: 100,
-            mean_s: 3e-5,
-            p50_s: 1.2e-5,
-            p99_s: 8e-5,
-            max_s: 3e-4,
-            early_max_s: 0.0,
-            histogram: vec![
-                LatenessBucket { up_to_s: 2e-5, packets: 90 },
-                LatenessBucket { up_to_s: 5e-4, packets: 10 },
-            ],
-        }),
-        cpu_s: 2.0,
-        relay_cpu_s: Some(1.5),
-        flows: vec![LabFlow {
-            flow: 0,
-            congestion: Some("cubic".to_owned()),
-            mss_asked: Some(9000),
-            mss_advertised_by_sender: Some(8960),
-            mss_advertised_by_receiver: Some(8960),
-            mss_effective: Some(8948),
-            mss_reason: Some("timestamps take 12 bytes of every segment".to_owned()),
-            window_asked: Some(65_536),
-            window_advertised: Some(65_536),
-            window_effective: Some(62_636),
-            window_reason: None,
-            ..LabFlow::default()
-        }],
-        ..LabProof::default()
-    }
-}
-
-fn lab(point: &Value, goodput: f64) -> Row {
-    let mut row = row(EngineName::Lab, Some(1), point, goodput);
-    row.outcome.cpu_s_per_gbit = Some(0.1);
-    row.outcome.lab = Some(Box::new(proof()));
-    row
-}
-
-fn invalid(mut row: Row) -> Row {
-    let why = "the kernel dropped 7 packets before the relay saw them".to_owned();
-    row.outcome.lab.as_mut().unwrap().invalid_because = vec![why];
-    row
-}
 
 fn page_of(rows: Vec<Row>) -> String {
     let engines = [EngineName::Lab];
@@ -203,6 +138,34 @@ fn the_page_of_an_interrupted_sweep_says_why_nothing_is_the_best() {
     let why = "some runs are missing, so that nothing is marked as the best";
     assert!(page(false).contains(why) && !page(false).contains("class=\"best\""));
     assert!(!page(true).contains(why) && page(true).contains("class=\"best\""));
+}
+
+#[test]
+fn an_invalid_run_is_marked_in_csv_and_page() {
+    let at = |mss: u64| json!({ "sender.mss": mss });
+    let rows = vec![lab(&at(536), 1e6), invalid(lab(&at(1460), 2e6))];
+    let csv = csv(&rows);
+    let header: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+    let column = |name: &str| header.iter().position(|column| *column == name).unwrap();
+    let of_row = |line: usize, name: &str| {
+        csv.lines().nth(line).unwrap().split(',').nth(column(name)).unwrap().to_owned()
+    };
+    assert_eq!((of_row(1, "lab_valid"), of_row(2, "lab_valid")), ("true".into(), "false".into()));
+    assert_eq!(of_row(1, "lab_lateness_p99_s"), "0.00008");
+    assert_eq!(of_row(1, "lab_kernel_drops"), "0");
+    let page = page_of(rows);
+    for wanted in ["<td>!2.00 Mbit/s</td>", "<h2>Invalid runs</h2>", "! no: the kernel dropped 7"] {
+        assert!(page.contains(wanted), "no {wanted:?} in\n{page}");
+    }
+}
+
+#[test]
+fn why_netem_differs_is_told_where_both_are_there() {
+    let at = |as_netem: bool| json!({ "lab.as_netem": as_netem });
+    let both = vec![lab(&at(false), 1e6), lab(&at(true), 2e6)];
+    let one = vec![lab(&at(false), 1e6), sim(&at(true), 2e6)];
+    let words = "netem draws once";
+    assert!(page_of(both).contains(words) && !page_of(one).contains(words));
 }
 
 #[test]

@@ -1,83 +1,9 @@
-//! Rows of the lab beside the others: marks, proof, pictures.
+//! Rows of the lab beside the others: marks, proof.
 
-use maxseg_core::outcome::{LabFlow, LabLink, LabProof, Lateness, LatenessBucket};
+use maxseg_testkit::rows::{invalid, lab};
 
 use super::*;
-use maxseg_workbench::environment::Environment;
-use maxseg_workbench::report::document::Document;
 use maxseg_workbench::report::marks::invalid_lines;
-use maxseg_workbench::report::{csv, page};
-
-fn proof() -> LabProof {
-    LabProof {
-        links: vec![
-            LabLink {
-                link: "hop.0".to_owned(),
-                packets: 100_000,
-                super_packets: 8113,
-                damaged: 1003,
-                damaged_expected: Some(0.01),
-                ..LabLink::default()
-            },
-            LabLink {
-                link: "hop.0.reverse".to_owned(),
-                packets: 50_000,
-                super_packets: 50_000,
-                refused: 12,
-                damaged_expected: Some(0.0),
-                ..LabLink::default()
-            },
-        ],
-        lateness: Some(Lateness {
-            packets: 100,
-            mean_s: 3e-5,
-            p50_s: 1.2e-5,
-            p99_s: 8e-5,
-            max_s: 3e-4,
-            early_max_s: 0.0,
-            histogram: vec![
-                LatenessBucket { up_to_s: 2e-5, packets: 90 },
-                LatenessBucket { up_to_s: 5e-4, packets: 10 },
-            ],
-        }),
-        cpu_s: 2.0,
-        relay_cpu_s: Some(1.5),
-        flows: vec![LabFlow {
-            flow: 0,
-            congestion: Some("cubic".to_owned()),
-            mss_asked: Some(9000),
-            mss_advertised_by_sender: Some(8960),
-            mss_advertised_by_receiver: Some(8960),
-            mss_effective: Some(8948),
-            mss_reason: Some("timestamps take 12 bytes of every segment".to_owned()),
-            window_asked: Some(65_536),
-            window_advertised: Some(65_536),
-            window_effective: Some(62_636),
-            window_reason: None,
-            ..LabFlow::default()
-        }],
-        ..LabProof::default()
-    }
-}
-
-fn lab(point: &Value, goodput: f64) -> Row {
-    let mut row = row(EngineName::Lab, Some(1), point, goodput);
-    row.outcome.cpu_s_per_gbit = Some(0.1);
-    row.outcome.lab = Some(Box::new(proof()));
-    row
-}
-
-fn invalid(mut row: Row) -> Row {
-    let why = "the kernel dropped 7 packets before the relay saw them".to_owned();
-    row.outcome.lab.as_mut().unwrap().invalid_because = vec![why];
-    row
-}
-
-fn page_of(rows: Vec<Row>) -> String {
-    let engines = [EngineName::Lab];
-    let document = Document::new(json!({}), Environment::of(&engines), rows, true, &[]);
-    page(&document, "", Swept::complete(&scenario()), &[])
-}
 
 #[test]
 fn all_engines_stand_side_by_side() {
@@ -113,26 +39,13 @@ fn a_point_beyond_the_lab_has_dashes_and_the_details_of_who_knows() {
 }
 
 #[test]
-fn an_invalid_run_is_marked_everywhere_and_its_reason_told() {
+fn an_invalid_run_is_marked_and_its_reason_told() {
     let at = |mss: u64| json!({ "sender.mss": mss });
     let rows = vec![lab(&at(536), 1e6), invalid(lab(&at(1460), 2e6))];
     let shown = text(&rows, Swept::complete(&scenario()), &[], Printer::silent());
     let reason = "  ! segment size (bytes) 1460, seed 1: the kernel dropped 7 packets before the\n    relay saw them\n";
     for wanted in ["!2.00 Mbit/s", " 1.00 Mbit/s", "! an invalid run of the lab", reason] {
         assert!(shown.contains(wanted), "no {wanted:?} in\n{shown}");
-    }
-    let csv = csv(&rows);
-    let header: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
-    let column = |name: &str| header.iter().position(|column| *column == name).unwrap();
-    let of_row = |line: usize, name: &str| {
-        csv.lines().nth(line).unwrap().split(',').nth(column(name)).unwrap().to_owned()
-    };
-    assert_eq!((of_row(1, "lab_valid"), of_row(2, "lab_valid")), ("true".into(), "false".into()));
-    assert_eq!(of_row(1, "lab_lateness_p99_s"), "0.00008");
-    assert_eq!(of_row(1, "lab_kernel_drops"), "0");
-    let page = page_of(rows);
-    for wanted in ["<td>!2.00 Mbit/s</td>", "<h2>Invalid runs</h2>", "! no: the kernel dropped 7"] {
-        assert!(page.contains(wanted), "no {wanted:?} in\n{page}");
     }
 }
 
@@ -157,7 +70,6 @@ fn why_netem_differs_is_told_where_both_are_there() {
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     assert!(shown(&both).contains(words) && !shown(&one).contains(words));
-    assert!(page_of(both).contains(words) && !page_of(one).contains(words));
 }
 
 #[test]

@@ -6,24 +6,25 @@ use std::path::Path;
 
 /// One retransmission.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Retransmission {
+pub struct Retransmission {
     /// When it passed, in seconds since 1970.
-    pub(crate) at_s: f64,
+    pub at_s: f64,
     /// Who sent it.
-    pub(crate) from: SocketAddr,
+    pub from: SocketAddr,
     /// To whom.
-    pub(crate) to: SocketAddr,
+    pub to: SocketAddr,
     /// Its first number.
-    pub(crate) seq: u32,
+    pub seq: u32,
     /// What made the sender send it.
-    pub(crate) cause: Cause,
+    pub cause: Cause,
     /// How it was told from new data.
-    pub(crate) evidence: Evidence,
+    pub evidence: Evidence,
 }
 
 /// `rtype`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Cause {
+pub enum Cause {
+    /// Zeek does not know.
     Unknown,
     /// The timer ran out.
     Timeout,
@@ -45,7 +46,7 @@ pub(crate) enum Cause {
 
 /// `reason`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Evidence {
+pub enum Evidence {
     /// The same segment was seen before.
     SeenBefore,
     /// It spans what was seen before.
@@ -63,7 +64,10 @@ pub(crate) enum Evidence {
 }
 
 /// Every labelled retransmission of a capture, in order of time; `None` if it is not labelled.
-pub(crate) fn labels(capture: &Path) -> Option<Vec<Retransmission>> {
+///
+/// # Panics
+/// A row is not understood.
+pub fn labels(capture: &Path) -> Option<Vec<Retransmission>> {
     let name = capture.file_name()?.to_str()?;
     let stem = name.split_once(".pcap")?.0;
     let log = capture.parent()?.join("tcprs-labels").join(stem).join("tcpretransmissions.log");
@@ -71,8 +75,11 @@ pub(crate) fn labels(capture: &Path) -> Option<Vec<Retransmission>> {
     Some(parse(&text).unwrap_or_else(|line| panic!("{stem}: {line:?} is no row")))
 }
 
-/// Rows by the names of their columns. The line that is not understood, if there is one.
-pub(crate) fn parse(text: &str) -> Result<Vec<Retransmission>, &str> {
+/// Rows by the names of their columns.
+///
+/// # Errors
+/// The line that is not understood.
+pub fn parse(text: &str) -> Result<Vec<Retransmission>, &str> {
     let mut columns: Vec<&str> = Vec::new();
     let mut rows = Vec::new();
     for line in text.lines() {

@@ -6,47 +6,53 @@ use std::path::Path;
 
 /// One direction of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Direction {
+pub struct Direction {
     /// Who sends.
-    pub(crate) from: SocketAddr,
+    pub from: SocketAddr,
     /// To whom.
-    pub(crate) to: SocketAddr,
+    pub to: SocketAddr,
     /// Which of tcptrace's connections, counted from 1.
-    pub(crate) connection: u64,
+    pub connection: u64,
     /// `total_packets`.
-    pub(crate) packets: u64,
+    pub packets: u64,
     /// `actual_data_pkts`.
-    pub(crate) data_packets: u64,
+    pub data_packets: u64,
     /// `actual_data_bytes`: those sent again included.
-    pub(crate) payload_bytes: u64,
+    pub payload_bytes: u64,
     /// `rexmt_data_pkts`.
-    pub(crate) retransmitted_packets: u64,
+    pub retransmitted_packets: u64,
     /// `rexmt_data_bytes`.
-    pub(crate) retransmitted_bytes: u64,
+    pub retransmitted_bytes: u64,
     /// `outoforder_pkts`.
-    pub(crate) out_of_order_packets: u64,
+    pub out_of_order_packets: u64,
     /// `hardware_dups`: packets that the capture holds twice, with one IP identification.
-    pub(crate) capture_duplicates: u64,
+    pub capture_duplicates: u64,
     /// `duplicate_acks`.
-    pub(crate) duplicate_acks: u64,
+    pub duplicate_acks: u64,
     /// `triple_dupacks`.
-    pub(crate) triple_duplicate_acks: u64,
+    pub triple_duplicate_acks: u64,
     /// `dsack_pkts_sent`.
-    pub(crate) dsack_packets: u64,
+    pub dsack_packets: u64,
     /// `mss_requested`.
-    pub(crate) mss: u64,
+    pub mss: u64,
 }
 
 /// Every direction of a capture, two for each connection; `None` where tcptrace could not read it.
-pub(crate) fn directions(capture: &Path) -> Option<Vec<Direction>> {
+///
+/// # Panics
+/// A row is not understood.
+pub fn directions(capture: &Path) -> Option<Vec<Direction>> {
     let name = capture.file_name()?.to_str()?;
     let table = capture.parent()?.join("truth").join(format!("{name}.tcptrace.csv"));
     let text = std::fs::read_to_string(table).ok()?;
     Some(parse(&text).unwrap_or_else(|line| panic!("{name}: {line:?} is no row")))
 }
 
-/// Rows by the names of their columns. The line that is not understood, if there is one.
-pub(crate) fn parse(text: &str) -> Result<Vec<Direction>, &str> {
+/// Rows by the names of their columns.
+///
+/// # Errors
+/// The line that is not understood.
+pub fn parse(text: &str) -> Result<Vec<Direction>, &str> {
     let mut lines = text.lines();
     let columns: Vec<&str> = lines.next().unwrap_or_default().split(',').map(str::trim).collect();
     let mut directions = Vec::new();

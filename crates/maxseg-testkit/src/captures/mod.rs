@@ -1,30 +1,41 @@
 //! Where captures for tests are: the folders of `MAXSEG_CAPTURES`, with `:` between them, relative to the
 //! repository's root; `testdata/captures` if it is not set. `truth/NAME.json` beside a capture says what
 //! another program found in it.
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+pub mod tcprs;
+pub mod tcptrace;
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 /// A capture, and what is known of it.
-pub(crate) struct Capture {
+#[derive(Debug)]
+pub struct Capture {
     /// Its file name.
-    pub(crate) name: String,
+    pub name: String,
     /// Where it is.
-    pub(crate) path: PathBuf,
+    pub path: PathBuf,
     /// What tshark says of it.
-    pub(crate) truth: Option<Value>,
+    pub truth: Option<Value>,
 }
 
 impl Capture {
     /// Its bytes.
-    pub(crate) fn open(&self) -> std::fs::File {
+    ///
+    /// # Panics
+    /// It cannot be opened.
+    pub fn open(&self) -> std::fs::File {
         std::fs::File::open(&self.path).unwrap()
     }
 }
 
 /// Every capture, in the order of folders and names. A folder that is not there, or has none, is a fault.
-pub(crate) fn captures() -> Vec<Capture> {
+///
+/// # Panics
+/// At such a fault.
+pub fn captures() -> Vec<Capture> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folders = std::env::var("MAXSEG_CAPTURES").unwrap_or_else(|_| "testdata/captures".into());
     let mut captures = Vec::new();

@@ -1,5 +1,4 @@
 //! What limited a sender: numbers on both sides of each border of `diagnose::Limits`.
-#![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
 
 use maxseg_core::diagnose::{Diagnosis, diagnose};
 use maxseg_core::evidence::{Bin, BlackHole, DirectionStats};

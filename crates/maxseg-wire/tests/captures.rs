@@ -1,12 +1,6 @@
 //! Every capture that there is (`MAXSEG_CAPTURES`), against what tshark says of it.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 #![expect(clippy::print_stdout, reason = "what is skipped is skipped aloud")]
-#![expect(
-    clippy::disallowed_types,
-    clippy::disallowed_methods,
-    reason = "the crate opens no files; its tests do"
-)]
-
 
 use std::collections::BTreeMap;
 

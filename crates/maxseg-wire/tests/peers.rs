@@ -1,12 +1,6 @@
 //! What TCPRS and tcptrace say of the captures is read whole: every file, every row.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 #![expect(clippy::print_stdout, reason = "the contract is to print how much was checked")]
-#![expect(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "the library opens no files; its tests do"
-)]
-
 
 use std::collections::BTreeMap;
 

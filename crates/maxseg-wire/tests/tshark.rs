@@ -2,11 +2,7 @@
 //! installed one says of every capture, frame by frame.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 #![expect(clippy::print_stdout, reason = "the contract is to print how much was checked")]
-#![expect(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "the library opens no files; its tests do"
-)]
+#![expect(clippy::disallowed_types, reason = "the library opens no files; its tests do")]
 
 mod tshark {
     pub(crate) mod fields;

@@ -30,10 +30,7 @@ pub(super) const CRATES: [Layers; 7] = [
             &["advise"],
         ],
     },
-    Layers {
-        name: "maxseg-testkit",
-        groups: &[&["captures", "connections", "flights", "rows"]],
-    },
+    Layers { name: "maxseg-testkit", groups: &[&["captures", "connections", "flights", "rows"]] },
     Layers {
         name: "maxseg-wire",
         groups: &[

@@ -24,5 +24,8 @@ pub use path::{Confidence, Known, ObservedPath, PathError};
 pub use remedy::{Command, Remedy, Subject, System, remedies, remedy, subject};
 pub use rerun::{MOST_PACKETS, Rerun};
 pub use scenario_text::{LossCause, ScenarioRequest, scenario_text};
-pub use segment_size::{Alignment, SegmentSizeAdvice, Versus, headers, is_size_key, segment_size};
+pub use segment_size::{
+    Alignment, LoweredSizes, SegmentSizeAdvice, Versus, headers, is_size_key, lowered_sizes,
+    segment_size,
+};
 pub use what_if::{Change, Trial, covering, what_if};

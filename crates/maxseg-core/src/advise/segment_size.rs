@@ -66,6 +66,17 @@ pub struct Alignment {
     pub unused: u64,
 }
 
+/// A condition under which no size is called the best: of its sizes, at most one was used as it was asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoweredSizes {
+    /// The other swept keys with their values.
+    pub condition: Map<String, Value>,
+    /// The size that was used.
+    pub kept: Option<u64>,
+    /// The least and the largest MSS that were used instead of the others, in bytes (RFC 9293, section 3.7.1).
+    pub used: (u64, u64),
+}
+
 /// The size key of a point, and its value in bytes.
 fn size_of(point: &Map<String, Value>) -> Option<(String, u64)> {
     let (key, value) = point.iter().find(|(key, _)| is_size_key(key))?;
@@ -89,28 +100,55 @@ pub fn segment_size<'a>(
     engine: EngineName,
     scenario_of: impl Fn(&str) -> Option<&'a Scenario>,
 ) -> Vec<SegmentSizeAdvice> {
-    let mut conditions: Vec<(Map<String, Value>, Vec<Candidate<'_>>)> = Vec::new();
+    let candidate = |(size, group): (u64, Group<'a>)| {
+        let scenario = scenario_of(&group.rows[0].hash)?;
+        let goodput = group.goodput()?;
+        // What a machine that could not keep up gave is no ground for advice.
+        let counts = uses(&group, size) && !group.has_invalid();
+        counts.then_some(Candidate { size, group, goodput, scenario })
+    };
+    conditions(rows, engine)
+        .into_iter()
+        .filter_map(|(condition, sizes)| {
+            let candidates: Vec<_> = sizes.into_iter().filter_map(candidate).collect();
+            advise(engine, condition, &candidates)
+        })
+        .collect()
+}
+
+/// The conditions of a sweep over a size under which there is nothing to choose from, because the path's MTU or the other
+/// host's MSS lowered all sizes, or all but one, in the runs of `engine`.
+pub fn lowered_sizes(rows: &[Row], engine: EngineName) -> Vec<LoweredSizes> {
+    let lowered = |(condition, sizes): Condition<'_>| {
+        let (kept, lowered): (Vec<_>, Vec<_>) =
+            sizes.into_iter().partition(|(size, group)| uses(group, *size));
+        let rows = lowered.iter().flat_map(|(_, group)| &group.rows);
+        let used: Vec<u64> = rows.filter_map(|row| row.outcome.mss_used_bytes).collect();
+        let used = (*used.iter().min()?, *used.iter().max()?);
+        let kept_size = kept.first().map(|(size, _)| *size);
+        (kept.len() < 2).then_some(LoweredSizes { condition, kept: kept_size, used })
+    };
+    conditions(rows, engine).into_iter().filter_map(lowered).collect()
+}
+
+/// A condition, and the groups that differ by their size alone.
+type Condition<'a> = (Map<String, Value>, Vec<(u64, Group<'a>)>);
+
+/// The conditions of a sweep over a size, in the order of the rows.
+fn conditions(rows: &[Row], engine: EngineName) -> Vec<Condition<'_>> {
+    let mut conditions: Vec<Condition<'_>> = Vec::new();
     let mut place: BTreeMap<String, usize> = BTreeMap::new();
     for group in groups(rows).into_iter().filter(|group| group.engine == engine) {
         let Some((key, size)) = size_of(group.point) else { continue };
-        let Some(scenario) = scenario_of(&group.rows[0].hash) else { continue };
-        let Some(goodput) = group.goodput() else { continue };
-        // What a machine that could not keep up gave is no ground for advice.
-        if !uses(&group, size) || group.has_invalid() {
-            continue;
-        }
         let mut condition = group.point.clone();
         condition.remove(&key);
         let index = *place.entry(written(&condition)).or_insert_with(|| {
             conditions.push((condition, Vec::new()));
             conditions.len() - 1
         });
-        conditions[index].1.push(Candidate { size, group, goodput, scenario });
+        conditions[index].1.push((size, group));
     }
     conditions
-        .into_iter()
-        .filter_map(|(condition, candidates)| advise(engine, condition, &candidates))
-        .collect()
 }
 
 /// Whether the runs used this size, and not a smaller one that the path or the other host allows.
@@ -275,6 +313,29 @@ mod tests {
         let mut rows = sweep(&[(536, &[100.0]), (600, &[110.0]), (1460, &[130.0])]);
         rows[2].outcome.mss_used_bytes = Some(1380);
         assert_eq!(advice_for(FRAMED, &rows)[0].best, 600);
+    }
+
+    #[test]
+    fn where_every_size_was_lowered_that_is_known() {
+        let mut rows = sweep(&[(1400, &[100.0]), (1440, &[110.0]), (1460, &[130.0])]);
+        let used = |rows: &mut [Row], used: [u64; 3]| {
+            for (row, used) in rows.iter_mut().zip(used) {
+                row.outcome.mss_used_bytes = Some(used);
+            }
+        };
+        let lowered = |rows: &[Row]| {
+            let lowered = lowered_sizes(rows, EngineName::Sim);
+            assert_eq!(advice_for(FRAMED, rows).is_empty(), !lowered.is_empty());
+            lowered.first().map(|lowered| (lowered.kept, lowered.used))
+        };
+        used(&mut rows, [524, 524, 520]);
+        assert_eq!(lowered(&rows), Some((None, (520, 524))));
+        assert_eq!(lowered_sizes(&rows, EngineName::Sim)[0].condition["hop.0.errors.rate"], 0.05);
+        used(&mut rows, [1400, 1412, 1412]);
+        assert_eq!(lowered(&rows), Some((Some(1400), (1412, 1412))));
+        used(&mut rows, [1400, 1440, 1448]);
+        assert_eq!(lowered(&rows), None, "two were used");
+        assert!(lowered_sizes(&sweep(&[(536, &[1.0])]), EngineName::Sim).is_empty());
     }
 
     #[test]

@@ -3,12 +3,19 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use maxseg_core::advise::{Alignment, SegmentSizeAdvice, Versus, segment_size};
+use maxseg_core::advise::{
+    Alignment, LoweredSizes, SegmentSizeAdvice, Versus, lowered_sizes, segment_size,
+};
 use maxseg_core::engine::EngineName;
 use maxseg_core::results::Row;
 use maxseg_core::scenario::Scenario;
+use serde_json::{Map, Value};
 
-use super::words;
+use super::marks::point_words;
+use super::{Swept, words};
+
+/// Whose runs advice is from: the first that has any.
+const ENGINES: [EngineName; 3] = [EngineName::Sim, EngineName::Lab, EngineName::Model];
 
 /// Advice from the simulator where it ran: its hosts do what the scenario says, and its seeds make pairs. Then
 /// from the lab, whose hosts are this kernel; then from formulas. `scenarios` are the rows' by their hashes.
@@ -17,8 +24,20 @@ pub fn segment_sizes(
     scenarios: &BTreeMap<&str, &Scenario>,
 ) -> Vec<SegmentSizeAdvice> {
     let advice = |engine| segment_size(rows, engine, |hash| scenarios.get(hash).copied());
-    let engines = [EngineName::Sim, EngineName::Lab, EngineName::Model];
-    engines.into_iter().map(advice).find(|advice| !advice.is_empty()).unwrap_or_default()
+    ENGINES.into_iter().map(advice).find(|advice| !advice.is_empty()).unwrap_or_default()
+}
+
+/// What is said of the best segment size: the advice, and where there is none because sizes were lowered, that.
+pub fn size_lines(rows: &[Row], advice: &[SegmentSizeAdvice], swept: Swept<'_>) -> Vec<String> {
+    let mut lines = advice_lines(advice);
+    if swept.is_complete {
+        let engine = advice.first().map(|advice| advice.engine);
+        let engines = ENGINES.into_iter().filter(|one| engine.is_none_or(|engine| engine == *one));
+        let mut lowered = engines.map(|engine| lowered_sizes(rows, engine));
+        let of_one = lowered.find(|lowered| !lowered.is_empty()).unwrap_or_default();
+        lines.extend(of_one.iter().map(lowered_line));
+    }
+    lines
 }
 
 /// A line for each condition, under a heading; nothing where there is no advice.
@@ -28,15 +47,7 @@ pub fn advice_lines(advice: &[SegmentSizeAdvice]) -> Vec<String> {
 
 /// `error rate on radio 5%: 344 bytes, 3 full frames of 128 …`.
 pub(super) fn advice_line(advice: &SegmentSizeAdvice) -> String {
-    let mut line = String::new();
-    let condition: Vec<String> = advice
-        .condition
-        .iter()
-        .map(|(key, value)| format!("{} {}", words::title(key), words::value(key, value)))
-        .collect();
-    if !condition.is_empty() {
-        let _ = write!(line, "{}: ", condition.join(", "));
-    }
+    let mut line = under(&advice.condition);
     let _ = write!(line, "{} bytes", advice.best);
     if let Some(alignment) = advice.alignment {
         let _ = write!(line, " ({})", frames(alignment));
@@ -50,6 +61,25 @@ pub(super) fn advice_line(advice: &SegmentSizeAdvice) -> String {
         let _ = write!(line, "; as good within the noise: {}", sizes.join(", "));
     }
     line
+}
+
+/// `MTU of radio (bytes) 576: none, because the path MTU …`.
+fn lowered_line(lowered: &LoweredSizes) -> String {
+    let kept = lowered.kept.map_or_else(String::new, |size| format!(" but {size}"));
+    let used = match lowered.used {
+        (least, most) if least == most => format!("{most} bytes"),
+        (least, most) => format!("{least} to {most} bytes"),
+    };
+    format!(
+        "{}none: the path MTU or the receiver's MSS lowered every size of the sweep{kept}, to {used}",
+        under(&lowered.condition)
+    )
+}
+
+/// `error rate on radio 5%: `; nothing where only sizes were swept.
+fn under(condition: &Map<String, Value>) -> String {
+    let words = point_words(condition);
+    if words.is_empty() { String::new() } else { format!("{}: ", words.join(", ")) }
 }
 
 fn frames(alignment: Alignment) -> String {

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use maxseg_core::advise::{headers, is_size_key};
 use maxseg_core::engine::EngineName;
 use maxseg_core::results::{Group, Row, groups};
-use maxseg_core::scenario::Scenario;
 use maxseg_core::units::Bytes;
 use serde_json::{Map, Value};
 
+use super::Swept;
 use super::axes::{distinct, identity, keys, mss_used};
 use super::chart::{Axis, Chart, Legend, Line, Mark, Order, Point, Series, Spacing, Tick};
 use super::marks::{goodput_title, is_doubtful};
@@ -34,7 +34,7 @@ const LOG2_FROM: f64 = 4.0;
 const MOST_TICKS: usize = 40;
 
 /// The pictures of a sweep; none where no axis has two values.
-pub fn figures(rows: &[Row], scenario: &Scenario) -> Figures {
+pub fn figures(rows: &[Row], swept: Swept<'_>) -> Figures {
     let groups = groups(rows);
     let Some(across) = Across::of(&groups) else {
         return Figures { charts: Vec::new(), left_out: 0 };
@@ -55,7 +55,7 @@ pub fn figures(rows: &[Row], scenario: &Scenario) -> Figures {
     }
     let charts =
         order.iter().take(MOST_FIGURES).filter_map(|facet| facets.get(facet)).map(|inside| {
-            Figure { groups: inside, across: &across, series_key, facet_keys: &others, scenario }
+            Figure { groups: inside, across: &across, series_key, facet_keys: &others, swept }
                 .chart()
         });
     Figures { charts: charts.collect(), left_out: order.len().saturating_sub(MOST_FIGURES) }
@@ -190,7 +190,7 @@ struct Figure<'a, 'g> {
     across: &'a Across<'a>,
     series_key: Option<&'a str>,
     facet_keys: &'a [&'a str],
-    scenario: &'a Scenario,
+    swept: Swept<'a>,
 }
 
 impl Figure<'_, '_> {
@@ -306,11 +306,7 @@ impl Figure<'_, '_> {
             };
             parts.extend(self.facet_keys.iter().filter_map(value));
         }
-        let seeds = self.groups.iter().map(|group| group.rows.len()).max().unwrap_or(0);
-        parts.push(match seeds {
-            0 | 1 => "one seed".to_owned(),
-            n => format!("{n} seeds"),
-        });
+        parts.extend(self.swept.seeds(self.groups));
         parts.extend(self.elapsed());
         parts.join(", ")
     }
@@ -332,10 +328,11 @@ impl Figure<'_, '_> {
 
     /// The sizes beyond which a packet takes one frame more on the hop with the smallest frames.
     fn frame_marks(&self) -> Vec<Mark> {
-        let link = self.scenario.path.smallest_frames().map(|(link, _)| link);
+        let link = self.swept.scenario.path.smallest_frames().map(|(link, _)| link);
         let Some(link) = link.filter(|_| is_size_key(self.across.key)) else { return Vec::new() };
         let point = self.groups.first().map(|group| group.point);
-        let headers = point.map_or(Bytes::ZERO, |point: &Map<_, _>| headers(self.scenario, point));
+        let headers =
+            point.map_or(Bytes::ZERO, |point: &Map<_, _>| headers(self.swept.scenario, point));
         let largest = self.across.values.iter().filter_map(|value| value.as_u64()).max();
         let frames = |size: u64| link.frames(Bytes::new(size) + headers);
         (1..=largest.unwrap_or(0))

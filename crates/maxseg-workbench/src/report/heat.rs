@@ -79,12 +79,13 @@ impl Map<'_> {
         let (unit, size) = words::rate_unit((least.min(most) * most).sqrt());
         let has_best = rows.iter().flat_map(|row| row.cells.iter().flatten()).any(|c| c.is_best);
         let words_if = |is: bool, words: &str| if is { words.to_owned() } else { String::new() };
-        let seeds = self.groups.iter().map(|group| group.rows.len()).max().unwrap_or(0);
-        let seeds = if seeds > 1 { format!(", mean of {seeds} seeds") } else { String::new() };
+        let unit_and_seeds: Vec<String> = std::iter::once(format!("numbers in {unit}"))
+            .chain(self.swept.seeds(&self.groups))
+            .collect();
         let goodput = goodput_title(self.groups.iter().copied());
         Some(HeatMap {
             title: format!("{} by {}", words::capital(goodput), self.engine),
-            subtitle: format!("numbers in {unit}{seeds}"),
+            subtitle: unit_and_seeds.join(", "),
             x_title: words::title(self.across),
             y_title: words::title(self.down),
             columns: self.columns.iter().map(|v| self.label(self.across, v)).collect(),

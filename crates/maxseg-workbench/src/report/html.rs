@@ -19,7 +19,7 @@ use super::flows::{flow_heads, flow_lines};
 use super::heat::heat_maps;
 use super::lab_page::lab_section;
 use super::marks::{goodput_title, invalid_lines, mark, mark_notes};
-use super::{Figures, Swept, advice_lines, caveat_lines, figures, words};
+use super::{Figures, Swept, caveat_lines, figures, size_lines, words};
 
 /// The style sheet of every page.
 pub(super) const STYLE: &str = include_str!("report.css");
@@ -49,8 +49,8 @@ pub fn page(
     if !swept.is_complete {
         page += "<p><strong>Interrupted: some runs are missing, so that nothing is marked as the best.</strong> The same command goes on from here.</p>\n";
     }
-    page += &list("Best segment size", &advice_lines(advice));
-    page += &pictures(&figures(&document.rows, swept.scenario));
+    page += &list("Best segment size", &size_lines(&document.rows, advice, swept));
+    page += &pictures(&figures(&document.rows, swept));
     page.extend(heat_maps(&document.rows, swept).iter().map(HeatMap::to_svg));
     page += &results(&groups, document);
     page += &list("Invalid runs", &invalid_lines(&document.rows));

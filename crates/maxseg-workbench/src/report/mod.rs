@@ -24,7 +24,7 @@ pub mod stream;
 mod swept;
 pub mod words;
 
-pub use advice::{advice_lines, segment_sizes};
+pub use advice::{advice_lines, segment_sizes, size_lines};
 pub use caveats::{Gathered, Gathering, caveat_lines};
 pub use chart::Chart;
 pub use cost::cost_picture;

@@ -1,19 +1,48 @@
 //! The sweep that a report is of.
 
-use maxseg_core::scenario::Scenario;
+use maxseg_core::engine::EngineName;
+use maxseg_core::results::Group;
+use maxseg_core::scenario::{Point, Scenario};
 
 /// What the rows of a sweep do not say themselves.
 #[derive(Debug, Clone, Copy)]
 pub struct Swept<'a> {
     /// The scenario of its first point.
     pub scenario: &'a Scenario,
+    /// Whether at any of its points something is random, so that runs of different seeds differ.
+    pub is_random: bool,
     /// Whether all of its runs are there: before that, the best is only the best so far, and nothing is marked.
     pub is_complete: bool,
 }
 
 impl<'a> Swept<'a> {
-    /// A sweep whose runs are all there.
-    pub const fn complete(scenario: &'a Scenario) -> Self {
-        Self { scenario, is_complete: true }
+    /// A sweep over these points.
+    ///
+    /// # Panics
+    /// There is no point.
+    pub fn new(points: &'a [Point], is_complete: bool) -> Self {
+        let is_random = points.iter().any(|point| point.scenario.is_random());
+        Self { scenario: &points[0].scenario, is_random, is_complete }
+    }
+
+    /// A scenario by itself, whose runs are all there.
+    pub fn complete(scenario: &'a Scenario) -> Self {
+        Self { scenario, is_random: scenario.is_random(), is_complete: true }
+    }
+
+    /// Whether runs of this engine differ by chance.
+    pub fn has_chance(&self, engine: EngineName) -> bool {
+        engine.is_real_time() || (engine.uses_chance() && self.is_random)
+    }
+
+    /// How many seeds these have, in words; that they do not matter, where several had nothing to change.
+    pub(super) fn seeds(&self, groups: &[&Group<'_>]) -> Option<String> {
+        let has_chance = groups.iter().any(|group| self.has_chance(group.engine));
+        match (groups.iter().map(|group| group.rows.len()).max(), has_chance) {
+            (None | Some(0 | 1), true) => Some("one seed".to_owned()),
+            (Some(seeds), true) => Some(format!("{seeds} seeds")),
+            (None | Some(0 | 1), false) => None,
+            (Some(_), false) => Some("nothing here is random".to_owned()),
+        }
     }
 }

@@ -6,13 +6,13 @@ use maxseg_core::engine::{Caveat, EngineName};
 use maxseg_core::outcome::Outcome;
 use maxseg_core::results::{Row, groups};
 use maxseg_testkit::rows::{doubtful, model, row, scenario, sim};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::chart::{HeatMap, Spacing};
 use super::columns::columns;
 use super::csv;
 use super::heat::heat_maps;
-use super::{Swept, figures};
+use super::{Swept, figures, size_lines};
 
 /// The maps of a sweep whose runs are all there.
 fn maps(rows: &[Row]) -> Vec<HeatMap> {
@@ -30,7 +30,7 @@ fn formulas_are_drawn_within_their_range_only() {
         .into_iter()
         .chain([100, 200, 300, 400].map(|mss| sim(&at(mss), mss as f64)))
         .collect();
-    let charts = figures(&rows, &scenario()).charts;
+    let charts = figures(&rows, Swept::complete(&scenario())).charts;
     let pieces = |line: &[Vec<super::chart::Point>]| -> Vec<Vec<f64>> {
         line.iter().map(|piece| piece.iter().map(|point| point.x).collect()).collect()
     };
@@ -45,7 +45,7 @@ fn formulas_are_drawn_within_their_range_only() {
 fn an_axis_is_what_its_values_are() {
     let spacing = |key: &str, values: &[&str]| {
         let rows: Vec<Row> = values.iter().map(|value| sim(&json!({ key: value }), 1e6)).collect();
-        let axis = figures(&rows, &scenario()).charts.remove(0).x;
+        let axis = figures(&rows, Swept::complete(&scenario())).charts.remove(0).x;
         let labels: Vec<String> = axis.ticks.into_iter().map(|tick| tick.label).collect();
         (axis.spacing, labels, axis.title)
     };
@@ -73,7 +73,7 @@ fn words_are_drawn_as_points_with_bars() {
             rows.push(row(EngineName::Sim, Some(seed), &at(stack), goodput + seed as f64 * 1e4));
         }
     }
-    let svg = figures(&rows, &scenario()).charts[0].to_svg(true);
+    let svg = figures(&rows, Swept::complete(&scenario())).charts[0].to_svg(true);
     let picture = roxmltree::Document::parse(&svg).unwrap();
     let texts: Vec<&str> = picture.descendants().filter_map(|node| node.text()).collect();
     for wanted in ["rfc", "ns2-reno", "sender.stack", "95% confidence"] {
@@ -97,7 +97,9 @@ fn pictures_that_are_left_out_are_counted_and_runs_of_different_length_said() {
         }
     }
     rows[0].outcome.elapsed_s = Some(2.5);
-    let figures = figures(&rows, &scenario());
+    let scenario = scenario();
+    let swept = Swept { is_random: true, ..Swept::complete(&scenario) };
+    let figures = figures(&rows, swept);
     // The axis with most values makes the curves: two error rates are two pictures.
     assert_eq!((figures.charts.len(), figures.left_out), (2, 0));
     assert_eq!(
@@ -115,8 +117,60 @@ fn pictures_that_are_left_out_are_counted_and_runs_of_different_length_said() {
             sim(&point, 1e6)
         })
         .collect();
-    let figures = super::figures(&many, &scenario());
+    let figures = super::figures(&many, swept);
     assert_eq!((figures.charts.len(), figures.left_out), (12, 14 * 2 - 12));
+}
+
+#[test]
+fn seeds_are_counted_where_something_is_random() {
+    let at = |mss: u64, mtu: u64| json!({ "sender.mss": mss, "hop.0.mtu": mtu });
+    let places = [(536, 576), (1460, 576), (536, 1500), (1460, 1500)];
+    let run = |seed| places.map(|(mss, mtu)| row(EngineName::Sim, Some(seed), &at(mss, mtu), 1e6));
+    let scenario = scenario();
+    let subtitles = |rows: &[Row], is_random: bool| {
+        let swept = Swept { is_random, ..Swept::complete(&scenario) };
+        [figures(rows, swept).charts.remove(0).subtitle, heat_maps(rows, swept).remove(0).subtitle]
+    };
+    let (one, two) = (run(1), [run(1), run(2)].concat());
+    let cases = [
+        (&one[..], true, Some("one seed")),
+        (&two[..], true, Some("2 seeds")),
+        (&one[..], false, None),
+        (&two[..], false, Some("nothing here is random")),
+    ];
+    for (rows, is_random, wanted) in cases {
+        let words = |parts: [Option<&str>; 3]| -> String {
+            parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        };
+        let want = [
+            words([None, wanted, Some("10.0 s a run")]),
+            words([Some("numbers in Mbit/s"), wanted, None]),
+        ];
+        assert_eq!(subtitles(rows, is_random), want);
+    }
+}
+
+#[test]
+fn sizes_that_were_all_lowered_are_a_sentence() {
+    let run = |mss: u64, mtu: u64, used: u64| {
+        let mut row = sim(&json!({ "sender.mss": mss, "hop.0.mtu": mtu }), 1e6);
+        row.outcome.mss_used_bytes = Some(used);
+        row
+    };
+    let scenario = scenario();
+    let lines = |rows: &[Row], is_complete: bool| {
+        size_lines(rows, &[], Swept { is_complete, ..Swept::complete(&scenario) })
+    };
+    let rows =
+        [run(1440, 576, 524), run(1460, 576, 524), run(536, 1000, 536), run(1460, 1000, 948)];
+    let why = "none: the path MTU or the receiver's MSS lowered every size of the sweep";
+    let want = [
+        format!("MTU of hop 0 (bytes) 576: {why}, to 524 bytes"),
+        format!("MTU of hop 0 (bytes) 1000: {why} but 536, to 948 bytes"),
+    ];
+    assert_eq!(lines(&rows, true), want);
+    assert!(lines(&rows, false).is_empty(), "the runs that are missing may be of other sizes");
+    assert!(lines(&[run(536, 1500, 536), run(1460, 1500, 1460)], true).is_empty());
 }
 
 #[test]
@@ -220,7 +274,7 @@ fn a_segment_size_is_shown_as_it_was_used() {
         .into_iter()
         .flat_map(|rate| sizes.map(|(mss, used)| run(mss, used, rate)))
         .collect();
-    let chart = figures(&rows, &scenario()).charts.remove(0);
+    let chart = figures(&rows, Swept::complete(&scenario())).charts.remove(0);
     let drawn: Vec<f64> = chart.series[0].solid.iter().flatten().map(|point| point.x).collect();
     assert_eq!(drawn, [536.0, 1440.0]);
     let ticks: Vec<String> = chart.x.ticks.into_iter().map(|tick| tick.label).collect();
@@ -240,7 +294,7 @@ fn pictures_show_the_goodput_of_tcp_beside_cross_traffic() {
         row
     };
     let rows = [run(536, 1e6, 8e6), run(1460, 2e6, 3e6), run(536, 1e6, 3e6), run(1460, 2e6, 8e6)];
-    let chart = figures(&rows, &scenario()).charts.remove(0);
+    let chart = figures(&rows, Swept::complete(&scenario())).charts.remove(0);
     let drawn: Vec<f64> = chart.series[0].solid.iter().flatten().map(|point| point.y).collect();
     assert_eq!(drawn, [1e6, 2e6]);
     assert_eq!(

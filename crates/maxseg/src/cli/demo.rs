@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use maxseg_workbench::experiment::Experiment;
 use maxseg_workbench::file_error;
-use maxseg_workbench::report::{figures, segment_sizes};
+use maxseg_workbench::report::{Swept, figures, segment_sizes};
 use maxseg_workbench::runner::Plan;
 
 use super::run::rows_of;
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &DemoArgs, printer: Printer) -> Result<(), Failure> {
     let advice = segment_sizes(&rows, &plan.scenarios());
     let scenario = &points[0].scenario;
     printer.data(&demo_cellular::show(&rows, scenario, &advice, printer))?;
-    let page = demo_cellular::report(&cellular, scenario, rows, &advice);
+    let page = demo_cellular::report(&cellular, Swept::new(&points, true), rows, &advice);
     WholeFile::create(&args.report).and_then(|report| report.finish(page.as_bytes())).map_err(
         |error| {
             Failure::with_hint(
@@ -87,6 +87,6 @@ pub fn picture() -> Option<String> {
     let experiment = cellular().ok()?;
     let points = experiment.points().ok()?;
     let rows = rows_of(&Plan::new(&experiment, &points), Printer::silent()).ok()?;
-    let figures = figures(&rows, &experiment.draft.scenario().ok()?);
+    let figures = figures(&rows, Swept::new(&points, true));
     figures.charts.first().map(|chart| chart.to_svg(true))
 }

@@ -49,13 +49,13 @@ pub(super) fn show(
 /// The page with the picture.
 pub(super) fn report(
     experiment: &Experiment,
-    scenario: &Scenario,
+    swept: Swept<'_>,
     rows: Vec<Row>,
     advice: &[SegmentSizeAdvice],
 ) -> String {
     let written = experiment.draft.to_json();
     let document = Document::new(written, Environment::of(&experiment.engines), rows, true, advice);
-    page(&document, &experiment.text, Swept::complete(scenario), advice)
+    page(&document, &experiment.text, swept, advice)
 }
 
 /// A size that fills its frames, a smaller one that takes as many, and one byte more than it.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use maxseg_core::advise::SegmentSizeAdvice;
-use maxseg_core::engine::{Continue, EngineName};
+use maxseg_core::engine::Continue;
 use maxseg_core::results::Row;
 use maxseg_core::scenario::Point;
 use maxseg_core::units::Time;
@@ -319,15 +319,13 @@ impl<'a> Report<'a> {
     }
 
     fn swept(&self) -> Swept<'a> {
-        Swept { scenario: &self.points[0].scenario, is_complete: self.document.complete }
+        Swept::new(self.points, self.document.complete)
     }
 
     /// What several seeds would add, or did not.
     fn note_of_seeds(&self) -> Option<&'static str> {
-        let is_random = self.points.iter().any(|point| point.scenario.is_random());
-        let is_chance =
-            |engine: &EngineName| engine.is_real_time() || (engine.uses_chance() && is_random);
-        let has_chance = self.experiment.engines.iter().any(is_chance);
+        let swept = self.swept();
+        let has_chance = self.experiment.engines.iter().any(|engine| swept.has_chance(*engine));
         match (self.experiment.seeds, has_chance) {
             (1, true) => Some("one seed: --seeds 10 adds confidence intervals"),
             (2.., false) => Some("nothing here is random: the runs of all seeds are the same"),
@@ -337,7 +335,7 @@ impl<'a> Report<'a> {
 
     /// The first picture, as an SVG file.
     fn picture(&self, file: &Path) -> Result<String, Failure> {
-        let figures = figures(&self.document.rows, &self.points[0].scenario);
+        let figures = figures(&self.document.rows, self.swept());
         let first = figures.charts.first();
         let first = first.ok_or_else(|| no_picture("no row can be drawn", file))?;
         Ok(first.to_svg(true))

@@ -2,12 +2,12 @@
 
 mod lab;
 
-use maxseg_core::engine::{Caveat, EngineName};
+use maxseg_core::engine::Caveat;
 use maxseg_core::outcome::Outcome;
 use maxseg_core::results::{Row, groups};
 use maxseg_core::scenario::Scenario;
 use maxseg_testkit::rows::{doubtful, model, scenario, sim};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{results, text};
 use crate::printer::Printer;

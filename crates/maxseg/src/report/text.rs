@@ -12,7 +12,7 @@ use maxseg_workbench::report::as_netem::{WHY, shows_both};
 use maxseg_workbench::report::flows::flow_lines;
 use maxseg_workbench::report::marks::invalid_lines;
 use maxseg_workbench::report::proof::point_proofs;
-use maxseg_workbench::report::{Swept, advice_lines, caveat_lines};
+use maxseg_workbench::report::{Swept, caveat_lines, size_lines};
 
 /// More lines of single flows than anyone reads on a terminal unasked.
 const MOST_FLOW_LINES: usize = 40;
@@ -28,7 +28,7 @@ pub(crate) fn text(
     printer: Printer,
 ) -> String {
     let groups = groups(rows);
-    let advice = section("Best segment size", &advice_lines(advice), printer);
+    let advice = section("Best segment size", &size_lines(rows, advice, swept), printer);
     let caveats = section("Caveats", &caveat_lines(rows), printer);
     let invalid = section(
         "Invalid runs",

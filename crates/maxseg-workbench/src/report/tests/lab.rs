@@ -60,7 +60,7 @@ fn the_lab_is_drawn_as_crosses_and_what_is_invalid_not_at_all() {
             }
         })
         .collect();
-    let charts = figures(&rows, &scenario()).charts;
+    let charts = figures(&rows, Swept::complete(&scenario())).charts;
     let series = &charts[0].series[0];
     let xs = |line: &super::super::chart::Line| -> Vec<f64> {
         line.iter().flatten().map(|point| point.x).collect()
@@ -74,7 +74,7 @@ fn the_lab_is_drawn_as_crosses_and_what_is_invalid_not_at_all() {
     assert_eq!(svg.matches("class=\"cross c0\"").count(), 2);
     // Alone it has the line.
     let alone: Vec<Row> = rows.into_iter().filter(|row| row.engine == EngineName::Lab).collect();
-    let charts = figures(&alone, &scenario()).charts;
+    let charts = figures(&alone, Swept::complete(&scenario())).charts;
     assert_eq!(xs(&charts[0].series[0].solid), [100.0, 300.0]);
 }
 

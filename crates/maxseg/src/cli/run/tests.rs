@@ -1,5 +1,6 @@
 //! What becomes of invalid runs, and of sweeps that are not complete.
 
+use maxseg_core::engine::EngineName;
 use maxseg_core::outcome::{LabProof, Outcome};
 use maxseg_core::scenario::Draft;
 

@@ -64,6 +64,9 @@ pub enum DecodeError {
     /// A file or section of pcapng does not begin with a section header.
     #[error("{0:#010x} is not the beginning of a pcapng section")]
     Magic(u32),
+    /// A section of a version that is not known.
+    #[error("pcapng: a section has version {0}.{1}; only version 1 is supported")]
+    SectionVersion(u16, u16),
     /// The two lengths of a block, leading and trailing, differ.
     #[error("pcapng: a block states the length {head} at its start and {foot} at its end")]
     BlockLengths {

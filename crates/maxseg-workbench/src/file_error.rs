@@ -63,3 +63,12 @@ pub fn missing_hint(file: &Path) -> String {
         None => format!("`ls {}` lists the files there", folder.display()),
     }
 }
+
+/// A file's name as a shell takes it: in single quotes where it has anything but plain characters.
+pub fn for_shell(name: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./".contains(c);
+    if !name.is_empty() && name.chars().all(is_plain) {
+        return name.to_owned();
+    }
+    format!("'{}'", name.replace('\'', r"'\''"))
+}

@@ -35,8 +35,8 @@
 //!
 //! <!-- layers of maxseg-workbench -->
 //! ```text
-//! file_error · error environment whole_file · engines · experiment calc explain import · capture ·
-//! report runner
+//! file_error json_words · error environment whole_file · engines · experiment calc explain import ·
+//! capture · report runner
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]
@@ -53,6 +53,7 @@ pub mod experiment;
 pub mod explain;
 pub mod file_error;
 pub mod import;
+mod json_words;
 pub mod report;
 pub mod runner;
 pub mod whole_file;

@@ -51,7 +51,7 @@ pub(super) const CRATES: [Layers; 7] = [
     Layers {
         name: "maxseg-workbench",
         groups: &[
-            &["file_error"],
+            &["file_error", "json_words"],
             &["error", "environment", "whole_file"],
             &["engines"],
             &["experiment", "calc", "explain", "import"],

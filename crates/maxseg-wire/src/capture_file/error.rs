@@ -112,3 +112,14 @@ pub enum Fault {
     #[error("{0}")]
     Block(#[from] DecodeError),
 }
+
+impl Fault {
+    /// Whether the file only ends too early, as that of a capture that was killed does: what is there is whole.
+    pub fn is_cut(&self) -> bool {
+        match self {
+            Self::Cut { .. } => true,
+            Self::Io(error) => error.kind() == io::ErrorKind::UnexpectedEof,
+            Self::TooLong(_) | Self::Interfaces | Self::Block(_) => false,
+        }
+    }
+}

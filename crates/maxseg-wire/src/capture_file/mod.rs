@@ -142,8 +142,10 @@ impl<R: Read> CaptureFile<R> {
         let is_pcapng = buffer.peek() == Some(&PCAPNG_MAGIC);
         let records = if is_pcapng {
             let state = pcapng::SectionState::default();
-            let head = *buffer.peek().ok_or(OpenError::Short { have, need: BlockHead::LEN })?;
-            state.head(head)?;
+            let short = |need| OpenError::Short { have, need };
+            let head = state.head(*buffer.peek().ok_or_else(|| short(BlockHead::LEN))?)?;
+            let bytes: &[u8; 16] = buffer.peek().ok_or_else(|| short(16))?;
+            head.check_version(*bytes.last_chunk().ok_or_else(|| short(16))?)?;
             Records::Pcapng { state, base: 0 }
         } else {
             Records::Pcap(pcap_header(&mut buffer, have)?)

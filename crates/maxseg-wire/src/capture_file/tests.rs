@@ -282,7 +282,7 @@ fn nothing_is_lost_before_a_fault() {
     let packed = zstd(&large);
     let cut = read(&packed[..packed.len() - 5]);
     assert!((5000 - cut.records.len()) * RECORD <= 128 << 10, "{}", cut.records.len());
-    assert!(cut.error.unwrap().contains("the zstd file is broken"));
+    assert!(cut.error.unwrap().ends_with("the zstd file ends before its data does"));
 }
 
 #[test]

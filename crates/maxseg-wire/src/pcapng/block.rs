@@ -117,6 +117,12 @@ impl BlockHead {
         head_and_body.get(8..).ok_or(short)
     }
 
+    /// Of a section: whether its version, which follows the head, is known.
+    pub(crate) fn check_version(&self, [a, b, c, d]: [u8; 4]) -> Result<(), DecodeError> {
+        let (major, minor) = (self.order.u16([a, b]), self.order.u16([c, d]));
+        if major == 1 { Ok(()) } else { Err(DecodeError::SectionVersion(major, minor)) }
+    }
+
     /// Bytes of the trailing length.
     pub(crate) const FOOT_LEN: usize = 4;
 
@@ -180,7 +186,7 @@ impl SectionState {
         match head.kind {
             SECTION => {
                 *self = Self { order: Some(head.order), ..Self::default() };
-                section(&mut fields).map(Block::Section)
+                section(head, &mut fields).map(Block::Section)
             }
             INTERFACE => self.interface(&mut fields).map(Block::Interface),
             STATISTICS => self.statistics(&mut fields).map(Block::Statistics),
@@ -316,8 +322,10 @@ impl SectionState {
     }
 }
 
-fn section<'a>(body: &mut Fields<'a>) -> Result<Section<'a>, DecodeError> {
-    body.bytes(16)?; // byte order, version, length
+fn section<'a>(head: &BlockHead, body: &mut Fields<'a>) -> Result<Section<'a>, DecodeError> {
+    body.u32()?; // byte order
+    head.check_version(body.array()?)?;
+    body.u64()?; // length
     let mut section = Section::default();
     while let Some((code, value)) = body.option() {
         match code {

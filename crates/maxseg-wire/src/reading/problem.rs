@@ -19,7 +19,7 @@ pub struct Problem {
 /// A kind of problem. Its text is a sentence without the count.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ProblemKind {
-    /// The file ends within a record.
+    /// The file ends within a record, or within what it was compressed to.
     #[error("{0}")]
     Truncated(String),
     /// Reading or decompression fails.
@@ -145,9 +145,11 @@ impl From<&ReadError> for Problem {
     fn from(error: &ReadError) -> Self {
         let text = error.fault.to_string();
         let kind = match &error.fault {
-            Fault::Cut { .. } => ProblemKind::Truncated(text),
+            fault if fault.is_cut() => ProblemKind::Truncated(text),
             Fault::Io(_) => ProblemKind::Unreadable(text),
-            Fault::TooLong(_) | Fault::Interfaces | Fault::Block(_) => ProblemKind::Corrupt(text),
+            Fault::Cut { .. } | Fault::TooLong(_) | Fault::Interfaces | Fault::Block(_) => {
+                ProblemKind::Corrupt(text)
+            }
         };
         Self { kind, offset: Some(error.offset), count: 1 }
     }

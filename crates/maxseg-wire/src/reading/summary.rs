@@ -30,14 +30,24 @@ pub struct CaptureSummary {
 }
 
 impl CaptureSummary {
-    /// The problem that makes the file unusable from some packet on: one that ended the reading, or a link type that
-    /// is not known and that all packets have.
+    /// The problem that makes the file no capture to rely on: one that ended the reading, or a link type that is not
+    /// known and that all packets have. A file that only ends within a packet, as a capture that was killed does, is
+    /// whole up to there: that is a fault only before the first packet.
     pub fn fault(&self) -> Option<&Problem> {
         self.problems.iter().find(|problem| {
             let is_of_all = problem.count == self.file.packets;
             let is_link_type = matches!(problem.kind, ProblemKind::LinkType { .. });
-            problem.kind.ends_reading() || is_link_type && is_of_all
+            problem.kind.ends_reading() && !self.is_cut(problem) || is_link_type && is_of_all
         })
+    }
+
+    /// Where and how the file ends within a packet behind others.
+    pub fn cut(&self) -> Option<&Problem> {
+        self.problems.iter().find(|problem| self.is_cut(problem))
+    }
+
+    fn is_cut(&self, problem: &Problem) -> bool {
+        matches!(problem.kind, ProblemKind::Truncated(_)) && self.file.packets > 0
     }
 
     /// Takes how many connections were not followed.

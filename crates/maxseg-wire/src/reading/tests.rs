@@ -35,13 +35,21 @@ fn a_capture_without_problems() {
 }
 
 #[test]
-fn packets_before_a_fault_count() {
+fn packets_before_a_cut_count() {
     let whole = capture();
     let (summary, connections) = summary(&whole[..whole.len() - 1], &ReadOptions::default());
     assert_eq!((summary.file.packets, connections), (LOAD.packets() - 1, 3));
-    let fault = summary.fault().unwrap();
-    assert_eq!((fault.kind.code(), fault.count), ("truncated", 1));
-    assert!(fault.offset.is_some_and(|at| at > FILE_HEADER as u64 && at < whole.len() as u64));
+    assert_eq!(summary.fault(), None);
+    let cut = summary.cut().unwrap();
+    assert_eq!((cut.kind.code(), cut.count), ("truncated", 1));
+    assert!(cut.offset.is_some_and(|at| at > FILE_HEADER as u64 && at < whole.len() as u64));
+}
+
+#[test]
+fn a_cut_within_the_first_packet_is_a_fault() {
+    let (summary, _) = summary(&capture()[..FILE_HEADER + 20], &ReadOptions::default());
+    assert_eq!(summary.fault().map(|fault| fault.kind.code()), Some("truncated"));
+    assert_eq!(summary.cut(), None);
 }
 
 #[test]

@@ -32,6 +32,22 @@ pub enum ImportError {
         /// What is wrong with it.
         what: String,
     },
+    /// An option of a link has a value that it cannot have.
+    #[error("{file}: `{key}` of {between} is {value}; it takes {takes}")]
+    WrongOption {
+        /// The file.
+        file: String,
+        /// Where in the file, as in `links[0].opts.bw`.
+        key: String,
+        /// The link's nodes.
+        between: String,
+        /// The value, as JSON.
+        value: String,
+        /// What the option takes.
+        takes: &'static str,
+        /// A line that works.
+        example: &'static str,
+    },
     /// The topology has no host.
     #[error("this topology has no host")]
     NoHost,
@@ -108,6 +124,9 @@ impl ImportError {
             Self::NotJson { guess, .. } => (*guess).to_owned(),
             Self::NotMiniedit { .. } => {
                 "MiniEdit's File > Save writes a table with `hosts`, `switches` and `links`".to_owned()
+            }
+            Self::WrongOption { example, .. } => {
+                format!("for example {example}; or take it out: the link then has Mininet's default")
             }
             Self::NoHost => {
                 "a path needs two: add them in MiniEdit, each with a link to a switch".to_owned()

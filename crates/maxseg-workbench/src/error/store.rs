@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::file_error::for_shell;
+
 /// Why a folder of results cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -21,14 +23,14 @@ pub enum StoreError {
         entry: String,
     },
     /// A line of its rows is not one.
-    #[error("{}:{line} is not a row: {source}", file.display())]
+    #[error("{}:{line} is not a row: {why}", file.display())]
     BrokenRow {
         /// The file of rows.
         file: PathBuf,
         /// From 1.
         line: usize,
-        /// Why not.
-        source: serde_json::Error,
+        /// Why not: the key, its value and what it takes.
+        why: String,
     },
     /// Its summary has another version.
     #[error("{} has schema_version {found}, and this maxseg writes {written}", file.display())]
@@ -53,14 +55,17 @@ impl StoreError {
         match self {
             Self::Busy { .. } => "wait for it, or choose another folder".to_owned(),
             Self::Foreign { .. } => "name a new folder, or an empty one".to_owned(),
-            Self::BrokenRow { .. } => {
-                "take that line out, or choose another folder; the other rows are whole".to_owned()
+            Self::BrokenRow { file, line, .. } => {
+                let file = for_shell(&file.to_string_lossy());
+                format!(
+                    "sed -i {line}d {file}   takes the line out, and its run is made again; or name another folder"
+                )
             }
             Self::OtherVersion { .. } => {
                 "name another folder, or run the maxseg that wrote this one".to_owned()
             }
             Self::BrokenSummary { file } => {
-                let file = file.display();
+                let file = for_shell(&file.to_string_lossy());
                 format!("rm {file}   it is made anew from the rows; or name another folder")
             }
         }

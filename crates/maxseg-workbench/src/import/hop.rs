@@ -12,6 +12,7 @@ use super::miniedit::note_unknown;
 use super::notes::{Notes, shown};
 use super::tc_time::tc_time;
 use super::value::{Table, number, quoted, text};
+use crate::error::ImportError;
 
 /// What a veth without a limit is taken for: a hop must have a rate.
 const UNLIMITED: &str = "10 Gbit/s";
@@ -41,18 +42,22 @@ pub(super) struct Hop {
 }
 
 impl Hop {
-    pub(super) fn new(step: &Step<'_>, notes: &mut Notes) -> Self {
+    /// The hop of a link in `file`.
+    ///
+    /// # Errors
+    /// An option has a value that it cannot have.
+    pub(super) fn new(step: &Step<'_>, file: &str, notes: &mut Notes) -> Result<Self, ImportError> {
         let between = format!("{} - {}", shown(&step.from.name), shown(&step.to.name));
-        let mut options =
-            LinkOptions { table: step.link.options.clone(), between: &between, notes };
-        let rate = options.rate();
-        let delay = options.delay();
-        let jitter = options.jitter(delay);
-        let queue = options.queue();
-        let loss = options.loss();
+        let table = step.link.options.clone();
+        let mut options = LinkOptions { file, table, between: &between, notes };
+        let rate = options.rate()?;
+        let delay = options.delay()?;
+        let jitter = options.jitter(delay)?;
+        let queue = options.queue()?;
+        let loss = options.loss()?;
         options.leave("speedup", "Mininet's own experiment with a switch's rate");
         note_unknown(&options.table, &format!(" of {between}"), options.notes);
-        Self {
+        Ok(Self {
             name: format!("{}-{}", word(&step.from.name), word(&step.to.name)),
             rate_is_chosen: rate.is_none(),
             rate: rate.map_or_else(|| UNLIMITED.to_owned(), |rate| rate.to_string()),
@@ -62,7 +67,7 @@ impl Hop {
             queue: queue.unwrap_or(DEFAULT_QUEUE),
             loss,
             between,
-        }
+        })
     }
 }
 
@@ -88,6 +93,7 @@ pub(super) fn name_apart(hops: &mut [Hop]) {
 
 /// The options of a link; each is taken out as it is read.
 struct LinkOptions<'a> {
+    file: &'a str,
     table: Table,
     between: &'a str,
     notes: &'a mut Notes,
@@ -95,59 +101,62 @@ struct LinkOptions<'a> {
 
 impl LinkOptions<'_> {
     /// How fast: `None` for as fast as the machine.
-    fn rate(&mut self) -> Option<BitsPerSec> {
+    fn rate(&mut self) -> Result<Option<BitsPerSec>, ImportError> {
         let Some(value) = self.table.take_said("bw") else {
             self.notes.add(
                 self.between,
                 format!("no bw, so Mininet sets no limit; {UNLIMITED} is chosen here"),
             );
-            return None;
+            return Ok(None);
         };
-        let megabits = number(&value);
-        let rate = megabits.and_then(|megabits| format!("{megabits} Mbit/s").parse().ok());
-        if rate.is_none() {
-            self.note("bw", &value, format!("no rate in Mbit/s; {UNLIMITED} is chosen here"));
-        } else if megabits.is_some_and(|megabits| megabits > MOST_MININET_SHAPES) {
+        let takes = "a rate in Mbit/s, a number above 0";
+        let wrong = || self.wrong("bw", &value, takes, "\"bw\": 10");
+        let megabits = number(&value).ok_or_else(wrong)?;
+        let rate = format!("{megabits} Mbit/s").parse().map_err(|_| wrong())?;
+        if megabits > MOST_MININET_SHAPES {
             let why = "carried over, but Mininet ignores more than 1000 (Mbit/s) and sets no limit";
             self.note("bw", &value, why);
         }
-        rate
+        Ok(Some(rate))
     }
 
-    fn delay(&mut self) -> Option<Time> {
-        let said = self.table.take_said("delay")?;
-        self.time("delay", &said)
+    fn delay(&mut self) -> Result<Option<Time>, ImportError> {
+        let Some(said) = self.table.take_said("delay") else { return Ok(None) };
+        self.time("delay", &said, "\"delay\": \"5ms\"").map(Some)
     }
 
     /// A time as `tc` would take it.
-    fn time(&mut self, key: &str, said: &Value) -> Option<Time> {
+    fn time(
+        &mut self,
+        key: &str,
+        said: &Value,
+        example: &'static str,
+    ) -> Result<Time, ImportError> {
         let text = text(said).unwrap_or_default();
         if let Some(time) = tc_time(&text) {
-            return Some(time);
+            return Ok(time);
         }
         let unspaced: String = text.split_whitespace().collect();
-        if let Some(time) = tc_time(&unspaced) {
-            let why = "carried over, but tc refuses the space, and with it netem on that link";
-            self.note(key, said, why);
-            return Some(time);
-        }
-        let why = "tc knows no such time; none here, and in Mininet no netem on that link";
+        let Some(time) = tc_time(&unspaced) else {
+            return Err(self.wrong(key, said, "a time of tc's, in s, ms or us", example));
+        };
+        let why = "carried over, but tc refuses the space, and with it netem on that link";
         self.note(key, said, why);
-        None
+        Ok(time)
     }
 
-    fn jitter(&mut self, delay: Option<Time>) -> Option<Time> {
-        let said = self.table.take_said("jitter")?;
+    fn jitter(&mut self, delay: Option<Time>) -> Result<Option<Time>, ImportError> {
+        let Some(said) = self.table.take_said("jitter") else { return Ok(None) };
+        let jitter = self.time("jitter", &said, "\"jitter\": \"1ms\"")?;
         let Some(delay) = delay else {
             self.note("jitter", &said, "tc takes no jitter without a delay");
-            return None;
+            return Ok(None);
         };
-        let jitter = self.time("jitter", &said)?;
         if jitter > delay {
             let why = format!("{delay}, the delay, instead: no packet arrives before it leaves");
             self.note("jitter", &said, why);
         }
-        Some(jitter.min(delay)).filter(|jitter| *jitter > Time::ZERO)
+        Ok(Some(jitter.min(delay)).filter(|jitter| *jitter > Time::ZERO))
     }
 
     /// How many packets may wait.
@@ -156,32 +165,25 @@ impl LinkOptions<'_> {
         clippy::cast_sign_loss,
         reason = "a number from 1 to ten million, cut as Python's %d cuts it"
     )]
-    fn queue(&mut self) -> Option<u64> {
-        let value = self.table.take_said("max_queue_size")?;
-        let packets = number(&value).filter(|packets| (1.0..=MOST_QUEUED).contains(packets));
-        if packets.is_none() {
-            self.note(
-                "max_queue_size",
-                &value,
-                format!("no number of packets from 1 to {MOST_QUEUED}; {DEFAULT_QUEUE} here"),
-            );
-        }
-        packets.map(|packets| packets as u64)
+    fn queue(&mut self) -> Result<Option<u64>, ImportError> {
+        let key = "max_queue_size";
+        let Some(value) = self.table.take_said(key) else { return Ok(None) };
+        let takes = "a number of packets from 1 to 10000000";
+        let packets = number(&value)
+            .filter(|packets| (1.0..=MOST_QUEUED).contains(packets))
+            .ok_or_else(|| self.wrong(key, &value, takes, "\"max_queue_size\": 100"))?;
+        Ok(Some(packets as u64))
     }
 
     /// The share of packets that are lost.
-    fn loss(&mut self) -> Option<Probability> {
-        let value = self.table.take_said("loss")?;
-        let loss =
-            number(&value).and_then(|percent| format!("{percent}%").parse::<Probability>().ok());
-        if loss.is_none() {
-            self.note(
-                "loss",
-                &value,
-                "no share in percent; none here, and in Mininet no netem on that link",
-            );
-        }
-        loss.filter(|loss| loss.get() > 0.0)
+    fn loss(&mut self) -> Result<Option<Probability>, ImportError> {
+        let Some(value) = self.table.take_said("loss") else { return Ok(None) };
+        let loss = number(&value)
+            .and_then(|percent| format!("{percent}%").parse::<Probability>().ok())
+            .ok_or_else(|| {
+                self.wrong("loss", &value, "a share in percent, from 0 to 100", "\"loss\": 1")
+            })?;
+        Ok(Some(loss).filter(|loss| loss.get() > 0.0))
     }
 
     fn leave(&mut self, key: &str, why: &str) {
@@ -192,5 +194,23 @@ impl LinkOptions<'_> {
 
     fn note(&mut self, key: &str, value: &Value, why: impl Into<String>) {
         self.notes.add(format!("{key} {} of {}", quoted(value), self.between), why);
+    }
+
+    /// The error of an option with a value that it cannot have.
+    fn wrong(
+        &self,
+        key: &str,
+        value: &Value,
+        takes: &'static str,
+        example: &'static str,
+    ) -> ImportError {
+        ImportError::WrongOption {
+            file: self.file.to_owned(),
+            key: format!("{}.{key}", self.table.place),
+            between: self.between.to_owned(),
+            value: quoted(value),
+            takes,
+            example,
+        }
     }
 }

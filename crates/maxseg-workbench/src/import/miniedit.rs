@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::notes::{FORWARDS, Notes, shown};
 use super::value::{Table, kind, text};
 use crate::error::{Error, ImportError};
+use crate::json_words;
 
 /// A topology as it was saved.
 #[derive(Debug)]
@@ -93,13 +94,11 @@ fn json(bytes: &[u8], file: &str) -> Result<Value, Error> {
     }
     serde_json::from_slice(bytes).map_err(|error| {
         let (line, column) = (error.line(), error.column());
-        let what = error.to_string();
-        let what = what.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&what);
         ImportError::NotJson {
             file: file.to_owned(),
             line,
             column,
-            what: what.to_owned(),
+            what: json_words::syntax(&error).to_owned(),
             guess: what_it_may_be(bytes),
         }
         .into()

@@ -48,13 +48,15 @@ pub struct Imported {
 /// The scenario in what MiniEdit saved as `file`.
 ///
 /// # Errors
-/// It is no topology of MiniEdit's, or none that is a chain between two hosts.
+/// It is no topology of MiniEdit's, or none that is a chain between two hosts, or a link of that chain has an option
+/// with a value that it cannot have.
 pub fn from_miniedit(bytes: &[u8], file: &str, ends: Ends<'_>) -> Result<Imported, Error> {
     let mut notes = Notes::default();
     let topology = miniedit::read(bytes, file, &mut notes)?;
     let chain = Chain::between(&topology, ends)?;
     left_out::note(&topology, &chain, &mut notes);
-    let mut hops: Vec<Hop> = chain.steps.iter().map(|step| Hop::new(step, &mut notes)).collect();
+    let hops = chain.steps.iter().map(|step| Hop::new(step, file, &mut notes));
+    let mut hops = hops.collect::<Result<Vec<Hop>, _>>()?;
     name_apart(&mut hops);
     let notes = notes.lines();
     let text =

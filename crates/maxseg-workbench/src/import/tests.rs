@@ -1,5 +1,7 @@
 //! Whole files: what comes of them, and that nothing makes the import fall over.
 
+mod wrong_options;
+
 use maxseg_core::errors::{ErrorModel, Per};
 use maxseg_core::path::QueueLimit;
 use maxseg_core::scenario::Scenario;
@@ -27,12 +29,15 @@ fn two_hosts(links: &Value) -> Value {
 }
 
 /// Two hosts at a switch; the first one's link is like this.
-fn first_link(options: &Value) -> Imported {
-    let links = json!([
+fn with_first_link(options: &Value) -> Value {
+    two_hosts(&json!([
         { "src": "h1", "dest": "s1", "opts": options },
         { "src": "s1", "dest": "h2", "opts": { "bw": 1 } },
-    ]);
-    import(&two_hosts(&links)).unwrap()
+    ]))
+}
+
+fn first_link(options: &Value) -> Imported {
+    import(&with_first_link(options)).unwrap()
 }
 
 fn fails(document: &Value, ends: Ends<'_>) -> String {
@@ -74,27 +79,17 @@ fn what_mininet_would_not_do_is_said() {
             "10 Gbit/s",
             "bw 10000 of h1 - s1: carried over, but Mininet ignores",
         ),
-        (json!({ "bw": "x" }), "10 Gbit/s", "bw \"x\" of h1 - s1: no rate"),
-        (json!({ "bw": 0 }), "10 Gbit/s", "bw 0 of h1 - s1: no rate"),
-        (json!({ "bw": -5 }), "10 Gbit/s", "bw -5 of h1 - s1: no rate"),
         (json!({ "bw": 1, "delay": "5" }), "delay = \"5 us\"", ""),
         (json!({ "bw": 1, "delay": 5 }), "delay = \"5 us\"", ""),
         (json!({ "bw": 1, "delay": "5 ms" }), "delay = \"5 ms\"", "tc refuses the space"),
-        (
-            json!({ "bw": 1, "delay": "5 min" }),
-            "delay = \"0 s\"",
-            "delay \"5 min\" of h1 - s1: tc knows no such",
-        ),
         (
             json!({ "bw": 1, "delay": "1ms", "jitter": "2ms" }),
             "jitter = \"1 ms\"",
             "1 ms, the delay, instead",
         ),
         (json!({ "bw": 1, "jitter": "2ms" }), "delay = \"0 s\"", "no jitter without a delay"),
-        (json!({ "bw": 1, "loss": 101 }), "1 Mbit/s", "loss 101 of h1 - s1: no share"),
         (json!({ "bw": 1, "loss": "0.5" }), "rate = \"0.5%\"", ""),
         (json!({ "bw": 1, "loss": 0 }), "1 Mbit/s", ""),
-        (json!({ "bw": 1, "max_queue_size": 0 }), "1000 packets", "max_queue_size 0 of h1 - s1"),
         (json!({ "bw": 1, "max_queue_size": "1" }), "queue = \"1 packet\"", ""),
         (json!({ "bw": 1, "speedup": 9 }), "1 Mbit/s", "speedup 9 of h1 - s1: Mininet's own"),
         (json!({ "bw": 1, "use_hfsc": true }), "1 Mbit/s", "`use_hfsc` of h1 - s1: unknown"),

@@ -15,6 +15,7 @@ use maxseg_core::units::Time;
 use super::appended::AppendedLines;
 use super::series::{INDEX, SERIES, Series};
 use crate::error::{Error, StoreError};
+use crate::json_words;
 use crate::whole_file::{replace, sync_folder_of};
 
 const ROWS: &str = "rows.jsonl";
@@ -199,11 +200,8 @@ fn read_rows(rows: &mut File, file: &Path) -> Result<BTreeMap<RowKey, Row>, Erro
     }
     let mut known = BTreeMap::new();
     for (number, line) in (1..).zip(bytes[..whole].split_inclusive(|byte| *byte == b'\n')) {
-        let row: Row = serde_json::from_slice(line).map_err(|source| StoreError::BrokenRow {
-            file: file.to_owned(),
-            line: number,
-            source,
-        })?;
+        let row: Row = json_words::parse(line.trim_ascii_end())
+            .map_err(|why| StoreError::BrokenRow { file: file.to_owned(), line: number, why })?;
         known.insert(row.key(), row);
     }
     Ok(known)

@@ -1,6 +1,7 @@
 //! `maxseg demo`
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -27,27 +28,34 @@ Examples:
   maxseg demo
   maxseg demo --report cellular.html")]
 pub(crate) struct DemoArgs {
-    /// File for the HTML report of the second part, with its chart
-    #[arg(long, value_name = "FILE", default_value = "maxseg-demo.html")]
-    report: PathBuf,
+    /// File for the HTML report of the second part, with its chart; default: maxseg-demo.html
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     /// Print tables in one piece, however wide
     #[arg(long)]
     wide: bool,
 }
 
 const SEEDS: u64 = 20;
+const DEFAULT_REPORT: &str = "maxseg-demo.html";
 
 pub(crate) fn run(args: &DemoArgs, printer: Printer) -> Result<(), Failure> {
     let printer = printer.wide(args.wide);
-    refuse_stdout("--report", "file", &args.report, "cellular.html")?;
-    // Said first, and at the end: the demo needs no file.
-    if let Err(error) = WholeFile::create(&args.report) {
-        printer.note(&format!(
-            "no report will be written to {}: {}",
-            args.report.display(),
-            file_error::reason(&error)
-        ));
-    }
+    let path = args.report.as_deref().unwrap_or(Path::new(DEFAULT_REPORT));
+    refuse_stdout("--report", "file", path, "cellular.html")?;
+    let report = match WholeFile::create(path) {
+        Ok(report) => Some(report),
+        Err(error) if args.report.is_some() => return Err(not_written(path, &error)),
+        // Nobody asked for it: the demo is shown without.
+        Err(error) => {
+            printer.note(&format!(
+                "no report will be written to {}: {}; --report names another file",
+                path.display(),
+                file_error::reason(&error)
+            ));
+            None
+        }
+    };
     let tunnel = InputArgs::shipped("slow-tunnel", &[], SEEDS).load()?;
     printer.data(&demo_tunnel::show(&tunnel, printer)?)?;
     let cellular = cellular()?;
@@ -57,20 +65,21 @@ pub(crate) fn run(args: &DemoArgs, printer: Printer) -> Result<(), Failure> {
     let advice = segment_sizes(&rows, &plan.scenarios());
     let scenario = &points[0].scenario;
     printer.data(&demo_cellular::show(&rows, scenario, &advice, printer))?;
-    let page = demo_cellular::report(&cellular, Swept::new(&points, true), rows, &advice);
-    WholeFile::create(&args.report).and_then(|report| report.finish(page.as_bytes())).map_err(
-        |error| {
-            Failure::with_hint(
-                format!("cannot write {}: {}", args.report.display(), file_error::reason(&error)),
-                "name a file that can be written: maxseg demo --report /tmp/demo.html",
-            )
-        },
-    )?;
-    printer.data(&format!(
-        "\n   Report with chart: {}\n   The paper's full grid: maxseg run cellular-mss --seeds 10 --out cellular\n",
-        args.report.display()
-    ))?;
+    if let Some(report) = report {
+        let page = demo_cellular::report(&cellular, Swept::new(&points, true), rows, &advice);
+        report.finish(page.as_bytes()).map_err(|error| not_written(path, &error))?;
+        printer.data(&format!("\n   Report with chart: {}", path.display()))?;
+    }
+    printer
+        .data("\n   The paper's full grid: maxseg run cellular-mss --seeds 10 --out cellular\n")?;
     Ok(())
+}
+
+fn not_written(path: &Path, error: &io::Error) -> Failure {
+    Failure::with_hint(
+        format!("cannot write {}: {}", path.display(), file_error::reason(error)),
+        "name a file that can be written: maxseg demo --report /tmp/demo.html",
+    )
 }
 
 /// A small cut of the cellular grid.

@@ -7,16 +7,18 @@ use clap::Args;
 use maxseg_core::advise::Headline;
 use maxseg_core::evidence::Evidence;
 use maxseg_wire::flow::FlowOptions;
-use maxseg_wire::reading::{ConnectionFilter, Problem, ReadOptions};
+use maxseg_wire::reading::{CaptureSummary, ConnectionFilter, FileFacts, Problem, ReadOptions};
 
-use super::output_file::refuse_stdout;
+use super::broken_capture;
+use super::output_file::{is_same_file, refuse_stdout};
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::report::explain::{Asked, explain_text, problem_text};
 use maxseg_workbench::explain::{self, Capture, Explanation};
 use maxseg_workbench::file_error::missing_hint;
 use maxseg_workbench::report::explain::{page, write_conclusion, write_connections, write_csv};
-use maxseg_workbench::whole_file;
+use maxseg_workbench::report::words;
+use maxseg_workbench::whole_file::WholeFile;
 
 /// Show what limited each connection of a capture and what to change
 #[derive(Debug, Args)]
@@ -41,7 +43,10 @@ with `and`, `or`, `not` and parentheses.
 
 `maxseg guide explain` describes each limit and the accuracy of the numbers; `maxseg guide glossary` each term.
 
-Exit codes: 0 done, 1 error in the file (the packets before it are explained), 2 usage.")]
+A file that ends within a packet, as after a capture that was killed, is explained as far as it goes. One that is \
+broken before its end is refused, with the command that explains what comes before.
+
+Exit codes: 0 done, 1 error in the file, 2 usage.")]
 #[expect(clippy::struct_excessive_bools, reason = "a flag of the command line each")]
 pub(crate) struct ExplainArgs {
     /// The capture: a pcap or pcapng file, or `-` for standard input
@@ -82,6 +87,7 @@ pub(crate) struct ExplainArgs {
 pub(crate) fn run(args: &ExplainArgs, printer: Printer) -> Result<(), Failure> {
     refuse_outputs(args)?;
     refuse_live(&args.file)?;
+    let files = OutputFiles::create(args)?;
     if args.tshark_compat && !args.json {
         printer.note(
             "--tshark-compat shows only in --json: its counts are not among what is printed here",
@@ -96,6 +102,13 @@ pub(crate) fn run(args: &ExplainArgs, printer: Printer) -> Result<(), Failure> {
         tshark: args.tshark_compat,
     };
     let mut capture = read(&args.file, &options)?.select(|evidence| args.wants(evidence));
+    if let Some(fault) = capture.summary.fault() {
+        return Err(at_fault(&args.file, &capture.summary, fault));
+    }
+    if let Some(cut) = capture.summary.cut() {
+        let packets = words::grouped(capture.summary.file.packets);
+        printer.note(&format!("{}: {}: its {packets} packets are explained", args.file, cut.kind));
+    }
     if let Some(id) = args.connection
         && capture.is_empty()
     {
@@ -109,8 +122,7 @@ pub(crate) fn run(args: &ExplainArgs, printer: Printer) -> Result<(), Failure> {
         (false, true) => printer.stream(|out| write_csv(out, capture))?,
         (false, false) => capture.explain(),
     };
-    show(args, &explanation, printer)?;
-    explanation.capture.fault().map_or(Ok(()), |fault| Err(at_fault(&args.file, fault)))
+    show(args, files, &explanation, printer)
 }
 
 /// Reads the capture at this path, or standard input for `-`.
@@ -131,14 +143,19 @@ impl ExplainArgs {
 }
 
 /// Shows the conclusion, and the connections where they were not written before.
-fn show(args: &ExplainArgs, explanation: &Explanation, printer: Printer) -> Result<(), Failure> {
-    let has_files = args.report.is_some() || args.scenario.is_some();
+fn show(
+    args: &ExplainArgs,
+    files: OutputFiles<'_>,
+    explanation: &Explanation,
+    printer: Printer,
+) -> Result<(), Failure> {
+    let has_files = files.report.is_some() || files.scenario.is_some();
     let headline = if has_files || !args.csv { explanation.headline() } else { None };
     let headline = headline.as_ref();
     if args.json {
         printer.stream(|out| write_conclusion(out, explanation, headline))?;
     }
-    write_files(args, explanation, headline, printer)?;
+    files.write(explanation, headline, printer)?;
     if !args.json && !args.csv {
         let asked = Asked {
             one: args.connection.is_some(),
@@ -219,57 +236,65 @@ fn refuse_outputs(args: &ExplainArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether both paths lead to one file, by whatever name or link.
-fn is_same_file(a: &Path, b: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        if let (Ok(a), Ok(b)) = (a.metadata(), b.metadata()) {
-            return (a.dev(), a.ino()) == (b.dev(), b.ino());
-        }
-    }
-    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+/// The files beside what is printed, begun before the capture is read: where one cannot be written, nothing is printed.
+struct OutputFiles<'a> {
+    report: Option<(&'a Path, WholeFile)>,
+    scenario: Option<(&'a Path, WholeFile)>,
 }
 
-fn write_files(
-    args: &ExplainArgs,
-    explanation: &Explanation,
-    headline: Option<&Headline<'_>>,
-    printer: Printer,
-) -> Result<(), Failure> {
-    if let Some(file) = &args.scenario {
-        let rerun = headline.and_then(|headline| headline.rerun.as_ref());
-        let Some(rerun) = rerun else {
-            let why = headline.and_then(Headline::no_gain).map(|why| why.to_string());
-            let why = why.unwrap_or_else(|| "there is no connection".to_owned());
-            return Err(Failure::with_hint(
-                format!("no scenario can be made: {why}"),
-                "choose another connection, such as --connection 0; without it all are listed",
-            ));
+impl<'a> OutputFiles<'a> {
+    fn create(args: &'a ExplainArgs) -> Result<Self, Failure> {
+        let create = |file: &'a Option<PathBuf>| {
+            let Some(file) = file else { return Ok(None) };
+            match WholeFile::create(file) {
+                Ok(begun) => Ok(Some((file.as_path(), begun))),
+                Err(error) => Err(Failure::file("write", file, &error)),
+            }
         };
-        write(file, &rerun.text)?;
-        printer.note_verbatim(&format!(
-            "{}: the path of connection {}",
-            file.display(),
-            rerun.connection
-        ));
+        Ok(Self { report: create(&args.report)?, scenario: create(&args.scenario)? })
     }
-    if let Some(file) = &args.report {
-        write(file, &page(explanation, headline))?;
-        printer.note_verbatim(&format!("{}: the report", file.display()));
+
+    fn write(
+        self,
+        explanation: &Explanation,
+        headline: Option<&Headline<'_>>,
+        printer: Printer,
+    ) -> Result<(), Failure> {
+        if let Some((path, file)) = self.scenario {
+            let rerun = headline.and_then(|headline| headline.rerun.as_ref());
+            let Some(rerun) = rerun else {
+                let why = headline.and_then(Headline::no_gain).map(|why| why.to_string());
+                let why = why.unwrap_or_else(|| "there is no connection".to_owned());
+                return Err(Failure::with_hint(
+                    format!("no scenario can be made: {why}"),
+                    "choose another connection, such as --connection 0; without it all are listed",
+                ));
+            };
+            finish(path, file, &rerun.text)?;
+            let connection = rerun.connection;
+            printer
+                .note_verbatim(&format!("{}: the path of connection {connection}", path.display()));
+        }
+        if let Some((path, file)) = self.report {
+            finish(path, file, &page(explanation, headline))?;
+            printer.note_verbatim(&format!("{}: the report", path.display()));
+        }
+        Ok(())
     }
-    Ok(())
 }
 
-fn write(file: &Path, text: &str) -> Result<(), Failure> {
-    whole_file::WholeFile::create(file)
-        .and_then(|out| out.finish(text.as_bytes()))
-        .map_err(|error| Failure::file("write", file, &error))
+fn finish(path: &Path, file: WholeFile, text: &str) -> Result<(), Failure> {
+    file.finish(text.as_bytes()).map_err(|error| Failure::file("write", path, &error))
 }
 
-fn at_fault(file: &str, fault: &Problem) -> Failure {
+fn at_fault(file: &str, summary: &CaptureSummary, fault: &Problem) -> Failure {
     let place = fault.offset.map_or_else(String::new, |offset| format!(" at byte {offset}"));
-    let what = format!("{file} is at fault{place}: {}", problem_text(fault));
-    let hint = fault.kind.hint().unwrap_or("everything before that is explained above");
-    Failure::with_hint(what, hint)
+    let name = if file == "-" { "standard input" } else { file };
+    let what = format!("{name} is at fault{place}: {}", problem_text(fault));
+    let FileFacts { compression, packets, .. } = summary.file;
+    let before = |offset| broken_capture::hint(file, compression, offset, packets, "explain -");
+    match (fault.kind.hint(), fault.offset) {
+        (None, Some(offset)) => Failure::with_hint(what, before(offset)),
+        (hint, _) => Failure::Other { what, hint: hint.map(str::to_owned) },
+    }
 }

@@ -115,6 +115,11 @@ impl InputArgs {
         }
     }
 
+    /// The scenario's file; `None` for standard input. A shipped scenario has none either, but a name.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        (self.scenario.file != "-").then(|| Path::new(&self.scenario.file))
+    }
+
     /// Whether a run of it is to make a lab.
     pub(crate) fn needs_lab(&self) -> bool {
         self.engine.contains(&EngineArg::Lab)

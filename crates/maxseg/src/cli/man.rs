@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap_mangen::Man;
 
+use super::output_file::refuse_stdout;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use maxseg_workbench::whole_file::WholeFile;
@@ -42,6 +43,7 @@ pub(crate) fn run(args: &ManArgs, printer: Printer) -> Result<(), Failure> {
         printer.data(&page_of(&pages, &args.of)?.text)?;
         return Ok(());
     };
+    refuse_stdout("--out", "folder", folder, "man1")?;
     fs::create_dir_all(folder).map_err(|error| Failure::file("make the folder", folder, &error))?;
     for page in &pages {
         let file = folder.join(&page.file);

@@ -1,5 +1,6 @@
 //! The commands, grouped by what they are for: See, Explain, Try, Set.
 
+mod broken_capture;
 mod calc;
 #[cfg(feature = "lab")]
 mod capture;

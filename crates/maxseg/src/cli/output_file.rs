@@ -20,3 +20,15 @@ pub(super) fn refuse_stdout(
         format!("for example {option} {example}; `./-` names a {written} called `-`"),
     ))
 }
+
+/// Whether both paths lead to one file, by whatever name or link.
+pub(super) fn is_same_file(a: &Path, b: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        if let (Ok(a), Ok(b)) = (a.metadata(), b.metadata()) {
+            return (a.dev(), a.ino()) == (b.dev(), b.ino());
+        }
+    }
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}

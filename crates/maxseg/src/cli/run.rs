@@ -11,7 +11,7 @@ use maxseg_core::units::Time;
 
 use super::input::InputArgs;
 use super::json_stream::JsonStream;
-use super::output_file::refuse_stdout;
+use super::output_file::{is_same_file, refuse_stdout};
 use super::run_capture::check_capture;
 use super::run_notes::{announce, note_others, what_is_kept};
 use crate::failure::Failure;
@@ -106,22 +106,31 @@ impl RunArgs {
         self.input.needs_lab()
     }
 
-    fn refuse_stdout(&self) -> Result<(), Failure> {
+    /// Refuses outputs that would be lost, or would destroy the scenario.
+    fn refuse_outputs(&self) -> Result<(), Failure> {
         let outputs = [
             ("--out", "folder", &self.out, "results"),
             ("--pcap", "file", &self.pcap, "run.pcapng"),
             ("--svg", "file", &self.svg, "goodput.svg"),
         ];
-        outputs.into_iter().try_for_each(|(option, written, path, example)| {
-            path.as_deref().map_or(Ok(()), |path| refuse_stdout(option, written, path, example))
-        })
+        for (option, written, path, example) in outputs {
+            let Some(path) = path else { continue };
+            refuse_stdout(option, written, path, example)?;
+            if self.input.file().is_some_and(|scenario| is_same_file(path, scenario)) {
+                return Err(Failure::usage(
+                    format!("{option} {} would overwrite the scenario itself", path.display()),
+                    format!("name another {written}: {option} {example}"),
+                ));
+            }
+        }
+        Ok(())
     }
 }
 
 pub(crate) fn run(args: &RunArgs, printer: Printer) -> Result<(), Failure> {
     // Before a file is begun: an interrupt ends the runs, and leaves no part of a file.
     let stop = interrupt::flag();
-    args.refuse_stdout()?;
+    args.refuse_outputs()?;
     let experiment = args.input.load()?;
     let environment = Environment::of(&experiment.engines);
     let points = experiment.points()?;

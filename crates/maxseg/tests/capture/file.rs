@@ -170,10 +170,10 @@ fn what_is_before_a_cut_block_is_read_and_the_cut_is_said() {
     assert_read_up_to_the_cut(&path, 2, false);
 }
 
-/// That this program and its peers read so many packets, and fail only where the file is cut.
+/// That this program and its peers read so many packets, and the peers fail only where the file is cut.
 fn assert_read_up_to_the_cut(path: &Path, packets: usize, is_whole: bool) {
     let ours = env!("CARGO_BIN_EXE_maxseg");
-    assert_eq!(counted_by(ours, &["capture", "--read"], path, is_whole), Some(packets));
+    assert_eq!(counted_by(ours, &["capture", "--read"], path, true), Some(packets));
     let explained = Command::new(ours).args(["explain"]).arg(path).output().unwrap();
     let said = String::from_utf8(explained.stdout).unwrap();
     assert_eq!(said.contains("the file ends within a record"), !is_whole, "{said}");

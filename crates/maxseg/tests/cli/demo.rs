@@ -1,17 +1,28 @@
 //! `maxseg demo`.
 
-use super::{maxseg, stderr, stdout};
+use super::{command, maxseg, stderr, stdout};
 
 #[test]
-fn a_report_that_cannot_be_written_costs_the_report_alone() {
+fn a_report_that_cannot_be_written_is_refused_before_the_demo_begins() {
     let folder = tempfile::tempdir().unwrap();
     let nowhere = folder.path().join("no-such-folder/report.html");
     let output = maxseg(&["demo", "--report", nowhere.to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(stdout(&output).contains("600 over 536: +12%"), "the demo is shown");
+    assert_eq!((output.status.code(), stdout(&output)), (Some(1), String::new()));
     let said = stderr(&output);
     assert!(said.contains("error: cannot write ") && said.contains("no-such-folder"), "{said}");
     assert!(said.contains("hint: ") && said.contains("--report"), "{said}");
+}
+
+#[test]
+fn a_demo_where_nothing_can_be_written_is_shown_without_its_report() {
+    let folder = tempfile::tempdir().unwrap();
+    // A folder of the report's name: nobody can write there, root included.
+    std::fs::create_dir(folder.path().join("maxseg-demo.html")).unwrap();
+    let output = command(&["demo"]).current_dir(folder.path()).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stderr(&output).contains("no report will be written"), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.contains("600 over 536: +12%") && !text.contains("Report with chart"), "{text}");
 }
 
 #[test]

@@ -87,12 +87,40 @@ fn a_truncated_file_is_explained_as_far_as_it_goes() {
     let cut = folder.path().join("cut.pcapng");
     fs::write(&cut, &whole[..whole.len() - 3]).unwrap();
     let output = maxseg(&["explain", cut.to_str().unwrap(), "--json"]);
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    assert!(stderr(&output).contains("at fault at byte"), "{}", stderr(&output));
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stderr(&output).contains("the file ends within a record"), "{}", stderr(&output));
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["problems"][0]["code"], "truncated");
     assert!(document["problems"][0]["offset"].as_u64().unwrap() < whole.len() as u64);
     assert!(document["connections"][0]["forward"]["packets"].as_u64().unwrap() > 10);
+}
+
+#[test]
+fn of_a_capture_that_is_broken_before_its_end_nothing_is_printed_and_the_hint_explains_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bytes = fs::read(simulated(folder.path())).unwrap();
+    // The length of the block behind those of more than ten packets, halfway.
+    let mut at = 0;
+    while at < bytes.len() / 2 {
+        at += u32::from_le_bytes(bytes[at + 4..at + 8].try_into().unwrap()) as usize;
+    }
+    bytes[at + 4] ^= 1;
+    fs::write(folder.path().join("broken.pcapng"), &bytes).unwrap();
+    for command_line in [&["explain"][..], &["explain", "--json"], &["capture", "--read"]] {
+        let output = command(command_line).arg("broken.pcapng").current_dir(folder.path()).output();
+        let output = output.unwrap();
+        assert_eq!((output.status.code(), stdout(&output)), (Some(1), String::new()));
+        let said = stderr(&output);
+        assert!(said.contains(&format!("at byte {at}")), "{said}");
+        let (_, hint) = said.split_once("is whole: ").unwrap();
+        let path = Path::new(env!("CARGO_BIN_EXE_maxseg")).parent().unwrap().display().to_string();
+        let path = format!("{path}:{}", std::env::var("PATH").unwrap());
+        let mut shell = std::process::Command::new("sh");
+        let shell = shell.args(["-c", hint.trim()]).env("PATH", path).current_dir(folder.path());
+        let before = shell.output().unwrap();
+        assert!(before.status.success(), "{hint}{}", stderr(&before));
+        assert!(!before.stdout.is_empty(), "{hint}");
+    }
 }
 
 #[test]

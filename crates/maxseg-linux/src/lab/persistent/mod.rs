@@ -31,7 +31,8 @@ pub const DEFAULT_NAME: &str = "lab";
 /// The name cannot be a lab's.
 fn address(name: &str) -> Result<String, LabError> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(is_plain) {
+    let is_of_dots = name.chars().all(|c| c == '.'); // the empty name too
+    if is_of_dots || name.len() > LONGEST_NAME || !name.chars().all(is_plain) {
         return Err(LabError::Name(name.to_owned()));
     }
     Ok(format!("maxseg/{}/{name}", user_id()))

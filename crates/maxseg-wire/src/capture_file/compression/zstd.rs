@@ -1,5 +1,6 @@
 //! Zstandard (RFC 8878).
 
+use std::error::Error;
 use std::io::{self, BufRead, ErrorKind, Read};
 
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
@@ -44,7 +45,7 @@ impl<B: BufRead> Zstd<B> {
                 })) => {
                     io::copy(&mut self.input.by_ref().take(length.into()), &mut io::sink())?;
                 }
-                Err(error) => return Err(broken(error)),
+                Err(error) => return Err(undecodable(&error)),
             }
         }
         Ok(false)
@@ -55,9 +56,11 @@ impl<B: BufRead> Zstd<B> {
     fn decode(&mut self) -> io::Result<()> {
         let some = BlockDecodingStrategy::UptoBytes(CHUNK);
         if let Err(error) = self.decoder.decode_blocks(&mut self.input, some) {
-            self.fault = Some(broken(error));
+            self.fault = Some(undecodable(&error));
             let end = BlockDecodingStrategy::All;
-            self.decoder.decode_blocks(&LAST_BLOCK[..], end).map_err(broken)?;
+            self.decoder
+                .decode_blocks(&LAST_BLOCK[..], end)
+                .map_err(|error| undecodable(&error))?;
         }
         Ok(())
     }
@@ -91,6 +94,32 @@ impl<B: BufRead> Read for Zstd<B> {
             self.decode()?;
         }
     }
+}
+
+/// The decoder's error in words; it says most of them as Rust's debug text.
+fn undecodable(error: &FrameDecoderError) -> io::Error {
+    if is_cut(error) {
+        return io::Error::new(ErrorKind::UnexpectedEof, "the zstd file ends before its data does");
+    }
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all others are of the same kind")]
+    match error {
+        FrameDecoderError::ReadFrameHeaderError(_) | FrameDecoderError::FrameHeaderError(_) => {
+            broken("a frame does not begin as one")
+        }
+        FrameDecoderError::WindowSizeTooBig { requested, .. } => broken(format_args!(
+            "a frame refers {requested} bytes back; at most {MOST_WINDOW} are kept"
+        )),
+        FrameDecoderError::DictNotProvided { .. } => broken("it needs a dictionary"),
+        _ => broken("a block cannot be decoded"),
+    }
+}
+
+/// Whether the input ended while it was read.
+fn is_cut(error: &FrameDecoderError) -> bool {
+    let first: &(dyn Error + 'static) = error;
+    std::iter::successors(Some(first), |&error: &&'_ (dyn Error + 'static)| error.source())
+        .filter_map(|error| error.downcast_ref::<io::Error>())
+        .any(|error| error.kind() == ErrorKind::UnexpectedEof)
 }
 
 fn broken(why: impl std::fmt::Display) -> io::Error {

@@ -58,7 +58,7 @@ pub(crate) struct CaptureArgs {
     protocol: Vec<ProtocolName>,
     /// Read packets from a capture file; `-` for standard input
     #[arg(long, value_name = "FILE",
-        conflicts_with_all = ["interface", "write", "duration", "promiscuous", "snaplen", "buffer"])]
+        conflicts_with_all = ["interface", "write", "print", "duration", "promiscuous", "snaplen", "buffer"])]
     read: Option<PathBuf>,
     /// Write packets to a pcapng file, readable at any time; `-` for standard output
     #[arg(long, short, value_name = "FILE")]
@@ -98,7 +98,7 @@ pub(crate) struct CaptureArgs {
     /// Absolute sequence numbers
     #[arg(long)]
     absolute_seq: bool,
-    /// Hex dump of each packet
+    /// Hex dump of each packet; with --json-stream, its bytes as `hex`
     #[arg(long, short = 'x')]
     hex: bool,
 }

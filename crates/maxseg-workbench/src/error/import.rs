@@ -33,16 +33,14 @@ pub enum ImportError {
         what: String,
     },
     /// An option of a link has a value that it cannot have.
-    #[error("{file}: `{key}` of {between} is {value}; it takes {takes}")]
+    #[error("{file}: `{key}` {is}; it takes {takes}")]
     WrongOption {
         /// The file.
         file: String,
         /// Where in the file, as in `links[0].opts.bw`.
         key: String,
-        /// The link's nodes.
-        between: String,
-        /// The value, as JSON.
-        value: String,
+        /// The link's nodes and the value, as JSON: `of h1 - s1 is "fast"`.
+        is: String,
         /// What the option takes.
         takes: &'static str,
         /// A line that works.

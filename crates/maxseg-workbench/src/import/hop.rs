@@ -207,8 +207,7 @@ impl LinkOptions<'_> {
         ImportError::WrongOption {
             file: self.file.to_owned(),
             key: format!("{}.{key}", self.table.place),
-            between: self.between.to_owned(),
-            value: quoted(value),
+            is: format!("of {} is {}", self.between, quoted(value)),
             takes,
             example,
         }

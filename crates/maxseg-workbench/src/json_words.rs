@@ -73,7 +73,7 @@ fn key_of(path: &Path) -> String {
     let mut key = String::new();
     for segment in path {
         match segment {
-            Segment::Seq { index } => key += &format!("[{index}]"),
+            Segment::Seq { index } => key.extend(["[", &index.to_string(), "]"]),
             Segment::Map { key: name } => {
                 key += if key.is_empty() { "" } else { "." };
                 key += name;

@@ -44,7 +44,7 @@ fn each_limit_has_its_sign() {
         (LimitedBy::Unknown, &|_, bin| bin.window_left_min = None),
     ];
     for (wanted, sign) in signs {
-        assert_eq!(diagnosis(sign, |_| ()).limited_by, Some(wanted));
+        assert_eq!(diagnosis(sign, |_| ()).limited_by, wanted);
     }
 }
 
@@ -54,7 +54,7 @@ fn long_round_trips_fill_no_link_that_is_nearly_empty() {
         bin.losses = 1;
         bin.rtt_sum = ROUND_TRIP.times(2);
     };
-    assert_eq!(diagnosis(slow, |_| ()).limited_by, Some(LimitedBy::Congestion));
+    assert_eq!(diagnosis(slow, |_| ()).limited_by, LimitedBy::Congestion);
 }
 
 /// With the window open, nothing lost and round trips short, a flight that stays as it is is held by the sender:

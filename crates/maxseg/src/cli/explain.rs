@@ -13,7 +13,7 @@ use super::broken_capture;
 use super::output_file::{is_same_file, refuse_stdout};
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::report::explain::{Asked, explain_text, problem_text};
+use crate::report::explain::{Detail, explain_text, problem_text};
 use maxseg_workbench::explain::{self, Capture, Explanation};
 use maxseg_workbench::file_error::missing_hint;
 use maxseg_workbench::report::explain::{page, write_conclusion, write_connections, write_csv};
@@ -157,13 +157,13 @@ fn show(
     }
     files.write(explanation, headline, printer)?;
     if !args.json && !args.csv {
-        let asked = Asked {
+        let detail = Detail {
             one: args.connection.is_some(),
             verbosity: printer.verbosity(),
             width: printer.width(),
             table_width: printer.wide(args.wide).table_width(),
         };
-        printer.text(&explain_text(explanation, headline, asked, printer))?;
+        printer.text(&explain_text(explanation, headline, detail, printer))?;
     }
     Ok(())
 }

@@ -2,8 +2,7 @@
 
 use maxseg_core::advise::Case;
 
-use super::parts::wrapped;
-use super::text::Asked;
+use super::parts::{Detail, wrapped};
 use crate::printer::Printer;
 use crate::report::{Column, Grid};
 use maxseg_workbench::explain::Explanation;
@@ -13,19 +12,19 @@ use maxseg_workbench::report::words::{self, size};
 const MOST: usize = 20;
 
 /// The connections of the highest impact, by number, and how many more there are.
-pub(super) fn list(explanation: &Explanation, asked: Asked, printer: Printer) -> String {
+pub(super) fn list(explanation: &Explanation, detail: Detail, printer: Printer) -> String {
     let mut cases = explanation.by_impact(MOST);
     let leading = cases.first().map(|case| case.evidence.id).filter(|_| cases.len() > 1);
     cases.sort_by_key(|case| case.evidence.id);
     let mut text = format!("{}\n", printer.bold("Connections"));
-    text += &table(&cases, leading).text(asked.table_width);
+    text += &table(&cases, leading).text(detail.table_width);
     let left_out = explanation.total_connections.saturating_sub(cases.len() as u64);
     if left_out > 0 {
         let more = format!(
             "and {} more with less impact: --csv or --json lists all, --filter selects",
             words::grouped(left_out)
         );
-        text += &wrapped(&more, asked.width, "");
+        text += &wrapped(&more, detail.width, "");
     }
     text
 }

@@ -5,8 +5,8 @@ mod list;
 mod parts;
 mod text;
 
-pub(crate) use parts::problem_text;
-pub(crate) use text::{Asked, explain_text};
+pub(crate) use parts::{Detail, problem_text};
+pub(crate) use text::explain_text;
 
 #[cfg(test)]
 mod tests;

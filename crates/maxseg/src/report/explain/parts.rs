@@ -4,6 +4,19 @@ pub(super) use crate::wrap::wrapped;
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_wire::reading::{Problem, ProblemKind};
 
+/// The amount of text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Detail {
+    /// Full detail of one connection: that of the headline.
+    pub(crate) one: bool,
+    /// The verbosity.
+    pub(crate) verbosity: u8,
+    /// Characters of a line of prose.
+    pub(crate) width: usize,
+    /// Characters of a line of a table.
+    pub(crate) table_width: usize,
+}
+
 /// How many characters a letter of the bar stands for: the widest share has the most.
 pub(super) fn bar(limits: &[LimitShare], width: usize) -> Vec<(LimitedBy, usize)> {
     let mut cells: Vec<(LimitedBy, usize)> = Vec::new();

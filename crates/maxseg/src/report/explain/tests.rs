@@ -24,11 +24,11 @@ fn two() -> Explanation {
     explanation(vec![windowed(0), full])
 }
 
-fn shown(explained: &Explanation, asked: Asked) -> String {
-    explain_text(explained, explained.headline().as_ref(), asked, Printer::silent())
+fn shown(explained: &Explanation, detail: Detail) -> String {
+    explain_text(explained, explained.headline().as_ref(), detail, Printer::silent())
 }
 
-const PLAIN: Asked = Asked { one: false, verbosity: 0, width: 80, table_width: 80 };
+const PLAIN: Detail = Detail { one: false, verbosity: 0, width: 80, table_width: 80 };
 
 #[test]
 fn the_first_screen_names_limit_share_change_gain_and_command() {
@@ -55,7 +55,7 @@ fn the_first_screen_names_limit_share_change_gain_and_command() {
 fn lines_fit_a_terminal() {
     for width in [40, 80, 120] {
         for (one, verbosity) in [(false, 0), (false, 2), (true, 0)] {
-            let text = shown(&two(), Asked { one, verbosity, width, table_width: width });
+            let text = shown(&two(), Detail { one, verbosity, width, table_width: width });
             // A command is for copying: it stays on its line.
             let is_command = |line: &&str| {
                 line.starts_with("    ")
@@ -79,7 +79,7 @@ fn list_of(text: &str) -> &str {
 
 #[test]
 fn the_list_drops_nothing_however_narrow() {
-    let wide = shown(&two(), Asked { table_width: usize::MAX, ..PLAIN });
+    let wide = shown(&two(), Detail { table_width: usize::MAX, ..PLAIN });
     let wide = list_of(&wide);
     let header = wide.lines().next().unwrap();
     let titles = ["from", "to", "data", "time", "goodput", "MSS", "RTT", "retransmitted"];
@@ -92,7 +92,7 @@ fn the_list_drops_nothing_however_narrow() {
         cells.filter(|cell| !cell.is_empty()).map(str::to_owned).collect()
     };
     for width in [80, 40] {
-        let text = shown(&two(), Asked { width, table_width: width, ..PLAIN });
+        let text = shown(&two(), Detail { width, table_width: width, ..PLAIN });
         let narrow = list_of(&text);
         assert!(narrow.lines().all(|line| line.chars().count() <= width), "{narrow}");
         for row in wide.lines().skip(2) {
@@ -105,7 +105,7 @@ fn the_list_drops_nothing_however_narrow() {
 
 #[test]
 fn a_stacked_list_repeats_the_number_of_each_connection() {
-    let text = shown(&two(), Asked { width: 50, table_width: 50, ..PLAIN });
+    let text = shown(&two(), Detail { width: 50, table_width: 50, ..PLAIN });
     let list = list_of(&text);
     let numbered = |number: &str| {
         list.lines().filter(|line| line.split_whitespace().next() == Some(number)).count()
@@ -138,8 +138,8 @@ fn an_empty_capture_is_said_to_be_empty() {
 fn everything_of_one_connection() {
     let explained = two();
     let headline = Headline::of(Case::of(&explained.connections[0]), "made.pcap");
-    let asked = Asked { one: true, ..PLAIN };
-    let text = explain_text(&explained, Some(&headline), asked, Printer::silent());
+    let detail = Detail { one: true, ..PLAIN };
+    let text = explain_text(&explained, Some(&headline), detail, Printer::silent());
     for wanted in ["WWWW", "RFC 7323 §2", "Directions", "in flight, max", "why", "FreeBSD"] {
         assert!(text.contains(wanted), "{wanted}\n{text}");
     }

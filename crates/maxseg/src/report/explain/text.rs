@@ -6,24 +6,11 @@ use maxseg_core::advise::{Case, Command, Headline, System};
 
 use super::details::{directions, findings, labelled, limits};
 use super::list::list;
-use super::parts::{problem_text, wrapped};
+use super::parts::{Detail, problem_text, wrapped};
 use crate::printer::Printer;
 use maxseg_workbench::explain::Explanation;
 use maxseg_workbench::report::explain::{headline_numbers, marks, numbers};
 use maxseg_workbench::report::words::{self, capital, counted, size};
-
-/// The amount of text.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked {
-    /// Full detail of one connection: that of the headline.
-    pub(crate) one: bool,
-    /// The verbosity.
-    pub(crate) verbosity: u8,
-    /// Characters of a line of prose.
-    pub(crate) width: usize,
-    /// Characters of a line of a table.
-    pub(crate) table_width: usize,
-}
 
 /// Most connections shown in full.
 const MOST_IN_FULL: usize = 200;
@@ -32,12 +19,12 @@ const MOST_IN_FULL: usize = 200;
 pub(crate) fn explain_text(
     explanation: &Explanation,
     headline: Option<&Headline<'_>>,
-    asked: Asked,
+    detail: Detail,
     printer: Printer,
 ) -> String {
-    let mut parts = vec![head(explanation, asked, printer)];
+    let mut parts = vec![head(explanation, detail, printer)];
     match headline {
-        Some(headline) => parts.push(first_screen(headline, asked, printer)),
+        Some(headline) => parts.push(first_screen(headline, detail, printer)),
         None if explanation.capture.file.packets > 0 => {
             let none = match explanation.filtered_connections {
                 0 => "The capture holds no TCP connection.".to_owned(),
@@ -49,26 +36,26 @@ pub(crate) fn explain_text(
                     )
                 }
             };
-            parts.push(wrapped(&none, asked.width, ""));
+            parts.push(wrapped(&none, detail.width, ""));
         }
         None => {}
     }
-    if asked.one {
-        parts.extend(headline.map(|headline| one(&headline.case, asked, printer)));
+    if detail.one {
+        parts.extend(headline.map(|headline| one(&headline.case, detail, printer)));
     } else if !explanation.connections.is_empty() {
-        parts.push(list(explanation, asked, printer));
-        if asked.verbosity > 0 {
-            parts.push(every(explanation, headline, asked, printer));
+        parts.push(list(explanation, detail, printer));
+        if detail.verbosity > 0 {
+            parts.push(every(explanation, headline, detail, printer));
         } else if let Some(headline) = headline {
-            parts.push(more(headline, asked, printer));
+            parts.push(more(headline, detail, printer));
         }
     }
-    parts.extend(foot(explanation, asked, printer));
+    parts.extend(foot(explanation, detail, printer));
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }
 
-fn head(explanation: &Explanation, asked: Asked, printer: Printer) -> String {
+fn head(explanation: &Explanation, detail: Detail, printer: Printer) -> String {
     let file = &explanation.capture.file;
     let mut facts = vec![counted(file.packets, "packet"), size(file.bytes)];
     if let (Some(first), Some(last)) = (file.first, file.last) {
@@ -93,20 +80,20 @@ fn head(explanation: &Explanation, asked: Asked, printer: Printer) -> String {
     if !encapsulations.is_empty() {
         facts.push(format!("in {}", encapsulations.join(", ")));
     }
-    let line = wrapped(&format!("{}: {}", explanation.name, facts.join(", ")), asked.width, "");
+    let line = wrapped(&format!("{}: {}", explanation.name, facts.join(", ")), detail.width, "");
     printer.dim(line.trim_end()) + "\n"
 }
 
-fn first_screen(headline: &Headline<'_>, asked: Asked, printer: Printer) -> String {
+fn first_screen(headline: &Headline<'_>, detail: Detail, printer: Printer) -> String {
     let sentence = format!("Connection {}. {}", headline.case.evidence.id, headline.text());
-    let lines = wrapped(&sentence, asked.width, "");
+    let lines = wrapped(&sentence, detail.width, "");
     let mut text =
         lines.lines().map(|line| format!("{}\n", printer.bold(line))).collect::<String>();
     if let Some(remedy) = &headline.remedy {
-        let shown = |system| asked.verbosity > 0 || asked.one || system == System::Linux;
+        let shown = |system| detail.verbosity > 0 || detail.one || system == System::Linux;
         let mut commands: Vec<(&Command, bool)> =
             with_looks(&remedy.commands).filter(|(command, _)| shown(command.system)).collect();
-        if asked.verbosity == 0 && !asked.one {
+        if detail.verbosity == 0 && !detail.one {
             // Beyond the second, Linux's alternatives are for those who ask; a look first is not one of them.
             let looks = commands.iter().filter(|(_, is_look)| *is_look).count();
             commands.truncate(2 + looks);
@@ -122,28 +109,28 @@ fn first_screen(headline: &Headline<'_>, asked: Asked, printer: Printer) -> Stri
             if let Some(condition) = &command.only_where {
                 let _ = write!(head, ", only if {condition}");
             }
-            let _ = write!(text, "\n{}", wrapped(&(head + ":"), asked.width, "  "));
+            let _ = write!(text, "\n{}", wrapped(&(head + ":"), detail.width, "  "));
             let _ = writeln!(text, "    {}", printer.bold(&command.line));
         }
         if let Some(note) = &remedy.note {
             text.push('\n');
-            text += &wrapped(note, asked.width, "  ");
+            text += &wrapped(note, detail.width, "  ");
         }
     }
     if let Some(why) = headline.no_gain().filter(|_| headline.has_change()) {
         text.push('\n');
-        text += &wrapped(&format!("{}.", capital(&why.to_string())), asked.width, "  ");
+        text += &wrapped(&format!("{}.", capital(&why.to_string())), detail.width, "  ");
     }
     let _ = writeln!(text, "\n{}", printer.bold("Evidence"));
     for (label, line) in headline_numbers(headline) {
-        text += &labelled(label, &line, asked.width);
+        text += &labelled(label, &line, detail.width);
     }
     let marks = marks(headline.case.evidence);
     if !marks.is_empty() {
-        text += &labelled("capture", &marks.join("; "), asked.width);
+        text += &labelled("capture", &marks.join("; "), detail.width);
     }
-    if !asked.one {
-        let findings = findings(&headline.case, asked.verbosity > 0, asked.width, printer);
+    if !detail.one {
+        let findings = findings(&headline.case, detail.verbosity > 0, detail.width, printer);
         if !findings.is_empty() {
             let _ = write!(text, "\n{}\n{findings}", printer.bold("Findings"));
         }
@@ -159,13 +146,13 @@ fn with_looks(commands: &[Command]) -> impl Iterator<Item = (&Command, bool)> {
     pairs.map(|(command, next)| (command, next && command.only_where.is_none()))
 }
 
-fn one(case: &Case<'_>, asked: Asked, printer: Printer) -> String {
-    let mut text = limits(case, asked.width, printer);
-    let findings = findings(case, true, asked.width, printer);
+fn one(case: &Case<'_>, detail: Detail, printer: Printer) -> String {
+    let mut text = limits(case, detail.width, printer);
+    let findings = findings(case, true, detail.width, printer);
     if !findings.is_empty() {
         let _ = write!(text, "\n{}\n{findings}", printer.bold("Findings"));
     }
-    let _ = write!(text, "\n{}", directions(case.evidence, asked.table_width, printer));
+    let _ = write!(text, "\n{}", directions(case.evidence, detail.table_width, printer));
     text
 }
 
@@ -173,7 +160,7 @@ fn one(case: &Case<'_>, asked: Asked, printer: Printer) -> String {
 fn every(
     explanation: &Explanation,
     headline: Option<&Headline<'_>>,
-    asked: Asked,
+    detail: Detail,
     printer: Printer,
 ) -> String {
     let shown = headline.map(|headline| headline.case.evidence.id);
@@ -188,11 +175,11 @@ fn every(
         if !text.is_empty() {
             text.push('\n');
         }
-        let _ = writeln!(text, "{}", printer.bold(wrapped(&title, asked.width, "").trim_end()));
+        let _ = writeln!(text, "{}", printer.bold(wrapped(&title, detail.width, "").trim_end()));
         for (label, line) in numbers(&case) {
-            text += &labelled(label, &line, asked.width);
+            text += &labelled(label, &line, detail.width);
         }
-        text += &findings(&case, asked.verbosity > 1, asked.width, printer);
+        text += &findings(&case, detail.verbosity > 1, detail.width, printer);
     }
     if left_out > 0 {
         let _ = writeln!(
@@ -205,23 +192,23 @@ fn every(
 }
 
 /// The options for more detail.
-fn more(headline: &Headline<'_>, asked: Asked, printer: Printer) -> String {
+fn more(headline: &Headline<'_>, detail: Detail, printer: Printer) -> String {
     let id = headline.case.evidence.id;
     let text = format!(
         "More: --connection {id} for full detail, --report FILE.html for graphs, --scenario FILE.toml for the path, -v for every connection"
     );
-    let lines = wrapped(&text, asked.width, "");
+    let lines = wrapped(&text, detail.width, "");
     printer.dim(lines.trim_end()) + "\n"
 }
 
 /// Faults of the file, what was left out, and what belongs to no single connection.
-fn foot(explanation: &Explanation, asked: Asked, printer: Printer) -> Option<String> {
+fn foot(explanation: &Explanation, detail: Detail, printer: Printer) -> Option<String> {
     let mut text = String::new();
     let fragments = explanation.capture.fragments;
     if fragments.ipv4_fragments + fragments.ipv6_fragments > 0 {
         let line =
             format!("{} of IPv4, {} of IPv6", fragments.ipv4_fragments, fragments.ipv6_fragments);
-        text += &labelled("fragments", &line, asked.width);
+        text += &labelled("fragments", &line, detail.width);
     }
     let reported = explanation.capture.path_mtu_events.len();
     if let Some(event) = explanation.capture.path_mtu_events.first() {
@@ -232,14 +219,14 @@ fn foot(explanation: &Explanation, asked: Asked, printer: Printer) -> Option<Str
             event.mtu_bytes,
             event.frame
         );
-        text += &labelled("path MTU", &line, asked.width);
+        text += &labelled("path MTU", &line, detail.width);
     }
     if explanation.capture.untracked_connections > 0 {
         let line = format!(
             "{} not followed: raise --most-connections",
             counted(explanation.capture.untracked_connections, "connection")
         );
-        text += &labelled("left out", &line, asked.width);
+        text += &labelled("left out", &line, detail.width);
     }
     for problem in &explanation.capture.problems {
         let place =
@@ -250,7 +237,7 @@ fn foot(explanation: &Explanation, asked: Asked, printer: Printer) -> Option<Str
             String::new()
         };
         text +=
-            &labelled("problem", &format!("{}{place}{times}", problem_text(problem)), asked.width);
+            &labelled("problem", &format!("{}{place}{times}", problem_text(problem)), detail.width);
     }
     (!text.is_empty()).then(|| format!("{}\n{text}", printer.bold("The capture")))
 }

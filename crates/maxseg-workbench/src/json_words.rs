@@ -135,7 +135,7 @@ mod tests {
             ("", "it is empty"),
             ("{}", "`engine` is missing"),
             ("7", "it is 7; it takes a table"),
-            ("[1]", "`[0]` is 1; it takes one of `model`, `sim`, `lab`"),
+            ("[1]", "a value is missing or misspelt at column 2"),
             (r#"{"engine":"x"}"#, "`engine` is \"x\"; it takes one of `model`, `sim`, `lab`"),
             (r#"{"engine":"sim","point":7}"#, "`point` is 7; it takes a table"),
             (r#"{"engine":"sim","engine":"sim"}"#, "`engine` is there twice"),

@@ -37,8 +37,6 @@ pub(super) struct Connection {
     syn_at: Option<u64>,
     answer_at: Option<u64>,
     handshake: Handshake,
-    /// When the client's first segment after the SYN-ACK passed.
-    opened_at: Option<u64>,
     reset: Option<Reset>,
     turns: Turns,
     marks: Marks,
@@ -85,7 +83,6 @@ impl Connection {
             syn_at: None,
             answer_at: None,
             handshake: Handshake::default(),
-            opened_at: None,
             reset: None,
             turns: Turns::default(),
             marks: Marks {
@@ -307,10 +304,15 @@ impl Connection {
                 is_reply,
                 is_small_alone: is_alone && end - start < mss / 2,
                 to_sender: self.to_end(s),
-                since_handshake: self.opened_at.filter(|_| self.client == Some(s)),
+                since_handshake: self.opened_at().filter(|_| self.client == Some(s)),
             };
             self.turns.on_talk(&talk);
         }
+    }
+
+    /// When the client's first segment after the SYN-ACK passed.
+    fn opened_at(&self) -> Option<u64> {
+        Some(self.answer_at?.saturating_add(self.handshake.client_rtt?.as_nanos()))
     }
 
     /// Round trip between capture point and an end in the handshake, in nanoseconds; 0 where it is not known.

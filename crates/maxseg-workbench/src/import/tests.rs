@@ -197,9 +197,17 @@ fn what_miniedit_does_not_write_is_refused_with_its_place() {
     let cases: [(&[u8], &str, &str); 6] = [
         (b" \n", "error: test.mn is empty\n", "issue 1086"),
         (b"\xef\xbb\xbf", "error: test.mn is empty\n", "issue 1086"),
-        (b"{\n  \"hosts\": [,\n", "error: test.mn:2:13: expected value\n", "is a JSON document"),
-        (b"{'hosts': []}", "error: test.mn:1:2: key must be a string\n", "looks like Python"),
-        (b"#!/usr/bin/python\n", "error: test.mn:1:1: expected value\n", "Export Level 2 Script"),
+        (
+            b"{\n  \"hosts\": [,\n",
+            "error: test.mn:2:13: a value is missing or misspelt\n",
+            "is a JSON document",
+        ),
+        (b"{'hosts': []}", "error: test.mn:1:2: a key is not in quotes\n", "looks like Python"),
+        (
+            b"#!/usr/bin/python\n",
+            "error: test.mn:1:1: a value is missing or misspelt\n",
+            "Export Level 2 Script",
+        ),
         (b"{\"a\": \"\xff\"}", "error: test.mn:1:", "is a JSON document"),
     ];
     for (bytes, what, hint) in cases {

@@ -51,6 +51,13 @@ fn faults(label: &Value, document: &Value) -> Vec<String> {
             faults.push(format!("no finding {wanted} in {kinds:?}"));
         }
     }
+    let told: Vec<&str> =
+        findings.iter().map(|finding| finding["text"].as_str().unwrap()).collect();
+    for wanted in texts(&label["must_say"]) {
+        if !told.iter().any(|text| text.contains(wanted)) {
+            faults.push(format!("no finding says {wanted:?}: {told:?}"));
+        }
+    }
     for wrong in texts(&label["must_not_say"]) {
         if kinds.contains(&wrong) {
             faults.push(format!("found {wrong}"));

@@ -132,6 +132,9 @@ fn explain_of_an_unknown_link_type_alone_fails() {
         let output = maxseg(&[&["explain", file.to_str().unwrap()][..], form].concat());
         let said = stderr(&output);
         assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains("link type 147 is not known") && said.contains("hint: "), "{said}");
+        assert!(
+            said.contains("link type 147 is not supported") && said.contains("hint: "),
+            "{said}"
+        );
     }
 }

@@ -77,7 +77,6 @@ impl Connection {
             && self.client == Some(s)
         {
             self.handshake.client_rtt = Some(since(answer, seen.at_nanos));
-            self.opened_at = Some(seen.at_nanos);
         }
     }
 }

@@ -60,7 +60,12 @@ pub(super) fn reset(evidence: &Evidence) -> Option<Finding> {
     let (by, role, direction) = match evidence.ending {
         Ending::ResetByClient => (evidence.client, "client", Direction::Forward),
         Ending::ResetByServer => (evidence.server, "server", Direction::Reverse),
-        _ => return None,
+        Ending::Refused
+        | Ending::NoAnswer
+        | Ending::GoneSilent
+        | Ending::Closed
+        | Ending::HalfClosed
+        | Ending::StillOpen => return None,
     };
     let at = evidence.reset_at.unwrap_or(evidence.end);
     let after = at.since(evidence.begin).as_secs_f64();

@@ -2,6 +2,7 @@
 
 use crate::advise::Case;
 use crate::diagnose::{FindingKind, Severity};
+use crate::evidence::Silence;
 use crate::outcome::LimitedBy;
 
 /// The limit or finding that a remedy is for.
@@ -48,14 +49,10 @@ pub fn subject(case: &Case<'_>) -> Option<Subject> {
 
 /// Whether nothing else matters: the connection was never open, or an end stopped answering before it had everything.
 fn is_whole_story(case: &Case<'_>, kind: FindingKind) -> bool {
-    match kind {
-        FindingKind::Refused | FindingKind::NoAnswer => true,
-        FindingKind::GoneSilent => case
-            .evidence
-            .silence
-            .is_some_and(|silence| case.evidence.stats(silence.direction).outstanding_bytes > 0),
-        _ => false,
-    }
+    let has_all = |silence: Silence| case.evidence.stats(silence.direction).outstanding_bytes == 0;
+    matches!(kind, FindingKind::Refused | FindingKind::NoAnswer)
+        || kind == FindingKind::GoneSilent
+            && case.evidence.silence.is_some_and(|silence| !has_all(silence))
 }
 
 /// Whether a setting of hosts or path removes a limit.

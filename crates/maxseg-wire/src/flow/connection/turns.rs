@@ -188,17 +188,17 @@ impl Samples {
     fn less(&self, round_trip: u64) -> Waits {
         let mut sorted = self.kept.clone();
         sorted.sort_unstable();
-        let at = |share: f64| {
-            let rank = (share * sorted.len() as f64).ceil() as usize;
-            let micros = sorted.get(rank.saturating_sub(1).min(sorted.len().checked_sub(1)?))?;
+        let at = |hundredth: usize| {
+            let rank = (sorted.len() * hundredth).div_ceil(100);
+            let micros = sorted.get(rank.checked_sub(1)?)?;
             let nanos = (u64::from(*micros) * 1000).saturating_sub(round_trip);
             Some(nanos as f64 / 1e9)
         };
         Waits {
             count: self.count,
             total_s: (self.sum - self.round_trips(round_trip)) as f64 / 1e9,
-            p50_s: at(0.5),
-            p99_s: at(0.99),
+            p50_s: at(50),
+            p99_s: at(99),
         }
     }
 }

@@ -7,7 +7,7 @@ use super::gain::{CLOSE, Gain, NoGain};
 use super::remedy::{Remedy, Subject, remedy, subject};
 use super::rerun::Rerun;
 use super::what_if::Change;
-use crate::diagnose::{Finding, FindingKind};
+use crate::diagnose::{Finding, FindingKind, LossCause};
 use crate::outcome::LimitedBy;
 use crate::units::approx;
 
@@ -150,6 +150,9 @@ impl<'a> Headline<'a> {
             LimitedBy::SendBuffer => format!("The send buffer limited {ends} for {of_time}"),
             LimitedBy::Bandwidth => {
                 format!("The link was full: bandwidth limited {ends} for {of_time}")
+            }
+            LimitedBy::Congestion if self.case.diagnosis.loss.cause == LossCause::Reordering => {
+                format!("Reordering, taken for loss, limited {ends} for {of_time}")
             }
             LimitedBy::Congestion => {
                 format!("Loss (congestion) limited {ends} for {of_time}")

@@ -7,6 +7,8 @@
 //! 52(9), 2008); the words are RFC 4898's, and the factors were calibrated on runs of the real kernel
 //! (docs/validation-explain.md).
 
+use super::loss_cause::Loss;
+use super::pace::Pace;
 use crate::evidence::{Bin, DirectionStats};
 use crate::outcome::{LimitShare, LimitedBy};
 use crate::units::Time;
@@ -50,8 +52,8 @@ pub struct Limits {
 
 impl Limits {
     /// Looks at a direction.
-    pub fn of(stats: &DirectionStats) -> Self {
-        let mut judge = Judge::new(stats);
+    pub fn of(stats: &DirectionStats, acks: &DirectionStats) -> Self {
+        let mut judge = Judge::new(stats, Pace::of(stats, acks));
         let mut limits = Self::default();
         let mut times: Vec<(LimitedBy, f64)> = Vec::new();
         for bin in round_trips(stats) {
@@ -104,6 +106,7 @@ fn round_trips(stats: &DirectionStats) -> Vec<Bin> {
 /// Looks at intervals in order.
 struct Judge<'a> {
     stats: &'a DirectionStats,
+    pace: Pace,
     segment: u64,
     has_lost: bool,
     /// Most that was in flight before.
@@ -114,9 +117,10 @@ struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    fn new(stats: &'a DirectionStats) -> Self {
+    fn new(stats: &'a DirectionStats, pace: Pace) -> Self {
         Self {
             stats,
+            pace,
             segment: u64::from(stats.mss_used_bytes.unwrap_or(1460)),
             has_lost: false,
             in_flight: 0,
@@ -133,7 +137,7 @@ impl<'a> Judge<'a> {
         let paused = bin.idle.saturating_add(bin.app_limited).as_secs_f64();
         let paused = paused.min(all - black_hole - stalled).max(0.0);
         let rest = all - black_hole - stalled - paused;
-        self.has_lost |= bin.losses > 0;
+        self.has_lost |= bin.losses > 0 && Loss::reduces_window(self.stats);
         let kind = self.network(bin);
         self.in_flight = self.in_flight.max(bin.in_flight_max);
         self.before = kind;
@@ -141,7 +145,10 @@ impl<'a> Judge<'a> {
         let parts = [
             (LimitedBy::PathMtu, black_hole),
             (LimitedBy::Rto, stalled),
-            (LimitedBy::Application, paused),
+            (
+                if self.pace.pauses_are_paced { LimitedBy::Paced } else { LimitedBy::Application },
+                paused,
+            ),
             (kind, rest),
         ];
         parts.into_iter().filter(|(_, seconds)| *seconds > 0.0).collect()
@@ -161,7 +168,8 @@ impl<'a> Judge<'a> {
     fn network(&self, bin: &Bin) -> LimitedBy {
         let seconds = bin.duration.as_secs_f64();
         let rate = if seconds > 0.0 { bin.acked_bytes as f64 * 8.0 / seconds } else { 0.0 };
-        let is_full = self.stats.capacity_bps.is_some_and(|link| rate >= FULL_LINK * link);
+        let is_full = self.pace.trains_are_of_path
+            && self.stats.capacity_bps.is_some_and(|link| rate >= FULL_LINK * link);
         let is_busy = self.stats.capacity_bps.is_none_or(|link| rate >= BUSY_LINK * link);
         let is_queueing = match (bin.rtt_mean(), self.stats.path_rtt_min_s) {
             (Some(mean), Some(least)) => is_busy && mean.as_secs_f64() > QUEUEING * least,
@@ -171,7 +179,10 @@ impl<'a> Judge<'a> {
         let window_is_full =
             is_shut || bin.window_left_min.is_some_and(|left| left < WINDOW_LEFT * self.segment);
         let grows = bin.in_flight_max as f64 >= GROWING * self.in_flight as f64;
-        if bin.sndbuf_limited.as_secs_f64() > BUFFER_SHARE * seconds && !is_full {
+        let is_buffered = bin.sndbuf_limited.as_secs_f64() > BUFFER_SHARE * seconds
+            && !self.pace.is_paced
+            && !self.pace.is_dialogue;
+        if is_buffered && !is_full {
             LimitedBy::SendBuffer
         } else if window_is_full && !(is_full && is_queueing) {
             LimitedBy::ReceiveWindow
@@ -183,11 +194,17 @@ impl<'a> Judge<'a> {
             self.before
         } else if grows || self.count < OPENING {
             LimitedBy::StartUp
+        } else if self.pace.is_paced {
+            LimitedBy::Paced
         } else {
             // Nothing was lost, no window is full, the round trips are short, and yet the flight does not grow: if all
             // of that was seen.
             let is_seen = bin.window_left_min.is_some() && self.stats.path_rtt_min_s.is_some();
-            if is_seen { LimitedBy::SendBuffer } else { LimitedBy::Unknown }
+            if is_seen && self.pace.may_be_buffered {
+                LimitedBy::SendBuffer
+            } else {
+                LimitedBy::Unknown
+            }
         }
     }
 }

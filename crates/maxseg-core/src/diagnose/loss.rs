@@ -8,9 +8,11 @@ use crate::units::Time;
 const MUCH_LOSS: f64 = 0.01;
 /// A smaller share is the normal signal of a full queue.
 const SOME_LOSS: f64 = 0.001;
-/// Bufferbloat: the mean round trip is so many times the minimum, and so many seconds longer.
+/// Bufferbloat: the median round trip under load is so many times the minimum, and so many seconds longer.
 const LONG_QUEUE: f64 = 3.0;
 const LONG_QUEUE_S: f64 = 0.05;
+/// Fewer round trips under load show no standing queue.
+const LEAST_SAMPLES: u64 = 10;
 
 /// The first packets of a kind, with the time of the first and the last.
 fn first(
@@ -172,8 +174,9 @@ pub(super) fn reordering(evidence: &Evidence, direction: Direction) -> Option<Fi
 
 pub(super) fn bufferbloat(evidence: &Evidence, direction: Direction) -> Option<Finding> {
     let stats = evidence.stats(direction);
-    let (least, mean) = (stats.path_rtt_min_s?, stats.path_rtt_mean_s?);
-    if mean < LONG_QUEUE * least || mean - least < LONG_QUEUE_S {
+    let (least, median) = (stats.path_rtt_min_s?, stats.path_rtt_loaded_s?);
+    let samples = stats.loaded_round_trips.count();
+    if samples < LEAST_SAMPLES || median < LONG_QUEUE * least || median - least < LONG_QUEUE_S {
         return None;
     }
     Some(Finding {
@@ -182,11 +185,11 @@ pub(super) fn bufferbloat(evidence: &Evidence, direction: Direction) -> Option<F
         direction: Some(direction),
         from: stats.first_data.unwrap_or(evidence.begin),
         to: stats.last_ack.unwrap_or(evidence.end),
-        evidence: vec![number("rtt_min_s", least), number("rtt_mean_s", mean)],
+        evidence: vec![number("rtt_min_s", least), number("rtt_loaded_s", median)],
         frames: Vec::new(),
         text: format!(
-            "Under load the mean round trip is {:.0} ms, the minimum {:.0} ms",
-            mean * 1000.0,
+            "Under load the median round trip is {:.0} ms, the minimum {:.0} ms",
+            median * 1000.0,
             least * 1000.0
         ),
         why: "A long queue delays all traffic on the link",

@@ -10,14 +10,17 @@ mod ending;
 mod finding;
 mod limits;
 mod loss;
+mod loss_cause;
 mod mtu;
 mod opening;
+mod pace;
 mod requests;
 mod verdict;
 mod windows;
 
 pub use finding::{Finding, FindingKind, Number, Severity};
 pub use limits::{LimitSpan, Limits};
+pub use loss_cause::{Loss, LossCause};
 
 use crate::evidence::{Direction, Evidence};
 use crate::outcome::{LimitShare, LimitedBy};
@@ -39,6 +42,8 @@ pub struct Diagnosis {
     pub unknown_because: Option<String>,
     /// The chance that `limited_by` is right, from 0 to 1.
     pub confidence: f64,
+    /// Why segments of the direction were lost.
+    pub loss: Loss,
     /// The findings, the most severe first.
     pub findings: Vec<Finding>,
 }
@@ -86,7 +91,8 @@ const fn rule(kind: FindingKind) -> Rule {
 /// Diagnoses a connection.
 pub fn diagnose(evidence: &Evidence) -> Diagnosis {
     let direction = evidence.data_direction();
-    let Limits { shares, spans } = Limits::of(evidence.stats(direction));
+    let Limits { shares, spans } =
+        Limits::of(evidence.stats(direction), evidence.stats(direction.other()));
     let mut findings = Vec::new();
     for kind in FindingKind::ALL {
         if let Rule::Connection(rule) = rule(*kind) {
@@ -110,6 +116,10 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         limited_by,
         unknown_because,
         confidence,
+        loss: Loss::of(
+            evidence.stats(direction),
+            pace::sees_round_trips(evidence.stats(direction), evidence.stats(direction.other())),
+        ),
         findings,
     }
 }

@@ -31,12 +31,19 @@ pub struct Bin {
     pub window_max: u64,
     /// Time while nothing was in flight and the window was open.
     pub idle: Time,
+    /// Part of that, after a full segment: whoever has no more to send ends with a short one.
+    pub idle_after_full: Time,
     /// Time without more data to send, though the window had room: a short segment ended the flight, and no
     /// acknowledgement triggered the next one (the kernel's `is_app_limited`).
     pub app_limited: Time,
     /// Likewise, but each acknowledgement triggered the next segment: the send buffer was full (`tcp_info`'s
     /// `tcpi_sndbuf_limited`).
     pub sndbuf_limited: Time,
+    /// New payload that left at once after an acknowledgement of data had reached the sender: clocked out by it.
+    pub clocked_bytes: u64,
+    /// Time that was at once after such an acknowledgement. Of payload that leaves by another clock, this share of the
+    /// time is clocked by chance.
+    pub clock_time: Time,
     /// Time while the receive window had no room for a full segment (`tcpi_rwnd_limited`).
     pub rwnd_limited: Time,
     /// Time that ended with a retransmission by timeout.
@@ -73,8 +80,11 @@ impl Bin {
         self.window_left_min = least(self.window_left_min, next.window_left_min);
         self.window_max = self.window_max.max(next.window_max);
         self.idle = self.idle.saturating_add(next.idle);
+        self.idle_after_full = self.idle_after_full.saturating_add(next.idle_after_full);
         self.app_limited = self.app_limited.saturating_add(next.app_limited);
         self.sndbuf_limited = self.sndbuf_limited.saturating_add(next.sndbuf_limited);
+        self.clocked_bytes = self.clocked_bytes.saturating_add(next.clocked_bytes);
+        self.clock_time = self.clock_time.saturating_add(next.clock_time);
         self.rwnd_limited = self.rwnd_limited.saturating_add(next.rwnd_limited);
         self.rto_wait = self.rto_wait.saturating_add(next.rto_wait);
         self.rtt_count = self.rtt_count.saturating_add(next.rtt_count);

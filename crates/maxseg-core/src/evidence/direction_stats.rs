@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Bins, Events, Trace};
+use super::{Bins, Events, LoadedRoundTrips, LossEpisodes, Trace};
 use crate::units::Time;
 
 /// One direction of a connection: its sender's packets and the fate of their payload. SI units, named in the keys.
@@ -83,6 +83,8 @@ pub struct DirectionStats {
     pub path_rtt_min_s: Option<f64>,
     /// Mean RTT of the whole path while data was sent.
     pub path_rtt_mean_s: Option<f64>,
+    /// Median round trip of the whole path of segments behind which more data was in flight.
+    pub path_rtt_loaded_s: Option<f64>,
     /// Most bytes in flight, as the sender sees them.
     pub in_flight_max_bytes: u64,
     /// Acknowledged payload ÷ time from the first data to the last acknowledgement of data, in bits per second.
@@ -106,6 +108,12 @@ pub struct DirectionStats {
     pub congestion_marks: u64,
     /// Packets retransmitted by timeout although they had arrived.
     pub spurious_timeouts: u64,
+    /// Its round trips with more data in flight.
+    #[serde(skip)]
+    pub loaded_round_trips: LoadedRoundTrips,
+    /// The path at each loss.
+    #[serde(skip)]
+    pub loss_episodes: LossEpisodes,
     /// A segment that did not arrive in spite of retransmissions, because it was too large.
     #[serde(skip)]
     pub black_hole: Option<BlackHole>,

@@ -3,7 +3,7 @@
 use maxseg_core::advise::{
     Case, Change, Headline, ObservedPath, Subject, System, remedies, remedy, subject,
 };
-use maxseg_core::diagnose::{Diagnosis, Finding, FindingKind, Severity};
+use maxseg_core::diagnose::{Diagnosis, Finding, FindingKind, Loss, LossCause, Severity};
 use maxseg_core::evidence::{Direction, Evidence};
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_core::units::{Bytes, Time};
@@ -35,6 +35,7 @@ fn diagnosis(limits: &[(LimitedBy, f64)], findings: &[(FindingKind, Severity)]) 
         limited_by: limits.first().map_or(LimitedBy::Unknown, |(kind, _)| *kind),
         unknown_because: None,
         confidence: 0.9,
+        loss: Loss { cause: LossCause::None, confidence: 0.9, evidence: String::new() },
         findings: findings.iter().map(|(kind, severity)| finding(*kind, *severity)).collect(),
     }
 }

@@ -136,15 +136,31 @@ fn a_long_queue_is_long_in_both_ways() {
         (0.015_625, 0.062_5, false), // four times, and 47 ms more
         (0.015_625, 0.078_125, true),
     ];
-    for (least, mean, is_long) in cases {
+    for (least, median, is_long) in cases {
         let severities = severities(|it| {
             it.forward.path_rtt_min_s = Some(least);
-            it.forward.path_rtt_mean_s = Some(mean);
+            it.forward.path_rtt_loaded_s = Some(median);
+            for _ in 0..10 {
+                it.forward.loaded_round_trips.add(Time::from_secs_f64(median));
+            }
         });
         let wanted: &[_] =
             if is_long { &[(FindingKind::Bufferbloat, Severity::Warning)] } else { &[] };
-        assert_eq!(severities, wanted, "{least} s, {mean} s");
+        assert_eq!(severities, wanted, "{least} s, {median} s");
     }
+}
+
+/// A few late acknowledgements are no queue.
+#[test]
+fn a_queue_is_seen_in_ten_round_trips() {
+    let severities = severities(|it| {
+        it.forward.path_rtt_min_s = Some(0.03);
+        it.forward.path_rtt_loaded_s = Some(0.3);
+        for _ in 0..9 {
+            it.forward.loaded_round_trips.add(Time::from_millis(300));
+        }
+    });
+    assert_eq!(severities, []);
 }
 
 /// What a SYN must agree on (RFC 7323 §1.3, RFC 2018 §2): one option alone is a note.

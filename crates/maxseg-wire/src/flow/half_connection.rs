@@ -326,6 +326,9 @@ fn describe(
         to.rtt_mean_s = Some(seconds(trips.sum) / f64::from(trips.count));
         to.path_rtt_mean_s = Some(seconds(trips.path_sum) / f64::from(trips.count));
     }
+    to.path_rtt_loaded_s = stream.loaded.quantile(0.5).map(Time::as_secs_f64);
+    to.loaded_round_trips = stream.loaded;
+    to.loss_episodes = stream.losses;
     to.capacity_bps = stream.capacity.as_ref().and_then(|capacity| capacity.rate());
     to.first_flight_bps = stream.capacity.as_ref().and_then(|capacity| capacity.first_flights());
     to.black_hole = stream.black_hole.found();

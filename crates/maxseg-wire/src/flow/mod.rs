@@ -6,6 +6,7 @@
 //!                                                                     retransmissions, sender, capacity)
 //! ```
 
+mod ack_clock;
 mod black_hole;
 mod capacity;
 mod capture_duplicates;

@@ -14,6 +14,8 @@ pub(super) struct RoundTrips {
     /// Of the whole path.
     pub(super) path_sum: u64,
     pub(super) path_least: Option<u64>,
+    /// The last of the whole path.
+    pub(super) path_last: Option<u64>,
 }
 
 /// Before a round trip is known (RFC 6298 §2.1).
@@ -27,6 +29,7 @@ impl RoundTrips {
         self.sum = self.sum.saturating_add(sample);
         self.path_sum = self.path_sum.saturating_add(path);
         self.least = Some(self.least.map_or(sample, |least| least.min(sample)));
+        self.path_last = Some(path);
         self.path_least = Some(self.path_least.map_or(path, |least| least.min(path)));
         if self.count == 1 {
             (self.srtt, self.rttvar) = (path, path / 2);
@@ -34,6 +37,11 @@ impl RoundTrips {
             self.rttvar = self.rttvar / 4 * 3 + self.srtt.abs_diff(path) / 4;
             self.srtt = self.srtt / 8 * 7 + path / 8;
         }
+    }
+
+    /// The least of the whole path; before one is measured, that of the handshake.
+    pub(super) fn least_of_path(&self) -> u64 {
+        self.path_least.unwrap_or(self.srtt)
     }
 
     /// About when the retransmission timer expires (RFC 6298 §2.3, with Linux's least).

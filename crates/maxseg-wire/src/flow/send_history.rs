@@ -2,10 +2,13 @@
 
 mod repeats;
 
-use maxseg_core::evidence::{AckPoint, Event, EventKind, Events, SegmentPoint, Trace};
+use maxseg_core::evidence::{
+    AckPoint, Event, EventKind, Events, LoadedRoundTrips, LossEpisodes, SegmentPoint, Trace,
+};
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
+use super::ack_clock::AckClock;
 use super::black_hole::BlackHoleDetector;
 use super::capacity::Capacity;
 use super::gaps::{Gap, Gaps};
@@ -28,6 +31,7 @@ pub(super) struct SendHistory {
     pub(super) capacity: Option<Box<Capacity>>,
     /// The round trip to the sender; `None` where the capture point is at the sender.
     distance: Option<Distance>,
+    clock: AckClock,
     /// Whether the capture point is nearer to the receiver: packet trains are then measured on segments, otherwise on
     /// acknowledgements.
     is_nearer_receiver: bool,
@@ -49,6 +53,10 @@ pub(super) struct SendHistory {
     delivered: i64,
     /// Round trips at the point of capture.
     pub(super) round_trips: RoundTrips,
+    pub(super) loaded: LoadedRoundTrips,
+    pub(super) losses: LossEpisodes,
+    /// New segments since the last loss.
+    since_loss: u32,
     arrivals: u32,
     pub(super) counts: PayloadCounts,
 }
@@ -89,6 +97,7 @@ impl SendHistory {
             sizes: Sizes::default(),
             capacity: None,
             distance: (!near).then(|| Distance::new(begin.to_sender)),
+            clock: AckClock::default(),
             is_nearer_receiver: begin.to_sender > begin.to_receiver,
             is_at_receiver: is_nearer(begin.to_receiver, begin.to_sender),
             edge: i64::MIN,
@@ -102,6 +111,9 @@ impl SendHistory {
             last_send: begin.at,
             delivered: 0,
             round_trips: RoundTrips::since_handshake(rtt),
+            loaded: LoadedRoundTrips::default(),
+            losses: LossEpisodes::default(),
+            since_loss: 0,
             arrivals: 0,
             counts: PayloadCounts::default(),
         }
@@ -110,7 +122,7 @@ impl SendHistory {
     /// A segment of the sender passes: the timestamp that it echoes measures the round trip to the sender.
     pub(super) fn on_echo(&mut self, at: u64, echo: u32) {
         if let Some(distance) = &mut self.distance {
-            distance.on_segment(at, echo);
+            distance.on_segment(at, echo, self.sender.in_flight() > 0);
         }
     }
 
@@ -169,15 +181,18 @@ impl SendHistory {
 
     /// Replays the sending of a new segment.
     fn depart(&mut self, data: &DataSegment) {
-        let prompt = (self.round_trips.srtt / 4).clamp(200_000, 3_000_000);
         let full = self.sender.full();
+        let away = self.distance.as_ref().map_or(0, Distance::empty);
+        let at_once = AckClock::at_once(self.distance.is_some(), self.round_trips.least_of_path());
+        let since = self.clock.since(data.at, away, at_once, &mut self.sender.bins);
+        self.since_loss = self.since_loss.saturating_add(1);
         self.sender.on_send(NewSegment {
             at: data.at,
             end: data.end,
             payload: data.end - data.start,
             is_pushed: data.is_pushed,
             is_recovering: self.retransmissions.recovering(self.una).is_some(),
-            prompt,
+            is_clocked: since <= at_once,
         });
         let in_flight = self.sender.in_flight().max(0).cast_unsigned();
         self.counts.in_flight_max = self.counts.in_flight_max.max(in_flight);
@@ -191,6 +206,10 @@ impl SendHistory {
     pub(super) fn on_ack(&mut self, ack: &AckSegment) {
         if ack.una > self.una {
             self.on_progress(ack);
+            self.clock.on_ack(ack.at);
+        }
+        if ack.has_payload {
+            self.clock.on_question();
         }
         if ack.una < self.una {
             // Out of order: its window is outdated (RFC 9293 §3.10.7.4).
@@ -205,7 +224,6 @@ impl SendHistory {
             una: ack.una.max(self.una),
             edge: ack.edge,
             delivered: delivered.cast_unsigned(),
-            is_answer: ack.has_payload,
         };
         if ack.is_duplicate {
             self.duplicates += 1;
@@ -243,7 +261,15 @@ impl SendHistory {
             let sample = ack.at.saturating_sub(sent_at);
             let shift = self.distance.as_ref().map_or(0, Distance::get);
             self.round_trips.add(sample, sample.saturating_add(shift));
-            self.sender.on_round_trip(ack.at.saturating_add(shift), sample.saturating_add(shift));
+            let is_loaded = match self.distance {
+                Some(_) => self.sender.in_flight() > 2 * self.sender.full(),
+                None => ack.una < self.nxt,
+            };
+            if is_loaded && !ack.has_payload {
+                let path = sample.saturating_add(shift);
+                self.loaded.add(Time::from_nanos(path));
+                self.sender.on_round_trip(ack.at.saturating_add(shift), path);
+            }
             if let Some(trace) = &mut self.trace {
                 let path = Time::from_nanos(sample.saturating_add(shift));
                 trace.rtts.push((Time::from_nanos(ack.at), path));

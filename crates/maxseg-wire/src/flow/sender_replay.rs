@@ -27,7 +27,6 @@ pub(super) struct SenderReplay {
     /// Full-sized segments since the last short one, and between the two short ones before.
     full_since_short: u32,
     full_before_short: u32,
-    last_ack: u64,
     /// When the sender last sent new data or received an acknowledgement of it.
     last_progress: u64,
 }
@@ -42,8 +41,8 @@ pub(super) struct NewSegment {
     pub(super) is_pushed: bool,
     /// Loss recovery: the congestion window limits the sender.
     pub(super) is_recovering: bool,
-    /// A segment that follows an acknowledgement within this time, in nanoseconds, was clocked out by it.
-    pub(super) prompt: u64,
+    /// An acknowledgement clocked it out: it left at once after one.
+    pub(super) is_clocked: bool,
 }
 
 /// The state of the connection as an acknowledgement reports it.
@@ -55,12 +54,10 @@ pub(super) struct AckUpdate {
     pub(super) edge: Option<i64>,
     /// Bytes that have arrived, selectively acknowledged ones included.
     pub(super) delivered: u64,
-    /// Whether payload came with it: the next data may be the answer to that.
-    pub(super) is_answer: bool,
 }
 
 /// Least full-sized segments between short ones of a sender whose send buffer is full; fewer mean short messages.
-const FULL_BETWEEN_SHORT: u32 = 2;
+const FULL_BETWEEN_SHORT: u32 = 3;
 
 fn time(nanos: u64) -> Time {
     Time::from_nanos(nanos)
@@ -84,7 +81,6 @@ impl SenderReplay {
             drained_from: None,
             full_since_short: 0,
             full_before_short: 0,
-            last_ack: 0,
             last_progress: at,
         }
     }
@@ -120,9 +116,13 @@ impl SenderReplay {
                 bin.rwnd_limited = bin.rwnd_limited.saturating_add(span);
             });
         } else if self.in_flight() <= 0 {
+            let after_full = self.full_since_short > 0;
             self.settle(from, false);
             self.bins.spread(from_time, to_time, |bin, span| {
                 bin.idle = bin.idle.saturating_add(span);
+                if after_full {
+                    bin.idle_after_full = bin.idle_after_full.saturating_add(span);
+                }
             });
         }
     }
@@ -139,8 +139,7 @@ impl SenderReplay {
     /// A segment with new payload was sent.
     pub(super) fn on_send(&mut self, sent: NewSegment) {
         self.advance(sent.at);
-        let by_ack = sent.at.saturating_sub(self.last_ack) <= sent.prompt
-            && self.full_before_short >= FULL_BETWEEN_SHORT;
+        let by_ack = sent.is_clocked && self.full_before_short >= FULL_BETWEEN_SHORT;
         self.settle(sent.at, by_ack);
         if !sent.is_pushed && sent.payload <= self.full || sent.payload == self.full {
             self.full = sent.payload.max(1);
@@ -159,6 +158,7 @@ impl SenderReplay {
         let nxt = self.nxt;
         let bin = self.bins.at(time(sent.at));
         bin.sent_bytes += bytes(sent.payload);
+        bin.clocked_bytes += if sent.is_clocked { bytes(sent.payload) } else { 0 };
         bin.segments += 1;
         bin.in_flight_max = bin.in_flight_max.max(in_flight);
         if let Some(edge) = edge {
@@ -202,8 +202,6 @@ impl SenderReplay {
         }
         self.edge = news.edge;
         self.window_most = self.window_most.max(news.edge.map_or(0, |edge| edge - news.una));
-        // Data that follows payload is the answer to it, not clocked out by its acknowledgement.
-        self.last_ack = if news.is_answer { 0 } else { at };
     }
 
     /// A round-trip sample, in nanoseconds.

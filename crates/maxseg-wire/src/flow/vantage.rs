@@ -23,6 +23,8 @@ pub(super) struct Distance {
     period_ends: u64,
     /// The round trip of the handshake, in nanoseconds.
     first: Option<u64>,
+    /// The least that was ever seen, that of the handshake among them.
+    least_ever: u64,
 }
 
 /// Most timestamps, and most acknowledgements, that are kept.
@@ -32,7 +34,8 @@ const PERIOD: u64 = 50_000_000;
 
 impl Distance {
     pub(super) fn new(first: Option<u64>) -> Self {
-        Self { least: u64::MAX, least_before: u64::MAX, first, ..Self::default() }
+        let least_ever = first.unwrap_or(u64::MAX);
+        Self { least: u64::MAX, least_before: u64::MAX, first, least_ever, ..Self::default() }
     }
 
     /// The round trip now, in nanoseconds.
@@ -41,6 +44,11 @@ impl Distance {
             u64::MAX => self.first.unwrap_or(0),
             least => least,
         }
+    }
+
+    /// The round trip without queues, in nanoseconds.
+    pub(super) const fn empty(&self) -> u64 {
+        if self.least_ever == u64::MAX { 0 } else { self.least_ever }
     }
 
     /// An acknowledgement passes towards the sender.
@@ -60,25 +68,30 @@ impl Distance {
     }
 
     /// A segment of the sender passes, which echoes a timestamp.
-    pub(super) fn on_segment(&mut self, at: u64, echo: u32) {
+    pub(super) fn on_segment(&mut self, at: u64, echo: u32, is_busy: bool) {
         while let Some((stamp, seen)) = self.stamps.front().copied() {
             if is_later(stamp, echo) {
                 return;
             }
             self.stamps.pop_front();
             if stamp == echo {
-                return self.measure(at, at.saturating_sub(seen));
+                return self.measure(at, at.saturating_sub(seen), is_busy);
             }
         }
     }
 
-    fn measure(&mut self, at: u64, round_trip: u64) {
+    /// A sender with nothing in flight may have waited: it measures nothing but a shorter round trip.
+    fn measure(&mut self, at: u64, round_trip: u64, is_busy: bool) {
+        if !is_busy && round_trip >= self.get() {
+            return;
+        }
         if at >= self.period_ends {
             self.least_before = self.least;
             self.least = u64::MAX;
             self.period_ends = at.saturating_add(PERIOD.max(round_trip.saturating_mul(2)));
         }
         self.least = self.least.min(round_trip);
+        self.least_ever = self.least_ever.min(round_trip);
     }
 
     /// The next acknowledgement that has reached the sender by `at`.
@@ -104,11 +117,11 @@ mod tests {
     fn echoes_tell_the_distance() {
         let mut distance = Distance::new(Some(7));
         assert_eq!(distance.get(), 7);
-        let news = AckUpdate { una: 1, edge: None, delivered: 1, is_answer: false };
+        let news = AckUpdate { una: 1, edge: None, delivered: 1 };
         for n in 0..10 {
             let at = u64::from(n) * 1_000_000;
             distance.on_ack(at, Some(n), news);
-            distance.on_segment(at + 400 + u64::from(n), n);
+            distance.on_segment(at + 400 + u64::from(n), n, true);
         }
         assert_eq!(distance.get(), 400);
         assert_eq!(distance.arrived_by(0), None);

@@ -8,6 +8,7 @@ use std::net::IpAddr;
 
 use super::Case;
 use super::what_if::covering_window;
+use crate::diagnose::LossCause;
 use crate::evidence::DirectionStats;
 use crate::framing::{Headers, IpVersion, TCP_TIMESTAMPS};
 use crate::units::{BitsPerSec, Bytes, Time};
@@ -147,7 +148,14 @@ impl ObservedPath {
         let loss = bottleneck::loss(data);
         let worst_rtt = bottleneck::worst_round_trip(data).unwrap_or(rtt_s.value);
         let queue_bytes = bottleneck::queue(rate_bps.value, rtt_s.value, worst_rtt);
-        let loss_with_queue = loss.value > 0.0 && worst_rtt > QUEUED * rtt_s.value;
+        let is_queued = match case.diagnosis.loss.cause {
+            LossCause::Queue => true,
+            LossCause::Errors | LossCause::Policer => false,
+            LossCause::Reordering | LossCause::Needless | LossCause::None | LossCause::Unknown => {
+                worst_rtt > QUEUED * rtt_s.value
+            }
+        };
+        let loss_with_queue = loss.value > 0.0 && is_queued;
         Ok(Self {
             ip,
             timestamps,

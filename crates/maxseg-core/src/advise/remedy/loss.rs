@@ -2,6 +2,7 @@
 
 use super::{Facts, Remedy, System};
 use crate::advise::Change;
+use crate::diagnose::LossCause;
 
 /// The command that shows drops and errors of a hop's interfaces.
 pub(super) const SHOW_DROPS: &str =
@@ -9,11 +10,21 @@ pub(super) const SHOW_DROPS: &str =
 
 pub(super) fn congestion(facts: &Facts<'_>) -> Remedy {
     let on = facts.sender;
-    let by_queue = facts.path.is_some_and(|path| path.loss_with_queue);
-    let change = if by_queue {
-        "use a fair queue at the bottleneck link or pacing at the sender: its queue overflows"
-    } else {
-        "find the hop that loses packets: without queueing, the cause is bit errors or a policer, not a full queue"
+    let change = match facts.case.diagnosis.loss.cause {
+        LossCause::Queue => {
+            "use a fair queue at the bottleneck link or pacing at the sender: its queue overflows"
+        }
+        LossCause::Errors => {
+            "find the hop that loses packets: without queueing, the cause is bit errors or a policer, not a full queue"
+        }
+        LossCause::Policer => {
+            "pace the sender at the policer's rate: it drops what is above, and has no queue"
+        }
+        LossCause::Reordering | LossCause::Needless => return reordering(facts),
+        LossCause::None | LossCause::Unknown => {
+            "look at the drop counters of each hop: the capture does not show whether a queue, errors or a policer \
+             drops packets"
+        }
     };
     Remedy::new(change)
         .linux(

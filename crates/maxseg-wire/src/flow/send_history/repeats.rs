@@ -1,6 +1,7 @@
 //! Segments below the highest sequence number seen: out of order or retransmitted, and by what cause.
 
-use maxseg_core::evidence::{Cause, EventKind};
+use maxseg_core::evidence::{Cause, EventKind, LossEpisode};
+use maxseg_core::units::Time;
 
 use super::super::gaps::Gap;
 use super::super::in_flight::InFlightSegment;
@@ -13,6 +14,9 @@ use super::{SendHistory, segment};
 /// Without a round-trip sample, a segment that is at most so late is out of order and a later one a retransmission:
 /// the 3 ms of tcptrace and Wireshark.
 const REORDERED_WITHIN: u64 = 3_000_000;
+
+/// IP identifications that are so near to each other count up.
+const COUNTING: u16 = 512;
 
 impl SendHistory {
     /// A segment with bytes below the highest seen. Gives whether it is a retransmission.
@@ -61,25 +65,44 @@ impl SendHistory {
         {
             return is_later(behind, stamp);
         }
+        // IP identifications that count up: the smaller was sent first.
+        if let (Some(id), Some(behind)) = (data.ip_id, gap.ip_id)
+            && id != 0
+            && behind != 0
+            && id != behind
+        {
+            if behind.wrapping_sub(id) < COUNTING {
+                return true;
+            } else if id.wrapping_sub(behind) < COUNTING {
+                return false;
+            }
+        }
         let late = data.at.saturating_sub(gap.at);
         let round_trip = match self.round_trips.path_least {
             Some(least) => least.saturating_mul(3) / 4,
             None => REORDERED_WITHIN,
         };
-        if late >= round_trip {
-            return false;
+        late < round_trip
+    }
+
+    /// A segment is sent again: another of the same recovery, or the first of one.
+    fn note_loss(&mut self, at: u64, is_further: bool) {
+        if is_further {
+            return self.losses.extend();
         }
-        match (data.ip_id, gap.ip_id) {
-            // IP identifications that count up: the smaller was sent first.
-            (Some(id), Some(behind)) if id != 0 && behind != 0 && id.abs_diff(behind) < 512 => {
-                id < behind
-            }
-            _ => true,
-        }
+        self.losses.begin(LossEpisode {
+            at: Time::from_nanos(at),
+            rtt: self.round_trips.path_last.map(Time::from_nanos),
+            in_flight: self.sender.in_flight().max(0).cast_unsigned(),
+            lost: 1,
+            sent_since: std::mem::take(&mut self.since_loss),
+        });
     }
 
     fn on_retransmission(&mut self, data: &DataSegment, bytes: i64, was_seen: bool) {
+        let is_further = self.retransmissions.recovering(data.start).is_some();
         let cause = self.cause(data);
+        self.note_loss(data.at, is_further);
         self.counts.retransmitted_packets += 1;
         self.counts.retransmitted_bytes += bytes.max(0).cast_unsigned();
         let waited = data.at.saturating_sub(self.last_send);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use maxseg_core::advise::{Case, Remedy, remedies};
-use maxseg_core::diagnose::{Finding, FindingKind, LimitSpan, Severity};
+use maxseg_core::diagnose::{Finding, FindingKind, LimitSpan, Loss, Severity};
 use maxseg_core::evidence::{
     Direction, DirectionStats, Ending, Evidence, Handshake, Marks, Requests,
 };
@@ -48,6 +48,8 @@ pub(super) struct ConnectionEntry<'a> {
     unknown_because: Option<&'a str>,
     /// The chance that `limited_by` is right, from 0 to 1; 0 where it is unknown.
     confidence: f64,
+    /// Why segments of that direction were lost.
+    loss: &'a Loss,
     /// The findings, the most severe first.
     findings: Vec<FindingEntry<'a>>,
 }
@@ -170,6 +172,7 @@ impl<'a> ConnectionEntry<'a> {
             limited_by: diagnosis.limited_by,
             unknown_because: diagnosis.unknown_because.as_deref(),
             confidence: diagnosis.confidence,
+            loss: &diagnosis.loss,
             findings: diagnosis
                 .findings
                 .iter()

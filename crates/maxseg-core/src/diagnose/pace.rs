@@ -1,0 +1,185 @@
+//! What the whole of a transfer shows of its sender and its path, before single intervals are judged: whether the rate of
+//! packet trains is that of the path, and whether acknowledgements or the sender itself space the segments.
+
+use crate::evidence::{Bin, DirectionStats};
+use crate::units::Time;
+
+/// Round trips are flat while nine of ten under load are within so many times the least,
+const FLAT: f64 = 1.15;
+/// and a step of a coarse clock.
+const CLOCK_STEP: Time = Time::from_millis(1);
+/// A queue is seen where one round trip of twenty under load is so many times the least.
+const QUEUED: f64 = 1.3;
+/// What the path carries at once is faster than what the sender sends, by so much at least.
+const FASTER: f64 = 1.5;
+/// Segments fill the time evenly where their trains are about as slow as the goodput.
+const SMOOTH: f64 = 0.7;
+/// A rate is even where it varies by less than this share of itself between stretches of time,
+const EVEN: f64 = 0.05;
+/// and pauses are even with this.
+const EVEN_PAUSES: f64 = 0.1;
+/// Fewer stretches of time show no evenness.
+const LEAST_STRETCHES: usize = 8;
+/// A stretch has so many seconds or two round trips: single writes of video, or of a minute's job, are not even.
+const STRETCH_S: f64 = 0.1;
+/// The share of payload that acknowledgements clock out, beyond what chance explains, from which they are the clock.
+const CLOCKED: f64 = 0.3;
+/// Where more than this share of the time is at once after an acknowledgement, chance explains everything.
+const CROWDED: f64 = 0.6;
+/// A dialogue: the other side sends at least so much payload for each packet of this side.
+const DIALOGUE: f64 = 0.02;
+/// A flight has a ceiling where so many of its round trips come within a fifth of it.
+const CAPPED: f64 = 0.6;
+
+/// Facts about a whole transfer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pace {
+    /// The rate of trains is that of the path: it queued, lost or marked, or its first flight was no faster.
+    pub(super) trains_are_of_path: bool,
+    /// The sender spaces its segments below what the path carries.
+    pub(super) is_paced: bool,
+    /// Pauses with nothing in flight are the sender's pace, not want of data.
+    pub(super) pauses_are_paced: bool,
+    /// Each side waits for the other's payload.
+    pub(super) is_dialogue: bool,
+    /// A full send buffer would look like this: in a bulk transfer, acknowledgements clock the sender or its flight has a
+    /// ceiling, and what spaces the segments is not somebody else.
+    pub(super) may_be_buffered: bool,
+}
+
+impl Pace {
+    /// `acks` is the direction of the acknowledgements.
+    pub(super) fn of(data: &DirectionStats, acks: &DirectionStats) -> Self {
+        let goodput = data.goodput_bps.unwrap_or(0.0);
+        let has_losses =
+            data.retransmitted_packets > data.resent.control || data.congestion_marks > 0;
+        let trips = RoundTripView::of(data, acks);
+        let faster_first = data.first_flight_bps.is_some_and(|first| first >= FASTER * goodput);
+        let trains_are_of_path =
+            has_losses || trips == RoundTripView::Queued || goodput <= 0.0 || !faster_first;
+        let clock = clocked_share(data);
+        let variation = variation(data);
+        let is_dialogue = acks.data_packets >= 3
+            && acks.data_packets as f64 > DIALOGUE * data.data_packets as f64;
+        let is_smooth = data.capacity_bps.is_some_and(|capacity| goodput >= SMOOTH * capacity);
+        let has_own_clock = clock.is_some_and(|share| share < CLOCKED);
+        let is_even = variation.is_some_and(|variation| variation < EVEN);
+        let is_paced = trips == RoundTripView::Flat
+            && !has_losses
+            && !is_dialogue
+            && faster_first
+            && variation.is_some_and(|variation| variation < EVEN_PAUSES)
+            && (is_smooth || has_own_clock && is_even);
+        Self {
+            trains_are_of_path,
+            is_paced,
+            pauses_are_paced: !is_dialogue
+                && variation.is_some_and(|variation| variation < EVEN_PAUSES)
+                && pauses_follow_full_segments(data),
+            is_dialogue,
+            may_be_buffered: !is_dialogue
+                && (!has_own_clock || is_capped(data))
+                && (!is_smooth || trains_are_of_path),
+        }
+    }
+}
+
+/// What is seen of the round trips of the whole path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RoundTripView {
+    /// They are measured elsewhere than where the queue is, or not at all.
+    Unseen,
+    Flat,
+    /// Longer under load, but no queue for sure.
+    Varied,
+    Queued,
+}
+
+impl RoundTripView {
+    fn of(data: &DirectionStats, acks: &DirectionStats) -> Self {
+        let Some(least) = data.path_rtt_min_s else { return Self::Unseen };
+        if !sees_round_trips(data, acks) {
+            return Self::Unseen;
+        }
+        let seconds = |share| data.loaded_round_trips.quantile(share).map(Time::as_secs_f64);
+        match (seconds(0.9), seconds(0.95)) {
+            (Some(most), _) if most <= FLAT * least + CLOCK_STEP.as_secs_f64() => Self::Flat,
+            (_, Some(most)) if most > QUEUED * least + CLOCK_STEP.as_secs_f64() => Self::Queued,
+            _ => Self::Varied,
+        }
+    }
+}
+
+/// Whether round trips of the whole path are seen: near the sender, or by timestamps.
+pub(super) fn sees_round_trips(data: &DirectionStats, acks: &DirectionStats) -> bool {
+    let Some((least, behind)) = data.path_rtt_min_s.zip(data.rtt_min_s) else { return false };
+    behind >= 0.5 * least || data.timestamps && acks.timestamps
+}
+
+/// The share of new payload that acknowledgements clocked out, beyond what chance explains: 1 is all, 0 is chance. `None`
+/// where that was not measured, or acknowledgements come too thick for it.
+fn clocked_share(data: &DirectionStats) -> Option<f64> {
+    let (mut sent, mut clocked, mut at_once, mut busy) = (0.0, 0.0, 0.0, 0.0);
+    for bin in data.bins.as_slice() {
+        sent += bin.sent_bytes as f64;
+        clocked += bin.clocked_bytes as f64;
+        at_once += bin.clock_time.as_secs_f64();
+        busy += bin.duration.as_secs_f64() - bin.idle.as_secs_f64();
+    }
+    if at_once <= 0.0 || busy <= 0.0 || sent <= 0.0 {
+        return None;
+    }
+    let by_chance = at_once / busy;
+    (by_chance < CROWDED).then(|| (clocked / sent - by_chance) / (1.0 - by_chance))
+}
+
+/// By how much the rate of new payload varies between stretches of time, as a share of itself; the beginning and the end
+/// are left out.
+fn variation(data: &DirectionStats) -> Option<f64> {
+    let stretch = STRETCH_S.max(2.0 * data.path_rtt_min_s.unwrap_or(0.0));
+    let mut rates: Vec<f64> = Vec::new();
+    let (mut seconds, mut sent) = (0.0, 0.0);
+    for bin in data.bins.as_slice() {
+        seconds += bin.duration.as_secs_f64();
+        sent += bin.sent_bytes as f64;
+        if seconds >= stretch {
+            rates.push(sent / seconds);
+            (seconds, sent) = (0.0, 0.0);
+        }
+    }
+    let within = rates.get(2..rates.len().saturating_sub(1)).unwrap_or_default();
+    let mean = within.iter().sum::<f64>() / within.len() as f64;
+    if within.len() < LEAST_STRETCHES || mean <= 0.0 {
+        return None;
+    }
+    let squares = within.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>();
+    Some((squares / within.len() as f64).sqrt() / mean)
+}
+
+/// Whether nearly all pauses followed a full segment: whoever has no more to send ends with a short one.
+fn pauses_follow_full_segments(data: &DirectionStats) -> bool {
+    let (mut paused, mut after_full) = (0.0, 0.0);
+    for bin in data.bins.as_slice() {
+        paused += bin.idle.as_secs_f64() + bin.app_limited.as_secs_f64();
+        after_full += bin.idle_after_full.as_secs_f64();
+    }
+    after_full > 0.8 * paused && after_full > 0.0
+}
+
+/// Whether the flight comes near its maximum in most round trips.
+fn is_capped(data: &DirectionStats) -> bool {
+    let mut flights: Vec<u64> = data
+        .bins
+        .as_slice()
+        .iter()
+        .filter(|bin: &&Bin| bin.segments > 0)
+        .map(|bin| bin.in_flight_max)
+        .collect();
+    flights.sort_unstable();
+    let Some(most) = flights.get(flights.len() * 9 / 10) else { return false };
+    let near = flights.iter().filter(|flight| **flight * 5 >= *most * 4).count();
+    near as f64 >= CAPPED * flights.len() as f64
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! A sender that paces, and senders that only look like it.
+
+use super::*;
+use crate::evidence::{Bins, LoadedRoundTrips};
+
+const ROUND_TRIP: Time = Time::from_millis(40);
+/// Payload of a round trip at 5 Mbit/s.
+const BYTES: u64 = 25_000;
+
+/// A hundred round trips at 5 Mbit/s over a path that carried the first flight at 50 Mbit/s; each as `each` makes it.
+fn transfer(each: impl Fn(u64, &mut Bin)) -> DirectionStats {
+    let mut bins = Bins::new(Time::ZERO, ROUND_TRIP);
+    for n in 0..100 {
+        let bin = bins.at(ROUND_TRIP.times(n));
+        (bin.segments, bin.sent_bytes, bin.acked_bytes) = (17, BYTES, BYTES);
+        bin.in_flight_max = BYTES;
+        // A tenth of the time is at once after an acknowledgement.
+        bin.clock_time = Time::from_millis(4);
+        bin.clocked_bytes = BYTES / 10;
+        each(n, bin);
+    }
+    bins.finish(ROUND_TRIP.times(100));
+    let mut data = DirectionStats {
+        data_packets: 1700,
+        goodput_bps: Some(5e6),
+        capacity_bps: Some(5.5e6),
+        first_flight_bps: Some(50e6),
+        path_rtt_min_s: Some(0.04),
+        rtt_min_s: Some(0.04),
+        bins,
+        ..DirectionStats::default()
+    };
+    data.loaded_round_trips = trips(Time::from_millis(41));
+    data
+}
+
+fn trips(each: Time) -> LoadedRoundTrips {
+    let mut trips = LoadedRoundTrips::default();
+    for _ in 0..100 {
+        trips.add(each);
+    }
+    trips
+}
+
+fn is_paced(data: &DirectionStats) -> bool {
+    Pace::of(data, &DirectionStats::default()).is_paced
+}
+
+#[test]
+fn an_even_rate_below_what_the_path_carries_is_paced() {
+    let paced = transfer(|_, _| ());
+    assert!(is_paced(&paced));
+    assert!(!Pace::of(&paced, &DirectionStats::default()).trains_are_of_path);
+    // The path carries no more than that; segments queue; segments are lost; the rate varies.
+    let full = DirectionStats { first_flight_bps: Some(6e6), ..transfer(|_, _| ()) };
+    let queued =
+        DirectionStats { loaded_round_trips: trips(Time::from_millis(60)), ..transfer(|_, _| ()) };
+    let lossy = DirectionStats { retransmitted_packets: 3, ..transfer(|_, _| ()) };
+    let varied =
+        transfer(|n, bin| bin.sent_bytes = if n / 20 % 2 == 0 { BYTES / 2 } else { BYTES });
+    for other in [full, queued, lossy, varied] {
+        assert!(!is_paced(&other), "{other:?}");
+    }
+}
+
+#[test]
+fn bursts_at_an_even_rate_are_paced_by_their_own_clock_alone() {
+    let bursts = |clocked| DirectionStats {
+        capacity_bps: Some(50e6),
+        ..transfer(move |_, bin| bin.clocked_bytes = clocked)
+    };
+    assert!(is_paced(&bursts(BYTES / 10)), "by chance");
+    assert!(!is_paced(&bursts(BYTES)), "by acknowledgements: a full buffer");
+    assert!(Pace::of(&bursts(BYTES), &DirectionStats::default()).may_be_buffered);
+}
+
+#[test]
+fn round_trips_have_to_be_seen() {
+    // At the receiver, without timestamps.
+    let far = DirectionStats { rtt_min_s: Some(0.0001), ..transfer(|_, _| ()) };
+    assert!(!is_paced(&far));
+    let stamped = DirectionStats { timestamps: true, ..far.clone() };
+    let acks = DirectionStats { timestamps: true, ..DirectionStats::default() };
+    assert!(Pace::of(&stamped, &acks).is_paced);
+    assert!(!Pace::of(&far, &DirectionStats::default()).may_be_buffered, "spaced by somebody");
+}
+
+#[test]
+fn a_dialogue_is_neither_paced_nor_buffered() {
+    let replies = DirectionStats { data_packets: 50, ..DirectionStats::default() };
+    let pace = Pace::of(&transfer(|_, _| ()), &replies);
+    assert!(pace.is_dialogue && !pace.is_paced && !pace.may_be_buffered && !pace.pauses_are_paced);
+    let few = DirectionStats { data_packets: 2, ..DirectionStats::default() };
+    assert!(!Pace::of(&transfer(|_, _| ()), &few).is_dialogue);
+}
+
+#[test]
+fn even_pauses_after_full_segments_are_a_pace() {
+    let pauses = |after_full: u64| {
+        transfer(move |_, bin| {
+            bin.idle = Time::from_millis(30);
+            bin.idle_after_full = Time::from_millis(after_full);
+        })
+    };
+    let of = |data: &DirectionStats| Pace::of(data, &DirectionStats::default()).pauses_are_paced;
+    assert!(of(&pauses(29)));
+    assert!(!of(&pauses(20)), "many follow a short segment: there was no more to send");
+    assert!(!of(&transfer(|_, _| ())), "no pauses");
+}

@@ -29,6 +29,8 @@ const GROWING: f64 = 1.25;
 const BUFFER_SHARE: f64 = 0.1;
 /// Intervals in which a connection begins, whatever they look like: the first flight, and its answer.
 const OPENING: usize = 2;
+/// So few losses keep no congestion window down where each side waits for the other.
+const FEW_LOSSES: u64 = 2;
 
 /// A stretch of time with one limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -137,7 +139,9 @@ impl<'a> Judge<'a> {
         let paused = bin.idle.saturating_add(bin.app_limited).as_secs_f64();
         let paused = paused.min(all - black_hole - stalled).max(0.0);
         let rest = all - black_hole - stalled - paused;
-        self.has_lost |= bin.losses > 0 && Loss::reduces_window(self.stats);
+        // One loss in a dialogue is repaired before the window matters again.
+        let matters = !self.pace.is_dialogue || self.stats.needed_retransmissions() > FEW_LOSSES;
+        self.has_lost |= bin.losses > 0 && matters && Loss::reduces_window(self.stats);
         let kind = self.network(bin);
         self.in_flight = self.in_flight.max(bin.in_flight_max);
         self.before = kind;

@@ -33,6 +33,7 @@ const CAPPED: f64 = 0.6;
 
 /// Facts about a whole transfer.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "facts, each of which holds or not")]
 pub(super) struct Pace {
     /// The rate of trains is that of the path: it queued, lost or marked, or its first flight was no faster.
     pub(super) trains_are_of_path: bool,

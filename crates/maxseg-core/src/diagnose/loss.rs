@@ -188,7 +188,7 @@ pub(super) fn bufferbloat(evidence: &Evidence, direction: Direction) -> Option<F
         evidence: vec![number("rtt_min_s", least), number("rtt_loaded_s", median)],
         frames: Vec::new(),
         text: format!(
-            "Under load the median round trip is {:.0} ms, the minimum {:.0} ms",
+            "Under load the median round trip is {:.0} ms, the minimum {:.0} ms: a queue on the forward or the reverse path",
             median * 1000.0,
             least * 1000.0
         ),

@@ -46,6 +46,9 @@ pub(super) struct Pace {
     /// A full send buffer would look like this: in a bulk transfer, acknowledgements clock the sender or its flight has a
     /// ceiling, and what spaces the segments is not somebody else.
     pub(super) may_be_buffered: bool,
+    /// Somebody spaces the segments below what the path carried at first: the sender, a shaper, or a slow path of the
+    /// acknowledgements.
+    pub(super) is_spaced: bool,
 }
 
 impl Pace {
@@ -81,6 +84,7 @@ impl Pace {
             may_be_buffered: !is_dialogue
                 && (!has_own_clock || is_capped(data))
                 && (!is_smooth || trains_are_of_path),
+            is_spaced: is_smooth && !trains_are_of_path,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The limit of a connection as a whole: which, why it is unknown, how sure it is.
 
+use super::pace::Pace;
 use crate::evidence::{Direction, Evidence};
 use crate::outcome::{LimitShare, LimitedBy};
 
@@ -57,6 +58,11 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
         "the handshake was not captured, and with it the window scale; a capture from the SYN on shows it".to_owned()
     } else if data.path_rtt_min_s.is_none() {
         format!("no round trip could be measured; a capture at {sender} shows them")
+    } else if Pace::of(data, evidence.stats(direction.other())).is_spaced {
+        format!(
+            "the sender, a shaper or a slow reverse path of the acknowledgements spaces the segments; a capture at \
+             {sender} shows which"
+        )
     } else {
         format!(
             "no limit leaves a sign in this capture; a capture at {sender}, or `ss -ti` there, shows it"

@@ -68,6 +68,16 @@ fn faults(label: &Value, document: &Value) -> Vec<String> {
     {
         faults.push(format!("ended {}, not {ending}", connection["ending"]));
     }
+    if let Some(cause) = label["loss_cause"].as_str() {
+        let said = connection["loss"]["cause"].as_str().unwrap();
+        let is_right = match cause {
+            "none" => matches!(said, "none" | "reordering" | "needless"),
+            cause => said == cause || said == "unknown",
+        };
+        if !is_right {
+            faults.push(format!("lost by {said}, not {cause}"));
+        }
+    }
     for (bound, value) in label.as_object().unwrap() {
         let Some(value) = value.as_u64() else { continue };
         let (is_least, counter) = match (bound.strip_prefix("min_"), bound.strip_prefix("max_")) {
@@ -116,5 +126,5 @@ fn situations_are_explained_as_their_labels_say() {
     }
     println!("checked {} situations", labels.len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(labels.len() >= 13, "captures are missing");
+    assert!(labels.len() >= 23, "captures are missing");
 }

@@ -82,7 +82,8 @@ fn round_trips_have_to_be_seen() {
     let stamped = DirectionStats { timestamps: true, ..far.clone() };
     let acks = DirectionStats { timestamps: true, ..DirectionStats::default() };
     assert!(Pace::of(&stamped, &acks).is_paced);
-    assert!(!Pace::of(&far, &DirectionStats::default()).may_be_buffered, "spaced by somebody");
+    let unseen = Pace::of(&far, &DirectionStats::default());
+    assert!(unseen.is_spaced && !unseen.may_be_buffered, "by somebody");
 }
 
 #[test]

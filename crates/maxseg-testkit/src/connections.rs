@@ -1,8 +1,8 @@
 //! Evidence of made-up connections: thirty seconds over 20 Mbit/s and 80 ms.
 
 use maxseg_core::evidence::{
-    AckPoint, Bin, Bins, Cause, Direction, DirectionStats, Ending, Event, EventKind, Events,
-    Evidence, Handshake, Marks, PathMtuEvent, SegmentPoint, Trace,
+    AckPoint, Bin, Bins, CaptureFacts, Cause, Direction, DirectionStats, Ending, Event, EventKind,
+    Events, Evidence, Handshake, Marks, PathMtuEvent, SegmentPoint, Trace,
 };
 use maxseg_core::units::Time;
 
@@ -126,6 +126,7 @@ pub fn windowed(id: u32) -> Evidence {
         },
         path_mtu_events: Vec::new(),
         marks: Marks::default(),
+        capture: CaptureFacts::default(),
     }
 }
 

@@ -1,6 +1,8 @@
 //! Evidence of ten round trips with nothing to find, for a test to change one thing.
 
-use maxseg_core::evidence::{Bin, Bins, DirectionStats, Ending, Evidence, Handshake, Marks};
+use maxseg_core::evidence::{
+    Bin, Bins, CaptureFacts, DirectionStats, Ending, Evidence, Handshake, Marks,
+};
 use maxseg_core::units::Time;
 
 /// The round trip of [`flight`], and the length of its intervals.
@@ -65,5 +67,6 @@ pub fn flight(each: impl Fn(u64, &mut Bin)) -> Evidence {
         reverse: offers(),
         path_mtu_events: Vec::new(),
         marks: Marks::default(),
+        capture: CaptureFacts::default(),
     }
 }

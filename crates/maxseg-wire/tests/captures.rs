@@ -54,7 +54,7 @@ fn tally(capture: &Capture) -> Tally {
                 *bytes += u64::from(seen.payload_len);
             }
             Decoded::TooBig(too_big) => tally.too_big.push(too_big),
-            Decoded::Other(protocol::UDP) => tally.udp += 1,
+            Decoded::Udp(_) | Decoded::Other(protocol::UDP) => tally.udp += 1,
             Decoded::Other(protocol::ICMP | protocol::ICMPV6) => tally.icmp += 1,
             Decoded::Other(_) | Decoded::Fragment(_) => {}
             Decoded::Undecodable(why) => {

@@ -56,6 +56,9 @@ pub enum NoGain {
     /// The path cannot be run again.
     #[error("no gain is given: {0}")]
     Rerun(#[from] RerunError),
+    /// The capture does not show what limits the connection.
+    #[error("no gain is given: the capture does not show what limits the connection")]
+    Unfit,
     /// No change of path or ends removes the limit.
     #[error("no gain is given: no change of the path or its ends removes this limit")]
     NoChange,

@@ -36,6 +36,7 @@ impl<'a> Headline<'a> {
         let changes = remedy.as_ref().map_or(&[][..], |remedy| &remedy.what_if);
         let (rerun, gain) = match rerun {
             Err(error) => (None, Err(error.into())),
+            Ok(_) if !case.diagnosis.quality.fit => (None, Err(NoGain::Unfit)),
             // A path without stalls predicts nothing of a stall.
             Ok(rerun) if subject.and_then(stalls) == Some(LimitedBy::PathMtu) => {
                 (Some(rerun), Err(NoGain::Stalled))

@@ -1,56 +1,62 @@
-//! Faults of the capture itself, as in tcpanaly (Paxson, SIGCOMM 1997).
+//! The capture's peculiarities as a finding.
 
 use super::finding::{Finding, FindingKind, Severity, number};
+use super::quality::{Quality, Reason, ReasonCode};
 use crate::evidence::{EventKind, Evidence};
 
-/// Duplicates, missing packets, offload, a missing direction, a missing beginning.
+/// Duplicates, missing packets, offload, a missing direction, a missing beginning, disorder, clocks.
 pub(super) fn quality(evidence: &Evidence) -> Option<Finding> {
+    let reasons = Quality::reasons(evidence);
+    if reasons.is_empty() {
+        return None;
+    }
     let sum = |count: fn(&crate::evidence::DirectionStats) -> u64| {
         count(&evidence.forward) + count(&evidence.reverse)
     };
-    let copies = sum(|stats| stats.capture_duplicates);
-    let unseen = sum(|stats| stats.unseen_bytes);
-    let offloaded = sum(|stats| stats.offloaded_packets);
-    let mut faults = Vec::new();
-    let mut numbers = Vec::new();
-    if copies > 0 {
-        faults.push(format!("{copies} packets are duplicates"));
-        numbers.push(number("capture_duplicates", copies as f64));
-    }
-    if evidence.marks.capture_lost && unseen > 0 {
-        faults.push(format!("{unseen} acknowledged bytes are missing"));
-        numbers.push(number("unseen_bytes", unseen as f64));
-    }
-    if offloaded > 0 {
-        faults.push(format!(
-            "{offloaded} packets are larger than a segment, captured before segmentation or after receive offload"
-        ));
-        numbers.push(number("offloaded_packets", offloaded as f64));
-    }
-    if evidence.marks.one_way {
-        faults.push("one direction is missing".to_owned());
-    }
-    if evidence.marks.mid_stream {
-        faults.push("the handshake is missing, and with it MSS and window scale".to_owned());
-    }
-    if faults.is_empty() {
-        return None;
-    }
-    let is_severe = evidence.marks.one_way || unseen > 0;
+    let numbers = [
+        ("capture_duplicates", sum(|stats| stats.capture_duplicates)),
+        ("unseen_bytes", sum(|stats| stats.unseen_bytes)),
+        ("offloaded_packets", sum(|stats| stats.offloaded_packets)),
+        ("late_packets", evidence.capture.late_packets),
+        ("acks_before_data", evidence.capture.acks_before_data),
+        ("clock_steps", evidence.capture.clock_steps),
+    ];
     let frames = [&evidence.forward, &evidence.reverse]
         .into_iter()
         .flat_map(|stats| stats.events.of(|kind| kind == EventKind::CaptureDuplicate))
         .map(|event| event.frame);
+    let texts: Vec<&str> = reasons.iter().map(|reason| reason.text.as_str()).collect();
+    let severity = if reasons.iter().any(is_severe) { Severity::Warning } else { Severity::Note };
     Some(Finding {
         kind: FindingKind::CaptureQuality,
-        severity: if is_severe { Severity::Warning } else { Severity::Note },
+        severity,
         direction: None,
         from: evidence.begin,
         to: evidence.end,
-        evidence: numbers,
+        evidence: numbers
+            .into_iter()
+            .filter(|(_, value)| *value > 0)
+            .map(|(name, value)| number(name, value as f64))
+            .collect(),
         frames: frames.take(8).collect(),
-        text: format!("The capture is incomplete: {}", faults.join("; ")),
+        text: texts.join(". "),
         why: "Counts cover captured packets only, and a duplicate in the capture is no retransmission",
         source: "Paxson, Automated Packet Trace Analysis of TCP Implementations, SIGCOMM 1997",
     })
+}
+
+/// Whether something is missing, or may be.
+fn is_severe(reason: &Reason) -> bool {
+    match reason.code {
+        ReasonCode::OneWay
+        | ReasonCode::CaptureLoss
+        | ReasonCode::CutHeaders
+        | ReasonCode::ClockCoarse
+        | ReasonCode::ClockJump => true,
+        ReasonCode::MidStream
+        | ReasonCode::CapturedTwice
+        | ReasonCode::SplitDirections
+        | ReasonCode::Unordered
+        | ReasonCode::Offload => false,
+    }
 }

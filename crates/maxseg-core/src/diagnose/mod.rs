@@ -14,6 +14,7 @@ mod loss_cause;
 mod mtu;
 mod opening;
 mod pace;
+mod quality;
 mod requests;
 mod verdict;
 mod windows;
@@ -21,6 +22,7 @@ mod windows;
 pub use finding::{Finding, FindingKind, Number, Severity};
 pub use limits::{LimitSpan, Limits};
 pub use loss_cause::{Loss, LossCause};
+pub use quality::{Quality, Reason, ReasonCode};
 
 use crate::evidence::{Direction, Evidence};
 use crate::outcome::{LimitShare, LimitedBy};
@@ -29,6 +31,8 @@ use verdict::Verdict;
 /// The limits and findings of a connection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagnosis {
+    /// Whether the capture is fit to judge the connection by; where not, the limit is unknown.
+    pub quality: Quality,
     /// The direction that the limits are of: the one with more payload.
     pub direction: Direction,
     /// Shares of the time from first data to last acknowledgement, largest first; they sum up to one, or are
@@ -46,6 +50,17 @@ pub struct Diagnosis {
     pub loss: Loss,
     /// The findings, the most severe first.
     pub findings: Vec<Finding>,
+}
+
+impl Diagnosis {
+    /// Retransmitted packets of a direction; `None` where its payload was not captured.
+    pub fn retransmitted_packets(&self, evidence: &Evidence, direction: Direction) -> Option<u64> {
+        let is_one_way = self.quality.reason(ReasonCode::OneWay).is_some();
+        let has_payload = evidence.forward.payload_bytes + evidence.reverse.payload_bytes > 0;
+        let stats = evidence.stats(direction);
+        let is_captured = !is_one_way || has_payload && stats.packets > 0;
+        is_captured.then_some(stats.retransmitted_packets)
+    }
 }
 
 /// How a kind of finding is found.
@@ -91,7 +106,7 @@ const fn rule(kind: FindingKind) -> Rule {
 /// Diagnoses a connection.
 pub fn diagnose(evidence: &Evidence) -> Diagnosis {
     let direction = evidence.data_direction();
-    let Limits { shares, spans } =
+    let Limits { mut shares, mut spans } =
         Limits::of(evidence.stats(direction), evidence.stats(direction.other()));
     let mut findings = Vec::new();
     for kind in FindingKind::ALL {
@@ -107,9 +122,16 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         }
     }
     findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(a.from.cmp(&b.from)));
-    let Verdict { limited_by, unknown_because, confidence } =
-        Verdict::of(evidence, direction, &shares);
+    let verdict = Verdict::of(evidence, direction, &shares);
+    let quality = Quality::of(evidence, verdict.limited_by);
+    let verdict = quality.hindrance().map_or(verdict, Verdict::hindered);
+    if !quality.fit {
+        (shares, spans) = all_unknown(&shares, &spans);
+        findings.retain(|finding| !is_inferred(finding.kind));
+    }
+    let Verdict { limited_by, unknown_because, confidence } = verdict;
     Diagnosis {
+        quality,
         direction,
         limits: shares,
         spans,
@@ -122,4 +144,18 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         ),
         findings,
     }
+}
+
+/// Whether a finding rests on round trips or windows of the whole connection, more than on packets.
+const fn is_inferred(kind: FindingKind) -> bool {
+    matches!(kind, FindingKind::Bufferbloat | FindingKind::SmallMss | FindingKind::WindowClamped)
+}
+
+/// The same time without a limit.
+fn all_unknown(shares: &[LimitShare], spans: &[LimitSpan]) -> (Vec<LimitShare>, Vec<LimitSpan>) {
+    let kind = LimitedBy::Unknown;
+    let shares = shares.first().map(|_| LimitShare { kind, share: 1.0 });
+    let ends = spans.first().zip(spans.last());
+    let span = ends.map(|(first, last)| LimitSpan { from: first.from, to: last.to, kind });
+    (shares.into_iter().collect(), span.into_iter().collect())
 }

@@ -31,7 +31,7 @@ pub(super) fn syn_retransmission(evidence: &Evidence) -> Option<Finding> {
 
 pub(super) fn missing_option(evidence: &Evidence) -> Option<Finding> {
     let (there, back) = (&evidence.forward, &evidence.reverse);
-    if !evidence.handshake.syn || !evidence.handshake.syn_ack {
+    if !evidence.handshake.syn || !evidence.handshake.syn_ack || evidence.capture.cut_syn {
         return None;
     }
     let mut missing = Vec::new();

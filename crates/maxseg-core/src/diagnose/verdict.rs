@@ -1,6 +1,7 @@
 //! The limit of a connection as a whole: which, why it is unknown, how sure it is.
 
 use super::pace::Pace;
+use super::quality::Hindrance;
 use crate::evidence::{Direction, Evidence};
 use crate::outcome::{LimitShare, LimitedBy};
 
@@ -32,6 +33,17 @@ impl Verdict {
                 unknown_because: Some(why_unknown(evidence, direction)),
                 confidence: 0.0,
             },
+        }
+    }
+}
+
+impl Verdict {
+    /// What is said where a fault of the capture leaves the limit open.
+    pub(super) fn hindered(hindrance: Hindrance) -> Self {
+        Self {
+            limited_by: LimitedBy::Unknown,
+            unknown_because: Some(hindrance.text),
+            confidence: 0.0,
         }
     }
 }

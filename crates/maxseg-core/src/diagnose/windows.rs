@@ -23,7 +23,8 @@ fn shut_time(data: &DirectionStats) -> Time {
 
 pub(super) fn zero_window(evidence: &Evidence, direction: Direction) -> Option<Finding> {
     let (data, acks) = (evidence.stats(direction), evidence.stats(direction.other()));
-    if acks.zero_windows == 0 {
+    // A window matters to who has something to send.
+    if acks.zero_windows == 0 || data.data_packets + data.zero_window_probes == 0 {
         return None;
     }
     let first = acks.events.of(|kind| kind == EventKind::ZeroWindow).next();

@@ -42,6 +42,7 @@ pub struct DirectionStats {
     /// Payload that was sent and not acknowledged at the end.
     pub outstanding_bytes: u64,
     /// Retransmissions of payload, SYN or FIN: seen before, or filling a gap later than reordering explains.
+    #[serde(skip)]
     pub retransmitted_packets: u64,
     /// Retransmitted payload.
     pub retransmitted_bytes: u64,

@@ -7,6 +7,7 @@
 //! `None` is "this source cannot know"; it is never zero for that.
 
 mod bins;
+mod capture_facts;
 mod direction_stats;
 mod ending;
 mod event;
@@ -21,6 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use bins::{Bin, Bins};
+pub use capture_facts::CaptureFacts;
 pub use direction_stats::{BlackHole, DirectionStats, Resent, Spurious};
 pub use ending::{Ending, Handshake, Silence};
 pub use event::{Cause, Event, EventKind, Events};
@@ -63,6 +65,8 @@ pub struct Evidence {
     pub path_mtu_events: Vec<PathMtuEvent>,
     /// What else there is to know.
     pub marks: Marks,
+    /// How it was captured.
+    pub capture: CaptureFacts,
 }
 
 /// A direction of a connection.

@@ -3,7 +3,7 @@
 use maxseg_core::advise::{
     Case, Change, Headline, ObservedPath, Subject, System, remedies, remedy, subject,
 };
-use maxseg_core::diagnose::{Diagnosis, Finding, FindingKind, Loss, LossCause, Severity};
+use maxseg_core::diagnose::{Diagnosis, Finding, FindingKind, Loss, LossCause, Quality, Severity};
 use maxseg_core::evidence::{Direction, Evidence};
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_core::units::{Bytes, Time};
@@ -26,6 +26,7 @@ fn finding(kind: FindingKind, severity: Severity) -> Finding {
 
 fn diagnosis(limits: &[(LimitedBy, f64)], findings: &[(FindingKind, Severity)]) -> Diagnosis {
     Diagnosis {
+        quality: Quality { fit: true, reasons: Vec::new(), wanted: None },
         direction: Direction::Forward,
         limits: limits
             .iter()

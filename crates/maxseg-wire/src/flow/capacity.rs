@@ -58,6 +58,11 @@ impl Capacity {
         }
     }
 
+    /// The train that has come so far is left out: the clock was set within it.
+    pub(super) fn end_train(&mut self) {
+        self.count = 0;
+    }
+
     /// Adds the rate of the train that has come so far.
     fn measure(&mut self) {
         let Some([(begin, _), behind @ ..]) = self.train.get(..self.count) else { return };

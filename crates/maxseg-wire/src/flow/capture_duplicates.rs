@@ -5,57 +5,98 @@ use serde::{Deserialize, Serialize};
 
 use super::Seen;
 
-/// The last packets of an end, as fingerprints.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct RecentPackets {
-    prints: [u64; LENGTH],
+/// The last packets of an end, as fingerprints. Packed, it takes a byte where there are none.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(from = "Option<Prints>", into = "Option<Prints>")]
+pub(super) struct RecentPackets(Prints);
+
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct Prints {
+    hashes: [u32; LENGTH],
+    checksums: [u8; LENGTH],
+    /// Which of them were captured elsewhere than where packets count; a bit each.
+    elsewhere: u8,
     /// When each was seen, in microseconds.
     times: [u32; LENGTH],
     next: u8,
 }
 
 /// Most packets of one endpoint between two copies of a packet.
-const LENGTH: usize = 8;
+const LENGTH: usize = u8::BITS as usize;
 /// Longest time between two copies, in microseconds. A later packet with the same identification was duplicated by the
 /// network, and reached the receiver twice.
 const AT_ONCE: u32 = 50_000;
+/// The same between two points of capture with a path between them.
+const ELSEWHERE: u32 = 1_000_000;
 /// Longest time between two copies without an IP identification (IPv6, or identification 0), in microseconds: no sender
 /// retransmits so soon.
 const WITHOUT_ID: u32 = 500;
 
 impl RecentPackets {
+    /// Whether this very packet is among the last ones.
+    pub(super) fn knows(&self, seen: &Seen<'_>) -> bool {
+        self.0.hashes.contains(&fingerprint(seen))
+    }
+
     /// Forgets the packets after `quiet` nanoseconds without one, if no copy of them can come any more.
     pub(super) fn forget_old(&mut self, quiet: u64) {
-        if quiet > u64::from(AT_ONCE) * 1000 {
+        let longest = if self.0.elsewhere == 0 { AT_ONCE } else { ELSEWHERE };
+        if quiet > u64::from(longest) * 1000 {
             *self = Self::default();
         }
     }
 
-    /// Whether a packet is a copy of one of the last ones; remembers it otherwise.
+    /// Whether a packet is a copy of one of the last ones, captured at the same point or elsewhere; remembers it
+    /// otherwise.
     #[inline]
-    pub(super) fn is_copy(&mut self, seen: &Seen<'_>) -> bool {
+    pub(super) fn is_copy(&mut self, seen: &Seen<'_>, is_elsewhere: bool) -> bool {
         let print = fingerprint(seen);
         let at = micros(seen.at_nanos);
         let has_id = seen.ip_id.is_some_and(|id| id != 0);
-        if !has_id && seen.seq_len() == 0 {
-            // Duplicate ACKs are identical, and are no copies.
-            return false;
-        }
-        let within = if has_id { AT_ONCE } else { WITHOUT_ID };
-        if self.prints.contains(&print) {
-            let mut known = self.prints.iter().zip(&self.times);
+        if self.0.hashes.contains(&print) {
             // Clocks of captures run back now and then.
             let apart = |when: u32| at.wrapping_sub(when).min(when.wrapping_sub(at));
-            if known.any(|(known, when)| *known == print && apart(*when) <= within) {
-                return true;
+            let known = self.0.hashes.iter().zip(&self.0.checksums).zip(&self.0.times).enumerate();
+            for (place, ((known, checksum), when)) in known {
+                let is_between =
+                    is_elsewhere != (self.0.elsewhere >> place & 1 == 1) || is_elsewhere;
+                let within = match (has_id, is_between) {
+                    (true, true) => ELSEWHERE,
+                    (true, false) | (false, true) => AT_ONCE,
+                    (false, false) if seen.seq_len() > 0 => WITHOUT_ID,
+                    // Duplicate ACKs are identical, and are no copies at the same point of capture.
+                    (false, false) => continue,
+                };
+                // Between two points the network card may fill in the checksum.
+                let is_same = *known == print && (is_between || *checksum == folded(seen.checksum));
+                if is_same && apart(*when) <= within {
+                    return true;
+                }
             }
         }
-        let next = usize::from(self.next) % LENGTH;
-        if let (Some(known), Some(when)) = (self.prints.get_mut(next), self.times.get_mut(next)) {
+        let next = usize::from(self.0.next) % LENGTH;
+        if let (Some(known), Some(when)) = (self.0.hashes.get_mut(next), self.0.times.get_mut(next))
+        {
             (*known, *when) = (print, at);
         }
-        self.next = self.next.wrapping_add(1);
+        if let Some(checksum) = self.0.checksums.get_mut(next) {
+            *checksum = folded(seen.checksum);
+        }
+        self.0.elsewhere = self.0.elsewhere & !(1 << next) | u8::from(is_elsewhere) << next;
+        self.0.next = self.0.next.wrapping_add(1);
         false
+    }
+}
+
+impl From<Option<Prints>> for RecentPackets {
+    fn from(prints: Option<Prints>) -> Self {
+        Self(prints.unwrap_or_default())
+    }
+}
+
+impl From<RecentPackets> for Option<Prints> {
+    fn from(recent: RecentPackets) -> Self {
+        recent.0.hashes.iter().any(|print| *print != 0).then_some(recent.0)
     }
 }
 
@@ -65,15 +106,20 @@ const fn micros(nanos: u64) -> u32 {
     (nanos / 1000) as u32
 }
 
-/// Numbers, checksum and identification, mixed; never 0.
-fn fingerprint(seen: &Seen<'_>) -> u64 {
+/// Numbers and identification, mixed; never 0.
+fn fingerprint(seen: &Seen<'_>) -> u32 {
     let numbers = u64::from(seen.seq) << 32 | u64::from(seen.ack);
     let id = u64::from(seen.ip_id.unwrap_or(0));
     let rest = id << 48
-        | u64::from(seen.checksum) << 32
+        | u64::from(seen.payload_len & 0xffff) << 32
         | u64::from(seen.window) << 16
-        | u64::from(seen.flags.bits()) << 4
-        | u64::from(seen.payload_len & 0xf);
+        | u64::from(seen.flags.bits());
     let mixed = (numbers ^ rest.rotate_left(29)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    mixed ^ rest | 1
+    u32::try_from((mixed ^ rest) >> 32).unwrap_or(0) | 1
+}
+
+/// Eight bits of a checksum.
+const fn folded(checksum: u16) -> u8 {
+    let [high, low] = checksum.to_be_bytes();
+    high.wrapping_mul(31) ^ low
 }

@@ -1,7 +1,9 @@
 //! A connection: two ends, and what passes between them.
 
+mod arrival;
 mod control;
 mod evidence;
+mod held;
 mod turns;
 
 use std::net::SocketAddr;
@@ -12,6 +14,7 @@ use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
 use super::Seen;
+use super::clock::Clock;
 use super::half_connection::HalfConnection;
 use super::pair::{Endpoint, Pair};
 use super::seen_options::SeenOptions;
@@ -24,8 +27,6 @@ use turns::{Talk, Turns};
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Connection {
     pub(super) id: u32,
-    /// The interface whose packets count; those of other interfaces are copies.
-    interface: u32,
     traced: bool,
     pub(super) ends: Pair<SocketAddr>,
     halves: Pair<HalfConnection>,
@@ -41,7 +42,14 @@ pub(super) struct Connection {
     turns: Turns,
     marks: Marks,
     pub(super) path_mtu_events: Vec<PathMtuEvent>,
-    elsewhere: u32,
+    clock: Clock,
+    /// Segments that wait for what they acknowledge.
+    #[serde(skip)]
+    held: Option<Box<held::Held>>,
+    vain_waits: u8,
+    acks_before_data: u32,
+    /// Packets that were stored behind later ones.
+    late_packets: u32,
     /// Whether a packet came since the store last looked for connections to pack.
     #[serde(skip)]
     pub(super) was_used: bool,
@@ -56,8 +64,6 @@ struct Reset {
     is_closed: bool,
 }
 
-/// Packets of a direction at another interface, with none at this one, after which that interface counts.
-const ELSEWHERE: u32 = 4;
 /// Least intervals that a packed connection keeps; it keeps one for every four data segments if that is more. Memory
 /// then grows with the packets, not with the time.
 const LEAST_INTERVALS: usize = 64;
@@ -73,7 +79,6 @@ impl Connection {
         }
         Self {
             id,
-            interface: seen.interface,
             traced,
             ends,
             halves: Pair::default(),
@@ -91,13 +96,18 @@ impl Connection {
                 ..Marks::default()
             },
             path_mtu_events: Vec::new(),
-            elsewhere: 0,
+            clock: Clock::new(seen.at_nanos),
+            held: None,
+            vain_waits: 0,
+            acks_before_data: 0,
+            late_packets: 0,
             was_used: true,
         }
     }
 
     /// The connection serialised, for as long as no packet of it comes; `room` is a buffer for reuse.
     pub(super) fn pack(&mut self, now: u64, room: &mut Vec<u8>) -> Option<Box<[u8]>> {
+        self.release_held();
         for half in [&mut self.halves.low, &mut self.halves.high] {
             half.recent.forget_old(now.saturating_sub(self.end));
             let most = LEAST_INTERVALS.max(half.counts.data_packets as usize / 4);
@@ -112,49 +122,26 @@ impl Connection {
 
     /// Restores a packed connection.
     pub(super) fn unpack(packed: &[u8]) -> Option<Self> {
-        postcard::from_bytes(packed).ok()
+        let mut connection: Self = postcard::from_bytes(packed).ok()?;
+        connection.clock.resume(connection.end);
+        Some(connection)
     }
 
     pub(super) fn reuse_ports(&mut self) {
         self.marks.ports_reused = true;
     }
 
-    /// A segment passes, sent by the lower end or not.
-    pub(super) fn on_segment(&mut self, seen: &Seen<'_>, s: Endpoint) {
-        if seen.interface != self.interface && !self.moves_to(seen, s) {
-            return;
-        }
-        let at = seen.at_nanos;
-        self.end = self.end.max(at);
+    /// A segment of the connection, the first of its copies.
+    fn on_arrived(&mut self, seen: &Seen<'_>, s: Endpoint) {
         let options = SeenOptions::of(seen.options);
-        self.halves.of_mut(s).count(seen);
-        if self.halves.of_mut(s).recent.is_copy(seen) {
-            self.halves.of_mut(s).counts.duplicates_of_capture += 1;
-            self.halves.of_mut(s).note(EventKind::CaptureDuplicate, seen);
-            return;
-        }
         if seen.flags.bits() & (Flags::SYN | Flags::FIN | Flags::RST).bits() != 0
             || options.multipath
         {
             self.on_control(seen, &options, s);
         }
-        self.halves.of_mut(s.other()).unanswered.on_answer(at);
+        self.halves.of_mut(s.other()).unanswered.on_answer(seen.at_nanos);
         self.on_window(seen, &options, s);
         self.on_payload(seen, &options, s);
-    }
-
-    /// A packet at another interface. Gives whether that interface counts from now on.
-    fn moves_to(&mut self, seen: &Seen<'_>, s: Endpoint) -> bool {
-        self.marks.seen_elsewhere = true;
-        if self.halves.of(s).counts.packets > 0 {
-            return false;
-        }
-        self.elsewhere += 1;
-        if self.elsewhere < ELSEWHERE {
-            return false;
-        }
-        self.interface = seen.interface;
-        true
     }
 
     /// The acknowledgement number and the window of a segment.
@@ -205,19 +192,17 @@ impl Connection {
     /// The window scale of an endpoint, in bits; `None` while it is not known (RFC 7323 §2.2).
     fn shift(&self, s: Endpoint) -> Option<u8> {
         let (own, peer) = (&self.halves.of(s).offered, &self.halves.of(s.other()).offered);
-        match (own.syn, peer.syn) {
-            // A SYN without the option: neither side scales, whether the other SYN was seen or not.
-            (_, true) if peer.window_scale.is_none() => Some(0),
-            (true, _) => Some(own.window_scale.unwrap_or(0)),
-            (false, _) => None,
-        }
+        // A SYN without the option: neither side scales, whether the other SYN was seen or not.
+        let is_unused = peer.syn && peer.window_scale.is_none() && !peer.is_cut;
+        if is_unused { Some(0) } else { own.shift() }
     }
 
     /// The payload of a segment, and its FIN.
     fn on_payload(&mut self, seen: &Seen<'_>, options: &SeenOptions, s: Endpoint) {
         let is_shut = self.halves.of(s.other()).window_is_shut();
         let half = self.halves.of_mut(s);
-        if let Some((_, echo)) = options.timestamps {
+        if let Some((stamp, echo)) = options.timestamps {
+            half.stamps.on_stamp(stamp, seen.at_nanos);
             half.offered.uses_timestamps |= !seen.flags.contains(Flags::SYN);
             if let Some(stream) = &mut half.stream {
                 stream.on_echo(seen.at_nanos, echo);
@@ -280,11 +265,15 @@ impl Connection {
             self.begin_stream(seen, s, start);
         }
         let (half, peer) = self.halves.both_mut(s);
-        half.counts.offloaded += u32::from(is_offloaded(seen, peer.offered.mss));
+        let is_offloaded = is_offloaded(seen, peer.offered.mss);
+        half.counts.offloaded += u32::from(is_offloaded);
+        let stamps = if half.offered.uses_timestamps { TCP_TIMESTAMPS.get() } else { 0 };
         let Some(stream) = &mut half.stream else { return };
         let (is_reply, is_alone) = (peer.una >= peer.nxt, half.una >= start);
         let mss = peer.offered.mss.map_or(USUAL_MSS, i64::from);
+        let full = peer.offered.mss.filter(|_| is_offloaded);
         let is_resent = stream.on_data(&DataSegment {
+            segment: full.map(|mss| i64::from(mss) - stamps.cast_signed()),
             at: seen.at_nanos,
             frame: seen.frame,
             start,
@@ -346,6 +335,11 @@ impl Connection {
         })));
     }
 
+    /// The last packet was stored behind later ones.
+    pub(super) fn on_late(&mut self) {
+        self.late_packets = self.late_packets.saturating_add(1);
+    }
+
     /// One of the packets came in fragments.
     pub(super) fn on_fragmented(&mut self, seen: &Seen<'_>, sender: Endpoint) {
         self.halves.of_mut(sender).counts.fragmented += 1;
@@ -364,3 +358,6 @@ const LARGEST_SEGMENT: u32 = 9000;
 fn since(then: u64, now: u64) -> Time {
     Time::from_nanos(now.saturating_sub(then))
 }
+
+#[cfg(test)]
+mod tests;

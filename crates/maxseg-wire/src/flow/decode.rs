@@ -14,6 +14,7 @@ use crate::encapsulation::{
 };
 use crate::icmp::{Icmp, Message};
 use crate::ip::{self, Outline, protocol};
+use crate::link_type;
 use crate::tcp::Flags;
 use crate::{DecodeError, Layer};
 
@@ -39,10 +40,23 @@ pub enum Decoded<'a> {
     Fragment(FragmentInfo),
     /// An ICMP "packet too big" or "fragmentation needed".
     TooBig(TooBig),
+    /// A datagram of UDP.
+    Udp(Datagram<'a>),
     /// Another protocol over IP, by its number.
     Other(u8),
     /// Not an IP packet, or a malformed one.
     Undecodable(Undecodable),
+}
+
+/// A datagram of UDP, as far as it was kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Datagram<'a> {
+    /// Who sent it.
+    pub source: SocketAddr,
+    /// Whom it is for.
+    pub destination: SocketAddr,
+    /// What it carries.
+    pub payload: &'a [u8],
 }
 
 /// A fragment.
@@ -112,6 +126,7 @@ struct CapturePoint {
     at_nanos: u64,
     frame: u64,
     interface: u32,
+    link: u32,
 }
 
 impl Decoder {
@@ -120,7 +135,9 @@ impl Decoder {
     pub fn decode<'a>(&'a mut self, record: &Record<'a>) -> DecodedPacket<'a> {
         let at_nanos = record.at_nanos.unwrap_or(self.last_nanos);
         self.last_nanos = at_nanos;
-        let seen = CapturePoint { at_nanos, frame: record.number, interface: record.interface };
+        let link = link_of(record);
+        let seen =
+            CapturePoint { at_nanos, frame: record.number, interface: record.interface, link };
         if let Some(segment) = plain_segment(seen, record) {
             let what = Decoded::Tcp(segment);
             let (encapsulation, overhead) = (EncapPath::ETHERNET, ETHERNET_LEN);
@@ -220,8 +237,19 @@ fn transport<'a>(seen: CapturePoint, ip: &Outline<'a>) -> Decoded<'a> {
             Err(error) => Decoded::Undecodable(Undecodable::Broken(error)),
         },
         protocol::ICMP | protocol::ICMPV6 => icmp(seen, ip),
+        protocol::UDP => datagram(ip).map_or(Decoded::Other(protocol::UDP), Decoded::Udp),
         other => Decoded::Other(other),
     }
+}
+
+fn datagram<'a>(ip: &Outline<'a>) -> Option<Datagram<'a>> {
+    let (head, payload) = ip.payload.split_first_chunk::<8>()?;
+    let [s0, s1, d0, d1, ..] = *head;
+    Some(Datagram {
+        source: SocketAddr::new(ip.source, u16::from_be_bytes([s0, s1])),
+        destination: SocketAddr::new(ip.destination, u16::from_be_bytes([d0, d1])),
+        payload,
+    })
 }
 
 /// What [`tcp::Segment::decode`](crate::tcp::Segment::decode) says of a segment, but its checksum; it
@@ -269,6 +297,7 @@ fn segment<'a>(seen: CapturePoint, ip: &Outline<'a>) -> Result<Seen<'a>, DecodeE
         at_nanos: seen.at_nanos,
         frame: seen.frame,
         interface: seen.interface,
+        link: seen.link,
         source: SocketAddr::new(ip.source, u16::from_be_bytes([s0, s1])),
         destination: SocketAddr::new(ip.destination, u16::from_be_bytes([d0, d1])),
         ip_id: ip.identification,
@@ -286,6 +315,23 @@ fn segment<'a>(seen: CapturePoint, ip: &Outline<'a>) -> Result<Seen<'a>, DecodeE
         options_len: (f0 >> 4).saturating_sub(5) * 4,
         options,
     })
+}
+
+/// What tells the links of an interface apart; see [`Seen::link`].
+#[inline(always)]
+fn link_of(record: &Record<'_>) -> u32 {
+    match (record.link_type, record.data) {
+        // Both addresses, mixed so that their order does not matter.
+        (link_type::ETHERNET, [_, _, a0, a1, a2, a3, _, _, b0, b1, b2, b3, ..]) => {
+            u32::from_ne_bytes([*a0, *a1, *a2, *a3]) ^ u32::from_ne_bytes([*b0, *b1, *b2, *b3])
+        }
+        (link_type::LINUX_SLL2, [_, _, _, _, i0, i1, i2, i3, ..]) => {
+            u32::from_be_bytes([*i0, *i1, *i2, *i3])
+        }
+        // To this host, or from it.
+        (link_type::LINUX_SLL, [t0, t1, ..]) => u32::from(u16::from_be_bytes([*t0, *t1])) + 1,
+        _ => 0,
+    }
 }
 
 #[cold]

@@ -53,6 +53,11 @@ impl Gaps {
         unseen
     }
 
+    /// Whether bytes before `offset` are missing.
+    pub(super) fn lack_before(&self, offset: i64) -> bool {
+        self.list.first().is_some_and(|gap| gap.start < offset)
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

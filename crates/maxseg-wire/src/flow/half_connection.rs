@@ -9,9 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use super::Seen;
 use super::capture_duplicates::RecentPackets;
+use super::capture_points::CapturePoints;
 use super::seen_options::SeenOptions;
 use super::send_history::SendHistory;
 use super::sequence::Sequence;
+use super::stamp_clock::StampClock;
 use crate::tcp::Flags;
 
 /// One end of a connection.
@@ -32,7 +34,11 @@ pub(super) struct HalfConnection {
     acknowledged: Option<u32>,
     shut_at: Option<u64>,
     pub(super) unanswered: Unanswered,
+    pub(super) points: CapturePoints,
     pub(super) recent: RecentPackets,
+    /// They only tell a pause from a clock that was set.
+    #[serde(skip)]
+    pub(super) stamps: StampClock,
     /// Where its windows shut, and what is to be said of its packets as such.
     events: Events,
     pub(super) stream: Option<Box<SendHistory>>,
@@ -50,6 +56,8 @@ pub(super) struct PacketCounts {
     pub(super) ip_bytes: u64,
     pub(super) control_resent: u32,
     pub(super) duplicates_of_capture: u32,
+    /// IP bytes of the copies.
+    copied_bytes: u64,
     pub(super) duplicate_acks: u32,
     pub(super) dsack_acks: u32,
     pub(super) zero_windows: u32,
@@ -104,8 +112,26 @@ pub(super) struct SynOptions {
     pub(super) window_scale: Option<u8>,
     pub(super) sack: bool,
     pub(super) timestamps: bool,
+    /// The capture kept only a part of its options.
+    pub(super) is_cut: bool,
     /// Seen behind the SYN.
     pub(super) uses_timestamps: bool,
+}
+
+impl PacketCounts {
+    /// A packet is a copy that the capture made.
+    pub(super) fn on_copy(&mut self, seen: &Seen<'_>) {
+        self.duplicates_of_capture += 1;
+        self.copied_bytes += u64::from(seen.ip_len);
+    }
+}
+
+impl SynOptions {
+    /// By how many bits windows are shifted; `None` where the capture cut the option off or has no SYN.
+    pub(super) fn shift(&self) -> Option<u8> {
+        let is_known = self.syn && (self.window_scale.is_some() || !self.is_cut);
+        is_known.then(|| self.window_scale.unwrap_or(0))
+    }
 }
 
 impl HalfConnection {
@@ -124,6 +150,7 @@ impl HalfConnection {
             window_scale: options.window_scale,
             sack: options.sack_permitted,
             timestamps: options.timestamps.is_some(),
+            is_cut: seen.options_are_cut(),
             uses_timestamps: false,
         };
         self.sequence = Some(Sequence::from(seen.seq.wrapping_add(1)));
@@ -282,8 +309,9 @@ impl HalfConnection {
             direction.limits_end = Some(Time::from_nanos(end));
             describe(*stream, &mut direction, peer, self.offered.uses_timestamps, end);
         }
-        if direction.ip_bytes > 0 {
-            direction.efficiency = Some(direction.unique_bytes as f64 / direction.ip_bytes as f64);
+        let ip_bytes = direction.ip_bytes.saturating_sub(counts.copied_bytes);
+        if ip_bytes > 0 {
+            direction.efficiency = Some(direction.unique_bytes as f64 / ip_bytes as f64);
         }
         direction
     }
@@ -298,6 +326,7 @@ fn describe(
     end: u64,
 ) {
     stream.finish(end);
+    let is_path_timed = stream.is_path_timed();
     let counts = stream.counts;
     let options = if timestamps { TCP_TIMESTAMPS.get() } else { 0 };
     let most = peer.mss.map(|mss| u64::from(mss).saturating_sub(options));
@@ -321,10 +350,11 @@ fn describe(
     let trips = stream.round_trips;
     let seconds = |nanos: u64| nanos as f64 / 1e9;
     to.rtt_min_s = trips.least.map(seconds);
-    to.path_rtt_min_s = trips.path_least.map(seconds);
+    to.path_rtt_min_s = trips.path_least.filter(|_| is_path_timed).map(seconds);
     if trips.count > 0 {
         to.rtt_mean_s = Some(seconds(trips.sum) / f64::from(trips.count));
-        to.path_rtt_mean_s = Some(seconds(trips.path_sum) / f64::from(trips.count));
+        let mean = seconds(trips.path_sum) / f64::from(trips.count);
+        to.path_rtt_mean_s = is_path_timed.then_some(mean);
     }
     to.path_rtt_loaded_s = stream.loaded.quantile(0.5).map(Time::as_secs_f64);
     to.loaded_round_trips = stream.loaded;

@@ -16,6 +16,8 @@ pub(super) struct Retransmission {
     pub(super) frame: u64,
     pub(super) stamp: Option<u32>,
     pub(super) cause: Cause,
+    /// Segments that it was on the wire.
+    pub(super) on_wire: u32,
     /// By what it is known to be spurious.
     pub(super) proof: Option<SpuriousProof>,
     /// Whether an acknowledgement has covered it; later ones prove nothing about it.
@@ -58,9 +60,9 @@ impl Retransmissions {
             Cause::Control => &mut self.by_cause.control,
             Cause::Unknown => &mut self.by_cause.unknown,
         };
-        *count += 1;
+        *count += u64::from(retransmission.on_wire);
         if let Some(proof) = retransmission.proof {
-            self.count(retransmission.cause, proof);
+            self.count(&retransmission, proof);
         }
         if self.recent.len() >= Self::MOST {
             self.recent.pop_front();
@@ -68,13 +70,18 @@ impl Retransmissions {
         self.recent.push_back(retransmission);
     }
 
-    fn count(&mut self, cause: Cause, proof: SpuriousProof) {
-        self.spurious_timeouts += u32::from(cause == Cause::Rto);
+    fn count(&mut self, found: &Retransmission, proof: SpuriousProof) {
+        let segments = found.on_wire;
+        self.spurious_timeouts += if found.cause == Cause::Rto { segments } else { 0 };
+        *self.by_proof(proof) += u64::from(segments);
+    }
+
+    const fn by_proof(&mut self, proof: SpuriousProof) -> &mut u64 {
         match proof {
-            SpuriousProof::Dsack => self.spurious.dsack += 1,
-            SpuriousProof::Timestamps => self.spurious.timestamps += 1,
-            SpuriousProof::Acknowledged => self.spurious.acknowledged += 1,
-            SpuriousProof::Arrived => self.spurious.arrived += 1,
+            SpuriousProof::Dsack => &mut self.spurious.dsack,
+            SpuriousProof::Timestamps => &mut self.spurious.timestamps,
+            SpuriousProof::Acknowledged => &mut self.spurious.acknowledged,
+            SpuriousProof::Arrived => &mut self.spurious.arrived,
         }
     }
 
@@ -113,20 +120,17 @@ impl Retransmissions {
         if let Some(retransmission) = retransmission {
             retransmission.proof = Some(SpuriousProof::Dsack);
             let found = *retransmission;
-            self.count(found.cause, SpuriousProof::Dsack);
+            self.count(&found, SpuriousProof::Dsack);
             return Some(found);
         }
         // A D-SACK is better proof than the one that was found before.
         let known = self.recent.iter_mut().rev().filter(met).find(|retransmission| {
             retransmission.proof.is_some_and(|proof| proof != SpuriousProof::Dsack)
         })?;
-        match known.proof.replace(SpuriousProof::Dsack) {
-            Some(SpuriousProof::Timestamps) => self.spurious.timestamps -= 1,
-            Some(SpuriousProof::Acknowledged) => self.spurious.acknowledged -= 1,
-            Some(SpuriousProof::Arrived) => self.spurious.arrived -= 1,
-            Some(SpuriousProof::Dsack) | None => {}
-        }
-        self.spurious.dsack += 1;
+        let before = known.proof.replace(SpuriousProof::Dsack)?;
+        let segments = u64::from(known.on_wire);
+        *self.by_proof(before) -= segments;
+        self.spurious.dsack += segments;
         None
     }
 
@@ -161,7 +165,7 @@ impl Retransmissions {
             }
         }
         if let Some(found) = spurious {
-            self.count(found.cause, SpuriousProof::Timestamps);
+            self.count(&found, SpuriousProof::Timestamps);
         }
         spurious
     }

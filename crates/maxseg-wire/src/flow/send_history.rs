@@ -38,6 +38,8 @@ pub(super) struct SendHistory {
     /// Whether the capture point is at the receiver: a segment that was seen has arrived, if the window had room for it.
     is_at_receiver: bool,
     edge: i64,
+    /// Segments that were sent up to here give no round trips: the clock was set then.
+    untimed_until: u64,
     pub(super) black_hole: BlackHoleDetector,
     pub(super) events: Events,
     pub(super) trace: Option<Box<Trace>>,
@@ -79,6 +81,8 @@ pub(super) struct PayloadCounts {
 const NEAR: u64 = 8;
 /// A host answers within this time, in nanoseconds: the capture point is at a host that is so near.
 const AT_THE_HOST: u64 = 100_000;
+/// No host takes so long to answer but to delay an acknowledgement, in nanoseconds.
+const BEYOND_THE_HOST: u64 = 1_000_000;
 /// Least length of an interval, in nanoseconds.
 const LEAST_WIDTH: u64 = 1_000_000;
 /// Packet trains are measured from this arrival on, so that short connections need no memory for them.
@@ -101,6 +105,7 @@ impl SendHistory {
             is_nearer_receiver: begin.to_sender > begin.to_receiver,
             is_at_receiver: is_nearer(begin.to_receiver, begin.to_sender),
             edge: i64::MIN,
+            untimed_until: 0,
             black_hole: BlackHoleDetector::default(),
             events: Events::default(),
             trace: begin.traced.then(Box::default),
@@ -119,10 +124,29 @@ impl SendHistory {
         }
     }
 
+    /// Whether round trips at the point of capture tell those of the path. In mid-stream without timestamps the way to
+    /// the sender is not known, and at the receiver it is nearly all of the path: what is seen there is how long
+    /// acknowledgements are delayed.
+    pub(super) fn is_path_timed(&self) -> bool {
+        let is_measured = self.distance.as_ref().is_none_or(Distance::is_known);
+        is_measured || self.round_trips.least.is_some_and(|least| least >= BEYOND_THE_HOST)
+    }
+
     /// A segment of the sender passes: the timestamp that it echoes measures the round trip to the sender.
     pub(super) fn on_echo(&mut self, at: u64, echo: u32) {
         if let Some(distance) = &mut self.distance {
             distance.on_segment(at, echo, self.sender.in_flight() > 0);
+        }
+    }
+
+    /// The clock was set, and time goes on at `at`: what was sent before gives no round trips.
+    pub(super) fn on_clock_set(&mut self, at: u64) {
+        self.untimed_until = at;
+        if let Some(distance) = &mut self.distance {
+            distance.forget_stamps();
+        }
+        if let Some(capacity) = &mut self.capacity {
+            capacity.end_train();
         }
     }
 
@@ -257,7 +281,7 @@ impl SendHistory {
         let done = self.sent.acknowledge(ack.una);
         self.delivered += (acked - done.sacked).max(0);
         self.black_hole.on_acknowledged(ack, done.largest);
-        if let Some(sent_at) = done.timed {
+        if let Some(sent_at) = done.timed.filter(|sent_at| *sent_at > self.untimed_until) {
             let sample = ack.at.saturating_sub(sent_at);
             let shift = self.distance.as_ref().map_or(0, Distance::get);
             self.round_trips.add(sample, sample.saturating_add(shift));

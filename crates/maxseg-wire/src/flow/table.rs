@@ -9,7 +9,9 @@ use maxseg_core::units::Time;
 use super::connection::Connection;
 use super::connection_store::ConnectionStore;
 use super::key::{FlowKey, LastFlowCache};
+use super::owned_segment::OwnedSegment;
 use super::pair::Endpoint;
+use super::time_order::{TimeOrder, Turn};
 use super::{Decoded, DecodedPacket, Seen, TooBig};
 use crate::tcp::Flags;
 
@@ -36,6 +38,7 @@ pub struct Flows {
     places: HashMap<FlowKey, u32, RandomState>,
     connections: ConnectionStore,
     recent: LastFlowCache,
+    order: TimeOrder,
     path_mtu_events: Vec<PathMtuEvent>,
     /// The ends of those that are not followed: each counts once.
     untracked: HashSet<FlowKey, RandomState>,
@@ -69,6 +72,7 @@ impl Flows {
             places: HashMap::default(),
             connections: ConnectionStore::new(most_awake),
             recent: LastFlowCache::new(),
+            order: TimeOrder::new(),
             path_mtu_events: Vec::new(),
             untracked: HashSet::default(),
             untracked_connections: 0,
@@ -80,19 +84,64 @@ impl Flows {
     #[inline]
     pub fn on_packet(&mut self, packet: &DecodedPacket<'_>) {
         match &packet.what {
-            Decoded::Tcp(seen) => {
-                self.on_segment(seen);
-                if packet.fragments > 0 {
-                    self.on_fragmented(seen);
-                }
+            Decoded::Tcp(seen) => match self.order.on_segment(seen, packet.fragments) {
+                Turn::Now => self.on_ordered(seen, packet.fragments),
+                Turn::Waits => self.next_ordered(),
+            },
+            Decoded::TooBig(notice) => {
+                self.rest_ordered();
+                self.on_too_big(notice);
             }
-            Decoded::TooBig(notice) => self.on_too_big(notice),
-            Decoded::Fragment(_) | Decoded::Other(_) | Decoded::Undecodable(_) => {}
+            Decoded::Fragment(_)
+            | Decoded::Udp(_)
+            | Decoded::Other(_)
+            | Decoded::Undecodable(_) => {}
+        }
+    }
+
+    fn on_ordered(&mut self, seen: &Seen<'_>, fragments: u32) {
+        self.on_segment(seen);
+        if fragments > 0 {
+            self.on_fragmented(seen);
+        }
+    }
+
+    /// Those leave that have waited long enough for older ones.
+    #[cold]
+    fn next_ordered(&mut self) {
+        while let Some(segment) = self.order.next() {
+            self.on_waited(&segment);
+        }
+    }
+
+    /// All leave that wait for older ones.
+    #[cold]
+    fn rest_ordered(&mut self) {
+        for segment in self.order.finish() {
+            self.on_waited(&segment);
+        }
+    }
+
+    fn on_waited(&mut self, segment: &OwnedSegment) {
+        let seen = segment.seen();
+        self.on_ordered(&seen, segment.fragments);
+        if segment.is_late {
+            self.of(&seen, |connection, _| connection.on_late());
+        }
+    }
+
+    /// The connection of a segment that passed already.
+    fn of(&mut self, seen: &Seen<'_>, tell: impl FnOnce(&mut Connection, Endpoint)) {
+        let (key, sender) = FlowKey::of(seen.source, seen.destination);
+        if let Some(place) = self.places.get(&key)
+            && let Some(connection) = self.connections.get_mut(*place, seen.at_nanos)
+        {
+            tell(connection, sender);
         }
     }
 
     /// A segment passes.
-    pub fn on_segment(&mut self, seen: &Seen<'_>) {
+    fn on_segment(&mut self, seen: &Seen<'_>) {
         let (key, sender) = FlowKey::of(seen.source, seen.destination);
         let recent = self.recent.find(&key);
         let place = recent.or_else(|| self.places.get(&key).copied());
@@ -150,12 +199,7 @@ impl Flows {
 
     /// The last segment was put together from fragments.
     fn on_fragmented(&mut self, seen: &Seen<'_>) {
-        let (key, sender) = FlowKey::of(seen.source, seen.destination);
-        if let Some(place) = self.places.get(&key)
-            && let Some(connection) = self.connections.get_mut(*place, seen.at_nanos)
-        {
-            connection.on_fragmented(seen, sender);
-        }
+        self.of(seen, |connection, sender| connection.on_fragmented(seen, sender));
     }
 
     /// A hop says that a packet was too big for it.
@@ -184,7 +228,8 @@ impl Flows {
     }
 
     /// Nothing more comes.
-    pub fn finish(self) -> FlowResults<impl Iterator<Item = Evidence>> {
+    pub fn finish(mut self) -> FlowResults<impl Iterator<Item = Evidence>> {
+        self.rest_ordered();
         FlowResults {
             connections: self.connections.into_connections().map(Connection::into_evidence),
             path_mtu_events: self.path_mtu_events,

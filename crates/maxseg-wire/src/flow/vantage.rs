@@ -51,6 +51,11 @@ impl Distance {
         if self.least_ever == u64::MAX { 0 } else { self.least_ever }
     }
 
+    /// Whether it was measured at all.
+    pub(super) const fn is_known(&self) -> bool {
+        self.first.is_some() || self.least != u64::MAX || self.least_before != u64::MAX
+    }
+
     /// An acknowledgement passes towards the sender.
     pub(super) fn on_ack(&mut self, at: u64, stamp: Option<u32>, news: AckUpdate) {
         if let Some(stamp) = stamp
@@ -92,6 +97,11 @@ impl Distance {
         }
         self.least = self.least.min(round_trip);
         self.least_ever = self.least_ever.min(round_trip);
+    }
+
+    /// No timestamp that has passed will be timed.
+    pub(super) fn forget_stamps(&mut self) {
+        self.stamps.clear();
     }
 
     /// The next acknowledgement that has reached the sender by `at`.

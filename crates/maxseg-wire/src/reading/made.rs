@@ -1,6 +1,6 @@
 //! Connections made by hand, for tests.
 
-use maxseg_core::evidence::{DirectionStats, Ending, Evidence, Handshake, Marks};
+use maxseg_core::evidence::{CaptureFacts, DirectionStats, Ending, Evidence, Handshake, Marks};
 use maxseg_core::units::Time;
 
 /// A connection of this number from 10.0.0.1:40000 to 10.0.0.2:443, of which nothing else was seen.
@@ -20,5 +20,6 @@ pub(crate) fn connection(id: u32) -> Evidence {
         reverse: DirectionStats::default(),
         path_mtu_events: Vec::new(),
         marks: Marks::default(),
+        capture: CaptureFacts::default(),
     }
 }

@@ -25,6 +25,7 @@ mod facts;
 mod filter;
 #[cfg(test)]
 pub(crate) mod made;
+mod not_followed;
 mod options;
 mod packets;
 mod problem;
@@ -38,6 +39,7 @@ use maxseg_core::evidence::Evidence;
 pub use error::ReadingError;
 pub use facts::{FileFacts, InterfaceFacts};
 pub use filter::{ConnectionFilter, Ends, FilterError};
+pub use not_followed::NotFollowed;
 pub use options::ReadOptions;
 pub use packets::PacketReader;
 pub use problem::{Problem, ProblemKind};

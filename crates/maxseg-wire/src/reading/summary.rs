@@ -5,8 +5,9 @@ use std::io::Read;
 use maxseg_core::evidence::PathMtuEvent;
 use maxseg_core::units::Time;
 
+use super::not_followed::OtherTraffic;
 use super::problem::HeaderFault;
-use super::{FileFacts, PacketReader, Problem, ProblemKind, ReadOptions};
+use super::{FileFacts, NotFollowed, PacketReader, Problem, ProblemKind, ReadOptions};
 use crate::capture_file::{ReadError, Record};
 use crate::encapsulation::{EncapPath, Undecodable};
 use crate::flow::{Decoded, DecodedPacket, FlowResults, FragmentCounts};
@@ -25,6 +26,8 @@ pub struct CaptureSummary {
     pub path_mtu_events: Vec<PathMtuEvent>,
     /// Connections that were not followed, because there were too many.
     pub untracked_connections: u64,
+    /// Packets of other protocols than TCP, the most first.
+    pub not_followed: Vec<NotFollowed>,
     /// Counts by tshark's definitions; empty unless [`ReadOptions::tshark`].
     pub tshark: ConnectionCounts,
 }
@@ -74,6 +77,7 @@ pub(super) struct SummaryBuilder {
     encapsulations: Vec<EncapPath>,
     last_encapsulation: Option<EncapPath>,
     undecodable: UndecodableCounts,
+    others: OtherTraffic,
     tshark: Option<Tshark>,
 }
 
@@ -92,6 +96,7 @@ impl SummaryBuilder {
             encapsulations: Vec::new(),
             last_encapsulation: None,
             undecodable: UndecodableCounts::default(),
+            others: OtherTraffic::default(),
             tshark: options.tshark.then(Tshark::new),
         }
     }
@@ -118,8 +123,11 @@ impl SummaryBuilder {
                     self.on_encapsulation(packet.encapsulation);
                 }
             }
+            Decoded::Undecodable(Undecodable::NotIp(_)) => self.others.on_not_ip(),
             Decoded::Undecodable(why) => self.undecodable.count(*why, record.number),
-            Decoded::Fragment(_) | Decoded::TooBig(_) | Decoded::Other(_) => {}
+            Decoded::Udp(datagram) => self.others.on_datagram(datagram),
+            Decoded::Other(protocol) => self.others.on_other(*protocol),
+            Decoded::Fragment(_) | Decoded::TooBig(_) => {}
         }
     }
 
@@ -169,6 +177,7 @@ impl SummaryBuilder {
             fragments,
             path_mtu_events: Vec::new(),
             untracked_connections: 0,
+            not_followed: self.others.finish(),
             tshark: self.tshark.as_ref().map(ConnectionCounts::of).unwrap_or_default(),
         }
     }

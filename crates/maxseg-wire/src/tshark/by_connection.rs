@@ -57,11 +57,16 @@ impl ConnectionCounts {
     }
 
     /// The counts of one direction of a connection: of the last stream between its endpoints that had begun when it
-    /// did. `None` where tshark counted nothing of it.
+    /// did. `None` where tshark counted nothing of it, or counts it as a part of a stream that began with an earlier
+    /// connection: that one has the counts of the whole stream.
     pub fn find(&self, evidence: &Evidence, direction: Direction) -> Option<&FlagCounts> {
         let streams = self.by_endpoints.get(&endpoints(evidence.client, evidence.server))?;
         let begun = streams.iter().rev().find(|stream| stream.first <= evidence.begin);
-        begun.or(streams.first())?.by_sender.get(&evidence.sender(direction))
+        let stream = begun.or(streams.first())?;
+        if evidence.marks.ports_reused && stream.first != evidence.begin {
+            return None;
+        }
+        stream.by_sender.get(&evidence.sender(direction))
     }
 }
 
@@ -89,6 +94,11 @@ mod tests {
             counts.find(&evidence, Direction::Forward).map(|flags| flags["retransmission"])
         };
         assert_eq!((found(0), found(60), found(90)), (Some(1), Some(2), Some(2)));
+        let mut part = Evidence { begin: Time::from_secs(61), ..connection(1) };
+        part.marks.ports_reused = true;
+        assert!(counts.find(&part, Direction::Forward).is_none(), "the stream began with another");
+        part.begin = Time::from_secs(60);
+        assert!(counts.find(&part, Direction::Forward).is_some());
         let reverse = counts.find(&connection(0), Direction::Reverse);
         assert!(reverse.is_none(), "nothing was seen of that direction");
         let mut other = connection(0);

@@ -44,6 +44,7 @@ fn seen<'a>(frame: u64, segment: &str, options: &'a [u8]) -> Seen<'a> {
         at_nanos,
         frame,
         interface: 0,
+        link: 0,
         source: SocketAddr::from(source),
         destination: SocketAddr::from(destination),
         ip_id: Some(1),

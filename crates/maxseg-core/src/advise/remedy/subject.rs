@@ -21,6 +21,9 @@ const BLACK_HOLE_SHARE: f64 = 0.1;
 
 /// The limit that a setting removes, or else the most severe finding with a remedy, or else the largest limit.
 pub fn subject(case: &Case<'_>) -> Option<Subject> {
+    if !case.diagnosis.quality.fit {
+        return None; // nothing is changed on what cannot be judged
+    }
     let limits = &case.diagnosis.limits;
     let limited_by = case.diagnosis.limited_by;
     let has_black_hole =

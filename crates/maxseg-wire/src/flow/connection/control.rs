@@ -13,12 +13,12 @@ impl Connection {
     /// connection has ended.
     pub(in crate::flow) fn is_over_before(&self, seen: &Seen<'_>, sender: Endpoint) -> bool {
         let is_opening = seen.flags.contains(Flags::SYN);
-        if !is_opening || seen.interface != self.interface {
+        if !is_opening {
             return false;
         }
         let half = self.halves.of(sender);
-        if half.counts.packets == 0 {
-            // No packet of this endpoint yet: its SYN was captured after the SYN-ACK.
+        if half.counts.packets == 0 || half.recent.knows(seen) {
+            // No packet of this endpoint yet: its SYN was captured after the SYN-ACK. Or a copy of its SYN.
             return false;
         }
         let is_same = half.offered.syn

@@ -1,14 +1,18 @@
 //! The evidence of a connection, when its last packet has passed.
 
-use maxseg_core::evidence::{Direction, Ending, Evidence, Marks, Requests, Silence};
+use maxseg_core::evidence::{CaptureFacts, Direction, Ending, Evidence, Marks, Requests, Silence};
 use maxseg_core::units::Time;
 
 use super::Connection;
 use crate::flow::pair::{Endpoint, Pair};
 
+/// Packets from which on it is no chance that all times are multiples of a millisecond.
+const ENOUGH: u32 = 8;
+
 impl Connection {
     /// All that was seen of the connection.
     pub(in crate::flow) fn into_evidence(mut self) -> Evidence {
+        self.release_held();
         let client = self.client.unwrap_or_else(|| self.guess_client());
         let (ending, end) = (self.ending(client), self.end);
         let silence = self.silence(client).filter(|_| ending == Ending::GoneSilent);
@@ -16,7 +20,9 @@ impl Connection {
         let offered = Pair { low: self.halves.low.offered, high: self.halves.high.offered };
         let forward = self.halves.of_mut(client).direction(offered.of(client.other()), end);
         let reverse = self.halves.of_mut(client.other()).direction(offered.of(client), end);
+        let capture = self.capture_facts();
         let marks = Marks {
+            seen_elsewhere: capture.repeating_points > 0,
             one_way: forward.packets == 0 || reverse.packets == 0,
             offloaded: forward.offloaded_packets + reverse.offloaded_packets > 0,
             capture_lost: forward.unseen_bytes + reverse.unseen_bytes > 0
@@ -40,6 +46,27 @@ impl Connection {
             reverse,
             path_mtu_events: self.path_mtu_events,
             marks,
+            capture,
+        }
+    }
+
+    fn capture_facts(&self) -> CaptureFacts {
+        let (low, high) = (&self.halves.low, &self.halves.high);
+        let interfaces = low.points.interface().zip(high.points.interface());
+        let packets = low.counts.packets + high.counts.packets;
+        CaptureFacts {
+            repeating_points: low.points.repeating().max(high.points.repeating()) as u64,
+            is_split: interfaces.is_some_and(|(low, high)| low != high),
+            late_packets: self.late_packets.into(),
+            acks_before_data: self.acks_before_data.into(),
+            clock_steps: self.clock.steps.into(),
+            clock_resolution: self
+                .clock
+                .resolution()
+                .filter(|_| packets >= ENOUGH)
+                .map(Time::from_nanos),
+            cut_syn: low.offered.syn && low.offered.is_cut
+                || high.offered.syn && high.offered.is_cut,
         }
     }
 
@@ -59,7 +86,7 @@ impl Connection {
             };
         }
         if self.handshake.syn
-            && own.counts.packets == self.handshake.syn_packets
+            && own.counts.packets - own.counts.duplicates_of_capture == self.handshake.syn_packets
             && peer.counts.packets == 0
         {
             return Ending::NoAnswer;

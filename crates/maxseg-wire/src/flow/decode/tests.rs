@@ -25,6 +25,7 @@ fn strictly(ip: &[u8], wire_len: usize) -> Result<Seen<'_>, DecodeError> {
         at_nanos: 5,
         frame: 7,
         interface: 2,
+        link: 0,
         source: SocketAddr::new(ends.0, segment.header.source_port),
         destination: SocketAddr::new(ends.1, segment.header.destination_port),
         ip_id: outline.identification,
@@ -85,7 +86,10 @@ fn lengths_are_those_of_the_packet_not_of_the_capture() {
             match decoder.decode(&record(link_type::ETHERNET, &frame, original_len + 14)).what {
                 Decoded::Tcp(seen) => Some((seen.payload_len, seen.options.len())),
                 Decoded::Undecodable(_) => None,
-                other @ (Decoded::Fragment(_) | Decoded::TooBig(_) | Decoded::Other(_)) => {
+                other @ (Decoded::Fragment(_)
+                | Decoded::TooBig(_)
+                | Decoded::Udp(_)
+                | Decoded::Other(_)) => {
                     panic!("{what}: {other:?}")
                 }
             };

@@ -38,13 +38,18 @@ pub fn write_csv(out: &mut dyn io::Write, capture: Capture<'_>) -> io::Result<Ex
     capture.explain_each(|_, case| {
         for direction in [Direction::Forward, Direction::Reverse] {
             let mut fields = connection(case, direction);
-            let stats = serde_json::to_value(case.evidence.stats(direction))?;
+            let mut stats = serde_json::to_value(case.evidence.stats(direction))?;
+            let retransmitted = case.diagnosis.retransmitted_packets(case.evidence, direction);
+            stats[RETRANSMITTED] = retransmitted.into();
             fields.extend(of_direction.iter().map(|name| value(lookup(&stats, name))));
             writeln!(out, "{}", fields.join(","))?;
         }
         Ok(())
     })
 }
+
+/// The retransmitted packets of a direction, as JSON calls them.
+const RETRANSMITTED: &str = "retransmitted_packets";
 
 /// The columns of a direction: its numbers by the names of JSON, those in parts as `part.number`.
 fn columns() -> Vec<String> {
@@ -56,7 +61,8 @@ fn columns() -> Vec<String> {
             vec![key.clone()]
         }
     });
-    names.collect()
+    // It may be unknown: the diagnosis knows.
+    names.chain([RETRANSMITTED.to_owned()]).collect()
 }
 
 fn lookup<'a>(stats: &'a Value, name: &str) -> &'a Value {

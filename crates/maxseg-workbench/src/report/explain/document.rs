@@ -63,6 +63,8 @@ struct ConclusionEntry<'a> {
     untracked_connections: u64,
     /// Packets that were fragments.
     fragments: Fragments,
+    /// Packets of other protocols than TCP, which are not followed; the most first.
+    not_followed: Vec<NotFollowedEntry<'a>>,
     /// ICMP messages about packets that were too big.
     path_mtu_events: Vec<PathMtuEntry>,
 }
@@ -87,6 +89,16 @@ struct InterfaceEntry<'a> {
     /// Its link type.
     link: String,
     packets: u64,
+}
+
+/// Packets of a protocol that is not followed.
+#[derive(Serialize, JsonSchema)]
+struct NotFollowedEntry<'a> {
+    /// Its name.
+    protocol: &'a str,
+    packets: u64,
+    /// Pairs of endpoints; null for a protocol without ports.
+    flows: Option<u64>,
 }
 
 /// How many packets were fragments.
@@ -180,7 +192,7 @@ impl<'a> FileEntry<'a> {
 }
 
 impl<'a> ConclusionEntry<'a> {
-    fn of(explanation: &Explanation, headline: Option<&'a Headline<'_>>) -> Self {
+    fn of(explanation: &'a Explanation, headline: Option<&'a Headline<'_>>) -> Self {
         let capture = &explanation.capture;
         Self {
             matters_most: headline.map(HeadlineEntry::of),
@@ -189,6 +201,15 @@ impl<'a> ConclusionEntry<'a> {
                 ipv4: capture.fragments.ipv4_fragments,
                 ipv6: capture.fragments.ipv6_fragments,
             },
+            not_followed: capture
+                .not_followed
+                .iter()
+                .map(|other| NotFollowedEntry {
+                    protocol: &other.protocol,
+                    packets: other.packets,
+                    flows: other.flows,
+                })
+                .collect(),
             path_mtu_events: capture.path_mtu_events.iter().map(PathMtuEntry::of).collect(),
         }
     }

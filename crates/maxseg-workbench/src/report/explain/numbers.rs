@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 
 use maxseg_core::advise::{Case, Headline};
-use maxseg_core::evidence::{DirectionStats, Evidence, Marks};
+use maxseg_core::evidence::{DirectionStats, Marks};
 use maxseg_core::outcome::LimitShare;
 use maxseg_core::window::LARGEST_SHIFT;
 
 use super::super::words::{self, counted, rounded, size};
+use crate::explain::Explanation;
 
 /// The numbers of a connection: a label and a line each.
 pub fn numbers(case: &Case<'_>) -> Vec<(&'static str, String)> {
@@ -180,29 +181,42 @@ pub fn packets(frames: &[u64]) -> String {
     format!("{word} {}{more}", numbers.join(", "))
 }
 
-/// The marks of a connection in words.
-pub fn marks(evidence: &Evidence) -> Vec<&'static str> {
-    let Marks {
-        mptcp,
-        fast_open,
-        one_way,
-        mid_stream,
-        ports_reused,
-        offloaded,
-        seen_elsewhere,
-        capture_lost,
-        ecn,
-    } = evidence.marks;
+/// What is peculiar about a connection's capture, and its marks, in words.
+pub fn marks(case: &Case<'_>) -> Vec<String> {
+    let Marks { mptcp, fast_open, ports_reused, ecn, .. } = case.evidence.marks;
     let words = [
-        (mid_stream, "the handshake was not captured"),
-        (one_way, "only one direction was captured"),
-        (capture_lost, "the capture lost packets"),
-        (offloaded, "captured before segmentation or after receive offload"),
-        (seen_elsewhere, "the packets were captured on several interfaces"),
         (ports_reused, "an earlier connection had the same ports"),
         (mptcp, "a subflow of Multipath TCP (RFC 8684)"),
         (fast_open, "TCP Fast Open (RFC 7413)"),
         (ecn, "ECN in use (RFC 3168)"),
     ];
-    words.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect()
+    let reasons = case.diagnosis.quality.reasons.iter().map(|reason| reason.text.clone());
+    let words = words.iter().filter(|(is, _)| *is).map(|(_, word)| (*word).to_owned());
+    reasons.chain(words).collect()
+}
+
+/// That there is no TCP connection, and what there is instead.
+pub fn no_connection(explanation: &Explanation) -> String {
+    match not_followed(explanation) {
+        others if others.is_empty() => "The capture holds no TCP connection.".to_owned(),
+        others => format!("The capture holds no TCP connection: {others}."),
+    }
+}
+
+/// Packets that are not of TCP: `12 QUIC flows, 340 packets; ICMP: 2 packets`.
+pub fn not_followed(explanation: &Explanation) -> String {
+    let others = explanation.capture.not_followed.iter().map(|other| {
+        let packets = counted(other.packets, "packet");
+        match other.flows {
+            Some(flows) => {
+                format!("{} {}, {packets}", words::grouped(flows), plural(&other.protocol, flows))
+            }
+            None => format!("{}: {packets}", other.protocol),
+        }
+    });
+    others.collect::<Vec<_>>().join("; ")
+}
+
+fn plural(protocol: &str, flows: u64) -> String {
+    if flows == 1 { format!("{protocol} flow") } else { format!("{protocol} flows") }
 }

@@ -8,7 +8,7 @@ use super::super::escaped::Escaped;
 use super::super::html::STYLE;
 use super::super::words::{self, counted, size, whole_percent};
 use super::graphs::graphs;
-use super::numbers::{headline_numbers, marks, packets};
+use super::numbers::{headline_numbers, marks, no_connection, packets};
 use crate::explain::Explanation;
 
 const GRAPHS_STYLE: &str = include_str!("page.css");
@@ -39,7 +39,9 @@ pub fn page(explanation: &Explanation, headline: Option<&Headline<'_>>) -> Strin
     }
     match headline {
         Some(headline) => page += &conclusion(headline),
-        None => page += "<p>The capture holds no TCP connection.</p>\n",
+        None => {
+            let _ = writeln!(page, "<p>{}</p>", Escaped(&no_connection(explanation)));
+        }
     }
     page += &connections(explanation);
     let _ = write!(page, "<script>\n//<![CDATA[\n{SCRIPT}//]]>\n</script>\n</body>\n</html>\n");
@@ -79,8 +81,8 @@ fn conclusion(headline: &Headline<'_>) -> String {
     for (label, line) in headline_numbers(headline) {
         let _ = writeln!(text, "<dt>{label}</dt><dd>{}</dd>", Escaped(&line));
     }
-    for mark in marks(case.evidence) {
-        let _ = writeln!(text, "<dt>capture</dt><dd>{mark}</dd>");
+    for mark in marks(case) {
+        let _ = writeln!(text, "<dt>capture</dt><dd>{}</dd>", Escaped(&mark));
     }
     text += "</dl>\n";
     text += "<h2>Time line</h2>\n<p class=\"note\">Seconds since the first packet. Point at a time to see it in \

@@ -9,7 +9,9 @@ use super::list::list;
 use super::parts::{Detail, problem_text, wrapped};
 use crate::printer::Printer;
 use maxseg_workbench::explain::Explanation;
-use maxseg_workbench::report::explain::{headline_numbers, marks, numbers};
+use maxseg_workbench::report::explain::{
+    headline_numbers, marks, no_connection, not_followed, numbers,
+};
 use maxseg_workbench::report::words::{self, capital, counted, size};
 
 /// Most connections shown in full.
@@ -27,7 +29,7 @@ pub(crate) fn explain_text(
         Some(headline) => parts.push(first_screen(headline, detail, printer)),
         None if explanation.capture.file.packets > 0 => {
             let none = match explanation.filtered_connections {
-                0 => "The capture holds no TCP connection.".to_owned(),
+                0 => no_connection(explanation),
                 1 => "The only connection does not match the filter.".to_owned(),
                 others => {
                     format!(
@@ -125,7 +127,7 @@ fn first_screen(headline: &Headline<'_>, detail: Detail, printer: Printer) -> St
     for (label, line) in headline_numbers(headline) {
         text += &labelled(label, &line, detail.width);
     }
-    let marks = marks(headline.case.evidence);
+    let marks = marks(&headline.case);
     if !marks.is_empty() {
         text += &labelled("capture", &marks.join("; "), detail.width);
     }
@@ -220,6 +222,9 @@ fn foot(explanation: &Explanation, detail: Detail, printer: Printer) -> Option<S
             event.frame
         );
         text += &labelled("path MTU", &line, detail.width);
+    }
+    if explanation.total_connections > 0 && !explanation.capture.not_followed.is_empty() {
+        text += &labelled("not followed", &not_followed(explanation), detail.width);
     }
     if explanation.capture.untracked_connections > 0 {
         let line = format!(

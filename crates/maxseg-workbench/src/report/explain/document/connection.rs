@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use maxseg_core::advise::{Case, Remedy, remedies};
-use maxseg_core::diagnose::{Finding, FindingKind, LimitSpan, Loss, Severity};
+use maxseg_core::diagnose::{Finding, FindingKind, LimitSpan, Loss, Quality, Severity};
 use maxseg_core::evidence::{
     Direction, DirectionStats, Ending, Evidence, Handshake, Marks, Requests,
 };
@@ -31,6 +31,8 @@ pub(super) struct ConnectionEntry<'a> {
     requests: Option<RequestsEntry>,
     /// Other observations.
     marks: Marks,
+    /// Whether the capture is fit to judge the connection by.
+    quality: &'a Quality,
     /// From the client to the server.
     forward: DirectionEntry<'a>,
     /// From the server to the client.
@@ -111,6 +113,9 @@ impl RequestsEntry {
 struct DirectionEntry<'a> {
     #[serde(flatten)]
     seen: &'a DirectionStats,
+    /// Packets that repeat payload, or a SYN or FIN: seen before, or what fills a gap later than reordering explains;
+    /// null where the packets of this direction were not captured, for the reason in `quality`.
+    retransmitted_packets: Option<u64>,
     /// The same by the definitions of tshark 4.0: how many packets have each flag; with `--tshark-compat` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     tshark: Option<&'a FlagCounts>,
@@ -145,7 +150,11 @@ impl<'a> ConnectionEntry<'a> {
     pub(super) fn of(summary: &'a CaptureSummary, case: &'a Case<'_>) -> Self {
         let evidence: &'a Evidence = case.evidence;
         let diagnosis = &case.diagnosis;
-        let tshark = |direction| summary.tshark.find(evidence, direction);
+        let direction = |direction| DirectionEntry {
+            seen: evidence.stats(direction),
+            retransmitted_packets: diagnosis.retransmitted_packets(evidence, direction),
+            tshark: summary.tshark.find(evidence, direction),
+        };
         let Handshake { syn, syn_ack, syn_packets, server_rtt, client_rtt, last_syn: _ } =
             evidence.handshake;
         Self {
@@ -164,8 +173,9 @@ impl<'a> ConnectionEntry<'a> {
             ending: evidence.ending,
             requests: evidence.requests.as_ref().map(RequestsEntry::of),
             marks: evidence.marks,
-            forward: DirectionEntry { seen: &evidence.forward, tshark: tshark(Direction::Forward) },
-            reverse: DirectionEntry { seen: &evidence.reverse, tshark: tshark(Direction::Reverse) },
+            quality: &diagnosis.quality,
+            forward: direction(Direction::Forward),
+            reverse: direction(Direction::Reverse),
             direction: diagnosis.direction,
             limits: &diagnosis.limits,
             limit_spans: diagnosis.spans.iter().map(|span| SpanEntry::of(evidence, span)).collect(),

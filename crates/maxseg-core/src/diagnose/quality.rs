@@ -1,0 +1,394 @@
+//! Whether the capture is fit to judge a connection by, and which verdicts it leaves open. Faults of the capture are
+//! looked for before anything is said of the connection, as tcpanaly does (Paxson, SIGCOMM 1997).
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::evidence::{DirectionStats, Evidence};
+use crate::outcome::LimitedBy;
+use crate::units::{Time, approx};
+
+/// Whether the capture is fit to judge a connection by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Quality {
+    /// Whether a verdict can be had; where not, the reasons tell why.
+    pub fit: bool,
+    /// What is peculiar about the capture, also where that was put right.
+    pub reasons: Vec<Reason>,
+    /// The capture that would do; null where this one does.
+    pub wanted: Option<String>,
+}
+
+/// One thing that is peculiar about a capture.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Reason {
+    /// What it is.
+    pub code: ReasonCode,
+    /// What was seen, as a sentence without a full stop.
+    pub text: String,
+}
+
+/// What is peculiar about a capture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReasonCode {
+    /// Packets were captured more than once: at several points, or at one by a mirror port.
+    CapturedTwice,
+    /// Each direction was captured at an interface of its own.
+    SplitDirections,
+    /// Packets were stored out of order, or acknowledgements before their data.
+    Unordered,
+    /// The clock was set during the capture.
+    ClockJump,
+    /// The clock is coarse.
+    ClockCoarse,
+    /// Payload was acknowledged that was never captured.
+    CaptureLoss,
+    /// The capture begins in the middle of the connection.
+    MidStream,
+    /// One direction is missing.
+    OneWay,
+    /// Headers were cut off.
+    CutHeaders,
+    /// Packets were captured before segmentation or after receive offload.
+    Offload,
+}
+
+/// A larger share of payload that was not captured leaves open what is not plain.
+const MUCH_UNSEEN: f64 = 0.05;
+/// From this share on nothing can be said at all.
+const MOST_UNSEEN: f64 = 0.5;
+/// The least round trip is known when it is so many ticks of a coarse clock.
+const TICKS: f64 = 10.0;
+/// Rates and queues are known when the round trip is so many.
+const MANY_TICKS: f64 = 100.0;
+/// A larger share of lost packets, of at least so many, keeps any congestion window small.
+const MUCH_LOSS: f64 = 0.04;
+const LEAST_LOSSES: f64 = 10.0;
+/// A pause from which on it is no round trip, in seconds.
+const LONG_PAUSE_S: f64 = 1.0;
+
+/// A fault of the capture that leaves the limit open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Hindrance {
+    /// Why the limit is unknown, and what would show it, as a clause.
+    pub(super) text: String,
+}
+
+impl Quality {
+    /// Looks at the capture of a connection of which this was the verdict without a look at it: it stands where the
+    /// capture is [`fit`](Self::fit).
+    pub(super) fn of(evidence: &Evidence, verdict: LimitedBy) -> Self {
+        let reasons = Self::reasons(evidence);
+        let data = evidence.stats(evidence.data_direction());
+        let open = reasons.iter().find(|reason| leaves_open(reason.code, evidence, data, verdict));
+        let wanted = open.map(|reason| wanted_capture(reason.code).to_owned());
+        Self { fit: wanted.is_none(), reasons, wanted }
+    }
+
+    /// What is peculiar about the capture of a connection.
+    pub(super) fn reasons(evidence: &Evidence) -> Vec<Reason> {
+        let rules: [fn(&Evidence) -> Option<Reason>; 10] = [
+            one_way,
+            mid_stream,
+            cut_headers,
+            capture_loss,
+            clock_coarse,
+            clock_jump,
+            captured_twice,
+            split_directions,
+            unordered,
+            offload,
+        ];
+        rules.iter().filter_map(|rule| rule(evidence)).collect()
+    }
+
+    /// What is peculiar of this kind, if anything is.
+    pub fn reason(&self, code: ReasonCode) -> Option<&Reason> {
+        self.reasons.iter().find(|reason| reason.code == code)
+    }
+
+    /// The fault that leaves the limit open; `None` where the capture is fit.
+    pub(super) fn hindrance(&self) -> Option<Hindrance> {
+        let wanted = self.wanted.as_deref()?;
+        let reason = self.reasons.iter().find(|reason| wanted_capture(reason.code) == wanted)?;
+        let mut text = reason.text.clone();
+        if let Some(first) = text.get_mut(..1) {
+            first.make_ascii_lowercase();
+        }
+        Some(Hindrance { text: format!("{text}. It takes {wanted}") })
+    }
+}
+
+/// Whether a fault of the capture leaves open what limited the connection.
+fn leaves_open(
+    code: ReasonCode,
+    evidence: &Evidence,
+    data: &DirectionStats,
+    verdict: LimitedBy,
+) -> bool {
+    match code {
+        ReasonCode::OneWay => true,
+        ReasonCode::CaptureLoss => {
+            let unseen = unseen_share(evidence);
+            unseen > MOST_UNSEEN || unseen > MUCH_UNSEEN && !is_plain(data, verdict)
+        }
+        ReasonCode::MidStream | ReasonCode::CutHeaders => {
+            let acks = evidence.stats(evidence.data_direction().other());
+            !is_plain(data, verdict) && !stands_without_handshake(data, acks, verdict)
+        }
+        ReasonCode::ClockCoarse => !is_fine_enough(evidence, data, verdict),
+        ReasonCode::ClockJump
+        | ReasonCode::CapturedTwice
+        | ReasonCode::SplitDirections
+        | ReasonCode::Unordered
+        | ReasonCode::Offload => false,
+    }
+}
+
+/// Whether a verdict is so plain that neither windows nor round trips matter.
+fn is_plain(data: &DirectionStats, verdict: LimitedBy) -> bool {
+    match verdict {
+        LimitedBy::Rto | LimitedBy::PathMtu => true,
+        LimitedBy::Application => pauses(data),
+        LimitedBy::Congestion => loses_much(data),
+        LimitedBy::ReceiveWindow
+        | LimitedBy::SendBuffer
+        | LimitedBy::Bandwidth
+        | LimitedBy::Paced
+        | LimitedBy::StartUp
+        | LimitedBy::Host
+        | LimitedBy::Unknown => false,
+    }
+}
+
+/// Whether a verdict needs neither the window scale nor the round trip that the handshake shows.
+fn stands_without_handshake(
+    data: &DirectionStats,
+    acks: &DirectionStats,
+    verdict: LimitedBy,
+) -> bool {
+    let window_is_known = window_is_known(data);
+    let is_timed = data.path_rtt_min_s.is_some();
+    match verdict {
+        LimitedBy::Rto | LimitedBy::PathMtu => true,
+        // A window of 0 is shut, whatever its scale.
+        LimitedBy::ReceiveWindow => window_is_known || acks.zero_windows > 0,
+        LimitedBy::Host => window_is_known,
+        LimitedBy::Application
+        | LimitedBy::Congestion
+        | LimitedBy::Bandwidth
+        | LimitedBy::SendBuffer
+        | LimitedBy::Paced => is_timed && window_is_known,
+        LimitedBy::StartUp | LimitedBy::Unknown => false,
+    }
+}
+
+/// Whether the window was known nearly always when something was sent: a SYN's is, whatever the scale.
+fn window_is_known(data: &DirectionStats) -> bool {
+    let sends = data.bins.as_slice().iter().filter(|bin| bin.segments > 0 && bin.sent_bytes > 0);
+    let (all, known) = sends.fold((0, 0), |(all, known), bin| {
+        (all + 1, known + u64::from(bin.window_left_min.is_some()))
+    });
+    all > 0 && known * 10 >= all * 9
+}
+
+/// Whether so much is lost that it limits a sender whatever its windows are.
+fn loses_much(data: &DirectionStats) -> bool {
+    let lost = data.needed_retransmissions() as f64;
+    lost >= LEAST_LOSSES && lost > MUCH_LOSS * data.data_packets as f64
+}
+
+/// Whether pauses much longer than round trips take most of the time.
+fn pauses(data: &DirectionStats) -> bool {
+    let bins = data.bins.as_slice();
+    let all: f64 = bins.iter().map(|bin| bin.duration.as_secs_f64()).sum();
+    let idle = bins.iter().map(|bin| bin.idle.saturating_add(bin.app_limited).as_secs_f64());
+    idle.filter(|seconds| *seconds > LONG_PAUSE_S).sum::<f64>() > 0.5 * all
+}
+
+/// Whether the round trips are long enough for the clock, or the verdict is of pauses that are.
+fn is_fine_enough(evidence: &Evidence, data: &DirectionStats, verdict: LimitedBy) -> bool {
+    let Some(tick) = evidence.capture.clock_resolution.map(Time::as_secs_f64) else { return true };
+    let rtt = data.path_rtt_min_s.or(evidence.handshake.rtt().map(Time::as_secs_f64));
+    match verdict {
+        _ if is_plain(data, verdict) => true,
+        // Trains of packets are shorter than the clock's ticks.
+        LimitedBy::Bandwidth | LimitedBy::Congestion | LimitedBy::SendBuffer | LimitedBy::Paced => {
+            rtt.is_some_and(|rtt| rtt >= MANY_TICKS * tick)
+        }
+        LimitedBy::Rto
+        | LimitedBy::PathMtu
+        | LimitedBy::Application
+        | LimitedBy::ReceiveWindow
+        | LimitedBy::StartUp
+        | LimitedBy::Unknown
+        | LimitedBy::Host => rtt.is_some_and(|rtt| rtt >= TICKS * tick),
+    }
+}
+
+fn unseen_share(evidence: &Evidence) -> f64 {
+    let share = |stats: &DirectionStats| {
+        let all = stats.unseen_bytes + stats.unique_bytes;
+        if all == 0 { 0.0 } else { stats.unseen_bytes as f64 / all as f64 }
+    };
+    share(evidence.stats(evidence.data_direction()))
+}
+
+/// The capture that would do.
+const fn wanted_capture(code: ReasonCode) -> &'static str {
+    match code {
+        ReasonCode::OneWay => {
+            "a capture of both directions, at one of the hosts: with asymmetric routes no other point sees both"
+        }
+        ReasonCode::MidStream => {
+            "a capture that begins before the connection does: its SYNs show window scale and round trip"
+        }
+        ReasonCode::CutHeaders => {
+            "a capture with at least 128 bytes of each packet (tcpdump -s 128): TCP's options are cut off"
+        }
+        ReasonCode::CaptureLoss => {
+            "a capture that loses nothing: fewer bytes of each packet (tcpdump -s 128), a larger buffer (-B 65536), \
+             written to a fast disk"
+        }
+        ReasonCode::ClockCoarse => "a capture with a clock of microseconds",
+        ReasonCode::ClockJump
+        | ReasonCode::CapturedTwice
+        | ReasonCode::SplitDirections
+        | ReasonCode::Unordered
+        | ReasonCode::Offload => {
+            "a capture at one interface of one of the hosts (tcpdump -i INTERFACE)"
+        }
+    }
+}
+
+const fn reason(code: ReasonCode, text: String) -> Reason {
+    Reason { code, text }
+}
+
+/// So many of a thing, with its plural.
+fn packets(count: u64) -> String {
+    if count == 1 { "1 packet".to_owned() } else { format!("{count} packets") }
+}
+
+fn captured_twice(evidence: &Evidence) -> Option<Reason> {
+    let copies = evidence.forward.capture_duplicates + evidence.reverse.capture_duplicates;
+    if copies == 0 {
+        return None;
+    }
+    let place = match evidence.capture.repeating_points {
+        0 => "at the same point".to_owned(),
+        others => format!("at {} points", others + 1),
+    };
+    Some(reason(
+        ReasonCode::CapturedTwice,
+        format!("{} captured twice, {place}: each counts once", packets(copies)),
+    ))
+}
+
+fn split_directions(evidence: &Evidence) -> Option<Reason> {
+    if !evidence.capture.is_split {
+        return None;
+    }
+    Some(reason(
+        ReasonCode::SplitDirections,
+        "Each direction was captured at an interface of its own".to_owned(),
+    ))
+}
+
+fn unordered(evidence: &Evidence) -> Option<Reason> {
+    let (late, early) = (evidence.capture.late_packets, evidence.capture.acks_before_data);
+    let mut faults = Vec::new();
+    if late > 0 {
+        faults.push(format!("{} stored behind later ones", packets(late)));
+    }
+    if early > 0 {
+        faults.push(format!("{early} acknowledgements captured before their data"));
+    }
+    if faults.is_empty() {
+        return None;
+    }
+    Some(reason(ReasonCode::Unordered, format!("Put in order: {}", faults.join(", "))))
+}
+
+fn clock_jump(evidence: &Evidence) -> Option<Reason> {
+    let steps = evidence.capture.clock_steps;
+    if steps == 0 {
+        return None;
+    }
+    let times = if steps == 1 { "once".to_owned() } else { format!("{steps} times") };
+    Some(reason(
+        ReasonCode::ClockJump,
+        format!(
+            "The clock was set {times} during the capture: time goes on from the packet before"
+        ),
+    ))
+}
+
+fn clock_coarse(evidence: &Evidence) -> Option<Reason> {
+    let tick = evidence.capture.clock_resolution?.as_secs_f64();
+    Some(reason(
+        ReasonCode::ClockCoarse,
+        format!("All times are multiples of {}", approx::time(tick)),
+    ))
+}
+
+fn capture_loss(evidence: &Evidence) -> Option<Reason> {
+    let unseen = evidence.forward.unseen_bytes + evidence.reverse.unseen_bytes;
+    if !evidence.marks.capture_lost || unseen == 0 {
+        return None;
+    }
+    Some(reason(
+        ReasonCode::CaptureLoss,
+        format!("{unseen} acknowledged bytes are missing: the capture lost their packets"),
+    ))
+}
+
+fn mid_stream(evidence: &Evidence) -> Option<Reason> {
+    if !evidence.marks.mid_stream {
+        return None;
+    }
+    Some(reason(
+        ReasonCode::MidStream,
+        "The handshake is missing, and with it MSS, window scale and round trip".to_owned(),
+    ))
+}
+
+fn one_way(evidence: &Evidence) -> Option<Reason> {
+    // A SYN that nobody answers is no fault of the capture.
+    let (there, back) = (&evidence.forward, &evidence.reverse);
+    let data_packets = there.data_packets + back.data_packets;
+    let answers = data_packets + there.acked_bytes + back.acked_bytes > 0;
+    if !evidence.marks.one_way || !answers && !evidence.marks.mid_stream {
+        return None;
+    }
+    let carries_data = evidence.forward.payload_bytes + evidence.reverse.payload_bytes > 0;
+    let missing =
+        if carries_data { "the acknowledgements are missing" } else { "the data is missing" };
+    Some(reason(ReasonCode::OneWay, format!("Only one direction was captured: {missing}")))
+}
+
+fn cut_headers(evidence: &Evidence) -> Option<Reason> {
+    if !evidence.capture.cut_syn {
+        return None;
+    }
+    Some(reason(
+        ReasonCode::CutHeaders,
+        "The options of a SYN are cut off: window scale, SACK and timestamps are unknown"
+            .to_owned(),
+    ))
+}
+
+fn offload(evidence: &Evidence) -> Option<Reason> {
+    let count = evidence.forward.offloaded_packets + evidence.reverse.offloaded_packets;
+    if count == 0 {
+        return None;
+    }
+    Some(reason(
+        ReasonCode::Offload,
+        format!(
+            "{} larger than a segment: captured before segmentation or after receive offload",
+            packets(count)
+        ),
+    ))
+}

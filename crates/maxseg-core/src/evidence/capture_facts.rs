@@ -1,0 +1,22 @@
+//! What the capture itself shows of a connection: points, order, clock, length.
+
+use crate::units::Time;
+
+/// How a connection was captured.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CaptureFacts {
+    /// Points of capture, beyond the one that counts, at which packets were seen again.
+    pub repeating_points: u64,
+    /// Whether each direction was captured at an interface of its own.
+    pub is_split: bool,
+    /// Packets that were stored behind later ones.
+    pub late_packets: u64,
+    /// Acknowledgements that were captured before the data that they acknowledge.
+    pub acks_before_data: u64,
+    /// How often the clock was set while the connection was captured.
+    pub clock_steps: u64,
+    /// What all its times are multiples of, where that is 1 ms or more.
+    pub clock_resolution: Option<Time>,
+    /// Whether a SYN was captured without all of its options.
+    pub cut_syn: bool,
+}

@@ -1,0 +1,121 @@
+//! Whether a capture is fit to judge a connection by.
+
+use maxseg_core::diagnose::{Diagnosis, ReasonCode, diagnose};
+use maxseg_core::evidence::Evidence;
+use maxseg_core::outcome::LimitedBy;
+use maxseg_core::units::Time;
+
+use maxseg_testkit::clean;
+
+type Change = fn(&mut Evidence);
+
+fn diagnosed(change: impl Fn(&mut Evidence)) -> Diagnosis {
+    let mut evidence = clean();
+    change(&mut evidence);
+    diagnose(&evidence)
+}
+
+fn codes(diagnosis: &Diagnosis) -> Vec<ReasonCode> {
+    diagnosis.quality.reasons.iter().map(|reason| reason.code).collect()
+}
+
+#[test]
+fn what_was_put_right_is_told_and_hinders_nothing() {
+    let plain = diagnosed(|_| ()).limited_by;
+    assert_ne!(plain, LimitedBy::Unknown);
+    let cases: [(Change, ReasonCode); 6] = [
+        (|it| it.forward.capture_duplicates = 9, ReasonCode::CapturedTwice),
+        (|it| it.capture.is_split = true, ReasonCode::SplitDirections),
+        (|it| it.capture.late_packets = 2, ReasonCode::Unordered),
+        (|it| it.capture.acks_before_data = 2, ReasonCode::Unordered),
+        (|it| it.capture.clock_steps = 1, ReasonCode::ClockJump),
+        (|it| it.forward.offloaded_packets = 5, ReasonCode::Offload),
+    ];
+    for (change, code) in cases {
+        let diagnosis = diagnosed(change);
+        assert_eq!((codes(&diagnosis), diagnosis.quality.fit), (vec![code], true));
+        assert_eq!((diagnosis.limited_by, diagnosis.quality.wanted), (plain, None), "{code:?}");
+    }
+}
+
+#[test]
+fn what_the_capture_lacks_leaves_the_limit_open() {
+    let cases: [(Change, ReasonCode, &str); 5] = [
+        (|it| it.marks.one_way = true, ReasonCode::OneWay, "both directions"),
+        (
+            |it| {
+                it.marks.mid_stream = true;
+                it.forward.path_rtt_min_s = None;
+            },
+            ReasonCode::MidStream,
+            "begins before",
+        ),
+        (
+            |it| {
+                it.capture.cut_syn = true;
+                it.forward.path_rtt_min_s = None;
+            },
+            ReasonCode::CutHeaders,
+            "128 bytes",
+        ),
+        (
+            |it| {
+                it.marks.capture_lost = true;
+                it.forward.unseen_bytes = it.forward.unique_bytes;
+            },
+            ReasonCode::CaptureLoss,
+            "loses nothing",
+        ),
+        (
+            |it| it.capture.clock_resolution = Some(Time::from_secs(1)),
+            ReasonCode::ClockCoarse,
+            "microseconds",
+        ),
+    ];
+    for (change, code, wanted) in cases {
+        let diagnosis = diagnosed(change);
+        assert_eq!(codes(&diagnosis), [code]);
+        assert!(!diagnosis.quality.fit, "{code:?}");
+        assert!(diagnosis.quality.wanted.as_ref().is_some_and(|text| text.contains(wanted)));
+        assert_eq!(diagnosis.limited_by, LimitedBy::Unknown);
+        assert!(diagnosis.unknown_because.unwrap().contains(wanted));
+        assert!(diagnosis.limits.iter().all(|limit| limit.kind == LimitedBy::Unknown));
+    }
+}
+
+#[test]
+fn a_little_loss_of_the_capture_hinders_nothing() {
+    let diagnosis = diagnosed(|it| {
+        it.marks.capture_lost = true;
+        it.forward.unseen_bytes = it.forward.unique_bytes / 100;
+    });
+    assert_eq!((codes(&diagnosis), diagnosis.quality.fit), (vec![ReasonCode::CaptureLoss], true));
+}
+
+#[test]
+fn a_syn_that_nobody_answers_is_no_fault_of_the_capture() {
+    let diagnosis = diagnosed(|it| {
+        it.marks.one_way = true;
+        it.forward.data_packets = 0;
+        it.forward.acked_bytes = 0;
+        it.forward.unique_bytes = 0;
+        it.forward.payload_bytes = 0;
+        it.reverse.acked_bytes = 0;
+    });
+    assert_eq!(codes(&diagnosis), []);
+}
+
+#[test]
+fn retransmissions_of_a_direction_that_was_not_captured_are_unknown() {
+    let mut evidence = clean();
+    assert_eq!(
+        diagnose(&evidence).retransmitted_packets(&evidence, evidence.data_direction()),
+        Some(0)
+    );
+    evidence.marks.one_way = true;
+    evidence.forward.payload_bytes = 0;
+    let diagnosis = diagnose(&evidence);
+    for direction in [evidence.data_direction(), evidence.data_direction().other()] {
+        assert_eq!(diagnosis.retransmitted_packets(&evidence, direction), None);
+    }
+}

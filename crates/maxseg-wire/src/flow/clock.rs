@@ -1,0 +1,214 @@
+//! The capture's clock as one connection shows it: set back, set forward, or too coarse.
+
+use serde::{Deserialize, Serialize};
+
+use super::time_order::WINDOW;
+
+/// The clock of the capture, and what is added to its times so that they go on where it was set.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Clock {
+    /// Added to the times of the capture, in nanoseconds.
+    offset: i64,
+    /// What was added before the clock was last set; another interface may still have that clock.
+    before: Option<i64>,
+    /// The last time; a packed connection has it elsewhere.
+    #[serde(skip)]
+    last: u64,
+    /// How often it was set.
+    pub(super) steps: u16,
+    /// The largest power of ten, in nanoseconds, that all times are multiples of; below [`FINE`] it is not known.
+    multiple: u32,
+}
+
+/// A pause from which on it is asked whether the clock was set forward, in nanoseconds.
+const PAUSE: u64 = 2_000_000_000;
+/// Times that are multiples of this, in nanoseconds, are fine enough.
+const FINE: u32 = 100_000;
+/// No timer for a retransmission waits longer (Linux: `TCP_RTO_MAX`), in nanoseconds.
+const LONGEST_RTO: u64 = 120_000_000_000;
+/// A timestamp clock ticks at least once a second (RFC 7323 §5.4), in nanoseconds.
+const SLOWEST_TICK: u64 = 1_000_000_000;
+
+/// How a time relates to the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tick {
+    /// It goes on.
+    Runs(u64),
+    /// The clock was set back: time goes on from the last packet.
+    SetBack(u64),
+    /// So much time passed that it may have been set forward; the caller asks [`Clock::set_forward`].
+    Pause(u64),
+}
+
+/// What a segment after a pause tells of the time that passed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct PauseEvidence {
+    /// Ticks of its sender's timestamp clock, and for how long there was none by the capture's clock, in nanoseconds.
+    pub(super) ticks: Option<(u32, u64)>,
+    /// Nanoseconds per tick, as far as that is known from before.
+    pub(super) tick: Option<u64>,
+    /// Data was in flight, and this is no retransmission: its timer did not expire.
+    pub(super) goes_on: bool,
+}
+
+impl Clock {
+    pub(super) const fn new(at: u64) -> Self {
+        Self { offset: 0, before: None, last: at, steps: 0, multiple: 1_000_000_000 }
+    }
+
+    /// Goes on after a packet at `last`.
+    pub(super) const fn resume(&mut self, last: u64) {
+        self.last = last;
+    }
+
+    /// A packet that was captured at `raw`.
+    #[inline]
+    pub(super) fn tick(&mut self, raw: u64) -> Tick {
+        if self.multiple > FINE {
+            self.look_closer(raw);
+        }
+        let at = raw.saturating_add_signed(self.offset);
+        if at >= self.last && at - self.last < PAUSE {
+            self.last = at;
+            return Tick::Runs(at);
+        }
+        self.unusual(raw, at)
+    }
+
+    #[cold]
+    fn look_closer(&mut self, raw: u64) {
+        while self.multiple > FINE && !raw.is_multiple_of(self.multiple.into()) {
+            self.multiple /= 10;
+        }
+    }
+
+    #[cold]
+    fn unusual(&mut self, raw: u64, at: u64) -> Tick {
+        if at < self.last {
+            if at.saturating_add(WINDOW) >= self.last {
+                return Tick::Runs(at); // out of order
+            }
+            self.set(i64::try_from(self.last.saturating_sub(raw)).unwrap_or(i64::MAX));
+            return Tick::SetBack(self.last);
+        }
+        if let Some(before) = self.before {
+            // A packet by the clock of before: two interfaces with different clocks, or a single wrong time.
+            let then = raw.saturating_add_signed(before);
+            if then.abs_diff(self.last) < PAUSE {
+                self.before = Some(self.offset);
+                self.offset = before;
+                self.last = self.last.max(then);
+                return Tick::SetBack(self.last);
+            }
+        }
+        Tick::Pause(at)
+    }
+
+    fn set(&mut self, offset: i64) {
+        self.before = Some(self.offset);
+        self.offset = offset;
+        self.steps = self.steps.saturating_add(1);
+    }
+
+    /// Whether a pause that ends at `at` was none: the clock was set forward. Gives the time that goes on then.
+    pub(super) fn set_forward(&mut self, at: u64, evidence: &PauseEvidence) -> Option<u64> {
+        let pause = at.saturating_sub(self.last);
+        let passed = match evidence.ticks {
+            Some((ticks, since)) => {
+                let most = u64::from(ticks).saturating_add(1).saturating_mul(SLOWEST_TICK);
+                let likely = evidence.tick.map_or(most, |tick| tick.saturating_mul(ticks.into()));
+                (since / 4 > likely.min(most)).then_some(likely.min(most).min(pause))
+            }
+            None => (evidence.goes_on && pause > LONGEST_RTO).then_some(0),
+        };
+        let Some(passed) = passed else {
+            self.last = at;
+            return None;
+        };
+        let now = self.last.saturating_add(passed.min(PAUSE));
+        let back = i64::try_from(at.saturating_sub(now)).unwrap_or(0);
+        self.set(self.offset.saturating_sub(back));
+        self.last = now;
+        Some(now)
+    }
+
+    /// What all times are multiples of, in nanoseconds; `None` where that is nothing to speak of.
+    pub(super) fn resolution(&self) -> Option<u64> {
+        (self.multiple > FINE).then_some(self.multiple.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+    const NOON: u64 = 1_600_000_000 * SECOND + 123;
+
+    #[test]
+    fn a_clock_that_is_set_back_goes_on() {
+        let mut clock = Clock::new(NOON);
+        assert_eq!(clock.tick(NOON + 10), Tick::Runs(NOON + 10));
+        assert_eq!(clock.tick(NOON - 3 * SECOND), Tick::SetBack(NOON + 10));
+        assert_eq!(clock.tick(NOON - 3 * SECOND + 5), Tick::Runs(NOON + 15));
+        assert_eq!(clock.steps, 1);
+    }
+
+    #[test]
+    fn one_wrong_time_does_not_move_the_others() {
+        let mut clock = Clock::new(NOON);
+        assert_eq!(clock.tick(0), Tick::SetBack(NOON));
+        assert_eq!(clock.tick(NOON + 7), Tick::SetBack(NOON + 7));
+        assert_eq!(clock.tick(NOON + 9), Tick::Runs(NOON + 9));
+    }
+
+    #[test]
+    fn a_little_disorder_is_no_other_clock() {
+        let mut clock = Clock::new(NOON);
+        assert_eq!(clock.tick(NOON - 40_000_000), Tick::Runs(NOON - 40_000_000));
+        assert_eq!(clock.tick(NOON + 1), Tick::Runs(NOON + 1));
+        assert_eq!(clock.steps, 0);
+    }
+
+    #[test]
+    fn an_hour_without_ticks_is_a_clock_set_forward() {
+        let cases = [
+            // ticks of the sender, nanoseconds per tick, goes on, whether it was set
+            (Some((5, 3600 * SECOND)), None, false, true),
+            (Some((5, 3600 * SECOND)), Some(1_000_000), false, true),
+            (Some((3_600_000, 3600 * SECOND)), Some(1_000_000), false, false),
+            (Some((3_600, 3600 * SECOND)), None, true, false),
+            (None, None, true, true),
+            (None, None, false, false),
+        ];
+        for (ticks, tick, goes_on, was_set) in cases {
+            let mut clock = Clock::new(NOON);
+            let at = NOON + 3600 * SECOND;
+            assert_eq!(clock.tick(at), Tick::Pause(at));
+            let evidence = PauseEvidence { ticks, tick, goes_on };
+            let now = clock.set_forward(at, &evidence);
+            assert_eq!(now.is_some(), was_set, "{ticks:?} {tick:?} {goes_on}");
+            let next = clock.tick(at + 7);
+            assert_eq!(next, Tick::Runs(now.unwrap_or(at) + 7));
+        }
+    }
+
+    #[test]
+    fn the_resolution_is_what_all_times_are_multiples_of() {
+        let cases = [
+            (vec![0, 1, 5], Some(SECOND)),
+            (vec![0, 10_000_000, 30_000_000], Some(10_000_000)),
+            (vec![0, 1_000_000, 7_000_000], Some(1_000_000)),
+            (vec![0, 100_000, 300_000], None),
+            (vec![0, 1_234], None),
+        ];
+        for (times, want) in cases {
+            let unit = if want == Some(SECOND) { SECOND } else { 1 };
+            let mut clock = Clock::new(0);
+            for at in &times {
+                clock.tick(at * unit);
+            }
+            assert_eq!(clock.resolution(), want, "{times:?}");
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What happens to a packet before it counts as a segment of the connection: its time is put right, copies made by the
+//! capture are sorted out, and acknowledgements of data that was not seen yet wait for it.
+
+use maxseg_core::evidence::EventKind;
+
+use super::super::Seen;
+use super::super::clock::{PauseEvidence, Tick};
+use super::super::pair::Endpoint;
+use super::super::seen_options::SeenOptions;
+use super::Connection;
+use crate::tcp::Flags;
+
+impl Connection {
+    /// A packet passes, sent by the lower end or not.
+    pub(in crate::flow) fn on_segment(&mut self, seen: &Seen<'_>, s: Endpoint) {
+        let at = match self.clock.tick(seen.at_nanos) {
+            Tick::Runs(at) => at,
+            unusual @ (Tick::SetBack(_) | Tick::Pause(_)) => self.unusual_time(unusual, seen, s),
+        };
+        if at == seen.at_nanos {
+            self.on_packet(seen, s);
+        } else {
+            self.on_packet(&Seen { at_nanos: at, ..*seen }, s);
+        }
+    }
+
+    #[inline]
+    fn on_packet(&mut self, seen: &Seen<'_>, s: Endpoint) {
+        self.end = self.end.max(seen.at_nanos);
+        let half = self.halves.of_mut(s);
+        half.count(seen);
+        let is_counted = half.points.is_counted(seen);
+        let has_matched = half.recent.is_copy(seen, !is_counted);
+        if (has_matched || !is_counted) && self.is_copy(seen, s, is_counted, has_matched) {
+            return;
+        }
+        if self.held.is_some() && self.joins_held(seen, s) || self.waits(seen, s) {
+            return;
+        }
+        self.on_arrived(seen, s);
+        if self.held.is_some() {
+            self.release_acknowledged(seen.at_nanos);
+        }
+    }
+
+    #[cold]
+    fn is_copy(
+        &mut self,
+        seen: &Seen<'_>,
+        s: Endpoint,
+        is_counted: bool,
+        has_matched: bool,
+    ) -> bool {
+        let has_news = self.has_news(seen, s);
+        let half = self.halves.of_mut(s);
+        let is_copy = is_counted || half.points.is_copy(seen, has_matched, has_news);
+        if is_copy {
+            half.counts.on_copy(seen);
+            half.note(EventKind::CaptureDuplicate, seen);
+        }
+        is_copy
+    }
+
+    /// Whether a segment has a number beyond all that was seen of it.
+    fn has_news(&self, seen: &Seen<'_>, s: Endpoint) -> bool {
+        let (own, peer) = (self.halves.of(s), self.halves.of(s.other()));
+        let sends = own
+            .sequence
+            .is_none_or(|it| it.offset(seen.seq, own.nxt) + i64::from(seen.seq_len()) > own.nxt);
+        let acknowledges = seen.flags.contains(Flags::ACK)
+            && peer.sequence.is_none_or(|it| it.offset(seen.ack, peer.una) > peer.una);
+        sends || acknowledges
+    }
+
+    /// The time of a packet where the clock was set, or after a pause.
+    #[cold]
+    fn unusual_time(&mut self, tick: Tick, seen: &Seen<'_>, s: Endpoint) -> u64 {
+        match tick {
+            Tick::Runs(at) => at,
+            Tick::SetBack(at) => {
+                self.on_clock_set(at);
+                at
+            }
+            Tick::Pause(at) => {
+                let evidence = self.pause_evidence(seen, at, s);
+                let Some(now) = self.clock.set_forward(at, &evidence) else { return at };
+                self.on_clock_set(now);
+                now
+            }
+        }
+    }
+
+    fn on_clock_set(&mut self, at: u64) {
+        self.release_held();
+        for half in [&mut self.halves.low, &mut self.halves.high] {
+            if let Some(stream) = &mut half.stream {
+                stream.on_clock_set(at);
+            }
+        }
+    }
+
+    fn pause_evidence(&self, seen: &Seen<'_>, at: u64, s: Endpoint) -> PauseEvidence {
+        let (own, peer) = (self.halves.of(s), self.halves.of(s.other()));
+        let stamp = SeenOptions::of(seen.options).timestamps.map(|(value, _)| value);
+        let in_flight =
+            |half: &super::HalfConnection| half.nxt > half.una && half.counts.data_packets > 0;
+        let is_new = own.sequence.is_some_and(|it| it.offset(seen.seq, own.nxt) >= own.nxt);
+        let acknowledges = peer.sequence.is_some_and(|it| {
+            let ack = it.offset(seen.ack, peer.una);
+            ack > peer.una && ack <= peer.nxt
+        });
+        PauseEvidence {
+            ticks: stamp.and_then(|stamp| own.stamps.since(stamp, at)),
+            tick: own.stamps.tick(),
+            goes_on: (in_flight(own) || in_flight(peer))
+                && is_new
+                && (seen.payload_len > 0 || acknowledges),
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Copies at other points, and acknowledgements before their data.
+
+use maxseg_core::evidence::Evidence;
+
+use super::Connection;
+use crate::flow::Seen;
+use crate::flow::key::FlowKey;
+use crate::flow::made::{answer, segment};
+use crate::tcp::Flags;
+
+/// The evidence of these packets.
+fn evidence(packets: &[Seen<'_>]) -> Evidence {
+    let sender = |seen: &Seen<'_>| FlowKey::of(seen.source, seen.destination).1;
+    let mut connection = Connection::new(0, &packets[0], sender(&packets[0]), false);
+    for (seen, frame) in packets.iter().zip(1..) {
+        connection.on_segment(&Seen { frame, ..*seen }, sender(seen));
+    }
+    connection.into_evidence()
+}
+
+fn syn(micros: u64) -> Seen<'static> {
+    Seen { seq: 999, ack: 0, flags: Flags::SYN, ..segment(micros) }
+}
+
+fn syn_ack(micros: u64) -> Seen<'static> {
+    Seen { seq: 4999, flags: Flags::SYN | Flags::ACK, ..answer(micros) }
+}
+
+/// The n-th hundred bytes.
+fn data(micros: u64, n: u32) -> Seen<'static> {
+    let ip_id = Some(u16::try_from(100 + n).unwrap());
+    Seen { seq: 1000 + 100 * n, payload_len: 100, ip_len: 140, ip_id, ..segment(micros) }
+}
+
+/// The acknowledgement of the first n hundred bytes.
+fn ack(micros: u64, n: u32) -> Seen<'static> {
+    let ip_id = Some(u16::try_from(500 + n).unwrap());
+    Seen { ack: 1000 + 100 * n, ip_id, ..answer(micros) }
+}
+
+/// One hop behind.
+fn routed(seen: Seen<'static>, later: u64) -> Seen<'static> {
+    Seen { ttl: seen.ttl - 1, link: 7, at_nanos: seen.at_nanos + later * 1000, ..seen }
+}
+
+/// A transfer as a router sees it: before its queue, and behind it after `queue` microseconds.
+fn through_a_router(queue: u64) -> Vec<Seen<'static>> {
+    let mut packets = vec![syn(0), routed(syn(0), 2), syn_ack(100), routed(syn_ack(100), 2)];
+    packets.extend([data(200, 0), routed(data(200, 0), 2), ack(300, 1), routed(ack(300, 1), 2)]);
+    for n in 1..200 {
+        let at = 1_000 + 100 * u64::from(n);
+        packets.extend([data(at, n), routed(data(at, n), queue)]);
+        packets.extend([ack(at + queue + 50, n + 1), routed(ack(at + queue + 50, n + 1), 2)]);
+    }
+    packets.sort_by_key(|seen| seen.at_nanos);
+    packets
+}
+
+#[test]
+fn packets_behind_a_routers_queue_are_copies() {
+    for queue in [2, 40_000, 900_000] {
+        let evidence = evidence(&through_a_router(queue));
+        let (there, back) = (&evidence.forward, &evidence.reverse);
+        assert_eq!((there.packets, there.capture_duplicates), (402, 201), "{queue}");
+        assert_eq!((back.packets, back.capture_duplicates), (402, 201), "{queue}");
+        assert_eq!((there.retransmitted_packets, there.out_of_order_packets), (0, 0), "{queue}");
+        assert_eq!(there.unique_bytes, 20_000);
+        assert_eq!(evidence.capture.repeating_points, 1);
+        assert!(evidence.marks.seen_elsewhere);
+    }
+}
+
+#[test]
+fn copies_may_have_other_checksums() {
+    let mut packets = vec![syn(0), syn_ack(100)];
+    for n in 0..50 {
+        let at = 200 + 200_000 * u64::from(n);
+        // An old stack: the same identification in each packet.
+        let data = Seen { ip_id: Some(1), ..data(at, n) };
+        packets.extend([(5, 1), (7, 2), (0, 3)].map(|(link, checksum)| Seen {
+            link,
+            checksum,
+            ..data
+        }));
+        packets.push(Seen { ip_id: Some(1), ..ack(at + 100_000, n + 1) });
+    }
+    let evidence = evidence(&packets);
+    assert_eq!(evidence.forward.retransmitted_packets, 0);
+    assert_eq!((evidence.forward.capture_duplicates, evidence.forward.unique_bytes), (100, 5000));
+}
+
+#[test]
+fn what_was_dropped_before_the_second_point_was_still_sent() {
+    let mut packets = through_a_router(40_000);
+    // The router dropped the fiftieth; it comes again, and passes.
+    let lost = packets.iter().position(|seen| seen.ttl == 63 && seen.seq == 1000 + 5000).unwrap();
+    packets.remove(lost);
+    let again = Seen { ip_id: Some(900), ..data(300_000, 50) };
+    packets.extend([again, routed(again, 40_000)]);
+    let evidence = evidence(&packets);
+    assert_eq!(evidence.forward.retransmitted_packets, 1);
+    assert_eq!(evidence.forward.capture_duplicates, 201);
+}
+
+#[test]
+fn two_links_that_share_the_load_have_no_copies() {
+    let mut packets = vec![syn(0), syn_ack(100)];
+    for n in 0..100 {
+        let at = 200 + 100 * u64::from(n);
+        packets.push(Seen { link: n % 2, ..data(at, n) });
+        packets.push(Seen { link: n % 3, ..ack(at + 50, n + 1) });
+    }
+    let evidence = evidence(&packets);
+    assert_eq!(evidence.forward.capture_duplicates + evidence.reverse.capture_duplicates, 0);
+    assert_eq!((evidence.forward.unique_bytes, evidence.forward.unseen_bytes), (10_000, 0));
+}
+
+#[test]
+fn the_other_point_counts_where_the_first_falls_silent() {
+    let mut packets = through_a_router(2);
+    let last = packets.last().unwrap().at_nanos / 1000 - segment(0).at_nanos / 1000;
+    for n in 200..300 {
+        packets.push(routed(data(last + 100 * u64::from(n), n), 0));
+    }
+    let evidence = evidence(&packets);
+    assert_eq!(evidence.forward.unique_bytes, 30_000);
+    assert_eq!(evidence.forward.retransmitted_packets, 0);
+}
+
+#[test]
+fn each_direction_may_have_its_interface() {
+    let mut packets = vec![syn(0), syn_ack(100)];
+    for n in 0..50 {
+        let at = 200 + 100 * u64::from(n);
+        packets.extend([data(at, n), ack(at + 20, n + 1)]);
+    }
+    for seen in &mut packets {
+        seen.interface = u32::from(seen.source.port() == 80);
+    }
+    let evidence = evidence(&packets);
+    assert!(evidence.capture.is_split && !evidence.marks.seen_elsewhere);
+    assert_eq!((evidence.forward.acked_bytes, evidence.forward.unseen_bytes), (5000, 0));
+    assert_eq!(evidence.forward.capture_duplicates + evidence.reverse.capture_duplicates, 0);
+}
+
+#[test]
+fn acknowledgements_wait_for_their_data() {
+    let mut packets = vec![syn(0), syn_ack(100)];
+    for n in 0..50 {
+        let at = 1000 + 1000 * u64::from(n);
+        packets.extend([ack(at, n + 1), data(at + 400, n)]);
+    }
+    let evidence = evidence(&packets);
+    assert_eq!((evidence.forward.unseen_bytes, evidence.forward.acked_bytes), (0, 5000));
+    assert_eq!(evidence.forward.retransmitted_packets, 0);
+    assert_eq!(evidence.capture.acks_before_data, 50);
+}
+
+#[test]
+fn acknowledgements_do_not_wait_for_what_the_capture_lacks() {
+    let mut packets = vec![syn(0), syn_ack(100), data(200, 0), ack(300, 1)];
+    // The second hundred was not captured.
+    packets.extend([ack(500, 2), data(700, 2), ack(800, 3), ack(900, 4)]);
+    let evidence = evidence(&packets);
+    assert_eq!(evidence.capture.acks_before_data, 0);
+    assert_eq!((evidence.forward.unseen_bytes, evidence.forward.acked_bytes), (200, 400));
+}
+
+#[test]
+fn a_clock_that_was_set_changes_no_duration() {
+    let hour = 3_600_000_000;
+    let plain: Vec<Seen<'_>> = (0..100)
+        .flat_map(|n| {
+            let at = 1000 + 10_000 * u64::from(n);
+            [data(at, n), ack(at + 9_000, n + 1)]
+        })
+        .collect();
+    for (after, before) in [(0, 0), (hour, 0), (0, 5_000_000)] {
+        let mut packets = plain.clone();
+        for seen in &mut packets[101..] {
+            seen.at_nanos = seen.at_nanos + after * 1000 - before * 1000;
+        }
+        let evidence = evidence(&packets);
+        let seconds = evidence.end.since(evidence.begin).as_secs_f64();
+        assert!((seconds - 1.0).abs() < 0.02, "{seconds} s");
+        assert_eq!(evidence.capture.clock_steps, u64::from(after + before > 0));
+        let least = evidence.forward.rtt_min_s.unwrap();
+        assert!((least - 0.009).abs() < 1e-6, "{least}");
+    }
+}

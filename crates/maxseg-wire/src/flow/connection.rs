@@ -265,15 +265,11 @@ impl Connection {
             self.begin_stream(seen, s, start);
         }
         let (half, peer) = self.halves.both_mut(s);
-        let is_offloaded = is_offloaded(seen, peer.offered.mss);
-        half.counts.offloaded += u32::from(is_offloaded);
-        let stamps = if half.offered.uses_timestamps { TCP_TIMESTAMPS.get() } else { 0 };
+        half.counts.offloaded += u32::from(is_offloaded(seen, peer.offered.mss));
         let Some(stream) = &mut half.stream else { return };
         let (is_reply, is_alone) = (peer.una >= peer.nxt, half.una >= start);
         let mss = peer.offered.mss.map_or(USUAL_MSS, i64::from);
-        let full = peer.offered.mss.filter(|_| is_offloaded);
         let is_resent = stream.on_data(&DataSegment {
-            segment: full.map(|mss| i64::from(mss) - stamps.cast_signed()),
             at: seen.at_nanos,
             frame: seen.frame,
             start,

@@ -16,8 +16,6 @@ pub(super) struct Retransmission {
     pub(super) frame: u64,
     pub(super) stamp: Option<u32>,
     pub(super) cause: Cause,
-    /// Segments that it was on the wire.
-    pub(super) on_wire: u32,
     /// By what it is known to be spurious.
     pub(super) proof: Option<SpuriousProof>,
     /// Whether an acknowledgement has covered it; later ones prove nothing about it.
@@ -60,7 +58,7 @@ impl Retransmissions {
             Cause::Control => &mut self.by_cause.control,
             Cause::Unknown => &mut self.by_cause.unknown,
         };
-        *count += u64::from(retransmission.on_wire);
+        *count += 1;
         if let Some(proof) = retransmission.proof {
             self.count(&retransmission, proof);
         }
@@ -71,9 +69,8 @@ impl Retransmissions {
     }
 
     fn count(&mut self, found: &Retransmission, proof: SpuriousProof) {
-        let segments = found.on_wire;
-        self.spurious_timeouts += if found.cause == Cause::Rto { segments } else { 0 };
-        *self.by_proof(proof) += u64::from(segments);
+        self.spurious_timeouts += u32::from(found.cause == Cause::Rto);
+        *self.by_proof(proof) += 1;
     }
 
     const fn by_proof(&mut self, proof: SpuriousProof) -> &mut u64 {
@@ -128,9 +125,8 @@ impl Retransmissions {
             retransmission.proof.is_some_and(|proof| proof != SpuriousProof::Dsack)
         })?;
         let before = known.proof.replace(SpuriousProof::Dsack)?;
-        let segments = u64::from(known.on_wire);
-        *self.by_proof(before) -= segments;
-        self.spurious.dsack += segments;
+        *self.by_proof(before) -= 1;
+        self.spurious.dsack += 1;
         None
     }
 

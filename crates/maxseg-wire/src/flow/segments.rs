@@ -24,8 +24,6 @@ pub(super) struct DataSegment {
     pub(super) stamp: Option<u32>,
     pub(super) ip_id: Option<u16>,
     pub(super) is_pushed: bool,
-    /// Payload of the segments that it was on the wire, where the network card cut it up or joined them.
-    pub(super) segment: Option<i64>,
 }
 
 /// An acknowledgement of this direction's payload.

@@ -103,9 +103,7 @@ impl SendHistory {
         let is_further = self.retransmissions.recovering(data.start).is_some();
         let cause = self.cause(data);
         self.note_loss(data.at, is_further);
-        let on_wire = data.segment.map_or(1, |segment| (bytes.max(1) - 1) / segment.max(1) + 1);
-        let on_wire = u32::try_from(on_wire).unwrap_or(1);
-        self.counts.retransmitted_packets += on_wire;
+        self.counts.retransmitted_packets += 1;
         self.counts.retransmitted_bytes += bytes.max(0).cast_unsigned();
         let waited = data.at.saturating_sub(self.last_send);
         self.note(EventKind::Retransmission(cause), data, waited);
@@ -130,7 +128,6 @@ impl SendHistory {
             frame: data.frame,
             stamp: data.stamp,
             cause,
-            on_wire,
             proof,
             is_acknowledged: false,
         });

@@ -44,7 +44,8 @@ pub(super) fn skipped(why: &str) {
     eprintln!("skipped {why}");
 }
 
-/// Waits for something that happens by itself.
+/// Waits for something that the kernel does later and tells nobody: it frees namespaces in a work queue after their
+/// last process has ended, so this looks again and again until a deadline.
 pub(super) fn wait_until(what: &str, mut is: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
     while !is() {

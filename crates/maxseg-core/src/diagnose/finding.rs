@@ -122,6 +122,8 @@ finding_kinds! {
     ServerResponseTime = "server-response-time",
     /// The client took a large share of the time between a reply and its next request.
     ClientThinkTime = "client-think-time",
+    /// The congestion window was reduced after idle times (RFC 5681 §4.1).
+    SlowStartAfterIdle = "slow-start-after-idle",
     /// Nagle's algorithm waited for delayed acknowledgements.
     NagleDelayedAck = "nagle-delayed-ack",
     /// Full-size packets are lost without ICMP, while smaller ones arrive (RFC 2923 §2.1).
@@ -163,6 +165,7 @@ impl FindingKind {
             Self::SpuriousRto | Self::Timeouts => Some(LimitedBy::Rto),
             Self::Loss | Self::CongestionMarked => Some(LimitedBy::Congestion),
             Self::SmallMss | Self::Bufferbloat => Some(LimitedBy::Bandwidth),
+            Self::SlowStartAfterIdle => Some(LimitedBy::StartUp),
             Self::RequestResponse
             | Self::ServerResponseTime
             | Self::ClientThinkTime

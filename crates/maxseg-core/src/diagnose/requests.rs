@@ -1,7 +1,7 @@
 //! Requests and replies: who waited for whom.
 
 use super::finding::{Finding, FindingKind, Severity, counted_times, number};
-use crate::evidence::{Evidence, Requests};
+use crate::evidence::{Direction, Evidence, Requests};
 use crate::units::approx;
 
 /// A wait is told from this share of the time on.
@@ -178,4 +178,42 @@ pub(super) fn nagle(evidence: &Evidence) -> Option<Finding> {
          one write)",
         "RFC 9293 §3.7.4, RFC 9293 §3.8.6.3, RFC 896",
     ))
+}
+
+/// Fewer restarts may be chance: a program that writes more just when the first acknowledgement arrives.
+const RESTARTS: u64 = 2;
+
+pub(super) fn restarts(evidence: &Evidence, direction: Direction) -> Option<Finding> {
+    let stats = evidence.stats(direction);
+    let (first, last) = (stats.first_data?, stats.limits_end?);
+    let busy = last.since(first).as_secs_f64() - stats.idle_s;
+    let share = stats.idle_restart_s / busy;
+    if stats.idle_restarts < RESTARTS || busy <= 0.0 || share < TOLD {
+        return None;
+    }
+    let sender = evidence.sender(direction).ip().to_canonical();
+    Some(Finding {
+        direction: Some(direction),
+        from: first,
+        to: last,
+        ..finding(
+            evidence,
+            FindingKind::SlowStartAfterIdle,
+            share.max(LARGE),
+            vec![
+                number("idle_restarts", stats.idle_restarts as f64),
+                number("restarts_s", stats.idle_restart_s),
+                number("share_of_busy_time", share),
+            ],
+            format!(
+                "{sender} began with a smaller congestion window {} after a pause (slow start after idle): {} of the {} \
+                 in which it had data to send",
+                counted_times(stats.idle_restarts),
+                approx::time(stats.idle_restart_s),
+                approx::time(busy)
+            ),
+            "A burst after a pause of an RTO takes several round trips, although the path carried as much at once before",
+            "RFC 5681 §4.1, RFC 7661",
+        )
+    })
 }

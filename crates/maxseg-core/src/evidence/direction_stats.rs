@@ -99,6 +99,11 @@ pub struct DirectionStats {
     pub first_flight_bps: Option<f64>,
     /// Time without data to send, in seconds.
     pub idle_s: f64,
+    /// Idle times of an RTO or more after which the sender began with a smaller congestion window (RFC 5681 §4.1).
+    pub idle_restarts: u64,
+    /// Time from these restarts until as much was in flight as half of what was before, without the first round trip
+    /// of each, in seconds.
+    pub idle_restart_s: f64,
     /// Longest time between two data packets, in seconds.
     pub longest_gap_s: f64,
     /// Packets with DF clear, which routers may fragment.

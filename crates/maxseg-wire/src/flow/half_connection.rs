@@ -363,6 +363,8 @@ fn describe(
     to.first_flight_bps = stream.capacity.as_ref().and_then(|capacity| capacity.first_flights());
     to.black_hole = stream.black_hole.found();
     to.idle_s = stream.sender.bins.as_slice().iter().map(|bin| bin.idle.as_secs_f64()).sum();
+    to.idle_restarts = stream.sender.restarts.count.into();
+    to.idle_restart_s = stream.sender.restarts.lasted as f64 / 1e9;
     to.bins = stream.sender.bins;
     to.events.append(&stream.events);
     to.trace = stream.trace;

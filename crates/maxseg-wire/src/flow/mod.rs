@@ -18,6 +18,7 @@ mod decode;
 mod fragments;
 mod gaps;
 mod half_connection;
+mod idle_restart;
 mod in_flight;
 mod key;
 #[cfg(test)]

@@ -7,6 +7,8 @@ use maxseg_core::evidence::Bins;
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
+use super::idle_restart::{Departure, IdleRestarts};
+
 /// The state of a sender, from the segments that it sent and the acknowledgements that it received.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SenderReplay {
@@ -29,6 +31,7 @@ pub(super) struct SenderReplay {
     full_before_short: u32,
     /// When the sender last sent new data or received an acknowledgement of it.
     last_progress: u64,
+    pub(super) restarts: IdleRestarts,
 }
 
 /// A new segment.
@@ -82,6 +85,7 @@ impl SenderReplay {
             full_since_short: 0,
             full_before_short: 0,
             last_progress: at,
+            restarts: IdleRestarts::default(),
         }
     }
 
@@ -141,6 +145,16 @@ impl SenderReplay {
         self.advance(sent.at);
         let by_ack = sent.is_clocked && self.full_before_short >= FULL_BETWEEN_SHORT;
         self.settle(sent.at, by_ack);
+        let is_clocked = sent.at.saturating_sub(self.last_ack) <= sent.prompt;
+        self.restarts.on_send(&Departure {
+            at: sent.at,
+            start: self.nxt.max(sent.end - sent.payload),
+            end: sent.end,
+            una: self.una,
+            last_progress: self.last_progress,
+            is_full_and_clocked: is_clocked && self.is_full(sent.payload) && !sent.is_recovering,
+            has_window: self.edge.is_none_or(|edge| edge - sent.end >= self.full),
+        });
         if !sent.is_pushed && sent.payload <= self.full || sent.payload == self.full {
             self.full = sent.payload.max(1);
         }
@@ -192,6 +206,7 @@ impl SenderReplay {
     /// An acknowledgement reached the sender.
     pub(super) fn on_ack(&mut self, at: u64, news: &AckUpdate) {
         self.advance(at);
+        self.restarts.on_ack(at, news.una);
         if news.una > self.una {
             self.una = news.una;
             self.nxt = self.nxt.max(news.una);
@@ -217,6 +232,7 @@ impl SenderReplay {
     pub(super) fn finish(&mut self, at: u64) {
         self.advance(at);
         self.settle(at, false);
+        self.restarts.finish(self.last_progress);
         self.bins.finish(time(at));
     }
 }

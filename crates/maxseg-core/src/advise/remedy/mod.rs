@@ -119,6 +119,9 @@ fn of_limit(limit: LimitedBy, facts: &Facts<'_>) -> Option<Remedy> {
             facts.sender
         ))),
         LimitedBy::Paced => Some(connection::paced(facts)),
+        LimitedBy::StartUp if facts.has(FindingKind::SlowStartAfterIdle) => {
+            Some(requests::restarts(facts))
+        }
         LimitedBy::StartUp => Some(connection::start_up(facts)),
         LimitedBy::Host => Some(Remedy::new("examine the CPU load of both hosts")),
         LimitedBy::Unknown => None,
@@ -152,6 +155,7 @@ fn of_finding(kind: FindingKind, facts: &Facts<'_>) -> Remedy {
         FindingKind::RequestResponse => requests::round_trips(facts),
         FindingKind::ServerResponseTime => requests::server(facts),
         FindingKind::ClientThinkTime => requests::client(facts),
+        FindingKind::SlowStartAfterIdle => requests::restarts(facts),
         FindingKind::NagleDelayedAck => requests::nagle(facts),
     }
 }

@@ -32,3 +32,15 @@ pub(super) fn nagle(facts: &Facts<'_>) -> Remedy {
     ))
     .note("Where the program cannot be changed, TCP_QUICKACK on the other end shortens the wait.")
 }
+
+pub(super) fn restarts(facts: &Facts<'_>) -> Remedy {
+    let on = facts.sender;
+    Remedy::new(format!("let {on} keep its congestion window over pauses"))
+        .linux(on, "sysctl net.ipv4.tcp_slow_start_after_idle")
+        .linux(on, "sysctl -w net.ipv4.tcp_slow_start_after_idle=0")
+        .only_where("the first command prints 1")
+        .note(
+            "The setting belongs to a network namespace: in a container, set it there. After long pauses the path may \
+             carry less than before, and a burst of the old window may overflow its queue.",
+        )
+}

@@ -88,6 +88,7 @@ const fn is_fixable(kind: FindingKind) -> bool {
         | FindingKind::Timeouts
         | FindingKind::Loss
         | FindingKind::Reordering
+        | FindingKind::SlowStartAfterIdle
         | FindingKind::Bufferbloat => true,
         FindingKind::Refused
         | FindingKind::NoAnswer

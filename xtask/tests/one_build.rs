@@ -1,4 +1,4 @@
-//! `cargo xtask test` builds this program first, and then the tests: with other features of a dependency, every crate
+//! `cargo xtask test` builds `xtask` first, and then the tests: with other features of a dependency, every crate
 //! above it would be built twice, which is minutes on a small machine.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
@@ -19,7 +19,7 @@ fn packages(of: &[&str]) -> BTreeSet<String> {
 }
 
 #[test]
-fn this_program_and_the_tests_share_every_crate() {
+fn xtask_and_the_tests_share_every_crate() {
     let tests = packages(&["--workspace", "--edges", "normal,build,dev"]);
     let own = packages(&["--package", "xtask", "--edges", "normal,build"]);
     assert!(own.len() > 50, "{own:?}");

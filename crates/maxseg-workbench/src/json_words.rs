@@ -1,7 +1,6 @@
 //! What is wrong with JSON, in words.
 
 use serde::de::DeserializeOwned;
-use serde_json::error::Category;
 use serde_json::{Error, Value};
 use serde_path_to_error::{Path, Segment};
 
@@ -16,9 +15,10 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     let mut input = serde_json::Deserializer::from_slice(bytes);
     let syntax_at = |error: &Error| format!("{} at column {}", syntax(error), error.column());
     let document = serde_path_to_error::deserialize(&mut input).map_err(|error| {
-        match error.inner().classify() {
-            Category::Syntax | Category::Eof | Category::Io => syntax_at(error.inner()),
-            Category::Data => value(bytes, error.path(), &error.inner().to_string()),
+        // What is no JSON comes first: the value that is wrong may only be the part before the fault.
+        match serde_json::from_slice::<Value>(bytes) {
+            Err(syntax) => syntax_at(&syntax),
+            Ok(document) => value(&document, error.path(), &error.inner().to_string()),
         }
     })?;
     input.end().map_err(|error| syntax_at(&error))?;
@@ -47,9 +47,9 @@ pub(crate) fn syntax(error: &Error) -> &'static str {
     known.map_or("it is not JSON", |(_, words)| words)
 }
 
-/// What is wrong with a value of the document in `bytes`, of which serde says `said`.
-fn value(bytes: &[u8], path: &Path, said: &str) -> String {
-    let said = said.split(" at line ").next().unwrap_or_default();
+/// What is wrong with a value of the document, of which serde says `said`.
+fn value(document: &Value, path: &Path, said: &str) -> String {
+    let said = said.rsplit_once(" at line ").map_or(said, |(what, _)| what);
     let key_in = |said: &str| said.split('`').nth(1).unwrap_or_default().to_owned();
     let mut key = key_of(path);
     for (begins, words) in [("missing field", "is missing"), ("duplicate field", "is there twice")]
@@ -59,10 +59,9 @@ fn value(bytes: &[u8], path: &Path, said: &str) -> String {
             return format!("`{key}{}` {words}", key_in(said));
         }
     }
-    let document: Value = serde_json::from_slice(bytes).unwrap_or_default();
     let subject = if key.is_empty() { "it".to_owned() } else { format!("`{key}`") };
-    let is = quoted(at(&document, path));
-    match said.split_once(" expected ").and_then(|(_, expected)| taken(expected)) {
+    let is = quoted(at(document, path));
+    match said.rsplit_once(", expected ").and_then(|(_, expected)| taken(expected)) {
         Some(takes) => format!("{subject} is {is}; it takes {takes}"),
         None => format!("{subject} is {is}, which it cannot be"),
     }
@@ -135,7 +134,12 @@ mod tests {
             ("", "it is empty"),
             ("{}", "`engine` is missing"),
             ("7", "it is 7; it takes a table"),
-            ("[1]", "a value is missing or misspelt at column 2"),
+            ("[1]", "`[0]` is 1, which it cannot be"),
+            (r#"{"seed":-1,"#, "it ends too early at column 11"),
+            (
+                r#"{"engine":"was expected at line 3"}"#,
+                "`engine` is \"was expected at line 3\"; it takes one of `model`, `sim`, `lab`",
+            ),
             (r#"{"engine":"x"}"#, "`engine` is \"x\"; it takes one of `model`, `sim`, `lab`"),
             (r#"{"engine":"sim","point":7}"#, "`point` is 7; it takes a table"),
             (r#"{"engine":"sim","engine":"sim"}"#, "`engine` is there twice"),
@@ -144,7 +148,7 @@ mod tests {
                 r#"{"outcome":{"goodput_bps":"fast"}}"#,
                 "`outcome.goodput_bps` is \"fast\"; it takes a number",
             ),
-            ("{} x", "`engine` is missing"),
+            ("{} x", "something follows its end at column 4"),
             ("{", "it ends too early at column 1"),
             ("{a", "a key is not in quotes at column 2"),
         ] {

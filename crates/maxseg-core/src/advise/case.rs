@@ -67,6 +67,11 @@ impl<'a> Case<'a> {
         findings.filter(move |finding| finding.direction.is_none_or(|of| of == direction))
     }
 
+    /// The most severe finding that gives details of a limit, in the direction of the data or in both.
+    pub fn finding_of(&self, limit: LimitedBy) -> Option<&Finding> {
+        self.findings_of_data().find(|finding| finding.kind.limit() == Some(limit))
+    }
+
     /// The severity of its worst finding.
     pub fn worst(&self) -> Option<Severity> {
         self.diagnosis.findings.iter().map(|finding| finding.severity).max()

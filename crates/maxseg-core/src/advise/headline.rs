@@ -122,7 +122,7 @@ impl<'a> Headline<'a> {
                     .find(|finding| finding.kind == kind)
                     .or_else(|| all.find(|finding| finding.kind == kind))
             }
-            Subject::Limit(limit) => findings.find(|finding| finding.kind.limit() == Some(limit)),
+            Subject::Limit(limit) => self.case.finding_of(limit),
         }
     }
 

@@ -1,7 +1,7 @@
 //! How a connection ended, where that is the story: refused, not answered, reset, silent.
 
 use super::finding::{Finding, FindingKind, Severity, counted_times, number};
-use crate::evidence::{Direction, Ending, EventKind, Evidence};
+use crate::evidence::{Ending, EventKind, Evidence};
 use crate::units::{Time, approx};
 
 pub(super) fn refused(evidence: &Evidence) -> Option<Finding> {
@@ -57,9 +57,9 @@ pub(super) fn no_answer(evidence: &Evidence) -> Option<Finding> {
 }
 
 pub(super) fn reset(evidence: &Evidence) -> Option<Finding> {
-    let (by, role, direction) = match evidence.ending {
-        Ending::ResetByClient => (evidence.client, "client", Direction::Forward),
-        Ending::ResetByServer => (evidence.server, "server", Direction::Reverse),
+    let (by, role) = match evidence.ending {
+        Ending::ResetByClient => (evidence.client, "client"),
+        Ending::ResetByServer => (evidence.server, "server"),
         Ending::Refused
         | Ending::NoAnswer
         | Ending::GoneSilent
@@ -69,10 +69,14 @@ pub(super) fn reset(evidence: &Evidence) -> Option<Finding> {
     };
     let at = evidence.reset_at.unwrap_or(evidence.end);
     let after = at.since(evidence.begin).as_secs_f64();
-    let lost = evidence.stats(direction.other()).outstanding_bytes
-        + evidence.stats(direction).outstanding_bytes;
+    let lost = match evidence.marks.one_way {
+        // Acknowledgements were not captured.
+        true => 0,
+        false => evidence.forward.outstanding_bytes + evidence.reverse.outstanding_bytes,
+    };
     let in_flight = match lost {
         0 => String::new(),
+        1 => ", 1 byte was not acknowledged".to_owned(),
         bytes => format!(", {bytes} bytes were not acknowledged"),
     };
     Some(Finding {
@@ -92,16 +96,20 @@ pub(super) fn reset(evidence: &Evidence) -> Option<Finding> {
     })
 }
 
+fn counted(count: u32, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
 pub(super) fn gone_silent(evidence: &Evidence) -> Option<Finding> {
     let silence = evidence.silence?;
     let silent = evidence.receiver(silence.direction);
     let seconds = silence.to.since(silence.from).as_secs_f64();
     let mut attempts = Vec::new();
     if silence.retransmissions > 0 {
-        attempts.push(format!("{} retransmissions", silence.retransmissions));
+        attempts.push(counted(silence.retransmissions, "retransmission"));
     }
     if silence.probes > 0 {
-        attempts.push(format!("{} probes", silence.probes));
+        attempts.push(counted(silence.probes, "probe"));
     }
     Some(Finding {
         kind: FindingKind::GoneSilent,
@@ -116,12 +124,12 @@ pub(super) fn gone_silent(evidence: &Evidence) -> Option<Finding> {
         ],
         frames: Vec::new(),
         text: format!(
-            "{silent} stopped answering {} after the first packet: nothing was acknowledged since, {} in {}",
+            "{silent} stopped answering {} after the first packet: no packet of it since, {} in {}",
             approx::time(silence.from.since(evidence.begin).as_secs_f64()),
             attempts.join(" and "),
             approx::time(seconds)
         ),
-        why: "The host, its program's network or the path is down, or a middlebox dropped the connection's state",
+        why: "The host or the path is down, or a middlebox dropped the connection's state",
         source: "RFC 9293 §3.8.3, RFC 5482",
     })
 }

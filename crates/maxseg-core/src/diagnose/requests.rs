@@ -84,7 +84,7 @@ pub(super) fn server(evidence: &Evidence) -> Option<Finding> {
             turns(requests.turns),
         ),
         "The time lies in the program on the server or behind it; no setting of TCP shortens it",
-        "RFC 9293 §3.8.6",
+        "RFC 9293 §3.9.1.2",
     ))
 }
 
@@ -118,7 +118,7 @@ pub(super) fn client(evidence: &Evidence) -> Option<Finding> {
             approx::time(seconds),
         ),
         "The time lies in the program on the client or its user",
-        "RFC 9293 §3.8.6",
+        "RFC 9293 §3.9.1.2",
     ))
 }
 

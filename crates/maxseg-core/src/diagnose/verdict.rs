@@ -13,11 +13,11 @@ pub(super) struct Verdict {
     pub(super) confidence: f64,
 }
 
-/// Of so many verdicts with a share of nearly all of the time and a good capture, one is wrong.
+/// The highest confidence is 1 less one in so many: an estimate.
 const ONE_WRONG_OF: f64 = 20.0;
-/// A share of the time that is no larger than another's decides nothing.
+/// The confidence where the two largest shares are equal.
 const EVEN: f64 = 0.5;
-/// A fault of the capture halves what is sure.
+/// Each fault of the capture takes a quarter of the confidence.
 const FAULT: f64 = 0.75;
 
 impl Verdict {

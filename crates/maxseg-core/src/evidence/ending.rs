@@ -17,7 +17,8 @@ pub struct Handshake {
     pub syn_packets: u32,
     /// When the last of them passed.
     pub last_syn: Option<Time>,
-    /// Between point of capture and server, there and back: from the last SYN to the answer.
+    /// Between point of capture and server, there and back: from the SYN to the SYN-ACK; `None` where either was
+    /// retransmitted (Karn, RFC 6298 §3).
     pub server_rtt: Option<Time>,
     /// Between point of capture and client, there and back: from the answer to what acknowledged it.
     pub client_rtt: Option<Time>,

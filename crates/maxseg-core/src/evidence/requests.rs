@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 pub struct Requests {
     /// Requests with a reply.
     pub turns: u32,
-    /// From the end of the handshake, or the first payload where that was not seen, to the last payload, in seconds.
+    /// From the SYN-ACK, or the first payload where that was not captured, to the last payload, in seconds.
     pub span_s: f64,
     /// From the last byte of a request to the first byte of its reply, less the round trip.
     pub server: Waits,
-    /// From the last byte of a reply, or the end of the handshake, to the first byte of the next request, less the
+    /// From the last byte of a reply, or the SYN-ACK, to the first byte of the next request, less the
     /// round trip.
     pub think: Waits,
     /// Round trips that requests and replies took, in seconds: one for each turn.
     pub round_trips_s: f64,
-    /// Segments below the MSS that were sent when the delayed acknowledgement of one like them arrived: Nagle's
+    /// Segments below half the MSS that were sent when the delayed acknowledgement of one like them arrived: Nagle's
     /// algorithm (RFC 9293 §3.7.4) against delayed ACKs (RFC 9293 §3.8.6.3).
     pub nagle: Waits,
 }

@@ -152,7 +152,7 @@ impl Connection {
         self.on_handshake_done(seen, s);
         let shift = self.shift(s);
         let window = HalfConnection::window_of(seen, shift);
-        let to_receiver = self.to_end(s);
+        let to_receiver = self.to_end(s).unwrap_or(0);
         let (own, peer) = self.halves.both_mut(s);
         let una = peer.offset(seen.ack);
         let outstanding = peer.nxt > peer.una;
@@ -268,6 +268,7 @@ impl Connection {
         half.counts.offloaded += u32::from(is_offloaded(seen, peer.offered.mss));
         let Some(stream) = &mut half.stream else { return };
         let (is_reply, is_alone) = (peer.una >= peer.nxt, half.una >= start);
+        let is_first_unacked = start <= half.una;
         let mss = peer.offered.mss.map_or(USUAL_MSS, i64::from);
         let is_resent = stream.on_data(&DataSegment {
             at: seen.at_nanos,
@@ -279,8 +280,8 @@ impl Connection {
             is_pushed: seen.flags.contains(Flags::PSH) || seen.flags.contains(Flags::FIN),
         });
         if is_resent {
-            half.unanswered.on_retransmission(seen.at_nanos);
-            self.turns.on_payload(s, seen.at_nanos);
+            half.unanswered.on_retransmission(seen.at_nanos, is_first_unacked);
+            self.turns.on_resent(s, seen.at_nanos);
         } else {
             let talk = Talk {
                 by: s,
@@ -288,23 +289,18 @@ impl Connection {
                 end,
                 is_reply,
                 is_small_alone: is_alone && end - start < mss / 2,
-                to_sender: self.to_end(s),
-                since_handshake: self.opened_at().filter(|_| self.client == Some(s)),
+                to_sender: self.to_end(s).unwrap_or(0),
+                since_answer: self.answer_at.filter(|_| self.client == Some(s)),
             };
             self.turns.on_talk(&talk);
         }
     }
 
-    /// When the client's first segment after the SYN-ACK passed.
-    fn opened_at(&self) -> Option<u64> {
-        Some(self.answer_at?.saturating_add(self.handshake.client_rtt?.as_nanos()))
-    }
-
-    /// Round trip between capture point and an end in the handshake, in nanoseconds; 0 where it is not known.
-    fn to_end(&self, s: Endpoint) -> u64 {
+    /// Round trip between capture point and an end in the handshake, in nanoseconds.
+    fn to_end(&self, s: Endpoint) -> Option<u64> {
         let Handshake { server_rtt, client_rtt, .. } = self.handshake;
         let rtt = if self.client == Some(s) { client_rtt } else { server_rtt };
-        rtt.map_or(0, Time::as_nanos)
+        rtt.map(Time::as_nanos)
     }
 
     fn begin_stream(&mut self, seen: &Seen<'_>, s: Endpoint, start: i64) {

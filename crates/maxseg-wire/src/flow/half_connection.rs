@@ -92,8 +92,9 @@ impl Unanswered {
         *self = Self { since: at, ..Self::default() };
     }
 
-    pub(super) fn on_retransmission(&mut self, at: u64) {
-        self.retransmissions += 1;
+    /// A segment is retransmitted; `is_first` where it is the first that is not acknowledged: one for each timeout.
+    pub(super) fn on_retransmission(&mut self, at: u64, is_first: bool) {
+        self.retransmissions += u32::from(is_first);
         self.last = at;
     }
 
@@ -227,7 +228,7 @@ impl HalfConnection {
     /// A SYN or FIN of this end is sent again.
     pub(super) fn on_control_resent(&mut self, at: u64) {
         self.counts.control_resent += 1;
-        self.unanswered.on_retransmission(at);
+        self.unanswered.on_retransmission(at, true);
     }
 
     /// Keeps a packet of this end as an example.
@@ -291,8 +292,10 @@ impl HalfConnection {
             congestion_marks: counts.marked.into(),
             first_data: (self.first_data > 0).then(|| Time::from_nanos(self.first_data)),
             last_ack: (self.last_ack > 0).then(|| Time::from_nanos(self.last_ack)),
-            outstanding_bytes: u64::try_from(self.nxt.min(self.fin.unwrap_or(i64::MAX)) - self.una)
-                .unwrap_or(0),
+            outstanding_bytes: u64::try_from(
+                self.nxt.min(self.fin.unwrap_or(i64::MAX)) - self.una.max(0),
+            )
+            .unwrap_or(0),
             window_shut_since: self.shut_at.map(Time::from_nanos),
             ..DirectionStats::default()
         };

@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hint_is_a_command_that_works() {
+    fn the_hint_quotes_the_file_and_decompresses_it() {
         let of = |file, compression| hint(file, compression, 4711, 3, "explain -");
         assert!(of("a.pcap", None).ends_with(": head -c 4711 a.pcap | maxseg explain -"));
         assert!(of("it's", None).ends_with(r": head -c 4711 'it'\''s' | maxseg explain -"));

@@ -58,9 +58,11 @@ fn faults(label: &Value, document: &Value) -> Vec<String> {
             faults.push(format!("no finding says {wanted:?}: {told:?}"));
         }
     }
+    let headline = document["matters_most"]["text"].as_str().unwrap_or_default();
     for wrong in texts(&label["must_not_say"]) {
-        if kinds.contains(&wrong) {
-            faults.push(format!("found {wrong}"));
+        let is_told = headline.contains(wrong) || told.iter().any(|text| text.contains(wrong));
+        if kinds.contains(&wrong) || is_told {
+            faults.push(format!("says {wrong}"));
         }
     }
     if let Some(ending) = label["how_it_ended"].as_str()

@@ -14,16 +14,17 @@ pub(super) fn refused(facts: &Facts<'_>) -> Remedy {
         "start the program that listens on port {port} of {on}, or let its firewall accept the port"
     ))
     .linux(on, format!("ss -lnt 'sport = :{port}'; nft list ruleset | grep -n reject"))
-    .command(System::Windows, on, format!("netstat -ano -p tcp | findstr :{port}"))
+    .command(System::Windows, on, format!("netstat -ano | findstr :{port}"))
 }
 
 pub(super) fn no_answer(facts: &Facts<'_>) -> Remedy {
     let (on, port) = server(facts);
+    let client = facts.case.evidence.client.ip().to_canonical();
     Remedy::new(format!(
         "find out whether the SYN arrives at {on}: if it does, look at its firewall and listen queue, otherwise at the \
          path"
     ))
-    .linux(on, format!("tcpdump -ni any 'tcp port {port} and tcp[tcpflags] & tcp-syn != 0'"))
+    .linux(on, format!("tcpdump -ni any 'tcp port {port} and host {client}'"))
     .linux(on, "nstat -az TcpExtListenOverflows TcpExtListenDrops; ss -lnt")
 }
 

@@ -102,22 +102,13 @@ fn of_limit(limit: LimitedBy, facts: &Facts<'_>) -> Option<Remedy> {
         LimitedBy::Bandwidth => Some(Remedy::new(
             "no TCP setting speeds up a full link: send less, or get a faster link",
         )),
-        LimitedBy::Application if facts.has(FindingKind::NagleDelayedAck) => {
-            Some(requests::nagle(facts))
-        }
-        LimitedBy::Application if facts.has(FindingKind::ServerResponseTime) => {
-            Some(requests::server(facts))
-        }
-        LimitedBy::Application if facts.has(FindingKind::RequestResponse) => {
-            Some(requests::round_trips(facts))
-        }
-        LimitedBy::Application if facts.has(FindingKind::ClientThinkTime) => {
-            Some(requests::client(facts))
-        }
-        LimitedBy::Application => Some(Remedy::new(format!(
-            "examine the application on {}: it had no data to send",
-            facts.sender
-        ))),
+        LimitedBy::Application => Some(match facts.case.finding_of(limit) {
+            Some(finding) => of_finding(finding.kind, facts),
+            None => Remedy::new(format!(
+                "examine the application on {}: it had no data to send",
+                facts.sender
+            )),
+        }),
         LimitedBy::Paced => Some(connection::paced(facts)),
         LimitedBy::StartUp if facts.has(FindingKind::SlowStartAfterIdle) => {
             Some(requests::restarts(facts))

@@ -55,7 +55,8 @@ fn is_whole_story(case: &Case<'_>, kind: FindingKind) -> bool {
     let has_all = |silence: Silence| case.evidence.stats(silence.direction).outstanding_bytes == 0;
     matches!(kind, FindingKind::Refused | FindingKind::NoAnswer)
         || kind == FindingKind::GoneSilent
-            && case.evidence.silence.is_some_and(|silence| !has_all(silence))
+            && (case.evidence.handshake.syn && case.evidence.handshake.client_rtt.is_none()
+                || case.evidence.silence.is_some_and(|silence| !has_all(silence)))
 }
 
 /// Whether a setting of hosts or path removes a limit.
@@ -75,7 +76,7 @@ const fn is_settable(limit: LimitedBy) -> bool {
     }
 }
 
-/// Whether the remedy of a finding makes the connection faster.
+/// Whether a finding comes before a limit that no setting removes.
 const fn is_fixable(kind: FindingKind) -> bool {
     match kind {
         FindingKind::BlackHole

@@ -56,8 +56,9 @@ impl Connection {
             if is_answer {
                 let is_first = !self.handshake.syn_ack;
                 self.handshake.syn_ack = true;
-                self.handshake.server_rtt =
-                    self.syn_at.filter(|_| is_first).map(|syn| since(syn, at));
+                if is_first {
+                    self.handshake.server_rtt = self.syn_at.map(|syn| since(syn, at));
+                }
                 self.answer_at = is_first.then_some(at);
             } else {
                 self.syn_at = (!self.handshake.syn).then_some(at);

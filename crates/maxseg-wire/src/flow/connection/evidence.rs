@@ -117,21 +117,19 @@ impl Connection {
     }
 
     fn requests(&mut self, client: Endpoint) -> Option<Requests> {
-        // Without the handshake, the least time to an acknowledgement is the round trip.
-        let to = |end: Endpoint| match self.to_end(end) {
-            0 => {
-                let stream = self.halves.of(end.other()).stream.as_ref();
-                stream.and_then(|stream| stream.round_trips.least).unwrap_or(0)
-            }
-            known => known,
+        // Without the handshake, the least time to an acknowledgement is taken for the round trip.
+        let to = |end: Endpoint| {
+            let stream = self.halves.of(end.other()).stream.as_ref();
+            let least = stream.and_then(|stream| stream.round_trips.least);
+            self.to_end(end).or(least).unwrap_or(0)
         };
         let (to_client, to_server) = (to(client), to(client.other()));
         std::mem::take(&mut self.turns).requests(client, to_client, to_server)
     }
 }
 
-/// Retransmissions without an answer after which the other end is silent: one may be lost at the end of a capture, as
-/// may be a probe of a tail loss.
+/// Retransmissions of the first unacknowledged segment without an answer, after which the other end is silent: the answer
+/// to one timeout may be behind the end of the capture.
 const SILENT_RETRANSMISSIONS: u32 = 2;
 /// Likewise, keep-alives and zero window probes.
 const SILENT_PROBES: u32 = 3;

@@ -13,7 +13,7 @@ pub(super) struct Turns {
     at: u64,
     /// When the first payload passed.
     begin: u64,
-    /// From the first change of the talker on.
+    /// From the first change of the talker on, or from the client's first payload after a captured handshake.
     waits: Option<Box<TurnWaits>>,
 }
 
@@ -23,13 +23,13 @@ struct TurnWaits {
     /// Before each end sends.
     before: Pair<Samples>,
     nagle: Samples,
-    /// The last segment below the MSS of each end, if nothing else of that end was outstanding.
+    /// The last segment below half the MSS of each end, if nothing else of that end was outstanding.
     small: Pair<Option<Small>>,
     /// The end whose small segment was acknowledged late, when that passed, and how late it was.
     late_ack: Option<(Endpoint, u64, u64)>,
 }
 
-/// A segment below the MSS: the offset behind its last byte, and when it passed.
+/// A segment below half the MSS: the offset behind its last byte, and when it passed.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Small {
     end: i64,
@@ -44,15 +44,16 @@ pub(super) struct Talk {
     pub(super) end: i64,
     /// Whether everything that the other end sent is acknowledged.
     pub(super) is_reply: bool,
-    /// Whether it is below the MSS, and nothing else of its end is outstanding.
+    /// Whether it is below half the MSS, and nothing else of its end is outstanding.
     pub(super) is_small_alone: bool,
     /// Between capture point and this end, there and back, in nanoseconds.
     pub(super) to_sender: u64,
-    /// When the handshake ended, where this is the client's.
-    pub(super) since_handshake: Option<u64>,
+    /// When the SYN-ACK passed, where this is the client's.
+    pub(super) since_answer: Option<u64>,
 }
 
-/// A delayed acknowledgement is at least so late, in nanoseconds: Linux's least is 40 ms (`TCP_DELACK_MIN`).
+/// A delayed acknowledgement is at least so late, in nanoseconds: Linux's least is 40 ms (`TCP_DELACK_MIN`), less 10 ms
+/// for round trips that vary.
 const LEAST_DELAY: u64 = 30_000_000;
 /// And at most so late (RFC 9293 §3.8.6.3).
 const MOST_DELAY: u64 = 500_000_000;
@@ -60,9 +61,9 @@ const MOST_DELAY: u64 = 500_000_000;
 const AT_ONCE: u64 = 3_000_000;
 
 impl Turns {
-    /// An end sends payload, new or again.
+    /// An end retransmits: the wait for the reply begins again.
     #[inline]
-    pub(super) fn on_payload(&mut self, by: Endpoint, at: u64) {
+    pub(super) fn on_resent(&mut self, by: Endpoint, at: u64) {
         if self.talker == Some(by) {
             self.at = at;
         }
@@ -83,9 +84,10 @@ impl Turns {
         let waited = talk.at.saturating_sub(std::mem::replace(&mut self.at, talk.at));
         if before.is_none() {
             self.begin = talk.at;
-            if let Some(handshake_end) = talk.since_handshake {
-                self.begin = handshake_end;
-                let waited = talk.at.saturating_sub(handshake_end);
+            // The first segment is not kept for Nagle's algorithm: most connections have no turn.
+            if let Some(answer) = talk.since_answer {
+                self.begin = answer;
+                let waited = talk.at.saturating_sub(answer);
                 self.waits.get_or_insert_default().before.of_mut(talk.by).add(waited);
             }
             return;
@@ -94,13 +96,12 @@ impl Turns {
         if before != Some(talk.by) && talk.is_reply {
             waits.before.of_mut(talk.by).add(waited);
         }
-        if let Some((end, ack_at, delay)) = waits.late_ack
+        if let Some((end, ack_at, delay)) = waits.late_ack.take()
             && end == talk.by
+            && talk.is_small_alone
+            && talk.at.saturating_sub(ack_at) <= talk.to_sender.saturating_add(AT_ONCE)
         {
-            if talk.at.saturating_sub(ack_at) <= talk.to_sender.saturating_add(AT_ONCE) {
-                waits.nagle.add(delay);
-            }
-            waits.late_ack = None;
+            waits.nagle.add(delay);
         }
         let small = talk.is_small_alone.then_some(Small { end: talk.end, at: talk.at });
         *waits.small.of_mut(talk.by) = small;
@@ -210,15 +211,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn talk(by: Endpoint, at: u64, end: i64) -> Talk {
-        Talk {
-            by,
-            at,
-            end,
-            is_reply: true,
-            is_small_alone: true,
-            to_sender: 0,
-            since_handshake: None,
-        }
+        Talk { by, at, end, is_reply: true, is_small_alone: true, to_sender: 0, since_answer: None }
     }
 
     #[test]
@@ -246,6 +239,7 @@ mod tests {
     }
 
     /// A segment that follows a late acknowledgement at once was held back; one that follows later was written later.
+    /// The first of three is not counted: it comes before the first turn.
     #[test]
     fn nagle_waits_for_a_delayed_acknowledgement() {
         for (pause, held) in [(MS, 2), (20 * MS, 0)] {
@@ -264,6 +258,32 @@ mod tests {
             assert_eq!(requests.nagle.count, held);
             assert_eq!(requests.nagle.p50_s, (held > 0).then_some(0.04));
         }
+    }
+
+    /// The reply came in between: the client waited for it, not for the acknowledgement.
+    #[test]
+    fn a_request_after_a_reply_was_not_held() {
+        let mut turns = Turns::default();
+        for n in 0..5 {
+            let at = n * 100 * MS;
+            turns.on_talk(&talk(Endpoint::Low, at, 100));
+            turns.on_ack(Endpoint::Low, at + 50 * MS, 100, true, 10 * MS);
+            turns.on_talk(&talk(Endpoint::High, at + 51 * MS, 100));
+            turns.on_talk(&talk(Endpoint::Low, at + 52 * MS, 100));
+        }
+        assert_eq!(turns.requests(Endpoint::Low, 0, 10 * MS).unwrap().nagle.count, 0);
+    }
+
+    /// The wait before the first request counts from the SYN-ACK, and holds one round trip to the client.
+    #[test]
+    fn the_client_may_think_before_its_first_request() {
+        let mut turns = Turns::default();
+        let first = Talk { since_answer: Some(0), ..talk(Endpoint::Low, 500 * MS, 100) };
+        turns.on_talk(&first);
+        turns.on_talk(&talk(Endpoint::High, 510 * MS, 100));
+        let requests = turns.requests(Endpoint::Low, 200 * MS, 0).unwrap();
+        assert_eq!(requests.think.p50_s, Some(0.3));
+        assert!((requests.span_s - 0.51).abs() < 1e-9);
     }
 
     #[test]

@@ -191,6 +191,7 @@ fn a_timer_that_waits_in_a_black_hole_is_the_black_holes_time() {
                 segment_bytes: 1448,
                 repeats: 4,
                 passed_bytes: 1024,
+                passed_before_bytes: 1448,
             });
         },
     );
@@ -198,10 +199,10 @@ fn a_timer_that_waits_in_a_black_hole_is_the_black_holes_time() {
     assert_share(&both, LimitedBy::Rto, 0.75);
 }
 
-/// A black hole takes its own time, where smaller segments proved it.
+/// A black hole takes its own time, where smaller segments proved it, or none of its size ever arrived.
 #[test]
 fn a_black_hole_lasts_as_long_as_it_does() {
-    let hole = |passed_bytes: u32| {
+    let hole = |passed_bytes: u32, passed_before_bytes: u32| {
         diagnosis(
             |_, _| (),
             |stats| {
@@ -212,12 +213,15 @@ fn a_black_hole_lasts_as_long_as_it_does() {
                     segment_bytes: 1448,
                     repeats: 4,
                     passed_bytes,
+                    passed_before_bytes,
                 });
             },
         )
     };
-    assert_share(&hole(1024), LimitedBy::PathMtu, 0.25);
-    assert_share(&hole(0), LimitedBy::PathMtu, 0.0);
+    assert_share(&hole(1024, 1448), LimitedBy::PathMtu, 0.25);
+    // None of its size ever arrived; or some did before, and the host is gone.
+    assert_share(&hole(0, 517), LimitedBy::PathMtu, 0.25);
+    assert_share(&hole(0, 1448), LimitedBy::PathMtu, 0.0);
 }
 
 /// Intervals shorter than a round trip are judged together: a flight seen in halves is one.

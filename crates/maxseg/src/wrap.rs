@@ -52,7 +52,7 @@ fn words(text: &str, room: usize) -> Vec<String> {
     let mut is_quoting = false;
     for word in text.split_whitespace() {
         let is_part = |before: &&mut String| {
-            (is_quoting || is_unit_of(before, word))
+            (is_quoting || is_unit_of(before, word) || is_counted_by(before, word))
                 && before.chars().count() + 1 + word.chars().count() <= room
         };
         match words.last_mut().filter(is_part) {
@@ -79,9 +79,31 @@ fn is_unit_of(number: &str, word: &str) -> bool {
         && UNITS.contains(&word.trim_end_matches([',', '.', ';', ':', ')']))
 }
 
+/// Whether `number` ends with a whole number, and `word` is more of its digits or what it counts.
+fn is_counted_by(number: &str, word: &str) -> bool {
+    let last = number.rsplit(' ').next().unwrap_or_default();
+    !last.is_empty()
+        && last.chars().all(|letter| letter.is_ascii_digit())
+        && word.starts_with(|first: char| first.is_ascii_alphanumeric())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_stay_whole_with_what_they_count() {
+        for width in 20..60 {
+            let lines = wrapped(
+                "the file holds 10 343 packets of 1 TCP connection; 1 019 times",
+                width,
+                "",
+            );
+            for whole in ["10 343 packets", "1 TCP", "1 019 times"] {
+                assert!(lines.contains(whole), "{width}: {lines}");
+            }
+        }
+    }
 
     #[test]
     fn lines_end_in_time_and_lose_no_word() {

@@ -54,6 +54,12 @@ impl<'a> Case<'a> {
         (!self.diagnosis.limits.is_empty()).then_some(self.diagnosis.limited_by)
     }
 
+    /// Seconds from the first data to the last acknowledgement of data: those that goodput is over.
+    pub fn goodput_seconds(&self) -> Option<f64> {
+        let goodput = self.data().goodput_bps.filter(|goodput| *goodput > 0.0)?;
+        Some(self.data().acked_bytes as f64 * 8.0 / goodput)
+    }
+
     /// The share of the time under a limit, from 0 to 1.
     pub fn share(&self, kind: LimitedBy) -> f64 {
         let limits = self.diagnosis.limits.iter();

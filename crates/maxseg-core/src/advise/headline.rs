@@ -7,7 +7,7 @@ use super::gain::{CLOSE, Gain, NoGain};
 use super::remedy::{Remedy, Subject, remedy, subject};
 use super::rerun::Rerun;
 use super::what_if::Change;
-use crate::diagnose::{Finding, FindingKind, LossCause};
+use crate::diagnose::{Finding, FindingKind, LossCause, Severity};
 use crate::outcome::LimitedBy;
 use crate::units::approx;
 
@@ -59,9 +59,21 @@ impl<'a> Headline<'a> {
                 Some(Subject::Finding(FindingKind::Refused | FindingKind::NoAnswer)),
                 Some(finding),
             ) => finding.to_owned(),
+            // The sender had data: its own stack held it.
+            (Some(Subject::Limit(LimitedBy::Application)), Some(finding))
+                if self.finding().is_some_and(|it| it.kind == FindingKind::NagleDelayedAck) =>
+            {
+                finding.to_owned()
+            }
             (_, Some(finding)) => format!("{}. {finding}", self.limit_text()),
             (_, None) => self.limit_text(),
         };
+        let reset = self.case.diagnosis.findings.iter().find(|finding| {
+            finding.kind == FindingKind::Reset && finding.severity > Severity::Note
+        });
+        if let Some(reset) = reset {
+            let _ = write!(text, ". {}", reset.text);
+        }
         if let Some(remedy) = &self.remedy {
             let _ = write!(text, ". {}", remedy.sentence());
         }
@@ -165,7 +177,8 @@ impl<'a> Headline<'a> {
                 format!("The retransmission timeout stalled {ends} for {of_time}")
             }
             LimitedBy::Application => {
-                format!("The sending application limited {ends} for {of_time}: no data to send")
+                let why = if self.finding().is_none() { ": no data to send" } else { "" };
+                format!("The application limited {ends} for {of_time}{why}")
             }
             LimitedBy::StartUp => {
                 format!("Start-up (handshake and slow start) took {of_time} of {ends}")

@@ -9,7 +9,7 @@
 
 use super::loss_cause::Loss;
 use super::pace::Pace;
-use crate::evidence::{Bin, DirectionStats};
+use crate::evidence::{Bin, BlackHole, DirectionStats};
 use crate::outcome::{LimitShare, LimitedBy};
 use crate::units::Time;
 
@@ -160,8 +160,8 @@ impl<'a> Judge<'a> {
 
     /// Seconds in which segments vanished because of their size.
     fn black_hole(&self, bin: &Bin) -> f64 {
-        // Where nothing has arrived, it may be the other host that is gone.
-        let proved = self.stats.black_hole.filter(|hole| hole.passed_bytes > 0);
+        // Where segments of this size arrived before, it may be the other host that is gone.
+        let proved = self.stats.black_hole.filter(BlackHole::is_by_size);
         proved.map_or(0.0, |hole| {
             let (from, to) = (bin.at.max(hole.from), bin.end().min(hole.to));
             to.since(from).as_secs_f64()

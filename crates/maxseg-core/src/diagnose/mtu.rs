@@ -1,7 +1,7 @@
 //! Segment sizes and the path MTU.
 
 use super::finding::{Finding, FindingKind, Severity, number};
-use crate::evidence::{Direction, EventKind, Evidence};
+use crate::evidence::{BlackHole, Direction, EventKind, Evidence};
 use crate::framing::Headers;
 
 /// The MTU of Ethernet.
@@ -17,7 +17,7 @@ fn plain(evidence: &Evidence) -> u32 {
 }
 
 pub(super) fn black_hole(evidence: &Evidence, direction: Direction) -> Option<Finding> {
-    let hole = evidence.stats(direction).black_hole?;
+    let hole = evidence.stats(direction).black_hole.filter(BlackHole::is_by_size)?;
     let seconds = hole.to.since(hole.from).as_secs_f64();
     let packet = hole.segment_bytes + evidence.headers().octets();
     Some(Finding {
@@ -42,7 +42,10 @@ pub(super) fn black_hole(evidence: &Evidence, direction: Direction) -> Option<Fi
             if hole.passed_bytes > 0 {
                 format!("segments of {} bytes arrive", hole.passed_bytes)
             } else {
-                "nothing arrived since, because of its size or of the other host".to_owned()
+                format!(
+                    "none of this size ever arrived, segments of {} bytes did",
+                    hole.passed_before_bytes
+                )
             }
         ),
         why: "The MTU of a hop is smaller, and its ICMP message (fragmentation needed, packet too big) does not reach \

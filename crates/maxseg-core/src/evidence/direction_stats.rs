@@ -171,6 +171,15 @@ pub struct BlackHole {
     pub repeats: u32,
     /// Largest payload of a segment that arrived; 0 where none did.
     pub passed_bytes: u32,
+    /// The largest payload of a segment that ever arrived, before or since; 0 where none did.
+    pub passed_before_bytes: u32,
+}
+
+impl BlackHole {
+    /// Whether size is the reason: smaller segments arrived in place of it, or none of its size ever did.
+    pub const fn is_by_size(&self) -> bool {
+        self.passed_bytes > 0 || self.passed_before_bytes < self.segment_bytes
+    }
 }
 
 /// Retransmissions by cause.

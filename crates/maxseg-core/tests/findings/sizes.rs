@@ -77,10 +77,10 @@ fn a_reported_mtu_explains_small_segments() {
     assert!(!is_small(1500));
 }
 
-/// Where smaller segments pass it is the size (RFC 2923 §2.1); where nothing does, it may be the host.
+/// Where smaller segments pass it is the size (RFC 2923 §2.1); where segments of its size passed before, the host.
 #[test]
 fn a_black_hole_is_proved_by_what_passes() {
-    let hole = |passed_bytes: u32| {
+    let hole = |passed_bytes: u32, passed_before_bytes: u32| {
         found(|it| {
             it.forward.black_hole = Some(BlackHole {
                 from: ROUND_TRIP.times(2),
@@ -89,13 +89,17 @@ fn a_black_hole_is_proved_by_what_passes() {
                 segment_bytes: 1448,
                 repeats: 4,
                 passed_bytes,
+                passed_before_bytes,
             });
         })
     };
-    let proved = &hole(1024)[0];
+    let proved = &hole(1024, 1024)[0];
     assert_eq!((proved.kind, proved.severity), (FindingKind::BlackHole, Severity::Problem));
     assert!(proved.text.contains("1500 bytes") && proved.text.contains("1024"), "{}", proved.text);
-    assert_eq!(hole(0)[0].severity, Severity::Warning);
+    // None of its size ever arrived; or some did, and the host is gone.
+    assert_eq!(hole(0, 517)[0].severity, Severity::Warning);
+    assert!(hole(0, 517)[0].text.contains("517"), "{}", hole(0, 517)[0].text);
+    assert_eq!(hole(0, 1448), []);
 }
 
 /// The smallest MTU of several reports is the path's (RFC 1191 §4).

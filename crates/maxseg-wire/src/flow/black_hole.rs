@@ -20,6 +20,8 @@ pub(super) struct BlackHoleDetector {
     now: i64,
     /// Largest segment that arrived without retransmission, in bytes.
     passed: i64,
+    /// Largest segment that ever arrived without retransmission, in bytes.
+    largest: i64,
     found: Option<BlackHole>,
 }
 
@@ -47,6 +49,7 @@ impl BlackHoleDetector {
                 now: size,
                 // Earlier segments may have taken another path.
                 passed: 0,
+                largest: self.largest,
                 found,
             };
         }
@@ -62,6 +65,7 @@ impl BlackHoleDetector {
     /// An acknowledgement; `largest` is the largest segment it covers that was never retransmitted, in bytes.
     pub(super) fn on_acknowledged(&mut self, ack: &AckSegment, largest: i64) {
         self.passed = self.passed.max(largest);
+        self.largest = self.largest.max(largest);
         if self.repeats == 0 || ack.una <= self.start {
             return;
         }
@@ -87,6 +91,7 @@ impl BlackHoleDetector {
             segment_bytes: bytes(self.size),
             repeats: self.repeats,
             passed_bytes: bytes(passed),
+            passed_before_bytes: bytes(self.largest),
         });
     }
 

@@ -145,14 +145,15 @@ impl SenderReplay {
         self.advance(sent.at);
         let by_ack = sent.is_clocked && self.full_before_short >= FULL_BETWEEN_SHORT;
         self.settle(sent.at, by_ack);
-        let is_clocked = sent.at.saturating_sub(self.last_ack) <= sent.prompt;
         self.restarts.on_send(&Departure {
             at: sent.at,
             start: self.nxt.max(sent.end - sent.payload),
             end: sent.end,
             una: self.una,
             last_progress: self.last_progress,
-            is_full_and_clocked: is_clocked && self.is_full(sent.payload) && !sent.is_recovering,
+            is_full_and_clocked: sent.is_clocked
+                && self.is_full(sent.payload)
+                && !sent.is_recovering,
             has_window: self.edge.is_none_or(|edge| edge - sent.end >= self.full),
         });
         if !sent.is_pushed && sent.payload <= self.full || sent.payload == self.full {

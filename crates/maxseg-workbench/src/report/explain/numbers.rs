@@ -21,7 +21,7 @@ pub fn numbers(case: &Case<'_>) -> Vec<(&'static str, String)> {
                 "{}: {} acknowledged in {}",
                 words::rate(goodput),
                 size(data.acked_bytes),
-                words::time(case.data_seconds())
+                words::time(case.goodput_seconds().unwrap_or_else(|| case.data_seconds()))
             ),
         ));
     }
@@ -152,15 +152,16 @@ fn retransmitted(data: &DirectionStats) -> String {
         0 => String::new(),
         spurious => format!("; {spurious} spurious"),
     };
-    let share = data.retransmitted_packets as f64 / data.data_packets.max(1) as f64;
+    let share = match data.data_packets {
+        0 => String::new(),
+        sent => {
+            let share = data.retransmitted_packets as f64 / sent as f64;
+            format!(", {} of {}", words::percent(share), words::grouped(sent))
+        }
+    };
     let causes =
         if causes.is_empty() { String::new() } else { format!(" ({})", causes.join(", ")) };
-    format!(
-        "{}, {} of {}{causes}{spurious}",
-        counted(data.retransmitted_packets, "packet"),
-        words::percent(share),
-        words::grouped(data.data_packets)
-    )
+    format!("{}{share}{causes}{spurious}", counted(data.retransmitted_packets, "packet"),)
 }
 
 /// `receive-window 90%, start-up 10%`.

@@ -69,10 +69,11 @@ pub(super) fn reset(evidence: &Evidence) -> Option<Finding> {
     };
     let at = evidence.reset_at.unwrap_or(evidence.end);
     let after = at.since(evidence.begin).as_secs_f64();
-    let lost = match evidence.marks.one_way {
-        // Acknowledgements were not captured.
-        true => 0,
-        false => evidence.forward.outstanding_bytes + evidence.reverse.outstanding_bytes,
+    // Of a direction that was not captured, neither were the acknowledgements.
+    let lost = if evidence.marks.one_way {
+        0
+    } else {
+        evidence.forward.outstanding_bytes + evidence.reverse.outstanding_bytes
     };
     let in_flight = match lost {
         0 => String::new(),

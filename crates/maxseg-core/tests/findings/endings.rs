@@ -75,6 +75,7 @@ fn silence_is_the_subject_where_data_is_missing() {
     let subject = |outstanding: u64| {
         let mut evidence = clean();
         silent(&mut evidence);
+        evidence.handshake.client_rtt = Some(Time::ZERO);
         evidence.forward.outstanding_bytes = outstanding;
         maxseg_core::advise::subject(&Case::of(&evidence))
     };

@@ -161,7 +161,7 @@ fn retransmitted(data: &DirectionStats) -> String {
     };
     let causes =
         if causes.is_empty() { String::new() } else { format!(" ({})", causes.join(", ")) };
-    format!("{}{share}{causes}{spurious}", counted(data.retransmitted_packets, "packet"),)
+    format!("{}{share}{causes}{spurious}", counted(data.retransmitted_packets, "packet"))
 }
 
 /// `receive-window 90%, start-up 10%`.

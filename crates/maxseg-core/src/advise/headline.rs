@@ -162,7 +162,7 @@ impl<'a> Headline<'a> {
             LimitedBy::ReceiveWindow => format!("The receive window limited {ends} for {of_time}"),
             LimitedBy::SendBuffer => format!("The send buffer limited {ends} for {of_time}"),
             LimitedBy::Bandwidth => {
-                format!("The link was full: bandwidth limited {ends} for {of_time}")
+                format!("A link of the path was full: bandwidth limited {ends} for {of_time}")
             }
             LimitedBy::Congestion if self.case.diagnosis.loss.cause == LossCause::Reordering => {
                 format!("Reordering, taken for loss, limited {ends} for {of_time}")

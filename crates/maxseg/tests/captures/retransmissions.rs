@@ -22,9 +22,11 @@ fn ours(document: &Value) -> Ours {
     let mut sum = Ours::default();
     for (_, _, _, direction) in directions(document) {
         let count = |name: &str| direction[name].as_u64().unwrap();
-        sum.retransmitted += count("retransmitted_packets");
+        // Null where too little of the payload was captured to tell.
+        let retransmitted = direction["retransmitted_packets"].as_u64().unwrap_or(0);
+        sum.retransmitted += retransmitted;
         sum.of_data +=
-            count("retransmitted_packets") - direction["resent"]["control"].as_u64().unwrap();
+            retransmitted.saturating_sub(direction["resent"]["control"].as_u64().unwrap());
         sum.overtaken += count("out_of_order_packets");
         sum.copies += count("capture_duplicates");
         sum.repeated_bytes += count("payload_bytes") - count("unique_bytes");

@@ -150,7 +150,10 @@ fn a_finding_leads_where_nothing_can_be_done_about_the_limit() {
         headline.case.diagnosis.findings.iter().map(|finding| finding.kind).collect();
     assert_eq!(kinds, [FindingKind::SmallMss]);
     let text = headline.text();
-    assert!(text.contains("A link of the path was full") && text.contains("Segments carry 524"), "{text}");
+    assert!(
+        text.contains("A link of the path was full") && text.contains("Segments carry 524"),
+        "{text}"
+    );
 }
 
 #[test]

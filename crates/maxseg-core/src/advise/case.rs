@@ -3,7 +3,6 @@
 use crate::diagnose::{Diagnosis, Finding, Severity, diagnose};
 use crate::evidence::{DirectionStats, Evidence};
 use crate::outcome::LimitedBy;
-use crate::units::Time;
 
 /// A connection's evidence with its diagnosis.
 #[derive(Debug, Clone)]
@@ -33,14 +32,8 @@ impl<'a> Case<'a> {
         self.evidence.stats(self.diagnosis.direction.other())
     }
 
-    /// Whether the receiver's window shut and did not open again before the last packet, a second or more later.
-    pub fn window_stayed_shut(&self) -> bool {
-        let end = self.evidence.end;
-        self.acks().window_shut_since.is_some_and(|shut| end.since(shut) >= Time::from_secs(1))
-    }
-
-    /// Seconds whose limits are told: from the first data to the last acknowledgement, or to the last segment that was
-    /// sent in vain; the connection's duration where it carried none.
+    /// Seconds that the limits are shares of: from the first data to the last acknowledgement, or to the last
+    /// retransmission or probe without an answer; the connection's duration where it carried none.
     pub fn data_seconds(&self) -> f64 {
         let data = self.data();
         match (data.first_data, data.limits_end.or(data.last_ack)) {
@@ -54,10 +47,13 @@ impl<'a> Case<'a> {
         (!self.diagnosis.limits.is_empty()).then_some(self.diagnosis.limited_by)
     }
 
-    /// Seconds from the first data to the last acknowledgement of data: those that goodput is over.
-    pub fn goodput_seconds(&self) -> Option<f64> {
-        let goodput = self.data().goodput_bps.filter(|goodput| *goodput > 0.0)?;
-        Some(self.data().acked_bytes as f64 * 8.0 / goodput)
+    /// Seconds from the first data to the last acknowledgement of data, which goodput is over; as
+    /// [`data_seconds`](Self::data_seconds) where there is no goodput.
+    pub fn goodput_seconds(&self) -> f64 {
+        match self.data().goodput_bps.filter(|goodput| *goodput > 0.0) {
+            Some(goodput) => self.data().acked_bytes as f64 * 8.0 / goodput,
+            None => self.data_seconds(),
+        }
     }
 
     /// The share of the time under a limit, from 0 to 1.

@@ -1,6 +1,6 @@
 //! How a connection ended, where that is the story: refused, not answered, reset, silent.
 
-use super::finding::{Finding, FindingKind, Severity, counted_times, number};
+use super::finding::{Finding, FindingKind, Severity, counted, counted_times, number};
 use crate::evidence::{Ending, EventKind, Evidence};
 use crate::units::{Time, approx};
 
@@ -97,20 +97,16 @@ pub(super) fn reset(evidence: &Evidence) -> Option<Finding> {
     })
 }
 
-fn counted(count: u32, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
-}
-
 pub(super) fn gone_silent(evidence: &Evidence) -> Option<Finding> {
     let silence = evidence.silence?;
     let silent = evidence.receiver(silence.direction);
     let seconds = silence.to.since(silence.from).as_secs_f64();
     let mut attempts = Vec::new();
     if silence.retransmissions > 0 {
-        attempts.push(counted(silence.retransmissions, "retransmission"));
+        attempts.push(counted(silence.retransmissions.into(), "retransmission"));
     }
     if silence.probes > 0 {
-        attempts.push(counted(silence.probes, "probe"));
+        attempts.push(counted(silence.probes.into(), "probe"));
     }
     Some(Finding {
         kind: FindingKind::GoneSilent,

@@ -46,6 +46,11 @@ pub(super) const fn number(name: &'static str, value: f64) -> Number {
     Number { name, value }
 }
 
+/// `1 packet` or `5 packets`.
+pub(super) fn counted(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
 /// `once` or `5 times`.
 pub(super) fn counted_times(count: u64) -> String {
     if count == 1 { "once".to_owned() } else { format!("{count} times") }

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::evidence::{DirectionStats, LossEpisode};
+use crate::stats::Summary;
 use crate::units::approx;
 
 /// Why segments were lost.
@@ -35,7 +36,7 @@ pub enum LossCause {
 pub struct Loss {
     /// The most likely cause.
     pub cause: LossCause,
-    /// The chance that it is right, from 0 to 1.
+    /// An estimate from 0 to 1 of how sure it is.
     pub confidence: f64,
     /// What shows it, or what is missing; a clause without a full stop.
     pub evidence: String,
@@ -217,14 +218,8 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
     values.get(values.len() / 2).copied()
 }
 
-/// The standard deviation as a share of the mean.
 fn variation(values: &[f64]) -> f64 {
-    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
-    if mean <= 0.0 {
-        return 0.0;
-    }
-    let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
-    (squares / values.len() as f64).sqrt() / mean
+    Summary::of(values).coefficient_of_variation().unwrap_or(0.0)
 }
 
 #[cfg(test)]

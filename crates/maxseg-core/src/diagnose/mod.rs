@@ -44,7 +44,7 @@ pub struct Diagnosis {
     pub limited_by: LimitedBy,
     /// Why the limit is unknown, with the fact or capture that would show it; a clause without a full stop.
     pub unknown_because: Option<String>,
-    /// The chance that `limited_by` is right, from 0 to 1.
+    /// An estimate from 0 to 1 of how sure `limited_by` is: by the lead of the largest share and the faults of the capture.
     pub confidence: f64,
     /// Why segments of the direction were lost.
     pub loss: Loss,
@@ -125,7 +125,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
     findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(a.from.cmp(&b.from)));
     let verdict = Verdict::of(evidence, direction, &shares);
     let quality = Quality::of(evidence, verdict.limited_by);
-    let verdict = quality.hindrance().map_or(verdict, Verdict::hindered);
+    let verdict = quality.unknown_because().map_or(verdict, Verdict::unknown);
     if !quality.fit {
         (shares, spans) = all_unknown(&shares, &spans);
         findings.retain(|finding| !is_inferred(finding.kind));

@@ -2,6 +2,7 @@
 //! packet trains is that of the path, and whether acknowledgements or the sender itself space the segments.
 
 use crate::evidence::{Bin, DirectionStats};
+use crate::stats::Summary;
 use crate::units::Time;
 
 /// Round trips are flat while nine of ten under load are within so many times the least,
@@ -153,12 +154,8 @@ fn variation(data: &DirectionStats) -> Option<f64> {
         }
     }
     let within = rates.get(2..rates.len().saturating_sub(1)).unwrap_or_default();
-    let mean = within.iter().sum::<f64>() / within.len() as f64;
-    if within.len() < LEAST_STRETCHES || mean <= 0.0 {
-        return None;
-    }
-    let squares = within.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>();
-    Some((squares / within.len() as f64).sqrt() / mean)
+    let is_long = within.len() >= LEAST_STRETCHES;
+    Summary::of(within).coefficient_of_variation().filter(|_| is_long)
 }
 
 /// Whether nearly all pauses followed a full segment: whoever has no more to send ends with a short one.

@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::finding::{counted, counted_times};
 use crate::evidence::{DirectionStats, Evidence};
 use crate::outcome::LimitedBy;
 use crate::units::{Time, approx};
@@ -68,13 +69,6 @@ const LEAST_LOSSES: f64 = 10.0;
 /// A pause from which on it is no round trip, in seconds.
 const LONG_PAUSE_S: f64 = 1.0;
 
-/// A fault of the capture that leaves the limit open.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Hindrance {
-    /// Why the limit is unknown, and what would show it, as a clause.
-    pub(super) text: String,
-}
-
 impl Quality {
     /// Looks at the capture of a connection of which this was the verdict without a look at it: it stands where the
     /// capture is [`fit`](Self::fit).
@@ -108,15 +102,15 @@ impl Quality {
         self.reasons.iter().find(|reason| reason.code == code)
     }
 
-    /// The fault that leaves the limit open; `None` where the capture is fit.
-    pub(super) fn hindrance(&self) -> Option<Hindrance> {
+    /// Why the limit is unknown, and the capture that would show it, as a clause; `None` where the capture is fit.
+    pub(super) fn unknown_because(&self) -> Option<String> {
         let wanted = self.wanted.as_deref()?;
         let reason = self.reasons.iter().find(|reason| wanted_capture(reason.code) == wanted)?;
         let mut text = reason.text.clone();
         if let Some(first) = text.get_mut(..1) {
             first.make_ascii_lowercase();
         }
-        Some(Hindrance { text: format!("{text}. It takes {wanted}") })
+        Some(format!("{text}. It takes {wanted}"))
     }
 }
 
@@ -266,11 +260,6 @@ const fn reason(code: ReasonCode, text: String) -> Reason {
     Reason { code, text }
 }
 
-/// So many of a thing, with its plural.
-fn packets(count: u64) -> String {
-    if count == 1 { "1 packet".to_owned() } else { format!("{count} packets") }
-}
-
 fn captured_twice(evidence: &Evidence) -> Option<Reason> {
     let copies = evidence.forward.capture_duplicates + evidence.reverse.capture_duplicates;
     if copies == 0 {
@@ -282,7 +271,7 @@ fn captured_twice(evidence: &Evidence) -> Option<Reason> {
     };
     Some(reason(
         ReasonCode::CapturedTwice,
-        format!("{} captured twice, {place}: each counts once", packets(copies)),
+        format!("{} captured twice, {place}: each counts once", counted(copies, "packet")),
     ))
 }
 
@@ -300,7 +289,7 @@ fn unordered(evidence: &Evidence) -> Option<Reason> {
     let (late, early) = (evidence.capture.late_packets, evidence.capture.acks_before_data);
     let mut faults = Vec::new();
     if late > 0 {
-        faults.push(format!("{} stored behind later ones", packets(late)));
+        faults.push(format!("{} stored behind later ones", counted(late, "packet")));
     }
     if early > 0 {
         faults.push(format!("{early} acknowledgements captured before their data"));
@@ -316,11 +305,11 @@ fn clock_jump(evidence: &Evidence) -> Option<Reason> {
     if steps == 0 {
         return None;
     }
-    let times = if steps == 1 { "once".to_owned() } else { format!("{steps} times") };
     Some(reason(
         ReasonCode::ClockJump,
         format!(
-            "The clock was set {times} during the capture: time goes on from the packet before"
+            "The clock was set {} during the capture: time goes on from the packet before",
+            counted_times(steps)
         ),
     ))
 }
@@ -388,7 +377,7 @@ fn offload(evidence: &Evidence) -> Option<Reason> {
         ReasonCode::Offload,
         format!(
             "{} larger than a segment: captured before segmentation or after receive offload",
-            packets(count)
+            counted(count, "packet")
         ),
     ))
 }

@@ -1,7 +1,7 @@
 //! Requests and replies: who waited for whom.
 
-use super::finding::{Finding, FindingKind, Severity, counted_times, number};
-use crate::evidence::{Direction, Evidence, Requests};
+use super::finding::{Finding, FindingKind, Number, Severity, counted, counted_times, number};
+use crate::evidence::{Direction, Evidence, Requests, Waits};
 use crate::units::approx;
 
 /// A wait is told from this share of the time on.
@@ -15,28 +15,33 @@ const TURNS: u32 = 3;
 /// Fewer held segments may be chance: a program that writes just when the acknowledgement arrives.
 const HELD: u32 = 2;
 
-/// The requests, and the time between first and last payload, in seconds.
-fn requests(evidence: &Evidence) -> Option<(&Requests, f64)> {
-    let requests = evidence.requests.as_ref()?;
-    (requests.span_s > 0.0).then_some((requests, requests.span_s))
+/// The requests, where there is time between first and last payload.
+fn requests(evidence: &Evidence) -> Option<&Requests> {
+    evidence.requests.as_ref().filter(|requests| requests.span_s > 0.0)
+}
+
+/// Whether waits are told: by their share of the time, or where users notice one.
+fn are_told(waits: &Waits, share: f64) -> bool {
+    waits.count > 0 && (share >= TOLD || waits.p99_s.is_some_and(|worst| worst >= NOTICED))
 }
 
 fn severity(share: f64) -> Severity {
     if share >= LARGE { Severity::Warning } else { Severity::Note }
 }
 
+/// A finding about the whole connection.
 fn finding(
     evidence: &Evidence,
     kind: FindingKind,
-    share: f64,
-    numbers: Vec<super::finding::Number>,
+    severity: Severity,
+    numbers: Vec<Number>,
     text: String,
     why: &'static str,
     source: &'static str,
 ) -> Finding {
     Finding {
         kind,
-        severity: severity(share),
+        severity,
         direction: None,
         from: evidence.begin,
         to: evidence.end,
@@ -48,7 +53,7 @@ fn finding(
     }
 }
 
-fn median_and_worst(waits: &crate::evidence::Waits) -> String {
+fn median_and_worst(waits: &Waits) -> String {
     let (Some(median), Some(worst)) = (waits.p50_s, waits.p99_s) else { return String::new() };
     match waits.count {
         1 => approx::time(median),
@@ -57,17 +62,18 @@ fn median_and_worst(waits: &crate::evidence::Waits) -> String {
 }
 
 pub(super) fn server(evidence: &Evidence) -> Option<Finding> {
-    let (requests, seconds) = requests(evidence)?;
+    let requests = requests(evidence)?;
+    let seconds = requests.span_s;
     let waits = requests.server;
     let share = waits.total_s / seconds;
-    if share < TOLD && waits.p99_s.is_none_or(|worst| worst < NOTICED) {
+    if !are_told(&waits, share) {
         return None;
     }
     let of = if requests.turns == 1 { "the request" } else { "each request" };
     Some(finding(
         evidence,
         FindingKind::ServerResponseTime,
-        share,
+        severity(share),
         vec![
             number("turns", requests.turns.into()),
             number("server_p50_s", waits.p50_s.unwrap_or(0.0)),
@@ -81,28 +87,25 @@ pub(super) fn server(evidence: &Evidence) -> Option<Finding> {
             median_and_worst(&waits),
             approx::time(waits.total_s),
             approx::time(seconds),
-            turns(requests.turns),
+            counted(requests.turns.into(), "request"),
         ),
         "The time lies in the program on the server or behind it; no setting of TCP shortens it",
         "RFC 9293 §3.9.1.2",
     ))
 }
 
-fn turns(count: u32) -> String {
-    if count == 1 { "1 request".to_owned() } else { format!("{count} requests") }
-}
-
 pub(super) fn client(evidence: &Evidence) -> Option<Finding> {
-    let (requests, seconds) = requests(evidence)?;
+    let requests = requests(evidence)?;
+    let seconds = requests.span_s;
     let waits = requests.think;
     let share = waits.total_s / seconds;
-    if waits.count == 0 || share < TOLD && waits.p99_s.is_none_or(|worst| worst < NOTICED) {
+    if !are_told(&waits, share) {
         return None;
     }
     Some(finding(
         evidence,
         FindingKind::ClientThinkTime,
-        share,
+        severity(share),
         vec![
             number("pauses", waits.count.into()),
             number("think_p50_s", waits.p50_s.unwrap_or(0.0)),
@@ -123,7 +126,8 @@ pub(super) fn client(evidence: &Evidence) -> Option<Finding> {
 }
 
 pub(super) fn round_trips(evidence: &Evidence) -> Option<Finding> {
-    let (requests, seconds) = requests(evidence)?;
+    let requests = requests(evidence)?;
+    let seconds = requests.span_s;
     let share = requests.round_trips_s / seconds;
     if requests.turns < TURNS || share < TOLD {
         return None;
@@ -131,7 +135,7 @@ pub(super) fn round_trips(evidence: &Evidence) -> Option<Finding> {
     Some(finding(
         evidence,
         FindingKind::RequestResponse,
-        share,
+        severity(share),
         vec![
             number("turns", requests.turns.into()),
             number("round_trips_s", requests.round_trips_s),
@@ -139,7 +143,7 @@ pub(super) fn round_trips(evidence: &Evidence) -> Option<Finding> {
         ],
         format!(
             "{} and replies, one after the other: their round trips took {} of {}",
-            turns(requests.turns),
+            counted(requests.turns.into(), "request"),
             approx::time(requests.round_trips_s),
             approx::time(seconds)
         ),
@@ -150,7 +154,8 @@ pub(super) fn round_trips(evidence: &Evidence) -> Option<Finding> {
 }
 
 pub(super) fn nagle(evidence: &Evidence) -> Option<Finding> {
-    let (requests, seconds) = requests(evidence)?;
+    let requests = requests(evidence)?;
+    let seconds = requests.span_s;
     let waits = requests.nagle;
     let share = waits.total_s / seconds;
     if waits.count < HELD || share < TOLD / 2.0 {
@@ -159,7 +164,7 @@ pub(super) fn nagle(evidence: &Evidence) -> Option<Finding> {
     Some(finding(
         evidence,
         FindingKind::NagleDelayedAck,
-        share.max(LARGE),
+        Severity::Warning,
         vec![
             number("held_segments", waits.count.into()),
             number("delayed_ack_p50_s", waits.p50_s.unwrap_or(0.0)),
@@ -199,7 +204,7 @@ pub(super) fn restarts(evidence: &Evidence, direction: Direction) -> Option<Find
         ..finding(
             evidence,
             FindingKind::SlowStartAfterIdle,
-            share.max(LARGE),
+            Severity::Warning,
             vec![
                 number("idle_restarts", stats.idle_restarts as f64),
                 number("restarts_s", stats.idle_restart_s),

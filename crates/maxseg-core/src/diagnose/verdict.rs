@@ -1,7 +1,6 @@
 //! The limit of a connection as a whole: which, why it is unknown, how sure it is.
 
 use super::pace::Pace;
-use super::quality::Hindrance;
 use crate::evidence::{Direction, Evidence};
 use crate::outcome::{LimitShare, LimitedBy};
 
@@ -28,23 +27,13 @@ impl Verdict {
                 unknown_because: None,
                 confidence: confidence(evidence, largest.share, shares.get(1)),
             },
-            _ => Self {
-                limited_by: LimitedBy::Unknown,
-                unknown_because: Some(why_unknown(evidence, direction)),
-                confidence: 0.0,
-            },
+            _ => Self::unknown(why_unknown(evidence, direction)),
         }
     }
-}
 
-impl Verdict {
-    /// What is said where a fault of the capture leaves the limit open.
-    pub(super) fn hindered(hindrance: Hindrance) -> Self {
-        Self {
-            limited_by: LimitedBy::Unknown,
-            unknown_because: Some(hindrance.text),
-            confidence: 0.0,
-        }
+    /// The limit is unknown, for this reason: a clause.
+    pub(super) fn unknown(because: String) -> Self {
+        Self { limited_by: LimitedBy::Unknown, unknown_because: Some(because), confidence: 0.0 }
     }
 }
 

@@ -1,14 +1,12 @@
 //! Zero windows, and windows that stay below the bandwidth-delay product.
 
-use super::finding::{Finding, FindingKind, Severity, number};
+use super::finding::{Finding, FindingKind, Severity, counted_times, number};
 use crate::evidence::{Direction, DirectionStats, EventKind, Evidence};
 use crate::units::{Time, approx};
 use crate::window::FIELD;
 
 /// A window is exhausted when so much of it was in flight.
 const EXHAUSTED: f64 = 0.85;
-/// A window that is shut for so long before the last packet stays shut.
-const LASTING: Time = Time::from_secs(1);
 /// A window covers the path from this share of the bandwidth-delay product on.
 const COVERED: f64 = 1.0;
 
@@ -39,8 +37,8 @@ pub(super) fn zero_window(evidence: &Evidence, direction: Direction) -> Option<F
     let lasted =
         data.last_ack.unwrap_or(evidence.end).since(data.first_data.unwrap_or(evidence.begin));
     let is_long = seconds > 0.05 * lasted.as_secs_f64();
-    // An answer to a probe tells a lost window update from a reader that stopped: only what lasts is told.
-    let stays_shut = acks.window_shut_since.filter(|shut| evidence.end.since(*shut) >= LASTING);
+    // A short closure may be a window update not yet sent; only a long one shows a reader that stopped.
+    let stays_shut = evidence.window_shut_for_good(direction);
     Some(Finding {
         kind: FindingKind::ZeroWindow,
         severity: if is_long { Severity::Problem } else { Severity::Warning },
@@ -62,11 +60,7 @@ pub(super) fn zero_window(evidence: &Evidence, direction: Direction) -> Option<F
             ),
             None => format!(
                 "{receiver} closed its window {}; for {seconds:.3} s it had no room for a segment",
-                if acks.window_shut_times == 1 {
-                    "once".to_owned()
-                } else {
-                    format!("{} times", acks.window_shut_times)
-                }
+                counted_times(acks.window_shut_times)
             ),
         },
         why: "The receiving application reads more slowly than data arrives: its buffer is full, and the sender stops",

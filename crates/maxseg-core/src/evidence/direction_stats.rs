@@ -129,8 +129,8 @@ pub struct DirectionStats {
     /// Time of the last acknowledgement of payload.
     #[serde(skip)]
     pub last_ack: Option<Time>,
-    /// The end of the time whose limits are told: the last acknowledgement, or the last segment after it that was sent
-    /// in vain.
+    /// The end of the time whose limits are told: the last acknowledgement, or the last
+    /// retransmission or probe after it.
     #[serde(skip)]
     pub limits_end: Option<Time>,
     /// When its sender's window shut, if it did not open again.

@@ -140,6 +140,13 @@ impl Evidence {
         }
     }
 
+    /// When the window that the receiver of a direction advertises shut for good: it did not open again, for a second or
+    /// more before the last packet.
+    pub fn window_shut_for_good(&self, direction: Direction) -> Option<Time> {
+        let shut = self.stats(direction.other()).window_shut_since;
+        shut.filter(|shut| self.end.since(*shut) >= Time::from_secs(1))
+    }
+
     /// The sender of a direction.
     pub const fn sender(&self, direction: Direction) -> SocketAddr {
         match direction {

@@ -32,6 +32,13 @@ impl Summary {
         Self { n, mean, sd }
     }
 
+    /// Coefficient of variation of the samples themselves, not of what they are drawn from: their standard deviation (n) as
+    /// a share of the mean; `None` without a mean above 0.
+    pub fn coefficient_of_variation(&self) -> Option<f64> {
+        let of_all = (self.n.saturating_sub(1)) as f64 / self.n.max(1) as f64;
+        (self.mean > 0.0).then(|| self.sd * libm::sqrt(of_all) / self.mean)
+    }
+
     /// Standard error of the mean; `None` below two samples.
     pub fn standard_error(&self) -> Option<f64> {
         (self.n >= 2).then(|| self.sd / libm::sqrt(self.n as f64))

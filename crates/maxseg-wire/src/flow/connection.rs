@@ -267,7 +267,7 @@ impl Connection {
         let (half, peer) = self.halves.both_mut(s);
         half.counts.offloaded += u32::from(is_offloaded(seen, peer.offered.mss));
         let Some(stream) = &mut half.stream else { return };
-        let (is_reply, is_alone) = (peer.una >= peer.nxt, half.una >= start);
+        let is_reply = peer.una >= peer.nxt;
         let is_first_unacked = start <= half.una;
         let mss = peer.offered.mss.map_or(USUAL_MSS, i64::from);
         let is_resent = stream.on_data(&DataSegment {
@@ -288,7 +288,7 @@ impl Connection {
                 at: seen.at_nanos,
                 end,
                 is_reply,
-                is_small_alone: is_alone && end - start < mss / 2,
+                is_small_alone: is_first_unacked && end - start < mss / 2,
                 to_sender: self.to_end(s).unwrap_or(0),
                 since_answer: self.answer_at.filter(|_| self.client == Some(s)),
             };
@@ -304,10 +304,7 @@ impl Connection {
     }
 
     fn begin_stream(&mut self, seen: &Seen<'_>, s: Endpoint, start: i64) {
-        let is_client = self.client == Some(s);
-        let nanos = |time: Option<Time>| time.map(Time::as_nanos);
-        let (server, client) = (nanos(self.handshake.server_rtt), nanos(self.handshake.client_rtt));
-        let (to_sender, to_receiver) = if is_client { (client, server) } else { (server, client) };
+        let (to_sender, to_receiver) = (self.to_end(s), self.to_end(s.other()));
         let peer = self.halves.of(s.other());
         let (own, other) = (self.halves.of(s).offered, peer.offered);
         let is_stamped = own.uses_timestamps || own.timestamps && other.timestamps;
@@ -318,8 +315,8 @@ impl Connection {
         half.first_data = seen.at_nanos;
         half.stream = Some(Box::new(SendHistory::new(&HistoryStart {
             at: seen.at_nanos,
-            to_sender: to_sender.filter(|_| self.client.is_some()),
-            to_receiver: to_receiver.filter(|_| self.client.is_some()),
+            to_sender,
+            to_receiver,
             full,
             nxt: start,
             edge: window.map(|window| half.una.max(0) + window),

@@ -44,8 +44,8 @@ pub(super) fn skipped(why: &str) {
     eprintln!("skipped {why}");
 }
 
-/// Waits for something that the kernel does later and tells nobody: it frees namespaces in a work queue after their
-/// last process has ended, so this looks again and again until a deadline.
+/// Waits for what ends by itself: processes that are not this one's children, so that `waitpid` does not tell of them, and
+/// the namespaces that they hold. It looks again and again until a deadline.
 pub(super) fn wait_until(what: &str, mut is: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
     while !is() {

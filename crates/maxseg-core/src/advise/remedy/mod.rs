@@ -52,6 +52,10 @@ impl<'a> Facts<'a> {
         }
     }
 
+    fn window_is_shut_for_good(&self) -> bool {
+        self.case.evidence.window_shut_for_good(self.case.diagnosis.direction).is_some()
+    }
+
     fn has(&self, kind: FindingKind) -> bool {
         let mut findings = self.case.diagnosis.findings.iter();
         findings.any(|finding| {
@@ -89,7 +93,7 @@ pub fn remedies(case: &Case<'_>) -> Vec<Remedy> {
 
 fn of_limit(limit: LimitedBy, facts: &Facts<'_>) -> Option<Remedy> {
     match limit {
-        LimitedBy::ReceiveWindow if facts.case.window_stayed_shut() => {
+        LimitedBy::ReceiveWindow if facts.window_is_shut_for_good() => {
             Some(window::dead_reader(facts))
         }
         LimitedBy::ReceiveWindow => Some(window::receive(facts)),
@@ -125,7 +129,7 @@ fn of_finding(kind: FindingKind, facts: &Facts<'_>) -> Remedy {
             mtu::path_mtu(facts)
         }
         FindingKind::SmallMss => mtu::small_mss(facts),
-        FindingKind::ZeroWindow if facts.case.window_stayed_shut() => window::dead_reader(facts),
+        FindingKind::ZeroWindow if facts.window_is_shut_for_good() => window::dead_reader(facts),
         FindingKind::ZeroWindow => window::slow_reader(facts),
         FindingKind::WindowClamped => window::receive(facts),
         FindingKind::SpuriousRto => timer::spurious(facts),

@@ -21,7 +21,7 @@ pub fn numbers(case: &Case<'_>) -> Vec<(&'static str, String)> {
                 "{}: {} acknowledged in {}",
                 words::rate(goodput),
                 size(data.acked_bytes),
-                words::time(case.goodput_seconds().unwrap_or_else(|| case.data_seconds()))
+                words::time(case.goodput_seconds())
             ),
         ));
     }

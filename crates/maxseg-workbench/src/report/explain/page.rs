@@ -181,7 +181,7 @@ fn connections(explanation: &Explanation) -> String {
             case.evidence.sender(direction),
             case.evidence.receiver(direction),
             Escaped(&size(data.acked_bytes)),
-            Escaped(&words::time(case.goodput_seconds().unwrap_or_else(|| case.data_seconds()))),
+            Escaped(&words::time(case.goodput_seconds())),
             Escaped(&data.goodput_bps.map_or_else(|| "–".to_owned(), words::rate)),
             words::grouped(data.retransmitted_packets),
             limit.map_or_else(

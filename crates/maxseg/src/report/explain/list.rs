@@ -64,7 +64,7 @@ fn values_of(case: &Case<'_>) -> Vec<String> {
         case.evidence.sender(direction).to_string(),
         case.evidence.receiver(direction).to_string(),
         size(data.acked_bytes),
-        words::time(case.goodput_seconds().unwrap_or_else(|| case.data_seconds())),
+        words::time(case.goodput_seconds()),
         data.goodput_bps.map_or_else(unknown, words::rate),
         if option == used { used } else { format!("{used}/{option}") },
         rtt.map_or_else(unknown, words::time),

@@ -66,8 +66,9 @@ const MANY_TICKS: f64 = 100.0;
 /// A larger share of lost packets, of at least so many, keeps any congestion window small.
 const MUCH_LOSS: f64 = 0.04;
 const LEAST_LOSSES: f64 = 10.0;
-/// A pause from which on it is no round trip, in seconds.
-const LONG_PAUSE_S: f64 = 1.0;
+/// A pause from which on it is no round trip, in seconds: hosts waited so long for an answer to a SYN (RFC 1122
+/// §4.2.3.1).
+const LONG_PAUSE_S: f64 = 3.0;
 
 impl Quality {
     /// Looks at the capture of a connection of which this was the verdict without a look at it: it stands where the

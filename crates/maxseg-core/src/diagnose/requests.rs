@@ -191,9 +191,11 @@ const RESTARTS: u64 = 2;
 pub(super) fn restarts(evidence: &Evidence, direction: Direction) -> Option<Finding> {
     let stats = evidence.stats(direction);
     let (first, last) = (stats.first_data?, stats.limits_end?);
+    // Far from the sender and without the path's round trip, flights cannot be told apart.
+    stats.path_rtt_min_s?;
     let busy = last.since(first).as_secs_f64() - stats.idle_s;
     let share = stats.idle_restart_s / busy;
-    if stats.idle_restarts < RESTARTS || busy <= 0.0 || share < TOLD {
+    if stats.idle_restarts < RESTARTS || busy <= 0.0 || !(TOLD..=1.0).contains(&share) {
         return None;
     }
     let sender = evidence.sender(direction).ip().to_canonical();

@@ -87,12 +87,17 @@ pub fn headline_numbers(headline: &Headline<'_>) -> Vec<(&'static str, String)> 
 }
 
 fn round_trip(data: &DirectionStats) -> Option<String> {
-    let (least, mean) = match (data.path_rtt_min_s, data.path_rtt_mean_s) {
-        (Some(least), mean) => (least, mean),
-        (None, _) => (data.rtt_min_s?, data.rtt_mean_s),
+    let written = |least: f64, mean: Option<f64>| {
+        let mean = mean.map_or_else(String::new, |mean| format!(", mean {}", words::time(mean)));
+        format!("minimum {}{mean}", words::time(least))
     };
-    let mean = mean.map_or_else(String::new, |mean| format!(", mean {}", words::time(mean)));
-    Some(format!("minimum {}{mean}", words::time(least)))
+    match data.path_rtt_min_s {
+        Some(least) => Some(written(least, data.path_rtt_mean_s)),
+        None => Some(format!(
+            "not known: only from the capture point to the receiver, {}",
+            written(data.rtt_min_s?, data.rtt_mean_s)
+        )),
+    }
 }
 
 fn window(case: &Case<'_>) -> String {

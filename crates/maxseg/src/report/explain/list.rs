@@ -56,7 +56,6 @@ fn values_of(case: &Case<'_>) -> Vec<String> {
     let unknown = || "–".to_owned();
     let option = case.acks().mss_option_bytes.map_or_else(unknown, |mss| mss.to_string());
     let used = data.mss_used_bytes.map_or_else(unknown, |mss| mss.to_string());
-    let rtt = data.path_rtt_min_s.or(data.rtt_min_s);
     let limit =
         case.limit().map(|limit| format!("{limit} {}", words::whole_percent(case.share(limit))));
     let worst = case.diagnosis.findings.iter().max_by_key(|finding| finding.severity);
@@ -67,7 +66,7 @@ fn values_of(case: &Case<'_>) -> Vec<String> {
         words::time(case.goodput_seconds()),
         data.goodput_bps.map_or_else(unknown, words::rate),
         if option == used { used } else { format!("{used}/{option}") },
-        rtt.map_or_else(unknown, words::time),
+        data.path_rtt_min_s.map_or_else(unknown, words::time),
         words::grouped(data.retransmitted_packets),
         limit.unwrap_or_else(unknown),
         worst.map_or_else(unknown, |finding| finding.kind.word().to_owned()),

@@ -129,7 +129,7 @@ fn first_screen(headline: &Headline<'_>, detail: Detail, printer: Printer) -> St
     }
     let marks = marks(&headline.case);
     if !marks.is_empty() {
-        text += &labelled("capture", &marks.join("; "), detail.width);
+        text += &labelled("capture", &marks.join(". "), detail.width);
     }
     if !detail.one {
         let findings = findings(&headline.case, detail.verbosity > 0, detail.width, printer);

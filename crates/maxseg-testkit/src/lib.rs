@@ -4,6 +4,7 @@ pub mod captures;
 mod connections;
 mod flights;
 pub mod rows;
+pub mod spoil;
 
 pub use connections::{BEGIN, at, full_link, packet_too_big, traced, windowed};
 pub use flights::{ROUND_TRIP, clean, flight, offers};

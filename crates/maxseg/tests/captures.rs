@@ -11,6 +11,10 @@ mod retransmissions;
 mod simulated;
 #[path = "captures/situations.rs"]
 mod situations;
+#[path = "captures/spoilt.rs"]
+mod spoilt;
+#[path = "captures/stories.rs"]
+mod stories;
 #[path = "captures/truth.rs"]
 mod truth;
 

@@ -30,7 +30,10 @@ pub(super) const CRATES: [Layers; 7] = [
             &["advise"],
         ],
     },
-    Layers { name: "maxseg-testkit", groups: &[&["captures", "connections", "flights", "rows"]] },
+    Layers {
+        name: "maxseg-testkit",
+        groups: &[&["captures", "connections", "flights", "rows", "spoil"]],
+    },
     Layers {
         name: "maxseg-wire",
         groups: &[

@@ -65,9 +65,10 @@ impl<'a> Headline<'a> {
             {
                 finding.to_owned()
             }
-            (_, Some(finding)) => format!("{}. {finding}", self.limit_text()),
-            (_, None) => self.limit_text(),
+            (_, _) => self.limit_text(),
         };
+        // The change stands before the details: both are in the first lines.
+        let details = finding.filter(|finding| !text.contains(*finding));
         let reset = self.case.diagnosis.findings.iter().find(|finding| {
             finding.kind == FindingKind::Reset && finding.severity > Severity::Note
         });
@@ -92,6 +93,9 @@ impl<'a> Headline<'a> {
                 approx::rate(gain.observed_whole_bps()),
                 approx::gain(relative)
             );
+        }
+        if let Some(details) = details {
+            let _ = write!(text, ". {details}");
         }
         text.push('.');
         text

@@ -127,6 +127,8 @@ finding_kinds! {
     ServerResponseTime = "server-response-time",
     /// The client took a large share of the time between a reply and its next request.
     ClientThinkTime = "client-think-time",
+    /// A window of the programs' own protocol, below TCP's windows.
+    ApplicationWindow = "application-window",
     /// The congestion window was reduced after idle times (RFC 5681 §4.1).
     SlowStartAfterIdle = "slow-start-after-idle",
     /// Nagle's algorithm waited for delayed acknowledgements.
@@ -171,7 +173,8 @@ impl FindingKind {
             Self::Loss | Self::CongestionMarked => Some(LimitedBy::Congestion),
             Self::SmallMss | Self::Bufferbloat => Some(LimitedBy::Bandwidth),
             Self::SlowStartAfterIdle => Some(LimitedBy::StartUp),
-            Self::RequestResponse
+            Self::ApplicationWindow
+            | Self::RequestResponse
             | Self::ServerResponseTime
             | Self::ClientThinkTime
             | Self::NagleDelayedAck => Some(LimitedBy::Application),

@@ -185,7 +185,8 @@ impl<'a> Judge<'a> {
         let grows = bin.in_flight_max as f64 >= GROWING * self.in_flight as f64;
         let is_buffered = bin.sndbuf_limited.as_secs_f64() > BUFFER_SHARE * seconds
             && !self.pace.is_paced
-            && !self.pace.is_dialogue;
+            && !self.pace.is_dialogue
+            && !self.pace.has_application_window;
         if is_buffered && !is_full {
             LimitedBy::SendBuffer
         } else if window_is_full && !(is_full && is_queueing) {
@@ -198,6 +199,8 @@ impl<'a> Judge<'a> {
             self.before
         } else if grows || self.count < OPENING {
             LimitedBy::StartUp
+        } else if self.pace.has_application_window {
+            LimitedBy::Application
         } else if self.pace.is_paced {
             LimitedBy::Paced
         } else {

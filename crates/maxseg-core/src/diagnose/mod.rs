@@ -85,6 +85,7 @@ const fn rule(kind: FindingKind) -> Rule {
         FindingKind::RequestResponse => Rule::Connection(requests::round_trips),
         FindingKind::ServerResponseTime => Rule::Connection(requests::server),
         FindingKind::ClientThinkTime => Rule::Connection(requests::client),
+        FindingKind::ApplicationWindow => Rule::Direction(requests::application_window),
         FindingKind::SlowStartAfterIdle => Rule::Direction(requests::restarts),
         FindingKind::NagleDelayedAck => Rule::Connection(requests::nagle),
         FindingKind::BadOption => Rule::Direction(opening::bad_option),

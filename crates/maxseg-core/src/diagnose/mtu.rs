@@ -20,6 +20,7 @@ pub(super) fn black_hole(evidence: &Evidence, direction: Direction) -> Option<Fi
     let hole = evidence.stats(direction).black_hole.filter(BlackHole::is_by_size)?;
     let seconds = hole.to.since(hole.from).as_secs_f64();
     let packet = hole.segment_bytes + evidence.headers().octets();
+    let told = told(evidence, direction, packet);
     Some(Finding {
         kind: FindingKind::BlackHole,
         severity: if hole.passed_bytes > 0 { Severity::Problem } else { Severity::Warning },
@@ -35,17 +36,16 @@ pub(super) fn black_hole(evidence: &Evidence, direction: Direction) -> Option<Fi
         ],
         frames: vec![hole.frame],
         text: format!(
-            "Packets of {packet} bytes are lost without ICMP: a segment of {} bytes was retransmitted {} times in \
+            "Packets of {packet} bytes are lost {}: a segment of {} bytes was retransmitted {} times in \
              {seconds:.1} s, and {}",
+            told.as_deref().unwrap_or("without ICMP"),
             hole.segment_bytes,
             hole.repeats,
-            if hole.passed_bytes > 0 {
-                format!("segments of {} bytes arrive", hole.passed_bytes)
-            } else {
-                format!(
-                    "none of this size ever arrived, segments of {} bytes did",
-                    hole.passed_before_bytes
-                )
+            match (hole.passed_bytes, hole.passed_before_bytes) {
+                (0, 0) => "only packets without payload arrived".to_owned(),
+                (0, before) =>
+                    format!("none of this size ever arrived, segments of {before} bytes did"),
+                (passed, _) => format!("segments of {passed} bytes arrive"),
             }
         ),
         why: "The MTU of a hop is smaller, and its ICMP message (fragmentation needed, packet too big) does not reach \
@@ -54,11 +54,22 @@ pub(super) fn black_hole(evidence: &Evidence, direction: Direction) -> Option<Fi
     })
 }
 
+/// What hops reported of packets of this size: messages that the sender did not heed.
+fn told(evidence: &Evidence, direction: Direction, packet: u32) -> Option<String> {
+    let mtu = evidence.reported_mtu(direction).filter(|mtu| *mtu < packet)?;
+    let hop = evidence.path_mtu_events_of(direction).next()?.hop;
+    Some(format!("although {hop} reports a next-hop MTU of {mtu}, which does not reach the sender"))
+}
+
 pub(super) fn reduced(evidence: &Evidence, direction: Direction) -> Option<Finding> {
     let sender = evidence.sender(direction);
     let events: Vec<_> = evidence.path_mtu_events_of(direction).collect();
     let (first, last) = (events.first()?, events.last()?);
     let mtu = evidence.reported_mtu(direction);
+    let used = evidence.stats(direction).mss_used_bytes;
+    let whole = used.map_or(u32::MAX, |mss| u32::from(mss) + evidence.headers().octets());
+    // A router that joins segments quotes what it joined.
+    let sent = first.packet_bytes.min(if evidence.marks.offloaded { whole } else { u32::MAX });
     Some(Finding {
         kind: FindingKind::PathMtuReduced,
         severity: Severity::Warning,
@@ -67,18 +78,17 @@ pub(super) fn reduced(evidence: &Evidence, direction: Direction) -> Option<Findi
         to: last.at,
         evidence: vec![
             number("mtu_bytes", mtu.unwrap_or(0).into()),
-            number("packet_bytes", first.packet_bytes.into()),
+            number("packet_bytes", sent.into()),
             number("notices", events.len() as f64),
         ],
         frames: events.iter().map(|event| event.frame).take(8).collect(),
         text: match mtu {
-            Some(mtu) => format!(
-                "{} reports a next-hop MTU of {mtu}; {sender} sent {}",
-                first.hop, first.packet_bytes
-            ),
+            Some(mtu) => {
+                format!("{} reports a next-hop MTU of {mtu}; {sender} sent {sent}", first.hop)
+            }
             None => format!(
-                "{} refuses packets of {} bytes without a next-hop MTU (RFC 1191)",
-                first.hop, first.packet_bytes
+                "{} refuses packets of {sent} bytes without a next-hop MTU (RFC 1191)",
+                first.hop
             ),
         },
         why: "Every larger packet is lost and retransmitted until the sender has the path MTU, which expires after \

@@ -29,6 +29,12 @@ const CLOCKED: f64 = 0.3;
 const CROWDED: f64 = 0.6;
 /// A dialogue: the other side sends at least so much payload for each packet of this side.
 const DIALOGUE: f64 = 0.02;
+/// Replies that come in pauses of more than this share of the time are a dialogue, however long each is.
+const PAUSED: f64 = 0.5;
+/// Fewer messages of the other side show no window of a program.
+const MESSAGES: u64 = 8;
+/// And it stays there where so many after the first do.
+const PLATEAU: f64 = 0.8;
 /// A flight has a ceiling where so many of its round trips come within a fifth of it.
 const CAPPED: f64 = 0.6;
 
@@ -44,6 +50,9 @@ pub(super) struct Pace {
     pub(super) pauses_are_paced: bool,
     /// Each side waits for the other's payload.
     pub(super) is_dialogue: bool,
+    /// The sender waits for messages of the other side's program while data is in flight, and sends on at each: a window of
+    /// their own protocol, as SSH's channels have.
+    pub(super) has_application_window: bool,
     /// A full send buffer would look like this: in a bulk transfer, acknowledgements clock the sender or its flight has a
     /// ceiling, and what spaces the segments is not somebody else.
     pub(super) may_be_buffered: bool,
@@ -65,13 +74,19 @@ impl Pace {
         let clock = clocked_share(data);
         let variation = variation(data);
         let is_dialogue = acks.data_packets >= 3
-            && acks.data_packets as f64 > DIALOGUE * data.data_packets as f64;
+            && (acks.data_packets as f64 > DIALOGUE * data.data_packets as f64
+                || is_mostly_idle(data));
         let is_smooth = data.capacity_bps.is_some_and(|capacity| goodput >= SMOOTH * capacity);
         let has_own_clock = clock.is_some_and(|share| share < CLOCKED);
         let is_even = variation.is_some_and(|variation| variation < EVEN);
+        let has_application_window = has_own_clock
+            && trips != RoundTripView::Queued
+            && is_admitted(data, acks)
+            && data.needed_retransmissions() == 0;
         let is_paced = trips == RoundTripView::Flat
             && !has_losses
             && !is_dialogue
+            && !has_application_window
             && faster_first
             && variation.is_some_and(|variation| variation < EVEN_PAUSES)
             && (is_smooth || has_own_clock && is_even);
@@ -79,15 +94,42 @@ impl Pace {
             trains_are_of_path,
             is_paced,
             pauses_are_paced: !is_dialogue
+                && !has_application_window
                 && variation.is_some_and(|variation| variation < EVEN_PAUSES)
                 && pauses_follow_full_segments(data),
             is_dialogue,
+            has_application_window,
             may_be_buffered: !is_dialogue
                 && (!has_own_clock || is_capped(data))
                 && (!is_smooth || trains_are_of_path),
             is_spaced: is_smooth && !trains_are_of_path,
         }
     }
+}
+
+/// Whether the sender had nothing in flight for most of the time.
+fn is_mostly_idle(data: &DirectionStats) -> bool {
+    let span = data.first_data.zip(data.limits_end.or(data.last_ack));
+    span.is_some_and(|(first, last)| data.idle_s > PAUSED * last.since(first).as_secs_f64())
+}
+
+/// Whether the flight has a ceiling within which the other side's program sends several messages: each admits a part. In a
+/// dialogue, where each side waits for the whole of the other's payload, no more is in flight than what one message asked
+/// for.
+pub(super) fn is_admitted(data: &DirectionStats, acks: &DirectionStats) -> bool {
+    acks.data_packets >= MESSAGES
+        && data.unique_bytes / acks.data_packets < data.in_flight_max_bytes / 2
+        && has_plateau(data)
+}
+
+/// Whether the flight, once it has come near its maximum, stays there.
+fn has_plateau(data: &DirectionStats) -> bool {
+    let flights: Vec<u64> = busy_bins(data).map(|bin| bin.in_flight_max).collect();
+    let is_near = |flight: &u64| *flight * 5 >= data.in_flight_max_bytes * 4;
+    let from = flights.iter().position(is_near).unwrap_or(0);
+    let level = flights.get(from..).unwrap_or_default();
+    let near = level.iter().filter(|flight| is_near(flight)).count();
+    level.len() >= LEAST_STRETCHES && near as f64 >= PLATEAU * level.len() as f64
 }
 
 /// What is seen of the round trips of the whole path.
@@ -168,15 +210,13 @@ fn pauses_follow_full_segments(data: &DirectionStats) -> bool {
     after_full > 0.8 * paused && after_full > 0.0
 }
 
+fn busy_bins(data: &DirectionStats) -> impl Iterator<Item = &Bin> {
+    data.bins.as_slice().iter().filter(|bin| bin.segments > 0)
+}
+
 /// Whether the flight comes near its maximum in most round trips.
 fn is_capped(data: &DirectionStats) -> bool {
-    let mut flights: Vec<u64> = data
-        .bins
-        .as_slice()
-        .iter()
-        .filter(|bin: &&Bin| bin.segments > 0)
-        .map(|bin| bin.in_flight_max)
-        .collect();
+    let mut flights: Vec<u64> = busy_bins(data).map(|bin| bin.in_flight_max).collect();
     flights.sort_unstable();
     let Some(most) = flights.get(flights.len() * 9 / 10) else { return false };
     let near = flights.iter().filter(|flight| **flight * 5 >= *most * 4).count();

@@ -1,6 +1,7 @@
 //! Requests and replies: who waited for whom.
 
 use super::finding::{Finding, FindingKind, Number, Severity, counted, counted_times, number};
+use super::pace::{Pace, is_admitted};
 use crate::evidence::{Direction, Evidence, Requests, Waits};
 use crate::units::approx;
 
@@ -15,9 +16,48 @@ const TURNS: u32 = 3;
 /// Fewer held segments may be chance: a program that writes just when the acknowledgement arrives.
 const HELD: u32 = 2;
 
-/// The requests, where there is time between first and last payload.
+/// The requests, where there is time between first and last payload, and no side sends them while the other's data is
+/// under way.
 fn requests(evidence: &Evidence) -> Option<&Requests> {
-    evidence.requests.as_ref().filter(|requests| requests.span_s > 0.0)
+    let direction = evidence.data_direction();
+    let (data, acks) = (evidence.stats(direction), evidence.stats(direction.other()));
+    let requests = evidence.requests.as_ref().filter(|requests| requests.span_s > 0.0)?;
+    (!is_admitted(data, acks)).then_some(requests)
+}
+
+fn has_application_window(evidence: &Evidence, direction: Direction) -> bool {
+    let (data, acks) = (evidence.stats(direction), evidence.stats(direction.other()));
+    Pace::of(data, acks).has_application_window
+}
+
+pub(super) fn application_window(evidence: &Evidence, direction: Direction) -> Option<Finding> {
+    if !has_application_window(evidence, direction) {
+        return None;
+    }
+    let (data, acks) = (evidence.stats(direction), evidence.stats(direction.other()));
+    let bytes = data.in_flight_max_bytes;
+    let messages = acks.data_packets;
+    let sender = evidence.sender(direction).ip().to_canonical();
+    let receiver = evidence.receiver(direction).ip().to_canonical();
+    Some(Finding {
+        direction: Some(direction),
+        ..finding(
+            evidence,
+            FindingKind::ApplicationWindow,
+            Severity::Warning,
+            vec![
+                number("in_flight_max_bytes", bytes as f64),
+                number("messages", messages as f64),
+                number("receive_window_bytes", acks.window_max_bytes.unwrap_or(0) as f64),
+            ],
+            format!(
+                "The programs have a window of their own, as SSH's channels and HTTP/2 have: {sender} kept at most {bytes} \
+                 bytes in flight and sent on at each of {messages} messages of {receiver}, not at its acknowledgements"
+            ),
+            "At most one such window is sent per round trip, whatever TCP's windows and the link allow",
+            "RFC 4254 §5.2, RFC 9113 §5.2",
+        )
+    })
 }
 
 /// Whether waits are told: by their share of the time, or where users notice one.

@@ -118,17 +118,21 @@ fn faults(label: &Value, document: &Value) -> Vec<String> {
 }
 
 #[test]
-fn situations_are_explained_as_their_labels_say() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/captures/situations");
+fn situations_and_stories_are_explained_as_their_labels_say() {
+    let captures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/captures");
     let mut wrong = Vec::new();
-    let labels = labels(&folder);
-    for path in &labels {
-        let label: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
-        let file = label["file"].as_str().unwrap();
-        let document = explain(&folder.join(file)).unwrap();
-        wrong.extend(faults(&label, &document).into_iter().map(|fault| format!("{file}: {fault}")));
+    for (folder, least) in [("situations", 23), ("stories", 8)] {
+        let folder = captures.join(folder);
+        let labels = labels(&folder);
+        for path in &labels {
+            let label: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+            let file = label["file"].as_str().unwrap();
+            let document = explain(&folder.join(file)).unwrap();
+            let faults = faults(&label, &document);
+            wrong.extend(faults.into_iter().map(|fault| format!("{file}: {fault}")));
+        }
+        println!("checked {} captures of {}", labels.len(), folder.display());
+        assert!(labels.len() >= least, "captures are missing");
     }
-    println!("checked {} situations", labels.len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(labels.len() >= 23, "captures are missing");
 }

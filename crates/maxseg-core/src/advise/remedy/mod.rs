@@ -150,6 +150,7 @@ fn of_finding(kind: FindingKind, facts: &Facts<'_>) -> Remedy {
         FindingKind::RequestResponse => requests::round_trips(facts),
         FindingKind::ServerResponseTime => requests::server(facts),
         FindingKind::ClientThinkTime => requests::client(facts),
+        FindingKind::ApplicationWindow => requests::application_window(facts),
         FindingKind::SlowStartAfterIdle => requests::restarts(facts),
         FindingKind::NagleDelayedAck => requests::nagle(facts),
     }

@@ -3,8 +3,13 @@
 use super::{Facts, Remedy, System};
 use crate::advise::Change;
 use crate::advise::path::{Confidence, ETHERNET};
+use crate::diagnose::FindingKind;
+use crate::evidence::BlackHole;
 use crate::framing::{Headers, IpVersion};
 use crate::units::{Mss, Time, approx};
+
+/// Every host receives packets of this size, in bytes (RFC 791).
+const LEAST_MTU: u32 = 576;
 
 /// The MSS for packets of this length: the option does not count TCP's own options (RFC 6691).
 fn mss_for(mtu: u32, ip: IpVersion) -> u32 {
@@ -33,6 +38,15 @@ fn passing_mtu(facts: &Facts<'_>) -> Option<u32> {
         .filter(|mtu| *mtu <= 65_535)
 }
 
+/// `lower the MTU of 10.0.0.1 (packets of 1358 bytes arrive)`: as far as the capture shows what arrives.
+fn lower_mtu(facts: &Facts<'_>) -> String {
+    let headers = facts.case.evidence.headers().octets();
+    let largest = |hole: BlackHole| hole.passed_bytes.max(hole.passed_before_bytes) + headers;
+    let arrived = facts.data.black_hole.map(largest).filter(|packet| *packet >= LEAST_MTU);
+    let known = arrived.map_or_else(String::new, |mtu| format!(" (packets of {mtu} bytes arrive)"));
+    format!("lower the MTU of {}{known}", facts.sender)
+}
+
 /// The duration of a black hole that ended with a smaller segment without any ICMP message: the sender probes
 /// (RFC 4821).
 fn recovered_by_probing_after(facts: &Facts<'_>) -> Option<Time> {
@@ -49,17 +63,25 @@ pub(super) fn path_mtu(facts: &Facts<'_>) -> Remedy {
     let tables = if v6 { "ip6tables" } else { "iptables" };
     let on = facts.sender;
     let recovered = recovered_by_probing_after(facts);
+    let is_unheeded = facts.has(FindingKind::BlackHole);
     let change = match (reported_mtu(facts), recovered) {
+        (Some(mtu), _) if is_unheeded => format!(
+            "clamp the MSS to {} at the router before the narrow hop (the path MTU is {mtu}), and let its ICMP reach {on}: \
+             a load balancer may hand it to another server",
+            mss_for(mtu, ip(facts))
+        ),
         (Some(mtu), _) => format!(
             "clamp the MSS to {} at the router before the narrow hop: the path MTU is {mtu}",
             mss_for(mtu, ip(facts))
         ),
         (None, Some(stalled)) => format!(
-            "clamp the MSS at the router before the narrow hop, or let its ICMP through: MTU probing of {on} took {}",
+            "clamp the MSS at the router before the narrow hop, {}, or let its ICMP through: MTU probing of {on} took {}",
+            lower_mtu(facts),
             approx::time(stalled.as_secs_f64())
         ),
         (None, None) => format!(
-            "clamp the MSS at the router before the narrow hop, or enable MTU probing on {on}"
+            "clamp the MSS at the router before the narrow hop, {}, or enable MTU probing there",
+            lower_mtu(facts)
         ),
     };
     let mut remedy = Remedy::new(change).linux(

@@ -24,6 +24,14 @@ pub(super) fn round_trips(facts: &Facts<'_>) -> Remedy {
     .note("No window or buffer shortens a round trip.")
 }
 
+pub(super) fn application_window(facts: &Facts<'_>) -> Remedy {
+    let on = facts.receiver;
+    Remedy::new(format!(
+        "let the program on {on} grant a larger window of its own (SSH: HPN-SSH's), or use several connections"
+    ))
+    .note("It is no limit of TCP: neither socket buffers nor sysctls change it.")
+}
+
 pub(super) fn nagle(facts: &Facts<'_>) -> Remedy {
     let client = facts.case.evidence.client.ip().to_canonical();
     let server = facts.case.evidence.server.ip().to_canonical();
@@ -35,7 +43,7 @@ pub(super) fn nagle(facts: &Facts<'_>) -> Remedy {
 
 pub(super) fn restarts(facts: &Facts<'_>) -> Remedy {
     let on = facts.sender;
-    Remedy::new(format!("let {on} keep its congestion window over pauses"))
+    Remedy::new(format!("let {on} keep its congestion window over pauses (no slow start after idle)"))
         .linux(on, "sysctl net.ipv4.tcp_slow_start_after_idle")
         .linux(on, "sysctl -w net.ipv4.tcp_slow_start_after_idle=0")
         .only_where("the first command prints 1")

@@ -95,6 +95,7 @@ const fn is_fixable(kind: FindingKind) -> bool {
         | FindingKind::NoAnswer
         | FindingKind::GoneSilent
         | FindingKind::KeepAlive
+        | FindingKind::ApplicationWindow
         | FindingKind::RequestResponse
         | FindingKind::ServerResponseTime
         | FindingKind::ClientThinkTime

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use super::{Facts, Remedy, System};
 use crate::advise::Change;
 use crate::units::Bytes;
+use crate::window::{FIELD, LARGEST_SHIFT};
 
 /// The window that covers the path; at least four times the limiting one where the rate of the path is a lower bound or
 /// unknown.
@@ -96,6 +97,8 @@ pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
                 "Without the window scale option in both SYNs no window exceeds 65 535 bytes (RFC 7323). If both hosts \
                  have it enabled, a middlebox strips the option.",
             );
+    } else if is_first_buffer(facts) {
+        return first_buffer(facts, window).what_if(Change::Window(window));
     } else if is_constant(facts) {
         remedy = remedy.note(format!(
             "The window never grew: a program that sets SO_RCVBUF disables autotuning. Remove that from the program \
@@ -106,6 +109,44 @@ pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
     with_buffer(remedy, &RECEIVE, on, buffer(window))
         .command(System::Windows, on, "netsh int tcp set global autotuninglevel=normal")
         .what_if(Change::Window(window))
+}
+
+/// Whether the window stayed at the first buffer's, although its scale, which follows the largest buffer, allows
+/// far more.
+fn is_first_buffer(facts: &Facts<'_>) -> bool {
+    let acks = facts.acks;
+    let allowed = acks.window_scale.map(|scale| FIELD << scale.min(LARGEST_SHIFT));
+    let windows = acks.window_min_bytes.zip(acks.window_max_bytes);
+    let (Some(allowed), Some((least, most))) = (allowed, windows) else { return false };
+    // What has arrived and is not read yet takes half of a small buffer.
+    2 * least >= most && most.saturating_mul(SCALE_OVER_FIRST) < allowed
+}
+
+/// The largest buffer is more than so many times the first where autotuning has room.
+const SCALE_OVER_FIRST: u64 = 8;
+
+/// Autotuning did not raise the window above that of the first buffer.
+fn first_buffer(facts: &Facts<'_>, window: Bytes) -> Remedy {
+    let on = facts.receiver;
+    let largest = facts.acks.window_max_bytes.unwrap_or(0);
+    let bytes = buffer(window).max(131_072);
+    Remedy::new(format!(
+        "raise the first receive buffer of {on} (the middle number of tcp_rmem): its window never grew above {largest} bytes, \
+         although the program read at once"
+    ))
+    .linux(on, "sysctl net.ipv4.tcp_rmem net.ipv4.tcp_moderate_rcvbuf")
+    .linux(
+        on,
+        format!(
+            "sysctl -w net.ipv4.tcp_rmem=\"$(sysctl -n net.ipv4.tcp_rmem | awk '{{if ($2 < {bytes}) $2 = {bytes}; \
+             if ($3 < $2) $3 = $2; print}}')\""
+        ),
+    )
+    .only_where("tcp_moderate_rcvbuf is 1 and the program does not set SO_RCVBUF")
+    .note(
+        "The window scale allows far more: autotuning had room and did not use it. Other causes are tcp_moderate_rcvbuf=0, \
+         and a program that sets SO_RCVBUF after the handshake.",
+    )
 }
 
 /// Whether the window was about constant.
@@ -147,7 +188,7 @@ pub(super) fn send_buffer(facts: &Facts<'_>) -> Remedy {
     // Per-segment overhead takes about as much of the buffer as the payload.
     let bytes = buffer(buffer_now);
     let remedy = Remedy::new(format!(
-        "raise the send buffer of {on}, so that {buffer_now} can be in flight"
+        "raise the send buffer of {on}, so that {buffer_now} can be in flight (SO_SNDBUF of its program, or tcp_wmem)"
     ));
     with_buffer(remedy, &SEND, on, bytes)
         .note("A program that sets SO_SNDBUF disables autotuning: change it in the program then.")

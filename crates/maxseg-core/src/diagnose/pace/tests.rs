@@ -96,6 +96,24 @@ fn a_dialogue_is_neither_paced_nor_buffered() {
 }
 
 #[test]
+fn messages_of_the_other_program_within_a_level_flight_are_its_window() {
+    let admitted = |flight: u64, messages: u64, data: DirectionStats| {
+        let data =
+            DirectionStats { unique_bytes: 100 * BYTES, in_flight_max_bytes: flight, ..data };
+        let acks = DirectionStats { data_packets: messages, ..DirectionStats::default() };
+        Pace::of(&data, &acks).has_application_window
+    };
+    let level = || transfer(|_, _| ());
+    assert!(admitted(BYTES, 400, level()), "each admits a quarter of what is in flight");
+    assert!(!admitted(BYTES, 100, level()), "a message for each flight: a dialogue");
+    let sometimes =
+        transfer(|n, bin| bin.in_flight_max = if n % 2 == 0 { BYTES } else { BYTES / 9 });
+    assert!(!admitted(BYTES, 400, sometimes), "the flight has no level");
+    let clocked = transfer(|_, bin| bin.clocked_bytes = BYTES);
+    assert!(!admitted(BYTES, 400, clocked), "acknowledgements clock it: a full buffer");
+}
+
+#[test]
 fn even_pauses_after_full_segments_are_a_pace() {
     let pauses = |after_full: u64| {
         transfer(move |_, bin| {

@@ -26,7 +26,11 @@ pub(crate) fn explain_text(
 ) -> String {
     let mut parts = vec![head(explanation, detail, printer)];
     match headline {
-        Some(headline) => parts.push(first_screen(headline, detail, printer)),
+        Some(headline) => {
+            // What limits it and what to change come first of all.
+            parts.insert(0, conclusion(headline, detail, printer));
+            parts.push(first_screen(headline, detail, printer));
+        }
         None if explanation.capture.file.packets > 0 => {
             let none = match explanation.filtered_connections {
                 0 => no_connection(explanation),
@@ -86,11 +90,14 @@ fn head(explanation: &Explanation, detail: Detail, printer: Printer) -> String {
     printer.dim(line.trim_end()) + "\n"
 }
 
-fn first_screen(headline: &Headline<'_>, detail: Detail, printer: Printer) -> String {
+fn conclusion(headline: &Headline<'_>, detail: Detail, printer: Printer) -> String {
     let sentence = format!("Connection {}. {}", headline.case.evidence.id, headline.text());
     let lines = wrapped(&sentence, detail.width, "");
-    let mut text =
-        lines.lines().map(|line| format!("{}\n", printer.bold(line))).collect::<String>();
+    lines.lines().map(|line| format!("{}\n", printer.bold(line))).collect()
+}
+
+fn first_screen(headline: &Headline<'_>, detail: Detail, printer: Printer) -> String {
+    let mut text = String::new();
     if let Some(remedy) = &headline.remedy {
         let shown = |system| detail.verbosity > 0 || detail.one || system == System::Linux;
         let mut commands: Vec<(&Command, bool)> =
@@ -137,7 +144,7 @@ fn first_screen(headline: &Headline<'_>, detail: Detail, printer: Printer) -> St
             let _ = write!(text, "\n{}\n{findings}", printer.bold("Findings"));
         }
     }
-    text
+    text.trim_start_matches('\n').to_owned()
 }
 
 /// Each command, and whether it only shows what decides about the next.

@@ -171,6 +171,12 @@ impl<'a> Headline<'a> {
             LimitedBy::Congestion if self.case.diagnosis.loss.cause == LossCause::Reordering => {
                 format!("Reordering, taken for loss, limited {ends} for {of_time}")
             }
+            LimitedBy::Congestion
+                if self.case.data().congestion_marks > 0
+                    && self.case.data().needed_retransmissions() == 0 =>
+            {
+                format!("Congestion marks (ECN) limited {ends} for {of_time}")
+            }
             LimitedBy::Congestion => {
                 format!("Loss (congestion) limited {ends} for {of_time}")
             }

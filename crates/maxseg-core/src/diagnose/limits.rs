@@ -174,7 +174,8 @@ impl<'a> Judge<'a> {
         let rate = if seconds > 0.0 { bin.acked_bytes as f64 * 8.0 / seconds } else { 0.0 };
         let is_full = self.pace.trains_are_of_path
             && self.stats.capacity_bps.is_some_and(|link| rate >= FULL_LINK * link);
-        let is_busy = self.stats.capacity_bps.is_none_or(|link| rate >= BUSY_LINK * link);
+        let is_busy = self.pace.has_ceiling
+            || self.stats.capacity_bps.is_none_or(|link| rate >= BUSY_LINK * link);
         let is_queueing = match (bin.rtt_mean(), self.stats.path_rtt_min_s) {
             (Some(mean), Some(least)) => is_busy && mean.as_secs_f64() > QUEUEING * least,
             _ => false,
@@ -186,7 +187,8 @@ impl<'a> Judge<'a> {
         let is_buffered = bin.sndbuf_limited.as_secs_f64() > BUFFER_SHARE * seconds
             && !self.pace.is_paced
             && !self.pace.is_dialogue
-            && !self.pace.has_application_window;
+            && !self.pace.has_application_window
+            && self.stats.congestion_marks == 0;
         if is_buffered && !is_full {
             LimitedBy::SendBuffer
         } else if window_is_full && !(is_full && is_queueing) {
@@ -199,6 +201,8 @@ impl<'a> Judge<'a> {
             self.before
         } else if grows || self.count < OPENING {
             LimitedBy::StartUp
+        } else if self.stats.congestion_marks > 0 {
+            LimitedBy::Congestion
         } else if self.pace.has_application_window {
             LimitedBy::Application
         } else if self.pace.is_paced {

@@ -1,6 +1,6 @@
 //! Loss, timeouts, reordering, queueing, congestion marks.
 
-use super::finding::{Finding, FindingKind, Severity, counted_times, number};
+use super::finding::{Finding, FindingKind, Severity, counted, counted_times, number};
 use crate::evidence::{Cause, Direction, DirectionStats, Event, EventKind, Evidence};
 use crate::units::Time;
 
@@ -211,7 +211,10 @@ pub(super) fn marked(evidence: &Evidence, direction: Direction) -> Option<Findin
         to: evidence.end,
         evidence: vec![number("congestion_marks", count as f64)],
         frames: Vec::new(),
-        text: format!("Hops marked congestion on {count} packets instead of dropping them"),
+        text: format!(
+            "Hops mark congestion instead of dropping packets: {} carried the mark or the sender's answer to it",
+            counted(count, "packet")
+        ),
         why: "The sender reduces its congestion window as for a loss, without one",
         source: "RFC 3168 §6.1",
     })

@@ -11,6 +11,8 @@ const FLAT: f64 = 1.15;
 const CLOCK_STEP: Time = Time::from_millis(1);
 /// A queue is seen where one round trip of twenty under load is so many times the least.
 const QUEUED: f64 = 1.3;
+/// A queue stands where half of the round trips under load are so many times the least.
+const STANDING: f64 = 1.5;
 /// What the path carries at once is faster than what the sender sends, by so much at least.
 const FASTER: f64 = 1.5;
 /// Segments fill the time evenly where their trains are about as slow as the goodput.
@@ -44,6 +46,8 @@ const CAPPED: f64 = 0.6;
 pub(super) struct Pace {
     /// The rate of trains is that of the path: it queued, lost or marked, or its first flight was no faster.
     pub(super) trains_are_of_path: bool,
+    /// A queue stands for most of the time while the rate is even: what the path carries, whatever single trains show.
+    pub(super) has_ceiling: bool,
     /// The sender spaces its segments below what the path carries.
     pub(super) is_paced: bool,
     /// Pauses with nothing in flight are the sender's pace, not want of data.
@@ -92,6 +96,9 @@ impl Pace {
             && (is_smooth || has_own_clock && is_even);
         Self {
             trains_are_of_path,
+            has_ceiling: trips == RoundTripView::Queued
+                && has_standing_queue(data)
+                && variation.is_some_and(|variation| variation < EVEN_PAUSES),
             is_paced,
             pauses_are_paced: !is_dialogue
                 && !has_application_window
@@ -100,11 +107,18 @@ impl Pace {
             is_dialogue,
             has_application_window,
             may_be_buffered: !is_dialogue
+                && !is_mostly_idle(data)
                 && (!has_own_clock || is_capped(data))
                 && (!is_smooth || trains_are_of_path),
             is_spaced: is_smooth && !trains_are_of_path,
         }
     }
+}
+
+/// Whether the median round trip under load is that of a queue.
+fn has_standing_queue(data: &DirectionStats) -> bool {
+    let median = data.loaded_round_trips.quantile(0.5).map(Time::as_secs_f64);
+    median.zip(data.path_rtt_min_s).is_some_and(|(median, least)| median > STANDING * least)
 }
 
 /// Whether the sender had nothing in flight for most of the time.

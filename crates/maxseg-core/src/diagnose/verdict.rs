@@ -16,6 +16,8 @@ pub(super) struct Verdict {
 const ONE_WRONG_OF: f64 = 20.0;
 /// The confidence where the two largest shares are equal.
 const EVEN: f64 = 0.5;
+/// The capture is at the sender where the path behind it has so much of the round trip.
+const AT_SENDER: f64 = 0.95;
 /// Each fault of the capture takes a quarter of the confidence.
 const FAULT: f64 = 0.75;
 
@@ -65,8 +67,13 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
              {sender} shows which"
         )
     } else {
-        format!(
-            "no limit leaves a sign in this capture; a capture at {sender}, or `ss -ti` there, shows it"
-        )
+        let at_sender = data.path_rtt_min_s.zip(data.rtt_min_s);
+        if at_sender.is_some_and(|(path, behind)| behind >= AT_SENDER * path) {
+            format!("no limit leaves a sign in this capture; `ss -ti` on {sender} shows it")
+        } else {
+            format!(
+                "no limit leaves a sign in this capture; a capture at {sender}, or `ss -ti` there, shows it"
+            )
+        }
     }
 }

@@ -167,7 +167,8 @@ impl HalfConnection {
         counts.data_packets += u32::from(seen.payload_len > 0);
         counts.largest = counts.largest.max(seen.payload_len);
         counts.may_fragment += u32::from(!seen.dont_fragment);
-        counts.marked += u32::from(seen.ecn == 3);
+        let has_reduced = seen.payload_len > 0 && seen.flags.contains(Flags::CWR);
+        counts.marked += u32::from(seen.ecn == 3 || has_reduced);
     }
 
     /// The window that a segment of this end offers, in bytes; `shift` is `None` while it is not known.

@@ -69,6 +69,16 @@ pub(super) fn bufferbloat(facts: &Facts<'_>) -> Remedy {
         ))
 }
 
+/// Marks alone kept the congestion window small.
+pub(super) fn slowed_by_marks(facts: &Facts<'_>) -> Remedy {
+    Remedy::new("look at the marking threshold of the bottleneck's queue: it marks before the link is full, or others fill it")
+        .linux("each hop", "tc -s qdisc")
+        .note(format!(
+            "A threshold below the bandwidth-delay product costs {} a part of the rate and keeps the delay short.",
+            facts.sender
+        ))
+}
+
 pub(super) fn marked() -> Remedy {
     Remedy::new("no change needed: ECN signals congestion without loss (RFC 3168)")
 }

@@ -56,6 +56,11 @@ impl<'a> Facts<'a> {
         self.case.evidence.window_shut_for_good(self.case.diagnosis.direction).is_some()
     }
 
+    /// Whether marks, and no losses, kept the congestion window small.
+    const fn is_marked(&self) -> bool {
+        self.data.congestion_marks > 0 && self.data.needed_retransmissions() == 0
+    }
+
     fn has(&self, kind: FindingKind) -> bool {
         let mut findings = self.case.diagnosis.findings.iter();
         findings.any(|finding| {
@@ -102,6 +107,7 @@ fn of_limit(limit: LimitedBy, facts: &Facts<'_>) -> Option<Remedy> {
         LimitedBy::Rto if facts.has(FindingKind::GoneSilent) => Some(ending::gone_silent(facts)),
         LimitedBy::Rto if facts.has(FindingKind::SpuriousRto) => Some(timer::spurious(facts)),
         LimitedBy::Rto => Some(timer::late(facts)),
+        LimitedBy::Congestion if facts.is_marked() => Some(loss::slowed_by_marks(facts)),
         LimitedBy::Congestion => Some(loss::congestion(facts)),
         LimitedBy::Bandwidth => Some(Remedy::new(
             "no TCP setting speeds up a full link: send less, or get a faster link",

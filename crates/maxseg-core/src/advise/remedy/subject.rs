@@ -2,7 +2,7 @@
 
 use crate::advise::Case;
 use crate::diagnose::{FindingKind, Severity};
-use crate::evidence::Silence;
+use crate::evidence::{Ending, Silence};
 use crate::outcome::LimitedBy;
 
 /// The limit or finding that a remedy is for.
@@ -53,9 +53,13 @@ pub fn subject(case: &Case<'_>) -> Option<Subject> {
 /// Whether nothing else matters: the connection was never open, or an end stopped answering before it had everything.
 fn is_whole_story(case: &Case<'_>, kind: FindingKind) -> bool {
     let has_all = |silence: Silence| case.evidence.stats(silence.direction).outstanding_bytes == 0;
+    // A RST after probes without an answer.
+    let has_given_up = case.evidence.silence.is_some()
+        && matches!(case.evidence.ending, Ending::ResetByClient | Ending::ResetByServer);
     matches!(kind, FindingKind::Refused | FindingKind::NoAnswer)
         || kind == FindingKind::GoneSilent
             && (case.evidence.handshake.syn && case.evidence.handshake.client_rtt.is_none()
+                || has_given_up
                 || case.evidence.silence.is_some_and(|silence| !has_all(silence)))
 }
 

@@ -96,6 +96,22 @@ fn a_dialogue_is_neither_paced_nor_buffered() {
 }
 
 #[test]
+fn a_queue_that_stands_at_an_even_rate_is_a_full_link() {
+    let ceiling = |data: DirectionStats| Pace::of(&data, &DirectionStats::default()).has_ceiling;
+    let queued = |data| DirectionStats {
+        // The trains are those of a burst.
+        capacity_bps: Some(50e6),
+        loaded_round_trips: trips(Time::from_millis(80)),
+        ..data
+    };
+    assert!(ceiling(queued(transfer(|_, _| ()))));
+    let varied =
+        transfer(|n, bin| bin.sent_bytes = if n / 20 % 2 == 0 { BYTES / 2 } else { BYTES });
+    assert!(!ceiling(queued(varied)), "not even");
+    assert!(!ceiling(transfer(|_, _| ())), "no queue");
+}
+
+#[test]
 fn messages_of_the_other_program_within_a_level_flight_are_its_window() {
     let admitted = |flight: u64, messages: u64, data: DirectionStats| {
         let data =

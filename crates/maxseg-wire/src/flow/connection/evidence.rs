@@ -15,7 +15,13 @@ impl Connection {
         self.release_held();
         let client = self.client.unwrap_or_else(|| self.guess_client());
         let (ending, end) = (self.ending(client), self.end);
-        let silence = self.silence(client).filter(|_| ending == Ending::GoneSilent);
+        // Who probed without an answer may give up with a RST.
+        let gave_up = |silence: &Silence| {
+            let by = if silence.direction == Direction::Forward { client } else { client.other() };
+            self.reset.is_some_and(|reset| !reset.is_closed && reset.by == by)
+        };
+        let silence =
+            self.silence(client).filter(|silence| ending == Ending::GoneSilent || gave_up(silence));
         let requests = self.requests(client);
         let offered = Pair { low: self.halves.low.offered, high: self.halves.high.offered };
         let forward = self.halves.of_mut(client).direction(offered.of(client.other()), end);

@@ -67,7 +67,7 @@ pub(super) fn reduced(evidence: &Evidence, direction: Direction) -> Option<Findi
     let (first, last) = (events.first()?, events.last()?);
     let mtu = evidence.reported_mtu(direction);
     let used = evidence.stats(direction).mss_used_bytes;
-    let whole = used.map_or(u32::MAX, |mss| u32::from(mss) + evidence.headers().octets());
+    let whole = used.map_or(u32::MAX, |mss| mss + evidence.headers().octets());
     // A router that joins segments quotes what it joined.
     let sent = first.packet_bytes.min(if evidence.marks.offloaded { whole } else { u32::MAX });
     Some(Finding {

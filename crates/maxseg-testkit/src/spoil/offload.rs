@@ -43,16 +43,16 @@ impl Joined {
         let is_whole = self.packet.data.len() == self.packet.wire_len as usize
             && next.data.len() == next.wire_len as usize;
         let data = &mut self.packet.data;
-        data[self.tcp.tcp + 13] |= tcp.flags & PSH;
+        data[self.tcp.start + 13] |= tcp.flags & PSH;
         let transport = self.tcp.header + self.total;
         if self.tcp.is_v6 {
             put_u16(data, self.tcp.ip + 4, short(transport));
         } else {
-            put_u16(data, self.tcp.ip + 2, short(self.tcp.tcp - self.tcp.ip + transport));
+            put_u16(data, self.tcp.ip + 2, short(self.tcp.start - self.tcp.ip + transport));
             put_u16(data, self.tcp.ip + 10, 0);
         }
-        put_u16(data, self.tcp.tcp + 16, 0);
-        let payload = tcp.tcp + tcp.header;
+        put_u16(data, self.tcp.start + 16, 0);
+        let payload = tcp.start + tcp.header;
         if is_whole && let Some(bytes) = next.data.get(payload..payload + tcp.payload) {
             data.extend_from_slice(bytes);
         }

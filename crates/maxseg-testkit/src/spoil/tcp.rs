@@ -68,8 +68,8 @@ pub(super) fn source(data: &[u8], link_type: u16) -> Option<&[u8]> {
 pub(super) struct Tcp {
     pub(super) ip: usize,
     pub(super) is_v6: bool,
-    /// Where the TCP header begins.
-    pub(super) tcp: usize,
+    /// Where its header begins.
+    pub(super) start: usize,
     /// Addresses and ports.
     pub(super) flow: (Range<usize>, usize),
     pub(super) seq: u32,
@@ -105,7 +105,7 @@ impl Tcp {
         Some(Self {
             ip,
             is_v6,
-            tcp,
+            start: tcp,
             flow: (addresses, tcp),
             seq: u32_at(data, tcp + 4)?,
             ack: u32_at(data, tcp + 8)?,

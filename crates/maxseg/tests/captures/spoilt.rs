@@ -148,12 +148,11 @@ fn judge(capture: &Labelled, spoiler: Spoiler) -> Judged {
         }
         return judged;
     };
-    let (before, now, least) = match spoiler {
-        // Offload joins several retransmissions into one packet.
-        Spoiler::Offload => {
-            (whole.retransmitted_bytes, poor.retransmitted_bytes, 2 * whole.segment_bytes)
-        }
-        _ => (before, now, 2),
+    // Offload joins several retransmissions into one packet.
+    let (before, now, least) = if spoiler == Spoiler::Offload {
+        (whole.retransmitted_bytes, poor.retransmitted_bytes, 2 * whole.segment_bytes)
+    } else {
+        (before, now, 2)
     };
     let tolerance = (before / 50).max(least);
     // Of what was cut off or left out nothing is counted; more than the whole capture has would be invented.

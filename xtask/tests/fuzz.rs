@@ -28,7 +28,8 @@ fn most_allocated(target: &Target, input: &[u8]) -> u64 {
     const ZSTD: u64 = 160 << 20;
     /// What a gzip or zstd file of 1 MiB, as far as it is read, says of its interfaces.
     const UNPACKED: u64 = 16 << 20;
-    let reads_files = matches!(target.name, "capture_file" | "whole_chain" | "pcapng_blocks");
+    let reads_files =
+        matches!(target.name, "capture_file" | "joined" | "whole_chain" | "pcapng_blocks");
     let own = if reads_files { FILE } else { 4096 };
     let unpacked = match input {
         [0x1f, 0x8b, ..] if reads_files => UNPACKED,

@@ -127,6 +127,7 @@ pub fn windowed(id: u32) -> Evidence {
         path_mtu_events: Vec::new(),
         marks: Marks::default(),
         capture: CaptureFacts::default(),
+        joined: None,
     }
 }
 

@@ -68,5 +68,6 @@ pub fn flight(each: impl Fn(u64, &mut Bin)) -> Evidence {
         path_mtu_events: Vec::new(),
         marks: Marks::default(),
         capture: CaptureFacts::default(),
+        joined: None,
     }
 }

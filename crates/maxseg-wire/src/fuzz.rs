@@ -13,9 +13,10 @@ use maxseg_core::diagnose::diagnose;
 
 use crate::capture_file::{CaptureFile, Record};
 use crate::encapsulation::decapsulate;
-use crate::flow::{Decoded, Decoder, FlowOptions, Flows};
+use crate::flow::{Decoded, Decoder, FlowOptions, Flows, Seen};
 use crate::icmp::{Icmp, quote as quote_packet};
 use crate::ip::{Outline, Packet};
+use crate::joined::{Capture, Census, Crossings};
 use crate::options::walk;
 use crate::tcp::Segment;
 use crate::tcp_info::TcpInfo;
@@ -44,6 +45,7 @@ targets![
     fragments,
     icmp,
     ip,
+    joined,
     link_types,
     options,
     pcapng_blocks,
@@ -80,6 +82,53 @@ pub fn whole_chain(bytes: &[u8]) {
     for evidence in flows.finish().connections {
         black_box(diagnose(&evidence));
     }
+}
+
+/// A capture, and a second one of the same packets at another place and time, some of which are lost, longer or renumbered.
+pub fn joined(bytes: &[u8]) {
+    let mut seen = Vec::new();
+    let mut decoder = Decoder::default();
+    each_record(bytes, |record| {
+        if let Decoded::Tcp(segment) = decoder.decode(record).what {
+            seen.push(Seen { payload: &[], options: &[], ..segment });
+        }
+    });
+    let of = |capture: Capture| seen.iter().filter_map(move |segment| elsewhere(segment, capture));
+    let censuses = Capture::BOTH.map(|capture| {
+        let mut census = Census::new(64);
+        of(capture).for_each(|segment| census.on_segment(&segment));
+        census
+    });
+    let covered = Capture::BOTH.map(|capture| {
+        let times = || of(capture).map(|segment| segment.at_nanos);
+        (times().min().unwrap_or(0), times().max().unwrap_or(0))
+    });
+    let Ok(mut crossings) = Crossings::new(censuses, covered) else { return };
+    for capture in Capture::BOTH {
+        for segment in of(capture) {
+            if let Some(packet) = crossings.of(capture, &segment) {
+                crossings.on_packet(&packet);
+            }
+        }
+    }
+    black_box(crossings.finish());
+}
+
+/// A segment as a capture has it.
+fn elsewhere(segment: &Seen<'static>, capture: Capture) -> Option<Seen<'static>> {
+    let turn = |of: u64| segment.frame.is_multiple_of(of);
+    if capture == Capture::First {
+        return (!turn(13)).then_some(*segment);
+    }
+    let is_there = segment.source < segment.destination;
+    let at_nanos = if is_there {
+        segment.at_nanos.saturating_add(20_000_000)
+    } else {
+        segment.at_nanos.saturating_sub(20_000_000)
+    };
+    let payload_len = segment.payload_len.saturating_mul(if turn(5) { 3 } else { 1 });
+    let seq = segment.seq.wrapping_add(u32::from(turn(11)));
+    (!turn(7)).then_some(Seen { at_nanos, seq, payload_len, ..*segment })
 }
 
 /// As much is read of what a small file unpacks to: enough to come behind every kind of block.

@@ -16,7 +16,7 @@
 //! <!-- layers of maxseg-wire -->
 //! ```text
 //! error checksum pcap procnet · fields link_type options tcp_info · ip pcapng · bpf icmp tcp udp
-//! capture_file · encapsulation synthetic · flow · tshark · fuzz reading
+//! capture_file · encapsulation synthetic · flow · joined tshark · fuzz reading
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]
@@ -41,6 +41,7 @@ pub mod flow;
 pub mod fuzz;
 pub mod icmp;
 pub mod ip;
+pub mod joined;
 pub mod link_type;
 pub mod options;
 pub mod pcap;

@@ -5,6 +5,8 @@
 
 #[path = "captures/labels.rs"]
 mod labels;
+#[path = "captures/pairs.rs"]
+mod pairs;
 #[path = "captures/retransmissions.rs"]
 mod retransmissions;
 #[path = "captures/simulated.rs"]

@@ -8,6 +8,7 @@ use super::remedy::{Remedy, Subject, remedy, subject};
 use super::rerun::Rerun;
 use super::what_if::Change;
 use crate::diagnose::{Finding, FindingKind, LossCause, Severity};
+use crate::evidence::Joined;
 use crate::outcome::LimitedBy;
 use crate::units::approx;
 
@@ -142,6 +143,13 @@ impl<'a> Headline<'a> {
         }
     }
 
+    /// Whether a second capture shows that the acknowledgements queue, and not the data.
+    fn is_queued_back(&self) -> bool {
+        let joined = self.case.evidence.joined.as_deref();
+        let back = self.case.diagnosis.direction.other();
+        joined.and_then(Joined::queued_direction) == Some(back)
+    }
+
     fn limit_text(&self) -> String {
         let direction = self.case.diagnosis.direction;
         let evidence = self.case.evidence;
@@ -165,6 +173,12 @@ impl<'a> Headline<'a> {
         match limit {
             LimitedBy::ReceiveWindow => format!("The receive window limited {ends} for {of_time}"),
             LimitedBy::SendBuffer => format!("The send buffer limited {ends} for {of_time}"),
+            LimitedBy::Bandwidth if self.is_queued_back() => {
+                format!(
+                    "A link of the way back was full: the acknowledgements queue there, and bandwidth limited {ends} for \
+                     {of_time}"
+                )
+            }
             LimitedBy::Bandwidth => {
                 format!("A link of the path was full: bandwidth limited {ends} for {of_time}")
             }
@@ -176,6 +190,9 @@ impl<'a> Headline<'a> {
                     && self.case.data().needed_retransmissions() == 0 =>
             {
                 format!("Congestion marks (ECN) limited {ends} for {of_time}")
+            }
+            LimitedBy::Congestion if self.case.diagnosis.loss.cause == LossCause::Needless => {
+                format!("Needless retransmissions, as if for loss, limited {ends} for {of_time}")
             }
             LimitedBy::Congestion => {
                 format!("Loss (congestion) limited {ends} for {of_time}")

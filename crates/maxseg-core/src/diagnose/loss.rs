@@ -1,7 +1,10 @@
 //! Loss, timeouts, reordering, queueing, congestion marks.
 
 use super::finding::{Finding, FindingKind, Severity, counted, counted_times, number};
-use crate::evidence::{Cause, Direction, DirectionStats, Event, EventKind, Evidence};
+use super::joined;
+use crate::evidence::{
+    Cause, Direction, DirectionStats, Event, EventKind, Evidence, Joined, Passage,
+};
 use crate::units::Time;
 
 /// A larger share of lost segments limits every loss-based congestion control (Mathis et al., 1997).
@@ -27,8 +30,11 @@ fn first(
 
 pub(super) fn loss(evidence: &Evidence, direction: Direction) -> Option<Finding> {
     let stats = evidence.stats(direction);
-    let lost = stats.needed_retransmissions();
-    let share = lost as f64 / stats.data_packets.max(1) as f64;
+    let known = joined::known(evidence, direction);
+    let lost = known.map_or(stats.needed_retransmissions(), |passage| passage.lost_data_packets);
+    // The packets that an offloading sender handed over are fewer than those of the wire.
+    let sent = known.map_or(stats.data_packets, Passage::followed_packets);
+    let share = lost as f64 / sent.max(1) as f64;
     if lost < 3 || share < SOME_LOSS {
         return None;
     }
@@ -46,7 +52,12 @@ pub(super) fn loss(evidence: &Evidence, direction: Direction) -> Option<Finding>
             number("loss_share", share),
         ],
         frames,
-        text: format!("{lost} segments were lost and retransmitted: {:.2}%", share * 100.0),
+        text: match known {
+            Some(_) => {
+                format!("{lost} segments were lost between the captures: {:.2}%", share * 100.0)
+            }
+            None => format!("{lost} segments were lost and retransmitted: {:.2}%", share * 100.0),
+        },
         why: "Reno and CUBIC reduce the congestion window at each loss; at 1% loss it averages about 12 segments",
         source: "RFC 5681 §3.2, Mathis et al. 1997",
     })
@@ -151,13 +162,15 @@ pub(super) fn spurious(evidence: &Evidence, direction: Direction) -> Option<Find
 
 pub(super) fn reordering(evidence: &Evidence, direction: Direction) -> Option<Finding> {
     let stats = evidence.stats(direction);
-    let count = stats.out_of_order_packets;
+    let known = joined::known(evidence, direction);
+    let count = known.map_or(stats.out_of_order_packets, |passage| passage.reordered_packets);
     if count == 0 {
         return None;
     }
     let (frames, times) = first(stats, |kind| kind == EventKind::OutOfOrder);
     let (from, to) = times.unwrap_or((evidence.begin, evidence.end));
-    let share = count as f64 / stats.data_packets.max(1) as f64;
+    let sent = known.map_or(stats.data_packets, Passage::followed_packets);
+    let share = count as f64 / sent.max(1) as f64;
     Some(Finding {
         kind: FindingKind::Reordering,
         severity: if share >= MUCH_LOSS { Severity::Warning } else { Severity::Note },
@@ -179,6 +192,11 @@ pub(super) fn bufferbloat(evidence: &Evidence, direction: Direction) -> Option<F
     if samples < LEAST_SAMPLES || median < LONG_QUEUE * least || median - least < LONG_QUEUE_S {
         return None;
     }
+    let place = match evidence.joined.as_deref().and_then(Joined::queued_direction) {
+        Some(queued) if queued == direction => "on the forward path",
+        Some(_) => "on the reverse path",
+        None => "on the forward or the reverse path",
+    };
     Some(Finding {
         kind: FindingKind::Bufferbloat,
         severity: Severity::Warning,
@@ -188,7 +206,7 @@ pub(super) fn bufferbloat(evidence: &Evidence, direction: Direction) -> Option<F
         evidence: vec![number("rtt_min_s", least), number("rtt_loaded_s", median)],
         frames: Vec::new(),
         text: format!(
-            "Under load the median round trip is {:.0} ms, the minimum {:.0} ms: a queue on the forward or the reverse path",
+            "Under load the median round trip is {:.0} ms, the minimum {:.0} ms: a queue {place}",
             median * 1000.0,
             least * 1000.0
         ),

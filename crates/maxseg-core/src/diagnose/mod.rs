@@ -8,6 +8,7 @@
 mod capture;
 mod ending;
 mod finding;
+mod joined;
 mod limits;
 mod loss;
 mod loss_cause;
@@ -140,9 +141,16 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         limited_by,
         unknown_because,
         confidence,
-        loss: Loss::of(
-            evidence.stats(direction),
-            pace::sees_round_trips(evidence.stats(direction), evidence.stats(direction.other())),
+        loss: joined::loss(
+            evidence,
+            direction,
+            Loss::of(
+                evidence.stats(direction),
+                pace::sees_round_trips(
+                    evidence.stats(direction),
+                    evidence.stats(direction.other()),
+                ),
+            ),
         ),
         findings,
     }

@@ -11,6 +11,7 @@ mod capture_facts;
 mod direction_stats;
 mod ending;
 mod event;
+mod joined;
 mod losses;
 mod path_mtu;
 mod requests;
@@ -26,6 +27,9 @@ pub use capture_facts::CaptureFacts;
 pub use direction_stats::{BlackHole, DirectionStats, Resent, Spurious};
 pub use ending::{Ending, Handshake, Silence};
 pub use event::{Cause, Event, EventKind, Events};
+pub use joined::{
+    Change, ChangedField, ClockDifference, DelayAtLosses, Joined, OneWayDelay, Passage,
+};
 pub use losses::{LoadedRoundTrips, LossEpisode, LossEpisodes};
 pub use path_mtu::PathMtuEvent;
 pub use requests::{Requests, Waits};
@@ -67,6 +71,8 @@ pub struct Evidence {
     pub marks: Marks,
     /// How it was captured.
     pub capture: CaptureFacts,
+    /// What a second capture, nearer to the other end, adds; `None` where there is none.
+    pub joined: Option<Box<Joined>>,
 }
 
 /// A direction of a connection.

@@ -7,7 +7,7 @@ use super::pair::Endpoint;
 
 /// Both ends of a connection, the same for both of its ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct FlowKey {
+pub(crate) struct FlowKey {
     // First, because it is compared first, and differs most.
     ports: u32,
     low: Address,
@@ -20,7 +20,7 @@ type Address = (u64, u64);
 impl FlowKey {
     /// The key, and which of its ends `source` is.
     #[inline]
-    pub(super) fn of(source: SocketAddr, destination: SocketAddr) -> (Self, Endpoint) {
+    pub(crate) fn of(source: SocketAddr, destination: SocketAddr) -> (Self, Endpoint) {
         let (source, destination) = (end(source), end(destination));
         if source <= destination {
             (Self::between(source, destination), Endpoint::Low)

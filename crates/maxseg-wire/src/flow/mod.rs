@@ -42,5 +42,8 @@ mod vantage;
 
 pub use decode::{Datagram, Decoded, DecodedPacket, Decoder, FragmentInfo, QuotedSegment, TooBig};
 pub use fragments::FragmentCounts;
+pub(crate) use key::FlowKey;
+pub(crate) use pair::{Endpoint, Pair};
 pub use seen::Seen;
+pub(crate) use sequence::Sequence;
 pub use table::{FlowOptions, FlowResults, Flows};

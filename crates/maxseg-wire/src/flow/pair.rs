@@ -4,27 +4,27 @@ use serde::{Deserialize, Serialize};
 
 /// One of two ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Endpoint {
+pub(crate) enum Endpoint {
     Low,
     High,
 }
 
 /// Something for each of two ends.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-pub(super) struct Pair<T> {
-    pub(super) low: T,
-    pub(super) high: T,
+pub(crate) struct Pair<T> {
+    pub(crate) low: T,
+    pub(crate) high: T,
 }
 
 impl<T> Pair<T> {
-    pub(super) const fn of(&self, end: Endpoint) -> &T {
+    pub(crate) const fn of(&self, end: Endpoint) -> &T {
         match end {
             Endpoint::Low => &self.low,
             Endpoint::High => &self.high,
         }
     }
 
-    pub(super) const fn of_mut(&mut self, end: Endpoint) -> &mut T {
+    pub(crate) const fn of_mut(&mut self, end: Endpoint) -> &mut T {
         match end {
             Endpoint::Low => &mut self.low,
             Endpoint::High => &mut self.high,
@@ -32,7 +32,7 @@ impl<T> Pair<T> {
     }
 
     /// An end's, and the other's.
-    pub(super) const fn both_mut(&mut self, end: Endpoint) -> (&mut T, &mut T) {
+    pub(crate) const fn both_mut(&mut self, end: Endpoint) -> (&mut T, &mut T) {
         match end {
             Endpoint::Low => (&mut self.low, &mut self.high),
             Endpoint::High => (&mut self.high, &mut self.low),
@@ -41,7 +41,7 @@ impl<T> Pair<T> {
 }
 
 impl Endpoint {
-    pub(super) const fn other(self) -> Self {
+    pub(crate) const fn other(self) -> Self {
         match self {
             Self::Low => Self::High,
             Self::High => Self::Low,

@@ -5,21 +5,21 @@ use serde::{Deserialize, Serialize};
 /// Turns 32-bit sequence numbers into offsets from the first byte of payload: the byte behind a SYN has
 /// offset 0, the SYN itself −1.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(super) struct Sequence {
+pub(crate) struct Sequence {
     /// The number of the byte with offset 0.
     base: u32,
 }
 
 impl Sequence {
     /// Offsets are counted from the byte with this number.
-    pub(super) const fn from(base: u32) -> Self {
+    pub(crate) const fn from(base: u32) -> Self {
         Self { base }
     }
 
     /// The offset with this number that lies nearest to `near`: within 2³¹ of it.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "modulo 2³²")]
     #[expect(clippy::cast_possible_wrap, reason = "the nearer way round")]
-    pub(super) const fn offset(self, number: u32, near: i64) -> i64 {
+    pub(crate) const fn offset(self, number: u32, near: i64) -> i64 {
         let there = self.base.wrapping_add(near as u32);
         near + number.wrapping_sub(there) as i32 as i64
     }

@@ -21,5 +21,6 @@ pub(crate) fn connection(id: u32) -> Evidence {
         path_mtu_events: Vec::new(),
         marks: Marks::default(),
         capture: CaptureFacts::default(),
+        joined: None,
     }
 }

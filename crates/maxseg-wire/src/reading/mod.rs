@@ -28,6 +28,7 @@ pub(crate) mod made;
 mod not_followed;
 mod options;
 mod packets;
+mod pair;
 mod problem;
 mod summary;
 mod top_connections;
@@ -42,11 +43,12 @@ pub use filter::{ConnectionFilter, Ends, FilterError};
 pub use not_followed::NotFollowed;
 pub use options::ReadOptions;
 pub use packets::PacketReader;
+pub use pair::{JoinedReading, PairError, read_pair};
 pub use problem::{Problem, ProblemKind};
 pub use summary::CaptureSummary;
 pub use top_connections::TopConnections;
 
-use crate::flow::Flows;
+use crate::flow::{DecodedPacket, Flows};
 use summary::SummaryBuilder;
 
 /// What a capture holds.
@@ -68,19 +70,39 @@ pub fn read<R: Read>(
     input: R,
     options: &ReadOptions<'_>,
 ) -> Result<Reading<impl Iterator<Item = Evidence> + use<R>>, ReadingError> {
+    let (flows, summary) = read_packets(input, options, |_| {})?;
+    Ok(finish(flows, summary, options))
+}
+
+/// Reads the packets of a capture; each is handed over as well.
+fn read_packets<R: Read>(
+    input: R,
+    options: &ReadOptions<'_>,
+    mut also: impl FnMut(&DecodedPacket<'_>),
+) -> Result<(Flows, CaptureSummary), ReadingError> {
     let mut packets = PacketReader::open(input, options.interface)?;
     let mut flows = Flows::new(options.flows);
     let mut gathered = SummaryBuilder::new(options);
     let end = packets.for_each(|record, packet| {
         flows.on_packet(packet);
         gathered.on_packet(record, packet);
+        also(packet);
     });
     packets.check_interface()?;
+    let summary = gathered.finish(&packets, end.err().as_ref());
+    Ok((flows, summary))
+}
+
+/// What all packets come to.
+fn finish(
+    flows: Flows,
+    mut summary: CaptureSummary,
+    options: &ReadOptions<'_>,
+) -> Reading<impl Iterator<Item = Evidence> + use<>> {
     let results = flows.finish();
-    let mut summary = gathered.finish(&packets, end.err().as_ref());
     summary.take_flow_counts(&results, options.flows.most_connections);
     summary.path_mtu_events = results.path_mtu_events;
-    Ok(Reading { summary, connections: results.connections })
+    Reading { summary, connections: results.connections }
 }
 
 #[cfg(test)]

@@ -59,6 +59,29 @@ impl<'a, R: Read> PacketReader<'a, R> {
         Ok(())
     }
 
+    /// The next packet of the selected interface of which `take` makes something; `None` at the end.
+    ///
+    /// # Errors
+    /// As [`for_each`](Self::for_each).
+    #[inline]
+    pub fn find_map<T>(
+        &mut self,
+        mut take: impl FnMut(&DecodedPacket<'_>) -> Option<T>,
+    ) -> Result<Option<T>, ReadError> {
+        let Self { capture, decoder, interface, interfaces } = self;
+        while let Some((record, infos)) = capture.next_and_interfaces()? {
+            let number = record.interface as usize;
+            if number >= interfaces.len() {
+                add_interfaces(interfaces, infos, number, *interface);
+            }
+            let is_selected = interfaces.get(number).is_none_or(|one| one.is_selected);
+            if is_selected && let Some(taken) = take(&decoder.decode(&record)) {
+                return Ok(Some(taken));
+            }
+        }
+        Ok(None)
+    }
+
     /// The file that is read.
     pub const fn capture(&self) -> &CaptureFile<R> {
         &self.capture

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 
 use maxseg_core::engine::EngineError;
 use maxseg_core::scenario::ScenarioError;
-use maxseg_wire::reading::ReadingError;
+use maxseg_wire::joined::JoinError;
+use maxseg_wire::reading::{CaptureSummary, ReadingError};
 
 use crate::file_error;
 
@@ -62,6 +63,24 @@ pub enum Error {
         /// Why it cannot be read.
         source: ReadingError,
     },
+    /// A capture of two has a fault before its end.
+    #[error("{name} is at fault: {}", fault_text(summary))]
+    Fault {
+        /// What the capture is called.
+        name: String,
+        /// What was read up to there.
+        summary: Box<CaptureSummary>,
+    },
+    /// Two captures do not fit together.
+    #[error("{first} and {second} cannot be joined: {source}")]
+    Join {
+        /// What the first is called.
+        first: String,
+        /// What the second is called.
+        second: String,
+        /// Why not.
+        source: JoinError,
+    },
     /// Rows cannot be written as Parquet.
     #[error("cannot write Parquet: {0}")]
     Parquet(#[from] parquet::errors::ParquetError),
@@ -104,7 +123,9 @@ impl Error {
             | Self::Capture(_)
             | Self::Formula(_)
             | Self::Import(_)
-            | Self::Reading { .. } => ErrorKind::Input,
+            | Self::Reading { .. }
+            | Self::Fault { .. }
+            | Self::Join { .. } => ErrorKind::Input,
             Self::Engine(EngineError::Cancelled) => ErrorKind::Stopped,
             Self::Engine(EngineError::Unable { .. })
             | Self::NoLab
@@ -130,10 +151,16 @@ impl Error {
             Self::Reading { name, source } => {
                 Some(source.hint().unwrap_or_else(|| format!("`file {name}` shows what it is")))
             }
+            Self::Join { source, .. } => Some(source.hint().to_owned()),
+            Self::Fault { name, .. } => Some(format!("explain it alone: maxseg explain {name}")),
             Self::File { file, source, .. } => file_error::hint(file, source),
             Self::Engine(EngineError::Cancelled) | Self::Parquet(_) => None,
         }
     }
+}
+
+fn fault_text(summary: &CaptureSummary) -> String {
+    summary.fault().map_or_else(String::new, |fault| fault.kind.to_string())
 }
 
 fn reading_text(name: &str, error: &ReadingError) -> String {

@@ -10,7 +10,7 @@ use maxseg_core::advise::Case;
 use maxseg_core::evidence::Evidence;
 use maxseg_wire::reading::{self, CaptureSummary, ReadOptions, Reading, TopConnections};
 
-use super::Explanation;
+use super::{CapturePair, Explanation};
 use crate::error::Error;
 
 /// A capture that was read to its end or its first fault. Its connections are made one at a time, in the order of their
@@ -25,6 +25,8 @@ pub struct Capture<'a> {
     /// The next selected connection, where [`Self::is_empty`] asked for it.
     next: Option<Evidence>,
     filtered_connections: u64,
+    /// The two captures, where there are two.
+    pub pair: Option<CapturePair>,
 }
 
 /// Reads the capture in a file; see [`read`].
@@ -61,6 +63,7 @@ impl<'a> Capture<'a> {
             is_selected: Box::new(|_| true),
             next: None,
             filtered_connections: 0,
+            pair: None,
         }
     }
 
@@ -111,6 +114,7 @@ impl<'a> Capture<'a> {
             total_connections: top.total(),
             connections: top.into_connections(),
             filtered_connections: self.filtered_connections,
+            pair: self.pair,
         })
     }
 

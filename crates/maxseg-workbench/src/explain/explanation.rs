@@ -4,6 +4,8 @@ use maxseg_core::advise::{Case, Headline};
 use maxseg_core::evidence::Evidence;
 use maxseg_wire::reading::CaptureSummary;
 
+use super::CapturePair;
+
 /// The content of a capture.
 #[derive(Debug, Clone)]
 pub struct Explanation {
@@ -18,6 +20,8 @@ pub struct Explanation {
     pub total_connections: u64,
     /// The number of connections that were not selected.
     pub filtered_connections: u64,
+    /// The two captures that were joined; `None` where there is one.
+    pub pair: Option<CapturePair>,
 }
 
 impl Explanation {

@@ -19,12 +19,16 @@
 //! # Ok::<(), maxseg_workbench::Error>(())
 //! ```
 //!
+//! Of two captures, [`read_pair`] makes one whose connections know what was lost between them.
+//!
 //! As JSON, CSV and a page: [`report::explain`](crate::report::explain).
 
 mod capture;
 mod explanation;
 #[cfg(test)]
 pub(crate) mod fixtures;
+mod pair;
 
 pub use capture::{Capture, read, read_file};
 pub use explanation::Explanation;
+pub use pair::{CapturePair, read_pair};

@@ -14,6 +14,7 @@ use super::output_file::{is_same_file, refuse_stdout};
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::report::explain::{Detail, explain_text, problem_text};
+use maxseg_workbench::Error;
 use maxseg_workbench::explain::{self, Capture, Explanation};
 use maxseg_workbench::file_error::missing_hint;
 use maxseg_workbench::report::explain::{page, write_conclusion, write_connections, write_csv};
@@ -32,6 +33,7 @@ Examples:
   maxseg explain slow.pcapng --scenario path.toml && \\
       maxseg run path.toml --axis sender.mss=536,1220,1460
   maxseg explain slow.pcapng --json | jq '.connections[] | [.id, .limited_by]'
+  maxseg explain sender.pcap receiver.pcap
 
 Reads pcap and pcapng, plain or compressed with gzip or zstd. The first lines are about the connection with the highest \
 impact: what limited it, for which share of the time, what to change, and the gain. The gain comes from two simulations \
@@ -41,6 +43,10 @@ than 15% from what was observed.
 A filter combines `host ADDRESS`, `port NUMBER` (of either end, or after `client` or `server`) and `stream NUMBER` \
 with `and`, `or`, `not` and parentheses.
 
+Two captures of the same transfers, one at each end, are joined, in whatever order they are given: packets are matched, \
+the clocks compared, and what was lost, overtaken, delayed or changed between them is known and not estimated. Limits \
+are judged at the sender's.
+
 `maxseg guide explain` describes each limit and the accuracy of the numbers; `maxseg guide glossary` each term.
 
 A file that ends within a packet, as after a capture that was killed, is explained as far as it goes. One that is \
@@ -49,9 +55,9 @@ broken before its end is refused, with the command that explains what comes befo
 Exit codes: 0 done, 1 error in the file, 2 usage.")]
 #[expect(clippy::struct_excessive_bools, reason = "a flag of the command line each")]
 pub(crate) struct ExplainArgs {
-    /// The capture: a pcap or pcapng file, or `-` for standard input
-    #[arg(value_name = "FILE")]
-    file: String,
+    /// The capture: a pcap or pcapng file, or `-` for standard input; or two of the same transfer, one at each end
+    #[arg(value_name = "FILE", num_args = 1..=2, required = true)]
+    files: Vec<String>,
     /// Full detail of connection N
     #[arg(long, short = 'n', value_name = "N", value_parser = connection_number)]
     connection: Option<u32>,
@@ -86,7 +92,8 @@ pub(crate) struct ExplainArgs {
 
 pub(crate) fn run(args: &ExplainArgs, printer: Printer) -> Result<(), Failure> {
     refuse_outputs(args)?;
-    refuse_live(&args.file)?;
+    refuse_pair(args)?;
+    args.files.iter().try_for_each(|file| refuse_live(file))?;
     let files = OutputFiles::create(args)?;
     if args.tshark_compat && !args.json {
         printer.note(
@@ -101,13 +108,13 @@ pub(crate) fn run(args: &ExplainArgs, printer: Printer) -> Result<(), Failure> {
         },
         tshark: args.tshark_compat,
     };
-    let mut capture = read(&args.file, &options)?.select(|evidence| args.wants(evidence));
+    let mut capture = read(&args.files, &options)?.select(|evidence| args.wants(evidence));
     if let Some(fault) = capture.summary.fault() {
-        return Err(at_fault(&args.file, &capture.summary, fault));
+        return Err(at_fault(&capture.name, &capture.summary, fault));
     }
-    if let Some(cut) = capture.summary.cut() {
-        let packets = words::grouped(capture.summary.file.packets);
-        printer.note(&format!("{}: {}: its {packets} packets are explained", args.file, cut.kind));
+    note_cut(&capture.name, &capture.summary, printer);
+    if let Some(pair) = &capture.pair {
+        note_cut(&pair.names[1 - pair.main], &pair.other, printer);
     }
     if let Some(id) = args.connection
         && capture.is_empty()
@@ -125,8 +132,30 @@ pub(crate) fn run(args: &ExplainArgs, printer: Printer) -> Result<(), Failure> {
     show(args, files, &explanation, printer)
 }
 
-/// Reads the capture at this path, or standard input for `-`.
-fn read(file: &str, options: &ReadOptions<'_>) -> Result<Capture<'static>, Failure> {
+fn note_cut(name: &str, summary: &CaptureSummary, printer: Printer) {
+    if let Some(cut) = summary.cut() {
+        let packets = words::grouped(summary.file.packets);
+        printer.note(&format!("{name}: {}: its {packets} packets are explained", cut.kind));
+    }
+}
+
+/// Reads the capture at this path, or standard input for `-`; two of them are joined.
+fn read(files: &[String], options: &ReadOptions<'_>) -> Result<Capture<'static>, Failure> {
+    let file = match files {
+        [file] => file,
+        [first, second, ..] => {
+            return explain::read_pair([first, second], options).map_err(|error| match error {
+                Error::Fault { name, summary } if summary.fault().is_some() => {
+                    summary.fault().map_or_else(
+                        || Failure::new(format!("{name} is at fault")),
+                        |fault| at_fault(&name, &summary, fault),
+                    )
+                }
+                error => Failure::from(error),
+            });
+        }
+        [] => return Err(Failure::usage("no capture is given", "name a file: slow.pcap")),
+    };
     if file != "-" {
         return Ok(explain::read_file(Path::new(file), options)?);
     }
@@ -211,6 +240,28 @@ fn refuse_live(file: &str) -> Result<(), Failure> {
     Err(Failure::with_hint(format!("there is no file {file}"), missing_hint(Path::new(file))))
 }
 
+/// Refuses two captures that are one, and what is of one capture only.
+fn refuse_pair(args: &ExplainArgs) -> Result<(), Failure> {
+    let [first, second] = args.files.as_slice() else { return Ok(()) };
+    let is_one =
+        first == second || first != "-" && is_same_file(Path::new(first), Path::new(second));
+    if is_one {
+        return Err(Failure::usage(
+            format!("{first} and {second} are the same capture"),
+            format!(
+                "give one at each end, sender.pcap receiver.pcap, or one alone: maxseg explain {first}"
+            ),
+        ));
+    }
+    if args.tshark_compat {
+        return Err(Failure::usage(
+            "--tshark-compat counts the packets of one capture, and two are given",
+            format!("maxseg explain {first} --json --tshark-compat, and the same of {second}"),
+        ));
+    }
+    Ok(())
+}
+
 /// Refuses to write a file where it would destroy something: the capture itself, or the other file.
 fn refuse_outputs(args: &ExplainArgs) -> Result<(), Failure> {
     let outputs =
@@ -218,7 +269,8 @@ fn refuse_outputs(args: &ExplainArgs) -> Result<(), Failure> {
     for (option, example, file) in outputs {
         let Some(file) = file else { continue };
         refuse_stdout(option, "file", file, example)?;
-        if args.file != "-" && is_same_file(file, Path::new(&args.file)) {
+        let is_capture = |name: &String| name != "-" && is_same_file(file, Path::new(name));
+        if args.files.iter().any(is_capture) {
             return Err(Failure::usage(
                 format!("{option} {} would overwrite the capture itself", file.display()),
                 format!("name another file: {option} {example}"),

@@ -272,3 +272,89 @@ fn lines_fit_what_columns_says() {
         assert!(longest.is_some_and(|longest| longest <= width && longest > width / 2), "{text}");
     }
 }
+
+/// Both captures of a labelled transfer with random losses, in this order.
+fn both(first: &str, second: &str) -> [String; 2] {
+    [first, second].map(|end| labelled(&format!("d_loss2pct_cubic.{end}.pcap.gz")))
+}
+
+#[test]
+fn two_captures_are_joined_in_any_order() {
+    let [sender, receiver] = both("sender", "receiver");
+    for (first, second, judged_in) in [(&sender, &receiver, 0), (&receiver, &sender, 1)] {
+        let document = json(&["explain", first, second, "--json"]);
+        assert_eq!(document["file"], sender.as_str());
+        assert_eq!(document["joined"]["files"][judged_in], sender.as_str());
+        let connection = &document["connections"][0];
+        assert_eq!(connection["joined"]["judged_in"], judged_in);
+        let there = &connection["joined"]["directions"][0];
+        // The line's own counts: 1156 packets, of which 21 were dropped at random.
+        assert_eq!((&there["sent_packets"], &there["lost_packets"]), (&1156.into(), &21.into()));
+        assert_eq!(connection["joined"]["directions"][1]["lost_packets"], 0);
+        assert_eq!(connection["loss"]["cause"], "errors");
+        assert_eq!(connection["limited_by"], "congestion");
+    }
+}
+
+#[test]
+fn the_text_of_two_captures_has_both_directions() {
+    let [sender, receiver] = both("sender", "receiver");
+    let output = maxseg(&["explain", &sender, &receiver]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    for wanted in ["Between the two captures", "clocks", "half the least round trip", "21 (1.8%)"] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+}
+
+#[test]
+fn the_document_of_two_captures_fits_its_schema() {
+    let schema = maxseg(&["schema", "explain"]);
+    let schema: Value = serde_json::from_slice(&schema.stdout).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let [sender, receiver] = both("sender", "receiver");
+    let document = json(&["explain", &sender, &receiver, "--json"]);
+    let errors: Vec<String> =
+        validator.iter_errors(&document).map(|error| error.to_string()).collect();
+    assert_eq!(errors, Vec::<String>::new());
+}
+
+#[test]
+fn one_of_two_captures_may_come_through_a_pipe() {
+    let [sender, receiver] = both("sender", "receiver");
+    let mut child = command(&["explain", "-", &receiver, "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(&fs::read(sender).unwrap()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["connections"][0]["joined"]["directions"][0]["lost_packets"], 21);
+}
+
+#[test]
+fn captures_that_cannot_be_joined_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let [sender, receiver] = both("sender", "receiver");
+    let copy = folder.path().join("copy.pcap.gz");
+    fs::copy(&sender, &copy).unwrap();
+    let copy = copy.to_str().unwrap();
+    let other = labelled(WINDOW);
+    let cases: [(&[&str], i32, &str); 6] = [
+        (&[&sender, &other], 1, "share no connection"),
+        (&[&sender, copy], 1, "copy of the other"),
+        (&[&sender, &sender], 2, "the same capture"),
+        (&["-", "-"], 2, "the same capture"),
+        (&[&sender, &receiver, &other], 2, "unexpected"),
+        (&[&sender, &receiver, "--tshark-compat", "--json"], 2, "one capture"),
+    ];
+    for (arguments, code, wanted) in cases {
+        let output = maxseg(&[&["explain"], arguments].concat());
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {text}");
+        assert!(text.contains(wanted), "{arguments:?}: {text}");
+        assert!(text.contains("hint"), "{arguments:?}: {text}");
+        assert!(stdout(&output).is_empty());
+    }
+}

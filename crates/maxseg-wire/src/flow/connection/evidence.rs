@@ -53,6 +53,7 @@ impl Connection {
             path_mtu_events: self.path_mtu_events,
             marks,
             capture,
+            joined: None,
         }
     }
 

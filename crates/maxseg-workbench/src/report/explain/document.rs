@@ -2,6 +2,7 @@
 
 mod connection;
 mod headline;
+mod joined;
 
 use std::io;
 use std::net::IpAddr;
@@ -13,9 +14,10 @@ use maxseg_wire::reading::{CaptureSummary, FileFacts, InterfaceFacts, Problem};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::explain::{Capture, Explanation};
+use crate::explain::{Capture, CapturePair, Explanation};
 use connection::ConnectionEntry;
 use headline::HeadlineEntry;
+use joined::PairEntry;
 
 /// The content of a capture. Times `*_time_s` are seconds since 1970; frames are packets of the capture, counted
 /// from 1.
@@ -38,6 +40,9 @@ struct FileEntry<'a> {
     file: &'a str,
     /// The format.
     format: String,
+    /// The two captures where two were given; `file` and what follows are then of the one nearer to the sender of most
+    /// payload. Null for one capture.
+    joined: Option<PairEntry<'a>>,
     /// Packets up to the first fault.
     packets: u64,
     /// Bytes of these packets on the wire, whatever the snap length.
@@ -134,7 +139,11 @@ struct PathMtuEntry {
 /// # Errors
 /// Writing fails.
 pub fn write_connections(out: &mut dyn io::Write, capture: Capture<'_>) -> io::Result<Explanation> {
-    let file = serde_json::to_string(&FileEntry::of(&capture.name, &capture.summary))?;
+    let file = serde_json::to_string(&FileEntry::of(
+        &capture.name,
+        &capture.summary,
+        capture.pair.as_ref(),
+    ))?;
     write!(out, "{},\"connections\":[", file.trim_end_matches('}'))?;
     let mut is_first = true;
     let explanation = capture.explain_each(|summary, case| {
@@ -162,7 +171,7 @@ pub fn write_conclusion(
 }
 
 impl<'a> FileEntry<'a> {
-    fn of(name: &'a str, summary: &'a CaptureSummary) -> Self {
+    fn of(name: &'a str, summary: &'a CaptureSummary, pair: Option<&'a CapturePair>) -> Self {
         let FileFacts { packets, bytes, first, last, interfaces, .. } = &summary.file;
         let seconds = |time: &Option<Time>| time.map(Time::as_secs_f64);
         let problem = |problem: &Problem| ProblemEntry {
@@ -180,6 +189,7 @@ impl<'a> FileEntry<'a> {
             schema_version: 1,
             file: name,
             format: summary.file.format_name(),
+            joined: pair.map(|pair| PairEntry::of(pair, *packets)),
             packets: *packets,
             bytes: *bytes,
             first_time_s: seconds(first),

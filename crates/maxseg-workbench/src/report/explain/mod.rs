@@ -3,11 +3,13 @@
 mod csv;
 mod document;
 mod graphs;
+mod joined;
 mod numbers;
 mod page;
 
 pub use csv::write_csv;
 pub use document::{ExplainDocument, write_conclusion, write_connections};
+pub use joined::{BetweenCaptures, between_captures};
 pub use numbers::{headline_numbers, marks, no_connection, not_followed, numbers, packets, shares};
 pub use page::page;
 

@@ -3,11 +3,13 @@
 use std::fmt::Write as _;
 
 use maxseg_core::advise::{Case, Headline, remedies};
+use maxseg_core::evidence::Evidence;
 
 use super::super::escaped::Escaped;
 use super::super::html::STYLE;
 use super::super::words::{self, counted, size, whole_percent};
 use super::graphs::graphs;
+use super::joined::between_captures;
 use super::numbers::{headline_numbers, marks, no_connection, packets};
 use crate::explain::Explanation;
 
@@ -38,7 +40,10 @@ pub fn page(explanation: &Explanation, headline: Option<&Headline<'_>>) -> Strin
             writeln!(page, "<p><strong>{}</strong>{place}</p>", Escaped(&problem.kind.to_string()));
     }
     match headline {
-        Some(headline) => page += &conclusion(headline),
+        Some(headline) => {
+            page += &conclusion(headline);
+            page += &joined(explanation, headline.case.evidence);
+        }
         None => {
             let _ = writeln!(page, "<p>{}</p>", Escaped(&no_connection(explanation)));
         }
@@ -90,6 +95,33 @@ fn conclusion(headline: &Headline<'_>) -> String {
     text += &graphs(case).to_html();
     text += &findings(case);
     text
+}
+
+/// What two captures show of a connection; nothing where there is one.
+fn joined(explanation: &Explanation, evidence: &Evidence) -> String {
+    let Some(between) = between_captures(explanation.pair.as_ref(), evidence) else {
+        return String::new();
+    };
+    let mut text = String::from("<h2>Between the two captures</h2>\n<dl>\n");
+    for (label, line) in &between.lines {
+        let _ = writeln!(text, "<dt>{label}</dt><dd>{}</dd>", Escaped(line));
+    }
+    text += "</dl>\n<div class=\"wide\"><table>\n<thead><tr><th></th>";
+    for direction in between.directions {
+        let (from, to) = (evidence.sender(direction), evidence.receiver(direction));
+        let _ = write!(text, "<th>{from} → {to}</th>");
+    }
+    text += "</tr></thead>\n<tbody>\n";
+    for (label, there, back) in &between.rows {
+        let _ = writeln!(
+            text,
+            "<tr><td class=\"word\">{}</td><td>{}</td><td>{}</td></tr>",
+            Escaped(label.trim_start()),
+            Escaped(there),
+            Escaped(back)
+        );
+    }
+    text + "</tbody>\n</table></div>\n"
 }
 
 /// The limits as one bar, with the words beside it.

@@ -1,6 +1,7 @@
 //! The content of a capture as text.
 
 mod details;
+mod joined;
 mod list;
 mod parts;
 mod text;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use maxseg_core::advise::{Case, Command, Headline, System};
 
 use super::details::{directions, findings, labelled, limits};
+use super::joined::{joined, left_out};
 use super::list::list;
 use super::parts::{Detail, problem_text, wrapped};
 use crate::printer::Printer;
@@ -30,6 +31,7 @@ pub(crate) fn explain_text(
             // What limits it and what to change come first of all.
             parts.insert(0, conclusion(headline, detail, printer));
             parts.push(first_screen(headline, detail, printer));
+            parts.push(joined(explanation, headline.case.evidence, detail, printer));
         }
         None if explanation.capture.file.packets > 0 => {
             let none = match explanation.filtered_connections {
@@ -85,6 +87,10 @@ fn head(explanation: &Explanation, detail: Detail, printer: Printer) -> String {
     let encapsulations = file.encapsulation_names();
     if !encapsulations.is_empty() {
         facts.push(format!("in {}", encapsulations.join(", ")));
+    }
+    if let Some(pair) = &explanation.pair {
+        let other = &pair.names[1 - pair.main];
+        facts.push(format!("joined with {other} ({})", counted(pair.other.file.packets, "packet")));
     }
     let line = wrapped(&format!("{}: {}", explanation.name, facts.join(", ")), detail.width, "");
     printer.dim(line.trim_end()) + "\n"
@@ -232,6 +238,10 @@ fn foot(explanation: &Explanation, detail: Detail, printer: Printer) -> Option<S
     }
     if explanation.total_connections > 0 && !explanation.capture.not_followed.is_empty() {
         text += &labelled("not followed", &not_followed(explanation), detail.width);
+    }
+    let only = left_out(explanation);
+    if !only.is_empty() {
+        text += &labelled("not joined", &only, detail.width);
     }
     if explanation.capture.untracked_connections > 0 {
         let line = format!(

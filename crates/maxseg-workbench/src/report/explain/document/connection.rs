@@ -14,6 +14,8 @@ use maxseg_wire::tshark::FlagCounts;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::joined::JoinedEntry;
+
 /// A connection.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ConnectionEntry<'a> {
@@ -52,6 +54,8 @@ pub(super) struct ConnectionEntry<'a> {
     confidence: f64,
     /// Why segments of that direction were lost.
     loss: &'a Loss,
+    /// What a second capture, at the other end, adds; null where there is none.
+    joined: Option<JoinedEntry>,
     /// The findings, the most severe first.
     findings: Vec<FindingEntry<'a>>,
 }
@@ -183,6 +187,7 @@ impl<'a> ConnectionEntry<'a> {
             unknown_because: diagnosis.unknown_because.as_deref(),
             confidence: diagnosis.confidence,
             loss: &diagnosis.loss,
+            joined: evidence.joined.as_deref().map(|joined| JoinedEntry::of(evidence, joined)),
             findings: diagnosis
                 .findings
                 .iter()

@@ -1,0 +1,156 @@
+//! What two captures show of the losses of a direction: facts, where one capture leaves likelihoods.
+
+use super::loss_cause::{Loss, LossCause};
+use crate::evidence::{Direction, Evidence, Passage};
+use crate::units::approx;
+
+/// The fate of a larger share of the packets must be known.
+const MOST_FOLLOWED: f64 = 0.9;
+/// A queue that never delays by more is none, in seconds.
+const LEAST_QUEUE_S: f64 = 0.001;
+/// So large a share of the losses at a high delay are of a full queue; with so small a share, most are not.
+const MOST: f64 = 2.0 / 3.0;
+const FEW: f64 = 1.0 / 3.0;
+/// Packets that waited less before a loss, in seconds, were in no managed queue either: `CoDel` drops from 5 ms on
+/// (RFC 8289 §4.4).
+const NO_QUEUE_S: f64 = 0.0025;
+/// Packets wait as long before losses as others where they wait less than so many times the median.
+const LITTLE_MORE: f64 = 1.25;
+/// Fewer losses show no cause that is sure.
+const LEAST_LOSSES: u64 = 4;
+
+/// What became of the packets of a direction, where a second capture shows it of most of them.
+pub(super) fn known(evidence: &Evidence, direction: Direction) -> Option<&Passage> {
+    let passage = evidence.joined.as_deref()?.passage(direction);
+    let followed = passage.followed_packets() as f64;
+    let is_known = followed >= MOST_FOLLOWED * passage.sent_packets as f64;
+    (is_known && followed > 0.0 && passage.delay.is_some()).then_some(passage)
+}
+
+/// The cause of losses by both captures; `alone` is what the one shows.
+pub(super) fn loss(evidence: &Evidence, direction: Direction, alone: Loss) -> Loss {
+    match known(evidence, direction) {
+        Some(passage) if passage.lost_data_packets == 0 => without_loss(passage),
+        Some(passage) => with_loss(passage, alone),
+        None => alone,
+    }
+}
+
+fn without_loss(passage: &Passage) -> Loss {
+    let again = passage.retransmitted_packets;
+    let followed = passage.followed_packets();
+    let none = format!("none of {followed} packets was lost between the captures");
+    if again == 0 {
+        return Loss { cause: LossCause::None, confidence: 0.99, evidence: none };
+    }
+    let needless = passage.needless_retransmissions;
+    let evidence = format!("{none}; {needless} of {again} retransmissions brought nothing new");
+    let is_overtaken = passage.reordered_packets >= again;
+    let cause = if is_overtaken { LossCause::Reordering } else { LossCause::Needless };
+    Loss { cause, confidence: 0.97, evidence }
+}
+
+fn with_loss(passage: &Passage, alone: Loss) -> Loss {
+    let at = passage.at_losses;
+    let lost = passage.lost_data_packets;
+    let longest = passage.delay.map_or(0.0, |delay| delay.queue_max_s);
+    if at.count == 0 {
+        return alone;
+    }
+    let share = at.high as f64 / at.count as f64;
+    let text = format!(
+        "{lost} packets were lost between the captures; {} of {} times the packet before had waited for more than half of \
+         the longest wait, {}",
+        at.high,
+        at.count,
+        approx::time(longest)
+    );
+    let is_sure = at.count >= LEAST_LOSSES;
+    if longest >= LEAST_QUEUE_S && share >= MOST {
+        let confidence = if is_sure { 0.97 } else { 0.85 };
+        return Loss { cause: LossCause::Queue, confidence, evidence: text };
+    }
+    let usual = passage.delay.map_or(0.0, |delay| delay.queue_median_s);
+    let is_independent = at.median_s < NO_QUEUE_S || at.median_s < LITTLE_MORE * usual;
+    if share > FEW || !is_independent && alone.cause != LossCause::Queue {
+        return Loss { evidence: text, ..alone };
+    }
+    match alone.cause {
+        _ if !is_independent => Loss {
+            cause: LossCause::Unknown,
+            confidence: 0.0,
+            evidence: format!("{text}: a managed queue or errors"),
+        },
+        LossCause::Errors | LossCause::Policer => {
+            let confidence = if is_sure { alone.confidence.max(0.9) } else { alone.confidence };
+            Loss { cause: alone.cause, confidence, evidence: text }
+        }
+        LossCause::Queue
+        | LossCause::Reordering
+        | LossCause::Needless
+        | LossCause::None
+        | LossCause::Unknown => Loss {
+            cause: LossCause::Unknown,
+            confidence: 0.0,
+            evidence: format!("{text}: errors or a policer, and no full queue"),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::{DelayAtLosses, OneWayDelay};
+
+    fn passage(lost: u64, high: u64, median_s: f64) -> Passage {
+        Passage {
+            sent_packets: 1000,
+            lost_packets: lost,
+            lost_data_packets: lost,
+            retransmitted_packets: lost,
+            delay: Some(OneWayDelay {
+                min_s: Some(0.02),
+                queue_median_s: 0.001,
+                queue_p99_s: 0.05,
+                queue_max_s: 0.06,
+            }),
+            at_losses: DelayAtLosses { count: lost, high, median_s },
+            ..Passage::default()
+        }
+    }
+
+    fn alone(cause: LossCause) -> Loss {
+        Loss { cause, confidence: 0.7, evidence: String::new() }
+    }
+
+    #[test]
+    fn delays_before_losses_override_likelihoods() {
+        let cases = [
+            (20, 20, 0.058, LossCause::Errors, LossCause::Queue),
+            (20, 1, 0.001, LossCause::Errors, LossCause::Errors),
+            (20, 1, 0.001, LossCause::Queue, LossCause::Unknown), // the queue was elsewhere
+            (20, 1, 0.006, LossCause::Unknown, LossCause::Unknown), // may be CoDel
+            (20, 1, 0.006, LossCause::Queue, LossCause::Unknown),
+            (20, 10, 0.02, LossCause::Policer, LossCause::Policer), // undecided
+        ];
+        for (lost, high, median_s, before, wanted) in cases {
+            let loss = with_loss(&passage(lost, high, median_s), alone(before));
+            assert_eq!(loss.cause, wanted, "{lost} {high} {median_s} {before:?}: {loss:?}");
+        }
+    }
+
+    #[test]
+    fn without_loss_there_is_none() {
+        let overtaken =
+            Passage { reordered_packets: 90, retransmitted_packets: 7, ..passage(0, 0, 0.0) };
+        let needless = Passage { retransmitted_packets: 7, ..passage(0, 0, 0.0) };
+        let cases = [
+            (passage(0, 0, 0.0), LossCause::None),
+            (overtaken, LossCause::Reordering),
+            (needless, LossCause::Needless),
+        ];
+        for (passage, wanted) in cases {
+            assert_eq!(without_loss(&passage).cause, wanted);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Which packet on its way is the one that arrives.
+
+use super::super::passing::Passing;
+use super::{Sent, Way, What};
+
+/// A packet on its way that could be the one that arrived, and how well it fits.
+pub(super) struct Candidate {
+    pub(super) serial: u64,
+    pub(super) start: i64,
+    pub(super) end: i64,
+    has_id: bool,
+    /// How far its delay is from that of the last packet, in nanoseconds.
+    off: u64,
+}
+
+/// A delay may seem less than nothing by so many nanoseconds.
+const TOLERANCE: i64 = 1_000_000;
+
+impl Way {
+    /// A packet passes the receiver's capture; false where it was not on its way.
+    pub(in crate::joined) fn on_received(&mut self, packet: &Passing) -> bool {
+        if packet.len > 0 { self.on_payload(packet) } else { self.on_control(packet) }
+    }
+
+    fn on_control(&mut self, packet: &Passing) -> bool {
+        let print = self.print(packet, false);
+        let candidates = self.control.range((print, 0)..=(print, u64::MAX));
+        let fitting = candidates.filter_map(|(_, serial)| {
+            let sent = self.get(*serial)?;
+            let candidate = self.candidate(packet, sent, *serial, (0, 1))?;
+            // All numbers are equal: only the identification tells them apart.
+            let is_other = self.facts.keeps_ids && !candidate.has_id && sent.ip_id > 0;
+            (!is_other || packet.ip_id == 0).then_some(candidate)
+        });
+        let Some(found) = best(fitting) else { return false };
+        self.control.remove(&(print, found.serial));
+        self.arrive(packet, &found, 1);
+        true
+    }
+
+    fn on_payload(&mut self, packet: &Passing) -> bool {
+        let start = self.offset(packet.payload_seq(), false);
+        let end = start + i64::from(packet.len);
+        let is_known = self.arrived.has(start, end);
+        let (mut at, mut unmatched) = (start, 0);
+        while at < end {
+            match self.payload_at(packet, at, end) {
+                Ok(found) => {
+                    let to = found.end.min(end);
+                    self.take_payload(&found, at, to);
+                    self.needless(&found, at, to, is_known);
+                    self.arrive(packet, &found, to - at);
+                    at = to;
+                }
+                Err(next) => {
+                    unmatched += next - at;
+                    at = next;
+                }
+            }
+        }
+        self.arrived.add(start, end);
+        let is_of_sender = unmatched < end - start;
+        if is_of_sender && unmatched > 0 {
+            self.on_unknown(packet, unmatched);
+        }
+        is_of_sender
+    }
+
+    /// The payload on its way that has the byte at this offset, or where the next is that could.
+    fn payload_at(&self, packet: &Passing, at: i64, end: i64) -> Result<Candidate, i64> {
+        let from = at.saturating_sub(self.longest);
+        let candidates = self.payload.range((from, 0)..=(at, u64::MAX));
+        let fitting = candidates.filter_map(|((start, serial), to)| {
+            let sent = self.get(*serial).filter(|_| *to > at)?;
+            self.candidate(packet, sent, *serial, (*start, *to))
+        });
+        best(fitting).ok_or_else(|| {
+            let mut later = self.payload.range((at + 1, 0)..(end, 0));
+            let next = later.find(|((start, serial), to)| {
+                let sent = self.get(*serial);
+                sent.is_some_and(|sent| {
+                    self.candidate(packet, sent, *serial, (*start, **to)).is_some()
+                })
+            });
+            next.map_or(end, |((start, _), _)| *start)
+        })
+    }
+
+    /// Whether a packet on its way could be the one that arrives.
+    fn candidate(
+        &self,
+        packet: &Passing,
+        sent: &Sent,
+        serial: u64,
+        (start, end): (i64, i64),
+    ) -> Option<Candidate> {
+        if let (Some(there), Some(here)) = (sent.timestamp, packet.timestamp)
+            && there != here
+        {
+            return None;
+        }
+        let delay = packet.at - sent.at;
+        if self.facts.base.is_some() && delay < -TOLERANCE {
+            return None;
+        }
+        let has_id = self.has_id(packet, sent, start);
+        let can_tell = self.facts.keeps_ids && sent.ip_id > 0 && packet.ip_id > 0;
+        if can_tell && !has_id && (sent.timestamp.is_none() || packet.timestamp.is_none()) {
+            return None;
+        }
+        let off = delay.abs_diff(self.delays.last);
+        Some(Candidate { serial, start, end, has_id, off })
+    }
+
+    /// Whether the identification is that of the packet, or of the segments that it is cut to or joined with.
+    fn has_id(&self, packet: &Passing, sent: &Sent, start: i64) -> bool {
+        let cuts = match sent.what {
+            What::Payload { start: first, end } => {
+                let span = (end - first).max(i64::from(packet.len)).max(start - first);
+                u16::try_from(span / i64::from(self.facts.segment.max(1)) + 1).unwrap_or(u16::MAX)
+            }
+            What::Control { .. } => 0,
+        };
+        let forward = packet.ip_id.wrapping_sub(sent.ip_id);
+        let back = sent.ip_id.wrapping_sub(packet.ip_id);
+        if self.is_single(sent, packet) { forward == 0 } else { forward <= cuts || back <= cuts }
+    }
+
+    /// Whether a packet was neither cut nor joined.
+    fn is_single(&self, sent: &Sent, packet: &Passing) -> bool {
+        match sent.what {
+            What::Payload { start, end } => {
+                end - start == i64::from(packet.len) && packet.len <= self.facts.segment
+            }
+            What::Control { .. } => true,
+        }
+    }
+}
+
+/// The one with the packet's identification, and of several the one whose delay is nearest to that of the last packet.
+fn best(candidates: impl Iterator<Item = Candidate>) -> Option<Candidate> {
+    candidates.min_by_key(|candidate| (!candidate.has_id, candidate.off, candidate.serial))
+}

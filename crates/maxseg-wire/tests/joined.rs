@@ -179,6 +179,18 @@ fn a_clamped_mss_is_told() {
     assert_eq!(joined.forward.hops, Some(3));
 }
 
+/// Firewalls that add a number to all sequence numbers of one end.
+#[test]
+fn renumbered_connections_are_joined_by_their_handshake() {
+    let there = Way { lost: 0.02, ..Way::default() };
+    let clock = Clock { offset: 3_600_000_000_000, skew: 0.0 };
+    let made = transfer(&Options { renumbered: 123_456_789, there, clock, ..Options::default() });
+    let (joined, _) = join(&made.sender, &made.receiver, false);
+    assert_eq!(counts(&joined.forward), truths(&made.there));
+    assert_eq!(counts(&joined.reverse), truths(&made.back));
+    assert!(joined.changes.iter().any(|change| change.field == ChangedField::SequenceNumbers));
+}
+
 #[test]
 fn the_queue_is_in_the_direction_whose_delay_grows() {
     for (there, back) in [(0.05, 0.0), (0.0, 0.05)] {

@@ -16,8 +16,9 @@ const FEW: f64 = 1.0 / 3.0;
 const NO_QUEUE_S: f64 = 0.0025;
 /// Packets wait as long before losses as others where they wait less than so many times the median.
 const LITTLE_MORE: f64 = 1.25;
-/// Fewer losses show no cause that is sure.
-const LEAST_LOSSES: u64 = 4;
+/// Losses at fewer times show no cause; at so many it is sure.
+const LEAST_TIMES: u64 = 2;
+const SURE_TIMES: u64 = 4;
 
 /// What became of the packets of a direction, where a second capture shows it of most of them.
 pub(super) fn known(evidence: &Evidence, direction: Direction) -> Option<&Passage> {
@@ -54,10 +55,7 @@ fn with_loss(passage: &Passage, alone: Loss) -> Loss {
     let at = passage.at_losses;
     let lost = passage.lost_data_packets;
     let longest = passage.delay.map_or(0.0, |delay| delay.queue_max_s);
-    if at.count == 0 {
-        return alone;
-    }
-    let share = at.high as f64 / at.count as f64;
+    let share = at.high as f64 / at.count.max(1) as f64;
     let text = format!(
         "{lost} packets were lost between the captures; {} of {} times the packet before had waited for more than half of \
          the longest wait, {}",
@@ -65,7 +63,11 @@ fn with_loss(passage: &Passage, alone: Loss) -> Loss {
         at.count,
         approx::time(longest)
     );
-    let is_sure = at.count >= LEAST_LOSSES;
+    // The path may have failed once, whatever its queue.
+    if at.count < LEAST_TIMES {
+        return alone;
+    }
+    let is_sure = at.count >= SURE_TIMES;
     if longest >= LEAST_QUEUE_S && share >= MOST {
         let confidence = if is_sure { 0.97 } else { 0.85 };
         return Loss { cause: LossCause::Queue, confidence, evidence: text };

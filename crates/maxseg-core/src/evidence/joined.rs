@@ -10,7 +10,8 @@ use super::Direction;
 pub struct Joined {
     /// Which of the two captures was taken nearer to the client: 0 or 1, in the order in which they were given.
     pub client_capture: usize,
-    /// Which of the two everything else in the evidence is from: the one nearer to the sender of most payload.
+    /// Which of the two everything else in the evidence is from: the one nearer to the sender of most payload, or the other
+    /// where only that holds both directions, or the SYNs.
     pub judged_in: usize,
     /// How far the clocks of the captures differ; `None` where packets of only one direction were matched, or a clock was
     /// set while it captured.

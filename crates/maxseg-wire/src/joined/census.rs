@@ -44,7 +44,8 @@ pub(super) struct Syn {
     pub(super) mss: Option<u16>,
     pub(super) window_scale: Option<u8>,
     pub(super) sack_permitted: bool,
-    pub(super) timestamps: bool,
+    /// Its timestamp.
+    pub(super) timestamp: Option<u32>,
     /// Kinds of other options, as bits; kinds from 64 on share the last.
     pub(super) others: u64,
     pub(super) is_ecn_setup: bool,
@@ -110,6 +111,13 @@ impl Identity {
         }
     }
 
+    /// How many directions and SYNs were captured: more show more.
+    pub(super) fn completeness(&self) -> (usize, usize) {
+        let both = [Endpoint::Low, Endpoint::High];
+        let directions = both.iter().filter(|end| self.first_seq.of(**end).is_some()).count();
+        (directions, both.iter().filter(|end| self.syn.of(**end).is_some()).count())
+    }
+
     /// The first number of an end's payload, as far as it is known.
     pub(super) fn base(&self, end: Endpoint) -> Option<u32> {
         self.syn.of(end).map(|syn| syn.seq.wrapping_add(1))
@@ -126,7 +134,7 @@ impl Syn {
             mss: None,
             window_scale: None,
             sack_permitted: false,
-            timestamps: false,
+            timestamp: None,
             others: 0,
             is_ecn_setup: seen.flags.contains(Flags::ECE),
             is_cut: seen.options_are_cut(),
@@ -136,7 +144,7 @@ impl Syn {
                 TcpOption::Mss(mss) => syn.mss = Some(mss),
                 TcpOption::WindowScale(shift) => syn.window_scale = Some(shift),
                 TcpOption::SackPermitted => syn.sack_permitted = true,
-                TcpOption::Timestamps { .. } => syn.timestamps = true,
+                TcpOption::Timestamps { value, .. } => syn.timestamp = Some(value),
                 TcpOption::NoOperation => {}
                 TcpOption::Sack(_)
                 | TcpOption::FastOpen(_)

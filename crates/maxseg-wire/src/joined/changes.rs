@@ -68,7 +68,7 @@ fn of_syn(direction: Direction, sent: &Syn, received: &Syn, changes: &mut Vec<Ch
     compare(ChangedField::WindowScale, scale(sent), scale(received));
     let sack = |syn: &Syn| present(syn.sack_permitted);
     compare(ChangedField::SackPermitted, sack(sent), sack(received));
-    let stamps = |syn: &Syn| present(syn.timestamps);
+    let stamps = |syn: &Syn| present(syn.timestamp.is_some());
     compare(ChangedField::Timestamps, stamps(sent), stamps(received));
     for kind in 0..=LAST_KIND {
         let has = |syn: &Syn| present(syn.others >> kind & 1 == 1);

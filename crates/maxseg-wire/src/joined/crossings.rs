@@ -184,8 +184,11 @@ impl Crossings {
         let offered = syn(sender.other()).and_then(|syn| syn.mss);
         let own = syn(sender).and_then(|syn| syn.mss);
         let both = syn(sender).zip(syn(sender.other()));
-        let options =
-            if both.is_some_and(|(a, b)| a.timestamps && b.timestamps) { TIMESTAMPS } else { 0 };
+        let options = if both.is_some_and(|(a, b)| a.timestamp.is_some() && b.timestamp.is_some()) {
+            TIMESTAMPS
+        } else {
+            0
+        };
         let largest = *there.largest.of(matched.end_in(near.other(), sender));
         let allowed = match (offered, own) {
             (Some(offered), own) => {
@@ -249,7 +252,12 @@ impl Crossings {
             identity.map_or(0, |known| *known.payload_bytes.of(matched.end_in(near, end)))
         };
         let (up, down) = (payload(client), payload(client.other()));
-        let judged = if down > up { near_client.other() } else { near_client };
+        let near_sender = if down > up { near_client.other() } else { near_client };
+        let completeness = |capture: Capture| {
+            self.identity(matched, capture).map(super::census::Identity::completeness)
+        };
+        let is_better = completeness(near_sender.other()) > completeness(near_sender);
+        let judged = if is_better { near_sender.other() } else { near_sender };
         let changes = changes(
             self.identity(matched, Capture::First)?,
             self.identity(matched, Capture::Second)?,

@@ -113,7 +113,11 @@ impl Pairing {
         if let Some(clock) = Clock::of(&points).map_err(|_| JoinError::ClockWasSet)? {
             pairing.clock = clock;
         }
-        pairing.add_by_numbers(first, second, !points.is_empty());
+        let has_clock = !points.is_empty();
+        pairing.add_by_syn(first, second, &mut points);
+        if !has_clock && let Some(clock) = Clock::of(&points).map_err(|_| JoinError::ClockWasSet)? {
+            pairing.clock = clock;
+        }
         if pairing.pairs.is_empty() {
             return Err(JoinError::NothingShared);
         }
@@ -152,8 +156,9 @@ impl Pairing {
         true
     }
 
-    /// Adds connections of which no packet is in the samples: by their ends and the numbers of their SYNs.
-    fn add_by_numbers(&mut self, first: &Census, second: &Census, has_clock: bool) {
+    /// Adds connections of which no packet is in the samples, or whose numbers a hop changes: by their ends and their SYNs,
+    /// which also show the clocks' difference.
+    fn add_by_syn(&mut self, first: &Census, second: &Census, points: &mut Vec<Point>) {
         let mut unmatched: HashMap<FlowKey, Vec<u32>, RandomState> = HashMap::default();
         for (number, theirs) in (0..).zip(&second.connections) {
             if self.is_unmatched(1, number) {
@@ -172,10 +177,12 @@ impl Pairing {
             });
             let Some(other) = same else { continue };
             let Some(theirs) = second.connections.get(other as usize) else { continue };
+            let votes = Votes::of_syns(known, theirs);
             let near_low =
-                if has_clock { near_low_by_syn(known, theirs, &self.clock) } else { None };
-            let near_low = near_low.unwrap_or_else(|| near_low_by_ttl(known, theirs, false));
-            self.add(known, theirs, [number, other], false, near_low);
+                votes.near_low().unwrap_or_else(|| near_low_by_ttl(known, theirs, false));
+            if self.add(known, theirs, [number, other], false, near_low) {
+                votes.points(near_low, points);
+            }
         }
     }
 
@@ -214,6 +221,16 @@ fn votes(first: &Census, second: &Census) -> (HashMap<(u32, u32), Votes, RandomS
 }
 
 impl Votes {
+    /// The SYNs alone.
+    fn of_syns(known: &Identity, theirs: &Identity) -> Self {
+        let point = |end: Endpoint| {
+            let (here, there) = (known.syn.of(end).as_ref()?, theirs.syn.of(end).as_ref()?);
+            Some((nanos(here.at), nanos(there.at).saturating_sub(nanos(here.at))))
+        };
+        let list = |end| point(end).into_iter().collect();
+        Self { low: list(Endpoint::Low), high: list(Endpoint::High), ..Self::default() }
+    }
+
     fn add(&mut self, sample: &Sample, other: &Sample) {
         let (at, there) = (nanos(sample.at), nanos(other.at));
         let list = if sample.sender == Endpoint::Low { &mut self.low } else { &mut self.high };
@@ -275,16 +292,6 @@ fn near_low_by_ttl(known: &Identity, theirs: &Identity, is_swapped: bool) -> Cap
     }
 }
 
-/// Nearer to the lower end is where its SYN passed earlier, by the clock that other connections show.
-fn near_low_by_syn(known: &Identity, theirs: &Identity, clock: &Clock) -> Option<Capture> {
-    let earlier = |end: Endpoint| {
-        let (here, there) = (known.syn.of(end).as_ref()?, theirs.syn.of(end).as_ref()?);
-        Some(nanos(here.at) < clock.to_first(nanos(there.at)))
-    };
-    let is_first = earlier(Endpoint::Low).or_else(|| earlier(Endpoint::High).map(|is| !is))?;
-    Some(if is_first { Capture::First } else { Capture::Second })
-}
-
 impl Identity {
     /// Who sent the first SYN; `None` where that was not captured.
     fn client(&self) -> Option<Endpoint> {
@@ -301,11 +308,11 @@ impl Identity {
         if self.ends.low.port() > self.ends.high.port() { Endpoint::Low } else { Endpoint::High }
     }
 
-    /// Whether the SYNs with the same ends have the same numbers, as far as they are known; at least one is.
+    /// Whether the SYNs with the same ends have the same numbers or timestamps, as far as they are known; at least one is.
     fn is_same(&self, other: &Self) -> bool {
         let equal = |end: Endpoint| {
             let (one, two) = (self.syn.of(end).as_ref()?, other.syn.of(end).as_ref()?);
-            Some(one.seq == two.seq)
+            Some(one.seq == two.seq || one.timestamp.is_some() && one.timestamp == two.timestamp)
         };
         let (low, high) = (equal(Endpoint::Low), equal(Endpoint::High));
         low.or(high) == Some(true) && low != Some(false) && high != Some(false)

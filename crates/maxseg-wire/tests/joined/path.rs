@@ -50,6 +50,8 @@ pub(crate) struct Options {
     /// The part of the time in which the receiver's capture runs, as shares.
     pub(crate) receiver_from: f64,
     pub(crate) receiver_until: f64,
+    /// What a firewall adds to the client's sequence numbers.
+    pub(crate) renumbered: u32,
     pub(crate) clamp: Option<u16>,
     /// The longest time in a queue, there and back, in the middle of the transfer.
     pub(crate) queue_s: (f64, f64),
@@ -73,6 +75,7 @@ impl Default for Options {
             offload: false,
             receiver_from: 0.0,
             receiver_until: 1.0,
+            renumbered: 0,
             clamp: None,
             queue_s: (0.0, 0.0),
             step_s: 0.0,
@@ -458,14 +461,16 @@ impl<'a> Run<'a> {
             list.push(stamps);
         }
         let salt = u32::from(seed).wrapping_mul(1_000_003);
+        let added = if at_receiver { self.options.renumbered } else { 0 };
+        let (own, acked) = if packet.from_client { (added, 0) } else { (0, added) };
         let tcp = Tcp {
             source_port: from.1,
             destination_port: to.1,
-            seq: packet.seq.wrapping_add(salt),
+            seq: packet.seq.wrapping_add(salt).wrapping_add(own),
             ack: if packet.flags & Flags::ACK.bits() == 0 {
                 0
             } else {
-                packet.ack.wrapping_add(salt)
+                packet.ack.wrapping_add(salt).wrapping_add(acked)
             },
             flags: Flags::from_bits(packet.flags),
             window: 5000,

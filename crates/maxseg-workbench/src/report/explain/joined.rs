@@ -82,10 +82,14 @@ fn lost(passage: &Passage) -> String {
 
 fn captures(pair: &CapturePair, evidence: &Evidence, joined: &Joined, data: Direction) -> String {
     let name = |capture: usize| pair.names.get(capture).map_or("", String::as_str);
-    let (near, far) = (name(joined.judged_in), name(1 - joined.judged_in.min(1)));
+    let (client, server) = (joined.client_capture, 1 - joined.client_capture.min(1));
+    let (near, far) = if data == Direction::Forward { (client, server) } else { (server, client) };
     format!(
-        "{near} at the sender ({}): limits and packet numbers are of it; {far} at the receiver",
-        evidence.sender(data)
+        "{} at the sender, {}; {} at the receiver. Limits and packet numbers are of {}",
+        name(near),
+        evidence.sender(data),
+        name(far),
+        name(joined.judged_in)
     )
 }
 

@@ -33,7 +33,8 @@ impl<'a> PairEntry<'a> {
 pub(super) struct JoinedEntry {
     /// The capture nearer to the client.
     client_capture: usize,
-    /// The capture that limits, findings, times and frames are of: the one nearer to the sender of most payload.
+    /// The capture that limits, findings, times and frames are of: the one nearer to the sender of most payload, or the
+    /// other where only that holds both directions, or the SYNs.
     judged_in: usize,
     /// Time of the capture at the server less time of the capture at the client; null where only one direction of the
     /// packets is in both.

@@ -139,9 +139,15 @@ proptest! {
         let made = transfer(&options);
         let (joined, _) = join(&made.sender, &made.receiver, false);
         let (there, back) = (joined.forward, joined.reverse);
-        prop_assert_eq!(there.lost_packets, made.there.lost);
+        // Of two transmissions of which neither is in the receiver's capture, nothing shows which one arrived; one that both
+        // captures miss cannot be told at all.
+        prop_assert_eq!(
+            there.lost_packets + there.missed_at_receiver,
+            made.there.lost + made.there.missed_at_receiver
+        );
+        let swapped = there.lost_packets.abs_diff(made.there.lost);
+        prop_assert!(swapped <= 2, "{swapped}");
         prop_assert_eq!(there.missed_at_sender, made.there.missed_at_sender);
-        prop_assert_eq!(there.missed_at_receiver, made.there.missed_at_receiver);
         prop_assert_eq!(back.missed_at_sender, made.back.missed_at_sender);
         // Nobody acknowledges an acknowledgement: one that the capture at its receiver missed seems to be lost.
         prop_assert_eq!(back.lost_packets, made.back.lost + made.back.missed_at_receiver);

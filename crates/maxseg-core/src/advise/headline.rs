@@ -191,7 +191,11 @@ impl<'a> Headline<'a> {
             {
                 format!("Congestion marks (ECN) limited {ends} for {of_time}")
             }
-            LimitedBy::Congestion if self.case.diagnosis.loss.cause == LossCause::Needless => {
+            // One capture makes that likely, two show it.
+            LimitedBy::Congestion
+                if self.case.evidence.joined.is_some()
+                    && self.case.diagnosis.loss.cause == LossCause::Needless =>
+            {
                 format!("Needless retransmissions, as if for loss, limited {ends} for {of_time}")
             }
             LimitedBy::Congestion => {

@@ -83,6 +83,7 @@ pub fn windowed(id: u32) -> Evidence {
         },
         ending: Ending::Closed,
         reset_at: None,
+        reset_is_other_path: false,
         silence: None,
         requests: None,
         forward: DirectionStats {

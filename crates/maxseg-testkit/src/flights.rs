@@ -51,6 +51,7 @@ pub fn flight(each: impl Fn(u64, &mut Bin)) -> Evidence {
         handshake: Handshake { syn: true, syn_ack: true, ..Handshake::default() },
         ending: Ending::Closed,
         reset_at: None,
+        reset_is_other_path: false,
         silence: None,
         requests: None,
         forward: DirectionStats {

@@ -75,6 +75,7 @@ pub(super) fn reset(evidence: &Evidence) -> Option<Finding> {
     } else {
         evidence.forward.outstanding_bytes + evidence.reverse.outstanding_bytes
     };
+    let is_foreign = evidence.reset_is_other_path;
     let in_flight = match lost {
         0 => String::new(),
         1 => ", 1 byte was not acknowledged".to_owned(),
@@ -82,16 +83,24 @@ pub(super) fn reset(evidence: &Evidence) -> Option<Finding> {
     };
     Some(Finding {
         kind: FindingKind::Reset,
-        severity: if lost > 0 { Severity::Warning } else { Severity::Note },
+        severity: if lost > 0 || is_foreign { Severity::Warning } else { Severity::Note },
         direction: None,
         from: at,
         to: at,
         evidence: vec![number("after_s", after), number("unacknowledged_bytes", lost as f64)],
         frames: Vec::new(),
-        text: format!(
-            "{by} ({role}) reset the connection after {} (RST){in_flight}",
-            approx::time(after)
-        ),
+        text: if is_foreign {
+            format!(
+                "A RST in the name of {by} ({role}) ended the connection after {}{in_flight}; its TTL is not that of the other \
+                 packets of {by}, so a device on the path may have sent it",
+                approx::time(after)
+            )
+        } else {
+            format!(
+                "{by} ({role}) reset the connection after {} (RST){in_flight}",
+                approx::time(after)
+            )
+        },
         why: "Data in flight is lost; some programs close every connection this way",
         source: "RFC 9293 §3.10.7",
     })

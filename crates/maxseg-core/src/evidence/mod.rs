@@ -57,6 +57,8 @@ pub struct Evidence {
     pub ending: Ending,
     /// When the first RST passed.
     pub reset_at: Option<Time>,
+    /// Whether the first RST came another number of hops (TTL, hop limit) than the other packets of its end.
+    pub reset_is_other_path: bool,
     /// Which end is silent at its end, and since when.
     pub silence: Option<Silence>,
     /// Requests and replies; `None` where there were none.

@@ -37,6 +37,17 @@ fn a_syn_without_an_answer_counts_its_attempts() {
 }
 
 #[test]
+fn a_reset_with_another_ttl_may_be_a_devices_on_the_path() {
+    let reset = |it: &mut Evidence| {
+        it.ending = Ending::ResetByServer;
+        it.reset_is_other_path = true;
+    };
+    assert_eq!(severities(reset), [(FindingKind::Reset, Severity::Warning)]);
+    let text = text(reset);
+    assert!(text.starts_with("A RST in the name of 10.0.0.2:80 (server)"), "{text}");
+}
+
+#[test]
 fn a_reset_names_who_sent_it_and_what_was_lost() {
     for (ending, by) in [
         (Ending::ResetByClient, "10.0.0.1:40000 (client) reset"),

@@ -97,6 +97,15 @@ impl CapturePoints {
         self.others.iter().filter(|other| other.matched > 0).count()
     }
 
+    /// Whether a packet of the interface that counts has come another number of hops.
+    pub(super) fn is_other_path(&self, seen: &Seen<'_>) -> bool {
+        self.counted.is_some_and(|counted| {
+            counted.ttl != seen.ttl
+                && counted.interface == seen.interface
+                && counted.link == seen.link
+        })
+    }
+
     /// The interface whose packets count.
     pub(super) fn interface(&self) -> Option<u32> {
         self.counted.map(|counted| counted.interface)

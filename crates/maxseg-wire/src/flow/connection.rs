@@ -62,6 +62,8 @@ struct Reset {
     at: u64,
     /// Whether the FINs of both ends had been acknowledged.
     is_closed: bool,
+    /// Whether its TTL is another than that of the end's other packets.
+    is_other_path: bool,
 }
 
 /// Least intervals that a packed connection keeps; it keeps one for every four data segments if that is more. Memory

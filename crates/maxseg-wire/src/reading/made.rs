@@ -14,6 +14,7 @@ pub(crate) fn connection(id: u32) -> Evidence {
         handshake: Handshake::default(),
         ending: Ending::default(),
         reset_at: None,
+        reset_is_other_path: false,
         silence: None,
         requests: None,
         forward: DirectionStats::default(),

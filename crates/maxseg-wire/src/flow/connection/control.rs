@@ -40,7 +40,8 @@ impl Connection {
         let at = seen.at_nanos;
         if seen.flags.contains(Flags::RST) && self.reset.is_none() {
             let is_closed = self.halves.low.fin_is_acked() && self.halves.high.fin_is_acked();
-            self.reset = Some(Reset { by: s, at, is_closed });
+            let is_other_path = self.halves.of(s).points.is_other_path(seen);
+            self.reset = Some(Reset { by: s, at, is_closed, is_other_path });
         }
         if seen.flags.contains(Flags::SYN) {
             self.marks.fast_open |= seen.payload_len > 0;

@@ -46,6 +46,7 @@ impl Connection {
             handshake: self.handshake,
             ending,
             reset_at: self.reset.map(|reset| Time::from_nanos(reset.at)),
+            reset_is_other_path: self.reset.is_some_and(|reset| reset.is_other_path),
             silence,
             requests,
             forward,

@@ -302,7 +302,8 @@ fn the_text_of_two_captures_has_both_directions() {
     let output = maxseg(&["explain", &sender, &receiver]);
     assert!(output.status.success(), "{}", stderr(&output));
     let text = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
-    for wanted in ["Between the two captures", "clocks", "half the least round trip", "21 (1.82%)"] {
+    for wanted in ["Between the two captures", "clocks", "half the least round trip", "21 (1.82%)"]
+    {
         assert!(text.contains(wanted), "{wanted}: {text}");
     }
 }

@@ -2,7 +2,7 @@
 
 use maxseg_core::evidence::{
     AckPoint, Bin, Bins, CaptureFacts, Cause, Direction, DirectionStats, Ending, Event, EventKind,
-    Events, Evidence, Handshake, Marks, PathMtuEvent, SegmentPoint, Trace,
+    Events, Evidence, Handshake, Marks, OptionKind, PathMtuEvent, SegmentPoint, SynFacts, Trace,
 };
 use maxseg_core::units::Time;
 
@@ -20,6 +20,24 @@ const BYTES_AN_INTERVAL: u64 = 65_535 * INTERVAL_MS / 80;
 /// A time so many milliseconds after [`BEGIN`].
 pub fn at(ms: u64) -> Time {
     Time::from_nanos(BEGIN + ms * 1_000_000)
+}
+
+/// A SYN of Linux, or its answer, with or without a window scale.
+pub fn linux_syn(is_answer: bool, window_scale: Option<u8>) -> SynFacts {
+    use OptionKind::{Mss, NoOperation, SackPermitted, Timestamps, WindowScale};
+    let scale: &[OptionKind] =
+        if window_scale.is_some() { &[NoOperation, WindowScale] } else { &[] };
+    let order = [Mss, SackPermitted, Timestamps].iter().chain(scale).copied().collect();
+    let window = if is_answer { 65_160 } else { 64_240 };
+    SynFacts {
+        ttl: 64,
+        window,
+        mss: Some(1460),
+        window_scale,
+        order,
+        is_answer,
+        ..SynFacts::default()
+    }
 }
 
 /// Thirty seconds over 20 Mbit/s and 80 ms with a window of 65 535 bytes without scaling: 4% in slow start, then limited
@@ -50,23 +68,7 @@ pub fn windowed(id: u32) -> Evidence {
         };
     }
     let bytes = BYTES_AN_INTERVAL * INTERVALS;
-    let mut events = Events::default();
-    events.note(Event {
-        kind: EventKind::WindowFull,
-        at: at(400),
-        frame: 50,
-        offset: 65_000,
-        bytes: 1448,
-        lasted: Time::from_millis(20),
-    });
-    events.note(Event {
-        kind: EventKind::Retransmission(Cause::Fast),
-        at: at(5000),
-        frame: 900,
-        offset: 400_000,
-        bytes: 1448,
-        lasted: Time::ZERO,
-    });
+    let events = two_events();
     let seconds = INTERVALS as f64 * INTERVAL_MS as f64 / 1e3;
     Evidence {
         id,
@@ -94,6 +96,7 @@ pub fn windowed(id: u32) -> Evidence {
             mss_option_bytes: Some(1460),
             timestamps: true,
             sack_permitted: true,
+            syn: Some(linux_syn(false, None)),
             largest_segment_bytes: 1448,
             mss_used_bytes: Some(1448),
             unique_bytes: bytes,
@@ -121,6 +124,7 @@ pub fn windowed(id: u32) -> Evidence {
             mss_option_bytes: Some(1460),
             timestamps: true,
             sack_permitted: true,
+            syn: Some(linux_syn(true, None)),
             window_min_bytes: Some(60_000),
             window_max_bytes: Some(65_535),
             ..DirectionStats::default()
@@ -130,6 +134,28 @@ pub fn windowed(id: u32) -> Evidence {
         capture: CaptureFacts::default(),
         joined: None,
     }
+}
+
+/// A full window, and a retransmission.
+fn two_events() -> Events {
+    let mut events = Events::default();
+    events.note(Event {
+        kind: EventKind::WindowFull,
+        at: at(400),
+        frame: 50,
+        offset: 65_000,
+        bytes: 1448,
+        lasted: Time::from_millis(20),
+    });
+    events.note(Event {
+        kind: EventKind::Retransmission(Cause::Fast),
+        at: at(5000),
+        frame: 900,
+        offset: 400_000,
+        bytes: 1448,
+        lasted: Time::ZERO,
+    });
+    events
 }
 
 /// Thirty seconds over the same path with a window scale of 7, limited by the full link.
@@ -153,6 +179,7 @@ pub fn full_link(id: u32) -> Evidence {
     }
     let forward = &mut evidence.forward;
     forward.window_scale = Some(7);
+    forward.syn = Some(linux_syn(false, Some(7)));
     forward.data_packets = bytes / 1448;
     (forward.payload_bytes, forward.unique_bytes, forward.acked_bytes) = (bytes, bytes, bytes);
     forward.window_full = 0;
@@ -161,6 +188,7 @@ pub fn full_link(id: u32) -> Evidence {
     forward.goodput_bps = Some(8.0 * bytes as f64 / 30.0);
     forward.bins = bins;
     evidence.reverse.window_scale = Some(7);
+    evidence.reverse.syn = Some(linux_syn(true, Some(7)));
     evidence.reverse.window_max_bytes = Some(1_000_000);
     evidence.reverse.window_min_bytes = Some(900_000);
     evidence

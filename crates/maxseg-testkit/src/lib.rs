@@ -6,5 +6,5 @@ mod flights;
 pub mod rows;
 pub mod spoil;
 
-pub use connections::{BEGIN, at, full_link, packet_too_big, traced, windowed};
+pub use connections::{BEGIN, at, full_link, linux_syn, packet_too_big, traced, windowed};
 pub use flights::{ROUND_TRIP, clean, flight, offers};

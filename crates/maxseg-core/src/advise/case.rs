@@ -1,5 +1,6 @@
 //! One connection: its evidence with its diagnosis, and how much fixing it would matter.
 
+use super::host_system::HostSystems;
 use crate::diagnose::{Diagnosis, Finding, Severity, diagnose};
 use crate::evidence::{DirectionStats, Evidence};
 use crate::outcome::LimitedBy;
@@ -20,6 +21,11 @@ impl<'a> Case<'a> {
     /// Diagnoses a connection.
     pub fn of(evidence: &'a Evidence) -> Self {
         Self { evidence, diagnosis: diagnose(evidence) }
+    }
+
+    /// The systems that both hosts probably are.
+    pub fn hosts(&self) -> HostSystems {
+        HostSystems::of(self.evidence)
     }
 
     /// The direction that carried the data.

@@ -11,6 +11,9 @@ use crate::units::approx;
 pub struct Gain {
     /// Goodput that the connection reached while it had data to send, in bits per second.
     pub observed_bps: f64,
+    /// Payload that the line carries, or the observed goodput where that is more, in bits per second: no prediction exceeds
+    /// it.
+    pub most_bps: f64,
     /// Share of the time in which the application had nothing to send, from 0 to 1: the runs have none.
     pub idle_share: f64,
     /// The prediction of each engine, the simulator's first.
@@ -39,6 +42,9 @@ pub struct Prediction {
 /// A baseline explains the observed goodput within this relative difference.
 pub const CLOSE: f64 = 0.15;
 
+/// A smaller relative gain is worth no change.
+pub const SMALL_GAIN: f64 = 0.03;
+
 /// Why a connection's path cannot be run again.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RerunError {
@@ -56,6 +62,12 @@ pub enum NoGain {
     /// The path cannot be run again.
     #[error("no gain is given: {0}")]
     Rerun(#[from] RerunError),
+    /// The capture shows too little of the path.
+    #[error("no gain is given: the capture shows too little of the path: {0}")]
+    TooLittle(String),
+    /// The runs predict a gain that is not worth a change.
+    #[error("no gain is given: the runs predict {} at most", approx::whole_percent(SMALL_GAIN))]
+    TooSmall,
     /// The capture does not show what limits the connection.
     #[error("no gain is given: the capture does not show what limits the connection")]
     Unfit,
@@ -75,7 +87,7 @@ pub enum NoGain {
         is_window: bool,
     },
     /// The connection stalled: the gain is the stalled time, which no run shows.
-    #[error("no path is run: the gain is the stalled time")]
+    #[error("no gain is given: it is the stalled time, which no run shows")]
     Stalled,
     /// The runs predict less than the stalled time alone gains.
     #[error("no gain is given: the runs predict less than the stalled time alone costs")]
@@ -119,6 +131,7 @@ impl Gain {
         let without = self.leading()?;
         // The ratio of both runs: an error of the baseline is in either.
         let ratio = without.without_bps? / without.baseline_bps;
+        let ratio = ratio.min(self.most_bps / self.observed_bps);
         let busy = (1.0 - self.idle_share) / ratio;
         Some(self.observed_whole_bps() / (self.idle_share + busy))
     }
@@ -131,6 +144,11 @@ impl Gain {
     /// Expected ÷ observed goodput − 1.
     pub fn relative(&self) -> Option<f64> {
         Some(self.expected_bps()? / self.observed_whole_bps() - 1.0)
+    }
+
+    /// Whether the change gains too little to be worth it.
+    pub fn is_small(&self) -> bool {
+        self.relative().is_some_and(|relative| relative <= SMALL_GAIN)
     }
 
     /// Why the runs give no gain; `None` where they do.
@@ -151,6 +169,7 @@ mod tests {
     fn idle_times_remain() {
         let gain = Gain {
             observed_bps: 8e6,
+            most_bps: 1e9,
             idle_share: 0.5,
             predictions: vec![Prediction {
                 engine: EngineName::Sim,

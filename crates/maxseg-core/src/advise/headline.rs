@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::case::Case;
-use super::gain::{CLOSE, Gain, NoGain};
+use super::gain::{CLOSE, Gain, NoGain, SMALL_GAIN};
+use super::host_system::System;
 use super::remedy::{Remedy, Subject, remedy, subject};
 use super::rerun::Rerun;
 use super::what_if::Change;
@@ -25,6 +26,8 @@ pub struct Headline<'a> {
     pub rerun: Option<Rerun>,
     /// The gain of the change, or why none is given.
     pub gain: Result<Gain, NoGain>,
+    /// Whether the capture shows enough of the path for its rate to be told.
+    pub shows_path: bool,
 }
 
 impl<'a> Headline<'a> {
@@ -35,9 +38,13 @@ impl<'a> Headline<'a> {
         let path = rerun.as_ref().ok().map(|rerun| &rerun.path);
         let remedy = subject.and_then(|subject| remedy(subject, &case, path));
         let changes = remedy.as_ref().map_or(&[][..], |remedy| &remedy.what_if);
+        let too_little = path.and_then(|path| path.too_little(case.data().segments()));
         let (rerun, gain) = match rerun {
             Err(error) => (None, Err(error.into())),
             Ok(_) if !case.diagnosis.quality.fit => (None, Err(NoGain::Unfit)),
+            Ok(rerun) if too_little.is_some() && !changes.is_empty() => {
+                (Some(rerun), Err(NoGain::TooLittle(too_little.clone().unwrap_or_default())))
+            }
             // A path without stalls predicts nothing of a stall.
             Ok(rerun) if subject.and_then(stalls) == Some(LimitedBy::PathMtu) => {
                 (Some(rerun), Err(NoGain::Stalled))
@@ -48,7 +55,12 @@ impl<'a> Headline<'a> {
                 (Some(rerun), gain)
             }
         };
-        Self { case, subject, remedy, rerun, gain }
+        let is_small = gain.as_ref().is_ok_and(Gain::is_small);
+        let is_bound = gain.as_ref().is_ok_and(|gain| gain.is_bound);
+        let gain = if is_small { Err(NoGain::TooSmall) } else { gain };
+        // What a lower bound gains may be more.
+        let remedy = if is_small && !is_bound { remedy.map(not_worth_it) } else { remedy };
+        Self { case, subject, remedy, rerun, gain, shows_path: too_little.is_none() }
     }
 
     /// Limit, share of the time, change and gain, in a few sentences.
@@ -119,6 +131,39 @@ impl<'a> Headline<'a> {
     /// Whether a change could gain something.
     pub fn has_change(&self) -> bool {
         self.remedy.as_ref().is_some_and(|remedy| !remedy.what_if.is_empty())
+    }
+
+    /// Why no gain is given, where that is worth a sentence: a change could gain something, and it is not said already
+    /// that it gains too little.
+    pub fn no_gain_to_tell(&self) -> Option<NoGain> {
+        self.no_gain().filter(|why| self.has_change() && *why != NoGain::TooSmall)
+    }
+
+    /// Why there is no command to show: the systems of the hosts that have some are unknown, or others.
+    pub fn no_command(&self) -> Option<String> {
+        let remedy = self.remedy.as_ref()?;
+        if remedy.commands.is_empty() || remedy.for_hosts().next().is_some() {
+            return None;
+        }
+        let hosts = self.case.hosts();
+        let ends =
+            [(self.case.evidence.client, hosts.client), (self.case.evidence.server, hosts.server)];
+        let of_ends: Vec<String> = ends
+            .into_iter()
+            .map(|(end, host)| (end.ip().to_canonical().to_string(), host))
+            .filter(|(address, _)| remedy.commands.iter().any(|command| command.on == *address))
+            .map(|(address, host)| {
+                if host.name == System::Unknown {
+                    format!("The system of {address} is unknown: {}", host.evidence)
+                } else {
+                    format!(
+                        "{address} is probably {}, for which there is no command",
+                        host.name.word()
+                    )
+                }
+            })
+            .collect();
+        (!of_ends.is_empty()).then(|| of_ends.join(". "))
     }
 
     /// Why no gain is given; `None` where one is.
@@ -222,6 +267,18 @@ impl<'a> Headline<'a> {
                 format!("The limit of {ends} is unknown{why}")
             }
         }
+    }
+}
+
+/// A change without what it would do: the path carries no more with it.
+fn not_worth_it(remedy: Remedy) -> Remedy {
+    Remedy {
+        change: format!(
+            "no change: without this limit the path would carry {} more at most",
+            approx::whole_percent(SMALL_GAIN)
+        ),
+        note: None,
+        ..remedy.only_looks()
     }
 }
 

@@ -10,6 +10,7 @@
 mod case;
 mod gain;
 mod headline;
+mod host_system;
 mod path;
 mod remedy;
 mod rerun;
@@ -18,10 +19,11 @@ mod segment_size;
 mod what_if;
 
 pub use case::Case;
-pub use gain::{CLOSE, Gain, NoGain, Prediction, RerunError};
+pub use gain::{CLOSE, Gain, NoGain, Prediction, RerunError, SMALL_GAIN};
 pub use headline::Headline;
+pub use host_system::{HostSystem, HostSystems, System};
 pub use path::{Confidence, Known, ObservedPath, PathError};
-pub use remedy::{Command, Remedy, Subject, System, remedies, remedy, subject};
+pub use remedy::{Command, CommandKind, Remedy, Subject, remedies, remedy, subject};
 pub use rerun::{MOST_PACKETS, Rerun};
 pub use scenario_text::{LossCause, ScenarioRequest, scenario_text};
 pub use segment_size::{

@@ -33,7 +33,7 @@ pub(super) fn loss(evidence: &Evidence, direction: Direction) -> Option<Finding>
     let known = joined::known(evidence, direction);
     let lost = known.map_or(stats.needed_retransmissions(), |passage| passage.lost_data_packets);
     // The packets that an offloading sender handed over are fewer than those of the wire.
-    let sent = known.map_or(stats.data_packets, Passage::followed_packets);
+    let sent = known.map_or(stats.segments(), Passage::followed_packets);
     let share = lost as f64 / sent.max(1) as f64;
     if lost < 3 || share < SOME_LOSS {
         return None;
@@ -53,10 +53,15 @@ pub(super) fn loss(evidence: &Evidence, direction: Direction) -> Option<Finding>
         ],
         frames,
         text: match known {
-            Some(_) => {
-                format!("{lost} segments were lost between the captures: {:.2}%", share * 100.0)
-            }
-            None => format!("{lost} segments were lost and retransmitted: {:.2}%", share * 100.0),
+            Some(_) => format!(
+                "{lost} segments were lost between the captures: {:.2}% of {sent}",
+                share * 100.0
+            ),
+            None => format!(
+                "{lost} segments were lost and retransmitted: {:.2}% of {}{sent}",
+                share * 100.0,
+                if sent == stats.data_packets { "" } else { "about " },
+            ),
         },
         why: "Reno and CUBIC reduce the congestion window at each loss; at 1% loss it averages about 12 segments",
         source: "RFC 5681 §3.2, Mathis et al. 1997",
@@ -179,7 +184,11 @@ pub(super) fn reordering(evidence: &Evidence, direction: Direction) -> Option<Fi
         to,
         evidence: vec![number("out_of_order_packets", count as f64), number("share", share)],
         frames,
-        text: format!("{count} segments arrived out of order: {:.2}%", share * 100.0),
+        text: format!(
+            "{count} segments arrived out of order: {:.2}% of {}",
+            share * 100.0,
+            stats.data_packets
+        ),
         why: "Three duplicate acknowledgements look like a loss to a sender without RACK",
         source: "RFC 4737, RFC 8985",
     })

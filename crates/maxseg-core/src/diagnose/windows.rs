@@ -101,7 +101,7 @@ pub(super) fn clamped(evidence: &Evidence, direction: Direction) -> Option<Findi
         ],
         frames: Vec::new(),
         text: format!(
-            "The window of {receiver} is at most {window} bytes: {why_unscaled}; the bandwidth-delay product is {holds:.0}"
+            "The window of {receiver} is at most {window} bytes: {why_unscaled}; the path holds more"
         ),
         why: "At most one window is sent per round trip, whatever the rate of the link",
         source: "RFC 7323 §2, RFC 6349 §3.3.1",

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Bins, Events, LoadedRoundTrips, LossEpisodes, Trace};
+use super::{Bins, Events, LoadedRoundTrips, LossEpisodes, SynFacts, Trace};
 use crate::units::Time;
 
 /// One direction of a connection: its sender's packets and the fate of their payload. SI units, named in the keys.
@@ -25,6 +25,9 @@ pub struct DirectionStats {
     pub sack_permitted: bool,
     /// Whether the SYN offers timestamps.
     pub timestamps: bool,
+    /// The sender's SYN, or SYN with ACK; `None` where it was not captured.
+    #[serde(skip)]
+    pub syn: Option<SynFacts>,
     /// Largest payload of a packet.
     pub largest_segment_bytes: u32,
     /// Payload of a full segment: the size in which most bytes were sent, at most the other side's MSS; that MSS where
@@ -149,6 +152,15 @@ pub struct DirectionStats {
 }
 
 impl DirectionStats {
+    /// Data packets on the wire: those captured, or the segments that packets captured before segmentation offload, or
+    /// after receive offload, stand for.
+    pub fn segments(&self) -> u64 {
+        match self.mss_used_bytes.filter(|_| self.offloaded_packets > 0) {
+            Some(mss) => self.data_packets.max(self.payload_bytes.div_ceil(u64::from(mss.max(1)))),
+            None => self.data_packets,
+        }
+    }
+
     /// Retransmissions that were not spurious.
     pub const fn needed_retransmissions(&self) -> u64 {
         self.retransmitted_packets

@@ -15,6 +15,7 @@ mod joined;
 mod losses;
 mod path_mtu;
 mod requests;
+mod syn;
 mod trace;
 
 use std::net::SocketAddr;
@@ -33,6 +34,7 @@ pub use joined::{
 pub use losses::{LoadedRoundTrips, LossEpisode, LossEpisodes};
 pub use path_mtu::PathMtuEvent;
 pub use requests::{Requests, Waits};
+pub use syn::{OptionKind, OptionOrder, SynFacts};
 pub use trace::{AckPoint, SegmentPoint, Trace};
 
 use crate::framing::{Headers, IpVersion, TCP_TIMESTAMPS};

@@ -1,13 +1,13 @@
 //! Remedies and the subject of a headline.
 
 use maxseg_core::advise::{
-    Case, Change, Headline, ObservedPath, Subject, System, remedies, remedy, subject,
+    Case, Change, CommandKind, Headline, ObservedPath, Subject, System, remedies, remedy, subject,
 };
 use maxseg_core::diagnose::{Diagnosis, Finding, FindingKind, Loss, LossCause, Quality, Severity};
-use maxseg_core::evidence::{Direction, Evidence};
+use maxseg_core::evidence::{Direction, Evidence, OptionKind, SynFacts};
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_core::units::{Bytes, Time};
-use maxseg_testkit::{at, full_link, packet_too_big, windowed};
+use maxseg_testkit::{at, full_link, linux_syn, packet_too_big, windowed};
 
 fn finding(kind: FindingKind, severity: Severity) -> Finding {
     Finding {
@@ -78,13 +78,13 @@ fn commands_hold_the_numbers_and_the_host() {
     let path = ObservedPath::of(&case).unwrap();
     let subject = Subject::Limit(LimitedBy::ReceiveWindow);
     let remedy = remedy(subject, &case, Some(&path)).unwrap();
-    let first = &remedy.commands[0];
-    assert_eq!(
-        (first.system, first.on.as_str()),
-        (System::Linux, "10.0.0.2 and 10.0.0.1"),
-        "neither SYN offers a scale"
-    );
-    assert!(first.line.contains("tcp_window_scaling=1"), "{first:?}");
+    let scaling: Vec<&str> = remedy
+        .commands
+        .iter()
+        .filter(|command| command.line.contains("-w net.ipv4.tcp_window_scaling=1"))
+        .map(|command| command.on.as_str())
+        .collect();
+    assert_eq!(scaling, ["10.0.0.2", "10.0.0.1"], "neither SYN offers a scale");
     let has_size = |size: &str| remedy.commands.iter().any(|command| command.line.contains(size));
     assert!(has_size("1048576"), "{remedy:?}");
     assert_eq!(remedy.what_if, [Change::Window(Bytes::new(1 << 19))]);
@@ -103,6 +103,72 @@ fn every_settable_limit_and_every_finding_has_a_remedy() {
         let remedy = remedy(Subject::Finding(*kind), &case, None).unwrap();
         assert!(!remedy.change.is_empty(), "{kind:?}: {remedy:?}");
     }
+}
+
+#[test]
+fn a_command_that_looks_precedes_or_a_capture_is_named() {
+    let evidence = windowed(0);
+    let case = Case::of(&evidence);
+    for kind in FindingKind::ALL {
+        let remedy = remedy(Subject::Finding(*kind), &case, None).unwrap();
+        let hosts = |kind| {
+            let commands = remedy.commands.iter().filter(move |command| command.kind == kind);
+            commands.map(|command| (command.system, command.on.as_str()))
+        };
+        let places = |kind| remedy.commands.iter().position(move |command| command.kind == kind);
+        if let Some(change) = places(CommandKind::Change) {
+            let looks = remedy.commands.iter().rposition(|it| it.kind == CommandKind::Look);
+            assert!(looks.is_some_and(|look| look < change), "{kind:?}: {remedy:?}");
+        }
+        for change in hosts(CommandKind::Change) {
+            assert!(hosts(CommandKind::Look).any(|look| look == change), "{kind:?}: {change:?}");
+        }
+    }
+}
+
+#[test]
+fn no_congestion_control_of_a_whole_host_is_set() {
+    let evidence = windowed(0);
+    let case = Case::of(&evidence);
+    for kind in FindingKind::ALL {
+        for command in remedy(Subject::Finding(*kind), &case, None).unwrap().commands {
+            for setting in [
+                "tcp_congestion_control=",
+                "functions_default=",
+                "congestionprovider=",
+                "default_qdisc=",
+            ] {
+                assert!(!command.line.contains(setting), "{kind:?}: {command:?}");
+            }
+            assert!(!command.line.contains("ip route change"), "it drops attributes: {command:?}");
+        }
+    }
+}
+
+#[test]
+fn commands_fit_the_system_of_the_host() {
+    let shown = |evidence: &Evidence| -> Vec<(System, String)> {
+        let headline = Headline::of(Case::of(evidence), "made.pcap");
+        let remedy = headline.remedy.clone().unwrap();
+        assert_eq!(headline.no_command().is_some(), remedy.for_hosts().next().is_none());
+        remedy.for_hosts().map(|command| (command.system, command.on.clone())).collect()
+    };
+    let mut evidence = windowed(0);
+    (evidence.forward.syn, evidence.reverse.syn) = (None, None);
+    assert!(shown(&evidence).is_empty(), "no SYN is known");
+    evidence.reverse.syn = Some(linux_syn(true, None));
+    let linux = shown(&evidence);
+    assert!(!linux.is_empty());
+    assert!(
+        linux.iter().all(|(system, on)| *system == System::Linux && on == "10.0.0.2"),
+        "{linux:?}"
+    );
+    let order = [OptionKind::Mss].into_iter().collect();
+    let printer = SynFacts { ttl: 64, window: 4096, order, is_answer: true, ..SynFacts::default() };
+    evidence.forward.syn = Some(linux_syn(false, Some(7)));
+    evidence.reverse.syn = Some(printer);
+    let other = shown(&evidence);
+    assert!(other.iter().all(|(_, on)| on == "10.0.0.1"), "nothing for a printer: {other:?}");
 }
 
 #[test]

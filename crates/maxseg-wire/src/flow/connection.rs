@@ -141,6 +141,7 @@ impl Connection {
         {
             self.on_control(seen, &options, s);
         }
+        self.halves.of_mut(s).on_later_ttl(seen);
         self.halves.of_mut(s.other()).unanswered.on_answer(seen.at_nanos);
         self.on_window(seen, &options, s);
         self.on_payload(seen, &options, s);

@@ -1,7 +1,9 @@
 //! One end of a connection: the packets that it sends, as sender of its payload and as receiver of the
 //! other's.
 
-use maxseg_core::evidence::{DirectionStats, Event, EventKind, Events};
+use maxseg_core::evidence::{
+    DirectionStats, Event, EventKind, Events, OptionKind, OptionOrder, SynFacts,
+};
 use maxseg_core::framing::TCP_TIMESTAMPS;
 use maxseg_core::units::Time;
 use maxseg_core::window::LARGEST_SHIFT;
@@ -14,6 +16,7 @@ use super::seen_options::SeenOptions;
 use super::send_history::SendHistory;
 use super::sequence::Sequence;
 use super::stamp_clock::StampClock;
+use crate::options::{Item, kind, walk};
 use crate::tcp::Flags;
 
 /// One end of a connection.
@@ -117,6 +120,7 @@ pub(super) struct SynOptions {
     pub(super) is_cut: bool,
     /// Seen behind the SYN.
     pub(super) uses_timestamps: bool,
+    facts: SynFacts,
 }
 
 impl PacketCounts {
@@ -153,10 +157,29 @@ impl HalfConnection {
             timestamps: options.timestamps.is_some(),
             is_cut: seen.options_are_cut(),
             uses_timestamps: false,
+            facts: SynFacts {
+                ttl: seen.ttl,
+                later_ttl: None,
+                window: seen.window,
+                mss: options.mss,
+                window_scale: options.window_scale,
+                order: option_order(seen.options),
+                is_answer: seen.flags.contains(Flags::ACK),
+                is_cut: seen.options_are_cut(),
+            },
         };
         self.sequence = Some(Sequence::from(seen.seq.wrapping_add(1)));
         self.nxt = 0;
         self.una = -1;
+    }
+
+    /// The first packet behind the SYN: its hops show whether the same host sent both.
+    #[inline]
+    pub(super) fn on_later_ttl(&mut self, seen: &Seen<'_>) {
+        let facts = &mut self.offered.facts;
+        if facts.later_ttl.is_none() && self.offered.syn && !seen.flags.contains(Flags::SYN) {
+            facts.later_ttl = Some(seen.ttl);
+        }
     }
 
     pub(super) fn count(&mut self, seen: &Seen<'_>) {
@@ -275,6 +298,7 @@ impl HalfConnection {
             window_scale: self.offered.window_scale.filter(|_| both_scale),
             sack_permitted: self.offered.sack,
             timestamps: self.offered.timestamps,
+            syn: self.offered.syn.then_some(self.offered.facts),
             largest_segment_bytes: counts.largest,
             offloaded_packets: counts.offloaded.into(),
             acked_bytes: u64::try_from(self.una.min(self.fin.unwrap_or(i64::MAX))).unwrap_or(0),
@@ -319,6 +343,23 @@ impl HalfConnection {
         }
         direction
     }
+}
+
+/// The order of a SYN's options.
+fn option_order(options: &[u8]) -> OptionOrder {
+    let kind_of = |item| match item {
+        Item::EndOfList => OptionKind::EndOfList,
+        Item::NoOperation => OptionKind::NoOperation,
+        Item::Option(option) => match option.kind {
+            kind::MSS => OptionKind::Mss,
+            kind::WINDOW_SCALE => OptionKind::WindowScale,
+            kind::SACK_PERMITTED => OptionKind::SackPermitted,
+            kind::TIMESTAMPS => OptionKind::Timestamps,
+            _ => OptionKind::Other,
+        },
+        Item::Truncated | Item::BadLength => OptionKind::Other,
+    };
+    walk(options).map(kind_of).collect()
 }
 
 /// Adds what is known of the payload.

@@ -10,6 +10,8 @@ use crate::units::{Time, approx};
 pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, bool) {
     let data = case.data();
     let with_headers = f64::from(segment + headers) / f64::from(segment.max(1));
+    // No link carries less than the connection reached.
+    let goodput = data.goodput_bps.unwrap_or(0.0);
     let full = case.share(LimitedBy::Bandwidth) > 0.5;
     if full && let Some(peak) = peak(data) {
         let how =
@@ -18,14 +20,18 @@ pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, 
             .capacity_bps
             .filter(|capacity| (*capacity / peak - 1.0).abs() < 0.3)
             .unwrap_or(peak);
-        return (Known::new(rate * with_headers, Confidence::High, how), true);
+        return (Known::new(rate.max(goodput) * with_headers, Confidence::High, how), true);
     }
+    // Behind a receiver that joins segments acknowledgements come in bursts: near the sender their spacing is no bound.
+    // Near such a receiver joined segments come at once.
+    let is_joined = 2 * data.offloaded_packets > data.data_packets;
+    let is_bunched = data.offloaded_packets > 0 && (is_joined || !near_receiver(case));
     let fastest = [data.capacity_bps, data.first_flight_bps].into_iter().flatten().reduce(f64::max);
-    if let Some(capacity) = fastest {
-        let rate = capacity.max(peak(data).unwrap_or(0.0)) * with_headers;
+    if let Some(capacity) = fastest.filter(|_| !is_bunched) {
+        let rate = capacity.max(peak(data).unwrap_or(0.0)).max(goodput) * with_headers;
         // A paced sender spaces its segments itself, and acknowledgements arrive in groups: only near the receiver do
         // trains keep the spacing of the bottleneck link.
-        let paced = capacity < ROOM * data.goodput_bps.unwrap_or(0.0);
+        let paced = capacity < ROOM * goodput;
         if near_receiver(case) && !paced {
             let how = "spacing of segment trains behind the bottleneck link, headers included";
             return (Known::new(rate, Confidence::Medium, how), true);
@@ -33,7 +39,7 @@ pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, 
         let how = "at least: spacing of segment trains near the sender, headers included";
         return (Known::new(rate, Confidence::Low, how), false);
     }
-    let reached = peak(data).or(data.goodput_bps).unwrap_or(0.0);
+    let reached = peak(data).unwrap_or(0.0).max(goodput);
     let how = "at least: the highest rate that the connection reached, headers included";
     (Known::new(reached * with_headers, Confidence::Low, how), false)
 }
@@ -69,7 +75,7 @@ fn peak(data: &DirectionStats) -> Option<f64> {
 
 pub(super) fn loss(data: &DirectionStats) -> Known<f64> {
     let needed = data.needed_retransmissions();
-    let sent = data.data_packets.max(1);
+    let sent = data.segments().max(1);
     let how = match needed {
         0 => "no data packet was lost".to_owned(),
         _ => format!("{needed} of {sent} data packets were lost and retransmitted"),

@@ -121,6 +121,10 @@ const QUEUED: f64 = 1.5;
 /// A rate of so many times the goodput is not the connection's own.
 const ROOM: f64 = 1.3;
 
+/// Fewer segments with data, or round trips, are an episode of a path.
+const LEAST_SEGMENTS: u64 = 50;
+const LEAST_ROUND_TRIPS: f64 = 10.0;
+
 /// The MTU of Ethernet, assumed where nothing larger was sent.
 pub(super) const ETHERNET: u32 = 1500;
 
@@ -187,9 +191,28 @@ impl ObservedPath {
 
     /// Whether the rate of the path is known to exceed the goodput, or was reached.
     pub fn shows_room(&self) -> bool {
-        let payload =
-            f64::from(self.segment.value) / f64::from(self.segment.value + self.headers());
-        self.rate_is_seen || self.rate_bps.value * payload > ROOM * self.goodput_bps
+        self.rate_is_seen || self.payload_rate_bps() > ROOM * self.goodput_bps
+    }
+
+    /// The rate at which the bottleneck link carries payload, in bits per second.
+    pub fn payload_rate_bps(&self) -> f64 {
+        let segment = f64::from(self.segment.value);
+        self.rate_bps.value * segment / (segment + f64::from(self.headers()))
+    }
+
+    /// Why the capture shows too little of the path to predict anything of it; `None` where it shows enough.
+    pub fn too_little(&self, segments: u64) -> Option<String> {
+        let round_trips = self.seconds / self.rtt_s.value.max(1e-9);
+        if segments < LEAST_SEGMENTS {
+            let plural = if segments == 1 { "" } else { "s" };
+            Some(format!("{segments} segment{plural} with data"))
+        } else if round_trips < LEAST_ROUND_TRIPS {
+            Some("fewer than ten round trips".to_owned())
+        } else if self.rtt_s.confidence == Confidence::Low {
+            Some("no round trip of the whole path".to_owned())
+        } else {
+            None
+        }
     }
 
     /// Bandwidth-delay product, in bytes.

@@ -1,62 +1,81 @@
-//! A change with the commands that make it.
+//! A change with the commands that look and that make it.
 
 use std::fmt::Display;
+use std::net::IpAddr;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::advise::Change;
+use super::linux;
+use crate::advise::{Change, HostSystem, System};
 
-/// A change with the commands that make it.
+/// A change with the commands that look and that make it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Remedy {
     /// The change, in the imperative: `let 10.0.0.2 offer a window of 1 MiB`.
     pub change: String,
-    /// Its commands, the best first.
+    /// Its commands of every system: those that only look first, then those that change, the best first.
     pub commands: Vec<Command>,
+    /// What a capture shows where no command does; a clause.
+    pub wanted: Option<String>,
     /// What to consider before making the change.
     pub note: Option<String>,
     /// The change as a scenario can express it; empty where none can.
     pub what_if: Vec<Change>,
 }
 
+/// Whether a command changes anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CommandKind {
+    /// It only shows what decides about the change.
+    Look,
+    /// It makes the change, and nothing where that is made already.
+    Change,
+}
+
 /// A command of an operating system.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Command {
+    /// Whether it changes anything.
+    pub kind: CommandKind,
     /// The operating system.
     pub system: System,
+    /// Whether the host it is for probably runs that system; false where the host is unknown, or a hop.
+    pub fits_host: bool,
     /// The host to run it on: an address, or its role.
     pub on: String,
     /// The command line.
     pub line: String,
-    /// The condition for running it: otherwise the command would lower a limit.
+    /// The command that takes the change back, where that is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<String>,
+    /// The condition for running it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only_where: Option<String>,
 }
 
-/// An operating system.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum System {
-    /// Linux.
-    Linux,
-    /// FreeBSD.
-    FreeBsd,
-    /// macOS.
-    MacOs,
-    /// Windows.
-    Windows,
+/// A host that a command is for: its address or role, and its system where that is known.
+#[derive(Debug, Clone)]
+pub(super) struct Host {
+    pub(super) name: String,
+    system: System,
 }
 
-impl System {
-    /// Its name as its maker writes it.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Linux => "Linux",
-            Self::FreeBsd => "FreeBSD",
-            Self::MacOs => "macOS",
-            Self::Windows => "Windows",
-        }
+impl Host {
+    pub(super) fn new(address: IpAddr, system: &HostSystem) -> Self {
+        Self { name: address.to_string(), system: system.name }
+    }
+
+    /// A host by its role on the path: its system is not known.
+    pub(super) fn role(role: &str) -> Self {
+        Self { name: role.to_owned(), system: System::Unknown }
+    }
+}
+
+impl Display for Host {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(&self.name)
     }
 }
 
@@ -68,22 +87,43 @@ impl Remedy {
         first.map_or_else(String::new, |first| first.chain(letters).collect())
     }
 
+    /// The commands for the systems that the hosts probably run; at most one for each thing to do.
+    pub fn for_hosts(&self) -> impl Iterator<Item = &Command> {
+        self.commands.iter().filter(|command| command.fits_host)
+    }
+
+    /// Without the commands that change something.
+    #[must_use]
+    pub(in crate::advise) fn only_looks(mut self) -> Self {
+        self.commands.retain(|command| command.kind == CommandKind::Look);
+        self
+    }
+
     pub(super) fn new(change: impl Into<String>) -> Self {
         Self { change: change.into(), ..Self::default() }
     }
 
-    pub(super) fn command(
-        mut self,
-        system: System,
-        on: impl Display,
-        line: impl Into<String>,
-    ) -> Self {
+    /// Adds a command that only looks, before every one that changes something.
+    pub(super) fn look(self, system: System, on: &Host, line: impl Into<String>) -> Self {
+        self.command(CommandKind::Look, system, on, line.into())
+    }
+
+    /// Adds a command that changes something. It must be safe as it stands: it lowers no limit, and drops no attribute.
+    pub(super) fn change(self, system: System, on: &Host, line: impl Into<String>) -> Self {
+        self.command(CommandKind::Change, system, on, line.into())
+    }
+
+    fn command(mut self, kind: CommandKind, system: System, on: &Host, line: String) -> Self {
         self.commands.push(Command {
+            kind,
             system,
-            on: on.to_string(),
-            line: line.into(),
+            fits_host: on.system == system,
+            on: on.name.clone(),
+            line,
+            undo: None,
             only_where: None,
         });
+        self.commands.sort_by_key(|command| command.kind);
         self
     }
 
@@ -95,8 +135,31 @@ impl Remedy {
         self
     }
 
-    pub(super) fn linux(self, on: impl Display, line: impl Into<String>) -> Self {
-        self.command(System::Linux, on, line)
+    /// Adds what takes the last command back.
+    pub(super) fn undo(mut self, line: impl Into<String>) -> Self {
+        if let Some(command) = self.commands.last_mut() {
+            command.undo = Some(line.into());
+        }
+        self
+    }
+
+    /// Adds a route of Linux to one host with an attribute more.
+    pub(super) fn linux_route(self, on: &Host, to: IpAddr, attribute: &str) -> Self {
+        self.linux(on, linux::host_route(to, attribute)).undo(linux::host_route_undo(to))
+    }
+
+    pub(super) fn look_linux(self, on: &Host, line: impl Into<String>) -> Self {
+        self.look(System::Linux, on, line)
+    }
+
+    pub(super) fn linux(self, on: &Host, line: impl Into<String>) -> Self {
+        self.change(System::Linux, on, line)
+    }
+
+    /// What a capture shows where no command does.
+    pub(super) fn wanted(mut self, capture: impl Into<String>) -> Self {
+        self.wanted = Some(capture.into());
+        self
     }
 
     pub(super) fn note(mut self, note: impl Into<String>) -> Self {

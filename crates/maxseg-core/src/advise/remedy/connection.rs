@@ -1,15 +1,16 @@
 //! Handshake, options, start-up, and the capture itself.
 
-use super::{Facts, Remedy, System};
+use super::{Facts, Host, Remedy, System, linux};
 
 pub(super) fn paced(facts: &Facts<'_>) -> Remedy {
-    let on = facts.sender;
+    let on = &facts.sender_host;
     let port = facts.case.evidence.sender(facts.direction).port();
     Remedy::new(format!(
         "find what paces {on}: the program's writes, SO_MAX_PACING_RATE, or a shaper of the host"
     ))
-    .linux(on, format!("ss -tinm 'sport = :{port}' | grep -o 'pacing_rate [^ ]*\\|app_limited'"))
-    .linux(on, "tc -s qdisc")
+    .look_linux(on, format!("ss -tinm 'sport = :{port}' | grep -o 'pacing_rate [^ ]*\\|app_limited'"))
+    .look_linux(on, "tc -s qdisc show")
+    .wanted(format!("a capture at {on} shows whether segments are spaced before its shaper or by it"))
     .note(
         "app_limited in `ss` means that the program writes at this rate; a pacing_rate near the goodput, that TCP paces; \
          a qdisc with a backlog, that the host shapes.",
@@ -17,52 +18,57 @@ pub(super) fn paced(facts: &Facts<'_>) -> Remedy {
 }
 
 pub(super) fn start_up(facts: &Facts<'_>) -> Remedy {
+    let (on, to) = (&facts.sender_host, facts.receiver);
     Remedy::new("reuse connections: this one ended during start-up")
-        .linux(facts.sender, "sysctl -w net.ipv4.tcp_slow_start_after_idle=0")
-        .linux(facts.sender, "ip route change ROUTE initcwnd 20")
+        .look_linux(on, format!("{}; {}", linux::show_tcp(to), linux::show_route(to)))
         .note(
-            "A larger initial window speeds up short transfers and can overflow a short queue: RFC 6928 allows 10 \
-             segments.",
+            "A larger initial window (initcwnd of a route) speeds up short transfers and can overflow a short queue: \
+             RFC 6928 allows 10 segments.",
         )
 }
 
 pub(super) fn options(facts: &Facts<'_>) -> Remedy {
     let evidence = facts.case.evidence;
-    let (forward, reverse) = (&evidence.forward, &evidence.reverse);
-    let (client, server) = (evidence.client.ip(), evidence.server.ip());
-    let lacks = |has_client: bool, has_server: bool| match (has_client, has_server) {
-        (false, false) => Some(format!("{client} and {server}")),
-        (false, true) => Some(client.to_string()),
-        (true, false) => Some(server.to_string()),
-        (true, true) => None,
-    };
     let mut remedy =
         Remedy::new("enable the missing options, and check for a middlebox that strips them");
-    for (host, key) in [
-        (
-            lacks(forward.window_scale.is_some(), reverse.window_scale.is_some()),
-            "tcp_window_scaling",
-        ),
-        (lacks(forward.sack_permitted, reverse.sack_permitted), "tcp_sack"),
-        (lacks(forward.timestamps, reverse.timestamps), "tcp_timestamps"),
-    ] {
-        if let Some(host) = host {
-            remedy = remedy.linux(host, format!("sysctl -w net.ipv4.{key}=1"));
+    for (host, stats) in
+        [(&facts.client_host, &evidence.forward), (&facts.server_host, &evidence.reverse)]
+    {
+        let scales = stats.syn.map_or(stats.window_scale, |syn| syn.window_scale);
+        for (offers, linux_key, free_bsd_key) in [
+            (scales.is_some(), "net.ipv4.tcp_window_scaling", "net.inet.tcp.rfc1323"),
+            (stats.sack_permitted, "net.ipv4.tcp_sack", "net.inet.tcp.sack.enable"),
+            (stats.timestamps, "net.ipv4.tcp_timestamps", "net.inet.tcp.rfc1323"),
+        ] {
+            if !offers {
+                remedy = remedy
+                    .look_linux(host, format!("sysctl {linux_key}"))
+                    .linux(host, linux::raise(linux_key, 1))
+                    .look(System::FreeBsd, host, format!("sysctl {free_bsd_key}"))
+                    .change(System::FreeBsd, host, format!("sysctl {free_bsd_key}=1"));
+            }
         }
     }
-    remedy.command(
-        System::FreeBsd,
-        "the same host",
-        "sysctl net.inet.tcp.rfc1323=1 net.inet.tcp.sack.enable=1",
+    remedy.commands.dedup();
+    remedy.wanted(
+        "a capture at each end shows whether an option leaves one and does not reach the other",
     )
 }
 
 pub(super) fn syn(facts: &Facts<'_>) -> Remedy {
-    let server = facts.case.evidence.server.ip().to_canonical();
+    let server = &facts.server_host;
+    let port = facts.case.evidence.server.port();
     Remedy::new(format!(
         "check for a firewall, for a full listen queue on {server}, and for loss on the path"
     ))
-    .linux(server, "nstat -az TcpExtListenOverflows TcpExtListenDrops; ss -lnt")
+    .look_linux(
+        server,
+        format!("nstat -az TcpExtListenOverflows TcpExtListenDrops; ss -lnt 'sport = :{port}'"),
+    )
+    .look(System::FreeBsd, server, "netstat -L -n -p tcp; netstat -s -p tcp")
+    .look(System::MacOs, server, "netstat -L -n; netstat -s -p tcp")
+    .look(System::Windows, server, format!("netstat -ano | findstr :{port}"))
+    .wanted(format!("a capture at {server} shows whether each SYN arrives"))
 }
 
 pub(super) fn bad_option(facts: &Facts<'_>) -> Remedy {
@@ -70,6 +76,7 @@ pub(super) fn bad_option(facts: &Facts<'_>) -> Remedy {
         "find the source of the value: the TCP stack of {}, or a middlebox that rewrites options",
         facts.sender
     ))
+    .wanted(format!("a capture at {} shows whether its SYN leaves with that value", facts.sender))
 }
 
 pub(super) fn capture_quality(facts: &Facts<'_>) -> Remedy {
@@ -78,9 +85,11 @@ pub(super) fn capture_quality(facts: &Facts<'_>) -> Remedy {
         facts.sender
     ));
     if facts.case.evidence.marks.offloaded {
+        let capturing = Host::role("the capturing host");
         return remedy
-            .linux("the capturing host", "ethtool -K DEVICE gro off gso off tso off")
-            .note("The command disables offload, so that captured packets are those of the wire.");
+            .look_linux(&capturing, "ethtool -k DEVICE")
+            .linux(&capturing, "ethtool -K DEVICE gro off gso off tso off")
+            .note("Without offload (gro, gso and tso of `ethtool -K`) captured packets are those of the wire.");
     }
     remedy
 }

@@ -1,78 +1,113 @@
 //! Loss, reordering, queues.
 
-use super::{Facts, Remedy, System};
+use super::{Facts, Host, Remedy, System, linux};
 use crate::advise::Change;
 use crate::diagnose::LossCause;
 
-/// The command that shows drops and errors of a hop's interfaces.
-pub(super) const SHOW_DROPS: &str =
-    "ip -s link; ethtool -S DEVICE | grep -iE 'err|drop|crc'; tc -s qdisc";
+/// The commands that show drops and errors: of the sender's own interfaces, and of each hop's.
+pub(super) fn with_drops(remedy: Remedy, facts: &Facts<'_>) -> Remedy {
+    let (on, to) = (&facts.sender_host, facts.receiver);
+    let hops = Host::role("each hop");
+    remedy
+        .look_linux(on, format!("{}; tc -s qdisc show; ip -s link", linux::show_tcp(to)))
+        .look(System::FreeBsd, on, "netstat -i; netstat -s -p tcp")
+        .look(System::MacOs, on, "netstat -i; netstat -s -p tcp")
+        .look(System::Windows, on, "netstat -s -p tcp")
+        .look_linux(&hops, "ip -s link; tc -s qdisc show")
+        .wanted("captures at both ends of the path, or on both sides of a hop, show where packets are lost")
+}
 
 pub(super) fn congestion(facts: &Facts<'_>) -> Remedy {
-    let on = facts.sender;
-    let change = match facts.case.diagnosis.loss.cause {
-        LossCause::Queue => {
-            "use a fair queue at the bottleneck link or pacing at the sender: its queue overflows"
-        }
-        LossCause::Errors => {
-            "find the hop that loses packets: without queueing, the cause is bit errors or a policer, not a full queue"
-        }
-        LossCause::Policer => {
-            "pace the sender at the policer's rate: it drops what is above, and has no queue"
-        }
-        LossCause::Reordering | LossCause::Needless => return reordering(facts),
-        LossCause::None | LossCause::Unknown => {
-            "look at the drop counters of each hop: the capture does not show whether a queue, errors or a policer \
-             drops packets"
-        }
-    };
-    Remedy::new(change)
-        .linux(
-            on,
-            "sysctl -w net.core.default_qdisc=fq && sysctl -w net.ipv4.tcp_congestion_control=bbr",
+    let on = &facts.sender_host;
+    match facts.case.diagnosis.loss.cause {
+        LossCause::Queue => with_drops(
+            Remedy::new(
+                "use a fair queue (fq_codel, CAKE) on the router before the bottleneck link: its queue overflows",
+            ),
+            facts,
         )
-        .linux("each hop", SHOW_DROPS)
-        .command(
-            System::FreeBsd,
-            on,
-            "kldload tcp_bbr && sysctl net.inet.tcp.functions_default=bbr",
-        )
-        .command(System::Windows, on, "netsh int tcp set supplemental internet congestionprovider=bbr2")
         .note(
-            "The first command treats the symptom: BBR does not reduce its rate at every loss. On a shared link it can \
-             take more than its fair share from Reno and CUBIC.",
+            "Losses are how a full queue tells the sender its rate: another congestion control on the host fills the \
+             queue of others.",
+        ),
+        LossCause::Errors => with_bbr(
+            with_drops(
+                Remedy::new(
+                    "find the hop that loses packets: without queueing, the cause is bit errors or a policer, not a \
+                     full queue",
+                ),
+                facts,
+            ),
+            facts,
         )
-        .what_if(Change::NoErrors)
+        .what_if(Change::NoErrors),
+        LossCause::Policer => with_drops(
+            Remedy::new(format!(
+                "let {on} send at the policer's rate, by SO_MAX_PACING_RATE in the program or a shaper before the \
+                 policer: it drops what is above, and has no queue"
+            )),
+            facts,
+        )
+        .note("A shaper at that rate queues what a policer drops. The rate is in the contract, or in the policer's counters."),
+        LossCause::Reordering | LossCause::Needless => reordering(facts),
+        LossCause::None | LossCause::Unknown => with_drops(
+            Remedy::new(
+                "look at the drop counters of each hop: the capture does not show whether a queue, errors or a \
+                 policer drops packets",
+            ),
+            facts,
+        )
+        .what_if(Change::NoErrors),
+    }
+}
+
+/// BBR for one route, where errors that nobody can mend keep a window small that losses reduce.
+fn with_bbr(remedy: Remedy, facts: &Facts<'_>) -> Remedy {
+    let (on, to) = (&facts.sender_host, facts.receiver);
+    remedy
+        .look_linux(
+            on,
+            format!("sysctl net.ipv4.tcp_available_congestion_control; {}", linux::show_route(to)),
+        )
+        .linux_route(on, to, "congctl bbr")
+        .only_where("the errors cannot be mended, and the loss is not of a queue that others share")
+        .note(format!(
+            "BBR does not reduce its rate at every loss: it treats the symptom, for new connections to {to} alone."
+        ))
 }
 
 pub(super) fn reordering(facts: &Facts<'_>) -> Remedy {
-    let on = facts.sender;
+    let (on, to) = (&facts.sender_host, facts.receiver);
+    let (recovery, most) = ("net.ipv4.tcp_recovery", "net.ipv4.tcp_max_reordering");
     Remedy::new(format!(
         "make {on} tolerate reordering (RACK, RFC 8985), or route each connection over one path"
     ))
-    .linux(on, "sysctl -w net.ipv4.tcp_recovery=1 net.ipv4.tcp_max_reordering=300")
+    .look_linux(on, format!("sysctl {recovery} {most}; {}", linux::show_tcp(to)))
+    .linux(on, linux::raise(recovery, 1))
+    .linux(on, linux::raise(most, 300))
+    .wanted("a capture at the receiver shows the order in which packets arrive")
     .note("Per-packet load balancing over parallel links is the usual cause.")
 }
 
 pub(super) fn bufferbloat(facts: &Facts<'_>) -> Remedy {
-    const ROUTER: &str = "the router before the bottleneck link";
+    let router = Host::role("the router before the bottleneck link");
+    let (on, to) = (&facts.sender_host, facts.receiver);
     Remedy::new("limit the queue at the bottleneck link: use fq_codel or CAKE on its router")
-        .linux(ROUTER, "tc qdisc replace dev DEVICE root cake bandwidth RATE")
-        .command(
-            System::FreeBsd,
-            ROUTER,
-            "dnctl pipe 1 config bw RATE && dnctl sched 1 config pipe 1 type fq_codel",
-        )
+        .look_linux(on, format!("{} -c 20 {to}; tc -s qdisc show", linux::ping(to)))
+        .look_linux(&router, "tc -s qdisc show")
+        .change(System::Linux, &router, "tc qdisc replace dev DEVICE root cake bandwidth RATE")
+        .look(System::FreeBsd, &router, "dnctl pipe show")
+        .wanted("a capture on each side of a hop shows how long it holds packets")
         .note(format!(
-            "The goodput of {} stays the same; the delay of all traffic on the link falls.",
-            facts.sender
+            "The goodput of {on} stays the same; the delay of all traffic on the link falls."
         ))
 }
 
 /// Marks alone kept the congestion window small.
 pub(super) fn slowed_by_marks(facts: &Facts<'_>) -> Remedy {
     Remedy::new("look at the marking threshold of the bottleneck's queue: it marks before the link is full, or others fill it")
-        .linux("each hop", "tc -s qdisc")
+        .look_linux(&Host::role("each hop"), "tc -s qdisc show")
+        .wanted("a capture behind each hop shows where packets are marked")
         .note(format!(
             "A threshold below the bandwidth-delay product costs {} a part of the rate and keeps the delay short.",
             facts.sender

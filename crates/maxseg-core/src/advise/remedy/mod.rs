@@ -3,6 +3,7 @@
 mod command;
 mod connection;
 mod ending;
+mod linux;
 mod loss;
 mod mtu;
 mod requests;
@@ -12,15 +13,16 @@ mod window;
 
 use std::net::IpAddr;
 
-pub use command::{Command, Remedy, System};
+pub use command::{Command, CommandKind, Remedy};
 pub use subject::{Subject, subject};
 
-use super::Case;
 use super::path::ObservedPath;
+use super::{Case, System};
 use crate::diagnose::FindingKind;
 use crate::evidence::{Direction, DirectionStats};
 use crate::outcome::LimitedBy;
 use crate::units::Bytes;
+use command::Host;
 
 /// The input of every remedy: one direction of a connection, and its path where that is known.
 struct Facts<'a> {
@@ -33,6 +35,10 @@ struct Facts<'a> {
     covering: Option<Bytes>,
     sender: IpAddr,
     receiver: IpAddr,
+    sender_host: Host,
+    receiver_host: Host,
+    client_host: Host,
+    server_host: Host,
 }
 
 impl<'a> Facts<'a> {
@@ -40,6 +46,13 @@ impl<'a> Facts<'a> {
     fn of(case: &'a Case<'a>, direction: Direction, path: Option<&'a ObservedPath>) -> Self {
         let path = path.filter(|_| direction == case.diagnosis.direction);
         let evidence = case.evidence;
+        let hosts = case.hosts();
+        let client_host = Host::new(evidence.client.ip().to_canonical(), &hosts.client);
+        let server_host = Host::new(evidence.server.ip().to_canonical(), &hosts.server);
+        let (sender_host, receiver_host) = match direction {
+            Direction::Forward => (client_host.clone(), server_host.clone()),
+            Direction::Reverse => (server_host.clone(), client_host.clone()),
+        };
         Self {
             case,
             direction,
@@ -49,6 +62,10 @@ impl<'a> Facts<'a> {
             covering: path.map(ObservedPath::covering_window),
             sender: evidence.sender(direction).ip().to_canonical(),
             receiver: evidence.receiver(direction).ip().to_canonical(),
+            sender_host,
+            receiver_host,
+            client_host,
+            server_host,
         }
     }
 
@@ -86,12 +103,16 @@ pub fn remedies(case: &Case<'_>) -> Vec<Remedy> {
         return Vec::new();
     }
     let path = ObservedPath::of(case).ok();
-    let of = |direction| Facts::of(case, direction, path.as_ref());
+    let [forward, reverse] = [Direction::Forward, Direction::Reverse]
+        .map(|direction| Facts::of(case, direction, path.as_ref()));
     findings
         .iter()
         .map(|finding| {
-            let direction = finding.direction.unwrap_or(case.diagnosis.direction);
-            of_finding(finding.kind, &of(direction))
+            let facts = match finding.direction.unwrap_or(case.diagnosis.direction) {
+                Direction::Forward => &forward,
+                Direction::Reverse => &reverse,
+            };
+            of_finding(finding.kind, facts)
         })
         .collect()
 }

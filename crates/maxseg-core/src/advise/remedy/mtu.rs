@@ -1,10 +1,11 @@
 //! Segment sizes and the path MTU.
 
-use super::{Facts, Remedy, System};
+use std::net::IpAddr;
+
+use super::{Facts, Host, Remedy, System, linux};
 use crate::advise::Change;
 use crate::advise::path::{Confidence, ETHERNET};
 use crate::diagnose::FindingKind;
-use crate::evidence::BlackHole;
 use crate::framing::{Headers, IpVersion};
 use crate::units::{Mss, Time, approx};
 
@@ -29,20 +30,22 @@ fn reported_mtu(facts: &Facts<'_>) -> Option<u32> {
     facts.case.evidence.reported_mtu(facts.direction)
 }
 
-/// A size that passes: the reported MTU, or the largest packet that arrived while larger ones were lost.
+/// A size that passes: the reported MTU, or the largest packet that ever arrived, if that is below the size that was lost.
 fn passing_mtu(facts: &Facts<'_>) -> Option<u32> {
-    let arrived = facts.data.black_hole.filter(|hole| hole.passed_bytes > 0);
     let headers = facts.case.evidence.headers().octets();
-    reported_mtu(facts)
-        .or_else(|| arrived.map(|hole| hole.passed_bytes + headers))
-        .filter(|mtu| *mtu <= 65_535)
+    let arrived = facts.data.black_hole.and_then(|hole| {
+        // Most payload was acknowledged in segments of the size in use.
+        let sizes =
+            [hole.passed_bytes, hole.passed_before_bytes, facts.data.mss_used_bytes.unwrap_or(0)];
+        let passed = sizes.into_iter().filter(|size| (1..hole.segment_bytes).contains(size));
+        passed.max().map(|largest| largest + headers)
+    });
+    reported_mtu(facts).or(arrived).filter(|mtu| *mtu <= 65_535)
 }
 
 /// `lower the MTU of 10.0.0.1 (packets of 1358 bytes arrive)`: as far as the capture shows what arrives.
 fn lower_mtu(facts: &Facts<'_>) -> String {
-    let headers = facts.case.evidence.headers().octets();
-    let largest = |hole: BlackHole| hole.passed_bytes.max(hole.passed_before_bytes) + headers;
-    let arrived = facts.data.black_hole.map(largest).filter(|packet| *packet >= LEAST_MTU);
+    let arrived = passing_mtu(facts).filter(|packet| *packet >= LEAST_MTU);
     let known = arrived.map_or_else(String::new, |mtu| format!(" (packets of {mtu} bytes arrive)"));
     format!("lower the MTU of {}{known}", facts.sender)
 }
@@ -57,11 +60,25 @@ fn recovered_by_probing_after(facts: &Facts<'_>) -> Option<Time> {
     (has_ended && !has_icmp).then(|| hole.to.since(hole.from))
 }
 
+/// A command that sends packets of this length that may not be fragmented.
+fn ping(to: IpAddr, packet: u32) -> String {
+    // ICMP's header takes eight bytes.
+    let headers = if to.is_ipv6() { 48 } else { 28 };
+    format!("{} -c 3 -M do -s {} {to}", linux::ping(to), packet.saturating_sub(headers))
+}
+
+/// The length of the packets that were lost for their size, in bytes.
+fn refused_packet(facts: &Facts<'_>) -> u32 {
+    let headers = facts.case.evidence.headers().octets();
+    let hole = facts.data.black_hole.map(|hole| hole.segment_bytes + headers);
+    let reported = facts.case.evidence.path_mtu_events_of(facts.direction).next();
+    reported.map(|event| event.packet_bytes).or(hole).unwrap_or(ETHERNET).min(65_535)
+}
+
 pub(super) fn path_mtu(facts: &Facts<'_>) -> Remedy {
     let v6 = ip(facts) == IpVersion::V6;
-    let passing = passing_mtu(facts);
-    let tables = if v6 { "ip6tables" } else { "iptables" };
-    let on = facts.sender;
+    let (on, to) = (&facts.sender_host, facts.receiver);
+    let router = Host::role("the router before the narrow hop");
     let recovered = recovered_by_probing_after(facts);
     let is_unheeded = facts.has(FindingKind::BlackHole);
     let change = match (reported_mtu(facts), recovered) {
@@ -84,34 +101,31 @@ pub(super) fn path_mtu(facts: &Facts<'_>) -> Remedy {
             lower_mtu(facts)
         ),
     };
-    let mut remedy = Remedy::new(change).linux(
-        "the router before the narrow hop",
-        format!("{tables} -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu"),
-    );
-    if recovered.is_none() {
-        remedy = remedy.linux(on, "sysctl -w net.ipv4.tcp_mtu_probing=1");
-    }
-    if let Some(mtu) = passing {
-        let mss = mss_for(mtu, ip(facts));
-        let v6 = if v6 { "-6 " } else { "" };
-        remedy = remedy.linux(on, format!("ip {v6}route change ROUTE mtu lock {mtu} advmss {mss}"));
-    }
-    if recovered.is_none() {
-        remedy = remedy
-            .command(System::FreeBsd, on, "sysctl net.inet.tcp.pmtud_blackhole_detection=1")
-            .command(System::MacOs, on, "sysctl -w net.inet.tcp.pmtud_blackhole_detection=1");
-    }
-    if let Some(mtu) = passing {
-        let family = if v6 { "ipv6" } else { "ipv4" };
-        remedy = remedy.command(
-            System::Windows,
+    let mut remedy = Remedy::new(change)
+        .look_linux(on, format!("{}; {}", linux::show_route(to), ping(to, refused_packet(facts))))
+        .look(
+            System::FreeBsd,
             on,
-            format!(
-                "netsh interface {family} set subinterface \"NAME\" mtu={mtu} store=persistent"
-            ),
-        );
+            format!("route -n get {to}; sysctl net.inet.tcp.pmtud_blackhole_detection"),
+        )
+        .look(
+            System::MacOs,
+            on,
+            format!("route -n get {to}; sysctl net.inet.tcp.pmtud_blackhole_detection"),
+        )
+        .look(System::Windows, on, "netsh interface ipv4 show subinterfaces");
+    if let Some(mtu) = passing_mtu(facts) {
+        // Without `lock`, which would clear DF.
+        remedy = remedy.linux_route(on, to, &format!("mtu {mtu}"));
     }
-    remedy = remedy
+    if recovered.is_none() && reported_mtu(facts).is_none() {
+        remedy = remedy
+            .linux(on, linux::raise("net.ipv4.tcp_mtu_probing", 1))
+            .change(System::FreeBsd, on, "sysctl net.inet.tcp.pmtud_blackhole_detection=1")
+            .change(System::MacOs, on, "sysctl -w net.inet.tcp.pmtud_blackhole_detection=1");
+    }
+    remedy = with_clamp(remedy, &router, v6)
+        .wanted(format!("a capture on each side of the narrow hop shows where packets of {} bytes end", refused_packet(facts)))
         .note(
             "Allow ICMP \"fragmentation needed\" and \"packet too big\" in firewalls: path MTU discovery needs them \
              (RFC 2923, RFC 4890).",
@@ -123,38 +137,59 @@ pub(super) fn path_mtu(facts: &Facts<'_>) -> Remedy {
     remedy
 }
 
+/// The rule that clamps the MSS, once.
+fn with_clamp(remedy: Remedy, router: &Host, v6: bool) -> Remedy {
+    let tables = if v6 { "ip6tables" } else { "iptables" };
+    let rule = "FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu";
+    remedy
+        .look_linux(router, format!("{tables}-save -t mangle | grep TCPMSS; ip link"))
+        .linux(router, format!("{tables} -t mangle -C {rule} || {tables} -t mangle -A {rule}"))
+}
+
 pub(super) fn small_mss(facts: &Facts<'_>) -> Remedy {
     let (data, acks) = (facts.data, facts.acks);
-    let (on, sender) = (facts.receiver, facts.sender);
     let seen = facts.path.map(|path| &path.mtu).filter(|mtu| mtu.confidence > Confidence::Low);
     let shown = reported_mtu(facts).or(seen.map(|mtu| mtu.value));
     let mtu = shown.unwrap_or(ETHERNET);
     let allows = if shown.is_some() { "the path allows" } else { "Ethernet allows" };
     let mss = mss_for(mtu, ip(facts));
-    let v6 = if ip(facts) == IpVersion::V6 { "-6 " } else { "" };
+    let (receiver, sender) = (&facts.receiver_host, &facts.sender_host);
+    let to_receiver = (sender, facts.receiver);
+    let to_sender = (receiver, facts.sender);
     // The receiver's option limits the sender's segments. If the sender's is as small, the sender or a middlebox
     // lowers both.
     let options = (acks.mss_option_bytes, data.mss_option_bytes);
-    let (who, change) = match options {
+    let (hosts, change) = match options {
         (Some(theirs), Some(own)) if own <= theirs && u32::from(theirs) < mss => (
-            format!("{on} and {sender}"),
+            vec![to_sender, to_receiver],
             format!(
                 "find what lowers the MSS, perhaps a router that clamps it: both SYNs carry {own} and {theirs}, \
                  {allows} {mss}"
             ),
         ),
-        (Some(theirs), _) if u32::from(theirs) < mss => {
-            (on.to_string(), format!("let {on} announce an MSS of {mss}: its SYN carries {theirs}"))
-        }
+        (Some(theirs), _) if u32::from(theirs) < mss => (
+            vec![to_sender],
+            format!("let {receiver} announce an MSS of {mss}: its SYN carries {theirs}"),
+        ),
         _ => (
-            sender.to_string(),
+            vec![to_receiver],
             format!("let {sender} send segments of {mss} bytes: the peer's MSS option allows it"),
         ),
     };
-    let mut remedy = Remedy::new(change)
-        .linux(&who, format!("ip {v6}route change ROUTE advmss {mss}"))
-        .linux(&who, format!("ip {v6}route get PEER; ip link show; iptables-save -t mangle | grep TCPMSS"))
-        .command(System::FreeBsd, &who, format!("sysctl net.inet.tcp.mssdflt={mss}; route get PEER"))
+    let mut remedy = Remedy::new(change);
+    for (on, peer) in hosts {
+        remedy = remedy
+            .look_linux(on, format!("{}; ip link; {}", linux::show_route(peer), ping(peer, mtu)))
+            .linux_route(on, peer, &format!("advmss {mss}"))
+            .only_where(
+                "the ping passes, and the route or the interface has a smaller MTU or advmss",
+            )
+            .look(System::FreeBsd, on, format!("route -n get {peer}; sysctl net.inet.tcp.mssdflt"))
+            .look(System::MacOs, on, format!("route -n get {peer}; sysctl net.inet.tcp.mssdflt"))
+            .look(System::Windows, on, "netsh interface ipv4 show subinterfaces");
+    }
+    remedy = remedy
+        .wanted("a capture at each end shows which SYN leaves with a larger MSS than arrives")
         .note(
             "Verify first that the path carries packets of that size in both directions: a tunnel is the usual reason \
              for a small MSS.",

@@ -1,25 +1,40 @@
 //! Requests and replies: what the ends wait for.
 
-use super::{Facts, Remedy};
+use super::{Facts, Host, Remedy, System};
+
+/// Shows the load of a host, and which program has the port.
+fn with_load(remedy: Remedy, on: &Host, port: u16) -> Remedy {
+    remedy
+        .look_linux(
+            on,
+            format!("ss -tnp 'sport = :{port}'; top -b -H -n 1 | head -n 20; iostat -x 1 2"),
+        )
+        .look(System::FreeBsd, on, format!("sockstat -p {port}; top -b 20; iostat -x -c 2"))
+        .look(System::MacOs, on, format!("lsof -nP -iTCP:{port}; top -l 1 -n 20"))
+        .look(System::Windows, on, format!("netstat -ano | findstr :{port}"))
+}
 
 pub(super) fn server(facts: &Facts<'_>) -> Remedy {
-    let server = facts.case.evidence.server.ip().to_canonical();
-    Remedy::new(format!("examine the program on {server}: the time to its replies"))
-        .linux(server, "top -H; iostat -x 1; strace -c -f -p \"$(pgrep -n PROGRAM)\"")
+    let (server, port) = (&facts.server_host, facts.case.evidence.server.port());
+    let remedy = Remedy::new(format!("examine the program on {server}: the time to its replies"));
+    with_load(remedy, server, port)
+        .wanted(format!("a capture at {server} shows when the request arrives there"))
 }
 
 pub(super) fn client(facts: &Facts<'_>) -> Remedy {
-    let client = facts.case.evidence.client.ip().to_canonical();
-    Remedy::new(format!(
+    let (client, port) = (&facts.client_host, facts.case.evidence.client.port());
+    let remedy = Remedy::new(format!(
         "examine the program on {client}: the time until it sends the next request"
-    ))
+    ));
+    with_load(remedy, client, port)
+        .wanted(format!("a capture at {client} shows when the reply arrives there"))
 }
 
 pub(super) fn round_trips(facts: &Facts<'_>) -> Remedy {
-    let client = facts.case.evidence.client.ip().to_canonical();
     Remedy::new(format!(
-        "let the program on {client} send requests without waiting for each reply: pipelining, larger requests or \
-         parallel connections"
+        "let the program on {} send requests without waiting for each reply: pipelining, larger requests or \
+         parallel connections",
+        facts.client_host
     ))
     .note("No window or buffer shortens a round trip.")
 }
@@ -33,20 +48,21 @@ pub(super) fn application_window(facts: &Facts<'_>) -> Remedy {
 }
 
 pub(super) fn nagle(facts: &Facts<'_>) -> Remedy {
-    let client = facts.case.evidence.client.ip().to_canonical();
-    let server = facts.case.evidence.server.ip().to_canonical();
     Remedy::new(format!(
-        "let the program on {client} or {server} that writes twice before it reads write once, or set TCP_NODELAY"
+        "let the program on {} or {} that writes twice before it reads write once, or set TCP_NODELAY",
+        facts.client_host, facts.server_host
     ))
     .note("Where the program cannot be changed, TCP_QUICKACK on the other end shortens the wait.")
 }
 
 pub(super) fn restarts(facts: &Facts<'_>) -> Remedy {
-    let on = facts.sender;
+    const KEY: &str = "net.ipv4.tcp_slow_start_after_idle";
+    let on = &facts.sender_host;
     Remedy::new(format!("let {on} keep its congestion window over pauses (no slow start after idle)"))
-        .linux(on, "sysctl net.ipv4.tcp_slow_start_after_idle")
-        .linux(on, "sysctl -w net.ipv4.tcp_slow_start_after_idle=0")
+        .look_linux(on, format!("sysctl {KEY}"))
+        .linux(on, format!("sysctl -w {KEY}=0"))
         .only_where("the first command prints 1")
+        .wanted("a capture at the sender shows the burst behind each pause")
         .note(
             "The setting belongs to a network namespace: in a container, set it there. After long pauses the path may \
              carry less than before, and a burst of the old window may overflow its queue.",

@@ -2,8 +2,9 @@
 
 use crate::advise::Case;
 use crate::diagnose::{FindingKind, Severity};
-use crate::evidence::{Ending, Silence};
+use crate::evidence::{Ending, EventKind, Silence};
 use crate::outcome::LimitedBy;
+use crate::units::Time;
 
 /// The limit or finding that a remedy is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +46,7 @@ pub fn subject(case: &Case<'_>) -> Option<Subject> {
     let worst = case
         .findings_of_data()
         .filter(|finding| finding.severity >= Severity::Warning && is_fixable(finding.kind))
+        .filter(|finding| finding.kind != FindingKind::Loss || !lost_for_their_size(case))
         .max_by_key(|finding| finding.severity);
     let seen = (!limits.is_empty()).then_some(Subject::Limit(limited_by));
     worst.map(|finding| Subject::Finding(finding.kind)).or(seen)
@@ -62,6 +64,21 @@ fn is_whole_story(case: &Case<'_>, kind: FindingKind) -> bool {
                 || has_given_up
                 || case.evidence.silence.is_some_and(|silence| !has_all(silence)))
 }
+
+/// Whether what was lost was too large for a hop that said so: all retransmissions follow such a message.
+fn lost_for_their_size(case: &Case<'_>) -> bool {
+    let told = case.evidence.path_mtu_events_of(case.diagnosis.direction);
+    let (first, last) = told.fold((Time::NEVER, Time::ZERO), |(first, last), event| {
+        (first.min(event.at), last.max(event.at))
+    });
+    let mut resent =
+        case.data().events.of(|kind| matches!(kind, EventKind::Retransmission(_))).peekable();
+    resent.peek().is_some()
+        && resent.all(|event| event.at >= first && event.at <= last.saturating_add(AFTER_MESSAGE))
+}
+
+/// What a hop refused is sent again so soon after its message, even where a timer has to do it.
+const AFTER_MESSAGE: Time = Time::from_secs(1);
 
 /// Whether a setting of hosts or path removes a limit.
 const fn is_settable(limit: LimitedBy) -> bool {

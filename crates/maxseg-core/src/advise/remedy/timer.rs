@@ -1,9 +1,9 @@
 //! The retransmission timer.
 
-use super::loss::SHOW_DROPS;
-use super::{Facts, Remedy, System};
+use super::loss::with_drops;
+use super::{Facts, Host, Remedy, System, linux};
 use crate::advise::Change;
-use crate::evidence::Bin;
+use crate::evidence::{Bin, DirectionStats};
 use crate::units::{Time, approx};
 
 /// Linux's minimum retransmission timeout (`TCP_RTO_MIN`).
@@ -28,34 +28,66 @@ fn rto_min_ms(longest: Option<Time>) -> u64 {
 }
 
 pub(super) fn spurious(facts: &Facts<'_>) -> Remedy {
-    let on = facts.sender;
+    let (on, to) = (&facts.sender_host, facts.receiver);
     let longest = longest_round_trip(facts);
     let rto_min = rto_min_ms(longest);
     let reason = longest.map_or_else(String::new, |longest| {
         format!(": its round trips reach {}", approx::time(longest.as_secs_f64()))
     });
-    Remedy::new(format!("raise the minimum RTO of {on} to {rto_min} ms{reason}"))
-        .linux(on, format!("ip route change ROUTE rto_min {rto_min}ms"))
-        .linux(on, "sysctl -w net.ipv4.tcp_frto=2 net.ipv4.tcp_timestamps=1 net.ipv4.tcp_dsack=1")
-        .command(System::FreeBsd, on, format!("sysctl net.inet.tcp.rexmit_min={rto_min}"))
-        .note(
-            "The second command lets the sender detect a spurious timeout and undo its effect (RFC 5682, RFC 4015). \
-             A higher minimum RTO delays the repair of a loss at the end of a transfer.",
-        )
+    let mut remedy = Remedy::new(format!("raise the minimum RTO of {on} to {rto_min} ms{reason}"))
+        .look_linux(on, format!("{}; {}", linux::show_tcp(to), linux::show_route(to)))
+        .linux_route(on, to, &format!("rto_min {rto_min}ms"))
+        .look(System::FreeBsd, on, "sysctl net.inet.tcp.rexmit_min")
+        .change(
+            System::FreeBsd,
+            on,
+            format!(
+                "sh -c '[ \"$(sysctl -n net.inet.tcp.rexmit_min)\" -ge {rto_min} ] || sysctl \
+                     net.inet.tcp.rexmit_min={rto_min}'"
+            ),
+        );
+    if !(facts.data.timestamps && facts.acks.timestamps) {
+        remedy = remedy.linux(on, linux::raise("net.ipv4.tcp_timestamps", 1));
+    }
+    remedy.wanted(format!("a capture at {on} shows each timeout and the ACK that arrives after it")).note(
+        "A higher minimum RTO acts on new connections, and delays the repair of a loss at the end of a transfer.",
+    )
 }
 
 pub(super) fn late(facts: &Facts<'_>) -> Remedy {
-    let on = facts.sender;
-    Remedy::new(format!(
-        "enable loss detection without the timer (SACK, RACK-TLP) on {on}, and find the hop that loses packets"
-    ))
-    .linux(on, "sysctl -w net.ipv4.tcp_sack=1 net.ipv4.tcp_recovery=1 net.ipv4.tcp_early_retrans=3")
-    .linux("each hop", SHOW_DROPS)
-    .command(
-        System::FreeBsd,
-        on,
-        "sysctl net.inet.tcp.sack.enable=1 net.inet.tcp.functions_default=rack",
-    )
-    .note("SACK must be enabled on both ends (RFC 2018); tail loss probes are RFC 8985 §7.")
-    .what_if(Change::NoErrors)
+    let (on, peer) = (&facts.sender_host, &facts.receiver_host);
+    let evidence = facts.case.evidence;
+    let is_known = evidence.handshake.syn && evidence.handshake.syn_ack;
+    let has_sack = facts.data.sack_permitted && facts.acks.sack_permitted;
+    let mut remedy = if is_known && has_sack {
+        Remedy::new(
+            "find the hop that loses packets: SACK is in use, and the timer still had to repair the losses",
+        )
+    } else {
+        Remedy::new(format!(
+            "enable loss detection without the timer (SACK, RACK-TLP) on {on}, and find the hop that loses packets"
+        ))
+    };
+    remedy = with_drops(remedy, facts);
+    if !has_sack {
+        for (host, stats) in [(on, facts.data), (peer, facts.acks)] {
+            remedy = with_sack(remedy, host, stats);
+        }
+        remedy = remedy.note(
+            "SACK must be enabled on both ends (RFC 2018); tail loss probes are RFC 8985 §7.",
+        );
+    }
+    remedy.what_if(Change::NoErrors)
+}
+
+/// Enables SACK on a host whose SYN does not permit it.
+fn with_sack(remedy: Remedy, host: &Host, stats: &DirectionStats) -> Remedy {
+    if stats.syn.is_some() && stats.sack_permitted {
+        return remedy;
+    }
+    remedy
+        .look_linux(host, "sysctl net.ipv4.tcp_sack net.ipv4.tcp_recovery")
+        .linux(host, linux::raise("net.ipv4.tcp_sack", 1))
+        .look(System::FreeBsd, host, "sysctl net.inet.tcp.sack.enable")
+        .change(System::FreeBsd, host, "sysctl net.inet.tcp.sack.enable=1")
 }

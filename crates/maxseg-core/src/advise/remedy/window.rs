@@ -1,8 +1,6 @@
 //! Windows and buffers.
 
-use std::net::IpAddr;
-
-use super::{Facts, Remedy, System};
+use super::{Facts, Host, Remedy, System, linux};
 use crate::advise::Change;
 use crate::units::Bytes;
 use crate::window::{FIELD, LARGEST_SHIFT};
@@ -28,8 +26,6 @@ fn buffer(window: Bytes) -> u64 {
 struct Names {
     /// Linux: minimum, default and maximum of autotuning.
     linux_sizes: &'static str,
-    /// Linux: minimum and default, unchanged.
-    linux_first: &'static str,
     /// Linux: the maximum that a program may request.
     linux_asked: &'static str,
     free_bsd: &'static str,
@@ -38,7 +34,6 @@ struct Names {
 
 const RECEIVE: Names = Names {
     linux_sizes: "net.ipv4.tcp_rmem",
-    linux_first: "4096 131072",
     linux_asked: "net.core.rmem_max",
     free_bsd: "net.inet.tcp.recvbuf_max",
     mac_os: "net.inet.tcp.autorcvbufmax",
@@ -46,35 +41,30 @@ const RECEIVE: Names = Names {
 
 const SEND: Names = Names {
     linux_sizes: "net.ipv4.tcp_wmem",
-    linux_first: "4096 16384",
     linux_asked: "net.core.wmem_max",
     free_bsd: "net.inet.tcp.sendbuf_max",
     mac_os: "net.inet.tcp.autosndbufmax",
 };
 
-/// The commands that raise a buffer's limits to `bytes`, after one that shows them: a larger limit stays.
-fn with_buffer(remedy: Remedy, names: &Names, on: IpAddr, bytes: u64) -> Remedy {
-    let Names { linux_sizes, linux_first, linux_asked, free_bsd, mac_os } = names;
+/// The commands that show a buffer's limits, and those that raise them to `bytes`: a larger limit stays.
+fn with_buffer(remedy: Remedy, names: &Names, on: &Host, bytes: u64) -> Remedy {
+    let Names { linux_sizes, linux_asked, free_bsd, mac_os } = names;
+    // BSD's limit of a socket buffer counts overhead as well: twice the buffer has room for it.
+    let (socket, socket_limit) = ("kern.ipc.maxsockbuf", 2 * bytes);
+    let raise_bsd = |set: &str, key: &str| {
+        format!(
+            "sh -c '[ \"$(sysctl -n {socket})\" -ge {socket_limit} ] || {set} {socket}={socket_limit}; \
+             [ \"$(sysctl -n {key})\" -ge {bytes} ] || {set} {key}={bytes}'"
+        )
+    };
     remedy
-        .linux(on, format!("sysctl {linux_sizes} {linux_asked}"))
-        .linux(on, format!("sysctl -w {linux_sizes}=\"{linux_first} {bytes}\""))
-        .only_where(format!(
-            "the third number of {linux_sizes} is below {bytes}; keep its first two"
-        ))
-        .linux(on, format!("sysctl -w {linux_asked}={bytes}"))
-        .only_where(format!("{linux_asked} is below {bytes}"))
-        .command(
-            System::FreeBsd,
-            on,
-            format!("sysctl {free_bsd}={bytes} kern.ipc.maxsockbuf={bytes}"),
-        )
-        .only_where(format!("both are below {bytes}"))
-        .command(
-            System::MacOs,
-            on,
-            format!("sysctl -w kern.ipc.maxsockbuf={bytes} {mac_os}={bytes}"),
-        )
-        .only_where(format!("both are below {bytes}"))
+        .look_linux(on, format!("sysctl {linux_sizes} {linux_asked}"))
+        .linux(on, linux::raise_third(linux_sizes, bytes))
+        .linux(on, linux::raise(linux_asked, bytes))
+        .look(System::FreeBsd, on, format!("sysctl {free_bsd} {socket}"))
+        .change(System::FreeBsd, on, raise_bsd("sysctl", free_bsd))
+        .look(System::MacOs, on, format!("sysctl {mac_os} {socket}"))
+        .change(System::MacOs, on, raise_bsd("sysctl -w", mac_os))
 }
 
 pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
@@ -82,32 +72,33 @@ pub(super) fn receive(facts: &Facts<'_>) -> Remedy {
     if acks.zero_windows > 0 {
         return slow_reader(facts);
     }
-    let (on, sender) = (facts.receiver, facts.sender);
+    let on = &facts.receiver_host;
     let largest = acks.window_max_bytes.unwrap_or(65_535);
     let window = wanted(facts, largest);
     let is_unscaled = facts.case.evidence.handshake.syn && acks.window_scale.is_none();
     let mut remedy = Remedy::new(format!("let {on} offer a receive window of {window}"));
     if is_unscaled {
-        // Both SYNs must offer it (RFC 7323 §2.2).
         remedy.change =
             format!("enable window scaling, so that {on} can offer a window of {window}");
-        remedy = remedy
-            .linux(format!("{on} and {sender}"), "sysctl -w net.ipv4.tcp_window_scaling=1")
-            .note(
-                "Without the window scale option in both SYNs no window exceeds 65 535 bytes (RFC 7323). If both hosts \
-                 have it enabled, a middlebox strips the option.",
-            );
+        remedy = with_scaling(remedy, facts).note(
+            "Without the window scale option in both SYNs no window exceeds 65 535 bytes (RFC 7323). If both hosts \
+             have it enabled, a middlebox strips the option.",
+        );
     } else if is_first_buffer(facts) {
         return first_buffer(facts, window).what_if(Change::Window(window));
     } else if is_constant(facts) {
-        remedy = remedy.note(format!(
+        let port = facts.case.evidence.receiver(facts.direction).port();
+        remedy = remedy.look_linux(on, show_socket(port)).note(format!(
             "The window never grew: a program that sets SO_RCVBUF disables autotuning. Remove that from the program \
-             on {on}, or raise it to {window} and net.core.rmem_max with it. The command alone suffices where tcp_rmem \
-             is the limit."
+             on {on}, or raise it to {window} and the limit for it as well. The commands alone suffice where the \
+             limit of autotuning is reached."
         ));
     }
     with_buffer(remedy, &RECEIVE, on, buffer(window))
-        .command(System::Windows, on, "netsh int tcp set global autotuninglevel=normal")
+        .wanted(format!("a capture at {on} shows its SYN and the window that leaves it"))
+        .look(System::Windows, on, "netsh int tcp show global")
+        .change(System::Windows, on, "netsh int tcp set global autotuninglevel=normal")
+        .only_where("the receive window auto-tuning level is not `normal`")
         .what_if(Change::Window(window))
 }
 
@@ -127,26 +118,38 @@ const SCALE_OVER_FIRST: u64 = 8;
 
 /// Autotuning did not raise the window above that of the first buffer.
 fn first_buffer(facts: &Facts<'_>, window: Bytes) -> Remedy {
-    let on = facts.receiver;
+    let on = &facts.receiver_host;
     let largest = facts.acks.window_max_bytes.unwrap_or(0);
-    let bytes = buffer(window).max(131_072);
+    let port = facts.case.evidence.receiver(facts.direction).port();
     Remedy::new(format!(
         "raise the first receive buffer of {on} (the middle number of tcp_rmem): its window never grew above {largest} bytes, \
          although the program read at once"
     ))
-    .linux(on, "sysctl net.ipv4.tcp_rmem net.ipv4.tcp_moderate_rcvbuf")
-    .linux(
-        on,
-        format!(
-            "sysctl -w net.ipv4.tcp_rmem=\"$(sysctl -n net.ipv4.tcp_rmem | awk '{{if ($2 < {bytes}) $2 = {bytes}; \
-             if ($3 < $2) $3 = $2; print}}')\""
-        ),
-    )
+    .look_linux(on, "sysctl net.ipv4.tcp_rmem net.ipv4.tcp_moderate_rcvbuf")
+    .look_linux(on, show_socket(port))
+    .linux(on, linux::raise_second(RECEIVE.linux_sizes, buffer(window).max(131_072)))
     .only_where("tcp_moderate_rcvbuf is 1 and the program does not set SO_RCVBUF")
+    .wanted(format!("a capture at {on} shows its SYN and the window that leaves it"))
     .note(
         "The window scale allows far more: autotuning had room and did not use it. Other causes are tcp_moderate_rcvbuf=0, \
          and a program that sets SO_RCVBUF after the handshake.",
     )
+}
+
+/// Both SYNs must offer the window scale (RFC 7323 §2.2): for the hosts whose SYN does not.
+fn with_scaling(mut remedy: Remedy, facts: &Facts<'_>) -> Remedy {
+    let key = "net.ipv4.tcp_window_scaling";
+    for (host, stats) in [(&facts.receiver_host, facts.acks), (&facts.sender_host, facts.data)] {
+        let offers = stats.syn.is_some_and(|syn| syn.window_scale.is_some());
+        if !offers {
+            remedy = remedy
+                .look_linux(host, format!("sysctl {key}"))
+                .linux(host, linux::raise(key, 1))
+                .look(System::FreeBsd, host, "sysctl net.inet.tcp.rfc1323")
+                .change(System::FreeBsd, host, "sysctl net.inet.tcp.rfc1323=1");
+        }
+    }
+    remedy
 }
 
 /// Whether the window was about constant.
@@ -158,31 +161,43 @@ fn is_constant(facts: &Facts<'_>) -> bool {
     }
 }
 
+/// The command that shows a socket's queues and the program, by its own port.
+fn show_socket(port: u16) -> String {
+    format!("ss -tanmip 'sport = :{port}'")
+}
+
 pub(super) fn slow_reader(facts: &Facts<'_>) -> Remedy {
-    let on = facts.receiver;
+    let on = &facts.receiver_host;
     let port = facts.case.evidence.receiver(facts.direction).port();
     Remedy::new(format!(
         "examine the receiving application on {on}: it reads more slowly than the path delivers"
     ))
-    .linux(
-        on,
-        format!("ss -tnmi 'sport = :{port}'; top -H -p \"$(pgrep -d, PROGRAM)\"; iostat -x 1"),
-    )
-    .note("Recv-Q above zero in `ss` is unread data. A larger buffer only delays the zero window.")
+    .look_linux(on, show_socket(port))
+    .look_linux(on, "top -b -H -n 1 | head -n 20; iostat -x 1 2")
+    .look(System::FreeBsd, on, "netstat -x -p tcp; top -b 20")
+    .look(System::MacOs, on, "netstat -n -p tcp; top -l 1 -n 20")
+    .look(System::Windows, on, format!("netstat -ano | findstr :{port}"))
+    .wanted(format!("a capture at {on} shows the window that leaves the host"))
+    .note("Unread data of the socket (Recv-Q) above zero shows it. A larger buffer only delays the zero window.")
     .what_if(Change::ReadsAtOnce)
 }
 
 /// The window shut and did not open again.
 pub(super) fn dead_reader(facts: &Facts<'_>) -> Remedy {
-    let on = facts.receiver;
+    let on = &facts.receiver_host;
     let port = facts.case.evidence.receiver(facts.direction).port();
-    Remedy::new(format!("find out why the program on {on} does not read: it hangs, or waits for something else"))
-        .linux(on, format!("ss -tnmp 'sport = :{port}'"))
-        .note("Recv-Q above zero in `ss` is unread data. No window or buffer opens a window that is never read.")
+    Remedy::new(format!(
+        "find out why the program on {on} does not read: it hangs, or waits for something else"
+    ))
+    .look_linux(on, show_socket(port))
+    .look(System::FreeBsd, on, "netstat -x -p tcp")
+    .look(System::MacOs, on, "netstat -n -p tcp")
+    .look(System::Windows, on, format!("netstat -ano | findstr :{port}"))
+    .note("Unread data of a socket (Recv-Q) above zero shows it. No window or buffer opens a window that is never read.")
 }
 
 pub(super) fn send_buffer(facts: &Facts<'_>) -> Remedy {
-    let on = facts.sender;
+    let on = &facts.sender_host;
     let now = facts.data.in_flight_max_bytes;
     let buffer_now = wanted(facts, now);
     // Per-segment overhead takes about as much of the buffer as the payload.
@@ -191,6 +206,7 @@ pub(super) fn send_buffer(facts: &Facts<'_>) -> Remedy {
         "raise the send buffer of {on}, so that {buffer_now} can be in flight (SO_SNDBUF of its program, or tcp_wmem)"
     ));
     with_buffer(remedy, &SEND, on, bytes)
+        .wanted(format!("a capture at {on} shows whether segments wait for acknowledgements while the window has room"))
         .note("A program that sets SO_SNDBUF disables autotuning: change it in the program then.")
         .what_if(Change::SendBuffer(buffer_now))
 }

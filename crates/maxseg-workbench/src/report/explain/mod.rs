@@ -10,7 +10,9 @@ mod page;
 pub use csv::write_csv;
 pub use document::{ExplainDocument, write_conclusion, write_connections};
 pub use joined::{BetweenCaptures, between_captures};
-pub use numbers::{headline_numbers, marks, no_connection, not_followed, numbers, packets, shares};
+pub use numbers::{
+    headline_numbers, host_systems, marks, no_connection, not_followed, numbers, packets, shares,
+};
 pub use page::page;
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! The numbers of a connection, a line each; its limits, packets and marks as text.
 
 use std::fmt::Write as _;
+use std::net::SocketAddr;
 
-use maxseg_core::advise::{Case, Headline};
+use maxseg_core::advise::{Case, Headline, HostSystem, HostSystems, System};
 use maxseg_core::evidence::{DirectionStats, Marks};
 use maxseg_core::outcome::LimitShare;
 use maxseg_core::window::LARGEST_SHIFT;
@@ -39,7 +40,7 @@ pub fn numbers(case: &Case<'_>) -> Vec<(&'static str, String)> {
 /// The numbers of a headline: with the path, the packets of its finding, and the runs.
 pub fn headline_numbers(headline: &Headline<'_>) -> Vec<(&'static str, String)> {
     let mut lines = numbers(&headline.case);
-    if let Some(rerun) = &headline.rerun {
+    if let Some(rerun) = headline.rerun.as_ref().filter(|_| headline.shows_path) {
         let path = &rerun.path;
         let at_least = if path.rate_is_seen { "" } else { "at least " };
         lines.insert(
@@ -157,16 +158,40 @@ fn retransmitted(data: &DirectionStats) -> String {
         0 => String::new(),
         spurious => format!("; {spurious} spurious"),
     };
-    let share = match data.data_packets {
+    // A SYN or FIN that is repeated is no data packet.
+    let again = data.retransmitted_packets.saturating_sub(data.resent.control);
+    let of_them = match data.resent.control {
         0 => String::new(),
+        _ => format!(", {} of them with data", words::grouped(again)),
+    };
+    let about = if data.segments() == data.data_packets { "" } else { "about " };
+    let share = match data.segments() {
+        sent if sent == 0 || again == 0 => String::new(),
         sent => {
-            let share = data.retransmitted_packets as f64 / sent as f64;
-            format!(", {} of {}", words::percent(share), words::grouped(sent))
+            let share = again as f64 / sent as f64;
+            format!("{of_them}, {} of {about}{}", words::percent(share), words::grouped(sent))
         }
     };
     let causes =
         if causes.is_empty() { String::new() } else { format!(" ({})", causes.join(", ")) };
     format!("{}{share}{causes}{spurious}", counted(data.retransmitted_packets, "packet"))
+}
+
+/// The systems that client and server probably are, with what shows it.
+pub fn host_systems(case: &Case<'_>) -> [(&'static str, String); 2] {
+    let HostSystems { client, server } = case.hosts();
+    let line = |end: SocketAddr, host: &HostSystem| {
+        let (address, evidence) = (end.ip().to_canonical(), &host.evidence);
+        if host.name == System::Unknown {
+            return format!("{address}: unknown system: {evidence}");
+        }
+        let (name, confidence) = (host.name.word(), host.confidence);
+        format!("{address}: {name}, confidence {confidence:.2}: {evidence}")
+    };
+    [
+        ("client", line(case.evidence.client, &client)),
+        ("server", line(case.evidence.server, &server)),
+    ]
 }
 
 /// `receive-window 90%, start-up 10%`.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use maxseg_core::advise::{Case, Headline, remedies};
+use maxseg_core::advise::{Case, CommandKind, Headline, Remedy, remedies};
 use maxseg_core::evidence::Evidence;
 
 use super::super::escaped::Escaped;
@@ -10,7 +10,7 @@ use super::super::html::STYLE;
 use super::super::words::{self, counted, size, whole_percent};
 use super::graphs::graphs;
 use super::joined::between_captures;
-use super::numbers::{headline_numbers, marks, no_connection, packets};
+use super::numbers::{headline_numbers, host_systems, marks, no_connection, packets};
 use crate::explain::Explanation;
 
 const GRAPHS_STYLE: &str = include_str!("page.css");
@@ -61,29 +61,23 @@ fn conclusion(headline: &Headline<'_>) -> String {
         Escaped(&headline.text())
     );
     if let Some(remedy) = &headline.remedy {
-        for command in &remedy.commands {
-            let condition = command.only_where.as_ref();
-            let condition =
-                condition.map_or_else(String::new, |condition| format!(", only if {condition}"));
-            let _ = writeln!(
-                text,
-                "<p class=\"note\">On {} ({}){}:</p>\n<pre><code>{}</code></pre>",
-                Escaped(&command.on),
-                command.system.word(),
-                Escaped(&condition),
-                Escaped(&command.line)
-            );
+        text += &commands(remedy);
+        if let Some(why) = headline.no_command() {
+            let _ = writeln!(text, "<p class=\"prose\">{}.</p>", Escaped(&why));
         }
         if let Some(note) = &remedy.note {
             let _ = writeln!(text, "<p class=\"prose\">{}</p>", Escaped(note));
         }
     }
-    if let Some(why) = headline.no_gain().filter(|_| headline.has_change()) {
+    if let Some(why) = headline.no_gain_to_tell() {
         let _ = writeln!(text, "<p class=\"prose\">{}</p>", Escaped(&why.to_string()));
     }
     text += &limits(case);
     text += "<h2>Evidence</h2>\n<dl>\n";
     for (label, line) in headline_numbers(headline) {
+        let _ = writeln!(text, "<dt>{label}</dt><dd>{}</dd>", Escaped(&line));
+    }
+    for (label, line) in host_systems(case) {
         let _ = writeln!(text, "<dt>{label}</dt><dd>{}</dd>", Escaped(&line));
     }
     for mark in marks(case) {
@@ -122,6 +116,36 @@ fn joined(explanation: &Explanation, evidence: &Evidence) -> String {
         );
     }
     text + "</tbody>\n</table></div>\n"
+}
+
+/// The commands for the systems that the hosts probably run.
+fn commands(remedy: &Remedy) -> String {
+    let mut text = String::new();
+    for command in remedy.for_hosts() {
+        let lead = match command.kind {
+            CommandKind::Look => "Look first",
+            CommandKind::Change => "Then change",
+        };
+        let condition = command.only_where.as_ref();
+        let condition =
+            condition.map_or_else(String::new, |condition| format!(", only if {condition}"));
+        let _ = writeln!(
+            text,
+            "<p class=\"note\">{lead}, on {} ({}){}:</p>\n<pre><code>{}</code></pre>",
+            Escaped(&command.on),
+            command.system.word(),
+            Escaped(&condition),
+            Escaped(&command.line)
+        );
+        if let Some(undo) = &command.undo {
+            let _ = writeln!(
+                text,
+                "<p class=\"note\">To take it back: <code>{}</code></p>",
+                Escaped(undo)
+            );
+        }
+    }
+    text
 }
 
 /// The limits as one bar, with the words beside it.

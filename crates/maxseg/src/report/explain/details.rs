@@ -8,7 +8,7 @@ use super::parts::{bar, wrapped};
 
 use crate::printer::Printer;
 use crate::report::{Column, Grid};
-use maxseg_workbench::report::explain::{packets, shares};
+use maxseg_workbench::report::explain::{host_systems, packets, shares};
 use maxseg_workbench::report::words;
 
 /// Both directions side by side.
@@ -24,6 +24,15 @@ pub(super) fn directions(evidence: &Evidence, width: usize, printer: Printer) ->
         }
     }
     format!("{}\n{}", printer.bold("Directions"), table.text(width))
+}
+
+/// The systems that both hosts probably are.
+pub(super) fn hosts(case: &Case<'_>, width: usize, printer: Printer) -> String {
+    let mut text = format!("{}\n", printer.bold("Hosts"));
+    for (label, line) in host_systems(case) {
+        text += &labelled(label, &line, width);
+    }
+    text
 }
 
 /// A label, and what stands behind it.

@@ -38,7 +38,8 @@ fn the_first_screen_names_limit_share_change_gain_and_command() {
         "The receive window limited 10.0.0.1:40000 → 10.0.0.2:443 for 96% of 30.0 s",
         "so that 10.0.0.2 can offer a window of 512 KiB. Predicted: 1",
         "instead of 6.55 Mbit/s (x2.",
-        "sysctl -w net.ipv4.tcp_window_scaling=1",
+        "look first, on 10.0.0.2 (Linux):",
+        "|| sysctl -w net.ipv4.tcp_window_scaling=1",
         "problem window-clamped",
         "limits receive-window 96%, start-up 4%",
         "largest advertised window 65 535 B (no scaling); filled 2 000 times",
@@ -59,7 +60,7 @@ fn lines_fit_a_terminal() {
             // A command is for copying: it stays on its line.
             let is_command = |line: &&str| {
                 line.starts_with("    ")
-                    && ["sysctl", "netsh", "ip ", "maxseg"]
+                    && ["sysctl", "[ \"$(sysctl", "netsh", "ip ", "ss ", "maxseg"]
                         .iter()
                         .any(|c| line.trim_start().starts_with(c))
             };
@@ -140,7 +141,9 @@ fn everything_of_one_connection() {
     let headline = Headline::of(Case::of(&explained.connections[0]), "made.pcap");
     let detail = Detail { one: true, ..PLAIN };
     let text = explain_text(&explained, Some(&headline), detail, Printer::silent());
-    for wanted in ["WWWW", "RFC 7323 §2", "Directions", "in flight, max", "why", "FreeBSD"] {
+    for wanted in
+        ["WWWW", "RFC 7323 §2", "Directions", "in flight, max", "why", "Hosts", "10.0.0.2: Linux"]
+    {
         assert!(text.contains(wanted), "{wanted}\n{text}");
     }
     assert!(!text.contains("2001:db8"), "{text}");

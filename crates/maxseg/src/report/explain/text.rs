@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use maxseg_core::advise::{Case, Command, Headline, System};
+use maxseg_core::advise::{Case, CommandKind, Headline, Remedy};
 
-use super::details::{directions, findings, labelled, limits};
+use super::details::{directions, findings, hosts, labelled, limits};
 use super::joined::{joined, left_out};
 use super::list::list;
 use super::parts::{Detail, problem_text, wrapped};
@@ -105,34 +105,20 @@ fn conclusion(headline: &Headline<'_>, detail: Detail, printer: Printer) -> Stri
 fn first_screen(headline: &Headline<'_>, detail: Detail, printer: Printer) -> String {
     let mut text = String::new();
     if let Some(remedy) = &headline.remedy {
-        let shown = |system| detail.verbosity > 0 || detail.one || system == System::Linux;
-        let mut commands: Vec<(&Command, bool)> =
-            with_looks(&remedy.commands).filter(|(command, _)| shown(command.system)).collect();
-        if detail.verbosity == 0 && !detail.one {
-            // Beyond the second, Linux's alternatives are for those who ask; a look first is not one of them.
-            let looks = commands.iter().filter(|(_, is_look)| *is_look).count();
-            commands.truncate(2 + looks);
-        }
-        for (index, (command, is_look)) in commands.into_iter().enumerate() {
-            let lead = match &command.only_where {
-                Some(_) => "then ",
-                None if is_look => "check first, ",
-                None if index == 0 => "",
-                None => "in addition or instead, ",
-            };
-            let mut head = format!("{lead}on {} ({})", command.on, command.system.word());
-            if let Some(condition) = &command.only_where {
-                let _ = write!(head, ", only if {condition}");
+        text += &commands(remedy, detail, printer);
+        if let Some(why) = headline.no_command() {
+            let text_of = format!("{why}. --json has the commands of each system.");
+            let _ = write!(text, "\n{}", wrapped(&text_of, detail.width, "  "));
+            if let Some(capture) = &remedy.wanted {
+                text += &wrapped(&format!("{}.", capital(capture)), detail.width, "  ");
             }
-            let _ = write!(text, "\n{}", wrapped(&(head + ":"), detail.width, "  "));
-            let _ = writeln!(text, "    {}", printer.bold(&command.line));
         }
         if let Some(note) = &remedy.note {
             text.push('\n');
             text += &wrapped(note, detail.width, "  ");
         }
     }
-    if let Some(why) = headline.no_gain().filter(|_| headline.has_change()) {
+    if let Some(why) = headline.no_gain_to_tell() {
         text.push('\n');
         text += &wrapped(&format!("{}.", capital(&why.to_string())), detail.width, "  ");
     }
@@ -153,12 +139,28 @@ fn first_screen(headline: &Headline<'_>, detail: Detail, printer: Printer) -> St
     text.trim_start_matches('\n').to_owned()
 }
 
-/// Each command, and whether it only shows what decides about the next.
-fn with_looks(commands: &[Command]) -> impl Iterator<Item = (&Command, bool)> {
-    let next_is_bound = commands.iter().skip(1).map(|next| next.only_where.is_some());
-    let looks = next_is_bound.chain([false]);
-    let pairs = commands.iter().zip(looks);
-    pairs.map(|(command, next)| (command, next && command.only_where.is_none()))
+/// The commands for the systems that the hosts probably run: those that only look, then those that change.
+fn commands(remedy: &Remedy, detail: Detail, printer: Printer) -> String {
+    let mut text = String::new();
+    let mut has_looked = false;
+    for command in remedy.for_hosts() {
+        let lead = match command.kind {
+            CommandKind::Look if has_looked => "look as well",
+            CommandKind::Look => "look first",
+            CommandKind::Change => "then change",
+        };
+        has_looked = true;
+        let mut head = format!("{lead}, on {} ({})", command.on, command.system.word());
+        if let Some(condition) = &command.only_where {
+            let _ = write!(head, ", only if {condition}");
+        }
+        let _ = write!(text, "\n{}", wrapped(&(head + ":"), detail.width, "  "));
+        let _ = writeln!(text, "    {}", printer.bold(&command.line));
+        if let Some(undo) = &command.undo {
+            let _ = writeln!(text, "  to take it back:\n    {undo}");
+        }
+    }
+    text
 }
 
 fn one(case: &Case<'_>, detail: Detail, printer: Printer) -> String {
@@ -167,6 +169,7 @@ fn one(case: &Case<'_>, detail: Detail, printer: Printer) -> String {
     if !findings.is_empty() {
         let _ = write!(text, "\n{}\n{findings}", printer.bold("Findings"));
     }
+    let _ = write!(text, "\n{}", hosts(case, detail.width, printer));
     let _ = write!(text, "\n{}", directions(case.evidence, detail.table_width, printer));
     text
 }

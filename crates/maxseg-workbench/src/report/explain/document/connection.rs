@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use maxseg_core::advise::{Case, Remedy, remedies};
+use maxseg_core::advise::{Case, HostSystems, Remedy, remedies};
 use maxseg_core::diagnose::{Finding, FindingKind, LimitSpan, Loss, Quality, Severity};
 use maxseg_core::evidence::{
     Direction, DirectionStats, Ending, Evidence, Handshake, Marks, Requests,
@@ -31,6 +31,8 @@ pub(super) struct ConnectionEntry<'a> {
     ending: Ending,
     /// Requests and replies; null where there were none.
     requests: Option<RequestsEntry>,
+    /// The systems that both hosts probably are, by their SYNs.
+    host_system: HostSystems,
     /// Other observations.
     marks: Marks,
     /// Whether the capture is fit to judge the connection by.
@@ -176,6 +178,7 @@ impl<'a> ConnectionEntry<'a> {
             },
             ending: evidence.ending,
             requests: evidence.requests.as_ref().map(RequestsEntry::of),
+            host_system: case.hosts(),
             marks: evidence.marks,
             quality: &diagnosis.quality,
             forward: direction(Direction::Forward),

@@ -15,8 +15,10 @@ pub(super) struct HeadlineEntry<'a> {
     text: String,
     /// The change.
     change: Option<&'a str>,
-    /// The commands that make it.
+    /// The commands of every system: those that only look first, then those that make the change.
     commands: &'a [Command],
+    /// What a capture shows where no command does.
+    wanted: Option<&'a str>,
     /// What to consider first.
     note: Option<&'a str>,
     /// The gain of the change.
@@ -92,6 +94,7 @@ impl<'a> HeadlineEntry<'a> {
             text: headline.text(),
             change: remedy.map(|remedy| remedy.change.as_str()),
             commands: remedy.map_or(&[], |remedy| &remedy.commands),
+            wanted: remedy.and_then(|remedy| remedy.wanted.as_deref()),
             note: remedy.and_then(|remedy| remedy.note.as_deref()),
             gain: headline.gain.as_ref().ok().map(|gain| GainEntry {
                 observed_bps: gain.observed_whole_bps(),

@@ -3,8 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 #![expect(clippy::print_stdout, reason = "the contract is to print how much was checked")]
 
+#[path = "captures/commands.rs"]
+mod commands;
 #[path = "captures/labels.rs"]
 mod labels;
+#[path = "captures/numbers_agree.rs"]
+mod numbers_agree;
 #[path = "captures/pairs.rs"]
 mod pairs;
 #[path = "captures/retransmissions.rs"]

@@ -235,12 +235,23 @@ fn printed(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn buffers_are_raised_only_where_they_are_smaller() {
+fn buffers_are_looked_at_first_and_raised_only_where_they_are_smaller() {
     let text = printed(&["explain", &labelled(WINDOW)]);
-    let look = text.find("sysctl net.ipv4.tcp_rmem net.core.rmem_max").unwrap();
-    let only = text.find("only if the third number of net.ipv4.tcp_rmem is below").unwrap();
-    let change = text.find("sysctl -w net.ipv4.tcp_rmem=").unwrap();
-    assert!(look < only && only < change, "{text}");
+    let look = text.find("look as well, on 10.79.0.2 (Linux): sysctl net.ipv4.tcp_rmem").unwrap();
+    let change =
+        text.find("then change, on 10.79.0.2 (Linux): sysctl -n net.ipv4.tcp_rmem |").unwrap();
+    assert!(look < change && text.contains("=\"$a $b 524288\""), "{text}");
+    assert!(!text.contains("FreeBSD") && !text.contains("Windows"), "{text}");
+}
+
+#[test]
+fn both_hosts_have_a_system() {
+    let document = json(&["explain", &labelled(WINDOW), "--json"]);
+    let hosts = &document["connections"][0]["host_system"];
+    for end in ["client", "server"] {
+        assert_eq!(hosts[end]["name"], "linux", "{hosts}");
+        assert!(hosts[end]["evidence"].as_str().unwrap().starts_with("TTL 64, window "), "{hosts}");
+    }
 }
 
 #[test]

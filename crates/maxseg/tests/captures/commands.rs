@@ -101,7 +101,9 @@ fn faults(way: [&str; 2], shell: &str, command: &Value, of: [(&str, &str); 5]) -
         let is_switch = key.ends_with("tcp_slow_start_after_idle");
         for (place, (old, new)) in old.iter().zip(new).enumerate() {
             let (old, new): (i64, i64) = (old.parse().unwrap(), new.parse().unwrap());
-            if new < old && !is_switch || old != new && place + 1 < before.0[key].len() && !raises_second {
+            if new < old && !is_switch
+                || old != new && place + 1 < before.0[key].len() && !raises_second
+            {
                 faults.push(format!("number {} of {key} was {old}, is {new}", place + 1));
             }
         }
@@ -164,8 +166,12 @@ fn a_limit_that_is_too_small_is_raised_and_a_large_one_stays() {
         return;
     };
     let commands = commands();
-    let is_of =
-        |command: &&Value| command["line"].as_str().unwrap().contains("net.ipv4.tcp_rmem | { read -r a b c && { [ \"$c\"");
+    let is_of = |command: &&Value| {
+        command["line"]
+            .as_str()
+            .unwrap()
+            .contains("net.ipv4.tcp_rmem | { read -r a b c && { [ \"$c\"")
+    };
     let line = commands.iter().find(is_of).unwrap()["line"].as_str().unwrap();
     for shell in ["sh", "bash"] {
         for (of, wanted) in [(SMALL, "5000 100000"), (LARGE, "5000 100000 2000000000")] {

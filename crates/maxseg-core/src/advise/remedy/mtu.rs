@@ -34,9 +34,9 @@ fn reported_mtu(facts: &Facts<'_>) -> Option<u32> {
 fn passing_mtu(facts: &Facts<'_>) -> Option<u32> {
     let headers = facts.case.evidence.headers().octets();
     let arrived = facts.data.black_hole.and_then(|hole| {
-        // Most payload was acknowledged in segments of the size in use.
-        let sizes =
-            [hole.passed_bytes, hole.passed_before_bytes, facts.data.mss_used_bytes.unwrap_or(0)];
+        // After the hole most payload was acknowledged in segments of the size in use.
+        let in_use = facts.data.mss_used_bytes.filter(|_| hole.passed_bytes > 0).unwrap_or(0);
+        let sizes = [hole.passed_bytes, hole.passed_before_bytes, in_use];
         let passed = sizes.into_iter().filter(|size| (1..hole.segment_bytes).contains(size));
         passed.max().map(|largest| largest + headers)
     });

@@ -1,19 +1,24 @@
 //! Captures made up for measurements: so many connections with so many packets, and nothing random in them.
 //!
 //! ```text
-//! Load → pcap records: handshake, rounds of two segments and an acknowledgement, both FINs
+//! Load         → pcap records: handshake, rounds of two segments and an acknowledgement, both FINs
+//! LossyLoad    → the same with losses, SACK blocks and retransmissions
+//! DialogueLoad → requests and replies
 //! ```
 //!
 //! A few connections at a time take turns.
 
-use std::io::{self, Write};
-use std::net::Ipv4Addr;
+mod dialogue;
+mod lossy;
+mod tape;
 
-use crate::Payload;
-use crate::ip::{Ipv4, protocol};
-use crate::link_type;
-use crate::options::TcpOption;
-use crate::tcp::{Flags, Tcp};
+use std::io::{self, Write};
+
+pub use dialogue::DialogueLoad;
+pub use lossy::LossyLoad;
+use tape::{SERVER, Segment, Socket, Tape, client};
+
+use crate::tcp::Flags;
 
 /// What a capture is to hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,16 +35,10 @@ pub struct Load {
     pub ends: bool,
 }
 
-/// Bytes that are kept of each packet: what `tcpdump -s 128` keeps.
-const SNAP_LEN: usize = 128;
-const ETHERNET: [u8; 14] = [2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0];
+/// Payload of a full segment, in bytes.
 const PAYLOAD: u32 = 1448;
-const SERVER: (Ipv4Addr, u16) = (Ipv4Addr::new(11, 0, 0, 1), 80);
 const CLIENT_ISN: u32 = 1000;
 const SERVER_ISN: u32 = 5000;
-/// Ports of one client, from this one on.
-const FIRST_PORT: u32 = 10_000;
-const PORTS: u32 = 50_000;
 
 impl Load {
     /// Packets that the capture has.
@@ -54,9 +53,7 @@ impl Load {
     /// # Errors
     /// It cannot be written.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        out.write_all(&file_header())?;
-        let mut tape =
-            Tape { out, micros: 1_600_000_000_000_000, packet: Vec::new(), inner: Vec::new() };
+        let mut tape = Tape::begin(out)?;
         let at_once = self.at_once.max(1);
         let mut first = 0;
         while first < self.connections {
@@ -116,28 +113,7 @@ impl Load {
     }
 }
 
-type Socket = (Ipv4Addr, u16);
-
-/// The client of this number: no two have the same address and port.
-fn client(number: u32) -> Socket {
-    let address = Ipv4Addr::from_bits(Ipv4Addr::new(10, 0, 0, 1).to_bits() + number / PORTS);
-    (address, u16::try_from(FIRST_PORT + number % PORTS).unwrap_or(u16::MAX))
-}
-
-/// Where packets are written, and the time.
-struct Tape<'a, W> {
-    out: &'a mut W,
-    micros: u64,
-    packet: Vec<u8>,
-    /// Its TCP part.
-    inner: Vec<u8>,
-}
-
 impl<W: Write> Tape<'_, W> {
-    fn pass(&mut self, micros: u64) {
-        self.micros += micros;
-    }
-
     fn client_sends(
         &mut self,
         client: Socket,
@@ -146,84 +122,16 @@ impl<W: Write> Tape<'_, W> {
         flags: Flags,
         payload: u32,
     ) -> io::Result<()> {
-        self.segment(client, SERVER, seq, ack, flags, payload)
+        let echo = self.millis().wrapping_sub(1);
+        let (from, to) = (client, SERVER);
+        self.write(&Segment { from, to, seq, ack, flags, payload, echo, sack: None })
     }
 
     fn server_sends(&mut self, client: Socket, seq: u32, ack: u32, flags: Flags) -> io::Result<()> {
-        self.segment(SERVER, client, seq, ack, flags, 0)
+        let echo = self.millis().wrapping_sub(1);
+        let (from, to) = (SERVER, client);
+        self.write(&Segment { from, to, seq, ack, flags, payload: 0, echo, sack: None })
     }
-
-    fn segment(
-        &mut self,
-        from: Socket,
-        to: Socket,
-        seq: u32,
-        ack: u32,
-        flags: Flags,
-        payload: u32,
-    ) -> io::Result<()> {
-        #[expect(clippy::cast_possible_truncation, reason = "clocks that wrap")]
-        let (millis, id) = ((self.micros / 1000) as u32, self.micros as u16);
-        let stamps = TcpOption::Timestamps { value: millis, echo: millis.wrapping_sub(1) };
-        let offered =
-            [TcpOption::Mss(1460), TcpOption::SackPermitted, stamps, TcpOption::WindowScale(10)];
-        let usual = [TcpOption::NoOperation, TcpOption::NoOperation, stamps];
-        let options: &[_] = if flags.contains(Flags::SYN) { &offered } else { &usual };
-        let tcp = Tcp {
-            source_port: from.1,
-            destination_port: to.1,
-            seq,
-            ack,
-            flags,
-            window: 65_000,
-            ..Tcp::default()
-        };
-        let ip = Ipv4 {
-            identification: id,
-            dont_fragment: true,
-            protocol: protocol::TCP,
-            source: from.0,
-            destination: to.0,
-            ..Ipv4::default()
-        };
-        let payload = payload as usize;
-        self.inner.clear();
-        let ends = (from.0.into(), to.0.into());
-        tcp.encode(options, ends, Payload::Zeros(payload), &mut self.inner)
-            .map_err(io::Error::other)?;
-        self.packet.clear();
-        self.packet.extend_from_slice(&ETHERNET);
-        let ip_payload = self.inner.len() + payload;
-        ip.encode(&[], ip_payload, &mut self.packet).map_err(io::Error::other)?;
-        self.packet.extend_from_slice(&self.inner);
-        let length = self.packet.len() + payload;
-        self.packet.resize(length.min(SNAP_LEN), 0);
-        self.record(length)
-    }
-
-    fn record(&mut self, length: usize) -> io::Result<()> {
-        let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
-        let numbers = [
-            number(self.micros / 1_000_000),
-            number(self.micros % 1_000_000),
-            number(self.packet.len() as u64),
-            number(length as u64),
-        ];
-        for number in numbers {
-            self.out.write_all(&number.to_le_bytes())?;
-        }
-        self.out.write_all(&self.packet)
-    }
-}
-
-/// Of a classic capture file with microseconds, in this order: magic number, version, two zeros, snap length,
-/// link type.
-fn file_header() -> Vec<u8> {
-    let mut header = 0xa1b2_c3d4_u32.to_le_bytes().to_vec();
-    header.extend([2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-    header.extend(u32::try_from(SNAP_LEN).unwrap_or(u32::MAX).to_le_bytes());
-    header.extend(u32::from(link_type::ETHERNET).to_le_bytes());
-    header
 }
 
 #[cfg(test)]

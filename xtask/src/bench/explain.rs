@@ -1,5 +1,5 @@
-//! How fast captures are explained, and in how much memory, beside tcptrace and tshark in the same run:
-//! docs/performance-explain.md.
+//! How fast captures are explained, and in how much memory, beside tcptrace, ndpiReader, softflowd and tshark in the same
+//! run: docs/performance-explain.md.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
-use maxseg_wire::synthetic::Load;
+use maxseg_wire::synthetic::{DialogueLoad, Load, LossyLoad};
 
 use super::measure::{cpu_of_children, median_of};
 use super::{Line, page, release_program, target};
@@ -20,6 +20,10 @@ const FEW: Load =
 /// About a gigabyte: a million short connections.
 const MANY: Load =
     Load { connections: 1_000_000, rounds: 2, at_once: 25, rounds_a_turn: 1, ends: true };
+/// 25 connections, of whose segments one in a hundred is lost: SACK blocks and retransmissions.
+const LOSSY: LossyLoad = LossyLoad { connections: 25, segments: 40_000, one_in: 100 };
+/// Three million small packets: 4000 connections of requests and replies of about 100 bytes, all at once.
+const TALK: DialogueLoad = DialogueLoad { connections: 4_000, turns: 250 };
 /// Nothing is timed with fewer rounds than this: a start of the program would count.
 const SIZES: [u32; 5] = [1_300, 4_000, 13_000, 40_000, 130_000];
 /// tshark takes minutes for a gigabyte: it reads this part of it.
@@ -58,6 +62,38 @@ pub fn run(write: bool, repeat: usize) -> Result<()> {
     Ok(())
 }
 
+/// A program that reads the same captures.
+struct Other {
+    name: &'static str,
+    program: &'static str,
+    /// The capture follows.
+    arguments: &'static [&'static str],
+}
+
+/// `NetFlow` goes to the discard port of this host.
+const OTHERS: [Other; 4] = [
+    Other { name: "cat, which only reads", program: "cat", arguments: &[] },
+    Other { name: "tcptrace", program: "tcptrace", arguments: &["-l", "-r", "-W", "--csv"] },
+    Other { name: "ndpiReader", program: "ndpiReader", arguments: &["-q", "-i"] },
+    Other {
+        name: "softflowd",
+        program: "softflowd",
+        arguments: &["-d", "-n", "127.0.0.1:9", "-r"],
+    },
+];
+
+impl Other {
+    /// Whether it is installed; says so where it is not.
+    #[expect(clippy::print_stdout, reason = "a command-line program")]
+    fn is_there(&self) -> bool {
+        let is_there = is_installed(self.program);
+        if !is_there {
+            println!("{} is not installed, so nothing is compared with it", self.program);
+        }
+        is_there
+    }
+}
+
 struct Bench {
     program: PathBuf,
     folder: PathBuf,
@@ -73,6 +109,8 @@ struct Point {
 impl Bench {
     fn measure(&self) -> Result<(Vec<Line>, Vec<Point>)> {
         let mut lines = self.few()?;
+        lines.extend(self.lossy()?);
+        lines.extend(self.talk()?);
         lines.push(self.many()?);
         let mut points = Vec::new();
         for rounds in SIZES {
@@ -84,36 +122,71 @@ impl Bench {
     /// 25 connections: speed beside others, and memory.
     fn few(&self) -> Result<Vec<Line>> {
         let file = self.write("few", FEW)?;
-        let bytes = fs::metadata(&file)?.len() as f64;
-        let (mut ours, mut tcptrace, mut cat) = (Vec::new(), Vec::new(), Vec::new());
-        let has_tcptrace = is_installed("tcptrace");
-        for _ in 0..self.repeat {
-            ours.push(self.explain(&file)?);
-            if has_tcptrace {
-                tcptrace.push(cpu("tcptrace", &["-l", "-r", "-W", "--csv"], &file)?);
-            }
-            cat.push(cpu("cat", &[], &file)?);
-        }
-        let own = median_of(&ours);
-        let speed = |cpu_s: f64| format!("{:.3} s, {:.2} GB/s", cpu_s, bytes / cpu_s / 1e9);
-        let name = format!("{} packets of 25 connections, {:.2} GB", FEW.packets(), bytes / 1e9);
-        let mut lines = vec![
-            said(format!("{name}: maxseg, CPU time"), speed(own)),
-            said("the same: cat, which only reads".to_owned(), speed(median_of(&cat))),
-        ];
-        if has_tcptrace {
-            let theirs = median_of(&tcptrace);
-            lines.push(said("the same: tcptrace".to_owned(), speed(theirs)));
-            // Of each pair, one behind the other: what else the machine did was nearly the same.
-            let ratios: Vec<f64> = tcptrace.iter().zip(&ours).map(|(its, own)| its / own).collect();
-            lines.push(times("tcptrace ÷ maxseg", median_of(&ratios), TCPTRACE_RATIO));
-        }
+        let name = format!("{} packets of 25 connections", FEW.packets());
+        let (own, mut lines) = self.beside(&name, &file, Some(TCPTRACE_RATIO))?;
         lines.push(self.memory("25 connections", &file, FEW_MIB)?);
         fs::remove_file(&file)?;
         if is_installed("tshark") {
             lines.push(self.tshark(own / FEW.packets() as f64)?);
         }
         Ok(lines)
+    }
+
+    /// 1% of the segments are lost.
+    fn lossy(&self) -> Result<Vec<Line>> {
+        let (mut out, file) = self.create("lossy")?;
+        let counts = LOSSY.write(&mut out)?;
+        out.into_inner()?;
+        let name = format!(
+            "{} packets of 25 connections, {} retransmissions by SACK",
+            counts.packets, counts.retransmissions
+        );
+        let (_, lines) = self.beside(&name, &file, None)?;
+        fs::remove_file(&file)?;
+        Ok(lines)
+    }
+
+    /// Requests and replies.
+    fn talk(&self) -> Result<Vec<Line>> {
+        let (mut out, file) = self.create("talk")?;
+        TALK.write(&mut out)?;
+        out.into_inner()?;
+        let name = format!("{} small packets of {} connections", TALK.packets(), TALK.connections);
+        let (_, mut lines) = self.beside(&name, &file, None)?;
+        lines.push(self.memory("the same", &file, MANY_MIB)?);
+        fs::remove_file(&file)?;
+        Ok(lines)
+    }
+
+    /// The CPU time of a capture beside that of the others that are installed, ours first; `tcptrace` is what their ratio
+    /// is to be.
+    fn beside(&self, name: &str, file: &Path, tcptrace: Option<f64>) -> Result<(f64, Vec<Line>)> {
+        let bytes = fs::metadata(file)?.len() as f64;
+        let others: Vec<&Other> = OTHERS.iter().filter(|other| other.is_there()).collect();
+        let mut ours = Vec::new();
+        let mut theirs = vec![Vec::new(); others.len()];
+        for _ in 0..self.repeat {
+            ours.push(self.explain(file)?);
+            for (other, times) in others.iter().zip(&mut theirs) {
+                times.push(cpu(other.program, other.arguments, file)?);
+            }
+        }
+        let own = median_of(&ours);
+        let speed = |cpu_s: f64| format!("{:.3} s, {:.2} GB/s", cpu_s, bytes / cpu_s / 1e9);
+        let mut lines =
+            vec![said(format!("{name}, {:.2} GB: maxseg, CPU time", bytes / 1e9), speed(own))];
+        for (other, times) in others.iter().zip(&theirs) {
+            lines.push(said(format!("the same: {}", other.name), speed(median_of(times))));
+            // Of each pair, one behind the other: what else the machine did was nearly the same.
+            let ratios: Vec<f64> = times.iter().zip(&ours).map(|(its, own)| its / own).collect();
+            let (what, ratio) = (format!("{} ÷ maxseg", other.program), median_of(&ratios));
+            match tcptrace.filter(|_| other.program == "tcptrace") {
+                Some(least) => lines.push(times_asked(&what, ratio, least)),
+                None if other.program != "cat" => lines.push(said(what, format!("{ratio:.2} ×"))),
+                None => {}
+            }
+        }
+        Ok((own, lines))
     }
 
     /// tshark, on a part of it; `own` is what a packet costs us.
@@ -125,7 +198,7 @@ impl Bench {
         fs::remove_file(&file)?;
         let a_packet = theirs / load.packets() as f64;
         let what = format!("tshark ÷ maxseg, by packet ({} packets, once)", load.packets());
-        Ok(times(&what, a_packet / own, TSHARK_RATIO))
+        Ok(times_asked(&what, a_packet / own, TSHARK_RATIO))
     }
 
     /// A million connections: memory.
@@ -144,11 +217,15 @@ impl Bench {
     }
 
     fn write(&self, name: &str, load: Load) -> Result<PathBuf> {
-        let path = self.folder.join(name).with_extension("pcap");
-        let mut out = BufWriter::with_capacity(1 << 20, File::create(&path)?);
+        let (mut out, path) = self.create(name)?;
         load.write(&mut out)?;
         out.into_inner()?;
         Ok(path)
+    }
+
+    fn create(&self, name: &str) -> Result<(BufWriter<File>, PathBuf)> {
+        let path = self.folder.join(name).with_extension("pcap");
+        Ok((BufWriter::with_capacity(1 << 20, File::create(&path)?), path))
     }
 
     fn explain(&self, file: &Path) -> Result<f64> {
@@ -192,7 +269,7 @@ fn said(what: String, figure: String) -> Line {
     Line { what, figures: vec![figure], asked: String::new(), reached: None, fault: None }
 }
 
-fn times(what: &str, ratio: f64, least: f64) -> Line {
+fn times_asked(what: &str, ratio: f64, least: f64) -> Line {
     Line {
         what: what.to_owned(),
         figures: vec![format!("{ratio:.2} ×")],
@@ -209,12 +286,15 @@ fn document(bench: &Bench, lines: &[Line], points: &[Point]) -> String {
     let rows: Vec<String> = lines.iter().map(page::row).collect();
     let mut text = format!(
         "# How fast captures are explained\n\nWritten by\n\n```\ncargo xtask bench-explain --write --repeat {repeat}\n```\n\n\
-         on {cpu}, {cores} cores. Captures are made for it (`maxseg_wire::synthetic`): packets of 1448 bytes of payload, of\n\
-         which 128 bytes are kept, in turn of 25 connections; two segments, then an acknowledgement. Times are CPU times,\n\
-         those of the system included, medians of {repeat} runs, ours and the others' in turn; ratios are medians over pairs.\n\
-         What else the machine does at that time makes all of them longer: the ratios are what carries over. `maxseg\n\
-         explain FILE --json` writes to /dev/null; so do `tcptrace -l -r -W --csv` and `tshark -q -z conv,tcp`. `asked` is what\n\
-         the project has set itself.\n\n{}\n{}\n\n\
+         on {cpu}, {cores} cores. Captures are made for it (`maxseg_wire::synthetic`), with 128 bytes kept of each packet:\n\
+         25 connections in turn, packets of 1448 bytes of payload, two segments, then an acknowledgement; the same with one\n\
+         segment in a hundred lost, SACK blocks and retransmissions; and requests and replies of 100 and 120 bytes, each with\n\
+         its acknowledgement, of 4000 connections at once. Times are CPU times, those of the system included, medians of\n\
+         {repeat} runs, ours and the others' in turn; ratios are medians over pairs. What else the machine does at that time\n\
+         makes all of them longer: the ratios are what carries over. `maxseg explain FILE --json` writes to /dev/null; so do\n\
+         `tcptrace -l -r -W --csv`, `ndpiReader -q -i`, `softflowd -d -n 127.0.0.1:9 -r` and `tshark -q -z conv,tcp`. Only\n\
+         tcptrace looks for as much: ndpiReader names the application of each flow, softflowd and tshark count its packets\n\
+         and bytes. `asked` is what the project has set itself.\n\n{}\n{}\n\n\
          ## The number of packets\n\n![CPU time by packets](performance-explain.svg)\n\n\
          | packets | CPU time, s | a packet, ns |\n|---|---|---|\n",
         page::WHOLE_HEAD,

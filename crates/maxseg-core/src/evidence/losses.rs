@@ -10,6 +10,8 @@ use crate::units::Time;
 pub struct LoadedRoundTrips {
     /// How many samples lie in each interval, in order.
     counts: Vec<(u16, u32)>,
+    /// Where the last sample is: the next is mostly beside it.
+    last: usize,
     total: u64,
 }
 
@@ -18,13 +20,23 @@ const PARTS: u64 = 32;
 
 impl LoadedRoundTrips {
     /// Adds a sample.
+    #[inline]
     pub fn add(&mut self, sample: Time) {
         let interval = interval(sample);
-        match self.counts.binary_search_by_key(&interval, |(known, _)| *known) {
+        self.total += 1;
+        match self.counts.get_mut(self.last) {
+            Some((known, count)) if *known == interval => *count = count.saturating_add(1),
+            _ => self.add_elsewhere(interval),
+        }
+    }
+
+    fn add_elsewhere(&mut self, interval: u16) {
+        let place = self.counts.binary_search_by_key(&interval, |(known, _)| *known);
+        match place {
             Ok(place) => self.counts[place].1 = self.counts[place].1.saturating_add(1),
             Err(place) => self.counts.insert(place, (interval, 1)),
         }
-        self.total += 1;
+        self.last = place.unwrap_or_else(|place| place);
     }
 
     /// How many samples there are.

@@ -186,6 +186,7 @@ impl<R: Read> CaptureFile<R> {
     ///
     /// # Errors
     /// As [`next`](Self::next).
+    #[inline(always)]
     pub fn next_and_interfaces(
         &mut self,
     ) -> Result<Option<(Record<'_>, &[InterfaceInfo])>, ReadError> {

@@ -48,43 +48,58 @@ impl RecentPackets {
 
     /// Whether a packet is a copy of one of the last ones, captured at the same point or elsewhere; remembers it
     /// otherwise.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is_copy(&mut self, seen: &Seen<'_>, is_elsewhere: bool) -> bool {
         let print = fingerprint(seen);
+        if self.0.hashes.contains(&print) && self.0.has_copy_of(seen, print, is_elsewhere) {
+            return true;
+        }
+        self.0.remember(seen, print, is_elsewhere);
+        false
+    }
+}
+
+impl Prints {
+    /// Whether a packet with this fingerprint is a copy of one of those that have it as well.
+    #[cold]
+    #[inline(never)]
+    fn has_copy_of(&self, seen: &Seen<'_>, print: u32, is_elsewhere: bool) -> bool {
         let at = micros(seen.at_nanos);
         let has_id = seen.ip_id.is_some_and(|id| id != 0);
-        if self.0.hashes.contains(&print) {
-            // Clocks of captures run back now and then.
-            let apart = |when: u32| at.wrapping_sub(when).min(when.wrapping_sub(at));
-            let known = self.0.hashes.iter().zip(&self.0.checksums).zip(&self.0.times).enumerate();
-            for (place, ((known, checksum), when)) in known {
-                let is_between =
-                    is_elsewhere != (self.0.elsewhere >> place & 1 == 1) || is_elsewhere;
-                let within = match (has_id, is_between) {
-                    (true, true) => ELSEWHERE,
-                    (true, false) | (false, true) => AT_ONCE,
-                    (false, false) if seen.seq_len() > 0 => WITHOUT_ID,
-                    // Duplicate ACKs are identical, and are no copies at the same point of capture.
-                    (false, false) => continue,
-                };
-                // Between two points the network card may fill in the checksum.
-                let is_same = *known == print && (is_between || *checksum == folded(seen.checksum));
-                if is_same && apart(*when) <= within {
-                    return true;
-                }
+        // Clocks of captures run back now and then.
+        let apart = |when: u32| at.wrapping_sub(when).min(when.wrapping_sub(at));
+        let known = self.hashes.iter().zip(&self.checksums).zip(&self.times).enumerate();
+        for (place, ((known, checksum), when)) in known {
+            let is_between = is_elsewhere != (self.elsewhere >> place & 1 == 1) || is_elsewhere;
+            let within = match (has_id, is_between) {
+                (true, true) => ELSEWHERE,
+                (true, false) | (false, true) => AT_ONCE,
+                (false, false) if seen.seq_len() > 0 => WITHOUT_ID,
+                // Duplicate ACKs are identical, and are no copies at the same point of capture.
+                (false, false) => continue,
+            };
+            // Between two points the network card may fill in the checksum.
+            let is_same = *known == print && (is_between || *checksum == folded(seen.checksum));
+            if is_same && apart(*when) <= within {
+                return true;
             }
         }
-        let next = usize::from(self.0.next) % LENGTH;
-        if let (Some(known), Some(when)) = (self.0.hashes.get_mut(next), self.0.times.get_mut(next))
-        {
-            (*known, *when) = (print, at);
+        false
+    }
+
+    #[inline(always)]
+    fn remember(&mut self, seen: &Seen<'_>, print: u32, is_elsewhere: bool) {
+        let next = usize::from(self.next) % LENGTH;
+        if let (Some(known), Some(when)) = (self.hashes.get_mut(next), self.times.get_mut(next)) {
+            (*known, *when) = (print, micros(seen.at_nanos));
         }
-        if let Some(checksum) = self.0.checksums.get_mut(next) {
+        if let Some(checksum) = self.checksums.get_mut(next) {
             *checksum = folded(seen.checksum);
         }
-        self.0.elsewhere = self.0.elsewhere & !(1 << next) | u8::from(is_elsewhere) << next;
-        self.0.next = self.0.next.wrapping_add(1);
-        false
+        if is_elsewhere || self.elsewhere != 0 {
+            self.elsewhere = self.elsewhere & !(1 << next) | u8::from(is_elsewhere) << next;
+        }
+        self.next = self.next.wrapping_add(1);
     }
 }
 

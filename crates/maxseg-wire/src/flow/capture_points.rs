@@ -56,9 +56,11 @@ impl CapturePoints {
     #[inline]
     pub(super) fn is_counted(&mut self, seen: &Seen<'_>) -> bool {
         let point = CapturePoint::of(seen);
-        let counted = *self.counted.get_or_insert(point);
-        self.news_elsewhere = if counted == point { 0 } else { self.news_elsewhere };
-        counted == point
+        let is_counted = *self.counted.get_or_insert(point) == point;
+        if is_counted {
+            self.news_elsewhere = 0;
+        }
+        is_counted
     }
 
     /// A packet at a point that does not count, which matched one of the last packets or not, and has news or not: a

@@ -112,14 +112,31 @@ impl Connection {
         self.release_held();
         for half in [&mut self.halves.low, &mut self.halves.high] {
             half.recent.forget_old(now.saturating_sub(self.end));
+        }
+        self.coarsen();
+        room.clear();
+        *room = postcard::to_extend(self, std::mem::take(room)).ok()?;
+        Some(Box::from(room.as_slice()))
+    }
+
+    /// Joins intervals where there are many for few segments.
+    pub(super) fn coarsen(&mut self) {
+        for half in [&mut self.halves.low, &mut self.halves.high] {
             let most = LEAST_INTERVALS.max(half.counts.data_packets as usize / 4);
             if let Some(stream) = &mut half.stream {
                 stream.sender.bins.coarsen(most);
             }
         }
-        room.clear();
-        *room = postcard::to_extend(self, std::mem::take(room)).ok()?;
-        Some(Box::from(room.as_slice()))
+    }
+
+    /// What it takes of memory, about, in bytes: itself, and its intervals.
+    pub(super) fn bytes(&self) -> usize {
+        let stream = |stream: &SendHistory| {
+            size_of::<SendHistory>() + size_of_val(stream.sender.bins.as_slice())
+        };
+        let halves = [&self.halves.low, &self.halves.high];
+        let streams = halves.into_iter().filter_map(|half| half.stream.as_deref());
+        size_of::<Self>() + streams.map(stream).sum::<usize>()
     }
 
     /// Restores a packed connection.
@@ -155,7 +172,6 @@ impl Connection {
         self.on_handshake_done(seen, s);
         let shift = self.shift(s);
         let window = HalfConnection::window_of(seen, shift);
-        let to_receiver = self.to_end(s).unwrap_or(0);
         let (own, peer) = self.halves.both_mut(s);
         let una = peer.offset(seen.ack);
         let outstanding = peer.nxt > peer.una;
@@ -172,7 +188,10 @@ impl Connection {
                 peer.last_data_ack = seen.at_nanos;
             }
         }
-        self.turns.on_ack(s.other(), seen.at_nanos, peer.una, seen.payload_len == 0, to_receiver);
+        if self.turns.await_ack(s.other(), peer.una) {
+            let to_receiver = to_end(&self.handshake, self.client, s).unwrap_or(0);
+            self.turns.on_ack(s.other(), seen.at_nanos, seen.payload_len == 0, to_receiver);
+        }
         let Some(stream) = &mut peer.stream else { return };
         if let Some(blocks) = &options.sack {
             let sequence = peer.sequence;
@@ -286,24 +305,24 @@ impl Connection {
             half.unanswered.on_retransmission(seen.at_nanos, is_first_unacked);
             self.turns.on_resent(s, seen.at_nanos);
         } else {
-            let talk = Talk {
-                by: s,
-                at: seen.at_nanos,
-                end,
-                is_reply,
-                is_small_alone: is_first_unacked && end - start < mss / 2,
-                to_sender: self.to_end(s).unwrap_or(0),
-                since_answer: self.answer_at.filter(|_| self.client == Some(s)),
-            };
-            self.turns.on_talk(&talk);
+            let is_small_alone = is_first_unacked && end - start < mss / 2;
+            if !self.turns.goes_on(s, seen.at_nanos, is_small_alone) {
+                self.turns.on_turn(&Talk {
+                    by: s,
+                    at: seen.at_nanos,
+                    end,
+                    is_reply,
+                    is_small_alone,
+                    to_sender: self.to_end(s).unwrap_or(0),
+                    since_answer: self.answer_at.filter(|_| self.client == Some(s)),
+                });
+            }
         }
     }
 
     /// Round trip between capture point and an end in the handshake, in nanoseconds.
     fn to_end(&self, s: Endpoint) -> Option<u64> {
-        let Handshake { server_rtt, client_rtt, .. } = self.handshake;
-        let rtt = if self.client == Some(s) { client_rtt } else { server_rtt };
-        rtt.map(Time::as_nanos)
+        to_end(&self.handshake, self.client, s)
     }
 
     fn begin_stream(&mut self, seen: &Seen<'_>, s: Endpoint, start: i64) {
@@ -337,6 +356,12 @@ impl Connection {
         self.halves.of_mut(sender).counts.fragmented += 1;
         self.halves.of_mut(sender).note(EventKind::Fragmented, seen);
     }
+}
+
+fn to_end(handshake: &Handshake, client: Option<Endpoint>, s: Endpoint) -> Option<u64> {
+    let is_client = client == Some(s);
+    let rtt = if is_client { handshake.client_rtt } else { handshake.server_rtt };
+    rtt.map(Time::as_nanos)
 }
 
 /// Whether a segment is larger than the peer's MSS, or than any frame: segmentation or receive offload.

@@ -13,6 +13,11 @@ pub(super) struct ConnectionStore {
     /// Which of them are not packed; at most `most_awake`, in no order.
     awake: Vec<u32>,
     most_awake: usize,
+    /// Of `most_awake`.
+    least_awake: usize,
+    /// Packets of connections, and how many of them unpacked one, since memory was last looked at.
+    uses: u32,
+    returned: u32,
     /// Where the next one to pack is looked for.
     hand: usize,
     /// Room to pack in.
@@ -28,13 +33,22 @@ enum Slot {
 }
 
 impl ConnectionStore {
-    /// Most connections that are not packed. Each may have up to [`Bins::MOST`](maxseg_core::evidence::Bins)
-    /// intervals: 300 kB.
+    /// Most connections that are not packed, whatever memory they take. Each may have up to
+    /// [`Bins::MOST`](maxseg_core::evidence::Bins) intervals: 300 kB.
     pub(super) const MOST_AWAKE: usize = 1 << 11;
 
-    /// None yet; at most so many will not be packed, at least one.
-    pub(super) const fn new(most_awake: usize) -> Self {
-        Self { slots: Vec::new(), awake: Vec::new(), most_awake, hand: 0, room: Vec::new() }
+    /// None yet; at most so many will not be packed whatever memory they take, at least one.
+    pub(super) const fn new(least_awake: usize) -> Self {
+        Self {
+            slots: Vec::new(),
+            awake: Vec::new(),
+            most_awake: least_awake,
+            least_awake,
+            uses: 0,
+            returned: 0,
+            hand: 0,
+            room: Vec::new(),
+        }
     }
 
     pub(super) const fn len(&self) -> usize {
@@ -50,6 +64,10 @@ impl ConnectionStore {
     /// One of them, unpacked if need be.
     #[inline]
     pub(super) fn get_mut(&mut self, id: u32, now: u64) -> Option<&mut Connection> {
+        self.uses += 1;
+        if self.uses >= LOOK_EVERY {
+            self.look_at_memory(now);
+        }
         if matches!(self.slots.get(id as usize)?, Slot::Packed(_)) {
             self.unpack(id, now);
         }
@@ -65,23 +83,29 @@ impl ConnectionStore {
     #[cold]
     #[inline(never)]
     fn unpack(&mut self, id: u32, now: u64) {
+        self.returned += 1;
         self.wake(id, now);
         if let Some(slot) = self.slots.get_mut(id as usize) {
             *slot = std::mem::replace(slot, Slot::Gone).into_awake();
         }
     }
 
-    /// Notes that one is not packed, and packs another for it where there are too many: the next that was not
-    /// used since it was last looked at (the "clock" of virtual memory).
+    /// Notes that one is not packed, and packs another for it where there are too many.
     fn wake(&mut self, id: u32, now: u64) {
         if self.awake.len() < self.most_awake {
             self.awake.push(id);
-            return;
+        } else if let Some(place) = self.pack_one(now).and_then(|place| self.awake.get_mut(place)) {
+            *place = id;
         }
+    }
+
+    /// Packs the next that was not used since it was last looked at (the "clock" of virtual memory). Gives its place
+    /// among those that were not packed.
+    fn pack_one(&mut self, now: u64) -> Option<usize> {
         loop {
             self.hand = if self.hand + 1 < self.awake.len() { self.hand + 1 } else { 0 };
-            let Some(place) = self.awake.get_mut(self.hand) else { return };
-            let Some(slot) = self.slots.get_mut(*place as usize) else { return };
+            let place = *self.awake.get(self.hand)?;
+            let slot = self.slots.get_mut(place as usize)?;
             if let Slot::Awake(connection) = slot {
                 if std::mem::take(&mut connection.was_used) {
                     continue;
@@ -90,8 +114,48 @@ impl ConnectionStore {
                     *slot = Slot::Packed(packed);
                 }
             }
-            *place = id;
+            return Some(self.hand);
+        }
+    }
+
+    /// Where many are unpacked again and memory allows it, more of them stay unpacked; where they grow, fewer.
+    #[cold]
+    #[inline(never)]
+    fn look_at_memory(&mut self, now: u64) {
+        let are_wanted = self.returned > LOOK_EVERY / 16;
+        (self.uses, self.returned) = (0, 0);
+        if !are_wanted && self.most_awake == self.least_awake {
             return;
+        }
+        let mut bytes = self.awake_bytes();
+        if bytes > MOST_BYTES / 2 {
+            self.each_awake(Connection::coarsen);
+            bytes = self.awake_bytes();
+        }
+        if are_wanted && bytes <= MOST_BYTES / 2 {
+            self.most_awake = (self.most_awake * 2).min(MOST_SMALL.max(self.least_awake));
+        } else if bytes > MOST_BYTES {
+            self.most_awake = (self.most_awake / 2).max(self.least_awake);
+            while self.awake.len() > self.most_awake
+                && let Some(place) = self.pack_one(now)
+            {
+                self.awake.swap_remove(place);
+            }
+        }
+    }
+
+    /// What those that are not packed take, about.
+    fn awake_bytes(&mut self) -> usize {
+        let mut bytes = 0;
+        self.each_awake(|connection| bytes += connection.bytes());
+        bytes
+    }
+
+    fn each_awake(&mut self, mut visit: impl FnMut(&mut Connection)) {
+        for id in &self.awake {
+            if let Some(Slot::Awake(connection)) = self.slots.get_mut(*id as usize) {
+                visit(connection);
+            }
         }
     }
 
@@ -103,6 +167,12 @@ impl ConnectionStore {
         })
     }
 }
+
+/// Most connections that are not packed while they take at most so many bytes.
+const MOST_SMALL: usize = 1 << 14;
+const MOST_BYTES: usize = 256 << 20;
+/// Packets after which memory is looked at.
+const LOOK_EVERY: u32 = 1 << 16;
 
 impl Slot {
     fn into_awake(self) -> Self {

@@ -138,12 +138,15 @@ impl Decoder {
         let link = link_of(record);
         let seen =
             CapturePoint { at_nanos, frame: record.number, interface: record.interface, link };
-        if let Some(segment) = plain_segment(seen, record) {
-            let what = Decoded::Tcp(segment);
-            let (encapsulation, overhead) = (EncapPath::ETHERNET, ETHERNET_LEN);
-            return DecodedPacket { what, encapsulation, overhead, fragments: 0 };
+        match plain_segment(seen, record) {
+            Some(segment) => DecodedPacket {
+                what: Decoded::Tcp(segment),
+                encapsulation: EncapPath::ETHERNET,
+                overhead: ETHERNET_LEN,
+                fragments: 0,
+            },
+            None => self.rarer(seen, record),
         }
-        self.rarer(seen, record)
     }
 
     /// What the fragments of the capture came to, so far.

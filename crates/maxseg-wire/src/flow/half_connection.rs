@@ -182,6 +182,7 @@ impl HalfConnection {
         }
     }
 
+    #[inline]
     pub(super) fn count(&mut self, seen: &Seen<'_>) {
         let counts = &mut self.counts;
         counts.packets += 1;

@@ -37,38 +37,66 @@ impl FlowKey {
 /// A cache of the connections of the last packets, which most packets belong to.
 #[derive(Debug)]
 pub(super) struct LastFlowCache {
-    list: [Option<(FlowKey, u32)>; LAST_FLOWS],
+    list: Box<[Option<LastFlow>]>,
 }
 
-/// Few enough for the CPU's first-level cache.
+/// Where the connection of packets with these ends is, and which of its ends sends them.
+#[derive(Debug, Clone, Copy)]
+struct LastFlow {
+    source: SocketAddr,
+    destination: SocketAddr,
+    place: u32,
+    sender: Endpoint,
+}
+
+/// Few enough for the CPU's second-level cache.
 const LAST_FLOWS: usize = 1 << LAST_FLOWS_BITS;
-const LAST_FLOWS_BITS: u32 = 6;
+const LAST_FLOWS_BITS: u32 = 10;
 
 impl LastFlowCache {
-    pub(super) const fn new() -> Self {
-        Self { list: [None; LAST_FLOWS] }
+    pub(super) fn new() -> Self {
+        Self { list: vec![None; LAST_FLOWS].into_boxed_slice() }
     }
 
-    /// Where the connection with this key is, if it is among them.
-    #[inline]
-    pub(super) fn find(&self, key: &FlowKey) -> Option<u32> {
-        let (known, place) = self.list.get(key.short())?.as_ref()?;
-        (known == key).then_some(*place)
+    /// Where the connection of these ends is, and which of its ends `source` is, if it is among them.
+    #[inline(always)]
+    pub(super) fn find(
+        &self,
+        source: &SocketAddr,
+        destination: &SocketAddr,
+    ) -> Option<(u32, Endpoint)> {
+        let known = self.list.get(short(source, destination))?.as_ref()?;
+        (known.source == *source && known.destination == *destination)
+            .then_some((known.place, known.sender))
     }
 
-    pub(super) fn put(&mut self, key: FlowKey, place: u32) {
-        if let Some(known) = self.list.get_mut(key.short()) {
-            *known = Some((key, place));
+    /// Packets from `source` are of the connection at `place`, and `sender` is the end that sends them.
+    pub(super) fn put(
+        &mut self,
+        (source, destination): (SocketAddr, SocketAddr),
+        place: u32,
+        sender: Endpoint,
+    ) {
+        if let Some(known) = self.list.get_mut(short(&source, &destination)) {
+            *known = Some(LastFlow { source, destination, place, sender });
+        }
+    }
+
+    /// Packets between these ends are of no connection.
+    pub(super) fn forget(&mut self, a: &SocketAddr, b: &SocketAddr) {
+        for place in [short(a, b), short(b, a)] {
+            if let Some(known) = self.list.get_mut(place) {
+                *known = None;
+            }
         }
     }
 }
 
-impl FlowKey {
-    /// A few bits of it: Fibonacci hashing of the ports.
-    #[inline]
-    const fn short(&self) -> usize {
-        (self.ports.wrapping_mul(0x9e37_79b9) >> (u32::BITS - LAST_FLOWS_BITS)) as usize
-    }
+/// A few bits of a packet's ends: Fibonacci hashing of the ports.
+#[inline(always)]
+fn short(source: &SocketAddr, destination: &SocketAddr) -> usize {
+    let ports = u32::from(source.port()) << 16 | u32::from(destination.port());
+    (ports.wrapping_mul(0x9e37_79b9) >> (u32::BITS - LAST_FLOWS_BITS)) as usize
 }
 
 impl Hash for FlowKey {

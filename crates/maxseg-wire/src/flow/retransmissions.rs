@@ -37,6 +37,9 @@ pub(super) enum SpuriousProof {
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Retransmissions {
     recent: VecDeque<Retransmission>,
+    /// All before this place have been acknowledged.
+    #[serde(skip)]
+    acknowledged: usize,
     /// A recovery lasts until this is acknowledged (RFC 6582 §3.2), and has one cause.
     recovery: Option<(i64, Cause)>,
     last_progress: u64,
@@ -64,6 +67,7 @@ impl Retransmissions {
         }
         if self.recent.len() >= Self::MOST {
             self.recent.pop_front();
+            self.acknowledged = self.acknowledged.saturating_sub(1);
         }
         self.recent.push_back(retransmission);
     }
@@ -146,7 +150,8 @@ impl Retransmissions {
         let covered = |retransmission: &&mut Retransmission| {
             !retransmission.is_acknowledged && retransmission.end <= una
         };
-        for (index, retransmission) in self.recent.iter_mut().filter(covered).enumerate() {
+        let rest = self.recent.range_mut(self.acknowledged..);
+        for (index, retransmission) in rest.filter(covered).enumerate() {
             retransmission.is_acknowledged = true;
             // Only the first: the first transmission does not acknowledge what follows it.
             let is_older =
@@ -159,6 +164,9 @@ impl Retransmissions {
                 retransmission.proof = Some(SpuriousProof::Timestamps);
                 spurious = Some(*retransmission);
             }
+        }
+        while self.recent.get(self.acknowledged).is_some_and(|it| it.is_acknowledged) {
+            self.acknowledged += 1;
         }
         if let Some(found) = spurious {
             self.count(&found, SpuriousProof::Timestamps);

@@ -183,6 +183,7 @@ impl SendHistory {
         is_resent
     }
 
+    #[inline(always)]
     fn on_new(&mut self, data: &DataSegment) {
         if data.start > self.nxt {
             self.gaps.open(Gap {
@@ -204,6 +205,7 @@ impl SendHistory {
     }
 
     /// Replays the sending of a new segment.
+    #[inline(always)]
     fn depart(&mut self, data: &DataSegment) {
         let full = self.sender.full();
         let away = self.distance.as_ref().map_or(0, Distance::empty);
@@ -306,16 +308,18 @@ impl SendHistory {
 
     /// SACK blocks of the receiver. Gives whether the first is a D-SACK (RFC 2883).
     pub(super) fn on_sack(&mut self, blocks: impl Iterator<Item = (i64, i64)>, una: i64) -> bool {
-        let blocks: Vec<(i64, i64)> = blocks.filter(|(left, right)| left < right).take(4).collect();
-        let Some((first, rest)) = blocks.split_first() else { return false };
-        let is_within = rest.first().is_some_and(|next| next.0 <= first.0 && first.1 <= next.1);
+        let mut blocks = blocks.filter(|(left, right)| left < right);
+        let Some(first) = blocks.next() else { return false };
+        let second = blocks.next();
+        let is_within = second.is_some_and(|next| next.0 <= first.0 && first.1 <= next.1);
         let is_dsack = first.1 <= una || is_within;
         if is_dsack && let Some(spurious) = self.retransmissions.on_dsack(first.0, first.1) {
             self.note_spurious(&spurious);
         }
-        for (left, right) in blocks.iter().skip(usize::from(is_dsack)) {
-            self.sacked = self.sacked.max(*right);
-            self.delivered += self.sent.sack(*left, *right);
+        let plain = (!is_dsack).then_some(first);
+        for (left, right) in plain.into_iter().chain(second).chain(blocks) {
+            self.sacked = self.sacked.max(right);
+            self.delivered += self.sent.sack(left, right);
         }
         is_dsack
     }

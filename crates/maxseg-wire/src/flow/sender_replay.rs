@@ -104,36 +104,54 @@ impl SenderReplay {
     }
 
     /// Accounts for the time up to `to`.
+    #[inline(always)]
     fn advance(&mut self, to: u64) {
         let from = self.clock;
         if to <= from {
             return;
         }
         self.clock = to;
-        let left = self.edge.map(|edge| edge - self.nxt);
-        let (from_time, to_time) = (time(from), time(to));
         // A sender fills a window of less than two segments by halves (RFC 9293 §3.8.6.2.1).
         let room = self.full.min(self.window_most / 2).max(1);
-        if left.is_some_and(|left| left < room) {
-            self.drained_from = None;
-            self.bins.spread(from_time, to_time, |bin, span| {
-                bin.rwnd_limited = bin.rwnd_limited.saturating_add(span);
-            });
+        if self.edge.is_some_and(|edge| edge - self.nxt < room) {
+            self.was_shut(from, to);
         } else if self.in_flight() <= 0 {
-            let after_full = self.full_since_short > 0;
-            self.settle(from, false);
-            self.bins.spread(from_time, to_time, |bin, span| {
-                bin.idle = bin.idle.saturating_add(span);
-                if after_full {
-                    bin.idle_after_full = bin.idle_after_full.saturating_add(span);
-                }
-            });
+            self.was_idle(from, to);
         }
     }
 
+    /// The window had no room from `from` to `to`.
+    #[inline(never)]
+    fn was_shut(&mut self, from: u64, to: u64) {
+        self.drained_from = None;
+        self.bins.spread(time(from), time(to), |bin, span| {
+            bin.rwnd_limited = bin.rwnd_limited.saturating_add(span);
+        });
+    }
+
+    /// Nothing was in flight from `from` to `to`.
+    #[inline(never)]
+    fn was_idle(&mut self, from: u64, to: u64) {
+        let after_full = self.full_since_short > 0;
+        self.settle(from, false);
+        self.bins.spread(time(from), time(to), |bin, span| {
+            bin.idle = bin.idle.saturating_add(span);
+            if after_full {
+                bin.idle_after_full = bin.idle_after_full.saturating_add(span);
+            }
+        });
+    }
+
     /// Accounts for the time since the last short segment, up to `to`.
+    #[inline(always)]
     fn settle(&mut self, to: u64, by_ack: bool) {
-        let Some(from) = self.drained_from.take() else { return };
+        if let Some(from) = self.drained_from.take() {
+            self.was_drained(from, to, by_ack);
+        }
+    }
+
+    #[inline(never)]
+    fn was_drained(&mut self, from: u64, to: u64, by_ack: bool) {
         self.bins.spread(time(from), time(to), |bin, span| {
             let spent = if by_ack { &mut bin.sndbuf_limited } else { &mut bin.app_limited };
             *spent = spent.saturating_add(span);

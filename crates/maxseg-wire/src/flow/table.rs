@@ -142,30 +142,39 @@ impl Flows {
 
     /// A segment passes.
     fn on_segment(&mut self, seen: &Seen<'_>) {
-        let (key, sender) = FlowKey::of(seen.source, seen.destination);
-        let recent = self.recent.find(&key);
-        let place = recent.or_else(|| self.places.get(&key).copied());
         let is_opening = seen.flags.contains(Flags::SYN);
-        let place = match place {
-            Some(place) if !is_opening || !self.is_over(place, seen, sender) => place,
-            before => match self.open(key, seen, sender, before.is_some()) {
-                Some(place) => place,
-                None => return,
-            },
-        };
-        if recent != Some(place) {
-            self.recent.put(key, place);
-        }
+        let recent = self.recent.find(&seen.source, &seen.destination).filter(|_| !is_opening);
+        let Some((place, sender)) = recent.or_else(|| self.look_up(seen)) else { return };
         match self.connections.get_mut(place, seen.at_nanos) {
             Some(connection) => connection.on_segment(seen, sender),
             None => self.untracked_packets += 1,
         }
     }
 
+    /// Where the connection of a segment is, perhaps a new one, and which of its ends sent it; `None` where there are too
+    /// many.
+    #[inline(never)]
+    fn look_up(&mut self, seen: &Seen<'_>) -> Option<(u32, Endpoint)> {
+        let (key, sender) = FlowKey::of(seen.source, seen.destination);
+        let known = self.places.get(&key).copied();
+        let place = match known {
+            Some(place) if !self.is_over(place, seen, sender) => place,
+            before => self.open(key, seen, sender, before.is_some())?,
+        };
+        self.recent.put((seen.source, seen.destination), place, sender);
+        if known != Some(place) {
+            // Packets of the other end are not of the connection before any more.
+            self.recent.put((seen.destination, seen.source), place, sender.other());
+        }
+        Some((place, sender))
+    }
+
     fn is_over(&mut self, place: u32, seen: &Seen<'_>, sender: Endpoint) -> bool {
-        self.connections
-            .get_mut(place, seen.at_nanos)
-            .is_some_and(|connection| connection.is_over_before(seen, sender))
+        seen.flags.contains(Flags::SYN)
+            && self
+                .connections
+                .get_mut(place, seen.at_nanos)
+                .is_some_and(|connection| connection.is_over_before(seen, sender))
     }
 
     /// Begins a connection; `None` where there are too many.
@@ -182,7 +191,7 @@ impl Flows {
             if again {
                 // What follows is of the new connection, and of no other.
                 self.places.remove(&key);
-                self.recent = LastFlowCache::new();
+                self.recent.forget(&seen.source, &seen.destination);
             }
             let is_new = self.untracked.len() >= MOST_UNTRACKED || self.untracked.insert(key);
             self.untracked_connections += u64::from(is_new);

@@ -82,7 +82,9 @@ impl SackBlocks {
         std::iter::once(self.first).chain(self.more.into_iter().flatten())
     }
 
-    fn read(data: &[u8]) -> Option<Self> {
+    /// The blocks behind kind and length of the option.
+    #[inline]
+    pub(crate) fn read(data: &[u8]) -> Option<Self> {
         let (numbers, odd) = data.as_chunks::<4>();
         let (pairs, single) = numbers.as_chunks::<2>();
         if !odd.is_empty() || !single.is_empty() {
@@ -92,7 +94,10 @@ impl SackBlocks {
             left: u32::from_be_bytes(*left),
             right: u32::from_be_bytes(*right),
         };
-        Self::new(&pairs.iter().map(block).collect::<Vec<_>>())
+        let mut blocks = pairs.iter().map(block);
+        let first = blocks.next()?;
+        let sack = Self { first, more: [blocks.next(), blocks.next(), blocks.next()] };
+        blocks.next().is_none().then_some(sack)
     }
 }
 

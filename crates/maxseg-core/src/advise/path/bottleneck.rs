@@ -58,14 +58,15 @@ fn near_receiver(case: &Case<'_>) -> bool {
 fn peak(data: &DirectionStats) -> Option<f64> {
     let long_enough = data.path_rtt_min_s.unwrap_or(0.0).max(0.01);
     let mut rates: Vec<f64> = Vec::new();
-    let mut joined: Option<Bin> = None;
+    // From when on, and the bytes since then.
+    let mut joined: Option<(Time, u64)> = None;
     for bin in data.bins.as_slice() {
-        match &mut joined {
-            Some(joined) => joined.join(bin),
-            None => joined = Some(*bin),
-        }
-        if let Some(whole) = joined.filter(|joined| joined.duration.as_secs_f64() >= long_enough) {
-            rates.push(8.0 * whole.acked_bytes as f64 / whole.duration.as_secs_f64());
+        let (from, before) = joined.unwrap_or((bin.at, 0));
+        let bytes = before.saturating_add(bin.acked_bytes);
+        let seconds = bin.end().since(from).as_secs_f64();
+        joined = Some((from, bytes));
+        if seconds >= long_enough {
+            rates.push(8.0 * bytes as f64 / seconds);
             joined = None;
         }
     }

@@ -24,7 +24,7 @@ impl Connection {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_packet(&mut self, seen: &Seen<'_>, s: Endpoint) {
         self.end = self.end.max(seen.at_nanos);
         let half = self.halves.of_mut(s);

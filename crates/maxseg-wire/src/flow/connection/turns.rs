@@ -13,7 +13,10 @@ pub(super) struct Turns {
     at: u64,
     /// When the first payload passed.
     begin: u64,
-    /// From the first change of the talker on, or from the client's first payload after a captured handshake.
+    /// How long the client waited before its first payload after a captured handshake, in nanoseconds; it goes to
+    /// `waits`.
+    first: Option<u64>,
+    /// From the first change of the talker on, or from the first small segment after `first`.
     waits: Option<Box<TurnWaits>>,
 }
 
@@ -27,6 +30,14 @@ struct TurnWaits {
     small: Pair<Option<Small>>,
     /// The end whose small segment was acknowledged late, when that passed, and how late it was.
     late_ack: Option<(Endpoint, u64, u64)>,
+}
+
+impl TurnWaits {
+    /// Whether no small segment is outstanding, and none may follow a late acknowledgement.
+    #[inline]
+    const fn is_calm(&self) -> bool {
+        self.late_ack.is_none() && self.small.low.is_none() && self.small.high.is_none()
+    }
 }
 
 /// A segment below half the MSS: the offset behind its last byte, and when it passed.
@@ -69,17 +80,23 @@ impl Turns {
         }
     }
 
-    /// An end sends new payload.
+    /// New payload of an end. Gives whether that is all there is to it: the end sent last, and nothing is known that the
+    /// payload would change. Otherwise [`on_turn`](Self::on_turn) follows.
     #[inline]
-    pub(super) fn on_talk(&mut self, talk: &Talk) {
-        if self.talker == Some(talk.by) && self.waits.is_none() {
-            self.at = talk.at;
-            return;
+    pub(super) fn goes_on(&mut self, by: Endpoint, at: u64, is_small_alone: bool) -> bool {
+        let is_calm = match &self.waits {
+            Some(waits) => !is_small_alone && waits.is_calm(),
+            None => !is_small_alone || self.first.is_none(),
+        };
+        let is_plain = is_calm && self.talker == Some(by);
+        if is_plain {
+            self.at = at;
         }
-        self.on_turn(talk);
+        is_plain
     }
 
-    fn on_turn(&mut self, talk: &Talk) {
+    /// An end sends new payload that [does not just go on](Self::goes_on).
+    pub(super) fn on_turn(&mut self, talk: &Talk) {
         let before = self.talker.replace(talk.by);
         let waited = talk.at.saturating_sub(std::mem::replace(&mut self.at, talk.at));
         if before.is_none() {
@@ -87,12 +104,15 @@ impl Turns {
             // The first segment is not kept for Nagle's algorithm: most connections have no turn.
             if let Some(answer) = talk.since_answer {
                 self.begin = answer;
-                let waited = talk.at.saturating_sub(answer);
-                self.waits.get_or_insert_default().before.of_mut(talk.by).add(waited);
+                self.first = Some(talk.at.saturating_sub(answer));
             }
             return;
         }
+        let is_first = self.waits.is_none();
         let waits = self.waits.get_or_insert_default();
+        if is_first && let (Some(waited), Some(client)) = (self.first, before) {
+            waits.before.of_mut(client).add(waited);
+        }
         if before != Some(talk.by) && talk.is_reply {
             waits.before.of_mut(talk.by).add(waited);
         }
@@ -107,20 +127,17 @@ impl Turns {
         *waits.small.of_mut(talk.by) = small;
     }
 
-    /// An acknowledgement of `end`'s payload up to `una` passes; `to_receiver` is the round trip between capture point and
-    /// the end that acknowledges, in nanoseconds.
+    /// Whether an acknowledgement of `end`'s payload up to `una` is one of a segment below half the MSS.
     #[inline]
-    pub(super) fn on_ack(
-        &mut self,
-        end: Endpoint,
-        at: u64,
-        una: i64,
-        is_pure: bool,
-        to_receiver: u64,
-    ) {
+    pub(super) fn await_ack(&self, end: Endpoint, una: i64) -> bool {
+        self.waits.as_ref().is_some_and(|it| it.small.of(end).is_some_and(|it| it.end <= una))
+    }
+
+    /// An acknowledgement of `end`'s payload passes that was [awaited](Self::await_ack); `to_receiver` is the round trip
+    /// between capture point and the end that acknowledges, in nanoseconds.
+    pub(super) fn on_ack(&mut self, end: Endpoint, at: u64, is_pure: bool, to_receiver: u64) {
         let Some(waits) = &mut self.waits else { return };
-        let Some(small) = waits.small.of(end).filter(|small| small.end <= una) else { return };
-        *waits.small.of_mut(end) = None;
+        let Some(small) = waits.small.of_mut(end).take() else { return };
         let late = at.saturating_sub(small.at).saturating_sub(to_receiver);
         if is_pure && (LEAST_DELAY..=MOST_DELAY).contains(&late) {
             waits.late_ack = Some((end, at, late));
@@ -210,6 +227,20 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
+    impl Turns {
+        fn talk(&mut self, talk: &Talk) {
+            if !self.goes_on(talk.by, talk.at, talk.is_small_alone) {
+                self.on_turn(talk);
+            }
+        }
+
+        fn ack(&mut self, end: Endpoint, at: u64, una: i64, to_receiver: u64) {
+            if self.await_ack(end, una) {
+                self.on_ack(end, at, true, to_receiver);
+            }
+        }
+    }
+
     fn talk(by: Endpoint, at: u64, end: i64) -> Talk {
         Talk { by, at, end, is_reply: true, is_small_alone: true, to_sender: 0, since_answer: None }
     }
@@ -218,8 +249,8 @@ mod tests {
     fn waits_are_less_the_round_trip() {
         let mut turns = Turns::default();
         for n in 0..10 {
-            turns.on_talk(&talk(Endpoint::Low, n * 1000 * MS, 100));
-            turns.on_talk(&talk(Endpoint::High, n * 1000 * MS + 340 * MS, 100));
+            turns.talk(&talk(Endpoint::Low, n * 1000 * MS, 100));
+            turns.talk(&talk(Endpoint::High, n * 1000 * MS + 340 * MS, 100));
         }
         let requests = turns.requests(Endpoint::Low, 0, 40 * MS).unwrap();
         assert_eq!(requests.turns, 10);
@@ -233,8 +264,8 @@ mod tests {
     #[test]
     fn payload_that_is_no_reply_is_no_turn() {
         let mut turns = Turns::default();
-        turns.on_talk(&talk(Endpoint::Low, 0, 100));
-        turns.on_talk(&Talk { is_reply: false, ..talk(Endpoint::High, MS, 100) });
+        turns.talk(&talk(Endpoint::Low, 0, 100));
+        turns.talk(&Talk { is_reply: false, ..talk(Endpoint::High, MS, 100) });
         assert_eq!(turns.requests(Endpoint::Low, 0, 0), None);
     }
 
@@ -246,13 +277,13 @@ mod tests {
             let mut turns = Turns::default();
             let mut at = 0;
             for _ in 0..3 {
-                turns.on_talk(&talk(Endpoint::Low, at, 100));
+                turns.talk(&talk(Endpoint::Low, at, 100));
                 at += 50 * MS;
-                turns.on_ack(Endpoint::Low, at, 100, true, 10 * MS);
+                turns.ack(Endpoint::Low, at, 100, 10 * MS);
                 at += pause;
-                turns.on_talk(&talk(Endpoint::Low, at, 200));
+                turns.talk(&talk(Endpoint::Low, at, 200));
                 at += 10 * MS;
-                turns.on_talk(&talk(Endpoint::High, at, 100));
+                turns.talk(&talk(Endpoint::High, at, 100));
             }
             let requests = turns.requests(Endpoint::Low, 0, 10 * MS).unwrap();
             assert_eq!(requests.nagle.count, held);
@@ -266,10 +297,10 @@ mod tests {
         let mut turns = Turns::default();
         for n in 0..5 {
             let at = n * 100 * MS;
-            turns.on_talk(&talk(Endpoint::Low, at, 100));
-            turns.on_ack(Endpoint::Low, at + 50 * MS, 100, true, 10 * MS);
-            turns.on_talk(&talk(Endpoint::High, at + 51 * MS, 100));
-            turns.on_talk(&talk(Endpoint::Low, at + 52 * MS, 100));
+            turns.talk(&talk(Endpoint::Low, at, 100));
+            turns.ack(Endpoint::Low, at + 50 * MS, 100, 10 * MS);
+            turns.talk(&talk(Endpoint::High, at + 51 * MS, 100));
+            turns.talk(&talk(Endpoint::Low, at + 52 * MS, 100));
         }
         assert_eq!(turns.requests(Endpoint::Low, 0, 10 * MS).unwrap().nagle.count, 0);
     }
@@ -279,8 +310,8 @@ mod tests {
     fn the_client_may_think_before_its_first_request() {
         let mut turns = Turns::default();
         let first = Talk { since_answer: Some(0), ..talk(Endpoint::Low, 500 * MS, 100) };
-        turns.on_talk(&first);
-        turns.on_talk(&talk(Endpoint::High, 510 * MS, 100));
+        turns.talk(&first);
+        turns.talk(&talk(Endpoint::High, 510 * MS, 100));
         let requests = turns.requests(Endpoint::Low, 200 * MS, 0).unwrap();
         assert_eq!(requests.think.p50_s, Some(0.3));
         assert!((requests.span_s - 0.51).abs() < 1e-9);

@@ -20,6 +20,7 @@ const COUNTING: u16 = 512;
 
 impl SendHistory {
     /// A segment with bytes below the highest seen. Gives whether it is a retransmission.
+    #[inline(never)]
     pub(super) fn on_old(&mut self, data: &DataSegment) -> bool {
         if self.begins_with_probe(data) {
             self.on_new(&DataSegment { start: self.nxt, ..*data });

@@ -9,6 +9,7 @@
 
 use super::loss_cause::Loss;
 use super::pace::Pace;
+use super::queueing::{Surroundings, has_ceiling};
 use crate::evidence::{Bin, BlackHole, DirectionStats};
 use crate::outcome::{LimitShare, LimitedBy};
 use crate::units::Time;
@@ -55,10 +56,11 @@ pub struct Limits {
 impl Limits {
     /// Looks at a direction.
     pub fn of(stats: &DirectionStats, acks: &DirectionStats) -> Self {
-        let mut judge = Judge::new(stats, Pace::of(stats, acks));
+        let bins = round_trips(stats);
+        let mut judge = Judge::new(stats, Pace::of(stats, acks), &bins);
         let mut limits = Self::default();
         let mut times: Vec<(LimitedBy, f64)> = Vec::new();
-        for bin in round_trips(stats) {
+        for bin in bins {
             let parts = judge.parts(&bin);
             let most = parts.iter().max_by(|a, b| a.1.total_cmp(&b.1));
             if let Some((kind, _)) = most {
@@ -90,7 +92,7 @@ fn shares(mut times: Vec<(LimitedBy, f64)>) -> Vec<LimitShare> {
 }
 
 /// The bins of a direction, joined until each is as long as a round trip.
-fn round_trips(stats: &DirectionStats) -> Vec<Bin> {
+pub(super) fn round_trips(stats: &DirectionStats) -> Vec<Bin> {
     let shortest = Time::from_secs_f64(stats.path_rtt_min_s.unwrap_or(0.001));
     let mut joined: Vec<Bin> = Vec::new();
     let mut is_whole = true;
@@ -109,6 +111,10 @@ fn round_trips(stats: &DirectionStats) -> Vec<Bin> {
 struct Judge<'a> {
     stats: &'a DirectionStats,
     pace: Pace,
+    /// Of each interval.
+    surroundings: Vec<Option<Surroundings>>,
+    /// The rate does not follow the flight.
+    has_ceiling: bool,
     segment: u64,
     has_lost: bool,
     /// Most that was in flight before.
@@ -119,10 +125,12 @@ struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    fn new(stats: &'a DirectionStats, pace: Pace) -> Self {
+    fn new(stats: &'a DirectionStats, pace: Pace, bins: &[Bin]) -> Self {
         Self {
             stats,
             pace,
+            surroundings: Surroundings::of_each(bins, stats),
+            has_ceiling: has_ceiling(bins),
             segment: u64::from(stats.mss_used_bytes.unwrap_or(1460)),
             has_lost: false,
             in_flight: 0,
@@ -168,34 +176,54 @@ impl<'a> Judge<'a> {
         })
     }
 
+    /// Whether packets waited in a queue that this connection filled.
+    fn is_queueing(&self, bin: &Bin, rate: f64) -> bool {
+        let Some(least) = self.stats.path_rtt_min_s else { return false };
+        let is_long = bin.rtt_mean().is_some_and(|mean| mean.as_secs_f64() > QUEUEING * least);
+        let is_busy = self.pace.has_ceiling
+            || self.stats.capacity_bps.is_none_or(|link| rate >= BUSY_LINK * link);
+        let around = self.surroundings.get(self.count).copied().flatten();
+        is_long && is_busy
+            || around.is_some_and(|around| {
+                let has_filled = self.has_lost || self.stats.congestion_marks > 0;
+                around.queues(bin, least, has_filled, self.pace.is_clocked)
+            })
+    }
+
     /// The limit while data was in flight.
     fn network(&self, bin: &Bin) -> LimitedBy {
         let seconds = bin.duration.as_secs_f64();
         let rate = if seconds > 0.0 { bin.acked_bytes as f64 * 8.0 / seconds } else { 0.0 };
         let is_full = self.pace.trains_are_of_path
             && self.stats.capacity_bps.is_some_and(|link| rate >= FULL_LINK * link);
-        let is_busy = self.pace.has_ceiling
-            || self.stats.capacity_bps.is_none_or(|link| rate >= BUSY_LINK * link);
-        let is_queueing = match (bin.rtt_mean(), self.stats.path_rtt_min_s) {
-            (Some(mean), Some(least)) => is_busy && mean.as_secs_f64() > QUEUEING * least,
-            _ => false,
-        };
+        let around = self.surroundings.get(self.count).copied().flatten();
+        let least = self.stats.path_rtt_min_s;
+        let is_queueing = self.is_queueing(bin, rate);
         let is_shut = bin.rwnd_limited.as_secs_f64() > 0.5 * seconds;
         let window_is_full =
             is_shut || bin.window_left_min.is_some_and(|left| left < WINDOW_LEFT * self.segment);
         let grows = bin.in_flight_max as f64 >= GROWING * self.in_flight as f64;
         let is_buffered = bin.sndbuf_limited.as_secs_f64() > BUFFER_SHARE * seconds
             && !self.pace.is_paced
-            && !self.pace.is_dialogue
+            && self.pace.is_buffered
             && !self.pace.has_application_window
             && self.stats.congestion_marks == 0;
-        if is_buffered && !is_full {
+        let fills_link = is_full && is_queueing
+            || !is_shut
+                && around
+                    .zip(least)
+                    .is_some_and(|(around, least)| around.is_filled_by_window(bin, least));
+        // While a hole is open the right edge of the window stands still: it is full because of the loss.
+        let is_repairing = bin.losses > 0 && self.before != LimitedBy::ReceiveWindow && !is_shut;
+        if is_buffered && !is_full && !is_queueing {
             LimitedBy::SendBuffer
-        } else if window_is_full && !(is_full && is_queueing) {
+        } else if window_is_full && !fills_link && !is_repairing {
             LimitedBy::ReceiveWindow
-        } else if is_full || is_queueing {
+        } else if is_full || is_queueing || window_is_full && fills_link {
             LimitedBy::Bandwidth
-        } else if self.has_lost {
+        } else if self.has_lost && self.has_ceiling {
+            LimitedBy::Bandwidth
+        } else if self.has_lost || is_repairing {
             LimitedBy::Congestion
         } else if bin.segments == 0 {
             self.before

@@ -16,6 +16,7 @@ mod mtu;
 mod opening;
 mod pace;
 mod quality;
+mod queueing;
 mod requests;
 mod verdict;
 mod windows;

@@ -1,6 +1,7 @@
 //! What the whole of a transfer shows of its sender and its path, before single intervals are judged: whether the rate of
 //! packet trains is that of the path, and whether acknowledgements or the sender itself space the segments.
 
+use super::limits::round_trips;
 use crate::evidence::{Bin, DirectionStats};
 use crate::stats::Summary;
 use crate::units::Time;
@@ -23,8 +24,10 @@ const EVEN: f64 = 0.05;
 const EVEN_PAUSES: f64 = 0.1;
 /// Fewer stretches of time show no evenness.
 const LEAST_STRETCHES: usize = 8;
-/// A stretch has so many seconds or two round trips: single writes of video, or of a minute's job, are not even.
+/// A stretch has so many seconds or two round trips: single writes of video, or of a minute's job, are not even;
 const STRETCH_S: f64 = 0.1;
+/// and so many segments: one more or less in it is no variation.
+const STRETCH_SEGMENTS: f64 = 40.0;
 /// The share of payload that acknowledgements clock out, beyond what chance explains, from which they are the clock.
 const CLOCKED: f64 = 0.3;
 /// Where more than this share of the time is at once after an acknowledgement, chance explains everything.
@@ -37,14 +40,23 @@ const PAUSED: f64 = 0.5;
 const MESSAGES: u64 = 8;
 /// And it stays there where so many after the first do.
 const PLATEAU: f64 = 0.8;
-/// A flight has a ceiling where so many of its round trips come within a fifth of it.
-const CAPPED: f64 = 0.6;
+/// A buffer holds the flight at a ceiling: so many round trips come as near to it as a twentieth or two segments.
+const CAPPED: f64 = 0.8;
+const NEAR: f64 = 0.05;
+const NEAR_SEGMENTS: f64 = 2.0;
+/// The send buffer was full for this share of the time, as far as single pauses show it.
+const FULL_BUFFER: f64 = 0.25;
+/// A ceiling of the flight limits the rate to a ceiling in each round trip: it is no more than so many times the goodput.
+const CEILING: f64 = 2.0;
+/// A sender that is mostly without data has no use for a buffer.
+const WITHOUT_DATA: f64 = 0.1;
 
 /// Facts about a whole transfer.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "facts, each of which holds or not")]
 pub(super) struct Pace {
-    /// The rate of trains is that of the path: it queued, lost or marked, or its first flight was no faster.
+    /// The rate of trains is that of the path: it queued, lost or marked, or its first flight was no faster and no round
+    /// trip shows that nothing queued. Whoever fills a link for long makes it queue or lose.
     pub(super) trains_are_of_path: bool,
     /// A queue stands for most of the time while the rate is even: what the path carries, whatever single trains show.
     pub(super) has_ceiling: bool,
@@ -57,9 +69,13 @@ pub(super) struct Pace {
     /// The sender waits for messages of the other side's program while data is in flight, and sends on at each: a window of
     /// their own protocol, as SSH's channels have.
     pub(super) has_application_window: bool,
-    /// A full send buffer would look like this: in a bulk transfer, acknowledgements clock the sender or its flight has a
-    /// ceiling, and what spaces the segments is not somebody else.
+    /// Single pauses show a full send buffer for much of the time.
+    pub(super) is_buffered: bool,
+    /// A full send buffer would look like this: in a bulk transfer without loss, mark or queue the flight stays at a ceiling,
+    /// and what spaces the segments is not somebody else.
     pub(super) may_be_buffered: bool,
+    /// Acknowledgements clock the sender.
+    pub(super) is_clocked: bool,
     /// Somebody spaces the segments below what the path carried at first: the sender, a shaper, or a slow path of the
     /// acknowledgements.
     pub(super) is_spaced: bool,
@@ -73,8 +89,10 @@ impl Pace {
             data.retransmitted_packets > data.resent.control || data.congestion_marks > 0;
         let trips = RoundTripView::of(data, acks);
         let faster_first = data.first_flight_bps.is_some_and(|first| first >= FASTER * goodput);
-        let trains_are_of_path =
-            has_losses || trips == RoundTripView::Queued || goodput <= 0.0 || !faster_first;
+        let trains_are_of_path = has_losses
+            || trips == RoundTripView::Queued
+            || goodput <= 0.0
+            || !faster_first && trips != RoundTripView::Flat;
         let clock = clocked_share(data);
         let variation = variation(data);
         let is_dialogue = acks.data_packets >= 3
@@ -91,7 +109,7 @@ impl Pace {
             && !has_losses
             && !is_dialogue
             && !has_application_window
-            && faster_first
+            && (faster_first || is_smooth)
             && variation.is_some_and(|variation| variation < EVEN_PAUSES)
             && (is_smooth || has_own_clock && is_even);
         Self {
@@ -106,10 +124,14 @@ impl Pace {
                 && pauses_follow_full_segments(data),
             is_dialogue,
             has_application_window,
+            is_buffered: !is_dialogue && buffered_share(data) >= FULL_BUFFER,
             may_be_buffered: !is_dialogue
-                && !is_mostly_idle(data)
-                && (!has_own_clock || is_capped(data))
-                && (!is_smooth || trains_are_of_path),
+                && !has_losses
+                && trips != RoundTripView::Queued
+                && is_capped(data)
+                && has_data(data)
+                && !is_smooth,
+            is_clocked: clock.is_some_and(|share| share >= CLOCKED),
             is_spaced: is_smooth && !trains_are_of_path,
         }
     }
@@ -198,7 +220,10 @@ fn clocked_share(data: &DirectionStats) -> Option<f64> {
 /// By how much the rate of new payload varies between stretches of time, as a share of itself; the beginning and the end
 /// are left out.
 fn variation(data: &DirectionStats) -> Option<f64> {
-    let stretch = STRETCH_S.max(2.0 * data.path_rtt_min_s.unwrap_or(0.0));
+    let segment = f64::from(data.mss_used_bytes.unwrap_or(1460));
+    let segments_s =
+        data.goodput_bps.map_or(0.0, |goodput| 8.0 * STRETCH_SEGMENTS * segment / goodput);
+    let stretch = STRETCH_S.max(2.0 * data.path_rtt_min_s.unwrap_or(0.0)).max(segments_s);
     let mut rates: Vec<f64> = Vec::new();
     let (mut seconds, mut sent) = (0.0, 0.0);
     for bin in data.bins.as_slice() {
@@ -228,13 +253,40 @@ fn busy_bins(data: &DirectionStats) -> impl Iterator<Item = &Bin> {
     data.bins.as_slice().iter().filter(|bin| bin.segments > 0)
 }
 
-/// Whether the flight comes near its maximum in most round trips.
+/// The share of the time in which single pauses show a full send buffer.
+fn buffered_share(data: &DirectionStats) -> f64 {
+    share_of_time(data, |bin| bin.sndbuf_limited)
+}
+
+/// Whether the sender nearly always had data to send.
+fn has_data(data: &DirectionStats) -> bool {
+    share_of_time(data, |bin| bin.idle.saturating_add(bin.app_limited)) < WITHOUT_DATA
+}
+
+fn share_of_time(data: &DirectionStats, part: impl Fn(&Bin) -> Time) -> f64 {
+    let sum = |of: &dyn Fn(&Bin) -> Time| {
+        data.bins.as_slice().iter().map(|bin| of(bin).as_secs_f64()).sum::<f64>()
+    };
+    let all = sum(&|bin| bin.duration);
+    if all > 0.0 { sum(&part) / all } else { 0.0 }
+}
+
+/// Whether the flight stays at a ceiling that explains the rate: a congestion window grows, or falls at a loss.
 fn is_capped(data: &DirectionStats) -> bool {
-    let mut flights: Vec<u64> = busy_bins(data).map(|bin| bin.in_flight_max).collect();
-    flights.sort_unstable();
-    let Some(most) = flights.get(flights.len() * 9 / 10) else { return false };
-    let near = flights.iter().filter(|flight| **flight * 5 >= *most * 4).count();
-    near as f64 >= CAPPED * flights.len() as f64
+    let bins = round_trips(data);
+    let sending = bins.iter().filter(|bin| bin.segments > 0);
+    let mut flights: Vec<f64> = sending.map(|bin| bin.in_flight_max as f64).collect();
+    flights.sort_by(f64::total_cmp);
+    let at = |tenths: usize| flights.get(flights.len().saturating_sub(1) * tenths / 10).copied();
+    let Some((median, most)) = at(5).zip(at(9)) else { return false };
+    let segment = f64::from(data.mss_used_bytes.unwrap_or(1460));
+    let margin = (NEAR * most).max(NEAR_SEGMENTS * segment);
+    let near = flights.iter().filter(|flight| (*flight - most).abs() <= margin).count();
+    let explains = match data.path_rtt_loaded_s.zip(data.goodput_bps) {
+        Some((rtt, goodput)) => 8.0 * median <= CEILING * rtt * goodput,
+        None => true,
+    };
+    near as f64 >= CAPPED * flights.len() as f64 && explains
 }
 
 #[cfg(test)]

@@ -1,0 +1,218 @@
+//! Whether the queue that round trips show is the connection's own: whether flight, rate and round trip go together, around an
+//! interval, as they do in front of a full link.
+//!
+//! A flight is a rate times a round trip (Little's law). Below the rate of the link a larger flight is a higher rate; at that
+//! rate it is a longer round trip (Kleinrock's knee). So a round trip that follows the flight is of the connection's own queue,
+//! and one that varies whatever the flight is comes from others, from a radio link, or from slow hosts. No packet trains are
+//! needed for it: they are too fast behind anything that delivers in batches.
+
+use crate::evidence::{Bin, DirectionStats};
+use crate::stats::Summary;
+
+/// So many intervals before and behind one belong to its surroundings.
+const AROUND: usize = 8;
+/// Fewer show nothing.
+const LEAST_INTERVALS: usize = 5;
+/// The link is busy from this share of the highest rate around on.
+const BUSY: f64 = 0.6;
+/// Packets queue when round trips are so many times the least,
+const QUEUEING: f64 = 1.5;
+/// and so much longer, in seconds: less may be delayed acknowledgements.
+const QUEUEING_S: f64 = 0.005;
+/// Half of the round trips are so many times the least: a queue that stands.
+const STANDING: f64 = 1.9;
+/// A flight that varies by less shows nothing.
+const VARIES: f64 = 0.1;
+/// Where round trips follow the flight by so much, they are of the connection's own queue: 1 is by as much, 0 not at all.
+const FOLLOWS: f64 = 0.3;
+const FOLLOWS_CLOSELY: f64 = 0.5;
+/// A rate that varies by less is that of a link.
+const EVEN: f64 = 0.15;
+const ABOUT_EVEN: f64 = 0.3;
+/// A window that holds a queue in front of a link of one rate: rate and round trip vary by no more.
+const STEADY: f64 = 0.1;
+
+/// The first intervals are slow start's.
+const OPENING: usize = 4;
+/// Fewer intervals show no ceiling.
+const MANY_INTERVALS: usize = 50;
+/// The rate varies by less under a ceiling, and follows the flight by less.
+const CEILING_VARIES: f64 = 0.12;
+const CEILING_FOLLOWS: f64 = 0.25;
+
+/// The surroundings of an interval.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Surroundings {
+    /// The highest rate of acknowledged payload, in bytes per second.
+    peak: f64,
+    /// The median round trip, in least round trips.
+    long: f64,
+    /// By how much the logarithms of rate and round trip vary (standard deviation),
+    rate_varies: f64,
+    trip_varies: f64,
+    /// and by how much the round trip follows the flight (slope); `None` where the flight does not vary.
+    trip_follows: Option<f64>,
+}
+
+/// Logarithms of flight, rate and round trip in an interval.
+type Point = [f64; 3];
+
+impl Surroundings {
+    /// Those of each of these intervals, each about a round trip long.
+    pub(super) fn of_each(bins: &[Bin], data: &DirectionStats) -> Vec<Option<Self>> {
+        let least = data.path_rtt_min_s.filter(|least| *least > 0.0);
+        let points: Vec<Option<Point>> = bins.iter().map(point).collect();
+        let around = |place: usize| {
+            let from = place.saturating_sub(AROUND);
+            let to = (place + AROUND + 1).min(points.len());
+            let near: Vec<Point> =
+                points.get(from..to).unwrap_or_default().iter().flatten().copied().collect();
+            Self::of(&near, least?)
+        };
+        (0..bins.len()).map(around).collect()
+    }
+
+    fn of(points: &[Point], least: f64) -> Option<Self> {
+        if points.len() < LEAST_INTERVALS {
+            return None;
+        }
+        let column = |index: usize| points.iter().map(|point| point[index]).collect::<Vec<_>>();
+        let [flights, rates, mut trips] = [column(0), column(1), column(2)];
+        let (flight_varies, trip_varies) = (deviation(&flights), deviation(&trips));
+        let together = covariance(&flights, &trips);
+        trips.sort_by(f64::total_cmp);
+        let median = trips.get(trips.len() / 2).copied().map_or(0.0, f64::exp);
+        Some(Self {
+            peak: rates.iter().copied().reduce(f64::max).map_or(0.0, f64::exp),
+            long: median / least,
+            rate_varies: deviation(&rates),
+            trip_varies,
+            trip_follows: (flight_varies >= VARIES).then(|| together / flight_varies.powi(2)),
+        })
+    }
+
+    /// Whether the interval's packets waited in a queue that this connection keeps filled. A sender that has lost something
+    /// has filled what it could; one that has not must be clocked by its acknowledgements: a flight that follows the round
+    /// trip is also that of a sender with a pace of its own.
+    pub(super) fn queues(&self, bin: &Bin, least: f64, has_lost: bool, is_clocked: bool) -> bool {
+        let follows = |least: f64| self.trip_follows.is_some_and(|slope| slope >= least);
+        let is_own = if has_lost {
+            follows(FOLLOWS) || self.rate_varies <= EVEN || self.long >= STANDING
+        } else {
+            is_clocked && follows(FOLLOWS_CLOSELY) && self.rate_varies <= ABOUT_EVEN
+        };
+        is_own && self.is_busy(bin) && is_long(bin, least)
+    }
+
+    /// Whether the window holds a queue: rate and round trip are those of a link that it fills.
+    pub(super) fn is_filled_by_window(&self, bin: &Bin, least: f64) -> bool {
+        self.rate_varies <= STEADY
+            && self.trip_varies <= STEADY
+            && self.is_busy(bin)
+            && is_long(bin, least)
+    }
+
+    fn is_busy(&self, bin: &Bin) -> bool {
+        rate(bin).is_some_and(|rate| rate >= BUSY * self.peak)
+    }
+}
+
+/// Whether the rate of a whole transfer does not follow its flight, which varies: a link is full whose queue is kept short
+/// (CoDel, RFC 8289), so that round trips hardly show it.
+pub(super) fn has_ceiling(bins: &[Bin]) -> bool {
+    let points: Vec<Point> = bins.iter().skip(OPENING).filter_map(point).collect();
+    let flights: Vec<f64> = points.iter().map(|[flight, ..]| *flight).collect();
+    let rates: Vec<f64> = points.iter().map(|[_, rate, _]| *rate).collect();
+    let varies = deviation(&flights);
+    points.len() >= MANY_INTERVALS
+        && varies >= EVEN
+        && deviation(&rates) <= CEILING_VARIES
+        && covariance(&flights, &rates) <= CEILING_FOLLOWS * varies.powi(2)
+}
+
+fn is_long(bin: &Bin, least: f64) -> bool {
+    bin.rtt_mean().is_some_and(|mean| {
+        let mean = mean.as_secs_f64();
+        mean > QUEUEING * least && mean > least + QUEUEING_S
+    })
+}
+
+/// Acknowledged payload in bytes per second.
+fn rate(bin: &Bin) -> Option<f64> {
+    let seconds = bin.duration.as_secs_f64();
+    (seconds > 0.0 && bin.acked_bytes > 0).then(|| bin.acked_bytes as f64 / seconds)
+}
+
+fn point(bin: &Bin) -> Option<Point> {
+    let trip = bin.rtt_mean()?.as_secs_f64();
+    let flight = bin.in_flight_max as f64;
+    (bin.segments > 0 && flight > 0.0 && trip > 0.0)
+        .then(|| Some([flight.ln(), rate(bin)?.ln(), trip.ln()]))
+        .flatten()
+}
+
+fn deviation(values: &[f64]) -> f64 {
+    covariance(values, values).max(0.0).sqrt()
+}
+
+fn covariance(a: &[f64], b: &[f64]) -> f64 {
+    let (mean_a, mean_b) = (Summary::of(a).mean, Summary::of(b).mean);
+    let products = a.iter().zip(b).map(|(a, b)| (a - mean_a) * (b - mean_b));
+    products.sum::<f64>() / a.len().max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Time;
+
+    const LEAST: f64 = 0.04;
+
+    /// An interval of a flight on a link of 1 MB/s with this additional delay of others.
+    fn bin(flight: u64, others_s: f64) -> Bin {
+        let alone = LEAST + others_s;
+        let trip = alone.max(flight as f64 / 1e6);
+        Bin {
+            duration: Time::from_secs_f64(trip),
+            segments: 10,
+            in_flight_max: flight,
+            acked_bytes: flight,
+            rtt_count: 1,
+            rtt_sum: Time::from_secs_f64(trip),
+            ..Bin::default()
+        }
+    }
+
+    fn surroundings(bins: &[Bin]) -> Surroundings {
+        let data = DirectionStats { path_rtt_min_s: Some(LEAST), ..DirectionStats::default() };
+        Surroundings::of_each(bins, &data)[bins.len() / 2].unwrap()
+    }
+
+    #[test]
+    fn a_round_trip_that_follows_the_flight_is_the_connections_own_queue() {
+        let bins: Vec<Bin> = (0..20).map(|n| bin(70_000 + 8_000 * (n % 8), 0.0)).collect();
+        let around = surroundings(&bins);
+        assert!(around.trip_follows.unwrap() > 0.9, "{around:?}");
+        assert!(around.queues(&bins[10], LEAST, false, true));
+        assert!(!around.queues(&bins[10], LEAST, false, false), "it may pace itself");
+    }
+
+    #[test]
+    fn delays_of_others_do_not_follow_the_flight() {
+        let jitter = [0.0, 0.05, 0.02, 0.06, 0.01];
+        let bins: Vec<Bin> =
+            (0..20_usize).map(|n| bin(20_000 + 2_000 * (n as u64 % 8), jitter[n % 5])).collect();
+        let around = surroundings(&bins);
+        assert!(around.trip_follows.unwrap() < FOLLOWS, "{around:?}");
+        assert!(bins.iter().all(|bin| !around.queues(bin, LEAST, true, true)));
+    }
+
+    #[test]
+    fn a_window_that_is_larger_than_the_path_holds_a_queue() {
+        let bins = vec![bin(100_000, 0.0); 20];
+        let around = surroundings(&bins);
+        assert!(around.is_filled_by_window(&bins[10], LEAST));
+        let small = vec![bin(30_000, 0.0); 20];
+        assert!(!surroundings(&small).is_filled_by_window(&small[10], LEAST));
+    }
+}

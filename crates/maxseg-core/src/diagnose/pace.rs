@@ -40,10 +40,18 @@ const PAUSED: f64 = 0.5;
 const MESSAGES: u64 = 8;
 /// And it stays there where so many after the first do.
 const PLATEAU: f64 = 0.8;
-/// A buffer holds the flight at a ceiling: so many round trips come as near to it as a twentieth or two segments.
+/// A buffer holds the flight at a ceiling: so many round trips, of at least so many since it was reached, come as near to it as
+/// a twentieth or two segments;
 const CAPPED: f64 = 0.8;
+const CAPPED_TRIPS: usize = 8;
 const NEAR: f64 = 0.05;
 const NEAR_SEGMENTS: f64 = 2.0;
+/// or a fifth, where acknowledgements clock the sender: Linux waits until a third of the buffer is free.
+const NEAR_CLOCKED: f64 = 0.2;
+/// From this share of the ceiling on it is reached.
+const REACHED: f64 = 0.8;
+/// The window was ample where it had room for this share of the flight more.
+const AMPLE: f64 = 0.2;
 /// The send buffer was full for this share of the time, as far as single pauses show it.
 const FULL_BUFFER: f64 = 0.25;
 /// A ceiling of the flight limits the rate to a ceiling in each round trip: it is no more than so many times the goodput.
@@ -99,6 +107,7 @@ impl Pace {
             && (acks.data_packets as f64 > DIALOGUE * data.data_packets as f64
                 || is_mostly_idle(data));
         let is_smooth = data.capacity_bps.is_some_and(|capacity| goodput >= SMOOTH * capacity);
+        let is_clocked = clock.is_some_and(|share| share >= CLOCKED);
         let has_own_clock = clock.is_some_and(|share| share < CLOCKED);
         let is_even = variation.is_some_and(|variation| variation < EVEN);
         let has_application_window = has_own_clock
@@ -116,6 +125,7 @@ impl Pace {
             trains_are_of_path,
             has_ceiling: trips == RoundTripView::Queued
                 && has_standing_queue(data)
+                && (has_losses || is_clocked)
                 && variation.is_some_and(|variation| variation < EVEN_PAUSES),
             is_paced,
             pauses_are_paced: !is_dialogue
@@ -128,10 +138,10 @@ impl Pace {
             may_be_buffered: !is_dialogue
                 && !has_losses
                 && trips != RoundTripView::Queued
-                && is_capped(data)
+                && is_capped(data, is_clocked)
                 && has_data(data)
                 && !is_smooth,
-            is_clocked: clock.is_some_and(|share| share >= CLOCKED),
+            is_clocked,
             is_spaced: is_smooth && !trains_are_of_path,
         }
     }
@@ -271,22 +281,31 @@ fn share_of_time(data: &DirectionStats, part: impl Fn(&Bin) -> Time) -> f64 {
     if all > 0.0 { sum(&part) / all } else { 0.0 }
 }
 
-/// Whether the flight stays at a ceiling that explains the rate: a congestion window grows, or falls at a loss.
-fn is_capped(data: &DirectionStats) -> bool {
+/// Whether the flight stays at a ceiling that explains the rate, below an ample window: a congestion window grows, or falls at
+/// a loss.
+fn is_capped(data: &DirectionStats, is_clocked: bool) -> bool {
     let bins = round_trips(data);
-    let sending = bins.iter().filter(|bin| bin.segments > 0);
-    let mut flights: Vec<f64> = sending.map(|bin| bin.in_flight_max as f64).collect();
+    let sending: Vec<&Bin> = bins.iter().filter(|bin| bin.segments > 0).collect();
+    let mut flights: Vec<f64> = sending.iter().map(|bin| bin.in_flight_max as f64).collect();
     flights.sort_by(f64::total_cmp);
     let at = |tenths: usize| flights.get(flights.len().saturating_sub(1) * tenths / 10).copied();
     let Some((median, most)) = at(5).zip(at(9)) else { return false };
     let segment = f64::from(data.mss_used_bytes.unwrap_or(1460));
-    let margin = (NEAR * most).max(NEAR_SEGMENTS * segment);
-    let near = flights.iter().filter(|flight| (*flight - most).abs() <= margin).count();
+    let share = if is_clocked { NEAR_CLOCKED } else { NEAR };
+    let margin = (share * most).max(NEAR_SEGMENTS * segment);
+    let is_near = |bin: &&&Bin| {
+        let flight = bin.in_flight_max as f64;
+        let is_ample = bin.window_left_min.is_some_and(|left| left as f64 >= AMPLE * flight);
+        is_ample && (flight - most).abs() <= margin
+    };
+    let reached = sending.iter().position(|bin| bin.in_flight_max as f64 >= REACHED * most);
+    let since = sending.get(reached.unwrap_or(0)..).unwrap_or_default();
+    let near = since.iter().filter(is_near).count();
     let explains = match data.path_rtt_loaded_s.zip(data.goodput_bps) {
         Some((rtt, goodput)) => 8.0 * median <= CEILING * rtt * goodput,
         None => true,
     };
-    near as f64 >= CAPPED * flights.len() as f64 && explains
+    near >= CAPPED_TRIPS && near as f64 >= CAPPED * since.len() as f64 && explains
 }
 
 #[cfg(test)]

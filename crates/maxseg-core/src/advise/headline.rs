@@ -69,7 +69,9 @@ impl<'a> Headline<'a> {
         let mut text = match (self.subject, finding) {
             // The connection was never open.
             (
-                Some(Subject::Finding(FindingKind::Refused | FindingKind::NoAnswer)),
+                Some(Subject::Finding(
+                    FindingKind::Refused | FindingKind::NoAnswer | FindingKind::SynRetransmission,
+                )),
                 Some(finding),
             ) => finding.to_owned(),
             // The sender had data: its own stack held it.

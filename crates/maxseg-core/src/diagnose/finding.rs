@@ -147,6 +147,8 @@ finding_kinds! {
     WindowClamped = "window-clamped",
     /// Segments were lost.
     Loss = "loss",
+    /// Nothing of one end passed for a while, and then something did.
+    Outage = "outage",
     /// The retransmission timer expired.
     Timeouts = "timeouts",
     /// The retransmission timer expired without a loss.
@@ -157,6 +159,8 @@ finding_kinds! {
     Reordering = "reordering",
     /// Round trips are much longer under load than without.
     Bufferbloat = "bufferbloat",
+    /// Round trips became longer at once, without load.
+    LongerRoute = "longer-route",
     /// Hops marked congestion (RFC 3168).
     CongestionMarked = "congestion-marked",
 }
@@ -169,7 +173,7 @@ impl FindingKind {
             Self::BlackHole | Self::PathMtuReduced | Self::Fragmentation => {
                 Some(LimitedBy::PathMtu)
             }
-            Self::SpuriousRto | Self::Timeouts => Some(LimitedBy::Rto),
+            Self::Outage | Self::SpuriousRto | Self::Timeouts => Some(LimitedBy::Rto),
             Self::Loss | Self::CongestionMarked => Some(LimitedBy::Congestion),
             Self::SmallMss | Self::Bufferbloat => Some(LimitedBy::Bandwidth),
             Self::SlowStartAfterIdle => Some(LimitedBy::StartUp),
@@ -188,6 +192,7 @@ impl FindingKind {
             | Self::CaptureQuality
             | Self::Reset
             | Self::SpuriousRetransmission
+            | Self::LongerRoute
             | Self::Reordering => None,
         }
     }

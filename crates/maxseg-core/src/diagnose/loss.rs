@@ -2,21 +2,13 @@
 
 use super::finding::{Finding, FindingKind, Severity, counted, counted_times, number};
 use super::joined;
-use crate::evidence::{
-    Cause, Direction, DirectionStats, Event, EventKind, Evidence, Joined, Passage,
-};
-use crate::units::Time;
+use crate::evidence::{Cause, Direction, DirectionStats, Event, EventKind, Evidence, Passage};
+use crate::units::{Time, approx};
 
 /// A larger share of lost segments limits every loss-based congestion control (Mathis et al., 1997).
 const MUCH_LOSS: f64 = 0.01;
 /// A smaller share is the normal signal of a full queue.
 const SOME_LOSS: f64 = 0.001;
-/// Bufferbloat: the median round trip under load is so many times the minimum, and so many seconds longer.
-const LONG_QUEUE: f64 = 3.0;
-const LONG_QUEUE_S: f64 = 0.05;
-/// Fewer round trips under load show no standing queue.
-const LEAST_SAMPLES: u64 = 10;
-
 /// The first packets of a kind, with the time of the first and the last.
 fn first(
     stats: &DirectionStats,
@@ -65,6 +57,34 @@ pub(super) fn loss(evidence: &Evidence, direction: Direction) -> Option<Finding>
         },
         why: "Reno and CUBIC reduce the congestion window at each loss; at 1% loss it averages about 12 segments",
         source: "RFC 5681 §3.2, Mathis et al. 1997",
+    })
+}
+
+/// Nothing of one end arrived for a while, and then something did: what was sent meanwhile was lost or held, whatever the
+/// timer.
+pub(super) fn outage(evidence: &Evidence, direction: Direction) -> Option<Finding> {
+    let stats = evidence.stats(direction);
+    let outage = stats.interruption()?;
+    let after = |at: Time| approx::time(at.since(evidence.begin).as_secs_f64());
+    Some(Finding {
+        kind: FindingKind::Outage,
+        severity: Severity::Problem,
+        direction: Some(direction),
+        from: outage.from,
+        to: outage.to,
+        evidence: vec![
+            number("lasted_s", outage.seconds()),
+            number("retransmissions", outage.retransmissions.into()),
+        ],
+        frames: Vec::new(),
+        text: format!(
+            "Nothing of {} passed between {} and {} after the first packet, while data waited for its acknowledgement",
+            evidence.receiver(direction),
+            after(outage.from),
+            after(outage.to)
+        ),
+        why: "The path was interrupted, or held all packets: the retransmission timer was right to wait longer each time",
+        source: "RFC 6298 §5.5, RFC 5682 §1",
     })
 }
 
@@ -118,7 +138,7 @@ pub(super) fn spurious_timeouts(evidence: &Evidence, direction: Direction) -> Op
     let rtt = stats.path_rtt_mean_s.unwrap_or(0.0);
     Some(Finding {
         kind: FindingKind::SpuriousRto,
-        severity: Severity::Problem,
+        severity: if stats.expires_too_early() { Severity::Problem } else { Severity::Note },
         direction: Some(direction),
         from,
         to,
@@ -127,6 +147,7 @@ pub(super) fn spurious_timeouts(evidence: &Evidence, direction: Direction) -> Op
             number("timeouts", stats.timeouts as f64),
             number("by_dsack", stats.spurious.dsack as f64),
             number("by_timestamps", stats.spurious.timestamps as f64),
+            number("by_early_ack", stats.spurious.early_ack as f64),
             number("by_acknowledgement", stats.spurious.acknowledged as f64),
             number("by_arrival", stats.spurious.arrived as f64),
             number("rtt_mean_s", rtt),
@@ -191,36 +212,6 @@ pub(super) fn reordering(evidence: &Evidence, direction: Direction) -> Option<Fi
         ),
         why: "Three duplicate acknowledgements look like a loss to a sender without RACK",
         source: "RFC 4737, RFC 8985",
-    })
-}
-
-pub(super) fn bufferbloat(evidence: &Evidence, direction: Direction) -> Option<Finding> {
-    let stats = evidence.stats(direction);
-    let (least, median) = (stats.path_rtt_min_s?, stats.path_rtt_loaded_s?);
-    let samples = stats.loaded_round_trips.count();
-    if samples < LEAST_SAMPLES || median < LONG_QUEUE * least || median - least < LONG_QUEUE_S {
-        return None;
-    }
-    let place = match evidence.joined.as_deref().and_then(Joined::queued_direction) {
-        Some(queued) if queued == direction => "on the forward path",
-        Some(_) => "on the reverse path",
-        None => "on the forward or the reverse path",
-    };
-    Some(Finding {
-        kind: FindingKind::Bufferbloat,
-        severity: Severity::Warning,
-        direction: Some(direction),
-        from: stats.first_data.unwrap_or(evidence.begin),
-        to: stats.last_ack.unwrap_or(evidence.end),
-        evidence: vec![number("rtt_min_s", least), number("rtt_loaded_s", median)],
-        frames: Vec::new(),
-        text: format!(
-            "Under load the median round trip is {:.0} ms, the minimum {:.0} ms: a queue {place}",
-            median * 1000.0,
-            least * 1000.0
-        ),
-        why: "A long queue delays all traffic on the link",
-        source: "RFC 7567, RFC 8289",
     })
 }
 

@@ -7,6 +7,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::finding::counted_times;
 use crate::evidence::{DirectionStats, LossEpisode};
 use crate::stats::Summary;
 use crate::units::approx;
@@ -45,16 +46,25 @@ pub struct Loss {
 /// A queue delays by so much more than the least round trip at least, and by more than a coarse clock hides.
 const DELAYED: f64 = 0.1;
 const DELAY_S: f64 = 0.001;
+/// Nor is it a queue that delays by less than so many segments take: a receiver that acknowledges every second segment
+/// delays by one, and by two where it counts from the first (RFC 5681 §4.2).
+const DELAYED_ACK_SEGMENTS: f64 = 2.5;
 /// The round trip at a loss is high in its range from this rank on.
 const HIGH: f64 = 0.65;
 /// Less in flight than this share of what the path holds fills no queue; from the second on it does.
 const TOO_LITTLE: f64 = 0.6;
 const ENOUGH: f64 = 0.7;
+/// More than this in flight has to wait somewhere: without delay one of the two numbers is wrong.
+const TOO_MUCH: f64 = 1.25;
+/// What a path would hold of which so little was ever used is a guess.
+const EVER_USED: f64 = 0.1;
 /// Flights at losses are about constant, and losses about regular, where they vary by less than these shares.
 const SAME_FLIGHT: f64 = 0.25;
 const REGULAR: f64 = 0.4;
 /// A policer's rate: the flight at a loss carries at most so many times the goodput.
 const CEILING: f64 = 1.35;
+/// The most that is claimed of errors where neither SACK nor timestamps tell what arrived.
+const WITHOUT_OPTIONS: f64 = 0.5;
 /// Fewer episodes show no regularity.
 const LEAST_EPISODES: usize = 4;
 
@@ -73,12 +83,21 @@ impl Loss {
         if needed * 20 <= again {
             return Self::without_loss(data, again);
         }
-        if data.black_hole.is_some() {
+        if data.black_hole.is_some_and(|hole| hole.is_by_size()) {
             let why = "what was lost was larger than the path MTU";
             return Self::new(LossCause::Unknown, 0.0, why.to_owned());
         }
         let view = View::of(data, sees_round_trips);
-        view.judge().unwrap_or_else(|| {
+        let mut found = view.judge();
+        // Without SACK and timestamps, what was overtaken or late looks lost.
+        if let Some(found) = &mut found
+            && found.cause == LossCause::Errors
+            && !data.sack_permitted
+            && !data.timestamps
+        {
+            found.confidence = found.confidence.min(WITHOUT_OPTIONS);
+        }
+        found.unwrap_or_else(|| {
             let wanted = if sees_round_trips {
                 "the losses are too few, or fit several causes"
             } else {
@@ -113,6 +132,8 @@ struct View {
     count: usize,
     /// By how much the round trip at a loss exceeds the least, as a share of it and in seconds, and its rank: medians.
     delay: Option<(f64, f64, f64)>,
+    /// Seconds from one segment to the next, on the average.
+    segment_s: f64,
     /// The flight at a loss over what the path holds without a queue: median.
     filled: Option<f64>,
     flight_varies: f64,
@@ -146,6 +167,7 @@ impl View {
             .zip(of_rtt(|rtt, least| rtt - least))
             .zip(rank)
             .map(|((share, seconds), rank)| (share, seconds, rank));
+        let segment_s = segment as f64 * 8.0 / busy_rate(data);
         let rate = data.capacity_bps.unwrap_or(0.0).max(data.first_flight_bps.unwrap_or(0.0));
         let holds = rate * least / 8.0;
         let flight = median(flights.clone()).unwrap_or(0.0);
@@ -153,7 +175,9 @@ impl View {
         Self {
             count: later.len(),
             delay: delay.filter(|_| sees_round_trips && least > 0.0),
-            filled: (holds > 0.0).then(|| flight / holds),
+            segment_s,
+            filled: (holds > 0.0 && data.in_flight_max_bytes as f64 >= EVER_USED * holds)
+                .then(|| flight / holds),
             flight_varies: variation(&flights),
             spacing_varies: variation(&spacing),
             over_goodput: flight / carried.max(1.0),
@@ -168,7 +192,7 @@ impl View {
         }
         if let Some((share, seconds, rank)) = self.delay
             && share >= DELAYED
-            && seconds >= DELAY_S
+            && seconds >= DELAY_S.max(DELAYED_ACK_SEGMENTS * self.segment_s)
             && rank >= HIGH
         {
             let confidence = if self.count >= LEAST_EPISODES || share > 0.3 { 0.9 } else { 0.75 };
@@ -181,27 +205,33 @@ impl View {
                 ),
             ));
         }
-        let filled = self.filled?;
         let is_constant = self.count >= 2 && self.flight_varies < SAME_FLIGHT;
         let is_regular = is_constant && self.spacing_varies < REGULAR;
-        let text = format!(
-            "segments were lost with {} of what the path holds in flight",
-            approx::whole_percent(filled)
-        );
-        if is_regular && filled < TOO_LITTLE && self.count >= LEAST_EPISODES {
+        // A policer shows in the rate at each loss, whatever the path would hold.
+        if is_regular
+            && self.filled.is_none_or(|filled| filled < TOO_LITTLE)
+            && self.count >= LEAST_EPISODES
+        {
+            let times = counted_times(self.count as u64);
             return (self.over_goodput < CEILING).then(|| {
                 Loss::new(
                     LossCause::Policer,
                     0.75,
-                    format!("{text}, at the same rate each time and without delay"),
+                    format!("segments were lost {times} at the same rate and without delay"),
                 )
             });
         }
+        let filled = self.filled?;
+        let text = format!(
+            "segments were lost with {} of what the path holds in flight",
+            approx::whole_percent(filled)
+        );
         // Near the sender a queue would have shown in the round trips; elsewhere a short one does not.
         if filled >= ENOUGH && !self.is_near_sender && (is_regular || !self.sees_round_trips) {
             return Some(Loss::new(LossCause::Queue, 0.65, text));
         }
-        if self.count >= LEAST_EPISODES && (filled < TOO_LITTLE || self.delay.is_some()) {
+        let is_below = filled < TOO_LITTLE || self.delay.is_some() && filled < TOO_MUCH;
+        if self.count >= LEAST_EPISODES && is_below {
             let delay = if self.delay.is_some() { ", without delay" } else { "" };
             return Some(Loss::new(
                 LossCause::Errors,
@@ -211,6 +241,14 @@ impl View {
         }
         None
     }
+}
+
+/// Acknowledged payload per second of the time in which something was in flight, in bits per second.
+fn busy_rate(data: &DirectionStats) -> f64 {
+    let goodput = data.goodput_bps.unwrap_or(0.0).max(1.0);
+    let seconds = data.acked_bytes as f64 * 8.0 / goodput;
+    let busy = (seconds - data.idle_s).max(0.01 * seconds);
+    if busy > 0.0 { data.acked_bytes as f64 * 8.0 / busy } else { goodput }
 }
 
 fn median(mut values: Vec<f64>) -> Option<f64> {

@@ -18,6 +18,7 @@ mod pace;
 mod quality;
 mod queueing;
 mod requests;
+mod round_trips;
 mod verdict;
 mod windows;
 
@@ -98,11 +99,13 @@ const fn rule(kind: FindingKind) -> Rule {
         FindingKind::ZeroWindow => Rule::Direction(windows::zero_window),
         FindingKind::WindowClamped => Rule::Direction(windows::clamped),
         FindingKind::Loss => Rule::Direction(loss::loss),
+        FindingKind::Outage => Rule::Direction(loss::outage),
         FindingKind::Timeouts => Rule::Direction(loss::timeouts),
         FindingKind::SpuriousRto => Rule::Direction(loss::spurious_timeouts),
         FindingKind::SpuriousRetransmission => Rule::Direction(loss::spurious),
         FindingKind::Reordering => Rule::Direction(loss::reordering),
-        FindingKind::Bufferbloat => Rule::Direction(loss::bufferbloat),
+        FindingKind::Bufferbloat => Rule::Direction(round_trips::bufferbloat),
+        FindingKind::LongerRoute => Rule::Direction(round_trips::longer_route),
         FindingKind::CongestionMarked => Rule::Direction(loss::marked),
     }
 }

@@ -1,7 +1,8 @@
 //! Handshake, options, reset.
 
 use super::finding::{Finding, FindingKind, Severity, counted_times, number};
-use crate::evidence::{Direction, Evidence, PathMtuEvent};
+use crate::evidence::{Direction, Evidence, Handshake, PathMtuEvent};
+use crate::units::approx;
 use crate::window::LARGEST_SHIFT;
 
 /// The MSS that every host accepts over IPv4, 536 (RFC 9293 §3.7.1), less the room for options.
@@ -17,16 +18,38 @@ pub(super) fn syn_retransmission(evidence: &Evidence) -> Option<Finding> {
     }
     Some(Finding {
         kind: FindingKind::SynRetransmission,
-        severity: if evidence.handshake.syn_ack { Severity::Warning } else { Severity::Problem },
+        severity: if evidence.handshake.syn_ack && evidence.slow_handshake_s().is_none() {
+            Severity::Warning
+        } else {
+            Severity::Problem
+        },
         direction: None,
         from: evidence.begin,
         to: evidence.forward.first_data.unwrap_or(evidence.end),
         evidence: vec![number("repeated_syn_or_fin", again as f64)],
         frames: Vec::new(),
-        text: format!("SYN or FIN was retransmitted {}", counted_times(again)),
+        text: repeated(evidence, again),
         why: "Each lost SYN delays the first byte by at least a second (RFC 6298 §2.1)",
         source: "RFC 9293 §3.8.1, RFC 6298 §5.7",
     })
+}
+
+/// What was sent again, and how long the handshake took with that.
+fn repeated(evidence: &Evidence, again: u64) -> String {
+    let Handshake { syn_packets, syn_ack_packets, done, .. } = evidence.handshake;
+    let Some(done) = done.filter(|_| syn_packets + syn_ack_packets > 2) else {
+        return format!("SYN or FIN was retransmitted {}", counted_times(again));
+    };
+    let answer = match syn_ack_packets {
+        0 | 1 => String::new(),
+        times => format!(", its answer {}", counted_times(times.into())),
+    };
+    format!(
+        "The handshake with {} took {}: the SYN was sent {}{answer}",
+        evidence.server,
+        approx::time(done.since(evidence.begin).as_secs_f64()),
+        counted_times(syn_packets.into())
+    )
 }
 
 pub(super) fn missing_option(evidence: &Evidence) -> Option<Finding> {

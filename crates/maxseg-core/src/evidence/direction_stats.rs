@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Bins, Events, LoadedRoundTrips, LossEpisodes, SynFacts, Trace};
+use super::{Bins, Events, LoadedRoundTrips, LossEpisodes, Outage, SynFacts, Trace};
 use crate::units::Time;
 
 /// One direction of a connection: its sender's packets and the fate of their payload. SI units, named in the keys.
@@ -118,6 +118,9 @@ pub struct DirectionStats {
     pub congestion_marks: u64,
     /// Packets retransmitted by timeout although they had arrived.
     pub spurious_timeouts: u64,
+    /// Expiries of the retransmission timer although the segment had arrived.
+    #[serde(skip)]
+    pub spurious_expiries: u64,
     /// Its round trips with more data in flight.
     #[serde(skip)]
     pub loaded_round_trips: LoadedRoundTrips,
@@ -127,6 +130,9 @@ pub struct DirectionStats {
     /// A segment that did not arrive in spite of retransmissions, because it was too large.
     #[serde(skip)]
     pub black_hole: Option<BlackHole>,
+    /// The longest time in which nothing of the other side answered its retransmissions, until something did.
+    #[serde(skip)]
+    pub outage: Option<Outage>,
     /// Time of the first payload.
     #[serde(skip)]
     pub first_data: Option<Time>,
@@ -151,6 +157,11 @@ pub struct DirectionStats {
     pub trace: Option<Box<Trace>>,
 }
 
+/// Nothing of the other side for so long, in seconds and in round trips, is an outage after a single timeout; a shorter time
+/// is the loss of the last segments of a flight.
+const OUTAGE_S: f64 = 1.0;
+const OUTAGE_ROUND_TRIPS: f64 = 4.0;
+
 impl DirectionStats {
     /// Data packets on the wire: those captured, or the segments that packets captured before segmentation offload, or
     /// after receive offload, stand for.
@@ -159,6 +170,27 @@ impl DirectionStats {
             Some(mss) => self.data_packets.max(self.payload_bytes.div_ceil(u64::from(mss.max(1)))),
             None => self.data_packets,
         }
+    }
+
+    /// The time in which nothing passed: the retransmission timer expired again and again, or once after a long time,
+    /// and it was not the size of the segments.
+    pub fn interruption(&self) -> Option<Outage> {
+        let by_size = self.black_hole.is_some_and(|hole| hole.is_by_size());
+        let round_trip = self.path_rtt_loaded_s.or(self.path_rtt_mean_s).unwrap_or(0.0);
+        let is_long = |outage: &Outage| {
+            let seconds = outage.seconds();
+            seconds >= OUTAGE_ROUND_TRIPS * round_trip
+                && (outage.retransmissions > 1 || seconds >= OUTAGE_S)
+        };
+        self.outage.filter(|outage| !by_size && is_long(outage))
+    }
+
+    /// Whether the timer expired too early: at least half of its expiries were spurious, and the path was not interrupted.
+    /// A sender whose every packet is held somewhere hears nothing either, and no timer should wait for that.
+    pub fn expires_too_early(&self) -> bool {
+        self.spurious_expiries > 0
+            && self.spurious_expiries * 2 >= self.timeouts
+            && self.interruption().is_none()
     }
 
     /// Retransmissions that were not spurious.
@@ -219,6 +251,9 @@ pub struct Spurious {
     pub dsack: u64,
     /// The acknowledgement echoes the timestamp of the first transmission (Eifel, RFC 3522).
     pub timestamps: u64,
+    /// The acknowledgement came sooner after the retransmission than any round trip: the first transmission brought it
+    /// about.
+    pub early_ack: u64,
     /// The payload had been acknowledged before the retransmission.
     pub acknowledged: u64,
     /// The payload had arrived at the receiver, where the capture was taken.

@@ -17,6 +17,10 @@ pub struct Handshake {
     pub syn_packets: u32,
     /// When the last of them passed.
     pub last_syn: Option<Time>,
+    /// SYN-ACKs of the server, retransmissions included.
+    pub syn_ack_packets: u32,
+    /// When the client acknowledged one.
+    pub done: Option<Time>,
     /// Between point of capture and server, there and back: from the SYN to the SYN-ACK; `None` where either was
     /// retransmitted (Karn, RFC 6298 §3).
     pub server_rtt: Option<Time>,
@@ -67,4 +71,22 @@ pub struct Silence {
     pub retransmissions: u32,
     /// Probes without an answer: keep-alives and zero window probes.
     pub probes: u32,
+}
+
+/// A time in which one end repeated what the other did not answer, and that ended with an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outage {
+    /// The last packet of the end that did not answer, or the first payload since that called for an answer.
+    pub from: Time,
+    /// The answer.
+    pub to: Time,
+    /// How often the first segment that was not acknowledged was sent again.
+    pub retransmissions: u32,
+}
+
+impl Outage {
+    /// How long it lasted.
+    pub fn seconds(&self) -> f64 {
+        self.to.since(self.from).as_secs_f64()
+    }
 }

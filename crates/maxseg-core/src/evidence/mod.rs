@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 pub use bins::{Bin, Bins};
 pub use capture_facts::CaptureFacts;
 pub use direction_stats::{BlackHole, DirectionStats, Resent, Spurious};
-pub use ending::{Ending, Handshake, Silence};
+pub use ending::{Ending, Handshake, Outage, Silence};
 pub use event::{Cause, Event, EventKind, Events};
 pub use joined::{
     Change, ChangedField, ClockDifference, DelayAtLosses, Joined, OneWayDelay, Passage,
@@ -140,6 +140,15 @@ impl Evidence {
         let ip = if self.client.is_ipv4() { IpVersion::V4 } else { IpVersion::V6 };
         let is_agreed = self.forward.timestamps && self.reverse.timestamps;
         Headers { ip, tcp_options: if is_agreed { TCP_TIMESTAMPS } else { Bytes::ZERO } }
+    }
+
+    /// Seconds that a handshake with repeated SYNs took, where that is more than all that followed: each repetition waits a
+    /// second and more (RFC 6298 §2.1).
+    pub fn slow_handshake_s(&self) -> Option<f64> {
+        let seconds = self.handshake.done?.since(self.begin).as_secs_f64();
+        let all = self.end.since(self.begin).as_secs_f64();
+        let is_repeated = self.handshake.syn_packets + self.handshake.syn_ack_packets > 2;
+        (is_repeated && seconds >= 1.0 && seconds > 0.5 * all).then_some(seconds)
     }
 
     /// The evidence of one direction.

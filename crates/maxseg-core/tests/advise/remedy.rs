@@ -176,6 +176,7 @@ fn a_document_names_one_minimum_rto() {
     let mut evidence = windowed(0);
     evidence.forward.timeouts = 3;
     evidence.forward.spurious_timeouts = 3;
+    evidence.forward.spurious_expiries = 3;
     evidence.forward.resent.rto = 3;
     let mut bins = evidence.forward.bins.clone();
     for bin in evidence.forward.bins.as_slice() {

@@ -7,7 +7,7 @@ mod sizes;
 mod windows;
 
 use maxseg_core::diagnose::{Finding, FindingKind, Severity, diagnose};
-use maxseg_core::evidence::{Ending, Evidence, PathMtuEvent};
+use maxseg_core::evidence::{Ending, Evidence, Outage, PathMtuEvent};
 use maxseg_core::units::Time;
 use maxseg_testkit::clean;
 
@@ -232,6 +232,49 @@ fn a_syn_sent_again_is_severe_where_none_is_answered() {
         it.reverse.resent.control = 2;
     });
     assert!(both[0].text.contains("3 times"), "{}", both[0].text);
+}
+
+/// Whatever the timer, what is sent while nothing passes is not acknowledged; and half of the expiries have to be spurious.
+#[test]
+fn a_timer_expires_too_early_only_where_the_path_is_not_interrupted() {
+    let expiries = |spurious: u64, silent_ms: u64, retransmissions: u32| {
+        severities(|it| {
+            it.forward.timeouts = 4;
+            it.forward.spurious_timeouts = spurious;
+            it.forward.spurious_expiries = spurious;
+            let (from, to) = (Time::from_secs(3), Time::from_millis(3000 + silent_ms));
+            it.forward.outage = Some(Outage { from, to, retransmissions });
+        })
+        .into_iter()
+        .filter(|(kind, _)| *kind != FindingKind::Timeouts)
+        .collect::<Vec<_>>()
+    };
+    let (spurious, outage) = (FindingKind::SpuriousRto, FindingKind::Outage);
+    assert_eq!(expiries(2, 300, 1), [(spurious, Severity::Problem)]);
+    assert_eq!(expiries(1, 300, 1), [(spurious, Severity::Note)]);
+    for (silent_ms, retransmissions) in [(700, 2), (1600, 1)] {
+        assert_eq!(
+            expiries(4, silent_ms, retransmissions),
+            [(outage, Severity::Problem), (spurious, Severity::Note)]
+        );
+    }
+}
+
+#[test]
+fn a_handshake_that_took_longest_is_the_story() {
+    let after = |done_s: u64| {
+        let found = found(|it| {
+            it.forward.resent.control = 3;
+            it.handshake.syn_packets = 4;
+            it.handshake.syn_ack_packets = 1;
+            it.handshake.done = Some(Time::from_secs(done_s));
+            it.end = Time::from_secs(10);
+        });
+        assert!(found[0].text.contains("the SYN was sent 4 times"), "{}", found[0].text);
+        found[0].severity
+    };
+    assert_eq!(after(7), Severity::Problem);
+    assert_eq!(after(3), Severity::Warning);
 }
 
 #[test]

@@ -288,6 +288,7 @@ impl Connection {
         }
         let (half, peer) = self.halves.both_mut(s);
         half.counts.offloaded += u32::from(is_offloaded(seen, peer.offered.mss));
+        half.unanswered.on_payload(seen.at_nanos, half.nxt <= half.una.max(0));
         let Some(stream) = &mut half.stream else { return };
         let is_reply = peer.una >= peer.nxt;
         let is_first_unacked = start <= half.una;

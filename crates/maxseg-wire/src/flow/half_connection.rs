@@ -2,7 +2,7 @@
 //! other's.
 
 use maxseg_core::evidence::{
-    DirectionStats, Event, EventKind, Events, OptionKind, OptionOrder, SynFacts,
+    DirectionStats, Event, EventKind, Events, OptionKind, OptionOrder, Outage, SynFacts,
 };
 use maxseg_core::framing::TCP_TIMESTAMPS;
 use maxseg_core::units::Time;
@@ -86,13 +86,45 @@ pub(super) struct Unanswered {
     pub(super) last: u64,
     pub(super) retransmissions: u32,
     pub(super) probes: u32,
+    /// When the first payload was sent since everything before was acknowledged.
+    asked: u64,
+    /// The longest time that ended with an answer: nothing of the other end, and retransmissions.
+    longest: Option<Outage>,
 }
 
 impl Unanswered {
     /// A packet of the other end passes.
     #[inline]
     pub(super) fn on_answer(&mut self, at: u64) {
-        *self = Self { since: at, ..Self::default() };
+        if self.retransmissions > 0 {
+            self.on_outage(at);
+        }
+        *self = Self { since: at, asked: self.asked, longest: self.longest, ..Self::default() };
+    }
+
+    /// An answer at last.
+    #[cold]
+    fn on_outage(&mut self, at: u64) {
+        let from = self.since.max(self.asked);
+        if self.asked == 0 {
+            return; // a SYN
+        }
+        let outage = Outage {
+            from: Time::from_nanos(from),
+            to: Time::from_nanos(at),
+            retransmissions: self.retransmissions,
+        };
+        if self.longest.is_none_or(|longest| longest.seconds() < outage.seconds()) {
+            self.longest = Some(outage);
+        }
+    }
+
+    /// New payload is sent; `is_alone` where nothing else is outstanding.
+    #[inline]
+    pub(super) const fn on_payload(&mut self, at: u64, is_alone: bool) {
+        if is_alone {
+            self.asked = at;
+        }
     }
 
     /// A segment is retransmitted; `is_first` where it is the first that is not acknowledged: one for each timeout.
@@ -323,6 +355,7 @@ impl HalfConnection {
             )
             .unwrap_or(0),
             window_shut_since: self.shut_at.map(Time::from_nanos),
+            outage: self.unanswered.longest,
             ..DirectionStats::default()
         };
         direction.events = std::mem::take(&mut self.events);
@@ -389,6 +422,7 @@ fn describe(
     to.spurious = stream.retransmissions.spurious;
     to.spurious_retransmissions = stream.retransmissions.spurious_total();
     to.spurious_timeouts = stream.retransmissions.spurious_timeouts.into();
+    to.spurious_expiries = stream.retransmissions.spurious_expiries.into();
     to.out_of_order_packets = counts.out_of_order.into();
     to.window_full = counts.window_full.into();
     to.in_flight_max_bytes = counts.in_flight_max;
@@ -399,8 +433,8 @@ fn describe(
     to.path_rtt_min_s = trips.path_least.filter(|_| is_path_timed).map(seconds);
     if trips.count > 0 {
         to.rtt_mean_s = Some(seconds(trips.sum) / f64::from(trips.count));
-        let mean = seconds(trips.path_sum) / f64::from(trips.count);
-        to.path_rtt_mean_s = is_path_timed.then_some(mean);
+        let mean = seconds(trips.path_sum) / f64::from(trips.path_count.max(1));
+        to.path_rtt_mean_s = (is_path_timed && trips.path_count > 0).then_some(mean);
     }
     to.path_rtt_loaded_s = stream.loaded.quantile(0.5).map(Time::as_secs_f64);
     to.loaded_round_trips = stream.loaded;

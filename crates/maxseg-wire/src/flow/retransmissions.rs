@@ -16,6 +16,8 @@ pub(super) struct Retransmission {
     pub(super) frame: u64,
     pub(super) stamp: Option<u32>,
     pub(super) cause: Cause,
+    /// Whether it is the first after an expiry of the retransmission timer.
+    pub(super) begins_timeout: bool,
     /// By what it is known to be spurious.
     pub(super) proof: Option<SpuriousProof>,
     /// Whether an acknowledgement has covered it; later ones prove nothing about it.
@@ -27,6 +29,8 @@ pub(super) struct Retransmission {
 pub(super) enum SpuriousProof {
     Dsack,
     Timestamps,
+    /// Its acknowledgement came sooner than any round trip after it.
+    EarlyAck,
     Acknowledged,
     /// The capture point is at the receiver, where the payload had arrived before.
     Arrived,
@@ -45,8 +49,9 @@ pub(super) struct Retransmissions {
     last_progress: u64,
     pub(super) by_cause: Resent,
     pub(super) spurious: Spurious,
-    /// Retransmission timeouts that proved spurious.
+    /// Retransmissions by timeout that proved spurious, and expiries of the timer that did.
     pub(super) spurious_timeouts: u32,
+    pub(super) spurious_expiries: u32,
 }
 
 impl Retransmissions {
@@ -74,6 +79,7 @@ impl Retransmissions {
 
     fn count(&mut self, found: &Retransmission, proof: SpuriousProof) {
         self.spurious_timeouts += u32::from(found.cause == Cause::Rto);
+        self.spurious_expiries += u32::from(found.begins_timeout);
         *self.by_proof(proof) += 1;
     }
 
@@ -81,6 +87,7 @@ impl Retransmissions {
         match proof {
             SpuriousProof::Dsack => &mut self.spurious.dsack,
             SpuriousProof::Timestamps => &mut self.spurious.timestamps,
+            SpuriousProof::EarlyAck => &mut self.spurious.early_ack,
             SpuriousProof::Acknowledged => &mut self.spurious.acknowledged,
             SpuriousProof::Arrived => &mut self.spurious.arrived,
         }
@@ -88,8 +95,8 @@ impl Retransmissions {
 
     /// Spurious retransmissions, by any proof.
     pub(super) const fn spurious_total(&self) -> u64 {
-        let Spurious { dsack, timestamps, acknowledged, arrived } = self.spurious;
-        dsack + timestamps + acknowledged + arrived
+        let Spurious { dsack, timestamps, early_ack, acknowledged, arrived } = self.spurious;
+        dsack + timestamps + early_ack + acknowledged + arrived
     }
 
     /// When an acknowledgement last covered new data.
@@ -135,12 +142,15 @@ impl Retransmissions {
     }
 
     /// Everything before `una` has arrived. Gives the retransmission that the echoed timestamp proves spurious: it is
-    /// older than the retransmission, so the first transmission had arrived (Eifel, RFC 3522 §3.2).
+    /// older than the retransmission, so the first transmission had arrived (Eifel, RFC 3522 §3.2). Without timestamps
+    /// time proves it: an acknowledgement that comes sooner after the retransmission than `soonest` was not brought
+    /// about by it. `soonest` is 0 where no round trip is known.
     pub(super) fn on_acknowledged(
         &mut self,
         una: i64,
         echo: Option<u32>,
         at: u64,
+        soonest: u64,
     ) -> Option<Retransmission> {
         self.last_progress = at;
         if self.recovery.is_some_and(|(until, _)| una >= until) {
@@ -154,22 +164,26 @@ impl Retransmissions {
         for (index, retransmission) in rest.filter(covered).enumerate() {
             retransmission.is_acknowledged = true;
             // Only the first: the first transmission does not acknowledge what follows it.
-            let is_older =
-                echo.zip(retransmission.stamp).is_some_and(|(echo, stamp)| is_later(stamp, echo));
+            let proof = match echo.zip(retransmission.stamp) {
+                Some((echo, stamp)) => is_later(stamp, echo).then_some(SpuriousProof::Timestamps),
+                None => retransmission.is_too_young(at, soonest).then_some(SpuriousProof::EarlyAck),
+            };
             if index == 0
-                && is_older
+                && proof.is_some()
                 && retransmission.proof.is_none()
                 && retransmission.judged_by(at)
             {
-                retransmission.proof = Some(SpuriousProof::Timestamps);
+                retransmission.proof = proof;
                 spurious = Some(*retransmission);
             }
         }
         while self.recent.get(self.acknowledged).is_some_and(|it| it.is_acknowledged) {
             self.acknowledged += 1;
         }
-        if let Some(found) = spurious {
-            self.count(&found, SpuriousProof::Timestamps);
+        if let Some(found) = spurious
+            && let Some(proof) = found.proof
+        {
+            self.count(&found, proof);
         }
         spurious
     }
@@ -179,5 +193,53 @@ impl Retransmission {
     /// Whether an acknowledgement at `at` can still be of its first transmission: within 60 s.
     const fn judged_by(&self, at: u64) -> bool {
         at.saturating_sub(self.at) < 60_000_000_000
+    }
+
+    /// Whether it cannot have brought about an acknowledgement at `at`: it was sent less than `soonest` before.
+    const fn is_too_young(&self, at: u64, soonest: u64) -> bool {
+        at.saturating_sub(self.at) < soonest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn again(start: i64, at: u64, stamp: Option<u32>) -> Retransmission {
+        Retransmission {
+            start,
+            end: start + 100,
+            at,
+            frame: 1,
+            stamp,
+            cause: Cause::Fast,
+            begins_timeout: false,
+            proof: None,
+            is_acknowledged: false,
+        }
+    }
+
+    /// The round trip is 40 ms, and no acknowledgement comes within 32 ms of what it answers.
+    #[test]
+    fn an_acknowledgement_that_comes_too_soon_is_of_the_first_transmission() {
+        for (after, stamp, expected) in [(10, None, 1), (40, None, 0), (10, Some(5), 0)] {
+            let mut all = Retransmissions::default();
+            all.push(again(0, 1_000_000_000, stamp));
+            let at = 1_000_000_000 + after * 1_000_000;
+            all.on_acknowledged(100, stamp, at, 32_000_000);
+            assert_eq!(all.spurious_total(), expected, "{after} ms, {stamp:?}");
+        }
+    }
+
+    /// Without a round trip time proves nothing; of several that are covered, only the first can be judged.
+    #[test]
+    fn time_proves_one_at_most() {
+        for (soonest, expected) in [(0, 0), (32_000_000, 1)] {
+            let mut all = Retransmissions::default();
+            all.push(again(0, 1_000_000_000, None));
+            all.push(again(100, 1_001_000_000, None));
+            all.on_acknowledged(200, None, 1_010_000_000, soonest);
+            assert_eq!(all.spurious_total(), expected);
+        }
     }
 }

@@ -12,6 +12,7 @@ pub(super) struct RoundTrips {
     pub(super) srtt: u64,
     rttvar: u64,
     /// Of the whole path.
+    pub(super) path_count: u32,
     pub(super) path_sum: u64,
     pub(super) path_least: Option<u64>,
     /// The last of the whole path.
@@ -23,9 +24,15 @@ const FIRST_RTO: u64 = 1_000_000_000;
 /// Least time-out of the stacks in use (Linux; RFC 6298 asks for a second).
 pub(super) const LEAST_RTO: u64 = 200_000_000;
 
+/// The least of so many round trips is that of the path.
+const ENOUGH: u32 = 8;
+/// A receiver is far from here on, in nanoseconds.
+const FAR: u64 = 1_000_000;
+
 impl RoundTrips {
     pub(super) fn add(&mut self, sample: u64, path: u64) {
         self.count += 1;
+        self.path_count += 1;
         self.sum = self.sum.saturating_add(sample);
         self.path_sum = self.path_sum.saturating_add(path);
         self.least = Some(self.least.map_or(sample, |least| least.min(sample)));
@@ -37,6 +44,19 @@ impl RoundTrips {
             self.rttvar = self.rttvar / 4 * 3 + self.srtt.abs_diff(path) / 4;
             self.srtt = self.srtt / 8 * 7 + path / 8;
         }
+    }
+
+    /// Those of the whole path so far were none.
+    pub(super) const fn forget_path(&mut self) {
+        (self.path_count, self.path_sum, self.path_least, self.path_last) = (0, 0, None, None);
+    }
+
+    /// No acknowledgement comes sooner after the segment that brings it about, in nanoseconds: a little less than the least
+    /// round trip at the point of capture. 0 where too few were measured for that, or the receiver is so near that its own
+    /// delay is most of them.
+    pub(super) fn soonest(&self) -> u64 {
+        let least = self.least.filter(|least| self.count >= ENOUGH && *least >= FAR);
+        least.map_or(0, |least| least / 5 * 4)
     }
 
     /// The least of the whole path; before one is measured, that of the handshake.

@@ -135,7 +135,14 @@ impl SendHistory {
     /// A segment of the sender passes: the timestamp that it echoes measures the round trip to the sender.
     pub(super) fn on_echo(&mut self, at: u64, echo: u32) {
         if let Some(distance) = &mut self.distance {
-            distance.on_segment(at, echo, self.sender.in_flight() > 0);
+            let was_known = distance.is_known();
+            let paused = at.saturating_sub(self.last_send);
+            distance.on_segment(at, echo, self.sender.in_flight() > 0, paused);
+            if !was_known && distance.is_known() {
+                // What was taken for round trips of the path so far were those behind the capture point.
+                self.round_trips.forget_path();
+                self.loaded = LoadedRoundTrips::default();
+            }
         }
     }
 
@@ -301,7 +308,9 @@ impl SendHistory {
                 trace.rtts.push((Time::from_nanos(ack.at), path));
             }
         }
-        if let Some(spurious) = self.retransmissions.on_acknowledged(ack.una, ack.echo, ack.at) {
+        let soonest = self.round_trips.soonest();
+        let spurious = self.retransmissions.on_acknowledged(ack.una, ack.echo, ack.at, soonest);
+        if let Some(spurious) = spurious {
             self.note_spurious(&spurious);
         }
     }

@@ -72,24 +72,38 @@ impl Distance {
         self.under_way.push_back((at.saturating_add(self.get()), news));
     }
 
-    /// A segment of the sender passes, which echoes a timestamp.
-    pub(super) fn on_segment(&mut self, at: u64, echo: u32, is_busy: bool) {
+    /// A segment of the sender passes, which echoes a timestamp, `paused` after its last payload.
+    pub(super) fn on_segment(&mut self, at: u64, echo: u32, is_busy: bool, paused: u64) {
         while let Some((stamp, seen)) = self.stamps.front().copied() {
             if is_later(stamp, echo) {
                 return;
             }
             self.stamps.pop_front();
             if stamp == echo {
-                return self.measure(at, at.saturating_sub(seen), is_busy);
+                let round_trip = at.saturating_sub(seen);
+                let below = self.believable(round_trip, is_busy, paused);
+                if round_trip < below {
+                    self.measure(at, round_trip);
+                }
+                return;
             }
         }
     }
 
-    /// A sender with nothing in flight may have waited: it measures nothing but a shorter round trip.
-    fn measure(&mut self, at: u64, round_trip: u64, is_busy: bool) {
-        if !is_busy && round_trip >= self.get() {
-            return;
+    /// Round trips below this are believed. A sender with nothing in flight may have waited: only a shorter one is. One
+    /// that paused for a good part of the round trip may have waited for its program, not for the path: only one that is
+    /// little longer is.
+    fn believable(&self, round_trip: u64, is_busy: bool, paused: u64) -> u64 {
+        if !is_busy {
+            self.get()
+        } else if self.is_known() && paused > round_trip / 4 {
+            self.get().saturating_mul(3) / 2
+        } else {
+            u64::MAX
         }
+    }
+
+    fn measure(&mut self, at: u64, round_trip: u64) {
         if at >= self.period_ends {
             self.least_before = self.least;
             self.least = u64::MAX;
@@ -131,10 +145,22 @@ mod tests {
         for n in 0..10 {
             let at = u64::from(n) * 1_000_000;
             distance.on_ack(at, Some(n), news);
-            distance.on_segment(at + 400 + u64::from(n), n, true);
+            distance.on_segment(at + 400 + u64::from(n), n, true, 100);
         }
         assert_eq!(distance.get(), 400);
         assert_eq!(distance.arrived_by(0), None);
         assert_eq!(distance.arrived_by(7), Some((7, news)));
+    }
+
+    /// What comes long after a sender's last payload was waited for; what comes in a train was not.
+    #[test]
+    fn the_time_that_a_program_takes_is_no_round_trip() {
+        for (paused, expected) in [(1_000, 150_000), (149_000, 400)] {
+            let mut distance = Distance::new(Some(400));
+            let news = AckUpdate { una: 1, edge: None, delivered: 1 };
+            distance.on_ack(0, Some(1), news);
+            distance.on_segment(150_000, 1, true, paused);
+            assert_eq!(distance.get(), expected, "{paused} ns after the last payload");
+        }
     }
 }

@@ -114,6 +114,12 @@ pub(super) fn slowed_by_marks(facts: &Facts<'_>) -> Remedy {
         ))
 }
 
+pub(super) fn longer_route(facts: &Facts<'_>) -> Remedy {
+    let (on, peer) = (facts.sender, facts.receiver);
+    Remedy::new(format!("compare the route from {on} to {peer} with the one before"))
+        .linux(on, format!("ip route get {peer}; mtr -rwc 10 {peer}"))
+}
+
 pub(super) fn marked() -> Remedy {
     Remedy::new("no change needed: ECN signals congestion without loss (RFC 3168)")
 }

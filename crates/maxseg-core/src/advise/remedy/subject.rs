@@ -59,6 +59,7 @@ fn is_whole_story(case: &Case<'_>, kind: FindingKind) -> bool {
     let has_given_up = case.evidence.silence.is_some()
         && matches!(case.evidence.ending, Ending::ResetByClient | Ending::ResetByServer);
     matches!(kind, FindingKind::Refused | FindingKind::NoAnswer)
+        || kind == FindingKind::SynRetransmission && case.evidence.slow_handshake_s().is_some()
         || kind == FindingKind::GoneSilent
             && (case.evidence.handshake.syn && case.evidence.handshake.client_rtt.is_none()
                 || has_given_up
@@ -106,6 +107,7 @@ const fn is_fixable(kind: FindingKind) -> bool {
         | FindingKind::SmallMss
         | FindingKind::ZeroWindow
         | FindingKind::WindowClamped
+        | FindingKind::Outage
         | FindingKind::SpuriousRto
         | FindingKind::Timeouts
         | FindingKind::Loss
@@ -122,6 +124,7 @@ const fn is_fixable(kind: FindingKind) -> bool {
         | FindingKind::ClientThinkTime
         | FindingKind::NagleDelayedAck
         | FindingKind::SpuriousRetransmission
+        | FindingKind::LongerRoute
         | FindingKind::OptionMissing
         | FindingKind::SynRetransmission
         | FindingKind::BadOption

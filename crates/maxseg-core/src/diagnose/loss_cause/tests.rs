@@ -27,6 +27,8 @@ fn lossy(episodes: &[(u64, u64, u32)]) -> DirectionStats {
     DirectionStats {
         retransmitted_packets: episodes.len() as u64,
         data_packets: 10_000,
+        sack_permitted: true,
+        in_flight_max_bytes: HOLDS,
         mss_used_bytes: Some(1000),
         path_rtt_min_s: Some(LEAST_S),
         capacity_bps: Some(HOLDS as f64 * 8.0 / LEAST_S),
@@ -99,4 +101,40 @@ fn what_had_arrived_was_not_lost() {
     needless.spurious_retransmissions = 1;
     assert_cause(&needless, true, LossCause::Unknown);
     assert_cause(&DirectionStats::default(), true, LossCause::None);
+}
+
+#[test]
+fn a_delayed_acknowledgement_is_no_queue() {
+    // Paced at 0.8 Mbit/s, segments are 10 ms apart, and the acknowledgement of one waits for the next.
+    let waits = [
+        (56, 20_000, 50),
+        (57, 20_000, 90),
+        (56, 20_000, 200),
+        (57, 20_000, 30),
+        (56, 20_000, 350),
+    ];
+    let paced = DirectionStats { goodput_bps: Some(0.8e6), ..lossy(&waits) };
+    assert_cause(&paced, true, LossCause::Errors);
+    // At 9 Mbit/s they are less than a millisecond apart: it is a queue that delays so much.
+    assert_cause(&lossy(&waits), true, LossCause::Queue);
+}
+
+#[test]
+fn errors_need_a_flight_that_the_path_holds() {
+    let random = [
+        (41, 30_000, 50),
+        (41, 30_000, 90),
+        (41, 35_000, 200),
+        (41, 20_000, 30),
+        (41, 90_000, 350),
+    ];
+    assert_cause(&lossy(&random), true, LossCause::Errors);
+    // More in flight than the path holds, and no delay: one of the numbers is wrong.
+    let overfull = random.map(|(rtt, in_flight, since)| (rtt, 10 * in_flight, 10 * since));
+    assert_cause(&lossy(&overfull), true, LossCause::Unknown);
+    // What the path would hold was never in flight, not even nearly.
+    let absurd = DirectionStats { in_flight_max_bytes: HOLDS / 20, ..lossy(&random) };
+    assert_cause(&absurd, true, LossCause::Unknown);
+    let bare = DirectionStats { sack_permitted: false, ..lossy(&random) };
+    assert!(Loss::of(&bare, true).confidence <= 0.5);
 }

@@ -57,6 +57,7 @@ impl Connection {
             if is_answer {
                 let is_first = !self.handshake.syn_ack;
                 self.handshake.syn_ack = true;
+                self.handshake.syn_ack_packets += 1;
                 if is_first {
                     self.handshake.server_rtt = self.syn_at.map(|syn| since(syn, at));
                 }
@@ -74,9 +75,12 @@ impl Connection {
 
     /// The client's first segment after the SYN-ACK ends the handshake.
     pub(super) fn on_handshake_done(&mut self, seen: &Seen<'_>, s: Endpoint) {
+        if self.handshake.done.is_some() || self.client != Some(s) || !self.handshake.syn_ack {
+            return;
+        }
+        self.handshake.done = Some(Time::from_nanos(seen.at_nanos));
         if self.handshake.client_rtt.is_none()
             && let Some(answer) = self.answer_at
-            && self.client == Some(s)
         {
             self.handshake.client_rtt = Some(since(answer, seen.at_nanos));
         }

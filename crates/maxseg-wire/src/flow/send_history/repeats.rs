@@ -102,6 +102,7 @@ impl SendHistory {
 
     fn on_retransmission(&mut self, data: &DataSegment, bytes: i64, was_seen: bool) {
         let is_further = self.retransmissions.recovering(data.start).is_some();
+        let timeouts = self.counts.timeouts;
         let cause = self.cause(data);
         self.note_loss(data.at, is_further);
         self.counts.retransmitted_packets += 1;
@@ -129,6 +130,7 @@ impl SendHistory {
             frame: data.frame,
             stamp: data.stamp,
             cause,
+            begins_timeout: self.counts.timeouts > timeouts,
             proof,
             is_acknowledged: false,
         });

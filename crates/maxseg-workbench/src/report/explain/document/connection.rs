@@ -161,7 +161,7 @@ impl<'a> ConnectionEntry<'a> {
             retransmitted_packets: diagnosis.retransmitted_packets(evidence, direction),
             tshark: summary.tshark.find(evidence, direction),
         };
-        let Handshake { syn, syn_ack, syn_packets, server_rtt, client_rtt, last_syn: _ } =
+        let Handshake { syn, syn_ack, syn_packets, server_rtt, client_rtt, .. } =
             evidence.handshake;
         Self {
             id: evidence.id,

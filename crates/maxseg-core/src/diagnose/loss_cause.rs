@@ -80,11 +80,17 @@ impl Loss {
         if again == 0 {
             return Self::new(LossCause::None, 0.95, "no segment was sent again".to_owned());
         }
-        if needed * 20 <= again {
+        // Without SACK and timestamps not every spurious retransmission can be proved.
+        let provable = if data.sack_permitted || data.timestamps { 20 } else { 10 };
+        if needed * provable <= again {
             return Self::without_loss(data, again);
         }
-        if data.black_hole.is_some_and(|hole| hole.is_by_size()) {
-            let why = "what was lost was larger than the path MTU";
+        if let Some(hole) = data.black_hole {
+            let why = if hole.is_by_size() {
+                "what was lost was larger than the path MTU"
+            } else {
+                "nothing arrived any more, whatever its size"
+            };
             return Self::new(LossCause::Unknown, 0.0, why.to_owned());
         }
         let view = View::of(data, sees_round_trips);

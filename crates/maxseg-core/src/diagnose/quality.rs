@@ -63,8 +63,6 @@ const MOST_UNSEEN: f64 = 0.5;
 const TICKS: f64 = 10.0;
 /// Rates and queues are known when the round trip is so many.
 const MANY_TICKS: f64 = 100.0;
-/// A larger share of acknowledgements before their data is no disorder, but clocks that differ.
-const MANY_EARLY: f64 = 0.05;
 /// A larger share of lost packets, of at least so many, keeps any congestion window small.
 const MUCH_LOSS: f64 = 0.04;
 const LEAST_LOSSES: f64 = 10.0;
@@ -135,20 +133,12 @@ fn leaves_open(
             !is_plain(data, verdict) && !stands_without_handshake(data, acks, verdict)
         }
         ReasonCode::ClockCoarse => !is_fine_enough(evidence, data, verdict),
-        ReasonCode::Unordered => clocks_differ(evidence),
         ReasonCode::ClockJump
         | ReasonCode::CapturedTwice
         | ReasonCode::SplitDirections
+        | ReasonCode::Unordered
         | ReasonCode::Offload => false,
     }
-}
-
-/// Whether the two interfaces of a split capture have clocks that differ by more than a round trip: acknowledgements come
-/// before their data again and again, and not only where two packets changed places.
-fn clocks_differ(evidence: &Evidence) -> bool {
-    let packets = evidence.forward.packets.min(evidence.reverse.packets);
-    let early = evidence.capture.acks_before_data;
-    evidence.capture.is_split && early as f64 > MANY_EARLY * packets as f64
 }
 
 /// Whether a verdict is so plain that neither windows nor round trips matter.

@@ -38,22 +38,6 @@ fn what_was_put_right_is_told_and_hinders_nothing() {
     }
 }
 
-/// Where each direction has an interface, and with it a clock, of its own.
-#[test]
-fn acknowledgements_before_their_data_again_and_again_are_of_another_clock() {
-    let fit = |is_split: bool, early: u64| {
-        diagnosed(|it| {
-            (it.forward.packets, it.reverse.packets) = (1000, 500);
-            it.capture.is_split = is_split;
-            it.capture.acks_before_data = early;
-        })
-        .quality
-        .fit
-    };
-    assert!(fit(true, 20) && fit(false, 400));
-    assert!(!fit(true, 400));
-}
-
 #[test]
 fn what_the_capture_lacks_leaves_the_limit_open() {
     let cases: [(Change, ReasonCode, &str); 5] = [

@@ -115,9 +115,10 @@ pub(super) fn slowed_by_marks(facts: &Facts<'_>) -> Remedy {
 }
 
 pub(super) fn longer_route(facts: &Facts<'_>) -> Remedy {
-    let (on, peer) = (facts.sender, facts.receiver);
-    Remedy::new(format!("compare the route from {on} to {peer} with the one before"))
-        .linux(on, format!("ip route get {peer}; mtr -rwc 10 {peer}"))
+    let (on, to) = (&facts.sender_host, facts.receiver);
+    Remedy::new(format!("compare the route from {on} to {to} with the one before"))
+        .look_linux(on, linux::show_route(to))
+        .wanted("a capture at the other end shows which direction became longer")
 }
 
 pub(super) fn marked() -> Remedy {

@@ -55,13 +55,13 @@ pub(super) fn spurious(facts: &Facts<'_>) -> Remedy {
 }
 
 pub(super) fn outage(facts: &Facts<'_>) -> Remedy {
-    let (on, peer) = (facts.sender, facts.receiver);
-    let port = facts.case.evidence.sender(facts.direction).port();
-    Remedy::new(format!("find out what interrupted the path between {on} and {peer}"))
-        .linux(on, format!("ss -tin 'sport = :{port}'; ip -s link"))
+    let (on, to) = (&facts.sender_host, facts.receiver);
+    Remedy::new(format!("find out what interrupted the path between {on} and {to}"))
+        .look_linux(on, format!("{}; {}", linux::show_tcp(to), linux::show_route(to)))
+        .wanted("a capture at the other end shows which direction was interrupted")
         .note(
-            "A capture at the other end shows which direction was interrupted. No setting of the retransmission timer \
-             shortens an interruption: route changes, handovers and links that go down are to be looked for.",
+            "No setting of the retransmission timer shortens an interruption: route changes, handovers and links that go \
+             down are to be looked for.",
         )
 }
 

@@ -43,7 +43,7 @@ pub(super) const CRATES: [Layers; 7] = [
             &["bpf", "icmp", "tcp", "udp", "capture_file"],
             &["encapsulation", "synthetic"],
             &["flow"],
-            &["tshark"],
+            &["joined", "tshark"],
             &["fuzz", "reading"],
         ],
     },

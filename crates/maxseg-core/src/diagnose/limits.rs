@@ -7,6 +7,7 @@
 //! 52(9), 2008); the words are RFC 4898's, and the factors were calibrated on runs of the real kernel
 //! (docs/validation-explain.md).
 
+use super::intervals::round_trips;
 use super::loss_cause::Loss;
 use super::pace::Pace;
 use super::queueing::{Surroundings, has_ceiling};
@@ -89,22 +90,6 @@ fn shares(mut times: Vec<(LimitedBy, f64)>) -> Vec<LimitShare> {
     let all: f64 = times.iter().map(|(_, seconds)| seconds).sum();
     times.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     times.into_iter().map(|(kind, seconds)| LimitShare { kind, share: seconds / all }).collect()
-}
-
-/// The bins of a direction, joined until each is as long as a round trip.
-pub(super) fn round_trips(stats: &DirectionStats) -> Vec<Bin> {
-    let shortest = Time::from_secs_f64(stats.path_rtt_min_s.unwrap_or(0.001));
-    let mut joined: Vec<Bin> = Vec::new();
-    let mut is_whole = true;
-    for bin in stats.bins.as_slice() {
-        match joined.last_mut() {
-            Some(open) if !is_whole => open.join(bin),
-            _ => joined.push(*bin),
-        }
-        let newest = joined[joined.len() - 1];
-        is_whole = newest.duration >= shortest.max(newest.rtt_mean().unwrap_or(shortest));
-    }
-    joined
 }
 
 /// Looks at intervals in order.
@@ -219,9 +204,11 @@ impl<'a> Judge<'a> {
             LimitedBy::SendBuffer
         } else if window_is_full && !fills_link && !is_repairing {
             LimitedBy::ReceiveWindow
-        } else if is_full || is_queueing || window_is_full && fills_link {
-            LimitedBy::Bandwidth
-        } else if self.has_lost && self.has_ceiling {
+        } else if is_full
+            || is_queueing
+            || window_is_full && fills_link
+            || self.has_lost && self.has_ceiling
+        {
             LimitedBy::Bandwidth
         } else if self.has_lost || is_repairing {
             LimitedBy::Congestion

@@ -8,6 +8,7 @@
 mod capture;
 mod ending;
 mod finding;
+mod intervals;
 mod joined;
 mod limits;
 mod loss;

@@ -1,7 +1,7 @@
 //! What the whole of a transfer shows of its sender and its path, before single intervals are judged: whether the rate of
 //! packet trains is that of the path, and whether acknowledgements or the sender itself space the segments.
 
-use super::limits::round_trips;
+use super::intervals::round_trips;
 use crate::evidence::{Bin, DirectionStats};
 use crate::stats::Summary;
 use crate::units::Time;
@@ -46,8 +46,12 @@ const CAPPED: f64 = 0.8;
 const CAPPED_TRIPS: usize = 8;
 const NEAR: f64 = 0.05;
 const NEAR_SEGMENTS: f64 = 2.0;
-/// or a fifth, where acknowledgements clock the sender: Linux waits until a third of the buffer is free.
-const NEAR_CLOCKED: f64 = 0.2;
+/// (of a flight of few, no more than a tenth of it);
+const NEAR_FEW: f64 = 0.1;
+/// or a quarter, where acknowledgements clock the sender: Linux waits until a third of the buffer is free.
+const NEAR_CLOCKED: f64 = 0.25;
+/// And it grows by no more than this, from the first half of the time to the second.
+const GROWN: f64 = 1.15;
 /// From this share of the ceiling on it is reached.
 const REACHED: f64 = 0.8;
 /// The window was ample where it had room for this share of the flight more.
@@ -137,7 +141,7 @@ impl Pace {
             is_buffered: !is_dialogue && buffered_share(data) >= FULL_BUFFER,
             may_be_buffered: !is_dialogue
                 && !has_losses
-                && trips != RoundTripView::Queued
+                && (trips == RoundTripView::Flat || is_clocked && trips != RoundTripView::Queued)
                 && is_capped(data, is_clocked)
                 && has_data(data)
                 && !is_smooth,
@@ -281,31 +285,50 @@ fn share_of_time(data: &DirectionStats, part: impl Fn(&Bin) -> Time) -> f64 {
     if all > 0.0 { sum(&part) / all } else { 0.0 }
 }
 
-/// Whether the flight stays at a ceiling that explains the rate, below an ample window: a congestion window grows, or falls at
+/// Whether the flight stays at a level that explains the rate, below an ample window: a congestion window grows, or falls at
 /// a loss.
 fn is_capped(data: &DirectionStats, is_clocked: bool) -> bool {
     let bins = round_trips(data);
     let sending: Vec<&Bin> = bins.iter().filter(|bin| bin.segments > 0).collect();
-    let mut flights: Vec<f64> = sending.iter().map(|bin| bin.in_flight_max as f64).collect();
-    flights.sort_by(f64::total_cmp);
-    let at = |tenths: usize| flights.get(flights.len().saturating_sub(1) * tenths / 10).copied();
-    let Some((median, most)) = at(5).zip(at(9)) else { return false };
+    let flight = |bin: &&Bin| bin.in_flight_max as f64;
+    let Some(most) = quantile(sending.iter().map(flight).collect(), 0.9) else { return false };
+    let reached = sending.iter().position(|bin| flight(bin) >= REACHED * most);
+    let since = sending.get(reached.unwrap_or(0)..).unwrap_or_default();
+    let median_of = |bins: &[&Bin]| quantile(bins.iter().map(flight).collect(), 0.5);
+    let (first, later) = since.split_at(since.len() / 2);
+    let (Some(level), Some(before), Some(after)) =
+        (median_of(since), median_of(first), median_of(later))
+    else {
+        return false;
+    };
     let segment = f64::from(data.mss_used_bytes.unwrap_or(1460));
     let share = if is_clocked { NEAR_CLOCKED } else { NEAR };
-    let margin = (share * most).max(NEAR_SEGMENTS * segment);
+    let margin = (share * level).max((NEAR_SEGMENTS * segment).min(NEAR_FEW * level));
     let is_near = |bin: &&&Bin| {
-        let flight = bin.in_flight_max as f64;
-        let is_ample = bin.window_left_min.is_some_and(|left| left as f64 >= AMPLE * flight);
-        is_ample && (flight - most).abs() <= margin
+        let is_ample = bin.window_left_min.is_some_and(|left| left as f64 >= AMPLE * flight(bin));
+        is_ample && (flight(bin) - level).abs() <= margin
     };
-    let reached = sending.iter().position(|bin| bin.in_flight_max as f64 >= REACHED * most);
-    let since = sending.get(reached.unwrap_or(0)..).unwrap_or_default();
     let near = since.iter().filter(is_near).count();
     let explains = match data.path_rtt_loaded_s.zip(data.goodput_bps) {
-        Some((rtt, goodput)) => 8.0 * median <= CEILING * rtt * goodput,
+        Some((rtt, goodput)) => 8.0 * level <= CEILING * rtt * goodput,
         None => true,
     };
-    near >= CAPPED_TRIPS && near as f64 >= CAPPED * since.len() as f64 && explains
+    near >= CAPPED_TRIPS
+        && near as f64 >= CAPPED * since.len() as f64
+        && after <= GROWN * before
+        && explains
+}
+
+fn quantile(mut values: Vec<f64>, share: f64) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let last = values.len().checked_sub(1)?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of a length"
+    )]
+    let place = (last as f64 * share) as usize;
+    values.get(place).copied()
 }
 
 #[cfg(test)]

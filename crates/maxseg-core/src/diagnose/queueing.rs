@@ -81,9 +81,9 @@ impl Surroundings {
         let (flight_varies, trip_varies) = (deviation(&flights), deviation(&trips));
         let together = covariance(&flights, &trips);
         trips.sort_by(f64::total_cmp);
-        let median = trips.get(trips.len() / 2).copied().map_or(0.0, f64::exp);
+        let median = trips.get(trips.len() / 2).copied().map_or(0.0, libm::exp);
         Some(Self {
-            peak: rates.iter().copied().reduce(f64::max).map_or(0.0, f64::exp),
+            peak: rates.iter().copied().reduce(f64::max).map_or(0.0, libm::exp),
             long: median / least,
             rate_varies: deviation(&rates),
             trip_varies,
@@ -118,7 +118,7 @@ impl Surroundings {
 }
 
 /// Whether the rate of a whole transfer does not follow its flight, which varies: a link is full whose queue is kept short
-/// (CoDel, RFC 8289), so that round trips hardly show it.
+/// (`CoDel`, RFC 8289), so that round trips hardly show it.
 pub(super) fn has_ceiling(bins: &[Bin]) -> bool {
     let points: Vec<Point> = bins.iter().skip(OPENING).filter_map(point).collect();
     let flights: Vec<f64> = points.iter().map(|[flight, ..]| *flight).collect();
@@ -147,7 +147,7 @@ fn point(bin: &Bin) -> Option<Point> {
     let trip = bin.rtt_mean()?.as_secs_f64();
     let flight = bin.in_flight_max as f64;
     (bin.segments > 0 && flight > 0.0 && trip > 0.0)
-        .then(|| Some([flight.ln(), rate(bin)?.ln(), trip.ln()]))
+        .then(|| Some([libm::log(flight), libm::log(rate(bin)?), libm::log(trip)]))
         .flatten()
 }
 

@@ -2,7 +2,7 @@
 //! other's.
 
 use maxseg_core::evidence::{
-    DirectionStats, Event, EventKind, Events, OptionKind, OptionOrder, Outage, SynFacts,
+    DirectionStats, Event, EventKind, Events, OptionKind, OptionOrder, SynFacts,
 };
 use maxseg_core::framing::TCP_TIMESTAMPS;
 use maxseg_core::units::Time;
@@ -16,6 +16,7 @@ use super::seen_options::SeenOptions;
 use super::send_history::SendHistory;
 use super::sequence::Sequence;
 use super::stamp_clock::StampClock;
+use super::unanswered::Unanswered;
 use crate::options::{Item, kind, walk};
 use crate::tcp::Flags;
 
@@ -75,68 +76,6 @@ pub(super) struct PacketCounts {
     window_min: u32,
     window_max: u32,
     has_window: bool,
-}
-
-/// Segments of an end that call for an answer, since the last packet of the other end.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-pub(super) struct Unanswered {
-    /// When the other end's last packet passed; 0 before.
-    pub(super) since: u64,
-    /// When the last of them passed.
-    pub(super) last: u64,
-    pub(super) retransmissions: u32,
-    pub(super) probes: u32,
-    /// When the first payload was sent since everything before was acknowledged.
-    asked: u64,
-    /// The longest time that ended with an answer: nothing of the other end, and retransmissions.
-    longest: Option<Outage>,
-}
-
-impl Unanswered {
-    /// A packet of the other end passes.
-    #[inline]
-    pub(super) fn on_answer(&mut self, at: u64) {
-        if self.retransmissions > 0 {
-            self.on_outage(at);
-        }
-        *self = Self { since: at, asked: self.asked, longest: self.longest, ..Self::default() };
-    }
-
-    /// An answer at last.
-    #[cold]
-    fn on_outage(&mut self, at: u64) {
-        let from = self.since.max(self.asked);
-        if self.asked == 0 {
-            return; // a SYN
-        }
-        let outage = Outage {
-            from: Time::from_nanos(from),
-            to: Time::from_nanos(at),
-            retransmissions: self.retransmissions,
-        };
-        if self.longest.is_none_or(|longest| longest.seconds() < outage.seconds()) {
-            self.longest = Some(outage);
-        }
-    }
-
-    /// New payload is sent; `is_alone` where nothing else is outstanding.
-    #[inline]
-    pub(super) const fn on_payload(&mut self, at: u64, is_alone: bool) {
-        if is_alone {
-            self.asked = at;
-        }
-    }
-
-    /// A segment is retransmitted; `is_first` where it is the first that is not acknowledged: one for each timeout.
-    pub(super) fn on_retransmission(&mut self, at: u64, is_first: bool) {
-        self.retransmissions += u32::from(is_first);
-        self.last = at;
-    }
-
-    pub(super) fn on_probe(&mut self, at: u64) {
-        self.probes += 1;
-        self.last = at;
-    }
 }
 
 /// What an end's SYN offers.

@@ -38,6 +38,7 @@ mod sizes;
 mod stamp_clock;
 mod table;
 mod time_order;
+mod unanswered;
 mod vantage;
 
 pub use decode::{Datagram, Decoded, DecodedPacket, Decoder, FragmentInfo, QuotedSegment, TooBig};

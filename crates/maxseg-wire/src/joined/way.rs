@@ -224,8 +224,7 @@ impl Way {
 
     /// The receiver acknowledges the bytes before this number, as it sends it.
     pub(super) fn on_acknowledged(&mut self, ack: u32, at_receiver: bool) {
-        let near = self.acked_to.unwrap_or(0);
-        let to = self.base(!at_receiver).offset(ack, near);
+        let to = self.base(!at_receiver).offset(ack, self.acked_to.unwrap_or(0));
         self.acked_to = Some(self.acked_to.map_or(to, |acked_to| acked_to.max(to)));
     }
 
@@ -354,18 +353,20 @@ impl Way {
     }
 
     fn get(&self, serial: u64) -> Option<&Sent> {
-        self.sent.get(place(serial, self.first_serial)?)
+        self.sent.get(self.place(serial)?)
     }
 
     fn get_mut(&mut self, serial: u64) -> Option<&mut Sent> {
-        self.sent.get_mut(place(serial, self.first_serial)?)
+        let place = self.place(serial)?;
+        self.sent.get_mut(place)
+    }
+
+    fn place(&self, serial: u64) -> Option<usize> {
+        usize::try_from(serial.checked_sub(self.first_serial)?).ok()
     }
 
     fn packets(&self, what: What, units: u32) -> u64 {
-        match what {
-            What::Payload { .. } => self.segments(i64::from(units)),
-            What::Control { .. } => 1,
-        }
+        if matches!(what, What::Payload { .. }) { self.segments(i64::from(units)) } else { 1 }
     }
 
     /// Packets on the wire that carry so many bytes.
@@ -397,7 +398,3 @@ impl Way {
 
 /// Congestion experienced (RFC 3168 §5).
 const CE: u8 = 3;
-
-fn place(serial: u64, first: u64) -> Option<usize> {
-    usize::try_from(serial.checked_sub(first)?).ok()
-}

@@ -24,11 +24,13 @@
 //! As JSON, CSV and a page: [`report::explain`](crate::report::explain).
 
 mod capture;
+mod capture_pair;
 mod explanation;
 #[cfg(test)]
 pub(crate) mod fixtures;
-mod pair;
+mod read_pair;
 
 pub use capture::{Capture, read, read_file};
+pub use capture_pair::CapturePair;
 pub use explanation::Explanation;
-pub use pair::{CapturePair, read_pair};
+pub use read_pair::read_pair;

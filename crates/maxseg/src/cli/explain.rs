@@ -144,14 +144,13 @@ fn read(files: &[String], options: &ReadOptions<'_>) -> Result<Capture<'static>,
     let file = match files {
         [file] => file,
         [first, second, ..] => {
-            return explain::read_pair([first, second], options).map_err(|error| match error {
-                Error::Fault { name, summary } if summary.fault().is_some() => {
-                    summary.fault().map_or_else(
-                        || Failure::new(format!("{name} is at fault")),
-                        |fault| at_fault(&name, &summary, fault),
-                    )
+            return explain::read_pair([first, second], options).map_err(|error| {
+                if let Error::Fault { name, summary } = &error
+                    && let Some(fault) = summary.fault()
+                {
+                    return at_fault(name, summary, fault);
                 }
-                error => Failure::from(error),
+                Failure::from(error)
             });
         }
         [] => return Err(Failure::usage("no capture is given", "name a file: slow.pcap")),

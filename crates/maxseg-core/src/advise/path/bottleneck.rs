@@ -6,6 +6,10 @@ use crate::evidence::{Bin, DirectionStats};
 use crate::outcome::LimitedBy;
 use crate::units::{Time, approx};
 
+/// Trains that are faster than the connection ever was by more than this are batches: of interrupts that wait, of radio
+/// frames, of compressed acknowledgements (Mogul, SIGCOMM 1992).
+const CREDIBLE: f64 = 10.0;
+
 /// The rate of the bottleneck link, headers included, and whether it was measured.
 pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, bool) {
     let data = case.data();
@@ -27,7 +31,9 @@ pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, 
     let is_joined = 2 * data.offloaded_packets > data.data_packets;
     let is_bunched = data.offloaded_packets > 0 && (is_joined || !near_receiver(case));
     let fastest = [data.capacity_bps, data.first_flight_bps].into_iter().flatten().reduce(f64::max);
-    if let Some(capacity) = fastest.filter(|_| !is_bunched) {
+    let reached = peak(data).unwrap_or(0.0).max(goodput);
+    let is_credible = |rate: &f64| !is_bunched && *rate <= CREDIBLE * reached;
+    if let Some(capacity) = fastest.filter(is_credible) {
         let rate = capacity.max(peak(data).unwrap_or(0.0)).max(goodput) * with_headers;
         // A paced sender spaces its segments itself, and acknowledgements arrive in groups: only near the receiver do
         // trains keep the spacing of the bottleneck link.
@@ -39,7 +45,6 @@ pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, 
         let how = "at least: spacing of segment trains near the sender, headers included";
         return (Known::new(rate, Confidence::Low, how), false);
     }
-    let reached = peak(data).unwrap_or(0.0).max(goodput);
     let how = "at least: the highest rate that the connection reached, headers included";
     (Known::new(reached * with_headers, Confidence::Low, how), false)
 }

@@ -14,6 +14,7 @@ fn transfer(each: impl Fn(u64, &mut Bin)) -> DirectionStats {
         let bin = bins.at(ROUND_TRIP.times(n));
         (bin.segments, bin.sent_bytes, bin.acked_bytes) = (17, BYTES, BYTES);
         bin.in_flight_max = BYTES;
+        bin.window_left_min = Some(10 * BYTES);
         // A tenth of the time is at once after an acknowledgement.
         bin.clock_time = Time::from_millis(4);
         bin.clocked_bytes = BYTES / 10;
@@ -51,14 +52,15 @@ fn an_even_rate_below_what_the_path_carries_is_paced() {
     let paced = transfer(|_, _| ());
     assert!(is_paced(&paced));
     assert!(!Pace::of(&paced, &DirectionStats::default()).trains_are_of_path);
-    // The path carries no more than that; segments queue; segments are lost; the rate varies.
-    let full = DirectionStats { first_flight_bps: Some(6e6), ..transfer(|_, _| ()) };
+    // Whoever fills a link for so long makes it queue or lose, however fast the first flight was.
+    assert!(is_paced(&DirectionStats { first_flight_bps: Some(6e6), ..transfer(|_, _| ()) }));
+    // Segments queue; segments are lost; the rate varies.
     let queued =
         DirectionStats { loaded_round_trips: trips(Time::from_millis(60)), ..transfer(|_, _| ()) };
     let lossy = DirectionStats { retransmitted_packets: 3, ..transfer(|_, _| ()) };
     let varied =
         transfer(|n, bin| bin.sent_bytes = if n / 20 % 2 == 0 { BYTES / 2 } else { BYTES });
-    for other in [full, queued, lossy, varied] {
+    for other in [queued, lossy, varied] {
         assert!(!is_paced(&other), "{other:?}");
     }
 }
@@ -104,7 +106,9 @@ fn a_queue_that_stands_at_an_even_rate_is_a_full_link() {
         loaded_round_trips: trips(Time::from_millis(80)),
         ..data
     };
-    assert!(ceiling(queued(transfer(|_, _| ()))));
+    let clocked = || transfer(|_, bin| bin.clocked_bytes = BYTES);
+    assert!(ceiling(queued(clocked())));
+    assert!(!ceiling(queued(transfer(|_, _| ()))), "a pace of its own");
     let varied =
         transfer(|n, bin| bin.sent_bytes = if n / 20 % 2 == 0 { BYTES / 2 } else { BYTES });
     assert!(!ceiling(queued(varied)), "not even");

@@ -1,28 +1,14 @@
-//! Two captures of the same connections, one at each end.
+//! Reads two captures of the same connections, one at each end.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::Path;
 
 use maxseg_wire::joined::Capture as Which;
-use maxseg_wire::reading::{self, CaptureSummary, PairError, ReadOptions};
+use maxseg_wire::reading::{self, PairError, ReadOptions};
 
-use super::Capture;
+use super::{Capture, CapturePair};
 use crate::error::Error;
-
-/// What is known of two captures that were joined, whatever their connections.
-#[derive(Debug, Clone)]
-pub struct CapturePair {
-    /// Their names, in the order in which they were given.
-    pub names: [String; 2],
-    /// Which of them was taken nearer to the sender of most payload: 0 or 1. Its facts and problems are those of the
-    /// whole explanation.
-    pub main: usize,
-    /// Facts and problems of the other.
-    pub other: CaptureSummary,
-    /// Connections that only one of them holds, which are left out.
-    pub only_in: [u64; 2],
-}
 
 /// Reads the captures in two files, given in any order, whose connections then know what became of their packets between
 /// them. `-` is standard input, which is kept in a temporary file: both are read twice.

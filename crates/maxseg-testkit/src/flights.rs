@@ -39,6 +39,8 @@ pub fn flight(each: impl Fn(u64, &mut Bin)) -> Evidence {
         (bin.sent_bytes, bin.acked_bytes, bin.in_flight_max) = (14_480, 14_480, 14_480);
         bin.window_left_min = Some(1 << 20);
         (bin.rtt_count, bin.rtt_sum) = (1, ROUND_TRIP);
+        // Acknowledgements clock the sender, and not by chance.
+        (bin.clocked_bytes, bin.clock_time) = (14_480, Time::from_millis(6));
         each(n, bin);
     }
     bins.finish(ROUND_TRIP.times(INTERVALS));

@@ -53,8 +53,8 @@ fn long_round_trips_fill_no_link_that_is_nearly_empty() {
     // Round trips and rates vary, each on its own: the queue is another's.
     let slow = |n: u64, bin: &mut Bin| {
         bin.losses = 1;
-        bin.rtt_sum = Time::from_millis([77, 102, 115][n as usize % 3]);
-        let flight = [10_000, 20_000, 30_000, 14_000][n as usize % 4];
+        bin.rtt_sum = Time::from_millis(77 + 19 * (n % 3));
+        let flight = 10_000 + 7_000 * (n * 3 % 4);
         (bin.in_flight_max, bin.acked_bytes) = (flight, flight);
     };
     assert_eq!(diagnosis(slow, |_| ()).limited_by, LimitedBy::Congestion);

@@ -47,7 +47,7 @@ pub(super) const fn number(name: &'static str, value: f64) -> Number {
 }
 
 /// `1 packet` or `5 packets`.
-pub(super) fn counted(count: u64, what: &str) -> String {
+pub(crate) fn counted(count: u64, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 

@@ -10,7 +10,7 @@
 use super::intervals::round_trips;
 use super::loss_cause::Loss;
 use super::pace::Pace;
-use super::queueing::{Surroundings, has_ceiling};
+use super::queueing::{Course, QUEUEING, Surroundings};
 use crate::evidence::{Bin, BlackHole, DirectionStats};
 use crate::outcome::{LimitShare, LimitedBy};
 use crate::units::Time;
@@ -23,8 +23,6 @@ const FULL_LINK: f64 = 0.85;
 /// Where round trips are long the link is full from this share on: what else they show is another's queue, or
 /// hosts that are slow to answer.
 const BUSY_LINK: f64 = 0.6;
-/// Packets queue when round trips are so many times the least.
-const QUEUEING: f64 = 1.5;
 /// Slow start grows by half in a round trip, or doubles (RFC 5681 §3.1); what grows by less does not.
 const GROWING: f64 = 1.25;
 /// A buffer is what holds the sender back when it does so for this share of an interval.
@@ -96,8 +94,7 @@ fn shares(mut times: Vec<(LimitedBy, f64)>) -> Vec<LimitShare> {
 struct Judge<'a> {
     stats: &'a DirectionStats,
     pace: Pace,
-    /// Of each interval.
-    surroundings: Vec<Option<Surroundings>>,
+    course: Course,
     /// The rate does not follow the flight.
     has_ceiling: bool,
     segment: u64,
@@ -111,11 +108,12 @@ struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     fn new(stats: &'a DirectionStats, pace: Pace, bins: &[Bin]) -> Self {
+        let course = Course::of(bins, stats);
         Self {
             stats,
             pace,
-            surroundings: Surroundings::of_each(bins, stats),
-            has_ceiling: has_ceiling(bins),
+            has_ceiling: course.has_ceiling(),
+            course,
             segment: u64::from(stats.mss_used_bytes.unwrap_or(1460)),
             has_lost: false,
             in_flight: 0,
@@ -162,17 +160,14 @@ impl<'a> Judge<'a> {
     }
 
     /// Whether packets waited in a queue that this connection filled.
-    fn is_queueing(&self, bin: &Bin, rate: f64) -> bool {
+    fn is_queueing(&self, bin: &Bin, around: Option<&Surroundings>, rate: f64) -> bool {
         let Some(least) = self.stats.path_rtt_min_s else { return false };
         let is_long = bin.rtt_mean().is_some_and(|mean| mean.as_secs_f64() > QUEUEING * least);
-        let is_busy = self.pace.has_ceiling
+        let is_busy = self.pace.has_standing_queue
             || self.stats.capacity_bps.is_none_or(|link| rate >= BUSY_LINK * link);
-        let around = self.surroundings.get(self.count).copied().flatten();
+        let has_filled = self.has_lost || self.stats.congestion_marks > 0;
         is_long && is_busy
-            || around.is_some_and(|around| {
-                let has_filled = self.has_lost || self.stats.congestion_marks > 0;
-                around.queues(bin, least, has_filled, self.pace.is_clocked)
-            })
+            || around.is_some_and(|around| around.queues(bin, has_filled, self.pace.is_clocked))
     }
 
     /// The limit while data was in flight.
@@ -181,9 +176,8 @@ impl<'a> Judge<'a> {
         let rate = if seconds > 0.0 { bin.acked_bytes as f64 * 8.0 / seconds } else { 0.0 };
         let is_full = self.pace.trains_are_of_path
             && self.stats.capacity_bps.is_some_and(|link| rate >= FULL_LINK * link);
-        let around = self.surroundings.get(self.count).copied().flatten();
-        let least = self.stats.path_rtt_min_s;
-        let is_queueing = self.is_queueing(bin, rate);
+        let around = self.course.around(self.count, bin);
+        let is_queueing = self.is_queueing(bin, around.as_ref(), rate);
         let is_shut = bin.rwnd_limited.as_secs_f64() > 0.5 * seconds;
         let window_is_full =
             is_shut || bin.window_left_min.is_some_and(|left| left < WINDOW_LEFT * self.segment);
@@ -194,10 +188,7 @@ impl<'a> Judge<'a> {
             && !self.pace.has_application_window
             && self.stats.congestion_marks == 0;
         let fills_link = is_full && is_queueing
-            || !is_shut
-                && around
-                    .zip(least)
-                    .is_some_and(|(around, least)| around.is_filled_by_window(bin, least));
+            || !is_shut && around.is_some_and(|around| around.is_filled_by_window(bin));
         // While a hole is open the right edge of the window stands still: it is full because of the loss.
         let is_repairing = bin.losses > 0 && self.before != LimitedBy::ReceiveWindow && !is_shut;
         if is_buffered && !is_full && !is_queueing {

@@ -9,6 +9,7 @@ use crate::units::{Time, approx};
 const MUCH_LOSS: f64 = 0.01;
 /// A smaller share is the normal signal of a full queue.
 const SOME_LOSS: f64 = 0.001;
+
 /// The first packets of a kind, with the time of the first and the last.
 fn first(
     stats: &DirectionStats,

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::finding::counted_times;
 use crate::evidence::{DirectionStats, LossEpisode};
-use crate::stats::Summary;
+use crate::stats::{Summary, median};
 use crate::units::approx;
 
 /// Why segments were lost.
@@ -255,11 +255,6 @@ fn busy_rate(data: &DirectionStats) -> f64 {
     let seconds = data.acked_bytes as f64 * 8.0 / goodput;
     let busy = (seconds - data.idle_s).max(0.01 * seconds);
     if busy > 0.0 { data.acked_bytes as f64 * 8.0 / busy } else { goodput }
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
 }
 
 fn variation(values: &[f64]) -> f64 {

@@ -23,6 +23,7 @@ mod round_trips;
 mod verdict;
 mod windows;
 
+pub(crate) use finding::counted;
 pub use finding::{Finding, FindingKind, Number, Severity};
 pub use limits::{LimitSpan, Limits};
 pub use loss_cause::{Loss, LossCause};
@@ -114,8 +115,8 @@ const fn rule(kind: FindingKind) -> Rule {
 /// Diagnoses a connection.
 pub fn diagnose(evidence: &Evidence) -> Diagnosis {
     let direction = evidence.data_direction();
-    let Limits { mut shares, mut spans } =
-        Limits::of(evidence.stats(direction), evidence.stats(direction.other()));
+    let (data, acks) = (evidence.stats(direction), evidence.stats(direction.other()));
+    let Limits { mut shares, mut spans } = Limits::of(data, acks);
     let mut findings = Vec::new();
     for kind in FindingKind::ALL {
         if let Rule::Connection(rule) = rule(*kind) {
@@ -138,6 +139,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         findings.retain(|finding| !is_inferred(finding.kind));
     }
     let Verdict { limited_by, unknown_because, confidence } = verdict;
+    let alone = Loss::of(data, pace::sees_round_trips(data, acks));
     Diagnosis {
         quality,
         direction,
@@ -146,17 +148,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         limited_by,
         unknown_because,
         confidence,
-        loss: joined::loss(
-            evidence,
-            direction,
-            Loss::of(
-                evidence.stats(direction),
-                pace::sees_round_trips(
-                    evidence.stats(direction),
-                    evidence.stats(direction.other()),
-                ),
-            ),
-        ),
+        loss: joined::loss(evidence, direction, alone),
         findings,
     }
 }

@@ -71,7 +71,7 @@ pub(super) struct Pace {
     /// trip shows that nothing queued. Whoever fills a link for long makes it queue or lose.
     pub(super) trains_are_of_path: bool,
     /// A queue stands for most of the time while the rate is even: what the path carries, whatever single trains show.
-    pub(super) has_ceiling: bool,
+    pub(super) has_standing_queue: bool,
     /// The sender spaces its segments below what the path carries.
     pub(super) is_paced: bool,
     /// Pauses with nothing in flight are the sender's pace, not want of data.
@@ -127,8 +127,8 @@ impl Pace {
             && (is_smooth || has_own_clock && is_even);
         Self {
             trains_are_of_path,
-            has_ceiling: trips == RoundTripView::Queued
-                && has_standing_queue(data)
+            has_standing_queue: trips == RoundTripView::Queued
+                && is_long_under_load(data)
                 && (has_losses || is_clocked)
                 && variation.is_some_and(|variation| variation < EVEN_PAUSES),
             is_paced,
@@ -142,9 +142,9 @@ impl Pace {
             may_be_buffered: !is_dialogue
                 && !has_losses
                 && (trips == RoundTripView::Flat || is_clocked && trips != RoundTripView::Queued)
-                && is_capped(data, is_clocked)
+                && !is_smooth
                 && has_data(data)
-                && !is_smooth,
+                && is_capped(data, is_clocked),
             is_clocked,
             is_spaced: is_smooth && !trains_are_of_path,
         }
@@ -152,7 +152,7 @@ impl Pace {
 }
 
 /// Whether the median round trip under load is that of a queue.
-fn has_standing_queue(data: &DirectionStats) -> bool {
+fn is_long_under_load(data: &DirectionStats) -> bool {
     let median = data.loaded_round_trips.quantile(0.5).map(Time::as_secs_f64);
     median.zip(data.path_rtt_min_s).is_some_and(|(median, least)| median > STANDING * least)
 }
@@ -291,10 +291,10 @@ fn is_capped(data: &DirectionStats, is_clocked: bool) -> bool {
     let bins = round_trips(data);
     let sending: Vec<&Bin> = bins.iter().filter(|bin| bin.segments > 0).collect();
     let flight = |bin: &&Bin| bin.in_flight_max as f64;
-    let Some(most) = quantile(sending.iter().map(flight).collect(), 0.9) else { return false };
+    let Some(most) = decile(sending.iter().map(flight).collect(), 9) else { return false };
     let reached = sending.iter().position(|bin| flight(bin) >= REACHED * most);
     let since = sending.get(reached.unwrap_or(0)..).unwrap_or_default();
-    let median_of = |bins: &[&Bin]| quantile(bins.iter().map(flight).collect(), 0.5);
+    let median_of = |bins: &[&Bin]| decile(bins.iter().map(flight).collect(), 5);
     let (first, later) = since.split_at(since.len() / 2);
     let (Some(level), Some(before), Some(after)) =
         (median_of(since), median_of(first), median_of(later))
@@ -319,16 +319,10 @@ fn is_capped(data: &DirectionStats, is_clocked: bool) -> bool {
         && explains
 }
 
-fn quantile(mut values: Vec<f64>, share: f64) -> Option<f64> {
+/// The value that so many tenths of these do not exceed, the lower one of two; `None` of nothing.
+fn decile(mut values: Vec<f64>, tenths: usize) -> Option<f64> {
     values.sort_by(f64::total_cmp);
-    let last = values.len().checked_sub(1)?;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a share of a length"
-    )]
-    let place = (last as f64 * share) as usize;
-    values.get(place).copied()
+    values.get(values.len().checked_sub(1)? * tenths / 10).copied()
 }
 
 #[cfg(test)]

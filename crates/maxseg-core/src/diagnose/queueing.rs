@@ -7,7 +7,7 @@
 //! needed for it: they are too fast behind anything that delivers in batches.
 
 use crate::evidence::{Bin, DirectionStats};
-use crate::stats::Summary;
+use crate::stats::{Summary, median};
 
 /// So many intervals before and behind one belong to its surroundings.
 const AROUND: usize = 8;
@@ -16,7 +16,7 @@ const LEAST_INTERVALS: usize = 5;
 /// The link is busy from this share of the highest rate around on.
 const BUSY: f64 = 0.6;
 /// Packets queue when round trips are so many times the least,
-const QUEUEING: f64 = 1.5;
+pub(super) const QUEUEING: f64 = 1.5;
 /// and so much longer, in seconds: less may be delayed acknowledgements.
 const QUEUEING_S: f64 = 0.005;
 /// Half of the round trips are so many times the least: a queue that stands.
@@ -40,7 +40,16 @@ const MANY_INTERVALS: usize = 50;
 const CEILING_VARIES: f64 = 0.12;
 const CEILING_FOLLOWS: f64 = 0.25;
 
-/// The surroundings of an interval.
+/// Flight, rate and round trip of a transfer, interval by interval.
+#[derive(Debug)]
+pub(super) struct Course {
+    /// One for each interval; `None` where not all three are known.
+    points: Vec<Option<Point>>,
+    /// The least round trip, in seconds.
+    least: Option<f64>,
+}
+
+/// The surroundings of an interval with long round trips.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Surroundings {
     /// The highest rate of acknowledged payload, in bytes per second.
@@ -57,34 +66,50 @@ pub(super) struct Surroundings {
 /// Logarithms of flight, rate and round trip in an interval.
 type Point = [f64; 3];
 
-impl Surroundings {
-    /// Those of each of these intervals, each about a round trip long.
-    pub(super) fn of_each(bins: &[Bin], data: &DirectionStats) -> Vec<Option<Self>> {
-        let least = data.path_rtt_min_s.filter(|least| *least > 0.0);
-        let points: Vec<Option<Point>> = bins.iter().map(point).collect();
-        let around = |place: usize| {
-            let from = place.saturating_sub(AROUND);
-            let to = (place + AROUND + 1).min(points.len());
-            let near: Vec<Point> =
-                points.get(from..to).unwrap_or_default().iter().flatten().copied().collect();
-            Self::of(&near, least?)
-        };
-        (0..bins.len()).map(around).collect()
+impl Course {
+    /// Of these intervals, each about a round trip long.
+    pub(super) fn of(bins: &[Bin], data: &DirectionStats) -> Self {
+        Self {
+            points: bins.iter().map(point).collect(),
+            least: data.path_rtt_min_s.filter(|least| *least > 0.0),
+        }
     }
 
+    /// The surroundings of an interval by its number; `None` where its round trips are no longer than without a queue, or
+    /// too little is known.
+    pub(super) fn around(&self, place: usize, bin: &Bin) -> Option<Surroundings> {
+        let least = self.least.filter(|least| is_long(bin, *least))?;
+        let to = (place + AROUND + 1).min(self.points.len());
+        let near = self.points.get(place.saturating_sub(AROUND)..to)?;
+        Surroundings::of(&near.iter().flatten().copied().collect::<Vec<_>>(), least)
+    }
+
+    /// Whether the rate of the whole transfer does not follow its flight, which varies: a link is full whose queue is kept
+    /// short (`CoDel`, RFC 8289), so that round trips hardly show it.
+    pub(super) fn has_ceiling(&self) -> bool {
+        let points = || self.points.iter().skip(OPENING).flatten();
+        let flights: Vec<f64> = points().map(|[flight, ..]| *flight).collect();
+        let rates: Vec<f64> = points().map(|[_, rate, _]| *rate).collect();
+        let varies = deviation(&flights);
+        flights.len() >= MANY_INTERVALS
+            && varies >= EVEN
+            && deviation(&rates) <= CEILING_VARIES
+            && covariance(&flights, &rates) <= CEILING_FOLLOWS * varies.powi(2)
+    }
+}
+
+impl Surroundings {
     fn of(points: &[Point], least: f64) -> Option<Self> {
         if points.len() < LEAST_INTERVALS {
             return None;
         }
         let column = |index: usize| points.iter().map(|point| point[index]).collect::<Vec<_>>();
-        let [flights, rates, mut trips] = [column(0), column(1), column(2)];
+        let [flights, rates, trips] = [column(0), column(1), column(2)];
         let (flight_varies, trip_varies) = (deviation(&flights), deviation(&trips));
         let together = covariance(&flights, &trips);
-        trips.sort_by(f64::total_cmp);
-        let median = trips.get(trips.len() / 2).copied().map_or(0.0, libm::exp);
         Some(Self {
             peak: rates.iter().copied().reduce(f64::max).map_or(0.0, libm::exp),
-            long: median / least,
+            long: median(trips).map_or(0.0, libm::exp) / least,
             rate_varies: deviation(&rates),
             trip_varies,
             trip_follows: (flight_varies >= VARIES).then(|| together / flight_varies.powi(2)),
@@ -94,40 +119,24 @@ impl Surroundings {
     /// Whether the interval's packets waited in a queue that this connection keeps filled. A sender that has lost something
     /// has filled what it could; one that has not must be clocked by its acknowledgements: a flight that follows the round
     /// trip is also that of a sender with a pace of its own.
-    pub(super) fn queues(&self, bin: &Bin, least: f64, has_lost: bool, is_clocked: bool) -> bool {
+    pub(super) fn queues(&self, bin: &Bin, has_lost: bool, is_clocked: bool) -> bool {
         let follows = |least: f64| self.trip_follows.is_some_and(|slope| slope >= least);
         let is_own = if has_lost {
             follows(FOLLOWS) || self.rate_varies <= EVEN || self.long >= STANDING
         } else {
             is_clocked && follows(FOLLOWS_CLOSELY) && self.rate_varies <= ABOUT_EVEN
         };
-        is_own && self.is_busy(bin) && is_long(bin, least)
+        is_own && self.is_busy(bin)
     }
 
     /// Whether the window holds a queue: rate and round trip are those of a link that it fills.
-    pub(super) fn is_filled_by_window(&self, bin: &Bin, least: f64) -> bool {
-        self.rate_varies <= STEADY
-            && self.trip_varies <= STEADY
-            && self.is_busy(bin)
-            && is_long(bin, least)
+    pub(super) fn is_filled_by_window(&self, bin: &Bin) -> bool {
+        self.rate_varies <= STEADY && self.trip_varies <= STEADY && self.is_busy(bin)
     }
 
     fn is_busy(&self, bin: &Bin) -> bool {
         rate(bin).is_some_and(|rate| rate >= BUSY * self.peak)
     }
-}
-
-/// Whether the rate of a whole transfer does not follow its flight, which varies: a link is full whose queue is kept short
-/// (`CoDel`, RFC 8289), so that round trips hardly show it.
-pub(super) fn has_ceiling(bins: &[Bin]) -> bool {
-    let points: Vec<Point> = bins.iter().skip(OPENING).filter_map(point).collect();
-    let flights: Vec<f64> = points.iter().map(|[flight, ..]| *flight).collect();
-    let rates: Vec<f64> = points.iter().map(|[_, rate, _]| *rate).collect();
-    let varies = deviation(&flights);
-    points.len() >= MANY_INTERVALS
-        && varies >= EVEN
-        && deviation(&rates) <= CEILING_VARIES
-        && covariance(&flights, &rates) <= CEILING_FOLLOWS * varies.powi(2)
 }
 
 fn is_long(bin: &Bin, least: f64) -> bool {
@@ -183,18 +192,18 @@ mod tests {
         }
     }
 
-    fn surroundings(bins: &[Bin]) -> Surroundings {
+    fn course(bins: &[Bin]) -> Course {
         let data = DirectionStats { path_rtt_min_s: Some(LEAST), ..DirectionStats::default() };
-        Surroundings::of_each(bins, &data)[bins.len() / 2].unwrap()
+        Course::of(bins, &data)
     }
 
     #[test]
     fn a_round_trip_that_follows_the_flight_is_the_connections_own_queue() {
         let bins: Vec<Bin> = (0..20).map(|n| bin(70_000 + 8_000 * (n % 8), 0.0)).collect();
-        let around = surroundings(&bins);
+        let around = course(&bins).around(10, &bins[10]).unwrap();
         assert!(around.trip_follows.unwrap() > 0.9, "{around:?}");
-        assert!(around.queues(&bins[10], LEAST, false, true));
-        assert!(!around.queues(&bins[10], LEAST, false, false), "it may pace itself");
+        assert!(around.queues(&bins[10], false, true));
+        assert!(!around.queues(&bins[10], false, false), "it may pace itself");
     }
 
     #[test]
@@ -202,17 +211,19 @@ mod tests {
         let jitter = [0.0, 0.05, 0.02, 0.06, 0.01];
         let bins: Vec<Bin> =
             (0..20_usize).map(|n| bin(20_000 + 2_000 * (n as u64 % 8), jitter[n % 5])).collect();
-        let around = surroundings(&bins);
+        let course = course(&bins);
+        let around = course.around(11, &bins[11]).unwrap();
         assert!(around.trip_follows.unwrap() < FOLLOWS, "{around:?}");
-        assert!(bins.iter().all(|bin| !around.queues(bin, LEAST, true, true)));
+        let queues =
+            |(place, bin)| course.around(place, bin).is_some_and(|it| it.queues(bin, true, true));
+        assert!(!bins.iter().enumerate().any(queues));
     }
 
     #[test]
     fn a_window_that_is_larger_than_the_path_holds_a_queue() {
         let bins = vec![bin(100_000, 0.0); 20];
-        let around = surroundings(&bins);
-        assert!(around.is_filled_by_window(&bins[10], LEAST));
+        assert!(course(&bins).around(10, &bins[10]).unwrap().is_filled_by_window(&bins[10]));
         let small = vec![bin(30_000, 0.0); 20];
-        assert!(!surroundings(&small).is_filled_by_window(&small[10], LEAST));
+        assert!(course(&small).around(10, &small[10]).is_none(), "no queue");
     }
 }

@@ -25,16 +25,12 @@ fn requests(evidence: &Evidence) -> Option<&Requests> {
     (!is_admitted(data, acks)).then_some(requests)
 }
 
-fn has_application_window(evidence: &Evidence, direction: Direction) -> bool {
-    let (data, acks) = (evidence.stats(direction), evidence.stats(direction.other()));
-    Pace::of(data, acks).has_application_window
-}
-
 pub(super) fn application_window(evidence: &Evidence, direction: Direction) -> Option<Finding> {
-    if !has_application_window(evidence, direction) {
+    let (data, acks) = (evidence.stats(direction), evidence.stats(direction.other()));
+    // The pace needs the first, and is much to look at for each connection.
+    if !is_admitted(data, acks) || !Pace::of(data, acks).has_application_window {
         return None;
     }
-    let (data, acks) = (evidence.stats(direction), evidence.stats(direction.other()));
     let bytes = data.in_flight_max_bytes;
     let messages = acks.data_packets;
     let sender = evidence.sender(direction).ip().to_canonical();

@@ -57,6 +57,12 @@ impl Summary {
     }
 }
 
+/// The median, the upper one of two; `None` of nothing.
+pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
 /// Half-width of the confidence interval of the difference of two means whose spreads may differ
 /// (Welch), two-sided at `confidence`; 0 where neither varies.
 pub fn welch_interval(a: &Summary, b: &Summary, confidence: f64) -> f64 {

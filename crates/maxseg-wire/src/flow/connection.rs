@@ -188,7 +188,7 @@ impl Connection {
                 peer.last_data_ack = seen.at_nanos;
             }
         }
-        if self.turns.await_ack(s.other(), peer.una) {
+        if self.turns.awaits_ack(s.other(), peer.una) {
             let to_receiver = to_end(&self.handshake, self.client, s).unwrap_or(0);
             self.turns.on_ack(s.other(), seen.at_nanos, seen.payload_len == 0, to_receiver);
         }

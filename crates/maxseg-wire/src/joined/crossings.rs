@@ -100,12 +100,10 @@ impl Crossings {
     fn on_sent(&mut self, packet: &Passing) {
         let is_crowded = self.waiting > CROWDED;
         self.acknowledge(packet, false);
-        let Some(way) = self.way(packet) else { return };
-        let before = way.waiting();
-        way.give_up(packet.at, is_crowded);
-        way.on_sent(packet);
-        let after = way.waiting();
-        self.waiting = (self.waiting + after).saturating_sub(before);
+        self.at_way(packet, |way| {
+            way.give_up(packet.at, is_crowded);
+            way.on_sent(packet);
+        });
     }
 
     fn arrive_until(&mut self, at: i64) {
@@ -117,15 +115,24 @@ impl Crossings {
 
     fn on_received(&mut self, packet: &Passing) {
         self.acknowledge(packet, true);
-        let Some(way) = self.way(packet) else { return };
-        let before = way.waiting();
-        if !way.on_received(packet) {
+        self.at_way(packet, |way| {
+            if way.on_received(packet) {
+                return;
+            }
             if packet.is_copy {
                 way.on_duplicate(packet);
             } else {
                 way.on_unknown(packet, i64::from(packet.len));
             }
-        }
+        });
+    }
+
+    /// Lets a packet act on its way, and counts what waits there.
+    fn at_way(&mut self, packet: &Passing, act: impl FnOnce(&mut Way)) {
+        let Some(ways) = self.ways_of(packet.pair as usize) else { return };
+        let way = ways.of_mut(packet.sender);
+        let before = way.waiting();
+        act(way);
         let after = way.waiting();
         self.waiting = (self.waiting + after).saturating_sub(before);
     }
@@ -139,14 +146,13 @@ impl Crossings {
         }
     }
 
-    fn way(&mut self, packet: &Passing) -> Option<&mut Way> {
-        let place = packet.pair as usize;
+    /// Both directions of a connection, by its place among the pairs.
+    fn ways_of(&mut self, place: usize) -> Option<&mut Pair<Way>> {
         if self.ways.get(place)?.is_none() {
             let ways = self.new_ways(self.pairing.pairs.get(place)?)?;
             *self.ways.get_mut(place)? = Some(Box::new(ways));
         }
-        let ways = self.ways.get_mut(place)?.as_mut()?;
-        Some(ways.of_mut(packet.sender))
+        self.ways.get_mut(place)?.as_deref_mut()
     }
 
     fn facts(&self, matched: &Matched, sender: Endpoint) -> Option<WayFacts> {
@@ -233,12 +239,11 @@ impl Crossings {
 
     /// What both show of a connection, and its payload.
     fn joined(&mut self, place: usize, matched: &Matched) -> Option<(Joined, u64)> {
-        if self.ways.get(place)?.is_none() {
-            let ways = self.new_ways(matched)?;
-            *self.ways.get_mut(place)? = Some(Box::new(ways));
-        }
         let clock = self.clock(matched.near(matched.client));
-        let ways = *self.ways.get_mut(place)?.take()?;
+        let ways = match self.ways.get_mut(place)?.take() {
+            Some(ways) => *ways,
+            None => self.new_ways(matched)?,
+        };
         let client = matched.client;
         let (there, back) = match client {
             Endpoint::Low => (ways.low, ways.high),

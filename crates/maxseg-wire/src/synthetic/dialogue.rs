@@ -127,7 +127,7 @@ fn from_server(
     payload: u32,
     echo: u32,
 ) -> Segment {
-    Segment { from: SERVER, to: client, seq, ack, flags, payload, echo, sack: None }
+    Segment { from: SERVER, to: client, ..from_client(client, seq, ack, flags, payload, echo) }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 
 use super::Case;
 use super::what_if::covering_window;
-use crate::diagnose::LossCause;
+use crate::diagnose::{LossCause, counted};
 use crate::evidence::DirectionStats;
 use crate::framing::{Headers, IpVersion, TCP_TIMESTAMPS};
 use crate::units::{BitsPerSec, Bytes, Time};
@@ -204,8 +204,7 @@ impl ObservedPath {
     pub fn too_little(&self, segments: u64) -> Option<String> {
         let round_trips = self.seconds / self.rtt_s.value.max(1e-9);
         if segments < LEAST_SEGMENTS {
-            let plural = if segments == 1 { "" } else { "s" };
-            Some(format!("{segments} segment{plural} with data"))
+            Some(format!("{} with data", counted(segments, "segment")))
         } else if round_trips < LEAST_ROUND_TRIPS {
             Some("fewer than ten round trips".to_owned())
         } else if self.rtt_s.confidence == Confidence::Low {

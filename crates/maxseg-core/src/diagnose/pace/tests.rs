@@ -99,7 +99,8 @@ fn a_dialogue_is_neither_paced_nor_buffered() {
 
 #[test]
 fn a_queue_that_stands_at_an_even_rate_is_a_full_link() {
-    let ceiling = |data: DirectionStats| Pace::of(&data, &DirectionStats::default()).has_ceiling;
+    let ceiling =
+        |data: DirectionStats| Pace::of(&data, &DirectionStats::default()).has_standing_queue;
     let queued = |data| DirectionStats {
         // The trains are those of a burst.
         capacity_bps: Some(50e6),

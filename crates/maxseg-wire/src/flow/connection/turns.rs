@@ -129,11 +129,11 @@ impl Turns {
 
     /// Whether an acknowledgement of `end`'s payload up to `una` is one of a segment below half the MSS.
     #[inline]
-    pub(super) fn await_ack(&self, end: Endpoint, una: i64) -> bool {
+    pub(super) fn awaits_ack(&self, end: Endpoint, una: i64) -> bool {
         self.waits.as_ref().is_some_and(|it| it.small.of(end).is_some_and(|it| it.end <= una))
     }
 
-    /// An acknowledgement of `end`'s payload passes that was [awaited](Self::await_ack); `to_receiver` is the round trip
+    /// An acknowledgement of `end`'s payload passes that was [awaited](Self::awaits_ack); `to_receiver` is the round trip
     /// between capture point and the end that acknowledges, in nanoseconds.
     pub(super) fn on_ack(&mut self, end: Endpoint, at: u64, is_pure: bool, to_receiver: u64) {
         let Some(waits) = &mut self.waits else { return };
@@ -235,7 +235,7 @@ mod tests {
         }
 
         fn ack(&mut self, end: Endpoint, at: u64, una: i64, to_receiver: u64) {
-            if self.await_ack(end, una) {
+            if self.awaits_ack(end, una) {
                 self.on_ack(end, at, true, to_receiver);
             }
         }

@@ -206,11 +206,7 @@ pub(super) fn reordering(evidence: &Evidence, direction: Direction) -> Option<Fi
         to,
         evidence: vec![number("out_of_order_packets", count as f64), number("share", share)],
         frames,
-        text: format!(
-            "{count} segments arrived out of order: {:.2}% of {}",
-            share * 100.0,
-            stats.data_packets
-        ),
+        text: format!("{count} segments arrived out of order: {:.2}% of {sent}", share * 100.0),
         why: "Three duplicate acknowledgements look like a loss to a sender without RACK",
         source: "RFC 4737, RFC 8985",
     })

@@ -222,7 +222,7 @@ impl<'a> Headline<'a> {
             LimitedBy::SendBuffer => format!("The send buffer limited {ends} for {of_time}"),
             LimitedBy::Bandwidth if self.is_queued_back() => {
                 format!(
-                    "A link of the way back was full: the acknowledgements queue there, and bandwidth limited {ends} for \
+                    "A link of the reverse path was full: the acknowledgements queue there, and bandwidth limited {ends} for \
                      {of_time}"
                 )
             }

@@ -8,7 +8,7 @@
 //!                            packets in both ("trajectory sampling")
 //!              both     ─→ Pairing: which connections are the same, which capture is nearer to which end; Clock
 //! 2nd reading: packets of both in the order of one clock ─→ Crossings ─→ two Ways a connection: on_sent, on_received
-//!              a Way    ─→ Passage: lost, overtaken, duplicated, delayed; missed by a capture
+//!              a Way    ─→ Passage: lost, reordered, duplicated, delayed; missed by a capture
 //!              Joined   ─→ Evidence of the capture nearer to the sender
 //! ```
 //!

@@ -44,7 +44,7 @@ A filter combines `host ADDRESS`, `port NUMBER` (of either end, or after `client
 with `and`, `or`, `not` and parentheses.
 
 Two captures of the same transfers, one at each end, are joined, in whatever order they are given: packets are matched, \
-the clocks compared, and what was lost, overtaken, delayed or changed between them is known and not estimated. Limits \
+the clocks compared, and what was lost, reordered, delayed or changed between them is known and not estimated. Limits \
 are judged at the sender's.
 
 `maxseg guide explain` describes each limit and the accuracy of the numbers; `maxseg guide glossary` each term.

@@ -33,7 +33,7 @@ pub fn between_captures(
     let rows = ROWS.iter().filter_map(|(label, of)| {
         let (there, back) = (of(there), of(back));
         let is_empty = |cell: &String| matches!(cell.as_str(), "0" | "–");
-        let is_always = matches!(*label, "lost" | "overtaken");
+        let is_always = matches!(*label, "lost" | "reordered");
         (is_always || !is_empty(&there) || !is_empty(&back)).then_some((*label, there, back))
     });
     Some(BetweenCaptures { lines, rows: rows.collect(), directions: [data, data.other()] })
@@ -41,12 +41,12 @@ pub fn between_captures(
 
 type Row = (&'static str, fn(&Passage) -> String);
 
-/// The rows; those that are 0 in both directions are left out, but for what was lost and overtaken.
+/// The rows; those that are 0 in both directions are left out, but for what was lost and reordered.
 const ROWS: &[Row] = &[
     ("packets sent", |p| words::grouped(p.sent_packets)),
     ("lost", lost),
     ("payload lost", |p| words::grouped(p.lost_bytes)),
-    ("overtaken", |p| words::grouped(p.reordered_packets)),
+    ("reordered", |p| words::grouped(p.reordered_packets)),
     ("duplicated", |p| words::grouped(p.duplicated_packets)),
     ("retransmitted", |p| words::grouped(p.retransmitted_packets)),
     ("  needlessly", |p| words::grouped(p.needless_retransmissions)),

@@ -16,6 +16,7 @@
 pub mod cc;
 mod config;
 mod endpoint;
+pub mod linux;
 mod ranges;
 mod reader;
 mod receiver;

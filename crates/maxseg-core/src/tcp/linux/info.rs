@@ -1,0 +1,101 @@
+//! What a socket tells of itself: `tcp_info` and what the kernel counts beside it.
+
+use super::Socket;
+use super::cc::UNLIMITED;
+
+/// Counts of what a socket did.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Counters {
+    /// Segments with payload that were sent, again or not.
+    pub data_segments: u64,
+    /// Segments that were sent again, the SYN too (`tcpi_total_retrans`).
+    pub retransmitted_segments: u64,
+    /// Their payload bytes.
+    pub retransmitted_bytes: u64,
+    /// Packets of any kind.
+    pub packets: u64,
+    /// Recoveries entered (`TCPSackRecovery`, `TCPRenoRecovery`).
+    pub recoveries: u64,
+    /// Timeouts (`TCPTimeouts`).
+    pub timeouts: u64,
+    /// Those found to have been for nothing by F-RTO (`TCPSpuriousRTOs`).
+    pub spurious_timeouts: u64,
+    /// Probes of the tail (`TCPLossProbes`).
+    pub loss_probes: u64,
+    /// Retransmissions found to be lost (`TCPLostRetransmit`).
+    pub lost_retransmissions: u64,
+    /// Cuts taken back.
+    pub undone: u64,
+}
+
+/// The state of a socket as `tcp_info` has it: windows in segments, times in microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Info {
+    /// 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
+    pub ca_state: u8,
+    /// Congestion window.
+    pub cwnd: u64,
+    /// Slow-start threshold; `None`: none was set.
+    pub ssthresh: Option<u64>,
+    /// Smoothed round trip.
+    pub srtt: u64,
+    /// Its mean deviation.
+    pub rttvar: u64,
+    /// Least round trip.
+    pub min_rtt: u64,
+    /// Retransmission timeout.
+    pub rto: u64,
+    /// Segments out.
+    pub unacked: u64,
+    /// Segments that SACK told of.
+    pub sacked: u64,
+    /// Segments taken for lost.
+    pub lost: u64,
+    /// Segments sent again and on their way.
+    pub retrans: u64,
+    /// Segments delivered.
+    pub delivered: u64,
+    /// Bytes acknowledged, the SYN counted.
+    pub bytes_acked: u64,
+    /// The peer's window in bytes.
+    pub snd_wnd: u64,
+    /// Bytes written and not sent.
+    pub notsent: u64,
+    /// Bytes a second.
+    pub pacing_rate: u64,
+}
+
+impl Socket {
+    /// Its state now.
+    pub fn info(&self) -> Info {
+        let known = |micros: u64| if micros == u64::MAX { 0 } else { micros };
+        Info {
+            ca_state: self.ca_state as u8,
+            cwnd: self.window.cwnd,
+            ssthresh: (self.window.ssthresh < UNLIMITED).then_some(self.window.ssthresh),
+            srtt: self.rtt.srtt8 >> 3,
+            rttvar: self.rtt.mdev >> 2,
+            min_rtt: known(self.rtt.min()),
+            rto: self.clock.micros_of_jiffies(self.rto),
+            unacked: self.packets_out,
+            sacked: self.sacked_out,
+            lost: self.lost_out,
+            retrans: self.retrans_out,
+            delivered: self.delivered,
+            bytes_acked: self.snd_una,
+            snd_wnd: self.snd_wnd,
+            notsent: self.write_seq.saturating_sub(self.snd_nxt),
+            pacing_rate: self.pacing_rate,
+        }
+    }
+
+    /// What it did so far.
+    pub const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Payload bytes that have come in order.
+    pub const fn received(&self) -> u64 {
+        self.rcv_nxt.saturating_sub(1)
+    }
+}

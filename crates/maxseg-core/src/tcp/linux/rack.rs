@@ -1,0 +1,174 @@
+//! RACK: what was sent a round trip and some before a packet that has arrived is lost (RFC 8985;
+//! net/ipv4/tcp_recovery.c).
+
+use super::Socket;
+use super::rate::{RateSample, sent_after};
+use super::skb::{ACKED, ANY_RETRANSMISSION, LOST, RETRANSMITTED};
+use super::socket::CaState;
+use super::timers::Retransmit;
+
+/// `TCP_RACK_RECOVERY_THRESH`: recoveries for which a wider window of reordering is kept.
+pub(super) const RECOVERY_THRESHOLD: u64 = 16;
+/// `TCP_TIMEOUT_MIN_US`: two milliseconds.
+pub(super) const TIMEOUT_MIN_MICROS: u64 = 2000;
+
+/// The packet sent last of those known to have arrived, and what reordering is expected.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rack {
+    sent_at: u64,
+    end_seq: u64,
+    /// Its round trip, in microseconds.
+    rtt: u64,
+    /// Quarters of the least round trip that packets may be late.
+    reo_wnd_steps: u64,
+    pub(super) reo_wnd_persist: u64,
+    last_delivered: u64,
+    pub(super) dsack_seen: bool,
+    pub(super) advanced: bool,
+}
+
+impl Default for Rack {
+    fn default() -> Self {
+        Self {
+            sent_at: 0,
+            end_seq: 0,
+            rtt: 0,
+            reo_wnd_steps: 1,
+            reo_wnd_persist: 0,
+            last_delivered: 0,
+            dsack_seen: false,
+            advanced: false,
+        }
+    }
+}
+
+impl Socket {
+    /// How late a packet may be, in microseconds (`tcp_rack_reo_wnd`).
+    fn reordering_window(&self) -> u64 {
+        if self.reord_seen == 0
+            && (self.ca_state >= CaState::Recovery || self.sacked_out >= self.reordering)
+        {
+            return 0;
+        }
+        ((self.rtt.min() >> 2) * self.rack.reo_wnd_steps).min(self.rtt.srtt8 >> 3)
+    }
+
+    /// A packet sent at `sent` has arrived (`tcp_rack_advance`). `tags` are those before.
+    pub(super) fn advance_rack(&mut self, tags: u8, end_seq: u64, sent: u64) {
+        let rtt = self.clock.micros.saturating_sub(sent);
+        // So soon after a retransmission it is the first copy's acknowledgement.
+        if rtt < self.rtt.min() && tags & ANY_RETRANSMISSION != 0 {
+            return;
+        }
+        self.rack.advanced = true;
+        self.rack.rtt = rtt;
+        if sent_after(sent, self.rack.sent_at, end_seq, self.rack.end_seq) {
+            self.rack.sent_at = sent;
+            self.rack.end_seq = end_seq;
+        }
+    }
+
+    /// Microseconds until a packet sent at `sent` is overdue (`tcp_rack_skb_timeout`).
+    pub(super) fn rack_remaining(&self, sent: u64, window: u64) -> i64 {
+        (self.rack.rtt + window).cast_signed()
+            - self.clock.micros.saturating_sub(sent).cast_signed()
+    }
+
+    /// Marks what is overdue; gives the microseconds until more will be, 0 if none
+    /// (`tcp_rack_detect_loss`).
+    fn detect_rack_loss(&mut self) -> u64 {
+        let window = self.reordering_window();
+        let mut timeout = 0;
+        for index in 0..self.rtx_queue.len() {
+            let skb = &self.rtx_queue[index];
+            if skb.is(ACKED) || (skb.is(LOST) && !skb.is(RETRANSMITTED)) {
+                continue;
+            }
+            let sent = skb.sent_micros();
+            if !sent_after(self.rack.sent_at, sent, self.rack.end_seq, skb.end_seq) {
+                // What has higher numbers was sent later still, for the first time or again.
+                if !skb.is(ANY_RETRANSMISSION) {
+                    break;
+                }
+                continue;
+            }
+            let remaining = self.rack_remaining(sent, window);
+            if remaining <= 0 {
+                self.mark_lost(index);
+            } else {
+                timeout = timeout.max(remaining.unsigned_abs());
+            }
+        }
+        timeout
+    }
+
+    /// After an acknowledgement; gives whether the timer now waits for packets that may be late
+    /// (`tcp_rack_mark_lost`).
+    pub(super) fn mark_rack_losses(&mut self) -> bool {
+        if !self.rack.advanced {
+            return false;
+        }
+        self.rack.advanced = false;
+        let timeout = self.detect_rack_loss();
+        if timeout > 0 {
+            let jiffies = self.clock.jiffies_of_micros(timeout + TIMEOUT_MIN_MICROS);
+            self.timers.set_retransmit(
+                &self.clock,
+                Retransmit::Reordering,
+                jiffies.min(self.rto),
+            );
+        }
+        timeout > 0
+    }
+
+    /// The timer for late packets has expired (`tcp_rack_reo_timeout`).
+    pub(super) fn on_reordering_timer(&mut self) {
+        let (lost, in_flight) = (self.lost, self.in_flight());
+        self.detect_rack_loss();
+        if in_flight != self.in_flight() {
+            if self.ca_state != CaState::Recovery {
+                self.enter_recovery();
+                self.reduce_cwnd(1, self.lost - lost, false);
+            }
+            self.retransmit_lost();
+        }
+        if self.timers.pending != Some(Retransmit::Timeout) {
+            self.rearm_rto();
+        }
+    }
+
+    /// Duplicates that the receiver tells of widen the window of reordering (`tcp_rack_update_reo_wnd`).
+    pub(super) fn update_reordering_window(&mut self, sample: &RateSample) {
+        if sample.prior_delivered == 0 {
+            return;
+        }
+        let rack = &mut self.rack;
+        if sample.prior_delivered < rack.last_delivered {
+            rack.dsack_seen = false;
+        }
+        if rack.dsack_seen {
+            rack.reo_wnd_steps = (rack.reo_wnd_steps + 1).min(0xff);
+            rack.dsack_seen = false;
+            rack.last_delivered = self.delivered;
+            rack.reo_wnd_persist = RECOVERY_THRESHOLD;
+        } else if rack.reo_wnd_persist == 0 {
+            rack.reo_wnd_steps = 1;
+        }
+    }
+
+    /// Without SACK three duplicates, and in recovery each partial acknowledgement, tell that the first
+    /// packet is lost (`tcp_newreno_mark_lost`).
+    pub(super) fn mark_newreno_loss(&mut self, una_advanced: bool) {
+        let enters = self.ca_state < CaState::Recovery && self.sacked_out >= self.reordering;
+        let goes_on = self.ca_state == CaState::Recovery && una_advanced;
+        let Some(head) = self.rtx_queue.front() else { return };
+        if !(enters || goes_on) || head.is(LOST) {
+            return;
+        }
+        let mss = if head.gso_size > 0 { head.gso_size } else { head.len() };
+        if head.segments > 1 && head.len() > mss {
+            self.split_sent(0, mss, mss);
+        }
+        self.mark_lost(0);
+    }
+}

@@ -1,0 +1,129 @@
+//! Samples of the delivery rate (net/ipv4/tcp_rate.c).
+
+use super::Socket;
+use super::skb::{ACKED, ANY_RETRANSMISSION, Skb};
+
+/// What a sender remembers between samples.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Rate {
+    /// `first_tx_mstamp`: when the first packet of the sample was sent, in microseconds.
+    first_tx: u64,
+    /// `delivered_mstamp`.
+    delivered_at: u64,
+    /// The count of delivered segments up to which samples are the application's; 0: none is.
+    app_limited: u64,
+    /// The last sample that counts.
+    pub(super) delivered: u64,
+    pub(super) interval: u64,
+    pub(super) is_app_limited: bool,
+}
+
+/// One sample, as an acknowledgement makes it (`struct rate_sample`).
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct RateSample {
+    pub(super) prior_delivered: u64,
+    prior_at: u64,
+    last_end_seq: u64,
+    interval_sent: u64,
+    is_app_limited: bool,
+    is_retransmission: bool,
+    /// Segments delivered over `interval`; `None` while there is no valid sample.
+    pub(super) delivered: Option<u64>,
+    /// Microseconds.
+    pub(super) interval: u64,
+    /// Segments newly acknowledged, and newly taken for lost.
+    pub(super) acked_sacked: u64,
+    pub(super) losses: u64,
+    /// The round trip for congestion control, in microseconds.
+    pub(super) rtt: Option<u64>,
+}
+
+/// Whether one packet was sent after another (`tcp_skb_sent_after`, include/net/tcp.h).
+#[inline]
+pub(super) const fn sent_after(at: u64, other_at: u64, end: u64, other_end: u64) -> bool {
+    at > other_at || (at == other_at && end > other_end)
+}
+
+impl Socket {
+    /// A packet goes (`tcp_rate_skb_sent`).
+    #[inline]
+    pub(super) fn note_rate_at_send(&mut self, skb: &mut Skb) {
+        if self.packets_out == 0 {
+            self.rate.first_tx = skb.sent_micros();
+            self.rate.delivered_at = skb.sent_micros();
+        }
+        skb.first_tx_micros = self.rate.first_tx;
+        skb.delivered_micros = self.rate.delivered_at;
+        skb.delivered = self.delivered;
+        skb.app_limited = self.rate.app_limited > 0;
+    }
+
+    /// A packet has arrived, as an acknowledgement says (`tcp_rate_skb_delivered`). Its tags are the new
+    /// ones.
+    #[inline]
+    pub(super) fn sample_delivery(&mut self, skb: &mut Skb, sample: &mut RateSample) {
+        if skb.delivered_micros == 0 {
+            return;
+        }
+        let sent = skb.sent_micros();
+        if sample.prior_delivered == 0
+            || sent_after(sent, self.rate.first_tx, skb.end_seq, sample.last_end_seq)
+        {
+            sample.prior_delivered = skb.delivered;
+            sample.prior_at = skb.delivered_micros;
+            sample.is_app_limited = skb.app_limited;
+            sample.is_retransmission = skb.is(ANY_RETRANSMISSION);
+            sample.last_end_seq = skb.end_seq;
+            self.rate.first_tx = sent;
+            sample.interval_sent = sent - skb.first_tx_micros;
+        }
+        if skb.is(ACKED) {
+            skb.delivered_micros = 0;
+        }
+    }
+
+    /// The sample of an acknowledgement is complete (`tcp_rate_gen`).
+    pub(super) fn complete_sample(
+        &mut self,
+        delivered: u64,
+        lost: u64,
+        is_sack_reneg: bool,
+        sample: &mut RateSample,
+    ) {
+        if self.rate.app_limited > 0 && self.delivered > self.rate.app_limited {
+            self.rate.app_limited = 0;
+        }
+        if delivered > 0 {
+            self.rate.delivered_at = self.clock.micros;
+        }
+        sample.acked_sacked = delivered;
+        sample.losses = lost;
+        if sample.prior_at == 0 || is_sack_reneg {
+            return;
+        }
+        sample.interval =
+            sample.interval_sent.max(self.clock.micros.saturating_sub(sample.prior_at));
+        if sample.interval < self.rtt.min() {
+            return;
+        }
+        let delivered = self.delivered - sample.prior_delivered;
+        sample.delivered = Some(delivered);
+        if !sample.is_app_limited
+            || delivered * self.rate.interval >= self.rate.delivered * sample.interval
+        {
+            self.rate.delivered = delivered;
+            self.rate.interval = sample.interval;
+            self.rate.is_app_limited = sample.is_app_limited;
+        }
+    }
+
+    /// Before a write: does the application hold the connection back (`tcp_rate_check_app_limited`)?
+    pub(super) fn check_app_limited(&mut self) {
+        if self.write_seq - self.snd_nxt < self.mss_cache
+            && self.in_flight() < self.window.cwnd
+            && self.lost_out <= self.retrans_out
+        {
+            self.rate.app_limited = (self.delivered + self.in_flight()).max(1);
+        }
+    }
+}

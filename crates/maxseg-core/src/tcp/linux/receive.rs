@@ -1,0 +1,118 @@
+//! What arrives (`tcp_rcv_established`, net/ipv4/tcp_input.c).
+
+use super::Socket;
+use super::ack::Verdict;
+use super::packet::Packet;
+use super::socket::State;
+use crate::units::Time;
+
+/// `tcp_invalid_ratelimit`: two answers to packets out of the window are so far apart, in milliseconds.
+const INVALID_RATE_LIMIT: u64 = 500;
+
+impl Socket {
+    /// A packet of this connection has come.
+    pub fn on_packet(&mut self, now: Time, packet: &Packet) {
+        self.clock.refresh(now);
+        self.rcv_tsecr = packet.stamps.map_or(0, |stamps| stamps.echo);
+        match self.state {
+            State::Established => self.on_established(packet),
+            State::Listen => self.on_syn(packet),
+            State::SynSent => self.on_syn_ack(packet),
+            State::SynReceived => self.on_handshake_ack(packet),
+        }
+        self.wake_writer();
+    }
+
+    fn on_established(&mut self, packet: &Packet) {
+        if packet.syn.is_some() {
+            return self.challenge();
+        }
+        if packet.end() < self.rcv_wup || packet.seq > self.rcv_nxt + self.receive_window() {
+            return self.answer_out_of_window(packet);
+        }
+        self.process(packet);
+    }
+
+    /// A packet within the window.
+    pub(super) fn process(&mut self, packet: &Packet) {
+        if self.on_ack(packet) == Verdict::Invalid {
+            return;
+        }
+        self.measure_receive_rtt_by_stamp(packet.len);
+        if packet.len > 0 {
+            self.queue_data(packet);
+        }
+        self.send_pending();
+        self.check_ack();
+    }
+
+    /// `tcp_send_challenge_ack`.
+    fn challenge(&mut self) {
+        self.send_ack();
+    }
+
+    /// `tcp_send_dupack`, as often as `tcp_oow_rate_limited` allows.
+    fn answer_out_of_window(&mut self, packet: &Packet) {
+        let now = self.clock.nanos / 1_000_000;
+        if packet.len == 0 {
+            if self.last_oow_ack.is_some_and(|last| now - last < INVALID_RATE_LIMIT) {
+                return;
+            }
+            self.last_oow_ack = Some(now);
+        } else if packet.seq < self.rcv_nxt {
+            self.enter_quick_mode();
+            self.set_dsack(packet.seq, packet.end().min(self.rcv_nxt));
+        }
+        self.send_ack();
+    }
+
+    /// Data: in order, old, beyond the window, or too early (`tcp_data_queue`).
+    fn queue_data(&mut self, packet: &Packet) {
+        let (seq, end) = (packet.seq, packet.end());
+        self.dsack = None;
+        if end <= self.rcv_nxt {
+            self.set_dsack(seq, end);
+            return self.acknowledge_unwanted();
+        }
+        if seq >= self.rcv_nxt + self.receive_window() {
+            return self.acknowledge_unwanted();
+        }
+        if seq > self.rcv_nxt {
+            return self.queue_out_of_order(seq, end);
+        }
+        if seq < self.rcv_nxt {
+            self.set_dsack(seq, self.rcv_nxt);
+        }
+        self.queue_in_order(packet);
+    }
+
+    /// The sender does not know what this end has: it is told at once.
+    fn acknowledge_unwanted(&mut self) {
+        self.enter_quick_mode();
+        self.ack.scheduled = true;
+    }
+
+    fn queue_in_order(&mut self, packet: &Packet) {
+        if !self.make_room(packet.seq) {
+            self.ack.no_memory = true;
+            self.ack.now = true;
+            self.ack.scheduled = true;
+            if self.readable() > 0 {
+                return;
+            }
+        }
+        let truesize = self.host.received_truesize(packet.len);
+        self.rcv_nxt = packet.end();
+        self.buffer.used += truesize;
+        self.buffer.queue(self.rcv_nxt, truesize);
+        self.note_data_received(packet.len, packet.push);
+        if !self.out_of_order.is_empty() {
+            self.take_over_early();
+            // The gap is closed: RFC 5681 §4.2.
+            self.ack.now |= self.out_of_order.is_empty();
+        }
+        if !self.out_of_order.sacks.is_empty() {
+            self.remove_sacks();
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! The receive buffer and the window that it leaves (net/ipv4/tcp_input.c, tcp_output.c).
+
+use std::collections::VecDeque;
+
+use super::Socket;
+use super::output::INITIAL_CWND;
+use super::settings::Host;
+
+/// `TCP_RMEM_TO_WIN_SCALE`: ratios are in 1/256.
+const RATIO_SHIFT: u32 = 8;
+/// `TCP_DEFAULT_SCALING_RATIO`: half of the buffer is window until packets show how large they are.
+const DEFAULT_RATIO: u64 = 1 << (RATIO_SHIFT - 1);
+/// `net.core.rmem_max` as it is where nobody set it (`SK_RMEM_MAX`, net/core/sock.c).
+const RMEM_MAX: u64 = 212_992;
+/// `TCP_MAX_WSCALE`.
+const MAX_WINDOW_SCALE: u32 = 14;
+
+/// What a receiver keeps of its buffer.
+#[derive(Debug)]
+pub(super) struct ReceiveBuffer {
+    /// `sk_rcvbuf`, in bytes.
+    size: u64,
+    /// The application set it (`SOCK_RCVBUF_LOCK`).
+    is_locked: bool,
+    /// `sk_rmem_alloc`: what the packets in it count.
+    pub(super) used: u64,
+    /// `scaling_ratio`: the payload's share of what packets count.
+    ratio: u64,
+    pub(super) window_clamp: u64,
+    /// `rcv_ssthresh`: how far the window has been opened.
+    pub(super) rcv_ssthresh: u64,
+    /// The window that was offered last.
+    pub(super) rcv_wnd: u64,
+    /// `rcvq_space`: bytes that the application read in a round trip, since when, and from where.
+    space: u64,
+    space_since: u64,
+    space_seq: u64,
+    /// `rcv_rtt_est`: eight times the round trip in microseconds as a receiver sees it.
+    pub(super) rtt8: u64,
+    rtt_seq: u64,
+    rtt_since: u64,
+    pub(super) last_tsecr: u64,
+    /// Packets in order that are not read: where they end, and what they count.
+    unread: VecDeque<(u64, u64)>,
+}
+
+impl ReceiveBuffer {
+    pub(super) fn new(host: &Host) -> Self {
+        let asked = host.rcvbuf.map(|bytes| 2 * bytes.min(RMEM_MAX));
+        Self {
+            // SOCK_MIN_RCVBUF: two packets of the least size (include/net/sock.h).
+            size: asked.map_or(host.tcp_rmem[1], |bytes| bytes.max(2048 + 256)),
+            is_locked: asked.is_some(),
+            used: 0,
+            ratio: DEFAULT_RATIO,
+            window_clamp: 0,
+            rcv_ssthresh: 0,
+            rcv_wnd: 0,
+            space: 0,
+            space_since: 0,
+            space_seq: 0,
+            rtt8: 0,
+            rtt_seq: 0,
+            rtt_since: 0,
+            last_tsecr: u64::MAX,
+            unread: VecDeque::new(),
+        }
+    }
+
+    /// `tcp_win_from_space`.
+    const fn window_of(&self, space: u64) -> u64 {
+        (space * self.ratio) >> RATIO_SHIFT
+    }
+
+    /// `tcp_full_space`.
+    pub(super) const fn full_space(&self) -> u64 {
+        self.window_of(self.size)
+    }
+
+    /// `tcp_space`.
+    const fn free_space(&self) -> u64 {
+        self.window_of(self.size.saturating_sub(self.used))
+    }
+
+    /// Takes a packet in order that ends there.
+    pub(super) fn queue(&mut self, end: u64, truesize: u64) {
+        self.unread.push_back((end, truesize));
+    }
+
+    /// Whether it is more than full.
+    pub(super) const fn overflows(&self) -> bool {
+        self.used > self.size
+    }
+}
+
+impl Socket {
+    /// The first window and its scale (`tcp_select_initial_window`); `mss` is what a segment holds.
+    pub(super) fn select_initial_window(&mut self, mss: u64) {
+        let scaling = self.host.tcp_window_scaling;
+        let rmem_most = self.host.tcp_rmem[2];
+        let buffer = &mut self.buffer;
+        let full = buffer.full_space();
+        let clamp = if buffer.is_locked { full } else { 65_535 << MAX_WINDOW_SCALE };
+        let space = clamp.min(full);
+        let rcv_wnd = if space > mss { space - space % mss } else { space };
+        self.rcv_wscale = 0;
+        if scaling {
+            let space = space.max(rmem_most).max(RMEM_MAX).min(clamp);
+            self.rcv_wscale = space.ilog2().saturating_sub(15).min(MAX_WINDOW_SCALE);
+        }
+        buffer.rcv_wnd = rcv_wnd;
+        buffer.window_clamp = clamp.min(65_535 << self.rcv_wscale);
+        buffer.rcv_ssthresh = rcv_wnd;
+    }
+
+    /// The connection is open: buffers are what they begin with (`tcp_init_buffer_space`).
+    pub(super) fn init_buffer_space(&mut self) {
+        self.expand_send_buffer();
+        let advmss = self.advmss;
+        let buffer = &mut self.buffer;
+        buffer.space_since = self.clock.micros;
+        buffer.space_seq = self.copied_seq;
+        let most = buffer.full_space();
+        buffer.window_clamp = buffer.window_clamp.min(most);
+        if buffer.window_clamp > 2 * advmss && buffer.window_clamp + advmss > most {
+            buffer.window_clamp = (2 * advmss).max(most - advmss);
+        }
+        buffer.rcv_ssthresh = buffer.rcv_ssthresh.min(buffer.window_clamp);
+        self.snd_cwnd_stamp = self.clock.jiffies;
+        buffer.space =
+            buffer.rcv_ssthresh.min(buffer.rcv_wnd).min(INITIAL_CWND * advmss);
+    }
+
+    /// What is left of the window offered (`tcp_receive_window`).
+    #[inline]
+    pub(super) const fn receive_window(&self) -> u64 {
+        (self.rcv_wup + self.buffer.rcv_wnd).saturating_sub(self.rcv_nxt)
+    }
+
+    /// The window to offer now (`__tcp_select_window`).
+    pub(super) fn wanted_window(&mut self) -> u64 {
+        let unit = 1 << self.rcv_wscale;
+        let buffer = &self.buffer;
+        let mut free = buffer.free_space();
+        let allowed = buffer.full_space();
+        let full = buffer.window_clamp.min(allowed);
+        let mss = self.ack.rcv_mss.min(full);
+        if mss == 0 {
+            return 0;
+        }
+        if free < full / 2 {
+            self.ack.quick = 0;
+            free -= free % unit;
+            if free < allowed / 16 || free < mss {
+                return 0;
+            }
+        }
+        free = free.min(buffer.rcv_ssthresh);
+        if self.rcv_wscale > 0 {
+            return free.next_multiple_of(unit);
+        }
+        let window = buffer.rcv_wnd;
+        if window + mss <= free || window > free {
+            return free - free % mss;
+        }
+        if mss == full && free > window + full / 2 {
+            return free;
+        }
+        window
+    }
+
+    /// The window of a packet that goes: it never shrinks what was offered (`tcp_select_window`).
+    pub(super) fn select_window(&mut self) -> u64 {
+        let unit = 1 << self.rcv_wscale;
+        if self.ack.no_memory {
+            self.buffer.rcv_wnd = 0;
+            self.rcv_wup = self.rcv_nxt;
+            return 0;
+        }
+        let current = self.receive_window();
+        let mut window = self.wanted_window();
+        if window < current {
+            window = current.next_multiple_of(unit);
+        }
+        self.buffer.rcv_wnd = window;
+        self.rcv_wup = self.rcv_nxt;
+        let window = window.min(65_535 << self.rcv_wscale);
+        window - window % unit
+    }
+
+    /// Packets show what share of the buffer is payload (in `tcp_measure_rcv_mss`).
+    pub(super) fn measure_ratio(&mut self, len: u64) {
+        let truesize = self.host.received_truesize(len);
+        let buffer = &mut self.buffer;
+        let before = buffer.ratio;
+        buffer.ratio = ((len << RATIO_SHIFT) / truesize).max(1);
+        if buffer.ratio != before {
+            buffer.window_clamp = buffer.full_space();
+            buffer.space = buffer.space.min(buffer.window_clamp);
+        }
+    }
+
+    /// Each packet opens the window further (`tcp_grow_window`).
+    pub(super) fn grow_window(&mut self, len: u64) {
+        let truesize = self.host.received_truesize(len);
+        let buffer = &mut self.buffer;
+        let most = buffer.window_clamp.min(buffer.free_space());
+        let Some(room) = most.checked_sub(buffer.rcv_ssthresh).filter(|room| *room > 0) else {
+            return;
+        };
+        let step = if buffer.window_of(truesize) <= len {
+            2 * self.advmss
+        } else {
+            // Small packets waste the buffer: the further it is open, the larger they have to be
+            // (`__tcp_grow_window`).
+            let mut share = buffer.window_of(truesize) / 2;
+            let mut window = buffer.window_of(self.host.tcp_rmem[2]) / 2;
+            loop {
+                if buffer.rcv_ssthresh > window {
+                    return;
+                }
+                if share <= len {
+                    break 2 * self.ack.rcv_mss;
+                }
+                share /= 2;
+                window /= 2;
+            }
+        };
+        buffer.rcv_ssthresh += room.min(step.max(2 * len));
+        self.ack.quick |= 1;
+    }
+
+    /// A round trip as the receiver sees it: a window of data took so long (`tcp_rcv_rtt_measure`).
+    pub(super) fn measure_receive_rtt(&mut self) {
+        if self.buffer.rtt_since > 0 {
+            if self.rcv_nxt < self.buffer.rtt_seq {
+                return;
+            }
+            let micros = (self.clock.micros - self.buffer.rtt_since).max(1);
+            self.update_receive_rtt(micros, true);
+        }
+        self.buffer.rtt_seq = self.rcv_nxt + self.buffer.rcv_wnd;
+        self.buffer.rtt_since = self.clock.micros;
+    }
+
+    /// The same from the timestamp that a full segment echoes (`tcp_rcv_rtt_measure_ts`).
+    pub(super) fn measure_receive_rtt_by_stamp(&mut self, len: u64) {
+        if !self.stamps_ok || self.rcv_tsecr == self.buffer.last_tsecr {
+            return;
+        }
+        self.buffer.last_tsecr = self.rcv_tsecr;
+        if len >= self.ack.rcv_mss {
+            let micros = self.round_trip_of_stamps(0);
+            if micros > 0 {
+                self.update_receive_rtt(micros, false);
+            }
+        }
+    }
+
+    /// `tcp_rcv_rtt_update`.
+    fn update_receive_rtt(&mut self, micros: u64, depends_on_window: bool) {
+        let old = self.buffer.rtt8;
+        let sample = micros << 3;
+        if old == 0 || sample < old {
+            self.buffer.rtt8 = sample;
+        } else if !depends_on_window {
+            self.buffer.rtt8 = old - (old >> 3) + micros;
+        }
+    }
+
+    /// The application has read: the buffer is to hold twice what it reads in a round trip, and more while
+    /// that grows (`tcp_rcv_space_adjust`).
+    fn adjust_receive_space(&mut self) {
+        let (rmem_most, advmss) = (self.host.tcp_rmem[2], self.advmss);
+        let buffer = &mut self.buffer;
+        let elapsed = self.clock.micros - buffer.space_since;
+        if buffer.rtt8 == 0 || elapsed < buffer.rtt8 >> 3 {
+            return;
+        }
+        let unread = self.rcv_nxt - self.copied_seq;
+        let copied = (self.copied_seq - buffer.space_seq).saturating_sub(unread);
+        if copied > buffer.space {
+            if self.host.tcp_moderate_rcvbuf && !buffer.is_locked {
+                let mut window = 2 * copied + 16 * advmss;
+                let grow = window * (copied - buffer.space) / buffer.space.max(1);
+                window += 2 * grow;
+                let size = ((window << RATIO_SHIFT) / buffer.ratio).min(rmem_most);
+                if size > buffer.size {
+                    buffer.size = size;
+                    buffer.window_clamp = buffer.full_space();
+                }
+            }
+            buffer.space = copied;
+        }
+        buffer.space_seq = self.copied_seq;
+        buffer.space_since = self.clock.micros;
+    }
+
+    /// The application reads so many bytes at most; gives how many there were (`tcp_recvmsg_locked`).
+    pub(super) fn copy_out(&mut self, most: u64) -> u64 {
+        let begin = self.copied_seq;
+        while let Some(&(end, truesize)) = self.buffer.unread.front() {
+            let left = most - (self.copied_seq - begin);
+            if left == 0 {
+                break;
+            }
+            let used = left.min(end - self.copied_seq);
+            self.copied_seq += used;
+            self.adjust_receive_space();
+            if self.copied_seq < end {
+                break;
+            }
+            self.buffer.used -= truesize;
+            self.buffer.unread.pop_front();
+        }
+        self.copied_seq - begin
+    }
+
+    /// There is no room for a packet: the buffer grows, or what came out of order goes
+    /// (`tcp_try_rmem_schedule`, `tcp_prune_queue`, `tcp_clamp_window`).
+    pub(super) fn make_room(&mut self, seq: u64) -> bool {
+        if !self.buffer.overflows() {
+            return true;
+        }
+        self.ack.quick = 0;
+        let buffer = &mut self.buffer;
+        let most = self.host.tcp_rmem[2];
+        if buffer.size < most && !buffer.is_locked {
+            buffer.size = buffer.used.min(most);
+        }
+        if buffer.overflows() {
+            buffer.rcv_ssthresh = buffer.window_clamp.min(2 * self.advmss);
+            self.prune_out_of_order(seq);
+        }
+        !self.buffer.overflows()
+    }
+
+    /// `tcp_prune_ofo_queue`.
+    fn prune_out_of_order(&mut self, seq: u64) {
+        let mut pruned = false;
+        while self.buffer.overflows() {
+            let Some(freed) = self.out_of_order.drop_last_above(seq) else { break };
+            self.buffer.used -= freed;
+            pruned = true;
+        }
+        if pruned {
+            self.dsack = None;
+            self.out_of_order.sacks.clear();
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! How much of the send queue goes as one packet: segmentation offload, Nagle, and waiting for more
+//! (net/ipv4/tcp_output.c).
+
+use super::Socket;
+use super::output::Nagle;
+use super::skb::Skb;
+use super::socket::CaState;
+
+/// `sk_pacing_shift`: a burst is what the pacing rate sends in 1/1024 s.
+const PACING_SHIFT: u32 = 10;
+/// `GSO_MAX_SEGS` (include/linux/netdevice.h).
+const GSO_MAX_SEGMENTS: u64 = 65_535;
+/// A millisecond.
+const MILLISECOND: u64 = 1_000_000;
+
+/// Why a packet waits for more data, or that it does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Defer {
+    No,
+    ByCwnd,
+    ByWindow,
+    /// There may be more to come from the application.
+    Yes,
+}
+
+impl Socket {
+    /// Segments of the largest burst (`tcp_tso_segs`, `tcp_tso_autosize`).
+    pub(super) fn most_segments(&self, mss: u64) -> u64 {
+        let most = self.host.gso_max_size();
+        let mut bytes = self.pacing_rate >> PACING_SHIFT;
+        // Nearby peers get larger bursts: they cost less there.
+        let distance = self.rtt.min() >> self.host.tcp_tso_rtt_log;
+        if distance < 32 {
+            bytes += most >> distance;
+        }
+        (bytes.min(most) / mss).max(self.host.tcp_min_tso_segs).min(GSO_MAX_SEGMENTS)
+    }
+
+    /// Whether a packet that is no full segment waits (`tcp_nagle_check`).
+    pub(super) fn nagle_holds(&self, partial: bool, nagle: Nagle) -> bool {
+        partial
+            && nagle == Nagle::On
+            && self.packets_out > 0
+            && self.snd_sml > self.snd_una
+            && self.snd_sml <= self.snd_nxt
+    }
+
+    /// How many bytes of a packet of more than one segment go (`tcp_mss_split_point`).
+    pub(super) fn split_point(
+        &self,
+        skb: &Skb,
+        is_last: bool,
+        mss: u64,
+        segments: u64,
+        nagle: Nagle,
+    ) -> u64 {
+        let window = self.window_end() - skb.seq;
+        let most = mss * segments;
+        if most <= window && !is_last {
+            return most;
+        }
+        let needed = skb.len().min(window);
+        if most <= needed {
+            return most;
+        }
+        let partial = needed % mss;
+        if self.nagle_holds(partial != 0, nagle) { needed - partial } else { needed }
+    }
+
+    /// Whether a packet waits for a larger window, so that it can be larger (`tcp_tso_should_defer`).
+    pub(super) fn should_defer(&self, skb: &Skb, is_last: bool, most: u64) -> Defer {
+        if self.ca_state >= CaState::Recovery
+            || self.clock.nanos > self.last_sent_nanos + MILLISECOND
+        {
+            return Defer::No;
+        }
+        let by_window = self.window_end() - skb.seq;
+        let by_cwnd = (self.window.cwnd - self.in_flight()) * self.mss_cache;
+        let limit = by_window.min(by_cwnd);
+        if limit >= most * self.mss_cache || (!is_last && limit >= skb.len()) {
+            return Defer::No;
+        }
+        let chunk = self.snd_wnd.min(self.window.cwnd * self.mss_cache)
+            / self.host.tcp_tso_win_divisor.max(1);
+        if limit >= chunk {
+            return Defer::No;
+        }
+        let Some(head) = self.rtx_queue.front() else { return Defer::No };
+        // Is an acknowledgement near that would let more go?
+        let srtt = self.rtt.srtt8 * 125;
+        let expected = head.sent_nanos + srtt;
+        let threshold = (srtt / 2).min(MILLISECOND);
+        if expected > self.clock.nanos + threshold {
+            return Defer::No;
+        }
+        if by_cwnd < by_window {
+            if by_cwnd <= skb.len() {
+                return Defer::ByCwnd;
+            }
+        } else if by_window <= skb.len() {
+            return Defer::ByWindow;
+        }
+        Defer::Yes
+    }
+}

@@ -1,0 +1,155 @@
+//! What a host's administrator and its kernel's build decide: keys have the names of the sysctls.
+
+use crate::units::Time;
+
+/// Which congestion control a socket has (`TCP_CONGESTION`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Algorithm {
+    /// `tcp_cubic.c`, with `HyStart` or without (module parameter `hystart`).
+    Cubic {
+        /// Whether slow start may end before a loss.
+        hystart: bool,
+    },
+    /// `tcp_cong.c`.
+    Reno,
+}
+
+/// The settings of one host and of its socket. [`Default`] is what Linux 6.12 has without any sysctl set
+/// (`tcp_sk_init`, net/ipv4/tcp_ipv4.c; `tcp_init`, net/ipv4/tcp.c).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "sysctls are switches")]
+pub struct Host {
+    /// Congestion control.
+    pub congestion: Algorithm,
+    /// `net.ipv4.tcp_sack`.
+    pub tcp_sack: bool,
+    /// `net.ipv4.tcp_dsack`.
+    pub tcp_dsack: bool,
+    /// `net.ipv4.tcp_timestamps` is not 0.
+    pub tcp_timestamps: bool,
+    /// `net.ipv4.tcp_window_scaling`.
+    pub tcp_window_scaling: bool,
+    /// `net.ipv4.tcp_recovery`, bit 0: losses are found by time (RACK).
+    pub tcp_recovery: bool,
+    /// `net.ipv4.tcp_early_retrans` is 3 or 4: tail loss probes.
+    pub tcp_early_retrans: bool,
+    /// `net.ipv4.tcp_frto` is not 0.
+    pub tcp_frto: bool,
+    /// `net.ipv4.tcp_slow_start_after_idle`.
+    pub tcp_slow_start_after_idle: bool,
+    /// `net.ipv4.tcp_moderate_rcvbuf`.
+    pub tcp_moderate_rcvbuf: bool,
+    /// `TCP_NODELAY`: no Nagle.
+    pub nodelay: bool,
+    /// `net.ipv4.tcp_rmem`: minimum, default and maximum in bytes.
+    pub tcp_rmem: [u64; 3],
+    /// `net.ipv4.tcp_wmem`.
+    pub tcp_wmem: [u64; 3],
+    /// `SO_RCVBUF` as asked for, in bytes: the kernel doubles it, and keeps it.
+    pub rcvbuf: Option<u64>,
+    /// `TCP_MAXSEG`, in bytes.
+    pub maxseg: Option<u64>,
+    /// The MTU of the first link, in bytes.
+    pub mtu: u64,
+    /// `net.ipv4.tcp_reordering`, in segments.
+    pub tcp_reordering: u64,
+    /// `net.ipv4.tcp_max_reordering`.
+    pub tcp_max_reordering: u64,
+    /// `net.ipv4.tcp_comp_sack_nr`.
+    pub tcp_comp_sack_nr: u64,
+    /// `net.ipv4.tcp_comp_sack_delay_ns`.
+    pub tcp_comp_sack_delay_ns: u64,
+    /// `net.ipv4.tcp_comp_sack_slack_ns`.
+    pub tcp_comp_sack_slack_ns: u64,
+    /// `net.ipv4.tcp_tso_win_divisor`.
+    pub tcp_tso_win_divisor: u64,
+    /// `net.ipv4.tcp_min_tso_segs`.
+    pub tcp_min_tso_segs: u64,
+    /// `net.ipv4.tcp_tso_rtt_log`.
+    pub tcp_tso_rtt_log: u32,
+    /// `net.ipv4.tcp_pacing_ss_ratio`, in percent.
+    pub tcp_pacing_ss_ratio: u64,
+    /// `net.ipv4.tcp_pacing_ca_ratio`, in percent.
+    pub tcp_pacing_ca_ratio: u64,
+    /// `net.ipv4.tcp_syn_linear_timeouts`.
+    pub tcp_syn_linear_timeouts: u64,
+    /// Ticks a second of the kernel's build (`CONFIG_HZ`).
+    pub hz: u64,
+    /// How long the host has been up when the run begins: where in the timer wheel's turn that is.
+    pub up_before: Time,
+    /// Room that a packet's head has for headers (`MAX_TCP_HEADER`, include/net/tcp.h): 320 bytes where the
+    /// build has tunnels or wireless LAN, else 192.
+    pub max_tcp_header: u64,
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        Self {
+            congestion: Algorithm::Cubic { hystart: true },
+            tcp_sack: true,
+            tcp_dsack: true,
+            tcp_timestamps: true,
+            tcp_window_scaling: true,
+            tcp_recovery: true,
+            tcp_early_retrans: true,
+            tcp_frto: true,
+            tcp_slow_start_after_idle: true,
+            tcp_moderate_rcvbuf: true,
+            nodelay: false,
+            tcp_rmem: [4096, 131_072, 6_291_456],
+            tcp_wmem: [4096, 16_384, 4_194_304],
+            rcvbuf: None,
+            maxseg: None,
+            mtu: 1500,
+            tcp_reordering: 3,
+            tcp_max_reordering: 300,
+            tcp_comp_sack_nr: 44,
+            tcp_comp_sack_delay_ns: 1_000_000,
+            tcp_comp_sack_slack_ns: 100_000,
+            tcp_tso_win_divisor: 3,
+            tcp_min_tso_segs: 2,
+            tcp_tso_rtt_log: 9,
+            tcp_pacing_ss_ratio: 200,
+            tcp_pacing_ca_ratio: 120,
+            tcp_syn_linear_timeouts: 4,
+            hz: 250,
+            up_before: Time::ZERO,
+            max_tcp_header: 320,
+        }
+    }
+}
+
+/// `SKB_DATA_ALIGN(sizeof(struct skb_shared_info))` on 64 bits (include/linux/skbuff.h).
+const SHARED_INFO: u64 = 320;
+/// `SKB_DATA_ALIGN(sizeof(struct sk_buff))`.
+const SK_BUFF: u64 = 256;
+/// What a packet can hold behind its head at most (`GSO_LEGACY_MAX_SIZE`, include/linux/netdevice.h).
+const GSO_LEGACY_MAX_SIZE: u64 = 65_536;
+/// A cache line: what `SKB_SMALL_HEAD_CACHE_SIZE` adds to a power of two (net/core/skbuff.c).
+const CACHE_LINE: u64 = 64;
+
+impl Host {
+    /// What a packet in the send queue counts besides its payload: `tcp_stream_alloc_skb`'s `truesize`.
+    pub(super) fn skb_overhead(&self) -> u64 {
+        let small_head = self.max_tcp_header + SHARED_INFO;
+        let cache =
+            if small_head.is_power_of_two() { small_head + CACHE_LINE } else { small_head };
+        (cache - SHARED_INFO) + SK_BUFF + SHARED_INFO
+    }
+
+    /// What the send buffer grants for each segment of the window (`tcp_sndbuf_expand`).
+    pub(super) fn sndbuf_per_segment(&self, mss: u64) -> u64 {
+        (mss + self.max_tcp_header + SHARED_INFO).next_power_of_two() + SK_BUFF
+    }
+
+    /// What a received packet counts: its data lie in one block of the allocator, behind a head
+    /// (`skb_segment` on a device without scatter and gather, net/core/skbuff.c).
+    pub(super) fn received_truesize(&self, payload: u64) -> u64 {
+        (payload + self.max_tcp_header + SHARED_INFO).next_power_of_two() + SK_BUFF
+    }
+
+    /// `sk_gso_max_size` (`sk_dst_gso_max_size`, net/core/sock.c).
+    pub(super) const fn gso_max_size(&self) -> u64 {
+        GSO_LEGACY_MAX_SIZE - (self.max_tcp_header + 1)
+    }
+}

@@ -1,0 +1,221 @@
+//! The timers of a socket and what they do (net/ipv4/tcp_timer.c).
+
+use super::Socket;
+use super::clock::Clock;
+use super::rtt::RTO_MAX_SECONDS;
+use super::socket::{CaState, State};
+use crate::units::Time;
+
+/// What the retransmission timer is set for (`icsk_pending`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Retransmit {
+    /// `ICSK_TIME_RETRANS`.
+    Timeout,
+    /// `ICSK_TIME_PROBE0`: the window is closed.
+    WindowProbe,
+    /// `ICSK_TIME_LOSS_PROBE`.
+    LossProbe,
+    /// `ICSK_TIME_REO_TIMEOUT`.
+    Reordering,
+}
+
+/// When the timers expire.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Timers {
+    /// What the retransmission timer is set for, if it is.
+    pub(super) pending: Option<Retransmit>,
+    /// The jiffy at which it runs.
+    retransmit_at: Time,
+    /// `icsk_ack.timeout` in jiffies, and when it runs.
+    pub(super) delayed_ack_jiffy: u64,
+    pub(super) delayed_ack_at: Time,
+    /// When an acknowledgement that was held back goes, on a timer of nanoseconds: not before, and not after.
+    pub(super) compressed_from: Time,
+    pub(super) compressed_until: Time,
+}
+
+impl Default for Timers {
+    fn default() -> Self {
+        Self {
+            pending: None,
+            retransmit_at: Time::NEVER,
+            delayed_ack_jiffy: 0,
+            delayed_ack_at: Time::NEVER,
+            compressed_from: Time::NEVER,
+            compressed_until: Time::NEVER,
+        }
+    }
+}
+
+impl Timers {
+    /// Sets the retransmission timer (`inet_csk_reset_xmit_timer`).
+    #[inline]
+    pub(super) fn set_retransmit(&mut self, clock: &Clock, what: Retransmit, jiffies: u64) {
+        let jiffies = jiffies.min(clock.seconds(RTO_MAX_SECONDS, 1));
+        self.pending = Some(what);
+        self.retransmit_at = clock.time_of(clock.run_at(clock.jiffies + jiffies));
+    }
+
+    /// Sets the timer for a delayed acknowledgement to that jiffy.
+    pub(super) fn set_delayed_ack(&mut self, clock: &Clock, jiffy: u64) {
+        self.delayed_ack_jiffy = jiffy;
+        self.delayed_ack_at = clock.time_of(clock.run_at(jiffy));
+    }
+}
+
+impl Socket {
+    /// When a timer expires; [`Time::NEVER`] while none runs.
+    #[inline]
+    pub fn next_timer(&self) -> Time {
+        let timers = &self.timers;
+        let retransmit =
+            if timers.pending.is_some() { timers.retransmit_at } else { Time::NEVER };
+        retransmit.min(timers.delayed_ack_at).min(timers.compressed_until)
+    }
+
+    /// From when on any interrupt of a nanosecond timer would let a held-back acknowledgement go: timers with
+    /// slack run with whichever comes first.
+    pub fn next_slack(&self) -> Time {
+        self.timers.compressed_from
+    }
+
+    /// Timers that are due expire.
+    pub fn on_timer(&mut self, now: Time) {
+        self.clock.refresh(now);
+        self.rcv_tsecr = 0;
+        if self.timers.compressed_from <= now {
+            self.send_compressed_ack();
+        }
+        if self.timers.pending.is_some() && self.timers.retransmit_at <= now {
+            self.on_retransmit_timer();
+        }
+        if self.timers.delayed_ack_at <= now {
+            self.timers.delayed_ack_at = Time::NEVER;
+            self.on_delayed_ack_timer();
+        }
+        self.wake_writer();
+    }
+
+    /// `tcp_write_timer_handler`.
+    fn on_retransmit_timer(&mut self) {
+        match self.timers.pending {
+            Some(Retransmit::Reordering) => self.on_reordering_timer(),
+            Some(Retransmit::LossProbe) => self.send_loss_probe(),
+            Some(Retransmit::Timeout) => {
+                self.timers.pending = None;
+                self.on_timeout();
+            }
+            Some(Retransmit::WindowProbe) => {
+                self.timers.pending = None;
+                self.probe_window();
+            }
+            None => {}
+        }
+    }
+
+    /// The retransmission timeout (`tcp_retransmit_timer`).
+    fn on_timeout(&mut self) {
+        if self.state == State::SynReceived {
+            return self.repeat_syn_ack();
+        }
+        if self.packets_out == 0 || self.rtx_queue.is_empty() {
+            return;
+        }
+        let window_shut = self.snd_wnd == 0 && self.state == State::Established;
+        if !window_shut {
+            self.counters.timeouts += 1;
+        }
+        self.enter_loss();
+        if !window_shut {
+            self.retransmits += 1;
+            self.total_rto += 1;
+        }
+        self.retransmit_segment(0, 1);
+        let is_linear = self.state == State::SynSent
+            && self.total_rto <= self.host.tcp_syn_linear_timeouts;
+        if !is_linear {
+            self.backoff += 1;
+            self.rto = (self.rto << 1).min(RTO_MAX_SECONDS * self.host.hz);
+        }
+        self.timers.set_retransmit(&self.clock, Retransmit::Timeout, self.rto);
+    }
+
+    /// Microseconds until the first packet's timeout (`tcp_rto_delta_us`).
+    pub(super) fn micros_until_rto(&self) -> i64 {
+        let rto = self.clock.micros_of_jiffies(self.rto);
+        self.rtx_queue.front().map_or(rto.cast_signed(), |head| {
+            (head.sent_micros() + rto).cast_signed() - self.clock.micros.cast_signed()
+        })
+    }
+
+    /// Sets the retransmission timer, or stops it where nothing is out (`tcp_rearm_rto`).
+    pub(super) fn rearm_rto(&mut self) {
+        if self.packets_out == 0 {
+            self.timers.pending = None;
+            return;
+        }
+        let is_offset =
+            matches!(self.timers.pending, Some(Retransmit::Reordering | Retransmit::LossProbe));
+        let rto = if is_offset {
+            self.clock.jiffies_of_micros(self.micros_until_rto().max(1).unsigned_abs())
+        } else {
+            self.rto
+        };
+        self.timers.set_retransmit(&self.clock, Retransmit::Timeout, rto);
+    }
+
+    /// `tcp_set_xmit_timer`.
+    pub(super) fn set_retransmit_timer(&mut self) {
+        if !self.schedule_loss_probe(true) {
+            self.rearm_rto();
+        }
+    }
+
+    /// Time between probes of a closed window (`tcp_probe0_when`).
+    fn window_probe_interval(&self) -> u64 {
+        let base = self.rto.max(self.rto_min());
+        // ilog2(TCP_RTO_MAX / TCP_RTO_MIN) + 1
+        let backoff = self.backoff.min(10);
+        (base << backoff).min(RTO_MAX_SECONDS * self.host.hz)
+    }
+
+    /// Data wait, none are out, and the window lets none go (`tcp_check_probe_timer`).
+    pub(super) fn check_window_probe(&mut self) {
+        if self.packets_out == 0 && self.timers.pending.is_none() {
+            let base = self.rto.max(self.rto_min());
+            self.timers.set_retransmit(&self.clock, Retransmit::WindowProbe, base);
+        }
+    }
+
+    /// An acknowledgement came while nothing was out (`tcp_ack_probe`).
+    pub(super) fn note_window_after_probe(&mut self) {
+        let Some(head) = self.write_queue.front() else { return };
+        if head.end_seq <= self.window_end() {
+            self.backoff = 0;
+            self.timers.pending = None;
+        } else {
+            let when = self.window_probe_interval();
+            self.timers.set_retransmit(&self.clock, Retransmit::WindowProbe, when);
+        }
+    }
+
+    /// `tcp_probe_timer`, `tcp_send_probe0`, `tcp_write_wakeup`.
+    fn probe_window(&mut self) {
+        if self.packets_out > 0 || self.write_queue.is_empty() {
+            return;
+        }
+        self.write_wakeup();
+        if self.packets_out > 0 || self.write_queue.is_empty() {
+            self.backoff = 0;
+            return;
+        }
+        self.backoff += 1;
+        let when = self.window_probe_interval();
+        self.timers.set_retransmit(&self.clock, Retransmit::WindowProbe, when);
+    }
+
+    /// Whether it recovers from a timeout, for those who look from outside.
+    pub fn is_in_loss(&self) -> bool {
+        self.ca_state == CaState::Loss
+    }
+}

@@ -1,0 +1,235 @@
+//! A row of `cells.csv`.
+
+use anyhow::{Context, Result, bail};
+use maxseg_core::tcp::linux::{Algorithm, Host};
+use maxseg_core::units::Time;
+
+use crate::tables::Row;
+
+/// What the application does (column `app`; sizes and times are in `variant`).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum App {
+    /// Writes without end.
+    Bulk,
+    /// Writes so many bytes.
+    Finite(u64),
+    /// Writes for so long, and is then idle for so long.
+    OnOff {
+        /// Time of writing.
+        on: Time,
+        /// Time of silence.
+        off: Time,
+    },
+    /// Writes so many bytes each so often.
+    OneWay {
+        /// Bytes of a write.
+        size: u64,
+        /// From one to the next.
+        every: Time,
+    },
+    /// The same, and each is answered with 100 bytes after so long.
+    Requests {
+        /// Bytes of a request.
+        size: u64,
+        /// From one to the next.
+        every: Time,
+        /// Until the answer is written.
+        think: Time,
+    },
+}
+
+/// One cell: configuration and means over its runs.
+#[derive(Debug, Clone)]
+pub struct Cell {
+    /// Its name: for people only.
+    pub name: String,
+    /// Which of the sets.
+    pub set: String,
+    /// Congestion control.
+    pub cc: String,
+    /// What is special.
+    pub variant: String,
+    /// Bits a second.
+    pub rate: u64,
+    /// Round trip.
+    pub rtt: Time,
+    /// Packets that wait at most.
+    pub queue: usize,
+    /// How the bottleneck is made.
+    pub qdisc: String,
+    /// Share of packets lost behind it.
+    pub loss: f64,
+    /// Payload of a segment.
+    pub mss: u64,
+    /// How long it ran.
+    pub time: Time,
+    /// The application.
+    pub app: App,
+    /// Ticks a second.
+    pub hz: u64,
+    /// Every column by its name.
+    columns: Vec<(String, String)>,
+}
+
+/// TCP options in a segment's header.
+const STAMPS: u64 = 12;
+/// The host is up for so long when `connect()` is called: `tt.c` waits for the second whole second.
+const UP: Time = Time::from_secs(2);
+/// `MAX_TCP_HEADER` of that build (no tunnels, no wireless LAN).
+const MAX_TCP_HEADER: u64 = 192;
+
+impl Cell {
+    /// A number of a column; `None` where it is empty.
+    pub fn number(&self, column: &str) -> Option<f64> {
+        self.columns.iter().find(|(name, _)| name == column)?.1.parse().ok()
+    }
+
+    /// Why it cannot be run here, if so.
+    pub fn not_here(&self) -> Option<&'static str> {
+        if self.cc == "bbr" {
+            return Some("BBR is not built yet");
+        }
+        match self.set.as_str() {
+            "fqsender" => Some("fair queueing at the sender is not built yet"),
+            _ => None,
+        }
+    }
+
+    /// Packets of data that are dropped behind the bottleneck, counted from 1; and the SYN, counted as 0.
+    pub fn drops(&self) -> Result<Vec<u64>> {
+        if self.set != "pattern" {
+            return Ok(Vec::new());
+        }
+        let text = self.variant.rsplit('_').collect::<Vec<_>>();
+        let parts: Vec<&str> = self.variant.split("drop").collect();
+        let list = match parts.as_slice() {
+            [_, list] => list.trim_end_matches("lastIW"),
+            _ => bail!("what is dropped? {text:?}"),
+        };
+        if list.is_empty() {
+            return Ok(vec![0]); // "syndrop"
+        }
+        let mut drops = Vec::new();
+        for range in list.split('_') {
+            let (first, last) = range.split_once('-').unwrap_or((range, range));
+            drops.extend(first.parse::<u64>()?..=last.parse::<u64>()?);
+        }
+        Ok(drops)
+    }
+
+    /// The two hosts: sender and receiver.
+    pub fn hosts(&self) -> Result<(Host, Host)> {
+        let congestion = match self.cc.as_str() {
+            "cubic" => Algorithm::Cubic { hystart: self.variant != "nohystart" },
+            "reno" => Algorithm::Reno,
+            other => bail!("no congestion control {other:?} here"),
+        };
+        let mut host = Host {
+            congestion,
+            tcp_rmem: [4096, 131_072, 67_108_864],
+            tcp_wmem: [4096, 16_384, 67_108_864],
+            hz: self.hz,
+            up_before: UP,
+            max_tcp_header: MAX_TCP_HEADER,
+            ..Host::default()
+        };
+        match self.variant.as_str() {
+            "nosack" => host.tcp_sack = false,
+            "norack" => host.tcp_recovery = false,
+            "nots" => host.tcp_timestamps = false,
+            "notlp" => host.tcp_early_retrans = false,
+            "nofrto" => host.tcp_frto = false,
+            "ssai0" => host.tcp_slow_start_after_idle = false,
+            _ => {}
+        }
+        let mut receiver = Host { nodelay: true, ..host };
+        host.nodelay = matches!(self.app, App::OneWay { .. } | App::Requests { .. });
+        if self.mss != 1448 {
+            host.maxseg = Some(self.mss + STAMPS);
+        }
+        if let Some(bytes) = self.variant.strip_prefix("rcvbuf") {
+            let bytes = bytes.split('_').next().unwrap_or(bytes);
+            receiver.rcvbuf = Some(bytes.parse().context("the receive buffer")?);
+        }
+        Ok((host, receiver))
+    }
+
+    /// Bytes a second at which the receiver reads, if it does not read at once.
+    pub fn reader(&self) -> Option<u64> {
+        let rate = self.variant.split("reader").nth(1)?;
+        Some(rate.trim_end_matches("kBps").parse::<u64>().ok()? * 1000)
+    }
+
+    fn app_of(kind: &str, variant: &str, mss: u64) -> Result<App> {
+        let millis = |text: &str| -> Result<Time> {
+            Ok(Time::from_millis(text.trim_end_matches("ms").parse()?))
+        };
+        let size = |text: &str| -> Result<u64> {
+            Ok(match text.strip_suffix('B') {
+                Some(bytes) => bytes.parse()?,
+                None => text.trim_end_matches("seg").parse::<u64>()? * mss,
+            })
+        };
+        Ok(match kind {
+            "bulk" => App::Bulk,
+            "fin" => {
+                let segments = variant.trim_start_matches("fin").split('_').next();
+                App::Finite(segments.unwrap_or_default().parse::<u64>()? * mss)
+            }
+            "idle" => App::OnOff { on: Time::from_secs(1), off: Time::from_secs(2) },
+            "ow" => {
+                let text = variant.trim_start_matches("ow");
+                let (bytes, every) = text.split_once('_').context("size and interval")?;
+                App::OneWay { size: size(bytes)?, every: millis(every)? }
+            }
+            "rr" => match variant.strip_prefix("dialog_") {
+                Some(text) => {
+                    let (bytes, think) = text.split_once("_think").context("size and think")?;
+                    let think = millis(think)?;
+                    // One request each half second: the table's own driver (repro/extra.py).
+                    App::Requests { size: size(bytes)?, every: Time::from_millis(500), think }
+                }
+                None => App::Requests {
+                    size: 20_000,
+                    every: Time::from_millis(100),
+                    think: Time::ZERO,
+                },
+            },
+            other => bail!("no application {other:?}"),
+        })
+    }
+}
+
+impl Row for Cell {
+    fn from_row(row: &[(&str, &str)]) -> Result<Self> {
+        let text = |name: &str| {
+            let found = row.iter().find(|(column, _)| *column == name);
+            found.map(|(_, value)| (*value).to_owned()).with_context(|| format!("no {name}"))
+        };
+        let number = |name: &str| -> Result<f64> {
+            text(name)?.parse().with_context(|| format!("{name} is no number"))
+        };
+        let mss = text("mss")?.parse()?;
+        let variant = text("variant")?;
+        Ok(Self {
+            name: text("cell")?,
+            set: text("set")?,
+            cc: text("cc")?,
+            app: Self::app_of(&text("app")?, &variant, mss)?,
+            variant,
+            rate: text("rate_mbps")?.parse::<u64>()? * 1_000_000,
+            rtt: Time::from_secs_f64(number("rtt_ms")? / 1000.0),
+            queue: text("queue_pkts")?.parse()?,
+            qdisc: text("qdisc")?,
+            loss: number("loss")?,
+            mss,
+            time: Time::from_secs_f64(number("T_s")?),
+            hz: text("hz")?.parse()?,
+            columns: row.iter().map(|(c, v)| ((*c).to_owned(), (*v).to_owned())).collect(),
+        })
+    }
+
+    fn is_usable(&self) -> bool {
+        !self.name.is_empty()
+    }
+}

@@ -1,0 +1,17 @@
+//! The simulator's Linux against Linux: `reference/linux` is Linux 6.12's own TCP in virtual time, so that
+//! packets can be compared one by one.
+//!
+//! [`Cell`] is a row of its table, [`run`] the same path and hosts here, [`Reference`] what was recorded,
+//! and [`first_difference`] where the two part.
+
+mod cell;
+mod compare;
+mod hrtimer;
+mod path;
+mod reference;
+mod run;
+
+pub use cell::{App, Cell};
+pub use compare::{Difference, first_difference, show};
+pub use reference::{Reference, Sample, Seen};
+pub use run::{Outcome, run};

@@ -1,0 +1,146 @@
+//! The path of the reference: a bottleneck, a list of losses, and delay (its README says how it is made).
+
+use std::collections::VecDeque;
+
+use maxseg_core::rng::{Rng, Stream};
+use maxseg_core::tcp::linux::Packet;
+use maxseg_core::units::Time;
+
+use super::cell::Cell;
+use super::hrtimer::{reading, runs};
+
+/// The bucket holds one packet of an Ethernet.
+const BURST: u64 = 1514;
+/// IP and TCP without options; what the bottleneck counts besides.
+const HEADERS: u64 = 40;
+const ETHERNET: u64 = 14;
+/// Packets of less are not counted where chosen ones are dropped.
+const COUNTED_FROM: u64 = 200;
+
+/// How the bottleneck sends.
+#[derive(Debug)]
+enum Shaper {
+    /// A token bucket: what is left in it in nanoseconds of sending, and since when.
+    Bucket { tokens: i64, since: u64 },
+    /// A wire that takes its time for each packet, and since when it has been sending this one.
+    Wire { until: Option<Time> },
+}
+
+/// The way to the receiver. The way back is delay only.
+#[derive(Debug)]
+pub(super) struct Path {
+    rate: u64,
+    limit: usize,
+    shaper: Shaper,
+    waiting: VecDeque<Packet>,
+    /// When the packet at the head may go.
+    pub(super) timer: Option<Time>,
+    drops: Vec<u64>,
+    counted: u64,
+    loss: f64,
+    losses: Rng,
+    delay: Time,
+    /// What was dropped at the queue.
+    pub(super) queue_drops: u64,
+}
+
+fn frame(packet: &Packet) -> u64 {
+    HEADERS + packet.option_bytes() + packet.len + ETHERNET
+}
+
+impl Path {
+    pub(super) fn new(cell: &Cell, seed: u64) -> anyhow::Result<Self> {
+        let full = i64::try_from(BURST * 8_000_000_000 / cell.rate)?;
+        Ok(Self {
+            rate: cell.rate,
+            limit: cell.queue,
+            shaper: if cell.qdisc.starts_with("netem") {
+                Shaper::Wire { until: None }
+            } else {
+                Shaper::Bucket { tokens: full, since: 0 }
+            },
+            waiting: VecDeque::new(),
+            timer: None,
+            drops: cell.drops()?,
+            counted: 0,
+            loss: cell.loss,
+            losses: Stream::named(seed, "loss").reader(),
+            delay: Time::from_nanos(cell.rtt.as_nanos() / 2),
+            queue_drops: 0,
+        })
+    }
+
+    fn nanos(&self, bytes: u64) -> u64 {
+        bytes * 8_000_000_000 / self.rate
+    }
+
+    /// When what leaves the bottleneck or the receiver now arrives.
+    pub(super) fn arrives(&self, now: Time) -> Time {
+        runs(now, reading(now).saturating_add(self.delay))
+    }
+
+    /// A packet of the sender comes to the bottleneck; gives it back if it leaves at once.
+    pub(super) fn offer(&mut self, now: Time, packet: Packet) -> Option<Packet> {
+        if self.waiting.len() >= self.limit {
+            self.queue_drops += 1;
+            return None;
+        }
+        self.waiting.push_back(packet);
+        if self.timer.is_none() { self.poll(now) } else { None }
+    }
+
+    /// The packet that leaves the bottleneck now, if any; sets the timer for the next.
+    pub(super) fn poll(&mut self, now: Time) -> Option<Packet> {
+        self.timer = None;
+        let bytes = frame(self.waiting.front()?);
+        let cost = self.nanos(bytes).cast_signed();
+        let full = self.nanos(BURST).cast_signed();
+        let read = reading(now).as_nanos();
+        match &mut self.shaper {
+            Shaper::Bucket { tokens, since } => {
+                let earned = (read - *since).cast_signed().min(full);
+                let left = (*tokens + earned).min(full) - cost;
+                if left < 0 {
+                    let wait = Time::from_nanos(left.unsigned_abs());
+                    self.timer = Some(runs(now, reading(now).saturating_add(wait)));
+                    return None;
+                }
+                *tokens = left;
+                *since = read;
+            }
+            Shaper::Wire { until } => {
+                // netem sends one packet after the other, each of which leaves with its last bit.
+                let took = Time::from_nanos(cost.unsigned_abs());
+                let done = until.take().unwrap_or_else(|| reading(now).saturating_add(took));
+                if reading(now) < done {
+                    *until = Some(done);
+                    self.timer = Some(runs(now, done));
+                    return None;
+                }
+            }
+        }
+        self.waiting.pop_front()
+    }
+
+    /// Whether more wait that might leave now.
+    pub(super) fn has_more(&self) -> bool {
+        self.timer.is_none() && !self.waiting.is_empty()
+    }
+
+    /// Whether a packet that has left the bottleneck gets further.
+    pub(super) fn survives(&mut self, packet: &Packet) -> bool {
+        if packet.syn.is_some() {
+            if self.drops.first() == Some(&0) {
+                self.drops.remove(0);
+                return false;
+            }
+        } else if frame(packet) - ETHERNET >= COUNTED_FROM {
+            self.counted += 1;
+            if self.drops.first() == Some(&self.counted) {
+                self.drops.remove(0);
+                return false;
+            }
+        }
+        self.loss == 0.0 || self.losses.uniform() >= self.loss
+    }
+}

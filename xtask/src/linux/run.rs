@@ -1,0 +1,338 @@
+//! A cell, run with the simulator's sockets.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use anyhow::Result;
+use maxseg_core::tcp::linux::{Info, Packet, Socket};
+use maxseg_core::units::Time;
+
+use super::cell::{App, Cell};
+use super::hrtimer::{reading, runs};
+use super::path::Path;
+use super::reference::{Sample, Seen};
+
+/// Bytes of an answer.
+const ANSWER: u64 = 100;
+/// A slow reader takes so many bytes at a time.
+const SLOW_READ: u64 = 8192;
+
+/// What happened.
+#[derive(Debug)]
+pub struct Outcome {
+    /// What passed the sender's interface, in order.
+    pub seen: Vec<Seen>,
+    /// The sender's state in intervals.
+    pub samples: Vec<Sample>,
+    /// Payload that the receiver's application read.
+    pub received: u64,
+    /// Packets dropped at the bottleneck.
+    pub queue_drops: u64,
+    /// Data segments sent, again or not.
+    pub data_segments: u64,
+    /// Segments sent again.
+    pub retransmitted: u64,
+    /// Timeouts.
+    pub timeouts: u64,
+    /// Recoveries.
+    pub recoveries: u64,
+    /// Probes of the tail.
+    pub loss_probes: u64,
+    /// From each request to the reading of its answer, in seconds.
+    pub answers: Vec<f64>,
+    /// The window when slow start ended without a loss, if it did.
+    pub hystart_cwnd: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    ToReceiver,
+    ToSender,
+    Bottleneck,
+    Write,
+    Answer,
+    Read,
+}
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Event {
+    at: Time,
+    number: u64,
+    kind: Kind,
+    packet: usize,
+}
+
+struct World<'a> {
+    cell: &'a Cell,
+    now: Time,
+    sender: Socket,
+    receiver: Socket,
+    path: Path,
+    events: BinaryHeap<Reverse<Event>>,
+    packets: Vec<Packet>,
+    free: Vec<usize>,
+    number: u64,
+    is_writing: bool,
+    /// Writes so far; requests complete at the receiver; answers complete at the sender.
+    writes: u64,
+    asked: u64,
+    answered: u64,
+    written_at: Vec<Time>,
+    next_read: Time,
+    outcome: Outcome,
+}
+
+/// Runs a cell with this seed of the losses, sampled in intervals of `step`.
+///
+/// # Errors
+/// The cell is none that can be run.
+pub fn run(cell: &Cell, seed: u64, step: Time) -> Result<Outcome> {
+    let (sender, receiver) = cell.hosts()?;
+    let mut world = World {
+        cell,
+        now: Time::ZERO,
+        sender: Socket::connect(sender, Time::ZERO),
+        receiver: Socket::listen(receiver, Time::ZERO),
+        path: Path::new(cell, seed)?,
+        events: BinaryHeap::new(),
+        packets: Vec::new(),
+        free: Vec::new(),
+        number: 0,
+        is_writing: false,
+        writes: 0,
+        asked: 0,
+        answered: 0,
+        written_at: Vec::new(),
+        next_read: Time::NEVER,
+        outcome: Outcome {
+            seen: Vec::new(),
+            samples: Vec::new(),
+            received: 0,
+            queue_drops: 0,
+            data_segments: 0,
+            retransmitted: 0,
+            timeouts: 0,
+            recoveries: 0,
+            loss_probes: 0,
+            answers: Vec::new(),
+            hystart_cwnd: None,
+        },
+    };
+    world.transmit();
+    world.run(step);
+    Ok(world.finish())
+}
+
+impl World<'_> {
+    fn push(&mut self, at: Time, kind: Kind, packet: Option<Packet>) {
+        self.number += 1;
+        let packet = packet.map_or(0, |packet| {
+            if let Some(free) = self.free.pop() {
+                self.packets[free] = packet;
+                free
+            } else {
+                self.packets.push(packet);
+                self.packets.len() - 1
+            }
+        });
+        self.events.push(Reverse(Event { at, number: self.number, kind, packet }));
+    }
+
+    fn run(&mut self, step: Time) {
+        let mut next_sample = Time::ZERO;
+        loop {
+            let event = self.events.peek().map_or(Time::NEVER, |event| event.0.at);
+            let timers = self.sender.next_timer().min(self.receiver.next_timer());
+            let timers = if timers == Time::NEVER { timers } else { runs(self.now, timers) };
+            let bottleneck = self.path.timer.unwrap_or(Time::NEVER);
+            let next = event.min(timers).min(bottleneck);
+            while next_sample < next && next_sample <= self.cell.time {
+                let info = self.sender.info();
+                self.note_hystart(&info);
+                self.outcome.samples.push(Sample { at: next_sample, info });
+                next_sample = next_sample.saturating_add(step);
+            }
+            if next > self.cell.time {
+                break;
+            }
+            self.now = next;
+            if bottleneck == next {
+                self.leave_bottleneck();
+            } else if event == next {
+                self.happen();
+            } else {
+                self.expire();
+            }
+            self.expire_slack();
+            self.transmit();
+        }
+    }
+
+    fn note_hystart(&mut self, info: &Info) {
+        if let (Some(ssthresh), 0) = (info.ssthresh, info.lost + info.retrans) {
+            self.outcome.hystart_cwnd.get_or_insert(ssthresh);
+        }
+    }
+
+    fn happen(&mut self) {
+        let Some(Reverse(event)) = self.events.pop() else { return };
+        let now = reading(self.now);
+        match event.kind {
+            Kind::ToReceiver => {
+                let packet = self.packets[event.packet];
+                self.free.push(event.packet);
+                self.receiver.on_packet(now, &packet);
+                self.serve();
+            }
+            Kind::ToSender => {
+                let packet = self.packets[event.packet];
+                self.free.push(event.packet);
+                self.outcome.seen.push(Seen::new(self.now, false, &packet));
+                self.sender.on_packet(now, &packet);
+                self.use_sender();
+            }
+            Kind::Write => self.write(),
+            Kind::Answer => self.receiver.write(now, ANSWER),
+            Kind::Read => self.read_slowly(),
+            Kind::Bottleneck => {}
+        }
+    }
+
+    fn expire(&mut self) {
+        let now = reading(self.now);
+        if self.receiver.next_timer() <= now {
+            self.receiver.on_timer(now);
+        }
+        if self.sender.next_timer() <= now {
+            self.sender.on_timer(now);
+        }
+    }
+
+    /// Timers with slack run with any other.
+    fn expire_slack(&mut self) {
+        let now = reading(self.now);
+        for socket in [&mut self.receiver, &mut self.sender] {
+            if socket.next_slack() <= now {
+                socket.on_timer(now);
+            }
+        }
+    }
+
+    fn transmit(&mut self) {
+        while let Some(packet) = self.sender.poll_transmit() {
+            self.outcome.seen.push(Seen::new(self.now, true, &packet));
+            if let Some(packet) = self.path.offer(self.now, packet) {
+                self.cross(packet);
+            }
+        }
+        while let Some(packet) = self.receiver.poll_transmit() {
+            let at = self.path.arrives(self.now);
+            self.push(at, Kind::ToSender, Some(packet));
+        }
+    }
+
+    fn leave_bottleneck(&mut self) {
+        loop {
+            if let Some(packet) = self.path.poll(self.now) {
+                self.cross(packet);
+            }
+            if !self.path.has_more() {
+                break;
+            }
+        }
+    }
+
+    fn cross(&mut self, packet: Packet) {
+        if self.path.survives(&packet) {
+            let at = self.path.arrives(self.now);
+            self.push(at, Kind::ToReceiver, Some(packet));
+        }
+    }
+
+    /// The sender's application: begins when the connection is open, and reads answers.
+    fn use_sender(&mut self) {
+        if !self.is_writing && self.sender.is_established() {
+            self.is_writing = true;
+            self.push(self.now, Kind::Write, None);
+        }
+        if self.sender.readable() > 0 {
+            self.sender.read(reading(self.now), u64::MAX);
+            while self.sender.received() >= (self.answered + 1) * ANSWER {
+                if let Some(at) =
+                    usize::try_from(self.answered).ok().and_then(|i| self.written_at.get(i))
+                {
+                    self.outcome.answers.push(self.now.since(*at).as_secs_f64());
+                }
+                self.answered += 1;
+            }
+        }
+    }
+
+    fn write(&mut self) {
+        let now = reading(self.now);
+        let again = |time: Time| self.now.saturating_add(time);
+        match self.cell.app {
+            App::Bulk => self.sender.write(now, u64::MAX),
+            App::Finite(bytes) => self.sender.write(now, bytes),
+            App::OnOff { on, off } => {
+                let is_on = self.writes.is_multiple_of(2);
+                self.writes += 1;
+                if is_on {
+                    self.sender.write(now, u64::MAX);
+                    self.push(again(on), Kind::Write, None);
+                } else {
+                    self.sender.stop_writing();
+                    self.push(again(off), Kind::Write, None);
+                }
+            }
+            App::OneWay { size, every } | App::Requests { size, every, .. } => {
+                self.written_at.push(self.now);
+                self.sender.write(now, size);
+                self.push(again(every), Kind::Write, None);
+            }
+        }
+    }
+
+    /// The receiver's application reads, and answers what it is asked.
+    fn serve(&mut self) {
+        if self.cell.reader().is_some() {
+            if self.next_read == Time::NEVER && self.receiver.readable() > 0 {
+                self.next_read = self.now;
+                self.read_slowly();
+            }
+            return;
+        }
+        if self.receiver.readable() > 0 {
+            self.outcome.received += self.receiver.read(reading(self.now), u64::MAX);
+        }
+        let App::Requests { size, think, .. } = self.cell.app else { return };
+        while self.receiver.received() >= (self.asked + 1) * size {
+            self.asked += 1;
+            if think == Time::ZERO {
+                self.receiver.write(reading(self.now), ANSWER);
+            } else {
+                self.push(self.now.saturating_add(think), Kind::Answer, None);
+            }
+        }
+    }
+
+    /// One read each so long, whatever there is.
+    fn read_slowly(&mut self) {
+        let Some(rate) = self.cell.reader() else { return };
+        self.outcome.received += self.receiver.read(reading(self.now), SLOW_READ);
+        self.next_read =
+            self.next_read.saturating_add(Time::from_nanos(SLOW_READ * 1_000_000_000 / rate));
+        self.push(self.next_read.max(self.now), Kind::Read, None);
+    }
+
+    fn finish(mut self) -> Outcome {
+        let counters = self.sender.counters();
+        self.outcome.queue_drops = self.path.queue_drops;
+        self.outcome.data_segments = counters.data_segments;
+        self.outcome.retransmitted = counters.retransmitted_segments;
+        self.outcome.timeouts = counters.timeouts;
+        self.outcome.recoveries = counters.recoveries;
+        self.outcome.loss_probes = counters.loss_probes;
+        self.outcome
+    }
+}

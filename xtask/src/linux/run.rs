@@ -17,6 +17,13 @@ const ANSWER: u64 = 100;
 /// A slow reader takes so many bytes at a time.
 const SLOW_READ: u64 = 8192;
 
+/// A program that reads the clock, or calls what does, waits for a step of it.
+const CLOCK_READ: Time = Time::from_nanos(256);
+/// From the open connection to where writes in intervals are counted from, and from there to the first: the
+/// program's forks and sleeps (`tt.c`).
+const PROGRAM_STARTS: Time = Time::from_nanos(1_280);
+const FIRST_WRITE: Time = Time::from_nanos(512);
+
 /// What happened.
 #[derive(Debug)]
 pub struct Outcome {
@@ -78,6 +85,8 @@ struct World<'a> {
     asked: u64,
     answered: u64,
     written_at: Vec<Time>,
+    /// Writes in intervals are counted from here.
+    writes_from: Time,
     next_read: Time,
     outcome: Outcome,
 }
@@ -103,6 +112,7 @@ pub fn run(cell: &Cell, seed: u64, step: Time) -> Result<Outcome> {
         asked: 0,
         answered: 0,
         written_at: Vec::new(),
+        writes_from: Time::ZERO,
         next_read: Time::NEVER,
         outcome: Outcome {
             seen: Vec::new(),
@@ -253,7 +263,8 @@ impl World<'_> {
     fn use_sender(&mut self) {
         if !self.is_writing && self.sender.is_established() {
             self.is_writing = true;
-            self.push(self.now, Kind::Write, None);
+            let at = self.now.saturating_add(CLOCK_READ);
+            self.push(at, Kind::Write, None);
         }
         if self.sender.readable() > 0 {
             self.sender.read(reading(self.now), u64::MAX);
@@ -286,9 +297,17 @@ impl World<'_> {
                 }
             }
             App::OneWay { size, every } | App::Requests { size, every, .. } => {
+                if self.writes == 0 {
+                    self.writes_from = again(PROGRAM_STARTS);
+                    self.push(self.writes_from.saturating_add(FIRST_WRITE), Kind::Write, None);
+                    self.writes = 1;
+                    return;
+                }
                 self.written_at.push(self.now);
                 self.sender.write(now, size);
-                self.push(again(every), Kind::Write, None);
+                let next = self.writes_from.saturating_add(every.times(self.writes));
+                self.writes += 1;
+                self.push(next, Kind::Write, None);
             }
         }
     }

@@ -82,12 +82,12 @@ impl Socket {
     }
 
     /// How large segments are, and whether this one was pushed (`tcp_measure_rcv_mss`).
-    pub(super) fn measure_segment(&mut self, len: u64, push: bool) {
+    pub(super) fn measure_segment(&mut self, len: u64, push: bool, truesize: u64) {
         let last = self.ack.last_segment;
         self.ack.last_segment = 0;
         if len >= self.ack.rcv_mss {
             if len != self.ack.rcv_mss {
-                self.measure_ratio(len);
+                self.measure_ratio(len, truesize);
             }
             self.ack.rcv_mss = len.min(self.advmss);
             self.ack.pushed |= push;
@@ -108,9 +108,9 @@ impl Socket {
     }
 
     /// Data came in order (`tcp_event_data_recv`).
-    pub(super) fn note_data_received(&mut self, len: u64, push: bool) {
+    pub(super) fn note_data_received(&mut self, len: u64, push: bool, truesize: u64) {
         self.ack.scheduled = true;
-        self.measure_segment(len, push);
+        self.measure_segment(len, push, truesize);
         self.measure_receive_rtt();
         let now = self.clock.jiffies;
         let least = self.ato_min();
@@ -130,7 +130,7 @@ impl Socket {
         }
         self.ack.received_at = now;
         if len >= 128 {
-            self.grow_window(len);
+            self.grow_window(len, truesize);
         }
     }
 

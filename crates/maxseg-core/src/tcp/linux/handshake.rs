@@ -81,6 +81,7 @@ impl Socket {
             stamps,
             sack: Blocks::default(),
             repeated: skb.is(ANY_RETRANSMISSION),
+            alone: true,
         });
     }
 
@@ -89,7 +90,10 @@ impl Socket {
         self.sack_ok = options.sack_permitted && self.host.tcp_sack;
         self.stamps_ok = packet.stamps.is_some() && self.host.tcp_timestamps;
         match options.window_scale.filter(|_| self.host.tcp_window_scaling) {
-            Some(scale) => self.snd_wscale = scale,
+            Some(scale) => {
+                self.snd_wscale = scale;
+                self.scales_ok = true;
+            }
             None => self.rcv_wscale = 0,
         }
         self.mss_clamp = self.host.maxseg.map_or(options.mss, |most| most.min(options.mss));
@@ -107,7 +111,7 @@ impl Socket {
         self.advmss = self.mss_option();
         let stamps = if self.stamps_ok { STAMPS_LEN } else { 0 };
         self.select_initial_window(self.advmss - stamps);
-        if options.window_scale.is_none() {
+        if !self.scales_ok {
             self.rcv_wscale = 0;
         }
         self.snd_nxt = 1;
@@ -120,8 +124,7 @@ impl Socket {
     fn send_syn_ack(&mut self) {
         let options = SynOptions {
             mss: self.mss_option(),
-            window_scale: (self.host.tcp_window_scaling && self.rcv_wscale > 0)
-                .then_some(self.rcv_wscale),
+            window_scale: self.scales_ok.then_some(self.rcv_wscale),
             sack_permitted: self.sack_ok,
         };
         let value = super::clock::Clock::millis_of(self.clock.nanos);
@@ -209,7 +212,7 @@ impl Socket {
         self.rcv_wup = 1;
         self.copied_seq = 1;
         self.snd_wnd = packet.window;
-        if options.window_scale.is_none() {
+        if !self.scales_ok {
             self.rcv_wscale = 0;
             self.buffer.window_clamp = self.buffer.window_clamp.min(UNSCALED);
         }

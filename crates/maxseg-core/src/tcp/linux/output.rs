@@ -339,7 +339,7 @@ impl Socket {
             let len = size.min(skb.end_seq - seq);
             let is_last = seq + len == skb.end_seq;
             let push = is_last && (skb.push || skb.segments > 1);
-            self.put(Packet { seq, len, push, repeated, ..segment });
+            self.put(Packet { seq, len, push, repeated, alone: skb.segments == 1, ..segment });
             seq += len;
         }
     }
@@ -383,6 +383,7 @@ impl Socket {
                 .then(|| Stamps { value: Clock::millis_of(nanos), echo: self.ts_recent }),
             sack,
             repeated: false,
+            alone: true,
         }
     }
 

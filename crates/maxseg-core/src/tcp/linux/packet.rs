@@ -72,6 +72,9 @@ pub struct Packet {
     pub sack: Blocks,
     /// Whether any of it was sent before.
     pub repeated: bool,
+    /// Whether it was queued as one segment, and not cut from a longer packet: what it counts in a receive
+    /// buffer depends on it.
+    pub alone: bool,
 }
 
 impl Packet {

@@ -78,7 +78,8 @@ impl Socket {
             return self.acknowledge_unwanted();
         }
         if seq > self.rcv_nxt {
-            return self.queue_out_of_order(seq, end);
+            let memory = self.host.received(packet.len, packet.alone);
+            return self.queue_out_of_order(seq, end, memory);
         }
         if seq < self.rcv_nxt {
             self.set_dsack(seq, self.rcv_nxt);
@@ -101,11 +102,10 @@ impl Socket {
                 return;
             }
         }
-        let truesize = self.host.received_truesize(packet.len);
+        let memory = self.host.received(packet.len, packet.alone);
         self.rcv_nxt = packet.end();
-        self.buffer.used += truesize;
-        self.buffer.queue(self.rcv_nxt, truesize);
-        self.note_data_received(packet.len, packet.push);
+        self.buffer.queue(self.rcv_nxt, packet.len, memory.counted, memory.room);
+        self.note_data_received(packet.len, packet.push, memory.counted);
         if !self.out_of_order.is_empty() {
             self.take_over_early();
             // The gap is closed: RFC 5681 §4.2.

@@ -15,6 +15,15 @@ const RMEM_MAX: u64 = 212_992;
 /// `TCP_MAX_WSCALE`.
 const MAX_WINDOW_SCALE: u32 = 14;
 
+/// A packet that waits to be read, or some in a row that were made one.
+#[derive(Debug, Clone, Copy)]
+struct Unread {
+    end: u64,
+    truesize: u64,
+    /// Room behind its data, in bytes.
+    room: u64,
+}
+
 /// What a receiver keeps of its buffer.
 #[derive(Debug)]
 pub(super) struct ReceiveBuffer {
@@ -40,8 +49,8 @@ pub(super) struct ReceiveBuffer {
     rtt_seq: u64,
     rtt_since: u64,
     pub(super) last_tsecr: u64,
-    /// Packets in order that are not read: where they end, and what they count.
-    unread: VecDeque<(u64, u64)>,
+    /// Packets in order that are not read.
+    unread: VecDeque<Unread>,
 }
 
 impl ReceiveBuffer {
@@ -82,9 +91,17 @@ impl ReceiveBuffer {
         self.window_of(self.size.saturating_sub(self.used))
     }
 
-    /// Takes a packet in order that ends there.
-    pub(super) fn queue(&mut self, end: u64, truesize: u64) {
-        self.unread.push_back((end, truesize));
+    /// Takes a packet in order that ends there; it is copied behind the last where there is room
+    /// (`tcp_queue_rcv`, `skb_try_coalesce`).
+    #[inline]
+    pub(super) fn queue(&mut self, end: u64, len: u64, truesize: u64, room: u64) {
+        if let Some(last) = self.unread.back_mut().filter(|last| last.room >= len) {
+            last.end = end;
+            last.room -= len;
+            return;
+        }
+        self.used += truesize;
+        self.unread.push_back(Unread { end, truesize, room });
     }
 
     /// Whether it is more than full.
@@ -189,8 +206,7 @@ impl Socket {
     }
 
     /// Packets show what share of the buffer is payload (in `tcp_measure_rcv_mss`).
-    pub(super) fn measure_ratio(&mut self, len: u64) {
-        let truesize = self.host.received_truesize(len);
+    pub(super) fn measure_ratio(&mut self, len: u64, truesize: u64) {
         let buffer = &mut self.buffer;
         let before = buffer.ratio;
         buffer.ratio = ((len << RATIO_SHIFT) / truesize).max(1);
@@ -201,8 +217,7 @@ impl Socket {
     }
 
     /// Each packet opens the window further (`tcp_grow_window`).
-    pub(super) fn grow_window(&mut self, len: u64) {
-        let truesize = self.host.received_truesize(len);
+    pub(super) fn grow_window(&mut self, len: u64, truesize: u64) {
         let buffer = &mut self.buffer;
         let most = buffer.window_clamp.min(buffer.free_space());
         let Some(room) = most.checked_sub(buffer.rcv_ssthresh).filter(|room| *room > 0) else {
@@ -299,7 +314,7 @@ impl Socket {
     /// The application reads so many bytes at most; gives how many there were (`tcp_recvmsg_locked`).
     pub(super) fn copy_out(&mut self, most: u64) -> u64 {
         let begin = self.copied_seq;
-        while let Some(&(end, truesize)) = self.buffer.unread.front() {
+        while let Some(&Unread { end, truesize, .. }) = self.buffer.unread.front() {
             let left = most - (self.copied_seq - begin);
             if left == 0 {
                 break;

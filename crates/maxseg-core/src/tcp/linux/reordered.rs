@@ -4,16 +4,19 @@ use std::collections::VecDeque;
 
 use super::Socket;
 use super::packet::Blocks;
+use super::settings::Memory;
 
 /// `TCP_SACK_BLOCKS_EXPECTED`: more blocks than that and the peer is told at once.
 const BLOCKS_EXPECTED: usize = 2;
 
-/// A packet that came too early.
+/// A packet that came too early, or some in a row that were made one.
 #[derive(Debug, Clone, Copy)]
 struct Early {
     seq: u64,
     end: u64,
     truesize: u64,
+    /// Room behind its data, in bytes.
+    room: u64,
 }
 
 /// The out-of-order queue.
@@ -69,23 +72,48 @@ impl Socket {
     }
 
     /// A packet came too early (`tcp_data_queue_ofo`).
-    pub(super) fn queue_out_of_order(&mut self, seq: u64, end: u64) {
+    pub(super) fn queue_out_of_order(&mut self, seq: u64, end: u64, memory: Memory) {
         if !self.make_room(seq) {
             return;
         }
         let len = end - seq;
-        self.measure_segment(len, false);
+        self.measure_segment(len, false, memory.counted);
         self.ack.scheduled = true;
-        let truesize = self.host.received_truesize(len);
-        if self.insert_early(Early { seq, end, truesize }) {
-            self.buffer.used += truesize;
+        if self.join_early(seq, end) {
             if self.sack_ok {
+                self.grow_window(len, memory.counted);
                 self.tell_of(seq, end);
-                self.grow_window(len);
             }
-        } else if self.sack_ok {
+            return;
+        }
+        let Memory { condensed: truesize, room, .. } = memory;
+        let is_kept = self.insert_early(Early { seq, end, truesize, room });
+        if self.sack_ok {
             self.tell_of(seq, end);
         }
+        if is_kept {
+            if self.sack_ok {
+                self.grow_window(len, memory.counted);
+            }
+            self.buffer.used += truesize;
+        }
+    }
+
+    /// A packet that follows another at once is copied behind it, where there is room
+    /// (`tcp_ooo_try_coalesce`, `skb_try_coalesce`).
+    fn join_early(&mut self, seq: u64, end: u64) -> bool {
+        let packets = &mut self.out_of_order.packets;
+        let next = packets.partition_point(|packet| packet.seq <= seq);
+        let overlaps = packets.get(next).is_some_and(|packet| packet.seq < end);
+        let Some(before) = next.checked_sub(1).and_then(|index| packets.get_mut(index)) else {
+            return false;
+        };
+        if before.end != seq || overlaps || before.room < end - seq {
+            return false;
+        }
+        before.end = end;
+        before.room -= end - seq;
+        true
     }
 
     /// Gives whether the packet was kept: one that is there already is not.
@@ -180,7 +208,9 @@ impl Socket {
                 continue;
             }
             self.rcv_nxt = early.end;
-            self.buffer.queue(early.end, early.truesize);
+            self.buffer.used -= early.truesize;
+            let len = early.end - early.seq;
+            self.buffer.queue(early.end, len, early.truesize, early.room);
         }
     }
 

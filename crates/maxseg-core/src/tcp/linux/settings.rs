@@ -128,6 +128,17 @@ const GSO_LEGACY_MAX_SIZE: u64 = 65_536;
 /// A cache line: what `SKB_SMALL_HEAD_CACHE_SIZE` adds to a power of two (net/core/skbuff.c).
 const CACHE_LINE: u64 = 64;
 
+/// What a received packet takes, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Memory {
+    /// What it counts when it comes (`truesize`).
+    pub(super) counted: u64,
+    /// What it counts among packets out of order (`skb_condense`).
+    pub(super) condensed: u64,
+    /// Room behind its data (`skb_tailroom`).
+    pub(super) room: u64,
+}
+
 impl Host {
     /// What a packet in the send queue counts besides its payload: `tcp_stream_alloc_skb`'s `truesize`.
     pub(super) fn skb_overhead(&self) -> u64 {
@@ -142,10 +153,19 @@ impl Host {
         (mss + self.max_tcp_header + SHARED_INFO).next_power_of_two() + SK_BUFF
     }
 
-    /// What a received packet counts: its data lie in one block of the allocator, behind a head
-    /// (`skb_segment` on a device without scatter and gather, net/core/skbuff.c).
-    pub(super) fn received_truesize(&self, payload: u64) -> u64 {
-        (payload + self.max_tcp_header + SHARED_INFO).next_power_of_two() + SK_BUFF
+    /// What a packet takes in the receiver's memory. Its data lie in one block of the allocator, behind a head:
+    /// `skb_segment` made it where it was cut from a longer packet, `__pskb_pull_tail` where it was queued `alone`
+    /// (devices without scatter and gather, net/core/skbuff.c).
+    pub(super) fn received(&self, payload: u64, alone: bool) -> Memory {
+        // `__pskb_pull_tail` leaves room for more.
+        let asked = self.max_tcp_header + payload + if alone { 128 } else { 0 };
+        let block = (asked.next_multiple_of(CACHE_LINE) + SHARED_INFO).next_power_of_two();
+        Memory {
+            // What was queued alone still counts what its sender took for it.
+            counted: if alone { payload + self.skb_overhead() } else { block + SK_BUFF },
+            condensed: block + SK_BUFF,
+            room: block - SHARED_INFO - self.max_tcp_header - payload,
+        }
     }
 
     /// `sk_gso_max_size` (`sk_dst_gso_max_size`, net/core/sock.c).

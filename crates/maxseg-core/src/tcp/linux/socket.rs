@@ -51,6 +51,8 @@ pub struct Socket {
     // What the handshake agreed on (`struct tcp_options_received`).
     pub(super) sack_ok: bool,
     pub(super) stamps_ok: bool,
+    /// Windows are scaled (`wscale_ok`).
+    pub(super) scales_ok: bool,
     pub(super) snd_wscale: u32,
     pub(super) rcv_wscale: u32,
     pub(super) mss_clamp: u64,
@@ -164,6 +166,7 @@ impl Socket {
             out: VecDeque::new(),
             sack_ok: false,
             stamps_ok: false,
+            scales_ok: false,
             snd_wscale: 0,
             rcv_wscale: 0,
             mss_clamp: host.maxseg.unwrap_or(super::output::MSS_DEFAULT),

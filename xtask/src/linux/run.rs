@@ -53,17 +53,18 @@ pub struct Outcome {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
-    ToReceiver,
-    ToSender,
-    Bottleneck,
     Write,
     Answer,
     Read,
+    ToReceiver,
+    ToSender,
 }
 
+/// What happens; at one instant programs go before packets.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Event {
     at: Time,
+    is_packet: bool,
     number: u64,
     kind: Kind,
     packet: usize,
@@ -136,6 +137,7 @@ pub fn run(cell: &Cell, seed: u64, step: Time) -> Result<Outcome> {
 impl World<'_> {
     fn push(&mut self, at: Time, kind: Kind, packet: Option<Packet>) {
         self.number += 1;
+        let is_packet = packet.is_some();
         let packet = packet.map_or(0, |packet| {
             if let Some(free) = self.free.pop() {
                 self.packets[free] = packet;
@@ -145,7 +147,7 @@ impl World<'_> {
                 self.packets.len() - 1
             }
         });
-        self.events.push(Reverse(Event { at, number: self.number, kind, packet }));
+        self.events.push(Reverse(Event { at, is_packet, number: self.number, kind, packet }));
     }
 
     fn run(&mut self, step: Time) {
@@ -204,7 +206,6 @@ impl World<'_> {
             Kind::Write => self.write(),
             Kind::Answer => self.receiver.write(now, ANSWER),
             Kind::Read => self.read_slowly(),
-            Kind::Bottleneck => {}
         }
     }
 

@@ -243,6 +243,8 @@ impl Socket {
         sample: &mut RateSample,
     ) {
         let mut skb = self.rtx_queue[index];
+        let is_new = !skb.is(ACKED);
+        let can_join = is_dup || skb.sacked & (LOST | RETRANSMITTED) != RETRANSMITTED;
         if is_dup && skb.is(ANY_RETRANSMISSION) {
             if self.undo_retrans > 0 && self.undo_marker.is_some_and(|at| skb.end_seq > at) {
                 self.undo_retrans = (self.undo_retrans - skb.segments.cast_signed()).max(0);
@@ -265,6 +267,33 @@ impl Socket {
             self.highest_sack = skb.end_seq;
         }
         self.rtx_queue[index] = skb;
+        if is_new && can_join && skb.is(ACKED) {
+            self.join_sacked(index);
+        }
+    }
+
+    /// Packets in a row that SACK told of become one, and the others' heads are freed: that makes room in the
+    /// send buffer (`tcp_shift_skb_data`). Here they stay apart, because nothing else depends on it.
+    fn join_sacked(&mut self, index: usize) {
+        let is_told = |skb: &Skb| skb.sacked & (ACKED | LOST | RETRANSMITTED) == ACKED;
+        let size = |skb: &Skb| if skb.gso_size > 0 { skb.gso_size } else { skb.len() };
+        let skb = self.rtx_queue[index];
+        let Some(before) = index.checked_sub(1).map(|before| self.rtx_queue[before]) else { return };
+        if !is_told(&before) || size(&before) != size(&skb) {
+            return;
+        }
+        self.free_head(index);
+        if self.rtx_queue.get(index + 1).is_some_and(|next| is_told(next) && size(next) == size(&skb))
+        {
+            self.free_head(index + 1);
+        }
+    }
+
+    fn free_head(&mut self, index: usize) {
+        let skb = &mut self.rtx_queue[index];
+        let freed = skb.truesize - skb.len();
+        skb.truesize = skb.len();
+        self.writer.queued -= freed;
     }
 
     fn tag_first_time(&mut self, skb: &mut Skb, state: &mut SackState) {

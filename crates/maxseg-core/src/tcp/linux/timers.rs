@@ -81,11 +81,12 @@ impl Socket {
 
     /// Timers that are due expire.
     pub fn on_timer(&mut self, now: Time) {
-        self.clock.refresh(now);
         self.rcv_tsecr = 0;
         if self.timers.compressed_from <= now {
+            // With the clock of the packet that it was held back for (`tcp_compressed_ack_kick`).
             self.send_compressed_ack();
         }
+        self.clock.refresh(now);
         if self.timers.pending.is_some() && self.timers.retransmit_at <= now {
             self.on_retransmit_timer();
         }

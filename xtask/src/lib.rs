@@ -7,6 +7,7 @@ pub mod explain;
 pub mod fuzz;
 pub mod generate;
 pub mod layers;
+pub mod linux;
 pub mod mutants;
 pub mod ns2;
 pub mod ns3;

@@ -10,6 +10,7 @@ use crate::framing::Framing;
 use crate::outcome::Outcome;
 use crate::path::{HopSpec, IcmpPolicy, LinkSpec, smallest_mtu};
 use crate::scenario::{End, Flow, FlowKind, LabOptions, MssDecision, Scenario};
+use crate::settings::Settings;
 use crate::units::{Bytes, Time};
 
 /// Something that runs scenarios.
@@ -184,7 +185,14 @@ pub fn unfinished(scenario: &Scenario, outcome: &Outcome) -> Option<Caveat> {
 pub fn stand_ins(scenario: &Scenario) -> Vec<Caveat> {
     let mut caveats = Vec::new();
     for (end, host) in [("sender", &scenario.sender), ("receiver", &scenario.receiver)] {
-        if !host.congestion.is_simulated() {
+        let is_linux = scenario.flows.iter().any(|flow| scenario.runs_linux(flow));
+        if is_linux {
+            caveats.extend(linux_caveats(end, host));
+        }
+        let all_linux = scenario.flows.iter().all(|flow| {
+            scenario.runs_linux(flow) || !matches!(flow.kind, FlowKind::Bulk | FlowKind::Request(_))
+        });
+        if !host.congestion.is_simulated() && !all_linux {
             let text = format!(
                 "{} of the {end} runs in the lab only; Reno is used here and is far slower under loss and on long \
                  fast paths",
@@ -198,6 +206,25 @@ pub fn stand_ins(scenario: &Scenario) -> Vec<Caveat> {
         caveats.push(Caveat::new("lab-keys", text));
     }
     caveats
+}
+
+/// Keys that Linux's own TCP does not go by.
+fn linux_caveats(end: &str, host: &Settings) -> Option<Caveat> {
+    let stack = crate::settings::stack("linux").ok()?.settings.complete().ok()?;
+    let mut keys = Vec::new();
+    if host.window != stack.window || host.send_buffer != stack.send_buffer {
+        keys.push("window and send_buffer (set linux.tcp_rmem and linux.tcp_wmem)");
+    }
+    if host.ecn {
+        keys.push("ecn");
+    }
+    if host.mtu_probing {
+        keys.push("mtu_probing");
+    }
+    (!keys.is_empty()).then(|| {
+        let text = format!("of the {end}, Linux's own TCP does not go by {}", keys.join(", "));
+        Caveat::new("linux-keys", text)
+    })
 }
 
 /// What becomes of packets that are not what was asked for, or too large for a hop; the same for every

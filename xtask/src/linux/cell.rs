@@ -96,28 +96,32 @@ impl Cell {
     }
 
     /// Packets of data that are dropped behind the bottleneck, counted from 1; and the SYN, counted as 0.
+    ///
+    /// # Errors
+    /// The variant is none that is understood.
     pub fn drops(&self) -> Result<Vec<u64>> {
         if self.set != "pattern" {
             return Ok(Vec::new());
         }
-        let text = self.variant.rsplit('_').collect::<Vec<_>>();
-        let parts: Vec<&str> = self.variant.split("drop").collect();
-        let list = match parts.as_slice() {
-            [_, list] => list.trim_end_matches("lastIW"),
-            _ => bail!("what is dropped? {text:?}"),
+        let Some((_, list)) = self.variant.split_once("drop") else {
+            bail!("what is dropped by {:?}?", self.variant);
         };
+        let list = list.trim_end_matches("lastIW");
         if list.is_empty() {
             return Ok(vec![0]); // "syndrop"
         }
         let mut drops = Vec::new();
         for range in list.split('_') {
-            let (first, last) = range.split_once('-').unwrap_or((range, range));
-            drops.extend(first.parse::<u64>()?..=last.parse::<u64>()?);
+            let (from, to) = range.split_once('-').unwrap_or((range, range));
+            drops.extend(from.parse::<u64>()?..=to.parse::<u64>()?);
         }
         Ok(drops)
     }
 
     /// The two hosts: sender and receiver.
+    ///
+    /// # Errors
+    /// The congestion control or the variant is none that is understood.
     pub fn hosts(&self) -> Result<(Host, Host)> {
         let congestion = match self.cc.as_str() {
             "cubic" => Algorithm::Cubic { hystart: self.variant != "nohystart" },
@@ -131,6 +135,7 @@ impl Cell {
             hz: self.hz,
             up_before: UP,
             max_tcp_header: MAX_TCP_HEADER,
+            scatter_gather: false,
             ..Host::default()
         };
         match self.variant.as_str() {
@@ -189,11 +194,9 @@ impl Cell {
                     // One request each half second: the table's own driver (repro/extra.py).
                     App::Requests { size: size(bytes)?, every: Time::from_millis(500), think }
                 }
-                None => App::Requests {
-                    size: 20_000,
-                    every: Time::from_millis(100),
-                    think: Time::ZERO,
-                },
+                None => {
+                    App::Requests { size: 20_000, every: Time::from_millis(100), think: Time::ZERO }
+                }
             },
             other => bail!("no application {other:?}"),
         })

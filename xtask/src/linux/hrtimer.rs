@@ -3,7 +3,7 @@
 
 use maxseg_core::units::Time;
 
-/// A reading is a multiple of this (`TIMER_MULTIPLIER`, arch/um/kernel/time.c), in nanoseconds.
+/// A reading is a multiple of this (`TIMER_MULTIPLIER`, `arch/um/kernel/time.c`), in nanoseconds.
 const STEP: u64 = 256;
 /// The device takes no shorter time (`TIMER_MIN_DELTA`, arch/um/include/shared/timer-internal.h).
 const LEAST: u64 = 500;
@@ -14,7 +14,7 @@ pub(super) fn reading(now: Time) -> Time {
     Time::from_nanos(nanos - nanos % STEP)
 }
 
-/// When a timer runs that is set now for `expires` (`hrtimer_interrupt`, kernel/time/hrtimer.c: not before the
+/// When a timer runs that is set now for `expires` (`hrtimer_interrupt`, `kernel/time/hrtimer.c`: not before the
 /// reading has come that far).
 pub(super) fn runs(now: Time, expires: Time) -> Time {
     let mut at = now;

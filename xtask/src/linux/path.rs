@@ -42,6 +42,8 @@ pub(super) struct Path {
     delay: Time,
     /// What was dropped at the queue.
     pub(super) queue_drops: u64,
+    /// When the first packet was dropped, wherever.
+    pub(super) first_drop: Option<Time>,
 }
 
 fn frame(packet: &Packet) -> u64 {
@@ -67,6 +69,7 @@ impl Path {
             losses: Stream::named(seed, "loss").reader(),
             delay: Time::from_nanos(cell.rtt.as_nanos() / 2),
             queue_drops: 0,
+            first_drop: None,
         })
     }
 
@@ -83,6 +86,7 @@ impl Path {
     pub(super) fn offer(&mut self, now: Time, packet: Packet) -> Option<Packet> {
         if self.waiting.len() >= self.limit {
             self.queue_drops += 1;
+            self.first_drop.get_or_insert(now);
             return None;
         }
         self.waiting.push_back(packet);
@@ -128,7 +132,15 @@ impl Path {
     }
 
     /// Whether a packet that has left the bottleneck gets further.
-    pub(super) fn survives(&mut self, packet: &Packet) -> bool {
+    pub(super) fn survives(&mut self, now: Time, packet: &Packet) -> bool {
+        let survives = self.passes(packet);
+        if !survives {
+            self.first_drop.get_or_insert(now);
+        }
+        survives
+    }
+
+    fn passes(&mut self, packet: &Packet) -> bool {
         if packet.syn.is_some() {
             if self.drops.first() == Some(&0) {
                 self.drops.remove(0);

@@ -133,10 +133,10 @@ impl Origin {
         let is_syn = tcp.flags.contains(Flags::SYN);
         let mut blocks = Vec::new();
         for option in walk(segment.options).values() {
-            match option {
-                TcpOption::WindowScale(scale) => self.scales[mine] = scale,
-                TcpOption::Sack(sack) => blocks.extend(sack.iter()),
-                _ => {}
+            if let TcpOption::WindowScale(scale) = option {
+                self.scales[mine] = scale;
+            } else if let TcpOption::Sack(sack) = option {
+                blocks.extend(sack.iter());
             }
         }
         let first = *self.first.get_or_insert(at);

@@ -35,6 +35,8 @@ pub struct Outcome {
     pub received: u64,
     /// Packets dropped at the bottleneck.
     pub queue_drops: u64,
+    /// When the first packet was dropped, wherever.
+    pub first_drop: Option<Time>,
     /// Data segments sent, again or not.
     pub data_segments: u64,
     /// Segments sent again.
@@ -120,6 +122,7 @@ pub fn run(cell: &Cell, seed: u64, step: Time) -> Result<Outcome> {
             samples: Vec::new(),
             received: 0,
             queue_drops: 0,
+            first_drop: None,
             data_segments: 0,
             retransmitted: 0,
             timeouts: 0,
@@ -254,7 +257,7 @@ impl World<'_> {
     }
 
     fn cross(&mut self, packet: Packet) {
-        if self.path.survives(&packet) {
+        if self.path.survives(self.now, &packet) {
             let at = self.path.arrives(self.now);
             self.push(at, Kind::ToReceiver, Some(packet));
         }
@@ -348,6 +351,7 @@ impl World<'_> {
     fn finish(mut self) -> Outcome {
         let counters = self.sender.counters();
         self.outcome.queue_drops = self.path.queue_drops;
+        self.outcome.first_drop = self.path.first_drop;
         self.outcome.data_segments = counters.data_segments;
         self.outcome.retransmitted = counters.retransmitted_segments;
         self.outcome.timeouts = counters.timeouts;

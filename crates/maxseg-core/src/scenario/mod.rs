@@ -45,7 +45,7 @@ pub use tunnel::TunnelEntry;
 
 use crate::framing::IpVersion;
 use crate::path::{HopSpec, LinkSpec, Path};
-use crate::settings::Settings;
+use crate::settings::{CongestionName, Settings};
 use crate::units::{BitsPerSec, Bytes, Time};
 
 /// One experiment, complete and checked.
@@ -218,6 +218,17 @@ impl Scenario {
             End::Sender => (&self.sender, &self.receiver),
             End::Receiver => (&self.receiver, &self.sender),
         }
+    }
+
+    /// Whether both ends of `flow` have Linux's own TCP, as far as it is built: bulk data with CUBIC or Reno, read
+    /// at once.
+    pub fn runs_linux(&self, flow: &Flow) -> bool {
+        let (sender, receiver) = self.endpoints(flow);
+        flow.kind == FlowKind::Bulk
+            && sender.linux.is_some()
+            && receiver.linux.is_some()
+            && sender.congestion != CongestionName::Bbr
+            && receiver.read_rate.is_none()
     }
 
     /// The hops that `flow` crosses, from the sender's side.

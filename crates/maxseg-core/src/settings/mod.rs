@@ -2,6 +2,7 @@
 //!
 //! A *stack* is a complete profile in a data file; a scenario names one and overrides single keys.
 
+mod linux;
 mod spec;
 mod stack;
 mod values;
@@ -9,6 +10,7 @@ mod window;
 
 use serde::Serialize;
 
+pub use linux::{LinuxRules, LinuxSpec};
 pub use spec::{FirstLoss, Ns2Spec, RtoRuleName, RtoSpec, SettingsError, SettingsSpec};
 pub(crate) use stack::DEFAULT as DEFAULT_STACK;
 pub use stack::{Stack, StackError, builtin_stacks, stack};
@@ -73,6 +75,9 @@ pub struct Settings {
     pub ns2: Option<Ns2Rules>,
     /// The retransmission timer.
     pub rto: RtoSettings,
+    /// What Linux's own TCP goes by; `None` in other stacks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub linux: Option<LinuxRules>,
 }
 
 impl Settings {

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::linux::LinuxSpec;
 use super::values::{
     CongestionName, DelayedAckSpec, InitialSsthresh, InitialWindow, RecoveryName, WindowScale,
     WindowSize,
@@ -59,6 +60,8 @@ pub struct SettingsSpec {
     pub ns2: Option<Ns2Spec>,
     /// The retransmission timer.
     pub rto: Option<RtoSpec>,
+    /// What Linux's own TCP goes by, where both ends of a bulk flow have it.
+    pub linux: Option<LinuxSpec>,
 }
 
 /// What ns-2 does otherwise than the RFCs.
@@ -157,6 +160,10 @@ impl SettingsSpec {
                 phase: rto.phase.or(base_rto.phase),
                 forget_after: rto.forget_after.or(base_rto.forget_after),
             }),
+            linux: match (self.linux, base.linux) {
+                (Some(own), Some(base)) => Some(own.over(base)),
+                (own, base) => own.or(base),
+            },
         }
     }
 
@@ -206,6 +213,7 @@ impl SettingsSpec {
                 CongestionName::Ns2Reno => Some(self.ns2.unwrap_or_default().complete()?),
             },
             rto,
+            linux: self.linux.map(LinuxSpec::complete).transpose()?,
         })
     }
 }

@@ -41,8 +41,9 @@ impl StackError {
 }
 
 /// Name and text of every shipped stack, `rfc` first: it is the default.
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 6] = [
     ("rfc", include_str!("../../stacks/rfc.toml")),
+    ("linux", include_str!("../../stacks/linux.toml")),
     ("ns2-tahoe", include_str!("../../stacks/ns2-tahoe.toml")),
     ("ns2-reno", include_str!("../../stacks/ns2-reno.toml")),
     ("ns2-newreno", include_str!("../../stacks/ns2-newreno.toml")),

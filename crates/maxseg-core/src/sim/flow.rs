@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::linux::LinuxConnection;
 use super::meter::Meter;
 use super::request::{RequestFlow, Side};
 use super::sizes::Sizes;
@@ -66,8 +67,8 @@ pub(super) enum Delivery {
     Consumed,
     /// An echo request, to be answered.
     EchoRequest { sent: Time },
-    /// It was the last reply of the flow.
-    LastReply,
+    /// With it the flow is complete: the last reply has come, or all is acknowledged.
+    Complete,
 }
 
 /// How the packets of a flow cross the path.
@@ -102,6 +103,7 @@ impl HopSpans {
 #[derive(Debug)]
 pub(super) enum Traffic {
     Tcp(Box<Connection>),
+    Linux(Box<LinuxConnection>),
     Datagrams(Datagrams),
     Echo(Echo),
     Requests(Box<RequestFlow>),
@@ -194,6 +196,9 @@ pub(super) struct Echo {
 impl RunningFlow {
     pub(super) fn new(scenario: &Scenario, flow: &Flow, index: u32) -> Self {
         let traffic = match flow.kind {
+            FlowKind::Bulk if scenario.runs_linux(flow) => {
+                Traffic::Linux(Box::new(LinuxConnection::new(scenario, flow)))
+            }
             FlowKind::Bulk => Traffic::Tcp(Box::new(Connection::new(scenario, flow))),
             FlowKind::Cbr { size, header, rate, counted } => Traffic::Datagrams(Datagrams {
                 size: size.get(),
@@ -226,6 +231,9 @@ impl RunningFlow {
     pub(super) fn shape(&self, packet: &Packet) -> IpPacket {
         match (&self.traffic, &packet.cargo) {
             (Traffic::Tcp(connection), Cargo::Segment(segment)) => connection.sizes.packet(segment),
+            (Traffic::Linux(connection), Cargo::Segment(segment)) => {
+                connection.sizes.packet(segment)
+            }
             (Traffic::Datagrams(datagrams), _) => datagrams.packet,
             (Traffic::Echo(echo), _) => echo.packet,
             (Traffic::Requests(requests), Cargo::Segment(segment)) => {
@@ -233,6 +241,7 @@ impl RunningFlow {
             }
             (Traffic::Requests(_), _) => IpPacket::NONE,
             (Traffic::Tcp(connection), _) => connection.sizes.header(),
+            (Traffic::Linux(connection), _) => connection.sizes.header(),
         }
     }
 
@@ -242,7 +251,12 @@ impl RunningFlow {
         match (&mut self.traffic, cargo) {
             (Traffic::Requests(requests), Cargo::Segment(segment)) => {
                 if requests.on_segment(now, Side::of(end, self.from), segment) {
-                    return Delivery::LastReply;
+                    return Delivery::Complete;
+                }
+            }
+            (Traffic::Linux(connection), Cargo::Segment(segment)) => {
+                if connection.on_segment(now, end == self.from, segment) {
+                    return Delivery::Complete;
                 }
             }
             (Traffic::Datagrams(datagrams), Cargo::Datagram) => datagrams.delivered += 1,
@@ -265,8 +279,9 @@ impl RunningFlow {
             Traffic::Requests(requests) => {
                 requests.on_frag_needed(now, Side::of(to, self.from), mtu);
             }
+            Traffic::Linux(connection) if to == self.from => connection.on_path_mtu(now, mtu),
             // Acknowledgements fit every MTU; datagrams and echo requests keep their size.
-            Traffic::Tcp(_) | Traffic::Datagrams(_) | Traffic::Echo(_) => {}
+            Traffic::Tcp(_) | Traffic::Linux(_) | Traffic::Datagrams(_) | Traffic::Echo(_) => {}
         }
     }
 
@@ -275,6 +290,7 @@ impl RunningFlow {
     pub(super) fn deadline(&self) -> Time {
         match &self.traffic {
             Traffic::Tcp(connection) => connection.deadline(self.start),
+            Traffic::Linux(connection) => connection.deadline(),
             Traffic::Datagrams(datagrams) => datagrams.schedule.next,
             Traffic::Echo(echo) => echo.schedule.next,
             Traffic::Requests(requests) => requests.deadline(),

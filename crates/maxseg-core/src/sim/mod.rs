@@ -10,6 +10,7 @@ mod flow;
 mod host;
 mod host_work;
 mod links;
+mod linux;
 mod meter;
 mod net;
 mod notices;

@@ -148,6 +148,9 @@ impl<E: Observer> Net<E> {
 
     /// The same for a request flow.
     fn pump_requests(&mut self, now: Time, flow: &mut RunningFlow, end: End) {
+        if let Traffic::Linux(_) = flow.traffic {
+            return self.pump_linux(now, flow, end);
+        }
         let side = Side::of(end, flow.from);
         let Traffic::Requests(requests) = &mut flow.traffic else { return };
         while let Some(segment) = requests.poll_transmit(now, side, &mut self.options_pool) {
@@ -160,6 +163,22 @@ impl<E: Observer> Net<E> {
             }
         }
         self.wake = self.wake.min(requests.deadline());
+    }
+
+    /// The same for a bulk flow between two hosts with Linux's own TCP.
+    fn pump_linux(&mut self, now: Time, flow: &mut RunningFlow, end: End) {
+        let of_sender = end == flow.from;
+        let Traffic::Linux(connection) = &mut flow.traffic else { return };
+        while let Some(segment) = connection.poll_transmit(of_sender, &mut self.options_pool) {
+            let shape = connection.sizes.packet(&segment);
+            let has_payload = segment.len > 0;
+            if let Some(at) = self.send(now, end, &flow.hop_spans, Cargo::Segment(segment), shape)
+                && has_payload
+            {
+                flow.losses.push(now, at);
+            }
+        }
+        self.wake = self.wake.min(connection.deadline());
     }
 
     /// Sends all that the sender of data has to send now.
@@ -285,6 +304,11 @@ impl<E: Observer> Net<E> {
         let lost = match &mut flow.traffic {
             Traffic::Tcp(connection) => {
                 connection.expire(now);
+                self.pump(now, flow, flow.from);
+                return self.pump(now, flow, flow.from.other());
+            }
+            Traffic::Linux(connection) => {
+                connection.on_timer(now);
                 self.pump(now, flow, flow.from);
                 return self.pump(now, flow, flow.from.other());
             }

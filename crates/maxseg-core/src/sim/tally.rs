@@ -1,6 +1,7 @@
 //! From what the flows counted to an outcome.
 
 use super::flow::{Connection, RunningFlow, Traffic};
+use super::linux::LinuxConnection;
 use super::meter::Meter;
 use super::request::RequestFlow;
 use super::world::World;
@@ -37,6 +38,7 @@ impl<E> World<E> {
         let (near, far) = scenario.first_links(spec);
         let mut tally = match &flow.traffic {
             Traffic::Tcp(connection) => self.tally_tcp(connection, (index, flow), far),
+            Traffic::Linux(connection) => self.tally_linux(connection, (index, flow), far),
             Traffic::Datagrams(datagrams) => Tally {
                 payload: Some(datagrams.delivered * datagrams.size),
                 data_packets: Some(datagrams.sent),
@@ -97,6 +99,43 @@ impl<E> World<E> {
                 mss: Some(connection.sender.mss().get()),
             }),
             rtt: sent.rtt.clone(),
+            limited_by: Some(limits.first().map_or(LimitedBy::Unknown, |longest| longest.kind)),
+            limits,
+            ..Tally::default()
+        }
+    }
+
+    fn tally_linux(
+        &self,
+        connection: &LinuxConnection,
+        flow: (usize, &RunningFlow),
+        far: &LinkSpec,
+    ) -> Tally {
+        let (sent, seen) = (connection.sender.counters(), connection.receiver.counters());
+        let elapsed = self.now.as_secs_f64();
+        let limits =
+            self.limits_of(connection.limited, flow, seconds_on(far, &connection.answered));
+        Tally {
+            payload: Some(connection.acknowledged()),
+            data_packets: Some(sent.data_segments),
+            ack_packets: Some(seen.packets),
+            packets: sent.packets + seen.packets,
+            wire_bytes: connection.sent.bytes + connection.answered.bytes,
+            tcp: Some(TcpTally {
+                retransmitted_packets: sent.retransmitted_segments,
+                retransmitted_bytes: sent.retransmitted_bytes,
+                duplicate_bytes: seen.duplicate_bytes,
+                timeouts: sent.timeouts,
+                fast_retransmits: sent.recoveries,
+                spurious_retransmissions: seen.duplicate_packets,
+                in_flight: if elapsed > 0.0 {
+                    connection.flight_byte_nanos as f64 / 1e9 / elapsed
+                } else {
+                    0.0
+                },
+                mss: Some(connection.sender.mss()),
+            }),
+            rtt: connection.round_trips.clone(),
             limited_by: Some(limits.first().map_or(LimitedBy::Unknown, |longest| longest.kind)),
             limits,
             ..Tally::default()
@@ -350,7 +389,7 @@ impl From<Limit> for LimitedBy {
 fn sender_of_most(flow: &RunningFlow) -> End {
     match flow.traffic {
         Traffic::Requests(_) => flow.from.other(),
-        Traffic::Tcp(_) | Traffic::Datagrams(_) | Traffic::Echo(_) => flow.from,
+        Traffic::Tcp(_) | Traffic::Linux(_) | Traffic::Datagrams(_) | Traffic::Echo(_) => flow.from,
     }
 }
 

@@ -176,7 +176,7 @@ impl<E: Observer> World<E> {
             if let Cargo::Segment(segment) = &mut packet.cargo {
                 self.net.options_pool.put_back(segment.options.take());
             }
-            if delivery == Delivery::LastReply {
+            if delivery == Delivery::Complete {
                 self.unfinished -= 1;
                 self.until_look = 0;
             }
@@ -258,6 +258,7 @@ impl<E: Observer> World<E> {
         for flow in &mut self.flows {
             match &mut flow.traffic {
                 Traffic::Tcp(connection) => connection.sender.account(self.now),
+                Traffic::Linux(connection) => connection.account(self.now),
                 Traffic::Requests(requests) => requests.finish(self.now),
                 Traffic::Datagrams(_) | Traffic::Echo(_) => {}
             }
@@ -279,6 +280,11 @@ impl<E: Observer> World<E> {
                     Some(server) => (server.sender(), flow.from, requests.acknowledged()),
                     None => continue,
                 },
+                Traffic::Linux(connection) => {
+                    let queue = self.net.links.towards(flow.from.other()).backlog(at);
+                    watch.on_sample(&connection.sample(at, index, queue));
+                    continue;
+                }
                 Traffic::Datagrams(_) | Traffic::Echo(_) => continue,
             };
             watch.on_sample(&Sample {

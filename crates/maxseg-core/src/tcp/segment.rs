@@ -28,6 +28,8 @@ pub struct Segment {
     pub echoes_marks: bool,
     /// Whether its sender has reduced its window (CWR).
     pub reduced: bool,
+    /// Whether its data are to be handed on at once (PSH): only Linux's stack goes by it.
+    pub push: bool,
     /// The options that come and go after the handshake.
     pub options: Option<Box<SegmentOptions>>,
 }
@@ -71,7 +73,7 @@ impl OptionsPool {
     }
 
     /// Options that say this, if it is anything.
-    pub(super) fn fill(
+    pub(crate) fn fill(
         &mut self,
         sack: SackBlocks,
         timestamps: Option<Timestamps>,
@@ -104,6 +106,7 @@ impl Segment {
         marked: false,
         echoes_marks: false,
         reduced: false,
+        push: false,
         options: None,
     };
 

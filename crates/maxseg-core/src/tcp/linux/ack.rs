@@ -1,4 +1,4 @@
-//! Acknowledgements (`tcp_ack`, net/ipv4/tcp_input.c).
+//! Acknowledgements (`tcp_ack`, `net/ipv4/tcp_input.c`).
 
 use super::Socket;
 use super::cc::CongestionControl;
@@ -162,8 +162,7 @@ impl Socket {
     fn update_send_window(&mut self, packet: &Packet) -> Flags {
         let is_newest = packet.ack > self.snd_una
             || packet.seq > self.snd_wl1
-            || (packet.seq == self.snd_wl1
-                && (packet.window > self.snd_wnd || packet.window == 0));
+            || (packet.seq == self.snd_wl1 && (packet.window > self.snd_wnd || packet.window == 0));
         let mut flags = 0;
         if is_newest {
             flags = WIN_UPDATE;

@@ -1,5 +1,5 @@
 //! What an acknowledgement takes out of the queue of packets sent (`tcp_clean_rtx_queue`,
-//! net/ipv4/tcp_input.c).
+//! `net/ipv4/tcp_input.c`).
 
 use super::Socket;
 use super::ack::{
@@ -71,11 +71,8 @@ impl Socket {
             trips.sacked = Some(now.saturating_sub(first));
             trips.last = Some(now.saturating_sub(sack.last_sent));
         }
-        let (measured, last) = self.take_round_trips(
-            trips,
-            flags & ANY_ACKED != 0,
-            flags & MAY_BE_DELAYED != 0,
-        );
+        let (measured, last) =
+            self.take_round_trips(trips, flags & ANY_ACKED != 0, flags & MAY_BE_DELAYED != 0);
         sample.rtt = last;
         if flags & ANY_ACKED != 0 {
             flags |= SET_XMIT_TIMER;

@@ -2,11 +2,11 @@
 
 use crate::units::Time;
 
-/// Jiffies five minutes before they wrap, where they begin (`INITIAL_JIFFIES`, include/linux/jiffies.h).
+/// Jiffies five minutes before they wrap, where they begin (`INITIAL_JIFFIES`, `include/linux/jiffies.h`).
 const INITIAL_WRAP: u64 = 1 << 32;
 /// Seconds before the wrap.
 const SECONDS_BEFORE_WRAP: u64 = 300;
-/// Slots of each level of the wheel (`LVL_SIZE`, kernel/time/timer.c).
+/// Slots of each level of the wheel (`LVL_SIZE`, `kernel/time/timer.c`).
 const SLOTS_PER_LEVEL: u64 = 64;
 /// Each level is 8 times as coarse as the one below (`LVL_CLK_SHIFT`).
 const LEVEL_SHIFT: u32 = 3;
@@ -42,7 +42,7 @@ impl Clock {
         clock
     }
 
-    /// The clocks are read (`tcp_mstamp_refresh`, net/ipv4/tcp_output.c).
+    /// The clocks are read (`tcp_mstamp_refresh`, `net/ipv4/tcp_output.c`).
     #[inline]
     pub(super) fn refresh(&mut self, now: Time) {
         self.nanos = now.as_nanos() + self.up_before;
@@ -86,7 +86,7 @@ impl Clock {
     }
 
     /// The jiffy at which a timer that is set now for `expires` is run: never early, and on the wheel's
-    /// coarser levels the later the further away (`calc_wheel_index`, kernel/time/timer.c).
+    /// coarser levels the later the further away (`calc_wheel_index`, `kernel/time/timer.c`).
     pub(super) fn run_at(&self, expires: u64) -> u64 {
         let delta = expires.saturating_sub(self.jiffies);
         let mut shift = 0;

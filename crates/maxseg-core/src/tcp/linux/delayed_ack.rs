@@ -1,5 +1,5 @@
-//! When an acknowledgement goes: at once, later, or with data (net/ipv4/tcp_input.c, tcp_output.c,
-//! tcp_timer.c).
+//! When an acknowledgement goes: at once, later, or with data (`net/ipv4/tcp_input.c`, `tcp_output.c`,
+//! `tcp_timer.c`).
 
 use super::Socket;
 use crate::units::Time;

@@ -44,8 +44,7 @@ impl Socket {
         self.select_initial_window(self.advmss);
         self.initialize_rcv_mss();
         let truesize = self.host.skb_overhead();
-        let mut syn =
-            Skb { end_seq: 1, segments: 1, truesize, is_syn: true, ..Skb::default() };
+        let mut syn = Skb { end_seq: 1, segments: 1, truesize, is_syn: true, ..Skb::default() };
         self.writer.queued += truesize;
         self.retrans_stamp = super::clock::Clock::millis_of(self.clock.nanos);
         self.packets_out = 0;
@@ -128,7 +127,7 @@ impl Socket {
             sack_permitted: self.sack_ok,
         };
         let value = super::clock::Clock::millis_of(self.clock.nanos);
-        let stamps = self.stamps_ok.then(|| Stamps { value, echo: self.ts_recent });
+        let stamps = self.stamps_ok.then_some(Stamps { value, echo: self.ts_recent });
         let mut skb = Skb { sent_nanos: self.clock.nanos, ..Skb::default() };
         if self.retransmits > 0 {
             skb.sacked = ANY_RETRANSMISSION;
@@ -138,7 +137,7 @@ impl Socket {
         self.put_syn(options, stamps, &skb);
     }
 
-    /// The SYN is not acknowledged in time (`reqsk_timer_handler`, net/ipv4/inet_connection_sock.c).
+    /// The SYN is not acknowledged in time (`reqsk_timer_handler`, `net/ipv4/inet_connection_sock.c`).
     pub(super) fn repeat_syn_ack(&mut self) {
         self.retransmits += 1;
         self.counters.timeouts += 1;
@@ -189,8 +188,8 @@ impl Socket {
 
     /// `tcp_synack_rtt_meas`.
     fn take_round_trip_of_syn_ack(&mut self) {
-        let trip = (self.retransmits == 0)
-            .then(|| (self.clock.nanos - self.last_sent_nanos) / 1000);
+        let trip =
+            (self.retransmits == 0).then(|| (self.clock.nanos - self.last_sent_nanos) / 1000);
         let trips = RoundTrips { first: trip, sacked: None, last: trip };
         self.take_round_trips(trips, SYN_ACKED > 0, false);
         self.retransmits = 0;

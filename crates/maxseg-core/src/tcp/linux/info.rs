@@ -26,6 +26,10 @@ pub struct Counters {
     pub lost_retransmissions: u64,
     /// Cuts taken back.
     pub undone: u64,
+    /// Payload bytes that came though they had come before.
+    pub duplicate_bytes: u64,
+    /// Packets that brought nothing else.
+    pub duplicate_packets: u64,
 }
 
 /// The state of a socket as `tcp_info` has it: windows in segments, times in microseconds.
@@ -92,6 +96,21 @@ impl Socket {
     /// What it did so far.
     pub const fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    /// The round trip that the last acknowledgement showed, once, in microseconds.
+    pub(crate) fn take_round_trip(&mut self) -> Option<u64> {
+        self.last_round_trip.take()
+    }
+
+    /// Whether it has data that it has not sent yet, and what its peer's window leaves of room for them.
+    pub(crate) fn unsent(&self) -> (bool, u64) {
+        (!self.write_queue.is_empty(), self.window_end().saturating_sub(self.snd_nxt))
+    }
+
+    /// Payload of a full segment now.
+    pub(crate) fn mss(&self) -> u64 {
+        self.mss_cache
     }
 
     /// Payload bytes that have come in order.

@@ -35,6 +35,8 @@ mod segmentation;
 mod settings;
 mod skb;
 mod socket;
+#[cfg(test)]
+mod tests;
 mod timers;
 mod tlp;
 mod undo;

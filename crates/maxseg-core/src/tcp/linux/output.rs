@@ -1,4 +1,4 @@
-//! Sending what the window allows (`tcp_write_xmit`, `__tcp_transmit_skb`; net/ipv4/tcp_output.c).
+//! Sending what the window allows (`tcp_write_xmit`, `__tcp_transmit_skb`; `net/ipv4/tcp_output.c`).
 
 use super::Socket;
 use super::cc::CongestionControl;
@@ -47,7 +47,7 @@ impl Socket {
         if self.host.nodelay { Nagle::Off } else { Nagle::On }
     }
 
-    /// Half of the peer's window at most (`tcp_bound_to_half_wnd`, include/net/tcp.h).
+    /// Half of the peer's window at most (`tcp_bound_to_half_wnd`, `include/net/tcp.h`).
     pub(super) fn bound_to_half_window(&self, len: u64) -> u64 {
         let cutoff =
             if self.max_window > MSS_DEFAULT { self.max_window / 2 } else { self.max_window };
@@ -250,7 +250,7 @@ impl Socket {
             let used = self.snd_cwnd_used.max(INITIAL_CWND);
             if used < self.window.cwnd {
                 self.window.ssthresh = self.current_ssthresh();
-                self.window.cwnd = (self.window.cwnd + used) / 2;
+                self.window.cwnd = u64::midpoint(self.window.cwnd, used);
             }
             self.snd_cwnd_used = 0;
         }

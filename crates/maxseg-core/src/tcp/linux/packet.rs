@@ -28,7 +28,7 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// As many as fit a header (`TCP_NUM_SACKS`, include/linux/tcp.h).
+    /// As many as fit a header (`TCP_NUM_SACKS`, `include/linux/tcp.h`).
     pub const MOST: usize = 4;
 
     /// Adds a block; one too many is left out.

@@ -1,4 +1,4 @@
-//! The window while it is being reduced (RFC 6937; net/ipv4/tcp_input.c).
+//! The window while it is being reduced (RFC 6937; `net/ipv4/tcp_input.c`).
 
 use super::Socket;
 use super::cc::{CongestionControl, UNLIMITED};
@@ -25,8 +25,8 @@ impl Socket {
         let in_flight = self.in_flight();
         self.prr_delivered += delivered;
         let may_send = if self.window.ssthresh < in_flight {
-            let share = (self.window.ssthresh * self.prr_delivered)
-                .div_ceil(self.window.prior_cwnd);
+            let share =
+                (self.window.ssthresh * self.prr_delivered).div_ceil(self.window.prior_cwnd);
             share.saturating_sub(self.prr_out)
         } else {
             let conservative = self.prr_delivered.saturating_sub(self.prr_out).max(delivered);

@@ -9,7 +9,7 @@ impl Socket {
         self.rtx_queue.partition_point(|skb| skb.end_seq <= seq)
     }
 
-    /// Cuts a packet of the queue after `len` bytes (`tcp_fragment`, net/ipv4/tcp_output.c).
+    /// Cuts a packet of the queue after `len` bytes (`tcp_fragment`, `net/ipv4/tcp_output.c`).
     pub(super) fn split_sent(&mut self, index: usize, len: u64, mss: u64) {
         let overhead = self.host.skb_overhead();
         let skb = &mut self.rtx_queue[index];

@@ -1,5 +1,5 @@
 //! RACK: what was sent a round trip and some before a packet that has arrived is lost (RFC 8985;
-//! net/ipv4/tcp_recovery.c).
+//! `net/ipv4/tcp_recovery.c`).
 
 use super::Socket;
 use super::rate::{RateSample, sent_after};
@@ -112,11 +112,7 @@ impl Socket {
         let timeout = self.detect_rack_loss();
         if timeout > 0 {
             let jiffies = self.clock.jiffies_of_micros(timeout + TIMEOUT_MIN_MICROS);
-            self.timers.set_retransmit(
-                &self.clock,
-                Retransmit::Reordering,
-                jiffies.min(self.rto),
-            );
+            self.timers.set_retransmit(&self.clock, Retransmit::Reordering, jiffies.min(self.rto));
         }
         timeout > 0
     }

@@ -1,4 +1,4 @@
-//! Samples of the delivery rate (net/ipv4/tcp_rate.c).
+//! Samples of the delivery rate (`net/ipv4/tcp_rate.c`).
 
 use super::Socket;
 use super::skb::{ACKED, ANY_RETRANSMISSION, Skb};
@@ -38,7 +38,7 @@ pub(super) struct RateSample {
     pub(super) rtt: Option<u64>,
 }
 
-/// Whether one packet was sent after another (`tcp_skb_sent_after`, include/net/tcp.h).
+/// Whether one packet was sent after another (`tcp_skb_sent_after`, `include/net/tcp.h`).
 #[inline]
 pub(super) const fn sent_after(at: u64, other_at: u64, end: u64, other_end: u64) -> bool {
     at > other_at || (at == other_at && end > other_end)

@@ -1,4 +1,4 @@
-//! What arrives (`tcp_rcv_established`, net/ipv4/tcp_input.c).
+//! What arrives (`tcp_rcv_established`, `net/ipv4/tcp_input.c`).
 
 use super::Socket;
 use super::ack::Verdict;
@@ -71,6 +71,7 @@ impl Socket {
         let (seq, end) = (packet.seq, packet.end());
         self.dsack = None;
         if end <= self.rcv_nxt {
+            self.note_duplicate(packet.len, true);
             self.set_dsack(seq, end);
             return self.acknowledge_unwanted();
         }
@@ -82,9 +83,16 @@ impl Socket {
             return self.queue_out_of_order(seq, end, memory);
         }
         if seq < self.rcv_nxt {
+            self.note_duplicate(self.rcv_nxt - seq, false);
             self.set_dsack(seq, self.rcv_nxt);
         }
         self.queue_in_order(packet);
+    }
+
+    /// Bytes that came before, with nothing else or not.
+    pub(super) fn note_duplicate(&mut self, bytes: u64, whole: bool) {
+        self.counters.duplicate_bytes += bytes;
+        self.counters.duplicate_packets += u64::from(whole);
     }
 
     /// The sender does not know what this end has: it is told at once.

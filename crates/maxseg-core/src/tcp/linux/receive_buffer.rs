@@ -1,4 +1,4 @@
-//! The receive buffer and the window that it leaves (net/ipv4/tcp_input.c, tcp_output.c).
+//! The receive buffer and the window that it leaves (`net/ipv4/tcp_input.c`, `tcp_output.c`).
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use super::settings::Host;
 const RATIO_SHIFT: u32 = 8;
 /// `TCP_DEFAULT_SCALING_RATIO`: half of the buffer is window until packets show how large they are.
 const DEFAULT_RATIO: u64 = 1 << (RATIO_SHIFT - 1);
-/// `net.core.rmem_max` as it is where nobody set it (`SK_RMEM_MAX`, net/core/sock.c).
+/// `net.core.rmem_max` as it is where nobody set it (`SK_RMEM_MAX`, `net/core/sock.c`).
 const RMEM_MAX: u64 = 212_992;
 /// `TCP_MAX_WSCALE`.
 const MAX_WINDOW_SCALE: u32 = 14;
@@ -144,8 +144,7 @@ impl Socket {
         }
         buffer.rcv_ssthresh = buffer.rcv_ssthresh.min(buffer.window_clamp);
         self.snd_cwnd_stamp = self.clock.jiffies;
-        buffer.space =
-            buffer.rcv_ssthresh.min(buffer.rcv_wnd).min(INITIAL_CWND * advmss);
+        buffer.space = buffer.rcv_ssthresh.min(buffer.rcv_wnd).min(INITIAL_CWND * advmss);
     }
 
     /// What is left of the window offered (`tcp_receive_window`).

@@ -1,5 +1,5 @@
 //! What a dubious acknowledgement leads to: the states of congestion and the ways between them
-//! (`tcp_fastretrans_alert`, net/ipv4/tcp_input.c).
+//! (`tcp_fastretrans_alert`, `net/ipv4/tcp_input.c`).
 
 use super::Socket;
 use super::ack::{
@@ -10,6 +10,7 @@ use super::cc::CongestionControl;
 use super::skb::{ACKED, LOST};
 use super::socket::CaState;
 use super::timers::Retransmit;
+use crate::units::Time;
 
 impl Socket {
     /// Changes the state, marks what is lost, and tells what to send for it.
@@ -51,8 +52,8 @@ impl Socket {
                     self.enter_recovery();
                 }
             }
-            state => {
-                if state == CaState::Loss {
+            CaState::Open | CaState::Disorder | CaState::Cwr | CaState::Loss => {
+                if self.ca_state == CaState::Loss {
                     resend = self.process_loss(*flags, dupacks);
                     self.identify_losses(flags);
                     if self.ca_state != CaState::Open && *flags & LOST_RETRANS == 0 {
@@ -239,6 +240,36 @@ impl Socket {
             }
         }
         Resend::Lost
+    }
+
+    /// The path takes packets of `mtu` bytes at most: what is longer goes again in smaller pieces, and that is no
+    /// congestion (`tcp_v4_mtu_reduced`, `tcp_simple_retransmit`).
+    pub fn on_path_mtu(&mut self, now: Time, mtu: u64) {
+        self.clock.refresh(now);
+        if mtu >= self.host.mtu {
+            return;
+        }
+        self.host.mtu = mtu;
+        self.sync_mss();
+        let mss = self.mss_cache;
+        for index in 0..self.rtx_queue.len() {
+            let skb = &self.rtx_queue[index];
+            let size = if skb.gso_size > 0 { skb.gso_size } else { skb.len() };
+            if size > mss {
+                self.mark_lost(index);
+            }
+        }
+        if self.lost_out == 0 {
+            return;
+        }
+        if self.ca_state != CaState::Loss {
+            self.high_seq = self.snd_nxt;
+            self.window.ssthresh = self.current_ssthresh();
+            self.prior_ssthresh = 0;
+            self.undo_marker = None;
+            self.set_ca_state(CaState::Loss);
+        }
+        self.retransmit_lost();
     }
 
     /// Back to order, or nearly (`tcp_try_keep_open`).

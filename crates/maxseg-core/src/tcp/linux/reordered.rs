@@ -1,4 +1,4 @@
-//! What came out of order, and the SACK blocks that tell of it (net/ipv4/tcp_input.c).
+//! What came out of order, and the SACK blocks that tell of it (`net/ipv4/tcp_input.c`).
 
 use std::collections::VecDeque;
 
@@ -96,6 +96,8 @@ impl Socket {
                 self.grow_window(len, memory.counted);
             }
             self.buffer.used += truesize;
+        } else {
+            self.note_duplicate(len, true);
         }
     }
 
@@ -170,26 +172,22 @@ impl Socket {
             self.send_compressed_ack();
         }
         let sacks = &mut self.out_of_order.sacks;
-        match known {
-            Some(index) => {
-                sacks[..=index].rotate_right(1);
-                // What it meets now is one with it (`tcp_sack_maybe_coalesce`).
-                let mut first = sacks[0];
-                let mut index = 1;
-                while let Some(&block) = sacks.get(index) {
-                    if extend(&mut first, block.0, block.1) {
-                        sacks.remove(index);
-                    } else {
-                        index += 1;
-                    }
-                }
-                sacks[0] = first;
-            }
-            None => {
-                sacks.truncate(Blocks::MOST - 1);
-                sacks.insert(0, (seq, end));
+        let Some(index) = known else {
+            sacks.truncate(Blocks::MOST - 1);
+            return sacks.insert(0, (seq, end));
+        };
+        sacks[..=index].rotate_right(1);
+        // What it meets now is one with it (`tcp_sack_maybe_coalesce`).
+        let mut first = sacks[0];
+        let mut index = 1;
+        while let Some(&block) = sacks.get(index) {
+            if extend(&mut first, block.0, block.1) {
+                sacks.remove(index);
+            } else {
+                index += 1;
             }
         }
+        sacks[0] = first;
     }
 
     /// A gap is closed: what follows it in order is taken over (`tcp_ofo_queue`).

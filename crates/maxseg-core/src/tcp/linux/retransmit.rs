@@ -1,4 +1,4 @@
-//! Sending again (net/ipv4/tcp_output.c).
+//! Sending again (`net/ipv4/tcp_output.c`).
 
 use super::Socket;
 use super::skb::{ACKED, ANY_RETRANSMISSION, EVER_RETRANSMITTED, LOST, RETRANSMITTED};
@@ -111,8 +111,7 @@ impl Socket {
                 if self.in_cwnd_reduction() {
                     self.prr_out += self.rtx_queue[index].segments;
                 }
-                sent_head |=
-                    index == 0 && self.timers.pending != Some(Retransmit::Reordering);
+                sent_head |= index == 0 && self.timers.pending != Some(Retransmit::Reordering);
             }
             index += 1;
         }

@@ -1,4 +1,4 @@
-//! The smoothed round trip and the retransmission timeout (net/ipv4/tcp_input.c).
+//! The smoothed round trip and the retransmission timeout (`net/ipv4/tcp_input.c`).
 
 use super::Socket;
 use super::clock::Clock;
@@ -35,7 +35,7 @@ impl RoundTrip {
     }
 
     /// Without a round trip from the handshake the estimate begins at three seconds (`tcp_init_metrics`,
-    /// net/ipv4/tcp_metrics.c; `TCP_TIMEOUT_FALLBACK`).
+    /// `net/ipv4/tcp_metrics.c`; `TCP_TIMEOUT_FALLBACK`).
     pub(super) const fn fall_back(&mut self) {
         self.rttvar = 3_000_000;
         self.mdev = 3_000_000;
@@ -126,6 +126,7 @@ impl Socket {
             let value = if last == 0 { self.clock.micros_of_jiffies(1) } else { last };
             self.rtt.min.update(span, self.clock.jiffies, value);
         }
+        self.last_round_trip = Some(micros);
         let rto_min = self.rto_min_micros();
         self.rtt.sample(micros, rto_min, self.snd_una, self.snd_nxt);
         self.rto = self.rto_of_estimate();

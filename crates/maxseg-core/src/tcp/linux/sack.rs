@@ -1,4 +1,4 @@
-//! What SACK blocks tell (`tcp_sacktag_write_queue`, net/ipv4/tcp_input.c).
+//! What SACK blocks tell (`tcp_sacktag_write_queue`, `net/ipv4/tcp_input.c`).
 
 use super::Socket;
 use super::ack::{DATA_SACKED, DSACK_TLP, DSACKING_ACK, Flags, ORIG_SACK_ACKED};
@@ -194,8 +194,7 @@ impl Socket {
             if skb.seq >= end {
                 break;
             }
-            let is_dup =
-                dup.is_some_and(|(from, to)| from <= skb.seq && skb.end_seq <= to);
+            let is_dup = dup.is_some_and(|(from, to)| from <= skb.seq && skb.end_seq <= to);
             match self.match_to_block(index, start, end) {
                 None => break,
                 Some(false) => {}
@@ -235,13 +234,7 @@ impl Socket {
     }
 
     /// A packet has arrived (`tcp_sacktag_one`).
-    fn tag(
-        &mut self,
-        index: usize,
-        is_dup: bool,
-        state: &mut SackState,
-        sample: &mut RateSample,
-    ) {
+    fn tag(&mut self, index: usize, is_dup: bool, state: &mut SackState, sample: &mut RateSample) {
         let mut skb = self.rtx_queue[index];
         let is_new = !skb.is(ACKED);
         let can_join = is_dup || skb.sacked & (LOST | RETRANSMITTED) != RETRANSMITTED;
@@ -278,12 +271,17 @@ impl Socket {
         let is_told = |skb: &Skb| skb.sacked & (ACKED | LOST | RETRANSMITTED) == ACKED;
         let size = |skb: &Skb| if skb.gso_size > 0 { skb.gso_size } else { skb.len() };
         let skb = self.rtx_queue[index];
-        let Some(before) = index.checked_sub(1).map(|before| self.rtx_queue[before]) else { return };
+        let Some(before) = index.checked_sub(1).map(|before| self.rtx_queue[before]) else {
+            return;
+        };
         if !is_told(&before) || size(&before) != size(&skb) {
             return;
         }
         self.free_head(index);
-        if self.rtx_queue.get(index + 1).is_some_and(|next| is_told(next) && size(next) == size(&skb))
+        if self
+            .rtx_queue
+            .get(index + 1)
+            .is_some_and(|next| is_told(next) && size(next) == size(&skb))
         {
             self.free_head(index + 1);
         }

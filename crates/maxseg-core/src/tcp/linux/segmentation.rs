@@ -1,5 +1,5 @@
 //! How much of the send queue goes as one packet: segmentation offload, Nagle, and waiting for more
-//! (net/ipv4/tcp_output.c).
+//! (`net/ipv4/tcp_output.c`).
 
 use super::Socket;
 use super::output::Nagle;
@@ -8,7 +8,7 @@ use super::socket::CaState;
 
 /// `sk_pacing_shift`: a burst is what the pacing rate sends in 1/1024 s.
 const PACING_SHIFT: u32 = 10;
-/// `GSO_MAX_SEGS` (include/linux/netdevice.h).
+/// `GSO_MAX_SEGS` (`include/linux/netdevice.h`).
 const GSO_MAX_SEGMENTS: u64 = 65_535;
 /// A millisecond.
 const MILLISECOND: u64 = 1_000_000;

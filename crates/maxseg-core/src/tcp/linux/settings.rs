@@ -15,7 +15,7 @@ pub enum Algorithm {
 }
 
 /// The settings of one host and of its socket. [`Default`] is what Linux 6.12 has without any sysctl set
-/// (`tcp_sk_init`, net/ipv4/tcp_ipv4.c; `tcp_init`, net/ipv4/tcp.c).
+/// (`tcp_sk_init`, `net/ipv4/tcp_ipv4.c`; `tcp_init`, `net/ipv4/tcp.c`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "sysctls are switches")]
 pub struct Host {
@@ -77,7 +77,10 @@ pub struct Host {
     pub hz: u64,
     /// How long the host has been up when the run begins: where in the timer wheel's turn that is.
     pub up_before: Time,
-    /// Room that a packet's head has for headers (`MAX_TCP_HEADER`, include/net/tcp.h): 320 bytes where the
+    /// Whether a packet's data stay where the sender wrote them (scatter and gather, as most devices have it): then
+    /// each counts its own length in a receive buffer, and else the block of memory that it was copied to.
+    pub scatter_gather: bool,
+    /// Room that a packet's head has for headers (`MAX_TCP_HEADER`, `include/net/tcp.h`): 320 bytes where the
     /// build has tunnels or wireless LAN, else 192.
     pub max_tcp_header: u64,
 }
@@ -114,18 +117,19 @@ impl Default for Host {
             tcp_syn_linear_timeouts: 4,
             hz: 250,
             up_before: Time::ZERO,
+            scatter_gather: true,
             max_tcp_header: 320,
         }
     }
 }
 
-/// `SKB_DATA_ALIGN(sizeof(struct skb_shared_info))` on 64 bits (include/linux/skbuff.h).
+/// `SKB_DATA_ALIGN(sizeof(struct skb_shared_info))` on 64 bits (`include/linux/skbuff.h`).
 const SHARED_INFO: u64 = 320;
 /// `SKB_DATA_ALIGN(sizeof(struct sk_buff))`.
 const SK_BUFF: u64 = 256;
-/// What a packet can hold behind its head at most (`GSO_LEGACY_MAX_SIZE`, include/linux/netdevice.h).
+/// What a packet can hold behind its head at most (`GSO_LEGACY_MAX_SIZE`, `include/linux/netdevice.h`).
 const GSO_LEGACY_MAX_SIZE: u64 = 65_536;
-/// A cache line: what `SKB_SMALL_HEAD_CACHE_SIZE` adds to a power of two (net/core/skbuff.c).
+/// A cache line: what `SKB_SMALL_HEAD_CACHE_SIZE` adds to a power of two (`net/core/skbuff.c`).
 const CACHE_LINE: u64 = 64;
 
 /// What a received packet takes, in bytes.
@@ -143,8 +147,7 @@ impl Host {
     /// What a packet in the send queue counts besides its payload: `tcp_stream_alloc_skb`'s `truesize`.
     pub(super) fn skb_overhead(&self) -> u64 {
         let small_head = self.max_tcp_header + SHARED_INFO;
-        let cache =
-            if small_head.is_power_of_two() { small_head + CACHE_LINE } else { small_head };
+        let cache = if small_head.is_power_of_two() { small_head + CACHE_LINE } else { small_head };
         (cache - SHARED_INFO) + SK_BUFF + SHARED_INFO
     }
 
@@ -155,8 +158,12 @@ impl Host {
 
     /// What a packet takes in the receiver's memory. Its data lie in one block of the allocator, behind a head:
     /// `skb_segment` made it where it was cut from a longer packet, `__pskb_pull_tail` where it was queued `alone`
-    /// (devices without scatter and gather, net/core/skbuff.c).
+    /// (devices without scatter and gather, `net/core/skbuff.c`).
     pub(super) fn received(&self, payload: u64, alone: bool) -> Memory {
+        if self.scatter_gather {
+            let counted = payload + self.skb_overhead();
+            return Memory { counted, condensed: counted, room: 0 };
+        }
         // `__pskb_pull_tail` leaves room for more.
         let asked = self.max_tcp_header + payload + if alone { 128 } else { 0 };
         let block = (asked.next_multiple_of(CACHE_LINE) + SHARED_INFO).next_power_of_two();
@@ -168,7 +175,7 @@ impl Host {
         }
     }
 
-    /// `sk_gso_max_size` (`sk_dst_gso_max_size`, net/core/sock.c).
+    /// `sk_gso_max_size` (`sk_dst_gso_max_size`, `net/core/sock.c`).
     pub(super) const fn gso_max_size(&self) -> u64 {
         GSO_LEGACY_MAX_SIZE - (self.max_tcp_header + 1)
     }

@@ -1,6 +1,6 @@
 //! Packets of the send queues.
 
-/// The SACK option has told of it (`TCPCB_SACKED_ACKED`, include/net/tcp.h).
+/// The SACK option has told of it (`TCPCB_SACKED_ACKED`, `include/net/tcp.h`).
 pub(super) const ACKED: u8 = 0x01;
 /// It is sent again and on its way (`TCPCB_SACKED_RETRANS`).
 pub(super) const RETRANSMITTED: u8 = 0x02;
@@ -53,7 +53,7 @@ impl Skb {
         self.sacked & tags != 0
     }
 
-    /// Counts its segments (`tcp_set_skb_tso_segs`, net/ipv4/tcp_output.c).
+    /// Counts its segments (`tcp_set_skb_tso_segs`, `net/ipv4/tcp_output.c`).
     #[inline]
     pub(super) const fn count_segments(&mut self, mss: u64) {
         if self.len() <= mss {

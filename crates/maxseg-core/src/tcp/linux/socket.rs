@@ -39,6 +39,10 @@ pub(super) enum CaState {
 
 /// One end of a TCP connection.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a state of its own, as in `struct tcp_sock`"
+)]
 pub struct Socket {
     pub(super) host: Host,
     pub(super) clock: Clock,
@@ -134,6 +138,8 @@ pub struct Socket {
 
     // Round trips and timeouts.
     pub(super) rtt: RoundTrip,
+    /// What the last acknowledgement showed, in microseconds.
+    pub(super) last_round_trip: Option<u64>,
     /// `icsk_rto`, in jiffies.
     pub(super) rto: u64,
     pub(super) backoff: u32,
@@ -155,7 +161,7 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// A socket of this host, as `tcp_init_sock` (net/ipv4/tcp.c) leaves it.
+    /// A socket of this host, as `tcp_init_sock` (`net/ipv4/tcp.c`) leaves it.
     fn new(host: Host, now: Time, state: State) -> Self {
         let clock = Clock::new(host.hz, host.up_before, now);
         Self {
@@ -223,6 +229,7 @@ impl Socket {
             snd_cwnd_stamp: clock.jiffies,
             pacing_rate: u64::MAX,
             rtt: RoundTrip::new(&clock),
+            last_round_trip: None,
             rto: clock.seconds(1, 1),
             backoff: 0,
             retransmits: 0,

@@ -1,4 +1,4 @@
-//! The timers of a socket and what they do (net/ipv4/tcp_timer.c).
+//! The timers of a socket and what they do (`net/ipv4/tcp_timer.c`).
 
 use super::Socket;
 use super::clock::Clock;
@@ -68,8 +68,7 @@ impl Socket {
     #[inline]
     pub fn next_timer(&self) -> Time {
         let timers = &self.timers;
-        let retransmit =
-            if timers.pending.is_some() { timers.retransmit_at } else { Time::NEVER };
+        let retransmit = if timers.pending.is_some() { timers.retransmit_at } else { Time::NEVER };
         retransmit.min(timers.delayed_ack_at).min(timers.compressed_until)
     }
 
@@ -132,8 +131,8 @@ impl Socket {
             self.total_rto += 1;
         }
         self.retransmit_segment(0, 1);
-        let is_linear = self.state == State::SynSent
-            && self.total_rto <= self.host.tcp_syn_linear_timeouts;
+        let is_linear =
+            self.state == State::SynSent && self.total_rto <= self.host.tcp_syn_linear_timeouts;
         if !is_linear {
             self.backoff += 1;
             self.rto = (self.rto << 1).min(RTO_MAX_SECONDS * self.host.hz);

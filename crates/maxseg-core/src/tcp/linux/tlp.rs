@@ -1,4 +1,4 @@
-//! Tail loss probes (RFC 8985 §7; net/ipv4/tcp_output.c, `tcp_process_tlp_ack` in tcp_input.c).
+//! Tail loss probes (RFC 8985 §7; `net/ipv4/tcp_output.c`, `tcp_process_tlp_ack` in `tcp_input.c`).
 
 use super::Socket;
 use super::ack::{DATA_SACKED, DSACK_TLP, Flags, NOT_DUP, UNA_ADVANCED};

@@ -1,4 +1,4 @@
-//! Cuts that prove to have been for nothing are taken back (Eifel, D-SACK, F-RTO; net/ipv4/tcp_input.c).
+//! Cuts that prove to have been for nothing are taken back (Eifel, D-SACK, F-RTO; `net/ipv4/tcp_input.c`).
 
 use super::Socket;
 use super::clock::Clock;
@@ -46,8 +46,7 @@ impl Socket {
 
     /// `tcp_any_retrans_done`.
     pub(super) fn any_retransmission_out(&self) -> bool {
-        self.retrans_out > 0
-            || self.rtx_queue.front().is_some_and(|skb| skb.is(EVER_RETRANSMITTED))
+        self.retrans_out > 0 || self.rtx_queue.front().is_some_and(|skb| skb.is(EVER_RETRANSMITTED))
     }
 
     /// `tcp_retrans_stamp_cleanup`.

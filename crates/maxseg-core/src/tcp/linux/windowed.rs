@@ -1,4 +1,4 @@
-//! The least of a measurement in a sliding window of time, of three candidates (lib/win_minmax.c).
+//! The least of a measurement in a sliding window of time, of three candidates (`lib/win_minmax.c`).
 
 /// A measurement and when it was made.
 #[derive(Debug, Clone, Copy)]

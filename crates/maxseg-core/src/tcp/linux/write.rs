@@ -1,5 +1,5 @@
 //! The application writes, and waits where the send buffer is full (`tcp_sendmsg_locked`,
-//! net/ipv4/tcp.c; `sk_stream_write_space`, net/core/stream.c).
+//! `net/ipv4/tcp.c`; `sk_stream_write_space`, `net/core/stream.c`).
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! CUBIC in the kernel's integers (net/ipv4/tcp_cubic.c): times in 1/1024 s, factors in 1/1024.
+//! CUBIC in the kernel's integers (`net/ipv4/tcp_cubic.c`): times in 1/1024 s, factors in 1/1024.
 
 use super::{CongestionControl, View, Window};
 

@@ -8,7 +8,7 @@ pub(super) use reno::Reno;
 
 use super::settings::Algorithm;
 
-/// A slow-start threshold that was never set (`TCP_INFINITE_SSTHRESH`, include/net/tcp.h).
+/// A slow-start threshold that was never set (`TCP_INFINITE_SSTHRESH`, `include/net/tcp.h`).
 pub(super) const UNLIMITED: u64 = 0x7fff_ffff;
 
 /// What the congestion control works on, in segments.
@@ -31,7 +31,7 @@ impl Window {
     }
 
     /// Grows by what was acknowledged, to the threshold at most; gives what is left of it
-    /// (`tcp_slow_start`, net/ipv4/tcp_cong.c).
+    /// (`tcp_slow_start`, `net/ipv4/tcp_cong.c`).
     pub(super) fn slow_start(&mut self, acked: u64) -> u64 {
         let cwnd = (self.cwnd + acked).min(self.ssthresh);
         let left = acked - (cwnd - self.cwnd);
@@ -71,7 +71,7 @@ pub(super) struct View {
     pub(super) gso_max_size: u64,
 }
 
-/// Decides how many segments may be in flight (`struct tcp_congestion_ops`, include/net/tcp.h).
+/// Decides how many segments may be in flight (`struct tcp_congestion_ops`, `include/net/tcp.h`).
 pub(super) trait CongestionControl {
     /// The connection is open (`init`).
     fn on_open(&mut self, view: &View);

@@ -1,4 +1,4 @@
-//! Reno in segments (net/ipv4/tcp_cong.c).
+//! Reno in segments (`net/ipv4/tcp_cong.c`).
 
 use super::{CongestionControl, View, Window};
 

@@ -1,0 +1,91 @@
+//! What Linux's own TCP goes by, under the names of its sysctls.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::SettingsError;
+
+/// As written: every key optional, the stack filling in the rest.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinuxSpec {
+    /// `net.ipv4.tcp_rmem`: least, first and largest receive buffer in bytes.
+    pub tcp_rmem: Option<[u64; 3]>,
+    /// `net.ipv4.tcp_wmem`: the same of the send buffer.
+    pub tcp_wmem: Option<[u64; 3]>,
+    /// Whether losses are found by time (`net.ipv4.tcp_recovery`, bit 0: RACK).
+    pub tcp_recovery: Option<bool>,
+    /// Whether the tail is probed (`net.ipv4.tcp_early_retrans` of 3 or 4).
+    pub tcp_early_retrans: Option<bool>,
+    /// Whether timeouts for nothing are found (`net.ipv4.tcp_frto`).
+    pub tcp_frto: Option<bool>,
+    /// `net.ipv4.tcp_slow_start_after_idle`.
+    pub tcp_slow_start_after_idle: Option<bool>,
+    /// Whether CUBIC may leave slow start before a loss (`HyStart`).
+    pub hystart: Option<bool>,
+    /// Ticks a second (`CONFIG_HZ`): 100, 250, 300 or 1000.
+    pub hz: Option<u32>,
+}
+
+/// The same, complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "sysctls are switches")]
+pub struct LinuxRules {
+    /// `net.ipv4.tcp_rmem`.
+    pub tcp_rmem: [u64; 3],
+    /// `net.ipv4.tcp_wmem`.
+    pub tcp_wmem: [u64; 3],
+    /// RACK.
+    pub tcp_recovery: bool,
+    /// Tail loss probes.
+    pub tcp_early_retrans: bool,
+    /// F-RTO.
+    pub tcp_frto: bool,
+    /// Whether an idle connection begins anew.
+    pub tcp_slow_start_after_idle: bool,
+    /// `HyStart`.
+    pub hystart: bool,
+    /// Ticks a second.
+    pub hz: u32,
+}
+
+impl LinuxSpec {
+    /// What is given here, and the rest from `base`.
+    pub(super) fn over(self, base: Self) -> Self {
+        Self {
+            tcp_rmem: self.tcp_rmem.or(base.tcp_rmem),
+            tcp_wmem: self.tcp_wmem.or(base.tcp_wmem),
+            tcp_recovery: self.tcp_recovery.or(base.tcp_recovery),
+            tcp_early_retrans: self.tcp_early_retrans.or(base.tcp_early_retrans),
+            tcp_frto: self.tcp_frto.or(base.tcp_frto),
+            tcp_slow_start_after_idle: self
+                .tcp_slow_start_after_idle
+                .or(base.tcp_slow_start_after_idle),
+            hystart: self.hystart.or(base.hystart),
+            hz: self.hz.or(base.hz),
+        }
+    }
+
+    pub(super) fn complete(self) -> Result<LinuxRules, SettingsError> {
+        let missing = SettingsError::Missing;
+        let buffer = |key, sizes: Option<[u64; 3]>| {
+            let sizes = sizes.ok_or(missing(key))?;
+            if sizes.contains(&0) { Err(SettingsError::Nothing(key)) } else { Ok(sizes) }
+        };
+        Ok(LinuxRules {
+            tcp_rmem: buffer("linux.tcp_rmem", self.tcp_rmem)?,
+            tcp_wmem: buffer("linux.tcp_wmem", self.tcp_wmem)?,
+            tcp_recovery: self.tcp_recovery.ok_or(missing("linux.tcp_recovery"))?,
+            tcp_early_retrans: self.tcp_early_retrans.ok_or(missing("linux.tcp_early_retrans"))?,
+            tcp_frto: self.tcp_frto.ok_or(missing("linux.tcp_frto"))?,
+            tcp_slow_start_after_idle: self
+                .tcp_slow_start_after_idle
+                .ok_or(missing("linux.tcp_slow_start_after_idle"))?,
+            hystart: self.hystart.ok_or(missing("linux.hystart"))?,
+            hz: match self.hz.ok_or(missing("linux.hz"))? {
+                0 => return Err(SettingsError::Nothing("linux.hz")),
+                hz => hz,
+            },
+        })
+    }
+}

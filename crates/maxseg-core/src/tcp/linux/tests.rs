@@ -1,0 +1,180 @@
+//! Two sockets with a wire between them: what one rule does, at the time that it does it.
+//!
+//! The times are the kernel's own on a path of 40 ms that costs no time to send on.
+
+use super::{Algorithm, Host, Packet, Socket};
+use crate::units::Time;
+
+/// Payload of a segment.
+const MSS: u64 = 1448;
+const ONE_WAY: Time = Time::from_millis(20);
+
+/// A packet of the sender's, when it went, and what it was.
+#[derive(Debug, Clone, Copy)]
+struct Sent {
+    at: Time,
+    packet: Packet,
+}
+
+/// Two hosts, one of which sends data.
+struct Pair {
+    now: Time,
+    sender: Socket,
+    receiver: Socket,
+    flying: Vec<(Time, bool, Packet)>,
+    sent: Vec<Sent>,
+    acks: Vec<Sent>,
+    /// Packets of the sender that are lost, counted from 0 with the SYN.
+    lost: Vec<usize>,
+    bytes: u64,
+    is_writing: bool,
+}
+
+fn host() -> Host {
+    // Two seconds after the start the wheel's second level turns just then.
+    Host { up_before: Time::from_secs(2), ..Host::default() }
+}
+
+impl Pair {
+    fn new(host: Host, bytes: u64, lost: &[usize]) -> Self {
+        let mut pair = Self {
+            now: Time::ZERO,
+            sender: Socket::connect(host, Time::ZERO),
+            receiver: Socket::listen(host, Time::ZERO),
+            flying: Vec::new(),
+            sent: Vec::new(),
+            acks: Vec::new(),
+            lost: lost.to_vec(),
+            bytes,
+            is_writing: false,
+        };
+        pair.transmit();
+        pair
+    }
+
+    fn transmit(&mut self) {
+        let arrives = self.now.saturating_add(ONE_WAY);
+        while let Some(packet) = self.sender.poll_transmit() {
+            if !self.lost.contains(&self.sent.len()) {
+                self.flying.push((arrives, true, packet));
+            }
+            self.sent.push(Sent { at: self.now, packet });
+        }
+        while let Some(packet) = self.receiver.poll_transmit() {
+            self.acks.push(Sent { at: self.now, packet });
+            self.flying.push((arrives, false, packet));
+        }
+    }
+
+    fn run(mut self, until: Time) -> Self {
+        loop {
+            let timer = self.sender.next_timer().min(self.receiver.next_timer());
+            let arrival = self.flying.iter().map(|flying| flying.0).min().unwrap_or(Time::NEVER);
+            let next = timer.min(arrival);
+            if next > until {
+                return self;
+            }
+            self.now = next;
+            if arrival <= timer {
+                let first = self.flying.iter().position(|flying| flying.0 == arrival).unwrap();
+                let (_, to_receiver, packet) = self.flying.remove(first);
+                self.deliver(to_receiver, &packet);
+            } else {
+                self.sender.on_timer(next);
+                self.receiver.on_timer(next);
+            }
+            self.transmit();
+        }
+    }
+
+    fn deliver(&mut self, to_receiver: bool, packet: &Packet) {
+        if to_receiver {
+            self.receiver.on_packet(self.now, packet);
+            if self.receiver.readable() > 0 {
+                self.receiver.read(self.now, u64::MAX);
+            }
+            return;
+        }
+        self.sender.on_packet(self.now, packet);
+        if !self.is_writing && self.sender.is_established() {
+            self.is_writing = true;
+            self.sender.write(self.now, self.bytes);
+        }
+    }
+
+    /// When a byte went, and went again.
+    fn times_of(&self, seq: u64) -> Vec<u64> {
+        let has = |packet: &Packet| packet.seq <= seq && seq < packet.end() && packet.len > 0;
+        let sent = self.sent.iter().filter(|sent| has(&sent.packet));
+        sent.map(|sent| sent.at.as_nanos() / 1_000_000).collect()
+    }
+}
+
+#[test]
+fn ten_segments_go_at_once_and_each_is_acknowledged_at_once() {
+    let pair = Pair::new(host(), 10 * MSS, &[]).run(Time::from_secs(1));
+    let data: Vec<_> = pair.sent.iter().filter(|sent| sent.packet.len > 0).collect();
+    assert_eq!(data.len(), 10);
+    assert!(data.iter().all(|sent| sent.at == Time::from_millis(40)));
+    assert_eq!(pair.acks.len(), 1 + 10, "the SYN-ACK and one for each");
+    assert_eq!(pair.receiver.received(), 10 * MSS);
+}
+
+#[test]
+fn a_lost_syn_is_sent_again_a_second_later_on_the_next_slot_of_the_wheel() {
+    let pair = Pair::new(host(), MSS, &[0]).run(Time::from_secs(2));
+    let syns = pair.sent.iter().filter(|sent| sent.packet.syn.is_some());
+    let times: Vec<_> = syns.map(|sent| sent.at.as_nanos() / 1_000_000).collect();
+    assert_eq!(times, [0, 1008]);
+}
+
+#[test]
+fn the_tail_is_probed_two_round_trips_and_two_ticks_later_or_200_ms_more_for_one_segment() {
+    let data = 2; // behind SYN and handshake
+    let last = |lost: &[usize]| {
+        let pair = Pair::new(host(), 10 * MSS, lost).run(Time::from_secs(3));
+        assert_eq!(pair.receiver.received(), 10 * MSS);
+        pair.times_of(10 * MSS)
+    };
+    let all: Vec<usize> = (data..data + 10).collect();
+    assert_eq!(last(&all)[..2], [40, 128]);
+    // The tenth alone: its acknowledgements' round trip is the clock, from 80 ms on.
+    let tenth = last(&[data + 9]);
+    assert!(tenth[1] >= 80 + 80 + 200 - 40 && tenth[1] <= 80 + 80 + 200 + 8, "{tenth:?}");
+}
+
+#[test]
+fn a_hole_is_filled_after_three_later_segments_whatever_the_algorithm() {
+    for congestion in [Algorithm::Cubic { hystart: true }, Algorithm::Reno] {
+        let pair = Pair::new(Host { congestion, ..host() }, 10 * MSS, &[2]).run(Time::from_secs(1));
+        assert_eq!(pair.times_of(1), [40, 80], "{congestion:?}");
+        let info = pair.sender.info();
+        assert_eq!(info.ssthresh, Some(if congestion == Algorithm::Reno { 5 } else { 7 }));
+        assert_eq!(pair.sender.counters().recoveries, 1);
+    }
+}
+
+#[test]
+fn without_sack_the_window_is_cut_and_all_arrives() {
+    let host = Host { tcp_sack: false, ..host() };
+    let pair = Pair::new(host, 60 * MSS, &[5, 20]).run(Time::from_secs(5));
+    assert_eq!(pair.receiver.received(), 60 * MSS);
+    assert!(pair.sent.iter().all(|sent| sent.packet.sack.is_empty()));
+}
+
+#[test]
+fn whatever_is_lost_all_bytes_arrive() {
+    for seed in 0..40_u64 {
+        let stream = crate::rng::Stream::named(seed, "losses");
+        let lost: Vec<usize> = (0..600_u64)
+            .zip(0..)
+            .filter(|(n, _)| stream.at(*n).is_multiple_of(7))
+            .map(|(_, n)| n)
+            .collect();
+        for tcp_sack in [true, false] {
+            let host = Host { tcp_sack, tcp_recovery: seed % 3 > 0, ..host() };
+            let pair = Pair::new(host, 300 * MSS, &lost).run(Time::from_secs(400));
+            assert_eq!(pair.receiver.received(), 300 * MSS, "seed {seed}, SACK {tcp_sack}");
+        }
+    }
+}

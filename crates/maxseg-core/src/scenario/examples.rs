@@ -131,6 +131,15 @@ fn of_a_host(key: &str) -> Option<&'static str> {
         "tick" => "tick = \"10 ms\"",
         "phase" => "phase = \"0 s\"",
         "forget_after" => "forget_after = 8",
+        "linux" => "linux = { tcp_rmem = [4096, 131072, 6291456] }",
+        "tcp_rmem" => "tcp_rmem = [4096, 131072, 6291456]",
+        "tcp_wmem" => "tcp_wmem = [4096, 16384, 4194304]",
+        "tcp_recovery" => "tcp_recovery = true",
+        "tcp_early_retrans" => "tcp_early_retrans = true",
+        "tcp_frto" => "tcp_frto = true",
+        "tcp_slow_start_after_idle" => "tcp_slow_start_after_idle = true",
+        "hystart" => "hystart = true",
+        "hz" => "hz = 250",
         _ => return None,
     })
 }

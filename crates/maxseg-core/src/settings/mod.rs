@@ -2,6 +2,7 @@
 //!
 //! A *stack* is a complete profile in a data file; a scenario names one and overrides single keys.
 
+mod error;
 mod linux;
 mod spec;
 mod stack;
@@ -10,8 +11,9 @@ mod window;
 
 use serde::Serialize;
 
+pub use error::SettingsError;
 pub use linux::{LinuxRules, LinuxSpec};
-pub use spec::{FirstLoss, Ns2Spec, RtoRuleName, RtoSpec, SettingsError, SettingsSpec};
+pub use spec::{FirstLoss, Ns2Spec, RtoRuleName, RtoSpec, SettingsSpec};
 pub(crate) use stack::DEFAULT as DEFAULT_STACK;
 pub use stack::{Stack, StackError, builtin_stacks, stack};
 pub use values::{

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::error::SettingsError;
 use super::linux::LinuxSpec;
 use super::values::{
     CongestionName, DelayedAckSpec, InitialSsthresh, InitialWindow, RecoveryName, WindowScale,
@@ -256,37 +257,5 @@ impl RtoSpec {
             max,
             forget_after: self.forget_after,
         })
-    }
-}
-
-/// Settings that are not complete, or contradict each other.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SettingsError {
-    /// Neither the file nor its stack gives the key a value.
-    #[error("`{0}` has no value, and the stack gives none")]
-    Missing(&'static str),
-    /// A time that must not be zero.
-    #[error("`{0}` cannot be 0 s")]
-    Zero(&'static str),
-    /// A value that lets nothing through.
-    #[error("`{0}` of nothing lets nothing through")]
-    Nothing(&'static str),
-    /// The timer's bounds are the wrong way round.
-    #[error("rto.min ({min}) is above rto.max ({max})")]
-    MinAboveMax {
-        /// The lower bound.
-        min: Time,
-        /// The upper bound.
-        max: Time,
-    },
-}
-
-impl SettingsError {
-    /// The key at fault.
-    pub const fn key(&self) -> &'static str {
-        match self {
-            Self::Missing(key) | Self::Zero(key) | Self::Nothing(key) => key,
-            Self::MinAboveMax { .. } => "rto.min",
-        }
     }
 }

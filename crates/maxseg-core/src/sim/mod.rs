@@ -9,6 +9,7 @@
 mod flow;
 mod host;
 mod host_work;
+mod limits;
 mod links;
 mod linux;
 mod meter;

@@ -372,19 +372,6 @@ impl TcpTally {
     }
 }
 
-impl From<Limit> for LimitedBy {
-    fn from(limit: Limit) -> Self {
-        match limit {
-            Limit::Application => Self::Application,
-            Limit::StartUp => Self::StartUp,
-            Limit::ReceiveWindow => Self::ReceiveWindow,
-            Limit::SendBuffer => Self::SendBuffer,
-            Limit::Congestion => Self::Congestion,
-            Limit::Rto => Self::Rto,
-        }
-    }
-}
-
 /// The end that sends what the flow is about: data, or the replies to requests.
 fn sender_of_most(flow: &RunningFlow) -> End {
     match flow.traffic {

@@ -2,11 +2,11 @@
 //! `net/ipv4/tcp_input.c`).
 
 use super::Socket;
-use super::ack::{
+use super::cc::CongestionControl;
+use super::flags::{
     ACKED as ANY_ACKED, CA_ALERT, DATA_ACKED, Flags, MAY_BE_DELAYED, ORIG_SACK_ACKED,
     RETRANS_DATA_ACKED, SACK_RENEGING, SET_XMIT_TIMER, SYN_ACKED,
 };
-use super::cc::CongestionControl;
 use super::rate::RateSample;
 use super::rtt::RoundTrips;
 use super::sack::SackState;

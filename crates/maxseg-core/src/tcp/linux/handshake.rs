@@ -2,13 +2,14 @@
 //! `tcp_create_openreq_child`).
 
 use super::Socket;
-use super::ack::{SYN_ACKED, Verdict};
+use super::State;
+use super::ack::Verdict;
 use super::cc::{CongestionControl, UNLIMITED};
-use super::output::{INITIAL_CWND, MSS_DEFAULT, STAMPS_LEN};
+use super::constants::{INITIAL_CWND, MSS_DEFAULT, STAMPS_LEN};
+use super::flags::SYN_ACKED;
 use super::packet::{Blocks, Packet, Stamps, SynOptions};
 use super::rtt::RoundTrips;
 use super::skb::{ANY_RETRANSMISSION, Skb};
-use super::socket::State;
 use super::timers::Retransmit;
 
 /// The largest MSS that a window field without scaling is for.

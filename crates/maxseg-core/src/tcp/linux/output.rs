@@ -1,45 +1,16 @@
 //! Sending what the window allows (`tcp_write_xmit`, `__tcp_transmit_skb`; `net/ipv4/tcp_output.c`).
 
+use super::CaState;
 use super::Socket;
 use super::cc::CongestionControl;
 use super::clock::Clock;
+use super::constants::{
+    HEADERS, INITIAL_CWND, MIN_MSS, MSS_DEFAULT, Nagle, OPTION_SPACE, Push, STAMPS_LEN,
+};
 use super::packet::{Blocks, Packet, Stamps};
 use super::segmentation::Defer;
 use super::skb::{ANY_RETRANSMISSION, Skb};
-use super::socket::CaState;
 use super::timers::Retransmit;
-
-/// `TCP_MSS_DEFAULT`.
-pub(super) const MSS_DEFAULT: u64 = 536;
-/// Bytes of headers without options: IP and TCP.
-const HEADERS: u64 = 40;
-/// Bytes of the timestamps option, padded (`TCPOLEN_TSTAMP_ALIGNED`).
-pub(super) const STAMPS_LEN: u64 = 12;
-/// Bytes for options in a header.
-const OPTION_SPACE: u64 = 40;
-/// `TCP_INIT_CWND`.
-pub(super) const INITIAL_CWND: u64 = 10;
-/// `tcp_min_snd_mss`.
-const MIN_MSS: u64 = 48;
-
-/// Whether small packets wait (`nonagle`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Nagle {
-    On,
-    /// `TCP_NAGLE_OFF`: the application asked for it.
-    Off,
-    /// `TCP_NAGLE_PUSH`: this time.
-    Push,
-}
-
-/// How much is sent (`push_one`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Push {
-    All,
-    One,
-    /// One segment even where the window is full: a probe of the tail.
-    Probe,
-}
 
 impl Socket {
     /// The sender's setting (`tp->nonagle`).

@@ -1,8 +1,8 @@
 //! The window while it is being reduced (RFC 6937; `net/ipv4/tcp_input.c`).
 
+use super::CaState;
 use super::Socket;
 use super::cc::{CongestionControl, UNLIMITED};
-use super::socket::CaState;
 
 impl Socket {
     /// The window is to come down (`tcp_init_cwnd_reduction`).

@@ -1,10 +1,10 @@
 //! RACK: what was sent a round trip and some before a packet that has arrived is lost (RFC 8985;
 //! `net/ipv4/tcp_recovery.c`).
 
+use super::CaState;
 use super::Socket;
 use super::rate::{RateSample, sent_after};
 use super::skb::{ACKED, ANY_RETRANSMISSION, LOST, RETRANSMITTED};
-use super::socket::CaState;
 use super::timers::Retransmit;
 
 /// `TCP_RACK_RECOVERY_THRESH`: recoveries for which a wider window of reordering is kept.

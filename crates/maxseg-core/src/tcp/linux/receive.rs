@@ -1,9 +1,9 @@
 //! What arrives (`tcp_rcv_established`, `net/ipv4/tcp_input.c`).
 
 use super::Socket;
+use super::State;
 use super::ack::Verdict;
 use super::packet::Packet;
-use super::socket::State;
 use crate::units::Time;
 
 /// `tcp_invalid_ratelimit`: two answers to packets out of the window are so far apart, in milliseconds.

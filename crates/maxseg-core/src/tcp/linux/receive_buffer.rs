@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::Socket;
-use super::output::INITIAL_CWND;
+use super::constants::INITIAL_CWND;
 use super::settings::Host;
 
 /// `TCP_RMEM_TO_WIN_SCALE`: ratios are in 1/256.

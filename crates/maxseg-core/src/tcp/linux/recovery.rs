@@ -1,14 +1,14 @@
 //! What a dubious acknowledgement leads to: the states of congestion and the ways between them
 //! (`tcp_fastretrans_alert`, `net/ipv4/tcp_input.c`).
 
+use super::CaState;
 use super::Socket;
-use super::ack::{
+use super::cc::CongestionControl;
+use super::flags::{
     DATA_SACKED, Flags, LOST_RETRANS, ORIG_SACK_ACKED, Resend, SACK_RENEGING, SET_XMIT_TIMER,
     UNA_ADVANCED,
 };
-use super::cc::CongestionControl;
 use super::skb::{ACKED, LOST};
-use super::socket::CaState;
 use super::timers::Retransmit;
 use crate::units::Time;
 

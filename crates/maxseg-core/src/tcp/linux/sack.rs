@@ -1,11 +1,11 @@
 //! What SACK blocks tell (`tcp_sacktag_write_queue`, `net/ipv4/tcp_input.c`).
 
+use super::CaState;
 use super::Socket;
-use super::ack::{DATA_SACKED, DSACK_TLP, DSACKING_ACK, Flags, ORIG_SACK_ACKED};
+use super::flags::{DATA_SACKED, DSACK_TLP, DSACKING_ACK, Flags, ORIG_SACK_ACKED};
 use super::packet::{Blocks, Packet};
 use super::rate::RateSample;
 use super::skb::{ACKED, ANY_RETRANSMISSION, LOST, RETRANSMITTED, Skb};
-use super::socket::CaState;
 
 /// What was found in the blocks of one acknowledgement (`struct tcp_sacktag_state`).
 #[derive(Debug, Default)]

@@ -1,10 +1,10 @@
 //! How much of the send queue goes as one packet: segmentation offload, Nagle, and waiting for more
 //! (`net/ipv4/tcp_output.c`).
 
+use super::CaState;
 use super::Socket;
-use super::output::Nagle;
+use super::constants::Nagle;
 use super::skb::Skb;
-use super::socket::CaState;
 
 /// `sk_pacing_shift`: a burst is what the pacing rate sends in 1/1024 s.
 const PACING_SHIFT: u32 = 10;

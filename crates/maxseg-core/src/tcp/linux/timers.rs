@@ -3,7 +3,7 @@
 use super::Socket;
 use super::clock::Clock;
 use super::rtt::RTO_MAX_SECONDS;
-use super::socket::{CaState, State};
+use super::{CaState, State};
 use crate::units::Time;
 
 /// What the retransmission timer is set for (`icsk_pending`).

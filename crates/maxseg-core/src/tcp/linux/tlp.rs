@@ -1,10 +1,10 @@
 //! Tail loss probes (RFC 8985 §7; `net/ipv4/tcp_output.c`, `tcp_process_tlp_ack` in `tcp_input.c`).
 
+use super::CaState;
 use super::Socket;
-use super::ack::{DATA_SACKED, DSACK_TLP, Flags, NOT_DUP, UNA_ADVANCED};
-use super::output::{Nagle, Push};
+use super::constants::{Nagle, Push};
+use super::flags::{DATA_SACKED, DSACK_TLP, Flags, NOT_DUP, UNA_ADVANCED};
 use super::rack::TIMEOUT_MIN_MICROS;
-use super::socket::CaState;
 use super::timers::Retransmit;
 
 impl Socket {

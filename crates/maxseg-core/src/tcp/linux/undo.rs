@@ -4,7 +4,7 @@ use super::Socket;
 use super::clock::Clock;
 use super::rack::RECOVERY_THRESHOLD;
 use super::skb::{ANY_RETRANSMISSION, EVER_RETRANSMITTED, LOST, Skb};
-use super::socket::{CaState, State};
+use super::{CaState, State};
 
 impl Socket {
     /// `tcp_is_reno`: SACK was not agreed on.

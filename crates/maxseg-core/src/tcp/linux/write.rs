@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use super::Socket;
-use super::output::{INITIAL_CWND, Nagle, Push};
+use super::constants::{INITIAL_CWND, Nagle, Push};
 use super::settings::Host;
 use super::skb::Skb;
 use crate::units::Time;

@@ -1,0 +1,33 @@
+//! Sizes and choices that several rules share (`include/net/tcp.h`).
+
+/// `TCP_MSS_DEFAULT`.
+pub(super) const MSS_DEFAULT: u64 = 536;
+/// Bytes of headers without options: IP and TCP.
+pub(super) const HEADERS: u64 = 40;
+/// Bytes of the timestamps option, padded (`TCPOLEN_TSTAMP_ALIGNED`).
+pub(super) const STAMPS_LEN: u64 = 12;
+/// Bytes for options in a header.
+pub(super) const OPTION_SPACE: u64 = 40;
+/// `TCP_INIT_CWND`.
+pub(super) const INITIAL_CWND: u64 = 10;
+/// `tcp_min_snd_mss`.
+pub(super) const MIN_MSS: u64 = 48;
+
+/// Whether small packets wait (`nonagle`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Nagle {
+    On,
+    /// `TCP_NAGLE_OFF`: the application asked for it.
+    Off,
+    /// `TCP_NAGLE_PUSH`: this time.
+    Push,
+}
+
+/// How much is sent (`push_one`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Push {
+    All,
+    One,
+    /// One segment even where the window is full: a probe of the tail.
+    Probe,
+}

@@ -49,6 +49,7 @@ pub(super) fn quality(evidence: &Evidence) -> Option<Finding> {
 fn is_severe(reason: &Reason) -> bool {
     match reason.code {
         ReasonCode::OneWay
+        | ReasonCode::Merged
         | ReasonCode::CaptureLoss
         | ReasonCode::CutHeaders
         | ReasonCode::ClockCoarse

@@ -35,6 +35,8 @@ pub struct Reason {
 pub enum ReasonCode {
     /// Packets were captured more than once: at several points, or at one by a mirror port.
     CapturedTwice,
+    /// The packets of two captures with a path between are in one file.
+    Merged,
     /// Each direction was captured at an interface of its own.
     SplitDirections,
     /// Packets were stored out of order, or acknowledgements before their data.
@@ -83,7 +85,8 @@ impl Quality {
 
     /// What is peculiar about the capture of a connection.
     pub(super) fn reasons(evidence: &Evidence) -> Vec<Reason> {
-        let rules: [fn(&Evidence) -> Option<Reason>; 10] = [
+        let rules: [fn(&Evidence) -> Option<Reason>; 11] = [
+            merged,
             one_way,
             mid_stream,
             cut_headers,
@@ -123,7 +126,7 @@ fn leaves_open(
     verdict: LimitedBy,
 ) -> bool {
     match code {
-        ReasonCode::OneWay => true,
+        ReasonCode::OneWay | ReasonCode::Merged => true,
         ReasonCode::CaptureLoss => {
             let unseen = unseen_share(evidence);
             unseen > MOST_UNSEEN || unseen > MUCH_UNSEEN && !is_plain(data, verdict)
@@ -236,6 +239,9 @@ const fn wanted_capture(code: ReasonCode) -> &'static str {
         ReasonCode::OneWay => {
             "a capture of both directions, at one of the hosts: with asymmetric routes no other point sees both"
         }
+        ReasonCode::Merged => {
+            "the two captures as two files, the sender's first: maxseg explain SENDER RECEIVER joins them"
+        }
         ReasonCode::MidStream => {
             "a capture that begins before the connection does: its SYNs show window scale and round trip"
         }
@@ -274,6 +280,11 @@ fn captured_twice(evidence: &Evidence) -> Option<Reason> {
         ReasonCode::CapturedTwice,
         format!("{} captured twice, {place}: each counts once", counted(copies, "packet")),
     ))
+}
+
+fn merged(evidence: &Evidence) -> Option<Reason> {
+    let text = "The file holds the captures of two places with a path between: its round trips are of neither";
+    evidence.capture.is_merged.then(|| reason(ReasonCode::Merged, text.to_owned()))
 }
 
 fn split_directions(evidence: &Evidence) -> Option<Reason> {

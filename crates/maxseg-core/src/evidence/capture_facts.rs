@@ -9,6 +9,8 @@ pub struct CaptureFacts {
     pub repeating_points: u64,
     /// Whether each direction was captured at an interface of its own.
     pub is_split: bool,
+    /// Whether its packets were captured at two places with a path between.
+    pub is_merged: bool,
     /// Packets that were stored behind later ones.
     pub late_packets: u64,
     /// Acknowledgements that were captured before the data that they acknowledge.

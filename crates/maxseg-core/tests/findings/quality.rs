@@ -40,7 +40,8 @@ fn what_was_put_right_is_told_and_hinders_nothing() {
 
 #[test]
 fn what_the_capture_lacks_leaves_the_limit_open() {
-    let cases: [(Change, ReasonCode, &str); 5] = [
+    let cases: [(Change, ReasonCode, &str); 6] = [
+        (|it| it.capture.is_merged = true, ReasonCode::Merged, "two files"),
         (|it| it.marks.one_way = true, ReasonCode::OneWay, "both directions"),
         (
             |it| {

@@ -38,6 +38,16 @@ impl RecentPackets {
         self.0.hashes.contains(&fingerprint(seen))
     }
 
+    /// The time between a packet and the last one that it is a copy of, in microseconds.
+    pub(super) fn apart(&self, seen: &Seen<'_>) -> Option<u32> {
+        let print = fingerprint(seen);
+        let known = self.0.hashes.iter().zip(&self.0.times);
+        known
+            .filter(|(known, _)| **known == print)
+            .map(|(_, when)| apart(micros(seen.at_nanos), *when))
+            .min()
+    }
+
     /// Forgets the packets after `quiet` nanoseconds without one, if no copy of them can come any more.
     pub(super) fn forget_old(&mut self, quiet: u64) {
         let longest = if self.0.elsewhere == 0 { AT_ONCE } else { ELSEWHERE };
@@ -66,8 +76,6 @@ impl Prints {
     fn has_copy_of(&self, seen: &Seen<'_>, print: u32, is_elsewhere: bool) -> bool {
         let at = micros(seen.at_nanos);
         let has_id = seen.ip_id.is_some_and(|id| id != 0);
-        // Clocks of captures run back now and then.
-        let apart = |when: u32| at.wrapping_sub(when).min(when.wrapping_sub(at));
         let known = self.hashes.iter().zip(&self.checksums).zip(&self.times).enumerate();
         for (place, ((known, checksum), when)) in known {
             let is_between = is_elsewhere != (self.elsewhere >> place & 1 == 1) || is_elsewhere;
@@ -80,7 +88,7 @@ impl Prints {
             };
             // Between two points the network card may fill in the checksum.
             let is_same = *known == print && (is_between || *checksum == folded(seen.checksum));
-            if is_same && apart(*when) <= within {
+            if is_same && apart(at, *when) <= within {
                 return true;
             }
         }
@@ -113,6 +121,11 @@ impl From<RecentPackets> for Option<Prints> {
     fn from(recent: RecentPackets) -> Self {
         recent.0.hashes.iter().any(|print| *print != 0).then_some(recent.0)
     }
+}
+
+/// The time between two times: clocks of captures run back now and then.
+fn apart(at: u32, when: u32) -> u32 {
+    at.wrapping_sub(when).min(when.wrapping_sub(at))
 }
 
 /// Microseconds; they wrap after 71 minutes, and only differences are used.

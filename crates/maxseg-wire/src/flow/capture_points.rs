@@ -4,6 +4,9 @@
 //! passes: with the same IP identification and numbers, at another interface or link, or with fewer hops left. The
 //! point of the first packet counts, and packets at the others are copies, however late they are: a queue between two
 //! points holds a packet back for as long as it is full.
+//!
+//! A file that was merged from the captures of two places holds every packet twice as well, with a path between: what was
+//! sent and what answers it may then be counted at different places, and no round trip can be read from them.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +26,8 @@ pub(super) struct CapturePoints {
     /// The one whose packets count.
     counted: Option<CapturePoint>,
     others: Vec<OtherPoint>,
+    /// The IP identification of the last packet at the point that counts.
+    last_id: u16,
     /// Packets with news at other points since the last at the point that counts.
     news_elsewhere: u8,
 }
@@ -34,14 +39,33 @@ struct OtherPoint {
     /// Packets that were seen at another point shortly before, and packets that were not.
     matched: u16,
     unmatched: u16,
+    /// Packets without a match that had passed the point that counts, by their identification.
+    passed: u16,
+    /// The least time between a packet here and its match, in microseconds.
+    nearest: u32,
     /// Whether its packets are copies, matched or not.
     repeats: bool,
+}
+
+/// A packet at a point that does not count, beside those that were seen.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Beside {
+    /// The time from the packet among the last ones that it is a copy of, in microseconds.
+    pub(super) matched: Option<u32>,
+    /// Whether it has a number beyond all that was seen.
+    pub(super) has_news: bool,
+    /// Whether all its bytes were seen.
+    pub(super) is_known: bool,
 }
 
 /// Other points that are kept: beyond that the packets count unless they match.
 const MOST: usize = 6;
 /// Matched packets from which on a point is known to repeat another.
 const PROOF: u16 = 2;
+/// Packets from which on a point that others had passed long before is another place.
+const MANY: u16 = 16;
+/// Between two interfaces of one host a packet takes less, in microseconds, when no queue holds it.
+const WITHIN_A_HOST: u32 = 1000;
 /// After so many packets with news at other points and none at the point that counts, one of them counts.
 const SILENT: u8 = 32;
 
@@ -59,39 +83,72 @@ impl CapturePoints {
         let is_counted = *self.counted.get_or_insert(point) == point;
         if is_counted {
             self.news_elsewhere = 0;
+            self.last_id = seen.ip_id.unwrap_or(0);
         }
         is_counted
     }
 
-    /// A packet at a point that does not count, which matched one of the last packets or not, and has news or not: a
-    /// number beyond all that was seen. Gives whether it is a copy.
+    /// A packet at a point that does not count. Gives whether it is a copy.
     #[cold]
-    pub(super) fn is_copy(&mut self, seen: &Seen<'_>, has_matched: bool, has_news: bool) -> bool {
+    pub(super) fn is_copy(&mut self, seen: &Seen<'_>, beside: Beside) -> bool {
         let point = CapturePoint::of(seen);
         let known = self.others.iter().position(|other| other.point == point);
         let place = known.unwrap_or(self.others.len());
         if known.is_none() && place < MOST {
-            self.others.push(OtherPoint { point, matched: 0, unmatched: 0, repeats: false });
+            self.others.push(OtherPoint {
+                point,
+                matched: 0,
+                unmatched: 0,
+                passed: 0,
+                nearest: u32::MAX,
+                repeats: false,
+            });
         }
-        let Some(other) = self.others.get_mut(place) else { return has_matched };
-        if has_matched {
+        let has_passed = beside.is_known && self.has_passed(seen);
+        let Some(other) = self.others.get_mut(place) else { return beside.matched.is_some() };
+        if let Some(apart) = beside.matched {
+            other.nearest = other.nearest.min(apart);
             other.matched = other.matched.saturating_add(1);
             other.repeats |= other.matched >= PROOF && other.matched >= other.unmatched;
             return true;
         }
         if !other.repeats {
             other.unmatched = other.unmatched.saturating_add(1);
-        } else if has_news {
+        } else if beside.has_news {
             // The capture lost it at the point that counts, or nothing passes there any more.
             self.news_elsewhere = self.news_elsewhere.saturating_add(1);
         }
-        let is_copy = other.repeats && !has_news;
+        other.passed = other.passed.saturating_add(u16::from(has_passed));
+        let is_copy = has_passed || other.repeats && !beside.has_news;
         if self.news_elsewhere >= SILENT {
             self.counted = Some(point);
             self.others.swap_remove(place);
             self.news_elsewhere = 0;
         }
         is_copy
+    }
+
+    /// Whether a packet whose bytes are all known passed the point that counts before: a retransmission would have a later
+    /// identification than the last one there, since senders count them up modulo 2¹⁶ (RFC 6864 §3).
+    fn has_passed(&self, seen: &Seen<'_>) -> bool {
+        let is_before = |id: u16| self.last_id.wrapping_sub(id) < u16::MAX / 2;
+        seen.ip_id.is_some_and(|id| id != 0 && self.last_id != 0 && is_before(id))
+    }
+
+    /// The time between the point that counts and the furthest other, when no queue holds a packet, in microseconds.
+    fn apart(&self) -> u32 {
+        let apart = |other: &OtherPoint| match other {
+            _ if other.matched >= PROOF => other.nearest,
+            _ if other.passed >= MANY => u32::MAX,
+            _ => 0,
+        };
+        self.others.iter().map(apart).max().unwrap_or(0)
+    }
+
+    /// Whether the packets of the two ends were captured at two places with a path between, and the file was merged from
+    /// both: clocks that differ can hide the way of one end's packets, and not that of both.
+    pub(super) fn are_two_places(&self, peer: &Self) -> bool {
+        self.apart().saturating_add(peer.apart()) > WITHIN_A_HOST
     }
 
     /// Points at which packets were seen again.

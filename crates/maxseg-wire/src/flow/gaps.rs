@@ -42,6 +42,11 @@ impl Gaps {
         Some((first, filled))
     }
 
+    /// Whether bytes of `start..end` are missing.
+    pub(super) fn meet(&self, start: i64, end: i64) -> bool {
+        self.list.iter().any(|gap| gap.start < end && start < gap.end)
+    }
+
     /// Forgets what lies before `offset`, and gives how many bytes of it were never seen.
     pub(super) fn pass(&mut self, offset: i64) -> i64 {
         let gone = self.list.partition_point(|gap| gap.end <= offset);

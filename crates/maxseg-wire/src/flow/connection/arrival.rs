@@ -4,6 +4,7 @@
 use maxseg_core::evidence::EventKind;
 
 use super::super::Seen;
+use super::super::capture_points::Beside;
 use super::super::clock::{PauseEvidence, Tick};
 use super::super::pair::Endpoint;
 use super::super::seen_options::SeenOptions;
@@ -52,8 +53,14 @@ impl Connection {
         has_matched: bool,
     ) -> bool {
         let has_news = self.has_news(seen, s);
+        let is_known = !has_news && !self.lacks(seen, s);
         let half = self.halves.of_mut(s);
-        let is_copy = is_counted || half.points.is_copy(seen, has_matched, has_news);
+        let beside = Beside {
+            matched: if has_matched { half.recent.apart(seen) } else { None },
+            has_news,
+            is_known,
+        };
+        let is_copy = is_counted || half.points.is_copy(seen, beside);
         if is_copy {
             half.counts.on_copy(seen);
             half.note(EventKind::CaptureDuplicate, seen);
@@ -70,6 +77,15 @@ impl Connection {
         let acknowledges = seen.flags.contains(Flags::ACK)
             && peer.sequence.is_none_or(|it| it.offset(seen.ack, peer.una) > peer.una);
         sends || acknowledges
+    }
+
+    /// Whether bytes of a segment were not seen while later ones were.
+    fn lacks(&self, seen: &Seen<'_>, s: Endpoint) -> bool {
+        let own = self.halves.of(s);
+        own.sequence.zip(own.stream.as_ref()).is_some_and(|(sequence, stream)| {
+            let start = sequence.offset(seen.seq, own.nxt);
+            stream.gaps.meet(start, start + i64::from(seen.seq_len()))
+        })
     }
 
     /// The time of a packet where the clock was set, or after a pause.

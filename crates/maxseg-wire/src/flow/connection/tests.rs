@@ -70,6 +70,44 @@ fn packets_behind_a_routers_queue_are_copies() {
     }
 }
 
+/// A transfer as both ends see it, 20 ms apart, with the receiver's clock so many microseconds ahead: a window of 20
+/// segments each round trip.
+fn at_both_ends(ahead: u64) -> Vec<Seen<'static>> {
+    const WAY: u64 = 20_000;
+    let sent_there = |seen: Seen<'static>| [seen, Seen { link: 0, ..routed(seen, WAY + ahead) }];
+    let sent_back = |seen: Seen<'static>| {
+        let later = |seen: Seen<'static>, micros: u64| Seen {
+            at_nanos: seen.at_nanos + micros * 1000,
+            ..seen
+        };
+        [later(seen, ahead), Seen { ttl: seen.ttl - 1, ..later(seen, WAY) }]
+    };
+    let mut packets = Vec::new();
+    packets.extend(sent_there(syn(0)));
+    packets.extend(sent_back(syn_ack(WAY)));
+    for n in 0..400_u32 {
+        let at = 2 * WAY * (1 + u64::from(n / 20)) + u64::from(n % 20) * 50;
+        packets.extend(sent_there(data(at, n)));
+        packets.extend(sent_back(ack(at + WAY, n + 1)));
+    }
+    packets.sort_by_key(|seen| seen.at_nanos);
+    packets
+}
+
+#[test]
+fn a_file_merged_from_both_ends_is_known_by_the_path_between() {
+    for ahead in [0, 5_000, 100_000, 5_000_000] {
+        let evidence = evidence(&at_both_ends(ahead));
+        let (there, back) = (&evidence.forward, &evidence.reverse);
+        assert!(evidence.capture.is_merged, "{ahead}");
+        assert_eq!((there.retransmitted_packets, there.unique_bytes), (0, 40_000), "{ahead}");
+        assert_eq!((there.capture_duplicates, back.duplicate_acks), (401, 0), "{ahead}");
+    }
+    for queue in [2, 40_000, 900_000] {
+        assert!(!evidence(&through_a_router(queue)).capture.is_merged, "{queue}");
+    }
+}
+
 #[test]
 fn copies_may_have_other_checksums() {
     let mut packets = vec![syn(0), syn_ack(100)];

@@ -3,6 +3,7 @@
 use super::meter::Meter;
 use super::sizes::Sizes;
 use crate::engine::Sample;
+use crate::framing::IpPacket;
 use crate::scenario::{Flow, Scenario};
 use crate::settings::{CongestionName, LinuxRules, Settings};
 use crate::stats::Histogram;
@@ -62,7 +63,7 @@ impl LinuxConnection {
 
     /// Payload that is acknowledged.
     pub(super) fn acknowledged(&self) -> u64 {
-        self.sender.info().bytes_acked.saturating_sub(1)
+        self.sender.acknowledged()
     }
 
     /// A segment has come to the sender, or to the receiver; gives whether the flow is complete now.
@@ -121,12 +122,13 @@ impl LinuxConnection {
         self.sender.on_path_mtu(now, mtu.bytes().get());
     }
 
-    /// The next segment that the sender, or the receiver, puts on its wire.
+    /// The next segment that the sender, or the receiver, puts on its wire, and its packet.
+    #[inline]
     pub(super) fn poll_transmit(
         &mut self,
         of_sender: bool,
         options_pool: &mut OptionsPool,
-    ) -> Option<Segment> {
+    ) -> Option<(Segment, IpPacket)> {
         let (socket, syn, meter) = if of_sender {
             (&mut self.sender, &mut self.syns.0, &mut self.sent)
         } else {
@@ -137,20 +139,20 @@ impl LinuxConnection {
             *syn = packet.syn;
         }
         let segment = segment_of(&packet, options_pool);
-        meter.count(self.sizes.packet(&segment));
-        Some(segment)
+        let shape = self.sizes.packet(&segment);
+        meter.count(shape);
+        Some((segment, shape))
     }
 
     /// Brings what is summed over time up to `now`.
+    #[inline]
     pub(super) fn account(&mut self, now: Time) {
         let span = now.since(self.accounted);
         if span == Time::ZERO {
             return;
         }
         self.accounted = now;
-        let info = self.sender.info();
-        let in_flight = info.unacked + info.retrans - (info.sacked + info.lost).min(info.unacked);
-        let bytes = in_flight * self.sender.mss();
+        let bytes = self.sender.flight() * self.sender.mss();
         self.flight_byte_nanos += u128::from(bytes) * u128::from(span.as_nanos());
         let (has_unsent, room) = self.sender.unsent();
         // In the order of `Limit::ALL`.
@@ -160,7 +162,7 @@ impl LinuxConnection {
             0
         } else if has_unsent && room < self.sender.mss() {
             2
-        } else if info.ssthresh.is_none() {
+        } else if self.sender.is_in_first_slow_start() {
             1
         } else {
             4
@@ -215,6 +217,7 @@ fn host(settings: &Settings, mtu: Mtu) -> Host {
 }
 
 /// As links and captures know it.
+#[inline]
 fn segment_of(packet: &Packet, options_pool: &mut OptionsPool) -> Segment {
     let mut sack = SackBlocks::NONE;
     for &(start, end) in packet.sack.as_slice() {
@@ -238,6 +241,7 @@ fn segment_of(packet: &Packet, options_pool: &mut OptionsPool) -> Segment {
 }
 
 /// As sockets know it; `syn` is what a SYN of its sender says.
+#[inline]
 fn packet_of(segment: &Segment, syn: Option<SynOptions>) -> Packet {
     let mut sack = Blocks::default();
     for block in segment.sack().iter(segment.ack) {

@@ -166,11 +166,12 @@ impl<E: Observer> Net<E> {
     }
 
     /// The same for a bulk flow between two hosts with Linux's own TCP.
-    fn pump_linux(&mut self, now: Time, flow: &mut RunningFlow, end: End) {
+    pub(super) fn pump_linux(&mut self, now: Time, flow: &mut RunningFlow, end: End) {
         let of_sender = end == flow.from;
         let Traffic::Linux(connection) = &mut flow.traffic else { return };
-        while let Some(segment) = connection.poll_transmit(of_sender, &mut self.options_pool) {
-            let shape = connection.sizes.packet(&segment);
+        while let Some((segment, shape)) =
+            connection.poll_transmit(of_sender, &mut self.options_pool)
+        {
             let has_payload = segment.len > 0;
             if let Some(at) = self.send(now, end, &flow.hop_spans, Cargo::Segment(segment), shape)
                 && has_payload

@@ -20,6 +20,8 @@ pub(super) struct Clock {
     up_before: u64,
     hz: u64,
     tick_nanos: u64,
+    tick_micros: u64,
+    first_jiffy: u64,
     /// `tcp_clock_cache`: nanoseconds since the host came up.
     pub(super) nanos: u64,
     /// `tcp_mstamp`: the same in microseconds.
@@ -34,7 +36,9 @@ impl Clock {
             up_before: up_before.as_nanos(),
             hz,
             tick_nanos: 1_000_000_000 / hz,
-            nanos: 0,
+            tick_micros: 1_000_000 / hz,
+            first_jiffy: INITIAL_WRAP - SECONDS_BEFORE_WRAP * hz,
+            nanos: u64::MAX,
             micros: 0,
             jiffies: 0,
         };
@@ -45,18 +49,18 @@ impl Clock {
     /// The clocks are read (`tcp_mstamp_refresh`, `net/ipv4/tcp_output.c`).
     #[inline]
     pub(super) fn refresh(&mut self, now: Time) {
-        self.nanos = now.as_nanos() + self.up_before;
+        let nanos = now.as_nanos() + self.up_before;
+        if nanos == self.nanos {
+            return;
+        }
+        self.nanos = nanos;
         self.micros = self.nanos / 1000;
-        self.jiffies = self.first_jiffy() + self.nanos / self.tick_nanos;
-    }
-
-    const fn first_jiffy(&self) -> u64 {
-        INITIAL_WRAP - SECONDS_BEFORE_WRAP * self.hz
+        self.jiffies = self.first_jiffy + self.nanos / self.tick_nanos;
     }
 
     /// The run's time at which a jiffy begins.
     pub(super) const fn time_of(&self, jiffy: u64) -> Time {
-        let nanos = (jiffy - self.first_jiffy()) * self.tick_nanos;
+        let nanos = (jiffy - self.first_jiffy) * self.tick_nanos;
         Time::from_nanos(nanos.saturating_sub(self.up_before))
     }
 
@@ -72,12 +76,12 @@ impl Clock {
 
     /// Rounded up (`usecs_to_jiffies`).
     pub(super) const fn jiffies_of_micros(&self, micros: u64) -> u64 {
-        micros.div_ceil(1_000_000 / self.hz)
+        micros.div_ceil(self.tick_micros)
     }
 
     /// `jiffies_to_usecs`.
     pub(super) const fn micros_of_jiffies(&self, jiffies: u64) -> u64 {
-        jiffies * (1_000_000 / self.hz)
+        jiffies * self.tick_micros
     }
 
     /// A span in jiffies that the kernel writes as `HZ * numerator / denominator`.

@@ -93,6 +93,22 @@ impl Socket {
         }
     }
 
+    /// Payload bytes that are acknowledged.
+    pub(crate) const fn acknowledged(&self) -> u64 {
+        self.snd_una.saturating_sub(1)
+    }
+
+    /// Segments out, as far as is known.
+    pub(crate) fn flight(&self) -> u64 {
+        self.packets_out + self.retrans_out
+            - (self.sacked_out + self.lost_out).min(self.packets_out)
+    }
+
+    /// Whether no threshold was ever set.
+    pub(crate) const fn is_in_first_slow_start(&self) -> bool {
+        self.window.ssthresh >= UNLIMITED
+    }
+
     /// What it did so far.
     pub const fn counters(&self) -> &Counters {
         &self.counters

@@ -1,10 +1,12 @@
 //! RACK: what was sent a round trip and some before a packet that has arrived is lost (RFC 8985;
 //! `net/ipv4/tcp_recovery.c`).
 
+use std::collections::VecDeque;
+
 use super::CaState;
 use super::Socket;
 use super::rate::{RateSample, sent_after};
-use super::skb::{ACKED, ANY_RETRANSMISSION, LOST, RETRANSMITTED};
+use super::skb::{ACKED, ANY_RETRANSMISSION, LOST, RETRANSMITTED, Skb};
 use super::timers::Retransmit;
 
 /// `TCP_RACK_RECOVERY_THRESH`: recoveries for which a wider window of reordering is kept.
@@ -13,7 +15,7 @@ pub(super) const RECOVERY_THRESHOLD: u64 = 16;
 pub(super) const TIMEOUT_MIN_MICROS: u64 = 2000;
 
 /// The packet sent last of those known to have arrived, and what reordering is expected.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Rack {
     sent_at: u64,
     end_seq: u64,
@@ -25,6 +27,31 @@ pub(super) struct Rack {
     last_delivered: u64,
     pub(super) dsack_seen: bool,
     pub(super) advanced: bool,
+    /// Packets sent once lie in the queue in the order of their sending. Below this number each of them has arrived
+    /// or is taken for lost.
+    settled: u64,
+    /// What was sent again, in the order of sending, until it has arrived or is taken for lost once more
+    /// (`tsorted_sent_queue` has both kinds in one list).
+    resent: VecDeque<Resent>,
+}
+
+/// Numbers that were sent again, and when, on the kernel's clock: one packet, or several since it was cut.
+#[derive(Debug, Clone, Copy)]
+struct Resent {
+    seq: u64,
+    end_seq: u64,
+    sent_nanos: u64,
+}
+
+/// What became of a packet as far as RACK looks at it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// It has arrived, or is taken for lost.
+    Settled,
+    /// It may still be on its way.
+    Waits,
+    /// It was sent after what is known to have arrived.
+    SentLater,
 }
 
 impl Default for Rack {
@@ -38,7 +65,20 @@ impl Default for Rack {
             last_delivered: 0,
             dsack_seen: false,
             advanced: false,
+            settled: 0,
+            resent: VecDeque::new(),
         }
+    }
+}
+
+impl Rack {
+    /// What was sent again at that time; `una` is acknowledged.
+    pub(super) fn note_resent(&mut self, skb: &Skb, una: u64) {
+        while self.resent.front().is_some_and(|front| front.end_seq <= una) {
+            self.resent.pop_front();
+        }
+        let Skb { seq, end_seq, sent_nanos, .. } = *skb;
+        self.resent.push_back(Resent { seq, end_seq, sent_nanos });
     }
 }
 
@@ -78,28 +118,89 @@ impl Socket {
     /// (`tcp_rack_detect_loss`).
     fn detect_rack_loss(&mut self) -> u64 {
         let window = self.reordering_window();
+        let timeout = self.detect_loss_of_first_copies(window);
+        timeout.max(self.detect_loss_of_resent(window))
+    }
+
+    /// The same of what was sent once. What has higher numbers was sent later.
+    fn detect_loss_of_first_copies(&mut self, window: u64) -> u64 {
         let mut timeout = 0;
-        for index in 0..self.rtx_queue.len() {
-            let skb = &self.rtx_queue[index];
-            if skb.is(ACKED) || (skb.is(LOST) && !skb.is(RETRANSMITTED)) {
-                continue;
-            }
-            let sent = skb.sent_micros();
-            if !sent_after(self.rack.sent_at, sent, self.rack.end_seq, skb.end_seq) {
-                // What has higher numbers was sent later still, for the first time or again.
-                if !skb.is(ANY_RETRANSMISSION) {
-                    break;
+        let mut all_settled = true;
+        let mut index = self.find_sent(self.rack.settled);
+        while let Some(skb) = self.rtx_queue.get(index) {
+            if !skb.is(ANY_RETRANSMISSION) {
+                match self.look_for_loss(index, window, &mut timeout) {
+                    Look::SentLater => break,
+                    Look::Waits => all_settled = false,
+                    Look::Settled => {}
                 }
-                continue;
             }
-            let remaining = self.rack_remaining(sent, window);
-            if remaining <= 0 {
-                self.mark_lost(index);
-            } else {
-                timeout = timeout.max(remaining.unsigned_abs());
+            if all_settled {
+                self.rack.settled = self.rtx_queue[index].end_seq;
+            }
+            index += 1;
+        }
+        timeout
+    }
+
+    /// The same of what was sent again.
+    fn detect_loss_of_resent(&mut self, window: u64) -> u64 {
+        let mut timeout = 0;
+        let mut at = 0;
+        while let Some(&resent) = self.rack.resent.get(at) {
+            match self.look_at_resent(resent, window, &mut timeout) {
+                Look::SentLater => break,
+                Look::Waits => at += 1,
+                Look::Settled => {
+                    self.rack.resent.remove(at);
+                }
             }
         }
         timeout
+    }
+
+    fn look_at_resent(&mut self, resent: Resent, window: u64, timeout: &mut u64) -> Look {
+        let mut found = Look::Settled;
+        let mut index = self.find_sent(resent.seq);
+        while let Some(skb) = self.rtx_queue.get(index).filter(|skb| skb.seq < resent.end_seq) {
+            if skb.sent_nanos == resent.sent_nanos && skb.is(ANY_RETRANSMISSION) {
+                match self.look_for_loss(index, window, timeout) {
+                    Look::Settled => {}
+                    look @ (Look::Waits | Look::SentLater) => found = look,
+                }
+            }
+            index += 1;
+        }
+        found
+    }
+
+    /// Marks a packet of the queue if it is overdue; else it may have the longest time left of all.
+    fn look_for_loss(&mut self, index: usize, window: u64, timeout: &mut u64) -> Look {
+        let skb = &self.rtx_queue[index];
+        if skb.is(ACKED) || (skb.is(LOST) && !skb.is(RETRANSMITTED)) {
+            return Look::Settled;
+        }
+        let sent = skb.sent_micros();
+        if !sent_after(self.rack.sent_at, sent, self.rack.end_seq, skb.end_seq) {
+            return Look::SentLater;
+        }
+        let remaining = self.rack_remaining(sent, window);
+        if remaining > 0 {
+            *timeout = (*timeout).max(remaining.unsigned_abs());
+            return Look::Waits;
+        }
+        self.mark_lost(index);
+        Look::Settled
+    }
+
+    /// Marks of losses were taken back: all is to be looked at again.
+    pub(super) fn look_again_for_losses(&mut self) {
+        self.rack.settled = 0;
+        self.rack.resent.clear();
+        for skb in self.rtx_queue.iter().filter(|skb| skb.is(ANY_RETRANSMISSION)) {
+            self.rack.note_resent(skb, 0);
+        }
+        self.rack.resent.make_contiguous().sort_by_key(|resent| (resent.sent_nanos, resent.seq));
     }
 
     /// After an acknowledgement; gives whether the timer now waits for packets that may be late

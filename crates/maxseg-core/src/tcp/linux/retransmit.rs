@@ -48,6 +48,7 @@ impl Socket {
         self.counters.retransmitted_bytes += skb.len();
         self.transmit(&mut skb);
         skb.sacked |= EVER_RETRANSMITTED;
+        self.rack.note_resent(&skb, self.snd_una);
         self.rtx_queue[index] = skb;
         true
     }

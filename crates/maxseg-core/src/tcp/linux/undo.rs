@@ -64,6 +64,7 @@ impl Socket {
             }
             self.lost_out = 0;
             self.clear_retransmit_hints();
+            self.look_again_for_losses();
         }
         if self.prior_ssthresh > 0 {
             self.window.cwnd = self.window.cwnd.max(self.window.prior_cwnd);

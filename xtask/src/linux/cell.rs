@@ -84,11 +84,19 @@ impl Cell {
         self.columns.iter().find(|(name, _)| name == column)?.1.parse().ok()
     }
 
+    /// A count of a column; `None` where it is empty.
+    pub fn count(&self, column: &str) -> Option<usize> {
+        self.columns.iter().find(|(name, _)| name == column)?.1.parse().ok()
+    }
+
+    /// What tells it from the others: losses are drawn from a stream of its own, as the kernel's are.
+    pub(super) fn configuration(&self) -> String {
+        let Self { set, cc, variant, rate, rtt, queue, loss, mss, .. } = self;
+        format!("{set} {cc} {variant} {rate} {} {queue} {loss} {mss}", rtt.as_nanos())
+    }
+
     /// Why it cannot be run here, if so.
     pub fn not_here(&self) -> Option<&'static str> {
-        if self.cc == "bbr" {
-            return Some("BBR is not built yet");
-        }
         match self.set.as_str() {
             "fqsender" => Some("fair queueing at the sender is not built yet"),
             _ => None,
@@ -118,18 +126,25 @@ impl Cell {
         Ok(drops)
     }
 
-    /// The two hosts: sender and receiver.
+    /// Whether what happens is drawn, so that runs with different seeds differ.
+    pub fn is_drawn(&self) -> bool {
+        self.loss > 0.0 || self.cc == "bbr"
+    }
+
+    /// The two hosts: sender and receiver, which draw from this seed.
     ///
     /// # Errors
     /// The congestion control or the variant is none that is understood.
-    pub fn hosts(&self) -> Result<(Host, Host)> {
+    pub fn hosts(&self, seed: u64) -> Result<(Host, Host)> {
         let congestion = match self.cc.as_str() {
             "cubic" => Algorithm::Cubic { hystart: self.variant != "nohystart" },
             "reno" => Algorithm::Reno,
+            "bbr" => Algorithm::Bbr,
             other => bail!("no congestion control {other:?} here"),
         };
         let mut host = Host {
             congestion,
+            seed,
             tcp_rmem: [4096, 131_072, 67_108_864],
             tcp_wmem: [4096, 16_384, 67_108_864],
             hz: self.hz,
@@ -147,7 +162,9 @@ impl Cell {
             "ssai0" => host.tcp_slow_start_after_idle = false,
             _ => {}
         }
-        let mut receiver = Host { nodelay: true, ..host };
+        // The congestion control is the sending socket's; a host's own is CUBIC.
+        let congestion = Algorithm::Cubic { hystart: true };
+        let mut receiver = Host { nodelay: true, congestion, ..host };
         host.nodelay = matches!(self.app, App::OneWay { .. } | App::Requests { .. });
         if self.mss != 1448 {
             host.maxseg = Some(self.mss + STAMPS);

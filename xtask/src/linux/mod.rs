@@ -2,16 +2,18 @@
 //! packets can be compared one by one.
 //!
 //! [`Cell`] is a row of its table, [`run`] the same path and hosts here, [`Reference`] what was recorded,
-//! and [`first_difference`] where the two part.
+//! and [`first_difference`] where the two part. [`judge`] does all of it.
 
 mod cell;
 mod compare;
 mod hrtimer;
+mod judge;
 mod path;
 mod reference;
 mod run;
 
 pub use cell::{App, Cell};
 pub use compare::{Difference, first_difference, show};
+pub use judge::{GOODPUT, Judged, cells, judge};
 pub use reference::{Reference, Sample, Seen};
 pub use run::{Outcome, run};

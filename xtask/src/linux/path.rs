@@ -66,7 +66,7 @@ impl Path {
             drops: cell.drops()?,
             counted: 0,
             loss: cell.loss,
-            losses: Stream::named(seed, "loss").reader(),
+            losses: Stream::named(seed, &cell.configuration()).reader(),
             delay: Time::from_nanos(cell.rtt.as_nanos() / 2),
             queue_drops: 0,
             first_drop: None,

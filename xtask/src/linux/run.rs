@@ -37,6 +37,8 @@ pub struct Outcome {
     pub queue_drops: u64,
     /// When the first packet was dropped, wherever.
     pub first_drop: Option<Time>,
+    /// When something was drawn first that decides on packets, other than losses: the phase of BBR's cycle.
+    pub first_drawn: Option<Time>,
     /// Data segments sent, again or not.
     pub data_segments: u64,
     /// Segments sent again.
@@ -94,12 +96,12 @@ struct World<'a> {
     outcome: Outcome,
 }
 
-/// Runs a cell with this seed of the losses, sampled in intervals of `step`.
+/// Runs a cell with this seed of losses and phases, sampled in intervals of `step`.
 ///
 /// # Errors
 /// The cell is none that can be run.
 pub fn run(cell: &Cell, seed: u64, step: Time) -> Result<Outcome> {
-    let (sender, receiver) = cell.hosts()?;
+    let (sender, receiver) = cell.hosts(seed)?;
     let mut world = World {
         cell,
         now: Time::ZERO,
@@ -123,6 +125,7 @@ pub fn run(cell: &Cell, seed: u64, step: Time) -> Result<Outcome> {
             received: 0,
             queue_drops: 0,
             first_drop: None,
+            first_drawn: None,
             data_segments: 0,
             retransmitted: 0,
             timeouts: 0,
@@ -132,6 +135,9 @@ pub fn run(cell: &Cell, seed: u64, step: Time) -> Result<Outcome> {
             hystart_cwnd: None,
         },
     };
+    if matches!(cell.app, App::OnOff { .. }) {
+        world.sender.set_nonblocking();
+    }
     world.transmit();
     world.run(step);
     Ok(world.finish())
@@ -180,6 +186,17 @@ impl World<'_> {
             }
             self.expire_slack();
             self.transmit();
+            self.note_draw();
+        }
+    }
+
+    /// BBR draws its phase once startup is over, which sets its threshold.
+    fn note_draw(&mut self) {
+        if self.cell.is_drawn()
+            && self.outcome.first_drawn.is_none()
+            && self.sender.info().ssthresh.is_some()
+        {
+            self.outcome.first_drawn = Some(self.now);
         }
     }
 

@@ -45,7 +45,7 @@ pub use tunnel::TunnelEntry;
 
 use crate::framing::IpVersion;
 use crate::path::{HopSpec, LinkSpec, Path};
-use crate::settings::{CongestionName, Settings};
+use crate::settings::Settings;
 use crate::units::{BitsPerSec, Bytes, Time};
 
 /// One experiment, complete and checked.
@@ -220,14 +220,12 @@ impl Scenario {
         }
     }
 
-    /// Whether both ends of `flow` have Linux's own TCP, as far as it is built: bulk data with CUBIC or Reno, read
-    /// at once.
+    /// Whether both ends of `flow` have Linux's own TCP, as far as it is built: bulk data, read at once.
     pub fn runs_linux(&self, flow: &Flow) -> bool {
         let (sender, receiver) = self.endpoints(flow);
         flow.kind == FlowKind::Bulk
             && sender.linux.is_some()
             && receiver.linux.is_some()
-            && sender.congestion != CongestionName::Bbr
             && receiver.read_rate.is_none()
     }
 

@@ -197,7 +197,7 @@ impl RunningFlow {
     pub(super) fn new(scenario: &Scenario, flow: &Flow, index: u32) -> Self {
         let traffic = match flow.kind {
             FlowKind::Bulk if scenario.runs_linux(flow) => {
-                Traffic::Linux(Box::new(LinuxConnection::new(scenario, flow)))
+                Traffic::Linux(Box::new(LinuxConnection::new(scenario, flow, index)))
             }
             FlowKind::Bulk => Traffic::Tcp(Box::new(Connection::new(scenario, flow))),
             FlowKind::Cbr { size, header, rate, counted } => Traffic::Datagrams(Datagrams {

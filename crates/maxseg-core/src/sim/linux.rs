@@ -4,6 +4,7 @@ use super::meter::Meter;
 use super::sizes::Sizes;
 use crate::engine::Sample;
 use crate::framing::IpPacket;
+use crate::rng::Stream;
 use crate::scenario::{Flow, Scenario};
 use crate::settings::{CongestionName, LinuxRules, Settings};
 use crate::stats::Histogram;
@@ -37,10 +38,15 @@ pub(super) struct LinuxConnection {
 }
 
 impl LinuxConnection {
-    pub(super) fn new(scenario: &Scenario, flow: &Flow) -> Self {
+    /// The flow with this index.
+    pub(super) fn new(scenario: &Scenario, flow: &Flow, index: u32) -> Self {
         let config = Config::one_way(scenario, flow);
         let (near, far) = scenario.first_links(flow);
-        let hosts = (host(&config.sender, near.mtu), host(&config.receiver, far.mtu));
+        let draws = Stream::named(scenario.seed, &format!("flow.{index}"));
+        let hosts = (
+            Host { seed: draws.at(0), ..host(&config.sender, near.mtu) },
+            Host { seed: draws.at(1), ..host(&config.receiver, far.mtu) },
+        );
         Self {
             sender: Socket::listen(hosts.0, flow.start),
             receiver: Socket::listen(hosts.1, flow.start),
@@ -199,7 +205,8 @@ fn host(settings: &Settings, mtu: Mtu) -> Host {
     Host {
         congestion: match settings.congestion {
             CongestionName::Reno | CongestionName::Ns2Reno => Algorithm::Reno,
-            CongestionName::Cubic | CongestionName::Bbr => Algorithm::Cubic { hystart },
+            CongestionName::Cubic => Algorithm::Cubic { hystart },
+            CongestionName::Bbr => Algorithm::Bbr,
         },
         tcp_sack: settings.sack,
         tcp_timestamps: settings.timestamps,

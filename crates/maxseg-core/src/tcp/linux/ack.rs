@@ -5,8 +5,8 @@ use super::State;
 use super::cc::CongestionControl;
 use super::constants::{Nagle, Push};
 use super::flags::{
-    CA_ALERT, DATA, DATA_ACKED, DSACKING_ACK, FORWARD_PROGRESS, Flags, NOT_DUP, Resend,
-    SET_XMIT_TIMER, UNA_ADVANCED, WIN_UPDATE,
+    CA_ALERT, DATA, DATA_ACKED, DSACKING_ACK, FORWARD_PROGRESS, Flags, MAY_BE_DELAYED, NOT_DUP,
+    Resend, SET_XMIT_TIMER, UNA_ADVANCED, WIN_UPDATE,
 };
 use super::packet::Packet;
 use super::rate::RateSample;
@@ -40,6 +40,7 @@ impl Socket {
             flags |= UNA_ADVANCED;
             self.retransmits = 0;
         }
+        sample.prior_in_flight = self.in_flight();
         let prior_fack = if self.sack_ok { self.highest_sack_seq() } else { self.snd_una };
         self.take_stamp(packet);
         if packet.len > 0 {
@@ -54,6 +55,7 @@ impl Socket {
             return self.on_ack_of_nothing(packet.ack, prior_una, flags);
         }
         flags |= self.clean_rtx_queue(prior_fack, prior_una, &state, &mut sample);
+        sample.may_be_delayed = flags & MAY_BE_DELAYED != 0;
         self.update_reordering_window(&sample);
         if self.tlp_high_seq > 0 {
             self.process_probe_ack(packet.ack, flags);
@@ -154,6 +156,9 @@ impl Socket {
     /// The window follows what was delivered (`tcp_cong_control`).
     #[inline]
     fn control_congestion(&mut self, flags: Flags, sample: &RateSample) {
+        if self.congestion.is_rate_based() {
+            return self.control_rate(sample);
+        }
         if self.in_cwnd_reduction() {
             self.reduce_cwnd(sample.acked_sacked, sample.losses, flags & UNA_ADVANCED != 0);
         } else {
@@ -170,6 +175,18 @@ impl Socket {
                 }
                 self.snd_cwnd_stamp = self.clock.jiffies;
             }
+        }
+        self.update_pacing_rate();
+    }
+
+    /// The congestion control decides on window and rate.
+    fn control_rate(&mut self, sample: &RateSample) {
+        if self.state == State::SynSent {
+            return; // it begins with the open connection
+        }
+        let flow = self.flow();
+        if self.congestion.on_sample(&mut self.window, &flow, sample) {
+            self.rate.app_limited = (self.delivered + self.in_flight()).max(1);
         }
         self.update_pacing_rate();
     }

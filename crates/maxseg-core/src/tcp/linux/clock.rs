@@ -79,6 +79,11 @@ impl Clock {
         micros.div_ceil(self.tick_micros)
     }
 
+    /// Rounded down (`nsecs_to_jiffies`).
+    pub(super) const fn whole_jiffies(&self, nanos: u64) -> u64 {
+        nanos / self.tick_nanos
+    }
+
     /// `jiffies_to_usecs`.
     pub(super) const fn micros_of_jiffies(&self, jiffies: u64) -> u64 {
         jiffies * self.tick_micros

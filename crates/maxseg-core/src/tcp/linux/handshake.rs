@@ -240,8 +240,11 @@ impl Socket {
         self.window.cwnd = if is_late { 1 } else { INITIAL_CWND };
         self.snd_cwnd_stamp = self.clock.jiffies;
         self.prior_ssthresh = 0;
-        let view = self.view();
-        self.congestion.on_open(&view);
+        let flow = self.flow();
+        self.congestion.on_open(&mut self.window, &flow);
+        if self.congestion.is_rate_based() {
+            self.update_pacing_rate();
+        }
         self.init_buffer_space();
     }
 }

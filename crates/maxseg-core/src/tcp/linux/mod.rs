@@ -21,6 +21,7 @@ mod flags;
 mod handshake;
 mod info;
 mod output;
+mod pace;
 mod packet;
 mod prr;
 mod queue;
@@ -51,7 +52,7 @@ pub use settings::{Algorithm, Host};
 use std::collections::VecDeque;
 
 use crate::units::Time;
-use cc::{Congestion, UNLIMITED, View, Window};
+use cc::{Congestion, Flow, UNLIMITED, View, Window};
 use clock::Clock;
 use delayed_ack::DelayedAck;
 use info::Counters;
@@ -127,7 +128,8 @@ pub struct Socket {
     write_queue: VecDeque<Skb>,
     /// Sent and not acknowledged (`tcp_rtx_queue`), in order of numbers.
     rtx_queue: VecDeque<Skb>,
-    /// When a packet was sent last, on the kernel's clock (`tcp_wstamp_ns`).
+    /// When a packet was sent last, or may be sent where packets are paced, on the kernel's clock
+    /// (`tcp_wstamp_ns`).
     last_sent_nanos: u64,
     /// The same in jiffies, data only (`lsndtime`).
     last_sent_jiffies: u64,
@@ -257,7 +259,7 @@ impl Socket {
             rack: Rack::default(),
             ca_state: CaState::Open,
             window: Window { cwnd: 10, ssthresh: UNLIMITED, count: 0, prior_cwnd: 0 },
-            congestion: Congestion::new(host.congestion),
+            congestion: Congestion::new(host.congestion, host.seed),
             prior_ssthresh: 0,
             high_seq: 0,
             prr_delivered: 0,
@@ -326,8 +328,26 @@ impl Socket {
             snd_nxt: self.snd_nxt,
             last_sent_jiffies: self.last_sent_jiffies,
             pacing_rate: self.pacing_rate,
-            is_paced: false,
+            is_paced: self.is_paced(),
             gso_max_size: self.host.gso_max_size(),
+        }
+    }
+
+    /// The same for one that measures the path.
+    fn flow(&self) -> Flow {
+        Flow {
+            view: self.view(),
+            mss: self.mss_cache,
+            srtt8: self.rtt.srtt8,
+            min_round_trip: self.rtt.min(),
+            delivered: self.delivered,
+            delivered_at: self.rate.delivered_at,
+            lost: self.lost,
+            in_flight: self.in_flight(),
+            ca_state: self.ca_state,
+            nanos: self.clock.nanos,
+            next_send_nanos: self.last_sent_nanos,
+            is_app_limited: self.rate.app_limited > 0,
         }
     }
 
@@ -368,8 +388,8 @@ impl Socket {
     fn set_ca_state(&mut self, state: CaState) {
         if state == CaState::Loss {
             use cc::CongestionControl;
-            let view = self.view();
-            self.congestion.on_timeout(&view);
+            let flow = self.flow();
+            self.congestion.on_timeout(&flow);
         }
         self.ca_state = state;
     }

@@ -70,6 +70,9 @@ impl Socket {
         let mut is_cwnd_limited = false;
         let mut sent = 0;
         while !self.write_queue.is_empty() {
+            if self.must_wait_for_pace() {
+                break;
+            }
             let mut quota = self.cwnd_quota();
             if quota == 0 {
                 if push != Push::Probe {
@@ -208,6 +211,7 @@ impl Socket {
         } else {
             self.snd_cwnd_used = self.snd_cwnd_used.max(self.packets_out);
             if self.host.tcp_slow_start_after_idle
+                && !self.congestion.is_rate_based()
                 && self.clock.jiffies - self.snd_cwnd_stamp >= self.rto
             {
                 self.shrink_unused_cwnd();
@@ -230,7 +234,10 @@ impl Socket {
 
     /// After idle time the window begins anew (`tcp_slow_start_after_idle_check`, `tcp_cwnd_restart`).
     pub(super) fn check_slow_start_after_idle(&mut self) {
-        if !self.host.tcp_slow_start_after_idle || self.packets_out > 0 {
+        if !self.host.tcp_slow_start_after_idle
+            || self.packets_out > 0
+            || self.congestion.is_rate_based()
+        {
             return;
         }
         let idle = self.clock.jiffies - self.last_sent_jiffies;
@@ -269,6 +276,7 @@ impl Socket {
     /// A packet goes, new or again (`__tcp_transmit_skb`). What it counts and when it was sent is noted in
     /// it.
     pub(super) fn transmit(&mut self, skb: &mut Skb) {
+        let before = self.last_sent_nanos;
         self.last_sent_nanos = self.last_sent_nanos.max(self.clock.nanos);
         skb.sent_nanos = self.last_sent_nanos;
         if skb.is_syn {
@@ -282,6 +290,7 @@ impl Socket {
             self.note_data_sent();
             self.counters.data_segments += skb.segments;
         }
+        self.pace(skb, before);
         self.note_rate_at_send(skb);
     }
 
@@ -289,8 +298,11 @@ impl Socket {
     #[inline]
     fn note_data_sent(&mut self) {
         if self.in_flight() == 0 {
-            let view = self.view();
-            self.congestion.on_restart(&view);
+            let flow = self.flow();
+            self.congestion.on_restart(&mut self.window, &flow);
+            if self.congestion.is_rate_based() {
+                self.update_pacing_rate();
+            }
         }
         self.last_sent_jiffies = self.clock.jiffies;
         // A reply to what has just come: this end is asked and answers.

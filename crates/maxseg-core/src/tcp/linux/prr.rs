@@ -40,6 +40,9 @@ impl Socket {
 
     /// `tcp_end_cwnd_reduction`.
     pub(super) fn end_cwnd_reduction(&mut self) {
+        if self.congestion.is_rate_based() {
+            return;
+        }
         if self.window.ssthresh < UNLIMITED
             && (self.ca_state == CaState::Cwr || self.undo_marker.is_some())
         {

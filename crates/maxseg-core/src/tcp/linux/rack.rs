@@ -225,7 +225,9 @@ impl Socket {
         if in_flight != self.in_flight() {
             if self.ca_state != CaState::Recovery {
                 self.enter_recovery();
-                self.reduce_cwnd(1, self.lost - lost, false);
+                if !self.congestion.is_rate_based() {
+                    self.reduce_cwnd(1, self.lost - lost, false);
+                }
             }
             self.retransmit_lost();
         }

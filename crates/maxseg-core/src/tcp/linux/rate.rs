@@ -9,9 +9,9 @@ pub(super) struct Rate {
     /// `first_tx_mstamp`: when the first packet of the sample was sent, in microseconds.
     first_tx: u64,
     /// `delivered_mstamp`.
-    delivered_at: u64,
+    pub(super) delivered_at: u64,
     /// The count of delivered segments up to which samples are the application's; 0: none is.
-    app_limited: u64,
+    pub(super) app_limited: u64,
     /// The last sample that counts.
     pub(super) delivered: u64,
     pub(super) interval: u64,
@@ -22,20 +22,31 @@ pub(super) struct Rate {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RateSample {
     pub(super) prior_delivered: u64,
-    prior_at: u64,
-    last_end_seq: u64,
-    interval_sent: u64,
-    is_app_limited: bool,
-    is_retransmission: bool,
-    /// Segments delivered over `interval`; `None` while there is no valid sample.
+    pub(super) prior_at: u64,
+    pub(super) last_end_seq: u64,
+    pub(super) interval_sent: u64,
+    pub(super) is_app_limited: bool,
+    pub(super) is_retransmission: bool,
+    /// Segments delivered over `interval`; `None` where nobody knows since when.
     pub(super) delivered: Option<u64>,
-    /// Microseconds.
+    /// Microseconds; 0 where it is shorter than any round trip, and tells nothing.
     pub(super) interval: u64,
     /// Segments newly acknowledged, and newly taken for lost.
     pub(super) acked_sacked: u64,
     pub(super) losses: u64,
-    /// The round trip for congestion control, in microseconds.
+    /// The round trip for congestion control, in microseconds, and whether the receiver may have waited with its
+    /// acknowledgement (`is_ack_delayed`).
     pub(super) rtt: Option<u64>,
+    pub(super) may_be_delayed: bool,
+    /// Segments that were in flight before.
+    pub(super) prior_in_flight: u64,
+}
+
+impl RateSample {
+    /// Segments delivered over an interval that is known.
+    pub(super) fn valid_delivered(&self) -> Option<u64> {
+        self.delivered.filter(|_| self.interval > 0)
+    }
 }
 
 /// Whether one packet was sent after another (`tcp_skb_sent_after`, `include/net/tcp.h`).
@@ -101,13 +112,13 @@ impl Socket {
         if sample.prior_at == 0 || is_sack_reneg {
             return;
         }
-        sample.interval =
-            sample.interval_sent.max(self.clock.micros.saturating_sub(sample.prior_at));
-        if sample.interval < self.rtt.min() {
-            return;
-        }
         let delivered = self.delivered - sample.prior_delivered;
         sample.delivered = Some(delivered);
+        let interval = sample.interval_sent.max(self.clock.micros.saturating_sub(sample.prior_at));
+        if interval < self.rtt.min() {
+            return;
+        }
+        sample.interval = interval;
         if !sample.is_app_limited
             || delivered * self.rate.interval >= self.rate.delivered * sample.interval
         {

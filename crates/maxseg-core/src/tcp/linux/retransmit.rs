@@ -96,6 +96,9 @@ impl Socket {
         let mut found_hole = false;
         let mut sent_head = false;
         while let Some(&skb) = self.rtx_queue.get(index) {
+            if self.must_wait_for_pace() {
+                break;
+            }
             if !found_hole {
                 self.retransmit_hint = Some(skb.seq);
             }
@@ -117,7 +120,7 @@ impl Socket {
             index += 1;
         }
         if sent_head {
-            self.timers.set_retransmit(&self.clock, Retransmit::Timeout, self.rto);
+            self.reset_timer(Retransmit::Timeout, self.rto);
         }
     }
 }

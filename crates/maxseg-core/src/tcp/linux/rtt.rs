@@ -1,6 +1,7 @@
 //! The smoothed round trip and the retransmission timeout (`net/ipv4/tcp_input.c`).
 
 use super::Socket;
+use super::cc::CongestionControl;
 use super::clock::Clock;
 use super::windowed::WindowedMin;
 
@@ -143,6 +144,10 @@ impl Socket {
 
     /// What pacing would send at, which is also what sizes bursts (`tcp_update_pacing_rate`).
     pub(super) fn update_pacing_rate(&mut self) {
+        if let Some(rate) = self.congestion.pacing_rate() {
+            self.pacing_rate = rate;
+            return;
+        }
         let percent = if self.window.cwnd < self.window.ssthresh / 2 {
             self.host.tcp_pacing_ss_ratio
         } else {

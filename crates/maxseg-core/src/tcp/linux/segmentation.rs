@@ -3,6 +3,7 @@
 
 use super::CaState;
 use super::Socket;
+use super::cc::CongestionControl;
 use super::constants::Nagle;
 use super::skb::Skb;
 
@@ -33,7 +34,8 @@ impl Socket {
         if distance < 32 {
             bytes += most >> distance;
         }
-        (bytes.min(most) / mss).max(self.host.tcp_min_tso_segs).min(GSO_MAX_SEGMENTS)
+        let least = self.congestion.least_burst().unwrap_or(self.host.tcp_min_tso_segs);
+        (bytes.min(most) / mss).max(least).min(GSO_MAX_SEGMENTS)
     }
 
     /// Whether a packet that is no full segment waits (`tcp_nagle_check`).

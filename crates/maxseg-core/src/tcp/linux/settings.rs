@@ -12,6 +12,8 @@ pub enum Algorithm {
     },
     /// `tcp_cong.c`.
     Reno,
+    /// `tcp_bbr.c`: BBR v1, paced by the socket itself.
+    Bbr,
 }
 
 /// The settings of one host and of its socket. [`Default`] is what Linux 6.12 has without any sysctl set
@@ -21,6 +23,8 @@ pub enum Algorithm {
 pub struct Host {
     /// Congestion control.
     pub congestion: Algorithm,
+    /// What its random numbers are drawn from.
+    pub seed: u64,
     /// `net.ipv4.tcp_sack`.
     pub tcp_sack: bool,
     /// `net.ipv4.tcp_dsack`.
@@ -89,6 +93,7 @@ impl Default for Host {
     fn default() -> Self {
         Self {
             congestion: Algorithm::Cubic { hystart: true },
+            seed: 0,
             tcp_sack: true,
             tcp_dsack: true,
             tcp_timestamps: true,

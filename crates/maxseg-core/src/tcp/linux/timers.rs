@@ -29,6 +29,8 @@ pub(super) struct Timers {
     /// `icsk_ack.timeout` in jiffies, and when it runs.
     pub(super) delayed_ack_jiffy: u64,
     pub(super) delayed_ack_at: Time,
+    /// When the next packet may go, where one waits for it (`pacing_timer`).
+    pub(super) pace_at: Time,
     /// When an acknowledgement that was held back goes, on a timer of nanoseconds: not before, and not after.
     pub(super) compressed_from: Time,
     pub(super) compressed_until: Time,
@@ -41,6 +43,7 @@ impl Default for Timers {
             retransmit_at: Time::NEVER,
             delayed_ack_jiffy: 0,
             delayed_ack_at: Time::NEVER,
+            pace_at: Time::NEVER,
             compressed_from: Time::NEVER,
             compressed_until: Time::NEVER,
         }
@@ -69,7 +72,7 @@ impl Socket {
     pub fn next_timer(&self) -> Time {
         let timers = &self.timers;
         let retransmit = if timers.pending.is_some() { timers.retransmit_at } else { Time::NEVER };
-        retransmit.min(timers.delayed_ack_at).min(timers.compressed_until)
+        retransmit.min(timers.delayed_ack_at).min(timers.compressed_until).min(timers.pace_at)
     }
 
     /// From when on any interrupt of a nanosecond timer would let a held-back acknowledgement go: timers with
@@ -92,6 +95,10 @@ impl Socket {
         if self.timers.delayed_ack_at <= now {
             self.timers.delayed_ack_at = Time::NEVER;
             self.on_delayed_ack_timer();
+        }
+        if self.timers.pace_at <= now {
+            self.timers.pace_at = Time::NEVER;
+            self.go_on_sending();
         }
         self.wake_writer();
     }
@@ -161,7 +168,7 @@ impl Socket {
         } else {
             self.rto
         };
-        self.timers.set_retransmit(&self.clock, Retransmit::Timeout, rto);
+        self.reset_timer(Retransmit::Timeout, rto);
     }
 
     /// `tcp_set_xmit_timer`.
@@ -183,7 +190,7 @@ impl Socket {
     pub(super) fn check_window_probe(&mut self) {
         if self.packets_out == 0 && self.timers.pending.is_none() {
             let base = self.rto.max(self.rto_min());
-            self.timers.set_retransmit(&self.clock, Retransmit::WindowProbe, base);
+            self.reset_timer(Retransmit::WindowProbe, base);
         }
     }
 
@@ -195,7 +202,7 @@ impl Socket {
             self.timers.pending = None;
         } else {
             let when = self.window_probe_interval();
-            self.timers.set_retransmit(&self.clock, Retransmit::WindowProbe, when);
+            self.reset_timer(Retransmit::WindowProbe, when);
         }
     }
 
@@ -211,7 +218,7 @@ impl Socket {
         }
         self.backoff += 1;
         let when = self.window_probe_interval();
-        self.timers.set_retransmit(&self.clock, Retransmit::WindowProbe, when);
+        self.reset_timer(Retransmit::WindowProbe, when);
     }
 
     /// Whether it recovers from a timeout, for those who look from outside.

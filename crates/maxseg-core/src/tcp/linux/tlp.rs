@@ -34,7 +34,7 @@ impl Socket {
         if until_rto > 0 {
             timeout = timeout.min(self.clock.jiffies_of_micros(until_rto.unsigned_abs()));
         }
-        self.timers.set_retransmit(&self.clock, Retransmit::LossProbe, timeout);
+        self.reset_timer(Retransmit::LossProbe, timeout);
         true
     }
 

@@ -1,6 +1,7 @@
 //! Cuts that prove to have been for nothing are taken back (Eifel, D-SACK, F-RTO; `net/ipv4/tcp_input.c`).
 
 use super::Socket;
+use super::cc::CongestionControl;
 use super::clock::Clock;
 use super::rack::RECOVERY_THRESHOLD;
 use super::skb::{ANY_RETRANSMISSION, EVER_RETRANSMITTED, LOST, Skb};
@@ -67,7 +68,8 @@ impl Socket {
             self.look_again_for_losses();
         }
         if self.prior_ssthresh > 0 {
-            self.window.cwnd = self.window.cwnd.max(self.window.prior_cwnd);
+            let flow = self.flow();
+            self.window.cwnd = self.congestion.cwnd_after_undo(&self.window, &flow);
             self.window.ssthresh = self.window.ssthresh.max(self.prior_ssthresh);
         }
         self.snd_cwnd_stamp = self.clock.jiffies;

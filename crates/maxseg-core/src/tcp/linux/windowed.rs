@@ -1,4 +1,5 @@
-//! The least of a measurement in a sliding window of time, of three candidates (`lib/win_minmax.c`).
+//! The least or the largest of a measurement in a sliding window of time, of three candidates
+//! (`lib/win_minmax.c`).
 
 /// A measurement and when it was made.
 #[derive(Debug, Clone, Copy)]
@@ -7,14 +8,19 @@ struct Sample {
     value: u64,
 }
 
-/// The least value of the last `span` of time.
+/// The best value of the last `span` of time: the largest, or the least.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct WindowedMin {
+pub(super) struct Windowed<const LARGEST: bool> {
     /// The best, the second best after it, and the third after that.
     samples: [Sample; 3],
 }
 
-impl WindowedMin {
+/// The least value (`minmax_running_min`).
+pub(super) type WindowedMin = Windowed<false>;
+/// The largest value (`minmax_running_max`).
+pub(super) type WindowedMax = Windowed<true>;
+
+impl<const LARGEST: bool> Windowed<LARGEST> {
     pub(super) const fn new(at: u64, value: u64) -> Self {
         Self { samples: [Sample { at, value }; 3] }
     }
@@ -23,19 +29,23 @@ impl WindowedMin {
         self.samples[0].value
     }
 
-    /// A new measurement (`minmax_running_min`).
+    const fn is_as_good(value: u64, other: u64) -> bool {
+        if LARGEST { value >= other } else { value <= other }
+    }
+
+    /// A new measurement.
     #[inline]
     pub(super) fn update(&mut self, span: u64, at: u64, value: u64) {
         let new = Sample { at, value };
         let [first, second, third] = &mut self.samples;
-        if value <= first.value || at - third.at > span {
+        if Self::is_as_good(value, first.value) || at - third.at > span {
             self.samples = [new; 3];
             return;
         }
-        if value <= second.value {
+        if Self::is_as_good(value, second.value) {
             *second = new;
             *third = new;
-        } else if value <= third.value {
+        } else if Self::is_as_good(value, third.value) {
             *third = new;
         }
         self.age(span, new);

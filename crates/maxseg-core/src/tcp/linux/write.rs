@@ -19,6 +19,8 @@ pub(super) struct Writer {
     sndbuf: u64,
     /// `sk_wmem_queued`: what both send queues count.
     pub(super) queued: u64,
+    /// The application does not wait within a write (`O_NONBLOCK`).
+    is_nonblocking: bool,
     /// It waits for room (`SOCK_NOSPACE`).
     pub(super) no_space: bool,
     is_woken: bool,
@@ -35,11 +37,20 @@ impl Writer {
         Self {
             sndbuf: host.tcp_wmem[1],
             queued: 0,
+            is_nonblocking: false,
             no_space: false,
             is_woken: false,
             writes: VecDeque::new(),
             left: None,
             copied: 0,
+        }
+    }
+
+    /// What a write did not take.
+    fn put_back(&mut self, bytes: u64) {
+        match self.writes.front_mut() {
+            Some(next) => *next = next.saturating_add(bytes),
+            None => self.writes.push_front(bytes),
         }
     }
 
@@ -67,10 +78,21 @@ impl Socket {
         }
     }
 
+    /// The application does not wait within a write: what the buffer does not take is the next write's
+    /// (`O_NONBLOCK`).
+    pub fn set_nonblocking(&mut self) {
+        self.writer.is_nonblocking = true;
+    }
+
     /// The application runs again, if there is room for it.
     pub(super) fn wake_writer(&mut self) {
         if self.writer.is_woken {
             self.writer.is_woken = false;
+            if self.writer.is_nonblocking
+                && let Some(left) = self.writer.left.take()
+            {
+                self.writer.put_back(left);
+            }
             self.run_writer();
         }
     }
@@ -206,7 +228,7 @@ impl Socket {
     pub(super) fn expand_send_buffer(&mut self) {
         let per_segment = self.host.sndbuf_per_segment(self.mss_clamp.max(self.mss_cache));
         let segments = self.window.cwnd.max(INITIAL_CWND).max(self.reordering + 1);
-        let wanted = 2 * segments * per_segment;
+        let wanted = self.congestion.windows_of_buffer() * segments * per_segment;
         if self.writer.sndbuf < wanted {
             self.writer.sndbuf = wanted.min(self.host.tcp_wmem[2]);
         }

@@ -1,6 +1,6 @@
 //! CUBIC in the kernel's integers (`net/ipv4/tcp_cubic.c`): times in 1/1024 s, factors in 1/1024.
 
-use super::{CongestionControl, View, Window};
+use super::{CongestionControl, Flow, View, Window};
 
 /// `beta`, of [`SCALE`]: the window after a cut.
 const BETA: u64 = 717;
@@ -171,10 +171,10 @@ impl Cubic {
 }
 
 impl CongestionControl for Cubic {
-    fn on_open(&mut self, view: &View) {
+    fn on_open(&mut self, _window: &mut Window, flow: &Flow) {
         self.reset();
         if self.hystart {
-            self.begin_round(view);
+            self.begin_round(&flow.view);
         }
     }
 
@@ -203,13 +203,14 @@ impl CongestionControl for Cubic {
     }
 
     /// `cubictcp_state`.
-    fn on_timeout(&mut self, view: &View) {
+    fn on_timeout(&mut self, flow: &Flow) {
         self.reset();
-        self.begin_round(view);
+        self.begin_round(&flow.view);
     }
 
     /// Time without data in flight is none of the curve's (`cubictcp_cwnd_event`).
-    fn on_restart(&mut self, view: &View) {
+    fn on_restart(&mut self, _window: &mut Window, flow: &Flow) {
+        let view = &flow.view;
         let idle = view.jiffies - view.last_sent_jiffies;
         if self.epoch_start > 0 && idle > 0 {
             self.epoch_start = (self.epoch_start + idle).min(view.jiffies);

@@ -1,11 +1,15 @@
 //! Congestion control as the kernel's modules have it: in segments, in its integer arithmetic.
 
+mod bbr;
 mod cubic;
 mod reno;
 
-pub(super) use cubic::Cubic;
-pub(super) use reno::Reno;
+use bbr::Bbr;
+use cubic::Cubic;
+use reno::Reno;
 
+use super::CaState;
+use super::rate::RateSample;
 use super::settings::Algorithm;
 
 /// A slow-start threshold that was never set (`TCP_INFINITE_SSTHRESH`, `include/net/tcp.h`).
@@ -71,18 +75,61 @@ pub(super) struct View {
     pub(super) gso_max_size: u64,
 }
 
-/// Decides how many segments may be in flight (`struct tcp_congestion_ops`, `include/net/tcp.h`).
+/// What one that measures the path may look at besides.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Flow {
+    pub(super) view: View,
+    /// `mss_cache`, in bytes.
+    pub(super) mss: u64,
+    /// `srtt_us`: eight times the average round trip in microseconds; 0 while there is none.
+    pub(super) srtt8: u64,
+    /// `tcp_min_rtt`, in microseconds.
+    pub(super) min_round_trip: u64,
+    /// Segments delivered so far, and when the last of them was known, in microseconds (`delivered_mstamp`).
+    pub(super) delivered: u64,
+    pub(super) delivered_at: u64,
+    /// Segments ever taken for lost.
+    pub(super) lost: u64,
+    /// `tcp_packets_in_flight`.
+    pub(super) in_flight: u64,
+    pub(super) ca_state: CaState,
+    /// `tcp_clock_cache`, and when the next packet may go (`tcp_wstamp_ns`).
+    pub(super) nanos: u64,
+    pub(super) next_send_nanos: u64,
+    /// Samples are the application's (`app_limited`).
+    pub(super) is_app_limited: bool,
+}
+
+/// Decides how many segments may be in flight, and how fast they go (`struct tcp_congestion_ops`,
+/// `include/net/tcp.h`).
 pub(super) trait CongestionControl {
     /// The connection is open (`init`).
-    fn on_open(&mut self, view: &View);
+    fn on_open(&mut self, window: &mut Window, flow: &Flow);
     /// The threshold after a loss (`ssthresh`).
     fn ssthresh_after_loss(&mut self, window: &Window) -> u64;
     /// So many segments were delivered while the window limited the sender (`cong_avoid`).
     fn on_delivery(&mut self, window: &mut Window, view: &View, delivered: u64);
+    /// The same at the end of every acknowledgement, for one that decides on everything itself; gives whether what
+    /// is in flight now tells nothing of the path (`cong_control`).
+    fn on_sample(&mut self, _window: &mut Window, _flow: &Flow, _sample: &RateSample) -> bool {
+        false
+    }
     /// A retransmission timeout (`set_state` to `TCP_CA_Loss`).
-    fn on_timeout(&mut self, _view: &View) {}
+    fn on_timeout(&mut self, _flow: &Flow) {}
     /// Sends again after nothing was in flight (`cwnd_event`, `CA_EVENT_TX_START`).
-    fn on_restart(&mut self, _view: &View) {}
+    fn on_restart(&mut self, _window: &mut Window, _flow: &Flow) {}
+    /// The window once a cut proves to have been for nothing (`undo_cwnd`; `tcp_reno_undo_cwnd`).
+    fn cwnd_after_undo(&mut self, window: &Window, _flow: &Flow) -> u64 {
+        window.cwnd.max(window.prior_cwnd)
+    }
+    /// The rate to send at in bytes a second, for one that has itself paced (`sk_pacing_rate`).
+    fn pacing_rate(&self) -> Option<u64> {
+        None
+    }
+    /// Segments of the least burst, where the sysctl does not say (`min_tso_segs`).
+    fn least_burst(&self) -> Option<u64> {
+        None
+    }
     /// An acknowledgement with a round trip in microseconds (`pkts_acked`).
     fn on_round_trip(&mut self, _window: &mut Window, _view: &View, _micros: u64) {}
 }
@@ -92,14 +139,28 @@ pub(super) trait CongestionControl {
 pub(super) enum Congestion {
     Cubic(Cubic),
     Reno(Reno),
+    Bbr(Box<Bbr>),
 }
 
 impl Congestion {
-    pub(super) fn new(algorithm: Algorithm) -> Self {
+    /// `seed` is what it draws from, if it draws.
+    pub(super) fn new(algorithm: Algorithm, seed: u64) -> Self {
         match algorithm {
             Algorithm::Cubic { hystart } => Self::Cubic(Cubic::new(hystart)),
             Algorithm::Reno => Self::Reno(Reno),
+            Algorithm::Bbr => Self::Bbr(Box::new(Bbr::new(seed))),
         }
+    }
+
+    /// Whether it decides on window and rate itself, at every acknowledgement (`cong_control`), and is paced.
+    #[inline]
+    pub(super) const fn is_rate_based(&self) -> bool {
+        matches!(self, Self::Bbr(_))
+    }
+
+    /// Windows that the send buffer has room for (`sndbuf_expand`).
+    pub(super) const fn windows_of_buffer(&self) -> u64 {
+        if self.is_rate_based() { 3 } else { 2 }
     }
 }
 
@@ -108,13 +169,14 @@ macro_rules! each {
         match $self {
             Self::Cubic($cc) => $do,
             Self::Reno($cc) => $do,
+            Self::Bbr($cc) => $do,
         }
     };
 }
 
 impl CongestionControl for Congestion {
-    fn on_open(&mut self, view: &View) {
-        each!(self, cc => cc.on_open(view));
+    fn on_open(&mut self, window: &mut Window, flow: &Flow) {
+        each!(self, cc => cc.on_open(window, flow));
     }
     fn ssthresh_after_loss(&mut self, window: &Window) -> u64 {
         each!(self, cc => cc.ssthresh_after_loss(window))
@@ -123,11 +185,24 @@ impl CongestionControl for Congestion {
     fn on_delivery(&mut self, window: &mut Window, view: &View, delivered: u64) {
         each!(self, cc => cc.on_delivery(window, view, delivered));
     }
-    fn on_timeout(&mut self, view: &View) {
-        each!(self, cc => cc.on_timeout(view));
+    fn on_sample(&mut self, window: &mut Window, flow: &Flow, sample: &RateSample) -> bool {
+        each!(self, cc => cc.on_sample(window, flow, sample))
     }
-    fn on_restart(&mut self, view: &View) {
-        each!(self, cc => cc.on_restart(view));
+    fn on_timeout(&mut self, flow: &Flow) {
+        each!(self, cc => cc.on_timeout(flow));
+    }
+    fn on_restart(&mut self, window: &mut Window, flow: &Flow) {
+        each!(self, cc => cc.on_restart(window, flow));
+    }
+    fn cwnd_after_undo(&mut self, window: &Window, flow: &Flow) -> u64 {
+        each!(self, cc => cc.cwnd_after_undo(window, flow))
+    }
+    fn pacing_rate(&self) -> Option<u64> {
+        each!(self, cc => cc.pacing_rate())
+    }
+    #[inline]
+    fn least_burst(&self) -> Option<u64> {
+        each!(self, cc => cc.least_burst())
     }
     #[inline]
     fn on_round_trip(&mut self, window: &mut Window, view: &View, micros: u64) {

@@ -1,12 +1,12 @@
 //! Reno in segments (`net/ipv4/tcp_cong.c`).
 
-use super::{CongestionControl, View, Window};
+use super::{CongestionControl, Flow, View, Window};
 
 #[derive(Debug)]
 pub(in super::super) struct Reno;
 
 impl CongestionControl for Reno {
-    fn on_open(&mut self, _view: &View) {}
+    fn on_open(&mut self, _window: &mut Window, _flow: &Flow) {}
 
     /// `tcp_reno_ssthresh`.
     fn ssthresh_after_loss(&mut self, window: &Window) -> u64 {

@@ -57,3 +57,41 @@ fn a_transfer_ends_when_all_is_acknowledged() {
     assert_eq!(outcome.payload_bytes, Some(1 << 20));
     assert!(outcome.elapsed_s.unwrap() < 2.0);
 }
+
+/// A percentile of requests, in milliseconds, over a path of 10 Mbit/s and 40 ms.
+fn requests(request: &str, reply: &str, rest: &str) -> Outcome {
+    let text = format!(
+        "[[hop]]\nrate = \"10 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"132 packets\"\nframing = \"ethernet\"\n\
+         [sender]\nstack = \"linux\"\n[receiver]\nstack = \"linux\"\n\
+         [[flow]]\nkind = \"request\"\nrequest = \"{request}\"\nreply = \"{reply}\"\n{rest}\n[until]\ntime = \"30 s\"\n"
+    );
+    let scenario = Scenario::from_toml("test", &text).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+    Sim.run(&scenario, &mut Unwatched).unwrap()
+}
+
+#[test]
+fn a_request_of_fourteen_segments_takes_a_round_trip_once_the_window_has_grown() {
+    // 20,000 bytes are 14 packets, 13 of which wait for the one before: 1.21 ms each.
+    let outcome = requests("20000 B", "100 B", "pause = \"60 ms\"");
+    let median = outcome.request_p50_s.unwrap() * 1e3;
+    assert!((56.0..58.5).contains(&median), "{median}");
+    assert!(outcome.requests.unwrap() > 240, "{outcome:?}");
+}
+
+#[test]
+fn each_request_with_a_connection_of_its_own_takes_two_round_trips() {
+    let outcome = requests("200 B", "1000 B", "connection = \"new\"\npause = \"50 ms\"");
+    let median = outcome.request_p50_s.unwrap() * 1e3;
+    assert!((80.0..83.0).contains(&median), "{median}");
+}
+
+#[test]
+fn a_slow_reader_gets_what_it_reads() {
+    let text = "[[hop]]\nrate = \"50 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"200 packets\"\n[sender]\nstack = \"linux\"\n\
+                [receiver]\nstack = \"linux\"\nread_rate = \"5 Mbit/s\"\n[until]\ntime = \"20 s\"\n";
+    let outcome = Sim.run(&Scenario::from_toml("test", text).unwrap(), &mut Unwatched).unwrap();
+    let goodput = outcome.goodput_bps.unwrap();
+    // What is in the buffer when the run ends is acknowledged and not read.
+    assert!((4.9e6..8.0e6).contains(&goodput), "{goodput}");
+    assert_eq!(outcome.retransmitted_packets, Some(0));
+}

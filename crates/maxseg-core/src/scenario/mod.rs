@@ -220,13 +220,16 @@ impl Scenario {
         }
     }
 
-    /// Whether both ends of `flow` have Linux's own TCP, as far as it is built: bulk data, read at once.
+    /// Whether both ends of `flow` have Linux's own TCP, as far as it is built: bulk data, and requests and replies
+    /// that are read at once.
     pub fn runs_linux(&self, flow: &Flow) -> bool {
         let (sender, receiver) = self.endpoints(flow);
-        flow.kind == FlowKind::Bulk
-            && sender.linux.is_some()
-            && receiver.linux.is_some()
-            && receiver.read_rate.is_none()
+        let is_built = match flow.kind {
+            FlowKind::Bulk => true,
+            FlowKind::Request(_) => sender.read_rate.is_none() && receiver.read_rate.is_none(),
+            FlowKind::Cbr { .. } | FlowKind::Ping { .. } => false,
+        };
+        is_built && sender.linux.is_some() && receiver.linux.is_some()
     }
 
     /// The hops that `flow` crosses, from the sender's side.

@@ -215,7 +215,7 @@ impl RunningFlow {
                 round_trips: Histogram::default(),
             }),
             FlowKind::Request(requests) => {
-                Traffic::Requests(Box::new(RequestFlow::new(scenario, flow, requests)))
+                Traffic::Requests(Box::new(RequestFlow::new(scenario, flow, index, requests)))
             }
         };
         Self {

@@ -1,16 +1,25 @@
 //! A bulk flow between two hosts that have Linux's own TCP.
 
+mod account;
+mod convert;
+mod end;
+mod reader;
+
+pub(super) use end::LinuxEnd;
+
 use super::meter::Meter;
 use super::sizes::Sizes;
 use crate::engine::Sample;
 use crate::framing::IpPacket;
 use crate::rng::Stream;
 use crate::scenario::{Flow, Scenario};
-use crate::settings::{CongestionName, LinuxRules, Settings};
 use crate::stats::Histogram;
-use crate::tcp::linux::{Algorithm, Blocks, Host, Packet, Socket, Stamps, SynOptions};
-use crate::tcp::{Config, OptionsPool, SackBlocks, Segment, Timestamps};
+use crate::tcp::linux::{Host, Socket, SynOptions};
+use crate::tcp::{Config, OptionsPool, Segment};
 use crate::units::{Bytes, Mtu, Time};
+use account::Account;
+use convert::{host, packet_of, segment_of};
+use reader::SlowReader;
 
 /// Two sockets and what is counted of them.
 #[derive(Debug)]
@@ -31,10 +40,9 @@ pub(super) struct LinuxConnection {
     pub(super) answered: Meter,
     pub(super) sizes: Sizes,
     pub(super) round_trips: Histogram,
-    /// Time under each limit, in the order of `Limit::ALL`, up to `accounted`.
-    pub(super) limited: [Time; 6],
-    pub(super) flight_byte_nanos: u128,
-    accounted: Time,
+    pub(super) account: Account,
+    /// The receiver's application, where it does not read at once.
+    reader: Option<SlowReader>,
 }
 
 impl LinuxConnection {
@@ -61,9 +69,8 @@ impl LinuxConnection {
             answered: Meter::new(far),
             sizes: Sizes::new(scenario, flow, &config),
             round_trips: Histogram::default(),
-            limited: [Time::ZERO; 6],
-            flight_byte_nanos: 0,
-            accounted: flow.start,
+            account: Account::new(flow.start),
+            reader: config.receiver.read_rate.map(SlowReader::new),
         }
     }
 
@@ -79,9 +86,7 @@ impl LinuxConnection {
         let packet = packet_of(segment, syn);
         if !to_sender {
             self.receiver.on_packet(now, &packet);
-            if self.receiver.readable() > 0 {
-                self.receiver.read(now, u64::MAX);
-            }
+            self.read(now);
             return false;
         }
         self.sender.on_packet(now, &packet);
@@ -98,6 +103,22 @@ impl LinuxConnection {
         completes
     }
 
+    /// The receiver's application reads what there is, or what it may by now.
+    #[inline]
+    fn read(&mut self, now: Time) {
+        let readable = self.receiver.readable();
+        if readable == 0 {
+            return;
+        }
+        let most = match &mut self.reader {
+            None => u64::MAX,
+            Some(reader) => reader.read(now, readable),
+        };
+        if most > 0 {
+            self.receiver.read(now, most);
+        }
+    }
+
     /// It begins, or timers expire.
     pub(super) fn on_timer(&mut self, now: Time) {
         if !self.is_started {
@@ -112,12 +133,19 @@ impl LinuxConnection {
         if self.receiver.next_timer() <= now {
             self.receiver.on_timer(now);
         }
+        if self.reader.is_some() {
+            self.read(now);
+        }
     }
 
     /// When something happens to it by itself.
     pub(super) fn deadline(&self) -> Time {
         if self.is_started {
-            self.sender.next_timer().min(self.receiver.next_timer())
+            let timers = self.sender.next_timer().min(self.receiver.next_timer());
+            match &self.reader {
+                Some(reader) if self.receiver.readable() > 0 => timers.min(reader.next()),
+                _ => timers,
+            }
         } else {
             self.start
         }
@@ -153,120 +181,12 @@ impl LinuxConnection {
     /// Brings what is summed over time up to `now`.
     #[inline]
     pub(super) fn account(&mut self, now: Time) {
-        let span = now.since(self.accounted);
-        if span == Time::ZERO {
-            return;
-        }
-        self.accounted = now;
-        let bytes = self.sender.flight() * self.sender.mss();
-        self.flight_byte_nanos += u128::from(bytes) * u128::from(span.as_nanos());
-        let (has_unsent, room) = self.sender.unsent();
-        // In the order of `Limit::ALL`.
-        let limit = if self.sender.is_in_loss() {
-            5
-        } else if !has_unsent && self.is_writing && self.wanted.is_some() {
-            0
-        } else if has_unsent && room < self.sender.mss() {
-            2
-        } else if self.sender.is_in_first_slow_start() {
-            1
-        } else {
-            4
-        };
-        self.limited[limit] += span;
+        let may_rest = self.is_writing && self.wanted.is_some();
+        self.account.advance(now, &self.sender, may_rest);
     }
 
     /// Its state for those who watch.
     pub(super) fn sample(&self, at: Time, flow: usize, queue: Time) -> Sample {
-        let info = self.sender.info();
-        let segments = |count: u64| Bytes::new(count * self.sender.mss());
-        let micros = |micros: u64| Time::from_nanos(micros * 1000);
-        Sample {
-            at,
-            flow,
-            cwnd: segments(info.cwnd),
-            window: Bytes::new(info.snd_wnd),
-            in_flight: segments(
-                (info.unacked + info.retrans).saturating_sub(info.sacked + info.lost),
-            ),
-            srtt: (info.srtt > 0).then(|| micros(info.srtt)),
-            rto: micros(info.rto),
-            queue,
-            acknowledged: Bytes::new(self.acknowledged()),
-        }
-    }
-}
-
-/// The host with these settings, whose first link takes packets of `mtu` bytes.
-fn host(settings: &Settings, mtu: Mtu) -> Host {
-    let base = Host::default();
-    let Some(rules) = &settings.linux else { return base };
-    let LinuxRules { hystart, .. } = *rules;
-    Host {
-        congestion: match settings.congestion {
-            CongestionName::Reno | CongestionName::Ns2Reno => Algorithm::Reno,
-            CongestionName::Cubic => Algorithm::Cubic { hystart },
-            CongestionName::Bbr => Algorithm::Bbr,
-        },
-        tcp_sack: settings.sack,
-        tcp_timestamps: settings.timestamps,
-        tcp_recovery: rules.tcp_recovery,
-        tcp_early_retrans: rules.tcp_early_retrans,
-        tcp_frto: rules.tcp_frto,
-        tcp_slow_start_after_idle: rules.tcp_slow_start_after_idle,
-        tcp_rmem: rules.tcp_rmem,
-        tcp_wmem: rules.tcp_wmem,
-        maxseg: settings.mss.map(|mss| mss.bytes().get()),
-        mtu: mtu.bytes().get(),
-        hz: u64::from(rules.hz),
-        ..base
-    }
-}
-
-/// As links and captures know it.
-#[inline]
-fn segment_of(packet: &Packet, options_pool: &mut OptionsPool) -> Segment {
-    let mut sack = SackBlocks::NONE;
-    for &(start, end) in packet.sack.as_slice() {
-        sack.push(packet.ack, start, end);
-    }
-    let timestamps = packet.stamps.map(|Stamps { value, echo }| Timestamps {
-        value: Time::from_millis(value),
-        echo: Time::from_millis(echo),
-    });
-    Segment {
-        seq: packet.seq,
-        ack: packet.ack,
-        window: u32::try_from(packet.window).unwrap_or(u32::MAX),
-        len: u16::try_from(packet.len).unwrap_or(u16::MAX),
-        syn: packet.syn.is_some(),
-        repeated: packet.repeated,
-        push: packet.push,
-        options: options_pool.fill(sack, timestamps),
-        ..Segment::EMPTY
-    }
-}
-
-/// As sockets know it; `syn` is what a SYN of its sender says.
-#[inline]
-fn packet_of(segment: &Segment, syn: Option<SynOptions>) -> Packet {
-    let mut sack = Blocks::default();
-    for block in segment.sack().iter(segment.ack) {
-        sack.push(block);
-    }
-    let millis = |time: Time| time.as_nanos() / 1_000_000;
-    Packet {
-        seq: segment.seq,
-        ack: segment.ack,
-        len: u64::from(segment.len),
-        window: u64::from(segment.window),
-        push: segment.push,
-        syn: syn.filter(|_| segment.syn),
-        stamps: segment
-            .timestamps()
-            .map(|stamps| Stamps { value: millis(stamps.value), echo: millis(stamps.echo) }),
-        sack,
-        repeated: segment.repeated,
-        alone: true,
+        account::sample(&self.sender, at, flow, queue, Bytes::new(self.acknowledged()))
     }
 }

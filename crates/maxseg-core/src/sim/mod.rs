@@ -17,6 +17,7 @@ mod net;
 mod notices;
 mod observe;
 mod request;
+mod sample;
 mod sizes;
 mod tally;
 mod tap;

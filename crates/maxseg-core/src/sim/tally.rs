@@ -114,7 +114,7 @@ impl<E> World<E> {
         let (sent, seen) = (connection.sender.counters(), connection.receiver.counters());
         let elapsed = self.now.as_secs_f64();
         let limits =
-            self.limits_of(connection.limited, flow, seconds_on(far, &connection.answered));
+            self.limits_of(connection.account.limited, flow, seconds_on(far, &connection.answered));
         Tally {
             payload: Some(connection.acknowledged()),
             data_packets: Some(sent.data_segments),
@@ -129,7 +129,7 @@ impl<E> World<E> {
                 fast_retransmits: sent.recoveries,
                 spurious_retransmissions: seen.duplicate_packets,
                 in_flight: if elapsed > 0.0 {
-                    connection.flight_byte_nanos as f64 / 1e9 / elapsed
+                    connection.account.flight_byte_nanos as f64 / 1e9 / elapsed
                 } else {
                     0.0
                 },

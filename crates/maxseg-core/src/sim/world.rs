@@ -5,8 +5,9 @@ use super::host::Hosts;
 use super::links::Links;
 use super::net::Net;
 use super::notices::{Notice, Notices};
+use super::sample::sample_of;
 use super::tap::Observer;
-use crate::engine::{Continue, EngineError, Sample, Watch};
+use crate::engine::{Continue, EngineError, Watch};
 use crate::link::LinkChain;
 use crate::path::LinkSpec;
 use crate::scenario::{End, Scenario};
@@ -274,34 +275,26 @@ impl<E: Observer> World<E> {
 
     fn sample(&self, at: Time, watch: &mut dyn Watch) {
         for (index, flow) in self.flows.iter().enumerate() {
-            // Of a request flow the server, whose replies are what its client waits for.
-            let (sender, towards, acknowledged) = match &flow.traffic {
+            let queue = |towards| self.net.links.towards(towards).backlog(at);
+            let sample = match &flow.traffic {
                 Traffic::Tcp(connection) => {
                     let sender = &connection.sender;
-                    (sender, flow.from.other(), sender.acknowledged())
+                    let queue = queue(flow.from.other());
+                    sample_of(sender, at, index, queue, sender.acknowledged())
                 }
+                Traffic::Linux(connection) => {
+                    connection.sample(at, index, queue(flow.from.other()))
+                }
+                // Of a request flow the server, whose replies are what its client waits for.
                 Traffic::Requests(requests) => match requests.server() {
-                    Some(server) => (server.sender(), flow.from, requests.acknowledged()),
+                    Some(server) => {
+                        server.sample(at, index, queue(flow.from), requests.acknowledged())
+                    }
                     None => continue,
                 },
-                Traffic::Linux(connection) => {
-                    let queue = self.net.links.towards(flow.from.other()).backlog(at);
-                    watch.on_sample(&connection.sample(at, index, queue));
-                    continue;
-                }
                 Traffic::Datagrams(_) | Traffic::Echo(_) => continue,
             };
-            watch.on_sample(&Sample {
-                at,
-                flow: index,
-                cwnd: sender.cwnd(),
-                window: sender.peer_window(),
-                in_flight: sender.in_flight(),
-                srtt: sender.rto().srtt(),
-                rto: sender.rto().current(),
-                queue: self.net.links.towards(towards).backlog(at),
-                acknowledged,
-            });
+            watch.on_sample(&sample);
         }
     }
 }

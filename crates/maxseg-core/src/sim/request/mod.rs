@@ -12,27 +12,33 @@
 //! forgets the one before, as the server does when it hears of the next.
 
 mod record;
+mod talker;
 
 pub(super) use record::Record;
+pub(super) use talker::Talker;
 
+use super::linux::LinuxEnd;
 use super::meter::Meter;
 use super::sizes::Sizes;
+use crate::rng::Stream;
 use crate::scenario::{ConnectionUse, End, Flow, RequestPlan, Scenario};
-use crate::tcp::{Config, Endpoint, OptionsPool, Segment};
+use crate::tcp::linux::SynOptions;
+use crate::tcp::{Config, OptionsPool, Segment};
 use crate::units::{Bytes, Mtu, Time};
+use talker::Setup;
 
 /// A request flow that runs.
 #[derive(Debug)]
 pub(super) struct RequestFlow {
     plan: RequestPlan,
     stop: Time,
-    /// What the ends agree on for requests, and for replies.
-    requests: Config,
-    replies: Config,
+    setup: Setup,
+    /// Payload of a full segment of a reply, before there is one.
+    mss: Bytes,
     sizes: Sizes,
     /// The client's end of the connection; `None` before the first.
-    client: Option<Endpoint>,
-    server: Option<Endpoint>,
+    client: Option<Talker>,
+    server: Option<Talker>,
     phase: Phase,
     /// When the server has thought of its reply; never while there is nothing to think of.
     reply_at: Time,
@@ -73,7 +79,8 @@ impl Side {
 }
 
 impl RequestFlow {
-    pub(super) fn new(scenario: &Scenario, flow: &Flow, plan: RequestPlan) -> Self {
+    /// The flow with this index.
+    pub(super) fn new(scenario: &Scenario, flow: &Flow, index: u32, plan: RequestPlan) -> Self {
         let (requests, replies) = Config::both_ways(scenario, flow);
         let (near, far) = scenario.first_links(flow);
         Self {
@@ -85,8 +92,19 @@ impl RequestFlow {
                 flow,
                 if requests.has_options() { &replies } else { &requests },
             ),
-            requests,
-            replies,
+            mss: replies.mss(),
+            setup: if scenario.runs_linux(flow) {
+                let (client, server) = scenario.endpoints(flow);
+                Setup::Linux {
+                    hosts: Box::new((
+                        LinuxEnd::host(client, near.mtu),
+                        LinuxEnd::host(server, far.mtu),
+                    )),
+                    draws: Stream::named(scenario.seed, &format!("flow.{index}")),
+                }
+            } else {
+                Setup::Shared(Box::new((requests, replies)))
+            },
             client: None,
             server: None,
             phase: Phase::Pausing { until: flow.start },
@@ -103,15 +121,17 @@ impl RequestFlow {
     pub(super) fn on_segment(&mut self, now: Time, side: Side, segment: &Segment) -> bool {
         match side {
             Side::Client => {
+                let said = said(self.server.as_ref());
                 let Some(client) = self.client.as_mut().filter(|end| is_of(end, segment)) else {
                     return false;
                 };
-                client.on_segment(now, segment);
+                client.on_segment(now, segment, said);
                 self.advance_client(now)
             }
             Side::Server => {
+                let said = said(self.client.as_ref());
                 match self.server.as_mut().filter(|end| is_of(end, segment)) {
-                    Some(server) => server.on_segment(now, segment),
+                    Some(server) => server.on_segment(now, segment, said),
                     None => self.accept(now, segment),
                 }
                 self.advance_server(now);
@@ -132,7 +152,7 @@ impl RequestFlow {
         }
         if self.reply_at <= now {
             self.reply_at = Time::NEVER;
-            self.reply();
+            self.reply(now);
         }
     }
 
@@ -154,13 +174,12 @@ impl RequestFlow {
 
     /// A hop tells `side` that its packets do not fit (RFC 1191 §3).
     pub(super) fn on_frag_needed(&mut self, now: Time, side: Side, mtu: Mtu) {
-        let mss = mtu.bytes().saturating_sub(self.sizes.overhead());
         let end = match side {
             Side::Client => &mut self.client,
             Side::Server => &mut self.server,
         };
         if let Some(end) = end {
-            end.on_too_big(now, mss);
+            end.on_path_mtu(now, mtu, self.sizes.overhead());
         }
     }
 
@@ -180,7 +199,7 @@ impl RequestFlow {
     }
 
     /// The server's end, whose window the replies fill; `None` before the first connection.
-    pub(super) const fn server(&self) -> Option<&Endpoint> {
+    pub(super) const fn server(&self) -> Option<&Talker> {
         self.server.as_ref()
     }
 
@@ -197,12 +216,12 @@ impl RequestFlow {
 
     /// Payload of a full segment of a reply, as the path allowed it last.
     pub(super) fn mss_of_replies(&self) -> Bytes {
-        self.record.mss.unwrap_or_else(|| self.replies.mss())
+        self.record.mss.unwrap_or(self.mss)
     }
 
     /// Payload of replies that has been acknowledged.
     pub(super) fn acknowledged(&self) -> Bytes {
-        let here = self.server.as_ref().map_or(Bytes::ZERO, |end| end.sender().acknowledged());
+        let here = self.server.as_ref().map_or(Bytes::ZERO, Talker::acknowledged);
         Bytes::new(self.record.acknowledged) + here
     }
 
@@ -220,7 +239,7 @@ impl RequestFlow {
     fn open(&mut self, now: Time) {
         let next = self.client.as_ref().map_or(0, |end| end.connection().wrapping_add(1));
         self.record.add_client(now, self.client.take());
-        self.client = Some(Endpoint::connect(&self.requests, &self.replies, next, now));
+        self.client = Some(self.setup.connect(next, now));
         self.asked = 0;
         self.phase = Phase::Opening { since: now };
     }
@@ -229,7 +248,7 @@ impl RequestFlow {
     fn ask(&mut self, now: Time, since: Time) {
         debug_assert!(since <= now, "a request is written after it begins");
         if let Some(client) = &mut self.client {
-            client.write(self.plan.request);
+            client.write(now, self.plan.request);
             self.asked += 1;
             self.phase = Phase::Waiting { since };
         }
@@ -277,7 +296,8 @@ impl RequestFlow {
     fn accept(&mut self, now: Time, segment: &Segment) {
         if segment.syn && self.client.as_ref().is_some_and(|client| is_of(client, segment)) {
             self.record.add_server(now, self.server.take());
-            self.server = Some(Endpoint::accept(&self.replies, &self.requests, now, segment));
+            let said = said(self.client.as_ref());
+            self.server = Some(self.setup.accept(now, segment, said));
             self.answered = 0;
             self.reply_at = Time::NEVER;
         }
@@ -291,20 +311,25 @@ impl RequestFlow {
             return;
         }
         if self.plan.think == Time::ZERO {
-            self.reply();
+            self.reply(now);
         } else {
             self.reply_at = now.saturating_add(self.plan.think);
         }
     }
 
-    fn reply(&mut self) {
+    fn reply(&mut self, now: Time) {
         if let Some(server) = &mut self.server {
-            server.write(self.plan.reply);
+            server.write(now, self.plan.reply);
             self.answered += 1;
         }
     }
 }
 
-fn is_of(end: &Endpoint, segment: &Segment) -> bool {
+/// What the SYN of an end said.
+fn said(end: Option<&Talker>) -> Option<SynOptions> {
+    end.and_then(Talker::said)
+}
+
+fn is_of(end: &Talker, segment: &Segment) -> bool {
     end.connection() == segment.connection
 }

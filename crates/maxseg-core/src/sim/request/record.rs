@@ -1,7 +1,8 @@
 //! What a request flow has counted.
 
+use super::Talker;
 use crate::stats::Histogram;
-use crate::tcp::{Endpoint, ReceiverStats, SenderStats};
+use crate::tcp::{ReceiverStats, SenderStats};
 use crate::units::{Bytes, Time};
 
 /// The times of its requests, and the sums over its connections.
@@ -23,21 +24,17 @@ pub(in crate::sim) struct Record {
 
 impl Record {
     /// Adds what the client's end of a connection has counted, which is over now.
-    pub(super) fn add_client(&mut self, now: Time, end: Option<Endpoint>) {
+    pub(super) fn add_client(&mut self, now: Time, end: Option<Talker>) {
         let Some(mut end) = end else { return };
-        end.account(now);
-        self.requests.add(end.sender().stats());
-        self.seen.add(end.receiver().stats());
+        end.finish(now, &mut self.requests, &mut self.seen);
         self.delivered += end.delivered().get();
     }
 
     /// Adds what the server's end of a connection has counted, which is over now.
-    pub(super) fn add_server(&mut self, now: Time, end: Option<Endpoint>) {
+    pub(super) fn add_server(&mut self, now: Time, end: Option<Talker>) {
         let Some(mut end) = end else { return };
-        end.account(now);
-        self.replies.add(end.sender().stats());
-        self.seen.add(end.receiver().stats());
-        self.acknowledged += end.sender().acknowledged().get();
-        self.mss = Some(end.sender().mss());
+        end.finish(now, &mut self.replies, &mut self.seen);
+        self.acknowledged += end.acknowledged().get();
+        self.mss = Some(end.mss());
     }
 }

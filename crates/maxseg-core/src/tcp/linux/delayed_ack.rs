@@ -294,6 +294,13 @@ impl Socket {
         copied
     }
 
+    /// What has come is acknowledged now if it is not yet, as the FIN of a program that closes would.
+    pub(crate) fn acknowledge_at_once(&mut self) {
+        if self.ack.scheduled {
+            self.send_ack();
+        }
+    }
+
     /// Bytes that wait to be read.
     pub const fn readable(&self) -> u64 {
         self.rcv_nxt - self.copied_seq

@@ -1,0 +1,71 @@
+//! What is summed over time of a sending socket.
+
+use crate::engine::Sample;
+use crate::tcp::linux::Socket;
+use crate::units::{Bytes, Time};
+
+/// Time under each limit, and bytes in flight.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::sim) struct Account {
+    /// In the order of `Limit::ALL`.
+    pub(in crate::sim) limited: [Time; 6],
+    pub(in crate::sim) flight_byte_nanos: u128,
+    until: Time,
+}
+
+impl Account {
+    pub(in crate::sim) const fn new(start: Time) -> Self {
+        Self { limited: [Time::ZERO; 6], flight_byte_nanos: 0, until: start }
+    }
+
+    /// Brings it up to `now`, before anything happens; `may_rest` says that an empty send queue is the
+    /// application's.
+    #[inline]
+    pub(in crate::sim) fn advance(&mut self, now: Time, sender: &Socket, may_rest: bool) {
+        let span = now.since(self.until);
+        if span == Time::ZERO {
+            return;
+        }
+        self.until = now;
+        let bytes = sender.flight() * sender.mss();
+        self.flight_byte_nanos += u128::from(bytes) * u128::from(span.as_nanos());
+        let (has_unsent, room) = sender.unsent();
+        // In the order of `Limit::ALL`.
+        let limit = if sender.is_in_loss() {
+            5
+        } else if !has_unsent && may_rest {
+            0
+        } else if has_unsent && room < sender.mss() {
+            2
+        } else if sender.is_in_first_slow_start() {
+            1
+        } else {
+            4
+        };
+        self.limited[limit] += span;
+    }
+}
+
+/// A socket's state for those who watch.
+pub(in crate::sim) fn sample(
+    socket: &Socket,
+    at: Time,
+    flow: usize,
+    queue: Time,
+    acknowledged: Bytes,
+) -> Sample {
+    let info = socket.info();
+    let segments = |count: u64| Bytes::new(count * socket.mss());
+    let micros = |micros: u64| Time::from_nanos(micros * 1000);
+    Sample {
+        at,
+        flow,
+        cwnd: segments(info.cwnd),
+        window: Bytes::new(info.snd_wnd),
+        in_flight: segments(socket.flight()),
+        srtt: (info.srtt > 0).then(|| micros(info.srtt)),
+        rto: micros(info.rto),
+        queue,
+        acknowledged,
+    }
+}

@@ -1,0 +1,80 @@
+//! Between what a scenario and links know and what Linux's sockets do.
+
+use crate::settings::{CongestionName, LinuxRules, Settings};
+use crate::tcp::linux::{Algorithm, Blocks, Host, Packet, Stamps, SynOptions};
+use crate::tcp::{OptionsPool, SackBlocks, Segment, Timestamps};
+use crate::units::{Mtu, Time};
+
+/// The host with these settings, whose first link takes packets of `mtu` bytes.
+pub(in crate::sim) fn host(settings: &Settings, mtu: Mtu) -> Host {
+    let base = Host::default();
+    let Some(rules) = &settings.linux else { return base };
+    let LinuxRules { hystart, .. } = *rules;
+    Host {
+        congestion: match settings.congestion {
+            CongestionName::Reno | CongestionName::Ns2Reno => Algorithm::Reno,
+            CongestionName::Cubic => Algorithm::Cubic { hystart },
+            CongestionName::Bbr => Algorithm::Bbr,
+        },
+        tcp_sack: settings.sack,
+        tcp_timestamps: settings.timestamps,
+        tcp_recovery: rules.tcp_recovery,
+        tcp_early_retrans: rules.tcp_early_retrans,
+        tcp_frto: rules.tcp_frto,
+        tcp_slow_start_after_idle: rules.tcp_slow_start_after_idle,
+        tcp_rmem: rules.tcp_rmem,
+        tcp_wmem: rules.tcp_wmem,
+        maxseg: settings.mss.map(|mss| mss.bytes().get()),
+        mtu: mtu.bytes().get(),
+        hz: u64::from(rules.hz),
+        ..base
+    }
+}
+
+/// As links and captures know it.
+#[inline]
+pub(in crate::sim) fn segment_of(packet: &Packet, options_pool: &mut OptionsPool) -> Segment {
+    let mut sack = SackBlocks::NONE;
+    for &(start, end) in packet.sack.as_slice() {
+        sack.push(packet.ack, start, end);
+    }
+    let timestamps = packet.stamps.map(|Stamps { value, echo }| Timestamps {
+        value: Time::from_millis(value),
+        echo: Time::from_millis(echo),
+    });
+    Segment {
+        seq: packet.seq,
+        ack: packet.ack,
+        window: u32::try_from(packet.window).unwrap_or(u32::MAX),
+        len: u16::try_from(packet.len).unwrap_or(u16::MAX),
+        syn: packet.syn.is_some(),
+        repeated: packet.repeated,
+        push: packet.push,
+        options: options_pool.fill(sack, timestamps),
+        ..Segment::EMPTY
+    }
+}
+
+/// As sockets know it; `syn` is what a SYN of its sender says.
+#[inline]
+pub(in crate::sim) fn packet_of(segment: &Segment, syn: Option<SynOptions>) -> Packet {
+    let mut sack = Blocks::default();
+    for block in segment.sack().iter(segment.ack) {
+        sack.push(block);
+    }
+    let millis = |time: Time| time.as_nanos() / 1_000_000;
+    Packet {
+        seq: segment.seq,
+        ack: segment.ack,
+        len: u64::from(segment.len),
+        window: u64::from(segment.window),
+        push: segment.push,
+        syn: syn.filter(|_| segment.syn),
+        stamps: segment
+            .timestamps()
+            .map(|stamps| Stamps { value: millis(stamps.value), echo: millis(stamps.echo) }),
+        sack,
+        repeated: segment.repeated,
+        alone: true,
+    }
+}

@@ -45,6 +45,9 @@ impl<'a> Headline<'a> {
             Ok(rerun) if too_little.is_some() && !changes.is_empty() => {
                 (Some(rerun), Err(NoGain::TooLittle(too_little.clone().unwrap_or_default())))
             }
+            Ok(rerun) if case.diagnosis.limited_by == LimitedBy::Unknown => {
+                (Some(rerun), Err(NoGain::Unfit))
+            }
             // A path without stalls predicts nothing of a stall.
             Ok(rerun) if subject.and_then(stalls) == Some(LimitedBy::PathMtu) => {
                 (Some(rerun), Err(NoGain::Stalled))

@@ -97,6 +97,8 @@ pub struct DirectionStats {
     pub efficiency: Option<f64>,
     /// Rate at which packet trains left the slowest link, in bits per second of payload.
     pub capacity_bps: Option<f64>,
+    /// Fastest rate that a fifth of the bytes in packet trains had, likewise: of the slowest link, or of a paced sender.
+    pub train_mode_bps: Option<f64>,
     /// Rate of the fastest of the first packet trains, likewise. The first flight is sent at once even where the sender
     /// paces later segments; a token bucket may pass it above its rate.
     pub first_flight_bps: Option<f64>,

@@ -33,6 +33,8 @@ const LEAST: u64 = 1 << 10;
 const FIRST: u32 = 32;
 /// So much of the bytes, in 1/64, may have travelled faster: compressed acknowledgements.
 const FASTER: u64 = 6;
+/// A mode holds at least this part of the bytes: smaller ones are compressed acknowledgements.
+const MODE: u64 = 5;
 
 impl Capacity {
     /// So many bytes came out at `at`; `pause` is how long nothing may come within a train. `is_first` begins
@@ -105,6 +107,22 @@ impl Capacity {
         None
     }
 
+    /// The fastest mode of the trains' rates, in bits per second of payload (Dovrolis, Ramanathan, Moore, 2001, §4): a link's
+    /// rate, or the pace of a paced sender; `None` where no mode holds enough bytes.
+    pub(super) fn mode(&self) -> Option<f64> {
+        let around = |place: usize| -> u64 {
+            let Some((middle, _)) = self.histogram.get(place) else { return 0 };
+            let near = self.histogram.iter().filter(|(bucket, _)| bucket.abs_diff(*middle) <= 1);
+            near.map(|(_, weight)| u64::from(*weight)).sum()
+        };
+        let is_held = |place: &usize| around(*place) * MODE >= self.total;
+        let mut fastest = (0..self.histogram.len()).rev().find(is_held)?;
+        while let Some(lower) = fastest.checked_sub(1).filter(|it| around(*it) > around(fastest)) {
+            fastest = lower;
+        }
+        self.histogram.get(fastest).map(|(bucket, _)| middle(*bucket))
+    }
+
     /// The rate of the fastest of the first trains: a sender that paces itself later sends its first flight at
     /// once. What lets short bursts through lets these through as well.
     pub(super) fn first_flights(&self) -> Option<f64> {
@@ -143,6 +161,23 @@ mod tests {
         }
         let rate = capacity.rate().unwrap();
         assert!((rate / 20e6 - 1.0).abs() < 0.07, "an interval is an eighth of an octave: {rate}");
+    }
+
+    /// One in eight acknowledgements is compressed: the percentile is theirs, the mode the link's.
+    #[test]
+    fn compressed_acknowledgements_are_no_mode() {
+        let mut capacity = Capacity::default();
+        let mut at = 0;
+        for n in 0..80 {
+            let nanos_a_bit = if n % 8 == 0 { 5 } else { 50 };
+            for place in 0..8 {
+                capacity.on_arrival(at, 1448, 10_000_000, place == 0);
+                at += 1448 * 8 * nanos_a_bit;
+            }
+            at += 40_000_000;
+        }
+        let (rate, mode) = (capacity.rate().unwrap(), capacity.mode().unwrap());
+        assert!(rate > 100e6 && (mode / 20e6 - 1.0).abs() < 0.07, "{rate} {mode}");
     }
 
     #[test]

@@ -379,6 +379,7 @@ fn describe(
     to.loaded_round_trips = stream.loaded;
     to.loss_episodes = stream.losses;
     to.capacity_bps = stream.capacity.as_ref().and_then(|capacity| capacity.rate());
+    to.train_mode_bps = stream.capacity.as_ref().and_then(|capacity| capacity.mode());
     to.first_flight_bps = stream.capacity.as_ref().and_then(|capacity| capacity.first_flights());
     to.black_hole = stream.black_hole.found();
     to.idle_s = stream.sender.bins.as_slice().iter().map(|bin| bin.idle.as_secs_f64()).sum();

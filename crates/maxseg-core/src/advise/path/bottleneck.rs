@@ -32,6 +32,8 @@ pub(super) fn rate(case: &Case<'_>, segment: u32, headers: u32) -> (Known<f64>, 
     let is_bunched = data.offloaded_packets > 0 && (is_joined || !near_receiver(case));
     let fastest = [data.capacity_bps, data.first_flight_bps].into_iter().flatten().reduce(f64::max);
     let reached = peak(data).unwrap_or(0.0).max(goodput);
+    // A mode above what the connection reached is no pace of the sender.
+    let fastest = data.train_mode_bps.filter(|mode| *mode >= ROOM * goodput).or(fastest);
     let is_credible = |rate: &f64| !is_bunched && *rate <= CREDIBLE * reached;
     if let Some(capacity) = fastest.filter(is_credible) {
         let rate = capacity.max(peak(data).unwrap_or(0.0)).max(goodput) * with_headers;

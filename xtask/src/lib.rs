@@ -11,6 +11,7 @@ pub mod linux;
 pub mod mutants;
 pub mod ns2;
 pub mod ns3;
+pub mod packetdrill;
 pub mod parallel;
 #[cfg(target_os = "linux")]
 pub mod qemu;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 #[cfg(target_os = "linux")]
 use xtask::explain;
-use xtask::{bench, check_licences, fuzz, generate, layers, mutants, test, validate};
+use xtask::{bench, check_licences, fuzz, generate, layers, mutants, packetdrill, test, validate};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Development commands of maxseg")]
@@ -101,6 +101,8 @@ enum Validated {
     /// Explain captures of random lab runs, compare with what hosts and links know, write docs/validation-explain.md
     #[cfg(target_os = "linux")]
     Explain(explain::ExplainArgs),
+    /// Play packetdrill's scripts against the Linux stack, write docs/validation-packetdrill.md
+    Packetdrill,
 }
 
 #[expect(clippy::print_stderr, reason = "a command-line program")]
@@ -112,6 +114,7 @@ fn main() -> ExitCode {
         Command::Gen { check } => generate::run(check),
         Command::Mutants(options) => mutants::run(&options),
         Command::Validate { what: None } => validate::run(),
+        Command::Validate { what: Some(Validated::Packetdrill) } => packetdrill::run(),
         #[cfg(target_os = "linux")]
         Command::Validate { what: Some(Validated::Explain(options)) } => explain::run(&options),
         Command::Fuzz { target, seconds, seed } => fuzz::run(target.as_deref(), seconds, seed),

@@ -76,7 +76,7 @@ pub(super) const CRATES: [Layers; 7] = [
         name: "xtask",
         groups: &[
             &["check_licences", "layers", "parallel", "tables"],
-            &["results", "fuzz", "linux", "ns2", "ns3", "bench"],
+            &["results", "fuzz", "linux", "ns2", "ns3", "packetdrill", "bench"],
             &["generate", "explain", "validate"],
             &["test"],
             &["mutants", "qemu"],

@@ -189,6 +189,7 @@ fn read_trace(text: &str) -> Result<Vec<Sample>> {
                     snd_wnd: get("snd_wnd")?,
                     notsent: get("notsent")?,
                     pacing_rate: get("pacing_rate_Bps")?,
+                    ..Info::default()
                 },
             })
         })

@@ -1,7 +1,7 @@
 //! Between what a scenario and links know and what Linux's sockets do.
 
 use crate::settings::{CongestionName, LinuxRules, Settings};
-use crate::tcp::linux::{Algorithm, Blocks, Host, Packet, Stamps, SynOptions};
+use crate::tcp::linux::{Algorithm, Blocks, Flags, Host, Packet, Stamps, SynOptions};
 use crate::tcp::{OptionsPool, SackBlocks, Segment, Timestamps};
 use crate::units::{Mtu, Time};
 
@@ -69,6 +69,7 @@ pub(in crate::sim) fn packet_of(segment: &Segment, syn: Option<SynOptions>) -> P
         len: u64::from(segment.len),
         window: u64::from(segment.window),
         push: segment.push,
+        flags: Flags::default(),
         syn: syn.filter(|_| segment.syn),
         stamps: segment
             .timestamps()

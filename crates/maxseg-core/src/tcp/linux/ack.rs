@@ -5,8 +5,8 @@ use super::State;
 use super::cc::CongestionControl;
 use super::constants::{Nagle, Push};
 use super::flags::{
-    CA_ALERT, DATA, DATA_ACKED, DSACKING_ACK, FORWARD_PROGRESS, Flags, MAY_BE_DELAYED, NOT_DUP,
-    Resend, SET_XMIT_TIMER, UNA_ADVANCED, WIN_UPDATE,
+    CA_ALERT, DATA, DATA_ACKED, DSACKING_ACK, ECE, FORWARD_PROGRESS, Flags, MAY_BE_DELAYED,
+    NOT_DUP, Resend, SET_XMIT_TIMER, UNA_ADVANCED, WIN_UPDATE,
 };
 use super::packet::Packet;
 use super::rate::RateSample;
@@ -49,6 +49,9 @@ impl Socket {
         flags |= self.update_send_window(packet);
         if !packet.sack.is_empty() && self.sack_ok {
             flags |= self.tag_sacked(packet, prior_una, &mut state, &mut sample);
+        }
+        if self.ecn.ok && packet.flags.ece && packet.syn.is_none() {
+            flags |= ECE;
         }
         self.delivered += state.delivered;
         if prior_out == 0 {

@@ -3,6 +3,7 @@
 
 use super::Socket;
 use super::cc::CongestionControl;
+use super::chrono::Limit;
 use super::flags::{
     ACKED as ANY_ACKED, CA_ALERT, DATA_ACKED, Flags, MAY_BE_DELAYED, ORIG_SACK_ACKED,
     RETRANS_DATA_ACKED, SACK_RENEGING, SET_XMIT_TIMER, SYN_ACKED,
@@ -46,8 +47,10 @@ impl Socket {
             }
             break;
         }
-        if self.rtx_queue.front().is_some_and(|skb| skb.is(ACKED)) {
-            cleaned.flags |= SACK_RENEGING;
+        match self.rtx_queue.front() {
+            Some(skb) if skb.is(ACKED) => cleaned.flags |= SACK_RENEGING,
+            Some(_) => {}
+            None => self.end_limit(Limit::Busy),
         }
         let mut flags = cleaned.flags;
         let now = self.clock.micros;

@@ -17,6 +17,8 @@ pub(super) const MIN_MSS: u64 = 48;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Nagle {
     On,
+    /// `TCP_NAGLE_CORK`: they wait until more comes.
+    Cork,
     /// `TCP_NAGLE_OFF`: the application asked for it.
     Off,
     /// `TCP_NAGLE_PUSH`: this time.

@@ -303,6 +303,6 @@ impl Socket {
 
     /// Bytes that wait to be read.
     pub const fn readable(&self) -> u64 {
-        self.rcv_nxt - self.copied_seq
+        self.rcv_nxt - self.copied_seq - self.ending.is_heard as u64
     }
 }

@@ -22,6 +22,8 @@ pub(super) const ORIG_SACK_ACKED: Flags = 0x200;
 pub(super) const UNA_ADVANCED: Flags = 0x400;
 /// It tells of a duplicate.
 pub(super) const DSACKING_ACK: Flags = 0x800;
+/// The network marked a packet (`FLAG_ECE`).
+pub(super) const ECE: Flags = 0x40;
 /// The timer for retransmissions is to be set anew.
 pub(super) const SET_XMIT_TIMER: Flags = 0x1000;
 /// What SACK told of is the first unacknowledged packet.
@@ -35,7 +37,7 @@ pub(super) const ACKED: Flags = DATA_ACKED | SYN_ACKED;
 /// It is no duplicate acknowledgement.
 pub(super) const NOT_DUP: Flags = DATA | WIN_UPDATE | ACKED;
 /// It tells of trouble.
-pub(super) const CA_ALERT: Flags = DATA_SACKED | DSACKING_ACK;
+pub(super) const CA_ALERT: Flags = DATA_SACKED | ECE | DSACKING_ACK;
 /// Something arrived.
 pub(super) const FORWARD_PROGRESS: Flags = ACKED | DATA_SACKED;
 

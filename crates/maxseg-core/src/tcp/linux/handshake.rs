@@ -28,7 +28,7 @@ impl Socket {
     pub(super) const fn uses_stamps(&self) -> bool {
         match self.state {
             State::Listen | State::SynSent => self.host.tcp_timestamps,
-            State::SynReceived | State::Established => self.stamps_ok,
+            State::SynReceived | State::Established | State::Closed => self.stamps_ok,
         }
     }
 
@@ -77,6 +77,7 @@ impl Socket {
             len: 0,
             window: self.buffer.rcv_wnd.min(UNSCALED),
             push: false,
+            flags: self.flags_of_syn(),
             syn: Some(options),
             stamps,
             sack: Blocks::default(),
@@ -106,6 +107,7 @@ impl Socket {
     pub(super) fn on_syn(&mut self, packet: &Packet) {
         let Some(options) = packet.syn.filter(|_| packet.ack == 0) else { return };
         self.agree(packet, options);
+        self.ecn.ok = self.host.tcp_ecn > 0 && packet.flags.ece && packet.flags.cwr;
         self.state = State::SynReceived;
         self.rcv_nxt = 1;
         self.advmss = self.mss_option();
@@ -166,6 +168,7 @@ impl Socket {
         self.rcv_wup = 1;
         self.copied_seq = 1;
         self.snd_wnd = packet.window;
+        self.snd_wl1 = packet.seq;
         self.max_window = packet.window;
         self.state = State::Established;
         self.sync_mss();
@@ -200,6 +203,7 @@ impl Socket {
     pub(super) fn on_syn_ack(&mut self, packet: &Packet) {
         let Some(options) = packet.syn.filter(|_| packet.ack == 1) else { return };
         self.agree(packet, options);
+        self.take_ecn_answer(packet);
         self.snd_wl1 = packet.seq;
         // The first copy was answered (`tcp_try_undo_spurious_syn`).
         if self.retrans_stamp != 0 && self.rcv_tsecr == self.retrans_stamp {

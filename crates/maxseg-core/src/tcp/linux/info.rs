@@ -2,6 +2,7 @@
 
 use super::Socket;
 use super::cc::UNLIMITED;
+use crate::units::Time;
 
 /// Counts of what a socket did.
 #[derive(Debug, Clone, Copy, Default)]
@@ -33,7 +34,7 @@ pub struct Counters {
 }
 
 /// The state of a socket as `tcp_info` has it: windows in segments, times in microseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Info {
     /// 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
     pub ca_state: u8,
@@ -67,11 +68,41 @@ pub struct Info {
     pub notsent: u64,
     /// Bytes a second.
     pub pacing_rate: u64,
+    /// How many segments packets may overtake.
+    pub reordering: u64,
+    /// How often packets were seen to overtake others.
+    pub reord_seen: u64,
+    /// Payload of a full segment to the peer, and from it, in bytes.
+    pub snd_mss: u64,
+    /// What was offered, less what options take.
+    pub advmss: u64,
+    /// Doublings of the timeout.
+    pub backoff: u32,
+    /// Since data came last.
+    pub last_data_recv: u64,
+    /// Time with data out or waiting; of it, with too small a window of the peer, and with a full send buffer.
+    pub busy_time: u64,
+    /// Time that the peer's window limited.
+    pub rwnd_limited: u64,
+    /// Time that the send buffer limited.
+    pub sndbuf_limited: u64,
 }
 
 impl Socket {
-    /// Its state now.
+    /// Its state when it was looked at last.
     pub fn info(&self) -> Info {
+        self.info_at_jiffy(self.clock.jiffies)
+    }
+
+    /// Its state now.
+    pub fn info_at(&self, now: Time) -> Info {
+        let mut clock = self.clock;
+        clock.refresh(now);
+        self.info_at_jiffy(clock.jiffies)
+    }
+
+    fn info_at_jiffy(&self, jiffies: u64) -> Info {
+        let [busy, window, buffer] = self.chrono.until(jiffies);
         let known = |micros: u64| if micros == u64::MAX { 0 } else { micros };
         Info {
             ca_state: self.ca_state as u8,
@@ -90,6 +121,15 @@ impl Socket {
             snd_wnd: self.snd_wnd,
             notsent: self.write_seq.saturating_sub(self.snd_nxt),
             pacing_rate: self.pacing_rate,
+            reordering: self.reordering,
+            reord_seen: self.reord_seen,
+            snd_mss: self.mss_cache,
+            advmss: self.advmss,
+            backoff: self.backoff,
+            last_data_recv: self.clock.micros_of_jiffies(jiffies - self.ack.received_at),
+            busy_time: self.clock.micros_of_jiffies(busy + window + buffer),
+            rwnd_limited: self.clock.micros_of_jiffies(window),
+            sndbuf_limited: self.clock.micros_of_jiffies(buffer),
         }
     }
 

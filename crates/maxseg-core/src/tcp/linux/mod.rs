@@ -12,11 +12,15 @@
 //! most timers and CUBIC's curve count in them.
 
 mod ack;
+mod ca_state;
 mod cc;
+mod chrono;
 mod clean;
 mod clock;
 mod constants;
 mod delayed_ack;
+mod ecn;
+mod ending;
 mod flags;
 mod handshake;
 mod info;
@@ -37,24 +41,30 @@ mod sack;
 mod segmentation;
 mod settings;
 mod skb;
+mod socket_options;
 #[cfg(test)]
 mod tests;
 mod timers;
 mod tlp;
 mod undo;
+mod unused_window;
 mod windowed;
 mod write;
 
 pub use info::Info;
-pub use packet::{Blocks, Packet, Stamps, SynOptions};
+pub use packet::{Blocks, Flags, Packet, Stamps, SynOptions};
 pub use settings::{Algorithm, Host};
 
 use std::collections::VecDeque;
 
 use crate::units::Time;
+use ca_state::CaState;
 use cc::{Congestion, Flow, UNLIMITED, View, Window};
+use chrono::Chrono;
 use clock::Clock;
 use delayed_ack::DelayedAck;
+use ecn::Ecn;
+use ending::Ending;
 use info::Counters;
 use rack::Rack;
 use rate::Rate;
@@ -72,16 +82,7 @@ enum State {
     SynSent,
     SynReceived,
     Established,
-}
-
-/// `icsk_ca_state`: what the sender thinks of the path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum CaState {
-    Open = 0,
-    Disorder = 1,
-    Cwr = 2,
-    Recovery = 3,
-    Loss = 4,
+    Closed,
 }
 
 /// One end of a TCP connection.
@@ -134,6 +135,11 @@ pub struct Socket {
     /// The same in jiffies, data only (`lsndtime`).
     last_sent_jiffies: u64,
     writer: Writer,
+    chrono: Chrono,
+    ending: Ending,
+    ecn: Ecn,
+    /// The link takes no packet now.
+    is_refused: bool,
 
     // The scoreboard, in segments.
     packets_out: u64,
@@ -241,6 +247,10 @@ impl Socket {
             last_sent_nanos: 0,
             last_sent_jiffies: clock.jiffies,
             writer: Writer::new(&host),
+            chrono: Chrono::default(),
+            ending: Ending::default(),
+            ecn: Ecn::default(),
+            is_refused: false,
             packets_out: 0,
             sacked_out: 0,
             lost_out: 0,
@@ -259,7 +269,7 @@ impl Socket {
             rack: Rack::default(),
             ca_state: CaState::Open,
             window: Window { cwnd: 10, ssthresh: UNLIMITED, count: 0, prior_cwnd: 0 },
-            congestion: Congestion::new(host.congestion, host.seed),
+            congestion: Congestion::new(&host),
             prior_ssthresh: 0,
             high_seq: 0,
             prr_delivered: 0,
@@ -367,30 +377,5 @@ impl Socket {
     #[inline]
     fn highest_sack_seq(&self) -> u64 {
         if self.sacked_out == 0 { self.snd_una } else { self.highest_sack }
-    }
-
-    /// `tcp_in_cwnd_reduction`.
-    #[inline]
-    fn in_cwnd_reduction(&self) -> bool {
-        matches!(self.ca_state, CaState::Cwr | CaState::Recovery)
-    }
-
-    /// The threshold to remember of the window at hand (`tcp_current_ssthresh`).
-    fn current_ssthresh(&self) -> u64 {
-        if self.in_cwnd_reduction() {
-            self.window.ssthresh
-        } else {
-            self.window.ssthresh.max(self.window.cwnd / 2 + self.window.cwnd / 4)
-        }
-    }
-
-    /// `tcp_set_ca_state`.
-    fn set_ca_state(&mut self, state: CaState) {
-        if state == CaState::Loss {
-            use cc::CongestionControl;
-            let flow = self.flow();
-            self.congestion.on_timeout(&flow);
-        }
-        self.ca_state = state;
     }
 }

@@ -1,13 +1,11 @@
 //! Sending what the window allows (`tcp_write_xmit`, `__tcp_transmit_skb`; `net/ipv4/tcp_output.c`).
 
-use super::CaState;
 use super::Socket;
 use super::cc::CongestionControl;
+use super::chrono::Limit;
 use super::clock::Clock;
-use super::constants::{
-    HEADERS, INITIAL_CWND, MIN_MSS, MSS_DEFAULT, Nagle, OPTION_SPACE, Push, STAMPS_LEN,
-};
-use super::packet::{Blocks, Packet, Stamps};
+use super::constants::{HEADERS, MIN_MSS, MSS_DEFAULT, Nagle, OPTION_SPACE, Push, STAMPS_LEN};
+use super::packet::{Blocks, Flags, Packet, Stamps};
 use super::segmentation::Defer;
 use super::skb::{ANY_RETRANSMISSION, Skb};
 use super::timers::Retransmit;
@@ -15,7 +13,7 @@ use super::timers::Retransmit;
 impl Socket {
     /// The sender's setting (`tp->nonagle`).
     pub(super) const fn nagle(&self) -> Nagle {
-        if self.host.nodelay { Nagle::Off } else { Nagle::On }
+        self.writer.nagle()
     }
 
     /// Half of the peer's window at most (`tcp_bound_to_half_wnd`, `include/net/tcp.h`).
@@ -68,6 +66,7 @@ impl Socket {
     pub(super) fn write_xmit(&mut self, mss: u64, nagle: Nagle, push: Push) -> bool {
         let most = self.most_segments(mss);
         let mut is_cwnd_limited = false;
+        let mut is_window_limited = false;
         let mut sent = 0;
         while !self.write_queue.is_empty() {
             if self.must_wait_for_pace() {
@@ -87,11 +86,12 @@ impl Socket {
             head.count_segments(mss);
             let skb = *head;
             if !self.fits_send_window(&skb, mss) {
+                is_window_limited = true;
                 break;
             }
             let mut limit = mss;
             if skb.segments == 1 {
-                let nagle = if is_last { nagle } else { Nagle::Push };
+                let nagle = if is_last && !skb.is_fin { nagle } else { Nagle::Push };
                 if self.nagle_holds(skb.len() < mss, nagle) {
                     break;
                 }
@@ -103,15 +103,28 @@ impl Socket {
                             is_cwnd_limited = true;
                             break;
                         }
-                        Defer::ByWindow | Defer::Yes => break,
+                        Defer::ByWindow => {
+                            is_window_limited = true;
+                            break;
+                        }
+                        Defer::Yes => break,
                     }
                 }
                 limit = self.split_point(&skb, is_last, mss, quota, nagle);
             }
-            sent += self.send_head(limit, mss);
+            let gone = self.send_head(limit, mss);
+            sent += gone;
+            if gone == 0 {
+                break;
+            }
             if push != Push::All {
                 break;
             }
+        }
+        if is_window_limited {
+            self.begin_limit(Limit::Window);
+        } else {
+            self.end_limit(Limit::Window);
         }
         is_cwnd_limited |= self.in_flight() >= self.window.cwnd;
         if sent > 0 || is_cwnd_limited {
@@ -139,7 +152,10 @@ impl Socket {
             self.writer.queued += overhead;
             self.write_queue.push_front(rest);
         }
-        self.transmit(&mut skb);
+        if !self.transmit(&mut skb) {
+            self.write_queue.push_front(skb);
+            return 0;
+        }
         let segments = skb.segments;
         self.queue_as_sent(skb);
         if skb.len() < segments * mss {
@@ -190,70 +206,11 @@ impl Socket {
         head.truesize += moved;
         if next.len() == 0 {
             head.push |= next.push;
+            head.is_fin = next.is_fin;
+            head.end_seq = next.end_seq;
             self.writer.queued -= next.truesize;
             self.write_queue.remove(1);
         }
-    }
-
-    /// Did the sender use its window (`tcp_cwnd_validate`)?
-    fn validate_cwnd(&mut self, is_cwnd_limited: bool) {
-        if self.snd_una >= self.cwnd_usage_seq
-            || is_cwnd_limited
-            || (!self.is_cwnd_limited && self.packets_out > self.max_packets_out)
-        {
-            self.is_cwnd_limited = is_cwnd_limited;
-            self.max_packets_out = self.packets_out;
-            self.cwnd_usage_seq = self.snd_nxt;
-        }
-        if self.cwnd_limits() {
-            self.snd_cwnd_used = 0;
-            self.snd_cwnd_stamp = self.clock.jiffies;
-        } else {
-            self.snd_cwnd_used = self.snd_cwnd_used.max(self.packets_out);
-            if self.host.tcp_slow_start_after_idle
-                && !self.congestion.is_rate_based()
-                && self.clock.jiffies - self.snd_cwnd_stamp >= self.rto
-            {
-                self.shrink_unused_cwnd();
-            }
-        }
-    }
-
-    /// What the application did not use of the window decays (`tcp_cwnd_application_limited`).
-    fn shrink_unused_cwnd(&mut self) {
-        if self.ca_state == CaState::Open && !self.writer.no_space {
-            let used = self.snd_cwnd_used.max(INITIAL_CWND);
-            if used < self.window.cwnd {
-                self.window.ssthresh = self.current_ssthresh();
-                self.window.cwnd = u64::midpoint(self.window.cwnd, used);
-            }
-            self.snd_cwnd_used = 0;
-        }
-        self.snd_cwnd_stamp = self.clock.jiffies;
-    }
-
-    /// After idle time the window begins anew (`tcp_slow_start_after_idle_check`, `tcp_cwnd_restart`).
-    pub(super) fn check_slow_start_after_idle(&mut self) {
-        if !self.host.tcp_slow_start_after_idle
-            || self.packets_out > 0
-            || self.congestion.is_rate_based()
-        {
-            return;
-        }
-        let idle = self.clock.jiffies - self.last_sent_jiffies;
-        if idle <= self.rto {
-            return;
-        }
-        self.window.ssthresh = self.current_ssthresh();
-        let restart = INITIAL_CWND.min(self.window.cwnd);
-        let mut left = idle;
-        while left > self.rto && self.window.cwnd > restart {
-            left -= self.rto;
-            self.window.cwnd /= 2;
-        }
-        self.window.cwnd = self.window.cwnd.max(restart);
-        self.snd_cwnd_stamp = self.clock.jiffies;
-        self.snd_cwnd_used = 0;
     }
 
     /// Into a closed window one segment as long as the window, or a probe without data
@@ -274,8 +231,12 @@ impl Socket {
     }
 
     /// A packet goes, new or again (`__tcp_transmit_skb`). What it counts and when it was sent is noted in
-    /// it.
-    pub(super) fn transmit(&mut self, skb: &mut Skb) {
+    /// it. Gives whether the link took it.
+    pub(super) fn transmit(&mut self, skb: &mut Skb) -> bool {
+        if self.is_refused {
+            self.enter_cwr();
+            return false;
+        }
         let before = self.last_sent_nanos;
         self.last_sent_nanos = self.last_sent_nanos.max(self.clock.nanos);
         skb.sent_nanos = self.last_sent_nanos;
@@ -292,6 +253,7 @@ impl Socket {
         }
         self.pace(skb, before);
         self.note_rate_at_send(skb);
+        true
     }
 
     /// `tcp_event_data_sent`.
@@ -317,32 +279,43 @@ impl Socket {
         let segment = self.header(skb.seq, window, skb.sent_nanos);
         let size = if skb.segments > 1 { skb.gso_size } else { skb.len() };
         let repeated = skb.is(ANY_RETRANSMISSION) || skb.seq < self.snd_nxt;
+        let mut flags = self.flags_of_data(repeated);
+        let data_end = skb.seq + skb.len();
         let mut seq = skb.seq;
-        while seq < skb.end_seq {
-            let len = size.min(skb.end_seq - seq);
-            let is_last = seq + len == skb.end_seq;
+        loop {
+            let len = size.min(data_end - seq);
+            let is_last = seq + len == data_end;
+            flags.fin = is_last && skb.is_fin;
             let push = is_last && (skb.push || skb.segments > 1);
-            self.put(Packet { seq, len, push, repeated, alone: skb.segments == 1, ..segment });
+            let alone = skb.segments == 1;
+            self.put(Packet { seq, len, push, flags, repeated, alone, ..segment });
+            flags.cwr = false;
             seq += len;
+            if is_last {
+                return;
+            }
         }
     }
 
     /// An acknowledgement goes by itself (`tcp_send_ack`).
     pub(super) fn send_ack(&mut self) {
-        let window = self.select_window();
-        self.last_sent_nanos = self.last_sent_nanos.max(self.clock.nanos);
-        let ack = self.header(self.snd_nxt, window, self.last_sent_nanos);
+        let ack = self.header_now(self.snd_nxt);
         self.put(ack);
         self.note_ack_sent();
     }
 
     /// A probe that the peer answers because it is out of its window.
     fn emit_probe(&mut self) {
-        let window = self.select_window();
-        self.last_sent_nanos = self.last_sent_nanos.max(self.clock.nanos);
-        let probe = self.header(self.snd_una.saturating_sub(1), window, self.last_sent_nanos);
+        let probe = self.header_now(self.snd_una.saturating_sub(1));
         self.put(probe);
         self.note_ack_sent();
+    }
+
+    /// An acknowledgement with that number, as it would go now.
+    pub(super) fn header_now(&mut self, seq: u64) -> Packet {
+        let window = self.select_window();
+        self.last_sent_nanos = self.last_sent_nanos.max(self.clock.nanos);
+        self.header(seq, window, self.last_sent_nanos)
     }
 
     fn header(&self, seq: u64, window: u64, nanos: u64) -> Packet {
@@ -360,6 +333,7 @@ impl Socket {
             len: 0,
             window,
             push: false,
+            flags: Flags { ece: self.ecn.echoes, ..Flags::default() },
             syn: None,
             stamps: self
                 .stamps_ok

@@ -13,7 +13,7 @@ impl Socket {
     /// Whether the socket paces what it sends (`sk_pacing_status`).
     #[inline]
     pub(super) const fn is_paced(&self) -> bool {
-        self.congestion.is_rate_based()
+        self.host.paced || self.congestion.is_rate_based()
     }
 
     /// Whether the next packet has to wait, for which the timer is set (`tcp_pacing_check`).

@@ -50,6 +50,24 @@ impl Blocks {
     }
 }
 
+/// Flags of the header that few packets have, and of its IP header.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a header")]
+pub struct Flags {
+    /// Nothing more comes from its sender (FIN).
+    pub fin: bool,
+    /// The connection is no more (RST).
+    pub rst: bool,
+    /// ECE (RFC 3168 §6.1).
+    pub ece: bool,
+    /// CWR.
+    pub cwr: bool,
+    /// The packet may be marked (ECT(0)).
+    pub ect: bool,
+    /// It was marked (CE).
+    pub ce: bool,
+}
+
 /// A TCP segment between two [`Socket`](super::Socket)s. Numbers are 64-bit and do not wrap: the SYN is 0,
 /// payload begins at 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +82,8 @@ pub struct Packet {
     pub window: u64,
     /// Whether it is pushed.
     pub push: bool,
+    /// Further flags.
+    pub flags: Flags,
     /// What opens a connection.
     pub syn: Option<SynOptions>,
     /// The timestamps option.
@@ -80,7 +100,7 @@ pub struct Packet {
 impl Packet {
     /// The number after the last that it takes.
     pub const fn end(&self) -> u64 {
-        self.seq + self.len + self.syn.is_some() as u64
+        self.seq + self.len + self.syn.is_some() as u64 + self.flags.fin as u64
     }
 
     /// Bytes of its options, padded.

@@ -14,6 +14,17 @@ impl Socket {
         self.prr_delivered = 0;
         self.prr_out = 0;
         self.window.ssthresh = self.congestion.ssthresh_after_loss(&self.window);
+        self.ecn.tells_of_cut = self.ecn.ok;
+    }
+
+    /// Congestion without a loss: a mark, or a link that takes no more (`tcp_enter_cwr`).
+    pub(super) fn enter_cwr(&mut self) {
+        self.prior_ssthresh = 0;
+        if self.ca_state < CaState::Cwr {
+            self.undo_marker = None;
+            self.begin_cwnd_reduction();
+            self.set_ca_state(CaState::Cwr);
+        }
     }
 
     /// As many may go as have arrived, in proportion; below the threshold a little more
@@ -49,5 +60,14 @@ impl Socket {
             self.window.cwnd = self.window.ssthresh;
             self.snd_cwnd_stamp = self.clock.jiffies;
         }
+    }
+
+    /// `tcp_set_ca_state`.
+    pub(super) fn set_ca_state(&mut self, state: CaState) {
+        if state == CaState::Loss {
+            let flow = self.flow();
+            self.congestion.on_timeout(&flow);
+        }
+        self.ca_state = state;
     }
 }

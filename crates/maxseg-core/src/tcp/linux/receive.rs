@@ -19,6 +19,7 @@ impl Socket {
             State::Listen => self.on_syn(packet),
             State::SynSent => self.on_syn_ack(packet),
             State::SynReceived => self.on_handshake_ack(packet),
+            State::Closed => self.reset(packet),
         }
         self.wake_writer();
     }
@@ -39,8 +40,12 @@ impl Socket {
             return;
         }
         self.measure_receive_rtt_by_stamp(packet.len);
-        if packet.len > 0 {
+        if packet.len > 0 || packet.flags.fin {
+            self.take_marks(packet);
             self.queue_data(packet);
+        }
+        if self.ending.is_last && self.snd_una == self.write_seq {
+            return self.end();
         }
         self.send_pending();
         self.check_ack();
@@ -110,10 +115,16 @@ impl Socket {
                 return;
             }
         }
-        let memory = self.host.received(packet.len, packet.alone);
         self.rcv_nxt = packet.end();
-        self.buffer.queue(self.rcv_nxt, packet.len, memory.counted, memory.room);
-        self.note_data_received(packet.len, packet.push, memory.counted);
+        if packet.len > 0 {
+            let memory = self.host.received(packet.len, packet.alone);
+            let end = packet.seq + packet.len;
+            self.buffer.queue(end, packet.len, memory.counted, memory.room);
+            self.note_data_received(packet.len, packet.push, memory.counted);
+        }
+        if packet.flags.fin {
+            self.on_fin();
+        }
         if !self.out_of_order.is_empty() {
             self.take_over_early();
             // The gap is closed: RFC 5681 §4.2.

@@ -5,7 +5,7 @@ use super::CaState;
 use super::Socket;
 use super::cc::CongestionControl;
 use super::flags::{
-    DATA_SACKED, Flags, LOST_RETRANS, ORIG_SACK_ACKED, Resend, SACK_RENEGING, SET_XMIT_TIMER,
+    DATA_SACKED, ECE, Flags, LOST_RETRANS, ORIG_SACK_ACKED, Resend, SACK_RENEGING, SET_XMIT_TIMER,
     UNA_ADVANCED,
 };
 use super::skb::{ACKED, LOST};
@@ -26,6 +26,9 @@ impl Socket {
         if self.packets_out == 0 {
             self.sacked_out = 0;
         }
+        if *flags & ECE != 0 {
+            self.prior_ssthresh = 0;
+        }
         if self.wait_for_reneging(flags) {
             return Resend::Nothing;
         }
@@ -42,7 +45,7 @@ impl Socket {
                     return Resend::Nothing;
                 }
                 if self.try_undo_by_dsack() {
-                    self.try_to_open();
+                    self.try_to_open(*flags);
                 }
                 self.identify_losses(flags);
                 if self.ca_state != CaState::Recovery {
@@ -71,7 +74,7 @@ impl Socket {
                 }
                 self.identify_losses(flags);
                 if !self.is_time_to_recover() {
-                    self.try_to_open();
+                    self.try_to_open(*flags);
                     return resend;
                 }
                 self.enter_recovery();
@@ -283,8 +286,11 @@ impl Socket {
     }
 
     /// `tcp_try_to_open`.
-    fn try_to_open(&mut self) {
+    fn try_to_open(&mut self, flags: Flags) {
         self.forget_stamp_of_retransmission();
+        if flags & ECE != 0 {
+            self.enter_cwr();
+        }
         if self.ca_state != CaState::Cwr {
             self.try_to_keep_open();
         }

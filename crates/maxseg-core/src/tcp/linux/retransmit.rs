@@ -46,11 +46,11 @@ impl Socket {
         let mut skb = self.rtx_queue[index];
         self.counters.retransmitted_segments += skb.segments;
         self.counters.retransmitted_bytes += skb.len();
-        self.transmit(&mut skb);
+        let is_sent = self.transmit(&mut skb);
         skb.sacked |= EVER_RETRANSMITTED;
         self.rack.note_resent(&skb, self.snd_una);
         self.rtx_queue[index] = skb;
-        true
+        is_sent
     }
 
     fn recount(&mut self, index: usize, mss: u64) {
@@ -76,6 +76,7 @@ impl Socket {
             let skb = &mut self.rtx_queue[index];
             skb.end_seq = next.end_seq;
             skb.push |= next.push;
+            skb.is_fin |= next.is_fin;
             skb.sacked |= next.sacked & EVER_RETRANSMITTED;
             skb.truesize += next.len();
             self.writer.queued -= next.truesize - next.len();

@@ -40,11 +40,9 @@ impl Socket {
 
     /// Whether a packet that is no full segment waits (`tcp_nagle_check`).
     pub(super) fn nagle_holds(&self, partial: bool, nagle: Nagle) -> bool {
-        partial
-            && nagle == Nagle::On
-            && self.packets_out > 0
-            && self.snd_sml > self.snd_una
-            && self.snd_sml <= self.snd_nxt
+        let waits_for_ack =
+            || self.packets_out > 0 && self.snd_sml > self.snd_una && self.snd_sml <= self.snd_nxt;
+        partial && (nagle == Nagle::Cork || (nagle == Nagle::On && waits_for_ack()))
     }
 
     /// How many bytes of a packet of more than one segment go (`tcp_mss_split_point`).
@@ -102,6 +100,7 @@ impl Socket {
         } else if by_window <= skb.len() {
             return Defer::ByWindow;
         }
-        Defer::Yes
+        // Nothing more comes to this packet.
+        if skb.is_fin { Defer::No } else { Defer::Yes }
     }
 }

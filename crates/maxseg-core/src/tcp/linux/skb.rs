@@ -13,6 +13,7 @@ pub(super) const ANY_RETRANSMISSION: u8 = RETRANSMITTED | EVER_RETRANSMITTED;
 
 /// One or more segments that are queued and sent as one: the kernel's `sk_buff` in the send queues.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "flags, as in `struct tcp_skb_cb`")]
 pub(super) struct Skb {
     pub(super) seq: u64,
     pub(super) end_seq: u64,
@@ -32,6 +33,7 @@ pub(super) struct Skb {
     /// Tags of the scoreboard.
     pub(super) sacked: u8,
     pub(super) is_syn: bool,
+    pub(super) is_fin: bool,
     pub(super) push: bool,
     pub(super) app_limited: bool,
 }
@@ -40,7 +42,7 @@ impl Skb {
     /// Payload bytes.
     #[inline]
     pub(super) const fn len(&self) -> u64 {
-        self.end_seq - self.seq - self.is_syn as u64
+        self.end_seq - self.seq - self.is_syn as u64 - self.is_fin as u64
     }
 
     #[inline]
@@ -73,6 +75,7 @@ impl Skb {
         rest.is_syn = false;
         rest.truesize = overhead + rest.len();
         self.end_seq = rest.seq;
+        self.is_fin = false;
         self.truesize -= rest.len();
         self.push = false;
         self.count_segments(mss);

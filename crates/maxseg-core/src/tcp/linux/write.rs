@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use super::Socket;
+use super::chrono::Limit;
 use super::constants::{INITIAL_CWND, Nagle, Push};
 use super::settings::Host;
 use super::skb::Skb;
@@ -14,9 +15,10 @@ const WRITE_SIZE: u64 = 131_072;
 
 /// What the application still has to write, and the buffer that it fills.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "what an application sets are switches")]
 pub(super) struct Writer {
     /// `sk_sndbuf`, in bytes.
-    sndbuf: u64,
+    pub(super) sndbuf: u64,
     /// `sk_wmem_queued`: what both send queues count.
     pub(super) queued: u64,
     /// The application does not wait within a write (`O_NONBLOCK`).
@@ -24,6 +26,14 @@ pub(super) struct Writer {
     /// It waits for room (`SOCK_NOSPACE`).
     pub(super) no_space: bool,
     is_woken: bool,
+    /// The application set the size (`SOCK_SNDBUF_LOCK`).
+    pub(super) is_locked: bool,
+    /// `TCP_NODELAY`, `TCP_CORK`, and what `TCP_NAGLE_PUSH` asks for once.
+    pub(super) nodelay: bool,
+    pub(super) corked: bool,
+    pub(super) push_once: bool,
+    /// More is to come behind the write at hand (`MSG_MORE`).
+    pub(super) more: bool,
     /// Writes that are to come, each of so many bytes; larger ones are cut.
     writes: VecDeque<u64>,
     /// What is left of the one at hand; `None` between two.
@@ -40,6 +50,11 @@ impl Writer {
             is_nonblocking: false,
             no_space: false,
             is_woken: false,
+            is_locked: false,
+            nodelay: host.nodelay,
+            corked: false,
+            push_once: false,
+            more: false,
             writes: VecDeque::new(),
             left: None,
             copied: 0,
@@ -52,6 +67,25 @@ impl Writer {
             Some(next) => *next = next.saturating_add(bytes),
             None => self.writes.push_front(bytes),
         }
+    }
+
+    /// `tp->nonagle`.
+    #[inline]
+    pub(super) const fn nagle(&self) -> Nagle {
+        if self.push_once {
+            Nagle::Push
+        } else if self.corked {
+            Nagle::Cork
+        } else if self.nodelay {
+            Nagle::Off
+        } else {
+            Nagle::On
+        }
+    }
+
+    /// Bytes that the application has written and that wait for room.
+    pub(super) fn waiting(&self) -> u64 {
+        self.left.unwrap_or(0) + self.writes.iter().sum::<u64>()
     }
 
     /// The next write, at most [`WRITE_SIZE`] of it.
@@ -135,8 +169,7 @@ impl Socket {
             if left == copy || !is_full {
                 continue;
             }
-            // Half of the largest window has not been pushed (`forced_push`).
-            if self.write_seq > self.pushed_seq + self.max_window / 2 {
+            if self.is_push_forced() {
                 self.mark_push();
                 self.push_pending(mss, Nagle::Push, Push::All);
             } else if self.write_queue.len() == 1 {
@@ -145,10 +178,18 @@ impl Socket {
         }
         self.writer.left = None;
         if !self.write_queue.is_empty() {
-            self.mark_push();
-            self.push_pending(mss, self.nagle(), Push::All);
+            if !self.writer.more || self.is_push_forced() {
+                self.mark_push();
+            }
+            let nagle = if self.writer.more { Nagle::Cork } else { self.nagle() };
+            self.push_pending(mss, nagle, Push::All);
         }
         true
+    }
+
+    /// Half of the largest window has not been pushed (`forced_push`).
+    const fn is_push_forced(&self) -> bool {
+        self.write_seq > self.pushed_seq + self.max_window / 2
     }
 
     /// How long packets of the send queue are made: whole segments, half of the peer's window at most
@@ -162,6 +203,10 @@ impl Socket {
     fn queue_empty(&mut self) {
         let truesize = self.host.skb_overhead();
         let (seq, end_seq) = (self.write_seq, self.write_seq);
+        if self.write_queue.is_empty() {
+            self.begin_limit(Limit::Busy);
+        }
+        self.writer.push_once = false;
         self.write_queue.push_back(Skb { seq, end_seq, truesize, ..Skb::default() });
         self.writer.queued += truesize;
         self.check_slow_start_after_idle();
@@ -221,11 +266,15 @@ impl Socket {
         if free >= self.writer.queued / 2 {
             self.writer.no_space = false;
             self.writer.is_woken = true;
+            self.end_limit(Limit::Buffer);
         }
     }
 
     /// Room for twice the window (`tcp_sndbuf_expand`).
     pub(super) fn expand_send_buffer(&mut self) {
+        if self.writer.is_locked {
+            return;
+        }
         let per_segment = self.host.sndbuf_per_segment(self.mss_clamp.max(self.mss_cache));
         let segments = self.window.cwnd.max(INITIAL_CWND).max(self.reordering + 1);
         let wanted = self.congestion.windows_of_buffer() * segments * per_segment;

@@ -28,6 +28,8 @@ const SLOWEST_START: u64 = 20;
 #[derive(Debug, Default)]
 pub(in super::super) struct Cubic {
     hystart: bool,
+    /// No round begins below that window (`Host::hystart_rounds_need_window`).
+    rounds_need_window: bool,
     /// Acknowledged segments for each that the window grows by.
     per_segment: u64,
     last_max_cwnd: u64,
@@ -50,16 +52,25 @@ pub(in super::super) struct Cubic {
 }
 
 impl Cubic {
-    pub(in super::super) fn new(hystart: bool) -> Self {
-        Self { hystart, ..Self::default() }
+    pub(in super::super) fn new(hystart: bool, rounds_need_window: bool) -> Self {
+        Self { hystart, rounds_need_window, ..Self::default() }
     }
 
     /// `bictcp_reset`.
     fn reset(&mut self) {
-        let Self { hystart, sample_count, round_start, round_end_seq, last_ack, round_rtt, .. } =
-            *self;
+        let Self {
+            hystart,
+            rounds_need_window,
+            sample_count,
+            round_start,
+            round_end_seq,
+            last_ack,
+            round_rtt,
+            ..
+        } = *self;
         *self = Self {
             hystart,
+            rounds_need_window,
             sample_count,
             round_start,
             round_end_seq,
@@ -141,10 +152,11 @@ impl Cubic {
 
     /// Ends slow start where acknowledgements show that the path is full (`hystart_update`).
     fn look_for_exit(&mut self, window: &mut Window, view: &View, delay: u64) {
-        if view.snd_una > self.round_end_seq {
+        let is_low = window.cwnd < HYSTART_LOW_WINDOW;
+        if view.snd_una > self.round_end_seq && !(is_low && self.rounds_need_window) {
             self.begin_round(view);
         }
-        if window.cwnd < HYSTART_LOW_WINDOW {
+        if is_low {
             return;
         }
         if view.micros - self.last_ack <= HYSTART_ACK_DELTA {
@@ -273,7 +285,7 @@ mod tests {
 
     #[test]
     fn a_cut_keeps_seven_tenths_and_remembers_less_where_the_window_had_not_recovered() {
-        let mut cubic = Cubic::new(true);
+        let mut cubic = Cubic::new(true, false);
         let window = |cwnd| Window { cwnd, ssthresh: UNLIMITED, count: 0, prior_cwnd: 0 };
         assert_eq!(cubic.ssthresh_after_loss(&window(100)), 70);
         assert_eq!(cubic.last_max_cwnd, 100);

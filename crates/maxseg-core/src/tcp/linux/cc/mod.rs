@@ -10,7 +10,7 @@ use reno::Reno;
 
 use super::CaState;
 use super::rate::RateSample;
-use super::settings::Algorithm;
+use super::settings::{Algorithm, Host};
 
 /// A slow-start threshold that was never set (`TCP_INFINITE_SSTHRESH`, `include/net/tcp.h`).
 pub(super) const UNLIMITED: u64 = 0x7fff_ffff;
@@ -143,12 +143,13 @@ pub(super) enum Congestion {
 }
 
 impl Congestion {
-    /// `seed` is what it draws from, if it draws.
-    pub(super) fn new(algorithm: Algorithm, seed: u64) -> Self {
-        match algorithm {
-            Algorithm::Cubic { hystart } => Self::Cubic(Cubic::new(hystart)),
+    pub(super) fn new(host: &Host) -> Self {
+        match host.congestion {
+            Algorithm::Cubic { hystart } => {
+                Self::Cubic(Cubic::new(hystart, host.hystart_rounds_need_window))
+            }
             Algorithm::Reno => Self::Reno(Reno),
-            Algorithm::Bbr => Self::Bbr(Box::new(Bbr::new(seed))),
+            Algorithm::Bbr => Self::Bbr(Box::new(Bbr::new(host.seed))),
         }
     }
 

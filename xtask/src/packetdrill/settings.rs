@@ -1,0 +1,106 @@
+//! What the commands of a script set: `defaults.sh`, sysctls, queues.
+
+use anyhow::Result;
+use maxseg_core::tcp::linux::{Algorithm, Host};
+use maxseg_core::units::Time;
+
+use super::verdict::{NotRun, Stop};
+
+/// The host under test and its first link.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Settings {
+    pub(super) host: Host,
+    /// The queue takes no packet (`pfifo limit 0`).
+    pub(super) refuses: bool,
+}
+
+impl Settings {
+    /// A kernel with a thousand ticks a second: the scripts' tolerances are for one.
+    pub(super) fn new() -> Self {
+        Self {
+            host: Host {
+                hz: 1000,
+                hystart_rounds_need_window: true,
+                up_before: Time::from_secs(2),
+                ..Host::default()
+            },
+            refuses: false,
+        }
+    }
+
+    /// Runs what a shell would be given, as far as it sets something.
+    pub(super) fn command(&mut self, text: &str) -> Result<(), Stop> {
+        let text = text.replace("\\\n", " ");
+        for line in text.split(['\n', ';']) {
+            let line = line.split('#').next().unwrap_or_default();
+            let words: Vec<&str> = line.split_whitespace().collect();
+            if let Some((program, arguments)) = words.split_first() {
+                self.program(program, arguments)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn program(&mut self, program: &str, arguments: &[&str]) -> Result<(), Stop> {
+        let name = program.rsplit('/').next().unwrap_or_default();
+        match (name, arguments) {
+            ("defaults.sh", _) => self.defaults(),
+            ("set_sysctls.py", settings) => {
+                for setting in settings {
+                    self.sysctl(setting.trim_start_matches("/proc/sys/"))?;
+                }
+            }
+            ("sysctl", settings) => {
+                for setting in settings.iter().filter(|word| !word.starts_with('-')) {
+                    self.sysctl(setting)?;
+                }
+            }
+            ("tc", ["qdisc", .., "pfifo", "limit", "0"]) => self.refuses = true,
+            ("echo", ["3", ">", file]) if file.ends_with("/hystart_detect") => {}
+            // Segments leave one by one in any case.
+            ("ethtool", _) => {}
+            ("tc", ["qdisc", "delete", ..]) => self.refuses = false,
+            ("tc", ["qdisc", .., "fq"]) => self.host.paced = true,
+            _ if name.starts_with("sysctl_restore_") => {}
+            _ => return Err(NotRun::Rule(line_of(name, arguments)).into()),
+        }
+        Ok(())
+    }
+
+    /// What `common/defaults.sh` sets that the kernel has not anyway.
+    fn defaults(&mut self) {
+        self.host.tcp_rmem = [4096, 540_000, 15_728_640];
+        self.host.tcp_wmem = [4096, 262_144, 4_194_304];
+        self.host.tcp_slow_start_after_idle = false;
+    }
+
+    /// `net.ipv4.tcp_sack=1`, with slashes or dots.
+    fn sysctl(&mut self, setting: &str) -> Result<(), Stop> {
+        let not_here = || Stop::from(NotRun::Rule(setting.to_owned()));
+        let (path, value) = setting.split_once('=').ok_or_else(not_here)?;
+        let name = path.rsplit(['.', '/']).next().unwrap_or_default();
+        let host = &mut self.host;
+        if name == "tcp_congestion_control" {
+            let Algorithm::Cubic { .. } = host.congestion else { return Err(not_here()) };
+            return if value == "cubic" { Ok(()) } else { Err(not_here()) };
+        }
+        let number: u64 = value.parse().map_err(|_| not_here())?;
+        match name {
+            "tcp_min_tso_segs" => host.tcp_min_tso_segs = number,
+            "tcp_tso_win_divisor" => host.tcp_tso_win_divisor = number,
+            "tcp_pacing_ss_ratio" => host.tcp_pacing_ss_ratio = number,
+            "tcp_pacing_ca_ratio" => host.tcp_pacing_ca_ratio = number,
+            "tcp_early_retrans" => host.tcp_early_retrans = number >= 3,
+            "tcp_slow_start_after_idle" => host.tcp_slow_start_after_idle = number != 0,
+            "tcp_timestamps" => host.tcp_timestamps = number != 0,
+            "tcp_ecn" => host.tcp_ecn = u8::try_from(number).map_err(|_| not_here())?,
+            "tcp_sack" => host.tcp_sack = number != 0,
+            _ => return Err(not_here()),
+        }
+        Ok(())
+    }
+}
+
+fn line_of(name: &str, arguments: &[&str]) -> String {
+    format!("{name} {}", arguments.first().unwrap_or(&""))
+}

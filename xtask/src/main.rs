@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 #[cfg(target_os = "linux")]
 use xtask::explain;
-use xtask::{bench, check_licences, fuzz, generate, layers, mutants, packetdrill, test, validate};
+use xtask::{
+    bench, check_licences, fuzz, generate, layers, linux, mutants, packetdrill, test, validate,
+};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Development commands of maxseg")]
@@ -103,6 +105,8 @@ enum Validated {
     Explain(explain::ExplainArgs),
     /// Play packetdrill's scripts against the Linux stack, write docs/validation-packetdrill.md
     Packetdrill,
+    /// Run the cells of Linux in virtual time (`MAXSEG_LINUX`), write docs/validation-linux.md
+    Linux,
 }
 
 #[expect(clippy::print_stderr, reason = "a command-line program")]
@@ -117,6 +121,7 @@ fn main() -> ExitCode {
         Command::Validate { what: Some(Validated::Packetdrill) } => packetdrill::run(),
         #[cfg(target_os = "linux")]
         Command::Validate { what: Some(Validated::Explain(options)) } => explain::run(&options),
+        Command::Validate { what: Some(Validated::Linux) } => linux::validate(),
         Command::Fuzz { target, seconds, seed } => fuzz::run(target.as_deref(), seconds, seed),
         Command::Bench { write, repeat } => bench::run(write, repeat),
         #[cfg(target_os = "linux")]

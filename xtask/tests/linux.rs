@@ -1,23 +1,13 @@
 //! The simulator's Linux against Linux in virtual time (`MAXSEG_LINUX`).
 
-use std::path::PathBuf;
+use xtask::linux::{GOODPUT, Judged, cells, folders, judge};
 
-use xtask::linux::{GOODPUT, Judged, cells, judge};
-use xtask::root;
-
-/// Where the reference is, unless the variable says so.
-const FOLDER: &str = "../shared/reference/linux";
 /// Of so many lossy cells 5% are outside their 95% interval by chance; more than this many standard deviations
 /// above that (one run in a thousand) is a rule that is missing.
 const DEVIATIONS: f64 = 3.1;
 /// Cells of BBR without random loss whose retransmissions are within a tenth of the kernel's, at least: where the
 /// queue is a quarter of the path, one round more of startup, by a hair, is a third of them all.
 const ALIKE: f64 = 0.9;
-
-fn folders() -> Vec<PathBuf> {
-    let text = std::env::var("MAXSEG_LINUX").unwrap_or_else(|_| FOLDER.to_owned());
-    text.split(':').filter(|part| !part.is_empty()).map(|part| root().join(part)).collect()
-}
 
 #[test]
 #[expect(clippy::print_stdout, reason = "the contract is to print how many cells were checked")]

@@ -97,10 +97,10 @@ impl Cell {
 
     /// Why it cannot be run here, if so.
     pub fn not_here(&self) -> Option<&'static str> {
-        match self.set.as_str() {
-            "fqsender" => Some("fair queueing at the sender is not built yet"),
-            _ => None,
-        }
+        let known = ["tbf+pfifo", "netem-rate"];
+        let base = self.qdisc.split('+').filter(|part| !["tso", "fq@sender"].contains(part));
+        let base = base.collect::<Vec<_>>().join("+");
+        (!known.contains(&base.as_str())).then_some("its bottleneck is not built")
     }
 
     /// Packets of data that are dropped behind the bottleneck, counted from 1; and the SYN, counted as 0.
@@ -151,6 +151,7 @@ impl Cell {
             up_before: UP,
             max_tcp_header: MAX_TCP_HEADER,
             scatter_gather: false,
+            fq: self.qdisc.contains("fq@sender"),
             ..Host::default()
         };
         match self.variant.as_str() {
@@ -164,7 +165,7 @@ impl Cell {
         }
         // The congestion control is the sending socket's; a host's own is CUBIC.
         let congestion = Algorithm::Cubic { hystart: true };
-        let mut receiver = Host { nodelay: true, congestion, ..host };
+        let mut receiver = Host { nodelay: true, congestion, fq: false, ..host };
         host.nodelay = matches!(self.app, App::OneWay { .. } | App::Requests { .. });
         if self.mss != 1448 {
             host.maxseg = Some(self.mss + STAMPS);

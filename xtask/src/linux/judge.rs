@@ -13,8 +13,8 @@ use super::run::{Outcome, run};
 use crate::parallel::in_parallel;
 use crate::tables::Row;
 
-/// Runs of a cell with random losses, as many as the kernel's.
-const LOSSY_SEEDS: u64 = 8;
+/// Runs of a cell with random losses: twice the kernel's, so that most of the noise is the kernel's.
+const LOSSY_SEEDS: u64 = 16;
 /// Runs of one where only BBR's phase is drawn, as many as most of the kernel's.
 const PHASE_SEEDS: u64 = 3;
 /// Goodput of a path without random loss, as a share of the kernel's, and BBR's, whose phase is drawn.

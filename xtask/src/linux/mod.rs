@@ -8,12 +8,15 @@ mod cell;
 mod compare;
 mod hrtimer;
 mod judge;
+mod page;
 mod path;
+mod picture;
 mod reference;
 mod run;
 
 pub use cell::{App, Cell};
 pub use compare::{Difference, first_difference, show};
 pub use judge::{GOODPUT, Judged, cells, judge};
+pub use page::{folders, validate};
 pub use reference::{Reference, Sample, Seen};
 pub use run::{Outcome, run};

@@ -21,6 +21,7 @@ mod constants;
 mod delayed_ack;
 mod ecn;
 mod ending;
+mod fair_queue;
 mod flags;
 mod handshake;
 mod info;
@@ -65,6 +66,7 @@ use clock::Clock;
 use delayed_ack::DelayedAck;
 use ecn::Ecn;
 use ending::Ending;
+use fair_queue::FairQueue;
 use info::Counters;
 use rack::Rack;
 use rate::Rate;
@@ -99,6 +101,8 @@ pub struct Socket {
     counters: Counters,
     /// Packets that are to go now.
     out: VecDeque<Packet>,
+    /// Packets that wait at the first link, where that has `fq`.
+    fair_queue: FairQueue,
 
     // What the handshake agreed on (`struct tcp_options_received`).
     sack_ok: bool,
@@ -224,6 +228,7 @@ impl Socket {
             timers: Timers::default(),
             counters: Counters::default(),
             out: VecDeque::new(),
+            fair_queue: FairQueue::default(),
             sack_ok: false,
             stamps_ok: false,
             scales_ok: false,

@@ -112,6 +112,12 @@ impl Socket {
                 }
                 limit = self.split_point(&skb, is_last, mss, quota, nagle);
             }
+            if self.host.fq {
+                let truesize = skb.truesize - skb.len().saturating_sub(limit);
+                if self.is_queue_full(truesize, false) {
+                    break;
+                }
+            }
             let gone = self.send_head(limit, mss);
             sent += gone;
             if gone == 0 {
@@ -251,6 +257,9 @@ impl Socket {
             self.note_data_sent();
             self.counters.data_segments += skb.segments;
         }
+        if self.host.fq {
+            self.charge(skb);
+        }
         self.pace(skb, before);
         self.note_rate_at_send(skb);
         true
@@ -347,6 +356,11 @@ impl Socket {
     #[inline]
     pub(super) fn put(&mut self, packet: Packet) {
         self.counters.packets += 1;
+        if self.host.fq {
+            let leaves = self.hold(packet);
+            self.out.extend(leaves);
+            return;
+        }
         self.out.push_back(packet);
     }
 }

@@ -10,16 +10,16 @@ use super::timers::Retransmit;
 const UNPACED_SEGMENTS: u64 = 10;
 
 impl Socket {
-    /// Whether the socket paces what it sends (`sk_pacing_status`).
+    /// Whether anything paces what is sent: the socket or its first link (`sk_pacing_status`).
     #[inline]
     pub(super) const fn is_paced(&self) -> bool {
-        self.host.paced || self.congestion.is_rate_based()
+        self.host.fq || self.host.paced || self.congestion.is_rate_based()
     }
 
     /// Whether the next packet has to wait, for which the timer is set (`tcp_pacing_check`).
     #[inline]
     pub(super) fn must_wait_for_pace(&mut self) -> bool {
-        if !self.is_paced() || self.last_sent_nanos <= self.clock.nanos {
+        if !self.is_paced() || self.host.fq || self.last_sent_nanos <= self.clock.nanos {
             return false;
         }
         let when = self.clock.time_of_nanos(self.last_sent_nanos);

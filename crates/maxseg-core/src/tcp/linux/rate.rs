@@ -133,6 +133,7 @@ impl Socket {
         if self.write_seq - self.snd_nxt < self.mss_cache
             && self.in_flight() < self.window.cwnd
             && self.lost_out <= self.retrans_out
+            && self.fair_queue.is_empty()
         {
             self.rate.app_limited = (self.delivered + self.in_flight()).max(1);
         }

@@ -26,6 +26,9 @@ impl Socket {
     pub(super) fn retransmit_unmarked(&mut self, index: usize, segments: u64) -> bool {
         let mss = self.current_mss();
         let skb = self.rtx_queue[index];
+        if self.host.fq && self.is_held(&skb) {
+            return false;
+        }
         let mut room = self.window_end().saturating_sub(skb.seq);
         if room == 0 {
             if skb.seq != self.snd_una {
@@ -110,6 +113,9 @@ impl Socket {
             if !skb.is(LOST) {
                 found_hole |= !skb.is(RETRANSMITTED | ACKED);
             } else if !skb.is(RETRANSMITTED | ACKED) {
+                if self.host.fq && self.is_queue_full(skb.truesize, true) {
+                    break;
+                }
                 if !self.retransmit_segment(index, room.min(most)) {
                     break;
                 }

@@ -88,6 +88,8 @@ pub struct Host {
     pub hz: u64,
     /// How long the host has been up when the run begins: where in the timer wheel's turn that is.
     pub up_before: Time,
+    /// Whether the first link's queueing discipline is `fq`, which paces what the socket sends.
+    pub fq: bool,
     /// Whether a packet's data stay where the sender wrote them (scatter and gather, as most devices have it): then
     /// each counts its own length in a receive buffer, and else the block of memory that it was copied to.
     pub scatter_gather: bool,
@@ -132,6 +134,7 @@ impl Default for Host {
             tcp_syn_linear_timeouts: 4,
             hz: 250,
             up_before: Time::ZERO,
+            fq: false,
             scatter_gather: true,
             max_tcp_header: 320,
         }

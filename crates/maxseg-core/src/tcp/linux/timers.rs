@@ -29,8 +29,10 @@ pub(super) struct Timers {
     /// `icsk_ack.timeout` in jiffies, and when it runs.
     pub(super) delayed_ack_jiffy: u64,
     pub(super) delayed_ack_at: Time,
-    /// When the next packet may go, where one waits for it (`pacing_timer`).
+    /// When the next packet may go, where one waits for it (`pacing_timer`), or leaves `fq`, and from when on it may
+    /// leave that with another timer.
     pub(super) pace_at: Time,
+    pub(super) pace_from: Time,
     /// When an acknowledgement that was held back goes, on a timer of nanoseconds: not before, and not after.
     pub(super) compressed_from: Time,
     pub(super) compressed_until: Time,
@@ -44,6 +46,7 @@ impl Default for Timers {
             delayed_ack_jiffy: 0,
             delayed_ack_at: Time::NEVER,
             pace_at: Time::NEVER,
+            pace_from: Time::NEVER,
             compressed_from: Time::NEVER,
             compressed_until: Time::NEVER,
         }
@@ -75,10 +78,10 @@ impl Socket {
         retransmit.min(timers.delayed_ack_at).min(timers.compressed_until).min(timers.pace_at)
     }
 
-    /// From when on any interrupt of a nanosecond timer would let a held-back acknowledgement go: timers with
-    /// slack run with whichever comes first.
+    /// From when on any interrupt of a nanosecond timer would let a held-back acknowledgement or a packet of `fq` go:
+    /// timers with slack run with whichever comes first.
     pub fn next_slack(&self) -> Time {
-        self.timers.compressed_from
+        self.timers.compressed_from.min(self.timers.pace_from)
     }
 
     /// Timers that are due expire.
@@ -96,7 +99,9 @@ impl Socket {
             self.timers.delayed_ack_at = Time::NEVER;
             self.on_delayed_ack_timer();
         }
-        if self.timers.pace_at <= now {
+        if self.timers.pace_from <= now {
+            self.release();
+        } else if self.timers.pace_at <= now {
             self.timers.pace_at = Time::NEVER;
             self.go_on_sending();
         }

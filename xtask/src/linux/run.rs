@@ -187,6 +187,14 @@ impl World<'_> {
             self.expire_slack();
             self.transmit();
             self.note_draw();
+            self.note_writes();
+        }
+    }
+
+    /// A request counts from when its write begins, which waits for the one before.
+    fn note_writes(&mut self) {
+        while (self.written_at.len() as u64) < self.sender.writes_begun() {
+            self.written_at.push(self.now);
         }
     }
 
@@ -324,7 +332,6 @@ impl World<'_> {
                     self.writes = 1;
                     return;
                 }
-                self.written_at.push(self.now);
                 self.sender.write(now, size);
                 let next = self.writes_from.saturating_add(every.times(self.writes));
                 self.writes += 1;

@@ -38,6 +38,8 @@ pub(super) struct Writer {
     writes: VecDeque<u64>,
     /// What is left of the one at hand; `None` between two.
     left: Option<u64>,
+    /// How many have begun.
+    begun: u64,
     /// Bytes of the one at hand that are queued.
     copied: u64,
 }
@@ -57,6 +59,7 @@ impl Writer {
             more: false,
             writes: VecDeque::new(),
             left: None,
+            begun: 0,
             copied: 0,
         }
     }
@@ -93,6 +96,7 @@ impl Writer {
         let bytes = self.writes.front_mut()?;
         let write = (*bytes).min(WRITE_SIZE);
         *bytes -= write;
+        self.begun += 1;
         if *bytes == 0 {
             self.writes.pop_front();
         }
@@ -110,6 +114,11 @@ impl Socket {
         if !self.writer.no_space {
             self.run_writer();
         }
+    }
+
+    /// How many writes have begun: one waits for the one before.
+    pub const fn writes_begun(&self) -> u64 {
+        self.writer.begun
     }
 
     /// The application does not wait within a write: what the buffer does not take is the next write's

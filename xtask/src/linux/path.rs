@@ -22,8 +22,9 @@ const COUNTED_FROM: u64 = 200;
 enum Shaper {
     /// A token bucket: what is left in it in nanoseconds of sending, and since when.
     Bucket { tokens: i64, since: u64 },
-    /// A wire that takes its time for each packet, and since when it has been sending this one.
-    Wire { until: Option<Time> },
+    /// A wire that takes its time for each packet, and when each that waits will be through (`netem_enqueue`,
+    /// `net/sched/sch_netem.c`): known when it comes.
+    Wire { through: VecDeque<Time> },
 }
 
 /// The way to the receiver. The way back is delay only.
@@ -57,7 +58,7 @@ impl Path {
             rate: cell.rate,
             limit: cell.queue,
             shaper: if cell.qdisc.starts_with("netem") {
-                Shaper::Wire { until: None }
+                Shaper::Wire { through: VecDeque::new() }
             } else {
                 Shaper::Bucket { tokens: full, since: 0 }
             },
@@ -89,6 +90,11 @@ impl Path {
             self.first_drop.get_or_insert(now);
             return None;
         }
+        let took = Time::from_nanos(self.nanos(frame(&packet)));
+        if let Shaper::Wire { through } = &mut self.shaper {
+            let begins = through.back().copied().unwrap_or(Time::ZERO).max(reading(now));
+            through.push_back(begins.saturating_add(took));
+        }
         self.waiting.push_back(packet);
         if self.timer.is_none() { self.poll(now) } else { None }
     }
@@ -112,15 +118,13 @@ impl Path {
                 *tokens = left;
                 *since = read;
             }
-            Shaper::Wire { until } => {
-                // netem sends one packet after the other, each of which leaves with its last bit.
-                let took = Time::from_nanos(cost.unsigned_abs());
-                let done = until.take().unwrap_or_else(|| reading(now).saturating_add(took));
+            Shaper::Wire { through } => {
+                let done = *through.front()?;
                 if reading(now) < done {
-                    *until = Some(done);
                     self.timer = Some(runs(now, done));
                     return None;
                 }
+                through.pop_front();
             }
         }
         self.waiting.pop_front()

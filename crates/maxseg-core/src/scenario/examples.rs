@@ -59,6 +59,8 @@ fn of_the_file(key: &str) -> Option<&'static str> {
         "backend" => "backend = \"relay\"",
         "traffic" => "traffic = \"builtin\"",
         "as_netem" => "as_netem = true",
+        "write_rate" => "write_rate = \"5 Mbit/s\"",
+        "pacing_rate" => "pacing_rate = \"5 Mbit/s\"",
         _ => return None,
     })
 }

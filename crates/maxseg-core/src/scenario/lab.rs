@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::units::BitsPerSec;
+
 /// The lab's own keys.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -14,10 +16,16 @@ pub struct LabOptions {
     pub as_netem: bool,
     /// Who sends; `builtin` unless given.
     pub traffic: LabTraffic,
+    /// How fast the application of each bulk flow writes, a little every 10 ms; as fast as the socket takes it unless
+    /// given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_rate: Option<BitsPerSec>,
+    /// The rate to which the kernel paces each bulk flow (`SO_MAX_PACING_RATE`, socket(7)); none unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pacing_rate: Option<BitsPerSec>,
 }
 
 impl LabOptions {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     pub(super) fn is_default(&self) -> bool {
         *self == Self::default()
     }

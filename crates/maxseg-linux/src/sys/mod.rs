@@ -30,7 +30,7 @@ pub(crate) use packet_socket::{PacketCounts, PacketSocket};
 pub use probe::ProbeError;
 pub use process::detach_from_terminal;
 pub(crate) use process::{dies_with_parent, in_namespace, run_to_end};
-pub(crate) use socket::{TcpSocket, set_tcp_option};
+pub(crate) use socket::{TcpSocket, set_pacing_rate, set_tcp_option};
 pub(crate) use tun::{Tun, VNET_HEADER};
 pub use userns::own_user_namespace;
 pub(crate) use userns::{enter_user_namespace, user_id, user_namespace};

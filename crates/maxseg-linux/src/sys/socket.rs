@@ -43,18 +43,29 @@ impl TcpSocket {
 ///
 /// # Errors
 /// The kernel does not know the option, or rejects the value.
-#[expect(unsafe_code, reason = "options that socket2 does not have")]
 pub(crate) fn set_tcp_option(socket: &Socket, option: libc::c_int, value: u32) -> io::Result<()> {
+    set_option(socket, libc::IPPROTO_TCP, option, value)
+}
+
+/// Has the kernel pace what the socket sends to so many bytes per second (socket(7)).
+///
+/// # Errors
+/// The kernel rejects the value.
+pub(crate) fn set_pacing_rate(socket: &Socket, bytes_per_s: u32) -> io::Result<()> {
+    set_option(socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, bytes_per_s)
+}
+
+#[expect(unsafe_code, reason = "options that socket2 does not have")]
+fn set_option(
+    socket: &Socket,
+    level: libc::c_int,
+    option: libc::c_int,
+    value: u32,
+) -> io::Result<()> {
     let length = libc::socklen_t::try_from(size_of::<u32>()).map_err(io::Error::other)?;
     // SAFETY: the kernel reads the four bytes of `value`.
     let result = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::IPPROTO_TCP,
-            option,
-            (&raw const value).cast(),
-            length,
-        )
+        libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const value).cast(), length)
     };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

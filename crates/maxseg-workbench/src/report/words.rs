@@ -149,6 +149,8 @@ pub fn title(key: &str) -> String {
         ["flow", flow, "rate"] => format!("offered rate of {}", item("flow", flow)),
         ["flow", flow, what] => format!("{what} of {}", item("flow", flow)),
         ["lab", "as_netem"] => "loss as netem's".to_owned(),
+        ["lab", "write_rate"] => "rate of writing".to_owned(),
+        ["lab", "pacing_rate"] => "pacing rate".to_owned(),
         ["hop", hop, "errors", "rate"] => format!("error rate on {}", item("hop", hop)),
         ["hop", hop, "mtu"] => format!("MTU of {} (bytes)", item("hop", hop)),
         ["hop", hop, "frame"] => format!("frame of {} (bytes)", item("hop", hop)),
@@ -309,7 +311,10 @@ mod tests {
         let keys: Vec<String> = hosts.chain(hops).chain(flows).collect();
         let keys: Vec<String> = keys
             .into_iter()
-            .chain(["as_netem", "backend", "traffic"].map(|key| format!("lab.{key}")))
+            .chain(
+                ["as_netem", "backend", "traffic", "write_rate", "pacing_rate"]
+                    .map(|key| format!("lab.{key}")),
+            )
             .collect();
         let titles: std::collections::BTreeSet<String> =
             keys.iter().map(|key| title(key)).collect();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread::Scope;
 
 use maxseg_core::scenario::Flow;
-use maxseg_core::units::{Bytes, Time};
+use maxseg_core::units::{BitsPerSec, Bytes, Time};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::sendfile::sendfile64;
 use nix::unistd::ftruncate;
@@ -17,7 +17,7 @@ use super::open::{
     WindowClamp, accept, connect, is_timeout, listener, server_address, settings_of, tcp,
 };
 use super::status::{Status, acknowledged};
-use crate::sys::TcpSocket;
+use crate::sys::{TcpSocket, set_pacing_rate};
 
 /// A bulk flow whose receiver listens.
 pub(crate) struct Bulk<'a> {
@@ -80,15 +80,29 @@ fn send(
 ) -> io::Result<()> {
     status.opened(socket);
     let wanted = context.scenario.until.bytes.map_or(u64::MAX, Bytes::get);
+    if let Some(rate) = context.scenario.lab.pacing_rate {
+        set_pacing_rate(&socket.0, u32::try_from(rate.get() / 8).unwrap_or(u32::MAX))?;
+    }
+    let begun = context.clock.now();
     let mut written = 0;
     while written < wanted && !context.is_over() {
-        let most =
-            usize::try_from((wanted - written).min(SOURCE.unsigned_abs())).unwrap_or(usize::MAX);
+        let allowed = context.scenario.lab.write_rate.map_or(u64::MAX, |rate| {
+            allowance(rate, context.clock.now().since(begun)).saturating_sub(written)
+        });
+        if allowed == 0 {
+            context.clock.sleep_until(context.clock.now() + WRITE_INTERVAL);
+            continue;
+        }
+        let most = (wanted - written).min(allowed).min(SOURCE.unsigned_abs());
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
         let mut from = 0;
         match sendfile64(&socket.0, source, Some(&mut from), most) {
             Ok(sent) => written += sent as u64,
             Err(error) if is_timeout(&error.into()) => {}
             Err(error) => return Err(error.into()),
+        }
+        if context.scenario.lab.write_rate.is_some() {
+            context.clock.sleep_until(context.clock.now() + WRITE_INTERVAL);
         }
     }
     // The transfer is complete when its last byte is acknowledged.
@@ -106,6 +120,15 @@ fn send(
 
 /// How often a sender that has written its last byte checks whether it is acknowledged.
 const ACK_POLL: Time = Time::from_nanos(100_000);
+
+/// How often an application with a rate of writing writes.
+const WRITE_INTERVAL: Time = Time::from_millis(10);
+
+/// What a rate allows in a time, in whole bytes.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "never negative")]
+fn allowance(rate: BitsPerSec, time: Time) -> u64 {
+    (time.as_secs_f64() * rate.get() as f64 / 8.0) as u64
+}
 
 /// How often a receiver with a read rate reads.
 const READ_INTERVAL: Time = Time::from_millis(5);

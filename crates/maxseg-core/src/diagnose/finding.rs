@@ -161,6 +161,8 @@ finding_kinds! {
     Bufferbloat = "bufferbloat",
     /// Round trips became longer at once, without load.
     LongerRoute = "longer-route",
+    /// The acknowledgements queue for a narrow link and clock the sender (RFC 3449 §2).
+    AckPath = "ack-path",
     /// Hops marked congestion (RFC 3168).
     CongestionMarked = "congestion-marked",
 }
@@ -175,7 +177,7 @@ impl FindingKind {
             }
             Self::Outage | Self::SpuriousRto | Self::Timeouts => Some(LimitedBy::Rto),
             Self::Loss | Self::CongestionMarked => Some(LimitedBy::Congestion),
-            Self::SmallMss | Self::Bufferbloat => Some(LimitedBy::Bandwidth),
+            Self::SmallMss | Self::Bufferbloat | Self::AckPath => Some(LimitedBy::Bandwidth),
             Self::SlowStartAfterIdle => Some(LimitedBy::StartUp),
             Self::ApplicationWindow
             | Self::RequestResponse

@@ -18,3 +18,23 @@ pub(super) fn round_trips(stats: &DirectionStats) -> Vec<Bin> {
     }
     joined
 }
+
+/// The bins in which something was sent.
+pub(super) fn busy_bins(data: &DirectionStats) -> impl Iterator<Item = &Bin> {
+    data.bins.as_slice().iter().filter(|bin| bin.segments > 0)
+}
+
+/// The share of the time that a part of each bin takes.
+pub(super) fn share_of_time(data: &DirectionStats, part: impl Fn(&Bin) -> Time) -> f64 {
+    let sum = |of: &dyn Fn(&Bin) -> Time| {
+        data.bins.as_slice().iter().map(|bin| of(bin).as_secs_f64()).sum::<f64>()
+    };
+    let all = sum(&|bin| bin.duration);
+    if all > 0.0 { sum(&part) / all } else { 0.0 }
+}
+
+/// The value that so many tenths of these do not exceed, the lower one of two; `None` of nothing.
+pub(super) fn decile(mut values: Vec<f64>, tenths: usize) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len().checked_sub(1)? * tenths / 10).copied()
+}

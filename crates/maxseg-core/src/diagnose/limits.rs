@@ -7,6 +7,8 @@
 //! 52(9), 2008); the words are RFC 4898's, and the factors were calibrated on runs of the real kernel
 //! (docs/validation-explain.md).
 
+use super::ack_path::AckPath;
+use super::data_queue;
 use super::intervals::round_trips;
 use super::loss_cause::Loss;
 use super::pace::Pace;
@@ -56,7 +58,7 @@ impl Limits {
     /// Looks at a direction.
     pub fn of(stats: &DirectionStats, acks: &DirectionStats) -> Self {
         let bins = round_trips(stats);
-        let mut judge = Judge::new(stats, Pace::of(stats, acks), &bins);
+        let mut judge = Judge::new(stats, acks, &bins);
         let mut limits = Self::default();
         let mut times: Vec<(LimitedBy, f64)> = Vec::new();
         for bin in bins {
@@ -97,6 +99,9 @@ struct Judge<'a> {
     course: Course,
     /// The rate does not follow the flight.
     has_ceiling: bool,
+    ack_path: Option<AckPath>,
+    /// The data queues for what spaces its segments, or drops some of them.
+    data_queues: bool,
     segment: u64,
     has_lost: bool,
     /// Most that was in flight before.
@@ -107,13 +112,18 @@ struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    fn new(stats: &'a DirectionStats, pace: Pace, bins: &[Bin]) -> Self {
-        let course = Course::of(bins, stats);
+    fn new(stats: &'a DirectionStats, acks: &DirectionStats, bins: &[Bin]) -> Self {
+        let rates = stats.goodput_bps.zip(stats.capacity_bps);
+        let is_busy = stats.needed_retransmissions() > 0
+            && rates.is_some_and(|(goodput, link)| goodput >= BUSY_LINK * link);
+        let (course, pace) = (Course::of(bins, stats), Pace::of(stats, acks));
         Self {
             stats,
             pace,
             has_ceiling: course.has_ceiling(),
             course,
+            ack_path: AckPath::of(stats, acks),
+            data_queues: (pace.is_spaced || is_busy) && data_queue::stands(stats, acks),
             segment: u64::from(stats.mss_used_bytes.unwrap_or(1460)),
             has_lost: false,
             in_flight: 0,
@@ -188,10 +198,15 @@ impl<'a> Judge<'a> {
             && !self.pace.has_application_window
             && self.stats.congestion_marks == 0;
         let fills_link = is_full && is_queueing
+            || self.pace.fills_link
             || !is_shut && around.is_some_and(|around| around.is_filled_by_window(bin));
         // While a hole is open the right edge of the window stands still: it is full because of the loss.
         let is_repairing = bin.losses > 0 && self.before != LimitedBy::ReceiveWindow && !is_shut;
-        if is_buffered && !is_full && !is_queueing {
+        let path = self.stats.path_rtt_min_s;
+        let acks_queue = self.ack_path.is_some_and(|queue| queue.is_in(bin.rtt_mean(), path));
+        if acks_queue && !window_is_full {
+            LimitedBy::Bandwidth
+        } else if is_buffered && !is_full && !is_queueing {
             LimitedBy::SendBuffer
         } else if window_is_full && !fills_link && !is_repairing {
             LimitedBy::ReceiveWindow
@@ -199,6 +214,7 @@ impl<'a> Judge<'a> {
             || is_queueing
             || window_is_full && fills_link
             || self.has_lost && self.has_ceiling
+            || self.data_queues && !grows
         {
             LimitedBy::Bandwidth
         } else if self.has_lost || is_repairing {

@@ -49,6 +49,8 @@ const DELAY_S: f64 = 0.001;
 /// Nor is it a queue that delays by less than so many segments take: a receiver that acknowledges every second segment
 /// delays by one, and by two where it counts from the first (RFC 5681 §4.2).
 const DELAYED_ACK_SEGMENTS: f64 = 2.5;
+/// With less in flight than fills a queue, a round trip that is longer by less than this share may be a burst's own time.
+const MUCH_DELAYED: f64 = 0.35;
 /// The round trip at a loss is high in its range from this rank on.
 const HIGH: f64 = 0.65;
 /// Less in flight than this share of what the path holds fills no queue; from the second on it does.
@@ -65,8 +67,13 @@ const REGULAR: f64 = 0.4;
 const CEILING: f64 = 1.35;
 /// The most that is claimed of errors where neither SACK nor timestamps tell what arrived.
 const WITHOUT_OPTIONS: f64 = 0.5;
+/// A larger share of lost packets, of at least so many, keeps any congestion window small.
+const MUCH_LOSS: f64 = 0.04;
+const LEAST_LOSSES: f64 = 10.0;
 /// Fewer episodes show no regularity.
 const LEAST_EPISODES: usize = 4;
+/// Errors strike single segments; what drops by rate or room drops several at once, as often as not.
+const BURST: f64 = 2.0;
 
 impl Loss {
     fn new(cause: LossCause, confidence: f64, evidence: String) -> Self {
@@ -144,6 +151,8 @@ struct View {
     filled: Option<f64>,
     flight_varies: f64,
     spacing_varies: f64,
+    /// Segments that are lost at once: median.
+    lost: f64,
     /// The rate that the flight at a loss carries, over the goodput: median.
     over_goodput: f64,
     sees_round_trips: bool,
@@ -186,6 +195,8 @@ impl View {
                 .then(|| flight / holds),
             flight_varies: variation(&flights),
             spacing_varies: variation(&spacing),
+            lost: median(later.iter().map(|episode| f64::from(episode.lost)).collect())
+                .unwrap_or(0.0),
             over_goodput: flight / carried.max(1.0),
             sees_round_trips,
             is_near_sender: data.rtt_min_s.is_some_and(|behind| behind >= 0.5 * least),
@@ -200,6 +211,7 @@ impl View {
             && share >= DELAYED
             && seconds >= DELAY_S.max(DELAYED_ACK_SEGMENTS * self.segment_s)
             && rank >= HIGH
+            && (share >= MUCH_DELAYED || self.filled.is_none_or(|filled| filled >= TOO_LITTLE))
         {
             let confidence = if self.count >= LEAST_EPISODES || share > 0.3 { 0.9 } else { 0.75 };
             return Some(Loss::new(
@@ -213,6 +225,7 @@ impl View {
         }
         let is_constant = self.count >= 2 && self.flight_varies < SAME_FLIGHT;
         let is_regular = is_constant && self.spacing_varies < REGULAR;
+        let is_burst = self.lost >= BURST;
         // A policer shows in the rate at each loss, whatever the path would hold.
         if is_regular
             && self.filled.is_none_or(|filled| filled < TOO_LITTLE)
@@ -237,7 +250,7 @@ impl View {
             return Some(Loss::new(LossCause::Queue, 0.65, text));
         }
         let is_below = filled < TOO_LITTLE || self.delay.is_some() && filled < TOO_MUCH;
-        if self.count >= LEAST_EPISODES && is_below {
+        if !is_burst && self.count >= LEAST_EPISODES && is_below {
             let delay = if self.delay.is_some() { ", without delay" } else { "" };
             return Some(Loss::new(
                 LossCause::Errors,
@@ -247,6 +260,12 @@ impl View {
         }
         None
     }
+}
+
+/// Whether so much is lost that it limits a sender whatever its windows are.
+pub(super) fn loses_much(data: &DirectionStats) -> bool {
+    let lost = data.needed_retransmissions() as f64;
+    lost >= LEAST_LOSSES && lost > MUCH_LOSS * data.data_packets as f64
 }
 
 /// Acknowledged payload per second of the time in which something was in flight, in bits per second.

@@ -5,7 +5,9 @@
 //!         └→ findings, one rule a kind ───┘
 //! ```
 
+mod ack_path;
 mod capture;
+mod data_queue;
 mod ending;
 mod finding;
 mod intervals;
@@ -14,12 +16,14 @@ mod limits;
 mod loss;
 mod loss_cause;
 mod mtu;
+mod one_way;
 mod opening;
 mod pace;
 mod quality;
 mod queueing;
 mod requests;
 mod round_trips;
+mod send_buffer;
 mod verdict;
 mod windows;
 
@@ -108,6 +112,7 @@ const fn rule(kind: FindingKind) -> Rule {
         FindingKind::Reordering => Rule::Direction(loss::reordering),
         FindingKind::Bufferbloat => Rule::Direction(round_trips::bufferbloat),
         FindingKind::LongerRoute => Rule::Direction(round_trips::longer_route),
+        FindingKind::AckPath => Rule::Direction(ack_path::finding),
         FindingKind::CongestionMarked => Rule::Direction(loss::marked),
     }
 }
@@ -131,14 +136,22 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         }
     }
     findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(a.from.cmp(&b.from)));
+    if let Some(limit) = one_way::limit(evidence, direction) {
+        (shares, spans) = all_of(limit, &shares, &spans);
+    }
     let verdict = Verdict::of(evidence, direction, &shares);
     let quality = Quality::of(evidence, verdict.limited_by);
     let verdict = quality.unknown_because().map_or(verdict, Verdict::unknown);
     if !quality.fit {
-        (shares, spans) = all_unknown(&shares, &spans);
+        (shares, spans) = all_of(LimitedBy::Unknown, &shares, &spans);
         findings.retain(|finding| !is_inferred(finding.kind));
     }
     let Verdict { limited_by, unknown_because, confidence } = verdict;
+    // Segments of a program that writes at equal distances are acknowledged at equal distances.
+    findings.retain(|finding| {
+        let is_of_data = finding.direction == Some(direction);
+        finding.kind != FindingKind::AckPath || is_of_data && limited_by == LimitedBy::Bandwidth
+    });
     let alone = Loss::of(data, pace::sees_round_trips(data, acks));
     Diagnosis {
         quality,
@@ -158,10 +171,14 @@ const fn is_inferred(kind: FindingKind) -> bool {
     matches!(kind, FindingKind::Bufferbloat | FindingKind::SmallMss | FindingKind::WindowClamped)
 }
 
-/// The same time without a limit.
-fn all_unknown(shares: &[LimitShare], spans: &[LimitSpan]) -> (Vec<LimitShare>, Vec<LimitSpan>) {
-    let kind = LimitedBy::Unknown;
-    let shares = shares.first().map(|_| LimitShare { kind, share: 1.0 });
+/// The same time with one limit.
+fn all_of(
+    kind: LimitedBy,
+    shares: &[LimitShare],
+    spans: &[LimitSpan],
+) -> (Vec<LimitShare>, Vec<LimitSpan>) {
+    let is_timed = !shares.is_empty() || kind != LimitedBy::Unknown;
+    let shares = is_timed.then_some(LimitShare { kind, share: 1.0 });
     let ends = spans.first().zip(spans.last());
     let span = ends.map(|(first, last)| LimitSpan { from: first.from, to: last.to, kind });
     (shares.into_iter().collect(), span.into_iter().collect())

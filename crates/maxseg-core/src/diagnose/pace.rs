@@ -1,8 +1,9 @@
 //! What the whole of a transfer shows of its sender and its path, before single intervals are judged: whether the rate of
 //! packet trains is that of the path, and whether acknowledgements or the sender itself space the segments.
 
-use super::intervals::round_trips;
-use crate::evidence::{Bin, DirectionStats};
+use super::intervals::{busy_bins, decile, share_of_time};
+use super::send_buffer::{is_capped, is_cut_off};
+use crate::evidence::{AckGaps, DirectionStats};
 use crate::stats::Summary;
 use crate::units::Time;
 
@@ -10,14 +11,24 @@ use crate::units::Time;
 const FLAT: f64 = 1.15;
 /// and a step of a coarse clock.
 const CLOCK_STEP: Time = Time::from_millis(1);
+/// A queue stands where half of them are beyond so many times the least, and a clock step.
+const EMPTY: f64 = 1.05;
+/// A program that writes a little at a time has nothing to send for this share of the time.
+const OUT_OF_DATA: f64 = 0.1;
+/// The default of a socket's send buffer in Linux, in bytes (tcp(7)).
+const LEAST_BUFFER: f64 = 16_384.0;
 /// A queue is seen where one round trip of twenty under load is so many times the least.
 const QUEUED: f64 = 1.3;
 /// A queue stands where half of the round trips under load are so many times the least.
 const STANDING: f64 = 1.5;
+/// The capture point is near the sender where the path behind it has this share of the round trip.
+const AT_SENDER: f64 = 0.9;
 /// What the path carries at once is faster than what the sender sends, by so much at least.
 const FASTER: f64 = 1.5;
-/// Segments fill the time evenly where their trains are about as slow as the goodput.
+/// Segments fill the time evenly where their trains are about as slow as the goodput,
 const SMOOTH: f64 = 0.7;
+/// and without a pause from this share on.
+const AS_TRAINS: f64 = 0.9;
 /// A rate is even where it varies by less than this share of itself between stretches of time,
 const EVEN: f64 = 0.05;
 /// and pauses are even with this.
@@ -26,8 +37,10 @@ const EVEN_PAUSES: f64 = 0.1;
 const LEAST_STRETCHES: usize = 8;
 /// A stretch has so many seconds or two round trips: single writes of video, or of a minute's job, are not even;
 const STRETCH_S: f64 = 0.1;
-/// and so many segments: one more or less in it is no variation.
+/// and so many segments: one more or less in it is no variation. Where that leaves too few stretches, fewer segments will do.
 const STRETCH_SEGMENTS: f64 = 40.0;
+const FEWEST_SEGMENTS: f64 = 12.0;
+const STRETCHES: f64 = 14.0;
 /// The share of payload that acknowledgements clock out, beyond what chance explains, from which they are the clock.
 const CLOCKED: f64 = 0.3;
 /// Where more than this share of the time is at once after an acknowledgement, chance explains everything.
@@ -40,26 +53,15 @@ const PAUSED: f64 = 0.5;
 const MESSAGES: u64 = 8;
 /// And it stays there where so many after the first do.
 const PLATEAU: f64 = 0.8;
-/// A buffer holds the flight at a ceiling: so many round trips, of at least so many since it was reached, come as near to it as
-/// a twentieth or two segments;
-const CAPPED: f64 = 0.8;
-const CAPPED_TRIPS: usize = 8;
-const NEAR: f64 = 0.05;
-const NEAR_SEGMENTS: f64 = 2.0;
-/// (of a flight of few, no more than a tenth of it);
-const NEAR_FEW: f64 = 0.1;
-/// or a quarter, where acknowledgements clock the sender: Linux waits until a third of the buffer is free.
-const NEAR_CLOCKED: f64 = 0.25;
-/// And it grows by no more than this, from the first half of the time to the second.
-const GROWN: f64 = 1.15;
-/// From this share of the ceiling on it is reached.
-const REACHED: f64 = 0.8;
-/// The window was ample where it had room for this share of the flight more.
-const AMPLE: f64 = 0.2;
+/// Behind a full link of the data gaps between acknowledgements grow with what they cover, by about so much, and vary by no
+/// more than this (the standard deviation of their logarithms): a window that leaves the link idle leaves pauses.
+const TWICE: f64 = 1.7;
+const STEADY_GAPS: f64 = 0.2;
+const ENOUGH_GAPS: u32 = 100;
+/// What is in flight waits from this on, in what the path holds.
+const OVERFULL: f64 = 1.3;
 /// The send buffer was full for this share of the time, as far as single pauses show it.
 const FULL_BUFFER: f64 = 0.25;
-/// A ceiling of the flight limits the rate to a ceiling in each round trip: it is no more than so many times the goodput.
-const CEILING: f64 = 2.0;
 /// A sender that is mostly without data has no use for a buffer.
 const WITHOUT_DATA: f64 = 0.1;
 
@@ -88,6 +90,9 @@ pub(super) struct Pace {
     pub(super) may_be_buffered: bool,
     /// Acknowledgements clock the sender.
     pub(super) is_clocked: bool,
+    /// They come without a pause, as far apart as what they cover took on a full link of the data, and clock the sender; or
+    /// more is in flight than the path holds without a queue.
+    pub(super) fills_link: bool,
     /// Somebody spaces the segments below what the path carried at first: the sender, a shaper, or a slow path of the
     /// acknowledgements.
     pub(super) is_spaced: bool,
@@ -101,16 +106,19 @@ impl Pace {
             data.retransmitted_packets > data.resent.control || data.congestion_marks > 0;
         let trips = RoundTripView::of(data, acks);
         let faster_first = data.first_flight_bps.is_some_and(|first| first >= FASTER * goodput);
+        let has_first = !data.begins_late;
         let trains_are_of_path = has_losses
             || trips == RoundTripView::Queued
             || goodput <= 0.0
-            || !faster_first && trips != RoundTripView::Flat;
+            || has_first && !faster_first && trips != RoundTripView::Flat;
         let clock = clocked_share(data);
         let variation = variation(data);
         let is_dialogue = acks.data_packets >= 3
             && (acks.data_packets as f64 > DIALOGUE * data.data_packets as f64
                 || is_mostly_idle(data));
         let is_smooth = data.capacity_bps.is_some_and(|capacity| goodput >= SMOOTH * capacity);
+        let is_as_trains =
+            data.capacity_bps.is_some_and(|capacity| goodput >= AS_TRAINS * capacity);
         let is_clocked = clock.is_some_and(|share| share >= CLOCKED);
         let has_own_clock = clock.is_some_and(|share| share < CLOCKED);
         let is_even = variation.is_some_and(|variation| variation < EVEN);
@@ -122,9 +130,12 @@ impl Pace {
             && !has_losses
             && !is_dialogue
             && !has_application_window
-            && (faster_first || is_smooth)
+            && has_first
+            && sees_whole_path(data, acks)
             && variation.is_some_and(|variation| variation < EVEN_PAUSES)
-            && (is_smooth || has_own_clock && is_even);
+            && is_short_of_queue(data)
+            && (is_smooth && (faster_first || is_as_trains)
+                || faster_first && has_own_clock && is_even && writes_little(data));
         Self {
             trains_are_of_path,
             has_standing_queue: trips == RoundTripView::Queued
@@ -144,8 +155,11 @@ impl Pace {
                 && (trips == RoundTripView::Flat || is_clocked && trips != RoundTripView::Queued)
                 && !is_smooth
                 && has_data(data)
-                && is_capped(data, is_clocked),
+                && (is_capped(data, is_clocked) || has_own_clock && !is_even && is_cut_off(data)),
             is_clocked,
+            fills_link: is_as_trains
+                && data.ack_gaps.is_some_and(is_of_link)
+                && (is_clocked || needs_queue(data)),
             is_spaced: is_smooth && !trains_are_of_path,
         }
     }
@@ -199,6 +213,14 @@ impl RoundTripView {
         if !sees_round_trips(data, acks) {
             return Self::Unseen;
         }
+        // By the timestamps of both ends, nothing waits on either way.
+        let longest = (FLAT - 1.0) * least + 2.0 * CLOCK_STEP.as_secs_f64();
+        if let Some((there, back)) = data.way_delay.zip(acks.way_delay)
+            && there.high_s <= longest
+            && back.high_s <= longest
+        {
+            return Self::Flat;
+        }
         let seconds = |share| data.loaded_round_trips.quantile(share).map(Time::as_secs_f64);
         match (seconds(0.9), seconds(0.95)) {
             (Some(most), _) if most <= FLAT * least + CLOCK_STEP.as_secs_f64() => Self::Flat,
@@ -208,10 +230,49 @@ impl RoundTripView {
     }
 }
 
+/// Whether acknowledgements of more than one segment come about twice as long after the one before as those of one do.
+fn is_of_link(gaps: AckGaps) -> bool {
+    gaps.count >= ENOUGH_GAPS && gaps.ratio >= TWICE && gaps.deviation < STEADY_GAPS
+}
+
+/// Whether the usual flight is more than the goodput carries in the least round trip (Little's law): the rest waits.
+fn needs_queue(data: &DirectionStats) -> bool {
+    let flight = decile(busy_bins(data).map(|bin| bin.in_flight_max as f64).collect(), 5);
+    let holds = data.path_rtt_min_s.zip(data.goodput_bps).map(|(least, rate)| least * rate / 8.0);
+    flight.zip(holds).is_some_and(|(flight, holds)| flight >= OVERFULL * holds)
+}
+
+/// Whether half of the round trips under load are about the least: a sender that paces to what a link carries (BBR) keeps
+/// a small queue there.
+fn is_short_of_queue(data: &DirectionStats) -> bool {
+    let half = data.loaded_round_trips.quantile(0.5).map(Time::as_secs_f64);
+    let segment = f64::from(data.mss_used_bytes.unwrap_or(1460)) * 8.0;
+    // Two segments at once, the usual burst of a paced sender, take their own time.
+    let burst = data.first_flight_bps.map_or(0.0, |rate| 2.0 * segment / rate);
+    half.zip(data.path_rtt_min_s)
+        .is_none_or(|(half, least)| half <= EMPTY * least + CLOCK_STEP.as_secs_f64() + burst)
+}
+
+/// Whether the sender is out of data for a part of the time, as a program that writes a little at a time is, or has less
+/// in flight than any buffer holds: one whose full buffer is drained in bursts (BBR with a small one) is and has not.
+fn writes_little(data: &DirectionStats) -> bool {
+    let without = share_of_time(data, |bin| bin.idle.saturating_add(bin.app_limited));
+    let flights = busy_bins(data).map(|bin| bin.in_flight_max as f64).collect();
+    without >= OUT_OF_DATA || decile(flights, 9).is_some_and(|most| most < LEAST_BUFFER)
+}
+
 /// Whether round trips of the whole path are seen: near the sender, or by timestamps.
 pub(super) fn sees_round_trips(data: &DirectionStats, acks: &DirectionStats) -> bool {
     let Some((least, behind)) = data.path_rtt_min_s.zip(data.rtt_min_s) else { return false };
     behind >= 0.5 * least || data.timestamps && acks.timestamps
+}
+
+/// Whether a queue anywhere on the path would show in the round trips: one before a capture point that is away from the sender
+/// shows in timestamps alone.
+fn sees_whole_path(data: &DirectionStats, acks: &DirectionStats) -> bool {
+    let near = data.path_rtt_min_s.zip(data.rtt_min_s);
+    near.is_some_and(|(least, behind)| behind >= AT_SENDER * least)
+        || data.timestamps && acks.timestamps
 }
 
 /// The share of new payload that acknowledgements clocked out, beyond what chance explains: 1 is all, 0 is chance. `None`
@@ -233,10 +294,11 @@ fn clocked_share(data: &DirectionStats) -> Option<f64> {
 
 /// By how much the rate of new payload varies between stretches of time, as a share of itself; the beginning and the end
 /// are left out.
-fn variation(data: &DirectionStats) -> Option<f64> {
+pub(super) fn variation(data: &DirectionStats) -> Option<f64> {
     let segment = f64::from(data.mss_used_bytes.unwrap_or(1460));
-    let segments_s =
-        data.goodput_bps.map_or(0.0, |goodput| 8.0 * STRETCH_SEGMENTS * segment / goodput);
+    let each = data.goodput_bps.map_or(0.0, |goodput| 8.0 * segment / goodput);
+    let all = data.bins.as_slice().iter().map(|bin| bin.duration.as_secs_f64()).sum::<f64>();
+    let segments_s = (STRETCH_SEGMENTS * each).min(all / STRETCHES).max(FEWEST_SEGMENTS * each);
     let stretch = STRETCH_S.max(2.0 * data.path_rtt_min_s.unwrap_or(0.0)).max(segments_s);
     let mut rates: Vec<f64> = Vec::new();
     let (mut seconds, mut sent) = (0.0, 0.0);
@@ -263,10 +325,6 @@ fn pauses_follow_full_segments(data: &DirectionStats) -> bool {
     after_full > 0.8 * paused && after_full > 0.0
 }
 
-fn busy_bins(data: &DirectionStats) -> impl Iterator<Item = &Bin> {
-    data.bins.as_slice().iter().filter(|bin| bin.segments > 0)
-}
-
 /// The share of the time in which single pauses show a full send buffer.
 fn buffered_share(data: &DirectionStats) -> f64 {
     share_of_time(data, |bin| bin.sndbuf_limited)
@@ -275,54 +333,6 @@ fn buffered_share(data: &DirectionStats) -> f64 {
 /// Whether the sender nearly always had data to send.
 fn has_data(data: &DirectionStats) -> bool {
     share_of_time(data, |bin| bin.idle.saturating_add(bin.app_limited)) < WITHOUT_DATA
-}
-
-fn share_of_time(data: &DirectionStats, part: impl Fn(&Bin) -> Time) -> f64 {
-    let sum = |of: &dyn Fn(&Bin) -> Time| {
-        data.bins.as_slice().iter().map(|bin| of(bin).as_secs_f64()).sum::<f64>()
-    };
-    let all = sum(&|bin| bin.duration);
-    if all > 0.0 { sum(&part) / all } else { 0.0 }
-}
-
-/// Whether the flight stays at a level that explains the rate, below an ample window: a congestion window grows, or falls at
-/// a loss.
-fn is_capped(data: &DirectionStats, is_clocked: bool) -> bool {
-    let bins = round_trips(data);
-    let sending: Vec<&Bin> = bins.iter().filter(|bin| bin.segments > 0).collect();
-    let flight = |bin: &&Bin| bin.in_flight_max as f64;
-    let Some(most) = decile(sending.iter().map(flight).collect(), 9) else { return false };
-    let reached = sending.iter().position(|bin| flight(bin) >= REACHED * most);
-    let since = sending.get(reached.unwrap_or(0)..).unwrap_or_default();
-    let median_of = |bins: &[&Bin]| decile(bins.iter().map(flight).collect(), 5);
-    let (first, later) = since.split_at(since.len() / 2);
-    let (Some(level), Some(before), Some(after)) =
-        (median_of(since), median_of(first), median_of(later))
-    else {
-        return false;
-    };
-    let segment = f64::from(data.mss_used_bytes.unwrap_or(1460));
-    let share = if is_clocked { NEAR_CLOCKED } else { NEAR };
-    let margin = (share * level).max((NEAR_SEGMENTS * segment).min(NEAR_FEW * level));
-    let is_near = |bin: &&&Bin| {
-        let is_ample = bin.window_left_min.is_some_and(|left| left as f64 >= AMPLE * flight(bin));
-        is_ample && (flight(bin) - level).abs() <= margin
-    };
-    let near = since.iter().filter(is_near).count();
-    let explains = match data.path_rtt_loaded_s.zip(data.goodput_bps) {
-        Some((rtt, goodput)) => 8.0 * level <= CEILING * rtt * goodput,
-        None => true,
-    };
-    near >= CAPPED_TRIPS
-        && near as f64 >= CAPPED * since.len() as f64
-        && after <= GROWN * before
-        && explains
-}
-
-/// The value that so many tenths of these do not exceed, the lower one of two; `None` of nothing.
-fn decile(mut values: Vec<f64>, tenths: usize) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len().checked_sub(1)? * tenths / 10).copied()
 }
 
 #[cfg(test)]

@@ -5,7 +5,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::finding::{counted, counted_times};
-use crate::evidence::{DirectionStats, Evidence};
+use super::intervals::share_of_time;
+use super::loss_cause::loses_much;
+use super::one_way;
+use crate::evidence::{Bin, DirectionStats, Evidence};
 use crate::outcome::LimitedBy;
 use crate::units::{Time, approx};
 
@@ -65,9 +68,6 @@ const MOST_UNSEEN: f64 = 0.5;
 const TICKS: f64 = 10.0;
 /// Rates and queues are known when the round trip is so many.
 const MANY_TICKS: f64 = 100.0;
-/// A larger share of lost packets, of at least so many, keeps any congestion window small.
-const MUCH_LOSS: f64 = 0.04;
-const LEAST_LOSSES: f64 = 10.0;
 /// A pause from which on it is no round trip, in seconds: hosts waited so long for an answer to a SYN (RFC 1122
 /// §4.2.3.1).
 const LONG_PAUSE_S: f64 = 3.0;
@@ -126,11 +126,14 @@ fn leaves_open(
     verdict: LimitedBy,
 ) -> bool {
     match code {
-        ReasonCode::OneWay | ReasonCode::Merged => true,
+        ReasonCode::Merged => true,
+        ReasonCode::OneWay => one_way::limit(evidence, evidence.data_direction()) != Some(verdict),
         ReasonCode::CaptureLoss => {
             let unseen = unseen_share(evidence);
             unseen > MOST_UNSEEN || unseen > MUCH_UNSEEN && !is_plain(data, verdict)
         }
+        // What one direction shows without the other, it shows without the handshake.
+        ReasonCode::MidStream | ReasonCode::CutHeaders if evidence.marks.one_way => false,
         ReasonCode::MidStream | ReasonCode::CutHeaders => {
             let acks = evidence.stats(evidence.data_direction().other());
             !is_plain(data, verdict) && !stands_without_handshake(data, acks, verdict)
@@ -173,11 +176,10 @@ fn stands_without_handshake(
         // A window of 0 is shut, whatever its scale.
         LimitedBy::ReceiveWindow => window_is_known || acks.zero_windows > 0,
         LimitedBy::Host => window_is_known,
-        LimitedBy::Application
-        | LimitedBy::Congestion
-        | LimitedBy::Bandwidth
-        | LimitedBy::SendBuffer
-        | LimitedBy::Paced => is_timed && window_is_known,
+        LimitedBy::Application => is_timed && window_is_known || runs_out(data),
+        LimitedBy::Congestion | LimitedBy::Bandwidth | LimitedBy::SendBuffer | LimitedBy::Paced => {
+            is_timed && window_is_known
+        }
         LimitedBy::StartUp | LimitedBy::Unknown => false,
     }
 }
@@ -191,18 +193,18 @@ fn window_is_known(data: &DirectionStats) -> bool {
     all > 0 && known * 10 >= all * 9
 }
 
-/// Whether so much is lost that it limits a sender whatever its windows are.
-fn loses_much(data: &DirectionStats) -> bool {
-    let lost = data.needed_retransmissions() as f64;
-    lost >= LEAST_LOSSES && lost > MUCH_LOSS * data.data_packets as f64
-}
-
 /// Whether pauses much longer than round trips take most of the time.
 fn pauses(data: &DirectionStats) -> bool {
     let bins = data.bins.as_slice();
     let all: f64 = bins.iter().map(|bin| bin.duration.as_secs_f64()).sum();
     let idle = bins.iter().map(|bin| bin.idle.saturating_add(bin.app_limited).as_secs_f64());
     idle.filter(|seconds| *seconds > LONG_PAUSE_S).sum::<f64>() > 0.5 * all
+}
+
+/// Whether the sender was out of data for most of the time: a window stops it behind a full segment.
+fn runs_out(data: &DirectionStats) -> bool {
+    let part = |bin: &Bin| bin.idle.since(bin.idle_after_full).saturating_add(bin.app_limited);
+    share_of_time(data, part) > 0.5
 }
 
 /// Whether the round trips are long enough for the clock, or the verdict is of pauses that are.

@@ -3,6 +3,7 @@
 use super::pace::Pace;
 use crate::evidence::{Direction, Evidence};
 use crate::outcome::{LimitShare, LimitedBy};
+use crate::units::approx;
 
 /// The limit with the largest share, as far as the evidence shows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,17 +13,28 @@ pub(super) struct Verdict {
     pub(super) confidence: f64,
 }
 
-/// The highest confidence is 1 less one in so many: an estimate.
-const ONE_WRONG_OF: f64 = 20.0;
-/// The confidence where the two largest shares are equal.
-const EVEN: f64 = 0.5;
 /// The capture is at the sender where the path behind it has so much of the round trip.
 const AT_SENDER: f64 = 0.95;
-/// Each fault of the capture takes a quarter of the confidence.
-const FAULT: f64 = 0.75;
+/// A limit that holds for less of the time than this, and leads by less than this, is not the limit of the connection; nor
+/// where so much is unknown that it leads that by less than the last.
+const MOSTLY: f64 = 0.6;
+const LEAD: f64 = 0.03;
+const LEAD_OF_UNKNOWN: f64 = 0.1;
+/// The confidence of a limit that holds all the time, in a capture without faults; where it leads by a third, and where by
+/// nothing: between them it grows evenly. Calibrated on the lab's tuning runs (docs/validation-explain.md).
+const MOST: f64 = 0.985;
+const LEADING: f64 = 0.91;
+const EVEN: f64 = 0.6;
+const THIRD: f64 = 1.0 / 3.0;
+/// What is left of it without the other direction, and for each other fault of the capture.
+const ONE_WAY: f64 = 0.93;
+const FAULT: f64 = 0.96;
 
 impl Verdict {
     pub(super) fn of(evidence: &Evidence, direction: Direction, shares: &[LimitShare]) -> Self {
+        if let Some(because) = mixed(shares) {
+            return Self::unknown(because);
+        }
         match shares.first() {
             Some(largest) if largest.kind != LimitedBy::Unknown => Self {
                 limited_by: largest.kind,
@@ -39,14 +51,37 @@ impl Verdict {
     }
 }
 
+/// Why no single limit can be named, where two share the time. Losses, and the timer that some of them wait for, are one.
+fn mixed(shares: &[LimitShare]) -> Option<String> {
+    let [first, others @ ..] = shares else { return None };
+    let is_loss = |kind| matches!(kind, LimitedBy::Congestion | LimitedBy::Rto);
+    let second = others.iter().find(|other| !(is_loss(first.kind) && is_loss(other.kind)))?;
+    let is_named = first.kind != LimitedBy::Unknown;
+    let lead = if second.kind == LimitedBy::Unknown { LEAD_OF_UNKNOWN } else { LEAD };
+    (is_named && first.share < MOSTLY && first.share - second.share < lead).then(|| {
+        format!(
+            "two limits share the time, {} {} and {} {}, and neither holds for most of it; a longer capture shows which lasts",
+            first.kind,
+            approx::whole_percent(first.share),
+            second.kind,
+            approx::whole_percent(second.share)
+        )
+    })
+}
+
 /// How sure the largest limit is: by how far it leads, and by what the capture lacks.
 fn confidence(evidence: &Evidence, share: f64, second: Option<&LimitShare>) -> f64 {
     let lead = share - second.map_or(0.0, |limit| limit.share);
-    let most = 1.0 - 1.0 / ONE_WRONG_OF;
     let marks = &evidence.marks;
-    let faults = [marks.one_way, marks.mid_stream, marks.capture_lost, marks.offloaded];
+    let faults = [marks.mid_stream, marks.capture_lost, marks.offloaded];
     let discount = faults.into_iter().filter(|fault| *fault).map(|_| FAULT).product::<f64>();
-    (EVEN + (most - EVEN) * lead.clamp(0.0, 1.0)) * discount
+    let one_way = if marks.one_way { ONE_WAY } else { 1.0 };
+    let sure = if lead < THIRD {
+        EVEN + (LEADING - EVEN) * lead.max(0.0) / THIRD
+    } else {
+        LEADING + (MOST - LEADING) * (lead.min(1.0) - THIRD) / (1.0 - THIRD)
+    };
+    sure * discount * one_way
 }
 
 /// What is missing, and what would show it.
@@ -75,5 +110,23 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
                 "no limit leaves a sign in this capture; a capture at {sender}, or `ss -ti` there, shows it"
             )
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use LimitedBy::{Application, Bandwidth, Congestion, Rto, Unknown};
+
+    use super::*;
+
+    #[test]
+    fn neither_of_two_limits_that_share_the_time_is_named() {
+        let mixed = |shares: [(LimitedBy, f64); 2]| {
+            mixed(&shares.map(|(kind, share)| LimitShare { kind, share })).is_some()
+        };
+        assert!(mixed([(Bandwidth, 0.5), (Application, 0.49)]));
+        assert!(!mixed([(Bandwidth, 0.55), (Application, 0.45)]), "it leads");
+        assert!(mixed([(Bandwidth, 0.5), (Unknown, 0.45)]), "as much is unknown");
+        assert!(!mixed([(Congestion, 0.5), (Rto, 0.49)]), "losses are one");
     }
 }

@@ -121,6 +121,17 @@ impl Bins {
         Self { list: Vec::new(), origin, width, current: 0 }
     }
 
+    /// Windows turn out to be so many times as large as was taken for granted: what was left of each grows by that, and
+    /// none was full.
+    pub fn scale_windows(&mut self, times: u64) {
+        for bin in &mut self.list {
+            let more = bin.window_max.saturating_mul(times.saturating_sub(1));
+            bin.window_left_min = bin.window_left_min.map(|left| left.saturating_add(more));
+            bin.window_max = bin.window_max.saturating_add(more);
+            bin.rwnd_limited = Time::ZERO;
+        }
+    }
+
     /// In order.
     pub fn as_slice(&self) -> &[Bin] {
         &self.list

@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Bins, Events, LoadedRoundTrips, LossEpisodes, Outage, SynFacts, Trace};
+use super::{
+    AckGaps, Bins, Events, LoadedRoundTrips, LossEpisodes, Outage, SynFacts, Trace, WayDelay,
+};
 use crate::units::Time;
 
 /// One direction of a connection: its sender's packets and the fate of their payload. SI units, named in the keys.
@@ -126,6 +128,18 @@ pub struct DirectionStats {
     /// Its round trips with more data in flight.
     #[serde(skip)]
     pub loaded_round_trips: LoadedRoundTrips,
+    /// Whether the capture begins after the connection: its first trains are no first flight.
+    #[serde(skip)]
+    pub begins_late: bool,
+    /// Delays of its way, as the other end's timestamps tell them.
+    #[serde(skip)]
+    pub way_delay: Option<WayDelay>,
+    /// The share of the time in which its window was below two thirds of the largest before: what it receives is read slowly.
+    #[serde(skip)]
+    pub low_windows: Option<f64>,
+    /// Gaps between acknowledgements of its payload.
+    #[serde(skip)]
+    pub ack_gaps: Option<AckGaps>,
     /// The path at each loss.
     #[serde(skip)]
     pub loss_episodes: LossEpisodes,

@@ -86,6 +86,30 @@ fn middle(interval: u16) -> Time {
     Time::from_nanos(least + least / PARTS * part + least / PARTS / 2)
 }
 
+/// Gaps between acknowledgements of data: geometric means, so that single pauses do not matter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AckGaps {
+    /// How many.
+    pub count: u32,
+    /// The mean before those of more than one segment, over that before those of one.
+    pub ratio: f64,
+    /// The standard deviation of their logarithms, of the kind that varies more.
+    pub deviation: f64,
+}
+
+/// Delays of one way beyond its least, of packets that were answered.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WayDelay {
+    /// How many.
+    pub count: u32,
+    /// A quarter had no more, in seconds.
+    pub low_s: f64,
+    /// The median, in seconds.
+    pub median_s: f64,
+    /// One in twenty had more, in seconds.
+    pub high_s: f64,
+}
+
 /// The state of the path when segments were lost: one recovery, with all that it sent again.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LossEpisode {

@@ -31,7 +31,7 @@ pub use event::{Cause, Event, EventKind, Events};
 pub use joined::{
     Change, ChangedField, ClockDifference, DelayAtLosses, Joined, OneWayDelay, Passage,
 };
-pub use losses::{LoadedRoundTrips, LossEpisode, LossEpisodes};
+pub use losses::{AckGaps, LoadedRoundTrips, LossEpisode, LossEpisodes, WayDelay};
 pub use path_mtu::PathMtuEvent;
 pub use requests::{Requests, Waits};
 pub use syn::{OptionKind, OptionOrder, SynFacts};

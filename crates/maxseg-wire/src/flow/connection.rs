@@ -177,6 +177,9 @@ impl Connection {
         let outstanding = peer.nxt > peer.una;
         let is_duplicate = own.on_own_ack(seen, window, outstanding);
         if una > peer.una {
+            if let Some((stamp, echo)) = options.timestamps.filter(|_| seen.payload_len == 0) {
+                own.way_to.on_answer(seen.at_nanos, stamp, echo);
+            }
             // An acknowledgement 1 GiB above everything sent is broken.
             if una > peer.nxt + (1 << 30) {
                 return;
@@ -192,7 +195,20 @@ impl Connection {
             let to_receiver = to_end(&self.handshake, self.client, s).unwrap_or(0);
             self.turns.on_ack(s.other(), seen.at_nanos, seen.payload_len == 0, to_receiver);
         }
+        let in_flight = peer.nxt - peer.una;
         let Some(stream) = &mut peer.stream else { return };
+        let window = window.or_else(|| {
+            // What a few segments leave of a window says nothing of its scale.
+            if !stream.has_long_flights() {
+                return None;
+            }
+            let (window, times) = own.windows.least(seen.window, in_flight);
+            stream.scale_windows(times);
+            if stream.exceeds_window() && own.windows.double() {
+                stream.scale_windows(2);
+            }
+            Some(window)
+        });
         if let Some(blocks) = &options.sack {
             let sequence = peer.sequence;
             let near = peer.una;
@@ -225,6 +241,9 @@ impl Connection {
         let half = self.halves.of_mut(s);
         if let Some((stamp, echo)) = options.timestamps {
             half.stamps.on_stamp(stamp, seen.at_nanos);
+            if seen.payload_len > 0 && !seen.flags.contains(Flags::SYN) {
+                half.way_to.on_answer(seen.at_nanos, stamp, echo);
+            }
             half.offered.uses_timestamps |= !seen.flags.contains(Flags::SYN);
             if let Some(stream) = &mut half.stream {
                 stream.on_echo(seen.at_nanos, echo);

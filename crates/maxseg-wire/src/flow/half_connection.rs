@@ -17,6 +17,8 @@ use super::send_history::SendHistory;
 use super::sequence::Sequence;
 use super::stamp_clock::StampClock;
 use super::unanswered::Unanswered;
+use super::way_delays::WayDelays;
+use super::window_levels::WindowLevels;
 use crate::options::{Item, kind, walk};
 use crate::tcp::Flags;
 
@@ -35,6 +37,7 @@ pub(super) struct HalfConnection {
     window: u16,
     /// The same in bytes, where its scale is known.
     window_bytes: Option<i64>,
+    pub(super) windows: WindowLevels,
     acknowledged: Option<u32>,
     shut_at: Option<u64>,
     pub(super) unanswered: Unanswered,
@@ -43,6 +46,8 @@ pub(super) struct HalfConnection {
     /// They only tell a pause from a clock that was set.
     #[serde(skip)]
     pub(super) stamps: StampClock,
+    /// What its segments tell of the way to it.
+    pub(super) way_to: WayDelays,
     /// Where its windows shut, and what is to be said of its packets as such.
     events: Events,
     pub(super) stream: Option<Box<SendHistory>>,
@@ -196,6 +201,9 @@ impl HalfConnection {
         } else {
             self.shut_at = None;
         }
+        if !is_control {
+            self.windows.on_window(seen.window, seen.at_nanos);
+        }
         if let Some(window) = window
             && !is_control
         {
@@ -282,6 +290,7 @@ impl HalfConnection {
             window_shut_times: counts.shut.into(),
             zero_window_probes: counts.zero_window_probes.into(),
             keep_alives: counts.keep_alives.into(),
+            low_windows: self.windows.low_share(),
             window_min_bytes: counts.has_window.then(|| counts.window_min.into()),
             window_max_bytes: counts.has_window.then(|| counts.window_max.into()),
             may_fragment_packets: counts.may_fragment.into(),
@@ -378,6 +387,7 @@ fn describe(
     to.path_rtt_loaded_s = stream.loaded.quantile(0.5).map(Time::as_secs_f64);
     to.loaded_round_trips = stream.loaded;
     to.loss_episodes = stream.losses;
+    to.ack_gaps = stream.ack_gaps.as_ref().and_then(|gaps| gaps.found());
     to.capacity_bps = stream.capacity.as_ref().and_then(|capacity| capacity.rate());
     to.train_mode_bps = stream.capacity.as_ref().and_then(|capacity| capacity.mode());
     to.first_flight_bps = stream.capacity.as_ref().and_then(|capacity| capacity.first_flights());

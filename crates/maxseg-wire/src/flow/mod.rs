@@ -7,6 +7,7 @@
 //! ```
 
 mod ack_clock;
+mod ack_gaps;
 mod black_hole;
 mod capacity;
 mod capture_duplicates;
@@ -40,6 +41,8 @@ mod table;
 mod time_order;
 mod unanswered;
 mod vantage;
+mod way_delays;
+mod window_levels;
 
 pub use decode::{Datagram, Decoded, DecodedPacket, Decoder, FragmentInfo, QuotedSegment, TooBig};
 pub use fragments::FragmentCounts;

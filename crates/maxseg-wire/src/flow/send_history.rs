@@ -1,6 +1,8 @@
 //! The payload of one direction: sent, retransmitted and acknowledged.
 
 mod repeats;
+mod samples;
+mod window_scale;
 
 use maxseg_core::evidence::{
     AckPoint, Event, EventKind, Events, LoadedRoundTrips, LossEpisodes, SegmentPoint, Trace,
@@ -9,6 +11,7 @@ use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
 use super::ack_clock::AckClock;
+use super::ack_gaps::AckGaps;
 use super::black_hole::BlackHoleDetector;
 use super::capacity::Capacity;
 use super::gaps::{Gap, Gaps};
@@ -31,6 +34,9 @@ pub(super) struct SendHistory {
     pub(super) capacity: Option<Box<Capacity>>,
     /// The round trip to the sender; `None` where the capture point is at the sender.
     distance: Option<Distance>,
+    /// Whether the round trip to it is known: in mid-stream it may be measured later.
+    way_is_known: bool,
+    pub(super) ack_gaps: Option<Box<AckGaps>>,
     clock: AckClock,
     /// Whether the capture point is nearer to the receiver: packet trains are then measured on segments, otherwise on
     /// acknowledgements.
@@ -87,6 +93,8 @@ const BEYOND_THE_HOST: u64 = 1_000_000;
 const LEAST_WIDTH: u64 = 1_000_000;
 /// Packet trains are measured from this arrival on, so that short connections need no memory for them.
 const BULK: u32 = 2;
+/// And gaps between acknowledgements from this one on.
+const MANY: u32 = 4;
 
 impl SendHistory {
     pub(super) fn new(begin: &HistoryStart) -> Self {
@@ -101,7 +109,9 @@ impl SendHistory {
             sizes: Sizes::default(),
             capacity: None,
             distance: (!near).then(|| Distance::new(begin.to_sender)),
+            way_is_known: near || begin.to_sender.is_some(),
             clock: AckClock::default(),
+            ack_gaps: None,
             is_nearer_receiver: begin.to_sender > begin.to_receiver,
             is_at_receiver: is_nearer(begin.to_receiver, begin.to_sender),
             edge: i64::MIN,
@@ -279,6 +289,9 @@ impl SendHistory {
     fn on_progress(&mut self, ack: &AckSegment) {
         let acked = ack.una - self.una;
         self.una = ack.una;
+        if self.arrivals >= MANY {
+            self.ack_gaps.get_or_insert_default().on_ack(ack.at, acked, self.sender.full());
+        }
         self.duplicates = 0;
         if !self.gaps.is_empty() {
             self.counts.unseen_bytes += self.gaps.pass(ack.una).max(0).cast_unsigned();
@@ -291,22 +304,7 @@ impl SendHistory {
         self.delivered += (acked - done.sacked).max(0);
         self.black_hole.on_acknowledged(ack, done.largest);
         if let Some(sent_at) = done.timed.filter(|sent_at| *sent_at > self.untimed_until) {
-            let sample = ack.at.saturating_sub(sent_at);
-            let shift = self.distance.as_ref().map_or(0, Distance::get);
-            self.round_trips.add(sample, sample.saturating_add(shift));
-            let is_loaded = match self.distance {
-                Some(_) => self.sender.in_flight() > 2 * self.sender.full(),
-                None => ack.una < self.nxt,
-            };
-            if is_loaded && !ack.has_payload {
-                let path = sample.saturating_add(shift);
-                self.loaded.add(Time::from_nanos(path));
-                self.sender.on_round_trip(ack.at.saturating_add(shift), path);
-            }
-            if let Some(trace) = &mut self.trace {
-                let path = Time::from_nanos(sample.saturating_add(shift));
-                trace.rtts.push((Time::from_nanos(ack.at), path));
-            }
+            self.on_sample(ack, sent_at);
         }
         let soonest = self.round_trips.soonest();
         let spurious = self.retransmissions.on_acknowledged(ack.una, ack.echo, ack.at, soonest);

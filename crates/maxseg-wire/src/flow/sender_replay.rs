@@ -89,6 +89,13 @@ impl SenderReplay {
         }
     }
 
+    /// Windows are so many times as large as was taken for granted.
+    pub(super) fn scale_windows(&mut self, times: i64) {
+        self.edge = self.edge.map(|edge| self.una + (edge - self.una).saturating_mul(times));
+        self.window_most = self.window_most.saturating_mul(times);
+        self.bins.scale_windows(times.unsigned_abs());
+    }
+
     /// Payload of a full segment.
     pub(super) const fn full(&self) -> i64 {
         self.full

@@ -1,9 +1,11 @@
 //! The clock behind one end's timestamps (RFC 7323 §5.4), as far as it shows how much time passed.
 
+use serde::{Deserialize, Serialize};
+
 use super::vantage::is_later;
 
 /// The first and the last timestamp of an end, with their times in nanoseconds.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct StampClock {
     first: Option<(u32, u64)>,
     last: (u32, u64),

@@ -72,6 +72,14 @@ impl Distance {
         self.under_way.push_back((at.saturating_add(self.get()), news));
     }
 
+    /// Windows are so many times as large as was taken for granted.
+    pub(super) fn scale_windows(&mut self, times: i64) {
+        for (_, news) in &mut self.under_way {
+            let una = news.una;
+            news.edge = news.edge.map(|edge| una + (edge - una).saturating_mul(times));
+        }
+    }
+
     /// A segment of the sender passes, which echoes a timestamp, `paused` after its last payload.
     pub(super) fn on_segment(&mut self, at: u64, echo: u32, is_busy: bool, paused: u64) {
         while let Some((stamp, seen)) = self.stamps.front().copied() {

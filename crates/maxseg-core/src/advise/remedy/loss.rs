@@ -121,6 +121,16 @@ pub(super) fn longer_route(facts: &Facts<'_>) -> Remedy {
         .wanted("a capture at the other end shows which direction became longer")
 }
 
+pub(super) fn ack_path(facts: &Facts<'_>) -> Remedy {
+    let (from, to) = (facts.receiver, facts.sender);
+    Remedy::new(format!(
+        "look at the link from {from} to {to}: it is slow, or full of other traffic; its router may filter acknowledgements"
+    ))
+    .look_linux(&Host::role("each hop"), "tc -s qdisc show")
+    .wanted("a capture at the other end shows what else its link carries")
+    .note("CAKE with `ack-filter` on the router before that link keeps the newest acknowledgement only (RFC 3449 §5.2.3).")
+}
+
 pub(super) fn marked() -> Remedy {
     Remedy::new("no change needed: ECN signals congestion without loss (RFC 3168)")
 }

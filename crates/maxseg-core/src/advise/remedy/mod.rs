@@ -131,6 +131,7 @@ fn of_limit(limit: LimitedBy, facts: &Facts<'_>) -> Option<Remedy> {
         LimitedBy::Rto => Some(timer::late(facts)),
         LimitedBy::Congestion if facts.is_marked() => Some(loss::slowed_by_marks(facts)),
         LimitedBy::Congestion => Some(loss::congestion(facts)),
+        LimitedBy::Bandwidth if facts.has(FindingKind::AckPath) => Some(loss::ack_path(facts)),
         LimitedBy::Bandwidth => Some(Remedy::new(
             "no TCP setting speeds up a full link: send less, or get a faster link",
         )),
@@ -167,6 +168,7 @@ fn of_finding(kind: FindingKind, facts: &Facts<'_>) -> Remedy {
         FindingKind::SpuriousRetransmission | FindingKind::Reordering => loss::reordering(facts),
         FindingKind::Bufferbloat => loss::bufferbloat(facts),
         FindingKind::LongerRoute => loss::longer_route(facts),
+        FindingKind::AckPath => loss::ack_path(facts),
         FindingKind::CongestionMarked => loss::marked(),
         FindingKind::OptionMissing => connection::options(facts),
         FindingKind::SynRetransmission => connection::syn(facts),

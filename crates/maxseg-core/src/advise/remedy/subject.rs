@@ -113,6 +113,7 @@ const fn is_fixable(kind: FindingKind) -> bool {
         | FindingKind::Loss
         | FindingKind::Reordering
         | FindingKind::SlowStartAfterIdle
+        | FindingKind::AckPath
         | FindingKind::Bufferbloat => true,
         FindingKind::Refused
         | FindingKind::NoAnswer

@@ -1,7 +1,7 @@
 //! A sender that paces, and senders that only look like it.
 
 use super::*;
-use crate::evidence::{Bins, LoadedRoundTrips};
+use crate::evidence::{Bin, Bins, LoadedRoundTrips};
 
 const ROUND_TRIP: Time = Time::from_millis(40);
 /// Payload of a round trip at 5 Mbit/s.
@@ -69,11 +69,46 @@ fn an_even_rate_below_what_the_path_carries_is_paced() {
 fn bursts_at_an_even_rate_are_paced_by_their_own_clock_alone() {
     let bursts = |clocked| DirectionStats {
         capacity_bps: Some(50e6),
-        ..transfer(move |_, bin| bin.clocked_bytes = clocked)
+        ..transfer(move |_, bin| {
+            bin.clocked_bytes = clocked;
+            // A program that writes a little at a time has nothing more to send for some of the time.
+            bin.app_limited = Time::from_millis(5);
+        })
     };
     assert!(is_paced(&bursts(BYTES / 10)), "by chance");
+    let full =
+        DirectionStats { capacity_bps: Some(50e6), ..transfer(|_, bin| bin.in_flight_max = BYTES) };
+    assert!(!is_paced(&full), "never out of data: a buffer that BBR drains");
     assert!(!is_paced(&bursts(BYTES)), "by acknowledgements: a full buffer");
     assert!(Pace::of(&bursts(BYTES), &DirectionStats::default()).may_be_buffered);
+}
+
+#[test]
+fn without_the_first_flight_nothing_shows_what_the_path_would_carry() {
+    assert!(!is_paced(&DirectionStats { begins_late: true, ..transfer(|_, _| ()) }));
+}
+
+#[test]
+fn round_trips_of_another_part_of_the_path_show_no_pace() {
+    // A third of the path lies before the capture point.
+    let part = DirectionStats { rtt_min_s: Some(0.027), ..transfer(|_, _| ()) };
+    assert!(!is_paced(&part));
+}
+
+#[test]
+fn acknowledgements_at_the_links_distances_are_of_a_full_link() {
+    let gaps = |deviation| Some(AckGaps { count: 500, ratio: 2.0, deviation });
+    let fills = |clocked, deviation, flight| {
+        let data = transfer(move |_, bin| {
+            (bin.clocked_bytes, bin.in_flight_max) = (clocked, flight);
+        });
+        let data = DirectionStats { capacity_bps: Some(5.1e6), ack_gaps: gaps(deviation), ..data };
+        Pace::of(&data, &DirectionStats::default()).fills_link
+    };
+    assert!(fills(BYTES, 0.05, BYTES), "they clock the sender");
+    assert!(!fills(BYTES, 0.6, BYTES), "with pauses");
+    assert!(!fills(0, 0.05, BYTES), "of a sender with a pace of its own");
+    assert!(fills(0, 0.05, 2 * BYTES), "of which half waits");
 }
 
 #[test]

@@ -24,8 +24,12 @@ impl Connection {
             self.silence(client).filter(|silence| ending == Ending::GoneSilent || gave_up(silence));
         let requests = self.requests(client);
         let offered = Pair { low: self.halves.low.offered, high: self.halves.high.offered };
-        let forward = self.halves.of_mut(client).direction(offered.of(client.other()), end);
-        let reverse = self.halves.of_mut(client.other()).direction(offered.of(client), end);
+        let mut forward = self.halves.of_mut(client).direction(offered.of(client.other()), end);
+        let mut reverse = self.halves.of_mut(client.other()).direction(offered.of(client), end);
+        let way_to = |end: Endpoint| self.halves.of(end).way_to.found();
+        let begins_late = self.marks.mid_stream;
+        (forward.begins_late, reverse.begins_late) = (begins_late, begins_late);
+        (forward.way_delay, reverse.way_delay) = (way_to(client.other()), way_to(client));
         let capture = self.capture_facts();
         let marks = Marks {
             seen_elsewhere: capture.repeating_points > 0,

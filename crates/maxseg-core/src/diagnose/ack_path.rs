@@ -1,0 +1,201 @@
+//! A narrow link of the acknowledgements (RFC 3449): they queue on their way, the data does not, and the sender is clocked
+//! by what comes through. Behind that link they come at equal distances, whatever they cover; behind a full link of the
+//! data, those of two segments take twice as long as those of one. Elsewhere timestamps tell the two ways apart (RFC 7323
+//! §4): in what an end sends, its own time less what it echoes grows with the delay of the way to it.
+
+use super::finding::{Finding, FindingKind, Severity, number};
+use super::pace::sees_round_trips;
+use crate::evidence::{Direction, DirectionStats, Evidence, WayDelay};
+use crate::units::{Time, approx};
+
+/// A queue is longer than this, and than this share of a round trip.
+const QUEUE_S: f64 = 0.005;
+const QUEUE_SHARE: f64 = 0.1;
+/// It stands where three of four wait for so long beyond the least, and half of them for so many times that.
+const MEDIAN: f64 = 2.0;
+/// The data's way has less than this share of their queue.
+const OTHER_WAY: f64 = 0.5;
+/// The queue is part of the round trips where these have grown by this share of it.
+const IN_ROUND_TRIPS: f64 = 0.5;
+/// Two clocks may run apart by so much: 100 parts in a million, each way.
+const DRIFT: f64 = 2e-4;
+/// What makes acknowledgements queue is sent in spite of losses; a larger share of them limits the sender itself.
+const MUCH_LOSS: f64 = 0.1;
+/// A sender that paces to what comes back fills the queue when it probes for more (BBR): then one in twenty waits so many
+/// times as long as the data, and the rate is about that of the trains of acknowledgements.
+const PROBED: f64 = 2.0;
+const FULL: f64 = 0.8;
+
+/// Gaps before acknowledgements of one segment and of more are equal within these ratios, and vary by no more than this
+/// (the standard deviation of their logarithms); fewer gaps may be chance.
+const EQUAL: std::ops::Range<f64> = 0.9..1.15;
+const STEADY: f64 = 0.4;
+const ENOUGH_GAPS: u32 = 30;
+
+/// The link of the acknowledgements, as it shows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct AckPath {
+    /// Whether they come at equal distances.
+    is_even: bool,
+    /// What they wait for on their way, and what the data waits for, where that is known.
+    acks: Option<WayDelay>,
+    data: Option<WayDelay>,
+}
+
+impl AckPath {
+    /// Looks at a direction, whose acknowledgements are `acks`; `None` where they do not queue, or that is not known.
+    pub(super) fn of(data: &DirectionStats, acks: &DirectionStats) -> Option<Self> {
+        let loses = data.needed_retransmissions() as f64 > MUCH_LOSS * data.data_packets as f64;
+        // Whoever answers payload with payload thinks in between.
+        let is_dialogue = acks.data_packets >= 3;
+        if loses || is_dialogue {
+            return None;
+        }
+        let gaps = data.ack_gaps.filter(|gaps| gaps.count >= ENOUGH_GAPS);
+        let is_even =
+            gaps.is_some_and(|gaps| EQUAL.contains(&gaps.ratio) && gaps.deviation < STEADY);
+        let path = Self { is_even, acks: acks.way_delay, data: data.way_delay };
+        let lasted = data.last_ack?.since(data.first_data?).as_secs_f64();
+        let longer =
+            QUEUE_S.max(QUEUE_SHARE * data.path_rtt_min_s.unwrap_or(0.0)).max(DRIFT * lasted);
+        let waits = acks.way_delay.is_some_and(|way| {
+            path.stands(way, data, acks, longer) || path.is_probed(way, data, longer)
+        });
+        (is_even || waits).then_some(path)
+    }
+
+    fn stands(
+        &self,
+        way: WayDelay,
+        data: &DirectionStats,
+        acks: &DirectionStats,
+        longer: f64,
+    ) -> bool {
+        let least = data.path_rtt_min_s.unwrap_or(0.0);
+        let is_other = self.data.is_some_and(|data| data.median_s >= OTHER_WAY * way.median_s);
+        let loaded = data.path_rtt_loaded_s.filter(|_| sees_round_trips(data, acks));
+        let is_unseen = loaded.is_some_and(|loaded| loaded - least < IN_ROUND_TRIPS * way.median_s);
+        let is_long = way.low_s >= longer && way.median_s >= MEDIAN * longer;
+        is_long && !is_other && !is_unseen
+    }
+
+    fn is_probed(&self, way: WayDelay, data: &DirectionStats, longer: f64) -> bool {
+        let is_full = data
+            .goodput_bps
+            .zip(data.capacity_bps)
+            .is_some_and(|(goodput, capacity)| goodput >= FULL * capacity);
+        let is_near = data
+            .rtt_min_s
+            .zip(data.path_rtt_min_s)
+            .is_some_and(|(behind, whole)| behind >= 0.5 * whole);
+        let is_other = self.data.is_none_or(|data| PROBED * data.high_s >= way.high_s);
+        is_full && is_near && !is_other && way.high_s >= MEDIAN * longer
+    }
+
+    /// Whether a round trip, where one was measured, holds the queue.
+    pub(super) fn is_in(self, round_trip: Option<Time>, least_s: Option<f64>) -> bool {
+        match (round_trip, least_s, self.acks) {
+            (Some(mean), Some(least), Some(way)) if !self.is_even => {
+                mean.as_secs_f64() - least >= 0.5 * way.low_s
+            }
+            _ => true,
+        }
+    }
+
+    /// What shows it.
+    fn signs(self) -> String {
+        let mut signs = Vec::new();
+        if self.is_even {
+            signs.push("they arrive at equal distances, whatever they cover".to_owned());
+        }
+        if let Some(way) = self.acks {
+            let of = |way: WayDelay| if way.low_s > 0.0 { way.median_s } else { way.high_s };
+            let other = self
+                .data
+                .map_or_else(String::new, |data| format!(", the data {}", approx::time(of(data))));
+            signs.push(format!(
+                "by the timestamps they wait {} more than the least on their way{other}",
+                approx::time(of(way))
+            ));
+        }
+        signs.join("; ")
+    }
+}
+
+/// The finding of a direction whose acknowledgements queue; it tells nothing where something else limits.
+pub(super) fn finding(evidence: &Evidence, direction: Direction) -> Option<Finding> {
+    let (data, acks) = (evidence.stats(direction), evidence.stats(direction.other()));
+    let path = AckPath::of(data, acks)?;
+    let (from, to) = (evidence.receiver(direction), evidence.sender(direction));
+    let gaps = data.ack_gaps.map(|gaps| number("gap_ratio", gaps.ratio));
+    let ways = [("ack_queue_s", path.acks), ("data_queue_s", path.data)];
+    let ways = ways.into_iter().filter_map(|(name, way)| Some(number(name, way?.median_s)));
+    Some(Finding {
+        kind: FindingKind::AckPath,
+        severity: Severity::Problem,
+        direction: Some(direction),
+        from: data.first_data.unwrap_or(evidence.begin),
+        to: data.last_ack.unwrap_or(evidence.end),
+        evidence: ways.chain(gaps).collect(),
+        frames: Vec::new(),
+        text: format!(
+            "The link that carries the acknowledgements, from {from} to {to}, is the bottleneck: {}",
+            path.signs()
+        ),
+        why: "A sender gets no faster than the acknowledgements that come through",
+        source: "RFC 3449 §2, RFC 7323 §4",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::AckGaps;
+
+    const fn way(low_s: f64, median_s: f64) -> WayDelay {
+        WayDelay { count: 1000, low_s, median_s, high_s: median_s }
+    }
+
+    fn stats() -> DirectionStats {
+        DirectionStats {
+            data_packets: 5000,
+            first_data: Some(Time::ZERO),
+            last_ack: Some(Time::from_millis(5000)),
+            path_rtt_min_s: Some(0.03),
+            rtt_min_s: Some(0.03),
+            path_rtt_loaded_s: Some(0.2),
+            ..DirectionStats::default()
+        }
+    }
+
+    fn waits(acks: impl Into<Option<WayDelay>>, data: impl Into<Option<WayDelay>>) -> bool {
+        let stats = DirectionStats { way_delay: data.into(), ..stats() };
+        let acks = DirectionStats { way_delay: acks.into(), ..DirectionStats::default() };
+        AckPath::of(&stats, &acks).is_some()
+    }
+
+    #[test]
+    fn acknowledgements_that_queue_while_the_data_does_not_are_the_clock() {
+        assert!(waits(way(0.1, 0.17), way(0.0, 0.001)));
+        assert!(waits(way(0.1, 0.17), None), "of the data alone");
+        assert!(!waits(way(0.1, 0.17), way(0.1, 0.15)), "both ways");
+        assert!(!waits(way(0.0, 0.02), way(0.0, 0.001)), "now and then");
+        assert!(!waits(None, way(0.0, 0.001)), "without timestamps");
+        assert!(
+            !waits(way(0.3, 0.6), way(0.0, 0.0)),
+            "no part of the round trips: the sender waits"
+        );
+    }
+
+    #[test]
+    fn equal_gaps_are_those_of_acknowledgements() {
+        let of = |ratio, deviation| {
+            let gaps = AckGaps { count: 500, ratio, deviation };
+            let stats = DirectionStats { ack_gaps: Some(gaps), ..stats() };
+            AckPath::of(&stats, &DirectionStats::default()).is_some()
+        };
+        assert!(of(1.0, 0.1));
+        assert!(!of(2.0, 0.1), "as far apart as what they cover took on the data's link");
+        assert!(!of(1.0, 0.9), "of no clock at all");
+    }
+}

@@ -1,0 +1,96 @@
+//! What one direction alone shows, and a shut window without the handshake. Flights and windows are not seen together there:
+//! few limits leave a sign, and the others stay unknown.
+
+use super::intervals::share_of_time;
+use super::loss_cause::loses_much;
+use super::pace::variation;
+use crate::evidence::{Direction, DirectionStats, Evidence};
+use crate::outcome::LimitedBy;
+
+/// The application limits where the sender had nothing more to send for this share of the time.
+const OUT_OF_DATA: f64 = 0.5;
+/// Losses without a change of the rate are those of a full link: it varies by less than this share of itself.
+const CEILING: f64 = 0.08;
+/// Losses that come with changes of the rate by more than this share of it, so many of them, are what limits.
+const CHANGES: f64 = 0.25;
+const MANY_LOSSES: u64 = 6;
+/// Behind a loss acknowledgements echo what came before it: where more than one in so many is a duplicate, they tell no
+/// delays.
+const DUPLICATES: u64 = 20;
+/// The data queues where three of four segments wait for so long beyond the least, and half of them for twice as long.
+const QUEUE_S: f64 = 0.005;
+/// A window that shut so often is what limits.
+const OFTEN_SHUT: u64 = 5;
+/// So is one that is low for this share of the time.
+const LOW: f64 = 0.5;
+
+/// The limit of a connection of which only one direction was captured, where that shows it.
+pub(super) fn limit(evidence: &Evidence, direction: Direction) -> Option<LimitedBy> {
+    let (data, acks) = (evidence.stats(direction), evidence.stats(direction.other()));
+    if !evidence.marks.one_way {
+        // Without the handshake windows are known by what was in flight only: one that is shut is, whatever its scale.
+        (evidence.marks.mid_stream && is_read_slowly(acks)).then_some(LimitedBy::ReceiveWindow)
+    } else if data.payload_bytes > 0 {
+        of_data(data)
+    } else {
+        of_acks(data, acks)
+    }
+}
+
+/// The data alone shows pauses behind short segments, losses, and how the rate changes.
+fn of_data(data: &DirectionStats) -> Option<LimitedBy> {
+    if share_of_time(data, |bin| bin.app_limited) >= OUT_OF_DATA {
+        return Some(LimitedBy::Application);
+    }
+    let lost = data.needed_retransmissions();
+    let varies = variation(data)?;
+    if lost > 0 && varies < CEILING {
+        Some(LimitedBy::Bandwidth)
+    } else if (data.loss_episodes.count() >= MANY_LOSSES || loses_much(data)) && varies > CHANGES {
+        Some(LimitedBy::Congestion)
+    } else {
+        None
+    }
+}
+
+/// Whether the windows of these acknowledgements were often shut, or small beside the largest for most of the time.
+fn is_read_slowly(acks: &DirectionStats) -> bool {
+    acks.window_shut_times >= OFTEN_SHUT || acks.low_windows.is_some_and(|share| share >= LOW)
+}
+
+/// The acknowledgements alone show windows, and by their timestamps how long the data was on its way.
+fn of_acks(data: &DirectionStats, acks: &DirectionStats) -> Option<LimitedBy> {
+    if is_read_slowly(acks) {
+        return Some(LimitedBy::ReceiveWindow);
+    }
+    // Behind a window that shut, acknowledgements wait for the reader.
+    let tells_delays =
+        acks.duplicate_acks * DUPLICATES < acks.packets && acks.window_shut_times == 0;
+    let way = data.way_delay.filter(|_| tells_delays)?;
+    (way.low_s >= QUEUE_S && way.median_s >= 2.0 * QUEUE_S).then_some(LimitedBy::Bandwidth)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::WayDelay;
+
+    #[test]
+    fn acknowledgements_show_windows_and_queues() {
+        let none = DirectionStats::default();
+        let shut = DirectionStats { window_shut_times: 9, ..DirectionStats::default() };
+        assert_eq!(of_acks(&none, &shut), Some(LimitedBy::ReceiveWindow));
+        let low = DirectionStats { low_windows: Some(0.8), ..DirectionStats::default() };
+        assert_eq!(of_acks(&none, &low), Some(LimitedBy::ReceiveWindow));
+        let way = |low_s, median_s| {
+            let way = WayDelay { count: 500, low_s, median_s, high_s: median_s };
+            DirectionStats { way_delay: Some(way), ..DirectionStats::default() }
+        };
+        let none = DirectionStats { packets: 500, ..none };
+        assert_eq!(of_acks(&way(0.02, 0.03), &none), Some(LimitedBy::Bandwidth));
+        assert_eq!(of_acks(&way(0.0, 0.03), &none), None);
+        assert_eq!(of_acks(&none, &none), None);
+        let lossy = DirectionStats { duplicate_acks: 100, ..none };
+        assert_eq!(of_acks(&way(0.02, 0.03), &lossy), None);
+    }
+}

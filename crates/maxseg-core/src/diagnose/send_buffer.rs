@@ -1,0 +1,117 @@
+//! Whether a send buffer holds the flight: at a ceiling that explains the rate, below an ample window. A congestion window
+//! grows, or falls at a loss.
+
+use super::intervals::{decile, round_trips};
+use crate::evidence::{Bin, DirectionStats};
+
+/// A buffer holds the flight at a ceiling: so many round trips, of at least so many since it was reached, come as near to it as
+/// a twentieth or two segments;
+const CAPPED: f64 = 0.8;
+const CAPPED_TRIPS: usize = 8;
+const NEAR: f64 = 0.05;
+const NEAR_SEGMENTS: f64 = 2.0;
+/// (of a flight of few, no more than a tenth of it);
+const NEAR_FEW: f64 = 0.1;
+/// or a quarter, where acknowledgements clock the sender: Linux waits until a third of the buffer is free.
+const NEAR_CLOCKED: f64 = 0.25;
+/// Or it comes so near to its highest value in so many of them.
+const CUT_OFF: f64 = 0.95;
+const OFTEN: f64 = 0.4;
+/// And it grows by no more than this, from the first half of the time to the second.
+const GROWN: f64 = 1.15;
+/// From this share of the ceiling on it is reached.
+const REACHED: f64 = 0.8;
+/// The window was ample where it had room for this share of the flight more.
+const AMPLE: f64 = 0.2;
+/// A ceiling of the flight limits the rate to a ceiling in each round trip: it is no more than so many times the goodput.
+const CEILING: f64 = 2.0;
+
+/// Whether the flight stays at a level.
+pub(super) fn is_capped(data: &DirectionStats, is_clocked: bool) -> bool {
+    let bins = round_trips(data);
+    let sending: Vec<&Bin> = bins.iter().filter(|bin| bin.segments > 0).collect();
+    let flight = |bin: &&Bin| bin.in_flight_max as f64;
+    let Some(most) = decile(sending.iter().map(flight).collect(), 9) else { return false };
+    let reached = sending.iter().position(|bin| flight(bin) >= REACHED * most);
+    let since = sending.get(reached.unwrap_or(0)..).unwrap_or_default();
+    let median_of = |bins: &[&Bin]| decile(bins.iter().map(flight).collect(), 5);
+    let (first, later) = since.split_at(since.len() / 2);
+    let (Some(level), Some(before), Some(after)) =
+        (median_of(since), median_of(first), median_of(later))
+    else {
+        return false;
+    };
+    let segment = f64::from(data.mss_used_bytes.unwrap_or(1460));
+    let share = if is_clocked { NEAR_CLOCKED } else { NEAR };
+    let margin = (share * level).max((NEAR_SEGMENTS * segment).min(NEAR_FEW * level));
+    let is_near = |bin: &&&Bin| {
+        let is_ample = bin.window_left_min.is_some_and(|left| left as f64 >= AMPLE * flight(bin));
+        is_ample && (flight(bin) - level).abs() <= margin
+    };
+    let near = since.iter().filter(is_near).count();
+    let explains = match data.path_rtt_loaded_s.zip(data.goodput_bps) {
+        Some((rtt, goodput)) => 8.0 * level <= CEILING * rtt * goodput,
+        None => true,
+    };
+    near >= CAPPED_TRIPS
+        && near as f64 >= CAPPED * since.len() as f64
+        && after <= GROWN * before
+        && explains
+}
+
+/// Whether the flight comes to the same highest value again and again, below an ample window, and is less in between: a sender
+/// that paces in cycles (BBR) runs into the end of its buffer in the faster ones.
+pub(super) fn is_cut_off(data: &DirectionStats) -> bool {
+    let bins = round_trips(data);
+    let sending: Vec<&Bin> = bins.iter().filter(|bin| bin.segments > 0).collect();
+    let most = sending.iter().map(|bin| bin.in_flight_max).max().unwrap_or(0) as f64;
+    let reached = sending.iter().position(|bin| bin.in_flight_max as f64 >= CUT_OFF * most);
+    let since = sending.get(reached.unwrap_or(0)..).unwrap_or_default();
+    let is_at_end = |bin: &&&Bin| {
+        let is_ample = bin.window_left_min.is_some_and(|left| left as f64 >= AMPLE * most);
+        is_ample && bin.in_flight_max as f64 >= CUT_OFF * most
+    };
+    let at_end = since.iter().filter(is_at_end).count();
+    let explains = data
+        .path_rtt_loaded_s
+        .zip(data.goodput_bps)
+        .is_some_and(|(rtt, goodput)| 8.0 * most <= CEILING * rtt * goodput);
+    at_end >= CAPPED_TRIPS && at_end as f64 >= OFTEN * since.len() as f64 && explains
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::Bins;
+    use crate::units::Time;
+
+    /// Round trips of 40 ms with these flights, of which each tenth of a second carries 60%.
+    fn transfer(flight: impl Fn(u64) -> u64) -> DirectionStats {
+        let round_trip = Time::from_millis(40);
+        let mut bins = Bins::new(Time::ZERO, round_trip);
+        let mut sum = 0;
+        for n in 0..60 {
+            let bin = bins.at(round_trip.times(n));
+            bin.segments = 10;
+            bin.in_flight_max = flight(n);
+            bin.window_left_min = Some(1_000_000);
+            sum += flight(n);
+        }
+        DirectionStats {
+            bins,
+            path_rtt_min_s: Some(0.04),
+            path_rtt_loaded_s: Some(0.04),
+            goodput_bps: Some(0.6 * 8.0 * sum as f64 / 60.0 / 0.04),
+            ..DirectionStats::default()
+        }
+    }
+
+    #[test]
+    fn a_flight_that_is_cut_off_comes_to_the_same_value_again() {
+        let cut_off = transfer(|n| 80_000_u64.min(55_000 + 5_000 * (n % 8)));
+        assert!(!is_cut_off(&cut_off), "seldom");
+        let often = transfer(|n| 80_000_u64.min(65_000 + 5_000 * (n % 8)));
+        assert!(is_cut_off(&often) && !is_capped(&often, false));
+        assert!(!is_cut_off(&transfer(|n| 40_000 + 1_000 * n)), "it grows");
+    }
+}

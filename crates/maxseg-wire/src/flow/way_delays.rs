@@ -1,0 +1,160 @@
+//! Delays of one way, without clocks that agree: each segment says when it left and echoes the clock of what came last the
+//! other way (RFC 7323 §4). The difference of the two grows with what that one waited for on its way. No time of the
+//! capture is needed, so that it is seen anywhere, and in one direction alone.
+
+use maxseg_core::evidence::WayDelay;
+use serde::{Deserialize, Serialize};
+
+use super::stamp_clock::StampClock;
+
+/// What segments of one end tell of the way to it.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct WayDelays {
+    /// The difference of the first segment: others are counted from it, in ticks.
+    first: Option<u32>,
+    least: i32,
+    few: u8,
+    /// From so many segments on that they tell something: short connections need no memory for them.
+    many: Option<Box<Many>>,
+}
+
+/// Segments by their difference.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Many {
+    /// In order.
+    counts: Vec<(i32, u32)>,
+    /// The place of the last one: the next is mostly the same.
+    current: usize,
+    /// The clock of this end, and that of the other, as it comes back.
+    own: StampClock,
+    echoes: StampClock,
+}
+
+/// Differences of more ticks than this are no delay: a clock was set, or an end was idle.
+const MOST: i32 = 1 << 15;
+/// So many different ones are counted at most, whatever the timestamps are.
+const MOST_KINDS: usize = 2048;
+/// Lengths of a tick that are in use, in nanoseconds: both ends are to have the same.
+const TICKS: [u64; 3] = [1_000_000, 4_000_000, 10_000_000];
+/// So much may a measured tick be off, in percent: while a queue grows, echoes come ever later.
+const OFF: u64 = 50;
+/// Of the first segments only the least difference is kept.
+const FEW: u8 = 16;
+/// Fewer segments tell nothing.
+const LEAST: u32 = 20;
+
+impl WayDelays {
+    /// A segment that answers: its timestamp, and what it echoes.
+    #[inline]
+    pub(super) fn on_answer(&mut self, at: u64, stamp: u32, echo: u32) {
+        let difference = stamp.wrapping_sub(echo);
+        let first = *self.first.get_or_insert(difference);
+        let ticks = difference.wrapping_sub(first).cast_signed();
+        if !(-MOST..MOST).contains(&ticks) {
+            return;
+        }
+        self.least = self.least.min(ticks);
+        if self.few < FEW {
+            self.few += 1;
+            return;
+        }
+        let many = self.many.get_or_insert_default();
+        many.own.on_stamp(stamp, at);
+        many.echoes.on_stamp(echo, at);
+        match many.counts.get_mut(many.current) {
+            Some((known, count)) if *known == ticks => *count = count.saturating_add(1),
+            _ => many.on_other(ticks),
+        }
+    }
+
+    /// What they tell, where the two clocks tick alike.
+    pub(super) fn found(&self) -> Option<WayDelay> {
+        let many = self.many.as_ref()?;
+        let tick = usual_tick(&many.own)?;
+        if usual_tick(&many.echoes)? != tick {
+            return None;
+        }
+        let all: u32 = many.counts.iter().map(|(_, count)| count).sum();
+        if all < LEAST {
+            return None;
+        }
+        let quantile = |share: f64| {
+            let wanted = (share * f64::from(all)).max(1.0);
+            let mut below = 0.0;
+            let place = many.counts.iter().find(|(_, count)| {
+                below += f64::from(*count);
+                below >= wanted
+            });
+            let ticks = place.map_or(0, |(ticks, _)| ticks - self.least);
+            f64::from(ticks) * tick as f64 / 1e9
+        };
+        Some(WayDelay {
+            count: all,
+            low_s: quantile(0.25),
+            median_s: quantile(0.5),
+            high_s: quantile(0.95),
+        })
+    }
+}
+
+impl Many {
+    /// A segment with another difference than the one before.
+    #[inline(never)]
+    fn on_other(&mut self, ticks: i32) {
+        match self.counts.binary_search_by_key(&ticks, |(known, _)| *known) {
+            Ok(place) => {
+                self.current = place;
+                if let Some((_, count)) = self.counts.get_mut(place) {
+                    *count = count.saturating_add(1);
+                }
+            }
+            Err(place) if self.counts.len() < MOST_KINDS => {
+                self.counts.insert(place, (ticks, 1));
+                self.current = place;
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+fn usual_tick(clock: &StampClock) -> Option<u64> {
+    let measured = clock.tick()?;
+    TICKS.into_iter().find(|usual| measured.abs_diff(*usual) * 100 <= usual * OFF)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Segments at each millisecond, which echo what left `delay` milliseconds before.
+    fn delays(delay: impl Fn(u32) -> u32) -> Option<WayDelay> {
+        let mut delays = WayDelays::default();
+        for n in 0..1000_u32 {
+            let at = u64::from(n) * 1_000_000;
+            delays.on_answer(at, n.wrapping_sub(500), 77_000 + n - delay(n));
+        }
+        delays.found()
+    }
+
+    #[test]
+    fn a_queue_on_the_way_is_what_the_difference_grows_by() {
+        let steady = delays(|_| 15).unwrap();
+        assert_eq!((steady.count, steady.low_s, steady.median_s), (984, 0.0, 0.0));
+        let grown = delays(|n| 15 + n.min(200) / 2).unwrap();
+        assert_eq!(
+            (grown.low_s, grown.median_s),
+            (0.1, 0.1),
+            "of 100 ticks, after a fifth of the time"
+        );
+    }
+
+    #[test]
+    fn clocks_that_tick_otherwise_tell_nothing() {
+        let mut delays = WayDelays::default();
+        for n in 0..1000_u32 {
+            let at = u64::from(n) * 1_000_000;
+            delays.on_answer(at, n / 10, n);
+        }
+        assert_eq!(delays.found(), None);
+    }
+}

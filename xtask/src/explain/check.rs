@@ -1,125 +1,160 @@
 //! The command: makes runs, or takes what was kept, explains their captures and publishes how often that is right.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
-use super::page::{Counted, page};
-use super::run::{Point, Run, folder};
-use super::score::{Accuracy, Half, score};
-use super::{sample, say};
+use super::bins::Bin;
+use super::page::{Half, page};
+use super::run::Run;
+use super::score::{Grades, Scored, score};
+use super::stratum::Stratum;
+use super::{sample, say, words};
 use crate::bench::{release_program, target};
 use crate::root;
 
 /// What to run.
 #[derive(Debug, Clone, Args)]
 pub struct ExplainArgs {
-    /// How many runs of the lab
-    #[arg(long, default_value_t = 240)]
-    pub runs: u64,
-    /// The number of the first of them
-    #[arg(long, default_value_t = 0)]
-    pub first: u64,
-    /// Where their randomness begins
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// How many at once: more are quicker, and likelier to be invalid
-    #[arg(long, default_value_t = 1)]
+    /// How many valid runs of each stratum
+    #[arg(long, default_value_t = 27)]
+    pub runs_per_stratum: usize,
+    /// Only this stratum, which may be given several times; then no page is written
+    #[arg(long, value_name = "NAME")]
+    pub stratum: Vec<Stratum>,
+    /// Where their randomness begins; by default drawn from the last commit
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// The runs on which rules are calibrated, with a seed of their own; the page goes to the folder of the runs
+    #[arg(long, conflicts_with = "seed")]
+    pub tuning: bool,
+    /// How many runs at once: more are quicker, and likelier to be invalid
+    #[arg(long, default_value_t = 2)]
     pub jobs: usize,
-    /// Keep captures and truth in this folder
+    /// Keep captures and truth in this folder; what is there already is not run again
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
+    /// The program that runs the lab; this tree's, built for it, unless given
+    #[arg(long, value_name = "FILE")]
+    pub program: Option<PathBuf>,
     /// Run nothing: take what an earlier call kept in this folder
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["keep", "runs", "first", "seed"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["keep", "seed", "runs_per_stratum"])]
     pub from: Option<PathBuf>,
     /// Only copy captures of the runs with these numbers, and their labels, to testdata/captures
-    #[arg(long, value_name = "N,N,…", value_delimiter = ',', requires = "from")]
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', requires_all = ["from", "stratum"])]
     pub sample: Vec<u64>,
 }
+
+const FILE: &str = "docs/validation-explain.md";
+/// The seed of the runs on which rules are calibrated.
+const TUNING_SEED: u64 = 1;
+/// A stratum has so many times the runs that are wanted at most, invalid ones among them.
+const MOST_DRAWS: usize = 2;
+/// Fewer valid runs show too little of a stratum.
+const LEAST_RUNS: usize = 25;
+/// The most verdicts that may be false.
+const MOST_FALSE: f64 = 0.03;
+/// The most runs near borders at which two limits are right.
+const MOST_BORDERS: f64 = 0.2;
 
 /// Runs or reads, explains, and writes the page.
 ///
 /// # Errors
-/// The lab cannot run here, or a file cannot be read or written; or fewer than nine in ten of the
-/// scoring half are right.
+/// The lab cannot run here, or a file cannot be read or written; or a bar is missed, after the page is written.
 #[expect(clippy::print_stdout, reason = "a command-line program")]
 pub fn run(options: &ExplainArgs) -> Result<()> {
     if let (Some(kept), false) = (&options.from, options.sample.is_empty()) {
-        return sample::write(kept, &root().join("testdata/captures"), &options.sample);
+        let samples = root().join("testdata/captures");
+        return options
+            .stratum
+            .iter()
+            .try_for_each(|stratum| sample::write(kept, &samples, *stratum, &options.sample));
     }
-    let (runs, kept) = if let Some(kept) = &options.from {
-        (read(kept)?, kept.clone())
+    let half = half(options)?;
+    let strata =
+        if options.stratum.is_empty() { Stratum::ALL.to_vec() } else { options.stratum.clone() };
+    let kept = options.from.clone().or_else(|| options.keep.clone());
+    let kept = kept.unwrap_or_else(|| target().join(format!("explain/{}", half.seed)));
+    let runs = if options.from.is_some() {
+        strata.iter().map(|stratum| read(&kept, *stratum)).collect::<Result<Vec<_>>>()?
     } else {
-        let kept = options.keep.clone().unwrap_or_else(|| target().join("explain"));
-        (make(options, &kept)?, kept)
+        make(options, &strata, half.seed, &kept)?
     };
-    let (command, counted) = (command(&runs), Counted::of(&runs));
+    let runs: Vec<Run> = runs.into_iter().flatten().collect();
+    let all = runs.clone();
     let scored = score(runs, &kept, say::of_capture)?;
-    fs::write(root().join(FILE), page(&command, counted, &scored))?;
-    println!("wrote {FILE}; {} runs, {counted:?}", scored.len());
-    let mut short = Vec::new();
-    for half in Half::ALL {
-        for point in Point::ALL {
-            let accuracy = Accuracy::of(&scored, half, point);
-            let Accuracy { right, all } = accuracy;
-            println!("{} half, at the {}: {right} of {all}", half.word(), point.word());
-            if half == Half::Scoring && accuracy.share() < ASKED {
-                short.push(format!("at the {} {right} of {all}", point.word()));
-            }
-        }
-    }
-    ensure!(
-        short.is_empty(),
-        "below {:.0}% of the scoring half: {}",
-        100.0 * ASKED,
-        short.join(", ")
-    );
+    let is_whole = strata.len() == Stratum::ALL.len();
+    let file = if half.is_scored && is_whole { root().join(FILE) } else { kept.join("explain.md") };
+    let text = page(&half, &all, &scored);
+    fs::write(&file, text).with_context(|| file.display().to_string())?;
+    println!("wrote {}; {} runs scored of {}", file.display(), scored.len(), all.len());
+    let short = missed(&strata, &scored);
+    ensure!(short.is_empty(), "missed: {}", short.join("; "));
     Ok(())
 }
 
-const FILE: &str = "docs/validation-explain.md";
-/// So often must `explain` be right, at each of the two points.
-const ASKED: f64 = 0.9;
-
-/// How to get the same page.
-fn command(runs: &[Run]) -> String {
-    let (seed, first) = runs.first().map_or((0, 0), |run| (run.seed, run.number));
-    let count = runs.last().map_or(0, |run| run.number + 1 - first);
-    let first = if first == 0 { String::new() } else { format!(" --first {first}") };
-    format!("cargo xtask validate explain --runs {count}{first} --seed {seed}")
+/// Which half of the runs it is, and where its randomness begins.
+fn half(options: &ExplainArgs) -> Result<Half> {
+    if let Some(kept) = &options.from {
+        // What was kept tells.
+        let first = Stratum::ALL.iter().find_map(|stratum| read(kept, *stratum).ok()?.pop());
+        let seed = first.with_context(|| format!("{} holds no runs", kept.display()))?.seed;
+        return Ok(Half { seed, is_scored: seed != TUNING_SEED, commit: None });
+    }
+    if options.tuning {
+        return Ok(Half { seed: TUNING_SEED, is_scored: false, commit: None });
+    }
+    if let Some(seed) = options.seed {
+        return Ok(Half { seed, is_scored: seed != TUNING_SEED, commit: None });
+    }
+    let output = Command::new("git").args(["rev-parse", "HEAD"]).current_dir(root()).output();
+    let commit = output.ok().filter(|output| output.status.success());
+    let commit = commit.context("without git there is no last commit: name a --seed")?;
+    let commit = String::from_utf8_lossy(&commit.stdout).trim().to_owned();
+    let digits = commit.get(..SEED_DIGITS).context("git names no commit")?;
+    let seed = u64::from_str_radix(digits, 16)?;
+    Ok(Half { seed, is_scored: true, commit: Some(commit) })
 }
 
-/// Every run that is kept in a folder, by number.
-fn read(kept: &Path) -> Result<Vec<Run>> {
-    let entries = fs::read_dir(kept).with_context(|| kept.display().to_string())?;
+/// So many hexadecimal digits of the commit are the seed.
+const SEED_DIGITS: usize = 12;
+
+/// Every run of a stratum that is kept in a folder, by number.
+fn read(kept: &Path, stratum: Stratum) -> Result<Vec<Run>> {
+    let folder = kept.join(stratum.word());
+    let entries = fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
     let mut folders = entries
         .map(|entry| Ok(entry?.path()))
         .filter(|path| path.as_ref().map_or(true, |path| path.join("run.json").is_file()))
         .collect::<Result<Vec<PathBuf>>>()?;
     folders.sort();
-    ensure!(!folders.is_empty(), "{} holds no runs", kept.display());
     folders.iter().map(|folder| Run::read(folder)).collect()
 }
 
-/// Makes all runs and says what each is.
-#[expect(clippy::print_stdout, reason = "a command-line program")]
-fn make(options: &ExplainArgs, kept: &Path) -> Result<Vec<Run>> {
-    let program = release_program()?;
-    let (next, done) = (AtomicU64::new(options.first), Mutex::new(Vec::new()));
+/// Makes the runs of all strata, several at once, until each has as many valid ones as are wanted.
+fn make(
+    options: &ExplainArgs,
+    strata: &[Stratum],
+    seed: u64,
+    kept: &Path,
+) -> Result<Vec<Vec<Run>>> {
+    let program = options.program.clone().map_or_else(release_program, Ok)?;
+    let progress = Mutex::new(Progress::new(strata, options.runs_per_stratum));
+    let done = AtomicUsize::new(0);
     let one_after_the_other = || -> Result<()> {
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= options.first + options.runs {
-                return Ok(());
-            }
-            let run = Run::make(&program, kept, options.seed, number)?;
-            println!("{}", line(&run));
-            done.lock().expect("no thread panics with it").push(run);
+        let next = || progress.lock().unwrap_or_else(PoisonError::into_inner).next();
+        while let Some((stratum, number)) = next() {
+            let run = Run::make(&program, kept, stratum, seed, number)?;
+            say_line(&run, done.fetch_add(1, Ordering::Relaxed) + 1);
+            progress.lock().unwrap_or_else(PoisonError::into_inner).add(run);
         }
+        Ok(())
     };
     std::thread::scope(|scope| {
         let workers: Vec<_> =
@@ -129,14 +164,145 @@ fn make(options: &ExplainArgs, kept: &Path) -> Result<Vec<Run>> {
             Err(panic) => std::panic::resume_unwind(panic),
         })
     })?;
-    let mut runs = done.into_inner().expect("no thread panics with it");
-    runs.sort_by_key(|run| run.number);
-    ensure!(folder(kept, options.first).is_dir(), "no run was asked for");
-    Ok(runs)
+    Ok(progress.into_inner().unwrap_or_else(PoisonError::into_inner).runs())
 }
 
-fn line(run: &Run) -> String {
-    let truth: Vec<&str> = run.truth.iter().map(|limit| limit.word()).collect();
-    let validity = if run.invalid_because.is_empty() { "" } else { ", invalid" };
-    format!("{:03} {:?}: {}{validity}", run.number, run.setup.aim, truth.join(" or "))
+/// The runs that are made.
+struct Progress {
+    wanted: usize,
+    strata: BTreeMap<Stratum, Made>,
+}
+
+/// Those of a stratum.
+#[derive(Default)]
+struct Made {
+    begun: usize,
+    runs: Vec<Run>,
+}
+
+impl Progress {
+    fn new(strata: &[Stratum], wanted: usize) -> Self {
+        let strata = strata.iter().map(|stratum| (*stratum, Made::default())).collect();
+        Self { wanted, strata }
+    }
+
+    /// The next run: of the stratum that has fewest, so that an interrupted call leaves equal shares.
+    fn next(&mut self) -> Option<(Stratum, u64)> {
+        let wanted = self.wanted;
+        let short = |made: &Made| {
+            let valid = made.runs.iter().filter(|run| run.counts()).count();
+            let under_way = made.begun - made.runs.len();
+            valid + under_way < wanted && made.begun < MOST_DRAWS * wanted
+        };
+        let open = self.strata.iter_mut().filter(|(_, made)| short(made));
+        let (stratum, made) = open.min_by_key(|(_, made)| made.begun)?;
+        made.begun += 1;
+        Some((*stratum, made.begun as u64 - 1))
+    }
+
+    fn add(&mut self, run: Run) {
+        if let Some(made) = self.strata.get_mut(&run.setup.stratum) {
+            made.runs.push(run);
+        }
+    }
+
+    fn runs(self) -> Vec<Vec<Run>> {
+        let mut all: Vec<Vec<Run>> = self.strata.into_values().map(|made| made.runs).collect();
+        for runs in &mut all {
+            runs.sort_by_key(|run| run.number);
+        }
+        all
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "a command-line program")]
+fn say_line(run: &Run, done: usize) {
+    let truth = match (&run.truth, run.invalid_because.is_empty()) {
+        (_, false) => format!("invalid after {} attempts", run.attempts),
+        (Some(truth), true) => words::truth(truth),
+        (None, true) => "nothing tells".to_owned(),
+    };
+    println!("{done}: {} {:03} {:?}: {truth}", run.setup.stratum.word(), run.number, run.setup.aim);
+}
+
+/// The bars that are missed, in words; prints what each stratum has.
+#[expect(clippy::print_stdout, reason = "a command-line program")]
+fn missed(strata: &[Stratum], scored: &[Scored]) -> Vec<String> {
+    let mut short = Vec::new();
+    for stratum in strata {
+        let grades = Grades::of_stratum(scored, *stratum);
+        let (word, all, share) = (stratum.word(), grades.all(), grades.share(grades.right));
+        println!(
+            "{word}: {} runs, {} right of {all} ({:.1}%), {} unknown, {} false; {} false causes",
+            grades.runs,
+            grades.right,
+            100.0 * share,
+            grades.unknown,
+            grades.wrong,
+            grades.false_causes
+        );
+        if share < stratum.bar() {
+            short.push(format!("{word} {} of {all} right", grades.right));
+        }
+        if grades.runs < LEAST_RUNS {
+            short.push(format!("{word} has {} valid runs", grades.runs));
+        }
+        if *stratum == Stratum::NearEnds
+            && grades.borders as f64 > MOST_BORDERS * grades.runs as f64
+        {
+            short.push(format!("{} of {} runs at borders", grades.borders, grades.runs));
+        }
+    }
+    let all = Grades::of(scored.iter());
+    println!("all: {} right, {} unknown, {} false", all.right, all.unknown, all.wrong);
+    if all.share(all.wrong) > MOST_FALSE {
+        short.push(format!("{} of {} false", all.wrong, all.all()));
+    }
+    for bin in Bin::of(scored) {
+        let (least, most) = bin.expected();
+        println!(
+            "confidence {:.2} to {:.2}: {} of {} right, {:.3} claimed: {least} to {most}",
+            bin.from, bin.to, bin.right, bin.all, bin.claimed
+        );
+        if !bin.holds() {
+            short.push(format!("{} of {} right at {:.2}", bin.right, bin.all, bin.claimed));
+        }
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use maxseg_core::outcome::LimitedBy::Bandwidth;
+
+    use super::super::score::tests::scored;
+    use super::*;
+
+    #[test]
+    fn strata_get_equal_shares_and_invalid_runs_are_followed_by_others() {
+        let strata = [Stratum::Router, Stratum::Paced];
+        let mut progress = Progress::new(&strata, 2);
+        let mut made = Vec::new();
+        while let Some((stratum, number)) = progress.next() {
+            made.push((stratum, number));
+            let mut run = scored(stratum, number, &[Bandwidth], Bandwidth).run;
+            if stratum == Stratum::Paced && number == 0 {
+                run.invalid_because.push("late".to_owned());
+            }
+            progress.add(run);
+        }
+        made.sort_unstable();
+        let of = |stratum| made.iter().filter(|(of, _)| *of == stratum).count();
+        assert_eq!((of(Stratum::Router), of(Stratum::Paced)), (2, 3));
+    }
+
+    #[test]
+    fn what_is_missed_is_named() {
+        let right: Vec<Scored> = (0..30)
+            .map(|number| scored(Stratum::Router, number, &[Bandwidth], Bandwidth))
+            .collect();
+        let short = missed(&[Stratum::Router], &right);
+        assert_eq!(short, ["30 of 30 right at 0.90"; 0], "{short:?}");
+        assert!(missed(&[Stratum::Router], &right[..3])[0].contains("3 valid runs"));
+    }
 }

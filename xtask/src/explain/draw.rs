@@ -1,53 +1,32 @@
-//! Scenarios by chance: one transfer over one hop, each drawn so that something known limits it, far from the
-//! borders between limits. What really limited a run is judged afterwards, from what it left ([`super::truth`]).
+//! Scenarios by chance: each has a stratum and an aim, a limit that is likely, and is drawn anew where its numbers do not
+//! suit both. What really limited a run is judged afterwards, from what it left ([`super::truth`]).
 
 use std::ops::Range;
 
 use maxseg_core::rng::{Rng, Stream};
 
+use super::lift::AMPLE;
 use super::ranges::{
     LAW_THAT_DOES_NOT, LAW_THAT_LIMITS, LOSS, MOST_DRAIN, MOST_QUEUE, MOST_RATE_OF_SMALL_MSS_BPS,
-    MOST_SLOW_START, OPEN_BUFFER, OPEN_WINDOW, QUEUE, RARE_LOSS, RATE_BPS, READERS_LINK_BPS,
-    READERS_SHARE, RTT_S, SECONDS, SMALL_BUFFER, SMALL_MSS, SMALL_WINDOW, WITH_SMALL_MSS,
+    MOST_SLOW_START, QUEUE, RARE_LOSS, RATE_BPS, READERS_LINK_BPS, READERS_SECONDS, READERS_SHARE,
+    RTT_S, SECONDS, SMALL_BUFFER, SMALL_MSS, SMALL_WINDOW, WITH_SACK, WITH_SMALL_MSS,
     WITH_TIMESTAMPS,
 };
-use super::setup::{Aim, Application, Congestion, INITIAL_SEGMENTS, Setup};
-
-/// Aims by how many of all runs they get.
-const AIMS: [(Aim, u64); 12] = [
-    (Aim::Turns, 4),
-    (Aim::Short, 3),
-    (Aim::SmallWindow, 3),
-    (Aim::SlowReader, 1),
-    (Aim::SmallBuffer, 4),
-    (Aim::FullLink, 3),
-    (Aim::FullByWindow, 1),
-    (Aim::FullInSpiteOfLoss, 2),
-    (Aim::SmallPathWithLoss, 1),
-    (Aim::Loss, 5),
-    (Aim::ShortQueue, 2),
-    (Aim::Any, 2),
-];
-
-/// How many of all draws keep away from no border.
-pub(super) fn draws_without_border() -> (u64, u64) {
-    let sum = |wanted: fn(Aim) -> bool| {
-        AIMS.iter().filter(|(aim, _)| wanted(*aim)).map(|(_, weight)| weight).sum()
-    };
-    (sum(|aim| aim == Aim::Any), sum(|_| true))
-}
-
-/// A window or a buffer that never matters here.
-const AMPLE: u64 = 8 << 20;
+use super::setup::{Aim, Application, Congestion, INITIAL_SEGMENTS, Line, Setup, whole};
+use super::stratum::Stratum;
 
 impl Setup {
-    /// The `number`-th scenario under `seed`.
-    pub fn draw(seed: u64, number: u64) -> Self {
-        let mut rng = Stream::named(seed, &format!("explain.{number}")).reader();
-        let aim = pick(&mut rng, &AIMS);
+    /// The `number`-th scenario of a stratum under `seed`.
+    pub fn draw(stratum: Stratum, seed: u64, number: u64) -> Self {
+        let name = format!("explain.{}.{number}", stratum.word());
+        let mut rng = Stream::named(seed, &name).reader();
+        // Not anew where the numbers do not suit it: the aims that suit fewer numbers are drawn as often.
+        let aim = pick(&mut rng, stratum.aims());
         loop {
-            let setup = aim.attempt(&mut rng);
+            let mut setup = aim.attempt(stratum, &mut rng);
+            stratum.shape(&mut setup, &mut rng);
             if aim.accepts(&setup) {
+                setup.seed = rng.next_u64() % 1_000_000;
                 return setup;
             }
         }
@@ -56,11 +35,13 @@ impl Setup {
 
 impl Aim {
     /// Draws every number in its own range; whether they go together is asked afterwards.
-    fn attempt(self, rng: &mut Rng) -> Setup {
+    fn attempt(self, stratum: Stratum, rng: &mut Rng) -> Setup {
         let congestion = [Congestion::Reno, Congestion::Cubic, Congestion::Bbr][below(rng, 3)];
         let rate = log_uniform(rng, RATE_BPS);
         let mut setup = Setup {
+            stratum,
             aim: self,
+            seed: 0,
             congestion,
             rate_bps: whole(rate),
             rtt_s: log_uniform(rng, RTT_S),
@@ -70,9 +51,15 @@ impl Aim {
             send_buffer_bytes: None,
             mss_bytes: (rng.uniform() < WITH_SMALL_MSS).then(|| whole(uniform(rng, SMALL_MSS))),
             timestamps: rng.uniform() < WITH_TIMESTAMPS,
+            sack: rng.uniform() < WITH_SACK,
             read_bps: None,
+            pace: None,
+            line: Line::default(),
+            other_hop: None,
+            cross: None,
             application: Application::Bulk,
             seconds: uniform(rng, SECONDS),
+            views: Vec::new(),
         };
         let path = setup.path_bytes();
         let loss = log_uniform(rng, LOSS);
@@ -88,13 +75,12 @@ impl Aim {
             Self::SlowReader => {
                 setup.mss_bytes = None;
                 setup.rate_bps = whole(uniform(rng, READERS_LINK_BPS));
-                setup.seconds = uniform(rng, 6.0..8.0);
+                setup.seconds = uniform(rng, READERS_SECONDS);
                 setup.read_bps =
                     Some(whole(setup.link_payload_bps() * uniform(rng, READERS_SHARE)));
                 setup.window_bytes = whole(setup.path_bytes() * uniform(rng, 1.5..2.5));
             }
             Self::SmallBuffer => {
-                setup.congestion = WITH_BUFFERS;
                 setup.send_buffer_bytes = Some(whole(path * uniform(rng, SMALL_BUFFER)));
             }
             Self::FullLink => paths_of_queue = log_uniform(rng, 1.2..4.0),
@@ -113,17 +99,28 @@ impl Aim {
             }
             Self::Loss => setup.loss = loss,
             Self::ShortQueue => paths_of_queue = uniform(rng, 0.3..0.4),
-            Self::Any => {
-                setup.loss = if rng.uniform() < 0.5 { 0.0 } else { loss };
-                if rng.uniform() < 0.3 {
-                    setup.window_bytes = whole(path * log_uniform(rng, OPEN_WINDOW));
-                }
-                if rng.uniform() < 0.2 && setup.congestion == WITH_BUFFERS {
-                    setup.send_buffer_bytes = Some(whole(path * log_uniform(rng, OPEN_BUFFER)));
-                }
-                if rng.uniform() < 0.2 {
-                    take_turns(&mut setup, rng);
-                }
+            Self::WindowOrRate => {
+                paths_of_queue = uniform(rng, 1.0..3.0);
+                setup.window_bytes = whole(path * log_uniform(rng, BORDER));
+            }
+            Self::WindowOrLoss => {
+                setup.congestion = LOSS_BASED[below(rng, 2)];
+                setup.loss = loss;
+                setup.window_bytes = whole(setup.law_window_bytes() * log_uniform(rng, BORDER));
+            }
+            Self::LossOrRate => {
+                setup.congestion = LOSS_BASED[below(rng, 2)];
+                setup.loss = loss;
+                let holds = setup.law_window_bytes() * log_uniform(rng, BORDER);
+                setup.rate_bps = whole(holds * 8.0 / setup.rtt_s * 1.04);
+                paths_of_queue = uniform(rng, 1.0..3.0);
+            }
+            Self::BufferOrRate => {
+                setup.send_buffer_bytes = Some(whole(path * log_uniform(rng, BUFFER_BORDER)));
+                paths_of_queue = uniform(rng, 1.0..3.0);
+            }
+            Self::Paced | Self::Policed | Self::NarrowReverse => {
+                paths_of_queue = uniform(rng, 1.0..4.0);
             }
         }
         let full = setup.rate_bps as f64 * setup.base_rtt_s() / 8.0;
@@ -147,17 +144,29 @@ impl Aim {
                 Application::Bulk | Application::Bytes(_) => false,
             },
             Self::Short => 0.4 * path >= 4.0 * INITIAL_SEGMENTS * segment,
-            Self::SmallWindow => setup.window_bytes as f64 >= 4.0 * segment,
             Self::SlowReader => {
                 let unread_bps = setup.link_payload_bps() - setup.read_bps.unwrap_or(0) as f64;
                 setup.window_bytes <= MOST_WINDOW_OF_READERS
-                    && READERS_MEMORY * 8.0 / unread_bps <= 0.15 * setup.seconds
+                    && READERS_MEMORY * 8.0 / unread_bps <= READERS_OPENING * setup.seconds
             }
             Self::SmallBuffer => {
                 path >= LEAST_PATH_OF_BUFFERS
                     && setup.send_buffer_bytes.is_some_and(|bytes| bytes as f64 >= LEAST_BUFFER)
             }
-            Self::FullLink | Self::FullInSpiteOfLoss | Self::Any => true,
+            Self::FullLink
+            | Self::FullInSpiteOfLoss
+            | Self::LossOrRate
+            | Self::Paced
+            | Self::Policed
+            | Self::NarrowReverse => true,
+            Self::SmallWindow | Self::WindowOrRate => setup.window_bytes as f64 >= 4.0 * segment,
+            Self::WindowOrLoss => {
+                let window = setup.window_bytes as f64;
+                window >= 4.0 * segment && 2.0 * window.max(setup.law_window_bytes()) <= path
+            }
+            Self::BufferOrRate => {
+                setup.send_buffer_bytes.is_some_and(|bytes| bytes as f64 >= LEAST_BUFFER)
+            }
             Self::FullByWindow => {
                 let window = setup.window_bytes as f64;
                 window >= 1.6 * path && window <= 0.7 * (path + setup.queue_bytes as f64)
@@ -169,14 +178,20 @@ impl Aim {
             Self::Loss => setup.law_window_bytes() <= LAW_THAT_LIMITS * path,
             Self::ShortQueue => setup.congestion != Congestion::Bbr && path >= 100.0 * segment,
         };
-        is_light && suits && (self == Self::Short || is_long) && has_queue
+        let has_rate = RATE_BPS.contains(&(setup.rate_bps as f64));
+        is_light && suits && has_rate && (self == Self::Short || is_long) && has_queue
     }
 }
 
-/// The kernel paces BBR, which writes and sends a little at a time. Without pacing it takes several times its send
-/// buffer in super-packets (measured on Linux 6.18: 450 kB with `tcp_wmem` at 51 kB) and counts no time as limited by
-/// it: what then limits Reno or CUBIC, nothing tells for sure.
-const WITH_BUFFERS: Congestion = Congestion::Bbr;
+/// What losses limit: BBR knows no law for them.
+const LOSS_BASED: [Congestion; 2] = [Congestion::Reno, Congestion::Cubic];
+/// Near a border one limit allows so many times what the other allows.
+const BORDER: Range<f64> = 0.5..2.0;
+/// Of a send buffer and the path: the kernel counts its own part too, and takes whole super-packets.
+const BUFFER_BORDER: Range<f64> = 0.08..1.2;
+/// The receiver's memory is full after this share of the time at the latest.
+const READERS_OPENING: f64 = 0.3;
+
 /// Replies of a few segments at any pace, or larger ones with pauses.
 fn take_turns(setup: &mut Setup, rng: &mut Rng) {
     let segment = setup.segment_bytes();
@@ -204,21 +219,16 @@ const LEAST_BUFFER: f64 = 16_384.0;
 /// them fills is not limited by any buffer.
 const LEAST_PATH_OF_BUFFERS: f64 = 262_144.0;
 
-fn uniform(rng: &mut Rng, range: Range<f64>) -> f64 {
+pub(super) fn uniform(rng: &mut Rng, range: Range<f64>) -> f64 {
     range.start + (range.end - range.start) * rng.uniform()
 }
 
-fn log_uniform(rng: &mut Rng, range: Range<f64>) -> f64 {
+pub(super) fn log_uniform(rng: &mut Rng, range: Range<f64>) -> f64 {
     uniform(rng, range.start.ln()..range.end.ln()).exp()
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "never negative")]
-fn whole(value: f64) -> u64 {
-    value.round() as u64
-}
-
 #[expect(clippy::cast_possible_truncation, reason = "below a small number")]
-fn below(rng: &mut Rng, count: u64) -> usize {
+pub(super) fn below(rng: &mut Rng, count: u64) -> usize {
     (rng.next_u64() % count) as usize
 }
 
@@ -242,31 +252,43 @@ mod tests {
 
     #[test]
     fn the_same_numbers_draw_the_same_scenario() {
-        assert_eq!(Setup::draw(1, 7).to_toml(), Setup::draw(1, 7).to_toml());
-        assert_ne!(Setup::draw(1, 7).to_toml(), Setup::draw(1, 8).to_toml());
-        assert_ne!(Setup::draw(1, 7).to_toml(), Setup::draw(2, 7).to_toml());
+        let draw = |seed, number| Setup::draw(Stratum::FarEnds, seed, number).to_toml();
+        assert_eq!(draw(1, 7), draw(1, 7));
+        assert_ne!(draw(1, 7), draw(1, 8));
+        assert_ne!(draw(1, 7), draw(2, 7));
     }
 
     #[test]
     fn every_draw_is_a_scenario_and_in_its_range() {
-        for number in 0..400 {
-            let setup = Setup::draw(1, number);
-            Scenario::from_toml("drawn", &setup.to_toml()).unwrap();
-            assert!((RATE_BPS.start..=RATE_BPS.end).contains(&(setup.rate_bps as f64)));
-            assert!((RTT_S.start..=RTT_S.end).contains(&setup.rtt_s));
-            assert!(setup.loss <= LOSS.end);
-            assert!((SECONDS.start..=SECONDS.end).contains(&setup.seconds));
+        for stratum in Stratum::ALL {
+            for number in 0..100 {
+                let setup = Setup::draw(stratum, 1, number);
+                Scenario::from_toml("drawn", &setup.to_toml()).unwrap();
+                for lift in setup.suspects(true) {
+                    Scenario::from_toml("second", &setup.without(lift).to_toml()).unwrap();
+                }
+                assert!(RATE_BPS.contains(&(setup.rate_bps as f64)));
+                assert!(RTT_S.contains(&setup.rtt_s));
+                assert!(setup.loss <= LOSS.end && !setup.views.is_empty());
+            }
         }
     }
 
     #[test]
     fn all_aims_and_controls_are_drawn() {
-        let setups: Vec<Setup> = (0..400).map(|number| Setup::draw(1, number)).collect();
-        for (aim, _) in AIMS {
-            assert!(setups.iter().any(|setup| setup.aim == aim), "{aim:?}");
-        }
-        for congestion in [Congestion::Reno, Congestion::Cubic, Congestion::Bbr] {
-            assert!(setups.iter().any(|setup| setup.congestion == congestion), "{congestion:?}");
+        for stratum in Stratum::ALL {
+            let setups: Vec<Setup> =
+                (0..300).map(|number| Setup::draw(stratum, 1, number)).collect();
+            for (aim, _) in stratum.aims() {
+                assert!(setups.iter().any(|setup| setup.aim == *aim), "{aim:?}");
+            }
+            for congestion in [Congestion::Reno, Congestion::Cubic, Congestion::Bbr] {
+                let is_drawn = setups.iter().any(|setup| setup.congestion == congestion);
+                assert!(is_drawn, "{stratum:?} {congestion:?}");
+            }
+            for on in [true, false] {
+                assert!(setups.iter().any(|setup| setup.sack == on && setup.timestamps != on));
+            }
         }
     }
 }

@@ -1,27 +1,39 @@
-//! `cargo xtask validate explain`: random runs of the lab, captured at both ends, and whether what the captures are
-//! said to show is what the hosts and the link know.
+//! `cargo xtask validate explain`: random runs of the lab in strata, their captures, and whether what the captures are said
+//! to show is what the scenario, the hosts and links, or second runs know.
 //!
 //! ```text
-//! seed, number → Setup → lab ─┬→ counters → Facts → truth ─┬→ confusion table
-//!                             └→ two captures → explain ───┘
+//! stratum, seed, number → Setup → lab ─┬→ counters → Facts ─┬→ Truth ─┬→ Table per stratum
+//!                           └→ second runs without a limit ─┘         │
+//!                                      └→ captures → Views → explain ─┘
 //! ```
 
+mod bins;
 mod check;
 mod draw;
+mod facts;
+mod lift;
 mod page;
 mod ranges;
 mod run;
 mod sample;
 mod say;
+mod scenario;
 mod score;
 mod setup;
 mod split;
+mod strata;
+mod stratum;
 mod truth;
+mod view;
+mod words;
 
 pub use check::{ExplainArgs, run};
-pub use page::{Counted, page};
-pub use run::{Point, Run, folder};
-pub use score::{Accuracy, Confusion, Half, Said, Scored, score};
+pub use facts::Facts;
+pub use lift::{Lift, SecondRun};
+pub use run::{Run, folder};
+pub use score::{Grade, Said, Scored, Verdict, score};
 pub use setup::{Aim, Application, Congestion, Setup};
-pub use split::interface;
-pub use truth::Facts;
+pub use split::part;
+pub use stratum::Stratum;
+pub use truth::{Basis, Truth};
+pub use view::{View, Way};

@@ -2,107 +2,128 @@
 
 use std::fmt::Write as _;
 
-use maxseg_core::outcome::LimitShare;
+use maxseg_core::diagnose::LossCause;
 
-use super::draw::draws_without_border;
+use super::bins::Bin;
 use super::ranges;
-use super::run::{Point, Run};
-use super::score::{Accuracy, Confusion, Half, Scored};
-use super::setup::{Application, Setup};
+use super::run::Run;
+use super::score::{Confusion, Grade, Grades, Scored};
+use super::stratum::Stratum;
+use super::truth::Basis;
+use super::words::{gains, parameters, shares, truth};
 
-/// Runs that are not part of the score, and those of it with more than one right answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counted {
-    /// All runs.
-    pub runs: usize,
-    /// Of them, those that the lab calls invalid.
-    pub invalid: usize,
-    /// Valid ones of which the facts do not tell what limited them.
-    pub untold: usize,
-    /// Scored ones in which two limits are within reach of each other.
-    pub ambiguous: usize,
+/// One half of all runs.
+#[derive(Debug, Clone)]
+pub(super) struct Half {
+    /// Where its randomness begins.
+    pub(super) seed: u64,
+    /// Whether it is scored; on the other, rules are calibrated.
+    pub(super) is_scored: bool,
+    /// The commit that the seed was drawn from.
+    pub(super) commit: Option<String>,
 }
 
-impl Counted {
-    /// Counts.
-    pub fn of(runs: &[Run]) -> Self {
-        let count = |wanted: &dyn Fn(&Run) -> bool| runs.iter().filter(|run| wanted(run)).count();
-        Self {
-            runs: runs.len(),
-            invalid: count(&|run| !run.invalid_because.is_empty()),
-            untold: count(&|run| run.invalid_because.is_empty() && run.truth.is_empty()),
-            ambiguous: count(&|run| run.counts() && run.is_ambiguous()),
-        }
-    }
-}
-
-/// The page; `command` made it.
-pub fn page(command: &str, counted: Counted, scored: &[Scored]) -> String {
+/// The page of all runs, and of those that are scored.
+pub(super) fn page(half: &Half, runs: &[Run], scored: &[Scored]) -> String {
     let cpu = maxseg::processor().unwrap_or_else(|| "an unknown processor".to_owned());
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut text = format!(
-        "# What `explain` says of random runs of the lab\n\nWritten by\n\n```\n{command}\n```\n\non {cpu}, {cores} \
-         cores.\n\n{}",
-        introduction(counted)
+    let mut text = "# What `explain` says of random runs of the lab\n\n".to_owned();
+    let drawn = match (&half.commit, half.is_scored) {
+        (Some(commit), _) => format!("{}, drawn from the commit {commit}", half.seed),
+        (None, true) => half.seed.to_string(),
+        (None, false) => format!("{}, that of the runs on which rules are calibrated", half.seed),
+    };
+    let _ = write!(
+        text,
+        "Written by `cargo xtask validate explain` on {cpu}, {cores} cores. The seed is {drawn}; `--seed {}` draws the \
+         same runs again, `--from DIR` scores runs that are kept, and `--tuning` draws those on which rules are \
+         calibrated, whose seed is another.\n\n{INTRODUCTION}\n\n{}\n\n",
+        half.seed,
+        ranges::in_words()
     );
-    summary(&mut text, counted, scored);
-    for half in [Half::Scoring, Half::Calibration] {
-        for point in Point::ALL {
-            confusion(&mut text, scored, half, point);
-        }
+    strata(&mut text, runs, scored);
+    confidence(&mut text, scored);
+    for stratum in Stratum::ALL {
+        confusion(&mut text, scored, stratum);
     }
-    misses(&mut text, scored);
-    runs(&mut text, scored);
+    wrong(&mut text, scored);
+    causes(&mut text, scored);
+    left_out(&mut text, runs);
+    every(&mut text, scored);
     text
 }
 
-fn introduction(counted: Counted) -> String {
-    let (any, all) = draws_without_border();
-    format!(
-        "Each run is one transfer over one hop between two hosts of the lab with this machine's kernel, drawn by chance: {} \
-         Runs that the lab calls invalid, as the machine could not keep time, are tried twice and then dropped: {} of {}.\n\n\
-         {TRUTH}",
-        ranges::in_words(any, all),
-        counted.invalid,
-        counted.runs
-    )
-}
+const INTRODUCTION: &str = "\
+Each run is one transfer between two hosts of the lab with this machine's kernel, drawn by chance. Its captures are cut as \
+somebody else would have made them, and explained by the shipped analysis.
 
-const TRUTH: &str = "\
-**Truth** is not in the captures. It comes from the sender's `tcp_info` (time busy, stopped by the receiver's window, \
-stopped by its send buffer), from what the link dropped, and from what the scenario is, by one rule \
-(`xtask/src/explain/truth.rs`): the limit whose removal would have made the transfer faster. Where two are within reach of \
-each other, either is right, and the run is called ambiguous. Rules of `explain` are calibrated on runs of even numbers and \
-scored on those of odd numbers.
+**Truth** is not in the captures (`xtask/src/explain/truth.rs`). Of a paced sender and of a policer it is what the scenario \
+is, where the run came to its pace or lost packets. Far from borders it comes from the sender's `tcp_info` and the links' \
+counters. Near borders, with a narrow way back, reordering or other traffic, with a small send buffer under Reno and CUBIC \
+(of which the kernel counts no time), and wherever the counters leave it open, the run is repeated without each suspected \
+limit: the truth is the limit whose removal makes the transfer fastest. Where removing another comes within 10% of that, the \
+run is at a border, and either is right. A faster line counts only where the line was busy for 60% of the time: else it only \
+shortens each packet's time on it. Removing losses (no errors, an ample queue) or reordering shows the congestion window's \
+limit; where timeouts took 15% of the time, the timer is as right. Where no removal makes the transfer faster by 10%, several \
+limits hold at once, and what the counters tell is as right. Where other traffic fills the line, its bandwidth is right, and \
+congestion is if it drops packets; with other traffic a window is right that the kernel counts as full for 70% of the time, for \
+the others' queue makes the round trips longer.
 
-";
+A verdict is **right** if it names a right limit; with a narrow way back also its direction, and elsewhere not that \
+direction. **Unknown** is neither right nor false. **False** names another limit.";
 
-fn summary(text: &mut String, counted: Counted, scored: &[Scored]) {
-    let Counted { runs, invalid, untold, ambiguous } = counted;
+fn strata(text: &mut String, runs: &[Run], scored: &[Scored]) {
+    text.push_str(
+        "## Strata\n\n| stratum | what it is | drawn | invalid | nothing tells | scored | at a border | right | unknown | \
+         false | asked |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
+    );
+    for stratum in Stratum::ALL {
+        let drawn = || runs.iter().filter(move |run| run.setup.stratum == stratum);
+        let invalid = drawn().filter(|run| !run.invalid_because.is_empty()).count();
+        let untold =
+            drawn().filter(|run| run.invalid_because.is_empty() && run.truth.is_none()).count();
+        let grades = Grades::of_stratum(scored, stratum);
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {invalid} | {untold} | {} | {} | {} of {}: {:.1}% | {} | {} | {:.0}% |",
+            stratum.word(),
+            stratum.meaning(),
+            drawn().count(),
+            grades.runs,
+            grades.borders,
+            grades.right,
+            grades.all(),
+            100.0 * grades.share(grades.right),
+            grades.unknown,
+            grades.wrong,
+            100.0 * stratum.bar(),
+        );
+    }
+    let all = Grades::of(scored.iter());
+    let near = Grades::of_stratum(scored, Stratum::NearEnds);
     let _ = writeln!(
         text,
-        "{runs} runs: {} scored ({ambiguous} of them ambiguous), {invalid} dropped as the lab calls them invalid, \
-         again and again: the machine was busy, {untold} in which these facts do not tell the limit. {}\n\n\
-         | `limited_by` is right | capture at the sender | capture at the receiver |\n|---|---|---|",
-        scored.len(),
-        noise(scored)
+        "\nIn all, {} of {} verdicts are right ({:.1}%), {} unknown ({:.1}%), {} false ({:.1}%; at most 3% is asked). Near \
+         borders {} of {} runs are at one ({:.0}%; at most 20% is asked). {}\n",
+        all.right,
+        all.all(),
+        100.0 * all.share(all.right),
+        all.unknown,
+        100.0 * all.share(all.unknown),
+        all.wrong,
+        100.0 * all.share(all.wrong),
+        near.borders,
+        near.runs,
+        100.0 * near.borders as f64 / near.runs.max(1) as f64,
+        lateness(scored)
     );
-    for half in [Half::Scoring, Half::Calibration] {
-        let cell = |point| {
-            let accuracy = Accuracy::of(scored, half, point);
-            format!("{} of {}: {:.1}%", accuracy.right, accuracy.all, 100.0 * accuracy.share())
-        };
-        let (sender, receiver) = (cell(Point::Sender), cell(Point::Receiver));
-        let _ = writeln!(text, "| {} half | {sender} | {receiver} |", half.word());
-    }
-    text.push('\n');
 }
 
 /// How much later than their time packets left the links: what else the machine did.
-fn noise(scored: &[Scored]) -> String {
-    let lateness =
+fn lateness(scored: &[Scored]) -> String {
+    let late =
         |one: &Scored| one.run.outcome.lab.as_ref()?.lateness.as_ref().map(|late| late.p99_s);
-    let mut late: Vec<f64> = scored.iter().filter_map(lateness).collect();
+    let mut late: Vec<f64> = scored.iter().filter_map(late).collect();
     late.sort_by(f64::total_cmp);
     match (late.get(late.len() / 2), late.last()) {
         (Some(median), Some(most)) => format!(
@@ -115,160 +136,217 @@ fn noise(scored: &[Scored]) -> String {
     }
 }
 
-fn confusion(text: &mut String, scored: &[Scored], half: Half, point: Point) {
-    let table = Confusion::of(scored, half, point);
+fn confidence(text: &mut String, scored: &[Scored]) {
+    text.push_str(
+        "## Confidence\n\nOf the verdicts that name a limit, by the confidence that the document gives: as many are to be \
+         right as 95 of 100 samples would have if the mean of what is claimed were true (the central interval of the \
+         binomial distribution).\n\n\
+         | confidence | verdicts | claimed | right | expected | |\n|---|---|---|---|---|---|\n",
+    );
+    for bin in Bin::of(scored) {
+        let (least, most) = bin.expected();
+        let _ = writeln!(
+            text,
+            "| {:.2} to {:.2} | {} | {:.3} | {} | {least} to {most} | {} |",
+            bin.from,
+            bin.to,
+            bin.all,
+            bin.claimed,
+            bin.right,
+            if bin.holds() { "holds" } else { "**does not hold**" }
+        );
+    }
+    text.push('\n');
+}
+
+fn confusion(text: &mut String, scored: &[Scored], stratum: Stratum) {
+    let table = Confusion::of(scored, stratum);
+    if table.limits.is_empty() {
+        return;
+    }
     let said: Vec<&str> = table.limits.iter().map(|limit| limit.word()).collect();
     let _ = writeln!(
         text,
-        "## {} half, captures at the {}\n\n| truth ↓, said → | {} | nothing |\n|---|{}---|",
-        capitalised(half.word()),
-        point.word(),
+        "## Verdicts: {}\n\n| truth ↓, said → | {} |\n|---|{}",
+        stratum.word(),
         said.join(" | "),
         "---|".repeat(said.len())
     );
     for (limit, row) in table.limits.iter().zip(&table.counts) {
-        let cells: Vec<String> = row.iter().map(|count| cell(*count)).collect();
+        if row.iter().sum::<usize>() == 0 {
+            continue;
+        }
+        // Most cells hold nothing, and the others should stand out.
+        let cell = |count: &usize| if *count == 0 { "·".to_owned() } else { count.to_string() };
+        let cells: Vec<String> = row.iter().map(cell).collect();
         let _ = writeln!(text, "| {limit} | {} |", cells.join(" | "));
     }
     text.push('\n');
 }
 
-/// Most cells hold nothing, and the others should stand out.
-fn cell(count: usize) -> String {
-    if count == 0 { "·".to_owned() } else { count.to_string() }
-}
-
-fn misses(text: &mut String, scored: &[Scored]) {
-    text.push_str("## What is wrong\n\n| run | half | capture | truth | said | parameters |\n|---|---|---|---|---|---|\n");
+/// Every false verdict.
+fn wrong(text: &mut String, scored: &[Scored]) {
+    text.push_str(
+        "## What is false\n\n`without` is the goodput of each second run, as a multiple of the run's.\n\n\
+         | run | capture | truth | said | confidence | parameters | without |\n|---|---|---|---|---|---|---|\n",
+    );
+    let mut count = 0;
     for one in scored {
-        for point in Point::ALL.into_iter().filter(|point| !one.is_right(*point)) {
+        let views = one.run.setup.views.iter();
+        for (view, verdict) in views.zip(&one.verdicts) {
+            if verdict.grade != Grade::False {
+                continue;
+            }
+            count += 1;
+            let direction = if verdict.said.is_ack_path { " (acknowledgements)" } else { "" };
             let _ = writeln!(
                 text,
-                "| {} | {} | {} | {} | {} | {} |",
-                one.run.number,
-                Half::of(one.run.number).word(),
-                point.word(),
-                truth(&one.run),
-                shares(&one.said[point as usize].limits),
-                parameters(&one.run.setup)
+                "| {} | {} | {} | {}{direction} | {:.2} | {} | {} |",
+                name(&one.run),
+                view.words(),
+                truth(&one.truth),
+                shares(&verdict.said.limits),
+                verdict.said.confidence,
+                parameters(&one.run.setup),
+                gains(&one.run)
             );
+        }
+    }
+    if count == 0 {
+        text.push_str("\nNothing.\n");
+    }
+    text.push('\n');
+}
+
+/// Causes of losses that are not the truth.
+fn causes(text: &mut String, scored: &[Scored]) {
+    let verdicts = || scored.iter().flat_map(|one| &one.verdicts);
+    let named = verdicts()
+        .filter(|verdict| !matches!(verdict.said.cause, LossCause::Unknown | LossCause::None));
+    let wrong = verdicts().filter(|verdict| verdict.is_false_cause).count();
+    let _ = writeln!(
+        text,
+        "## Causes of losses\n\nBeside the limit, a verdict names why segments were lost (`loss.cause`), where it can tell: \
+         {} do, and {wrong} name a cause, or none, that the links' counters refute.\n",
+        named.count()
+    );
+    if wrong == 0 {
+        return;
+    }
+    text.push_str("| run | capture | truth | said | parameters |\n|---|---|---|---|---|\n");
+    for one in scored {
+        for (view, verdict) in one.run.setup.views.iter().zip(&one.verdicts) {
+            if verdict.is_false_cause {
+                let causes: Vec<String> = one.truth.causes.iter().copied().map(cause).collect();
+                let _ = writeln!(
+                    text,
+                    "| {} | {} | {} | {} | {} |",
+                    name(&one.run),
+                    view.words(),
+                    causes.join(" or "),
+                    cause(verdict.said.cause),
+                    parameters(&one.run.setup)
+                );
+            }
         }
     }
     text.push('\n');
 }
 
-fn runs(text: &mut String, scored: &[Scored]) {
+fn cause(cause: LossCause) -> String {
+    serde_json::to_value(cause)
+        .ok()
+        .and_then(|value| value.as_str().map(str::to_owned))
+        .unwrap_or_default()
+}
+
+/// Runs that are not scored, by name: none is replaced without a word.
+fn left_out(text: &mut String, runs: &[Run]) {
+    let mut lines = Vec::new();
+    for run in runs.iter().filter(|run| !run.counts()) {
+        let why = if run.invalid_because.is_empty() {
+            format!("nothing tells the limit; without: {}", gains(run))
+        } else {
+            format!("invalid after {} attempts: {}", run.attempts, run.invalid_because.join(", "))
+        };
+        lines.push(format!("| {} | {} | {why} |\n", name(run), parameters(&run.setup)));
+    }
     text.push_str(
-        "## Every run\n\n`tcp_info` counts only while the sender was stopped, ours the time that a limit held: the first \
-         three columns of shares are the kernel's, of the time from the first data to the last acknowledgement. `of link` \
-         is the payload's share of what the link carries in that time.\n\n\
-         | run | parameters | of link | dropped | busy | window | buffer | truth | ours at the sender | at the receiver |\n\
-         |---|---|---|---|---|---|---|---|---|---|\n",
+        "## Runs that are not scored\n\nA run that the lab calls invalid, as the machine could not keep time, is tried three \
+         times. Then it is named here, and the next number is drawn.\n\n",
+    );
+    if lines.is_empty() {
+        text.push_str("None.\n\n");
+        return;
+    }
+    text.push_str("| run | parameters | why |\n|---|---|---|\n");
+    text.extend(lines);
+    text.push('\n');
+}
+
+/// Every scored run with what is said of it.
+fn every(text: &mut String, scored: &[Scored]) {
+    text.push_str(
+        "## Every run\n\nThe truth is known by (s) the scenario, (c) counters, (r) second runs.\n\n\
+         | run | parameters | truth | said of its captures |\n|---|---|---|---|\n",
     );
     for one in scored {
-        let facts = &one.run.facts;
-        let share = |seconds: f64| format!("{:.0}%", 100.0 * seconds / facts.lasted_s);
+        let views = one.run.setup.views.iter().zip(&one.verdicts);
+        let said: Vec<String> = views
+            .map(|(view, verdict)| {
+                let said = &verdict.said;
+                let sure = if verdict.grade == Grade::Unknown {
+                    String::new()
+                } else {
+                    format!(" {:.2}", said.confidence)
+                };
+                format!("{}: {}{sure}", view.words(), said.limited_by)
+            })
+            .collect();
+        let basis = match one.truth.basis {
+            Basis::Scenario => "s",
+            Basis::Counters => "c",
+            Basis::SecondRuns => "r",
+        };
         let _ = writeln!(
             text,
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
-            one.run.number,
+            "| {} | {} | {} ({basis}) | {} |",
+            name(&one.run),
             parameters(&one.run.setup),
-            share(facts.payload_bytes * 8.0 / facts.link_bps),
-            facts.dropped_packets,
-            share(facts.busy_s),
-            share(facts.window_limited_s),
-            share(facts.buffer_limited_s),
-            truth(&one.run),
-            shares(&one.said[0].limits),
-            shares(&one.said[1].limits),
+            truth(&one.truth),
+            said.join("; ")
         );
     }
 }
 
-fn truth(run: &Run) -> String {
-    let words: Vec<&str> = run.truth.iter().map(|limit| limit.word()).collect();
-    words.join(" or ")
-}
-
-/// Those from a twentieth on.
-fn shares(limits: &[LimitShare]) -> String {
-    let shown = limits.iter().filter(|limit| limit.share >= 0.05);
-    let words: Vec<String> =
-        shown.map(|limit| format!("{} {:.0}%", limit.kind, 100.0 * limit.share)).collect();
-    if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
-}
-
-/// A scenario in a line; what is ample or off is left out.
-pub(super) fn parameters(setup: &Setup) -> String {
-    let mut text = format!(
-        "{}, {:.1} Mbit/s, {:.0} ms, queue {:.1}",
-        setup.congestion.word(),
-        setup.rate_bps as f64 / 1e6,
-        1000.0 * setup.rtt_s,
-        setup.queue_in_paths()
-    );
-    let path = setup.path_bytes();
-    if setup.loss > 0.0 {
-        let _ = write!(text, ", loss {:.2}%", 100.0 * setup.loss);
-    }
-    if (setup.window_bytes as f64) < 4.0 * path {
-        let _ = write!(text, ", window {:.2}", setup.window_bytes as f64 / path);
-    }
-    if let Some(bytes) = setup.send_buffer_bytes {
-        let _ = write!(text, ", buffer {:.2}", bytes as f64 / path);
-    }
-    if let Some(bps) = setup.read_bps {
-        let _ = write!(text, ", reads {:.1} Mbit/s", bps as f64 / 1e6);
-    }
-    if let Some(mss) = setup.mss_bytes {
-        let _ = write!(text, ", MSS {mss}");
-    }
-    match setup.application {
-        Application::Bulk => {}
-        Application::Bytes(bytes) => {
-            let _ = write!(text, ", {:.0} kB", bytes as f64 / 1e3);
-        }
-        Application::Requests { reply_bytes, think_s } => {
-            let _ = write!(
-                text,
-                ", replies of {:.1} kB after {:.0} ms",
-                reply_bytes as f64 / 1e3,
-                1000.0 * think_s
-            );
-        }
-    }
-    text
-}
-
-fn capitalised(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+fn name(run: &Run) -> String {
+    format!("{} {}", run.setup.stratum.word(), run.number)
 }
 
 #[cfg(test)]
 mod tests {
-    use maxseg_core::outcome::LimitedBy::{Bandwidth, Congestion};
+    use maxseg_core::outcome::LimitedBy::{Bandwidth, Congestion, Unknown};
 
     use super::super::score::tests::scored;
     use super::*;
 
     #[test]
-    fn the_page_says_how_often_it_is_right_and_where_not() {
-        let scored = scored(&[
-            (0, &[Bandwidth], [Some(Bandwidth), Some(Bandwidth)]),
-            (1, &[Bandwidth], [Some(Bandwidth), Some(Congestion)]),
-            (3, &[Congestion, Bandwidth], [Some(Bandwidth), Some(Congestion)]),
-        ]);
-        let runs: Vec<Run> = scored.iter().map(|one| one.run.clone()).collect();
-        let counted = Counted::of(&runs);
-        assert_eq!(counted, Counted { runs: 3, invalid: 0, untold: 0, ambiguous: 1 });
-        let page = page("cargo xtask validate explain", counted, &scored);
-        assert!(page.contains("| scoring half | 2 of 2: 100.0% | 1 of 2: 50.0% |"), "{page}");
-        assert!(page.contains("| calibration half | 1 of 1: 100.0% | 1 of 1: 100.0% |"), "{page}");
-        assert!(
-            page.contains("| 1 | scoring | receiver | bandwidth | congestion 100% |"),
-            "{page}"
-        );
-        assert!(!page.contains("| 3 | scoring"), "{page}");
+    fn the_page_says_how_often_it_is_right_and_names_what_is_false() {
+        let scored = [
+            scored(Stratum::Router, 0, &[Bandwidth], Bandwidth),
+            scored(Stratum::Router, 1, &[Bandwidth], Congestion),
+            scored(Stratum::Router, 2, &[Congestion, Bandwidth], Bandwidth),
+            scored(Stratum::Router, 3, &[Congestion], Unknown),
+        ];
+        let mut runs: Vec<Run> = scored.iter().map(|one| one.run.clone()).collect();
+        runs[3].invalid_because.push("late".to_owned());
+        let half = Half { seed: 7, is_scored: true, commit: Some("abc".to_owned()) };
+        let page = page(&half, &runs, &scored);
+        assert!(page.contains("| 4 | 1 | 0 | 4 | 1 | 2 of 4: 50.0% | 1 | 1 | 65% |"), "{page}");
+        assert!(page.contains("| router 3 |") && page.contains("invalid after 1 attempts: late"));
+        assert!(page.contains("The seed is 7, drawn from the commit abc"));
+        let (_, wrong) = page.split_once("## What is false").unwrap();
+        let (wrong, _) = wrong.split_once("## Causes").unwrap();
+        assert!(wrong.contains("| router 1 |") && !wrong.contains("| router 2 |"), "{page}");
     }
 }

@@ -1,4 +1,5 @@
-//! One run: a scenario through the lab, a capture at each end, and what is known of it.
+//! One run: a scenario through the lab, its captures, second runs without the limits that are suspected, and what is known
+//! of all of them.
 
 use std::fs;
 use std::io::Write as _;
@@ -8,83 +9,80 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use maxseg_core::outcome::{LimitedBy, Outcome};
+use maxseg_core::outcome::{LabLink, Outcome};
 use serde::{Deserialize, Serialize};
 
+use super::facts::Facts;
+use super::lift::SecondRun;
 use super::setup::{Application, INITIAL_SEGMENTS, Setup};
 use super::split;
-use super::truth::Facts;
+use super::stratum::Stratum;
+use super::truth::Truth;
+use super::view::file;
 
-/// A run, as `run.json` holds it. `sender.pcapng.gz` and `receiver.pcapng.gz` lie beside it.
+/// A run, as `run.json` holds it. The captures, `0.pcapng.gz` and so on, lie beside it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Run {
     /// Where its randomness begins.
     pub seed: u64,
-    /// Which.
+    /// Which of its stratum.
     pub number: u64,
     /// What was run.
     pub setup: Setup,
-    /// What is known of it; worked out anew when it is read.
-    #[serde(skip_deserializing)]
-    pub facts: Facts,
-    /// Which limits are right; several where it is ambiguous, and none where the facts do not tell.
-    #[serde(skip_deserializing)]
-    pub truth: Vec<LimitedBy>,
-    /// Why the lab says that it proves nothing; empty for a valid run.
+    /// How often it was tried.
+    pub attempts: u32,
+    /// Why the lab says that it, or a second run, proves nothing; empty for a valid run.
     pub invalid_because: Vec<String>,
     /// All that the lab tells.
     pub outcome: Outcome,
+    /// The same without one limit each, where that tells which it was.
+    pub second: Vec<SecondRun>,
+    /// What is known of it; worked out anew when it is read.
+    #[serde(skip_deserializing)]
+    pub facts: Facts,
+    /// What limited it; `None` where nothing tells.
+    #[serde(skip_deserializing)]
+    pub truth: Option<Truth>,
 }
 
-/// Where a capture was made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Point {
-    /// At the sender of the data.
-    Sender,
-    /// At its receiver.
-    Receiver,
-}
-
-impl Point {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Sender, Self::Receiver];
-
-    /// The interface's name in the lab's capture.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Sender => "sender",
-            Self::Receiver => "receiver",
-        }
-    }
-
-    /// The capture of a run that is kept in `folder`.
-    pub fn file(self, folder: &Path) -> PathBuf {
-        folder.join(format!("{}.pcapng.gz", self.word()))
-    }
-}
+/// A run is tried so often before it is called invalid.
+const ATTEMPTS: u32 = 3;
 
 /// Where a run is kept.
-pub fn folder(runs: &Path, number: u64) -> PathBuf {
-    runs.join(format!("{number:03}"))
+pub fn folder(runs: &Path, stratum: Stratum, number: u64) -> PathBuf {
+    runs.join(stratum.word()).join(format!("{number:03}"))
 }
 
 impl Run {
-    /// Runs the `number`-th scenario under `seed` with `program` and keeps it below `runs`. Where it is
-    /// kept there already, it is read. Where the lab could not keep up, it is tried once more.
+    /// Runs the `number`-th scenario of a stratum under `seed` with `program` and keeps it below `runs`. Where it is kept
+    /// there already, it is read. Where the lab could not keep up, it is tried again.
     ///
     /// # Errors
     /// The lab cannot run here, or a file cannot be written.
-    pub fn make(program: &Path, runs: &Path, seed: u64, number: u64) -> Result<Self> {
-        let folder = folder(runs, number);
+    pub fn make(
+        program: &Path,
+        runs: &Path,
+        stratum: Stratum,
+        seed: u64,
+        number: u64,
+    ) -> Result<Self> {
+        let folder = folder(runs, stratum, number);
         fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-        let setup = Setup::draw(seed, number);
-        if let Some(kept) = Self::read(&folder).ok().filter(|kept| kept.is_valid_run_of(&setup)) {
-            return Ok(kept);
+        let setup = Setup::draw(stratum, seed, number);
+        let kept = Self::read(&folder).ok().filter(|kept| kept.is_of(&setup));
+        let is_kept = kept.is_some();
+        let mut run = match kept {
+            Some(kept) => kept,
+            None => Self::once(program, &folder, (seed, number), &setup)?,
+        };
+        while !is_kept && !run.invalid_because.is_empty() && run.attempts < ATTEMPTS {
+            let attempts = run.attempts + 1;
+            run = Self { attempts, ..Self::once(program, &folder, (seed, number), &setup)? };
         }
-        let mut run = Self::once(program, &folder, (seed, number), &setup)?;
-        if !run.invalid_because.is_empty() {
-            run = Self::once(program, &folder, (seed, number), &setup)?;
+        if run.invalid_because.is_empty() {
+            run.second_runs(program, &folder)?;
         }
+        run.judge();
         fs::write(folder.join("run.json"), serde_json::to_string_pretty(&run)?)?;
         Ok(run)
     }
@@ -98,9 +96,13 @@ impl Run {
         let text = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
         let mut run: Self =
             serde_json::from_str(&text).with_context(|| file.display().to_string())?;
-        run.facts = facts(&run.setup, &run.outcome);
-        run.truth = run.facts.limits();
+        run.judge();
         Ok(run)
+    }
+
+    fn judge(&mut self) {
+        self.facts = facts(&self.setup, &self.outcome);
+        self.truth = Truth::of(self);
     }
 
     fn once(
@@ -109,67 +111,108 @@ impl Run {
         (seed, number): (u64, u64),
         setup: &Setup,
     ) -> Result<Self> {
-        let (scenario, whole) = (folder.join("scenario.toml"), folder.join("whole.pcapng"));
-        fs::write(&scenario, setup.to_toml())?;
-        let output = Command::new(program)
-            .args(["-q", "run", "--engine", "lab", "--allow-invalid", "--json", "--pcap"])
-            .args([&whole, &scenario])
-            .stderr(Stdio::inherit())
-            .output()?;
-        ensure!(output.status.success(), "{} failed on {}", program.display(), scenario.display());
-        let mut document: serde_json::Value = serde_json::from_slice(&output.stdout)?;
-        let outcome: Outcome = serde_json::from_value(document["rows"][0]["outcome"].take())?;
+        let whole = folder.join("whole.pcapng");
+        let outcome = outcome(program, folder, setup, Some(&whole))?;
         let capture = fs::read(&whole)?;
-        for point in Point::ALL {
-            let part = split::interface(&capture, point.word())
-                .with_context(|| whole.display().to_string())?;
-            let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+        for (index, view) in setup.views.iter().enumerate() {
+            let part = split::part(&capture, view).with_context(|| whole.display().to_string())?;
+            let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
             packed.write_all(&part)?;
-            fs::write(point.file(folder), packed.finish()?)?;
+            fs::write(file(folder, index), packed.finish()?)?;
         }
         fs::remove_file(&whole)?;
-        let facts = facts(setup, &outcome);
-        Ok(Self {
+        let mut run = Self {
             seed,
             number,
             setup: setup.clone(),
-            facts,
-            truth: facts.limits(),
+            attempts: 1,
             invalid_because: outcome.invalid_because().to_vec(),
             outcome,
-        })
+            second: Vec::new(),
+            facts: Facts::default(),
+            truth: None,
+        };
+        run.judge();
+        Ok(run)
     }
 
-    fn is_valid_run_of(&self, setup: &Setup) -> bool {
-        self.invalid_because.is_empty() && self.setup.to_toml() == setup.to_toml()
+    /// Runs it without each suspected limit, where that is to tell which it was.
+    fn second_runs(&mut self, program: &Path, folder: &Path) -> Result<()> {
+        if !Truth::wants_second_runs(self) {
+            return Ok(());
+        }
+        for lift in self.setup.suspects(self.facts.dropped_packets() > 0) {
+            if self.second.iter().any(|second| second.lift == lift) {
+                continue;
+            }
+            let setup = self.setup.without(lift);
+            let mut second = SecondRun { lift, goodput_bps: 0.0, invalid_because: Vec::new() };
+            for _ in 0..ATTEMPTS {
+                let outcome = outcome(program, folder, &setup, None)?;
+                second.goodput_bps = facts(&setup, &outcome).goodput_bps();
+                second.invalid_because = outcome.invalid_because().to_vec();
+                if second.invalid_because.is_empty() {
+                    break;
+                }
+            }
+            if !second.invalid_because.is_empty() {
+                let why = second.invalid_because.join(", ");
+                self.invalid_because.push(format!("without {}: {why}", lift.word()));
+            }
+            self.second.push(second);
+        }
+        Ok(())
     }
 
-    /// Whether it is part of the score: it proves something, and the facts tell what.
+    /// Whether it need not be run again: it is of this setup, and valid or tried as often as it is to be.
+    fn is_of(&self, setup: &Setup) -> bool {
+        self.setup.to_toml() == setup.to_toml() && self.setup.views == setup.views
+    }
+
+    /// Whether it is part of the score: it proves something, and it is known what.
     pub fn counts(&self) -> bool {
-        self.invalid_because.is_empty() && !self.truth.is_empty()
-    }
-
-    /// Whether more than one answer is right.
-    pub fn is_ambiguous(&self) -> bool {
-        self.truth.len() > 1
+        self.invalid_because.is_empty() && self.truth.is_some()
     }
 }
 
-/// What the lab tells of a run, as the label needs it. What it does not tell is zero: then no limit is found.
+/// Runs a setup through the lab.
+fn outcome(
+    program: &Path,
+    folder: &Path,
+    setup: &Setup,
+    capture: Option<&Path>,
+) -> Result<Outcome> {
+    let scenario = folder.join("scenario.toml");
+    fs::write(&scenario, setup.to_toml())?;
+    let mut command = Command::new(program);
+    command.args(["-q", "run", "--engine", "lab", "--allow-invalid", "--json"]);
+    if let Some(file) = capture {
+        command.arg("--pcap").arg(file);
+    }
+    let output = command.arg(&scenario).stderr(Stdio::inherit()).output()?;
+    ensure!(output.status.success(), "{} failed on {}", program.display(), scenario.display());
+    let mut document: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+    Ok(serde_json::from_value(document["rows"][0]["outcome"].take())?)
+}
+
+/// What the lab tells of a run, as the truth needs it. What it does not tell is zero: then no limit is found.
 pub(super) fn facts(setup: &Setup, outcome: &Outcome) -> Facts {
     let lab = outcome.lab.as_deref();
     let flow = lab.and_then(|lab| lab.flows.first());
-    let forward = lab.and_then(|lab| lab.links.first());
+    let own = outcome.flows.first().unwrap_or(outcome);
+    let links = lab.map_or(&[][..], |lab| &lab.links);
+    let dropped = |count: fn(&LabLink) -> u64| -> u64 {
+        links.iter().filter(|link| !link.link.ends_with(".reverse")).map(count).sum()
+    };
     let number = |value: Option<u64>| value.unwrap_or(0) as f64;
-    let handshake = setup.rtt_s;
     let (reply_bytes, ended_itself) = match setup.application {
         Application::Bulk => (None, false),
         Application::Bytes(_) => (None, true),
         Application::Requests { reply_bytes, .. } => (Some(reply_bytes as f64), false),
     };
     Facts {
-        lasted_s: outcome.elapsed_s.unwrap_or(0.0) - handshake,
-        payload_bytes: number(outcome.payload_bytes),
+        lasted_s: outcome.elapsed_s.unwrap_or(0.0) - setup.rtt_s,
+        payload_bytes: number(own.payload_bytes),
         link_bps: setup.link_payload_bps(),
         base_rtt_s: setup.base_rtt_s(),
         slow_start_s: setup.slow_start_s(setup.path_bytes()),
@@ -180,10 +223,21 @@ pub(super) fn facts(setup: &Setup, outcome: &Outcome) -> Facts {
         has_send_buffer: setup.send_buffer_bytes.is_some(),
         reply_bytes,
         ended_itself,
-        dropped_packets: forward.map_or(0, |link| link.damaged + link.refused),
-        timeouts: outcome.timeouts.unwrap_or(0),
+        damaged_packets: dropped(|link| link.damaged),
+        refused_packets: dropped(|link| link.refused),
+        policed_packets: dropped(|link| link.policed),
+        line_share: line_share(setup, outcome),
+        timeouts: own.timeouts.unwrap_or(0),
         busy_s: flow.and_then(|flow| flow.busy_s).unwrap_or(0.0),
         window_limited_s: flow.and_then(|flow| flow.window_limited_s).unwrap_or(0.0),
         buffer_limited_s: flow.and_then(|flow| flow.buffer_limited_s).unwrap_or(0.0),
     }
+}
+
+/// How busy the line was, with all traffic on it.
+fn line_share(setup: &Setup, outcome: &Outcome) -> f64 {
+    let links = outcome.lab.as_deref().map_or(&[][..], |lab| &lab.links);
+    let line = links.iter().find(|link| link.link == "hop.line");
+    let seconds = outcome.elapsed_s.unwrap_or(0.0).max(1e-3);
+    line.map_or(0.0, |line| line.bytes as f64 * 8.0 / (setup.rate_bps as f64 * seconds))
 }

@@ -6,47 +6,54 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use super::page::parameters;
-use super::run::{Point, Run, folder};
+use super::run::{Run, folder};
+use super::stratum::Stratum;
+use super::truth::Truth;
+use super::view;
+use super::words::parameters;
 
-/// Copies both captures of each of the runs `numbers`, kept in `kept`, to `samples`, with their labels.
+/// Copies the captures of each of the runs `numbers` of a stratum, kept in `kept`, to `samples`, with their labels.
 ///
 /// # Errors
 /// A run is not there, not valid or not clear-cut; a file cannot be written.
-pub(super) fn write(kept: &Path, samples: &Path, numbers: &[u64]) -> Result<()> {
+pub(super) fn write(kept: &Path, samples: &Path, stratum: Stratum, numbers: &[u64]) -> Result<()> {
     fs::create_dir_all(samples).with_context(|| samples.display().to_string())?;
     for number in numbers {
-        let folder = folder(kept, *number);
+        let folder = folder(kept, stratum, *number);
         let run = Run::read(&folder)?;
-        ensure!(run.counts() && !run.is_ambiguous(), "run {number} is invalid or ambiguous");
-        let stem = stem(&run);
-        for point in Point::ALL {
-            fs::copy(point.file(&folder), samples.join(file(&stem, point)))?;
+        let truth = run.truth.as_ref().filter(|truth| run.counts() && !truth.is_border());
+        let truth = truth.with_context(|| format!("run {number} is invalid or at a border"))?;
+        let stem = stem(&run, truth);
+        for (index, name) in files(&run, &stem).iter().enumerate() {
+            fs::copy(view::file(&folder, index), samples.join(name))?;
         }
-        let mut text = serde_json::to_string_pretty(&label(&run, &stem))?;
+        let mut text = serde_json::to_string_pretty(&label(&run, truth, &stem))?;
         text.push('\n');
         fs::write(samples.join(format!("{stem}.label.json")), text)?;
     }
+    ensure!(!numbers.is_empty(), "no run was named");
     Ok(())
 }
 
-/// By limit and congestion control; the number keeps two of a kind apart.
-fn stem(run: &Run) -> String {
-    let limit = run.truth.first().map_or("unknown", |limit| limit.word());
-    format!("lab_{limit}_{}_{:03}", run.setup.congestion.word(), run.number)
+/// By stratum, limit and congestion control; the number keeps two of a kind apart.
+fn stem(run: &Run, truth: &Truth) -> String {
+    let limit = truth.limits.first().map_or("unknown", |limit| limit.word());
+    let setup = &run.setup;
+    format!("lab_{}_{limit}_{}_{:03}", setup.stratum.word(), setup.congestion.word(), run.number)
 }
 
-fn file(stem: &str, point: Point) -> String {
-    format!("{stem}.{}.pcapng.gz", point.word())
+fn files(run: &Run, stem: &str) -> Vec<String> {
+    let views = run.setup.views.iter();
+    views.map(|view| format!("{stem}.{}.pcapng.gz", view.interfaces.join("+"))).collect()
 }
 
-fn label(run: &Run, stem: &str) -> Value {
+fn label(run: &Run, truth: &Truth, stem: &str) -> Value {
     let (setup, facts) = (&run.setup, &run.facts);
-    let line = run.outcome.lab.as_deref().and_then(|lab| lab.links.first());
+    let wanted: &[&str] = if truth.is_ack_path { &["ack-path"] } else { &[] };
     json!({
-        "files": Point::ALL.map(|point| file(stem, point)),
-        "limited_by": run.truth,
-        "must_find": [],
+        "files": files(run, stem),
+        "limited_by": truth.limits,
+        "must_find": wanted,
         "why": parameters(setup),
         "congestion_control": setup.congestion.word(),
         "path": {
@@ -56,11 +63,6 @@ fn label(run: &Run, stem: &str) -> Value {
             "random_loss": setup.loss,
         },
         "share_of_line_rate": facts.payload_bytes * 8.0 / (facts.link_bps * facts.lasted_s),
-        "line_data_direction": line.map(|line| json!({
-            "in": line.packets,
-            "random_drops": line.damaged,
-            "queue_drops": line.refused,
-        })),
         "tcp_info": {
             "lasted_s": facts.lasted_s,
             "busy_s": facts.busy_s,
@@ -80,11 +82,11 @@ mod tests {
 
     #[test]
     fn a_label_names_its_files_and_the_right_answers() {
-        let run = &scored(&[(3, &[Congestion], [Some(Bandwidth); 2])])[0].run;
-        let stem = stem(run);
-        let label = label(run, &stem);
+        let one = scored(Stratum::FarEnds, 3, &[Congestion], Bandwidth);
+        let stem = stem(&one.run, &one.truth);
+        let label = label(&one.run, &one.truth, &stem);
         assert_eq!(label["limited_by"], json!(["congestion"]));
         assert_eq!(label["files"][1], json!(format!("{stem}.receiver.pcapng.gz")));
-        assert!(stem.starts_with("lab_congestion_") && stem.ends_with("_003"), "{stem}");
+        assert!(stem.starts_with("lab_far-ends_congestion_") && stem.ends_with("_003"), "{stem}");
     }
 }

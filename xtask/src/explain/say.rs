@@ -4,23 +4,41 @@ use std::fs::File;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use maxseg_core::diagnose::diagnose;
+use maxseg_core::diagnose::{FindingKind, diagnose};
 use maxseg_core::evidence::Evidence;
 use maxseg_wire::reading::{ReadOptions, read};
 
 use super::score::Said;
 
-/// What is said of the connection that carried most.
+/// The port of the flow that is judged: others are other traffic.
+const PORT: u16 = 5201;
+
+/// What is said of the transfer.
 ///
 /// # Errors
-/// The capture cannot be read to its end, or holds no connection.
+/// The capture cannot be read to its end, or does not hold the transfer.
 pub(super) fn of_capture(file: &Path) -> Result<Said> {
     let reading = read(File::open(file)?, &ReadOptions::default())?;
     if let Some(fault) = reading.summary.fault() {
         bail!("{}", fault.kind);
     }
-    let carried = |evidence: &Evidence| evidence.stats(evidence.data_direction()).payload_bytes;
-    let largest = reading.connections.max_by_key(carried);
-    let diagnosis = diagnose(&largest.context("there is no connection in it")?);
-    Ok(Said { limited_by: Some(diagnosis.limited_by), limits: diagnosis.limits })
+    let is_it = |evidence: &Evidence| {
+        [evidence.client, evidence.server].iter().any(|end| end.port() == PORT)
+    };
+    let carried = |evidence: &Evidence| {
+        let stats = evidence.stats(evidence.data_direction());
+        stats.payload_bytes + stats.packets
+    };
+    let largest = reading.connections.filter(is_it).max_by_key(carried);
+    let diagnosis = diagnose(&largest.context("the transfer is not in it")?);
+    let is_ack_path = |kind| kind == FindingKind::AckPath;
+    Ok(Said {
+        limited_by: diagnosis.limited_by,
+        confidence: diagnosis.confidence,
+        unknown_because: diagnosis.unknown_because,
+        reasons: diagnosis.quality.reasons.iter().map(|reason| reason.code).collect(),
+        is_ack_path: diagnosis.findings.iter().any(|finding| is_ack_path(finding.kind)),
+        cause: diagnosis.loss.cause,
+        limits: diagnosis.limits,
+    })
 }

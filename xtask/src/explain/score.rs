@@ -3,70 +3,87 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use maxseg_core::diagnose::{LossCause, ReasonCode};
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 
-use super::run::{Point, Run, folder};
+use super::run::{Run, folder};
+use super::stratum::Stratum;
+use super::truth::Truth;
+use super::view::file;
 use crate::parallel::in_parallel;
 
 /// What a capture is said to show.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Said {
-    /// The limit; `None` where nothing was said.
-    pub limited_by: Option<LimitedBy>,
+    /// The limit.
+    pub limited_by: LimitedBy,
+    /// How sure that is said to be, from 0 to 1.
+    pub confidence: f64,
+    /// Why it is unknown.
+    pub unknown_because: Option<String>,
+    /// What is said to be peculiar about the capture.
+    pub reasons: Vec<ReasonCode>,
+    /// Whether the acknowledgements' link is said to limit.
+    pub is_ack_path: bool,
+    /// Why segments are said to have been lost.
+    pub cause: LossCause,
     /// The shares behind it, the largest first.
     pub limits: Vec<LimitShare>,
 }
 
-/// A run with what both of its captures are said to show.
+/// What a verdict is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grade {
+    /// It is the truth.
+    Right,
+    /// It says that it does not know.
+    Unknown,
+    /// It names what is not the truth.
+    False,
+}
+
+/// What is said of one capture of a run.
+#[derive(Debug, Clone)]
+pub struct Verdict {
+    /// What is said.
+    pub said: Said,
+    /// What that is worth.
+    pub grade: Grade,
+    /// Whether a cause of losses is named that is not the truth.
+    pub is_false_cause: bool,
+}
+
+/// A run with what each of its captures is said to show, in the order of its views.
 #[derive(Debug, Clone)]
 pub struct Scored {
     /// The run.
     pub run: Run,
-    /// At the sender and at the receiver, as in [`Point::ALL`].
-    pub said: [Said; 2],
+    /// What limited it.
+    pub truth: Truth,
+    /// What is said.
+    pub verdicts: Vec<Verdict>,
 }
 
-/// The rules are calibrated on one half of all runs and scored on the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Half {
-    /// Runs of even numbers.
-    Calibration,
-    /// Runs of odd numbers.
-    Scoring,
-}
-
-impl Half {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Calibration, Self::Scoring];
-
-    /// Which half a run belongs to.
-    pub const fn of(number: u64) -> Self {
-        if number.is_multiple_of(2) { Self::Calibration } else { Self::Scoring }
-    }
-
-    /// What reports call it.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Calibration => "calibration",
-            Self::Scoring => "scoring",
-        }
+impl Verdict {
+    fn of(said: Said, truth: &Truth) -> Self {
+        let is_bandwidth = said.limited_by == LimitedBy::Bandwidth;
+        // The other direction's link is another limit.
+        let is_right = truth.limits.contains(&said.limited_by)
+            && (!is_bandwidth || said.is_ack_path == truth.is_ack_path);
+        let grade = if said.limited_by == LimitedBy::Unknown {
+            Grade::Unknown
+        } else if is_right {
+            Grade::Right
+        } else {
+            Grade::False
+        };
+        let is_false_cause =
+            said.cause != LossCause::Unknown && !truth.causes.contains(&said.cause);
+        Self { said, grade, is_false_cause }
     }
 }
 
-impl Scored {
-    /// Whether what was said at this point is right.
-    pub fn is_right(&self, point: Point) -> bool {
-        self.said[point as usize].limited_by.is_some_and(|said| self.run.truth.contains(&said))
-    }
-
-    /// The true limit: where two are right, the one that was said, if any.
-    fn truth(&self, point: Point) -> Option<LimitedBy> {
-        let said = self.said[point as usize].limited_by;
-        said.filter(|_| self.is_right(point)).or_else(|| self.run.truth.first().copied())
-    }
-}
-
-/// Explains both captures of every run that counts.
+/// Explains every capture of every run that counts.
 ///
 /// # Errors
 /// `explain` fails on a capture.
@@ -75,67 +92,108 @@ pub fn score(
     kept: &Path,
     explain: impl Fn(&Path) -> Result<Said> + Sync,
 ) -> Result<Vec<Scored>> {
-    let counting: Vec<Run> = runs.into_iter().filter(Run::counts).collect();
-    let said = in_parallel(&counting.iter().collect::<Vec<_>>(), |run| {
-        let said = |point: Point| {
-            let file = point.file(&folder(kept, run.number));
-            explain(&file).with_context(|| file.display().to_string())
-        };
-        Ok([said(Point::Sender)?, said(Point::Receiver)?])
+    let counting: Vec<(Run, Truth)> = runs
+        .into_iter()
+        .filter(Run::counts)
+        .filter_map(|run| run.truth.clone().map(|truth| (run, truth)))
+        .collect();
+    let verdicts = in_parallel(&counting.iter().collect::<Vec<_>>(), |(run, truth)| {
+        let folder = folder(kept, run.setup.stratum, run.number);
+        (0..run.setup.views.len())
+            .map(|view| {
+                let file = file(&folder, view);
+                let said = explain(&file).with_context(|| file.display().to_string())?;
+                Ok(Verdict::of(said, truth))
+            })
+            .collect::<Result<Vec<Verdict>>>()
     })?;
-    Ok(counting.into_iter().zip(said).map(|(run, said)| Scored { run, said }).collect())
+    let scored = counting.into_iter().zip(verdicts);
+    Ok(scored.map(|((run, truth), verdicts)| Scored { run, truth, verdicts }).collect())
 }
 
-/// So many right of so many.
+/// Verdicts by their grades.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Accuracy {
-    /// Right.
-    pub right: usize,
-    /// All.
-    pub all: usize,
+pub(super) struct Grades {
+    /// Runs.
+    pub(super) runs: usize,
+    /// Of them, at a border between two limits.
+    pub(super) borders: usize,
+    /// Verdicts that are right,
+    pub(super) right: usize,
+    /// that do not know,
+    pub(super) unknown: usize,
+    /// and that name what is not the truth.
+    pub(super) wrong: usize,
+    /// Verdicts with a cause of losses that is not the truth.
+    pub(super) false_causes: usize,
 }
 
-impl Accuracy {
-    /// Of one half at one point.
-    pub fn of(scored: &[Scored], half: Half, point: Point) -> Self {
-        let mut accuracy = Self::default();
-        for run in scored.iter().filter(|scored| Half::of(scored.run.number) == half) {
-            accuracy.all += 1;
-            accuracy.right += usize::from(run.is_right(point));
+impl Grades {
+    /// Of some runs.
+    pub(super) fn of<'a>(scored: impl Iterator<Item = &'a Scored>) -> Self {
+        let mut grades = Self::default();
+        for one in scored {
+            grades.runs += 1;
+            grades.borders += usize::from(one.truth.is_border());
+            for verdict in &one.verdicts {
+                match verdict.grade {
+                    Grade::Right => grades.right += 1,
+                    Grade::Unknown => grades.unknown += 1,
+                    Grade::False => grades.wrong += 1,
+                }
+                grades.false_causes += usize::from(verdict.is_false_cause);
+            }
         }
-        accuracy
+        grades
     }
 
-    /// From 0 to 1; nothing of nothing is nothing.
-    pub fn share(self) -> f64 {
-        if self.all == 0 { 0.0 } else { self.right as f64 / self.all as f64 }
+    /// Of one stratum.
+    pub(super) fn of_stratum(scored: &[Scored], stratum: Stratum) -> Self {
+        Self::of(scored.iter().filter(|one| one.run.setup.stratum == stratum))
+    }
+
+    /// All verdicts.
+    pub(super) const fn all(self) -> usize {
+        self.right + self.unknown + self.wrong
+    }
+
+    /// A count as a share of all verdicts; nothing of nothing is nothing.
+    pub(super) fn share(self, count: usize) -> f64 {
+        if self.all() == 0 { 0.0 } else { count as f64 / self.all() as f64 }
     }
 }
 
 /// Truth against what was said: a row for each true limit, a column for each that was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Confusion {
-    /// What is in the rows and columns, in order; columns have one more, for nothing said.
-    pub limits: Vec<LimitedBy>,
+pub(super) struct Confusion {
+    /// What is in the rows and columns, in order.
+    pub(super) limits: Vec<LimitedBy>,
     /// By row and column.
-    pub counts: Vec<Vec<usize>>,
+    pub(super) counts: Vec<Vec<usize>>,
 }
 
 impl Confusion {
-    /// Of one half at one point.
-    pub fn of(scored: &[Scored], half: Half, point: Point) -> Self {
-        let of_half = || scored.iter().filter(|scored| Half::of(scored.run.number) == half);
-        let said = |scored: &Scored| scored.said[point as usize].limited_by;
-        let mut limits: Vec<LimitedBy> = of_half()
-            .flat_map(|scored| scored.truth(point).into_iter().chain(said(scored)))
+    /// Of one stratum; where several limits are right, a right verdict is in the row of what it says.
+    pub(super) fn of(scored: &[Scored], stratum: Stratum) -> Self {
+        let pairs: Vec<(LimitedBy, LimitedBy)> = scored
+            .iter()
+            .filter(|one| one.run.setup.stratum == stratum)
+            .flat_map(|one| one.verdicts.iter().map(move |verdict| (one, verdict)))
+            .map(|(one, verdict)| {
+                let said = verdict.said.limited_by;
+                let is_right = one.truth.limits.contains(&said);
+                let first = one.truth.limits.first().copied().unwrap_or(LimitedBy::Unknown);
+                (if is_right { said } else { first }, said)
+            })
             .collect();
+        let mut limits: Vec<LimitedBy> =
+            pairs.iter().flat_map(|(truth, said)| [*truth, *said]).collect();
         limits.sort_unstable();
         limits.dedup();
-        let place = |limit: LimitedBy| limits.iter().position(|known| *known == limit);
-        let mut counts = vec![vec![0; limits.len() + 1]; limits.len()];
-        for scored in of_half() {
-            let Some(row) = scored.truth(point).and_then(place) else { continue };
-            counts[row][said(scored).and_then(place).unwrap_or(limits.len())] += 1;
+        let place = |limit| limits.iter().position(|known| *known == limit).unwrap_or(0);
+        let mut counts = vec![vec![0; limits.len()]; limits.len()];
+        for (truth, said) in pairs {
+            counts[place(truth)][place(said)] += 1;
         }
         Self { limits, counts }
     }
@@ -143,70 +201,101 @@ impl Confusion {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use LimitedBy::{Bandwidth, Congestion, ReceiveWindow};
+    use LimitedBy::{Bandwidth, Congestion, ReceiveWindow, Unknown};
     use maxseg_core::outcome::Outcome;
 
+    use super::super::facts::Facts;
+    use super::super::setup::Setup;
+    use super::super::truth::Basis;
     use super::*;
-    use crate::explain::run::facts;
-    use crate::explain::setup::Setup;
 
-    /// A run's number, its truth, and what its two captures say.
-    type Case<'a> = (u64, &'a [LimitedBy], [Option<LimitedBy>; 2]);
+    /// Such a verdict.
+    pub(in crate::explain) fn said(limited_by: LimitedBy) -> Said {
+        Said {
+            limited_by,
+            confidence: if limited_by == Unknown { 0.0 } else { 0.9 },
+            unknown_because: None,
+            reasons: Vec::new(),
+            is_ack_path: false,
+            cause: LossCause::Unknown,
+            limits: vec![LimitShare { kind: limited_by, share: 1.0 }],
+        }
+    }
 
-    /// Such runs.
-    pub(in crate::explain) fn scored(runs: &[Case<'_>]) -> Vec<Scored> {
-        let scored = |(number, truth, said): &Case<'_>| {
-            let (setup, outcome) = (Setup::draw(1, *number), Outcome::default());
-            let run = Run {
-                seed: 1,
-                number: *number,
-                facts: facts(&setup, &outcome),
-                setup,
-                truth: truth.to_vec(),
-                invalid_because: Vec::new(),
-                outcome,
-            };
-            let said = said.map(|limited_by| Said {
-                limited_by,
-                limits: limited_by
-                    .map(|kind| LimitShare { kind, share: 1.0 })
-                    .into_iter()
-                    .collect(),
-            });
-            Scored { run, said }
+    /// A run of a stratum with this truth, of which all captures are said to show this.
+    pub(in crate::explain) fn scored(
+        stratum: Stratum,
+        number: u64,
+        truth: &[LimitedBy],
+        limit: LimitedBy,
+    ) -> Scored {
+        let setup = Setup::draw(stratum, 1, number);
+        let truth = Truth {
+            limits: truth.to_vec(),
+            is_ack_path: false,
+            causes: vec![LossCause::None],
+            basis: Basis::SecondRuns,
         };
-        runs.iter().map(scored).collect()
+        let verdicts = setup.views.iter().map(|_| Verdict::of(said(limit), &truth)).collect();
+        let run = Run {
+            seed: 1,
+            number,
+            attempts: 1,
+            invalid_because: Vec::new(),
+            outcome: Outcome::default(),
+            second: Vec::new(),
+            facts: Facts::default(),
+            truth: Some(truth.clone()),
+            setup,
+        };
+        Scored { run, truth, verdicts }
     }
 
     #[test]
-    fn accuracy_counts_each_half_and_point_alone() {
-        let scored = scored(&[
-            (0, &[Bandwidth], [Some(Bandwidth), Some(Congestion)]),
-            (1, &[Bandwidth, Congestion], [Some(Congestion), Some(Congestion)]),
-            (3, &[Congestion], [None, Some(Congestion)]),
-        ]);
-        let of = |half, point| {
-            let accuracy = Accuracy::of(&scored, half, point);
-            (accuracy.right, accuracy.all)
-        };
-        assert_eq!(of(Half::Calibration, Point::Sender), (1, 1));
-        assert_eq!(of(Half::Calibration, Point::Receiver), (0, 1));
-        assert_eq!(of(Half::Scoring, Point::Sender), (1, 2));
-        assert_eq!(of(Half::Scoring, Point::Receiver), (2, 2));
+    fn unknown_is_neither_right_nor_false() {
+        let scored = [
+            scored(Stratum::Router, 0, &[Bandwidth], Bandwidth),
+            scored(Stratum::Router, 1, &[Bandwidth, Congestion], Congestion),
+            scored(Stratum::Router, 2, &[Congestion], Unknown),
+            scored(Stratum::Router, 3, &[Congestion], Bandwidth),
+            scored(Stratum::FarEnds, 0, &[Congestion], Bandwidth),
+        ];
+        let grades = Grades::of_stratum(&scored, Stratum::Router);
+        assert_eq!((grades.right, grades.unknown, grades.wrong), (2, 1, 1));
+        assert_eq!((grades.runs, grades.borders), (4, 1));
+        assert_eq!(Grades::of(scored.iter()).wrong, 3);
+    }
+
+    #[test]
+    fn a_link_in_the_other_direction_is_another_limit() {
+        let mut truth = scored(Stratum::AckPath, 0, &[Bandwidth], Bandwidth).truth;
+        truth.is_ack_path = true;
+        assert_eq!(Verdict::of(said(Bandwidth), &truth).grade, Grade::False);
+        let directed = Said { is_ack_path: true, ..said(Bandwidth) };
+        assert_eq!(Verdict::of(directed.clone(), &truth).grade, Grade::Right);
+        truth.is_ack_path = false;
+        assert_eq!(Verdict::of(directed, &truth).grade, Grade::False);
+    }
+
+    #[test]
+    fn a_cause_that_is_not_the_truth_counts() {
+        let truth = scored(Stratum::Router, 0, &[Bandwidth], Bandwidth).truth;
+        let of = |cause| Verdict::of(Said { cause, ..said(Bandwidth) }, &truth).is_false_cause;
+        assert!(of(LossCause::Queue));
+        assert!(!of(LossCause::None) && !of(LossCause::Unknown));
     }
 
     #[test]
     fn the_table_puts_truth_in_rows_and_what_was_said_in_columns() {
-        let scored = scored(&[
-            (1, &[Bandwidth], [Some(Bandwidth); 2]),
-            (3, &[Bandwidth], [Some(Congestion); 2]),
-            (5, &[ReceiveWindow], [None; 2]),
+        let scored = [
+            scored(Stratum::Router, 1, &[Bandwidth], Bandwidth),
+            scored(Stratum::Router, 3, &[Bandwidth], Congestion),
+            scored(Stratum::Router, 5, &[ReceiveWindow], ReceiveWindow),
             // What was said is right, so the run counts for that.
-            (7, &[Bandwidth, Congestion], [Some(Congestion); 2]),
-            (8, &[Bandwidth], [Some(Bandwidth); 2]),
-        ]);
-        let table = Confusion::of(&scored, Half::Scoring, Point::Sender);
+            scored(Stratum::Router, 7, &[Bandwidth, Congestion], Congestion),
+        ];
+        let table = Confusion::of(&scored, Stratum::Router);
         assert_eq!(table.limits, [ReceiveWindow, Bandwidth, Congestion]);
-        assert_eq!(table.counts, [[0, 0, 0, 1], [0, 1, 1, 0], [0, 0, 1, 0]]);
+        assert_eq!(table.counts, [[1, 0, 0], [0, 1, 1], [0, 0, 1]]);
     }
 }

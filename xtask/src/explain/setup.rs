@@ -1,10 +1,11 @@
-//! A scenario of one transfer over one hop, in numbers.
-
-use std::fmt::Write as _;
+//! A scenario in numbers.
 
 use maxseg_core::model::cubic::Cubic;
 use maxseg_core::model::mathis;
 use serde::{Deserialize, Serialize};
+
+use super::stratum::Stratum;
+use super::view::View;
 
 /// What a scenario is drawn for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,8 +33,20 @@ pub enum Aim {
     Loss,
     /// A queue too short for the halves of a congestion window.
     ShortQueue,
-    /// Whatever comes: no border is kept away from.
-    Any,
+    /// A window near what the path holds.
+    WindowOrRate,
+    /// A window near that of the laws of Reno and CUBIC at this loss.
+    WindowOrLoss,
+    /// A path near that window.
+    LossOrRate,
+    /// A send buffer near what the path holds.
+    BufferOrRate,
+    /// A sender that is paced.
+    Paced,
+    /// A policer.
+    Policed,
+    /// A narrow link for the acknowledgements.
+    NarrowReverse,
 }
 
 /// The congestion controls that this kernel is asked for.
@@ -77,17 +90,21 @@ pub enum Application {
 /// A scenario's numbers.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Setup {
+    /// Which share of the runs it belongs to.
+    pub stratum: Stratum,
     /// What it was drawn for.
     pub aim: Aim,
+    /// Where the randomness of its links begins.
+    pub seed: u64,
     /// The sender's congestion control.
     pub congestion: Congestion,
-    /// The link's rate.
+    /// The rate of the line, which is the slowest link unless the acknowledgements' is.
     pub rate_bps: u64,
     /// Propagation, there and back.
     pub rtt_s: f64,
-    /// The link's waiting room.
+    /// The line's queue.
     pub queue_bytes: u64,
-    /// The chance that a packet is lost on the way to the receiver.
+    /// The chance that a packet is lost on the line.
     pub loss: f64,
     /// The window that the receiver offers.
     pub window_bytes: u64,
@@ -97,12 +114,73 @@ pub struct Setup {
     pub mss_bytes: Option<u64>,
     /// Whether segments carry timestamps.
     pub timestamps: bool,
+    /// Whether the receiver acknowledges selectively.
+    pub sack: bool,
     /// How fast the receiving application reads, where that is not at once.
     pub read_bps: Option<u64>,
+    /// What paces the sender, if anything does.
+    pub pace: Option<Pace>,
+    /// What the line does beside rate, queue and losses.
+    pub line: Line,
+    /// A second hop.
+    pub other_hop: Option<OtherHop>,
+    /// Other traffic on the line.
+    pub cross: Option<Cross>,
     /// What the application does.
     pub application: Application,
     /// How long it lasts at most.
     pub seconds: f64,
+    /// The captures that are judged.
+    pub views: Vec<View>,
+}
+
+/// What paces a sender.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pace {
+    /// The application writes so many bits per second.
+    Writes(u64),
+    /// `SO_MAX_PACING_RATE`, in bits per second.
+    Socket(u64),
+    /// A token bucket at the host.
+    Shaper {
+        /// In bits per second.
+        rate_bps: u64,
+        /// What may pass at once.
+        burst_bytes: u64,
+    },
+}
+
+/// What the line does beside rate, queue and losses.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// Rate and burst of a policer.
+    pub policer: Option<(u64, u64)>,
+    /// Rate and queue of the link of the acknowledgements, where they are its own.
+    pub reverse: Option<(u64, u64)>,
+    /// The share of packets that overtake others.
+    pub reorder: f64,
+}
+
+/// A hop before or behind the line.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct OtherHop {
+    /// Its rate, higher than the line's.
+    pub rate_bps: u64,
+    /// Its share of the propagation.
+    pub share_of_rtt: f64,
+    /// Whether it comes first.
+    pub is_first: bool,
+}
+
+/// Other traffic on the line.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cross {
+    /// Datagrams at so many bits per second.
+    Datagrams(u64),
+    /// So many bulk transfers.
+    Transfers(u64),
 }
 
 /// IPv4 and TCP headers without options.
@@ -161,53 +239,10 @@ impl Setup {
         };
         segments * self.segment_bytes()
     }
-
-    /// The scenario as a file. Requests are asked by the receiver, so that their replies travel forward.
-    pub fn to_toml(&self) -> String {
-        let mut text = format!(
-            "[[hop]]\nrate = \"{} bit/s\"\ndelay = \"{:.3} ms\"\nqueue = \"{} B\"\n",
-            self.rate_bps,
-            self.rtt_s * 500.0,
-            self.queue_bytes
-        );
-        if self.loss > 0.0 {
-            let _ = writeln!(
-                text,
-                "errors = {{ model = \"uniform\", per = \"packet\", rate = {:.6} }}",
-                self.loss
-            );
-        }
-        let host = format!(
-            "sack = true\ntimestamps = {}\ninitial_window = \"10 segments\"\nrto = {{ min = \"200 ms\" }}\n{}",
-            self.timestamps,
-            self.mss_bytes.map(|mss| format!("mss = {mss}\n")).unwrap_or_default()
-        );
-        let _ = write!(text, "[sender]\n{host}congestion = \"{}\"\n", self.congestion.word());
-        if let Some(bytes) = self.send_buffer_bytes {
-            let _ = writeln!(text, "send_buffer = \"{bytes} B\"");
-        }
-        let _ = write!(text, "[receiver]\n{host}window = \"{} B\"\n", self.window_bytes);
-        if let Some(rate) = self.read_bps {
-            let _ = writeln!(text, "read_rate = \"{rate} bit/s\"");
-        }
-        let _ = match self.application {
-            Application::Bulk | Application::Bytes(_) => {
-                writeln!(text, "[[flow]]\nkind = \"bulk\"")
-            }
-            Application::Requests { reply_bytes, think_s } => writeln!(
-                text,
-                "[[flow]]\nkind = \"request\"\nfrom = \"receiver\"\nrequest = \"{REQUEST} B\"\n\
-                 reply = \"{reply_bytes} B\"\nthink = \"{:.3} ms\"",
-                1000.0 * think_s
-            ),
-        };
-        let _ = writeln!(text, "[until]\ntime = \"{:.3} s\"", self.seconds);
-        if let Application::Bytes(bytes) = self.application {
-            let _ = writeln!(text, "bytes = \"{bytes} B\"");
-        }
-        text
-    }
 }
 
-/// Payload of a request.
-const REQUEST: u64 = 300;
+/// The nearest whole number.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "never negative")]
+pub(super) fn whole(value: f64) -> u64 {
+    value.round() as u64
+}

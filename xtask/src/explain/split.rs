@@ -1,7 +1,10 @@
-//! One point of a pcapng file with several: the lab writes all that it sees into one section, with an interface
+//! Part of a pcapng file: the lab writes all that it sees into one section, with an interface
 //! for each end of each hop (docs/pcap.md).
 
 use anyhow::{Context, Result, bail, ensure};
+use maxseg_core::units::Time;
+
+use super::view::{SENDER, View, Way};
 
 /// Blocks by type, as the pcapng specification numbers them (draft-ietf-opsawg-pcapng §11).
 mod block {
@@ -16,22 +19,20 @@ const LITTLE_ENDIAN: u32 = 0x1a2b_3c4d;
 /// Type, length and the length again.
 const FRAME: usize = 12;
 
-/// The packets of the interface called `name`, in a section with that interface alone. Their comments, which say
-/// what became of packets further on, are left out: whoever captures at that point does not know it.
+/// What `view` has of the capture `file`, in one section. Comments, which say what became of packets further on, are
+/// left out: whoever captures at that point does not know it.
 ///
 /// # Errors
-/// `file` is no whole section of little-endian pcapng with such an interface.
-pub fn interface(file: &[u8], name: &str) -> Result<Vec<u8>> {
-    let (mut out, mut rest, mut at) = (Vec::with_capacity(file.len() / 2), file, 0);
-    let (mut interfaces, mut wanted) = (0, None);
-    while !rest.is_empty() {
-        let (kind, length) = (word(rest, 0)?, word(rest, 4)? as usize);
-        ensure!(
-            length >= FRAME && length.is_multiple_of(4) && length <= rest.len(),
-            "the block at byte {at} cannot be {length} bytes long"
-        );
-        let (whole, behind) = rest.split_at(length);
-        let body = &whole[8..length - 4];
+/// `file` is no whole section of little-endian pcapng with such interfaces.
+pub fn part(file: &[u8], view: &View) -> Result<Vec<u8>> {
+    let mut out = Vec::with_capacity(file.len() / 2);
+    let mut names: Vec<Option<&str>> = Vec::new();
+    let span = span(file)?;
+    let cut = Time::from_nanos(span.1 - span.0).as_secs_f64() * view.begins_at;
+    let from = span.0 + Time::from_secs_f64(cut).as_nanos();
+    for block in (Blocks { rest: file, at: 0 }) {
+        let (kind, at, whole) = block?;
+        let body = &whole[8..whole.len() - 4];
         match kind {
             block::SECTION => {
                 ensure!(at == 0, "there is a second section at byte {at}");
@@ -39,23 +40,98 @@ pub fn interface(file: &[u8], name: &str) -> Result<Vec<u8>> {
                 out.extend_from_slice(whole);
             }
             block::INTERFACE => {
-                if option(&body[8.min(body.len())..], IF_NAME) == Some(name.as_bytes()) {
-                    wanted = Some(interfaces);
+                let name = option(&body[8.min(body.len())..], IF_NAME);
+                let wanted = view.interfaces.iter().find(|wanted| name == Some(wanted.as_bytes()));
+                names.push(wanted.map(String::as_str));
+                if wanted.is_some() {
                     out.extend_from_slice(whole);
                 }
-                interfaces += 1;
             }
-            block::PACKET if Some(word(body, 0)?) == wanted => packet(&mut out, body)?,
-            block::STATISTICS if Some(word(body, 0)?) == wanted => {
-                framed(&mut out, kind, &[&[0; 4], &body[4..]]);
+            block::PACKET => {
+                if let Some(interface) = place(&names, word(body, 0)?)
+                    && nanos(body)? >= from
+                    && is_of(view.only, body)
+                {
+                    packet(&mut out, interface, body)?;
+                }
+            }
+            block::STATISTICS => {
+                if let Some(interface) = place(&names, word(body, 0)?) {
+                    framed(&mut out, kind, &[&interface.to_le_bytes(), &body[4..]]);
+                }
             }
             _ => {}
         }
-        at += length;
-        rest = behind;
     }
-    ensure!(wanted.is_some(), "it has no interface called {name}");
+    for wanted in &view.interfaces {
+        ensure!(names.contains(&Some(wanted.as_str())), "it has no interface called {wanted}");
+    }
     Ok(out)
+}
+
+/// The number that an interface has among those that are kept.
+fn place(names: &[Option<&str>], interface: u32) -> Option<u32> {
+    let interface = interface as usize;
+    names.get(interface)?.as_ref()?;
+    u32::try_from(names[..interface].iter().flatten().count()).ok()
+}
+
+/// The times of the first and the last packet.
+fn span(file: &[u8]) -> Result<(u64, u64)> {
+    let (mut first, mut last) = (u64::MAX, 0);
+    for block in (Blocks { rest: file, at: 0 }) {
+        let (kind, _, whole) = block?;
+        if kind == block::PACKET {
+            let at = nanos(&whole[8..])?;
+            (first, last) = (first.min(at), last.max(at));
+        }
+    }
+    Ok((first.min(last), last))
+}
+
+fn nanos(body: &[u8]) -> Result<u64> {
+    Ok(u64::from(word(body, 4)?) << 32 | u64::from(word(body, 8)?))
+}
+
+/// Whether a raw IPv4 packet travels this way.
+fn is_of(only: Option<Way>, body: &[u8]) -> bool {
+    let Some(only) = only else { return true };
+    let from = body.get(PACKET_HEAD + 12..PACKET_HEAD + 16);
+    (from == Some(&SENDER.octets())) == (only == Way::Data)
+}
+
+/// The blocks of a file: kind, place, and the whole of each.
+struct Blocks<'a> {
+    rest: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Iterator for Blocks<'a> {
+    type Item = Result<(u32, usize, &'a [u8])>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let next = self.split();
+        if next.is_err() {
+            self.rest = &[];
+        }
+        Some(next)
+    }
+}
+
+impl<'a> Blocks<'a> {
+    fn split(&mut self) -> Result<(u32, usize, &'a [u8])> {
+        let (kind, length, at) = (word(self.rest, 0)?, word(self.rest, 4)? as usize, self.at);
+        ensure!(
+            length >= FRAME && length.is_multiple_of(4) && length <= self.rest.len(),
+            "the block at byte {at} cannot be {length} bytes long"
+        );
+        let (whole, behind) = self.rest.split_at(length);
+        (self.rest, self.at) = (behind, at + length);
+        Ok((kind, at, whole))
+    }
 }
 
 /// Number of the option with an interface's name.
@@ -63,13 +139,13 @@ const IF_NAME: u16 = 2;
 /// Interface, time in two words, captured and original length.
 const PACKET_HEAD: usize = 20;
 
-/// A packet without options, of the only interface.
-fn packet(out: &mut Vec<u8>, body: &[u8]) -> Result<()> {
+/// A packet without options.
+fn packet(out: &mut Vec<u8>, interface: u32, body: &[u8]) -> Result<()> {
     let padded = (word(body, 12)? as usize).next_multiple_of(4);
     let Some(data) = body.get(PACKET_HEAD..PACKET_HEAD + padded) else {
         bail!("a packet is longer than its block");
     };
-    framed(out, block::PACKET, &[&[0; 4], &body[4..PACKET_HEAD], data]);
+    framed(out, block::PACKET, &[&interface.to_le_bytes(), &body[4..PACKET_HEAD], data]);
     Ok(())
 }
 
@@ -156,18 +232,37 @@ mod tests {
     #[test]
     fn each_point_gets_its_packets_and_nobodys_comments() {
         let file = capture();
-        let sender = interface(&file, "sender").unwrap();
+        let sender = part(&file, &View::at("sender")).unwrap();
         assert_eq!(packets(&sender), [(0, 5, 1500, 1, 0), (0, 7, 1500, 1, 0)]);
-        let receiver = interface(&file, "receiver").unwrap();
+        let receiver = part(&file, &View::at("receiver")).unwrap();
         assert_eq!(packets(&receiver), [(0, 6, 1500, 2, 0), (0, 9, 1500, 2, 0)]);
         assert!(!sender.windows(7).any(|bytes| bytes == b"damaged"));
     }
 
     #[test]
+    fn several_points_keep_their_numbers_and_a_late_capture_its_end() {
+        let file = capture();
+        let mut view = View::at("sender");
+        view.interfaces.push("receiver".to_owned());
+        let both = part(&file, &view).unwrap();
+        let of = |list: &[(u32, u32, u32, u8, usize)]| -> Vec<(u32, u32)> {
+            list.iter().map(|packet| (packet.0, packet.1)).collect()
+        };
+        assert_eq!(of(&packets(&both)), [(0, 5), (1, 6), (0, 7), (1, 9)]);
+        view.begins_at = 0.5;
+        assert_eq!(of(&packets(&part(&file, &view).unwrap())), [(0, 7), (1, 9)]);
+        // None of the packets comes from the sender's address.
+        view.only = Some(Way::Data);
+        assert_eq!(packets(&part(&file, &view).unwrap()), []);
+        view.only = Some(Way::Acks);
+        assert_eq!(of(&packets(&part(&file, &view).unwrap())), [(0, 7), (1, 9)]);
+    }
+
+    #[test]
     fn what_is_no_such_file_is_refused() {
         let file = capture();
-        assert!(interface(&file, "nobody").is_err());
-        assert!(interface(&file[..file.len() - 3], "sender").is_err());
-        assert!(interface(b"not a capture at all", "sender").is_err());
+        assert!(part(&file, &View::at("nobody")).is_err());
+        assert!(part(&file[..file.len() - 3], &View::at("sender")).is_err());
+        assert!(part(b"not a capture at all", &View::at("sender")).is_err());
     }
 }

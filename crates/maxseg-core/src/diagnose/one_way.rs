@@ -2,7 +2,6 @@
 //! few limits leave a sign, and the others stay unknown.
 
 use super::intervals::share_of_time;
-use super::loss_cause::loses_much;
 use super::pace::variation;
 use crate::evidence::{Direction, DirectionStats, Evidence};
 use crate::outcome::LimitedBy;
@@ -31,22 +30,24 @@ pub(super) fn limit(evidence: &Evidence, direction: Direction) -> Option<Limited
         // Without the handshake windows are known by what was in flight only: one that is shut is, whatever its scale.
         (evidence.marks.mid_stream && is_read_slowly(acks)).then_some(LimitedBy::ReceiveWindow)
     } else if data.payload_bytes > 0 {
-        of_data(data)
+        of_data(data, acks)
     } else {
         of_acks(data, acks)
     }
 }
 
 /// The data alone shows pauses behind short segments, losses, and how the rate changes.
-fn of_data(data: &DirectionStats) -> Option<LimitedBy> {
-    if share_of_time(data, |bin| bin.app_limited) >= OUT_OF_DATA {
+fn of_data(data: &DirectionStats, acks: &DirectionStats) -> Option<LimitedBy> {
+    // Payload of the other end that is acknowledged here: requests. A window stops a sender behind a short segment as well.
+    let answers = acks.acked_bytes > 0;
+    if answers && share_of_time(data, |bin| bin.app_limited) >= OUT_OF_DATA {
         return Some(LimitedBy::Application);
     }
     let lost = data.needed_retransmissions();
     let varies = variation(data)?;
     if lost > 0 && varies < CEILING {
         Some(LimitedBy::Bandwidth)
-    } else if (data.loss_episodes.count() >= MANY_LOSSES || loses_much(data)) && varies > CHANGES {
+    } else if data.loss_episodes.count() >= MANY_LOSSES && varies > CHANGES {
         Some(LimitedBy::Congestion)
     } else {
         None

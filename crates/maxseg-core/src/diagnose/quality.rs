@@ -176,7 +176,7 @@ fn stands_without_handshake(
         // A window of 0 is shut, whatever its scale.
         LimitedBy::ReceiveWindow => window_is_known || acks.zero_windows > 0,
         LimitedBy::Host => window_is_known,
-        LimitedBy::Application => is_timed && window_is_known || runs_out(data),
+        LimitedBy::Application => is_timed && window_is_known || answers(data, acks),
         LimitedBy::Congestion | LimitedBy::Bandwidth | LimitedBy::SendBuffer | LimitedBy::Paced => {
             is_timed && window_is_known
         }
@@ -201,10 +201,10 @@ fn pauses(data: &DirectionStats) -> bool {
     idle.filter(|seconds| *seconds > LONG_PAUSE_S).sum::<f64>() > 0.5 * all
 }
 
-/// Whether the sender was out of data for most of the time: a window stops it behind a full segment.
-fn runs_out(data: &DirectionStats) -> bool {
+/// Whether the sender answers requests, and was out of data for most of the time.
+fn answers(data: &DirectionStats, acks: &DirectionStats) -> bool {
     let part = |bin: &Bin| bin.idle.since(bin.idle_after_full).saturating_add(bin.app_limited);
-    share_of_time(data, part) > 0.5
+    acks.data_packets >= 3 && share_of_time(data, part) > 0.5
 }
 
 /// Whether the round trips are long enough for the clock, or the verdict is of pauses that are.

@@ -46,7 +46,6 @@ pub(super) struct HalfConnection {
     /// They only tell a pause from a clock that was set.
     #[serde(skip)]
     pub(super) stamps: StampClock,
-    /// What its segments tell of the way to it.
     pub(super) way_to: WayDelays,
     /// Where its windows shut, and what is to be said of its packets as such.
     events: Events,

@@ -80,10 +80,8 @@ fn bursts_at_an_even_rate_are_paced_by_their_own_clock_alone() {
         DirectionStats { capacity_bps: Some(50e6), ..transfer(|_, bin| bin.in_flight_max = BYTES) };
     assert!(!is_paced(&full), "never out of data: a buffer that BBR drains");
     assert!(!is_paced(&bursts(BYTES)), "by acknowledgements: a full buffer");
-    let clocked = DirectionStats {
-        capacity_bps: Some(50e6),
-        ..transfer(|_, bin| bin.clocked_bytes = BYTES)
-    };
+    let clocked =
+        DirectionStats { capacity_bps: Some(50e6), ..transfer(|_, bin| bin.clocked_bytes = BYTES) };
     assert!(Pace::of(&clocked, &DirectionStats::default()).may_be_buffered);
 }
 

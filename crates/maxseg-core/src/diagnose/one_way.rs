@@ -1,10 +1,11 @@
 //! What one direction alone shows, and a shut window without the handshake. Flights and windows are not seen together there:
 //! few limits leave a sign, and the others stay unknown.
 
-use super::intervals::share_of_time;
+use super::intervals::{busy_bins, share_of_time};
 use super::pace::variation;
 use crate::evidence::{Direction, DirectionStats, Evidence};
 use crate::outcome::LimitedBy;
+use crate::units::Time;
 
 /// The application limits where the sender had nothing more to send for this share of the time.
 const OUT_OF_DATA: f64 = 0.5;
@@ -38,9 +39,7 @@ pub(super) fn limit(evidence: &Evidence, direction: Direction) -> Option<Limited
 
 /// The data alone shows pauses behind short segments, losses, and how the rate changes.
 fn of_data(data: &DirectionStats, acks: &DirectionStats) -> Option<LimitedBy> {
-    // Payload of the other end that is acknowledged here: requests. A window stops a sender behind a short segment as well.
-    let answers = acks.acked_bytes > 0;
-    if answers && share_of_time(data, |bin| bin.app_limited) >= OUT_OF_DATA {
+    if is_asked(data, acks) && share_of_time(data, |bin| bin.app_limited) >= OUT_OF_DATA {
         return Some(LimitedBy::Application);
     }
     let lost = data.needed_retransmissions();
@@ -52,6 +51,13 @@ fn of_data(data: &DirectionStats, acks: &DirectionStats) -> Option<LimitedBy> {
     } else {
         None
     }
+}
+
+/// Whether pauses end with payload of the other end, requests, of which this one acknowledges a byte for each at least: a window
+/// stops a sender behind a short segment as well.
+fn is_asked(data: &DirectionStats, acks: &DirectionStats) -> bool {
+    let pauses = busy_bins(data).filter(|bin| bin.app_limited > Time::ZERO).count();
+    acks.acked_bytes > 0 && acks.acked_bytes >= pauses as u64
 }
 
 /// Whether the windows of these acknowledgements were often shut, or small beside the largest for most of the time.

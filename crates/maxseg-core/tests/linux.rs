@@ -35,6 +35,29 @@ fn a_percent_of_losses_costs_cubic_two_thirds_and_no_timeout() {
 }
 
 #[test]
+fn the_kernel_s_own_segments_are_sent_to_the_last_one() {
+    // Linux 6.12 in virtual time, whose netem sends each packet in its time as a link does here. The rates are those of its
+    // frames of 1514 bytes for packets of 1500.
+    let kernel = [
+        ("9907530 bit/s", "20 ms", 33, "cubic", 24_744, 15),
+        ("49537649 bit/s", "50 ms", 413, "reno", 122_619, 829),
+    ];
+    for (rate, delay, queue, congestion, segments, again) in kernel {
+        let buffers =
+            "linux = { tcp_rmem = [4096, 131072, 67108864], tcp_wmem = [4096, 16384, 67108864] }";
+        let text = format!(
+            "[[hop]]\nrate = \"{rate}\"\ndelay = \"{delay}\"\nqueue = \"{queue} packets\"\nframing = \"ip\"\n\
+             [hop.reverse]\nrate = \"100 Gbit/s\"\n[sender]\nstack = \"linux\"\ncongestion = \"{congestion}\"\n{buffers}\n\
+             [receiver]\nstack = \"linux\"\n{buffers}\n[until]\ntime = \"30 s\"\n"
+        );
+        let scenario = Scenario::from_toml("test", &text).unwrap();
+        let outcome = Sim.run(&scenario, &mut Unwatched).unwrap();
+        assert_eq!(outcome.data_packets, Some(segments), "{congestion}");
+        assert_eq!(outcome.retransmitted_packets, Some(again), "{congestion}");
+    }
+}
+
+#[test]
 fn bbr_keeps_its_rate_where_a_percent_is_lost() {
     // The kernel has 9.29 ± 0.01 Mbit/s there. Bulk data with BBR are paced by the socket itself.
     let errors = "errors = { model = \"uniform\", per = \"packet\", rate = 0.01 }";

@@ -63,7 +63,7 @@ pub fn run(write: bool, repeat: usize) -> Result<()> {
     println!("\n{}", page::WHOLE_HEAD);
     whole.extend(grid::measure(&program)?);
     if is_installed("valgrind") {
-        whole.push(instructions::line(&program)?);
+        whole.extend(instructions::lines(&program)?);
     } else {
         println!("valgrind is not installed, so instructions are not counted");
     }

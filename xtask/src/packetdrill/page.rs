@@ -80,7 +80,7 @@ the variable says, and no line of them is in this project.
 - Times may be 4 ms off, or an eighth of the time since the event before where that is more: packetdrill's own rule. A
   call takes effect 20 µs after its time and a packet 30 µs: no kernel is faster.
 - How a burst is cut into packets counts only where a script says so, as with packetdrill.
-- Where a script sets the queue `fq`, the socket paces itself by the same rate.
+- Where a script sets the queue `fq`, the host has it.
 - HyStart begins its rounds as earlier kernels do, from a window of 16 segments on, because the scripts of `cubic`
   assert it (`hystart_rounds_need_window`); the stack's own rule is that of 6.12.117: at any window.
 

@@ -60,7 +60,7 @@ impl Settings {
             // Segments leave one by one in any case.
             ("ethtool", _) => {}
             ("tc", ["qdisc", "delete", ..]) => self.refuses = false,
-            ("tc", ["qdisc", .., "fq"]) => self.host.paced = true,
+            ("tc", ["qdisc", .., "fq"]) => self.host.fq = true,
             _ if name.starts_with("sysctl_restore_") => {}
             _ => return Err(NotRun::Rule(line_of(name, arguments)).into()),
         }

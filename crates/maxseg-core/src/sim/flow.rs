@@ -254,11 +254,6 @@ impl RunningFlow {
                     return Delivery::Complete;
                 }
             }
-            (Traffic::Linux(connection), Cargo::Segment(segment)) => {
-                if connection.on_segment(now, end == self.from, segment) {
-                    return Delivery::Complete;
-                }
-            }
             (Traffic::Datagrams(datagrams), Cargo::Datagram) => datagrams.delivered += 1,
             (Traffic::Echo(echo), Cargo::EchoRequest { sent }) => {
                 echo.answered_at_far_end += 1;

@@ -81,7 +81,6 @@ impl LinuxConnection {
 
     /// A segment has come to the sender, or to the receiver; gives whether the flow is complete now.
     pub(super) fn on_segment(&mut self, now: Time, to_sender: bool, segment: &Segment) -> bool {
-        self.account(now);
         let syn = if to_sender { self.syns.1 } else { self.syns.0 };
         let packet = packet_of(segment, syn);
         if !to_sender {
@@ -89,6 +88,8 @@ impl LinuxConnection {
             self.read(now);
             return false;
         }
+        // Nothing that comes to the receiver changes what is summed.
+        self.account(now);
         self.sender.on_packet(now, &packet);
         if let Some(micros) = self.sender.take_round_trip() {
             self.round_trips.record(Time::from_nanos(micros * 1000));
@@ -157,7 +158,7 @@ impl LinuxConnection {
     }
 
     /// The next segment that the sender, or the receiver, puts on its wire, and its packet.
-    #[inline]
+    #[inline(always)]
     pub(super) fn poll_transmit(
         &mut self,
         of_sender: bool,
@@ -168,11 +169,11 @@ impl LinuxConnection {
         } else {
             (&mut self.receiver, &mut self.syns.1, &mut self.answered)
         };
-        let packet = socket.poll_transmit()?;
+        let packet = socket.next_packet()?;
         if packet.syn.is_some() {
             *syn = packet.syn;
         }
-        let segment = segment_of(&packet, options_pool);
+        let segment = segment_of(packet, options_pool);
         let shape = self.sizes.packet(&segment);
         meter.count(shape);
         Some((segment, shape))

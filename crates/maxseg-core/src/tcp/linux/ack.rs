@@ -108,7 +108,7 @@ impl Socket {
     }
 
     /// Its timestamp is the one to echo, if it is in order (`tcp_replace_ts_recent`).
-    fn take_stamp(&mut self, packet: &Packet) {
+    pub(super) fn take_stamp(&mut self, packet: &Packet) {
         if let Some(stamps) = packet.stamps
             && packet.seq <= self.rcv_wup
             && stamps.value >= self.ts_recent

@@ -27,6 +27,7 @@ struct Cleaned {
 }
 
 impl Socket {
+    #[inline(always)]
     pub(super) fn clean_rtx_queue(
         &mut self,
         prior_fack: u64,

@@ -108,6 +108,7 @@ impl Socket {
     }
 
     /// Data came in order (`tcp_event_data_recv`).
+    #[inline(always)]
     pub(super) fn note_data_received(&mut self, len: u64, push: bool, truesize: u64) {
         self.ack.scheduled = true;
         self.measure_segment(len, push, truesize);
@@ -135,6 +136,7 @@ impl Socket {
     }
 
     /// What came is acknowledged now, or will be (`__tcp_ack_snd_check`).
+    #[inline(always)]
     pub(super) fn check_ack(&mut self) {
         if !self.ack.scheduled {
             return;

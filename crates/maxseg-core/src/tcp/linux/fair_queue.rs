@@ -75,7 +75,7 @@ impl Socket {
         let queue = &mut self.fair_queue;
         let mut has_freed = false;
         while let Some(held) = queue.held.front().filter(|held| held.departs <= now) {
-            self.out.push_back(held.packet);
+            self.out.push(held.packet);
             queue.bytes -= held.frees;
             has_freed |= held.frees > 0;
             queue.held.pop_front();

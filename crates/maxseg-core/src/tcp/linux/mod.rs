@@ -25,6 +25,7 @@ mod fair_queue;
 mod flags;
 mod handshake;
 mod info;
+mod outbox;
 mod output;
 mod pace;
 mod packet;
@@ -68,6 +69,7 @@ use ecn::Ecn;
 use ending::Ending;
 use fair_queue::FairQueue;
 use info::Counters;
+use outbox::Outbox;
 use rack::Rack;
 use rate::Rate;
 use receive_buffer::ReceiveBuffer;
@@ -99,8 +101,7 @@ pub struct Socket {
     state: State,
     timers: Timers,
     counters: Counters,
-    /// Packets that are to go now.
-    out: VecDeque<Packet>,
+    out: Outbox,
     /// Packets that wait at the first link, where that has `fq`.
     fair_queue: FairQueue,
 
@@ -227,7 +228,7 @@ impl Socket {
             state,
             timers: Timers::default(),
             counters: Counters::default(),
-            out: VecDeque::new(),
+            out: Outbox::default(),
             fair_queue: FairQueue::default(),
             sack_ok: false,
             stamps_ok: false,
@@ -325,7 +326,13 @@ impl Socket {
     /// The next packet to send now, if there is one.
     #[inline]
     pub fn poll_transmit(&mut self) -> Option<Packet> {
-        self.out.pop_front()
+        self.out.take().copied()
+    }
+
+    /// The same in place.
+    #[inline]
+    pub(crate) fn next_packet(&mut self) -> Option<&Packet> {
+        self.out.take()
     }
 
     /// Whether data can flow.

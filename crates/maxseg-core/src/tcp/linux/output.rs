@@ -149,7 +149,7 @@ impl Socket {
     }
 
     /// Sends `limit` bytes of the first packet that waits, which is cut if it is longer.
-    #[inline]
+    #[inline(always)]
     fn send_head(&mut self, limit: u64, mss: u64) -> u64 {
         let overhead = self.host.skb_overhead();
         let Some(mut skb) = self.write_queue.pop_front() else { return 0 };
@@ -171,6 +171,7 @@ impl Socket {
     }
 
     /// New data are out (`tcp_event_new_data_sent`).
+    #[inline(always)]
     fn queue_as_sent(&mut self, skb: Skb) {
         let was_idle = self.packets_out == 0;
         self.snd_nxt = skb.end_seq;
@@ -283,23 +284,24 @@ impl Socket {
     }
 
     /// Puts the segments of a packet on the wire.
-    #[inline]
+    #[inline(always)]
     fn emit(&mut self, skb: &Skb, window: u64) {
-        let segment = self.header(skb.seq, window, skb.sent_nanos);
+        let mut packet = self.header(skb.seq, window, skb.sent_nanos);
         let size = if skb.segments > 1 { skb.gso_size } else { skb.len() };
         let repeated = skb.is(ANY_RETRANSMISSION) || skb.seq < self.snd_nxt;
-        let mut flags = self.flags_of_data(repeated);
+        packet.flags = self.flags_of_data(repeated);
+        packet.repeated = repeated;
+        packet.alone = skb.segments == 1;
         let data_end = skb.seq + skb.len();
-        let mut seq = skb.seq;
         loop {
-            let len = size.min(data_end - seq);
-            let is_last = seq + len == data_end;
-            flags.fin = is_last && skb.is_fin;
-            let push = is_last && (skb.push || skb.segments > 1);
-            let alone = skb.segments == 1;
-            self.put(Packet { seq, len, push, flags, repeated, alone, ..segment });
-            flags.cwr = false;
-            seq += len;
+            let len = size.min(data_end - packet.seq);
+            let is_last = packet.seq + len == data_end;
+            packet.len = len;
+            packet.flags.fin = is_last && skb.is_fin;
+            packet.push = is_last && (skb.push || skb.segments > 1);
+            self.put(packet);
+            packet.flags.cwr = false;
+            packet.seq += len;
             if is_last {
                 return;
             }
@@ -321,12 +323,14 @@ impl Socket {
     }
 
     /// An acknowledgement with that number, as it would go now.
+    #[inline(always)]
     pub(super) fn header_now(&mut self, seq: u64) -> Packet {
         let window = self.select_window();
         self.last_sent_nanos = self.last_sent_nanos.max(self.clock.nanos);
         self.header(seq, window, self.last_sent_nanos)
     }
 
+    #[inline(always)]
     fn header(&self, seq: u64, window: u64, nanos: u64) -> Packet {
         let mut sack = Blocks::default();
         if self.sack_ok {
@@ -357,10 +361,11 @@ impl Socket {
     pub(super) fn put(&mut self, packet: Packet) {
         self.counters.packets += 1;
         if self.host.fq {
-            let leaves = self.hold(packet);
-            self.out.extend(leaves);
+            if let Some(leaves) = self.hold(packet) {
+                self.out.push(leaves);
+            }
             return;
         }
-        self.out.push_back(packet);
+        self.out.push(packet);
     }
 }

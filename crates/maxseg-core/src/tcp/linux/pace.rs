@@ -13,7 +13,7 @@ impl Socket {
     /// Whether anything paces what is sent: the socket or its first link (`sk_pacing_status`).
     #[inline]
     pub(super) const fn is_paced(&self) -> bool {
-        self.host.fq || self.host.paced || self.congestion.is_rate_based()
+        self.host.fq || self.congestion.is_rate_based()
     }
 
     /// Whether the next packet has to wait, for which the timer is set (`tcp_pacing_check`).

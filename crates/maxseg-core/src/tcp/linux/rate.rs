@@ -94,6 +94,7 @@ impl Socket {
     }
 
     /// The sample of an acknowledgement is complete (`tcp_rate_gen`).
+    #[inline(always)]
     pub(super) fn complete_sample(
         &mut self,
         delivered: u64,

@@ -3,7 +3,7 @@
 use super::Socket;
 use super::State;
 use super::ack::Verdict;
-use super::packet::Packet;
+use super::packet::{Flags, Packet};
 use crate::units::Time;
 
 /// `tcp_invalid_ratelimit`: two answers to packets out of the window are so far apart, in milliseconds.
@@ -24,6 +24,7 @@ impl Socket {
         self.wake_writer();
     }
 
+    #[inline(always)]
     fn on_established(&mut self, packet: &Packet) {
         if packet.syn.is_some() {
             return self.challenge();
@@ -31,10 +32,43 @@ impl Socket {
         if packet.end() < self.rcv_wup || packet.seq > self.rcv_nxt + self.receive_window() {
             return self.answer_out_of_window(packet);
         }
+        if self.is_predicted(packet) {
+            return self.take_predicted(packet);
+        }
         self.process(packet);
     }
 
+    /// Data in order, and nothing else that is new, while this end has nothing out (header prediction in
+    /// `tcp_rcv_established`).
+    #[inline(always)]
+    fn is_predicted(&self, packet: &Packet) -> bool {
+        packet.len > 0
+            && packet.seq == self.rcv_nxt
+            && packet.ack == self.snd_una
+            && packet.window == self.snd_wnd
+            && self.receive_window() > 0
+            && packet.sack.is_empty()
+            && packet.flags == Flags::default()
+            && self.packets_out == 0
+            && self.write_queue.is_empty()
+            && self.tlp_high_seq == 0
+            && !self.ending.is_last
+            && !self.ecn.ok
+    }
+
+    #[inline(always)]
+    fn take_predicted(&mut self, packet: &Packet) {
+        self.take_stamp(packet);
+        self.snd_wl1 = packet.seq;
+        self.measure_receive_rtt_by_stamp(packet.len);
+        self.dsack = None;
+        self.queue_in_order(packet);
+        self.check_space();
+        self.check_ack();
+    }
+
     /// A packet within the window.
+    #[inline(always)]
     pub(super) fn process(&mut self, packet: &Packet) {
         if self.on_ack(packet) == Verdict::Invalid {
             return;
@@ -72,6 +106,7 @@ impl Socket {
     }
 
     /// Data: in order, old, beyond the window, or too early (`tcp_data_queue`).
+    #[inline(always)]
     fn queue_data(&mut self, packet: &Packet) {
         let (seq, end) = (packet.seq, packet.end());
         self.dsack = None;
@@ -106,6 +141,7 @@ impl Socket {
         self.ack.scheduled = true;
     }
 
+    #[inline(always)]
     fn queue_in_order(&mut self, packet: &Packet) {
         if !self.make_room(packet.seq) {
             self.ack.no_memory = true;

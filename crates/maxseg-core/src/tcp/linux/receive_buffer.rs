@@ -284,6 +284,7 @@ impl Socket {
 
     /// The application has read: the buffer is to hold twice what it reads in a round trip, and more while
     /// that grows (`tcp_rcv_space_adjust`).
+    #[inline(always)]
     fn adjust_receive_space(&mut self) {
         let (rmem_most, advmss) = (self.host.tcp_rmem[2], self.advmss);
         let buffer = &mut self.buffer;
@@ -311,6 +312,7 @@ impl Socket {
     }
 
     /// The application reads so many bytes at most; gives how many there were (`tcp_recvmsg_locked`).
+    #[inline(always)]
     pub(super) fn copy_out(&mut self, most: u64) -> u64 {
         let begin = self.copied_seq;
         while let Some(&Unread { end, truesize, .. }) = self.buffer.unread.front() {

@@ -28,8 +28,6 @@ pub struct Host {
     /// No round of `HyStart` begins below a window of 16 segments: `cubictcp_acked` of earlier kernels. 6.12.117 has
     /// rounds at any window (`hystart_update`).
     pub hystart_rounds_need_window: bool,
-    /// Pacing of a socket whose congestion control does not ask for it (`SO_MAX_PACING_RATE`).
-    pub paced: bool,
     /// `net.ipv4.tcp_ecn`: 0 never, 1 asks and answers, 2 answers.
     pub tcp_ecn: u8,
     /// `net.ipv4.tcp_sack`.
@@ -104,7 +102,6 @@ impl Default for Host {
             congestion: Algorithm::Cubic { hystart: true },
             seed: 0,
             hystart_rounds_need_window: false,
-            paced: false,
             tcp_ecn: 0,
             tcp_sack: true,
             tcp_dsack: true,

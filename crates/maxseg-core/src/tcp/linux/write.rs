@@ -263,6 +263,7 @@ impl Socket {
 
     /// Acknowledgements made room: the buffer grows with the window, and the application is woken when a
     /// third of it is free (`tcp_check_space`, `tcp_new_space`, `sk_stream_write_space`).
+    #[inline(always)]
     pub(super) fn check_space(&mut self) {
         if !self.writer.no_space {
             return;

@@ -101,11 +101,15 @@ impl HostSystem {
             return Self::unknown(why);
         }
         let seen = described(syn);
-        let matching = || RULES.iter().filter(|rule| rule.fits(syn, asked));
-        let Some(best) = matching().max_by(|a, b| a.confidence.total_cmp(&b.confidence)) else {
+        let options = essential(syn);
+        let matching: Vec<&Rule> =
+            RULES.iter().filter(|rule| rule.fits(syn, &options, asked)).collect();
+        let best = matching.iter().max_by(|a, b| a.confidence.total_cmp(&b.confidence));
+        let Some(best) = best else {
             return Self::unknown(format!("{seen}: no known system"));
         };
-        let rival = matching()
+        let rival = matching
+            .iter()
             .find(|rule| rule.system != best.system && rule.confidence + LEAD > best.confidence);
         match rival {
             Some(rival) => Self::unknown(format!(

@@ -61,11 +61,11 @@ impl Limits {
         let mut judge = Judge::new(stats, acks, &bins);
         let mut limits = Self::default();
         let mut times: Vec<(LimitedBy, f64)> = Vec::new();
-        for bin in bins {
-            let parts = judge.parts(&bin);
+        for bin in &bins {
+            let parts = judge.parts(bin);
             let most = parts.iter().max_by(|a, b| a.1.total_cmp(&b.1));
             if let Some((kind, _)) = most {
-                limits.extend(&bin, *kind);
+                limits.extend(bin, *kind);
             }
             for (kind, seconds) in parts {
                 match times.iter_mut().find(|(known, _)| *known == kind) {
@@ -96,7 +96,7 @@ fn shares(mut times: Vec<(LimitedBy, f64)>) -> Vec<LimitShare> {
 struct Judge<'a> {
     stats: &'a DirectionStats,
     pace: Pace,
-    course: Course,
+    course: Course<'a>,
     /// The rate does not follow the flight.
     has_ceiling: bool,
     ack_path: Option<AckPath>,
@@ -112,7 +112,7 @@ struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    fn new(stats: &'a DirectionStats, acks: &DirectionStats, bins: &[Bin]) -> Self {
+    fn new(stats: &'a DirectionStats, acks: &DirectionStats, bins: &'a [Bin]) -> Self {
         let rates = stats.goodput_bps.zip(stats.capacity_bps);
         let is_busy = stats.needed_retransmissions() > 0
             && rates.is_some_and(|(goodput, link)| goodput >= BUSY_LINK * link);
@@ -120,7 +120,7 @@ impl<'a> Judge<'a> {
         Self {
             stats,
             pace,
-            has_ceiling: course.has_ceiling(),
+            has_ceiling: bins.iter().any(|bin| bin.losses > 0) && course.has_ceiling(),
             course,
             ack_path: AckPath::of(stats, acks),
             data_queues: (pace.is_spaced || is_busy) && data_queue::stands(stats, acks),

@@ -1,6 +1,8 @@
 //! What the whole of a transfer shows of its sender and its path, before single intervals are judged: whether the rate of
 //! packet trains is that of the path, and whether acknowledgements or the sender itself space the segments.
 
+use std::cell::LazyCell;
+
 use super::intervals::{busy_bins, decile, share_of_time};
 use super::send_buffer::{is_capped, is_cut_off};
 use crate::evidence::{AckGaps, DirectionStats};
@@ -112,7 +114,8 @@ impl Pace {
             || goodput <= 0.0
             || has_first && !faster_first && trips != RoundTripView::Flat;
         let clock = clocked_share(data);
-        let variation = variation(data);
+        // Most transfers are known without it.
+        let variation = LazyCell::new(|| variation(data));
         let is_dialogue = acks.data_packets >= 3
             && (acks.data_packets as f64 > DIALOGUE * data.data_packets as f64
                 || is_mostly_idle(data));
@@ -121,7 +124,7 @@ impl Pace {
             data.capacity_bps.is_some_and(|capacity| goodput >= AS_TRAINS * capacity);
         let is_clocked = clock.is_some_and(|share| share >= CLOCKED);
         let has_own_clock = clock.is_some_and(|share| share < CLOCKED);
-        let is_even = variation.is_some_and(|variation| variation < EVEN);
+        let is_even = || variation.is_some_and(|variation| variation < EVEN);
         let has_application_window = has_own_clock
             && trips != RoundTripView::Queued
             && is_admitted(data, acks)
@@ -135,7 +138,7 @@ impl Pace {
             && variation.is_some_and(|variation| variation < EVEN_PAUSES)
             && is_short_of_queue(data)
             && (is_smooth && (faster_first || is_as_trains)
-                || faster_first && has_own_clock && is_even && writes_little(data));
+                || faster_first && has_own_clock && is_even() && writes_little(data));
         Self {
             trains_are_of_path,
             has_standing_queue: trips == RoundTripView::Queued
@@ -155,7 +158,7 @@ impl Pace {
                 && (trips == RoundTripView::Flat || is_clocked && trips != RoundTripView::Queued)
                 && !is_smooth
                 && has_data(data)
-                && (is_capped(data, is_clocked) || has_own_clock && !is_even && is_cut_off(data)),
+                && (is_capped(data, is_clocked) || has_own_clock && !is_even() && is_cut_off(data)),
             is_clocked,
             fills_link: is_as_trains
                 && data.ack_gaps.is_some_and(is_of_link)

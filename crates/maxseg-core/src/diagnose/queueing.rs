@@ -6,6 +6,8 @@
 //! and one that varies whatever the flight is comes from others, from a radio link, or from slow hosts. No packet trains are
 //! needed for it: they are too fast behind anything that delivers in batches.
 
+use std::cell::OnceCell;
+
 use crate::evidence::{Bin, DirectionStats};
 use crate::stats::{Summary, median};
 
@@ -42,9 +44,10 @@ const CEILING_FOLLOWS: f64 = 0.25;
 
 /// Flight, rate and round trip of a transfer, interval by interval.
 #[derive(Debug)]
-pub(super) struct Course {
-    /// One for each interval; `None` where not all three are known.
-    points: Vec<Option<Point>>,
+pub(super) struct Course<'a> {
+    bins: &'a [Bin],
+    /// One for each interval, `None` where not all three are known: most transfers need none of them.
+    points: OnceCell<Vec<Option<Point>>>,
     /// The least round trip, in seconds.
     least: Option<f64>,
 }
@@ -66,28 +69,34 @@ pub(super) struct Surroundings {
 /// Logarithms of flight, rate and round trip in an interval.
 type Point = [f64; 3];
 
-impl Course {
+impl<'a> Course<'a> {
     /// Of these intervals, each about a round trip long.
-    pub(super) fn of(bins: &[Bin], data: &DirectionStats) -> Self {
+    pub(super) fn of(bins: &'a [Bin], data: &DirectionStats) -> Self {
         Self {
-            points: bins.iter().map(point).collect(),
+            bins,
+            points: OnceCell::new(),
             least: data.path_rtt_min_s.filter(|least| *least > 0.0),
         }
+    }
+
+    fn points(&self) -> &[Option<Point>] {
+        self.points.get_or_init(|| self.bins.iter().map(point).collect())
     }
 
     /// The surroundings of an interval by its number; `None` where its round trips are no longer than without a queue, or
     /// too little is known.
     pub(super) fn around(&self, place: usize, bin: &Bin) -> Option<Surroundings> {
         let least = self.least.filter(|least| is_long(bin, *least))?;
-        let to = (place + AROUND + 1).min(self.points.len());
-        let near = self.points.get(place.saturating_sub(AROUND)..to)?;
+        let points = self.points();
+        let to = (place + AROUND + 1).min(points.len());
+        let near = points.get(place.saturating_sub(AROUND)..to)?;
         Surroundings::of(&near.iter().flatten().copied().collect::<Vec<_>>(), least)
     }
 
     /// Whether the rate of the whole transfer does not follow its flight, which varies: a link is full whose queue is kept
     /// short (`CoDel`, RFC 8289), so that round trips hardly show it.
     pub(super) fn has_ceiling(&self) -> bool {
-        let points = || self.points.iter().skip(OPENING).flatten();
+        let points = || self.points().iter().skip(OPENING).flatten();
         let flights: Vec<f64> = points().map(|[flight, ..]| *flight).collect();
         let rates: Vec<f64> = points().map(|[_, rate, _]| *rate).collect();
         let varies = deviation(&flights);
@@ -192,7 +201,7 @@ mod tests {
         }
     }
 
-    fn course(bins: &[Bin]) -> Course {
+    fn course(bins: &[Bin]) -> Course<'_> {
         let data = DirectionStats { path_rtt_min_s: Some(LEAST), ..DirectionStats::default() };
         Course::of(bins, &data)
     }

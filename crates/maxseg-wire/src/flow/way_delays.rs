@@ -25,6 +25,8 @@ struct Many {
     counts: Vec<(i32, u32)>,
     /// The place of the last one: the next is mostly the same.
     current: usize,
+    /// Segments that passed.
+    seen: u32,
     /// The clock of this end, and that of the other, as it comes back.
     own: StampClock,
     echoes: StampClock,
@@ -40,6 +42,9 @@ const TICKS: [u64; 3] = [1_000_000, 4_000_000, 10_000_000];
 const OFF: u64 = 50;
 /// Of the first segments only the least difference is kept.
 const FEW: u8 = 16;
+/// So many segments count once each, then one of [`SAMPLED`] counts for all of them.
+const EACH: u32 = 1000;
+const SAMPLED: u32 = 8;
 /// Fewer segments tell nothing.
 const LEAST: u32 = 20;
 
@@ -47,6 +52,12 @@ impl WayDelays {
     /// A segment that answers: its timestamp, and what it echoes.
     #[inline]
     pub(super) fn on_answer(&mut self, at: u64, stamp: u32, echo: u32) {
+        if let Some(many) = &mut self.many {
+            many.seen = many.seen.wrapping_add(1);
+            if many.seen > EACH && !many.seen.is_multiple_of(SAMPLED) {
+                return;
+            }
+        }
         let difference = stamp.wrapping_sub(echo);
         let first = *self.first.get_or_insert(difference);
         let ticks = difference.wrapping_sub(first).cast_signed();
@@ -61,9 +72,10 @@ impl WayDelays {
         let many = self.many.get_or_insert_default();
         many.own.on_stamp(stamp, at);
         many.echoes.on_stamp(echo, at);
+        let weight = if many.seen > EACH { SAMPLED } else { 1 };
         match many.counts.get_mut(many.current) {
-            Some((known, count)) if *known == ticks => *count = count.saturating_add(1),
-            _ => many.on_other(ticks),
+            Some((known, count)) if *known == ticks => *count = count.saturating_add(weight),
+            _ => many.on_other(ticks, weight),
         }
     }
 
@@ -100,16 +112,16 @@ impl WayDelays {
 impl Many {
     /// A segment with another difference than the one before.
     #[inline(never)]
-    fn on_other(&mut self, ticks: i32) {
+    fn on_other(&mut self, ticks: i32, weight: u32) {
         match self.counts.binary_search_by_key(&ticks, |(known, _)| *known) {
             Ok(place) => {
                 self.current = place;
                 if let Some((_, count)) = self.counts.get_mut(place) {
-                    *count = count.saturating_add(1);
+                    *count = count.saturating_add(weight);
                 }
             }
             Err(place) if self.counts.len() < MOST_KINDS => {
-                self.counts.insert(place, (ticks, 1));
+                self.counts.insert(place, (ticks, weight));
                 self.current = place;
             }
             Err(_) => {}

@@ -1,6 +1,6 @@
 //! The rules: what a SYN of each system looks like.
 
-use super::{System, essential, initial_ttl};
+use super::{System, initial_ttl};
 use crate::evidence::OptionKind::{
     self, EndOfList, Mss, NoOperation, SackPermitted, Timestamps, WindowScale,
 };
@@ -41,8 +41,16 @@ enum Side {
 }
 
 impl Rule {
-    /// Whether a SYN looks like this; `asked` is the SYN that it answers.
-    pub(super) fn fits(&self, syn: &SynFacts, asked: Option<&SynFacts>) -> bool {
+    /// Whether a SYN with these [essential](super::essential) options looks like this; `asked` is the SYN that it answers.
+    pub(super) fn fits(
+        &self,
+        syn: &SynFacts,
+        options: &[OptionKind],
+        asked: Option<&SynFacts>,
+    ) -> bool {
+        if initial_ttl(syn.ttl) != Some(self.ttl) || options != self.order {
+            return false;
+        }
         let offered_more = || {
             asked.is_some_and(|asked| {
                 asked
@@ -63,10 +71,7 @@ impl Rule {
             Window::NotOneOf(windows) => !windows.contains(&syn.window),
             Window::AtMost(most) => syn.window <= most,
         };
-        fits_side
-            && fits_window
-            && initial_ttl(syn.ttl) == Some(self.ttl)
-            && essential(syn) == self.order
+        fits_side && fits_window
     }
 }
 

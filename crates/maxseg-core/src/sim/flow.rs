@@ -245,12 +245,18 @@ impl RunningFlow {
         }
     }
 
-    /// A packet that is no bulk flow's reaches the host at `end`.
+    /// A packet reaches the host at `end` that is of no bulk flow, or of one with Linux's TCP: apart, so that other bulk
+    /// flows pay nothing for it.
     #[cold]
     pub(super) fn on_packet(&mut self, now: Time, end: End, cargo: &Cargo) -> Delivery {
         match (&mut self.traffic, cargo) {
             (Traffic::Requests(requests), Cargo::Segment(segment)) => {
                 if requests.on_segment(now, Side::of(end, self.from), segment) {
+                    return Delivery::Complete;
+                }
+            }
+            (Traffic::Linux(connection), Cargo::Segment(segment)) => {
+                if connection.on_segment(now, end == self.from, segment) {
                     return Delivery::Complete;
                 }
             }

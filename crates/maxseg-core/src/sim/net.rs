@@ -136,8 +136,12 @@ impl<E: Observer> Net<E> {
     /// Sends all that the flow's connection, if it is one, has to send at `end` now.
     pub(super) fn pump(&mut self, now: Time, flow: &mut RunningFlow, end: End) {
         let RunningFlow { from, traffic, losses, hop_spans, .. } = flow;
-        let Traffic::Tcp(connection) = traffic else {
-            return self.pump_requests(now, flow, end);
+        let connection = match traffic {
+            Traffic::Tcp(connection) => connection,
+            Traffic::Linux(_) => return self.pump_linux(now, flow, end),
+            Traffic::Requests(_) | Traffic::Datagrams(_) | Traffic::Echo(_) => {
+                return self.pump_requests(now, flow, end);
+            }
         };
         if end == *from {
             self.send_data(now, end, hop_spans, connection, losses);
@@ -148,9 +152,6 @@ impl<E: Observer> Net<E> {
 
     /// The same for a request flow.
     fn pump_requests(&mut self, now: Time, flow: &mut RunningFlow, end: End) {
-        if let Traffic::Linux(_) = flow.traffic {
-            return self.pump_linux(now, flow, end);
-        }
         let side = Side::of(end, flow.from);
         let Traffic::Requests(requests) = &mut flow.traffic else { return };
         while let Some(segment) = requests.poll_transmit(now, side, &mut self.options_pool) {
@@ -166,7 +167,7 @@ impl<E: Observer> Net<E> {
     }
 
     /// The same for a bulk flow between two hosts with Linux's own TCP.
-    pub(super) fn pump_linux(&mut self, now: Time, flow: &mut RunningFlow, end: End) {
+    fn pump_linux(&mut self, now: Time, flow: &mut RunningFlow, end: End) {
         let of_sender = end == flow.from;
         let Traffic::Linux(connection) = &mut flow.traffic else { return };
         while let Some((segment, shape)) =
@@ -280,7 +281,7 @@ impl<E: Observer> Net<E> {
         let _ = self.send(now, from, hop_spans, Cargo::Segment(segment), shape);
     }
 
-    /// What a host sends on hearing what is no bulk flow's.
+    /// What a host sends on hearing such a packet.
     #[cold]
     pub(super) fn answer(
         &mut self,

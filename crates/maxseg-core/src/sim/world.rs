@@ -173,16 +173,6 @@ impl<E: Observer> World<E> {
         let RunningFlow { from, traffic, losses, hop_spans, .. } = flow;
         let (Traffic::Tcp(connection), Cargo::Segment(segment)) = (traffic, &mut packet.cargo)
         else {
-            let ends = (&mut flow.traffic, &mut packet.cargo);
-            if let (Traffic::Linux(connection), Cargo::Segment(segment)) = ends {
-                let is_complete = connection.on_segment(now, end == flow.from, segment);
-                self.net.options_pool.put_back(segment.options.take());
-                if is_complete {
-                    self.unfinished -= 1;
-                    self.until_look = 0;
-                }
-                return self.net.pump_linux(now, flow, end);
-            }
             let delivery = flow.on_packet(now, end, &packet.cargo);
             if let Cargo::Segment(segment) = &mut packet.cargo {
                 self.net.options_pool.put_back(segment.options.take());

@@ -15,7 +15,7 @@ use crate::rng::Stream;
 use crate::scenario::{Flow, Scenario};
 use crate::stats::Histogram;
 use crate::tcp::linux::{Host, Socket, SynOptions};
-use crate::tcp::{Config, OptionsPool, Segment};
+use crate::tcp::{Config, OptionsPool, ReceiverStats, Segment, SenderStats};
 use crate::units::{Bytes, Mtu, Time};
 use account::Account;
 use convert::{host, packet_of, segment_of};
@@ -25,7 +25,7 @@ use reader::SlowReader;
 #[derive(Debug)]
 pub(super) struct LinuxConnection {
     pub(super) sender: Socket,
-    pub(super) receiver: Socket,
+    receiver: Socket,
     hosts: (Host, Host),
     start: Time,
     is_started: bool,
@@ -39,8 +39,8 @@ pub(super) struct LinuxConnection {
     pub(super) sent: Meter,
     pub(super) answered: Meter,
     pub(super) sizes: Sizes,
-    pub(super) round_trips: Histogram,
-    pub(super) account: Account,
+    round_trips: Histogram,
+    account: Account,
     /// The receiver's application, where it does not read at once.
     reader: Option<SlowReader>,
 }
@@ -184,6 +184,13 @@ impl LinuxConnection {
     pub(super) fn account(&mut self, now: Time) {
         let may_rest = self.is_writing && self.wanted.is_some();
         self.account.advance(now, &self.sender, may_rest);
+    }
+
+    /// What the two ends counted: all packets of the sender are of the data's direction.
+    pub(super) fn stats(&self) -> (SenderStats, ReceiverStats) {
+        let sent = self.account.sent(&self.sender, &self.round_trips);
+        let packets = self.sender.counters().packets;
+        (SenderStats { packets, ..sent }, account::seen(&self.receiver))
     }
 
     /// Its state for those who watch.

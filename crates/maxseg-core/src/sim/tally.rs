@@ -1,7 +1,6 @@
 //! From what the flows counted to an outcome.
 
-use super::flow::{Connection, RunningFlow, Traffic};
-use super::linux::LinuxConnection;
+use super::flow::{RunningFlow, Traffic};
 use super::meter::Meter;
 use super::request::RequestFlow;
 use super::world::World;
@@ -9,8 +8,19 @@ use crate::outcome::{LimitShare, LimitedBy, Outcome};
 use crate::path::LinkSpec;
 use crate::scenario::{End, Flow, Scenario};
 use crate::stats::Histogram;
-use crate::tcp::{Limit, SenderStats};
-use crate::units::Time;
+use crate::tcp::{Limit, ReceiverStats, SenderStats};
+use crate::units::{Bytes, Time};
+
+/// What the ends of a bulk flow counted.
+struct BulkCounts<'a> {
+    sent: &'a SenderStats,
+    seen: &'a ReceiverStats,
+    /// Acknowledged.
+    payload: Bytes,
+    mss: Bytes,
+    /// What each end put on its own wire.
+    wires: (&'a Meter, &'a Meter),
+}
 
 impl<E> World<E> {
     /// What came of the run.
@@ -37,8 +47,27 @@ impl<E> World<E> {
     ) -> Tally {
         let (near, far) = scenario.first_links(spec);
         let mut tally = match &flow.traffic {
-            Traffic::Tcp(connection) => self.tally_tcp(connection, (index, flow), far),
-            Traffic::Linux(connection) => self.tally_linux(connection, (index, flow), far),
+            Traffic::Tcp(connection) => {
+                let counts = BulkCounts {
+                    sent: connection.sender.stats(),
+                    seen: connection.receiver.stats(),
+                    payload: connection.sender.acknowledged(),
+                    mss: connection.sender.mss(),
+                    wires: (&connection.sent, &connection.answered),
+                };
+                self.tally_bulk(&counts, (index, flow), far)
+            }
+            Traffic::Linux(connection) => {
+                let (sent, seen) = connection.stats();
+                let counts = BulkCounts {
+                    sent: &sent,
+                    seen: &seen,
+                    payload: Bytes::new(connection.acknowledged()),
+                    mss: Bytes::new(connection.sender.mss()),
+                    wires: (&connection.sent, &connection.answered),
+                };
+                self.tally_bulk(&counts, (index, flow), far)
+            }
             Traffic::Datagrams(datagrams) => Tally {
                 payload: Some(datagrams.delivered * datagrams.size),
                 data_packets: Some(datagrams.sent),
@@ -69,21 +98,22 @@ impl<E> World<E> {
         tally
     }
 
-    fn tally_tcp(
+    /// The tally of a bulk flow, by what its ends counted.
+    fn tally_bulk(
         &self,
-        connection: &Connection,
+        counts: &BulkCounts<'_>,
         flow: (usize, &RunningFlow),
         far: &LinkSpec,
     ) -> Tally {
-        let (sent, seen) = (connection.sender.stats(), connection.receiver.stats());
+        let BulkCounts { sent, seen, payload, mss, wires } = *counts;
         let elapsed = self.now.as_secs_f64();
-        let limits = self.limits_of(sent.limited, flow, seconds_on(far, &connection.answered));
+        let limits = self.limits_of(sent.limited, flow, seconds_on(far, wires.1));
         Tally {
-            payload: Some(connection.sender.acknowledged().get()),
+            payload: Some(payload.get()),
             data_packets: Some(sent.data_packets),
             ack_packets: Some(seen.packets),
             packets: sent.packets + seen.packets,
-            wire_bytes: connection.sent.bytes + connection.answered.bytes,
+            wire_bytes: wires.0.bytes + wires.1.bytes,
             tcp: Some(TcpTally {
                 retransmitted_packets: sent.retransmitted_packets,
                 retransmitted_bytes: sent.retransmitted_bytes,
@@ -96,46 +126,9 @@ impl<E> World<E> {
                 } else {
                     0.0
                 },
-                mss: Some(connection.sender.mss().get()),
+                mss: Some(mss.get()),
             }),
             rtt: sent.rtt.clone(),
-            limited_by: Some(limits.first().map_or(LimitedBy::Unknown, |longest| longest.kind)),
-            limits,
-            ..Tally::default()
-        }
-    }
-
-    fn tally_linux(
-        &self,
-        connection: &LinuxConnection,
-        flow: (usize, &RunningFlow),
-        far: &LinkSpec,
-    ) -> Tally {
-        let (sent, seen) = (connection.sender.counters(), connection.receiver.counters());
-        let elapsed = self.now.as_secs_f64();
-        let limits =
-            self.limits_of(connection.account.limited, flow, seconds_on(far, &connection.answered));
-        Tally {
-            payload: Some(connection.acknowledged()),
-            data_packets: Some(sent.data_segments),
-            ack_packets: Some(seen.packets),
-            packets: sent.packets + seen.packets,
-            wire_bytes: connection.sent.bytes + connection.answered.bytes,
-            tcp: Some(TcpTally {
-                retransmitted_packets: sent.retransmitted_segments,
-                retransmitted_bytes: sent.retransmitted_bytes,
-                duplicate_bytes: seen.duplicate_bytes,
-                timeouts: sent.timeouts,
-                fast_retransmits: sent.recoveries,
-                spurious_retransmissions: seen.duplicate_packets,
-                in_flight: if elapsed > 0.0 {
-                    connection.account.flight_byte_nanos as f64 / 1e9 / elapsed
-                } else {
-                    0.0
-                },
-                mss: Some(connection.sender.mss()),
-            }),
-            rtt: connection.round_trips.clone(),
             limited_by: Some(limits.first().map_or(LimitedBy::Unknown, |longest| longest.kind)),
             limits,
             ..Tally::default()

@@ -1,15 +1,17 @@
 //! What is summed over time of a sending socket.
 
 use crate::engine::Sample;
+use crate::stats::Histogram;
 use crate::tcp::linux::Socket;
+use crate::tcp::{ReceiverStats, SenderStats};
 use crate::units::{Bytes, Time};
 
 /// Time under each limit, and bytes in flight.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::sim) struct Account {
     /// In the order of `Limit::ALL`.
-    pub(in crate::sim) limited: [Time; 6],
-    pub(in crate::sim) flight_byte_nanos: u128,
+    limited: [Time; 6],
+    flight_byte_nanos: u128,
     until: Time,
 }
 
@@ -43,6 +45,37 @@ impl Account {
             4
         };
         self.limited[limit] += span;
+    }
+
+    /// What the sending side of a socket counted.
+    pub(in crate::sim) fn sent(&self, socket: &Socket, round_trips: &Histogram) -> SenderStats {
+        let counters = socket.counters();
+        SenderStats {
+            packets: counters.data_segments,
+            data_packets: counters.data_segments,
+            data_bytes: socket.acknowledged() + counters.retransmitted_bytes,
+            retransmitted_packets: counters.retransmitted_segments,
+            retransmitted_bytes: counters.retransmitted_bytes,
+            timeouts: counters.timeouts,
+            fast_retransmits: counters.recoveries,
+            spurious_cuts: counters.undone,
+            spurious_timeouts: counters.spurious_timeouts,
+            rtt: round_trips.clone(),
+            limited: self.limited,
+            flight_byte_nanos: self.flight_byte_nanos,
+            ..SenderStats::default()
+        }
+    }
+}
+
+/// What the receiving side of a socket saw; packets without payload are its.
+pub(in crate::sim) fn seen(socket: &Socket) -> ReceiverStats {
+    let counters = socket.counters();
+    ReceiverStats {
+        packets: counters.packets.saturating_sub(counters.data_segments),
+        duplicate_bytes: counters.duplicate_bytes,
+        spurious_retransmissions: counters.duplicate_packets,
+        marked: 0,
     }
 }
 

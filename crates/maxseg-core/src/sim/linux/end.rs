@@ -1,6 +1,6 @@
 //! One end of a connection with data in both directions, for requests and replies.
 
-use super::account::{Account, sample};
+use super::account::{Account, sample, seen as seen_by};
 use super::convert::{host, packet_of, segment_of};
 use crate::engine::Sample;
 use crate::settings::Settings;
@@ -145,27 +145,7 @@ impl LinuxEnd {
 
     /// Adds what it sent and what it saw.
     pub(in crate::sim) fn add_to(&self, sent: &mut SenderStats, seen: &mut ReceiverStats) {
-        let counters = self.socket.counters();
-        sent.add(&SenderStats {
-            packets: counters.data_segments,
-            data_packets: counters.data_segments,
-            data_bytes: self.acknowledged().get() + counters.retransmitted_bytes,
-            retransmitted_packets: counters.retransmitted_segments,
-            retransmitted_bytes: counters.retransmitted_bytes,
-            timeouts: counters.timeouts,
-            fast_retransmits: counters.recoveries,
-            spurious_cuts: counters.undone,
-            spurious_timeouts: counters.spurious_timeouts,
-            rtt: self.round_trips.clone(),
-            limited: self.account.limited,
-            flight_byte_nanos: self.account.flight_byte_nanos,
-            ..SenderStats::default()
-        });
-        seen.add(&ReceiverStats {
-            packets: counters.packets.saturating_sub(counters.data_segments),
-            duplicate_bytes: counters.duplicate_bytes,
-            spurious_retransmissions: counters.duplicate_packets,
-            marked: 0,
-        });
+        sent.add(&self.account.sent(&self.socket, &self.round_trips));
+        seen.add(&seen_by(&self.socket));
     }
 }

@@ -18,7 +18,7 @@ pub enum Lift {
     Buffer,
     /// Nothing is lost: there are no errors, and the queue is ample.
     Losses,
-    /// Nothing overtakes.
+    /// Nothing is reordered.
     Reordering,
     /// The line is several times as fast, with a queue of as many seconds.
     Rate,

@@ -59,7 +59,7 @@ somebody else would have made them, and explained by the shipped analysis.
 
 **Truth** is not in the captures (`xtask/src/explain/truth.rs`). Of a paced sender and of a policer it is what the scenario \
 is, where the run came to its pace or lost packets. Far from borders it comes from the sender's `tcp_info` and the links' \
-counters. Near borders, with a narrow way back, reordering or other traffic, with a small send buffer under Reno and CUBIC \
+counters. Near borders, with a narrow reverse path, reordering or other traffic, with a small send buffer under Reno and CUBIC \
 (of which the kernel counts no time), and wherever the counters leave it open, the run is repeated without each suspected \
 limit: the truth is the limit whose removal makes the transfer fastest. Where removing another comes within 10% of that, the \
 run is at a border, and either is right. A faster line counts only where the line was busy for 60% of the time: else it only \
@@ -69,7 +69,7 @@ limits hold at once, and what the counters tell is as right. Where other traffic
 congestion is if it drops packets; with other traffic a window is right that the kernel counts as full for 70% of the time, for \
 the others' queue makes the round trips longer.
 
-A verdict is **right** if it names a right limit; with a narrow way back also its direction, and elsewhere not that \
+A verdict is **right** if it names a right limit; with a narrow reverse path also its direction, and elsewhere not that \
 direction. **Unknown** is neither right nor false. **False** names another limit.";
 
 fn strata(text: &mut String, runs: &[Run], scored: &[Scored]) {

@@ -47,7 +47,7 @@ pub(super) const BURST_BYTES: Range<f64> = 10e3..100e3;
 pub(super) const ACK_PATH_SHARE: Range<f64> = 0.1..0.6;
 /// Their queue, in seconds of their link.
 pub(super) const ACK_PATH_QUEUE_S: Range<f64> = 0.2..2.0;
-/// The share of packets that overtake.
+/// The share of packets that are reordered.
 pub(super) const REORDER: Range<f64> = 0.002..0.08;
 /// What datagrams take of the line.
 pub(super) const CROSS_SHARE: Range<f64> = 0.2..0.6;
@@ -76,7 +76,7 @@ pub(super) fn in_words() -> String {
          losses, losses and rate; send buffers of 0.08 to 1.2 times the path). A late capture begins after {cut} of the \
          time; a paced sender sends {pace} of what the line carries, a shaper passes {shaper} kB at once; policers pass \
          {policer} of the line with bursts of {burst} kB; the acknowledgements' link lets so many pass as release {ack} of \
-         what the line carries, with a queue of {ack_queue} s; {reorder} of the packets overtake; other traffic is one or \
+         what the line carries, with a queue of {ack_queue} s; {reorder} of the packets are reordered; other traffic is one or \
          two transfers, or datagrams at {cross} of the line.\n\n\
          **Not drawn** are links above {most} Mbit/s, IPv6, ECN, queue disciplines but tail-drop, jitter, radio frames, \
          one direction alone where it cannot show the limit (send buffers, windows that do not shut, start-up), other kernels \

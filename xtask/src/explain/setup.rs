@@ -158,7 +158,7 @@ pub struct Line {
     pub policer: Option<(u64, u64)>,
     /// Rate and queue of the link of the acknowledgements, where they are its own.
     pub reverse: Option<(u64, u64)>,
-    /// The share of packets that overtake others.
+    /// The share of packets that are reordered.
     pub reorder: f64,
 }
 

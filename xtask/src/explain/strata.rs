@@ -51,11 +51,11 @@ const OF_ONE_WAY: Aims = &[
 ];
 const NEAR: Aims =
     &[(Aim::WindowOrRate, 4), (Aim::WindowOrLoss, 3), (Aim::LossOrRate, 4), (Aim::BufferOrRate, 4)];
-const OVERTAKEN: Aims =
+const REORDERED: Aims =
     &[(Aim::FullLink, 4), (Aim::SmallWindow, 3), (Aim::FullByWindow, 2), (Aim::Turns, 1)];
 const SHARED: Aims = &[(Aim::FullLink, 4), (Aim::SmallWindow, 3), (Aim::Loss, 3), (Aim::Turns, 1)];
 
-/// The shortest round trip at which overtaking, or a narrow way back, is more than the host's own delays.
+/// The shortest round trip at which reordering, or a narrow reverse path, is more than the host's own delays.
 const LEAST_RTT_S: f64 = 0.01;
 /// A faster hop says no more, and takes time.
 const MOST_RATE_BPS: f64 = 200e6;
@@ -75,7 +75,7 @@ impl Stratum {
             Self::Paced => &[(Aim::Paced, 1)],
             Self::Policer => &[(Aim::Policed, 1)],
             Self::AckPath => &[(Aim::NarrowReverse, 1)],
-            Self::Reordering => OVERTAKEN,
+            Self::Reordering => REORDERED,
             Self::CrossTraffic => SHARED,
         }
     }

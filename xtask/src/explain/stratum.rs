@@ -24,7 +24,7 @@ pub enum Stratum {
     Policer,
     /// The link of the acknowledgements is narrow.
     AckPath,
-    /// Packets overtake others.
+    /// Packets are reordered.
     Reordering,
     /// Two hops, with other traffic on the slower one.
     CrossTraffic,
@@ -76,7 +76,7 @@ impl Stratum {
             }
             Self::Policer => "packets above a rate are dropped without a queue",
             Self::AckPath => "a narrow link for the acknowledgements",
-            Self::Reordering => "packets that overtake others",
+            Self::Reordering => "packets are reordered",
             Self::CrossTraffic => "two hops, other traffic on the slower one",
         }
     }

@@ -113,7 +113,7 @@ fn path_to(text: &mut String, setup: &Setup) {
         let _ = write!(text, ", acknowledgements {rate:.0} kbit/s, queue {queue:.1} kB");
     }
     if setup.line.reorder > 0.0 {
-        let _ = write!(text, ", {:.1}% overtake", 100.0 * setup.line.reorder);
+        let _ = write!(text, ", {:.1}% reordered", 100.0 * setup.line.reorder);
     }
     if let Some(hop) = setup.other_hop {
         let place = if hop.is_first { "before" } else { "behind" };

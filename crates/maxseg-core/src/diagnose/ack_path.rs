@@ -3,6 +3,7 @@
 //! data, those of two segments take twice as long as those of one. Elsewhere timestamps tell the two ways apart (RFC 7323
 //! §4): in what an end sends, its own time less what it echoes grows with the delay of the way to it.
 
+use super::data_queue::DRIFT;
 use super::finding::{Finding, FindingKind, Severity, number};
 use super::pace::sees_round_trips;
 use crate::evidence::{Direction, DirectionStats, Evidence, WayDelay};
@@ -17,8 +18,6 @@ const MEDIAN: f64 = 2.0;
 const OTHER_WAY: f64 = 0.5;
 /// The queue is part of the round trips where these have grown by this share of it.
 const IN_ROUND_TRIPS: f64 = 0.5;
-/// Two clocks may run apart by so much: 100 parts in a million, each way.
-const DRIFT: f64 = 2e-4;
 /// What makes acknowledgements queue is sent in spite of losses; a larger share of them limits the sender itself.
 const MUCH_LOSS: f64 = 0.1;
 /// A sender that paces to what comes back fills the queue when it probes for more (BBR): then one in twenty waits so many

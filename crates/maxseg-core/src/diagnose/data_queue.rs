@@ -11,7 +11,7 @@ const MEDIAN: f64 = 1.5;
 /// A delayed acknowledgement waits for a second segment, or the timer of the receiver (RFC 9293 §3.8.6.3): 40 ms in Linux.
 const DELAYED_ACK_SEGMENTS: f64 = 3.0;
 /// Two clocks may run apart by so much: 100 parts in a million, each way.
-const DRIFT: f64 = 2e-4;
+pub(super) const DRIFT: f64 = 2e-4;
 /// Behind a loss acknowledgements echo what came before it: where more than one in so many is a duplicate, they tell no
 /// delays.
 const DUPLICATES: u64 = 20;
@@ -28,13 +28,16 @@ pub(super) fn stands(data: &DirectionStats, acks: &DirectionStats) -> bool {
         .max(QUEUE_SHARE * data.path_rtt_min_s.unwrap_or(0.0))
         .max(DELAYED_ACK_SEGMENTS * segment_s)
         .max(DRIFT * last.since(first).as_secs_f64());
-    let tells_delays =
-        acks.duplicate_acks * DUPLICATES < acks.packets && acks.window_shut_times == 0;
-    tells_delays
+    tell_delays(acks)
         && acks.data_packets < 3
         && there.low_s >= longer
         && there.median_s >= MEDIAN * longer
         && back.median_s < OTHER_WAY * there.median_s
+}
+
+/// Whether the timestamps of acknowledgements tell delays of the data: behind a window that shut they wait for the reader.
+pub(super) fn tell_delays(acks: &DirectionStats) -> bool {
+    acks.duplicate_acks * DUPLICATES < acks.packets && acks.window_shut_times == 0
 }
 
 #[cfg(test)]

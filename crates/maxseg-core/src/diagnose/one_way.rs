@@ -1,6 +1,7 @@
 //! What one direction alone shows, and a shut window without the handshake. Flights and windows are not seen together there:
 //! few limits leave a sign, and the others stay unknown.
 
+use super::data_queue::tell_delays;
 use super::intervals::{busy_bins, share_of_time};
 use super::pace::variation;
 use crate::evidence::{Direction, DirectionStats, Evidence};
@@ -14,9 +15,6 @@ const CEILING: f64 = 0.08;
 /// Losses that come with changes of the rate by more than this share of it, so many of them, are what limits.
 const CHANGES: f64 = 0.25;
 const MANY_LOSSES: u64 = 6;
-/// Behind a loss acknowledgements echo what came before it: where more than one in so many is a duplicate, they tell no
-/// delays.
-const DUPLICATES: u64 = 20;
 /// The data queues where three of four segments wait for so long beyond the least, and half of them for twice as long.
 const QUEUE_S: f64 = 0.005;
 /// A window that shut so often is what limits.
@@ -70,10 +68,7 @@ fn of_acks(data: &DirectionStats, acks: &DirectionStats) -> Option<LimitedBy> {
     if is_read_slowly(acks) {
         return Some(LimitedBy::ReceiveWindow);
     }
-    // Behind a window that shut, acknowledgements wait for the reader.
-    let tells_delays =
-        acks.duplicate_acks * DUPLICATES < acks.packets && acks.window_shut_times == 0;
-    let way = data.way_delay.filter(|_| tells_delays)?;
+    let way = data.way_delay.filter(|_| tell_delays(acks))?;
     (way.low_s >= QUEUE_S && way.median_s >= 2.0 * QUEUE_S).then_some(LimitedBy::Bandwidth)
 }
 

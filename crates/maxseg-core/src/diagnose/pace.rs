@@ -3,7 +3,7 @@
 
 use std::cell::LazyCell;
 
-use super::intervals::{busy_bins, decile, share_of_time};
+use super::intervals::{busy_bins, decile, round_trips, share_of_time};
 use super::send_buffer::{is_capped, is_cut_off};
 use crate::evidence::{AckGaps, DirectionStats};
 use crate::stats::Summary;
@@ -116,6 +116,7 @@ impl Pace {
         let clock = clocked_share(data);
         // Most transfers are known without it.
         let variation = LazyCell::new(|| variation(data));
+        let bins = LazyCell::new(|| round_trips(data));
         let is_dialogue = acks.data_packets >= 3
             && (acks.data_packets as f64 > DIALOGUE * data.data_packets as f64
                 || is_mostly_idle(data));
@@ -158,7 +159,8 @@ impl Pace {
                 && (trips == RoundTripView::Flat || is_clocked && trips != RoundTripView::Queued)
                 && !is_smooth
                 && has_data(data)
-                && (is_capped(data, is_clocked) || has_own_clock && !is_even() && is_cut_off(data)),
+                && (is_capped(&bins, data, is_clocked)
+                    || has_own_clock && !is_even() && is_cut_off(&bins, data)),
             is_clocked,
             fills_link: is_as_trains
                 && data.ack_gaps.is_some_and(is_of_link)

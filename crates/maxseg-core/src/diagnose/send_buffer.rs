@@ -1,7 +1,7 @@
 //! Whether a send buffer holds the flight: at a ceiling that explains the rate, below an ample window. A congestion window
 //! grows, or falls at a loss.
 
-use super::intervals::{decile, round_trips};
+use super::intervals::decile;
 use crate::evidence::{Bin, DirectionStats};
 
 /// A buffer holds the flight at a ceiling: so many round trips, of at least so many since it was reached, come as near to it as
@@ -26,15 +26,14 @@ const AMPLE: f64 = 0.2;
 /// A ceiling of the flight limits the rate to a ceiling in each round trip: it is no more than so many times the goodput.
 const CEILING: f64 = 2.0;
 
-/// Whether the flight stays at a level.
-pub(super) fn is_capped(data: &DirectionStats, is_clocked: bool) -> bool {
-    let bins = round_trips(data);
-    let sending: Vec<&Bin> = bins.iter().filter(|bin| bin.segments > 0).collect();
-    let flight = |bin: &&Bin| bin.in_flight_max as f64;
-    let Some(most) = decile(sending.iter().map(flight).collect(), 9) else { return false };
-    let reached = sending.iter().position(|bin| flight(bin) >= REACHED * most);
-    let since = sending.get(reached.unwrap_or(0)..).unwrap_or_default();
-    let median_of = |bins: &[&Bin]| decile(bins.iter().map(flight).collect(), 5);
+/// Whether the flight stays at a level, by the intervals of a direction, each about a round trip long.
+pub(super) fn is_capped(bins: &[Bin], data: &DirectionStats, is_clocked: bool) -> bool {
+    let sending = sending(bins);
+    let Some(most) = decile(sending.iter().map(|bin| flight(bin)).collect(), 9) else {
+        return false;
+    };
+    let since = since_flight(&sending, REACHED * most);
+    let median_of = |bins: &[&Bin]| decile(bins.iter().map(|bin| flight(bin)).collect(), 5);
     let (first, later) = since.split_at(since.len() / 2);
     let (Some(level), Some(before), Some(after)) =
         (median_of(since), median_of(first), median_of(later))
@@ -44,44 +43,57 @@ pub(super) fn is_capped(data: &DirectionStats, is_clocked: bool) -> bool {
     let segment = f64::from(data.mss_used_bytes.unwrap_or(1460));
     let share = if is_clocked { NEAR_CLOCKED } else { NEAR };
     let margin = (share * level).max((NEAR_SEGMENTS * segment).min(NEAR_FEW * level));
-    let is_near = |bin: &&&Bin| {
-        let is_ample = bin.window_left_min.is_some_and(|left| left as f64 >= AMPLE * flight(bin));
-        is_ample && (flight(bin) - level).abs() <= margin
-    };
+    let is_near = |bin: &&&Bin| has_room(bin, flight(bin)) && (flight(bin) - level).abs() <= margin;
     let near = since.iter().filter(is_near).count();
-    let explains = match data.path_rtt_loaded_s.zip(data.goodput_bps) {
-        Some((rtt, goodput)) => 8.0 * level <= CEILING * rtt * goodput,
-        None => true,
-    };
     near >= CAPPED_TRIPS
         && near as f64 >= CAPPED * since.len() as f64
         && after <= GROWN * before
-        && explains
+        && explains(data, level) != Some(false)
 }
 
 /// Whether the flight comes to the same highest value again and again, below an ample window, and is less in between: a sender
 /// that paces in cycles (BBR) runs into the end of its buffer in the faster ones.
-pub(super) fn is_cut_off(data: &DirectionStats) -> bool {
-    let bins = round_trips(data);
-    let sending: Vec<&Bin> = bins.iter().filter(|bin| bin.segments > 0).collect();
+pub(super) fn is_cut_off(bins: &[Bin], data: &DirectionStats) -> bool {
+    let sending = sending(bins);
     let most = sending.iter().map(|bin| bin.in_flight_max).max().unwrap_or(0) as f64;
-    let reached = sending.iter().position(|bin| bin.in_flight_max as f64 >= CUT_OFF * most);
-    let since = sending.get(reached.unwrap_or(0)..).unwrap_or_default();
-    let is_at_end = |bin: &&&Bin| {
-        let is_ample = bin.window_left_min.is_some_and(|left| left as f64 >= AMPLE * most);
-        is_ample && bin.in_flight_max as f64 >= CUT_OFF * most
-    };
+    let since = since_flight(&sending, CUT_OFF * most);
+    let is_at_end = |bin: &&&Bin| has_room(bin, most) && flight(bin) >= CUT_OFF * most;
     let at_end = since.iter().filter(is_at_end).count();
-    let explains = data
-        .path_rtt_loaded_s
-        .zip(data.goodput_bps)
-        .is_some_and(|(rtt, goodput)| 8.0 * most <= CEILING * rtt * goodput);
-    at_end >= CAPPED_TRIPS && at_end as f64 >= OFTEN * since.len() as f64 && explains
+    at_end >= CAPPED_TRIPS
+        && at_end as f64 >= OFTEN * since.len() as f64
+        && explains(data, most) == Some(true)
+}
+
+/// The intervals in which something was sent.
+fn sending(bins: &[Bin]) -> Vec<&Bin> {
+    bins.iter().filter(|bin| bin.segments > 0).collect()
+}
+
+/// Those from the first that has so much in flight on.
+fn since_flight<'a, 'b>(sending: &'a [&'b Bin], bytes: f64) -> &'a [&'b Bin] {
+    let reached = sending.iter().position(|bin| flight(bin) >= bytes);
+    sending.get(reached.unwrap_or(0)..).unwrap_or_default()
+}
+
+fn flight(bin: &Bin) -> f64 {
+    bin.in_flight_max as f64
+}
+
+/// Whether the window was ample for a flight.
+fn has_room(bin: &Bin, flight: f64) -> bool {
+    bin.window_left_min.is_some_and(|left| left as f64 >= AMPLE * flight)
+}
+
+/// Whether a ceiling of the flight accounts for the goodput, where the round trips under load are known.
+fn explains(data: &DirectionStats, ceiling: f64) -> Option<bool> {
+    let (rtt, goodput) = data.path_rtt_loaded_s.zip(data.goodput_bps)?;
+    Some(8.0 * ceiling <= CEILING * rtt * goodput)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diagnose::intervals::round_trips;
     use crate::evidence::Bins;
     use crate::units::Time;
 
@@ -106,12 +118,20 @@ mod tests {
         }
     }
 
+    fn is_cut_off(data: &DirectionStats) -> bool {
+        super::is_cut_off(&round_trips(data), data)
+    }
+
+    fn is_capped(data: &DirectionStats) -> bool {
+        super::is_capped(&round_trips(data), data, false)
+    }
+
     #[test]
     fn a_flight_that_is_cut_off_comes_to_the_same_value_again() {
         let cut_off = transfer(|n| 80_000_u64.min(55_000 + 5_000 * (n % 8)));
         assert!(!is_cut_off(&cut_off), "seldom");
         let often = transfer(|n| 80_000_u64.min(65_000 + 5_000 * (n % 8)));
-        assert!(is_cut_off(&often) && !is_capped(&often, false));
+        assert!(is_cut_off(&often) && !is_capped(&often));
         assert!(!is_cut_off(&transfer(|n| 40_000 + 1_000 * n)), "it grows");
     }
 }

@@ -12,10 +12,10 @@
 //! forgets the one before, as the server does when it hears of the next.
 
 mod record;
-mod talker;
+mod stack_endpoint;
 
 pub(super) use record::Record;
-pub(super) use talker::Talker;
+pub(super) use stack_endpoint::StackEndpoint;
 
 use super::linux::LinuxEnd;
 use super::meter::Meter;
@@ -25,7 +25,7 @@ use crate::scenario::{ConnectionUse, End, Flow, RequestPlan, Scenario};
 use crate::tcp::linux::SynOptions;
 use crate::tcp::{Config, OptionsPool, Segment};
 use crate::units::{Bytes, Mtu, Time};
-use talker::Setup;
+use stack_endpoint::Setup;
 
 /// A request flow that runs.
 #[derive(Debug)]
@@ -37,8 +37,8 @@ pub(super) struct RequestFlow {
     mss: Bytes,
     sizes: Sizes,
     /// The client's end of the connection; `None` before the first.
-    client: Option<Talker>,
-    server: Option<Talker>,
+    client: Option<StackEndpoint>,
+    server: Option<StackEndpoint>,
     phase: Phase,
     /// When the server has thought of its reply; never while there is nothing to think of.
     reply_at: Time,
@@ -199,7 +199,7 @@ impl RequestFlow {
     }
 
     /// The server's end, whose window the replies fill; `None` before the first connection.
-    pub(super) const fn server(&self) -> Option<&Talker> {
+    pub(super) const fn server(&self) -> Option<&StackEndpoint> {
         self.server.as_ref()
     }
 
@@ -221,7 +221,7 @@ impl RequestFlow {
 
     /// Payload of replies that has been acknowledged.
     pub(super) fn acknowledged(&self) -> Bytes {
-        let here = self.server.as_ref().map_or(Bytes::ZERO, Talker::acknowledged);
+        let here = self.server.as_ref().map_or(Bytes::ZERO, StackEndpoint::acknowledged);
         Bytes::new(self.record.acknowledged) + here
     }
 
@@ -326,10 +326,10 @@ impl RequestFlow {
 }
 
 /// What the SYN of an end said.
-fn said(end: Option<&Talker>) -> Option<SynOptions> {
-    end.and_then(Talker::said)
+fn said(end: Option<&StackEndpoint>) -> Option<SynOptions> {
+    end.and_then(StackEndpoint::said)
 }
 
-fn is_of(end: &Talker, segment: &Segment) -> bool {
+fn is_of(end: &StackEndpoint, segment: &Segment) -> bool {
     end.connection() == segment.connection
 }

@@ -1,6 +1,6 @@
 //! What a request flow has counted.
 
-use super::Talker;
+use super::StackEndpoint;
 use crate::stats::Histogram;
 use crate::tcp::{ReceiverStats, SenderStats};
 use crate::units::{Bytes, Time};
@@ -24,14 +24,14 @@ pub(in crate::sim) struct Record {
 
 impl Record {
     /// Adds what the client's end of a connection has counted, which is over now.
-    pub(super) fn add_client(&mut self, now: Time, end: Option<Talker>) {
+    pub(super) fn add_client(&mut self, now: Time, end: Option<StackEndpoint>) {
         let Some(mut end) = end else { return };
         end.finish(now, &mut self.requests, &mut self.seen);
         self.delivered += end.delivered().get();
     }
 
     /// Adds what the server's end of a connection has counted, which is over now.
-    pub(super) fn add_server(&mut self, now: Time, end: Option<Talker>) {
+    pub(super) fn add_server(&mut self, now: Time, end: Option<StackEndpoint>) {
         let Some(mut end) = end else { return };
         end.finish(now, &mut self.replies, &mut self.seen);
         self.acknowledged += end.acknowledged().get();

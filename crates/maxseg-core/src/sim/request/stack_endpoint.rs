@@ -19,36 +19,41 @@ pub(super) enum Setup {
 
 /// One end.
 #[derive(Debug)]
-pub(in crate::sim) enum Talker {
+pub(in crate::sim) enum StackEndpoint {
     Shared(Box<Endpoint>),
     Linux(Box<LinuxEnd>),
 }
 
 impl Setup {
     /// The client's end of a new connection, whose SYN goes at once.
-    pub(super) fn connect(&self, connection: u16, now: Time) -> Talker {
+    pub(super) fn connect(&self, connection: u16, now: Time) -> StackEndpoint {
         match self {
-            Self::Shared(configs) => {
-                Talker::Shared(Box::new(Endpoint::connect(&configs.0, &configs.1, connection, now)))
-            }
+            Self::Shared(configs) => StackEndpoint::Shared(Box::new(Endpoint::connect(
+                &configs.0, &configs.1, connection, now,
+            ))),
             Self::Linux { hosts, draws } => {
                 let seed = draws.at(2 * u64::from(connection));
-                Talker::Linux(Box::new(LinuxEnd::connect(hosts.0, seed, connection, now)))
+                StackEndpoint::Linux(Box::new(LinuxEnd::connect(hosts.0, seed, connection, now)))
             }
         }
     }
 
     /// The server's end, by the client's SYN; `said` is what that said.
-    pub(super) fn accept(&self, now: Time, syn: &Segment, said: Option<SynOptions>) -> Talker {
+    pub(super) fn accept(
+        &self,
+        now: Time,
+        syn: &Segment,
+        said: Option<SynOptions>,
+    ) -> StackEndpoint {
         match self {
             Self::Shared(configs) => {
-                Talker::Shared(Box::new(Endpoint::accept(&configs.1, &configs.0, now, syn)))
+                StackEndpoint::Shared(Box::new(Endpoint::accept(&configs.1, &configs.0, now, syn)))
             }
             Self::Linux { hosts, draws } => {
                 let seed = draws.at(2 * u64::from(syn.connection) + 1);
                 let mut end = Box::new(LinuxEnd::listen(hosts.1, seed, syn.connection, now));
                 end.on_segment(now, syn, said);
-                Talker::Linux(end)
+                StackEndpoint::Linux(end)
             }
         }
     }
@@ -63,7 +68,7 @@ macro_rules! each {
     };
 }
 
-impl Talker {
+impl StackEndpoint {
     /// The application has `payload` more to send.
     pub(super) fn write(&mut self, now: Time, payload: Bytes) {
         match self {

@@ -215,6 +215,15 @@ fn linux_caveats(end: &str, host: &Settings) -> Option<Caveat> {
     if host.window != stack.window || host.send_buffer != stack.send_buffer {
         keys.push("window and send_buffer (set linux.tcp_rmem and linux.tcp_wmem)");
     }
+    if host.window_scale != stack.window_scale {
+        keys.push("window_scale");
+    }
+    if host.initial_window != stack.initial_window {
+        keys.push("initial_window");
+    }
+    if (host.rto.min, host.rto.max) != (stack.rto.min, stack.rto.max) {
+        keys.push("rto.min and rto.max");
+    }
     if host.ecn {
         keys.push("ecn");
     }

@@ -6,7 +6,7 @@
 //!
 //! <!-- layers of maxseg-linux -->
 //! ```text
-//! sys · netlink observe · lab · doctor
+//! sys · netlink · observe · lab · doctor
 //! ```
 //! <!-- end of layers -->
 

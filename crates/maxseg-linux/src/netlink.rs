@@ -1,5 +1,9 @@
 //! Interfaces, addresses and routes of the calling thread's namespace.
 
+mod facts;
+
+pub(crate) use facts::RouteFacts;
+
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd};

@@ -49,7 +49,7 @@ pub(super) const CRATES: [Layers; 7] = [
     },
     Layers {
         name: "maxseg-linux",
-        groups: &[&["sys"], &["netlink", "observe"], &["lab"], &["doctor"]],
+        groups: &[&["sys"], &["netlink"], &["observe"], &["lab"], &["doctor"]],
     },
     Layers {
         name: "maxseg-workbench",

@@ -287,8 +287,13 @@ impl Draft {
         &self.file
     }
 
+    /// The document, values as in the file.
+    pub(super) const fn table(&self) -> &Table {
+        &self.table
+    }
+
     /// What serde could not read, at the place where it was written.
-    fn misread(&self, path: &[KeyStep], message: &str) -> ScenarioError {
+    pub(super) fn misread(&self, path: &[KeyStep], message: &str) -> ScenarioError {
         match Misread::of(path, message, key::get(&self.table, path)) {
             Misread::UnknownKey { table, name, hint } => {
                 let full = [table, &[KeyStep::Key(name.clone())]].concat();
@@ -320,7 +325,7 @@ impl Draft {
     }
 
     /// Where the value at `path` was written: the last override of it, or else the file.
-    fn location(&self, path: &[KeyStep]) -> Location {
+    pub(super) fn location(&self, path: &[KeyStep]) -> Location {
         if let Some(origin) = self.overriding(path) {
             return self.location_of_origin(origin);
         }
@@ -338,7 +343,9 @@ impl Draft {
 
     fn location_of_origin(&self, origin: &Origin) -> Location {
         match origin {
-            Origin::Argument(argument) => Location::Argument(argument.clone()),
+            Origin::Argument(argument) | Origin::StackFile(argument) => {
+                Location::Argument(argument.clone())
+            }
             Origin::Sweep(below) => {
                 self.location(&[vec![KeyStep::Key("sweep".to_owned())], below.clone()].concat())
             }
@@ -368,7 +375,7 @@ fn at_argument(written: &str, what: String, hint: &str) -> ScenarioError {
     }
 }
 
-fn steps(path: &serde_path_to_error::Path) -> Vec<KeyStep> {
+pub(super) fn steps(path: &serde_path_to_error::Path) -> Vec<KeyStep> {
     use serde_path_to_error::Segment;
     path.iter()
         .filter_map(|segment| match segment {

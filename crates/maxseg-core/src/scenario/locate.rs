@@ -14,6 +14,8 @@ use crate::excerpt::around;
 pub(super) enum Origin {
     /// A command-line argument, as written.
     Argument(String),
+    /// A stack file, as it was named.
+    StackFile(String),
     /// The sweep, at a place below `[sweep]`.
     Sweep(Vec<KeyStep>),
 }

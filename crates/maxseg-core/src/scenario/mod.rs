@@ -24,6 +24,7 @@ mod resolve;
 mod resolve_flow;
 mod resolve_link;
 mod spec;
+mod stack_file;
 mod sweep;
 mod syntax;
 mod tunnel;
@@ -40,6 +41,7 @@ pub use lab::{LabBackend, LabOptions, LabTraffic};
 pub use mss::MssDecision;
 pub use request::RequestPlan;
 pub use spec::{ConnectionUse, FlowKindName, ScenarioSpec};
+pub use stack_file::StackFile;
 pub use sweep::{Axis, Point, Sweep};
 pub use tunnel::TunnelEntry;
 
@@ -170,6 +172,14 @@ impl End {
         match self {
             Self::Sender => Self::Receiver,
             Self::Receiver => Self::Sender,
+        }
+    }
+
+    /// The key of its settings in a scenario.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Sender => "sender",
+            Self::Receiver => "receiver",
         }
     }
 }

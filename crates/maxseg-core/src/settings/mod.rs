@@ -14,7 +14,7 @@ use serde::Serialize;
 pub use error::SettingsError;
 pub use linux::{LinuxRules, LinuxSpec};
 pub use spec::{FirstLoss, Ns2Spec, RtoRuleName, RtoSpec, SettingsSpec};
-pub(crate) use stack::DEFAULT as DEFAULT_STACK;
+pub(crate) use stack::{DEFAULT as DEFAULT_STACK, is_file as is_stack_file};
 pub use stack::{Stack, StackError, builtin_stacks, stack};
 pub use values::{
     CongestionName, DelayedAckSpec, InitialSsthresh, InitialWindow, RecoveryName, WindowScale,

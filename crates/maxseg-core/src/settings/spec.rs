@@ -16,7 +16,7 @@ use crate::units::{BitsPerSec, Bytes, Mss, Time};
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SettingsSpec {
-    /// The profile that fills in what is not given here; `maxseg stacks` lists them.
+    /// The profile that fills in what is not given here: one of `maxseg stacks`, or a stack file (`./host.toml`).
     pub stack: Option<String>,
     /// The MSS option's value in bytes; TCP options are not subtracted from it.
     pub mss: Option<Mss>,

@@ -33,6 +33,11 @@ pub struct StackError {
 impl StackError {
     /// How to mend it.
     pub fn hint(&self) -> String {
+        if is_file(&self.asked) {
+            return "a stack file is named by `--stack FILE`, or by the scenario's sender.stack; no sweep \
+                    names one"
+                .to_owned();
+        }
         match self.similar {
             Some(similar) => format!("did you mean `{similar}`?"),
             None => "`maxseg stacks` lists them".to_owned(),
@@ -49,6 +54,11 @@ const FILES: [(&str, &str); 6] = [
     ("ns2-newreno", include_str!("../../stacks/ns2-newreno.toml")),
     ("ns2-sack", include_str!("../../stacks/ns2-sack.toml")),
 ];
+
+/// Whether a stack's name is that of a stack file.
+pub(crate) fn is_file(name: &str) -> bool {
+    std::path::Path::new(name).extension().is_some_and(|extension| extension == "toml")
+}
 
 /// What a scenario's endpoint is when it names no stack.
 pub(crate) const DEFAULT: &str = FILES[0].0;

@@ -1,3 +1,4 @@
 //! What goes on here, looked at and not changed.
 
 pub mod capture;
+pub mod host;

@@ -41,6 +41,12 @@ impl Clock {
     }
 }
 
+/// The tick of the kernel (`1 / CONFIG_HZ`): the resolution of its coarse clock (`clock_getres(2)`).
+pub(crate) fn coarse_tick() -> Option<Time> {
+    let tick = nix::time::clock_getres(nix::time::ClockId::CLOCK_MONOTONIC_COARSE).ok()?;
+    Some(Duration::from(tick).into()).filter(|tick| *tick > Time::ZERO)
+}
+
 /// Reduces the timer slack of the calling thread from 50 µs to 1 ns (`PR_SET_TIMERSLACK`).
 pub(crate) fn minimize_timer_slack() {
     // Without it timers are coarser, and the measured lateness shows that.

@@ -52,6 +52,32 @@ pub(crate) fn offloads_off(name: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// An offload of an interface, by the command that asks for it (linux/ethtool.h).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Offload {
+    /// The device cuts segments (`ETHTOOL_GTSO`).
+    Tso = 0x1e,
+    /// The kernel cuts them just above the device (`ETHTOOL_GGSO`).
+    Gso = 0x23,
+    /// The kernel joins received segments (`ETHTOOL_GGRO`).
+    Gro = 0x2b,
+}
+
+/// Whether `offload` is on at the interface called `name`, in the namespace of the calling thread (`ethtool -k NAME`).
+///
+/// # Errors
+/// There is no such interface, or its device does not say.
+#[expect(unsafe_code, reason = "an ioctl that takes a pointer in a union")]
+pub(crate) fn has_offload(name: &str, offload: Offload) -> io::Result<bool> {
+    let socket = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
+    let mut request = request_for(name)?;
+    let mut value = Value { command: offload as u32, data: 0 };
+    request.ifr_ifru.ifru_data = (&raw mut value).cast();
+    // SAFETY: the kernel reads `request`, and reads and writes the `Value` that it points to, during the call only.
+    unsafe { ethtool(socket.as_raw_fd(), &raw const request) }?;
+    Ok(value.data != 0)
+}
+
 /// The hardware type (`ARPHRD_*` in `linux/if_arp.h`) of the interface called `name`, in the namespace of the calling
 /// thread.
 ///

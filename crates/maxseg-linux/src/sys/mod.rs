@@ -19,10 +19,10 @@ mod userns;
 mod wait;
 
 pub(crate) use capabilities::{give_up_file_right, give_up_rights};
-pub(crate) use clock::{Clock, cpu_of_process, cpu_of_thread, minimize_timer_slack};
+pub(crate) use clock::{Clock, coarse_tick, cpu_of_process, cpu_of_thread, minimize_timer_slack};
 pub(crate) use control::{ControlListener, ControlSocket};
 pub(crate) use hosts_file::add_to_private_hosts;
-pub(crate) use interface::{hardware_type, offloads_off};
+pub(crate) use interface::{Offload, hardware_type, has_offload, offloads_off};
 pub use namespace_access::NamespaceAccess;
 pub(crate) use netns::NetNs;
 pub(crate) use packet_ring::{PacketRing, RingPacket};

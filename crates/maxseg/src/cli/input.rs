@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use maxseg_core::engine::EngineName;
-use maxseg_core::scenario::Draft;
+use maxseg_core::scenario::{Draft, End, StackFile};
 use maxseg_core::similar::closest;
 use maxseg_core::units::Mtu;
 
@@ -20,6 +20,10 @@ pub(crate) struct ScenarioArgs {
     /// The scenario: a file, `-` for standard input, or the name of a shipped one
     #[arg(value_name = "FILE")]
     file: String,
+    /// Give both hosts this stack: a name of `maxseg stacks`, or a stack file such as host.toml. Keys of the scenario
+    /// and --set take precedence
+    #[arg(long, value_name = "NAME|FILE")]
+    stack: Option<String>,
     /// Set a scenario key, such as sender.mss=536 or hop.radio.errors.rate=1%
     #[arg(long, short, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -47,13 +51,49 @@ impl ScenarioArgs {
     pub(crate) fn load(&self) -> Result<Given, Failure> {
         let (name, text) = read(&self.file)?;
         let mut draft = Draft::parse(&name, &text)?;
+        let in_scenario = ENDS.map(|end| draft.stack_of(end).map(str::to_owned));
         let mut assignments = self.mtu.map_or_else(Vec::new, |mtu| whole_path(&draft, mtu));
+        if let Some(stack) = &self.stack {
+            let quoted = toml::Value::String(stack.clone());
+            assignments.extend(ENDS.map(|end| format!("{}.stack={quoted}", end.word())));
+        }
         assignments.extend(self.set.iter().cloned());
         for assignment in &assignments {
             draft.set_argument(assignment)?;
         }
+        for (end, in_scenario) in ENDS.into_iter().zip(in_scenario) {
+            let Some(named) = draft.stack_of(end).filter(|name| StackFile::is_meant_by(name))
+            else {
+                continue;
+            };
+            if draft.sweeps_stack_of(end) {
+                return Err(Failure::with_hint(
+                    format!("the sweep changes {}.stack, which names a stack file", end.word()),
+                    "run once with each stack, by --stack; or sweep keys of the file, such as sender.congestion",
+                ));
+            }
+            // A path in the scenario is below the scenario's folder, one of the command line below the current one.
+            let folder =
+                Path::new(&self.file).parent().filter(|_| in_scenario.as_deref() == Some(named));
+            let stack = stack_file(&folder.unwrap_or(Path::new("")).join(named))?;
+            assignments.extend(draft.set_stack_file(end, &stack)?);
+        }
         Ok(Given { name, text, assignments, draft })
     }
+}
+
+const ENDS: [End; 2] = [End::Sender, End::Receiver];
+
+fn stack_file(path: &Path) -> Result<StackFile, Failure> {
+    let name = path.display().to_string();
+    let opened = std::fs::File::open(path).map_err(|error| {
+        if error.kind() == std::io::ErrorKind::NotFound {
+            let hint = "`maxseg stacks from-host --out host.toml` writes this host's; `maxseg stacks` lists the shipped";
+            return Failure::with_hint(format!("there is no stack file `{name}`"), hint);
+        }
+        Failure::file("read", path, &error)
+    })?;
+    Ok(StackFile::parse(&name, &read_text(&name, opened)?)?)
 }
 
 /// What gives every interface of the path this MTU: those too of which the file says something else.
@@ -107,7 +147,12 @@ impl InputArgs {
     /// A scenario of the program's own, with these axes.
     pub(crate) fn shipped(name: &str, axes: &[&str], seeds: u64) -> Self {
         Self {
-            scenario: ScenarioArgs { file: name.to_owned(), set: Vec::new(), mtu: None },
+            scenario: ScenarioArgs {
+                file: name.to_owned(),
+                stack: None,
+                set: Vec::new(),
+                mtu: None,
+            },
             engine: vec![EngineArg::Model, EngineArg::Sim],
             axis: axes.iter().map(|axis| (*axis).to_owned()).collect(),
             seeds,

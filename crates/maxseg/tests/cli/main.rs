@@ -23,6 +23,8 @@ mod manners;
 mod outputs;
 mod run;
 mod run_folder;
+#[cfg(target_os = "linux")]
+mod stacks;
 mod widths;
 
 use std::process::{Command, Output, Stdio};

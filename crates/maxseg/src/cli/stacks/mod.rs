@@ -1,5 +1,12 @@
 //! `maxseg stacks`
 
+#[cfg(feature = "lab")]
+mod from_host;
+#[cfg(feature = "lab")]
+mod host_text;
+#[cfg(feature = "lab")]
+mod unknown_keys;
+
 use clap::{Args, Subcommand};
 use maxseg_core::settings::{builtin_stacks, stack};
 
@@ -12,7 +19,11 @@ use crate::wrap::labelled;
 #[command(after_long_help = "\
 Examples:
   maxseg stacks
-  maxseg stacks show ns2-reno")]
+  maxseg stacks show ns2-reno
+  maxseg stacks from-host --out host.toml
+
+A file like those that `show` prints is a stack too: --stack FILE of `run`, `check` and `lab up`, or \
+stack = \"./FILE.toml\" in a scenario. It names a `base` and gives what differs from it.")]
 pub(crate) struct StacksArgs {
     #[command(subcommand)]
     what: Option<What>,
@@ -28,6 +39,8 @@ enum What {
         /// Name of the stack
         name: String,
     },
+    #[cfg(feature = "lab")]
+    FromHost(from_host::FromHostArgs),
 }
 
 pub(crate) fn run(args: &StacksArgs, printer: Printer) -> Result<(), Failure> {
@@ -37,6 +50,8 @@ pub(crate) fn run(args: &StacksArgs, printer: Printer) -> Result<(), Failure> {
                 stack(name).map_err(|error| Failure::with_hint(error.to_string(), error.hint()))?;
             printer.data(stack.text)?;
         }
+        #[cfg(feature = "lab")]
+        Some(What::FromHost(args)) => from_host::run(args, printer)?,
         None if args.json => {
             let stacks: Vec<_> = builtin_stacks()
                 .map(|stack| serde_json::json!({ "name": stack.name, "about": stack.about, "sources": stack.sources }))

@@ -1,0 +1,362 @@
+//! A host's settings as a stack file.
+
+use std::fmt::Write as _;
+use std::io;
+use std::net::IpAddr;
+
+use maxseg_core::excerpt::escaped;
+use maxseg_core::settings::CongestionName;
+use maxseg_core::units::Time;
+use maxseg_linux::observe::host::{HostReading, Interface, Route};
+
+use super::unknown_keys::SYSCTLS;
+
+/// Reads a sysctl by its dotted name.
+type Sysctl<'a> = &'a dyn Fn(&str) -> io::Result<String>;
+
+/// Headers of IP and TCP without options, in bytes.
+const HEADERS: [(u32, &str); 2] = [(40, "IPv4"), (60, "IPv6")];
+
+/// The stack file of `host`, whose route is that to `to` or else the default route.
+pub(super) fn host_text(host: &HostReading, sysctl: Sysctl<'_>, to: Option<IpAddr>) -> String {
+    let mut stack = StackText::new(sysctl);
+    let route = host.route.as_ref().ok().and_then(Option::as_ref);
+    stack.congestion(route);
+    stack.switch("sack", "net.ipv4.tcp_sack", |value| value != "0");
+    stack.switch("timestamps", "net.ipv4.tcp_timestamps", |value| value != "0");
+    stack.switch("ecn", "net.ipv4.tcp_ecn", |value| value == "1");
+    stack.switch("mtu_probing", "net.ipv4.tcp_mtu_probing", |value| value != "0");
+    stack.window_scaling();
+    stack.route(host, route);
+    stack.timer(host, route);
+    stack.linux(host);
+    for (name, simulated) in SYSCTLS {
+        stack.unknown_sysctl(name, simulated);
+    }
+    stack.finish(&about(host, route, to))
+}
+
+fn about(host: &HostReading, route: Option<&Route>, to: Option<IpAddr>) -> String {
+    let kernel = host.kernel.as_deref().unwrap_or("of an unknown release");
+    let way = to.map_or_else(|| "default route".to_owned(), |to| format!("route to {to}"));
+    match route.and_then(|route| route.interface.as_ref().ok()) {
+        Some(interface) => {
+            format!("TCP of a host with Linux {kernel}, {way} by {}", interface.name)
+        }
+        None => format!("TCP of a host with Linux {kernel}"),
+    }
+}
+
+/// The parts of the file.
+struct StackText<'a> {
+    sysctl: Sysctl<'a>,
+    top: String,
+    rto: String,
+    linux: String,
+    notes: String,
+}
+
+impl<'a> StackText<'a> {
+    fn new(sysctl: Sysctl<'a>) -> Self {
+        let [top, rto, linux, notes] = [const { String::new() }; 4];
+        Self { sysctl, top, rto, linux, notes }
+    }
+
+    fn note(&mut self, text: &str) {
+        let _ = writeln!(self.notes, "# {}", escaped(text));
+    }
+
+    /// The value of a sysctl; one that cannot be read is noted.
+    fn read(&mut self, name: &str) -> Option<String> {
+        match (self.sysctl)(name) {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.note(&format!("{name}: {}; the base's value stands", unreadable(&error)));
+                None
+            }
+        }
+    }
+
+    /// A switch above the tables.
+    fn switch(&mut self, key: &str, name: &str, is_on: impl Fn(&str) -> bool) {
+        let Some(value) = self.read(name) else { return };
+        line(&mut self.top, key, is_on(&value), &format!("{name} = {value}"));
+    }
+
+    fn congestion(&mut self, route: Option<&Route>) {
+        let of_route = route.and_then(|route| metric(route, "congctl"));
+        let (name, source) = match of_route {
+            Some(name) => (name.to_owned(), "congctl of the route"),
+            None => match self.read("net.ipv4.tcp_congestion_control") {
+                Some(name) => (name, "net.ipv4.tcp_congestion_control"),
+                None => return,
+            },
+        };
+        let known = [CongestionName::Cubic, CongestionName::Reno, CongestionName::Bbr];
+        if known.iter().any(|known| known.word() == name) {
+            return line(&mut self.top, "congestion", format!("\"{name}\""), source);
+        }
+        self.note(&format!(
+            "{source}: {name} is not simulated; the base's congestion control stands"
+        ));
+    }
+
+    fn window_scaling(&mut self) {
+        if self.read("net.ipv4.tcp_window_scaling").is_some_and(|value| value == "0") {
+            line(&mut self.top, "window_scale", "\"off\"", "net.ipv4.tcp_window_scaling = 0");
+        }
+    }
+
+    /// What the route and its interface set, and what of it no key takes.
+    fn route(&mut self, host: &HostReading, route: Option<&Route>) {
+        let Some(route) = route else {
+            let why = match &host.route {
+                Ok(_) => "there is no default route; --to ADDRESS takes another".to_owned(),
+                Err(error) => format!("routes cannot be read ({error}); `ip route` asks the same"),
+            };
+            return self.note(&format!("no mss, initial_window and rto.min of a route: {why}"));
+        };
+        match &route.interface {
+            Ok(interface) => self.interface(route, interface),
+            Err(error) => self.note(&format!("the interface cannot be read: {error}")),
+        }
+        if let Some(segments) = metric(route, "initcwnd") {
+            line(
+                &mut self.top,
+                "initial_window",
+                format!("\"{segments} segments\""),
+                "initcwnd of the route",
+            );
+        }
+        let taken = ["congctl", "initcwnd", "advmss", "mtu", "rto_min"];
+        for (name, value) in route.metrics.iter().filter(|(name, _)| !taken.contains(name)) {
+            self.note(&format!("route: {name} {value} (not simulated)"));
+        }
+    }
+
+    fn interface(&mut self, route: &Route, interface: &Interface) {
+        let number = |name| metric(route, name).and_then(|value| value.parse::<u32>().ok());
+        let (headers, version) = HEADERS[usize::from(route.is_v6)];
+        let of_route = number("mtu").map(|mtu| (mtu, "mtu of the route".to_owned()));
+        let of_interface = interface.mtu.map(|mtu| (mtu, format!("MTU of {}", interface.name)));
+        let mtu = of_route.into_iter().chain(of_interface).min_by_key(|(mtu, _)| *mtu);
+        let from_mtu = mtu.map(|(mtu, source)| {
+            (
+                mtu.saturating_sub(headers),
+                format!("{source} ({mtu}) less {headers} bytes of {version} and TCP"),
+            )
+        });
+        let advmss = number("advmss").map(|mss| (mss, "advmss of the route".to_owned()));
+        match advmss.or(from_mtu).filter(|(mss, _)| (1..=65_495).contains(mss)) {
+            Some((mss, source)) => line(&mut self.top, "mss", mss, &source),
+            None => self.note("no MTU, and so no mss: it follows from the scenario's hops"),
+        }
+        let qdisc = interface.qdisc.as_deref().unwrap_or("unknown");
+        let paces = if qdisc == "fq" { "paces; simulated without" } else { "simulated without fq" };
+        self.note(&format!("{}: qdisc {qdisc} ({paces})", interface.name));
+        for (name, state) in interface.offloads {
+            let state = match state {
+                Some(true) => "on",
+                Some(false) => "off",
+                None => "unknown: the device does not say (`ethtool -k` asks it too)",
+            };
+            self.note(&format!("{}: {name} {state} (the simulator has it on)", interface.name));
+        }
+    }
+
+    fn timer(&mut self, host: &HostReading, route: Option<&Route>) {
+        if let Some(millis) = route.and_then(|route| metric(route, "rto_min")) {
+            self.time("min", millis, 1_000_000, "rto_min of the route");
+        } else if let Some(micros) = self.read("net.ipv4.tcp_rto_min_us") {
+            self.time("min", &micros, 1000, "net.ipv4.tcp_rto_min_us");
+        }
+        if let Some(millis) = self.read("net.ipv4.tcp_rto_max_ms") {
+            self.time("max", &millis, 1_000_000, "net.ipv4.tcp_rto_max_ms");
+        }
+        if let Some(tick) = host.tick {
+            line(&mut self.rto, "tick", format!("\"{tick}\""), "1 / CONFIG_HZ");
+        }
+    }
+
+    /// A time of the timer: `count` units of so many nanoseconds.
+    fn time(&mut self, key: &str, count: &str, unit_ns: u64, source: &str) {
+        match count.parse::<u64>().ok().and_then(|count| count.checked_mul(unit_ns)) {
+            Some(ns) => line(&mut self.rto, key, format!("\"{}\"", Time::from_nanos(ns)), source),
+            None => self.note(&format!("{source} = {count} is no time; the base's value stands")),
+        }
+    }
+
+    fn linux(&mut self, host: &HostReading) {
+        for key in ["tcp_rmem", "tcp_wmem"] {
+            let name = format!("net.ipv4.{key}");
+            let Some(value) = self.read(&name) else { continue };
+            let sizes: Vec<&str> = value.split_whitespace().collect();
+            line(&mut self.linux, key, format!("[{}]", sizes.join(", ")), &name);
+        }
+        self.linux_switch("tcp_recovery", |value| {
+            value.parse::<u32>().is_ok_and(|bits| bits & 1 == 1)
+        });
+        self.linux_switch("tcp_early_retrans", |value| matches!(value, "3" | "4"));
+        self.linux_switch("tcp_frto", |value| value != "0");
+        self.linux_switch("tcp_slow_start_after_idle", |value| value != "0");
+        match host.hystart {
+            Some(hystart) => {
+                line(&mut self.linux, "hystart", hystart, "module parameter of tcp_cubic");
+            }
+            None => {
+                self.note("hystart: /sys/module/tcp_cubic cannot be read; the base's value stands");
+            }
+        }
+        match host.tick {
+            Some(tick) => {
+                let hz = (1_000_000_000 + tick.as_nanos() / 2) / tick.as_nanos();
+                line(&mut self.linux, "hz", hz, "CONFIG_HZ, by the coarse clock");
+            }
+            None => self.note("hz: no coarse clock tells it; the base's value stands"),
+        }
+    }
+
+    fn linux_switch(&mut self, key: &str, is_on: impl Fn(&str) -> bool) {
+        let name = format!("net.ipv4.{key}");
+        let Some(value) = self.read(&name) else { return };
+        line(&mut self.linux, key, is_on(&value), &format!("{name} = {value}"));
+    }
+
+    fn unknown_sysctl(&mut self, name: &str, simulated: Option<&str>) {
+        let note = match ((self.sysctl)(name), simulated) {
+            (Err(error), _) => format!("{name}: {}", unreadable(&error)),
+            (Ok(value), Some(simulated)) if value == simulated => {
+                format!("{name} = {value} (as in the simulator)")
+            }
+            (Ok(value), Some(simulated)) => {
+                format!("{name} = {value} (the simulator has {simulated})")
+            }
+            (Ok(value), None) => format!("{name} = {value} (not simulated)"),
+        };
+        self.note(&note);
+    }
+
+    fn finish(&self, about: &str) -> String {
+        let Self { top, rto, linux, notes, .. } = self;
+        let about = toml::Value::String(escaped(about).into_owned());
+        format!(
+            "about = {about}\nsources = [\"sysctls, route and interface, read by maxseg stacks from-host\"]\n\
+             base = \"linux\"\n\n{top}\n[rto]\n{rto}\n[linux]\n{linux}\n# No key of a stack:\n{notes}"
+        )
+    }
+}
+
+/// `key = value`, with where it comes from.
+fn line(to: &mut String, key: &str, value: impl std::fmt::Display, source: &str) {
+    let _ = writeln!(to, "{:<36}  # {}", format!("{key} = {value}"), escaped(source));
+}
+
+fn metric<'r>(route: &'r Route, name: &str) -> Option<&'r str> {
+    route.metrics.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "two kinds of error have advice of their own")]
+fn unreadable(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "this kernel or network namespace does not have it".to_owned(),
+        io::ErrorKind::PermissionDenied => {
+            "this user may not read it: `sudo maxseg stacks from-host`".to_owned()
+        }
+        _ => format!("cannot be read ({error})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use maxseg_core::scenario::StackFile;
+
+    fn host(metrics: Vec<(&'static str, String)>) -> HostReading {
+        let offloads = [("tso", Some(true)), ("gso", Some(false)), ("gro", None)];
+        let qdisc = Some("fq".to_owned());
+        let interface = Interface { name: "eth0".to_owned(), mtu: Some(9000), qdisc, offloads };
+        HostReading {
+            kernel: Some("6.12.1".to_owned()),
+            tick: Some(Time::from_millis(1)),
+            hystart: Some(false),
+            route: Ok(Some(Route { is_v6: false, metrics, interface: Ok(interface) })),
+        }
+    }
+
+    /// A host whose every sysctl is `1`, but for those that hold more or else.
+    fn plain(name: &str) -> String {
+        match name {
+            "net.ipv4.tcp_rmem" | "net.ipv4.tcp_wmem" => "4096 5000 6000",
+            "net.ipv4.tcp_congestion_control" => "reno",
+            "net.ipv4.tcp_early_retrans" => "3",
+            "net.ipv4.tcp_rto_min_us" => "5000",
+            "net.ipv4.tcp_rto_max_ms" => "90000",
+            _ => "1",
+        }
+        .to_owned()
+    }
+
+    fn has(text: &str, wanted: &str) -> bool {
+        text.lines().any(|line| line.split("  # ").next().unwrap_or_default().trim_end() == wanted)
+    }
+
+    #[test]
+    fn sysctls_become_keys_and_the_route_goes_before_them() {
+        let text = host_text(&host(vec![]), &|name| Ok(plain(name)), None);
+        for wanted in [
+            "congestion = \"reno\"",
+            "mss = 8960",
+            "ecn = true",
+            "min = \"5 ms\"",
+            "max = \"90 s\"",
+            "tick = \"1 ms\"",
+            "tcp_rmem = [4096, 5000, 6000]",
+            "tcp_early_retrans = true",
+            "hystart = false",
+            "hz = 1000",
+            "# net.ipv4.tcp_reordering = 1 (the simulator has 3)",
+            "# net.ipv4.tcp_dsack = 1 (as in the simulator)",
+            "# eth0: qdisc fq (paces; simulated without)",
+            "# eth0: gso off (the simulator has it on)",
+        ] {
+            assert!(has(&text, wanted), "{wanted}\n{text}");
+        }
+        StackFile::parse("host.toml", &text).unwrap();
+        let metrics = [
+            ("congctl", "bbr"),
+            ("initcwnd", "32"),
+            ("advmss", "1300"),
+            ("rto_min", "70"),
+            ("quickack", "1"),
+        ];
+        let metrics = metrics.map(|(name, value)| (name, value.to_owned())).to_vec();
+        let text = host_text(&host(metrics), &|name| Ok(plain(name)), None);
+        for wanted in [
+            "congestion = \"bbr\"",
+            "initial_window = \"32 segments\"",
+            "mss = 1300",
+            "min = \"70 ms\"",
+            "# route: quickack 1 (not simulated)",
+        ] {
+            assert!(has(&text, wanted), "{wanted}\n{text}");
+        }
+        StackFile::parse("host.toml", &text).unwrap();
+    }
+
+    #[test]
+    fn a_host_that_tells_nothing_still_gives_a_stack() {
+        let denied = |_: &str| Err(io::Error::from(io::ErrorKind::PermissionDenied));
+        let nothing = HostReading { kernel: None, tick: None, hystart: None, route: Ok(None) };
+        let text = host_text(&nothing, &denied, None);
+        StackFile::parse("host.toml", &text).unwrap();
+        assert!(text.contains("# net.ipv4.tcp_sack: this user may not read it"), "{text}");
+        assert!(text.contains("there is no default route; --to ADDRESS takes another"), "{text}");
+        let odd = |name: &str| match name {
+            "net.ipv4.tcp_congestion_control" => Ok("dctcp".to_owned()),
+            name => Ok(plain(name)),
+        };
+        let text = host_text(&nothing, &odd, None);
+        assert!(text.contains("dctcp is not simulated"), "{text}");
+        StackFile::parse("host.toml", &text).unwrap();
+    }
+}

@@ -3,9 +3,13 @@
 pub mod bench;
 pub mod check_licences;
 #[cfg(target_os = "linux")]
+pub mod draws;
+#[cfg(target_os = "linux")]
 pub mod explain;
 pub mod fuzz;
 pub mod generate;
+#[cfg(target_os = "linux")]
+pub mod lab;
 pub mod layers;
 pub mod linux;
 pub mod mutants;

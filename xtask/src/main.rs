@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-#[cfg(target_os = "linux")]
-use xtask::explain;
 use xtask::{
     bench, check_licences, fuzz, generate, layers, linux, mutants, packetdrill, test, validate,
 };
+#[cfg(target_os = "linux")]
+use xtask::{explain, lab};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Development commands of maxseg")]
@@ -103,6 +103,9 @@ enum Validated {
     /// Explain captures of random lab runs, compare with what hosts and links know, write docs/validation-explain.md
     #[cfg(target_os = "linux")]
     Explain(explain::ExplainArgs),
+    /// Run drawn paths in the simulator and in the lab with this kernel, write docs/validation-lab.md
+    #[cfg(target_os = "linux")]
+    Lab(lab::LabArgs),
     /// Play packetdrill's scripts against the Linux stack, write docs/validation-packetdrill.md
     Packetdrill,
     /// Run the cells of Linux in virtual time (`MAXSEG_LINUX`), write docs/validation-linux.md
@@ -121,6 +124,8 @@ fn main() -> ExitCode {
         Command::Validate { what: Some(Validated::Packetdrill) } => packetdrill::run(),
         #[cfg(target_os = "linux")]
         Command::Validate { what: Some(Validated::Explain(options)) } => explain::run(&options),
+        #[cfg(target_os = "linux")]
+        Command::Validate { what: Some(Validated::Lab(options)) } => lab::run(&options),
         Command::Validate { what: Some(Validated::Linux) } => linux::validate(),
         Command::Fuzz { target, seconds, seed } => fuzz::run(target.as_deref(), seconds, seed),
         Command::Bench { write, repeat } => bench::run(write, repeat),

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -11,12 +10,13 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use super::bins::Bin;
-use super::page::{Half, page};
+use super::page::page;
 use super::run::Run;
 use super::score::{Grades, Scored, score};
 use super::stratum::Stratum;
 use super::{sample, say, words};
 use crate::bench::{release_program, target};
+use crate::draws::{Half, until_done};
 use crate::root;
 
 /// What to run.
@@ -52,8 +52,6 @@ pub struct ExplainArgs {
 }
 
 const FILE: &str = "docs/validation-explain.md";
-/// The seed of the runs on which rules are calibrated.
-const TUNING_SEED: u64 = 1;
 /// A stratum has so many times the runs that are wanted at most, invalid ones among them.
 const MOST_DRAWS: usize = 2;
 /// Fewer valid runs show too little of a stratum.
@@ -105,25 +103,10 @@ fn half(options: &ExplainArgs) -> Result<Half> {
         // What was kept tells.
         let first = Stratum::ALL.iter().find_map(|stratum| read(kept, *stratum).ok()?.pop());
         let seed = first.with_context(|| format!("{} holds no runs", kept.display()))?.seed;
-        return Ok(Half { seed, is_scored: seed != TUNING_SEED, commit: None });
+        return Ok(Half::of(seed));
     }
-    if options.tuning {
-        return Ok(Half { seed: TUNING_SEED, is_scored: false, commit: None });
-    }
-    if let Some(seed) = options.seed {
-        return Ok(Half { seed, is_scored: seed != TUNING_SEED, commit: None });
-    }
-    let output = Command::new("git").args(["rev-parse", "HEAD"]).current_dir(root()).output();
-    let commit = output.ok().filter(|output| output.status.success());
-    let commit = commit.context("without git there is no last commit: name a --seed")?;
-    let commit = String::from_utf8_lossy(&commit.stdout).trim().to_owned();
-    let digits = commit.get(..SEED_DIGITS).context("git names no commit")?;
-    let seed = u64::from_str_radix(digits, 16)?;
-    Ok(Half { seed, is_scored: true, commit: Some(commit) })
+    Half::asked(options.tuning, options.seed)
 }
-
-/// So many hexadecimal digits of the commit are the seed.
-const SEED_DIGITS: usize = 12;
 
 /// Every run of a stratum that is kept in a folder, by number.
 fn read(kept: &Path, stratum: Stratum) -> Result<Vec<Run>> {
@@ -147,22 +130,12 @@ fn make(
     let program = options.program.clone().map_or_else(release_program, Ok)?;
     let progress = Mutex::new(Progress::new(strata, options.runs_per_stratum));
     let done = AtomicUsize::new(0);
-    let one_after_the_other = || -> Result<()> {
-        let next = || progress.lock().unwrap_or_else(PoisonError::into_inner).next();
-        while let Some((stratum, number)) = next() {
-            let run = Run::make(&program, kept, stratum, seed, number)?;
-            say_line(&run, done.fetch_add(1, Ordering::Relaxed) + 1);
-            progress.lock().unwrap_or_else(PoisonError::into_inner).add(run);
-        }
+    let next = || progress.lock().unwrap_or_else(PoisonError::into_inner).next();
+    until_done(options.jobs, next, |(stratum, number)| {
+        let run = Run::make(&program, kept, stratum, seed, number)?;
+        say_line(&run, done.fetch_add(1, Ordering::Relaxed) + 1);
+        progress.lock().unwrap_or_else(PoisonError::into_inner).add(run);
         Ok(())
-    };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> =
-            (0..options.jobs.max(1)).map(|_| scope.spawn(one_after_the_other)).collect();
-        workers.into_iter().try_for_each(|worker| match worker.join() {
-            Ok(done) => done,
-            Err(panic) => std::panic::resume_unwind(panic),
-        })
     })?;
     Ok(progress.into_inner().unwrap_or_else(PoisonError::into_inner).runs())
 }

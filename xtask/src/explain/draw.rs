@@ -12,8 +12,9 @@ use super::ranges::{
     RTT_S, SECONDS, SMALL_BUFFER, SMALL_MSS, SMALL_WINDOW, WITH_SACK, WITH_SMALL_MSS,
     WITH_TIMESTAMPS,
 };
-use super::setup::{Aim, Application, Congestion, INITIAL_SEGMENTS, Line, Setup, whole};
+use super::setup::{Aim, Application, INITIAL_SEGMENTS, Line, Setup};
 use super::stratum::Stratum;
+use crate::draws::{Congestion, below, log_uniform, pick, uniform, whole};
 
 impl Setup {
     /// The `number`-th scenario of a stratum under `seed`.
@@ -36,7 +37,7 @@ impl Setup {
 impl Aim {
     /// Draws every number in its own range; whether they go together is asked afterwards.
     fn attempt(self, stratum: Stratum, rng: &mut Rng) -> Setup {
-        let congestion = [Congestion::Reno, Congestion::Cubic, Congestion::Bbr][below(rng, 3)];
+        let congestion = Congestion::ALL[below(rng, 3)];
         let rate = log_uniform(rng, RATE_BPS);
         let mut setup = Setup {
             stratum,
@@ -104,12 +105,12 @@ impl Aim {
                 setup.window_bytes = whole(path * log_uniform(rng, BORDER));
             }
             Self::WindowOrLoss => {
-                setup.congestion = LOSS_BASED[below(rng, 2)];
+                setup.congestion = Congestion::LOSS_BASED[below(rng, 2)];
                 setup.loss = loss;
                 setup.window_bytes = whole(setup.law_window_bytes() * log_uniform(rng, BORDER));
             }
             Self::LossOrRate => {
-                setup.congestion = LOSS_BASED[below(rng, 2)];
+                setup.congestion = Congestion::LOSS_BASED[below(rng, 2)];
                 setup.loss = loss;
                 let holds = setup.law_window_bytes() * log_uniform(rng, BORDER);
                 setup.rate_bps = whole(holds * 8.0 / setup.rtt_s * 1.04);
@@ -183,8 +184,6 @@ impl Aim {
     }
 }
 
-/// What losses limit: BBR knows no law for them.
-const LOSS_BASED: [Congestion; 2] = [Congestion::Reno, Congestion::Cubic];
 /// Near a border one limit allows so many times what the other allows.
 const BORDER: Range<f64> = 0.5..2.0;
 /// Of a send buffer and the path: the kernel counts its own part too, and takes whole super-packets.
@@ -218,31 +217,6 @@ const LEAST_BUFFER: f64 = 16_384.0;
 /// The kernel asks whether there is room before it takes a whole super-packet of up to 64 KiB: a path that one of
 /// them fills is not limited by any buffer.
 const LEAST_PATH_OF_BUFFERS: f64 = 262_144.0;
-
-pub(super) fn uniform(rng: &mut Rng, range: Range<f64>) -> f64 {
-    range.start + (range.end - range.start) * rng.uniform()
-}
-
-pub(super) fn log_uniform(rng: &mut Rng, range: Range<f64>) -> f64 {
-    uniform(rng, range.start.ln()..range.end.ln()).exp()
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "below a small number")]
-pub(super) fn below(rng: &mut Rng, count: u64) -> usize {
-    (rng.next_u64() % count) as usize
-}
-
-fn pick<T: Copy>(rng: &mut Rng, weighted: &[(T, u64)]) -> T {
-    let all: u64 = weighted.iter().map(|(_, weight)| weight).sum();
-    let mut left = rng.next_u64() % all;
-    for (item, weight) in weighted {
-        if left < *weight {
-            return *item;
-        }
-        left -= weight;
-    }
-    weighted[0].0
-}
 
 #[cfg(test)]
 mod tests {
@@ -282,7 +256,7 @@ mod tests {
             for (aim, _) in stratum.aims() {
                 assert!(setups.iter().any(|setup| setup.aim == *aim), "{aim:?}");
             }
-            for congestion in [Congestion::Reno, Congestion::Cubic, Congestion::Bbr] {
+            for congestion in Congestion::ALL {
                 let is_drawn = setups.iter().any(|setup| setup.congestion == congestion);
                 assert!(is_drawn, "{stratum:?} {congestion:?}");
             }

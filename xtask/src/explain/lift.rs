@@ -4,7 +4,8 @@
 use maxseg_core::outcome::LimitedBy;
 use serde::{Deserialize, Serialize};
 
-use super::setup::{Application, Setup, whole};
+use super::setup::{Application, Setup};
+use crate::draws::whole;
 
 /// A limit that a second run removes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

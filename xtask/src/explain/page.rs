@@ -11,33 +11,19 @@ use super::score::{Confusion, Grade, Grades, Scored};
 use super::stratum::Stratum;
 use super::truth::Basis;
 use super::words::{gains, parameters, shares, truth};
-
-/// One half of all runs.
-#[derive(Debug, Clone)]
-pub(super) struct Half {
-    /// Where its randomness begins.
-    pub(super) seed: u64,
-    /// Whether it is scored; on the other, rules are calibrated.
-    pub(super) is_scored: bool,
-    /// The commit that the seed was drawn from.
-    pub(super) commit: Option<String>,
-}
+use crate::draws::Half;
 
 /// The page of all runs, and of those that are scored.
 pub(super) fn page(half: &Half, runs: &[Run], scored: &[Scored]) -> String {
     let cpu = maxseg::processor().unwrap_or_else(|| "an unknown processor".to_owned());
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut text = "# What `explain` says of random runs of the lab\n\n".to_owned();
-    let drawn = match (&half.commit, half.is_scored) {
-        (Some(commit), _) => format!("{}, drawn from the commit {commit}", half.seed),
-        (None, true) => half.seed.to_string(),
-        (None, false) => format!("{}, that of the runs on which rules are calibrated", half.seed),
-    };
     let _ = write!(
         text,
-        "Written by `cargo xtask validate explain` on {cpu}, {cores} cores. The seed is {drawn}; `--seed {}` draws the \
+        "Written by `cargo xtask validate explain` on {cpu}, {cores} cores. The seed is {}; `--seed {}` draws the \
          same runs again, `--from DIR` scores runs that are kept, and `--tuning` draws those on which rules are \
          calibrated, whose seed is another.\n\n{INTRODUCTION}\n\n{}\n\n",
+        half.drawn(),
         half.seed,
         ranges::in_words()
     );

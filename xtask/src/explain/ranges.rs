@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::draws::{percent, percents, short, span};
+
 /// The link's rate.
 pub(super) const RATE_BPS: Range<f64> = 2e6..100e6;
 /// Propagation, there and back.
@@ -118,33 +120,4 @@ pub(super) fn in_words() -> String {
         limits = LAW_THAT_LIMITS,
         free = LAW_THAT_DOES_NOT,
     )
-}
-
-fn span(range: Range<f64>, unit: f64) -> String {
-    format!("{} to {}", short(range.start * unit), short(range.end * unit))
-}
-
-fn percents(range: Range<f64>) -> String {
-    format!("{} to {}", percent(range.start), percent(range.end))
-}
-
-fn percent(share: f64) -> String {
-    format!("{}%", short(100.0 * share))
-}
-
-/// Without the noise of a product's last digits.
-fn short(value: f64) -> f64 {
-    (value * 1e6).round() / 1e6
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranges_read_as_numbers() {
-        assert_eq!(span(2e6..100e6, 1e-6), "2 to 100");
-        assert_eq!(span(0.005..0.150, 1e3), "5 to 150");
-        assert_eq!(percents(0.001..0.03), "0.1% to 3%");
-    }
 }

@@ -4,9 +4,8 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use maxseg_core::outcome::{LabLink, Outcome};
@@ -19,6 +18,7 @@ use super::split;
 use super::stratum::Stratum;
 use super::truth::Truth;
 use super::view::file;
+use crate::draws::{ATTEMPTS, run_in_lab};
 
 /// A run, as `run.json` holds it. The captures, `0.pcapng.gz` and so on, lie beside it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -44,9 +44,6 @@ pub struct Run {
     #[serde(skip_deserializing)]
     pub truth: Option<Truth>,
 }
-
-/// A run is tried so often before it is called invalid.
-const ATTEMPTS: u32 = 3;
 
 /// Where a run is kept.
 pub fn folder(runs: &Path, stratum: Stratum, number: u64) -> PathBuf {
@@ -182,17 +179,7 @@ fn outcome(
     setup: &Setup,
     capture: Option<&Path>,
 ) -> Result<Outcome> {
-    let scenario = folder.join("scenario.toml");
-    fs::write(&scenario, setup.to_toml())?;
-    let mut command = Command::new(program);
-    command.args(["-q", "run", "--engine", "lab", "--allow-invalid", "--json"]);
-    if let Some(file) = capture {
-        command.arg("--pcap").arg(file);
-    }
-    let output = command.arg(&scenario).stderr(Stdio::inherit()).output()?;
-    ensure!(output.status.success(), "{} failed on {}", program.display(), scenario.display());
-    let mut document: serde_json::Value = serde_json::from_slice(&output.stdout)?;
-    Ok(serde_json::from_value(document["rows"][0]["outcome"].take())?)
+    run_in_lab(program, &folder.join("scenario.toml"), &setup.to_toml(), capture)
 }
 
 /// What the lab tells of a run, as the truth needs it. What it does not tell is zero: then no limit is found.

@@ -1,11 +1,10 @@
 //! A scenario in numbers.
 
-use maxseg_core::model::cubic::Cubic;
-use maxseg_core::model::mathis;
 use serde::{Deserialize, Serialize};
 
 use super::stratum::Stratum;
 use super::view::View;
+use crate::draws::Congestion;
 
 /// What a scenario is drawn for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,27 +46,6 @@ pub enum Aim {
     Policed,
     /// A narrow link for the acknowledgements.
     NarrowReverse,
-}
-
-/// The congestion controls that this kernel is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "names")]
-pub enum Congestion {
-    Reno,
-    Cubic,
-    Bbr,
-}
-
-impl Congestion {
-    /// As a scenario and the kernel call it.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Reno => "reno",
-            Self::Cubic => "cubic",
-            Self::Bbr => "bbr",
-        }
-    }
 }
 
 /// What the application does.
@@ -229,20 +207,7 @@ impl Setup {
 
     /// The mean window by the laws of Reno and CUBIC at this loss, in bytes. BBR knows none.
     pub fn law_window_bytes(&self) -> f64 {
-        /// Segments per acknowledgement: the lab's receivers delay theirs.
-        const PER_ACK: f64 = 2.0;
-        let segments = match self.congestion {
-            _ if self.loss <= 0.0 => f64::INFINITY,
-            Congestion::Bbr => f64::INFINITY,
-            Congestion::Reno => mathis::rate(self.loss, self.rtt_s, PER_ACK) * self.rtt_s,
-            Congestion::Cubic => Cubic::standard(self.loss, self.rtt_s).window(),
-        };
+        let segments = self.congestion.law_window_segments(self.loss, self.rtt_s);
         segments * self.segment_bytes()
     }
-}
-
-/// The nearest whole number.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "never negative")]
-pub(super) fn whole(value: f64) -> u64 {
-    value.round() as u64
 }

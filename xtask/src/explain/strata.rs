@@ -2,14 +2,14 @@
 
 use maxseg_core::rng::Rng;
 
-use super::draw::{below, log_uniform, uniform};
 use super::ranges::{
     ACK_PATH_QUEUE_S, ACK_PATH_SHARE, BURST_BYTES, CROSS_SHARE, CUT, PACE_SHARE, POLICER_SHARE,
     REORDER, SHAPER_BURST_BYTES,
 };
-use super::setup::{Aim, Cross, OtherHop, Pace, Setup, whole};
+use super::setup::{Aim, Cross, OtherHop, Pace, Setup};
 use super::stratum::Stratum;
 use super::view::{View, Way};
+use crate::draws::{below, log_uniform, uniform, whole};
 
 /// Aims by how many of the runs they get.
 type Aims = &'static [(Aim, u64)];

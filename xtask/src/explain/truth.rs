@@ -11,8 +11,9 @@ use serde::Serialize;
 use super::lift::{Lift, SecondRun};
 // circle: a run's truth is worked out where it is made or read.
 use super::run::Run;
-use super::setup::{Aim, Congestion, Pace};
+use super::setup::{Aim, Pace};
 use super::stratum::Stratum;
+use crate::draws::Congestion;
 
 /// What limited a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]

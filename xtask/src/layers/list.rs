@@ -77,7 +77,8 @@ pub(super) const CRATES: [Layers; 7] = [
         groups: &[
             &["check_licences", "layers", "parallel", "tables"],
             &["results", "fuzz", "linux", "ns2", "ns3", "packetdrill", "bench"],
-            &["generate", "explain", "validate"],
+            &["draws"],
+            &["generate", "explain", "lab", "validate"],
             &["test"],
             &["mutants", "qemu"],
         ],

@@ -1,0 +1,33 @@
+//! A scenario through the lab of a built program.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use maxseg_core::outcome::Outcome;
+
+/// A run is tried so often before it is called invalid.
+pub(crate) const ATTEMPTS: u32 = 3;
+
+/// Writes a scenario to a file and runs it; its packets go to `capture`.
+///
+/// # Errors
+/// The lab cannot run here, or a file cannot be written.
+pub(crate) fn run_in_lab(
+    program: &Path,
+    scenario: &Path,
+    text: &str,
+    capture: Option<&Path>,
+) -> Result<Outcome> {
+    fs::write(scenario, text).with_context(|| scenario.display().to_string())?;
+    let mut command = Command::new(program);
+    command.args(["-q", "run", "--engine", "lab", "--allow-invalid", "--json"]);
+    if let Some(file) = capture {
+        command.arg("--pcap").arg(file);
+    }
+    let output = command.arg(scenario).stderr(Stdio::inherit()).output()?;
+    ensure!(output.status.success(), "{} failed on {}", program.display(), scenario.display());
+    let mut document: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+    Ok(serde_json::from_value(document["rows"][0]["outcome"].take())?)
+}

@@ -1,0 +1,90 @@
+//! A path as a scenario's file, the same for both engines.
+
+use std::fmt::Write as _;
+
+use super::path::{Load, Path};
+
+/// Payload of a request.
+const REQUEST_BYTES: u64 = 300;
+/// What the lab's receivers offer at most: more than any path with its queue holds.
+const WINDOW: &str = "64 MiB";
+/// Receive buffers that hold as much from the first segment on.
+const RMEM: [u64; 3] = [4096, 64 << 20, 64 << 20];
+/// Send buffers, as the lab writes them (`host_setup.rs`).
+const WMEM: [u64; 3] = [4096, 1 << 20, 256 << 20];
+/// Ethernet's, and that of jumbo frames.
+const MTUS: [u64; 2] = [1500, 9000];
+/// IP and TCP.
+const HEADERS: u64 = 40;
+
+impl Path {
+    /// The scenario with this seed; `rules` are keys of its hosts' `linux` tables.
+    pub(super) fn to_toml(&self, seed: u64, rules: &str) -> String {
+        let mut text = format!("seed = {seed}\n");
+        self.line_to(&mut text);
+        self.hosts_to(&mut text, rules);
+        self.flows_to(&mut text);
+        let _ = writeln!(text, "[until]\ntime = \"{:.3} s\"", self.seconds);
+        if let Load::Bytes(bytes) = self.load {
+            let _ = writeln!(text, "bytes = \"{bytes} B\"");
+        }
+        text
+    }
+
+    fn line_to(&self, text: &mut String) {
+        let mtu = if self.mss_bytes + HEADERS > MTUS[0] { MTUS[1] } else { MTUS[0] };
+        let _ = writeln!(
+            text,
+            "[[hop]]\nname = \"line\"\nrate = \"{} bit/s\"\ndelay = \"{:.3} ms\"\nqueue = \"{} B\"\nmtu = {mtu}",
+            self.rate_bps,
+            self.rtt_s * 500.0,
+            self.queue_bytes
+        );
+        let Some(loss) = self.loss else { return };
+        let _ = match loss.burst {
+            None => writeln!(
+                text,
+                "errors = {{ model = \"uniform\", per = \"packet\", rate = {:.6} }}",
+                loss.rate
+            ),
+            Some(burst) => writeln!(
+                text,
+                "errors = {{ model = \"gilbert-elliott\", per = \"packet\", rate = {:.6}, burst = {burst:.2} }}",
+                loss.rate
+            ),
+        };
+    }
+
+    fn hosts_to(&self, text: &mut String, rules: &str) {
+        let congestion = self.congestion.word();
+        for (host, window) in [("sender", ""), ("receiver", WINDOW)] {
+            let _ = writeln!(
+                text,
+                "[{host}]\nstack = \"linux\"\ncongestion = \"{congestion}\"\nmss = {}",
+                self.mss_bytes
+            );
+            if !window.is_empty() {
+                let _ = writeln!(text, "window = \"{window}\"");
+            }
+            let _ =
+                writeln!(text, "[{host}.linux]\ntcp_rmem = {RMEM:?}\ntcp_wmem = {WMEM:?}\n{rules}");
+        }
+    }
+
+    fn flows_to(&self, text: &mut String) {
+        for start in &self.starts_s {
+            let _ = match self.load {
+                Load::Bulk | Load::Bytes(_) => {
+                    writeln!(text, "[[flow]]\nkind = \"bulk\"\nstart = \"{start:.3} s\"")
+                }
+                // Asked by the receiver, so that replies travel forward.
+                Load::Requests { reply_bytes, think_s } => writeln!(
+                    text,
+                    "[[flow]]\nkind = \"request\"\nfrom = \"receiver\"\nrequest = \"{REQUEST_BYTES} B\"\n\
+                     reply = \"{reply_bytes} B\"\nthink = \"{:.3} ms\"",
+                    1000.0 * think_s
+                ),
+            };
+        }
+    }
+}

@@ -50,18 +50,19 @@ impl LabRun {
         fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         let file = folder.join(format!("{run}.json"));
         let scenario = path.to_toml(path.seed + run, "");
-        if let Ok(known) = Self::read(&file)
-            && known.scenario == scenario
+        let known = Self::read(&file).ok().filter(|known| known.scenario == scenario);
+        let mut attempts = known.as_ref().map_or(0, |known| known.attempts);
+        if let Some(known) = known
+            && (known.invalid_because.is_empty() || attempts >= ATTEMPTS)
         {
             return Ok(known);
         }
         let written = folder.join(format!("{run}.toml"));
-        let mut attempts = 0;
         let made = loop {
             attempts += 1;
             let outcome = run_in_lab(program, &written, &scenario, None)?;
             let invalid_because = doubts(path, &outcome);
-            if invalid_because.is_empty() || attempts == ATTEMPTS {
+            if invalid_because.is_empty() || attempts >= ATTEMPTS {
                 let path = path.clone();
                 break Self { seed, path, scenario, run, attempts, invalid_because, outcome };
             }

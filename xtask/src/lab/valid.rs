@@ -12,15 +12,20 @@ const OPENING: f64 = 3.0;
 const MEAN_LATE: f64 = 0.01;
 /// An ordinary machine's, in seconds, however short the round trip.
 const LEAST_LATE_S: f64 = 100e-6;
+/// The share of packets that may be later than a share [`STOP`] of the round trip.
+const STOPPED: f64 = 0.002;
+const STOP: f64 = 0.25;
+const LEAST_STOP_S: f64 = 1e-3;
 
 /// Those rules in words.
 pub(super) const RULES: &str = "\
 **Valid** is a run if the lab calls it so (no packet dropped outside the links; of 100 packets 99 leave each link no later than \
-5% of the round trip, or 1 ms, after their time: a later packet changes what HyStart, BBR, RACK and the timers see), if packets \
-left the links on average no later than 1% of the round trip, or 0.1 ms, after their time (a round trip that is longer by more \
-than that is compared within 20%, and BBR's windows follow it), and if the sender of a bulk transfer had something to send or \
-to be acknowledged for 98% of the time by its own kernel (`tcpi_busy_time`): else its program was the limit. A run that is not \
-is tried three times; then its path is named, not replaced.";
+5% of the round trip, or 1 ms, after their time: a later packet changes what HyStart, BBR, RACK and the timers see); if packets \
+left the links on average no later than 1% of the round trip, or 0.1 ms, after their time (the sender's round trips are longer by \
+that); if no more than 2 packets in 1000 were late by a quarter of the round trip, or 1 ms (a link that stops for so long lets go \
+of a burst that is none of the scenario's, and its queue runs over once more); and if the sender of a bulk transfer had something \
+to send or to be acknowledged for 98% of the time by its own kernel (`tcpi_busy_time`): else its program was the limit. A run \
+that is not is tried three times; then its path is named, not replaced.";
 
 /// Why a run is invalid; empty where it is valid.
 pub(super) fn doubts(path: &Path, outcome: &Outcome) -> Vec<String> {
@@ -30,6 +35,15 @@ pub(super) fn doubts(path: &Path, outcome: &Outcome) -> Vec<String> {
     if let Some(late) = lab.lateness.as_ref().filter(|late| late.mean_s > allowed) {
         let (late, allowed) = (1e3 * late.mean_s, 1e3 * allowed);
         doubts.push(format!("mean lateness {late:.2} ms exceeds {allowed:.2} ms"));
+    }
+    if let Some(late) = &lab.lateness {
+        let stop = (STOP * path.base_rtt_s()).max(LEAST_STOP_S);
+        let buckets = late.histogram.iter().filter(|bucket| bucket.up_to_s > stop);
+        let stopped = buckets.map(|bucket| bucket.packets).sum::<u64>() as f64;
+        if stopped > STOPPED * late.packets as f64 {
+            let (stop, all) = (1e3 * stop, late.packets);
+            doubts.push(format!("{stopped} of {all} packets were {stop:.1} ms late"));
+        }
     }
     if path.load == Load::Bulk {
         let elapsed = outcome.elapsed_s.unwrap_or(0.0);
@@ -46,7 +60,7 @@ pub(super) fn doubts(path: &Path, outcome: &Outcome) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use maxseg_core::outcome::{LabFlow, LabProof, Lateness};
+    use maxseg_core::outcome::{LabFlow, LabProof, Lateness, LatenessBucket};
 
     use super::*;
 
@@ -64,6 +78,11 @@ mod tests {
         assert_eq!(doubts(&path, &outcome(0.0001, 19.9)), [""; 0]);
         assert!(doubts(&path, &outcome(0.0006, 19.9))[0].contains("0.60 ms exceeds 0.50 ms"));
         assert!(doubts(&path, &outcome(0.0001, 15.0))[0].contains("15.0 s only"));
+        let mut stopped = outcome(0.0001, 19.9);
+        let late = stopped.lab.as_mut().unwrap().lateness.as_mut().unwrap();
+        late.packets = 1000;
+        late.histogram = vec![LatenessBucket { up_to_s: 0.02, packets: 3 }];
+        assert_eq!(doubts(&path, &stopped), ["3 of 1000 packets were 12.5 ms late"]);
         let mut refused = outcome(0.0001, 19.9);
         refused.lab.as_mut().unwrap().invalid_because.push("late".to_owned());
         assert_eq!(doubts(&path, &refused), ["late"]);

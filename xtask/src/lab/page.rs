@@ -15,14 +15,16 @@ use crate::draws::Half;
 const INTRODUCTION: &str = "\
 The simulator's `stack = \"linux\"` is Linux 6.12 by its sources. Here it runs beside the TCP of this machine's kernel in the lab: \
 the same scenario, the same seeds, the same links' code, the same packet numbers lost by chance. Both hosts' congestion control is \
-set per socket; SACK, timestamps and window scaling are on, as the kernel has them; both engines have the same `tcp_rmem` and \
-`tcp_wmem`, which hold more than any path here.
+set per socket; SACK, timestamps and window scaling are on, as the kernel has them; send buffers are the same. The lab's receivers \
+offer an ample window from the first segments on, the simulator's have memory for eight times what path and queue hold: how \
+receive buffers are autotuned is not compared here. The lab's program goes before all others of the machine (`SCHED_FIFO`) where \
+the user may.
 
-**Compared** are means over the runs of a path: three with random losses, BBR or three flows, in which seeds decide, else one. \
-Goodput is payload over time; the round trip is the sender's smoothed one, every 20 ms; shares of three flows are sorted in each \
-run. A path is beyond tolerance by its own numbers; then the simulator runs it again without one of the kernel's rules at a time, \
-and the rule is named if it is the only one without which all numbers are within: there this kernel does otherwise, or acts upon \
-something that the simulator has not. Else the reason is not known.";
+**Compared** are means over the runs of a path: three with random losses, BBR or three flows, in which seeds decide, and of short \
+transfers, else one. Goodput is payload over time; the round trip is the sender's smoothed one, every 20 ms; shares of three flows \
+are sorted in each run. A path is beyond tolerance by its own numbers; then the simulator runs it again without one of the kernel's \
+rules at a time, and the rule is named if it is the only one without which all numbers are within: there this kernel does \
+otherwise, or acts upon something that the simulator has not. Else the reason is not known.";
 
 /// The page of these runs, and of the paths that are compared.
 pub(super) fn page(half: &Half, runs: &[LabRun], compared: &[Compared]) -> String {

@@ -122,12 +122,23 @@ impl Path {
         (carried / (rounds * self.base_rtt_s() + rest), carried / rest)
     }
 
+    /// About how long a run of the lab takes.
+    pub(super) fn time_s(&self) -> f64 {
+        match self.load {
+            Load::Bytes(bytes) => 8.0 * bytes as f64 / self.rate_bps as f64 + 10.0 * self.rtt_s,
+            Load::Bulk | Load::Requests { .. } => self.seconds,
+        }
+    }
+
     /// How often it is run in each engine: where something is drawn, its mean counts.
     pub(super) fn runs(&self) -> u64 {
-        /// Seeds of a path with random losses, of BBR's phases, or of flows that share a queue.
+        /// Seeds of a path with random losses, of BBR's phases, or of flows that share a queue; and runs of a transfer
+        /// so short that programs' waking shows.
         const DRAWN: u64 = 3;
-        let is_drawn =
-            self.loss.is_some() || self.congestion == Congestion::Bbr || self.starts_s.len() > 1;
+        let is_drawn = self.loss.is_some()
+            || self.congestion == Congestion::Bbr
+            || self.starts_s.len() > 1
+            || self.kind == Kind::Short;
         if is_drawn { DRAWN } else { 1 }
     }
 }

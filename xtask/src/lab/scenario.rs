@@ -1,15 +1,20 @@
 //! A path as a scenario's file, the same for both engines.
 
 use std::fmt::Write as _;
+use std::ops::RangeInclusive;
 
 use super::path::{Load, Path};
+use crate::draws::whole;
 
 /// Payload of a request.
 const REQUEST_BYTES: u64 = 300;
 /// What the lab's receivers offer at most: more than any path with its queue holds.
 const WINDOW: &str = "64 MiB";
-/// Receive buffers that hold as much from the first segment on.
-const RMEM: [u64; 3] = [4096, 64 << 20, 64 << 20];
+/// Receive buffers hold so many times what path and queue do, from the first segment on. Much larger ones would show in
+/// acknowledgements: each goes at once while the window opens (`tcp_grow_window`), which the lab's does at once.
+const PATHS_OF_MEMORY: u64 = 8;
+const MEMORY_BYTES: RangeInclusive<u64> = 2 << 20..=64 << 20;
+const PAGE_BYTES: u64 = 4096;
 /// Send buffers, as the lab writes them (`host_setup.rs`).
 const WMEM: [u64; 3] = [4096, 1 << 20, 256 << 20];
 /// Ethernet's, and that of jumbo frames.
@@ -57,6 +62,7 @@ impl Path {
 
     fn hosts_to(&self, text: &mut String, rules: &str) {
         let congestion = self.congestion.word();
+        let memory = self.memory_bytes();
         for (host, window) in [("sender", ""), ("receiver", WINDOW)] {
             let _ = writeln!(
                 text,
@@ -66,9 +72,17 @@ impl Path {
             if !window.is_empty() {
                 let _ = writeln!(text, "window = \"{window}\"");
             }
-            let _ =
-                writeln!(text, "[{host}.linux]\ntcp_rmem = {RMEM:?}\ntcp_wmem = {WMEM:?}\n{rules}");
+            let _ = writeln!(
+                text,
+                "[{host}.linux]\ntcp_rmem = [4096, {memory}, {memory}]\ntcp_wmem = {WMEM:?}\n{rules}"
+            );
         }
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        let held = whole(self.path_packets() * self.packet_bytes()) + self.queue_bytes;
+        let memory = PATHS_OF_MEMORY * held;
+        memory.clamp(*MEMORY_BYTES.start(), *MEMORY_BYTES.end()) / PAGE_BYTES * PAGE_BYTES
     }
 
     fn flows_to(&self, text: &mut String) {

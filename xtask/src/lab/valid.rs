@@ -12,7 +12,7 @@ const OPENING: f64 = 3.0;
 const MEAN_LATE: f64 = 0.01;
 /// An ordinary machine's, in seconds, however short the round trip.
 const LEAST_LATE_S: f64 = 100e-6;
-/// The share of packets that may be later than a share [`STOP`] of the round trip.
+/// The share of packets that may be later than a share [`STOP`] of the round trip, where no more are lost by chance.
 const STOPPED: f64 = 0.002;
 const STOP: f64 = 0.25;
 const LEAST_STOP_S: f64 = 1e-3;
@@ -22,10 +22,10 @@ pub(super) const RULES: &str = "\
 **Valid** is a run if the lab calls it so (no packet dropped outside the links; of 100 packets 99 leave each link no later than \
 5% of the round trip, or 1 ms, after their time: a later packet changes what HyStart, BBR, RACK and the timers see); if packets \
 left the links on average no later than 1% of the round trip, or 0.1 ms, after their time (the sender's round trips are longer by \
-that); if no more than 2 packets in 1000 were late by a quarter of the round trip, or 1 ms (a link that stops for so long lets go \
-of a burst that is none of the scenario's, and its queue runs over once more); and if the sender of a bulk transfer had something \
-to send or to be acknowledged for 98% of the time by its own kernel (`tcpi_busy_time`): else its program was the limit. A run \
-that is not is tried three times; then its path is named, not replaced.";
+that); if no more than 2 packets in 1000, or as many as are lost by chance, were late by a quarter of the round trip, or 1 ms (a \
+link that stops for so long lets go of a burst that is none of the scenario's, and its queue runs over once more); and if the \
+sender of a transfer had something to send or to be acknowledged for 98% of the time by its own kernel (`tcpi_busy_time`): else its \
+program was the limit. A run that is not is tried three times; then its path is named, not replaced.";
 
 /// Why a run is invalid; empty where it is valid.
 pub(super) fn doubts(path: &Path, outcome: &Outcome) -> Vec<String> {
@@ -40,12 +40,13 @@ pub(super) fn doubts(path: &Path, outcome: &Outcome) -> Vec<String> {
         let stop = (STOP * path.base_rtt_s()).max(LEAST_STOP_S);
         let buckets = late.histogram.iter().filter(|bucket| bucket.up_to_s > stop);
         let stopped = buckets.map(|bucket| bucket.packets).sum::<u64>() as f64;
-        if stopped > STOPPED * late.packets as f64 {
+        let share = path.loss.map_or(0.0, |loss| loss.rate).max(STOPPED);
+        if stopped > share * late.packets as f64 {
             let (stop, all) = (1e3 * stop, late.packets);
             doubts.push(format!("{stopped} of {all} packets were {stop:.1} ms late"));
         }
     }
-    if path.load == Load::Bulk {
+    if !matches!(path.load, Load::Requests { .. }) {
         let elapsed = outcome.elapsed_s.unwrap_or(0.0);
         for (flow, start) in lab.flows.iter().zip(&path.starts_s) {
             let due = BUSY * (elapsed - start - OPENING * path.base_rtt_s());
@@ -78,6 +79,7 @@ mod tests {
         assert_eq!(doubts(&path, &outcome(0.0001, 19.9)), [""; 0]);
         assert!(doubts(&path, &outcome(0.0006, 19.9))[0].contains("0.60 ms exceeds 0.50 ms"));
         assert!(doubts(&path, &outcome(0.0001, 15.0))[0].contains("15.0 s only"));
+        path.loss = None;
         let mut stopped = outcome(0.0001, 19.9);
         let late = stopped.lab.as_mut().unwrap().lateness.as_mut().unwrap();
         late.packets = 1000;

@@ -5,7 +5,7 @@ use maxseg_core::stats::{Summary, student_t};
 
 use super::figures::Figures;
 use super::path::Path;
-use super::rules::{Rule, named};
+use super::rules::{Rule, is_on_edge_of_hystart, named};
 use super::run::LabRun;
 
 /// A path's valid runs, and the simulator's of the same seeds.
@@ -70,6 +70,18 @@ impl Compared {
             })?;
         }
         Ok(Some(compared))
+    }
+
+    /// Which rule of the kernel a difference hangs on, as far as that is known.
+    pub(super) fn reason(&self) -> &'static str {
+        match self.rule {
+            Some(rule) => rule.name,
+            None if is_on_edge_of_hystart(&self.path) => {
+                "HyStart's train of acknowledgements, which come as far apart as it may have (`tcp_cubic.c`, \
+                 `hystart_ack_delta_us`): microseconds decide in each run"
+            }
+            None => "not known",
+        }
     }
 
     fn means(&self) -> (Figures, Figures) {

@@ -24,7 +24,7 @@ the user may.
 transfers, else one. Goodput is payload over time; the round trip is the sender's smoothed one, every 20 ms; shares of three flows \
 are sorted in each run. A path is beyond tolerance by its own numbers; then the simulator runs it again without one of the kernel's \
 rules at a time, and the rule is named if it is the only one without which all numbers are within: there this kernel does \
-otherwise, or acts upon something that the simulator has not. Else the reason is not known.";
+otherwise, or acts upon something that the simulator has not. One edge of a rule is looked for as well. Else the reason is not known.";
 
 /// The page of these runs, and of the paths that are compared.
 pub(super) fn page(half: &Half, runs: &[LabRun], compared: &[Compared]) -> String {
@@ -104,13 +104,13 @@ fn beyond(text: &mut String, compared: &[Compared]) {
             .into_iter()
             .map(|quantity| format!("{} {}", quantity.word(), apart(one, quantity)))
             .collect();
-        let rule = one.rule.map_or("not known", |rule| rule.name);
         let _ = writeln!(
             text,
-            "| {} | {} | {} | {rule} |",
+            "| {} | {} | {} | {} |",
             one.path.number,
             parameters(&one.path),
-            what.join(", ")
+            what.join(", "),
+            one.reason()
         );
     }
     if count == 0 {

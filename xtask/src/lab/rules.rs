@@ -3,6 +3,9 @@
 
 use anyhow::Result;
 
+use super::path::Path;
+use crate::draws::Congestion;
+
 /// A rule that the `linux` tables of a scenario's hosts can switch.
 #[derive(Debug)]
 pub(super) struct Rule {
@@ -46,9 +49,30 @@ pub(super) fn named(mut suits: impl FnMut(&Rule) -> Result<bool>) -> Result<Opti
     Ok(found)
 }
 
+/// `HyStart`'s train of acknowledgements: how far apart they may come (`hystart_ack_delta_us`, `tcp_cubic.c`), in seconds.
+const ACK_DELTA_S: f64 = 2e-3;
+/// Closer to that than this, microseconds of the machine's decide whether a train is one.
+const EDGE: f64 = 0.03;
+
+/// Whether acknowledgements of two packets come just as far apart as `HyStart`'s trains may have: then the kernel itself leaves
+/// slow start in one run, and in the next does not.
+pub(super) fn is_on_edge_of_hystart(path: &Path) -> bool {
+    let apart_s = 2.0 / path.packets_per_s();
+    path.congestion == Congestion::Cubic && (apart_s / ACK_DELTA_S - 1.0).abs() <= EDGE
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn acknowledgements_two_milliseconds_apart_are_on_the_edge() {
+        let mut path = Path::draw(1, 0);
+        (path.congestion, path.mss_bytes, path.rate_bps) = (Congestion::Cubic, 536, 4_638_309);
+        assert!(is_on_edge_of_hystart(&path), "{} s", 2.0 / path.packets_per_s());
+        path.rate_bps = 5_000_000;
+        assert!(!is_on_edge_of_hystart(&path));
+    }
 
     #[test]
     fn a_rule_is_named_if_it_is_the_only_one() {

@@ -169,13 +169,20 @@ impl PacketPieces {
         Some(marked)
     }
 
-    /// A piece is lost.
-    pub(super) fn dies(&mut self, fate: Fate) {
+    /// A piece is lost. Gives whether that is the loss of the packet already, whatever becomes of the others: the first one that
+    /// is too large is what its router tells the sender of, and no copy is smaller.
+    pub(super) fn dies(&mut self, fate: Fate) -> bool {
         self.damaged |= matches!(fate, Fate::Damaged(_));
-        if let Fate::TooBig { .. } = fate {
-            self.too_big.get_or_insert(fate);
+        let is_too_big = matches!(fate, Fate::TooBig { .. });
+        let is_first = is_too_big && self.too_big.is_none();
+        if is_too_big {
+            let first = self
+                .too_big
+                .map_or(fate, |known| if fate.at() < known.at() { fate } else { known });
+            self.too_big = Some(first);
         }
         self.over(fate.at());
+        is_first
     }
 
     fn over(&mut self, at: Time) {

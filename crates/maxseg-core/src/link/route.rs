@@ -193,7 +193,9 @@ fn enter(
 ) -> Fate {
     let fate = hop.admit_any(at, piece.shape, piece.hop_span.ect);
     match fate {
-        lost @ (Fate::Damaged(_) | Fate::Refused(_) | Fate::TooBig { .. }) => parcel.dies(lost),
+        lost @ (Fate::Damaged(_) | Fate::Refused(_) | Fate::TooBig { .. }) => {
+            parcel.dies(lost);
+        }
         through_hop @ (Fate::Arrives(then) | Fate::Marked(then)) => {
             piece.marked |= matches!(through_hop, Fate::Marked(_));
             through.push((then, piece));

@@ -275,7 +275,9 @@ impl<P: Markable> Stages<P> {
         match self.parcels.get_mut(&piece.serial) {
             None => self.lost.push_back((packet, fate)),
             Some(parcel) => {
-                parcel.dies(fate);
+                if parcel.dies(fate) {
+                    self.lost.push_back((packet.clone(), fate));
+                }
                 self.end(packet, piece.serial);
             }
         }
@@ -286,7 +288,7 @@ impl<P: Markable> Stages<P> {
         if let Some(parcel) = self.parcels.get(&serial)
             && parcel.is_over()
         {
-            if let Some(fate) = parcel.loss() {
+            if let Some(fate) = parcel.loss().filter(|fate| !matches!(fate, Fate::TooBig { .. })) {
                 self.lost.push_back((packet, fate));
             }
             self.parcels.remove(&serial);

@@ -39,11 +39,17 @@ pub(super) fn too_big(fate: Fate) -> bool {
 fn drive(line: &mut LinkChain<Numbered>, traffic: &[Given], hops: u16) -> Came {
     let mut lost = Vec::new();
     let mut arrived = Vec::new();
+    // A router tells of what is too large when it comes: in order.
+    let mut told_until = Time::ZERO;
     let mut settle = |line: &mut LinkChain<Numbered>, until: Time| {
         while line.next_event() < until {
             let now = line.next_event();
             line.advance(now);
             while let Some((packet, fate)) = line.poll_loss() {
+                if too_big(fate) {
+                    assert!(told_until <= fate.at(), "{fate:?} is told after {told_until}");
+                    told_until = fate.at();
+                }
                 lost.push((packet.0, fate.at(), too_big(fate)));
             }
         }

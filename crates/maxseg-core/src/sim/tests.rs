@@ -171,3 +171,15 @@ fn what_is_repeated_on_the_link_tcp_does_not_see() {
         "{arq:?} {bare:?}"
     );
 }
+
+#[test]
+fn a_small_buffer_of_linux_limits_by_its_own_name() {
+    let run = |buffer: &str| {
+        let long = "[[hop]]\nrate = \"1 Gbit/s\"\ndelay = \"50 ms\"\nqueue = \"20000 packets\"\n[until]\ntime = \"20 s\"\n";
+        run(&format!(
+            "{long}[sender]\nstack = \"linux\"\nlinux = {{ tcp_wmem = [4096, 16384, {buffer}] }}\n[receiver]\nstack = \"linux\"\n"
+        ))
+    };
+    assert_eq!(run("524288").limited_by, Some(LimitedBy::SendBuffer));
+    assert_eq!(run("67108864").limited_by, Some(LimitedBy::ReceiveWindow));
+}

@@ -35,6 +35,8 @@ impl Account {
         // In the order of `Limit::ALL`.
         let limit = if sender.is_in_loss() {
             5
+        } else if sender.waits_for_buffer() {
+            3
         } else if !has_unsent && may_rest {
             0
         } else if has_unsent && room < sender.mss() {

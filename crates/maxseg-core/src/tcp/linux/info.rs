@@ -164,6 +164,11 @@ impl Socket {
         (!self.write_queue.is_empty(), self.window_end().saturating_sub(self.snd_nxt))
     }
 
+    /// Whether its application waits for room in the send buffer, of which all is in flight (`TCP_CHRONO_SNDBUF_LIMITED`).
+    pub(crate) fn waits_for_buffer(&self) -> bool {
+        self.writer.no_space && self.write_queue.is_empty()
+    }
+
     /// Payload of a full segment now.
     pub(crate) fn mss(&self) -> u64 {
         self.mss_cache

@@ -181,14 +181,26 @@ pub fn unfinished(scenario: &Scenario, outcome: &Outcome) -> Option<Caveat> {
     Some(Caveat::new("unfinished", text))
 }
 
-/// What formulas and simulator put in the place of what only a real kernel has.
-pub fn stand_ins(scenario: &Scenario) -> Vec<Caveat> {
+/// Settings without effect on formulas and the simulator.
+pub fn unused_settings(scenario: &Scenario) -> Vec<Caveat> {
     let mut caveats = Vec::new();
     for (end, host) in [("sender", &scenario.sender), ("receiver", &scenario.receiver)] {
         let is_linux = scenario.flows.iter().any(|flow| scenario.runs_linux(flow));
         if is_linux {
             caveats.extend(linux_caveats(end, host));
         }
+    }
+    if scenario.lab != LabOptions::default() {
+        let text = "the keys under `lab` have no effect: they are for `--engine lab`";
+        caveats.push(Caveat::new("lab-keys", text));
+    }
+    caveats
+}
+
+/// What the simulator puts in the place of what only a real kernel has.
+pub fn stand_ins(scenario: &Scenario) -> Vec<Caveat> {
+    let mut caveats = Vec::new();
+    for (end, host) in [("sender", &scenario.sender), ("receiver", &scenario.receiver)] {
         let all_linux = scenario.flows.iter().all(|flow| {
             scenario.runs_linux(flow) || !matches!(flow.kind, FlowKind::Bulk | FlowKind::Request(_))
         });
@@ -200,10 +212,6 @@ pub fn stand_ins(scenario: &Scenario) -> Vec<Caveat> {
             );
             caveats.push(Caveat::new("congestion", text));
         }
-    }
-    if scenario.lab != LabOptions::default() {
-        let text = "the keys under `lab` have no effect: they are for `--engine lab`";
-        caveats.push(Caveat::new("lab-keys", text));
     }
     caveats
 }

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
 
 use maxseg_core::engine::{Engine, Unwatched};
-use maxseg_core::model::{Model, mathis, pftk};
+use maxseg_core::model::{Model, bbr, cubic, mathis, pftk};
 use maxseg_core::scenario::Scenario;
 use maxseg_core::sim::Sim;
 use maxseg_core::stats::Summary;
@@ -75,7 +75,7 @@ fn model_and_simulator_agree_within_reason() {
             why: "the bucket is full at the start: 15 kB in 12.5 MB",
         },
     ];
-    for case in cases.iter().chain(&HOSTS) {
+    for case in cases.iter().chain(&HOSTS).chain(&LINUX) {
         let (model, sim) = both(case);
         let apart = model / sim - 1.0;
         println!(
@@ -140,6 +140,51 @@ const HOSTS: [Case; 6] = [
     },
 ];
 
+const LONG: &str = "[[hop]]\nrate = \"1 Gbit/s\"\ndelay = \"50 ms\"\nqueue = \"20000 packets\"";
+
+/// Linux at both ends.
+const LINUX: [Case; 5] = [
+    Case {
+        name: "linux, receive buffer",
+        hops: LONG,
+        settings: "[sender]\nstack = \"linux\"\n[receiver]\nstack = \"linux\"\n\
+                   linux = { tcp_rmem = [4096, 131072, 1048576] }\n[until]\ntime = \"200 s\"",
+        tolerance: 0.05,
+        why: "windows are advertised in whole segments and grow in the first second",
+    },
+    Case {
+        name: "linux, send buffer",
+        hops: LONG,
+        settings: "[sender]\nstack = \"linux\"\nlinux = { tcp_wmem = [4096, 16384, 1048576] }\n[receiver]\n\
+                   stack = \"linux\"\n[until]\ntime = \"200 s\"",
+        tolerance: 0.15,
+        why: "between two thirds of the buffer and all of it is in flight, and not evenly",
+    },
+    Case {
+        name: "linux, CUBIC, a quarter of the path as queue",
+        hops: "[[hop]]\nrate = \"50 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"41 packets\"",
+        settings: "[sender]\nstack = \"linux\"\n[receiver]\nstack = \"linux\"\n[until]\ntime = \"200 s\"",
+        tolerance: 0.03,
+        why: "recoveries are not in the formula",
+    },
+    Case {
+        name: "linux, Reno, a quarter of the path as queue",
+        hops: "[[hop]]\nrate = \"50 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"41 packets\"",
+        settings: "[sender]\nstack = \"linux\"\ncongestion = \"reno\"\n[receiver]\nstack = \"linux\"\n\
+                   [until]\ntime = \"200 s\"",
+        tolerance: 0.03,
+        why: "recoveries are not in the formula",
+    },
+    Case {
+        name: "linux, BBR",
+        hops: "[[hop]]\nrate = \"50 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"41 packets\"",
+        settings: "[sender]\nstack = \"linux\"\ncongestion = \"bbr\"\n[receiver]\nstack = \"linux\"\n\
+                   [until]\ntime = \"200 s\"",
+        tolerance: 0.05,
+        why: "each ten seconds BBR has four packets in flight for a fifth of one",
+    },
+];
+
 /// Goodput of the model, and of the simulator.
 fn both(case: &Case) -> (f64, f64) {
     let text = format!("{}\n{}", case.hops, case.settings);
@@ -189,6 +234,43 @@ fn loss_formulas_are_as_far_off_as_they_say() {
                 assert!(
                     (0.95 * low..1.05 * high).contains(&ratio),
                     "{name} at {loss}, {sender}: {ratio}"
+                );
+            }
+        }
+    }
+}
+
+/// What [`mathis::MEASURED_SACK`], [`cubic::MEASURED`] and [`bbr::MEASURED`] promise of Linux's senders: within it, but for a
+/// twentieth that three seeds leave open, and where timeouts rule (a fifth of the segments and more is lost) a seventh.
+#[test]
+#[expect(clippy::print_stdout, reason = "the table is what a reader of the test run wants")]
+fn responses_of_linux_are_as_far_off_as_they_say() {
+    // A line on which losses limit, but for BBR, which fills any; how long, for enough losses.
+    let laws = [
+        ("reno", "1 Gbit/s", 200, &mathis::MEASURED_SACK[..]),
+        ("cubic", "1 Gbit/s", 200, &cubic::MEASURED[..]),
+        ("bbr", "20 Mbit/s", 60, &bbr::MEASURED[..]),
+    ];
+    for (congestion, rate, seconds, measured) in laws {
+        for (loss, low, high) in measured {
+            for delay_ms in [10, 50, 150] {
+                let text = format!(
+                    "[[hop]]\nrate = \"{rate}\"\ndelay = \"{delay_ms} ms\"\nqueue = \"10000 packets\"\n\
+                     errors = {{ model = \"uniform\", rate = {loss} }}\n[sender]\nstack = \"linux\"\n\
+                     congestion = \"{congestion}\"\n[receiver]\nstack = \"linux\"\n[until]\ntime = \"{seconds} s\""
+                );
+                let mut scenario = Scenario::from_toml("response", &text).unwrap();
+                let formula = goodput(&mut Model, &scenario);
+                let samples = (1..=3).map(|seed| {
+                    scenario.seed = seed;
+                    goodput(&mut Sim, &scenario)
+                });
+                let ratio = formula / Summary::of(&samples.collect::<Vec<_>>()).mean;
+                println!("{congestion} at {loss}, {delay_ms} ms each way: {ratio:.3}");
+                let beside = if *loss < 0.2 { 0.05 } else { 0.15 };
+                assert!(
+                    ((1.0 - beside) * low..(1.0 + beside) * high).contains(&ratio),
+                    "{congestion} at {loss}, {delay_ms} ms: {ratio}"
                 );
             }
         }

@@ -3,6 +3,8 @@
 //! RFC 9438 §5 (the equations of RFC 8312 §5): a deterministic loss model, one loss every 1/p segments,
 //! no timeouts, no largest window, no queue.
 
+use super::measured::{Measured, around};
+
 /// What the model needs to know. Windows come out in segments.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cubic {
@@ -20,6 +22,9 @@ pub struct Cubic {
 pub const AGGRESSIVENESS: f64 = 0.4;
 /// β as RFC 9438 §4.6 sets it.
 pub const BETA: f64 = 0.7;
+
+/// Segments that the Reno-friendly estimate grows by in each round trip, 3(1 − β)/(1 + β) (RFC 9438 §4.3).
+pub const FRIENDLY_GROWTH: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
 /// Whose window is larger, and so holds (RFC 9438 §4.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,9 +93,13 @@ impl Cubic {
 /// K = ∛(W·(1 − β)/C) (RFC 9438 equation 2), or what `W_est` needs at 3(1 − β)/(1 + β) segments a round
 /// trip of `rtt` seconds, whichever is sooner. RFC values of C and β.
 pub fn regain_time(window: f64, rtt: f64) -> f64 {
-    let by_cubic = libm::cbrt(window * (1.0 - BETA) / AGGRESSIVENESS);
-    let by_estimate = window * (1.0 + BETA) / 3.0 * rtt;
-    by_cubic.min(by_estimate)
+    let by_estimate = window * (1.0 - BETA) / FRIENDLY_GROWTH * rtt;
+    regain_time_of_cubic(window).min(by_estimate)
+}
+
+/// Seconds from a loss at `window` segments until the cubic alone is that large again, K (RFC 9438 equation 2).
+pub fn regain_time_of_cubic(window: f64) -> f64 {
+    libm::cbrt(window * (1.0 - BETA) / AGGRESSIVENESS)
 }
 
 /// The mean window as the tables of RFC 8312 §5.1 have it, for β = 0.7: with the constants rounded to
@@ -98,6 +107,29 @@ pub fn regain_time(window: f64, rtt: f64) -> f64 {
 pub fn window_in_rfc8312(loss: f64, rtt: f64, aggressiveness: f64) -> f64 {
     let cubic = 1.054 * fourth_root(aggressiveness / AGGRESSIVENESS) * libm::pow(rtt / loss, 0.75);
     cubic.max(1.2 / libm::sqrt(loss))
+}
+
+/// Beyond this loss timeouts matter, which the model ignores.
+pub const VALID_UP_TO: f64 = 0.02;
+
+/// Loss, and the range of [`Cubic::rate`] ÷ the simulator's goodput under independent losses, stack `linux`: 1 Gbit/s, round
+/// trips of 20, 100 and 300 ms, 200 s. The low end is the longest round trip: the model's losses are evenly spaced, and a window
+/// that grows with the cube of the time gains more by a long pause than it loses by a short one. `tests/agreement.rs` measures it
+/// again.
+pub const MEASURED: [Measured; 8] = [
+    (0.001, 0.66, 1.0),
+    (0.003, 0.67, 1.04),
+    (0.01, 0.78, 1.16),
+    (0.03, 1.0, 1.4),
+    (0.05, 1.2, 1.6),
+    (0.1, 1.37, 1.93),
+    (0.2, 1.55, 3.0),
+    (0.3, 2.05, 6.4),
+];
+
+/// How far the model is from a packet-level simulation at this loss; `None` where nothing was measured.
+pub fn ratio_to_simulation(loss: f64) -> Option<(f64, f64)> {
+    around(&MEASURED, loss)
 }
 
 fn fourth_root(x: f64) -> f64 {

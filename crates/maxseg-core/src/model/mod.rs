@@ -2,11 +2,13 @@
 //!
 //! A bulk flow gets the least of its bounds: its window per round trip, how fast it is read, the slowest
 //! link (less what a saw-tooth leaves unused), the way back of its acknowledgements, what its hosts take
-//! for each packet, and what losses allow (PFTK). Datagrams get their rate less what is lost; echo requests
+//! for each packet, and what losses allow, by its congestion control: PFTK for Reno, the square-root law for Linux's Reno with
+//! SACK, RFC 9438's response function for CUBIC; BBR goes by the link's rate. Datagrams get their rate less what is lost; echo requests
 //! the round trip with what bulk flows leave standing in the queue. A request takes what its handshake,
 //! its upload and the slow start of its reply take, with what losses add to short transfers.
 
 pub mod ack_path;
+pub mod bbr;
 mod bulk;
 pub mod cardwell;
 mod caveats;
@@ -27,7 +29,7 @@ pub mod saw_tooth;
 mod slow_start;
 pub mod tfrc;
 
-use crate::engine::{Caveat, Engine, EngineError, Watch, size_caveats, stand_ins};
+use crate::engine::{Caveat, Engine, EngineError, Watch, size_caveats, unused_settings};
 use crate::framing::{Headers, IpPacket};
 use crate::outcome::Outcome;
 use crate::scenario::{End, Flow, FlowKind, Scenario};
@@ -47,7 +49,7 @@ pub enum Formula {
     Reader,
     /// The slowest link's rate less headers.
     Link,
-    /// The same, less what Reno's saw-tooth leaves unused.
+    /// The same, less what the saw-tooth of Reno or CUBIC leaves unused.
     SawTooth,
     /// As many acknowledgements as the way back carries (RFC 3449 §2).
     AckPath,
@@ -55,6 +57,12 @@ pub enum Formula {
     Host,
     /// PFTK, full model, goodput form.
     PftkFull,
+    /// The square-root law, for Reno with SACK.
+    SquareRoot,
+    /// CUBIC's response function (RFC 9438 §5).
+    Cubic,
+    /// The slowest link's rate less headers and losses: BBR's.
+    Bbr,
     /// Every segment is lost.
     NothingArrives,
     /// Rate × delivery.
@@ -74,6 +82,9 @@ impl Formula {
             Self::AckPath => "ack-path",
             Self::Host => "host",
             Self::PftkFull => "pftk-full",
+            Self::SquareRoot => "square-root",
+            Self::Cubic => "cubic",
+            Self::Bbr => "bbr",
             Self::NothingArrives => "nothing-arrives",
             Self::Datagrams => "rate*delivery",
             Self::Cardwell => "cardwell",
@@ -90,7 +101,7 @@ struct Estimate {
 impl Engine for Model {
     fn caveats(&self, scenario: &Scenario) -> Vec<Caveat> {
         let mut caveats = size_caveats(scenario);
-        caveats.extend(stand_ins(scenario));
+        caveats.extend(unused_settings(scenario));
         let bulk = scenario.flows.iter().filter(|flow| flow.kind == FlowKind::Bulk).count();
         if bulk > 1 {
             let text =

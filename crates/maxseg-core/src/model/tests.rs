@@ -105,3 +105,53 @@ fn what_is_left_out_is_said() {
     let two = "flow = [{ kind = \"bulk\" }, { kind = \"bulk\" }]\nuntil.time = \"600 s\"\nreceiver.window = \"40 kB\"";
     assert_eq!(codes(two), ["shared"]);
 }
+
+/// A path on which losses limit, with Linux at both ends.
+fn linux(congestion: &str, loss: &str, rest: &str) -> Scenario {
+    let text = format!(
+        "hop = [{{ rate = \"100 Mbit/s\", delay = \"40 ms\", queue = \"1000 packets\", errors = {{ model = \"uniform\", rate = {loss} }} }}]\n\
+         sender = {{ stack = \"linux\", congestion = \"{congestion}\" }}\nreceiver = {{ stack = \"linux\" }}\n{rest}"
+    );
+    Scenario::from_toml("test", &text).unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+#[test]
+fn the_response_is_that_of_the_senders_congestion_control() {
+    let run = |congestion, loss| Model.run(&linux(congestion, loss, ""), &mut Unwatched).unwrap();
+    let segment = 8.0 * 1448.0;
+    let reno = run("reno", "0.01");
+    assert_eq!(reno.formula.as_deref(), Some("square-root"));
+    let rtt = reno.rtt_min_s.unwrap();
+    let law = segment * mathis::rate(0.01, rtt, 1.0);
+    assert!((reno.goodput_bps.unwrap() / law - 1.0).abs() < 1e-9);
+    // One path, one number: what `calc cubic` says of this loss and round trip.
+    let by_cubic = run("cubic", "0.0001");
+    assert_eq!(by_cubic.formula.as_deref(), Some("cubic"));
+    let law = segment * cubic::Cubic::standard(1e-4, rtt).rate();
+    assert!((by_cubic.goodput_bps.unwrap() / law - 1.0).abs() < 1e-9);
+    let by_rate = run("bbr", "0.01");
+    assert_eq!(by_rate.formula.as_deref(), Some("bbr"));
+    let link = 1e8 * 1448.0 / 1500.0 * 0.99;
+    assert!((by_rate.goodput_bps.unwrap() / link - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn cubics_region_is_told_as_its_own_formula_has_it() {
+    let text = |loss| {
+        let caveats = Model.caveats(&linux("cubic", loss, ""));
+        caveats.into_iter().find(|caveat| caveat.code == "cubic").unwrap().text
+    };
+    assert!(text("0.01").contains("Reno-friendly"), "{}", text("0.01"));
+    assert!(text("0.00003").contains("above Reno's"), "{}", text("0.00003"));
+}
+
+#[test]
+fn a_delayed_acknowledgement_waits_no_longer_than_its_timer() {
+    // A segment takes 1.25 s on this link: the second of a window of two comes long after the timer of 200 ms.
+    let text = "hop = [{ rate = \"9600 bit/s\", delay = \"10 ms\" }]\nsender.stack = \"rfc\"\n\
+                receiver = { stack = \"rfc\", window = \"3000 B\" }";
+    let scenario = Scenario::from_toml("test", text).unwrap();
+    let outcome = Model.run(&scenario, &mut Unwatched).unwrap();
+    let link = 9600.0 * 1460.0 / 1500.0;
+    assert!((outcome.goodput_bps.unwrap() / link - 1.0).abs() < 1e-9, "{outcome:?}");
+}

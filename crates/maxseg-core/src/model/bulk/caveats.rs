@@ -1,11 +1,13 @@
 //! What the closed form of a bulk flow leaves out, and how far it can be trusted.
 
-use super::super::pftk::{self, Pftk};
+use super::super::cubic::{Cubic, Region};
+use super::super::pftk::Pftk;
 use super::super::{Formula, mathis, whole};
+use super::response::{Accuracy, Response};
 use super::{ThroughputBound, Transfer, first_timeout};
 use crate::engine::Caveat;
 use crate::errors::ErrorModel;
-use crate::settings::RecoveryName;
+use crate::settings::{CongestionName, RecoveryName};
 use crate::units::{Bytes, approx};
 
 /// A queue of fewer packets than an initial window overflows with every burst.
@@ -56,53 +58,102 @@ impl Transfer<'_> {
             caveats.push(Caveat::new(
                 "self-induced-loss",
                 format!(
-                    "the window exceeds path and queue, so the flow overflows the queue itself: Reno's sawtooth with \
+                    "the window exceeds path and queue, so the flow overflows the queue itself: {}'s sawtooth with \
                      a period of about {}, without the time for recovery and slow start",
-                    approx::time(0.5 * (tooth.path + tooth.queue) * self.per_ack * self.rtt)
+                    if self.sender.congestion == CongestionName::Cubic { "CUBIC" } else { "Reno" },
+                    approx::time(self.tooth_period())
                 ),
             ));
         }
+        let response = self.response();
         if bound.formula == Formula::PftkFull {
             caveats.extend(self.recovery_caveat());
-            caveats.extend(self.loss_caveats(&self.pftk()));
+        }
+        let is_by_loss = matches!(
+            bound.formula,
+            Formula::PftkFull | Formula::SquareRoot | Formula::Cubic | Formula::Bbr
+        );
+        if is_by_loss && self.loss > 0.0 {
+            caveats.push(self.accuracy_caveat(&response));
+            caveats.extend(self.other_law_caveat(&response));
+            caveats.extend(self.burst_caveat(&response));
         }
         caveats
     }
 
     /// How far the loss formula can be trusted here.
-    fn loss_caveats(&self, pftk: &Pftk) -> Vec<Caveat> {
+    fn accuracy_caveat(&self, response: &Response) -> Caveat {
         let loss = approx::percent(self.loss);
-        let measured = match pftk::ratio_to_simulation(self.loss) {
-            Some((low, high)) => format!(
-                "{low:.2} to {high:.2} times the goodput of the simulator at an RTT of 0.1 s with large queues and one ACK per segment"
-            ),
+        let Accuracy { name, valid_up_to, ratio, conditions } = response.accuracy(self.loss);
+        let measured = match ratio {
+            Some((low, high)) => {
+                format!("{low:.2} to {high:.2} times the goodput of the simulator at {conditions}")
+            }
             None => "not compared with the simulator there".to_owned(),
         };
-        let mut caveats = vec![if self.loss > pftk::VALID_UP_TO {
-            let text = format!("PFTK holds up to 20% segment loss; here it is {loss}: {measured}");
+        if self.loss > valid_up_to {
+            let limit = approx::percent(valid_up_to);
+            let text =
+                format!("{name} holds up to {limit} segment loss; here it is {loss}: {measured}");
             Caveat::new("outside-range", text)
         } else {
-            Caveat::new("accuracy", format!("PFTK at {loss} segment loss: {measured}"))
-        }];
-        if self.rtt > 0.0 {
-            let rate = 8.0 * self.mss * mathis::rate(self.loss, self.rtt, self.per_ack);
-            let against = match mathis::range(self.loss, pftk.window(), pftk.largest_window) {
-                mathis::Range::Good => "within its range",
-                mathis::Range::Doubtful => {
-                    "too high above 1% loss or below 10 segments, where timeouts matter"
-                }
-                mathis::Range::Outside => {
-                    "outside its range: it ignores timeouts and the largest window"
-                }
-            };
-            let text = format!("the square-root law gives {} ({against})", approx::rate(rate));
-            caveats.push(Caveat::new("mathis", text));
+            Caveat::new("accuracy", format!("{name} at {loss} segment loss: {measured}"))
         }
-        if self.flow_path.models().any(|model| matches!(model, ErrorModel::GilbertElliott(_))) {
-            let text = "losses come in bursts; PFTK assumes independent losses and may be many times too low";
-            caveats.push(Caveat::new("outside-range", text));
+    }
+
+    /// What a simpler law gives, or what the law leaves out of this sender.
+    fn other_law_caveat(&self, response: &Response) -> Option<Caveat> {
+        match response {
+            Response::Pftk(pftk) => self.square_root_caveat(pftk),
+            Response::Cubic => Some(self.region_caveat()),
+            Response::Bbr if !self.has_sack => {
+                let text = "without SACK BBR falls far below the link's rate under loss, which the formula ignores";
+                Some(Caveat::new("recovery", text))
+            }
+            Response::SquareRoot | Response::Bbr => None,
         }
-        caveats
+    }
+
+    /// Whose window CUBIC's is (RFC 9438 §4.3), with one acknowledgement per segment as `calc cubic` has it.
+    fn region_caveat(&self) -> Caveat {
+        let cubic = Cubic::standard(self.loss, self.rtt);
+        let is_reno = match cubic.region() {
+            Region::RenoFriendly => "as large as Reno's (its Reno-friendly region)",
+            Region::Cubic => "above Reno's",
+        };
+        let reno = 8.0 * self.mss * cubic.reno_window() / self.rtt;
+        let text = format!(
+            "CUBIC's window is {is_reno} here; Reno with one ACK per segment has {}",
+            approx::rate(reno)
+        );
+        Caveat::new("cubic", text)
+    }
+
+    /// The laws of windows take losses for independent.
+    fn burst_caveat(&self, response: &Response) -> Option<Caveat> {
+        let has_bursts =
+            self.flow_path.models().any(|model| matches!(model, ErrorModel::GilbertElliott(_)));
+        let text = format!(
+            "losses come in bursts; {} assumes independent losses and may be many times too low",
+            response.accuracy(self.loss).name
+        );
+        (has_bursts && *response != Response::Bbr).then(|| Caveat::new("outside-range", text))
+    }
+
+    /// What the square-root law gives beside PFTK.
+    fn square_root_caveat(&self, pftk: &Pftk) -> Option<Caveat> {
+        let rate = 8.0 * self.mss * mathis::rate(self.loss, self.rtt, pftk.per_ack);
+        let against = match mathis::range(self.loss, pftk.window(), pftk.largest_window) {
+            mathis::Range::Good => "within its range",
+            mathis::Range::Doubtful => {
+                "too high above 1% loss or below 10 segments, where timeouts matter"
+            }
+            mathis::Range::Outside => {
+                "outside its range: it ignores timeouts and the largest window"
+            }
+        };
+        let text = format!("the square-root law gives {} ({against})", approx::rate(rate));
+        (self.rtt > 0.0).then(|| Caveat::new("mathis", text))
     }
 
     /// Handshake and slow start are left out: how much that may be.
@@ -113,7 +164,7 @@ impl Transfer<'_> {
         let target = bound.goodput_bps * self.rtt / 8.0;
         let mss = Bytes::new(whole(self.mss));
         let initial = self.sender.initial_window.bytes(mss).get() as f64;
-        let growth = 1.0 + 1.0 / self.per_ack;
+        let growth = 1.0 + 1.0 / self.growth_per_ack();
         let rounds = 1.0 + (libm::log(target / initial) / libm::log(growth)).max(0.0);
         // While it opens up it carries little of what it carries later, and while it probes nothing: the
         // timer doubles with each timeout.

@@ -1,18 +1,22 @@
 //! A bulk transfer in closed form: the least of what the window, the links and losses allow.
 
 mod caveats;
+mod response;
+
+use response::Response;
 
 use super::ack_path::payload_limit;
 use super::flow_path::{FlowPath, Slowest};
 use super::host::SlowerHost;
 use super::pftk::Pftk;
-use super::saw_tooth::SawTooth;
-use super::{Estimate, Formula, whole};
+use super::saw_tooth::{Climb, SawTooth};
+use super::{Estimate, Formula, bbr, cubic, whole};
 use crate::framing::{Headers, IpPacket};
 use crate::outcome::{LimitedBy, Outcome};
 use crate::path::{LinkSpec, QueueLimit};
 use crate::scenario::{Flow, Scenario};
-use crate::settings::{RtoRule, RtoSettings, Settings};
+use crate::settings::{CongestionName, RtoRule, RtoSettings, Settings};
+use crate::tcp::linux::Host;
 use crate::units::Bytes;
 use crate::window::rate_per_round_trip;
 
@@ -52,7 +56,11 @@ struct Transfer<'a> {
     /// The slowest link of acknowledgements.
     bottleneck_back: Slowest<'a>,
     ack: IpPacket,
+    /// Segments per acknowledgement, and how long the receiver waits for the last of them, in seconds.
     per_ack: f64,
+    ack_timeout: f64,
+    /// Whether both ends repair losses by SACK.
+    has_sack: bool,
 }
 
 /// The bound on the throughput of a transfer, and the limit behind it.
@@ -76,8 +84,7 @@ impl<'a> Transfer<'a> {
         let headers = Headers { ip: scenario.ip, tcp_options: decision.options };
         let (packet, ack) = (headers.packet(mss), headers.packet(Bytes::ZERO));
         let bottleneck = flow_path.bottleneck(packet);
-        let offered = receiver.offered_window(mss).get() as f64;
-        let buffer = sender.send_buffer.map_or(f64::INFINITY, |bytes| bytes.get() as f64);
+        let (offered, buffer) = buffers(scenario, flow, mss);
         let (window, window_limit) = if buffer < offered {
             (buffer, LimitedBy::SendBuffer)
         } else {
@@ -88,11 +95,12 @@ impl<'a> Transfer<'a> {
         let window = if window < mss { window } else { libm::floor(window / mss) * mss };
         let segments = (window / mss).max(1.0);
         let mut rtt = flow_path.round_trip(packet, ack).as_secs_f64();
-        let mut per_ack = 1.0;
+        let (mut per_ack, mut ack_timeout) = (1.0, 0.0);
         if let Some(rule) = receiver.delayed_ack {
             per_ack = f64::from(rule.every).min(segments);
+            ack_timeout = rule.timeout.as_secs_f64();
             if segments < f64::from(rule.every) {
-                rtt += rule.timeout.as_secs_f64();
+                rtt += ack_timeout;
             }
         }
         let bottleneck_back = flow_path.bottleneck_back(ack);
@@ -115,6 +123,8 @@ impl<'a> Transfer<'a> {
             bottleneck_back,
             ack,
             per_ack,
+            ack_timeout,
+            has_sack: sender.sack && receiver.sack,
             flow_path,
         }
     }
@@ -124,9 +134,28 @@ impl<'a> Transfer<'a> {
             loss: self.loss,
             rtt: self.rtt,
             first_timeout: first_timeout(&self.sender.rto, self.rtt),
-            per_ack: self.per_ack,
-            largest_window: (self.window / self.mss).max(1.0),
+            per_ack: self.growth_per_ack(),
+            largest_window: self.largest_window(),
         }
+    }
+
+    /// The largest window in segments.
+    fn largest_window(&self) -> f64 {
+        (self.window / self.mss).max(1.0)
+    }
+
+    /// Segments for which the window grows as for one: those of an acknowledgement (RFC 5681 §3.1), but for Linux, which counts
+    /// what is acknowledged (`tcp_slow_start`, `tcp_cong_avoid_ai` and `bictcp_update` take `acked`).
+    fn growth_per_ack(&self) -> f64 {
+        match self.sender.congestion {
+            CongestionName::Cubic | CongestionName::Bbr => 1.0,
+            CongestionName::Reno if self.sender.linux.is_some() => 1.0,
+            CongestionName::Reno | CongestionName::Ns2Reno => self.per_ack,
+        }
+    }
+
+    fn response(&self) -> Response {
+        Response::of(self.sender, self.has_sack, self.pftk())
     }
 
     /// The least of all bounds. The window's comes first: it holds where several are equal.
@@ -158,11 +187,17 @@ impl<'a> Transfer<'a> {
             _ if self.bottleneck.is_policed => 0.0,
             Formula::Link => self.standing_queue(),
             Formula::SawTooth => self.saw_tooth().queue_delay() * self.rtt,
+            Formula::Bbr => {
+                let tooth = self.saw_tooth();
+                bbr::queue_delay(tooth.path, tooth.queue) * self.rtt
+            }
             Formula::Window
             | Formula::Reader
             | Formula::AckPath
             | Formula::Host
             | Formula::PftkFull
+            | Formula::SquareRoot
+            | Formula::Cubic
             | Formula::NothingArrives
             | Formula::Cardwell
             | Formula::Datagrams => 0.0,
@@ -176,6 +211,9 @@ impl<'a> Transfer<'a> {
             | Formula::Link
             | Formula::SawTooth
             | Formula::PftkFull
+            | Formula::SquareRoot
+            | Formula::Cubic
+            | Formula::Bbr
             | Formula::NothingArrives
             | Formula::Cardwell
             | Formula::Datagrams => 0.0,
@@ -184,15 +222,18 @@ impl<'a> Transfer<'a> {
     }
 
     /// From one window to the next: an acknowledgement of several segments waits until the last of them is
-    /// through the slowest link, or the slower host.
+    /// through the slowest link, or the slower host, but no longer than for its timer.
     fn cycle(&self) -> f64 {
         let apart = self.bottleneck.seconds.max(self.slower_host.packet_cost);
-        self.rtt + (self.per_ack - 1.0) * apart
+        self.rtt + ((self.per_ack - 1.0) * apart).min(self.ack_timeout)
     }
 
     /// The slowest link's bound: all of it, or what a saw-tooth uses where the queue overflows. Losses do
     /// not lift that bound: where they are rare, the window still grows until the queue is full.
     fn link_bound(&self) -> (f64, LimitedBy, Formula) {
+        if self.sender.congestion == CongestionName::Bbr {
+            return (bbr::goodput(self.link_bps, self.loss), LimitedBy::Bandwidth, Formula::Bbr);
+        }
         if self.overflows_queue() {
             let used = self.saw_tooth().utilisation();
             let limit = if used < 0.95 { LimitedBy::Congestion } else { LimitedBy::Bandwidth };
@@ -202,33 +243,60 @@ impl<'a> Transfer<'a> {
     }
 
     fn loss_bound(&self) -> ThroughputBound {
-        let pftk = self.pftk();
-        let (goodput_bps, formula, waiting) = if self.loss >= 1.0 {
-            (0.0, Formula::NothingArrives, 1.0)
-        } else {
-            (8.0 * self.mss * pftk.goodput(), Formula::PftkFull, pftk.timeout_time_share())
+        let by = |goodput_bps, limited_by, formula| ThroughputBound {
+            goodput_bps,
+            limited_by,
+            formula,
+            queue: 0.0,
+            queue_elsewhere: 0.0,
         };
-        let limited_by = if waiting > 0.5 {
+        if self.loss >= 1.0 {
+            return by(0.0, LimitedBy::Rto, Formula::NothingArrives);
+        }
+        let responded = self.response().at(self.loss, self.rtt, self.largest_window());
+        let limited_by = if responded.in_timeouts > 0.5 {
             LimitedBy::Rto
-        } else if pftk.is_window_limited() {
+        } else if responded.is_window_limited {
             self.window_limit
         } else {
             LimitedBy::Congestion
         };
-        ThroughputBound { goodput_bps, limited_by, formula, queue: 0.0, queue_elsewhere: 0.0 }
+        by(8.0 * self.mss * responded.rate, limited_by, responded.formula)
     }
 
     /// Path and queue of the slowest link in packets of this flow.
     fn saw_tooth(&self) -> SawTooth {
         let Slowest { link, seconds, is_policed, .. } = self.bottleneck;
         let wire = link.wire_bytes(self.packet).get() as f64;
-        SawTooth {
-            path: self.rtt / seconds,
-            queue: match link.policer {
-                // Tokens that were saved are room as well, only that nobody waits in it.
-                Some(policer) if is_policed => policer.burst.get() as f64 / wire,
-                _ => room(link, self.packet),
-            },
+        let queue = match link.policer {
+            // Tokens that were saved are room as well, only that nobody waits in it.
+            Some(policer) if is_policed => policer.burst.get() as f64 / wire,
+            _ => room(link, self.packet),
+        };
+        let path = self.rtt / seconds;
+        let each_round = |left| SawTooth { path, queue, left, climb: Climb::EachRound };
+        match self.sender.congestion {
+            CongestionName::Reno | CongestionName::Ns2Reno | CongestionName::Bbr => each_round(0.5),
+            CongestionName::Cubic => {
+                let friendly = each_round(cubic::BETA);
+                let regained = cubic::regain_time_of_cubic(path + queue);
+                if regained < friendly.rounds() * self.rtt / cubic::FRIENDLY_GROWTH {
+                    SawTooth { climb: Climb::Cubic, ..friendly }
+                } else {
+                    friendly
+                }
+            }
+        }
+    }
+
+    /// Seconds from one overflow of the queue to the next.
+    fn tooth_period(&self) -> f64 {
+        let tooth = self.saw_tooth();
+        let rounds = tooth.rounds() * self.rtt;
+        match (tooth.climb, self.sender.congestion) {
+            (Climb::Cubic, _) => cubic::regain_time_of_cubic(tooth.path + tooth.queue),
+            (Climb::EachRound, CongestionName::Cubic) => rounds / cubic::FRIENDLY_GROWTH,
+            (Climb::EachRound, _) => rounds * self.growth_per_ack(),
         }
     }
 
@@ -284,6 +352,25 @@ impl<'a> Transfer<'a> {
             limited_by: Some(bound.limited_by),
             formula: Some(bound.formula.name().to_owned()),
             ..Outcome::default()
+        }
+    }
+}
+
+/// The window that the receiver offers and what the sender's buffer holds, in bytes; Linux's buffers as far as they grow.
+fn buffers(scenario: &Scenario, flow: &Flow, mss: Bytes) -> (f64, f64) {
+    let (sender, receiver) = scenario.endpoints(flow);
+    match (&sender.linux, &receiver.linux) {
+        (Some(sending), Some(receiving)) if scenario.runs_linux(flow) => {
+            let host = Host {
+                tcp_wmem: sending.tcp_wmem,
+                tcp_rmem: receiving.tcp_rmem,
+                ..Host::default()
+            };
+            (host.widest_window(mss.get()), host.mean_send_buffer())
+        }
+        _ => {
+            let buffer = sender.send_buffer.map_or(f64::INFINITY, |bytes| bytes.get() as f64);
+            (receiver.offered_window(mss).get() as f64, buffer)
         }
     }
 }

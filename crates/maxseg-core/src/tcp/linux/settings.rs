@@ -159,6 +159,19 @@ pub(super) struct Memory {
 }
 
 impl Host {
+    /// The widest window that its receive buffer grows to, in bytes, where full segments of this payload come: the payload's
+    /// share of what they count (`scaling_ratio`, `tcp_win_from_space`).
+    pub(crate) fn widest_window(&self, mss: u64) -> f64 {
+        let counted = self.received(mss, true).counted;
+        self.tcp_rmem[2] as f64 * mss as f64 / counted as f64
+    }
+
+    /// What its send buffer holds on average at its largest, in bytes: a program that waits for room writes again once a third is
+    /// free (`sk_stream_min_wspace`, `include/net/sock.h`), and then until it is full.
+    pub(crate) fn mean_send_buffer(&self) -> f64 {
+        self.tcp_wmem[2] as f64 * 5.0 / 6.0
+    }
+
     /// What a packet in the send queue counts besides its payload: `tcp_stream_alloc_skb`'s `truesize`.
     pub(super) fn skb_overhead(&self) -> u64 {
         let small_head = self.max_tcp_header + SHARED_INFO;

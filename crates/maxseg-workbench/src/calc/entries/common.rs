@@ -91,14 +91,19 @@ pub(super) fn against_simulation(answer: Answer, ratio: Option<(f64, f64)>) -> A
 
 /// A table of what was measured, in words.
 pub(super) fn measured(table: &[Measured]) -> String {
+    measured_with(
+        "Reno and NewReno, RTT 0.1 s, minimum RTO 0.2 s and 1 s, one ACK per segment, large queues",
+        table,
+    )
+}
+
+/// The same, under these conditions.
+pub(super) fn measured_with(conditions: &str, table: &[Measured]) -> String {
     let points = table
         .iter()
         .map(|(loss, low, high)| format!("{low:.2} to {high:.2} at {}", percent(*loss)));
-    format!(
-        "Ratio to the packet-level simulation (Reno and NewReno, RTT 0.1 s, minimum RTO 0.2 s and 1 s, one ACK per \
-         segment, large queues): {} loss.",
-        points.collect::<Vec<_>>().join(", ")
-    )
+    let points = points.collect::<Vec<_>>().join(", ");
+    format!("Ratio to the packet-level simulation ({conditions}): {points} loss.")
 }
 
 /// A share as it would be typed: `1%`.

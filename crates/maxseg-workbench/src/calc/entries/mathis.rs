@@ -3,7 +3,8 @@
 use maxseg_core::model::mathis::{self, Range};
 
 use super::common::{
-    LINK, LOSS, MSS, PER_ACK, RTT, WINDOW, against_simulation, bounded, measured, segments,
+    LINK, LOSS, MSS, PER_ACK, RTT, WINDOW, against_simulation, bounded, measured, measured_with,
+    segments,
 };
 use crate::calc::{Answer, Entry, Group, Inputs, Unit};
 use crate::error::Error;
@@ -26,7 +27,11 @@ pub(super) const ENTRY: Entry = Entry {
     range: || {
         let known = "Up to 1% loss with an unlimited window of at least 10 segments; doubtful up to 3%; above that \
          timeouts dominate, which it ignores.";
-        format!("{known} {}", measured(&mathis::MEASURED))
+        let sack = measured_with(
+            "Reno with SACK, stack `linux`, RTT 0.02 to 0.3 s",
+            &mathis::MEASURED_SACK,
+        );
+        format!("{known} {} {sack}", measured(&mathis::MEASURED))
     },
     example: "loss=0.1% rtt=80ms",
     compute,

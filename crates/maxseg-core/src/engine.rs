@@ -1,5 +1,7 @@
 //! What turns a scenario into an outcome: the closed form, the simulator, the lab.
 
+mod stand_ins;
+
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -9,9 +11,9 @@ use thiserror::Error;
 use crate::framing::Framing;
 use crate::outcome::Outcome;
 use crate::path::{HopSpec, IcmpPolicy, LinkSpec, smallest_mtu};
-use crate::scenario::{End, Flow, FlowKind, LabOptions, MssDecision, Scenario};
-use crate::settings::Settings;
+use crate::scenario::{End, Flow, FlowKind, MssDecision, Scenario};
 use crate::units::{Bytes, Time};
+pub use stand_ins::{assumed_by_formulas, assumed_by_simulator};
 
 /// Something that runs scenarios.
 pub trait Engine {
@@ -179,69 +181,6 @@ pub fn unfinished(scenario: &Scenario, outcome: &Outcome) -> Option<Caveat> {
     let (got, wanted, of) = short.max_by_key(|(got, wanted, _)| wanted - got)?;
     let text = format!("the run ended after {} with {got} of {wanted} {of}", scenario.until.time);
     Some(Caveat::new("unfinished", text))
-}
-
-/// Settings without effect on formulas and the simulator.
-pub fn unused_settings(scenario: &Scenario) -> Vec<Caveat> {
-    let mut caveats = Vec::new();
-    for (end, host) in [("sender", &scenario.sender), ("receiver", &scenario.receiver)] {
-        let is_linux = scenario.flows.iter().any(|flow| scenario.runs_linux(flow));
-        if is_linux {
-            caveats.extend(linux_caveats(end, host));
-        }
-    }
-    if scenario.lab != LabOptions::default() {
-        let text = "the keys under `lab` have no effect: they are for `--engine lab`";
-        caveats.push(Caveat::new("lab-keys", text));
-    }
-    caveats
-}
-
-/// What the simulator puts in the place of what only a real kernel has.
-pub fn stand_ins(scenario: &Scenario) -> Vec<Caveat> {
-    let mut caveats = Vec::new();
-    for (end, host) in [("sender", &scenario.sender), ("receiver", &scenario.receiver)] {
-        let all_linux = scenario.flows.iter().all(|flow| {
-            scenario.runs_linux(flow) || !matches!(flow.kind, FlowKind::Bulk | FlowKind::Request(_))
-        });
-        if !host.congestion.is_simulated() && !all_linux {
-            let text = format!(
-                "{} of the {end} runs in the lab only; Reno is used here and is far slower under loss and on long \
-                 fast paths",
-                host.congestion.word()
-            );
-            caveats.push(Caveat::new("congestion", text));
-        }
-    }
-    caveats
-}
-
-/// Keys that Linux's own TCP does not go by.
-fn linux_caveats(end: &str, host: &Settings) -> Option<Caveat> {
-    let stack = crate::settings::stack("linux").ok()?.settings.complete().ok()?;
-    let mut keys = Vec::new();
-    if host.window != stack.window || host.send_buffer != stack.send_buffer {
-        keys.push("window and send_buffer (set linux.tcp_rmem and linux.tcp_wmem)");
-    }
-    if host.window_scale != stack.window_scale {
-        keys.push("window_scale");
-    }
-    if host.initial_window != stack.initial_window {
-        keys.push("initial_window");
-    }
-    if (host.rto.min, host.rto.max) != (stack.rto.min, stack.rto.max) {
-        keys.push("rto.min and rto.max");
-    }
-    if host.ecn {
-        keys.push("ecn");
-    }
-    if host.mtu_probing {
-        keys.push("mtu_probing");
-    }
-    (!keys.is_empty()).then(|| {
-        let text = format!("of the {end}, Linux's own TCP does not go by {}", keys.join(", "));
-        Caveat::new("linux-keys", text)
-    })
 }
 
 /// What becomes of packets that are not what was asked for, or too large for a hop; the same for every

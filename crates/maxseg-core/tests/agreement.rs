@@ -188,7 +188,7 @@ const LINUX: [Case; 5] = [
 /// Goodput of the model, and of the simulator.
 fn both(case: &Case) -> (f64, f64) {
     let text = format!("{}\n{}", case.hops, case.settings);
-    let scenario = Scenario::from_toml(case.name, &text).unwrap();
+    let scenario = Scenario::from_toml_over("rfc", case.name, &text).unwrap();
     (goodput(&mut Model, &scenario), goodput(&mut Sim, &scenario))
 }
 
@@ -214,7 +214,7 @@ fn loss_formulas_are_as_far_off_as_they_say() {
                 "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"50 ms\"\nerrors = {{ model = \"uniform\", rate = {loss} }}\n\
                  [receiver]\ndelayed_ack = false\n[until]\ntime = \"3000 s\"\n[sender]\n{sender}"
             );
-            let mut scenario = Scenario::from_toml("loss", &text).unwrap();
+            let mut scenario = Scenario::from_toml_over("rfc", "loss", &text).unwrap();
             let full = goodput(&mut Model, &scenario);
             let (approximation, square_root) = by_simpler_formulas(&scenario, loss);
             let samples = (1..=5).map(|seed| {

@@ -97,7 +97,7 @@ fn a_request_takes_what_the_formula_says() {
                     case.hops, case.settings, case.settings
                 );
                 let name = format!("{} {connection} {request} {reply}", case.name);
-                let scenario = Scenario::from_toml("test", &text).unwrap();
+                let scenario = Scenario::from_toml_over("rfc", "test", &text).unwrap();
                 let [model, sim] = both(&scenario);
                 let times = [&model, &sim].map(|outcome| outcome.request_mean_s.unwrap());
                 let apart = times[0] / times[1] - 1.0;
@@ -139,7 +139,7 @@ fn a_host_slower_than_the_link_limits_large_replies() {
              connection = \"kept\"\n[sender]\n{EACH}packet_cost = \"{cost}\"\n\
              [receiver]\n{EACH}packet_cost = \"{cost}\"\n[until]\ntime = \"1 h\"\n"
         );
-        let scenario = Scenario::from_toml("test", &text).unwrap();
+        let scenario = Scenario::from_toml_over("rfc", "test", &text).unwrap();
         let outcome = Model.run(&scenario, &mut Unwatched).unwrap();
         assert_eq!(outcome.limited_by, Some(limit), "{outcome:?}");
     }
@@ -158,7 +158,7 @@ fn under_losses_the_formula_is_as_far_off_as_it_says() {
                      [[flow]]\nkind = \"request\"\nrequest = \"{request} B\"\nreply = \"{reply} B\"\n\
                      count = 400\nconnection = \"{connection}\"\n[until]\ntime = \"20 h\"\n"
                 );
-                let scenario = Scenario::from_toml("test", &text).unwrap();
+                let scenario = Scenario::from_toml_over("rfc", "test", &text).unwrap();
                 let [model, sim] = both(&scenario).map(|outcome| outcome.request_mean_s.unwrap());
                 let name = format!("loss {loss} {connection} {request} {reply}");
                 println!("{name:32} model {model:8.4} sim {sim:8.4} s: {:.2}", model / sim);

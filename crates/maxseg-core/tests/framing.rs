@@ -12,7 +12,7 @@ fn goodput(engine: &mut dyn Engine, hop: &str) -> f64 {
         "[[hop]]\nrate = \"28.8 kbit/s\"\ndelay = \"90 ms\"\n{hop}\n\
          [receiver]\nwindow = \"3 segments\"\n[until]\ntime = \"300 s\"\n"
     );
-    let scenario = Scenario::from_toml("test", &text).unwrap();
+    let scenario = Scenario::from_toml_over("rfc", "test", &text).unwrap();
     engine.run(&scenario, &mut Unwatched).unwrap().goodput_bps.unwrap()
 }
 

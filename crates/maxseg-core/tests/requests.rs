@@ -17,7 +17,8 @@ const SYN: u64 = 48;
 const MSS: u64 = 1000;
 
 fn run(text: &str) -> Outcome {
-    let scenario = Scenario::from_toml("test", text).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+    let scenario =
+        Scenario::from_toml_over("rfc", "test", text).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
     Sim.run(&scenario, &mut Unwatched).unwrap()
 }
 

@@ -23,7 +23,7 @@ const BUCKET: &str = "rate = \"20 Mbit/s\"\ndelay = \"0 ms\"\nqueue = \"20000 B\
 const BACKEND: &str = "[lab]\nbackend = \"netem\"\n";
 
 fn scenario(text: &str) -> Scenario {
-    Scenario::from_toml("test", text).unwrap()
+    Scenario::from_toml_over("rfc", "test", text).unwrap()
 }
 
 /// Over the kernel's links; `None`, aloud, where this user or this kernel cannot have them at all.

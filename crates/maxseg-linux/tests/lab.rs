@@ -26,7 +26,7 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 fn scenario(text: &str) -> Scenario {
-    Scenario::from_toml("test", text).unwrap()
+    Scenario::from_toml_over("rfc", "test", text).unwrap()
 }
 
 fn lab(text: &str) -> Outcome {
@@ -161,6 +161,27 @@ fn routers_tell_of_a_smaller_mtu_or_are_silent_or_cut() {
     let links = &proof(&cut).links;
     assert!(links[2].packets > links[0].packets * 3 / 2, "fragments: {links:?}");
     assert!(cut.payload_bytes.unwrap() > 0);
+}
+
+#[test]
+fn hosts_that_name_no_stack_leave_the_kernel_as_it_is() {
+    if !has_rights() {
+        return;
+    }
+    let _alone = alone();
+    let text = "[[hop]]\nrate = \"50 Mbit/s\"\ndelay = \"5 ms\"\n[until]\ntime = \"1 s\"\n";
+    let today = Scenario::from_toml("test", text).unwrap();
+    let codes: Vec<_> =
+        Lab::default().caveats(&today).into_iter().map(|caveat| caveat.code).collect();
+    assert_eq!(codes, Vec::<String>::new());
+    let outcome = Lab::default().run(&today, &mut Unwatched).unwrap();
+    let flow = &proof(&outcome).flows[0];
+    // Whatever this machine's default is.
+    assert_eq!(flow.congestion.as_deref(), Some("cubic"));
+    // SYNs with timestamps, and a window that nobody clamps.
+    assert_eq!((flow.mss_effective, flow.window_asked), (Some(1448), None));
+    let advertised = flow.window_advertised.unwrap();
+    assert!(advertised > 65_535, "{advertised}: not scaled, or not opened");
 }
 
 #[test]

@@ -203,8 +203,8 @@ impl Bench {
         let text = |seconds: u32| {
             format!(
                 "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"35 ms\"\nmtu = 4352\nqueue = \"10000 packets\"\n\
-                 [sender]\nmss = 4108\ntimestamps = true\n\
-                 [receiver]\ntimestamps = true\nwindow = \"{window}\"\n[until]\ntime = \"{seconds} s\"\n"
+                 [sender]\nstack = \"rfc\"\nmss = 4108\ntimestamps = true\n\
+                 [receiver]\nstack = \"rfc\"\ntimestamps = true\nwindow = \"{window}\"\n[until]\ntime = \"{seconds} s\"\n"
             )
         };
         let short = self.first_valid(&text(4))?;
@@ -302,8 +302,8 @@ const LOSSY: &str = "errors = { model = \"uniform\", per = \"packet\", rate = \"
 fn fast(mtu: u32, errors: &str, congestion: &str, flows: u32, seconds: u32) -> String {
     let mut text = format!(
         "[[hop]]\nrate = \"10 Gbit/s\"\ndelay = \"0 ms\"\nmtu = {mtu}\nframing = \"ethernet\"\nqueue = \"15 MB\"\n\
-         {errors}[sender]\nsack = true\ntimestamps = true\ncongestion = \"{congestion}\"\n\
-         [receiver]\nsack = true\ntimestamps = true\nwindow = \"{} MiB\"\n[until]\ntime = \"{seconds} s\"\n",
+         {errors}[sender]\nstack = \"rfc\"\nsack = true\ntimestamps = true\ncongestion = \"{congestion}\"\n\
+         [receiver]\nstack = \"rfc\"\nsack = true\ntimestamps = true\nwindow = \"{} MiB\"\n[until]\ntime = \"{seconds} s\"\n",
         if flows > 1 { 1 } else { 4 }
     );
     for _ in 0..flows {

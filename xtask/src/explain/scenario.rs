@@ -90,7 +90,7 @@ impl Setup {
 
     fn hosts_to(&self, text: &mut String) {
         let host = format!(
-            "sack = {}\ntimestamps = {}\ninitial_window = \"10 segments\"\nrto = {{ min = \"200 ms\" }}\n{}",
+            "stack = \"rfc\"\nsack = {}\ntimestamps = {}\ninitial_window = \"10 segments\"\nrto = {{ min = \"200 ms\" }}\n{}",
             self.sack,
             self.timestamps,
             self.mss_bytes.map(|mss| format!("mss = {mss}\n")).unwrap_or_default()

@@ -8,14 +8,12 @@ use crate::draws::whole;
 
 /// Payload of a request.
 const REQUEST_BYTES: u64 = 300;
-/// What the lab's receivers offer at most: more than any path with its queue holds.
-const WINDOW: &str = "64 MiB";
 /// Receive buffers hold so many times what path and queue do, from the first segment on. Much larger ones would show in
-/// acknowledgements: each goes at once while the window opens (`tcp_grow_window`), which the lab's does at once.
+/// acknowledgements: each goes at once while the window opens (`tcp_grow_window`).
 const PATHS_OF_MEMORY: u64 = 8;
 const MEMORY_BYTES: RangeInclusive<u64> = 2 << 20..=64 << 20;
 const PAGE_BYTES: u64 = 4096;
-/// Send buffers, as the lab writes them (`host_setup.rs`).
+/// Send buffers: more than any path with its queue holds.
 const WMEM: [u64; 3] = [4096, 1 << 20, 256 << 20];
 /// Ethernet's, and that of jumbo frames.
 const MTUS: [u64; 2] = [1500, 9000];
@@ -63,15 +61,12 @@ impl Path {
     fn hosts_to(&self, text: &mut String, rules: &str) {
         let congestion = self.congestion.word();
         let memory = self.memory_bytes();
-        for (host, window) in [("sender", ""), ("receiver", WINDOW)] {
+        for host in ["sender", "receiver"] {
             let _ = writeln!(
                 text,
                 "[{host}]\nstack = \"linux\"\ncongestion = \"{congestion}\"\nmss = {}",
                 self.mss_bytes
             );
-            if !window.is_empty() {
-                let _ = writeln!(text, "window = \"{window}\"");
-            }
             let _ = writeln!(
                 text,
                 "[{host}.linux]\ntcp_rmem = [4096, {memory}, {memory}]\ntcp_wmem = {WMEM:?}\n{rules}"

@@ -74,7 +74,7 @@ const OVER_NETEM: &str = "--set lab.backend=netem";
 
 fn fills_its_window(guest: &mut Guest) -> Result<String> {
     let scenario = "[[hop]]\nrate = \"20 Mbit/s\"\ndelay = \"20 ms\"\n\
-                    [receiver]\nwindow = \"58400 B\"\n[until]\ntime = \"5 s\"\n";
+                    [sender]\nstack = \"rfc\"\n[receiver]\nstack = \"rfc\"\nwindow = \"58400 B\"\n[until]\ntime = \"5 s\"\n";
     let row = run(guest, scenario, OVER_NETEM)?;
     let round_trip = row.outcome.rtt_min_s.context("no round trip")?;
     ensure!(round_trip >= 0.04, "a round trip of {round_trip} s");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context, Result};
 use maxseg_core::scenario::ScenarioSpec;
-use maxseg_core::settings::{builtin_stacks, stack};
+use maxseg_core::settings::{DEFAULT_STACK, builtin_stacks, stack};
 use serde_json::Value;
 
 use super::Guard;
@@ -38,7 +38,7 @@ pub fn missing(guards: &[Guard]) -> Result<Vec<String>> {
         schema.mark("scenario", schema.root, &table, &mut held);
         for end in ["sender", "receiver"] {
             let name = table.pointer(&format!("/{end}/stack")).and_then(Value::as_str);
-            let stack = stack(name.unwrap_or("rfc"))?;
+            let stack = stack(name.unwrap_or(DEFAULT_STACK))?;
             held.insert(format!("stack: {}", stack.name));
             let settings: Value = toml::from_str(stack.text)?;
             let definition = schema.definition("SettingsSpec").context("no SettingsSpec")?;

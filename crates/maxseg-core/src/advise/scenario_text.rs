@@ -83,6 +83,7 @@ fn hop(text: &mut String, path: &ObservedPath, loss: LossCause) {
 
 fn sender(text: &mut String, path: &ObservedPath) {
     text.push_str("\n[sender]\n");
+    text.push_str(STACK);
     options(text, path);
     text.push_str(
         "rto = { rule = \"linux\", initial = \"1 s\", min = \"200 ms\", max = \"120 s\", tick = \"4 ms\" } # low: Linux's default, assumed\n",
@@ -102,6 +103,7 @@ fn sender(text: &mut String, path: &ObservedPath) {
 
 fn receiver(text: &mut String, path: &ObservedPath) {
     text.push_str("\n[receiver]\n");
+    text.push_str(STACK);
     options(text, path);
     text.push_str(
         "delayed_ack = { timeout = \"40 ms\", every = 2 } # low: Linux's default, assumed\n",
@@ -140,6 +142,9 @@ fn options(text: &mut String, path: &ObservedPath) {
     };
     let _ = writeln!(text, "timestamps = {timestamps} # {how}");
 }
+
+/// The TCP whose first run and gains are calibrated (`docs/validation-explain.md`).
+const STACK: &str = "stack = \"rfc\" # gains are predicted with Reno\n";
 
 /// Why options are unknown.
 const NO_SYN: &str = "the SYNs were not captured";

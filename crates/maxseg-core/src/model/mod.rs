@@ -29,7 +29,7 @@ pub mod saw_tooth;
 mod slow_start;
 pub mod tfrc;
 
-use crate::engine::{Caveat, Engine, EngineError, Watch, size_caveats, unused_settings};
+use crate::engine::{Caveat, Engine, EngineError, Watch, assumed_by_formulas, size_caveats};
 use crate::framing::{Headers, IpPacket};
 use crate::outcome::Outcome;
 use crate::scenario::{End, Flow, FlowKind, Scenario};
@@ -101,7 +101,7 @@ struct Estimate {
 impl Engine for Model {
     fn caveats(&self, scenario: &Scenario) -> Vec<Caveat> {
         let mut caveats = size_caveats(scenario);
-        caveats.extend(unused_settings(scenario));
+        caveats.extend(assumed_by_formulas(scenario));
         let bulk = scenario.flows.iter().filter(|flow| flow.kind == FlowKind::Bulk).count();
         if bulk > 1 {
             let text =

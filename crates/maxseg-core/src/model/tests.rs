@@ -10,7 +10,7 @@ fn scenario(settings: &str) -> Scenario {
     let text = format!(
         "hop = [{{ rate = \"10 Mbit/s\", delay = \"40 ms\", queue = \"100 packets\" }}]\n{settings}"
     );
-    Scenario::from_toml("test", &text).unwrap_or_else(|error| panic!("{error:?}"))
+    Scenario::from_toml_over("rfc", "test", &text).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
 fn codes(settings: &str) -> Vec<String> {
@@ -56,7 +56,7 @@ fn loss_is_pftk_and_says_how_far_to_trust_it() {
         let text = format!(
             "[[hop]]\nrate = \"100 Mbit/s\"\ndelay = \"50 ms\"\nerrors = {{ model = \"uniform\", rate = {rate} }}\n[receiver]\ndelayed_ack = false"
         );
-        Scenario::from_toml("test", &text).unwrap()
+        Scenario::from_toml_over("rfc", "test", &text).unwrap()
     };
     let at = |rate| Model.run(&lossy(rate), &mut Unwatched).unwrap();
     let codes = |rate| -> Vec<String> {

@@ -195,7 +195,7 @@ pub struct Until {
 
 /// To be raised when the same scenario gives other results: stored rows are then not taken for fresh ones.
 /// `cargo xtask test` fails where results change and it is not (`testdata/results-guard`).
-pub const RESULTS_VERSION: u32 = 7;
+pub const RESULTS_VERSION: u32 = 8;
 
 impl Scenario {
     /// The scenario in `text`, which was read from `name`, before any sweep.
@@ -204,6 +204,20 @@ impl Scenario {
     /// What is wrong, where, and how to mend it.
     pub fn from_toml(name: &str, text: &str) -> Result<Self, ScenarioError> {
         Draft::parse(name, text)?.scenario()
+    }
+
+    /// The same, where a host that names no stack has that called `stack`.
+    ///
+    /// # Errors
+    /// As [`Self::from_toml`], or there is no such stack.
+    pub fn from_toml_over(stack: &str, name: &str, text: &str) -> Result<Self, ScenarioError> {
+        let mut draft = Draft::parse(name, text)?;
+        for end in [End::Sender, End::Receiver] {
+            if draft.stack_of(end).is_none() {
+                draft.set_argument(&format!("{}.stack=\"{stack}\"", end.word()))?;
+            }
+        }
+        draft.scenario()
     }
 
     /// Identifies the experiment, whatever it is called and from whichever seed it starts: equal

@@ -224,6 +224,7 @@ fn refuse_what_has_no_effect(
     base: &SettingsSpec,
 ) -> Result<(), Problem> {
     let whole = spec.over(base);
+    refuse_mixed_stacks(end, spec, base, &whole)?;
     if spec.ns2.is_some() && whole.congestion != Some(CongestionName::Ns2Reno) {
         let hint = "write congestion = \"ns2-reno\", or take it out";
         return Err(problem(
@@ -256,6 +257,30 @@ fn refuse_what_has_no_effect(
             ))
         }
     }
+}
+
+/// Keys of one stack upon another.
+fn refuse_mixed_stacks(
+    end: &str,
+    spec: &SettingsSpec,
+    base: &SettingsSpec,
+    whole: &SettingsSpec,
+) -> Result<(), Problem> {
+    if base.linux.is_some() && whole.congestion == Some(CongestionName::Ns2Reno) {
+        return Err(problem(
+            format!("{end}.congestion"),
+            "Linux's own TCP has no `ns2-reno`",
+            "write stack = \"ns2-reno\", or congestion = \"reno\"",
+        ));
+    }
+    if base.linux.is_none() && spec.linux.is_some() {
+        return Err(problem(
+            format!("{end}.linux"),
+            "keys under `linux` go with the stack `linux`",
+            "write stack = \"linux\", or take them out",
+        ));
+    }
+    Ok(())
 }
 
 /// A window that its header field rounds down to nothing lets nothing through.

@@ -6,7 +6,7 @@ use super::draft::steps;
 use super::key::KeyStep;
 use super::locate::Origin;
 use super::{Draft, End, ScenarioError};
-use crate::settings::{DEFAULT_STACK, SettingsSpec, is_stack_file, stack};
+use crate::settings::{ROOT_STACK, SettingsSpec, is_stack_file, stack};
 
 /// Keys whose value is a table of further keys, each with a default of its own.
 const TABLES: [&str; 3] = ["rto", "linux", "ns2"];
@@ -57,7 +57,7 @@ impl StackFile {
 /// The stack whose values hold where the file gives none.
 fn base_of(draft: &Draft) -> Result<crate::settings::Stack, ScenarioError> {
     let name = match draft.table().get("base") {
-        None => DEFAULT_STACK,
+        None => ROOT_STACK,
         Some(Value::String(name)) => name,
         Some(_) => {
             return Err(error_at(draft, "base", "a base is a name", "write base = \"linux\""));

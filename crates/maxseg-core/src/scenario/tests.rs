@@ -71,10 +71,10 @@ fn a_file_gives_what_it_says_and_defaults_for_the_rest() {
     assert_eq!(wired.forward.queue, crate::path::QueueLimit::Packets(100));
     assert_eq!(radio.forward.queue, crate::path::QueueLimit::Bytes(Bytes::new(65_536)));
     assert!(radio.forward.errors.is_random() && !radio.reverse.errors.is_random());
-    assert_eq!(scenario.sender.stack, "rfc");
+    assert_eq!(scenario.sender.stack, "linux");
     assert_eq!(scenario.until, Until { time: Time::from_secs(60), bytes: None });
     assert_eq!(scenario.flows.len(), 1);
-    assert_eq!(scenario.mss(&scenario.flows[0]).effective.get(), 536);
+    assert_eq!(scenario.mss(&scenario.flows[0]).effective.get(), 536 - 12);
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn one_error_with_its_place_and_a_hint() {
         ),
         (
             &with("[sender]\nrto = { min = \"2 s\", max = \"1 s\" }"),
-            "5:15 rto.min (2 s) is above rto.max (1 s) | `maxseg stacks show rfc` shows what the stack sets",
+            "5:15 rto.min (2 s) is above rto.max (1 s) | `maxseg stacks show linux` shows what the stack sets",
         ),
         // Types and words.
         (
@@ -327,7 +327,7 @@ fn the_hash_knows_what_matters() {
         "name=Other",
         "hop.radio.delay=0.2 s",
         "hop.radio.errors.rate=1%",
-        "sender.stack=rfc",
+        "sender.stack=linux",
     ] {
         assert_eq!(hash(&[same]), plain, "{same}");
     }
@@ -371,6 +371,9 @@ fn flows_share_the_hosts_where_they_begin_and_end() {
 #[test]
 fn the_path_can_lower_the_segment_size() {
     let mut draft = Draft::parse("test.toml", CELLULAR).unwrap();
+    for end in ["sender", "receiver"] {
+        draft.set_argument(&format!("{end}.timestamps=false")).unwrap();
+    }
     draft.set_argument("sender.mss=1460").unwrap();
     let scenario = draft.scenario().unwrap();
     let mss = scenario.mss(&scenario.flows[0]);

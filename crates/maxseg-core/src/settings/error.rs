@@ -14,6 +14,9 @@ pub enum SettingsError {
     /// A value that lets nothing through.
     #[error("`{0}` of nothing lets nothing through")]
     Nothing(&'static str),
+    /// A window that only Linux's own TCP has.
+    #[error("`window = \"auto\"` goes with the stack `linux`")]
+    NoAutotuning,
     /// The timer's bounds are the wrong way round.
     #[error("rto.min ({min}) is above rto.max ({max})")]
     MinAboveMax {
@@ -29,6 +32,7 @@ impl SettingsError {
     pub const fn key(&self) -> &'static str {
         match self {
             Self::Missing(key) | Self::Zero(key) | Self::Nothing(key) => key,
+            Self::NoAutotuning => "window",
             Self::MinAboveMax { .. } => "rto.min",
         }
     }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::SettingsError;
+use crate::units::Bytes;
 
 /// As written: every key optional, the stack filling in the rest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -47,6 +48,14 @@ pub struct LinuxRules {
     pub hystart: bool,
     /// Ticks a second.
     pub hz: u32,
+}
+
+impl LinuxRules {
+    /// The window that the largest receive buffer leaves: half of it, before packets show how much memory they take
+    /// (`TCP_DEFAULT_SCALING_RATIO`, `include/net/tcp.h`).
+    pub(super) fn widest_window(&self) -> Bytes {
+        Bytes::new(self.tcp_rmem[2] / 2).min(Bytes::new(crate::window::LARGEST))
+    }
 }
 
 impl LinuxSpec {

@@ -4,6 +4,7 @@
 
 mod error;
 mod linux;
+mod memory;
 mod spec;
 mod stack;
 mod values;
@@ -13,9 +14,10 @@ use serde::Serialize;
 
 pub use error::SettingsError;
 pub use linux::{LinuxRules, LinuxSpec};
+pub use memory::SocketMemory;
 pub use spec::{FirstLoss, Ns2Spec, RtoRuleName, RtoSpec, SettingsSpec};
-pub(crate) use stack::{DEFAULT as DEFAULT_STACK, is_file as is_stack_file};
-pub use stack::{Stack, StackError, builtin_stacks, stack};
+pub use stack::{DEFAULT as DEFAULT_STACK, Stack, StackError, builtin_stacks, stack};
+pub(crate) use stack::{ROOT as ROOT_STACK, is_file as is_stack_file};
 pub use values::{
     CongestionName, DelayedAckSpec, InitialSsthresh, InitialWindow, RecoveryName, WindowScale,
     WindowSize,
@@ -39,7 +41,7 @@ pub struct Settings {
     pub window: WindowSize,
     /// How the window is carried (RFC 7323 §2).
     pub window_scale: WindowScale,
-    /// How much may be sent and not acknowledged; `None` where memory is no limit.
+    /// How much may be sent and not acknowledged; `None` where memory is no limit, or is `linux.tcp_wmem`'s.
     pub send_buffer: Option<Bytes>,
     /// Who decides how much may be in flight.
     pub congestion: CongestionName,
@@ -86,6 +88,11 @@ impl Settings {
     /// The window as the header carries it, for segments of `mss`.
     pub fn window_field(&self, mss: Bytes) -> OfferedWindow {
         window::offered(self.window.bytes(mss), self.window_scale)
+    }
+
+    /// The most that may be sent and not acknowledged, as formulas take it; `None` where memory is no limit.
+    pub fn largest_send_buffer(&self) -> Option<Bytes> {
+        self.send_buffer.or_else(|| self.linux.map(|rules| Bytes::new(rules.tcp_wmem[2])))
     }
 
     /// The window that a sender of `mss`-sized segments sees once the connection stands.

@@ -22,7 +22,7 @@ pub struct SettingsSpec {
     pub mss: Option<Mss>,
     /// Whether packets carry DF, so that hops must not fragment them (IPv4); `true` unless given.
     pub df: Option<bool>,
-    /// The receive window: a size, or a number of segments.
+    /// The receive window: a size, a number of segments, or `auto` (stack `linux`).
     pub window: Option<WindowSize>,
     /// How the window is carried.
     pub window_scale: Option<WindowScale>,
@@ -61,7 +61,7 @@ pub struct SettingsSpec {
     pub ns2: Option<Ns2Spec>,
     /// The retransmission timer.
     pub rto: Option<RtoSpec>,
-    /// What Linux's own TCP goes by, where both ends of a bulk flow have it.
+    /// What Linux's own TCP goes by, where both ends of a flow have it.
     pub linux: Option<LinuxSpec>,
 }
 
@@ -175,11 +175,18 @@ impl SettingsSpec {
     pub fn complete(&self) -> Result<Settings, SettingsError> {
         let rto = self.rto.unwrap_or_default().complete()?;
         let congestion = self.congestion.ok_or(SettingsError::Missing("congestion"))?;
+        let linux = self.linux.map(LinuxSpec::complete).transpose()?;
         Ok(Settings {
             stack: self.stack.clone().unwrap_or_default(),
             mss: self.mss,
             df: self.df.unwrap_or(true),
-            window: self.window.ok_or(SettingsError::Missing("window"))?,
+            window: match (self.window.ok_or(SettingsError::Missing("window"))?, &linux) {
+                (WindowSize::Auto { .. }, Some(rules)) => {
+                    WindowSize::Auto { most: rules.widest_window() }
+                }
+                (WindowSize::Auto { .. }, None) => return Err(SettingsError::NoAutotuning),
+                (window, _) => window,
+            },
             window_scale: self.window_scale.ok_or(SettingsError::Missing("window_scale"))?,
             send_buffer: match self.send_buffer {
                 Some(Bytes::ZERO) => return Err(SettingsError::Nothing("send_buffer")),
@@ -214,7 +221,7 @@ impl SettingsSpec {
                 CongestionName::Ns2Reno => Some(self.ns2.unwrap_or_default().complete()?),
             },
             rto,
-            linux: self.linux.map(LinuxSpec::complete).transpose()?,
+            linux,
         })
     }
 }

@@ -45,10 +45,10 @@ impl StackError {
     }
 }
 
-/// Name and text of every shipped stack, `rfc` first: it is the default.
+/// Name and text of every shipped stack, the default first.
 const FILES: [(&str, &str); 6] = [
-    ("rfc", include_str!("../../stacks/rfc.toml")),
     ("linux", include_str!("../../stacks/linux.toml")),
+    ("rfc", include_str!("../../stacks/rfc.toml")),
     ("ns2-tahoe", include_str!("../../stacks/ns2-tahoe.toml")),
     ("ns2-reno", include_str!("../../stacks/ns2-reno.toml")),
     ("ns2-newreno", include_str!("../../stacks/ns2-newreno.toml")),
@@ -60,8 +60,10 @@ pub(crate) fn is_file(name: &str) -> bool {
     std::path::Path::new(name).extension().is_some_and(|extension| extension == "toml")
 }
 
-/// What a scenario's endpoint is when it names no stack.
-pub(crate) const DEFAULT: &str = FILES[0].0;
+/// What a scenario's endpoint is when it names no stack: a host of today.
+pub const DEFAULT: &str = FILES[0].0;
+/// What a stack file goes on from when it names no base.
+pub(crate) const ROOT: &str = FILES[1].0;
 
 #[derive(Deserialize)]
 struct StackFile {

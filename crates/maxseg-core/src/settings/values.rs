@@ -15,13 +15,18 @@ pub enum WindowSize {
     Bytes(Bytes),
     /// So many full-sized segments.
     Segments(u32),
+    /// As wide as the kernel finds best, within the memory of `linux.tcp_rmem`.
+    Auto {
+        /// Where it ends at most: [`super::SettingsSpec::complete`] sets it.
+        most: Bytes,
+    },
 }
 
 impl WindowSize {
     /// In bytes, for segments of `mss`.
     pub fn bytes(self, mss: Bytes) -> Bytes {
         match self {
-            Self::Bytes(bytes) => bytes,
+            Self::Bytes(bytes) | Self::Auto { most: bytes } => bytes,
             Self::Segments(n) => Bytes::new(u64::from(n) * mss.get()),
         }
     }
@@ -30,6 +35,9 @@ impl WindowSize {
 impl<'de> Deserialize<'de> for WindowSize {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = String::deserialize(from)?;
+        if text == "auto" {
+            return Ok(Self::Auto { most: Bytes::ZERO });
+        }
         let window = match segments(&text) {
             Some(n) => Self::Segments(n),
             None => Self::Bytes(text.parse().map_err(serde::de::Error::custom)?),
@@ -46,7 +54,7 @@ impl<'de> Deserialize<'de> for WindowSize {
                     "a window of {bytes} is above what TCP can offer: 65535 x 2^14 bytes, just below 1 GiB (RFC 7323)"
                 )))
             }
-            Self::Bytes(_) | Self::Segments(_) => Ok(window),
+            Self::Bytes(_) | Self::Segments(_) | Self::Auto { .. } => Ok(window),
         }
     }
 }
@@ -58,8 +66,8 @@ impl JsonSchema for WindowSize {
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({
             "type": "string",
-            "description": "a size, or a number of the sender's segments",
-            "examples": ["64 KiB", "20 segments"],
+            "description": "a size, a number of the sender's segments, or \"auto\" where the stack is Linux's",
+            "examples": ["64 KiB", "20 segments", "auto"],
         })
     }
 }
@@ -141,14 +149,15 @@ pub enum CongestionName {
     Reno,
     /// ns-2's arithmetic: packets, in floating point, cut from the window.
     Ns2Reno,
-    /// RFC 9438: of a real kernel only; formulas and simulator put Reno in its place, and say so.
+    /// RFC 9438, as Linux has it: between hosts of stack `linux`, and in the lab. Formulas take Reno's response, and
+    /// say so.
     Cubic,
-    /// The kernel's BBR: of a real kernel only, likewise.
+    /// BBR v1, as Linux has it: likewise.
     Bbr,
 }
 
 impl CongestionName {
-    /// Whether formulas and simulator know it.
+    /// Whether formulas, and the simulator's TCP of older hosts, know it.
     pub const fn is_simulated(self) -> bool {
         match self {
             Self::Reno | Self::Ns2Reno => true,

@@ -52,8 +52,11 @@ impl LinuxConnection {
         let (near, far) = scenario.first_links(flow);
         let draws = Stream::named(scenario.seed, &format!("flow.{index}"));
         let hosts = (
-            Host { seed: draws.at(0), ..host(&config.sender, near.mtu) },
-            Host { seed: draws.at(1), ..host(&config.receiver, far.mtu) },
+            Host { seed: draws.at(0), ..host(&config.sender, scenario.ip, near.mtu, config.mss()) },
+            Host {
+                seed: draws.at(1),
+                ..host(&config.receiver, scenario.ip, far.mtu, config.mss())
+            },
         );
         Self {
             sender: Socket::listen(hosts.0, flow.start),

@@ -25,7 +25,7 @@ mod world;
 
 pub use tap::{CapturePoint, Content, Loss, PacketForm, PacketView, Sighting, Tap, TcpView};
 
-use crate::engine::{Caveat, Engine, EngineError, Watch, size_caveats, stand_ins, unused_settings};
+use crate::engine::{Caveat, Engine, EngineError, Watch, assumed_by_simulator, size_caveats};
 use crate::outcome::Outcome;
 use crate::scenario::Scenario;
 use tap::{NoObserver, Observer, TapObserver};
@@ -38,8 +38,7 @@ pub struct Sim;
 impl Engine for Sim {
     fn caveats(&self, scenario: &Scenario) -> Vec<Caveat> {
         let mut caveats = size_caveats(scenario);
-        caveats.extend(unused_settings(scenario));
-        caveats.extend(stand_ins(scenario));
+        caveats.extend(assumed_by_simulator(scenario));
         caveats
     }
 

@@ -81,6 +81,10 @@ fn kernel(scenario: &Scenario) -> Option<Caveat> {
         }
         (CongestionName::Reno | CongestionName::Cubic | CongestionName::Bbr, _) => "",
     };
+    if sender.linux.is_some() && receiver.linux.is_some() {
+        let text = format!("keys without effect on this kernel's TCP: {}", left.join(", "));
+        return (!left.is_empty()).then(|| Caveat::new("kernel", text));
+    }
     let text = format!(
         "both hosts run this kernel's TCP with the scenario's {}{stands_in}, SACK {}, timestamps {}, minimum RTO {}. \
          Loss recovery is the kernel's, mostly faster than the simulator's. Keys without effect on the kernel: {}",

@@ -50,15 +50,19 @@ pub enum LabError {
     },
     /// A network namespace cannot have the congestion control as its default.
     #[error(
-        "{host}: new connections use {used}, not {wanted}: {wanted} is not an allowed congestion control ({error})"
+        "{host}: {}: {wanted} is not an allowed congestion control ({error})",
+        match used {
+            Some(used) => format!("new connections use {used}, not {wanted}"),
+            None => format!("its routes have {wanted} (congctl), whichever one a program asks for"),
+        }
     )]
     DefaultCongestion {
         /// The host's name.
         host: String,
         /// The kernel's name of what the scenario asks for.
         wanted: String,
-        /// The kernel's name of what new connections use.
-        used: String,
+        /// The kernel's name of what new connections use; `None` where the host's routes have what is asked for.
+        used: Option<String>,
         /// What `net.ipv4.tcp_allowed_congestion_control` lists.
         allowed: String,
         /// The kernel's error.
@@ -249,7 +253,7 @@ impl LabError {
                 let allowed = format!("{allowed} {wanted}");
                 let sysctl = "net.ipv4.tcp_allowed_congestion_control";
                 format!(
-                    "sudo sysctl -w {sysctl}='{}'; or let programs choose it per socket",
+                    "sudo sysctl -w {sysctl}='{}'; then programs may choose another",
                     allowed.trim()
                 )
             }

@@ -25,6 +25,8 @@ pub(crate) struct Host {
     pub(crate) namespace: NetNs,
     /// Its addresses, each with the interface that has it.
     pub(crate) addresses: Vec<(String, IpAddr)>,
+    /// The congestion control of its routes, where its namespace cannot have it as its default.
+    pub(super) congctl: Option<&'static str>,
 }
 
 /// Transmit queue length of an interface, in super-packets: more than a relay leaves unread, since a full queue drops

@@ -1,7 +1,9 @@
 //! A host's settings as Linux has them: sysctls of its namespace and metrics of its routes. They apply to every program
 //! in the host, iperf3 or a shell included.
 
-use maxseg_core::settings::{InitialWindow, Settings, WindowScale, WindowSize};
+use maxseg_core::settings::{
+    InitialWindow, LinuxRules, Settings, SocketMemory, WindowScale, WindowSize, stack,
+};
 use maxseg_core::units::Bytes;
 use netlink_packet_route::route::RouteMetric;
 
@@ -18,44 +20,38 @@ pub(crate) struct HostSetup {
 
 /// `RTAX_RTO_MIN` (linux/rtnetlink.h): the kernel uses it only where the metric is locked.
 const LOCK_RTO_MIN: u32 = 1 << 13;
-/// Room for a window in the receiver's memory: a packet takes several times its payload there.
-const MEMORY_PER_WINDOW: u64 = 16;
-const LEAST_MEMORY: u64 = 4 << 20;
-/// `tcp_rmem` and `tcp_wmem` are `int`s.
-const MOST_MEMORY: u64 = 1 << 30;
 
 impl HostSetup {
     /// For `settings`, segments of `mss` from the peer, and an interface that has room for `fits`.
     pub(crate) fn of(settings: &Settings, mss: Bytes, fits: Bytes) -> Self {
         let flag = |on: bool| u32::from(on).to_string();
-        let window = offered(settings, mss);
-        let read = (window.get() * MEMORY_PER_WINDOW).clamp(LEAST_MEMORY, MOST_MEMORY);
-        let written = settings.send_buffer.map_or(MOST_MEMORY / 4, |buffer| {
-            // SO_SNDBUF counts the kernel's overhead: it doubles what it is asked for (socket(7)).
-            (2 * buffer.get()).clamp(4096, MOST_MEMORY)
-        });
-        let sysctls = vec![
+        let memory = SocketMemory::of(settings, mss);
+        let sizes = |[least, first, most]: [u64; 3]| format!("{least} {first} {most}");
+        let mut sysctls = vec![
             ("ipv4/tcp_sack", flag(settings.sack)),
             ("ipv4/tcp_timestamps", flag(settings.timestamps)),
             ("ipv4/tcp_window_scaling", flag(settings.window_scale != WindowScale::Off)),
             ("ipv4/tcp_ecn", flag(settings.ecn)),
             ("ipv4/tcp_mtu_probing", flag(settings.mtu_probing)),
             ("ipv4/ip_no_pmtu_disc", flag(!settings.df)),
-            ("ipv4/tcp_rmem", format!("4096 {read} {read}")),
-            ("ipv4/tcp_wmem", format!("4096 {} {written}", written.min(1 << 20))),
-            // The window is what was asked for, not what the kernel finds best.
-            ("ipv4/tcp_moderate_rcvbuf", "0".to_owned()),
+            ("ipv4/tcp_rmem", sizes(memory.tcp_rmem)),
+            ("ipv4/tcp_wmem", sizes(memory.tcp_wmem)),
+            // A window that is asked for is not what the kernel finds best.
+            ("ipv4/tcp_moderate_rcvbuf", flag(memory.clamp.is_none())),
         ];
+        sysctls.extend(settings.linux.iter().flat_map(|rules| {
+            [
+                ("ipv4/tcp_recovery", flag(rules.tcp_recovery)),
+                // 3: probes of the tail; 2: F-RTO with SACK (net/ipv4/tcp_ipv4.c, tcp_sk_init).
+                ("ipv4/tcp_early_retrans", (3 * u32::from(rules.tcp_early_retrans)).to_string()),
+                ("ipv4/tcp_frto", (2 * u32::from(rules.tcp_frto)).to_string()),
+                ("ipv4/tcp_slow_start_after_idle", flag(rules.tcp_slow_start_after_idle)),
+            ]
+        }));
         let rto_max = settings.rto.max.as_nanos() / 1_000_000;
         let newer_sysctls = vec![("ipv4/tcp_rto_max_ms", rto_max.clamp(1000, 120_000).to_string())];
-        Self { sysctls, newer_sysctls, metrics: metrics(settings, window, fits) }
+        Self { sysctls, newer_sysctls, metrics: metrics(settings, memory.clamp, fits) }
     }
-}
-
-/// The largest window that a host should advertise to a peer that sends segments of `mss`.
-pub(crate) fn offered(settings: &Settings, mss: Bytes) -> Bytes {
-    let window = settings.window.bytes(mss);
-    if settings.window_scale == WindowScale::Off { window.min(Bytes::new(65_535)) } else { window }
 }
 
 /// The window that the routes clamp to. A program that knows nothing of clamps gets the largest that its shift
@@ -65,14 +61,12 @@ fn route_window(window: Bytes) -> u64 {
     if bytes.is_power_of_two() { bytes - 1 } else { bytes }
 }
 
-fn metrics(settings: &Settings, window: Bytes, fits: Bytes) -> Vec<RouteMetric> {
+fn metrics(settings: &Settings, window: Option<Bytes>, fits: Bytes) -> Vec<RouteMetric> {
     let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
     let rto_min = settings.rto.min.as_nanos() / 1_000_000;
-    let mut metrics = vec![
-        RouteMetric::Lock(LOCK_RTO_MIN),
-        RouteMetric::RtoMin(number(rto_min.max(1))),
-        RouteMetric::Window(number(route_window(window))),
-    ];
+    let mut metrics =
+        vec![RouteMetric::Lock(LOCK_RTO_MIN), RouteMetric::RtoMin(number(rto_min.max(1)))];
+    metrics.extend(window.map(|window| RouteMetric::Window(number(route_window(window)))));
     if let Some(mss) = settings.mss {
         // The kernel takes the metric as it is, be it larger than the interface's MTU.
         metrics.push(RouteMetric::Advmss(number(mss.bytes().min(fits).get())));
@@ -88,17 +82,31 @@ fn metrics(settings: &Settings, window: Bytes, fits: Bytes) -> Vec<RouteMetric> 
 
 /// Keys of a host's settings that this kernel's TCP decides for itself, as far as they ask for something.
 pub(crate) fn left_to_the_kernel(settings: &Settings) -> Vec<&'static str> {
+    // What the stack `linux` brings along is what the kernel does.
+    let of_linux = stack("linux").ok().and_then(|linux| linux.settings.complete().ok());
+    let linux = of_linux.as_ref().filter(|_| settings.linux.is_some());
+    let differs =
+        |same: fn(&Settings, &Settings) -> bool| linux.is_none_or(|linux| !same(linux, settings));
+    let rules = |of: fn(&LinuxRules) -> u32| {
+        linux.is_some_and(|linux| linux.linux.as_ref().map(of) != settings.linux.as_ref().map(of))
+    };
     let known = [
-        ("recovery", true),
-        ("rto.initial", true),
-        ("initial_ssthresh", true),
-        ("limited_transmit", true),
-        ("delayed_ack", settings.delayed_ack.is_some()),
+        ("recovery", differs(|a, b| a.recovery == b.recovery)),
+        ("rto.initial", differs(|a, b| a.rto.initial == b.rto.initial)),
+        ("rto.rule", linux.is_some_and(|linux| linux.rto.rule != settings.rto.rule)),
+        ("initial_ssthresh", differs(|a, b| a.initial_ssthresh == b.initial_ssthresh)),
+        ("limited_transmit", differs(|a, b| a.limited_transmit == b.limited_transmit)),
+        (
+            "delayed_ack",
+            settings.delayed_ack.is_some() && differs(|a, b| a.delayed_ack == b.delayed_ack),
+        ),
         ("window_scale", matches!(settings.window_scale, WindowScale::Shift(_))),
         ("packet_cost", settings.packet_cost.is_some()),
         ("ns2", settings.ns2.is_some()),
         ("handshake_ack", !settings.handshake_ack),
         ("recovery_burst", settings.recovery_burst.is_some()),
+        ("linux.hystart", rules(|rules| u32::from(rules.hystart))),
+        ("linux.hz", rules(|rules| rules.hz)),
     ];
     known.into_iter().filter(|(_, asks)| *asks).map(|(key, _)| key).collect()
 }
@@ -109,5 +117,6 @@ pub(crate) fn is_one_segment(settings: &Settings, mss: Bytes) -> bool {
     match settings.window {
         WindowSize::Segments(n) => n < 2,
         WindowSize::Bytes(bytes) => bytes < Bytes::new(2 * mss.get()),
+        WindowSize::Auto { .. } => false,
     }
 }

@@ -3,6 +3,7 @@
 
 use maxseg_core::scenario::{LabBackend, Scenario};
 use maxseg_core::units::Mtu;
+use netlink_packet_route::route::RouteMetric;
 
 use super::error::LabError;
 use super::host::{Host, NodeSetup, interface_counters, socket_drops};
@@ -58,7 +59,7 @@ impl Network {
         }
         let hosts = host_names(hops.len()).into_iter().map(|name| {
             let namespace = NetNs::new().map_err(LabError::Namespace)?;
-            Ok(Host { name, namespace, addresses: Vec::new() })
+            Ok(Host { name, namespace, addresses: Vec::new(), congctl: None })
         });
         let mut hosts: Vec<Host> = hosts.collect::<Result<_, LabError>>()?;
         for (index, host) in hosts.iter().enumerate() {
@@ -92,6 +93,20 @@ impl Network {
             self.route(new, index)?;
         }
         Ok(())
+    }
+
+    /// Gives the routes of host `index` this congestion control, or none of their own.
+    pub(crate) fn set_congctl(
+        &mut self,
+        scenario: &Scenario,
+        index: usize,
+        name: Option<&'static str>,
+    ) -> Result<(), LabError> {
+        if self.hosts[index].congctl == name {
+            return Ok(());
+        }
+        self.hosts[index].congctl = name;
+        self.route(scenario, index)
     }
 
     /// Whether the hosts' sysctls or route metrics differ between the two scenarios.
@@ -131,12 +146,9 @@ impl Network {
                     if at < index { (index - 1, Side::Far) } else { (index, Side::Near) };
                 let interface = Netlink::interface(&interface_of(scenario, through))?;
                 let source = Some(address(scenario.ip, through, own));
-                netlink.set_route(
-                    to,
-                    interface,
-                    source,
-                    setup.metrics_towards(scenario, index, at),
-                )?;
+                let mut metrics = setup.metrics_towards(scenario, index, at).to_vec();
+                metrics.extend(host.congctl.map(|name| RouteMetric::CcAlgo(name.to_owned())));
+                netlink.set_route(to, interface, source, &metrics)?;
             }
             Ok(())
         })

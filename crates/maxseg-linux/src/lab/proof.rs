@@ -3,10 +3,10 @@
 use maxseg_core::framing::Headers;
 use maxseg_core::outcome::LabFlow;
 use maxseg_core::scenario::{Flow, FlowKind, Scenario};
+use maxseg_core::settings::SocketMemory;
 use maxseg_core::units::{Bytes, Time};
 
 use super::flows::{TcpTotals, congestion_of};
-use super::host_setup::offered;
 use super::relay::FlowMeter;
 use super::run::{LinkReports, RunRecord};
 
@@ -100,7 +100,7 @@ pub(super) fn settings(
     let asked = sender.mss.map(|mss| mss.bytes().get());
     let effective = tcp.mss.or(Some(sent.largest_segment).filter(|bytes| *bytes > 0));
     let segment = effective.unwrap_or_default();
-    let window_asked = offered(receiver, Bytes::new(segment)).get();
+    let window_asked = SocketMemory::of(receiver, Bytes::new(segment)).clamp.map(Bytes::get);
     let window_advertised = (back.window > 0).then_some(back.window);
     LabFlow {
         flow: index,
@@ -110,7 +110,7 @@ pub(super) fn settings(
         mss_advertised_by_receiver: back.mss.map(u64::from),
         mss_effective: effective,
         mss_reason: mss_reason(scenario, flow, asked, effective, (sent, back)),
-        window_asked: Some(window_asked),
+        window_asked,
         window_advertised,
         window_effective: (tcp.in_flight_most > 0).then_some(tcp.in_flight_most),
         window_reason: window_reason(window_asked, window_advertised, tcp.in_flight_most, back),
@@ -161,12 +161,12 @@ fn mss_reason(
 
 /// Why the window differs from the requested one.
 fn window_reason(
-    asked: u64,
+    asked: Option<u64>,
     advertised: Option<u64>,
     in_flight: u64,
     back: &FlowMeter,
 ) -> Option<String> {
-    let advertised = advertised?;
+    let (asked, advertised) = (asked?, advertised?);
     let unit = 1_u64 << back.shift.unwrap_or(0);
     let mut reasons = Vec::new();
     if advertised > asked + unit {

@@ -132,6 +132,7 @@ pub fn window(window: WindowSize) -> String {
     match window {
         WindowSize::Bytes(bytes) => bytes.to_string(),
         WindowSize::Segments(n) => format!("{n} segments"),
+        WindowSize::Auto { most } => format!("up to {most}"),
     }
 }
 

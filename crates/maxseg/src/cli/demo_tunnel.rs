@@ -175,7 +175,7 @@ fn why_only_these(scenario: &Scenario, changes: &[Change]) -> String {
     if changes_window {
         let _ = write!(text, ", the window {}", words::window(scenario.receiver.window));
     }
-    match scenario.sender.send_buffer {
+    match scenario.sender.largest_send_buffer() {
         _ if changes_buffer => {}
         Some(buffer) => {
             let _ = write!(text, "; the send buffer of {buffer} covers it");
@@ -184,11 +184,11 @@ fn why_only_these(scenario: &Scenario, changes: &[Change]) -> String {
     }
     if let Some(flow) = scenario.flows.first() {
         let mss = scenario.mss(flow);
-        if mss.effective == mss.path_allows {
+        if mss.effective.bytes() + mss.options == mss.path_allows.bytes() {
             let _ = write!(
                 text,
                 "; the MSS, {}, is already the largest that an MTU of {} allows",
-                mss.effective,
+                mss.path_allows,
                 scenario.path.smallest_mtu()
             );
         }

@@ -55,10 +55,10 @@ fn check_counts_what_nobody_could_build() {
 #[test]
 fn check_tells_how_segment_sizes_come_about() {
     let arguments = ["check", "slow-tunnel", "--axis", "sender.mss=536,1460"];
-    assert!(stdout(&maxseg(&arguments)).contains("asked 1460, advertised 1380, effective 1380"));
+    assert!(stdout(&maxseg(&arguments)).contains("asked 1460, advertised 1380, effective 1368"));
     let document = json(&[&arguments[..], &["--json"]].concat());
-    // The receiver, behind the tunnel, offers what its own MTU lets in.
-    let of = |asked: u64, offered: u64| serde_json::json!({ "asked": asked, "advertised": offered, "effective": offered, "points": 1 });
+    // The receiver, behind the tunnel, offers what its own MTU lets in; timestamps take 12 bytes of each segment.
+    let of = |asked: u64, offered: u64| serde_json::json!({ "asked": asked, "advertised": offered, "effective": offered - 12, "points": 1 });
     assert_eq!(document["mss"], serde_json::json!([of(536, 536), of(1460, 1380)]));
     assert_eq!(document["runs"], 4);
     assert!(
@@ -71,12 +71,11 @@ fn check_tells_how_long_a_lab_takes_and_runs_nothing() {
     let arguments = ["check", "jumbo-frames", "--engine", "lab", "--seeds", "3"];
     let text = stdout(&maxseg(&arguments));
     // 4 points, 3 seeds, 10 s.
-    for wanted in
-        ["lab takes about 2.04 minutes of real time", "lab, as-netem (2 points)", "lab, kernel"]
-    {
+    for wanted in ["lab takes about 2.04 minutes of real time", "lab, as-netem (2 points)"] {
         assert!(text.contains(wanted), "no {wanted:?} in\n{text}");
     }
-    assert!(!text.contains("simulated"), "{text}");
+    // Nor are there keys that the kernel of today does not heed.
+    assert!(!text.contains("simulated") && !text.contains("lab, kernel"), "{text}");
     let seconds = json(&[&arguments[..], &["--json"]].concat())["lab_s"].as_f64().unwrap();
     assert!((120.0..125.0).contains(&seconds), "{seconds}");
     assert!(json(&["check", "jumbo-frames", "--json"])["lab_s"].is_null());

@@ -44,7 +44,7 @@ fn the_lab_stands_beside_model_and_simulator_and_comes_last() {
     // A mean over as many packets as the kernel sent, each with 0.01: but for its rounding.
     let expected = proof["links"][0]["damaged_expected"].as_f64().unwrap();
     assert!((expected - 0.01).abs() < 1e-9, "{expected}");
-    assert_eq!(proof["flows"][0]["mss_effective"], 1460);
+    assert_eq!(proof["flows"][0]["mss_effective"], 1448);
 }
 
 #[test]

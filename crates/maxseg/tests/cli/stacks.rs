@@ -66,7 +66,7 @@ fn a_namespace_gives_exactly_what_it_is_set_to() {
             "tcp_rmem = [4096, 65536, 1048576]",
             "tcp_wmem = [4096, 20000, 500000]",
             "tcp_slow_start_after_idle = false",
-            "# route: quickack 1 (not simulated)",
+            "delayed_ack = false",
             "# net.ipv4.tcp_reordering = 5 (the simulator has 3)",
         ],
     );

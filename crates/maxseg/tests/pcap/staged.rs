@@ -103,7 +103,7 @@ fn tshark_puts_the_fragments_together() {
         // tshark files fragments under the exclusive or of identification and protocol, so that what is left
         // of an incomplete packet of one protocol gets into another's with a number nearby: none is lost.
         let text = format!("{}{CUT}{BULK_AND_DATAGRAMS}", path(queue, ROOM));
-        let capture = captured(&text, &[]);
+        let capture = captured(&text, &["--stack", "rfc"]);
         capture.write(&file);
         assert_eq!(tshark(&file, "frame", &["frame.number"]).len(), capture.packets().len());
         assert_eq!(tshark(&file, FAULTY, &["frame.number"]), NONE);

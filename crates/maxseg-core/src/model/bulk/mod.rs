@@ -15,7 +15,7 @@ use crate::framing::{Headers, IpPacket};
 use crate::outcome::{LimitedBy, Outcome};
 use crate::path::{LinkSpec, QueueLimit};
 use crate::scenario::{Flow, Scenario};
-use crate::settings::{CongestionName, RtoRule, RtoSettings, Settings};
+use crate::settings::{CongestionName, RtoRule, RtoSettings, Settings, SocketMemory};
 use crate::tcp::linux::Host;
 use crate::units::Bytes;
 use crate::window::rate_per_round_trip;
@@ -359,20 +359,14 @@ impl<'a> Transfer<'a> {
 /// The window that the receiver offers and what the sender's buffer holds, in bytes; Linux's buffers as far as they grow.
 fn buffers(scenario: &Scenario, flow: &Flow, mss: Bytes) -> (f64, f64) {
     let (sender, receiver) = scenario.endpoints(flow);
-    match (&sender.linux, &receiver.linux) {
-        (Some(sending), Some(receiving)) if scenario.runs_linux(flow) => {
-            let host = Host {
-                tcp_wmem: sending.tcp_wmem,
-                tcp_rmem: receiving.tcp_rmem,
-                ..Host::default()
-            };
-            (host.widest_window(mss.get()), host.mean_send_buffer())
-        }
-        _ => {
-            let buffer = sender.send_buffer.map_or(f64::INFINITY, |bytes| bytes.get() as f64);
-            (receiver.offered_window(mss).get() as f64, buffer)
-        }
+    if !scenario.runs_linux(flow) {
+        let buffer = sender.send_buffer.map_or(f64::INFINITY, |bytes| bytes.get() as f64);
+        return (receiver.offered_window(mss).get() as f64, buffer);
     }
+    let (sending, receiving) = (SocketMemory::of(sender, mss), SocketMemory::of(receiver, mss));
+    let host = Host { tcp_wmem: sending.tcp_wmem, tcp_rmem: receiving.tcp_rmem, ..Host::default() };
+    let clamp = receiving.clamp.map_or(f64::INFINITY, |bytes| bytes.get() as f64);
+    (host.widest_window(mss.get()).min(clamp), host.mean_send_buffer())
 }
 
 /// How many packets of this size may wait before `link`.

@@ -62,7 +62,7 @@ impl<'a> Transfer<'a> {
         let in_segments =
             |bytes: Bytes| libm::floor(bytes.get() as f64 / mss.get() as f64).max(1.0);
         let offered = in_segments(receiver.offered_window(mss));
-        let buffer = sender.send_buffer.map_or(f64::INFINITY, in_segments);
+        let buffer = sender.largest_send_buffer().map_or(f64::INFINITY, in_segments);
         Self {
             sender,
             mss,
@@ -73,7 +73,11 @@ impl<'a> Transfer<'a> {
             each: flow_path.bottleneck(full).seconds.max(flow_path.host_pace()),
             first_window: in_segments(sender.initial_window.bytes(mss)),
             largest_window: offered.min(buffer),
-            per_ack: receiver.delayed_ack.map_or(1.0, |rule| f64::from(rule.every)),
+            per_ack: match receiver.delayed_ack {
+                // Linux acknowledges the first segments one by one (`tcp_enter_quickack_mode`, net/ipv4/tcp_input.c).
+                Some(rule) if !scenario.runs_linux(flow) => f64::from(rule.every),
+                _ => 1.0,
+            },
             ack_timeout: receiver.delayed_ack.map_or(0.0, |rule| rule.timeout.as_secs_f64()),
             loss: flow_path.loss(full).get(),
             flow_path,

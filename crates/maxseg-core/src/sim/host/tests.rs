@@ -14,7 +14,8 @@ const REQUESTS: &str = "[[flow]]\nkind = \"request\"\nrequest = \"2 kB\"\nreply 
      connection = \"new\"\n";
 
 fn scenario(text: &str) -> Scenario {
-    Scenario::from_toml("test.toml", text).unwrap_or_else(|error| panic!("{error:?}\n{text}"))
+    Scenario::from_toml_over("rfc", "test.toml", text)
+        .unwrap_or_else(|error| panic!("{error:?}\n{text}"))
 }
 
 fn run(text: &str) -> Outcome {

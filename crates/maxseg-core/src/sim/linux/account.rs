@@ -56,7 +56,7 @@ impl Account {
             packets: counters.data_segments,
             data_packets: counters.data_segments,
             data_bytes: socket.acknowledged() + counters.retransmitted_bytes,
-            retransmitted_packets: counters.retransmitted_segments,
+            retransmitted_packets: counters.retransmitted_segments - counters.retransmitted_syns,
             retransmitted_bytes: counters.retransmitted_bytes,
             timeouts: counters.timeouts,
             fast_retransmits: counters.recoveries,

@@ -1,15 +1,20 @@
 //! Between what a scenario and links know and what Linux's sockets do.
 
-use crate::settings::{CongestionName, LinuxRules, Settings};
+use crate::framing::{Headers, IpVersion};
+use crate::settings::{
+    CongestionName, InitialWindow, LinuxRules, Settings, SocketMemory, WindowScale,
+};
 use crate::tcp::linux::{Algorithm, Blocks, Flags, Host, Packet, Stamps, SynOptions};
 use crate::tcp::{OptionsPool, SackBlocks, Segment, Timestamps};
-use crate::units::{Mtu, Time};
+use crate::units::{Bytes, Mtu, Time};
 
-/// The host with these settings, whose first link takes packets of `mtu` bytes.
-pub(in crate::sim) fn host(settings: &Settings, mtu: Mtu) -> Host {
+/// The host with these settings, whose first link takes packets of `mtu` bytes, and whose peer sends segments of `mss`.
+/// What is no sysctl is what the lab's routes and sockets have.
+pub(in crate::sim) fn host(settings: &Settings, ip: IpVersion, mtu: Mtu, mss: Bytes) -> Host {
     let base = Host::default();
     let Some(rules) = &settings.linux else { return base };
     let LinuxRules { hystart, .. } = *rules;
+    let memory = SocketMemory::of(settings, mss);
     Host {
         congestion: match settings.congestion {
             CongestionName::Reno | CongestionName::Ns2Reno => Algorithm::Reno,
@@ -22,10 +27,20 @@ pub(in crate::sim) fn host(settings: &Settings, mtu: Mtu) -> Host {
         tcp_early_retrans: rules.tcp_early_retrans,
         tcp_frto: rules.tcp_frto,
         tcp_slow_start_after_idle: rules.tcp_slow_start_after_idle,
-        tcp_rmem: rules.tcp_rmem,
-        tcp_wmem: rules.tcp_wmem,
+        tcp_window_scaling: settings.window_scale != WindowScale::Off,
+        tcp_rto_min_us: settings.rto.min.as_nanos() / 1000,
+        initcwnd: match settings.initial_window {
+            InitialWindow::Segments(segments) => u64::from(segments),
+            InitialWindow::Rfc6928 => base.initcwnd,
+        },
+        quickack: settings.delayed_ack.is_none(),
+        tcp_moderate_rcvbuf: memory.clamp.is_none(),
+        window_clamp: memory.clamp.map(|bytes| u32::try_from(bytes.get()).unwrap_or(u32::MAX)),
+        tcp_rmem: memory.tcp_rmem,
+        tcp_wmem: memory.tcp_wmem,
         maxseg: settings.mss.map(|mss| mss.bytes().get()),
         mtu: mtu.bytes().get(),
+        headers: Headers::plain(ip).bytes().get(),
         hz: u64::from(rules.hz),
         ..base
     }

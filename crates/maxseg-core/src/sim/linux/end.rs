@@ -3,6 +3,7 @@
 use super::account::{Account, sample, seen as seen_by};
 use super::convert::{host, packet_of, segment_of};
 use crate::engine::Sample;
+use crate::framing::IpVersion;
 use crate::settings::Settings;
 use crate::stats::Histogram;
 use crate::tcp::linux::{Host, Socket, SynOptions};
@@ -23,8 +24,8 @@ pub(in crate::sim) struct LinuxEnd {
 
 impl LinuxEnd {
     /// The host of such an end: its program asks for no delay (`TCP_NODELAY`), as the lab's does.
-    pub(in crate::sim) fn host(settings: &Settings, mtu: Mtu) -> Host {
-        Host { nodelay: true, ..host(settings, mtu) }
+    pub(in crate::sim) fn host(settings: &Settings, ip: IpVersion, mtu: Mtu, mss: Bytes) -> Host {
+        Host { nodelay: true, ..host(settings, ip, mtu, mss) }
     }
 
     /// The active open; `seed` is what the connection draws from.

@@ -97,8 +97,8 @@ impl RequestFlow {
                 let (client, server) = scenario.endpoints(flow);
                 Setup::Linux {
                     hosts: Box::new((
-                        LinuxEnd::host(client, near.mtu),
-                        LinuxEnd::host(server, far.mtu),
+                        LinuxEnd::host(client, scenario.ip, near.mtu, replies.mss()),
+                        LinuxEnd::host(server, scenario.ip, far.mtu, requests.mss()),
                     )),
                     draws: Stream::named(scenario.seed, &format!("flow.{index}")),
                 }

@@ -3,7 +3,7 @@
 use super::super::flow::Cargo;
 use super::view::{Content, TcpView};
 use crate::scenario::{End, Flow, FlowKind, Scenario};
-use crate::settings::OfferedWindow;
+use crate::settings::{OfferedWindow, SocketMemory};
 use crate::tcp::{Config, SackBlocks, Segment};
 use crate::units::{Mss, Time};
 
@@ -47,10 +47,15 @@ impl FlowFacts {
         };
         let (sender, receiver) = (&config.sender, &config.receiver);
         let mut at_sender = sender.window_field(back.mss());
-        let at_receiver = receiver.window_field(config.mss());
+        let mut at_receiver = receiver.window_field(config.mss());
         // The option counts only when both ends send it (RFC 7323 §2.2); where data goes one way the
         // simulation goes by the receiver's, the only one whose window matters.
         at_sender.shift = at_receiver.shift.map(|_| at_sender.shift.unwrap_or(0));
+        if scenario.runs_linux(flow) {
+            let shift = |host, mss| Some(SocketMemory::of(host, mss).window_shift());
+            at_sender.shift = at_sender.shift.and(shift(sender, back.mss()));
+            at_receiver.shift = at_receiver.shift.and(shift(receiver, config.mss()));
+        }
         // A simulator's stack without a window field has no options either.
         let speaks = config.has_options() && back.has_options();
         let option = |mss: Mss| u16::try_from(mss.bytes().get()).ok().filter(|_| speaks);

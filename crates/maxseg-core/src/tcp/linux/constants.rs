@@ -2,8 +2,6 @@
 
 /// `TCP_MSS_DEFAULT`.
 pub(super) const MSS_DEFAULT: u64 = 536;
-/// Bytes of headers without options: IP and TCP.
-pub(super) const HEADERS: u64 = 40;
 /// Bytes of the timestamps option, padded (`TCPOLEN_TSTAMP_ALIGNED`).
 pub(super) const STAMPS_LEN: u64 = 12;
 /// Bytes for options in a header.

@@ -143,7 +143,7 @@ impl Socket {
         }
         let is_due = self.rcv_nxt - self.rcv_wup > self.ack.rcv_mss
             && (self.rcv_nxt == self.copied_seq || self.wanted_window() >= self.buffer.rcv_wnd);
-        if is_due || self.ack.is_quick() || self.ack.now {
+        if is_due || self.host.quickack || self.ack.is_quick() || self.ack.now {
             self.send_ack();
         } else if self.out_of_order.is_empty() {
             self.delay_ack();

@@ -5,7 +5,7 @@ use super::Socket;
 use super::State;
 use super::ack::Verdict;
 use super::cc::{CongestionControl, UNLIMITED};
-use super::constants::{INITIAL_CWND, MSS_DEFAULT, STAMPS_LEN};
+use super::constants::{MSS_DEFAULT, STAMPS_LEN};
 use super::flags::SYN_ACKED;
 use super::packet::{Blocks, Packet, Stamps, SynOptions};
 use super::rtt::RoundTrips;
@@ -20,7 +20,7 @@ const RCV_MSS_MIN: u64 = 88;
 impl Socket {
     /// What the MSS option says (`tcp_mss_clamp`).
     fn mss_option(&self) -> u64 {
-        let mss = self.host.mtu - 40;
+        let mss = self.host.mtu.saturating_sub(self.host.headers);
         self.host.maxseg.map_or(mss, |most| mss.min(most))
     }
 
@@ -241,7 +241,7 @@ impl Socket {
             self.rto = self.clock.seconds(3, 1);
         }
         let is_late = self.counters.retransmitted_segments > 1 && self.undo_marker.is_some();
-        self.window.cwnd = if is_late { 1 } else { INITIAL_CWND };
+        self.window.cwnd = if is_late { 1 } else { self.host.initcwnd };
         self.snd_cwnd_stamp = self.clock.jiffies;
         self.prior_ssthresh = 0;
         let flow = self.flow();

@@ -11,6 +11,8 @@ pub struct Counters {
     pub data_segments: u64,
     /// Segments that were sent again, the SYN too (`tcpi_total_retrans`).
     pub retransmitted_segments: u64,
+    /// Of those the SYNs.
+    pub retransmitted_syns: u64,
     /// Their payload bytes.
     pub retransmitted_bytes: u64,
     /// Packets of any kind.

@@ -4,7 +4,7 @@ use super::Socket;
 use super::cc::CongestionControl;
 use super::chrono::Limit;
 use super::clock::Clock;
-use super::constants::{HEADERS, MIN_MSS, MSS_DEFAULT, Nagle, OPTION_SPACE, Push, STAMPS_LEN};
+use super::constants::{MIN_MSS, MSS_DEFAULT, Nagle, OPTION_SPACE, Push, STAMPS_LEN};
 use super::packet::{Blocks, Flags, Packet, Stamps};
 use super::segmentation::Defer;
 use super::skb::{ANY_RETRANSMISSION, Skb};
@@ -26,7 +26,8 @@ impl Socket {
     /// `tcp_sync_mss`.
     pub(super) fn sync_mss(&mut self) {
         let stamps = if self.uses_stamps() { STAMPS_LEN } else { 0 };
-        let mss = (self.host.mtu - HEADERS).min(self.mss_clamp).max(MIN_MSS) - stamps;
+        let mss = self.host.mtu.saturating_sub(self.host.headers).min(self.mss_clamp).max(MIN_MSS)
+            - stamps;
         self.mss_cache = self.bound_to_half_window(mss);
     }
 

@@ -110,6 +110,11 @@ impl ReceiveBuffer {
     }
 }
 
+/// A window within what the route and the program allow.
+fn clamped(host: &Host, window: u64) -> u64 {
+    host.window_clamp.map_or(window, |clamp| window.min(u64::from(clamp)))
+}
+
 impl Socket {
     /// The first window and its scale (`tcp_select_initial_window`); `mss` is what a segment holds.
     pub(super) fn select_initial_window(&mut self, mss: u64) {
@@ -117,7 +122,8 @@ impl Socket {
         let rmem_most = self.host.tcp_rmem[2];
         let buffer = &mut self.buffer;
         let full = buffer.full_space();
-        let clamp = if buffer.is_locked { full } else { 65_535 << MAX_WINDOW_SCALE };
+        let most = clamped(&self.host, 65_535 << MAX_WINDOW_SCALE);
+        let clamp = if buffer.is_locked { full.min(most) } else { most };
         let space = clamp.min(full);
         let rcv_wnd = if space > mss { space - space % mss } else { space };
         self.rcv_wscale = 0;
@@ -210,7 +216,7 @@ impl Socket {
         let before = buffer.ratio;
         buffer.ratio = ((len << RATIO_SHIFT) / truesize).max(1);
         if buffer.ratio != before {
-            buffer.window_clamp = buffer.full_space();
+            buffer.window_clamp = clamped(&self.host, buffer.full_space());
             buffer.space = buffer.space.min(buffer.window_clamp);
         }
     }
@@ -302,7 +308,7 @@ impl Socket {
                 let size = ((window << RATIO_SHIFT) / buffer.ratio).min(rmem_most);
                 if size > buffer.size {
                     buffer.size = size;
-                    buffer.window_clamp = buffer.full_space();
+                    buffer.window_clamp = clamped(&self.host, buffer.full_space());
                 }
             }
             buffer.space = copied;

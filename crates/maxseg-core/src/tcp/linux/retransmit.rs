@@ -48,6 +48,7 @@ impl Socket {
         }
         let mut skb = self.rtx_queue[index];
         self.counters.retransmitted_segments += skb.segments;
+        self.counters.retransmitted_syns += u64::from(skb.len() == 0);
         self.counters.retransmitted_bytes += skb.len();
         let is_sent = self.transmit(&mut skb);
         skb.sacked |= EVER_RETRANSMITTED;

@@ -87,13 +87,18 @@ pub(super) struct RoundTrips {
 }
 
 impl Socket {
-    /// `tcp_rto_min`, in jiffies: 200 ms.
-    pub(super) const fn rto_min(&self) -> u64 {
+    /// `TCP_RTO_MIN`, in jiffies: 200 ms.
+    pub(super) const fn standard_rto_min(&self) -> u64 {
         self.clock.seconds(1, 5)
     }
 
+    /// `tcp_rto_min`, in jiffies.
+    pub(super) fn rto_min(&self) -> u64 {
+        (self.host.tcp_rto_min_us * self.host.hz).div_ceil(1_000_000)
+    }
+
     /// `tcp_rto_min_us`.
-    pub(super) const fn rto_min_micros(&self) -> u64 {
+    pub(super) fn rto_min_micros(&self) -> u64 {
         self.clock.micros_of_jiffies(self.rto_min())
     }
 

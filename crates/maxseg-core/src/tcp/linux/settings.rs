@@ -1,5 +1,6 @@
 //! What a host's administrator and its kernel's build decide: keys have the names of the sysctls.
 
+use super::constants::INITIAL_CWND;
 use crate::units::Time;
 
 /// Which congestion control a socket has (`TCP_CONGESTION`).
@@ -44,6 +45,15 @@ pub struct Host {
     pub tcp_early_retrans: bool,
     /// `net.ipv4.tcp_frto` is not 0.
     pub tcp_frto: bool,
+    /// `net.ipv4.tcp_rto_min_us`, or the route's `rto_min`, in microseconds.
+    pub tcp_rto_min_us: u64,
+    /// The route's `initcwnd` (`tcp_init_cwnd`), in segments.
+    pub initcwnd: u64,
+    /// The route's `quickack`: no acknowledgement waits (`dst_quick_ack`).
+    pub quickack: bool,
+    /// The route's `window`, which the program sets again after each read (`TCP_WINDOW_CLAMP`): the window never opens
+    /// further, in bytes.
+    pub window_clamp: Option<u32>,
     /// `net.ipv4.tcp_slow_start_after_idle`.
     pub tcp_slow_start_after_idle: bool,
     /// `net.ipv4.tcp_moderate_rcvbuf`.
@@ -60,6 +70,8 @@ pub struct Host {
     pub maxseg: Option<u64>,
     /// The MTU of the first link, in bytes.
     pub mtu: u64,
+    /// Bytes of IP and TCP headers without options: 40, or 60 of IPv6.
+    pub headers: u64,
     /// `net.ipv4.tcp_reordering`, in segments.
     pub tcp_reordering: u64,
     /// `net.ipv4.tcp_max_reordering`.
@@ -110,6 +122,10 @@ impl Default for Host {
             tcp_recovery: true,
             tcp_early_retrans: true,
             tcp_frto: true,
+            tcp_rto_min_us: 200_000,
+            initcwnd: INITIAL_CWND,
+            quickack: false,
+            window_clamp: None,
             tcp_slow_start_after_idle: true,
             tcp_moderate_rcvbuf: true,
             nodelay: false,
@@ -118,6 +134,7 @@ impl Default for Host {
             rcvbuf: None,
             maxseg: None,
             mtu: 1500,
+            headers: 40,
             tcp_reordering: 3,
             tcp_max_reordering: 300,
             tcp_comp_sack_nr: 44,

@@ -185,7 +185,7 @@ impl Socket {
 
     /// Time between probes of a closed window (`tcp_probe0_when`).
     fn window_probe_interval(&self) -> u64 {
-        let base = self.rto.max(self.rto_min());
+        let base = self.rto.max(self.standard_rto_min());
         // ilog2(TCP_RTO_MAX / TCP_RTO_MIN) + 1
         let backoff = self.backoff.min(10);
         (base << backoff).min(RTO_MAX_SECONDS * self.host.hz)
@@ -194,7 +194,7 @@ impl Socket {
     /// Data wait, none are out, and the window lets none go (`tcp_check_probe_timer`).
     pub(super) fn check_window_probe(&mut self) {
         if self.packets_out == 0 && self.timers.pending.is_none() {
-            let base = self.rto.max(self.rto_min());
+            let base = self.rto.max(self.standard_rto_min());
             self.reset_timer(Retransmit::WindowProbe, base);
         }
     }

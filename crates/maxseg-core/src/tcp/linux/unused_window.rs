@@ -4,7 +4,6 @@
 use super::CaState;
 use super::Socket;
 use super::chrono::Limit;
-use super::constants::INITIAL_CWND;
 
 impl Socket {
     /// Did the sender use its window (`tcp_cwnd_validate`)?
@@ -37,7 +36,7 @@ impl Socket {
     /// What the application did not use of the window decays (`tcp_cwnd_application_limited`).
     fn shrink_unused_cwnd(&mut self) {
         if self.ca_state == CaState::Open && !self.writer.no_space {
-            let used = self.snd_cwnd_used.max(INITIAL_CWND);
+            let used = self.snd_cwnd_used.max(self.host.initcwnd);
             if used < self.window.cwnd {
                 self.window.ssthresh = self.current_ssthresh();
                 self.window.cwnd = u64::midpoint(self.window.cwnd, used);
@@ -60,7 +59,7 @@ impl Socket {
             return;
         }
         self.window.ssthresh = self.current_ssthresh();
-        let restart = INITIAL_CWND.min(self.window.cwnd);
+        let restart = self.host.initcwnd.min(self.window.cwnd);
         let mut left = idle;
         while left > self.rto && self.window.cwnd > restart {
             left -= self.rto;

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use maxseg_core::scenario::{End, Flow};
-use maxseg_core::settings::{CongestionName, Settings};
+use maxseg_core::settings::{CongestionName, Settings, SocketMemory};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::FlowContext;
-use crate::lab::host_setup::offered;
 use crate::lab::topology::{FIRST_PORT, host_at};
 use crate::sys::{TcpSocket, set_tcp_option};
 
@@ -162,23 +161,25 @@ fn apply(socket: &Socket, settings: &Settings) -> io::Result<()> {
 /// and sets the clamp to what the buffer holds (`net/ipv4/tcp_input.c`, `tcp_measure_rcv_mss`).
 #[derive(Debug)]
 pub(super) struct WindowClamp {
-    clamp: u32,
+    /// `None` where the kernel finds the window.
+    clamp: Option<u32>,
     reads: u32,
 }
 
 impl WindowClamp {
     pub(super) fn new(context: &FlowContext<'_>, flow: &Flow, end: End) -> Self {
         let mss = context.scenario.mss(flow).effective.bytes();
-        let window = offered(settings_of(context, end), mss);
-        Self { clamp: u32::try_from(window.get()).unwrap_or(u32::MAX), reads: 0 }
+        let window = SocketMemory::of(settings_of(context, end), mss).clamp;
+        Self { clamp: window.map(|bytes| u32::try_from(bytes.get()).unwrap_or(u32::MAX)), reads: 0 }
     }
 
     /// To be called after every read.
     pub(super) fn after_read(&mut self, socket: &Socket) -> io::Result<()> {
         /// Reads between two settings: a segment of another size makes the kernel set the clamp again, which is rare.
         const EVERY: u32 = 64;
+        let Some(clamp) = self.clamp else { return Ok(()) };
         if self.reads % EVERY < 2 {
-            set_tcp_option(socket, libc::TCP_WINDOW_CLAMP, self.clamp)?;
+            set_tcp_option(socket, libc::TCP_WINDOW_CLAMP, clamp)?;
         }
         self.reads = self.reads.wrapping_add(1);
         Ok(())

@@ -5,7 +5,7 @@ use maxseg_core::scenario::{Draft, Scenario};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::lab::{PersistentLab, notes, set_congestion};
+use super::lab::{PersistentLab, notes, set_congestion, unmet};
 use crate::lab::error::LabError;
 use crate::lab::feasible;
 use crate::lab::flows::congestion_of;
@@ -44,7 +44,7 @@ pub(super) fn set(
     begin_with(lab, &new)?;
     if let Err(error) = apply(lab, &lab.scenario, &new) {
         let undone = apply(lab, &new, &lab.scenario);
-        lab.notes = notes(&set_congestion(&lab.network, &lab.scenario));
+        lab.notes = notes(&set_congestion(&mut lab.network, &lab.scenario));
         return Err(match undone {
             Ok(()) => error,
             Err(undo) => LabError::HalfApplied { error: Box::new(error), undo: Box::new(undo) },
@@ -120,16 +120,18 @@ fn congestion(scenario: &Scenario) -> [&'static str; 2] {
     [&scenario.sender, &scenario.receiver].map(congestion_of)
 }
 
-/// Changes the default congestion control of new connections, in every host or in none.
+/// Changes the congestion control of new connections, in every host or in none.
 fn begin_with(lab: &mut PersistentLab, new: &Scenario) -> Result<(), LabError> {
     if congestion(&lab.scenario) == congestion(new) {
         return Ok(());
     }
-    if let Some(error) = set_congestion(&lab.network, new).into_iter().next() {
-        lab.notes = notes(&set_congestion(&lab.network, &lab.scenario));
+    let told = set_congestion(&mut lab.network, new);
+    let new_notes = notes(&told);
+    if let Some(error) = unmet(told) {
+        lab.notes = notes(&set_congestion(&mut lab.network, &lab.scenario));
         return Err(error);
     }
-    lab.notes.clear();
+    lab.notes = new_notes;
     Ok(())
 }
 

@@ -40,10 +40,10 @@ impl PersistentLab {
             return Err(LabError::PersistentNetem);
         }
         feasible::mtus(&scenario)?;
-        let network = Network::build(&scenario)?;
+        let mut network = Network::build(&scenario)?;
         let clock = Clock::start();
         let relays = Relays::start(&scenario, network.tun_pairs(), clock, |_, _| None)?;
-        let notes = notes(&set_congestion(&network, &scenario));
+        let notes = notes(&set_congestion(&mut network, &scenario));
         let drops_before = network.drops()?;
         let name = name.to_owned();
         Ok(Self { name, draft, scenario, network, relays, notes, listener, clock, drops_before })
@@ -88,27 +88,50 @@ fn taken(name: &str, error: io::Error) -> LabError {
     LabError::Connection { name: name.to_owned(), error }
 }
 
-/// Makes the scenario's congestion control the default of each end host's namespace, as far as the kernel allows
-/// it (`tcp_set_default_congestion_control`, `net/ipv4/tcp_cong.c`). Gives the hosts where it does not.
-pub(super) fn set_congestion(network: &Network, scenario: &Scenario) -> Vec<LabError> {
-    const DEFAULT: &str = "ipv4/tcp_congestion_control";
-    let end_hosts = network.hosts.iter().enumerate().filter_map(|(index, host)| {
+/// Makes the scenario's congestion control the default of each end host's namespace, or, where the kernel allows no
+/// namespace to have it (`tcp_set_default_congestion_control`, `net/ipv4/tcp_cong.c`), that of the host's routes, which
+/// programs cannot change. Gives the hosts with such routes, and those where the kernel has neither.
+pub(super) fn set_congestion(network: &mut Network, scenario: &Scenario) -> Vec<LabError> {
+    let ends = (0..network.hosts.len()).filter_map(|index| {
         let (_, settings) = settings_at(scenario, index)?;
-        Some((host, congestion_of(settings)))
+        Some((index, congestion_of(settings)))
     });
-    end_hosts
-        .filter_map(|(host, wanted)| {
-            let error = host.namespace.run(|| set(DEFAULT, wanted)).err()?;
-            let used = host.namespace.run(|| get(DEFAULT));
-            Some(LabError::DefaultCongestion {
-                host: host.name.clone(),
-                wanted: wanted.to_owned(),
-                used: used.unwrap_or_else(|_| "the kernel's default".to_owned()),
-                allowed: get("ipv4/tcp_allowed_congestion_control").unwrap_or_default(),
-                error: io::Error::from(error.kind()),
-            })
-        })
+    let ends: Vec<(usize, &'static str)> = ends.collect();
+    ends.into_iter()
+        .filter_map(|(index, wanted)| set_congestion_at(network, scenario, index, wanted))
         .collect()
+}
+
+fn set_congestion_at(
+    network: &mut Network,
+    scenario: &Scenario,
+    index: usize,
+    wanted: &'static str,
+) -> Option<LabError> {
+    const DEFAULT: &str = "ipv4/tcp_congestion_control";
+    let set = network.hosts[index].namespace.run(|| set(DEFAULT, wanted));
+    let of_routes = set.is_err().then_some(wanted);
+    let routed = network.set_congctl(scenario, index, of_routes);
+    let error = set.err()?;
+    let host = &network.hosts[index];
+    let used = host.namespace.run(|| get(DEFAULT));
+    Some(LabError::DefaultCongestion {
+        host: host.name.clone(),
+        wanted: wanted.to_owned(),
+        used: match routed {
+            Ok(()) => None,
+            Err(_) => Some(used.unwrap_or_else(|_| "the kernel's default".to_owned())),
+        },
+        allowed: get("ipv4/tcp_allowed_congestion_control").unwrap_or_default(),
+        error: io::Error::from(error.kind()),
+    })
+}
+
+/// The first of `errors` that leaves a host without the scenario's congestion control.
+pub(super) fn unmet(errors: Vec<LabError>) -> Option<LabError> {
+    errors
+        .into_iter()
+        .find(|error| !matches!(error, LabError::DefaultCongestion { used: None, .. }))
 }
 
 /// The notes of a status: each error with its hint.

@@ -33,7 +33,7 @@ fn an_invalid_run_ends_the_command_with_1_and_its_reason() {
 
 /// Three segment sizes by the model.
 const SIZES: &str = "[[hop]]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
-                     [sweep]\n\"sender.mss\" = [536, 1000, 1460]\n";
+                     [sender]\nstack = \"rfc\"\n[receiver]\nstack = \"rfc\"\n[sweep]\n\"sender.mss\" = [536, 1000, 1460]\n";
 
 #[test]
 fn an_interrupted_sweep_names_no_best_size() {

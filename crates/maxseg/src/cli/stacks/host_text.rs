@@ -128,7 +128,13 @@ impl<'a> StackText<'a> {
                 "initcwnd of the route",
             );
         }
-        let taken = ["congctl", "initcwnd", "advmss", "mtu", "rto_min"];
+        if metric(route, "quickack").is_some() {
+            line(&mut self.top, "delayed_ack", false, "quickack of the route");
+        }
+        if let Some(bytes) = metric(route, "window") {
+            line(&mut self.top, "window", format!("\"{bytes} B\""), "window of the route");
+        }
+        let taken = ["congctl", "initcwnd", "advmss", "mtu", "rto_min", "quickack", "window"];
         for (name, value) in route.metrics.iter().filter(|(name, _)| !taken.contains(name)) {
             self.note(&format!("route: {name} {value} (not simulated)"));
         }
@@ -328,6 +334,8 @@ mod tests {
             ("advmss", "1300"),
             ("rto_min", "70"),
             ("quickack", "1"),
+            ("window", "70000"),
+            ("rtt", "30"),
         ];
         let metrics = metrics.map(|(name, value)| (name, value.to_owned())).to_vec();
         let text = host_text(&host(metrics), &|name| Ok(plain(name)), None);
@@ -336,7 +344,9 @@ mod tests {
             "initial_window = \"32 segments\"",
             "mss = 1300",
             "min = \"70 ms\"",
-            "# route: quickack 1 (not simulated)",
+            "delayed_ack = false",
+            "window = \"70000 B\"",
+            "# route: rtt 30 (not simulated)",
         ] {
             assert!(has(&text, wanted), "{wanted}\n{text}");
         }

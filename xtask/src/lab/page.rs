@@ -15,9 +15,8 @@ use crate::draws::Half;
 const INTRODUCTION: &str = "\
 The simulator's `stack = \"linux\"` is Linux 6.12 by its sources. Here it runs beside the TCP of this machine's kernel in the lab: \
 the same scenario, the same seeds, the same links' code, the same packet numbers lost by chance. Both hosts' congestion control is \
-set per socket; SACK, timestamps and window scaling are on, as the kernel has them; send buffers are the same. The lab's receivers \
-offer an ample window from the first segments on, the simulator's have memory for eight times what path and queue hold: how \
-receive buffers are autotuned is not compared here. The lab's program goes before all others of the machine (`SCHED_FIFO`) where \
+set per socket; SACK, timestamps and window scaling are on, as the kernel has them. Receive and send buffers are the kernel's \
+(`tcp_rmem`, `tcp_wmem`) in both, and each grows by its own rules. The lab's program goes before all others of the machine (`SCHED_FIFO`) where \
 the user may.
 
 **Compared** are means over the runs of a path: three with random losses, BBR or three flows, in which seeds decide, and of short \

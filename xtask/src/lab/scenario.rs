@@ -1,20 +1,15 @@
 //! A path as a scenario's file, the same for both engines.
 
 use std::fmt::Write as _;
-use std::ops::RangeInclusive;
 
 use super::path::{Load, Path};
-use crate::draws::whole;
 
 /// Payload of a request.
 const REQUEST_BYTES: u64 = 300;
-/// Receive buffers hold so many times what path and queue do, from the first segment on. Much larger ones would show in
-/// acknowledgements: each goes at once while the window opens (`tcp_grow_window`).
-const PATHS_OF_MEMORY: u64 = 8;
-const MEMORY_BYTES: RangeInclusive<u64> = 2 << 20..=64 << 20;
-const PAGE_BYTES: u64 = 4096;
-/// Send buffers: more than any path with its queue holds.
-const WMEM: [u64; 3] = [4096, 1 << 20, 256 << 20];
+/// Receive and send buffers begin as the kernel's do and grow by its rules; the first may grow to what a host with more than a few
+/// gigabytes of memory has (`tcp_init`, net/ipv4/tcp.c).
+const RMEM: [u64; 3] = [4096, 131_072, 33_554_432];
+const WMEM: [u64; 3] = [4096, 16_384, 4_194_304];
 /// Ethernet's, and that of jumbo frames.
 const MTUS: [u64; 2] = [1500, 9000];
 /// IP and TCP.
@@ -60,24 +55,15 @@ impl Path {
 
     fn hosts_to(&self, text: &mut String, rules: &str) {
         let congestion = self.congestion.word();
-        let memory = self.memory_bytes();
         for host in ["sender", "receiver"] {
             let _ = writeln!(
                 text,
                 "[{host}]\nstack = \"linux\"\ncongestion = \"{congestion}\"\nmss = {}",
                 self.mss_bytes
             );
-            let _ = writeln!(
-                text,
-                "[{host}.linux]\ntcp_rmem = [4096, {memory}, {memory}]\ntcp_wmem = {WMEM:?}\n{rules}"
-            );
+            let _ =
+                writeln!(text, "[{host}.linux]\ntcp_rmem = {RMEM:?}\ntcp_wmem = {WMEM:?}\n{rules}");
         }
-    }
-
-    fn memory_bytes(&self) -> u64 {
-        let held = whole(self.path_packets() * self.packet_bytes()) + self.queue_bytes;
-        let memory = PATHS_OF_MEMORY * held;
-        memory.clamp(*MEMORY_BYTES.start(), *MEMORY_BYTES.end()) / PAGE_BYTES * PAGE_BYTES
     }
 
     fn flows_to(&self, text: &mut String) {

@@ -138,6 +138,61 @@ fn a_full_window_limits_unless_link_and_queue_are_full() {
     assert_share(&full(40), LimitedBy::ReceiveWindow, 1.0);
 }
 
+/// Without SACK nothing behind a hole is acknowledged: what is sent then is what arrives, where it counts in the end.
+#[test]
+fn behind_a_hole_a_link_is_as_full_as_what_is_sent() {
+    let hole = |goodput: f64| {
+        diagnosis(
+            |n, bin| {
+                (bin.losses, bin.acked_bytes) = (u32::from(n == 0), 0);
+                bin.sent_bytes = 150_000;
+                if n == 9 {
+                    bin.acked_bytes = 1_500_000;
+                }
+            },
+            |stats| {
+                (stats.sack_permitted, stats.retransmitted_packets) = (false, 10);
+                stats.goodput_bps = Some(goodput);
+            },
+        )
+    };
+    assert_share(&hole(18.75e6), LimitedBy::Bandwidth, 1.0);
+    // Most of it waited to the end: the link and the loss both keep it slow.
+    let vain = hole(2e6);
+    assert_share(&vain, LimitedBy::Unknown, 0.9);
+    assert!(vain.unknown_because.unwrap().contains("without SACK"));
+}
+
+/// Losses are less sure to be the limit than what is seen, and neither is sure beside another.
+#[test]
+fn confidence_falls_with_the_lead_and_for_what_is_inferred() {
+    let full = |from: u64| {
+        let each = move |n: u64, bin: &mut Bin| {
+            if n >= from {
+                bin.acked_bytes = 160_000;
+            }
+        };
+        diagnosis(each, |_| ()).confidence
+    };
+    let (always, mostly) = (full(0), full(2));
+    assert!((always - 0.99).abs() < 1e-9, "{always}");
+    assert!((0.9..always).contains(&mostly), "{mostly}");
+    let lost = diagnosis(|_, bin| bin.losses = 1, |_| ()).confidence;
+    assert!((lost - 0.95 * 0.99).abs() < 1e-9, "{lost}");
+}
+
+/// A reader that is always behind, and shuts the window again and again, limits whatever is lost.
+#[test]
+fn losses_do_not_hurry_a_slow_reader() {
+    let of = |shut| {
+        let mut evidence = flight(|_, bin| bin.losses = 1);
+        evidence.reverse.window_shut_times = shut;
+        evidence.reverse.low_windows = Some(0.8);
+        diagnose(&evidence).limited_by
+    };
+    assert_eq!((of(9), of(1)), (LimitedBy::ReceiveWindow, LimitedBy::Congestion));
+}
+
 /// Losses hold the congestion window down from the first on.
 #[test]
 fn losses_count_from_the_first_on() {

@@ -9,8 +9,10 @@
 
 use super::ack_path::AckPath;
 use super::data_queue;
+use super::full_link::trains_bps;
 use super::intervals::round_trips;
 use super::loss_cause::Loss;
+use super::one_way::is_always_behind;
 use super::pace::Pace;
 use super::queueing::{Course, QUEUEING, Surroundings};
 use crate::evidence::{Bin, BlackHole, DirectionStats};
@@ -93,6 +95,7 @@ fn shares(mut times: Vec<(LimitedBy, f64)>) -> Vec<LimitShare> {
 }
 
 /// Looks at intervals in order.
+#[expect(clippy::struct_excessive_bools, reason = "facts, each of which holds or not")]
 struct Judge<'a> {
     stats: &'a DirectionStats,
     pace: Pace,
@@ -100,10 +103,16 @@ struct Judge<'a> {
     /// The rate does not follow the flight.
     has_ceiling: bool,
     ack_path: Option<AckPath>,
+    /// The reader is behind for most of the time, whatever is lost on the way.
+    is_read_slowly: bool,
     /// The data queues for what spaces its segments, or drops some of them.
     data_queues: bool,
     segment: u64,
     has_lost: bool,
+    /// Without SACK: something was lost, and acknowledgements do not yet cover what was sent since.
+    has_hole: bool,
+    /// The transfer gets a good part of the link.
+    is_busy: bool,
     /// Most that was in flight before.
     in_flight: u64,
     /// What limited the interval before.
@@ -113,19 +122,22 @@ struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     fn new(stats: &'a DirectionStats, acks: &DirectionStats, bins: &'a [Bin]) -> Self {
-        let rates = stats.goodput_bps.zip(stats.capacity_bps);
-        let is_busy = stats.needed_retransmissions() > 0
-            && rates.is_some_and(|(goodput, link)| goodput >= BUSY_LINK * link);
         let (course, pace) = (Course::of(bins, stats), Pace::of(stats, acks));
+        let rates = stats.goodput_bps.zip(trains_bps(stats));
+        let is_busy = rates.is_some_and(|(goodput, link)| goodput >= BUSY_LINK * link);
+        let loses = stats.needed_retransmissions() > 0;
         Self {
             stats,
             pace,
             has_ceiling: bins.iter().any(|bin| bin.losses > 0) && course.has_ceiling(),
             course,
             ack_path: AckPath::of(stats, acks),
-            data_queues: (pace.is_spaced || is_busy) && data_queue::stands(stats, acks),
+            data_queues: (pace.is_spaced || is_busy && loses) && data_queue::stands(stats, acks),
+            is_read_slowly: is_always_behind(acks),
             segment: u64::from(stats.mss_used_bytes.unwrap_or(1460)),
             has_lost: false,
+            has_hole: false,
+            is_busy,
             in_flight: 0,
             before: LimitedBy::StartUp,
             count: 0,
@@ -143,6 +155,8 @@ impl<'a> Judge<'a> {
         // One loss in a dialogue is repaired before the window matters again.
         let matters = !self.pace.is_dialogue || self.stats.needed_retransmissions() > FEW_LOSSES;
         self.has_lost |= bin.losses > 0 && matters && Loss::reduces_window(self.stats);
+        let covers = 2 * bin.acked_bytes >= bin.sent_bytes;
+        self.has_hole = !self.stats.sack_permitted && (bin.losses > 0 || self.has_hole && !covers);
         let kind = self.network(bin);
         self.in_flight = self.in_flight.max(bin.in_flight_max);
         self.before = kind;
@@ -169,6 +183,38 @@ impl<'a> Judge<'a> {
         })
     }
 
+    /// Bytes that came through, as the sender learns it. Without SACK nothing of what arrives behind a hole is acknowledged
+    /// until it is repaired, but each duplicate acknowledgement lets a segment go (RFC 5681 §3.2): what is sent then is what
+    /// arrives. Where holes keep it waiting for most of the time, that is not what the transfer gets.
+    fn delivered(&self, bin: &Bin) -> u64 {
+        let sent = bin.sent_bytes.saturating_add(bin.resent_bytes);
+        if self.has_hole && self.is_busy { bin.acked_bytes.max(sent) } else { bin.acked_bytes }
+    }
+
+    /// The rate of the link, in bits per second. Behind a hole single acknowledgements cover much at once.
+    fn link_bps(&self) -> Option<f64> {
+        if self.has_hole { trains_bps(self.stats) } else { self.stats.capacity_bps }
+    }
+
+    /// The limit where a loss keeps the congestion window down.
+    fn losses(&self, bin: &Bin) -> LimitedBy {
+        if self.is_read_slowly {
+            LimitedBy::ReceiveWindow
+        } else if self.fills_in_vain(bin) {
+            LimitedBy::Unknown
+        } else {
+            LimitedBy::Congestion
+        }
+    }
+
+    /// Whether what is sent fills the link, while a hole keeps most of it waiting up to the end: a faster link would carry more of
+    /// it, and without the loss all of it would count.
+    fn fills_in_vain(&self, bin: &Bin) -> bool {
+        let sent = bin.sent_bytes as f64 * 8.0;
+        let link = self.link_bps().map(|link| FULL_LINK * link * bin.duration.as_secs_f64());
+        self.has_hole && !self.is_busy && link.is_some_and(|link| sent >= link)
+    }
+
     /// Whether packets waited in a queue that this connection filled.
     fn is_queueing(&self, bin: &Bin, around: Option<&Surroundings>, rate: f64) -> bool {
         let Some(least) = self.stats.path_rtt_min_s else { return false };
@@ -183,9 +229,9 @@ impl<'a> Judge<'a> {
     /// The limit while data was in flight.
     fn network(&self, bin: &Bin) -> LimitedBy {
         let seconds = bin.duration.as_secs_f64();
-        let rate = if seconds > 0.0 { bin.acked_bytes as f64 * 8.0 / seconds } else { 0.0 };
+        let rate = if seconds > 0.0 { self.delivered(bin) as f64 * 8.0 / seconds } else { 0.0 };
         let is_full = self.pace.trains_are_of_path
-            && self.stats.capacity_bps.is_some_and(|link| rate >= FULL_LINK * link);
+            && self.link_bps().is_some_and(|link| rate >= FULL_LINK * link);
         let around = self.course.around(self.count, bin);
         let is_queueing = self.is_queueing(bin, around.as_ref(), rate);
         let is_shut = bin.rwnd_limited.as_secs_f64() > 0.5 * seconds;
@@ -213,12 +259,12 @@ impl<'a> Judge<'a> {
         } else if is_full
             || is_queueing
             || window_is_full && fills_link
-            || self.has_lost && self.has_ceiling
+            || self.has_lost && (self.has_ceiling || self.pace.is_at_rate_of_link)
             || self.data_queues && !grows
         {
             LimitedBy::Bandwidth
-        } else if self.has_lost || is_repairing {
-            LimitedBy::Congestion
+        } else if (self.has_lost || is_repairing) && !self.pace.is_paced {
+            self.losses(bin)
         } else if bin.segments == 0 {
             self.before
         } else if grows || self.count < OPENING {

@@ -10,6 +10,7 @@ mod capture;
 mod data_queue;
 mod ending;
 mod finding;
+mod full_link;
 mod intervals;
 mod joined;
 mod limits;

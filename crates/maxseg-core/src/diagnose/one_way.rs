@@ -63,6 +63,12 @@ fn is_read_slowly(acks: &DirectionStats) -> bool {
     acks.window_shut_times >= OFTEN_SHUT || acks.low_windows.is_some_and(|share| share >= LOW)
 }
 
+/// Whether the reader is behind for most of the time, and its buffer becomes full again and again: then it sets the pace, as
+/// what is lost is sent again before it has read the rest.
+pub(super) fn is_always_behind(acks: &DirectionStats) -> bool {
+    acks.window_shut_times >= OFTEN_SHUT && acks.low_windows.is_some_and(|share| share >= LOW)
+}
+
 /// The acknowledgements alone show windows, and by their timestamps how long the data was on its way.
 fn of_acks(data: &DirectionStats, acks: &DirectionStats) -> Option<LimitedBy> {
     if is_read_slowly(acks) {
@@ -88,6 +94,8 @@ mod tests {
             let way = WayDelay { count: 500, low_s, median_s, high_s: median_s };
             DirectionStats { way_delay: Some(way), ..DirectionStats::default() }
         };
+        assert!(!is_always_behind(&shut) && !is_always_behind(&low), "it may have caught up");
+        assert!(is_always_behind(&DirectionStats { window_shut_times: 9, ..low }));
         let none = DirectionStats { packets: 500, ..none };
         assert_eq!(of_acks(&way(0.02, 0.03), &none), Some(LimitedBy::Bandwidth));
         assert_eq!(of_acks(&way(0.0, 0.03), &none), None);

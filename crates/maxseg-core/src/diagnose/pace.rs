@@ -3,9 +3,10 @@
 
 use std::cell::LazyCell;
 
+use super::full_link::{is_of_link, needs_queue, queue_never_empties, trains_bps};
 use super::intervals::{busy_bins, decile, round_trips, share_of_time};
-use super::send_buffer::{is_capped, is_cut_off};
-use crate::evidence::{AckGaps, DirectionStats};
+use super::send_buffer::{is_capped, is_cut_off, was_higher};
+use crate::evidence::DirectionStats;
 use crate::stats::Summary;
 use crate::units::Time;
 
@@ -27,10 +28,14 @@ const STANDING: f64 = 1.5;
 const AT_SENDER: f64 = 0.9;
 /// What the path carries at once is faster than what the sender sends, by so much at least.
 const FASTER: f64 = 1.5;
+/// Or where the rest is even, by so much: trains are told apart by an eighth of an octave, and slow start costs some goodput.
+const ABOVE: f64 = 1.2;
 /// Segments fill the time evenly where their trains are about as slow as the goodput,
 const SMOOTH: f64 = 0.7;
 /// and without a pause from this share on.
 const AS_TRAINS: f64 = 0.9;
+/// Losses are few up to one packet in so many.
+const FEW_LOSSES: u64 = 100;
 /// A rate is even where it varies by less than this share of itself between stretches of time,
 const EVEN: f64 = 0.05;
 /// and pauses are even with this.
@@ -55,13 +60,6 @@ const PAUSED: f64 = 0.5;
 const MESSAGES: u64 = 8;
 /// And it stays there where so many after the first do.
 const PLATEAU: f64 = 0.8;
-/// Behind a full link of the data gaps between acknowledgements grow with what they cover, by about so much, and vary by no
-/// more than this (the standard deviation of their logarithms): a window that leaves the link idle leaves pauses.
-const TWICE: f64 = 1.7;
-const STEADY_GAPS: f64 = 0.2;
-const ENOUGH_GAPS: u32 = 100;
-/// What is in flight waits from this on, in what the path holds.
-const OVERFULL: f64 = 1.3;
 /// The send buffer was full for this share of the time, as far as single pauses show it.
 const FULL_BUFFER: f64 = 0.25;
 /// A sender that is mostly without data has no use for a buffer.
@@ -92,9 +90,11 @@ pub(super) struct Pace {
     pub(super) may_be_buffered: bool,
     /// Acknowledgements clock the sender.
     pub(super) is_clocked: bool,
-    /// They come without a pause, as far apart as what they cover took on a full link of the data, and clock the sender; or
-    /// more is in flight than the path holds without a queue.
+    /// They come without a pause, as far apart as what they cover took on a full link of the data, and clock the sender, or
+    /// more is in flight than the path holds without a queue; or that queue never empties. A larger window makes it longer.
     pub(super) fills_link: bool,
+    /// In spite of losses the goodput is about the rate of the trains: without them it would be little more.
+    pub(super) is_at_rate_of_link: bool,
     /// Somebody spaces the segments below what the path carried at first: the sender, a shaper, or a slow path of the
     /// acknowledgements.
     pub(super) is_spaced: bool,
@@ -109,62 +109,85 @@ impl Pace {
         let trips = RoundTripView::of(data, acks);
         let faster_first = data.first_flight_bps.is_some_and(|first| first >= FASTER * goodput);
         let has_first = !data.begins_late;
-        let trains_are_of_path = has_losses
-            || trips == RoundTripView::Queued
-            || goodput <= 0.0
-            || has_first && !faster_first && trips != RoundTripView::Flat;
         let clock = clocked_share(data);
         // Most transfers are known without it.
         let variation = LazyCell::new(|| variation(data));
         let bins = LazyCell::new(|| round_trips(data));
+        let is_clocked = clock.is_some_and(|share| share >= CLOCKED);
+        let has_own_clock = clock.is_some_and(|share| share < CLOCKED);
+        let is_even = || variation.is_some_and(|variation| variation < EVEN);
+        // Single losses leave the rate of a sender with a clock of its own as it was.
+        let is_disturbed = has_losses
+            && !(data.congestion_marks == 0
+                && data.needed_retransmissions() <= data.data_packets / FEW_LOSSES
+                && trips == RoundTripView::Flat
+                && faster_first
+                && has_own_clock
+                && is_even());
+        let trains_are_of_path = is_disturbed
+            || trips == RoundTripView::Queued
+            || goodput <= 0.0
+            || has_first && !faster_first && trips != RoundTripView::Flat;
         let is_dialogue = acks.data_packets >= 3
             && (acks.data_packets as f64 > DIALOGUE * data.data_packets as f64
                 || is_mostly_idle(data));
         let is_smooth = data.capacity_bps.is_some_and(|capacity| goodput >= SMOOTH * capacity);
         let is_as_trains =
             data.capacity_bps.is_some_and(|capacity| goodput >= AS_TRAINS * capacity);
-        let is_clocked = clock.is_some_and(|share| share >= CLOCKED);
-        let has_own_clock = clock.is_some_and(|share| share < CLOCKED);
-        let is_even = || variation.is_some_and(|variation| variation < EVEN);
         let has_application_window = has_own_clock
             && trips != RoundTripView::Queued
             && is_admitted(data, acks)
             && data.needed_retransmissions() == 0;
+        let is_level = LazyCell::new(|| is_capped(&bins, data, is_clocked));
+        let holds_back = LazyCell::new(|| !has_losses && was_higher(&bins));
         let is_paced = trips == RoundTripView::Flat
-            && !has_losses
+            && !is_disturbed
             && !is_dialogue
             && !has_application_window
             && has_first
             && sees_whole_path(data, acks)
             && variation.is_some_and(|variation| variation < EVEN_PAUSES)
             && is_short_of_queue(data)
-            && (is_smooth && (faster_first || is_as_trains)
+            && (is_smooth && faster_first
+                || is_as_trains && (is_first_faster(data) || is_out_of_data(data))
                 || faster_first && has_own_clock && is_even() && writes_little(data));
+        // It had more in flight before, and nothing has reduced that since but the sender itself.
+        let is_held_back = trips == RoundTripView::Flat
+            && !is_dialogue
+            && !has_application_window
+            && has_first
+            && faster_first
+            && sees_whole_path(data, acks)
+            && *holds_back
+            && *is_level;
         Self {
             trains_are_of_path,
             has_standing_queue: trips == RoundTripView::Queued
                 && is_long_under_load(data)
                 && (has_losses || is_clocked)
                 && variation.is_some_and(|variation| variation < EVEN_PAUSES),
-            is_paced,
+            is_paced: is_paced || is_held_back,
             pauses_are_paced: !is_dialogue
                 && !has_application_window
                 && variation.is_some_and(|variation| variation < EVEN_PAUSES)
                 && pauses_follow_full_segments(data),
             is_dialogue,
             has_application_window,
-            is_buffered: !is_dialogue && buffered_share(data) >= FULL_BUFFER,
+            is_buffered: !is_dialogue && buffered_share(data) >= FULL_BUFFER && !*holds_back,
             may_be_buffered: !is_dialogue
                 && !has_losses
                 && (trips == RoundTripView::Flat || is_clocked && trips != RoundTripView::Queued)
                 && !is_smooth
                 && has_data(data)
-                && (is_capped(&bins, data, is_clocked)
-                    || has_own_clock && !is_even() && is_cut_off(&bins, data)),
+                && !*holds_back
+                && (*is_level || has_own_clock && !is_even() && is_cut_off(&bins, data)),
             is_clocked,
             fills_link: is_as_trains
-                && data.ack_gaps.is_some_and(is_of_link)
-                && (is_clocked || needs_queue(data)),
+                && (data.ack_gaps.is_some_and(is_of_link) && (is_clocked || needs_queue(data))
+                    || queue_never_empties(data)),
+            is_at_rate_of_link: has_losses
+                && !(faster_first && trips == RoundTripView::Flat)
+                && trains_bps(data).is_some_and(|trains| goodput >= AS_TRAINS * trains),
             is_spaced: is_smooth && !trains_are_of_path,
         }
     }
@@ -235,18 +258,6 @@ impl RoundTripView {
     }
 }
 
-/// Whether acknowledgements of more than one segment come about twice as long after the one before as those of one do.
-fn is_of_link(gaps: AckGaps) -> bool {
-    gaps.count >= ENOUGH_GAPS && gaps.ratio >= TWICE && gaps.deviation < STEADY_GAPS
-}
-
-/// Whether the usual flight is more than the goodput carries in the least round trip (Little's law): the rest waits.
-fn needs_queue(data: &DirectionStats) -> bool {
-    let flight = decile(busy_bins(data).map(|bin| bin.in_flight_max as f64).collect(), 5);
-    let holds = data.path_rtt_min_s.zip(data.goodput_bps).map(|(least, rate)| least * rate / 8.0);
-    flight.zip(holds).is_some_and(|(flight, holds)| flight >= OVERFULL * holds)
-}
-
 /// Whether half of the round trips under load are about the least: a sender that paces to what a link carries (BBR) keeps
 /// a small queue there.
 fn is_short_of_queue(data: &DirectionStats) -> bool {
@@ -261,9 +272,19 @@ fn is_short_of_queue(data: &DirectionStats) -> bool {
 /// Whether the sender is out of data for a part of the time, as a program that writes a little at a time is, or has less
 /// in flight than any buffer holds: one whose full buffer is drained in bursts (BBR with a small one) is and has not.
 fn writes_little(data: &DirectionStats) -> bool {
-    let without = share_of_time(data, |bin| bin.idle.saturating_add(bin.app_limited));
     let flights = busy_bins(data).map(|bin| bin.in_flight_max as f64).collect();
-    without >= OUT_OF_DATA || decile(flights, 9).is_some_and(|most| most < LEAST_BUFFER)
+    is_out_of_data(data) || decile(flights, 9).is_some_and(|most| most < LEAST_BUFFER)
+}
+
+/// Whether the sender is out of data for a part of the time.
+fn is_out_of_data(data: &DirectionStats) -> bool {
+    share_of_time(data, |bin| bin.idle.saturating_add(bin.app_limited)) >= OUT_OF_DATA
+}
+
+/// Whether the first flight was faster than the rest for sure: a sender that paces to what a full link carries (BBR) keeps
+/// its queue about as short as one that paces below it.
+fn is_first_faster(data: &DirectionStats) -> bool {
+    data.first_flight_bps.zip(data.goodput_bps).is_some_and(|(first, rest)| first >= ABOVE * rest)
 }
 
 /// Whether round trips of the whole path are seen: near the sender, or by timestamps.

@@ -26,6 +26,8 @@ const MOST: f64 = 0.99;
 const LEADING: f64 = 0.91;
 const EVEN: f64 = 0.6;
 const THIRD: f64 = 1.0 / 3.0;
+/// What is left of it for losses and for a send buffer: what is not seen of the sender may look like either.
+const INFERRED: f64 = 0.95;
 /// What is left of it without the other direction, and for each other fault of the capture.
 const ONE_WAY: f64 = 0.93;
 const FAULT: f64 = 0.96;
@@ -39,7 +41,7 @@ impl Verdict {
             Some(largest) if largest.kind != LimitedBy::Unknown => Self {
                 limited_by: largest.kind,
                 unknown_because: None,
-                confidence: confidence(evidence, largest.share, shares.get(1)),
+                confidence: confidence(evidence, largest, shares.get(1)),
             },
             _ => Self::unknown(why_unknown(evidence, direction)),
         }
@@ -70,18 +72,20 @@ fn mixed(shares: &[LimitShare]) -> Option<String> {
 }
 
 /// How sure the largest limit is: by how far it leads, and by what the capture lacks.
-fn confidence(evidence: &Evidence, share: f64, second: Option<&LimitShare>) -> f64 {
-    let lead = share - second.map_or(0.0, |limit| limit.share);
+fn confidence(evidence: &Evidence, first: &LimitShare, second: Option<&LimitShare>) -> f64 {
+    let lead = first.share - second.map_or(0.0, |limit| limit.share);
     let marks = &evidence.marks;
     let faults = [marks.mid_stream, marks.capture_lost, marks.offloaded];
     let discount = faults.into_iter().filter(|fault| *fault).map(|_| FAULT).product::<f64>();
+    let is_inferred = matches!(first.kind, LimitedBy::Congestion | LimitedBy::SendBuffer);
+    let inferred = if is_inferred { INFERRED } else { 1.0 };
     let one_way = if marks.one_way { ONE_WAY } else { 1.0 };
     let sure = if lead < THIRD {
         EVEN + (LEADING - EVEN) * lead.max(0.0) / THIRD
     } else {
         LEADING + (MOST - LEADING) * (lead.min(1.0) - THIRD) / (1.0 - THIRD)
     };
-    sure * discount * one_way
+    sure * discount * one_way * inferred
 }
 
 /// What is missing, and what would show it.
@@ -94,6 +98,10 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
         format!("no payload of {sender} was acknowledged, so there is no transfer to judge")
     } else if evidence.marks.mid_stream {
         "the handshake was not captured, and with it the window scale; a capture from the SYN on shows it".to_owned()
+    } else if data.needed_retransmissions() > 0 && !data.sack_permitted {
+        "without SACK what arrives behind a loss waits until the loss is repaired, and fills the link meanwhile: a transfer \
+         with SACK on both hosts shows whether the link or the losses limit"
+            .to_owned()
     } else if data.path_rtt_min_s.is_none() {
         format!("no round trip could be measured; a capture at {sender} shows them")
     } else if Pace::of(data, evidence.stats(direction.other())).is_spaced {

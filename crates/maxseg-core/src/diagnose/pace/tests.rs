@@ -1,7 +1,7 @@
 //! A sender that paces, and senders that only look like it.
 
 use super::*;
-use crate::evidence::{Bin, Bins, LoadedRoundTrips};
+use crate::evidence::{AckGaps, Bin, Bins, LoadedRoundTrips};
 
 const ROUND_TRIP: Time = Time::from_millis(40);
 /// Payload of a round trip at 5 Mbit/s.
@@ -57,12 +57,66 @@ fn an_even_rate_below_what_the_path_carries_is_paced() {
     // Segments queue; segments are lost; the rate varies.
     let queued =
         DirectionStats { loaded_round_trips: trips(Time::from_millis(60)), ..transfer(|_, _| ()) };
-    let lossy = DirectionStats { retransmitted_packets: 3, ..transfer(|_, _| ()) };
+    let lossy = DirectionStats { retransmitted_packets: 30, ..transfer(|_, _| ()) };
     let varied =
         transfer(|n, bin| bin.sent_bytes = if n / 20 % 2 == 0 { BYTES / 2 } else { BYTES });
     for other in [queued, lossy, varied] {
         assert!(!is_paced(&other), "{other:?}");
     }
+}
+
+#[test]
+fn single_losses_leave_a_sender_its_pace() {
+    let lossy = || DirectionStats { retransmitted_packets: 3, ..transfer(|_, _| ()) };
+    assert!(is_paced(&lossy()));
+    let queued = DirectionStats { loaded_round_trips: trips(Time::from_millis(60)), ..lossy() };
+    assert!(!is_paced(&queued), "of a queue");
+    let clocked = transfer(|_, bin| bin.clocked_bytes = BYTES);
+    assert!(!is_paced(&DirectionStats { retransmitted_packets: 3, ..clocked }), "it has no clock");
+}
+
+#[test]
+fn an_even_rate_that_the_first_flight_hardly_exceeded_may_be_that_of_a_link() {
+    let first = |first_flight_bps| DirectionStats { first_flight_bps, ..transfer(|_, _| ()) };
+    assert!(is_paced(&first(Some(7e6))));
+    let even = first(Some(5.5e6));
+    assert!(!is_paced(&even) && Pace::of(&even, &DirectionStats::default()).is_spaced);
+    // Without data for some of the time it has a pace of its own.
+    let writes = transfer(|_, bin| bin.app_limited = Time::from_millis(5));
+    assert!(is_paced(&DirectionStats { first_flight_bps: Some(5.5e6), ..writes }));
+}
+
+#[test]
+fn who_had_more_in_flight_before_has_a_larger_buffer() {
+    let level = |first| {
+        let data = transfer(move |n, bin| {
+            (bin.in_flight_max, bin.clocked_bytes) = (if n == 1 { first } else { BYTES }, BYTES);
+        });
+        DirectionStats { capacity_bps: Some(50e6), ..data }
+    };
+    let of = |data: &DirectionStats| Pace::of(data, &DirectionStats::default());
+    let (buffered, held_back) = (of(&level(BYTES * 3 / 2)), of(&level(2 * BYTES)));
+    assert!(buffered.may_be_buffered && !buffered.is_paced);
+    assert!(held_back.is_paced && !held_back.may_be_buffered);
+    // A loss reduces the flight of any sender.
+    let lossy = DirectionStats { retransmitted_packets: 3, ..level(2 * BYTES) };
+    assert!(!of(&lossy).is_paced);
+}
+
+#[test]
+fn losses_that_leave_the_rate_of_the_trains_are_those_of_a_full_link() {
+    let lossy = |goodput| DirectionStats {
+        goodput_bps: Some(goodput),
+        retransmitted_packets: 30,
+        train_mode_bps: Some(5.2e6),
+        loaded_round_trips: trips(Time::from_millis(60)),
+        ..transfer(|_, _| ())
+    };
+    let is_full = |data| Pace::of(&data, &DirectionStats::default()).is_at_rate_of_link;
+    assert!(is_full(lossy(5e6)));
+    assert!(!is_full(lossy(4e6)), "they cost a part of it");
+    let flat = DirectionStats { loaded_round_trips: trips(Time::from_millis(41)), ..lossy(5e6) };
+    assert!(!is_full(flat), "the first flight was faster, and nothing queues");
 }
 
 #[test]

@@ -1,0 +1,95 @@
+//! What shows a full link in the whole of a transfer: the distances of its acknowledgements, and a queue that never empties.
+
+use super::intervals::{busy_bins, decile};
+use crate::evidence::{AckGaps, DirectionStats};
+use crate::units::Time;
+
+/// Behind a full link of the data gaps between acknowledgements grow with what they cover, by about so much, and vary by no
+/// more than this (the standard deviation of their logarithms): a window that leaves the link idle leaves pauses.
+const TWICE: f64 = 1.7;
+const STEADY_GAPS: f64 = 0.2;
+const ENOUGH_GAPS: u32 = 100;
+/// What is in flight waits from this on, in what the path holds.
+const OVERFULL: f64 = 1.3;
+/// A queue never empties where no more than so many tenths of the shortest round trips are without it: it is longer than what
+/// so many segments take.
+const EMPTIED_TENTHS: usize = 2;
+const QUEUED_SEGMENTS: f64 = 1.5;
+
+/// The rate at which trains come out of the link: where acknowledgements are compressed, or jump over what was repaired, the
+/// mode is lower than the highest.
+pub(super) fn trains_bps(data: &DirectionStats) -> Option<f64> {
+    let highest = data.capacity_bps?;
+    Some(data.train_mode_bps.map_or(highest, |mode| mode.min(highest)))
+}
+
+/// Whether acknowledgements of more than one segment come about twice as long after the one before as those of one do.
+pub(super) fn is_of_link(gaps: AckGaps) -> bool {
+    gaps.count >= ENOUGH_GAPS && gaps.ratio >= TWICE && gaps.deviation < STEADY_GAPS
+}
+
+/// Whether the usual flight is more than the goodput carries in the least round trip (Little's law): the rest waits.
+pub(super) fn needs_queue(data: &DirectionStats) -> bool {
+    let flight = decile(busy_bins(data).map(|bin| bin.in_flight_max as f64).collect(), 5);
+    let holds = data.path_rtt_min_s.zip(data.goodput_bps).map(|(least, rate)| least * rate / 8.0);
+    flight.zip(holds).is_some_and(|(flight, holds)| flight >= OVERFULL * holds)
+}
+
+/// Whether the shortest round trip of nearly every stretch of time holds a queue: a window that leaves the link idle finds it
+/// empty once in each flight. A handshake has not the time that a segment takes on the link, and the first segment of two
+/// waits for the second.
+pub(super) fn queue_never_empties(data: &DirectionStats) -> bool {
+    let segment = f64::from(data.mss_used_bytes.unwrap_or(1460)) * 8.0;
+    let shortest = data.bins.as_slice().iter().filter_map(|bin| bin.rtt_min);
+    let shortest = decile(shortest.map(Time::as_secs_f64).collect(), EMPTIED_TENTHS);
+    let known = shortest.zip(data.path_rtt_min_s).zip(data.goodput_bps);
+    known.is_some_and(|((shortest, least), goodput)| {
+        shortest >= least + QUEUED_SEGMENTS * segment / goodput
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::Bins;
+
+    /// A hundred flights at 5 Mbit/s over a path of 40 ms whose shortest round trips are these.
+    fn transfer(shortest: impl Fn(u64) -> Time) -> DirectionStats {
+        let flight = Time::from_millis(60);
+        let mut bins = Bins::new(Time::ZERO, flight);
+        for n in 0..100 {
+            let bin = bins.at(flight.times(n));
+            (bin.segments, bin.rtt_min) = (25, Some(shortest(n)));
+        }
+        DirectionStats {
+            bins,
+            path_rtt_min_s: Some(0.04),
+            goodput_bps: Some(5e6),
+            ..DirectionStats::default()
+        }
+    }
+
+    #[test]
+    fn a_queue_that_is_empty_once_in_each_flight_fills_no_link() {
+        assert!(queue_never_empties(&transfer(|_| Time::from_millis(50))));
+        // Two segments take 4.7 ms.
+        assert!(!queue_never_empties(&transfer(|_| Time::from_millis(42))));
+        let seldom = |n| Time::from_millis(if n % 3 == 0 { 40 } else { 60 });
+        assert!(!queue_never_empties(&transfer(seldom)));
+        assert!(!queue_never_empties(&DirectionStats::default()), "no round trip is seen");
+    }
+
+    #[test]
+    fn compressed_acknowledgements_are_not_the_rate_of_the_link() {
+        let of = |capacity_bps, train_mode_bps| {
+            trains_bps(&DirectionStats {
+                capacity_bps,
+                train_mode_bps,
+                ..DirectionStats::default()
+            })
+        };
+        assert_eq!(of(Some(50e6), Some(5e6)), Some(5e6));
+        assert_eq!(of(Some(5e6), None), Some(5e6));
+        assert_eq!(of(None, Some(5e6)), None);
+    }
+}

@@ -152,7 +152,7 @@ fn behind_a_hole_a_link_is_as_full_as_what_is_sent() {
             },
             |stats| {
                 (stats.sack_permitted, stats.retransmitted_packets) = (false, 10);
-                stats.goodput_bps = Some(goodput);
+                (stats.goodput_bps, stats.acked_bytes) = (Some(goodput), 1_500_000);
             },
         )
     };

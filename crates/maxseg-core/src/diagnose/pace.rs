@@ -93,7 +93,8 @@ pub(super) struct Pace {
     /// They come without a pause, as far apart as what they cover took on a full link of the data, and clock the sender, or
     /// more is in flight than the path holds without a queue; or that queue never empties. A larger window makes it longer.
     pub(super) fills_link: bool,
-    /// In spite of losses the goodput is about the rate of the trains: without them it would be little more.
+    /// In spite of losses the goodput is about the rate of the trains: without them it would be little more. Where no round
+    /// trip can be measured, times of the two directions do not belong together, and neither do trains.
     pub(super) is_at_rate_of_link: bool,
     /// Somebody spaces the segments below what the path carried at first: the sender, a shaper, or a slow path of the
     /// acknowledgements.
@@ -186,6 +187,7 @@ impl Pace {
                 && (data.ack_gaps.is_some_and(is_of_link) && (is_clocked || needs_queue(data))
                     || queue_never_empties(data)),
             is_at_rate_of_link: has_losses
+                && data.path_rtt_min_s.is_some()
                 && !(faster_first && trips == RoundTripView::Flat)
                 && trains_bps(data).is_some_and(|trains| goodput >= AS_TRAINS * trains),
             is_spaced: is_smooth && !trains_are_of_path,

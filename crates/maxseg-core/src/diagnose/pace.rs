@@ -5,7 +5,7 @@ use std::cell::LazyCell;
 
 use super::full_link::{is_of_link, needs_queue, queue_never_empties, trains_bps};
 use super::intervals::{busy_bins, decile, round_trips, share_of_time};
-use super::send_buffer::{is_capped, is_cut_off, was_higher};
+use super::send_buffer::{is_capped, is_cut_off};
 use crate::evidence::DirectionStats;
 use crate::stats::Summary;
 use crate::units::Time;
@@ -139,8 +139,6 @@ impl Pace {
             && trips != RoundTripView::Queued
             && is_admitted(data, acks)
             && data.needed_retransmissions() == 0;
-        let is_level = LazyCell::new(|| is_capped(&bins, data, is_clocked));
-        let holds_back = LazyCell::new(|| !has_losses && was_higher(&bins));
         let is_paced = trips == RoundTripView::Flat
             && !is_disturbed
             && !is_dialogue
@@ -152,36 +150,27 @@ impl Pace {
             && (is_smooth && faster_first
                 || is_as_trains && (is_first_faster(data) || is_out_of_data(data))
                 || faster_first && has_own_clock && is_even() && writes_little(data));
-        // It had more in flight before, and nothing has reduced that since but the sender itself.
-        let is_held_back = trips == RoundTripView::Flat
-            && !is_dialogue
-            && !has_application_window
-            && has_first
-            && faster_first
-            && sees_whole_path(data, acks)
-            && *holds_back
-            && *is_level;
         Self {
             trains_are_of_path,
             has_standing_queue: trips == RoundTripView::Queued
                 && is_long_under_load(data)
                 && (has_losses || is_clocked)
                 && variation.is_some_and(|variation| variation < EVEN_PAUSES),
-            is_paced: is_paced || is_held_back,
+            is_paced,
             pauses_are_paced: !is_dialogue
                 && !has_application_window
                 && variation.is_some_and(|variation| variation < EVEN_PAUSES)
                 && pauses_follow_full_segments(data),
             is_dialogue,
             has_application_window,
-            is_buffered: !is_dialogue && buffered_share(data) >= FULL_BUFFER && !*holds_back,
+            is_buffered: !is_dialogue && buffered_share(data) >= FULL_BUFFER,
             may_be_buffered: !is_dialogue
                 && !has_losses
                 && (trips == RoundTripView::Flat || is_clocked && trips != RoundTripView::Queued)
                 && !is_smooth
                 && has_data(data)
-                && !*holds_back
-                && (*is_level || has_own_clock && !is_even() && is_cut_off(&bins, data)),
+                && (is_capped(&bins, data, is_clocked)
+                    || has_own_clock && !is_even() && is_cut_off(&bins, data)),
             is_clocked,
             fills_link: is_as_trains
                 && (data.ack_gaps.is_some_and(is_of_link) && (is_clocked || needs_queue(data))

@@ -26,17 +26,6 @@ const AMPLE: f64 = 0.2;
 /// A ceiling of the flight limits the rate to a ceiling in each round trip: it is no more than so many times the goodput.
 const CEILING: f64 = 2.0;
 
-/// A buffer does not become smaller: what was in flight before, without a loss since, fitted into it. A third of it is free
-/// before Linux writes on, so its flights differ by half of themselves at most.
-const WAS_HIGHER: f64 = 1.5;
-
-/// Whether more was in flight at some time than a buffer that holds the usual flight has room for, by the same intervals.
-pub(super) fn was_higher(bins: &[Bin]) -> bool {
-    let sending = sending(bins);
-    let usual = decile(sending.iter().map(|bin| flight(bin)).collect(), 5);
-    usual.is_some_and(|usual| sending.iter().any(|bin| flight(bin) > WAS_HIGHER * usual))
-}
-
 /// Whether the flight stays at a level, by the intervals of a direction, each about a round trip long.
 pub(super) fn is_capped(bins: &[Bin], data: &DirectionStats, is_clocked: bool) -> bool {
     let sending = sending(bins);

@@ -87,23 +87,6 @@ fn an_even_rate_that_the_first_flight_hardly_exceeded_may_be_that_of_a_link() {
 }
 
 #[test]
-fn who_had_more_in_flight_before_has_a_larger_buffer() {
-    let level = |first| {
-        let data = transfer(move |n, bin| {
-            (bin.in_flight_max, bin.clocked_bytes) = (if n == 1 { first } else { BYTES }, BYTES);
-        });
-        DirectionStats { capacity_bps: Some(50e6), ..data }
-    };
-    let of = |data: &DirectionStats| Pace::of(data, &DirectionStats::default());
-    let (buffered, held_back) = (of(&level(BYTES * 3 / 2)), of(&level(2 * BYTES)));
-    assert!(buffered.may_be_buffered && !buffered.is_paced);
-    assert!(held_back.is_paced && !held_back.may_be_buffered);
-    // A loss reduces the flight of any sender.
-    let lossy = DirectionStats { retransmitted_packets: 3, ..level(2 * BYTES) };
-    assert!(!of(&lossy).is_paced);
-}
-
-#[test]
 fn losses_that_leave_the_rate_of_the_trains_are_those_of_a_full_link() {
     let lossy = |goodput| DirectionStats {
         goodput_bps: Some(goodput),

@@ -48,6 +48,10 @@ const STRETCH_S: f64 = 0.1;
 const STRETCH_SEGMENTS: f64 = 40.0;
 const FEWEST_SEGMENTS: f64 = 12.0;
 const STRETCHES: f64 = 14.0;
+/// Segments of a first window (RFC 6928).
+const FIRST_WINDOW: f64 = 10.0;
+/// A sender that paces sends so many segments at once (`net.ipv4.tcp_min_tso_segs`).
+const BURST_SEGMENTS: f64 = 2.0;
 /// The share of payload that acknowledgements clock out, beyond what chance explains, from which they are the clock.
 const CLOCKED: f64 = 0.3;
 /// Where more than this share of the time is at once after an acknowledgement, chance explains everything.
@@ -128,7 +132,10 @@ impl Pace {
         let trains_are_of_path = is_disturbed
             || trips == RoundTripView::Queued
             || goodput <= 0.0
-            || has_first && !faster_first && trips != RoundTripView::Flat;
+            || has_first
+                && !faster_first
+                && trips != RoundTripView::Flat
+                && !(trips == RoundTripView::Unseen && is_even() && is_out_of_data(data));
         let is_dialogue = acks.data_packets >= 3
             && (acks.data_packets as f64 > DIALOGUE * data.data_packets as f64
                 || is_mostly_idle(data));
@@ -147,7 +154,7 @@ impl Pace {
             && sees_whole_path(data, acks)
             && variation.is_some_and(|variation| variation < EVEN_PAUSES)
             && is_short_of_queue(data)
-            && (is_smooth && faster_first
+            && (is_smooth && (faster_first || has_own_clock && is_even() && is_out_of_data(data))
                 || is_as_trains && (is_first_faster(data) || is_out_of_data(data))
                 || faster_first && has_own_clock && is_even() && writes_little(data));
         Self {
@@ -240,7 +247,12 @@ impl RoundTripView {
         {
             return Self::Flat;
         }
-        let seconds = |share| data.loaded_round_trips.quantile(share).map(Time::as_secs_f64);
+        // The first window is sent at once, whatever the pace afterwards, and queues.
+        let first = if data.begins_late { 0.0 } else { FIRST_WINDOW };
+        let first = (first / data.loaded_round_trips.count() as f64).min(0.5);
+        let seconds = |share: f64| {
+            data.loaded_round_trips.quantile(share.min(1.0 - first)).map(Time::as_secs_f64)
+        };
         match (seconds(0.9), seconds(0.95)) {
             (Some(most), _) if most <= FLAT * least + CLOCK_STEP.as_secs_f64() => Self::Flat,
             (_, Some(most)) if most > QUEUED * least + CLOCK_STEP.as_secs_f64() => Self::Queued,
@@ -319,6 +331,7 @@ pub(super) fn variation(data: &DirectionStats) -> Option<f64> {
     let stretch = STRETCH_S.max(2.0 * data.path_rtt_min_s.unwrap_or(0.0)).max(segments_s);
     let mut rates: Vec<f64> = Vec::new();
     let (mut seconds, mut sent) = (0.0, 0.0);
+    let bursts = BURST_SEGMENTS * each / stretch;
     for bin in data.bins.as_slice() {
         seconds += bin.duration.as_secs_f64();
         sent += bin.sent_bytes as f64;
@@ -329,7 +342,10 @@ pub(super) fn variation(data: &DirectionStats) -> Option<f64> {
     }
     let within = rates.get(2..rates.len().saturating_sub(1)).unwrap_or_default();
     let is_long = within.len() >= LEAST_STRETCHES;
-    Summary::of(within).coefficient_of_variation().filter(|_| is_long)
+    let varies = Summary::of(within).coefficient_of_variation().filter(|_| is_long)?;
+    // Bursts that come evenly fall into a stretch once more or less: the count of what is cut anywhere has a mean variance of a
+    // sixth of a burst squared.
+    Some(libm::sqrt((varies * varies - bursts * bursts / 6.0).max(0.0)))
 }
 
 /// Whether nearly all pauses followed a full segment: whoever has no more to send ends with a short one.

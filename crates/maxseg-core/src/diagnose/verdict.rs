@@ -24,10 +24,10 @@ const LEAD_OF_UNKNOWN: f64 = 0.1;
 /// nothing: between them it grows evenly. Calibrated on the lab's tuning runs (docs/validation-explain.md).
 const MOST: f64 = 0.99;
 const LEADING: f64 = 0.91;
-const EVEN: f64 = 0.6;
+const EVEN: f64 = 0.5;
 const THIRD: f64 = 1.0 / 3.0;
 /// What is left of it for losses and for a send buffer: what is not seen of the sender may look like either.
-const INFERRED: f64 = 0.95;
+const INFERRED: f64 = 0.92;
 /// What is left of it without the other direction, and for each other fault of the capture.
 const ONE_WAY: f64 = 0.93;
 const FAULT: f64 = 0.96;

@@ -221,3 +221,38 @@ fn even_pauses_after_full_segments_are_a_pace() {
     assert!(!of(&pauses(20)), "many follow a short segment: there was no more to send");
     assert!(!of(&transfer(|_, _| ())), "no pauses");
 }
+
+#[test]
+fn the_queue_of_the_first_window_is_not_that_of_the_pace() {
+    let with_queued = |count| {
+        let mut data = transfer(|_, _| ());
+        for _ in 0..count {
+            data.loaded_round_trips.add(Time::from_millis(80));
+        }
+        data
+    };
+    assert!(is_paced(&with_queued(9)), "ten segments are sent at once");
+    assert!(!is_paced(&with_queued(30)), "a quarter of the segments queue");
+}
+
+#[test]
+fn segments_two_at_a_time_come_evenly() {
+    // Twelve or fourteen segments in each stretch of time, as pairs fall into it.
+    let segments = |n: u64| 12 + 2 * (n % 2);
+    let slow = transfer(|n, bin| {
+        bin.sent_bytes = if n % 8 == 0 { segments(n / 8) * 1460 } else { 0 };
+    });
+    let slow = DirectionStats { goodput_bps: Some(13.0 * 1460.0 * 8.0 / 0.32), ..slow };
+    let varies = variation(&slow).unwrap();
+    assert!(varies < 0.05, "{varies}");
+}
+
+#[test]
+fn a_program_that_writes_at_a_rate_has_no_faster_first_flight() {
+    let writes = |idle_ms| {
+        let bins = transfer(|_, bin| bin.app_limited = Time::from_millis(idle_ms));
+        DirectionStats { first_flight_bps: Some(5e6), capacity_bps: Some(6.5e6), ..bins }
+    };
+    assert!(is_paced(&writes(10)), "it is out of data for a quarter of the time");
+    assert!(!is_paced(&writes(0)), "nothing shows that it wants for data");
+}

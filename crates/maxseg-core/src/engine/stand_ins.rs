@@ -25,7 +25,7 @@ pub fn assumed_by_simulator(scenario: &Scenario) -> Vec<Caveat> {
     caveats
 }
 
-/// What the formulas take in the place of what is asked for.
+/// Keys without effect on the formulas; which law these take for a congestion control, they say themselves.
 pub fn assumed_by_formulas(scenario: &Scenario) -> Vec<Caveat> {
     lab_keys(scenario).into_iter().collect()
 }

@@ -149,15 +149,14 @@ pub enum CongestionName {
     Reno,
     /// ns-2's arithmetic: packets, in floating point, cut from the window.
     Ns2Reno,
-    /// RFC 9438, as Linux has it: between hosts of stack `linux`, and in the lab. Formulas take Reno's response, and
-    /// say so.
+    /// RFC 9438, as Linux has it: between hosts of stack `linux`, and in the lab.
     Cubic,
     /// BBR v1, as Linux has it: likewise.
     Bbr,
 }
 
 impl CongestionName {
-    /// Whether formulas, and the simulator's TCP of older hosts, know it.
+    /// Whether the simulator's TCP of older hosts knows it.
     pub const fn is_simulated(self) -> bool {
         match self {
             Self::Reno | Self::Ns2Reno => true,

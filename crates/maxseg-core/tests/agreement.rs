@@ -140,6 +140,8 @@ const HOSTS: [Case; 6] = [
     },
 ];
 
+const SHORT_QUEUE: &str =
+    "[[hop]]\nrate = \"50 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"41 packets\"";
 const LONG: &str = "[[hop]]\nrate = \"1 Gbit/s\"\ndelay = \"50 ms\"\nqueue = \"20000 packets\"";
 
 /// Linux at both ends.
@@ -162,14 +164,14 @@ const LINUX: [Case; 5] = [
     },
     Case {
         name: "linux, CUBIC, a quarter of the path as queue",
-        hops: "[[hop]]\nrate = \"50 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"41 packets\"",
+        hops: SHORT_QUEUE,
         settings: "[sender]\nstack = \"linux\"\n[receiver]\nstack = \"linux\"\n[until]\ntime = \"200 s\"",
         tolerance: 0.03,
         why: "recoveries are not in the formula",
     },
     Case {
         name: "linux, Reno, a quarter of the path as queue",
-        hops: "[[hop]]\nrate = \"50 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"41 packets\"",
+        hops: SHORT_QUEUE,
         settings: "[sender]\nstack = \"linux\"\ncongestion = \"reno\"\n[receiver]\nstack = \"linux\"\n\
                    [until]\ntime = \"200 s\"",
         tolerance: 0.03,
@@ -177,7 +179,7 @@ const LINUX: [Case; 5] = [
     },
     Case {
         name: "linux, BBR",
-        hops: "[[hop]]\nrate = \"50 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"41 packets\"",
+        hops: SHORT_QUEUE,
         settings: "[sender]\nstack = \"linux\"\ncongestion = \"bbr\"\n[receiver]\nstack = \"linux\"\n\
                    [until]\ntime = \"200 s\"",
         tolerance: 0.05,

@@ -1,16 +1,20 @@
 //! What comparisons with random runs of the lab share: numbers by chance, the halves of a reference set, laws by which a
-//! draw is rejected, the program that runs, and several runs at once.
+//! draw is rejected, what is sent, the options of their commands, the program that runs, and several runs at once.
 
+mod application;
 mod chance;
 mod congestion;
 mod half;
+mod options;
 mod program;
 mod words;
 mod workers;
 
+pub use application::Application;
 pub(crate) use chance::{below, log_uniform, pick, uniform, whole};
 pub use congestion::Congestion;
 pub(crate) use half::Half;
+pub use options::DrawOptions;
 pub(crate) use program::{ATTEMPTS, run_in_lab};
 pub(crate) use words::{percent, percents, short, span};
 pub(crate) use workers::until_done;

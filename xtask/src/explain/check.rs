@@ -15,8 +15,7 @@ use super::run::Run;
 use super::score::{Grades, Scored, score};
 use super::stratum::Stratum;
 use super::{sample, say, words};
-use crate::bench::{release_program, target};
-use crate::draws::{Half, until_done};
+use crate::draws::{DrawOptions, Half, until_done};
 use crate::root;
 
 /// What to run.
@@ -28,21 +27,9 @@ pub struct ExplainArgs {
     /// Only this stratum, which may be given several times; then no page is written
     #[arg(long, value_name = "NAME")]
     pub stratum: Vec<Stratum>,
-    /// Where their randomness begins; by default drawn from the last commit
-    #[arg(long)]
-    pub seed: Option<u64>,
-    /// The runs on which rules are calibrated, with a seed of their own; the page goes to the folder of the runs
-    #[arg(long, conflicts_with = "seed")]
-    pub tuning: bool,
-    /// How many runs at once: more are quicker, and likelier to be invalid
-    #[arg(long, default_value_t = 2)]
-    pub jobs: usize,
-    /// Keep captures and truth in this folder; what is there already is not run again
-    #[arg(long, value_name = "DIR")]
-    pub keep: Option<PathBuf>,
-    /// The program that runs the lab; this tree's, built for it, unless given
-    #[arg(long, value_name = "FILE")]
-    pub program: Option<PathBuf>,
+    /// Which half, how many runs at once, and where they go.
+    #[command(flatten)]
+    pub draws: DrawOptions,
     /// Run nothing: take what an earlier call kept in this folder
     #[arg(long, value_name = "DIR", conflicts_with_all = ["keep", "seed", "runs_per_stratum"])]
     pub from: Option<PathBuf>,
@@ -77,8 +64,7 @@ pub fn run(options: &ExplainArgs) -> Result<()> {
     let half = half(options)?;
     let strata =
         if options.stratum.is_empty() { Stratum::ALL.to_vec() } else { options.stratum.clone() };
-    let kept = options.from.clone().or_else(|| options.keep.clone());
-    let kept = kept.unwrap_or_else(|| target().join(format!("explain/{}", half.seed)));
+    let kept = options.from.clone().unwrap_or_else(|| options.draws.folder("explain", &half));
     let runs = if options.from.is_some() {
         strata.iter().map(|stratum| read(&kept, *stratum)).collect::<Result<Vec<_>>>()?
     } else {
@@ -105,7 +91,7 @@ fn half(options: &ExplainArgs) -> Result<Half> {
         let seed = first.with_context(|| format!("{} holds no runs", kept.display()))?.seed;
         return Ok(Half::of(seed));
     }
-    Half::asked(options.tuning, options.seed)
+    options.draws.half()
 }
 
 /// Every run of a stratum that is kept in a folder, by number.
@@ -127,11 +113,11 @@ fn make(
     seed: u64,
     kept: &Path,
 ) -> Result<Vec<Vec<Run>>> {
-    let program = options.program.clone().map_or_else(release_program, Ok)?;
+    let program = options.draws.program()?;
     let progress = Mutex::new(Progress::new(strata, options.runs_per_stratum));
     let done = AtomicUsize::new(0);
     let next = || progress.lock().unwrap_or_else(PoisonError::into_inner).next();
-    until_done(options.jobs, next, |(stratum, number)| {
+    until_done(options.draws.jobs, next, |(stratum, number)| {
         let run = Run::make(&program, kept, stratum, seed, number)?;
         say_line(&run, done.fetch_add(1, Ordering::Relaxed) + 1);
         progress.lock().unwrap_or_else(PoisonError::into_inner).add(run);

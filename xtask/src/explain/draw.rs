@@ -12,9 +12,9 @@ use super::ranges::{
     RTT_S, SECONDS, SMALL_BUFFER, SMALL_MSS, SMALL_WINDOW, WITH_SACK, WITH_SMALL_MSS,
     WITH_TIMESTAMPS,
 };
-use super::setup::{Aim, Application, INITIAL_SEGMENTS, Line, Setup};
+use super::setup::{Aim, INITIAL_SEGMENTS, Line, Setup};
 use super::stratum::Stratum;
-use crate::draws::{Congestion, below, log_uniform, pick, uniform, whole};
+use crate::draws::{Application, Congestion, below, log_uniform, pick, uniform, whole};
 
 impl Setup {
     /// The `number`-th scenario of a stratum under `seed`.

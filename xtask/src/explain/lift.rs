@@ -4,8 +4,8 @@
 use maxseg_core::outcome::LimitedBy;
 use serde::{Deserialize, Serialize};
 
-use super::setup::{Application, Setup};
-use crate::draws::whole;
+use super::setup::Setup;
+use crate::draws::{Application, whole};
 
 /// A limit that a second run removes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -32,7 +32,7 @@ pub use facts::Facts;
 pub use lift::{Lift, SecondRun};
 pub use run::{Run, folder};
 pub use score::{Grade, Said, Scored, Verdict, score};
-pub use setup::{Aim, Application, Setup};
+pub use setup::{Aim, Setup};
 pub use split::part;
 pub use stratum::Stratum;
 pub use truth::{Basis, Truth};

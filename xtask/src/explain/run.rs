@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize};
 
 use super::facts::Facts;
 use super::lift::SecondRun;
-use super::setup::{Application, INITIAL_SEGMENTS, Setup};
+use super::setup::{INITIAL_SEGMENTS, Setup};
 use super::split;
 use super::stratum::Stratum;
 use super::truth::Truth;
 use super::view::file;
-use crate::draws::{ATTEMPTS, run_in_lab};
+use crate::draws::{ATTEMPTS, Application, run_in_lab};
 
 /// A run, as `run.json` holds it. The captures, `0.pcapng.gz` and so on, lie beside it.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -2,15 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::setup::{Application, Cross, OtherHop, Pace, Setup};
+use super::setup::{Cross, OtherHop, Pace, Setup};
 
-/// Payload of a request.
-const REQUEST: u64 = 300;
 /// What a hop next to the line holds, in seconds of its rate: it never drops.
 const AMPLE_QUEUE_S: f64 = 2.0;
 
 impl Setup {
-    /// The scenario as a file. Requests are asked by the receiver, so that their replies travel forward.
+    /// The scenario as a file.
     pub fn to_toml(&self) -> String {
         let mut text = format!("seed = {}\n", self.seed);
         if let Some(Pace::Shaper { rate_bps, burst_bytes }) = self.pace {
@@ -31,10 +29,7 @@ impl Setup {
         }
         self.hosts_to(&mut text);
         self.flows_to(&mut text);
-        let _ = writeln!(text, "[until]\ntime = \"{:.3} s\"", self.seconds);
-        if let Application::Bytes(bytes) = self.application {
-            let _ = writeln!(text, "bytes = \"{bytes} B\"");
-        }
+        text.push_str(&self.application.to_until(self.seconds));
         let _ = match self.pace {
             Some(Pace::Writes(bps)) => writeln!(text, "[lab]\nwrite_rate = \"{bps} bit/s\""),
             Some(Pace::Socket(bps)) => writeln!(text, "[lab]\npacing_rate = \"{bps} bit/s\""),
@@ -106,17 +101,7 @@ impl Setup {
     }
 
     fn flows_to(&self, text: &mut String) {
-        let _ = match self.application {
-            Application::Bulk | Application::Bytes(_) => {
-                writeln!(text, "[[flow]]\nkind = \"bulk\"")
-            }
-            Application::Requests { reply_bytes, think_s } => writeln!(
-                text,
-                "[[flow]]\nkind = \"request\"\nfrom = \"receiver\"\nrequest = \"{REQUEST} B\"\n\
-                 reply = \"{reply_bytes} B\"\nthink = \"{:.3} ms\"",
-                1000.0 * think_s
-            ),
-        };
+        text.push_str(&self.application.to_flow());
         let _ = match self.cross {
             Some(Cross::Datagrams(bps)) => writeln!(
                 text,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::stratum::Stratum;
 use super::view::View;
-use crate::draws::Congestion;
+use crate::draws::{Application, Congestion};
 
 /// What a scenario is drawn for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,23 +46,6 @@ pub enum Aim {
     Policed,
     /// A narrow link for the acknowledgements.
     NarrowReverse,
-}
-
-/// What the application does.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Application {
-    /// Writes as much as it can until the time is over.
-    Bulk,
-    /// Writes so much.
-    Bytes(u64),
-    /// Answers requests on one connection.
-    Requests {
-        /// Payload of each reply.
-        reply_bytes: u64,
-        /// From a request to its reply.
-        think_s: f64,
-    },
 }
 
 /// A scenario's numbers.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use maxseg_core::outcome::LimitShare;
 
 use super::run::Run;
-use super::setup::{Application, Cross, Pace, Setup};
+use super::setup::{Cross, Pace, Setup};
 use super::truth::Truth;
 
 /// Right limits, with the direction of the link where that matters.
@@ -73,20 +73,7 @@ pub(super) fn parameters(setup: &Setup) -> String {
             let _ = write!(text, ", no {word}");
         }
     }
-    match setup.application {
-        Application::Bulk => {}
-        Application::Bytes(bytes) => {
-            let _ = write!(text, ", {:.0} kB", bytes as f64 / 1e3);
-        }
-        Application::Requests { reply_bytes, think_s } => {
-            let _ = write!(
-                text,
-                ", replies of {:.1} kB after {:.0} ms",
-                reply_bytes as f64 / 1e3,
-                1000.0 * think_s
-            );
-        }
-    }
+    text.push_str(&setup.application.in_words());
     text
 }
 

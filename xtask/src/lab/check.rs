@@ -13,8 +13,7 @@ use super::compare::{Compared, Quantity};
 use super::page::page;
 use super::path::Path;
 use super::run::LabRun;
-use crate::bench::{release_program, target};
-use crate::draws::{Half, until_done};
+use crate::draws::{DrawOptions, Half, until_done};
 use crate::parallel::in_parallel;
 use crate::root;
 
@@ -24,21 +23,9 @@ pub struct LabArgs {
     /// How many paths there are, of which a half is run; with fewer no page is written to docs
     #[arg(long, default_value_t = PATHS)]
     pub paths: u64,
-    /// Where their randomness begins; by default drawn from the last commit
-    #[arg(long)]
-    pub seed: Option<u64>,
-    /// The half that serves to find missing rules, with a seed of its own; the page goes to the folder of the runs
-    #[arg(long, conflicts_with = "seed")]
-    pub tuning: bool,
-    /// How many runs at once: more are quicker, and likelier to be invalid
-    #[arg(long, default_value_t = 2)]
-    pub jobs: usize,
-    /// Keep runs in this folder; what is there already is not run again
-    #[arg(long, value_name = "DIR")]
-    pub keep: Option<PathBuf>,
-    /// The program that runs the lab; this tree's, built for it, unless given
-    #[arg(long, value_name = "FILE")]
-    pub program: Option<PathBuf>,
+    /// Which half, how many runs at once, and where they go.
+    #[command(flatten)]
+    pub draws: DrawOptions,
     /// Run nothing in the lab: take what an earlier call kept in this folder, and simulate it anew
     #[arg(long, value_name = "DIR", conflicts_with_all = ["keep", "seed", "paths", "tuning"])]
     pub from: Option<PathBuf>,
@@ -60,9 +47,8 @@ pub fn run(options: &LabArgs) -> Result<()> {
         let first = runs.first().with_context(|| format!("{} has no runs", kept.display()))?;
         (Half::of(first.seed), kept.clone(), runs)
     } else {
-        let half = Half::asked(options.tuning, options.seed)?;
-        let default = || target().join(format!("lab/{}", half.seed));
-        let kept = options.keep.clone().unwrap_or_else(default);
+        let half = options.draws.half()?;
+        let kept = options.draws.folder("lab", &half);
         let runs = make(options, &half, &kept)?;
         (half, kept, runs)
     };
@@ -89,7 +75,7 @@ fn drawn(half: &Half, paths: u64) -> Vec<Path> {
 
 /// Makes all runs of all paths, several at once.
 fn make(options: &LabArgs, half: &Half, kept: &File) -> Result<Vec<LabRun>> {
-    let program = options.program.clone().map_or_else(release_program, Ok)?;
+    let program = options.draws.program()?;
     let paths = drawn(half, options.paths);
     let mut work: Vec<(&Path, u64)> =
         paths.iter().flat_map(|path| (0..path.runs()).map(move |run| (path, run))).collect();
@@ -97,7 +83,7 @@ fn make(options: &LabArgs, half: &Half, kept: &File) -> Result<Vec<LabRun>> {
     work.sort_by(|a, b| a.0.time_s().total_cmp(&b.0.time_s()));
     let (begun, made) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let next = || work.get(begun.fetch_add(1, Ordering::Relaxed));
-    until_done(options.jobs, next, |(path, number)| {
+    until_done(options.draws.jobs, next, |(path, number)| {
         let run = LabRun::make(&program, kept, (half.seed, path, *number))?;
         let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
         made.push(run);

@@ -5,13 +5,13 @@ use std::ops::Range;
 use maxseg_core::rng::{Rng, Stream};
 
 use super::kind::Kind;
-use super::path::{Load, Loss, Path};
+use super::path::{Loss, Path};
 use super::ranges::{
     BURST_PACKETS, LATER_S, LEAST_LOSSES, LEAST_PATH_SEGMENTS, LEAST_QUEUE_SEGMENTS, LINE_SHARE,
     LOSS, LOSSES, LOSSY_SECONDS, MOST_BYTES, MOST_PACKETS_PER_S, MOST_SECONDS, MSS_BYTES, QUEUE,
     RATE_BPS, REPLY_SEGMENTS, RTT_S, RTT_WITH_LOSS_S, SECONDS, SHORT_TRANSFER, THINK_S,
 };
-use crate::draws::{Congestion, below, log_uniform, pick, uniform, whole};
+use crate::draws::{Application, Congestion, below, log_uniform, pick, uniform, whole};
 
 /// Requests over a path with random losses are so many of all.
 const LOSSY_REQUESTS: f64 = 0.5;
@@ -47,7 +47,7 @@ impl Path {
                 queue_bytes: 0,
                 loss,
                 mss_bytes,
-                load: Load::Bulk,
+                load: Application::Bulk,
                 starts_s: starts(&mut rng, flows),
                 seconds: 0.0,
             };
@@ -68,18 +68,18 @@ impl Path {
             Kind::Requests => {
                 let segments = log_uniform(rng, REPLY_SEGMENTS);
                 let reply_bytes = whole(segments * self.segment_bytes());
-                self.load = Load::Requests { reply_bytes, think_s: uniform(rng, THINK_S) };
+                self.load = Application::Requests { reply_bytes, think_s: uniform(rng, THINK_S) };
             }
             Kind::Short => {
                 let segments = log_uniform(rng, SHORT_TRANSFER) * self.path_packets();
-                self.load = Load::Bytes(whole(segments * self.segment_bytes()));
+                self.load = Application::Bytes(whole(segments * self.segment_bytes()));
             }
         }
         let unhurried = uniform(rng, SECONDS);
         self.seconds = match (self.load, self.loss) {
-            (Load::Bytes(_), _) => MOST_SECONDS,
-            (Load::Bulk | Load::Requests { .. }, None) => unhurried,
-            (Load::Bulk | Load::Requests { .. }, Some(_)) => {
+            (Application::Bytes(_), _) => MOST_SECONDS,
+            (Application::Bulk | Application::Requests { .. }, None) => unhurried,
+            (Application::Bulk | Application::Requests { .. }, Some(_)) => {
                 (LOSSES / self.losses_per_s()).clamp(LOSSY_SECONDS.start, LOSSY_SECONDS.end)
             }
         };
@@ -94,10 +94,10 @@ impl Path {
     fn line_shares(&self) -> Range<f64> {
         let law = self.share_by_law();
         let (least, most) = match self.load {
-            Load::Bulk => (law, law),
+            Application::Bulk => (law, law),
             // Handshake, and the last acknowledgement.
-            Load::Bytes(bytes) => self.share_in_turns(bytes as f64, 2.0, 0.0),
-            Load::Requests { reply_bytes, think_s } => {
+            Application::Bytes(bytes) => self.share_in_turns(bytes as f64, 2.0, 0.0),
+            Application::Requests { reply_bytes, think_s } => {
                 self.share_in_turns(reply_bytes as f64, 1.0, think_s)
             }
         };

@@ -5,12 +5,11 @@ use std::fmt::Write as _;
 use super::bars::Bar;
 use super::compare::{Compared, Quantity};
 use super::figures::Figures;
-use super::path::Load;
 use super::ranges;
 use super::run::LabRun;
 use super::valid;
 use super::words::parameters;
-use crate::draws::Half;
+use crate::draws::{Application, Half};
 
 const INTRODUCTION: &str = "\
 The simulator's `stack = \"linux\"` is Linux 6.12 by its sources. Here it runs beside the TCP of this machine's kernel in the lab: \
@@ -181,8 +180,8 @@ fn every(text: &mut String, compared: &[Compared]) {
             if one.is_within(quantity) == Some(false) { format!("**{apart}**") } else { apart }
         };
         let time = match one.path.load {
-            Load::Bytes(_) => "–".to_owned(),
-            Load::Bulk | Load::Requests { .. } => format!("{:.0}", one.path.seconds),
+            Application::Bytes(_) => "–".to_owned(),
+            Application::Bulk | Application::Requests { .. } => format!("{:.0}", one.path.seconds),
         };
         let _ = writeln!(
             text,

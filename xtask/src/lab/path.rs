@@ -4,7 +4,7 @@ use maxseg_core::framing::Headers;
 use serde::{Deserialize, Serialize};
 
 use super::kind::Kind;
-use crate::draws::Congestion;
+use crate::draws::{Application, Congestion};
 
 /// A path, and what is sent over it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ pub(super) struct Path {
     /// The MSS option of both hosts.
     pub(super) mss_bytes: u64,
     /// What the application does.
-    pub(super) load: Load,
+    pub(super) load: Application,
     /// When each flow begins.
     pub(super) starts_s: Vec<f64>,
     /// How long it lasts at most.
@@ -42,23 +42,6 @@ pub(super) struct Loss {
     pub(super) rate: f64,
     /// Mean length of a burst, in packets; `None` for single ones.
     pub(super) burst: Option<f64>,
-}
-
-/// What the application does.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Load {
-    /// Writes until the time is over.
-    Bulk,
-    /// Writes so much.
-    Bytes(u64),
-    /// Answers requests on one connection.
-    Requests {
-        /// Payload of each reply.
-        reply_bytes: u64,
-        /// From a request to its reply.
-        think_s: f64,
-    },
 }
 
 /// Options of every segment: timestamps, padded (RFC 7323 appendix A).
@@ -125,8 +108,10 @@ impl Path {
     /// About how long a run of the lab takes.
     pub(super) fn time_s(&self) -> f64 {
         match self.load {
-            Load::Bytes(bytes) => 8.0 * bytes as f64 / self.rate_bps as f64 + 10.0 * self.rtt_s,
-            Load::Bulk | Load::Requests { .. } => self.seconds,
+            Application::Bytes(bytes) => {
+                8.0 * bytes as f64 / self.rate_bps as f64 + 10.0 * self.rtt_s
+            }
+            Application::Bulk | Application::Requests { .. } => self.seconds,
         }
     }
 

@@ -2,10 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::path::{Load, Path};
+use super::path::Path;
+use crate::draws::Application;
 
-/// Payload of a request.
-const REQUEST_BYTES: u64 = 300;
 /// Receive and send buffers begin as the kernel's do and grow by its rules; the first may grow to what a host with more than a few
 /// gigabytes of memory has (`tcp_init`, net/ipv4/tcp.c).
 const RMEM: [u64; 3] = [4096, 131_072, 33_554_432];
@@ -22,10 +21,7 @@ impl Path {
         self.line_to(&mut text);
         self.hosts_to(&mut text, rules);
         self.flows_to(&mut text);
-        let _ = writeln!(text, "[until]\ntime = \"{:.3} s\"", self.seconds);
-        if let Load::Bytes(bytes) = self.load {
-            let _ = writeln!(text, "bytes = \"{bytes} B\"");
-        }
+        text.push_str(&self.load.to_until(self.seconds));
         text
     }
 
@@ -68,18 +64,10 @@ impl Path {
 
     fn flows_to(&self, text: &mut String) {
         for start in &self.starts_s {
-            let _ = match self.load {
-                Load::Bulk | Load::Bytes(_) => {
-                    writeln!(text, "[[flow]]\nkind = \"bulk\"\nstart = \"{start:.3} s\"")
-                }
-                // Asked by the receiver, so that replies travel forward.
-                Load::Requests { reply_bytes, think_s } => writeln!(
-                    text,
-                    "[[flow]]\nkind = \"request\"\nfrom = \"receiver\"\nrequest = \"{REQUEST_BYTES} B\"\n\
-                     reply = \"{reply_bytes} B\"\nthink = \"{:.3} ms\"",
-                    1000.0 * think_s
-                ),
-            };
+            text.push_str(&self.load.to_flow());
+            if !matches!(self.load, Application::Requests { .. }) {
+                let _ = writeln!(text, "start = \"{start:.3} s\"");
+            }
         }
     }
 }

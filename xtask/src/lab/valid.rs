@@ -2,7 +2,8 @@
 
 use maxseg_core::outcome::Outcome;
 
-use super::path::{Load, Path};
+use super::path::Path;
+use crate::draws::Application;
 
 /// A writer that never stops has data to send or to be acknowledged for this share of the time.
 const BUSY: f64 = 0.98;
@@ -46,7 +47,7 @@ pub(super) fn doubts(path: &Path, outcome: &Outcome) -> Vec<String> {
             doubts.push(format!("{stopped} of {all} packets were {stop:.1} ms late"));
         }
     }
-    if !matches!(path.load, Load::Requests { .. }) {
+    if !matches!(path.load, Application::Requests { .. }) {
         let elapsed = outcome.elapsed_s.unwrap_or(0.0);
         for (flow, start) in lab.flows.iter().zip(&path.starts_s) {
             let due = BUSY * (elapsed - start - OPENING * path.base_rtt_s());
@@ -75,7 +76,7 @@ mod tests {
     #[test]
     fn late_links_and_idle_programs_make_a_run_invalid() {
         let mut path = Path::draw(1, 0);
-        (path.rtt_s, path.rate_bps, path.load) = (0.05, 100_000_000, Load::Bulk);
+        (path.rtt_s, path.rate_bps, path.load) = (0.05, 100_000_000, Application::Bulk);
         assert_eq!(doubts(&path, &outcome(0.0001, 19.9)), [""; 0]);
         assert!(doubts(&path, &outcome(0.0006, 19.9))[0].contains("0.60 ms exceeds 0.50 ms"));
         assert!(doubts(&path, &outcome(0.0001, 15.0))[0].contains("15.0 s only"));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::path::{Load, Path};
+use super::path::Path;
 
 /// Its numbers.
 pub(super) fn parameters(path: &Path) -> String {
@@ -20,20 +20,7 @@ pub(super) fn parameters(path: &Path) -> String {
             let _ = write!(text, " in bursts of {burst:.1}");
         }
     }
-    match path.load {
-        Load::Bulk => {}
-        Load::Bytes(bytes) => {
-            let _ = write!(text, ", {:.0} kB", bytes as f64 / 1e3);
-        }
-        Load::Requests { reply_bytes, think_s } => {
-            let _ = write!(
-                text,
-                ", replies of {:.1} kB after {:.0} ms",
-                reply_bytes as f64 / 1e3,
-                1e3 * think_s
-            );
-        }
-    }
+    text.push_str(&path.load.in_words());
     if path.starts_s.len() > 1 {
         let _ = write!(text, ", {} flows", path.starts_s.len());
     }

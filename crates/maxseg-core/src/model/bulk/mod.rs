@@ -75,6 +75,13 @@ struct ThroughputBound {
     queue_elsewhere: f64,
 }
 
+impl ThroughputBound {
+    /// Nothing waits in a queue.
+    const fn new(goodput_bps: f64, limited_by: LimitedBy, formula: Formula) -> Self {
+        Self { goodput_bps, limited_by, formula, queue: 0.0, queue_elsewhere: 0.0 }
+    }
+}
+
 impl<'a> Transfer<'a> {
     fn new(scenario: &'a Scenario, flow: &'a Flow, share: f64) -> Self {
         let (sender, receiver) = scenario.endpoints(flow);
@@ -167,12 +174,8 @@ impl<'a> Transfer<'a> {
             (self.slower_host.payload_bps, LimitedBy::Host, Formula::Host),
             self.link_bound(),
         ];
-        let by = |(goodput_bps, limited_by, formula)| ThroughputBound {
-            goodput_bps,
-            limited_by,
-            formula,
-            queue: 0.0,
-            queue_elsewhere: 0.0,
+        let by = |(goodput_bps, limited_by, formula)| {
+            ThroughputBound::new(goodput_bps, limited_by, formula)
         };
         let least = bounds.into_iter().fold(by(bounds[0]), |least, bound| {
             if bound.0 < least.goodput_bps { by(bound) } else { least }
@@ -243,15 +246,8 @@ impl<'a> Transfer<'a> {
     }
 
     fn loss_bound(&self) -> ThroughputBound {
-        let by = |goodput_bps, limited_by, formula| ThroughputBound {
-            goodput_bps,
-            limited_by,
-            formula,
-            queue: 0.0,
-            queue_elsewhere: 0.0,
-        };
         if self.loss >= 1.0 {
-            return by(0.0, LimitedBy::Rto, Formula::NothingArrives);
+            return ThroughputBound::new(0.0, LimitedBy::Rto, Formula::NothingArrives);
         }
         let responded = self.response().at(self.loss, self.rtt, self.largest_window());
         let limited_by = if responded.in_timeouts > 0.5 {
@@ -261,7 +257,7 @@ impl<'a> Transfer<'a> {
         } else {
             LimitedBy::Congestion
         };
-        by(8.0 * self.mss * responded.rate, limited_by, responded.formula)
+        ThroughputBound::new(8.0 * self.mss * responded.rate, limited_by, responded.formula)
     }
 
     /// Path and queue of the slowest link in packets of this flow.

@@ -9,7 +9,7 @@ use maxseg_core::settings::CongestionName;
 use maxseg_core::units::Time;
 use maxseg_linux::observe::host::{HostReading, Interface, Route};
 
-use super::unknown_keys::SYSCTLS;
+use super::unknown_keys::sysctls;
 
 /// Reads a sysctl by its dotted name.
 type Sysctl<'a> = &'a dyn Fn(&str) -> io::Result<String>;
@@ -30,8 +30,8 @@ pub(super) fn host_text(host: &HostReading, sysctl: Sysctl<'_>, to: Option<IpAdd
     stack.route(host, route);
     stack.timer(host, route);
     stack.linux(host);
-    for (name, simulated) in SYSCTLS {
-        stack.unknown_sysctl(name, simulated);
+    for (name, simulated) in sysctls() {
+        stack.unknown_sysctl(name, simulated.as_deref());
     }
     stack.finish(&about(host, route, to))
 }

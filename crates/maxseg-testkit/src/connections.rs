@@ -207,7 +207,12 @@ pub fn traced(mut evidence: Evidence) -> Evidence {
             is_resent: n == 500,
         };
         trace.segments.push(point);
-        trace.acks.push(AckPoint { at: when, offset: n * 1448, edge: n * 1448 + 65_535 });
+        trace.acks.push(AckPoint {
+            at: when,
+            frame: 2000 + n,
+            offset: n * 1448,
+            edge: n * 1448 + 65_535,
+        });
         trace.rtts.push((when, Time::from_millis(81)));
         trace.in_flight.push((when, 65_160));
     }

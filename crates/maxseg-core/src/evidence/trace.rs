@@ -66,6 +66,8 @@ pub struct SegmentPoint {
 pub struct AckPoint {
     /// When it was seen.
     pub at: Time,
+    /// Which packet of the capture, counted from 1.
+    pub frame: u64,
     /// The byte that it expects next, counted from the beginning of the direction.
     pub offset: u64,
     /// The right edge of the window: the byte that may not be sent yet.

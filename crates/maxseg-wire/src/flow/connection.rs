@@ -218,6 +218,7 @@ impl Connection {
         }
         stream.on_ack(&AckSegment {
             at: seen.at_nanos,
+            frame: seen.frame,
             una: una.min(peer.fin.unwrap_or(i64::MAX)),
             edge: window.map(|window| una + window),
             stamp: options.timestamps.map(|(value, _)| value),

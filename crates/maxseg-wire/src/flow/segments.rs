@@ -30,6 +30,7 @@ pub(super) struct DataSegment {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AckSegment {
     pub(super) at: u64,
+    pub(super) frame: u64,
     pub(super) una: i64,
     pub(super) edge: Option<i64>,
     pub(super) stamp: Option<u32>,

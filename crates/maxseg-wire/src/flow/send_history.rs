@@ -280,6 +280,7 @@ impl SendHistory {
             let offset = ack.una.max(0).cast_unsigned();
             trace.acks.push(AckPoint {
                 at: Time::from_nanos(ack.at),
+                frame: ack.frame,
                 offset,
                 edge: ack.edge.map_or(offset, |edge| edge.max(0).cast_unsigned()),
             });

@@ -18,4 +18,4 @@ pub(super) use figure::{Axis, Legend, Line, Mark, Point, Series, Spacing, Tick};
 pub(super) use heat::{HeatCell, HeatMap, HeatRow};
 pub(super) use histogram::{Bar, Histogram};
 pub(super) use palette::Order;
-pub(super) use timeline::{Layer, LayerKind, Panel, Span, Timeline};
+pub(super) use timeline::{Layer, LayerKind, Packets, Panel, Row, Span, Timeline, Unit};

@@ -1,9 +1,12 @@
 //! An explanation as JSON, CSV and a page with linked graphs, and its numbers as lines of text.
 
+mod colors;
 mod csv;
 mod document;
+mod filter;
 mod graphs;
 mod joined;
+mod look;
 mod numbers;
 mod page;
 

@@ -8,13 +8,32 @@ use maxseg_core::evidence::Evidence;
 use super::super::escaped::Escaped;
 use super::super::html::STYLE;
 use super::super::words::{self, counted, size, whole_percent};
+use super::colors::limit_color;
 use super::graphs::graphs;
 use super::joined::between_captures;
+use super::look::{finding_place, places};
 use super::numbers::{headline_numbers, host_systems, marks, no_connection, packets};
 use crate::explain::Explanation;
 
 const GRAPHS_STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("linked.js");
+/// The script, in the order in which its parts need each other.
+const SCRIPT: [&str; 8] = [
+    include_str!("data.js"),
+    include_str!("words.js"),
+    include_str!("view.js"),
+    include_str!("draw.js"),
+    include_str!("readout.js"),
+    include_str!("keys.js"),
+    include_str!("graph.js"),
+    include_str!("start.js"),
+];
+
+/// What stands above the graphs.
+const TIME_LINE: &str = "<h2>Time line</h2>\n<p class=\"note\">Seconds since the first packet. Point at a time to see the values and \
+    the packets there; a click keeps it. Drag a box to zoom, a double click shows all. With the keyboard, in a graph: \
+    <kbd>←</kbd> <kbd>→</kbd> move the time, with Shift the view; <kbd>+</kbd> <kbd>-</kbd> zoom, <kbd>↑</kbd> <kbd>↓</kbd> move \
+    a zoomed graph, <kbd>0</kbd> shows all; <kbd>,</kbd> <kbd>.</kbd> previous and next packet, <kbd>p</kbd> <kbd>n</kbd> \
+    retransmission; <kbd>Enter</kbd> keeps a time, <kbd>Esc</kbd> lets go. The address of the page holds the view.</p>\n";
 
 /// Rows of the table of connections.
 const MOST_CONNECTIONS: usize = 100;
@@ -26,7 +45,7 @@ pub fn page(explanation: &Explanation, headline: Option<&Headline<'_>>) -> Strin
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
-         <title>{0}</title>\n<style>{1}{GRAPHS_STYLE}</style>\n</head>\n<body>\n<h1>{0}</h1>\n\
+         <title>{0}</title>\n<style>{1}{GRAPHS_STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n\
          <p class=\"about\">{2}, {3}, {4}.</p>\n",
         Escaped(&title),
         STYLE,
@@ -41,7 +60,7 @@ pub fn page(explanation: &Explanation, headline: Option<&Headline<'_>>) -> Strin
     }
     match headline {
         Some(headline) => {
-            page += &conclusion(headline);
+            page += &conclusion(headline, &numbered_in(explanation, headline.case.evidence));
             page += &joined(explanation, headline.case.evidence);
         }
         None => {
@@ -49,11 +68,23 @@ pub fn page(explanation: &Explanation, headline: Option<&Headline<'_>>) -> Strin
         }
     }
     page += &connections(explanation);
-    let _ = write!(page, "<script>\n//<![CDATA[\n{SCRIPT}//]]>\n</script>\n</body>\n</html>\n");
+    let _ = write!(
+        page,
+        "</main>\n<script>\n//<![CDATA[\n{}//]]>\n</script>\n</body>\n</html>\n",
+        SCRIPT.concat()
+    );
     page
 }
 
-fn conclusion(headline: &Headline<'_>) -> String {
+/// The name of the capture that the packets of a connection are numbered in.
+fn numbered_in(explanation: &Explanation, evidence: &Evidence) -> String {
+    match (&explanation.pair, &evidence.joined) {
+        (Some(pair), Some(joined)) => pair.names[joined.judged_in].clone(),
+        _ => explanation.name.clone(),
+    }
+}
+
+fn conclusion(headline: &Headline<'_>, file: &str) -> String {
     let case = &headline.case;
     let mut text = format!(
         "<h2>Connection {}</h2>\n<p class=\"lead\">{}</p>\n",
@@ -72,6 +103,7 @@ fn conclusion(headline: &Headline<'_>) -> String {
     if let Some(why) = headline.no_gain_to_tell() {
         let _ = writeln!(text, "<p class=\"prose\">{}</p>", Escaped(&why.to_string()));
     }
+    text += &places(case, file);
     text += &limits(case);
     text += "<h2>Evidence</h2>\n<dl>\n";
     for (label, line) in headline_numbers(headline) {
@@ -84,8 +116,7 @@ fn conclusion(headline: &Headline<'_>) -> String {
         let _ = writeln!(text, "<dt>capture</dt><dd>{}</dd>", Escaped(&mark));
     }
     text += "</dl>\n";
-    text += "<h2>Time line</h2>\n<p class=\"note\">Seconds since the first packet. Point at a time to see it in \
-             every graph; drag to zoom all of them, double-click to reset.</p>\n";
+    text += TIME_LINE;
     text += &graphs(case).to_html();
     text += &findings(case);
     text
@@ -157,18 +188,17 @@ fn limits(case: &Case<'_>) -> String {
     let mut bar = String::new();
     let mut legend = String::new();
     let mut x = 0.0;
-    for (index, limit) in limits.iter().enumerate() {
-        let width = 100.0 * limit.share;
-        let class = index % 6;
+    for limit in limits {
+        let (width, color) = (100.0 * limit.share, limit_color(limit.kind));
         let _ = write!(
             bar,
-            "<rect class=\"l{class}\" x=\"{x:.3}%\" width=\"{width:.3}%\" height=\"28\"><title>{} {}</title></rect>",
+            "<rect style=\"fill:var({color})\" x=\"{x:.3}%\" width=\"{width:.3}%\" height=\"28\"><title>{} {}</title></rect>",
             limit.kind,
             whole_percent(limit.share)
         );
         let _ = writeln!(
             legend,
-            "<tr><td class=\"word\"><span class=\"sample l{class}\"></span>{}</td><td>{}</td><td>{}</td></tr>",
+            "<tr><td class=\"word\"><span class=\"sample\" style=\"background:var({color})\"></span>{}</td><td>{}</td><td>{}</td></tr>",
             limit.kind,
             whole_percent(limit.share),
             Escaped(&words::time(limit.share * case.data_seconds()))
@@ -208,6 +238,7 @@ fn findings(case: &Case<'_>) -> String {
         for (label, fact) in facts {
             let _ = writeln!(text, "<dt>{label}</dt><dd>{}</dd>", Escaped(&fact));
         }
+        text += &finding_place(case, finding);
         text += "</dl>\n";
     }
     text

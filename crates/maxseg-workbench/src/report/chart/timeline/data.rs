@@ -1,0 +1,166 @@
+//! The numbers of the graphs for the page's script: columns of differences, which are short.
+
+use serde::Serialize;
+
+use super::{Layer, LayerKind, Panel, Row, Timeline, Unit, thinned_line};
+
+/// Times are whole numbers of this, in seconds.
+const TICK_S: f64 = 1e-7;
+/// Points of a line, and dots, that the page carries of a layer: some ten bytes each.
+const MOST_POINTS: usize = 40_000;
+
+#[derive(Serialize)]
+struct TimelineData<'a> {
+    from: f64,
+    to: f64,
+    tick_s: f64,
+    filter: &'a str,
+    panels: Vec<PanelData<'a>>,
+}
+
+#[derive(Serialize)]
+struct PanelData<'a> {
+    id: &'a str,
+    title: &'a str,
+    height: f64,
+    unit: &'static str,
+    ends: Option<&'a [String; 2]>,
+    layers: Vec<LayerData<'a>>,
+    rows: Vec<RowData<'a>>,
+}
+
+#[derive(Serialize)]
+struct LayerData<'a> {
+    label: &'a str,
+    kind: &'static str,
+    color: &'static str,
+    is_bound: bool,
+    /// Differences of times, in ticks.
+    t: Vec<i64>,
+    /// Differences of values, in units of `scale`.
+    v: Vec<i64>,
+    scale: f64,
+    packet: Option<&'static str>,
+    /// Differences of packet numbers.
+    frames: Option<Vec<i64>>,
+    bytes: Option<Vec<u32>>,
+}
+
+#[derive(Serialize)]
+struct RowData<'a> {
+    label: &'a str,
+    color: &'static str,
+    spans: Vec<SpanData<'a>>,
+}
+
+#[derive(Serialize)]
+struct SpanData<'a> {
+    from: f64,
+    to: f64,
+    text: &'a str,
+}
+
+impl Timeline {
+    /// As JSON that may stand in a script element of HTML, and of XML.
+    pub(super) fn data(&self) -> String {
+        let data = TimelineData {
+            from: self.from,
+            to: self.to,
+            tick_s: TICK_S,
+            filter: &self.filter,
+            panels: self.panels.iter().map(Panel::data).collect(),
+        };
+        let json = serde_json::to_string(&data).unwrap_or_default();
+        json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+    }
+}
+
+impl Panel {
+    fn data(&self) -> PanelData<'_> {
+        let (unit, ends) = match &self.unit {
+            Unit::Bytes => ("bytes", None),
+            Unit::Rate => ("rate", None),
+            Unit::Time => ("time", None),
+            Unit::Ends(ends) => ("ends", Some(ends)),
+        };
+        // Times are kept to the nanosecond, all else to whole bytes and bits per second.
+        let scale = if self.unit == Unit::Time { 1e-9 } else { 1.0 };
+        PanelData {
+            id: self.id,
+            title: &self.title,
+            height: self.height,
+            unit,
+            ends,
+            layers: self.shown().map(|layer| layer.data(scale)).collect(),
+            rows: self.rows.iter().map(Row::data).collect(),
+        }
+    }
+}
+
+impl Layer {
+    fn data(&self, scale: f64) -> LayerData<'_> {
+        let step = self.points.len().div_ceil(MOST_POINTS).max(1);
+        let points = match self.kind {
+            LayerKind::Line => thinned_line(&self.points, MOST_POINTS),
+            LayerKind::Steps if self.packets.is_none() => thinned_line(&self.points, MOST_POINTS),
+            LayerKind::Steps | LayerKind::Dots => every(step, &self.points),
+            LayerKind::Marks | LayerKind::Rings | LayerKind::Arrows | LayerKind::Pieces => {
+                self.points.clone()
+            }
+        };
+        let is_thinned = points.len() < self.points.len();
+        let step = if is_thinned { step } else { 1 };
+        let packets = self.packets.as_ref();
+        let frames = packets.filter(|packets| !packets.frames.is_empty());
+        LayerData {
+            label: &self.label,
+            kind: self.kind.word(),
+            color: self.color,
+            is_bound: self.is_bound,
+            t: differences(points.iter().map(|(time, _)| whole(time / TICK_S))),
+            v: differences(points.iter().map(|(_, value)| whole(value / scale))),
+            scale,
+            packet: frames.map(|packets| packets.what),
+            frames: frames.map(|packets| {
+                differences(every(step, &packets.frames).iter().map(|frame| frame.cast_signed()))
+            }),
+            bytes: packets.map(|packets| every(step, &packets.bytes)),
+        }
+    }
+}
+
+impl LayerKind {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Line => "line",
+            Self::Steps => "steps",
+            Self::Dots => "dots",
+            Self::Marks => "marks",
+            Self::Rings => "rings",
+            Self::Arrows => "arrows",
+            Self::Pieces => "pieces",
+        }
+    }
+}
+
+impl Row {
+    fn data(&self) -> RowData<'_> {
+        let spans = self.spans.iter();
+        let spans = spans.map(|span| SpanData { from: span.from, to: span.to, text: &span.text });
+        RowData { label: &self.label, color: self.color, spans: spans.collect() }
+    }
+}
+
+fn every<T: Copy>(step: usize, list: &[T]) -> Vec<T> {
+    list.iter().copied().step_by(step).collect()
+}
+
+fn differences(values: impl Iterator<Item = i64>) -> Vec<i64> {
+    let mut before = 0;
+    values.map(|value| value - std::mem::replace(&mut before, value)).collect()
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "casts saturate, and a graph ends before that")]
+fn whole(value: f64) -> i64 {
+    value.round() as i64
+}

@@ -1,0 +1,189 @@
+//! Graphs over the same time, one below the other: what happened at a moment stands on one vertical line.
+//!
+//! `still` draws them as pictures for a page without its script, `data` writes the numbers from which the script draws
+//! them anew for each view. Colours are custom properties of the page.
+
+mod data;
+mod still;
+
+use super::super::words;
+
+/// Graphs that share their time.
+#[derive(Debug, Clone)]
+pub(crate) struct Timeline {
+    /// From where to where, in seconds.
+    pub(crate) from: f64,
+    /// See `from`.
+    pub(crate) to: f64,
+    /// From top to bottom.
+    pub(crate) panels: Vec<Panel>,
+    /// Wireshark's display filter of what they show.
+    pub(crate) filter: String,
+}
+
+/// One graph.
+#[derive(Debug, Clone)]
+pub(crate) struct Panel {
+    /// Its name in links.
+    pub(crate) id: &'static str,
+    /// What it shows.
+    pub(crate) title: String,
+    /// How high the plot is, where it has no rows.
+    pub(crate) height: f64,
+    /// What its values are.
+    pub(crate) unit: Unit,
+    /// From back to front.
+    pub(crate) layers: Vec<Layer>,
+    /// Rows of bars instead of layers, from the top down.
+    pub(crate) rows: Vec<Row>,
+    /// What stands below it, as HTML.
+    pub(crate) note: String,
+    /// The same as a table, as HTML.
+    pub(crate) table: String,
+}
+
+/// What the values of a panel are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// Bytes.
+    Bytes,
+    /// Bits per second.
+    Rate,
+    /// Seconds.
+    Time,
+    /// 0 is the first of two ends, 1 the second.
+    Ends([String; 2]),
+}
+
+impl Unit {
+    /// A value in words.
+    fn write(&self, value: f64) -> String {
+        match self {
+            Self::Bytes => words::size(words::rounded(value)),
+            Self::Rate => words::round_rate(value),
+            Self::Time => words::time(value),
+            Self::Ends(ends) => ends[usize::from(value > 0.5)].clone(),
+        }
+    }
+}
+
+/// Something that is drawn.
+#[derive(Debug, Clone)]
+pub(crate) struct Layer {
+    /// What it is, for the legend.
+    pub(crate) label: String,
+    /// How it is drawn.
+    pub(crate) kind: LayerKind,
+    /// Its colour: a custom property of the page.
+    pub(crate) color: &'static str,
+    /// Whether it is a bound to the others: where it is far above them, the axis does not go up to it.
+    pub(crate) is_bound: bool,
+    /// Time in seconds and value, in order of time.
+    pub(crate) points: Vec<(f64, f64)>,
+    /// The packet of each point, where points are packets; or the bytes of each piece.
+    pub(crate) packets: Option<Packets>,
+}
+
+/// The packets of a layer's points.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Packets {
+    /// What each is: `segment from byte`, followed by the value.
+    pub(crate) what: &'static str,
+    /// Their numbers in the capture; empty where the points are not single packets.
+    pub(crate) frames: Vec<u64>,
+    /// Their payload in bytes.
+    pub(crate) bytes: Vec<u32>,
+}
+
+/// How a layer is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LayerKind {
+    /// From point to point.
+    Line,
+    /// A value holds until the next.
+    Steps,
+    /// A dot each.
+    Dots,
+    /// A larger dot each, that is not to be overlooked.
+    Marks,
+    /// A ring each.
+    Rings,
+    /// An arrow from each point at an even place to the one behind it.
+    Arrows,
+    /// Likewise, a thick line.
+    Pieces,
+}
+
+/// A row of bars.
+#[derive(Debug, Clone)]
+pub(crate) struct Row {
+    /// What the bars are.
+    pub(crate) label: String,
+    /// Their colour.
+    pub(crate) color: &'static str,
+    /// The bars.
+    pub(crate) spans: Vec<Span>,
+}
+
+/// A time that something took.
+#[derive(Debug, Clone)]
+pub(crate) struct Span {
+    /// When it began, in seconds.
+    pub(crate) from: f64,
+    /// When it ended, in seconds.
+    pub(crate) to: f64,
+    /// What took the time.
+    pub(crate) text: String,
+}
+
+impl Timeline {
+    /// All of them, as a piece of a page; the script finds the numbers in it.
+    pub(crate) fn to_html(&self) -> String {
+        let panels: String = self.panels.iter().map(|panel| self.figure(panel)).collect();
+        format!(
+            "<div class=\"linked\">\n<script type=\"application/json\" class=\"graph-data\">{}</script>\n{panels}</div>\n",
+            self.data()
+        )
+    }
+}
+
+/// A bound above so many times the largest of what it bounds is not shown.
+const FAR: f64 = 3.0;
+
+impl Panel {
+    /// The largest value that is to be shown.
+    fn largest(&self) -> f64 {
+        let largest = |is_bound| {
+            let layers = self.layers.iter().filter(|layer| layer.is_bound == is_bound);
+            let values = layers.flat_map(|layer| &layer.points).map(|(_, value)| *value);
+            values.filter(|value| value.is_finite()).fold(0.0_f64, f64::max)
+        };
+        let (others, bound) = (largest(false), largest(true));
+        if others > 0.0 && bound > FAR * others { others } else { others.max(bound) }
+    }
+
+    /// The layers that have something to show.
+    fn shown(&self) -> impl Iterator<Item = &Layer> {
+        self.layers.iter().filter(|layer| !layer.points.is_empty())
+    }
+}
+
+/// The points of a line, at most so many: where there are too many, the least and the largest of each stretch.
+fn thinned_line(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
+    if points.len() <= most {
+        return points.to_vec();
+    }
+    let stretch = (2 * points.len()).div_ceil(most);
+    let extremes = points.chunks(stretch).flat_map(|stretch| {
+        let by_value = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
+        let least = stretch.iter().min_by(by_value);
+        let largest = stretch.iter().max_by(by_value);
+        let mut both: Vec<(f64, f64)> = least.into_iter().chain(largest).copied().collect();
+        both.sort_by(|a, b| a.0.total_cmp(&b.0));
+        both
+    });
+    extremes.collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,52 @@
+"use strict";
+// The numbers of the graphs, as the page carries them, and how they are found by time.
+
+/** Columns hold the difference from each value to the next. */
+const summed = (differences, scale) => {
+  let sum = 0;
+  return Float64Array.from(differences, (difference) => (sum += difference) * scale);
+};
+
+/** The graphs: times in seconds, values in the unit of their panel. */
+const decoded = (element) => {
+  const data = JSON.parse(element.textContent);
+  for (const layer of data.panels.flatMap((panel) => panel.layers)) {
+    layer.t = summed(layer.t, data.tick_s);
+    layer.v = summed(layer.v, layer.scale);
+    layer.frames = layer.frames && summed(layer.frames, 1);
+  }
+  return data;
+};
+
+/** The index of the first of these rising values that is not below `value`. */
+const firstFrom = (values, value) => {
+  let low = 0, high = values.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (values[middle] < value) low = middle + 1; else high = middle;
+  }
+  return low;
+};
+
+/** The index of the value of `values` that is nearest; -1 where there is none. */
+const nearest = (values, value) => {
+  const after = firstFrom(values, value);
+  if (after === 0) return values.length - 1 < 0 ? -1 : 0;
+  if (after === values.length) return after - 1;
+  return values[after] - value < value - values[after - 1] ? after : after - 1;
+};
+
+/** Packets of the layers that have their numbers, nearest to a time; in the order of the capture. */
+const packetsNear = (data, time, most) => {
+  const layers = data.panels.flatMap((panel) => panel.layers).filter((layer) => layer.frames);
+  const found = new Map();
+  for (const layer of layers) {
+    const middle = firstFrom(layer.t, time);
+    for (let n = Math.max(0, middle - most); n < Math.min(layer.t.length, middle + most); n++) {
+      const packet = { frame: layer.frames[n], t: layer.t[n], v: layer.v[n], bytes: layer.bytes[n], what: layer.packet };
+      if (!found.has(packet.frame) || layer.kind === "marks") found.set(packet.frame, packet);
+    }
+  }
+  const near = [...found.values()].sort((a, b) => Math.abs(a.t - time) - Math.abs(b.t - time)).slice(0, most);
+  return near.sort((a, b) => a.frame - b.frame);
+};

@@ -1,0 +1,198 @@
+// A graph of a panel, drawn anew for each view: its width is that of the page, so that letters keep their size.
+
+/** Below this width, names of rows stand above their bars. */
+const NARROW = 640;
+const ROW = { high: 22, narrow: 36 };
+const FOOT = 24;
+/** A bound above so many times the largest of what it bounds is not shown. */
+const FAR = 3;
+
+const svgElement = (name, attributes, parent, text) => {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  if (text !== undefined) element.textContent = text;
+  return parent.appendChild(element);
+};
+
+/** Where the plot lies within `width`. */
+const placed = (panel, width) => {
+  const isNarrow = width < NARROW;
+  const left = isNarrow ? 66 : 156;
+  const rows = panel.rows.length * (isNarrow ? ROW.narrow : ROW.high);
+  return { isNarrow, left, width: Math.max(40, width - left - 22), top: 6, height: panel.rows.length ? rows + 6 : panel.height };
+};
+
+/** From so much before the view to so much after it: indices of a layer. */
+const shownOf = (layer, view) => {
+  const from = Math.max(0, firstFrom(layer.t, view.from) - 1);
+  return [from, Math.min(layer.t.length, firstFrom(layer.t, view.to) + 1)];
+};
+
+const holds = (layer) => layer.kind === "steps" || layer.kind === "line";
+
+/** The least and the largest value of layers in a view. */
+const extremes = (layers, view) => {
+  let [low, high] = [Infinity, -Infinity];
+  for (const layer of layers) {
+    const [from, to] = shownOf(layer, view);
+    for (let n = from; n < to; n++) {
+      // A value that holds until the next is shown, however long ago it began; a dot before the view is not.
+      if (layer.t[n] > view.to || (layer.t[n] < view.from && !holds(layer))) continue;
+      low = Math.min(low, layer.v[n]);
+      high = Math.max(high, layer.v[n]);
+    }
+  }
+  return [low, high];
+};
+
+/** The values that a panel shows of its axis: those in view with some air, or what the reader chose. */
+const rangeOf = (panel, view) => {
+  if (panel.rows.length || panel.unit === "ends") return [-0.12, 1.12];
+  const chosen = view.heights.get(panel.id);
+  if (chosen) return chosen;
+  const ranges = [false, true].map((isBound) => extremes(panel.layers.filter((layer) => layer.is_bound === isBound), view));
+  const [others, bounds] = ranges;
+  // A bound far above the rest does not flatten it.
+  const isFar = others[1] > 0 && bounds[1] > FAR * others[1];
+  let [low, high] = isFar ? others : [Math.min(others[0], bounds[0]), Math.max(others[1], bounds[1])];
+  if (low > high) return [0, 1];
+  const isOffset = panel.id === "sequence" && !view.isWhole;
+  if (!isOffset) low = Math.min(low, 0);
+  const air = 0.05 * (high - low || Math.abs(high) || 1);
+  return [isOffset ? low - air : low, high + air];
+};
+
+/** The points of a line in pixels; of those in one column the first, the extremes and the last. */
+const columns = (layer, view, x, y) => {
+  const [from, to] = shownOf(layer, view);
+  const points = [];
+  for (let n = from; n < to;) {
+    const column = Math.round(x(layer.t[n]));
+    let [least, most, last] = [n, n, n];
+    let next = n + 1;
+    for (; next < to && Math.round(x(layer.t[next])) === column; next++) {
+      if (layer.v[next] < layer.v[least]) least = next;
+      if (layer.v[next] > layer.v[most]) most = next;
+      last = next;
+    }
+    for (const index of [...new Set([n, least, most, last])].sort((a, b) => a - b)) {
+      points.push([x(layer.t[index]), y(layer.v[index])]);
+    }
+    n = next;
+  }
+  return points;
+};
+
+/** Dots in view, one for each pixel. */
+const dots = (layer, view, x, y) => {
+  const seen = new Set();
+  const points = [];
+  const to = firstFrom(layer.t, view.to);
+  for (let n = firstFrom(layer.t, view.from); n < to || layer.t[n] === view.to; n++) {
+    const point = [x(layer.t[n]), y(layer.v[n])];
+    const pixel = `${Math.round(point[0])},${Math.round(point[1])}`;
+    if (!seen.has(pixel)) points.push(point);
+    seen.add(pixel);
+  }
+  return points;
+};
+
+const at = ([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`;
+
+/** Pieces between two points each, with a head where they are arrows and few. */
+const pieces = (layer, view, x, y) => {
+  let path = "";
+  const visible = [];
+  for (let n = 0; n + 1 < layer.t.length; n += 2) {
+    if (layer.t[n + 1] >= view.from && layer.t[n] <= view.to) visible.push(n);
+  }
+  for (const n of visible) {
+    const [a, b] = [[x(layer.t[n]), y(layer.v[n])], [x(layer.t[n + 1]), y(layer.v[n + 1])]];
+    path += `M${at(a)}L${at(b)}`;
+    if (layer.kind === "arrows" && visible.length < 150) path += arrowHead(a, b);
+  }
+  return path;
+};
+
+const arrowHead = (a, b) => {
+  const angle = Math.atan2(b[1] - a[1], b[0] - a[0]);
+  const barb = (turn) => [b[0] - 7 * Math.cos(angle + turn), b[1] - 7 * Math.sin(angle + turn)];
+  return `M${at(barb(0.45))}L${at(b)}L${at(barb(-0.45))}`;
+};
+
+/** The path of a layer. */
+const pathOf = (layer, view, x, y) => {
+  switch (layer.kind) {
+    case "line": return columns(layer, view, x, y).map((point, n) => (n ? "L" : "M") + at(point)).join("");
+    case "steps": return columns(layer, view, x, y)
+      .map(([px, py], n) => (n ? `H${px.toFixed(1)}V${py.toFixed(1)}` : `M${at([px, py])}`)).join("");
+    case "rings": return dots(layer, view, x, y).map(([px, py]) => `M${at([px - 5, py])}a5 5 0 1 0 10 0a5 5 0 1 0 -10 0`).join("");
+    case "arrows": case "pieces": return pieces(layer, view, x, y);
+    default: return dots(layer, view, x, y).map((point) => `M${at(point)}h.01`).join("");
+  }
+};
+
+/** The axis of the values: ticks with their unit, or the two ends of a ladder. */
+const drawHeights = (svg, panel, place, [low, high], y) => {
+  const values = panel.unit === "ends" ? [0, 1] : ticks(low, high, place.isNarrow ? 4 : 5);
+  const words = panel.unit === "ends" ? panel.ends : axisWords(values, panel.unit);
+  values.forEach((value, n) => {
+    const at = place.top + y(value);
+    svgElement("path", { class: "grid", d: `M${place.left} ${at.toFixed(1)}h${place.width}` }, svg);
+    svgElement("text", { class: "tick", "text-anchor": "end", x: place.left - 8, y: at + 4 }, svg, words[n]);
+  });
+};
+
+const drawTimes = (svg, panel, place, view, x) => {
+  const values = ticks(view.from, view.to, Math.max(2, Math.floor(place.width / 110)));
+  const words = axisWords(values, "time");
+  const bottom = place.top + place.height;
+  svgElement("path", { class: "grid", d: `M${place.left} ${bottom}h${place.width}` }, svg);
+  values.forEach((value, n) => {
+    const at = place.left + x(value);
+    svgElement("path", { class: "grid", d: `M${at.toFixed(1)} ${bottom}v5` }, svg);
+    svgElement("text", { class: "tick", "text-anchor": "middle", x: at, y: bottom + 18 }, svg, words[n]);
+  });
+};
+
+/** Rows of bars, each with its name at its side. */
+const drawRows = (svg, plot, panel, place, view, x) => {
+  const high = place.isNarrow ? ROW.narrow : ROW.high;
+  panel.rows.forEach((row, index) => {
+    const middle = 3 + high * index + (place.isNarrow ? high - 9 : high / 2);
+    const label = place.isNarrow
+      ? { x: 4, y: place.top + middle - 11, "text-anchor": "start" }
+      : { x: place.left - 8, y: place.top + middle + 4, "text-anchor": "end" };
+    svgElement("text", { class: "tick row", ...label }, svg, row.label);
+    svgElement("path", { class: "grid", d: `M0 ${middle}h${place.width}` }, plot);
+    for (const span of row.spans) {
+      if (span.to < view.from || span.from > view.to) continue;
+      const from = Math.max(-4, x(span.from)), to = Math.min(place.width + 4, x(span.to));
+      const bar = svgElement("path", { class: "bar", style: `stroke:var(${row.color})`, d: `M${from.toFixed(1)} ${middle}H${Math.max(to, from + 3).toFixed(1)}` }, plot);
+      svgElement("title", {}, bar, span.text);
+    }
+  });
+};
+
+/** Draws a panel for a view and a width. Gives where things lie, for what points at them. */
+const drawPanel = (svg, panel, view, width) => {
+  const place = placed(panel, width);
+  const range = rangeOf(panel, view);
+  const x = (time) => (time - view.from) / view.span * place.width;
+  const y = (value) => (range[1] - value) / (range[1] - range[0]) * place.height;
+  const all = place.top + place.height + FOOT;
+  svg.replaceChildren();
+  svg.setAttribute("viewBox", `0 0 ${width} ${all}`);
+  svg.setAttribute("height", all);
+  if (!panel.rows.length) drawHeights(svg, panel, place, range, y);
+  drawTimes(svg, panel, place, view, x);
+  const plot = svgElement("svg", { class: "inner", x: place.left, y: place.top, width: place.width, height: place.height }, svg);
+  svgElement("rect", { class: "field", width: place.width, height: place.height, fill: "transparent" }, plot);
+  for (const layer of panel.layers) {
+    svgElement("path", { class: `layer ${layer.kind}`, "data-layer": layer.label, style: `stroke:var(${layer.color})`, d: pathOf(layer, view, x, y) }, plot);
+  }
+  drawRows(svg, plot, panel, place, view, x);
+  const cursor = svgElement("path", { class: "cursor", d: "" }, svg);
+  const drag = svgElement("rect", { class: "drag", width: 0, height: 0 }, svg);
+  return { place, range, x, cursor, drag };
+};

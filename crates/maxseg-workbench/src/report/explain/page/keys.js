@@ -1,0 +1,52 @@
+// The keyboard, while a graph has the focus.
+
+/** The time of the next retransmission after a time, or of the one before. */
+const nextResent = (data, time, isForward) => {
+  const resent = data.panels.flatMap((panel) => panel.layers).find((layer) => layer.frames && layer.kind === "marks");
+  if (!resent || resent.t.length === 0) return null;
+  const list = isForward ? resent.t.filter((t) => t > time + 1e-9) : resent.t.filter((t) => t < time - 1e-9);
+  return list.length === 0 ? null : isForward ? list[0] : list[list.length - 1];
+};
+
+/** The time of the next packet that is named. */
+const nextPacket = (data, time, isForward) => {
+  const layers = data.panels.flatMap((panel) => panel.layers).filter((layer) => layer.frames);
+  const times = layers.map(({ t }) => (isForward ? t[firstFrom(t, time + 1e-9)] : t[firstFrom(t, time - 1e-9) - 1]));
+  const found = times.filter((t) => t !== undefined);
+  return found.length === 0 ? null : isForward ? Math.min(...found) : Math.max(...found);
+};
+
+/** Looks at a time, if there is one, and keeps it. */
+const keep = (view, time) => {
+  if (time === null) return;
+  view.lookAt(time);
+  view.isPinned = true;
+};
+
+const KEYS = {
+  ArrowLeft: (view, { event }) => (event.shiftKey ? view.pan(-0.25) : step(view, -0.01)),
+  ArrowRight: (view, { event }) => (event.shiftKey ? view.pan(0.25) : step(view, 0.01)),
+  ArrowUp: (view, { panel }) => view.raise(panel.id, 0.1),
+  ArrowDown: (view, { panel }) => view.raise(panel.id, -0.1),
+  Home: (view) => keep(view, view.whole.from),
+  End: (view) => keep(view, view.whole.to),
+  "+": (view) => view.zoom(0.5),
+  "=": (view) => view.zoom(0.5),
+  "-": (view) => view.zoom(2),
+  0: (view) => view.reset(),
+  n: (view, { data }) => keep(view, nextResent(data, view.at ?? view.from - 1, true)),
+  p: (view, { data }) => keep(view, nextResent(data, view.at ?? view.to + 1, false)),
+  ".": (view, { data }) => keep(view, nextPacket(data, view.at ?? view.from, true)),
+  ",": (view, { data }) => keep(view, nextPacket(data, view.at ?? view.to, false)),
+  Enter: (view) => { view.isPinned = view.at !== null && !view.isPinned; },
+  Escape: (view) => { if (view.at !== null) { view.at = null; view.isPinned = false; } else view.reset(); },
+};
+
+const step = (view, share) => keep(view, (view.at ?? (view.from + view.to) / 2) + share * view.span);
+
+const onKey = (event, panel, page) => {
+  const act = KEYS[event.key];
+  if (!act || event.ctrlKey || event.altKey || event.metaKey) return;
+  event.preventDefault();
+  page.change((view) => act(view, { event, panel, data: page.data }));
+};

@@ -1,0 +1,48 @@
+// Numbers with their units, as the rest of the page writes them.
+
+const UNITS = {
+  bytes: [["bytes", 1], ["kB", 1e3], ["MB", 1e6], ["GB", 1e9]],
+  rate: [["bit/s", 1], ["kbit/s", 1e3], ["Mbit/s", 1e6], ["Gbit/s", 1e9]],
+  time: [["ns", 1e-9], ["us", 1e-6], ["ms", 1e-3], ["s", 1]],
+};
+
+/** The largest unit that leaves at least one whole of it. */
+const unitOf = (value, kind) => UNITS[kind].findLast(([, of]) => Math.abs(value) >= 0.9995 * of) ?? UNITS[kind][0];
+
+/** A value with three digits and its unit: `12.3 MB`. */
+const written = (value, kind) => {
+  if (value === 0) return kind === "bytes" ? "0 bytes" : kind === "rate" ? "0 bit/s" : "0 s";
+  const [unit, of] = unitOf(value, kind);
+  const number = value / of;
+  const decimals = unit === "bytes" ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.abs(number) || 1)));
+  return `${number.toFixed(Math.min(decimals, 2))} ${unit}`;
+};
+
+/** A time within a span of time, with as many digits as tell neighbours apart. */
+const timeWithin = (seconds, span) => {
+  const decimals = Math.max(0, Math.min(9, 3 - Math.floor(Math.log10(span || 1))));
+  return `${seconds.toFixed(decimals)} s`;
+};
+
+/** Round values between `from` and `to`, about `wanted` of them. */
+const ticks = (from, to, wanted) => {
+  const rough = (to - from) / wanted;
+  if (!(rough > 0)) return [from];
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough * (1 - 1e-9));
+  const list = [];
+  for (let n = Math.ceil(from / step - 1e-9); n * step <= to + step * 1e-9; n++) list.push(n * step);
+  return list;
+};
+
+/** The words of an axis: one unit for all its ticks, and decimals that tell them apart. */
+const axisWords = (values, kind) => {
+  const largest = Math.max(...values.map(Math.abs));
+  const [unit, of] = unitOf(largest, kind);
+  const step = values.length > 1 ? (values[1] - values[0]) / of : 1;
+  const decimals = Math.max(0, Math.min(9, Math.ceil(-Math.log10(step) - 1e-9)));
+  return values.map((value) => (value === 0 ? "0" : `${(value / of).toFixed(decimals)} ${unit}`));
+};
+
+/** A whole number in groups of three. */
+const grouped = (number) => String(Math.round(number)).replace(/\B(?=(\d{3})+$)/g, "\u202f");

@@ -9,12 +9,13 @@ use crate::bench::{self, instructions};
 use crate::{check_licences, generate, is_installed, layers, root, tables};
 
 /// A program that some tests need: its name, and the Debian package that brings it.
-const PEERS: [(&str, &str); 5] = [
+const PEERS: [(&str, &str); 6] = [
     ("ns", "ns2"),
     ("tshark", "tshark"),
     ("tcptrace", "tcptrace"),
     ("valgrind", "valgrind"),
     ("iperf3", "iperf3"),
+    ("chromium", "chromium"),
 ];
 
 /// Runs every check and test, as CI does (`CI=true`): peers are installed, every row of every table is checked, and
@@ -28,7 +29,7 @@ pub fn run() -> Result<()> {
 }
 
 fn everything() -> Result<()> {
-    step("peers", install_peers)?;
+    step("peers", || install_peers().and_then(|()| fetch_axe()))?;
     step("layers", layers::check)?;
     step("licences", check_licences::check)?;
     step("format", || cargo(&["fmt", "--all", "--check"]))?;
@@ -161,6 +162,26 @@ fn install_peers() -> Result<()> {
         None => Ok(()),
         Some((program, package)) => bail!("{package} is installed, but there is no `{program}`"),
     }
+}
+
+/// The rules of accessibility that the tests of pages check, and where they look for them.
+const AXE: &str = "axe-core@4.14.1";
+const AXE_FOLDER: &str = "target/axe-core";
+
+/// Fetches axe-core (MPL-2.0) for the tests of pages; where it cannot be had, they say so and check their own rules.
+#[expect(clippy::print_stdout, reason = "a command-line program")]
+fn fetch_axe() -> Result<()> {
+    let folder = root().join(AXE_FOLDER);
+    if folder.join("package/axe.min.js").is_file() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(&folder)?;
+    let command = format!("npm pack --silent {AXE} && tar -xzf axe-core-*.tgz");
+    let fetched = Command::new("sh").args(["-c", &command]).current_dir(&folder).status();
+    if !fetched.is_ok_and(|status| status.success()) {
+        println!("{AXE} cannot be fetched: the tests of pages check their own rules only");
+    }
+    Ok(())
 }
 
 #[cfg(unix)]

@@ -31,10 +31,11 @@ fn controls_have_names_and_values() {
     }
     assert!(checked > 15, "{checked}");
     assert_eq!(of_role("slider").count(), tab.count("figure[data-panel]"));
-    for slider in of_role("slider") {
-        let properties = slider["properties"].as_array().unwrap();
-        let text = properties.iter().find(|property| property["name"] == "valuetext").unwrap();
-        assert!(text["value"]["value"].as_str().unwrap().contains("0.500 s"), "{slider:#}");
+    let told = tab.value(
+        "[...document.querySelectorAll('[role=slider]')].map((e) => e.getAttribute('aria-valuetext'))",
+    );
+    for text in told.as_array().unwrap() {
+        assert!(text.as_str().unwrap().starts_with("0.500 s"), "{text}");
     }
     println!("{checked} controls have names");
 }

@@ -61,4 +61,6 @@ for (const code of document.querySelectorAll("code.filter")) copyButton(code.par
 for (const code of document.querySelectorAll("pre > code")) {
   code.parentElement.after(copyButton(code.parentElement, "Copy command", () => code.textContent));
 }
+// What may be wider than the screen can be scrolled with keys.
+for (const box of document.querySelectorAll("pre, .wide")) box.tabIndex = 0;
 for (const group of document.querySelectorAll(".linked")) group.page = new Page(group);

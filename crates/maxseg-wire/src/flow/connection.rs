@@ -210,8 +210,7 @@ impl Connection {
             Some(window)
         });
         if let Some(blocks) = &options.sack {
-            let sequence = peer.sequence;
-            let near = peer.una;
+            let (sequence, near) = (peer.sequence, peer.una);
             let edge = |number| sequence.map_or(0, |it| it.offset(number, near));
             let blocks = blocks.iter().map(|block| (edge(block.left), edge(block.right)));
             own.counts.dsack_acks += u32::from(stream.on_sack(blocks, una));

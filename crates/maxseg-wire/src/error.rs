@@ -19,6 +19,8 @@ pub enum Layer {
     Pcapng,
     /// What the kernel says of a connection.
     TcpInfo,
+    /// The kernel's list of sockets.
+    InetDiag,
 }
 
 impl fmt::Display for Layer {
@@ -31,6 +33,7 @@ impl fmt::Display for Layer {
             Self::TcpOptions => "TCP options",
             Self::Pcapng => "pcapng",
             Self::TcpInfo => "tcp_info",
+            Self::InetDiag => "inet_diag",
         })
     }
 }

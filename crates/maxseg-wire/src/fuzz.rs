@@ -15,6 +15,7 @@ use crate::capture_file::{CaptureFile, Record};
 use crate::encapsulation::decapsulate;
 use crate::flow::{Decoded, Decoder, FlowOptions, Flows, Seen};
 use crate::icmp::{Icmp, quote as quote_packet};
+use crate::inet_diag::Messages;
 use crate::ip::{Outline, Packet};
 use crate::joined::{Capture, Census, Crossings};
 use crate::options::walk;
@@ -44,6 +45,7 @@ targets![
     capture_file,
     fragments,
     icmp,
+    inet_diag,
     ip,
     joined,
     link_types,
@@ -262,6 +264,13 @@ pub fn udp(bytes: &[u8]) {
 pub fn tcp_info(bytes: &[u8]) {
     if let Ok(info) = TcpInfo::decode(bytes) {
         black_box((info.state(), info.ca_state()));
+    }
+}
+
+/// The kernel's list of sockets, as it comes from netlink or as `ss -D` writes it.
+pub fn inet_diag(bytes: &[u8]) {
+    for message in Messages::new(bytes) {
+        let _ = black_box(message);
     }
 }
 

@@ -15,7 +15,7 @@
 //!
 //! <!-- layers of maxseg-wire -->
 //! ```text
-//! error checksum pcap procnet · fields link_type options tcp_info · ip pcapng · bpf icmp tcp udp
+//! error checksum pcap procnet · fields link_type options tcp_info · inet_diag ip pcapng · bpf icmp tcp udp
 //! capture_file · encapsulation synthetic · flow · joined tshark · fuzz reading
 //! ```
 //! <!-- end of layers -->
@@ -40,6 +40,7 @@ mod fields;
 pub mod flow;
 pub mod fuzz;
 pub mod icmp;
+pub mod inet_diag;
 pub mod ip;
 pub mod joined;
 pub mod link_type;

@@ -272,7 +272,7 @@ impl TcpInfo {
 
     /// Where the connection stands (RFC 9293 §3.3.2); `None` for a number that is no such state.
     pub fn state(&self) -> Option<State> {
-        State::ALL.into_iter().find(|state| *state as u8 == self.state)
+        State::from_number(self.state)
     }
 
     /// What the congestion control is doing; `None` for a number that is no such state.

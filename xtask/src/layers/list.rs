@@ -39,7 +39,7 @@ pub(super) const CRATES: [Layers; 7] = [
         groups: &[
             &["error", "checksum", "pcap", "procnet"],
             &["fields", "link_type", "options", "tcp_info"],
-            &["ip", "pcapng"],
+            &["inet_diag", "ip", "pcapng"],
             &["bpf", "icmp", "tcp", "udp", "capture_file"],
             &["encapsulation", "synthetic"],
             &["flow"],

@@ -3,6 +3,8 @@
 //! ```text
 //! Evidence → limits (shares of the time) ─┬→ Diagnosis
 //!         └→ findings, one rule a kind ───┘
+//!
+//! SocketEvidence → SocketDiagnosis
 //! ```
 
 mod ack_path;
@@ -25,6 +27,7 @@ mod queueing;
 mod requests;
 mod round_trips;
 mod send_buffer;
+mod socket;
 mod verdict;
 mod windows;
 
@@ -33,6 +36,7 @@ pub use finding::{Finding, FindingKind, Number, Severity};
 pub use limits::{LimitSpan, Limits};
 pub use loss_cause::{Loss, LossCause};
 pub use quality::{Quality, Reason, ReasonCode};
+pub use socket::{SocketDiagnosis, diagnose_socket};
 
 use crate::evidence::{Direction, Evidence};
 use crate::outcome::{LimitShare, LimitedBy};

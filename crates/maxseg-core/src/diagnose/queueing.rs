@@ -20,7 +20,7 @@ const BUSY: f64 = 0.6;
 /// Packets queue when round trips are so many times the least,
 pub(super) const QUEUEING: f64 = 1.5;
 /// and so much longer, in seconds: less may be delayed acknowledgements.
-const QUEUEING_S: f64 = 0.005;
+pub(super) const QUEUEING_S: f64 = 0.005;
 /// Half of the round trips are so many times the least: a queue that stands.
 const STANDING: f64 = 1.9;
 /// A flight that varies by less shows nothing.

@@ -27,7 +27,7 @@ const LEADING: f64 = 0.91;
 const EVEN: f64 = 0.5;
 const THIRD: f64 = 1.0 / 3.0;
 /// What is left of it for losses and for a send buffer: what is not seen of the sender may look like either.
-const INFERRED: f64 = 0.92;
+pub(super) const INFERRED: f64 = 0.92;
 /// What is left of it without the other direction, and for each other fault of the capture.
 const ONE_WAY: f64 = 0.93;
 const FAULT: f64 = 0.96;
@@ -54,7 +54,7 @@ impl Verdict {
 }
 
 /// Why no single limit can be named, where two share the time. Losses, and the timer that some of them wait for, are one.
-fn mixed(shares: &[LimitShare]) -> Option<String> {
+pub(super) fn mixed(shares: &[LimitShare]) -> Option<String> {
     let [first, others @ ..] = shares else { return None };
     let is_loss = |kind| matches!(kind, LimitedBy::Congestion | LimitedBy::Rto);
     let second = others.iter().find(|other| !(is_loss(first.kind) && is_loss(other.kind)))?;
@@ -80,12 +80,16 @@ fn confidence(evidence: &Evidence, first: &LimitShare, second: Option<&LimitShar
     let is_inferred = matches!(first.kind, LimitedBy::Congestion | LimitedBy::SendBuffer);
     let inferred = if is_inferred { INFERRED } else { 1.0 };
     let one_way = if marks.one_way { ONE_WAY } else { 1.0 };
-    let sure = if lead < THIRD {
+    sureness(lead) * discount * one_way * inferred
+}
+
+/// How sure the largest of some shares is of which all is seen, by how far it leads.
+pub(super) fn sureness(lead: f64) -> f64 {
+    if lead < THIRD {
         EVEN + (LEADING - EVEN) * lead.max(0.0) / THIRD
     } else {
         LEADING + (MOST - LEADING) * (lead.min(1.0) - THIRD) / (1.0 - THIRD)
-    };
-    sure * discount * one_way * inferred
+    }
 }
 
 /// What is missing, and what would show it.

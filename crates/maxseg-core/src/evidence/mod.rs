@@ -15,6 +15,7 @@ mod joined;
 mod losses;
 mod path_mtu;
 mod requests;
+mod socket;
 mod syn;
 mod trace;
 
@@ -34,6 +35,7 @@ pub use joined::{
 pub use losses::{AckGaps, LoadedRoundTrips, LossEpisode, LossEpisodes, WayDelay};
 pub use path_mtu::PathMtuEvent;
 pub use requests::{Requests, Waits};
+pub use socket::{BufferFill, SocketEvidence, SocketState};
 pub use syn::{OptionKind, OptionOrder, SynFacts};
 pub use trace::{AckPoint, SegmentPoint, Trace};
 

@@ -1,7 +1,7 @@
 //! The small types of the structure: states, and what shares a byte.
 
 /// A connection's state, by the kernel's numbers (`include/net/tcp_states.h`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 #[expect(
     missing_docs,
@@ -26,7 +26,8 @@ pub enum State {
 }
 
 impl State {
-    pub(super) const ALL: [Self; 13] = [
+    /// Every state.
+    pub const ALL: [Self; 13] = [
         Self::Established,
         Self::SynSent,
         Self::SynReceived,
@@ -41,6 +42,30 @@ impl State {
         Self::NewSynReceived,
         Self::BoundInactive,
     ];
+
+    /// The state with this number; `None` where there is none.
+    pub fn from_number(number: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| *state as u8 == number)
+    }
+
+    /// The name, in small letters with hyphens, as filters and documents have it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Established => "established",
+            Self::SynSent => "syn-sent",
+            Self::SynReceived => "syn-received",
+            Self::FinWait1 => "fin-wait-1",
+            Self::FinWait2 => "fin-wait-2",
+            Self::TimeWait => "time-wait",
+            Self::Closed => "closed",
+            Self::CloseWait => "close-wait",
+            Self::LastAck => "last-ack",
+            Self::Listen => "listen",
+            Self::Closing => "closing",
+            Self::NewSynReceived => "new-syn-received",
+            Self::BoundInactive => "bound-inactive",
+        }
+    }
 }
 
 /// What the congestion control is doing (`enum tcp_ca_state`).

@@ -1,0 +1,254 @@
+//! The limits of a connection from what the kernel counts: two samples of `tcp_info`, or one.
+//!
+//! The kernel itself divides the time with data to send: into that in which the receiver's window, and that in which the
+//! send buffer, was the limit (`tcp_chrono_start` in `net/ipv4/tcp_output.c`). What is left of it belongs to the congestion
+//! window, and what holds that down the socket's state at the end tells. Time without data is the application's.
+
+use super::queueing::{QUEUEING, QUEUEING_S};
+use super::verdict::{INFERRED, mixed, sureness};
+use crate::evidence::{SocketEvidence, SocketState};
+use crate::outcome::{LimitShare, LimitedBy};
+use crate::units::approx;
+
+/// Paced by the application where so much of its limit is reached.
+const AT_PACING_LIMIT: f64 = 0.85;
+/// The send buffer is full where the kernel wakes no writer: a third of it must be free (`sk_stream_wspace`,
+/// `sk_stream_is_writeable` in `include/net/sock.h`).
+const BUFFER_FULL: f64 = 2.0 / 3.0;
+/// The reader is behind where so much of the receive buffer is not read. Half of a buffer is for overhead
+/// (`tcp_adv_win_scale`), so the window shuts from here on.
+const UNREAD: f64 = 0.4;
+/// Slow start doubles the window within a round trip, or makes it grow by half (RFC 5681 §3.1).
+const GROWING: f64 = 1.25;
+/// BBR's gain in its start-up is 2/ln 2 (`bbr_high_gain` in `net/ipv4/tcp_bbr.c`); later it is 1.25 at most.
+const BBR_STARTUP_GAIN: f64 = 2.0;
+/// Less of the time is not told.
+const LEAST_SHARE: f64 = 0.0005;
+
+/// What limited a connection, as its socket shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SocketDiagnosis {
+    /// Shares of the time, largest first.
+    pub limits: Vec<LimitShare>,
+    /// The largest; [`LimitedBy::Unknown`] where the samples do not show it.
+    pub limited_by: LimitedBy,
+    /// Why it is unknown, and what would show it; a clause without a full stop.
+    pub unknown_because: Option<String>,
+    /// An estimate from 0 to 1 of how sure `limited_by` is; 0 where it is unknown.
+    pub confidence: f64,
+}
+
+/// Judges a connection by its socket.
+pub fn diagnose_socket(evidence: &SocketEvidence) -> SocketDiagnosis {
+    let judge = Judge { evidence, state: &evidence.state };
+    let (limits, why) = judge.limits();
+    let because = mixed(&limits).or_else(|| judge.why_unknown(&limits, why));
+    let first = limits.first().copied();
+    match (first, because) {
+        (Some(first), None) => SocketDiagnosis {
+            confidence: judge.confidence(first, &limits),
+            limited_by: first.kind,
+            unknown_because: None,
+            limits,
+        },
+        (_, because) => SocketDiagnosis {
+            limits,
+            limited_by: LimitedBy::Unknown,
+            unknown_because: because,
+            confidence: 0.0,
+        },
+    }
+}
+
+struct Judge<'a> {
+    evidence: &'a SocketEvidence,
+    state: &'a SocketState,
+}
+
+/// Why the limit of some time is unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unseen {
+    /// Nothing holds the congestion window down that could be seen.
+    CongestionWindow,
+    /// The data comes from the peer.
+    AtPeer,
+    /// There was no data at all yet.
+    NoData,
+}
+
+impl Judge<'_> {
+    /// Shares of the time, largest first, and what is behind an unknown one.
+    fn limits(&self) -> (Vec<LimitShare>, Option<Unseen>) {
+        if self.receives() {
+            return self.receiving();
+        }
+        let bin = &self.evidence.bin;
+        let all = bin.duration.as_secs_f64();
+        if all <= 0.0 {
+            return (Vec::new(), Some(Unseen::NoData));
+        }
+        let (window, buffer) = (bin.rwnd_limited.as_secs_f64(), bin.sndbuf_limited.as_secs_f64());
+        let idle = bin.idle.as_secs_f64().min(all);
+        let rest = (all - idle - window - buffer).max(0.0);
+        let (kind, why) = self.congestion_window();
+        let keeps_link_full = self.is_queueing() && !self.is_shut();
+        let unless_link = |kind| if keeps_link_full { LimitedBy::Bandwidth } else { kind };
+        let parts = [
+            (unless_link(LimitedBy::ReceiveWindow), window),
+            (unless_link(LimitedBy::SendBuffer), buffer),
+            (kind, rest),
+            (LimitedBy::Application, idle),
+        ];
+        (shares(parts), why)
+    }
+
+    /// Whether most of the payload came from the peer.
+    fn receives(&self) -> bool {
+        self.evidence.received_bytes > self.evidence.bin.acked_bytes
+            && self.evidence.received_bytes > self.evidence.bin.sent_bytes
+    }
+
+    /// The limits of what arrives. What limits the peer only the peer knows, but for a reader here that is behind.
+    fn receiving(&self) -> (Vec<LimitShare>, Option<Unseen>) {
+        let all_of = |kind| vec![LimitShare { kind, share: 1.0 }];
+        let is_full = self.state.receive_buffer.is_some_and(|buffer| buffer.share() >= UNREAD);
+        let is_small = |window: u32| window < 2 * self.state.mss_bytes;
+        let is_shut = self.state.advertised_window_bytes.is_some_and(is_small);
+        if self.state.unread_bytes > 0 && (is_full || is_shut) {
+            (all_of(LimitedBy::ReceiveWindow), None)
+        } else {
+            (all_of(LimitedBy::Unknown), Some(Unseen::AtPeer))
+        }
+    }
+
+    /// Packets wait in a queue, as the round trips show.
+    fn is_queueing(&self) -> bool {
+        let (rtt, least) = (self.state.rtt.as_secs_f64(), self.state.min_rtt);
+        least.is_some_and(|least| {
+            let least = least.as_secs_f64();
+            rtt > QUEUEING * least && rtt > least + QUEUEING_S
+        })
+    }
+
+    /// The peer's window has no room for a segment, whatever is in flight.
+    fn is_shut(&self) -> bool {
+        self.state.window_bytes.is_some_and(|window| window < self.state.mss_bytes)
+    }
+
+    /// What limits while neither window nor buffer does, and data is there.
+    fn congestion_window(&self) -> (LimitedBy, Option<Unseen>) {
+        let state = self.state;
+        let is_sure = |kind| (kind, None);
+        let at_pacing_limit = state
+            .pacing_limit_bps
+            .zip(self.rate_bps())
+            .is_some_and(|(limit, rate)| rate >= AT_PACING_LIMIT * limit);
+        if state.window_probes > 0 || self.is_shut() {
+            is_sure(LimitedBy::ReceiveWindow)
+        } else if state.timeouts_in_a_row > 0 {
+            is_sure(LimitedBy::Rto)
+        } else if at_pacing_limit {
+            is_sure(LimitedBy::Paced)
+        } else if self.has_room() {
+            if state.send_buffer.is_some_and(|buffer| buffer.share() >= BUFFER_FULL) {
+                is_sure(LimitedBy::SendBuffer)
+            } else if state.is_app_limited == Some(true) {
+                is_sure(LimitedBy::Application)
+            } else {
+                (LimitedBy::Unknown, Some(Unseen::CongestionWindow))
+            }
+        } else if let Some(gain) = state.bbr_pacing_gain {
+            is_sure(if gain > BBR_STARTUP_GAIN { LimitedBy::StartUp } else { LimitedBy::Bandwidth })
+        } else if self.is_queueing() {
+            is_sure(LimitedBy::Bandwidth)
+        } else if self.evidence.bin.losses > 0 || state.ever_retransmitted > 0 {
+            is_sure(LimitedBy::Congestion)
+        } else if self.is_growing() {
+            is_sure(LimitedBy::StartUp)
+        } else {
+            (LimitedBy::Unknown, Some(Unseen::CongestionWindow))
+        }
+    }
+
+    /// The congestion window would let more go, and nothing waits for it.
+    fn has_room(&self) -> bool {
+        let state = self.state;
+        state.unsent_bytes == Some(0) && state.in_flight_segments < state.cwnd_segments
+    }
+
+    /// Slow start: no loss has set a threshold, or the window is below it, and grows.
+    fn is_growing(&self) -> bool {
+        let state = self.state;
+        let is_below = state.ssthresh_segments.is_none_or(|limit| state.cwnd_segments < limit);
+        let cwnd = f64::from(state.cwnd_segments);
+        let before = state.cwnd_before_segments;
+        is_below && before.is_none_or(|before| cwnd >= GROWING * f64::from(before))
+    }
+
+    /// Payload acknowledged, or the kernel's sample where there is no time to divide by.
+    fn rate_bps(&self) -> Option<f64> {
+        let bin = &self.evidence.bin;
+        let seconds = bin.duration.as_secs_f64();
+        if self.evidence.is_since_start || seconds <= 0.0 {
+            return self.state.delivery_bps;
+        }
+        Some(bin.acked_bytes as f64 * 8.0 / seconds)
+    }
+
+    /// How sure the largest share is: the kernel counts windows and buffers, what holds the congestion window down is inferred.
+    fn confidence(&self, first: LimitShare, limits: &[LimitShare]) -> f64 {
+        let sure = sureness(first.share - limits.get(1).map_or(0.0, |second| second.share));
+        let is_counted = matches!(
+            first.kind,
+            LimitedBy::ReceiveWindow | LimitedBy::SendBuffer | LimitedBy::Application
+        );
+        if is_counted { sure } else { sure * INFERRED }
+    }
+
+    fn why_unknown(&self, limits: &[LimitShare], why: Option<Unseen>) -> Option<String> {
+        let is_known = limits.first().is_some_and(|first| first.kind != LimitedBy::Unknown);
+        if is_known {
+            return None;
+        }
+        Some(match why {
+            Some(Unseen::AtPeer) => "the peer sends the data, and this host's reader keeps up: the \
+                peer's sockets, or a capture, show the limit"
+                .to_owned(),
+            Some(Unseen::NoData) | None => {
+                "no payload was sent or received, so there is no transfer to judge".to_owned()
+            }
+            Some(Unseen::CongestionWindow) if self.evidence.is_since_start => {
+                "one sample does not show what holds the congestion window down; a second one may"
+                    .to_owned()
+            }
+            Some(Unseen::CongestionWindow) => {
+                let rtt = approx::time(self.state.rtt.as_secs_f64());
+                format!(
+                    "nothing was lost and the round trip of {rtt} shows no queue, so that neither \
+                     losses nor a full link explain the congestion window of {} segments; a \
+                     capture shows more",
+                    self.state.cwnd_segments
+                )
+            }
+        })
+    }
+}
+
+/// The parts that hold for long enough as shares, largest first; equal limits are one.
+fn shares(parts: [(LimitedBy, f64); 4]) -> Vec<LimitShare> {
+    let all: f64 = parts.iter().map(|(_, seconds)| seconds).sum();
+    let mut limits: Vec<LimitShare> = Vec::new();
+    for (kind, seconds) in parts {
+        let share = if all > 0.0 { seconds / all } else { 0.0 };
+        match limits.iter_mut().find(|limit| limit.kind == kind) {
+            Some(limit) => limit.share += share,
+            None => limits.push(LimitShare { kind, share }),
+        }
+    }
+    limits.retain(|limit| limit.share > LEAST_SHARE);
+    limits.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.kind.cmp(&b.kind)));
+    limits
+}
+
+#[cfg(test)]
+mod tests;

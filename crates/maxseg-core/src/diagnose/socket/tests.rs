@@ -1,0 +1,129 @@
+use super::*;
+use crate::evidence::{Bin, BufferFill};
+use crate::units::Time;
+
+/// A second of a transfer at 10 Mbit/s over 50 ms, its congestion window full, in an interval between two samples.
+fn transfer() -> SocketEvidence {
+    let state = SocketState {
+        mss_bytes: 1448,
+        cwnd_segments: 43,
+        cwnd_before_segments: Some(42),
+        ssthresh_segments: Some(30),
+        in_flight_segments: 43,
+        unsent_bytes: Some(100_000),
+        window_bytes: Some(3_000_000),
+        rtt: Time::from_millis(51),
+        min_rtt: Some(Time::from_millis(50)),
+        is_app_limited: Some(false),
+        send_buffer: Some(BufferFill { used: 200_000, limit: 4_000_000 }),
+        ..SocketState::default()
+    };
+    let bin = Bin {
+        duration: Time::from_secs(1),
+        sent_bytes: 1_250_000,
+        acked_bytes: 1_250_000,
+        ..Bin::default()
+    };
+    SocketEvidence { bin, received_bytes: 0, is_since_start: false, state }
+}
+
+fn limit(change: impl FnOnce(&mut SocketEvidence)) -> LimitedBy {
+    let mut evidence = transfer();
+    change(&mut evidence);
+    let diagnosis = diagnose_socket(&evidence);
+    let is_unknown = diagnosis.limited_by == LimitedBy::Unknown;
+    assert_eq!(is_unknown, diagnosis.unknown_because.is_some());
+    assert_eq!(is_unknown, diagnosis.confidence == 0.0);
+    diagnosis.limited_by
+}
+
+#[test]
+fn what_the_kernel_counts_is_the_limit() {
+    let window = |e: &mut SocketEvidence| e.bin.rwnd_limited = Time::from_millis(900);
+    assert_eq!(limit(window), LimitedBy::ReceiveWindow);
+    let buffer = |e: &mut SocketEvidence| e.bin.sndbuf_limited = Time::from_millis(900);
+    assert_eq!(limit(buffer), LimitedBy::SendBuffer);
+    assert_eq!(limit(|e| e.bin.idle = Time::from_millis(900)), LimitedBy::Application);
+}
+
+#[test]
+fn a_window_that_keeps_the_link_full_is_not_the_limit() {
+    let queued = |e: &mut SocketEvidence| {
+        e.bin.rwnd_limited = Time::from_millis(900);
+        e.state.rtt = Time::from_millis(120);
+    };
+    assert_eq!(limit(queued), LimitedBy::Bandwidth);
+    let closed = |e: &mut SocketEvidence| {
+        queued(e);
+        e.state.window_bytes = Some(0);
+    };
+    assert_eq!(limit(closed), LimitedBy::ReceiveWindow, "a shut window fills no link");
+}
+
+#[test]
+fn what_holds_the_congestion_window_down() {
+    assert_eq!(limit(|_| ()), LimitedBy::Unknown, "no loss, no queue");
+    assert_eq!(limit(|e| e.state.rtt = Time::from_millis(90)), LimitedBy::Bandwidth);
+    assert_eq!(limit(|e| e.bin.losses = 4), LimitedBy::Congestion);
+    assert_eq!(limit(|e| e.state.timeouts_in_a_row = 3), LimitedBy::Rto);
+    assert_eq!(limit(|e| e.state.window_probes = 2), LimitedBy::ReceiveWindow);
+    assert_eq!(limit(|e| e.state.bbr_pacing_gain = Some(1.0)), LimitedBy::Bandwidth);
+    assert_eq!(limit(|e| e.state.bbr_pacing_gain = Some(2.89)), LimitedBy::StartUp);
+    assert_eq!(limit(|e| e.state.pacing_limit_bps = Some(10.5e6)), LimitedBy::Paced);
+    let slow_start = |e: &mut SocketEvidence| {
+        e.state.ssthresh_segments = None;
+        e.state.cwnd_before_segments = Some(20);
+    };
+    assert_eq!(limit(slow_start), LimitedBy::StartUp);
+}
+
+#[test]
+fn room_in_the_congestion_window_is_left_by_the_buffer_or_the_application() {
+    let room = |e: &mut SocketEvidence| {
+        e.state.unsent_bytes = Some(0);
+        e.state.in_flight_segments = 12;
+        e.bin.losses = 3;
+    };
+    let small = |e: &mut SocketEvidence| {
+        room(e);
+        e.state.send_buffer = Some(BufferFill { used: 40_000, limit: 46_080 });
+    };
+    assert_eq!(limit(small), LimitedBy::SendBuffer);
+    let writes_little = |e: &mut SocketEvidence| {
+        room(e);
+        e.state.is_app_limited = Some(true);
+    };
+    assert_eq!(limit(writes_little), LimitedBy::Application);
+    assert_eq!(limit(room), LimitedBy::Unknown);
+}
+
+#[test]
+fn what_arrives_is_limited_here_only_by_a_reader_that_is_behind() {
+    let receives = |e: &mut SocketEvidence| {
+        e.bin = Bin { duration: Time::from_secs(1), ..Bin::default() };
+        e.received_bytes = 1_000_000;
+    };
+    assert_eq!(limit(receives), LimitedBy::Unknown);
+    let behind = |e: &mut SocketEvidence| {
+        receives(e);
+        e.state.unread_bytes = 60_000;
+        e.state.receive_buffer = Some(BufferFill { used: 100_000, limit: 131_072 });
+    };
+    assert_eq!(limit(behind), LimitedBy::ReceiveWindow);
+    let keeps_up = |e: &mut SocketEvidence| {
+        behind(e);
+        e.state.unread_bytes = 0;
+    };
+    assert_eq!(limit(keeps_up), LimitedBy::Unknown);
+}
+
+#[test]
+fn two_limits_that_share_the_time_are_unknown() {
+    let mixed = |e: &mut SocketEvidence| {
+        e.bin.rwnd_limited = Time::from_millis(500);
+        e.bin.sndbuf_limited = Time::from_millis(500);
+    };
+    assert_eq!(limit(mixed), LimitedBy::Unknown);
+    let nothing = |e: &mut SocketEvidence| e.bin.duration = Time::ZERO;
+    assert_eq!(limit(nothing), LimitedBy::Unknown);
+}

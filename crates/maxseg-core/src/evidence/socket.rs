@@ -1,0 +1,84 @@
+//! What the kernel tells of a socket: counters over a time, and its state at the end of it.
+
+use super::Bin;
+use crate::units::Time;
+
+/// A connection as the kernel knows it (`tcp_info`, `inet_diag`): what it counted between two samples, or since the
+/// connection's beginning where there is one sample alone.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SocketEvidence {
+    /// What happened. Without an earlier sample its duration is the time with data to send or to be acknowledged: how
+    /// long the connection has been there the kernel does not tell.
+    pub bin: Bin,
+    /// Payload that arrived in order.
+    pub received_bytes: u64,
+    /// Whether there is no earlier sample.
+    pub is_since_start: bool,
+    /// The state at the end.
+    pub state: SocketState,
+}
+
+/// The state of a socket at one time. `None` where the kernel does not tell.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct SocketState {
+    /// Payload of a full segment.
+    pub mss_bytes: u32,
+    /// The congestion window.
+    pub cwnd_segments: u32,
+    /// The congestion window in the earlier sample.
+    pub cwnd_before_segments: Option<u32>,
+    /// The slow-start threshold; `None` until a loss or `HyStart` has set one.
+    pub ssthresh_segments: Option<u32>,
+    /// Segments in flight: sent, and neither acknowledged nor taken for lost (RFC 6675's pipe).
+    pub in_flight_segments: u32,
+    /// Bytes that wait to be sent for the first time.
+    pub unsent_bytes: Option<u32>,
+    /// The window that the peer last advertised.
+    pub window_bytes: Option<u32>,
+    /// The smoothed round-trip time.
+    pub rtt: Time,
+    /// The least round-trip time of late.
+    pub min_rtt: Option<Time>,
+    /// Since data was last sent, and since it last arrived.
+    pub last_sent: Time,
+    /// See `last_sent`.
+    pub last_received: Time,
+    /// Timeouts in a row that nothing has answered.
+    pub timeouts_in_a_row: u32,
+    /// Probes of a closed window in a row that nothing has opened.
+    pub window_probes: u32,
+    /// Segments sent again, ever.
+    pub ever_retransmitted: u32,
+    /// Whether the application's lack of data kept the last sample of the delivery rate down.
+    pub is_app_limited: Option<bool>,
+    /// The last sample of the delivery rate, bits a second.
+    pub delivery_bps: Option<f64>,
+    /// The application's limit of the rate (`SO_MAX_PACING_RATE`), bits a second; `None` for no limit.
+    pub pacing_limit_bps: Option<f64>,
+    /// The gain at which BBR paces; `None` for other congestion controls.
+    pub bbr_pacing_gain: Option<f64>,
+    /// The send buffer.
+    pub send_buffer: Option<BufferFill>,
+    /// What arrived and was not read.
+    pub receive_buffer: Option<BufferFill>,
+    /// Bytes that arrived in order and were not read.
+    pub unread_bytes: u32,
+    /// The window that was last advertised to the peer.
+    pub advertised_window_bytes: Option<u32>,
+}
+
+/// How full a buffer is, in the kernel's accounting: with headers and the slack of its pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BufferFill {
+    /// Bytes in it.
+    pub used: u32,
+    /// Most that it takes.
+    pub limit: u32,
+}
+
+impl BufferFill {
+    /// The share that is used.
+    pub fn share(self) -> f64 {
+        if self.limit == 0 { 0.0 } else { f64::from(self.used) / f64::from(self.limit) }
+    }
+}

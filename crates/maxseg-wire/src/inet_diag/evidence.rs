@@ -1,0 +1,190 @@
+//! Two samples of a socket, or one, as evidence.
+
+use std::time::Duration;
+
+use maxseg_core::evidence::{Bin, BufferFill, SocketEvidence, SocketState};
+use maxseg_core::units::Time;
+
+use super::{Bbr, Memory};
+use crate::tcp_info::TcpInfo;
+
+/// A rate that stands for no limit.
+const NO_RATE: u64 = u64::MAX;
+
+/// What a sample of a socket holds for evidence.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sample {
+    /// The state of its TCP.
+    pub info: TcpInfo,
+    /// Its memory.
+    pub memory: Option<Memory>,
+    /// The model of BBR.
+    pub bbr: Option<Bbr>,
+    /// Bytes that arrived in order and were not read.
+    pub unread_bytes: u32,
+    /// Bytes that were written and not acknowledged.
+    pub unacked_bytes: u32,
+}
+
+impl Sample {
+    /// The evidence of what happened since an earlier sample of the same connection, `elapsed` ago; since the
+    /// connection's beginning where there is none.
+    pub fn evidence(&self, before: Option<(&Self, Duration)>) -> SocketEvidence {
+        SocketEvidence {
+            bin: self.bin(before),
+            received_bytes: grown(self.info.bytes_received, before, |info| info.bytes_received),
+            is_since_start: before.is_none(),
+            state: self.state(before.map(|(before, _)| before)),
+        }
+    }
+
+    fn bin(&self, before: Option<(&Self, Duration)>) -> Bin {
+        let info = &self.info;
+        let long = |of: fn(&TcpInfo) -> Option<u64>| grown(of(info), before, of);
+        let short = |of: fn(&TcpInfo) -> u32| {
+            of(info).wrapping_sub(before.map_or(0, |(before, _)| of(&before.info)))
+        };
+        let span = |of: fn(&TcpInfo) -> Option<Duration>| {
+            let earlier = before.and_then(|(before, _)| of(&before.info)).unwrap_or_default();
+            of(info).unwrap_or_default().saturating_sub(earlier)
+        };
+        let busy = span(|info| info.busy_time);
+        let duration = before.map_or(busy + self.idle_now(), |(_, elapsed)| elapsed);
+        let resent_bytes = long(|info| info.bytes_retrans);
+        let unsent = info.notsent_bytes.unwrap_or_default();
+        let in_flight = u64::from(self.unacked_bytes.saturating_sub(unsent));
+        let window = info.snd_wnd.map(u64::from);
+        Bin {
+            duration: time(duration),
+            sent_bytes: long(|info| info.bytes_sent).saturating_sub(resent_bytes),
+            resent_bytes,
+            acked_bytes: long(|info| info.bytes_acked),
+            segments: short(|info| info.data_segs_out.unwrap_or_default()),
+            losses: short(|info| info.total_retrans),
+            in_flight_max: in_flight,
+            window_left_min: window.map(|window| window.saturating_sub(in_flight)),
+            window_max: window.unwrap_or_default(),
+            // The kernel counts in ticks, the clock here does not.
+            idle: time(duration.saturating_sub(busy)),
+            sndbuf_limited: time(span(|info| info.sndbuf_limited).min(busy)),
+            rwnd_limited: time(span(|info| info.rwnd_limited).min(busy)),
+            rtt_count: u32::from(!info.rtt.is_zero()),
+            rtt_sum: time(info.rtt),
+            rtt_min: info.min_rtt.map(time),
+            ..Bin::default()
+        }
+    }
+
+    /// For how long there has been nothing to send, nor to be acknowledged.
+    fn idle_now(&self) -> Duration {
+        let is_idle = self.info.unacked == 0 && self.unacked_bytes == 0;
+        let info = &self.info;
+        let last = info.last_data_sent.min(info.last_data_recv).min(info.last_ack_recv);
+        if is_idle { last } else { Duration::ZERO }
+    }
+
+    fn state(&self, before: Option<&Self>) -> SocketState {
+        let info = &self.info;
+        let left = info.unacked.saturating_sub(info.sacked).saturating_sub(info.lost);
+        let bps = |bytes: u64| bytes as f64 * 8.0;
+        SocketState {
+            mss_bytes: info.snd_mss,
+            cwnd_segments: info.snd_cwnd,
+            cwnd_before_segments: before.map(|before| before.info.snd_cwnd),
+            ssthresh_segments: info.snd_ssthresh,
+            in_flight_segments: left.saturating_add(info.retrans),
+            unsent_bytes: info.notsent_bytes,
+            window_bytes: info.snd_wnd,
+            rtt: time(info.rtt),
+            min_rtt: info.min_rtt.map(time),
+            last_sent: time(info.last_data_sent),
+            last_received: time(info.last_data_recv),
+            timeouts_in_a_row: info.retransmits.into(),
+            window_probes: info.probes.into(),
+            ever_retransmitted: info.total_retrans,
+            is_app_limited: info.delivery_rate.map(|_| info.flags.delivery_rate_app_limited),
+            delivery_bps: info.delivery_rate.filter(|rate| *rate > 0).map(bps),
+            pacing_limit_bps: info.max_pacing_rate.filter(|rate| !is_unlimited(*rate)).map(bps),
+            bbr_pacing_gain: self.bbr.map(|bbr| bbr.pacing_gain),
+            send_buffer: self.memory.map(|m| BufferFill { used: m.send_queued, limit: m.send_buffer }),
+            receive_buffer: self
+                .memory
+                .map(|m| BufferFill { used: m.receive_alloc, limit: m.receive_buffer }),
+            unread_bytes: self.unread_bytes,
+            advertised_window_bytes: info.rcv_wnd,
+        }
+    }
+}
+
+/// Whether a rate is none: all ones, in 64 bits or in the 32 of older kernels.
+const fn is_unlimited(rate: u64) -> bool {
+    rate == NO_RATE || rate == u32::MAX as u64
+}
+
+fn grown(
+    now: Option<u64>,
+    before: Option<(&Sample, Duration)>,
+    of: fn(&TcpInfo) -> Option<u64>,
+) -> u64 {
+    let earlier = before.and_then(|(before, _)| of(&before.info)).unwrap_or_default();
+    now.unwrap_or_default().saturating_sub(earlier)
+}
+
+fn time(span: Duration) -> Time {
+    Time::from_nanos(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(change: impl FnOnce(&mut TcpInfo)) -> Sample {
+        let mut info = TcpInfo::decode(&[0; TcpInfo::LEN]).unwrap();
+        info.snd_mss = 1448;
+        change(&mut info);
+        Sample { info, memory: None, bbr: None, unread_bytes: 0, unacked_bytes: 5_000 }
+    }
+
+    #[test]
+    fn two_samples_are_what_grew_between_them() {
+        let millis = |n| Some(Duration::from_millis(n));
+        let before = sample(|info| {
+            (info.bytes_acked, info.bytes_sent) = (Some(1_000), Some(2_000));
+            info.busy_time = millis(700);
+            info.rwnd_limited = millis(100);
+            info.total_retrans = u32::MAX;
+        });
+        let after = sample(|info| {
+            (info.bytes_acked, info.bytes_sent) = (Some(9_000), Some(11_000));
+            info.bytes_retrans = Some(1_448);
+            info.busy_time = millis(1_200);
+            info.rwnd_limited = millis(400);
+            info.sndbuf_limited = millis(50);
+            info.total_retrans = 1;
+            info.notsent_bytes = Some(1_000);
+            info.snd_wnd = Some(6_000);
+        });
+        let bin = after.evidence(Some((&before, Duration::from_secs(1)))).bin;
+        assert_eq!((bin.acked_bytes, bin.sent_bytes, bin.resent_bytes), (8_000, 7_552, 1_448));
+        assert_eq!(bin.duration, Time::from_secs(1));
+        assert_eq!(bin.idle, Time::from_millis(500));
+        assert_eq!((bin.rwnd_limited, bin.sndbuf_limited), (Time::from_millis(300), Time::from_millis(50)));
+        assert_eq!(bin.losses, 2, "counters of 32 bits wrap");
+        assert_eq!((bin.in_flight_max, bin.window_left_min), (4_000, Some(2_000)));
+    }
+
+    #[test]
+    fn one_sample_is_the_time_with_data_and_what_it_is_idle_since() {
+        let mut alone = sample(|info| {
+            info.busy_time = Some(Duration::from_millis(700));
+            info.last_data_sent = Duration::from_secs(9);
+            info.last_data_recv = Duration::from_secs(5);
+            info.last_ack_recv = Duration::from_secs(8);
+        });
+        let bin = alone.evidence(None).bin;
+        assert_eq!((bin.duration, bin.idle), (Time::from_millis(700), Time::ZERO));
+        alone.unacked_bytes = 0;
+        let bin = alone.evidence(None).bin;
+        assert_eq!((bin.duration, bin.idle), (Time::from_millis(5_700), Time::from_secs(5)));
+    }
+}

@@ -1,0 +1,104 @@
+//! Netlink's own framing (`include/uapi/linux/netlink.h`).
+
+use super::Socket;
+use crate::{DecodeError, Layer};
+
+/// `NLMSG_ERROR` and `NLMSG_DONE`.
+const ERROR: u16 = 2;
+const DONE: u16 = 3;
+/// `NLM_F_DUMP_INTR`: the kernel's list changed while it was read.
+const INTERRUPTED: u16 = 0x10;
+/// `SOCK_DIAG_BY_FAMILY`: a socket, asked for or destroyed; `TCPDIAG_GETSOCK` of old requests gives the same.
+const BY_FAMILY: u16 = 20;
+const GET_SOCKET: u16 = 18;
+/// Bytes of `struct nlmsghdr`.
+pub(super) const HEADER: usize = 16;
+
+/// One message of the kernel.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Message<'a> {
+    /// A socket.
+    Socket(Box<Socket<'a>>),
+    /// The list is at its end.
+    Done {
+        /// Whether it changed while it was read: a socket may be missing, or there twice.
+        interrupted: bool,
+    },
+    /// The request failed: the kernel's error number, positive. Zero acknowledges a request.
+    Error(i32),
+    /// A message of another kind.
+    Other,
+}
+
+/// The messages of a buffer that the kernel filled, or of several buffers one after the other.
+#[derive(Debug, Clone)]
+pub struct Messages<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Messages<'a> {
+    /// Those of `bytes`.
+    pub const fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes }
+    }
+
+    /// Bytes that have not been read: what is left after an error, or of a message that was cut.
+    pub const fn rest(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The next message's type, flags and payload.
+    fn next_raw(&mut self) -> Result<(u16, u16, &'a [u8]), DecodeError> {
+        let have = self.bytes.len();
+        let short = |need| DecodeError::Short { layer: Layer::InetDiag, have, need };
+        let (head, _) = self.bytes.split_first_chunk::<HEADER>().ok_or_else(|| short(HEADER))?;
+        let [a, b, c, d, kind0, kind1, flags0, flags1, ..] = *head;
+        let length = usize::try_from(u32::from_ne_bytes([a, b, c, d])).unwrap_or(usize::MAX);
+        if length < HEADER {
+            let (says, least) = (length, HEADER);
+            return Err(DecodeError::Length { layer: Layer::InetDiag, says, least });
+        }
+        let payload = self.bytes.get(HEADER..length).ok_or_else(|| short(length))?;
+        // The last message of a buffer may end without its padding.
+        self.bytes = self.bytes.get(aligned(length)..).unwrap_or_default();
+        Ok((u16::from_ne_bytes([kind0, kind1]), u16::from_ne_bytes([flags0, flags1]), payload))
+    }
+}
+
+impl<'a> Iterator for Messages<'a> {
+    type Item = Result<Message<'a>, DecodeError>;
+
+    /// After an error in the framing nothing more comes; after one within a message the next does.
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.bytes.is_empty() {
+            return None;
+        }
+        let (kind, flags, payload) = match self.next_raw() {
+            Ok(raw) => raw,
+            Err(error) => {
+                self.bytes = &[];
+                return Some(Err(error));
+            }
+        };
+        Some(match kind {
+            BY_FAMILY | GET_SOCKET => {
+                Socket::decode(payload).map(|socket| Message::Socket(Box::new(socket)))
+            }
+            DONE => Ok(Message::Done { interrupted: flags & INTERRUPTED != 0 }),
+            ERROR => error_number(payload),
+            _ => Ok(Message::Other),
+        })
+    }
+}
+
+/// The number of `struct nlmsgerr`, which the kernel gives negative.
+fn error_number<'a>(payload: &[u8]) -> Result<Message<'a>, DecodeError> {
+    let number = payload.first_chunk::<4>().map(|bytes| i32::from_ne_bytes(*bytes));
+    let short = DecodeError::Short { layer: Layer::InetDiag, have: payload.len(), need: 4 };
+    number.map(|number| Message::Error(number.saturating_neg())).ok_or(short)
+}
+
+/// A length with the padding behind it (`NLMSG_ALIGN`, `NLA_ALIGN`).
+pub(super) const fn aligned(length: usize) -> usize {
+    length.saturating_add(3) & !3
+}

@@ -1,0 +1,24 @@
+//! The kernel's list of TCP sockets: netlink messages of `NETLINK_SOCK_DIAG` (`include/uapi/linux/inet_diag.h`;
+//! filled by `inet_sk_diag_fill` in `net/ipv4/inet_diag.c`).
+//!
+//! ```text
+//! Request { family, states, filter } → bytes → kernel → bytes → Messages → Socket (borrows the bytes)
+//! two Samples of a socket → SocketEvidence → core::diagnose
+//! ```
+//!
+//! The numbers are of the machine's own byte order but for ports and addresses, which are as in a packet. What a
+//! kernel does not give is `None`; attributes that are not known here are passed over.
+
+mod evidence;
+mod filter;
+mod message;
+mod request;
+mod socket;
+#[cfg(test)]
+mod tests;
+
+pub use evidence::Sample;
+pub use filter::{Endpoint, Filter, Prefix};
+pub use message::{Message, Messages};
+pub use request::{Family, Request, StateSet};
+pub use socket::{Bbr, Memory, Socket, Timer, TimerKind, Vegas};

@@ -1,0 +1,92 @@
+//! What is asked of the kernel: `struct inet_diag_req_v2` in a netlink message.
+
+use super::filter::Filter;
+use super::message::{HEADER, aligned};
+use crate::tcp_info::State;
+
+/// `SOCK_DIAG_BY_FAMILY`, `NLM_F_REQUEST | NLM_F_DUMP`, `INET_DIAG_REQ_BYTECODE`, `IPPROTO_TCP`.
+const BY_FAMILY: u16 = 20;
+const REQUEST_DUMP: u16 = 0x301;
+const BYTECODE: u16 = 1;
+const TCP: u8 = 6;
+/// Bytes of `struct inet_diag_req_v2`: with all zeros after the states no socket in particular is asked for.
+const BODY: usize = 56;
+/// Bytes of `struct nlattr`.
+const ATTRIBUTE: usize = 4;
+/// Attributes to add, each a bit of `idiag_ext`: `INET_DIAG_INFO`, `VEGASINFO` (and the like of BBR and DCTCP),
+/// `CONG`, `TOS`, `TCLASS`, `SKMEMINFO`. What has no bit, the kernel adds where it may.
+const ATTRIBUTES: u8 = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 6;
+
+/// The family of a socket. One of IPv6 may have a connection over IPv4 (RFC 4291 §2.5.5.2: mapped addresses).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Family {
+    /// `AF_INET`.
+    Ipv4 = 2,
+    /// `AF_INET6`.
+    Ipv6 = 10,
+}
+
+/// A set of connection states.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StateSet(u32);
+
+impl StateSet {
+    /// None.
+    pub const NONE: Self = Self(0);
+    /// All that the kernel has.
+    pub const ALL: Self = Self(0x3ffe);
+
+    /// With this state too.
+    #[must_use]
+    pub const fn with(self, state: State) -> Self {
+        Self(self.0 | 1 << state as u32)
+    }
+
+    /// Without this state.
+    #[must_use]
+    pub const fn without(self, state: State) -> Self {
+        Self(self.0 & !(1 << state as u32))
+    }
+
+    /// Whether the state is in it.
+    pub const fn has(self, state: State) -> bool {
+        self.0 & (1 << state as u32) != 0
+    }
+}
+
+/// A list of TCP sockets that is asked for.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Sockets of this family; mapped addresses come with IPv6.
+    pub family: Family,
+    /// In these states.
+    pub states: StateSet,
+    /// That match this; all where there is none.
+    pub filter: Option<Filter>,
+}
+
+impl Request {
+    /// The netlink message. `sequence` comes back in each answer.
+    pub fn encode(&self, sequence: u32) -> Vec<u8> {
+        let code = self.filter.as_ref().map(Filter::bytecode);
+        let room = code.as_ref().map_or(0, |code| ATTRIBUTE + aligned(code.len()));
+        let length = HEADER + BODY + room;
+        let mut bytes = Vec::with_capacity(length);
+        bytes.extend_from_slice(&u32::try_from(length).unwrap_or(u32::MAX).to_ne_bytes());
+        bytes.extend_from_slice(&BY_FAMILY.to_ne_bytes());
+        bytes.extend_from_slice(&REQUEST_DUMP.to_ne_bytes());
+        bytes.extend_from_slice(&sequence.to_ne_bytes());
+        bytes.extend_from_slice(&[0; 4]);
+        bytes.extend_from_slice(&[self.family as u8, TCP, ATTRIBUTES, 0]);
+        bytes.extend_from_slice(&self.states.0.to_ne_bytes());
+        bytes.resize(HEADER + BODY, 0);
+        if let Some(code) = code {
+            let size = u16::try_from(ATTRIBUTE + code.len()).unwrap_or(u16::MAX);
+            bytes.extend_from_slice(&size.to_ne_bytes());
+            bytes.extend_from_slice(&BYTECODE.to_ne_bytes());
+            bytes.extend_from_slice(&code);
+            bytes.resize(length, 0);
+        }
+        bytes
+    }
+}

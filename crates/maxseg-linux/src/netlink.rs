@@ -1,8 +1,10 @@
-//! Interfaces, addresses and routes of the calling thread's namespace.
+//! Interfaces, addresses, routes and TCP sockets of the calling thread's namespace.
 
 mod facts;
+mod sock_diag;
 
 pub(crate) use facts::RouteFacts;
+pub(crate) use sock_diag::{DestroyEvents, SockDiag};
 
 use std::io;
 use std::net::IpAddr;

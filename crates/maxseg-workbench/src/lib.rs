@@ -2,7 +2,7 @@
 //! terminal; the program `maxseg` is one user of it.
 //!
 //! [`experiment`] is what is to be run, [`runner`] runs it and keeps rows, [`report`] turns rows into documents, tables
-//! and charts, [`explain`] reads captures, [`capture`] writes them, [`calc`] has one formula at a time, [`import`] reads
+//! and charts, [`explain`] reads captures, [`capture`] writes them, [`connections`] lists sockets, [`calc`] has one formula at a time, [`import`] reads
 //! other programs' topologies. Scenarios, rows and findings are `maxseg-core`'s types.
 //!
 //! A scenario is run at two segment sizes:
@@ -46,6 +46,7 @@ compile_error!("the lab needs Linux's network namespaces: build with --no-defaul
 
 pub mod calc;
 pub mod capture;
+pub mod connections;
 pub mod engines;
 pub mod environment;
 pub mod error;

@@ -57,7 +57,7 @@ pub(super) const CRATES: [Layers; 7] = [
             &["file_error", "json_words"],
             &["error", "environment", "whole_file"],
             &["engines"],
-            &["experiment", "calc", "explain", "import"],
+            &["experiment", "calc", "connections", "explain", "import"],
             &["capture"],
             &["report", "runner"],
         ],

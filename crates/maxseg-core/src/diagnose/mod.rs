@@ -36,7 +36,7 @@ pub use finding::{Finding, FindingKind, Number, Severity};
 pub use limits::{LimitSpan, Limits};
 pub use loss_cause::{Loss, LossCause};
 pub use quality::{Quality, Reason, ReasonCode};
-pub use socket::{SocketDiagnosis, diagnose_socket};
+pub use socket::{SocketDiagnosis, SocketFinding, diagnose_socket, socket_findings};
 
 use crate::evidence::{Direction, Evidence};
 use crate::outcome::{LimitShare, LimitedBy};

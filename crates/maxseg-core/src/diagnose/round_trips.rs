@@ -5,8 +5,8 @@ use crate::evidence::{Bin, Direction, DirectionStats, Evidence, Joined};
 use crate::units::{Time, approx};
 
 /// Bufferbloat: the median round trip under load is so many times the minimum, and so many seconds longer.
-const LONG_QUEUE: f64 = 3.0;
-const LONG_QUEUE_S: f64 = 0.05;
+pub(super) const LONG_QUEUE: f64 = 3.0;
+pub(super) const LONG_QUEUE_S: f64 = 0.05;
 /// Fewer round trips under load show no standing queue.
 const LEAST_SAMPLES: u64 = 10;
 /// A connection fills a link from this share of the link's rate on.

@@ -4,6 +4,11 @@
 //! send buffer, was the limit (`tcp_chrono_start` in `net/ipv4/tcp_output.c`). What is left of it belongs to the congestion
 //! window, and what holds that down the socket's state at the end tells. Time without data is the application's.
 
+mod findings;
+
+pub use findings::{SocketFinding, socket_findings};
+
+use super::finding::counted_times;
 use super::queueing::{QUEUEING, QUEUEING_S};
 use super::verdict::{INFERRED, mixed, sureness};
 use crate::evidence::{SocketEvidence, SocketState};
@@ -22,6 +27,9 @@ const UNREAD: f64 = 0.4;
 const GROWING: f64 = 1.25;
 /// BBR's gain in its start-up is 2/ln 2 (`bbr_high_gain` in `net/ipv4/tcp_bbr.c`); later it is 1.25 at most.
 const BBR_STARTUP_GAIN: f64 = 2.0;
+/// A window that keeps a link full holds so many segments: of fewer the receiver delays the acknowledgement until more arrive or
+/// are read (RFC 9293 §3.8.6.3), and the round trip is long without a queue.
+const SEGMENTS_OF_QUEUE: u32 = 4;
 /// Less of the time is not told.
 const LEAST_SHARE: f64 = 0.0005;
 
@@ -74,11 +82,19 @@ enum Unseen {
     AtPeer,
     /// There was no data at all yet.
     NoData,
+    /// The connection is not established.
+    Handshake,
 }
 
 impl Judge<'_> {
     /// Shares of the time, largest first, and what is behind an unknown one.
     fn limits(&self) -> (Vec<LimitShare>, Option<Unseen>) {
+        if self.state.is_opening {
+            return (
+                vec![LimitShare { kind: LimitedBy::Unknown, share: 1.0 }],
+                Some(Unseen::Handshake),
+            );
+        }
         if self.receives() {
             return self.receiving();
         }
@@ -91,7 +107,7 @@ impl Judge<'_> {
         let idle = bin.idle.as_secs_f64().min(all);
         let rest = (all - idle - window - buffer).max(0.0);
         let (kind, why) = self.congestion_window();
-        let keeps_link_full = self.is_queueing() && !self.is_shut();
+        let keeps_link_full = self.is_queueing() && self.fills_window();
         let unless_link = |kind| if keeps_link_full { LimitedBy::Bandwidth } else { kind };
         let parts = [
             (unless_link(LimitedBy::ReceiveWindow), window),
@@ -133,6 +149,15 @@ impl Judge<'_> {
     /// The peer's window has no room for a segment, whatever is in flight.
     fn is_shut(&self) -> bool {
         self.state.window_bytes.is_some_and(|window| window < self.state.mss_bytes)
+    }
+
+    /// What is in flight fills the peer's window, which is large enough to keep a link busy: the path holds it, not a reader that
+    /// is slow.
+    fn fills_window(&self) -> bool {
+        let (state, in_flight) = (self.state, self.evidence.bin.in_flight_max);
+        state.window_bytes.is_none_or(|window| {
+            window >= SEGMENTS_OF_QUEUE * state.mss_bytes && 2 * in_flight >= u64::from(window)
+        })
     }
 
     /// What limits while neither window nor buffer does, and data is there.
@@ -211,12 +236,21 @@ impl Judge<'_> {
             return None;
         }
         Some(match why {
-            Some(Unseen::AtPeer) => "the peer sends the data, and this host's reader keeps up: the \
+            Some(Unseen::AtPeer) => {
+                "the peer sends the data, and this host's reader keeps up: the \
                 peer's sockets, or a capture, show the limit"
-                .to_owned(),
+                    .to_owned()
+            }
             Some(Unseen::NoData) | None => {
                 "no payload was sent or received, so there is no transfer to judge".to_owned()
             }
+            Some(Unseen::Handshake) => match self.state.timeouts_in_a_row {
+                0 => "the handshake is not complete".to_owned(),
+                times => format!(
+                    "the handshake is not complete: its segment was sent again {} without an answer",
+                    counted_times(times.into())
+                ),
+            },
             Some(Unseen::CongestionWindow) if self.evidence.is_since_start => {
                 "one sample does not show what holds the congestion window down; a second one may"
                     .to_owned()

@@ -21,6 +21,8 @@ pub struct SocketEvidence {
 /// The state of a socket at one time. `None` where the kernel does not tell.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct SocketState {
+    /// Whether the handshake is not complete yet.
+    pub is_opening: bool,
     /// Payload of a full segment.
     pub mss_bytes: u32,
     /// The congestion window.

@@ -6,7 +6,7 @@ use maxseg_core::evidence::{Bin, BufferFill, SocketEvidence, SocketState};
 use maxseg_core::units::Time;
 
 use super::{Bbr, Memory};
-use crate::tcp_info::TcpInfo;
+use crate::tcp_info::{State, TcpInfo};
 
 /// A rate that stands for no limit.
 const NO_RATE: u64 = u64::MAX;
@@ -88,6 +88,10 @@ impl Sample {
         let left = info.unacked.saturating_sub(info.sacked).saturating_sub(info.lost);
         let bps = |bytes: u64| bytes as f64 * 8.0;
         SocketState {
+            is_opening: matches!(
+                info.state(),
+                Some(State::SynSent | State::SynReceived | State::NewSynReceived)
+            ),
             mss_bytes: info.snd_mss,
             cwnd_segments: info.snd_cwnd,
             cwnd_before_segments: before.map(|before| before.info.snd_cwnd),
@@ -106,7 +110,9 @@ impl Sample {
             delivery_bps: info.delivery_rate.filter(|rate| *rate > 0).map(bps),
             pacing_limit_bps: info.max_pacing_rate.filter(|rate| !is_unlimited(*rate)).map(bps),
             bbr_pacing_gain: self.bbr.map(|bbr| bbr.pacing_gain),
-            send_buffer: self.memory.map(|m| BufferFill { used: m.send_queued, limit: m.send_buffer }),
+            send_buffer: self
+                .memory
+                .map(|m| BufferFill { used: m.send_queued, limit: m.send_buffer }),
             receive_buffer: self
                 .memory
                 .map(|m| BufferFill { used: m.receive_alloc, limit: m.receive_buffer }),
@@ -168,7 +174,10 @@ mod tests {
         assert_eq!((bin.acked_bytes, bin.sent_bytes, bin.resent_bytes), (8_000, 7_552, 1_448));
         assert_eq!(bin.duration, Time::from_secs(1));
         assert_eq!(bin.idle, Time::from_millis(500));
-        assert_eq!((bin.rwnd_limited, bin.sndbuf_limited), (Time::from_millis(300), Time::from_millis(50)));
+        assert_eq!(
+            (bin.rwnd_limited, bin.sndbuf_limited),
+            (Time::from_millis(300), Time::from_millis(50))
+        );
         assert_eq!(bin.losses, 2, "counters of 32 bits wrap");
         assert_eq!((bin.in_flight_max, bin.window_left_min), (4_000, Some(2_000)));
     }

@@ -101,7 +101,9 @@ fn a_cut_message_is_an_error_and_the_end() {
     let mut messages = Messages::new(&bytes[..60]);
     assert!(messages.next().unwrap().is_err());
     assert_eq!(messages.next(), None);
-    assert!(Messages::new(&[3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]).next().unwrap().is_err());
+    assert!(
+        Messages::new(&[3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]).next().unwrap().is_err()
+    );
 }
 
 #[test]
@@ -170,8 +172,15 @@ fn is_accepted(code: &[u8]) -> bool {
 
 fn addresses() -> impl Strategy<Value = IpAddr> {
     // Few, so that conditions hold now and then.
-    proptest::sample::select(vec!["10.0.0.1", "10.0.0.9", "192.168.3.4", "::1", "fe80::7", "::ffff:10.0.0.1"])
-        .prop_map(|text| text.parse().unwrap())
+    proptest::sample::select(vec![
+        "10.0.0.1",
+        "10.0.0.9",
+        "192.168.3.4",
+        "::1",
+        "fe80::7",
+        "::ffff:10.0.0.1",
+    ])
+    .prop_map(|text| text.parse().unwrap())
 }
 
 fn endpoints() -> impl Strategy<Value = Endpoint> {

@@ -6,6 +6,7 @@ pub mod axes;
 mod caveats;
 mod chart;
 mod columns;
+pub mod connections;
 mod cost;
 mod csv;
 pub mod document;

@@ -6,6 +6,8 @@ mod calc;
 mod capture;
 mod check;
 mod completions;
+#[cfg(feature = "lab")]
+mod connections;
 mod demo;
 mod demo_cellular;
 mod demo_tunnel;
@@ -38,7 +40,9 @@ use crate::failure::Failure;
 use crate::printer::{ColorChoice, Printer, text_width};
 pub use demo::picture;
 pub use man::{ManPage, man_pages};
-pub use schema::{explain_schema, results_schema, scenario_schema, stream_schema};
+pub use schema::{
+    connections_schema, explain_schema, results_schema, scenario_schema, stream_schema,
+};
 
 /// Finds the TCP segment size, window and timers that a path needs, by formula, simulation and the real kernel.
 #[derive(Debug, Parser)]
@@ -79,6 +83,9 @@ struct Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// List the TCP connections of this host with what limits each
+    #[cfg(feature = "lab")]
+    Connections(connections::ConnectionsArgs),
     /// Capture packets live and print every header and TCP option
     #[cfg(feature = "lab")]
     Capture(capture::CaptureArgs),
@@ -102,7 +109,7 @@ enum Command {
     Guide(guide::GuideArgs),
     /// List the TCP stacks that a scenario can name
     Stacks(stacks::StacksArgs),
-    /// Print the JSON Schema of scenarios, results or explanations
+    /// Print the JSON Schema of scenarios, results, explanations or connections
     Schema(schema::SchemaArgs),
     /// Print shell completions
     Completions(completions::CompletionsArgs),
@@ -120,8 +127,8 @@ struct CommandGroup {
 const COMMAND_GROUPS: [CommandGroup; 5] = [
     CommandGroup {
         title: "See",
-        purpose: "watch the packets of this host",
-        commands: &["capture"],
+        purpose: "watch the connections and packets of this host",
+        commands: &["connections", "capture"],
     },
     CommandGroup {
         title: "Explain",
@@ -247,6 +254,8 @@ impl Command {
 
     fn run(&self, printer: Printer) -> Result<(), Failure> {
         match self {
+            #[cfg(feature = "lab")]
+            Self::Connections(args) => connections::run(args, printer),
             #[cfg(feature = "lab")]
             Self::Capture(args) => capture::run(args, printer),
             Self::Explain(args) => explain::run(args, printer),

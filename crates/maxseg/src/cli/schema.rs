@@ -5,18 +5,20 @@ use maxseg_core::scenario::ScenarioSpec;
 
 use crate::failure::Failure;
 use crate::printer::Printer;
+use maxseg_workbench::report::connections::ConnectionsDocument;
 use maxseg_workbench::report::document::Document;
 use maxseg_workbench::report::explain::ExplainDocument;
 use maxseg_workbench::report::stream::StreamLine;
 
-/// Print the JSON Schema of scenarios, results or explanations
+/// Print the JSON Schema of scenarios, results, explanations or connections
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   maxseg schema > scenario.schema.json
   maxseg schema results
   maxseg schema stream
-  maxseg schema explain")]
+  maxseg schema explain
+  maxseg schema connections")]
 pub(crate) struct SchemaArgs {
     /// Document to describe
     #[arg(value_enum, default_value_t)]
@@ -34,6 +36,8 @@ enum What {
     Stream,
     /// The document of `explain --json`
     Explain,
+    /// The document of `connections --json`
+    Connections,
 }
 
 pub(crate) fn run(args: &SchemaArgs, printer: Printer) -> Result<(), Failure> {
@@ -42,6 +46,7 @@ pub(crate) fn run(args: &SchemaArgs, printer: Printer) -> Result<(), Failure> {
         What::Results => results_schema(),
         What::Stream => stream_schema(),
         What::Explain => explain_schema(),
+        What::Connections => connections_schema(),
     };
     printer.data(&schema)?;
     Ok(())
@@ -55,6 +60,11 @@ pub fn scenario_schema() -> String {
 /// The JSON Schema of what `run --json` prints.
 pub fn results_schema() -> String {
     pretty(&schemars::schema_for!(Document))
+}
+
+/// The JSON Schema of what `connections --json` prints.
+pub fn connections_schema() -> String {
+    pretty(&schemars::schema_for!(ConnectionsDocument<'static>))
 }
 
 /// The JSON Schema of a line that `run --json-stream` prints.

@@ -192,6 +192,7 @@ impl Told<'_> {
             "check" => "maxseg check slow-tunnel",
             "explain" => "maxseg explain trace.pcapng",
             "capture" => "maxseg capture --interface lo --count 10",
+            "connections" => "maxseg connections --port 443",
             "calc" => "maxseg calc bdp rate=10Mbit/s rtt=80ms",
             "stacks" => "maxseg stacks",
             "stacks show" => "maxseg stacks show linux",
@@ -260,6 +261,11 @@ fn option_example(name: &str) -> Option<&'static str> {
         "--name" => "lab",
         "--from" => "h1",
         "--to" => "h2",
+        "--dst" => "192.0.2.0/24",
+        "--interval" | "--watch" => "'2 s'",
+        "--sort" => "rtt",
+        "--columns" => "local,remote,rtt",
+        "--limit" => "20",
         _ => return None,
     })
 }

@@ -1,5 +1,7 @@
 //! Results on a terminal.
 
+#[cfg(feature = "lab")]
+pub(crate) mod connections;
 pub(crate) mod explain;
 mod flows;
 mod grid;

@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
 
 mod check;
+#[cfg(target_os = "linux")]
+mod connections;
 mod demo;
 mod doctor;
 mod explain;

@@ -50,9 +50,16 @@ fn what_the_kernel_counts_is_the_limit() {
 fn a_window_that_keeps_the_link_full_is_not_the_limit() {
     let queued = |e: &mut SocketEvidence| {
         e.bin.rwnd_limited = Time::from_millis(900);
+        e.bin.in_flight_max = 60_000;
+        e.state.window_bytes = Some(61_000);
         e.state.rtt = Time::from_millis(120);
     };
     assert_eq!(limit(queued), LimitedBy::Bandwidth);
+    let read_slowly = |e: &mut SocketEvidence| {
+        queued(e);
+        e.bin.in_flight_max = 1_448;
+    };
+    assert_eq!(limit(read_slowly), LimitedBy::ReceiveWindow, "the path does not hold the window");
     let closed = |e: &mut SocketEvidence| {
         queued(e);
         e.state.window_bytes = Some(0);
@@ -115,6 +122,12 @@ fn what_arrives_is_limited_here_only_by_a_reader_that_is_behind() {
         e.state.unread_bytes = 0;
     };
     assert_eq!(limit(keeps_up), LimitedBy::Unknown);
+}
+
+#[test]
+fn a_connection_that_is_not_established_has_no_limit() {
+    let opening = |e: &mut SocketEvidence| e.state.is_opening = true;
+    assert_eq!(limit(opening), LimitedBy::Unknown);
 }
 
 #[test]

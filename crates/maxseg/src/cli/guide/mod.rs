@@ -30,7 +30,7 @@ struct Page {
     text: &'static str,
 }
 
-const PAGES: [Page; 8] = [
+const PAGES: [Page; 9] = [
     Page {
         name: "glossary",
         about: "Every limit, finding and column, with its RFC or kernel name and its unit",
@@ -40,6 +40,11 @@ const PAGES: [Page; 8] = [
         name: "explain",
         about: "What explain reads from a capture, and how it judges",
         text: include_str!("../../../../../docs/explain.md"),
+    },
+    Page {
+        name: "connections",
+        about: "The connections of this host, and how their limits are judged",
+        text: include_str!("../../../../../docs/connections.md"),
     },
     Page {
         name: "capture",

@@ -1,0 +1,93 @@
+//! Facts of a connection that its socket shows, whatever limits it.
+
+use super::super::finding::{FindingKind, counted, counted_times};
+use super::super::loss::MUCH_LOSS;
+use super::super::round_trips::{LONG_QUEUE, LONG_QUEUE_S};
+use crate::evidence::SocketEvidence;
+use crate::units::approx;
+
+/// A fact of a connection.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SocketFinding {
+    /// What kind of fact.
+    pub kind: FindingKind,
+    /// The fact in a sentence, with its numbers.
+    pub text: String,
+}
+
+/// So few segments sent again are no share of anything.
+const LEAST_RESENT: u32 = 5;
+
+/// The facts of a connection, the gravest first.
+pub fn socket_findings(evidence: &SocketEvidence) -> Vec<SocketFinding> {
+    let rules = [timeouts, shut_window, slow_reader, losses, long_queue];
+    rules.into_iter().filter_map(|rule| rule(evidence)).collect()
+}
+
+fn found(kind: FindingKind, text: String) -> Option<SocketFinding> {
+    Some(SocketFinding { kind, text })
+}
+
+fn timeouts(evidence: &SocketEvidence) -> Option<SocketFinding> {
+    let times = evidence.state.timeouts_in_a_row;
+    if times == 0 {
+        return None;
+    }
+    let times = counted_times(times.into());
+    found(
+        FindingKind::Timeouts,
+        format!("the retransmission timer has expired {times} without an answer"),
+    )
+}
+
+fn shut_window(evidence: &SocketEvidence) -> Option<SocketFinding> {
+    let probes = evidence.state.window_probes;
+    if probes == 0 {
+        return None;
+    }
+    let probes = counted(probes.into(), "probe");
+    found(
+        FindingKind::ZeroWindow,
+        format!("{probes} of the peer's closed window had no answer that opened it"),
+    )
+}
+
+fn slow_reader(evidence: &SocketEvidence) -> Option<SocketFinding> {
+    let state = &evidence.state;
+    let buffer = state.receive_buffer.filter(|buffer| buffer.share() >= super::UNREAD)?;
+    if state.unread_bytes == 0 {
+        return None;
+    }
+    let unread = counted(state.unread_bytes.into(), "byte");
+    let share = approx::whole_percent(buffer.share());
+    let text =
+        format!("the process here has not read {unread}, and the receive buffer is {share} full");
+    found(FindingKind::ZeroWindow, text)
+}
+
+fn losses(evidence: &SocketEvidence) -> Option<SocketFinding> {
+    let bin = &evidence.bin;
+    let share = f64::from(bin.losses) / f64::from(bin.segments.max(1));
+    if bin.losses < LEAST_RESENT || share < MUCH_LOSS {
+        return None;
+    }
+    let (lost, all) = (bin.losses, counted(bin.segments.into(), "segment"));
+    found(
+        FindingKind::Loss,
+        format!("{lost} of {all} were sent again ({})", approx::percent(share)),
+    )
+}
+
+fn long_queue(evidence: &SocketEvidence) -> Option<SocketFinding> {
+    let (rtt, least) = (evidence.state.rtt.as_secs_f64(), evidence.state.min_rtt?.as_secs_f64());
+    let is_long = rtt >= LONG_QUEUE * least && rtt - least >= LONG_QUEUE_S;
+    // Alone of a transfer: idle hosts are slow to answer.
+    if !is_long || evidence.bin.acked_bytes == 0 || evidence.bin.in_flight_max == 0 {
+        return None;
+    }
+    let (rtt, least) = (approx::time(rtt), approx::time(least));
+    found(
+        FindingKind::Bufferbloat,
+        format!("the round trip is {rtt} with data in flight, at least {least} without a queue"),
+    )
+}

@@ -1,0 +1,190 @@
+//! Network namespaces by name: the kernel lists the sockets of one at a time.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::os::linux::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::sys::NetNs;
+
+/// Where ip-netns(8) keeps the names.
+const NAMED: &str = "/run/netns";
+
+/// Whose sockets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// Those of the namespace that this process is in.
+    Here,
+    /// Those of a namespace with a name (ip-netns(8)).
+    Named(String),
+    /// Those of the namespace that a process is in.
+    Of(u32),
+    /// Those of every namespace that has a name or a process.
+    All,
+}
+
+/// A network namespace that can be entered.
+#[derive(Debug, Clone)]
+pub struct PlaceName {
+    /// What it is called: a name, or `pid:PID` of a process in it; `None` for the caller's own.
+    pub name: Option<Arc<str>>,
+    namespace: Option<Arc<NetNs>>,
+}
+
+/// Why the sockets of a namespace cannot be seen.
+#[derive(Debug, Error)]
+pub enum NamespaceError {
+    /// There is no such name.
+    #[error("there is no network namespace called {name:?}")]
+    NoName {
+        /// The name.
+        name: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
+    /// There is no such process.
+    #[error("there is no process {0}")]
+    NoProcess(u32),
+    /// This user may not enter it.
+    #[error("this user may not enter the network namespace {0}")]
+    Denied(String),
+    /// The kernel gives no list.
+    #[error("the kernel lists no TCP sockets: {0}")]
+    NoList(#[from] io::Error),
+}
+
+impl NamespaceError {
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::NoName { known, .. } if known.is_empty() => {
+                "`ip netns list` shows names; those of containers have none: give a PID, or `all`"
+                    .to_owned()
+            }
+            Self::NoName { known, .. } => {
+                format!("the names are {}; or give a PID, or `all`", known.join(", "))
+            }
+            Self::NoProcess(_) => {
+                "`ps -e` lists the processes; for a container, give the PID of its first one"
+                    .to_owned()
+            }
+            Self::Denied(_) => {
+                "root may, as may whoever has CAP_SYS_ADMIN: sudo maxseg connections --netns …"
+                    .to_owned()
+            }
+            Self::NoList(error) if error.raw_os_error() == Some(libc::ENOENT) => {
+                "its module is missing: sudo modprobe tcp_diag".to_owned()
+            }
+            Self::NoList(_) => "`ss -t` asks the kernel for the same list".to_owned(),
+        }
+    }
+}
+
+impl Place {
+    /// Its namespaces, the caller's own first; of all, those that this user may enter.
+    pub(super) fn namespaces(&self) -> Result<Vec<PlaceName>, NamespaceError> {
+        match self {
+            Self::Here => Ok(vec![PlaceName::own()]),
+            Self::Named(name) => named(name).map(|place| vec![place]),
+            Self::Of(pid) => of_process(*pid).map(|place| vec![place]),
+            Self::All => Ok(all()),
+        }
+    }
+}
+
+impl PlaceName {
+    const fn own() -> Self {
+        Self { name: None, namespace: None }
+    }
+
+    fn open(name: String, file: &Path) -> io::Result<Self> {
+        let namespace = NetNs::from_fd(File::open(file)?.into());
+        Ok(Self { name: Some(name.into()), namespace: Some(Arc::new(namespace)) })
+    }
+
+    /// Runs `work` in the namespace.
+    pub(super) fn run<T: Send>(
+        &self,
+        work: impl FnOnce() -> io::Result<T> + Send,
+    ) -> Result<T, NamespaceError> {
+        let Some(namespace) = &self.namespace else { return Ok(work()?) };
+        namespace.run(work).map_err(|error| match error.kind() {
+            io::ErrorKind::PermissionDenied => {
+                NamespaceError::Denied(self.name.as_deref().unwrap_or_default().to_owned())
+            }
+            _ => error.into(),
+        })
+    }
+}
+
+fn named(name: &str) -> Result<PlaceName, NamespaceError> {
+    let no_name = || NamespaceError::NoName { name: name.to_owned(), known: names() };
+    if name.is_empty() || name.contains('/') || name.starts_with('.') {
+        return Err(no_name());
+    }
+    PlaceName::open(name.to_owned(), &Path::new(NAMED).join(name)).map_err(|error| {
+        if error.kind() == io::ErrorKind::PermissionDenied {
+            NamespaceError::Denied(name.to_owned())
+        } else {
+            no_name()
+        }
+    })
+}
+
+fn of_process(pid: u32) -> Result<PlaceName, NamespaceError> {
+    let file = of_pid(pid);
+    PlaceName::open(format!("pid:{pid}"), &file).map_err(|error| {
+        if error.kind() == io::ErrorKind::PermissionDenied {
+            NamespaceError::Denied(format!("of process {pid}"))
+        } else {
+            NamespaceError::NoProcess(pid)
+        }
+    })
+}
+
+fn of_pid(pid: u32) -> PathBuf {
+    PathBuf::from(format!("/proc/{pid}/ns/net"))
+}
+
+fn names() -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(NAMED)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    names
+}
+
+/// Each namespace once, by its inode; a name is better than a process.
+fn all() -> Vec<PlaceName> {
+    let mut files: BTreeMap<u64, (String, PathBuf)> = BTreeMap::new();
+    let mut add = |name: String, file: PathBuf| {
+        if let Ok(status) = fs::metadata(&file) {
+            files.entry(status.st_ino()).or_insert((name, file));
+        }
+    };
+    for name in names() {
+        let file = Path::new(NAMED).join(&name);
+        add(name, file);
+    }
+    let mut pids: Vec<u32> = fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .collect();
+    pids.sort_unstable();
+    for pid in pids {
+        add(format!("pid:{pid}"), of_pid(pid));
+    }
+    let own = fs::metadata("/proc/self/ns/net").map(|status| status.st_ino()).ok();
+    let others = files.into_iter().filter(|(inode, _)| Some(*inode) != own);
+    let opened = others.filter_map(|(_, (name, file))| PlaceName::open(name, &file).ok());
+    std::iter::once(PlaceName::own()).chain(opened).collect()
+}

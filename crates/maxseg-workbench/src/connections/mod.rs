@@ -1,0 +1,213 @@
+//! The TCP connections of a host: from the kernel, now and again, or from a file that `ss -D` wrote.
+//!
+//! ```text
+//! kernel ──→ Watch ──┬→ Snapshot: connections with SocketEvidence, listeners ──→ core::diagnose, report::connections
+//! ss -D FILE ────────┘
+//! ```
+
+#[cfg(feature = "lab")]
+mod watch;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use maxseg_core::diagnose::{SocketDiagnosis, diagnose_socket};
+use maxseg_core::evidence::SocketEvidence;
+use maxseg_wire::DecodeError;
+use maxseg_wire::inet_diag::{Message, Messages, Sample, Socket, Timer};
+use maxseg_wire::tcp_info::State;
+
+#[cfg(feature = "lab")]
+pub use watch::{Watch, WatchOptions};
+
+/// A process that has a socket open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owner {
+    /// Its number.
+    pub pid: u32,
+    /// Its name, up to 15 characters; any characters may be in it.
+    pub name: Arc<str>,
+}
+
+/// A connection, as its socket shows it.
+#[derive(Debug, Clone)]
+pub struct Connection {
+    /// The network namespace; `None` for the program's own.
+    pub netns: Option<Arc<str>>,
+    /// The kernel's number of the socket.
+    pub cookie: u64,
+    /// This end.
+    pub local: SocketAddr,
+    /// The peer's end.
+    pub remote: SocketAddr,
+    /// The state; `None` for a number that is none.
+    pub state: Option<State>,
+    /// The timer that runs.
+    pub timer: Option<Timer>,
+    /// Bytes that arrived in order and were not read.
+    pub receive_queue_bytes: u32,
+    /// Bytes that were written and not acknowledged.
+    pub send_queue_bytes: u32,
+    /// The user that opened it.
+    pub uid: u32,
+    /// The socket's inode; 0 where no process has it open.
+    pub inode: u32,
+    /// The process that has it open; `None` where that is not known.
+    pub process: Option<Owner>,
+    /// The congestion control.
+    pub congestion: Option<Arc<str>>,
+    /// What the kernel knows of its TCP; `None` of a connection that is half open or waits (`time-wait`).
+    pub sample: Option<Sample>,
+    /// What happened since the sample before, or since the connection's beginning.
+    pub evidence: Option<SocketEvidence>,
+    /// Whether it is there no more.
+    pub is_closed: bool,
+}
+
+impl Connection {
+    fn of(socket: &Socket<'_>, netns: Option<&Arc<str>>, names: &mut Names) -> Self {
+        let sample = socket.info.map(|info| Sample {
+            info,
+            memory: socket.memory,
+            bbr: socket.bbr,
+            unread_bytes: socket.receive_queue,
+            unacked_bytes: socket.send_queue,
+        });
+        Self {
+            netns: netns.cloned(),
+            cookie: socket.cookie,
+            local: socket.local,
+            remote: socket.remote,
+            state: socket.state,
+            timer: socket.timer,
+            receive_queue_bytes: socket.receive_queue,
+            send_queue_bytes: socket.send_queue,
+            uid: socket.uid,
+            inode: socket.inode,
+            process: None,
+            congestion: socket.congestion.map(|name| names.shared(name)),
+            sample,
+            evidence: sample.map(|sample| sample.evidence(None)),
+            is_closed: false,
+        }
+    }
+
+    /// What limits it; `None` without `tcp_info`.
+    pub fn diagnosis(&self) -> Option<SocketDiagnosis> {
+        self.evidence.as_ref().map(diagnose_socket)
+    }
+
+    /// Payload that moved, both ways: since the sample before, or since the connection's beginning.
+    pub fn moved_bytes(&self) -> u64 {
+        self.evidence
+            .map_or(0, |evidence| evidence.bin.acked_bytes.saturating_add(evidence.received_bytes))
+    }
+}
+
+/// A socket that waits for connections.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listener {
+    /// The network namespace; `None` for the program's own.
+    pub netns: Option<Arc<str>>,
+    /// Where it listens.
+    pub local: SocketAddr,
+    /// The socket's inode.
+    pub inode: u32,
+    /// The process that has it open; `None` where that is not known.
+    pub process: Option<Owner>,
+    /// Connections that wait to be accepted.
+    pub queued: u32,
+    /// The limit of the queue: one more than it is taken (`sk_acceptq_is_full`), then SYNs are dropped.
+    pub limit: u32,
+    /// SYNs and handshakes that were dropped here, mostly because the queue was full (`sk_drops`, which
+    /// `tcp_listendrop` counts). `None` where the kernel does not tell.
+    pub overflows: Option<u32>,
+}
+
+impl Listener {
+    fn of(socket: &Socket<'_>, netns: Option<&Arc<str>>) -> Self {
+        Self {
+            netns: netns.cloned(),
+            local: socket.local,
+            inode: socket.inode,
+            process: None,
+            queued: socket.receive_queue,
+            limit: socket.send_queue,
+            overflows: socket.memory.map(|memory| memory.drops),
+        }
+    }
+
+    /// Whether the next connection is refused a place.
+    pub const fn is_full(&self) -> bool {
+        self.queued > self.limit
+    }
+}
+
+/// The sockets of a host at one time.
+#[derive(Debug, Clone, Default)]
+pub struct Snapshot {
+    /// Seconds since 1970; `None` of a file, which does not tell.
+    pub time_s: Option<f64>,
+    /// The time since the sample before; `None` for the first.
+    pub interval: Option<Duration>,
+    /// The connections.
+    pub connections: Vec<Connection>,
+    /// The listening sockets.
+    pub listeners: Vec<Listener>,
+    /// Sockets that could not be decoded, and times that events of closed ones were lost.
+    pub missed: u64,
+    /// Whether the kernel's list changed while it was read.
+    pub interrupted: bool,
+    /// Processes whose sockets this user may not see.
+    pub hidden_processes: usize,
+    /// Network namespaces that this user may not enter.
+    pub denied_namespaces: usize,
+}
+
+impl Snapshot {
+    /// The sockets in what `ss -tinmO -D FILE` wrote: the kernel's messages as they came.
+    ///
+    /// # Errors
+    /// The bytes are no such messages, from the given offset on.
+    pub fn from_dump(bytes: &[u8]) -> Result<Self, (usize, DecodeError)> {
+        let (mut snapshot, mut names) = (Self::default(), Names::default());
+        let mut messages = Messages::new(bytes);
+        loop {
+            let at = bytes.len() - messages.rest().len();
+            match messages.next() {
+                Some(Ok(Message::Socket(socket))) => snapshot.add(&socket, None, &mut names),
+                Some(Ok(Message::Done { interrupted })) => snapshot.interrupted |= interrupted,
+                Some(Ok(Message::Error(_) | Message::Other)) => {}
+                Some(Err(error)) => return Err((at, error)),
+                None => return Ok(snapshot),
+            }
+        }
+    }
+
+    fn add(&mut self, socket: &Socket<'_>, netns: Option<&Arc<str>>, names: &mut Names) {
+        if socket.state == Some(State::Listen) {
+            self.listeners.push(Listener::of(socket, netns));
+        } else {
+            self.connections.push(Connection::of(socket, netns, names));
+        }
+    }
+}
+
+/// Names of which there are few, each held once.
+#[derive(Debug, Default)]
+struct Names(Vec<Arc<str>>);
+
+impl Names {
+    fn shared(&mut self, name: &str) -> Arc<str> {
+        if let Some(known) = self.0.iter().find(|known| known.as_ref() == name) {
+            return Arc::clone(known);
+        }
+        let name: Arc<str> = name.into();
+        self.0.push(Arc::clone(&name));
+        name
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,171 @@
+//! The sockets of this host, looked at again and again.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use maxseg_linux::observe::sockets::{
+    NamespaceError, Opened, Place, Processes, Selection, SocketEnds, SocketLister,
+};
+use maxseg_wire::inet_diag::Sample;
+
+use super::{Connection, Names, Owner, Snapshot};
+
+/// What is watched.
+#[derive(Debug, Clone)]
+pub struct WatchOptions {
+    /// In which network namespaces.
+    pub place: Place,
+    /// Which sockets.
+    pub selection: Selection,
+    /// Whether to find the processes of sockets, which takes longer than the list itself.
+    pub processes: bool,
+    /// Whether connections are told that closed since the list before.
+    pub closed: bool,
+}
+
+/// A connection: its namespace among those watched, and the kernel's number.
+type Key = (usize, u64);
+
+/// Looks at the sockets of a place.
+#[derive(Debug)]
+pub struct Watch {
+    options: WatchOptions,
+    listers: Opened<SocketLister>,
+    ends: Vec<SocketEnds>,
+    names: Names,
+    before: HashMap<Key, Known>,
+    looked: Option<Instant>,
+}
+
+/// What is known of a connection from before.
+#[derive(Debug)]
+struct Known {
+    sample: Sample,
+    process: Option<Owner>,
+}
+
+impl Watch {
+    /// Begins: nothing has been looked at yet.
+    ///
+    /// # Errors
+    /// There is no such place, or this user may not see it.
+    pub fn new(options: WatchOptions) -> Result<Self, NamespaceError> {
+        let listers = SocketLister::of(&options.place)?;
+        let ends = if options.closed { SocketEnds::of(&options.place)?.each } else { Vec::new() };
+        let (names, before) = (Names::default(), HashMap::new());
+        Ok(Self { options, listers, ends, names, before, looked: None })
+    }
+
+    /// Bytes of events of closed connections that may wait, and how many it should be; `None` where there are enough, or
+    /// closed connections are not watched.
+    pub fn small_room(&self) -> Option<(usize, usize)> {
+        let rooms = self.ends.iter().map(SocketEnds::room);
+        rooms.filter(|(granted, wanted)| granted < wanted).min()
+    }
+
+    /// Looks at all sockets. Evidence is of what happened since the last look; of the whole connection the first time, and of
+    /// a connection that was not there then.
+    ///
+    /// # Errors
+    /// The kernel gives no list.
+    pub fn look(&mut self) -> Result<Snapshot, NamespaceError> {
+        let now = Instant::now();
+        let interval = self.looked.map(|looked| now.duration_since(looked));
+        let mut snapshot = Snapshot { time_s: seconds_now(), interval, ..Snapshot::default() };
+        snapshot.denied_namespaces = self.listers.denied;
+        let mut keys = Vec::new();
+        for (index, lister) in self.listers.each.iter_mut().enumerate() {
+            let netns = lister.place().name.clone();
+            let names = &mut self.names;
+            let reading = lister.list(&self.options.selection, |socket| {
+                snapshot.add(socket, netns.as_ref(), names);
+            })?;
+            snapshot.interrupted |= reading.interrupted;
+            snapshot.missed += reading.unreadable;
+            keys.resize(snapshot.connections.len(), index);
+        }
+        if self.options.processes {
+            find_owners(&mut snapshot);
+        }
+        let seen = self.compare(&mut snapshot, &keys, interval);
+        self.add_closed(&mut snapshot, interval)?;
+        (self.before, self.looked) = (seen, Some(now));
+        Ok(snapshot)
+    }
+
+    /// Sets the evidence of what happened since the last look. The samples, for the next.
+    fn compare(
+        &self,
+        snapshot: &mut Snapshot,
+        keys: &[usize],
+        interval: Option<Duration>,
+    ) -> HashMap<Key, Known> {
+        let mut seen = HashMap::with_capacity(snapshot.connections.len());
+        for (connection, netns) in snapshot.connections.iter_mut().zip(keys) {
+            let Some(sample) = connection.sample else { continue };
+            let key = (*netns, connection.cookie);
+            if let Some((known, interval)) = self.before.get(&key).zip(interval) {
+                connection.evidence = Some(sample.evidence(Some((&known.sample, interval))));
+            }
+            seen.insert(key, Known { sample, process: connection.process.clone() });
+        }
+        seen
+    }
+
+    /// Adds what closed since the last look, with the process that an earlier list showed.
+    fn add_closed(
+        &mut self,
+        snapshot: &mut Snapshot,
+        interval: Option<Duration>,
+    ) -> Result<(), NamespaceError> {
+        let (names, before) = (&mut self.names, &mut self.before);
+        for (index, ends) in self.ends.iter_mut().enumerate() {
+            let netns = ends.place().name.clone();
+            let lost = ends.drain(|socket| {
+                let known = before.remove(&(index, socket.cookie));
+                let matches = self.options.selection.filter.as_ref().is_none_or(|filter| {
+                    let end = |end: std::net::SocketAddr| (end.ip(), end.port());
+                    filter.matches(end(socket.local), end(socket.remote))
+                });
+                // A listening socket, or one that never had a peer, was no connection.
+                if !matches || socket.remote.port() == 0 {
+                    return;
+                }
+                let mut closed = Connection::of(socket, netns.as_ref(), names);
+                let since = known.as_ref().map(|known| &known.sample).zip(interval);
+                closed.evidence = closed.sample.map(|sample| sample.evidence(since));
+                closed.process = known.and_then(|known| known.process);
+                closed.is_closed = true;
+                snapshot.connections.push(closed);
+            })?;
+            snapshot.missed += lost;
+        }
+        Ok(())
+    }
+}
+
+/// Sets the processes of all sockets that have an inode.
+fn find_owners(snapshot: &mut Snapshot) {
+    let processes = Processes::scan();
+    let mut owners: HashMap<u32, Owner> = HashMap::new();
+    let mut owner = |inode: u32| {
+        let process = processes.with(inode)?;
+        let owner = owners
+            .entry(process.pid)
+            .or_insert_with(|| Owner { pid: process.pid, name: Arc::from(process.name.as_str()) });
+        Some(owner.clone())
+    };
+    for connection in &mut snapshot.connections {
+        connection.process = owner(connection.inode);
+    }
+    for listener in &mut snapshot.listeners {
+        listener.process = owner(listener.inode);
+    }
+    snapshot.hidden_processes = processes.hidden();
+}
+
+fn seconds_now() -> Option<f64> {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.ok().map(|since| since.as_secs_f64())
+}

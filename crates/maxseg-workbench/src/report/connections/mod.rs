@@ -1,0 +1,110 @@
+//! Connections of a host as JSON and CSV; the names are a contract.
+
+mod columns;
+mod entry;
+
+use std::io;
+
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use super::csv::field;
+use crate::connections::{Connection, Listener, Snapshot};
+pub use columns::{ColumnName, UnknownColumn};
+pub use entry::ConnectionEntry;
+use entry::ListenerEntry;
+
+/// What `connections --json` prints: the sockets of a host at one time. Addresses are `1.2.3.4:80` and `[::1]:80`.
+#[derive(Serialize, JsonSchema)]
+pub struct ConnectionsDocument<'a> {
+    /// Raised when a key changes its meaning or is removed.
+    schema_version: u32,
+    /// The name of this host; null of a file.
+    host: Option<&'a str>,
+    /// When the sockets were listed: seconds since 1970; null of a file.
+    time_s: Option<f64>,
+    /// The time since the sample before; null where there is one sample alone, and shares and counts are since each
+    /// connection's beginning.
+    interval_s: Option<f64>,
+    /// Sockets that could not be decoded, and times that events of closed connections were lost.
+    missed: u64,
+    /// Whether the kernel's list changed while it was read: a socket may be missing, or there twice.
+    interrupted: bool,
+    /// Processes whose sockets this user may not see: theirs have the process null.
+    hidden_processes: usize,
+    /// Network namespaces that this user may not enter.
+    denied_namespaces: usize,
+    /// The connections.
+    #[serde(serialize_with = "connections")]
+    #[schemars(with = "Vec<ConnectionEntry<'static>>")]
+    connections: &'a [Connection],
+    /// The listening sockets.
+    #[serde(serialize_with = "listeners")]
+    #[schemars(with = "Vec<ListenerEntry<'static>>")]
+    listeners: &'a [Listener],
+}
+
+/// Entries are made one at a time: there may be many.
+fn connections<S: Serializer>(all: &&[Connection], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(all.iter().map(ConnectionEntry::of))
+}
+
+fn listeners<S: Serializer>(all: &&[Listener], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(all.iter().map(ListenerEntry::of))
+}
+
+impl<'a> ConnectionsDocument<'a> {
+    /// The document of a snapshot, on the host of this name.
+    pub fn new(snapshot: &'a Snapshot, host: Option<&'a str>) -> Self {
+        Self {
+            schema_version: 1,
+            host,
+            time_s: snapshot.time_s,
+            interval_s: snapshot.interval.map(|interval| interval.as_secs_f64()),
+            missed: snapshot.missed,
+            interrupted: snapshot.interrupted,
+            hidden_processes: snapshot.hidden_processes,
+            denied_namespaces: snapshot.denied_namespaces,
+            connections: &snapshot.connections,
+            listeners: &snapshot.listeners,
+        }
+    }
+
+    /// Writes it as JSON in one line.
+    ///
+    /// # Errors
+    /// Writing fails.
+    pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        serde_json::to_writer(&mut *out, self)?;
+        out.write_all(b"\n")
+    }
+}
+
+/// Writes the connections as CSV: a row each, with the columns of JSON; shares and findings are left out.
+///
+/// # Errors
+/// Writing fails.
+pub fn write_csv(out: &mut dyn io::Write, connections: &[Connection]) -> io::Result<()> {
+    let columns = ColumnName::all();
+    let header: Vec<&str> = columns.iter().map(ColumnName::key).collect();
+    writeln!(out, "{}", header.join(","))?;
+    for connection in connections {
+        let entry = serde_json::to_value(ConnectionEntry::of(connection))?;
+        let fields: Vec<String> = columns.iter().map(|column| plain(column.of(&entry))).collect();
+        writeln!(out, "{}", fields.join(","))?;
+    }
+    Ok(())
+}
+
+/// A value as a field: nothing for null.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => field(text),
+        other => field(&other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,224 @@
+//! `maxseg connections`
+
+mod selection;
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use maxseg_core::units::Time;
+use maxseg_linux::observe::sockets::NamespaceError;
+use maxseg_workbench::connections::{Snapshot, Watch};
+use maxseg_workbench::report::connections::{ColumnName, ConnectionsDocument, write_csv};
+
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::printer::Printer;
+use crate::report::connections::{Shown, text};
+use selection::SelectionArgs;
+
+/// List the TCP connections of this host with what limits each
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  maxseg connections
+  maxseg connections --interval \"2 s\" --port 443
+  maxseg connections --dst 192.0.2.0/24 --columns local,remote,mss,pmtu,rtt,limited_by
+  maxseg connections --watch --process nginx
+  maxseg connections --netns all --json | jq '.connections[] | select(.limited_by == \"receive-window\")'
+  ss -tinmO -D sockets.bin; maxseg connections --from-dump sockets.bin
+
+The numbers are the kernel's, the same as `ss -ti` prints. One sample shows what limited each connection since its \
+beginning; --interval and --watch compare two, and show what limits it now. What limits a connection on which most data \
+arrives is known to the other host alone, but for a process here that reads too slowly.
+
+No privilege is needed for the sockets of all users; the processes of others are shown to root. JSON has every \
+number with its unit in the key; --columns takes the same keys, with or without the unit. Exit codes: 0 done, 130 \
+interrupted before --count was reached. See `maxseg guide connections`.")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
+pub(crate) struct ConnectionsArgs {
+    #[command(flatten)]
+    selection: SelectionArgs,
+    /// List the listening sockets with their accept queues instead
+    #[arg(long, short)]
+    listening: bool,
+    /// Compare two samples so far apart: what limits each connection now
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["watch", "from_dump"])]
+    interval: Option<Time>,
+    /// List again and again, every second or so often; connections that closed meanwhile are listed once
+    #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "1 s", conflicts_with = "from_dump")]
+    watch: Option<Time>,
+    /// End --watch after so many lists
+    #[arg(long, value_name = "N", requires = "watch")]
+    count: Option<u64>,
+    /// Read what `ss -tinmO -D FILE` wrote; `-` for standard input
+    #[arg(long, value_name = "FILE")]
+    from_dump: Option<PathBuf>,
+    /// Columns, by the keys of JSON: `local,remote,rtt,limited_by`; `all` for every one
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    columns: Vec<String>,
+    /// Sort by this column: numbers from the largest; default: the most traffic first
+    #[arg(long, value_name = "COLUMN")]
+    sort: Option<String>,
+    /// List no more connections than these
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// Print JSON: one document, or one a line with --watch
+    #[arg(long, conflicts_with = "csv")]
+    json: bool,
+    /// Print CSV: a row for each connection
+    #[arg(long, conflicts_with = "watch")]
+    csv: bool,
+    /// Leave the processes out: faster with many connections
+    #[arg(long)]
+    no_processes: bool,
+}
+
+pub(crate) fn run(args: &ConnectionsArgs, printer: Printer) -> Result<(), Failure> {
+    let shown = args.shown()?;
+    if let Some(file) = &args.from_dump {
+        let mut snapshot = read_dump(file)?;
+        args.selection.retain(&mut snapshot);
+        return args.print(snapshot, &shown, printer);
+    }
+    let mut watch =
+        Watch::new(args.selection.watch_options(!args.no_processes, args.watch.is_some())?)
+            .map_err(|error| namespace_failure(&error))?;
+    if let Some((granted, wanted)) = watch.small_room() {
+        printer.note(&format!(
+            "note: this user may have {granted} of {wanted} bytes for events of closed connections, and a burst of them may be \
+             missed: sudo, or a larger net.core.rmem_max"
+        ));
+    }
+    let mut look = || {
+        let mut snapshot = watch.look().map_err(|error| namespace_failure(&error))?;
+        args.selection.retain(&mut snapshot);
+        Ok::<_, Failure>(snapshot)
+    };
+    if let Some(every) = args.watch {
+        return args.watch(every, &mut look, &shown, printer);
+    }
+    let snapshot = match args.interval {
+        Some(interval) => {
+            let stop = interrupt::flag();
+            look()?;
+            if !waits(interval, stop) {
+                return Err(Failure::Interrupted("nothing was listed yet".to_owned()));
+            }
+            look()?
+        }
+        None => look()?,
+    };
+    args.print(snapshot, &shown, printer)
+}
+
+impl ConnectionsArgs {
+    /// The columns of the table, and their order.
+    fn shown(&self) -> Result<Shown, Failure> {
+        let find = |name: &String| {
+            ColumnName::find(name.trim()).map_err(|error| {
+                Failure::usage(
+                    error.to_string(),
+                    "columns are the keys of `maxseg connections --json`, or `all`",
+                )
+            })
+        };
+        let columns = if self.columns.iter().any(|name| name == "all") {
+            ColumnName::all()
+        } else {
+            self.columns.iter().map(find).collect::<Result<_, _>>()?
+        };
+        let sort = self.sort.as_ref().map(find).transpose()?;
+        Ok(Shown { columns, sort, listening: self.listening })
+    }
+
+    /// Lists again and again.
+    fn watch(
+        &self,
+        every: Time,
+        look: &mut dyn FnMut() -> Result<Snapshot, Failure>,
+        shown: &Shown,
+        printer: Printer,
+    ) -> Result<(), Failure> {
+        let stop = interrupt::flag();
+        let mut lists = 0;
+        look()?;
+        while self.count.is_none_or(|count| lists < count) {
+            if !waits(every, stop) {
+                let many = self.count.is_some();
+                let what = format!("{lists} lists were printed");
+                return if many { Err(Failure::Interrupted(what)) } else { Ok(()) };
+            }
+            self.print(look()?, shown, printer)?;
+            lists += 1;
+        }
+        Ok(())
+    }
+
+    fn print(
+        &self,
+        mut snapshot: Snapshot,
+        shown: &Shown,
+        printer: Printer,
+    ) -> Result<(), Failure> {
+        match &shown.sort {
+            Some(column) => snapshot.sort_by(column).map_err(std::io::Error::from)?,
+            None => snapshot.connections.sort_by_key(|c| std::cmp::Reverse(c.moved_bytes())),
+        }
+        if let Some(limit) = self.limit {
+            snapshot.connections.truncate(limit);
+        }
+        if self.json {
+            let host = self.from_dump.is_none().then(host_name).flatten();
+            let document = ConnectionsDocument::new(&snapshot, host.as_deref());
+            printer.stream(|out| document.write(out))?;
+        } else if self.csv {
+            printer.stream(|out| write_csv(out, &snapshot.connections))?;
+        } else {
+            printer.text(&text(&snapshot, shown, printer))?;
+        }
+        Ok(())
+    }
+}
+
+fn read_dump(file: &std::path::Path) -> Result<Snapshot, Failure> {
+    let bytes = if file.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes).map(|_| bytes)
+    } else {
+        fs::read(file)
+    };
+    let bytes = bytes.map_err(|error| Failure::file("read", file, &error))?;
+    Snapshot::from_dump(&bytes).map_err(|(offset, error)| {
+        Failure::with_hint(
+            format!("{}: byte {offset}: no sockets of Linux: {error}", file.display()),
+            "`ss -tinmO -D FILE` writes such a file; without -i and -m there is less to judge by",
+        )
+    })
+}
+
+fn namespace_failure(error: &NamespaceError) -> Failure {
+    Failure::with_hint(error.to_string(), error.hint())
+}
+
+/// Waits for so long; false when the user interrupts it.
+fn waits(time: Time, stop: &AtomicBool) -> bool {
+    /// How often the flag is looked at.
+    const STEP: Duration = Duration::from_millis(50);
+    let until = Instant::now() + Duration::from_nanos(time.as_nanos());
+    while !stop.load(Ordering::Relaxed) {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return true;
+        }
+        std::thread::sleep(left.min(STEP));
+    }
+    false
+}
+
+fn host_name() -> Option<String> {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+    Some(name.trim_end().to_owned())
+}

@@ -1,0 +1,146 @@
+//! Which connections are listed.
+
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use maxseg_linux::observe::sockets::{Place, Selection};
+use maxseg_wire::inet_diag::{Endpoint, Filter, Prefix, StateSet};
+use maxseg_wire::tcp_info::State;
+use maxseg_workbench::connections::{Connection, Owner, Snapshot, WatchOptions};
+
+use crate::failure::Failure;
+
+/// What `--port` and its like choose: values of one option are alternatives, different options all hold.
+#[derive(Debug, Args)]
+pub(super) struct SelectionArgs {
+    /// Only connections with one of these ports at either end
+    #[arg(long, value_name = "PORT", value_delimiter = ',')]
+    port: Vec<u16>,
+    /// Only connections to one of these addresses or prefixes: 192.0.2.7, 2001:db8::/32
+    #[arg(long, value_name = "PREFIX", value_delimiter = ',')]
+    dst: Vec<PrefixArg>,
+    /// Only connections of processes with one of these names or numbers
+    #[arg(long, value_name = "NAME|PID", value_delimiter = ',')]
+    process: Vec<String>,
+    /// Only connections in one of these states: established, syn-sent, time-wait …
+    #[arg(
+        long,
+        value_name = "STATE",
+        value_delimiter = ',',
+        value_parser = states(),
+        hide_possible_values = true
+    )]
+    state: Vec<State>,
+    /// Only connections with one of these congestion controls: cubic, bbr …
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    cc: Vec<String>,
+    /// In another network namespace: a name of `ip netns`, the PID of a process in it, or `all`
+    #[arg(long, value_name = "NAME|PID|all", conflicts_with = "from_dump")]
+    netns: Option<String>,
+}
+
+/// An address, or a prefix of addresses.
+#[derive(Debug, Clone, Copy)]
+struct PrefixArg(Prefix);
+
+impl FromStr for PrefixArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (address, length) = text.split_once('/').map_or((text, None), |(a, l)| (a, Some(l)));
+        let address = address.trim_start_matches('[').trim_end_matches(']');
+        let address: IpAddr = address.parse().map_err(|_| "it is no address".to_owned())?;
+        let whole = Prefix::host(address);
+        let Some(length) = length else { return Ok(Self(whole)) };
+        let length = length.parse().ok().filter(|length| *length <= whole.length);
+        let length = length.ok_or_else(|| format!("a prefix has 0 to {} bits", whole.length))?;
+        Ok(Self(Prefix { address, length }))
+    }
+}
+
+/// The states by their names.
+fn states() -> impl TypedValueParser<Value = State> {
+    PossibleValuesParser::new(State::ALL.map(State::name)).map(|name| {
+        let found = State::ALL.into_iter().find(|state| state.name() == name);
+        found.unwrap_or(State::Established)
+    })
+}
+
+impl SelectionArgs {
+    /// What the kernel and /proc are asked for.
+    pub(super) fn watch_options(
+        &self,
+        processes: bool,
+        closed: bool,
+    ) -> Result<WatchOptions, Failure> {
+        let place = match self.netns.as_deref() {
+            None => Place::Here,
+            Some("all") => Place::All,
+            Some("") => {
+                return Err(Failure::usage("--netns has no name", "`ip netns list` shows names"));
+            }
+            Some(text) => text.parse().map_or_else(|_| Place::Named(text.to_owned()), Place::Of),
+        };
+        let selection = Selection { states: self.states(), filter: self.filter() };
+        let processes = processes || !self.process.is_empty();
+        Ok(WatchOptions { place, selection, processes, closed })
+    }
+
+    /// All states where none is named, but for that of a socket that is bound and does nothing.
+    fn states(&self) -> StateSet {
+        if self.state.is_empty() {
+            return StateSet::ALL.without(State::BoundInactive);
+        }
+        let named = self.state.iter().fold(StateSet::NONE, |states, state| states.with(*state));
+        // Listening sockets have a list of their own.
+        named.with(State::Listen)
+    }
+
+    fn filter(&self) -> Option<Filter> {
+        let any = |parts: Vec<Filter>| (!parts.is_empty()).then_some(Filter::Any(parts));
+        let ports = any(self.port.iter().map(|port| Filter::port(*port)).collect());
+        let remote = |prefix: &PrefixArg| Filter::Address(Endpoint::Remote, prefix.0);
+        let hosts = any(self.dst.iter().map(remote).collect());
+        let parts: Vec<Filter> = ports.into_iter().chain(hosts).collect();
+        (!parts.is_empty()).then_some(Filter::All(parts))
+    }
+
+    /// Removes what the kernel did not: it knows no processes, and a file has everything.
+    pub(super) fn retain(&self, snapshot: &mut Snapshot) {
+        let (states, filter) = (self.states(), self.filter());
+        snapshot.connections.retain(|connection| {
+            let is_in_state =
+                connection.is_closed || connection.state.is_some_and(|state| states.has(state));
+            let has_ends = filter.as_ref().is_none_or(|filter| matches(filter, connection));
+            is_in_state
+                && has_ends
+                && self.has_process(connection.process.as_ref())
+                && self.has_congestion_control(connection)
+        });
+        snapshot.listeners.retain(|listener| {
+            let of_port = self.port.is_empty() || self.port.contains(&listener.local.port());
+            of_port && self.has_process(listener.process.as_ref())
+        });
+    }
+
+    fn has_process(&self, owner: Option<&Owner>) -> bool {
+        let is_it = |wanted: &String| {
+            owner.is_some_and(|owner| {
+                *owner.name == **wanted || wanted.parse().is_ok_and(|pid: u32| pid == owner.pid)
+            })
+        };
+        self.process.is_empty() || self.process.iter().any(is_it)
+    }
+
+    fn has_congestion_control(&self, connection: &Connection) -> bool {
+        let name = connection.congestion.as_deref();
+        self.cc.is_empty() || self.cc.iter().any(|wanted| name == Some(wanted.as_str()))
+    }
+}
+
+fn matches(filter: &Filter, connection: &Connection) -> bool {
+    let end = |end: std::net::SocketAddr| (end.ip(), end.port());
+    filter.matches(end(connection.local), end(connection.remote))
+}

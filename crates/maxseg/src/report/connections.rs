@@ -1,0 +1,261 @@
+//! Connections and listening sockets on a terminal.
+
+use maxseg_core::units::approx;
+use maxseg_workbench::connections::{Listener, Owner, Snapshot};
+use maxseg_workbench::report::connections::{ColumnName, ConnectionEntry};
+use maxseg_workbench::report::words;
+use serde_json::Value;
+
+use super::{Column, Grid};
+use crate::printer::Printer;
+use crate::wrap::wrapped;
+
+/// What of a snapshot is shown.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    /// The columns that were asked for; the usual ones where there are none.
+    pub(crate) columns: Vec<ColumnName>,
+    /// The column to sort by; by traffic where there is none.
+    pub(crate) sort: Option<ColumnName>,
+    /// Listening sockets instead of connections.
+    pub(crate) listening: bool,
+}
+
+/// The usual columns of one sample: what a connection is set to, and what limited it since its beginning.
+const OF_ONE: [&str; 11] = [
+    "state",
+    "process",
+    "mss_bytes",
+    "pmtu_bytes",
+    "cwnd_segments",
+    "rtt_s",
+    "rto_s",
+    "retransmitted_segments",
+    "bytes_acked",
+    "bytes_received",
+    "limited_by",
+];
+/// Those of two: the rates between them.
+const OF_TWO: [&str; 11] = [
+    "state",
+    "process",
+    "mss_bytes",
+    "pmtu_bytes",
+    "cwnd_segments",
+    "rtt_s",
+    "rto_s",
+    "retransmitted_segments",
+    "sent_bps",
+    "received_bps",
+    "limited_by",
+];
+/// Those of the usual columns that a narrow terminal does without, the first one first.
+const LESS: [&str; 8] = [
+    "rto_s",
+    "pmtu_bytes",
+    "cwnd_segments",
+    "state",
+    "bytes_acked",
+    "retransmitted_segments",
+    "bytes_received",
+    "process",
+];
+/// Blanks before each column.
+const GAP: usize = 2;
+
+/// The lists, with notes on what they lack.
+pub(crate) fn text(snapshot: &Snapshot, shown: &Shown, printer: Printer) -> String {
+    let mut text = if shown.listening {
+        listeners(snapshot, printer)
+    } else {
+        connections(snapshot, shown, printer)
+    };
+    for note in notes(snapshot, shown) {
+        text += &wrapped(&note, printer.width(), "");
+    }
+    text
+}
+
+fn connections(snapshot: &Snapshot, shown: &Shown, printer: Printer) -> String {
+    if snapshot.connections.is_empty() {
+        return "no TCP connections match\n".to_owned();
+    }
+    let usual = if snapshot.interval.is_some() { OF_TWO } else { OF_ONE };
+    let names: Vec<&str> = if shown.columns.is_empty() {
+        usual.to_vec()
+    } else {
+        let is_key = |name: &&str| !matches!(*name, "local" | "remote");
+        shown.columns.iter().map(ColumnName::key).filter(is_key).collect()
+    };
+    let has_netns = snapshot.connections.iter().any(|connection| connection.netns.is_some());
+    let mut keys: Vec<Vec<String>> = Vec::new();
+    let mut cells: Vec<Vec<String>> = Vec::new();
+    for connection in &snapshot.connections {
+        let Ok(entry) = serde_json::to_value(ConnectionEntry::of(connection)) else { continue };
+        let netns = has_netns.then(|| connection.netns.as_deref().unwrap_or("-").to_owned());
+        let ends = [connection.local.to_string(), connection.remote.to_string()];
+        keys.push(netns.into_iter().chain(ends).collect());
+        let value = |name: &&str| match *name {
+            "process" => owner(connection.process.as_ref()),
+            name => cell(name, name.split('.').fold(&entry, |value, key| &value[key])),
+        };
+        cells.push(names.iter().map(value).collect());
+    }
+    let mut kept: Vec<usize> = (0..names.len()).collect();
+    if shown.columns.is_empty() {
+        let of_keys: usize =
+            (0..2 + usize::from(has_netns)).map(|at| GAP + widest(&keys, at)).sum();
+        let width = |at: &usize| GAP + widest(&cells, *at).max(title(names[*at]).chars().count());
+        for less in LESS {
+            if of_keys + kept.iter().map(width).sum::<usize>() <= printer.table_width() {
+                break;
+            }
+            kept.retain(|at| names[*at] != less);
+        }
+    }
+    let netns = has_netns.then(|| Column::word("namespace"));
+    let of_keys = netns.into_iter().chain([Column::word("local"), Column::word("remote")]);
+    let mut table = Grid::new(of_keys, kept.iter().map(|at| column(names[*at])));
+    for (key, row) in keys.into_iter().zip(cells) {
+        table.push(key.into_iter().chain(kept.iter().map(|at| row[*at].clone())));
+    }
+    table.text(printer.table_width())
+}
+
+fn widest(rows: &[Vec<String>], at: usize) -> usize {
+    rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+}
+
+fn column(name: &str) -> Column {
+    let is_word = matches!(
+        name,
+        "state"
+            | "process"
+            | "process.name"
+            | "congestion"
+            | "limited_by"
+            | "unknown_because"
+            | "netns"
+            | "timer.kind"
+    );
+    if is_word { Column::word(title(name)) } else { Column::number(title(name)) }
+}
+
+/// A column's heading: the key in words, without its unit.
+fn title(name: &str) -> String {
+    let units = ["_bytes", "_segments", "_bps", "_s"];
+    let stem = units.iter().find_map(|unit| name.strip_suffix(unit)).unwrap_or(name);
+    match stem {
+        "mss" | "pmtu" | "rtt" | "rto" => stem.to_uppercase(),
+        "bytes_acked" => "acked".to_owned(),
+        "bytes_received" => "received".to_owned(),
+        other => other.replace('_', " "),
+    }
+}
+
+/// A value with the unit that its key names.
+fn cell(name: &str, value: &Value) -> String {
+    let number = value.as_f64();
+    match number {
+        Some(number) if name.ends_with("_bps") => approx::rate(number),
+        Some(number) if name.ends_with("_s") => approx::time(number),
+        Some(_) if is_amount(name) => words::size(value.as_u64().unwrap_or_default()),
+        Some(_) => value.to_string(),
+        None => value.as_str().map_or_else(|| "-".to_owned(), str::to_owned),
+    }
+}
+
+/// Whether a column counts bytes of which the last few do not matter: not so with segments and MTUs.
+fn is_amount(name: &str) -> bool {
+    let is_size = matches!(name, "mss_bytes" | "rcv_mss_bytes" | "advmss_bytes" | "pmtu_bytes");
+    (name.ends_with("_bytes") || name.starts_with("bytes_")) && !is_size
+}
+
+fn owner(owner: Option<&Owner>) -> String {
+    owner.map_or_else(|| "-".to_owned(), |owner| format!("{}/{}", owner.name, owner.pid))
+}
+
+fn listeners(snapshot: &Snapshot, printer: Printer) -> String {
+    if snapshot.listeners.is_empty() {
+        return "no listening TCP sockets match\n".to_owned();
+    }
+    let has_netns = snapshot.listeners.iter().any(|listener| listener.netns.is_some());
+    let netns = has_netns.then(|| Column::word("namespace"));
+    let keys = netns.into_iter().chain([Column::word("local")]);
+    let values = [
+        Column::word("process"),
+        Column::number("queued"),
+        Column::number("limit"),
+        Column::number("dropped"),
+        Column::word("accept queue"),
+    ];
+    let mut table = Grid::new(keys, values);
+    for listener in &snapshot.listeners {
+        let netns = has_netns.then(|| listener.netns.as_deref().unwrap_or("-").to_owned());
+        let dropped = listener.overflows.map_or_else(|| "-".to_owned(), |count| count.to_string());
+        let cells = [
+            listener.local.to_string(),
+            owner(listener.process.as_ref()),
+            listener.queued.to_string(),
+            listener.limit.to_string(),
+            dropped,
+            queue_word(listener).to_owned(),
+        ];
+        table.push(netns.into_iter().chain(cells));
+    }
+    table.text(printer.table_width())
+}
+
+fn queue_word(listener: &Listener) -> &'static str {
+    if listener.is_full() {
+        "full"
+    } else if listener.overflows.is_some_and(|count| count > 0) {
+        "has dropped"
+    } else {
+        "ok"
+    }
+}
+
+/// What a reader of the list has to know.
+fn notes(snapshot: &Snapshot, shown: &Shown) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !shown.listening {
+        notes.extend(
+            snapshot.listeners.iter().filter(|listener| listener.is_full()).map(full_queue),
+        );
+    }
+    if snapshot.hidden_processes > 0 {
+        notes.push(format!(
+            "The sockets of {} processes of other users have no process here: sudo shows them.",
+            snapshot.hidden_processes
+        ));
+    }
+    if snapshot.denied_namespaces > 0 {
+        notes.push(format!(
+            "{} network namespaces may not be entered by this user: sudo shows them.",
+            snapshot.denied_namespaces
+        ));
+    }
+    if snapshot.interrupted {
+        notes.push(
+            "The kernel's list changed while it was read: a socket may be missing.".to_owned(),
+        );
+    }
+    if snapshot.missed > 0 {
+        notes.push(format!("{} sockets or bursts of events were missed.", snapshot.missed));
+    }
+    notes
+}
+
+/// The commonest slow service, which rows of connections never show.
+fn full_queue(listener: &Listener) -> String {
+    format!(
+        "The accept queue of {} ({}) is full: {} connections wait, its limit is {}. The process accepts too slowly, or its \
+         backlog is too small (listen(2), net.core.somaxconn); new connections wait for a second SYN. `maxseg connections \
+         --listening` shows all.",
+        listener.local,
+        owner(listener.process.as_ref()),
+        listener.queued,
+        listener.limit
+    )
+}

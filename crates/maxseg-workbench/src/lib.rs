@@ -35,8 +35,8 @@
 //!
 //! <!-- layers of maxseg-workbench -->
 //! ```text
-//! file_error json_words · error environment whole_file · engines · experiment calc explain import ·
-//! capture · report runner
+//! file_error json_words · error environment whole_file · engines · experiment calc connections explain
+//! import · capture · report runner
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]

@@ -54,7 +54,7 @@ pub fn diagnose_socket(evidence: &SocketEvidence) -> SocketDiagnosis {
     let first = limits.first().copied();
     match (first, because) {
         (Some(first), None) => SocketDiagnosis {
-            confidence: judge.confidence(first, &limits),
+            confidence: confidence(first, &limits),
             limited_by: first.kind,
             unknown_because: None,
             limits,
@@ -220,16 +220,6 @@ impl Judge<'_> {
         Some(bin.acked_bytes as f64 * 8.0 / seconds)
     }
 
-    /// How sure the largest share is: the kernel counts windows and buffers, what holds the congestion window down is inferred.
-    fn confidence(&self, first: LimitShare, limits: &[LimitShare]) -> f64 {
-        let sure = sureness(first.share - limits.get(1).map_or(0.0, |second| second.share));
-        let is_counted = matches!(
-            first.kind,
-            LimitedBy::ReceiveWindow | LimitedBy::SendBuffer | LimitedBy::Application
-        );
-        if is_counted { sure } else { sure * INFERRED }
-    }
-
     fn why_unknown(&self, limits: &[LimitShare], why: Option<Unseen>) -> Option<String> {
         let is_known = limits.first().is_some_and(|first| first.kind != LimitedBy::Unknown);
         if is_known {
@@ -266,6 +256,16 @@ impl Judge<'_> {
             }
         })
     }
+}
+
+/// How sure the largest share is: the kernel counts windows and buffers, what holds the congestion window down is inferred.
+fn confidence(first: LimitShare, limits: &[LimitShare]) -> f64 {
+    let sure = sureness(first.share - limits.get(1).map_or(0.0, |second| second.share));
+    let is_counted = matches!(
+        first.kind,
+        LimitedBy::ReceiveWindow | LimitedBy::SendBuffer | LimitedBy::Application
+    );
+    if is_counted { sure } else { sure * INFERRED }
 }
 
 /// The parts that hold for long enough as shares, largest first; equal limits are one.

@@ -1,4 +1,4 @@
-//! The kernel's list of TCP sockets (sock_diag(7)). No privilege is needed.
+//! The kernel's list of TCP sockets (`sock_diag(7)`). No privilege is needed.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};

@@ -79,10 +79,10 @@ pub fn grouped(count: u64) -> String {
 
 /// A size in decimal units: `24.6 MB`.
 pub fn size(bytes: u64) -> String {
+    const UNITS: [(&str, f64); 4] = [("bytes", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9)];
     if bytes == 1 {
         return "1 byte".to_owned();
     }
-    const UNITS: [(&str, f64); 4] = [("bytes", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9)];
     let bytes = bytes as f64;
     let (unit, of) = UNITS.iter().rev().find(|(_, of)| bytes >= 0.9995 * of).unwrap_or(&UNITS[0]);
     if *of < 2.0 { format!("{bytes:.0} bytes") } else { format!("{} {unit}", digits(bytes / of)) }

@@ -21,8 +21,8 @@ impl Pair {
         let listener = TcpListener::bind(address).unwrap();
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (mut server, _) = listener.accept().unwrap();
-        client.write_all(&[7; 50_000]).unwrap();
-        server.read_exact(&mut [0; 50_000]).unwrap();
+        client.write_all(&vec![7; 50_000]).unwrap();
+        server.read_exact(&mut vec![0; 50_000]).unwrap();
         Self { _listener: listener, client, server }
     }
 

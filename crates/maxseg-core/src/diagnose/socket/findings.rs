@@ -24,8 +24,8 @@ pub fn socket_findings(evidence: &SocketEvidence) -> Vec<SocketFinding> {
     rules.into_iter().filter_map(|rule| rule(evidence)).collect()
 }
 
-fn found(kind: FindingKind, text: String) -> Option<SocketFinding> {
-    Some(SocketFinding { kind, text })
+const fn found(kind: FindingKind, text: String) -> SocketFinding {
+    SocketFinding { kind, text }
 }
 
 fn timeouts(evidence: &SocketEvidence) -> Option<SocketFinding> {
@@ -34,10 +34,10 @@ fn timeouts(evidence: &SocketEvidence) -> Option<SocketFinding> {
         return None;
     }
     let times = counted_times(times.into());
-    found(
+    Some(found(
         FindingKind::Timeouts,
         format!("the retransmission timer has expired {times} without an answer"),
-    )
+    ))
 }
 
 fn shut_window(evidence: &SocketEvidence) -> Option<SocketFinding> {
@@ -46,10 +46,10 @@ fn shut_window(evidence: &SocketEvidence) -> Option<SocketFinding> {
         return None;
     }
     let probes = counted(probes.into(), "probe");
-    found(
+    Some(found(
         FindingKind::ZeroWindow,
         format!("{probes} of the peer's closed window had no answer that opened it"),
-    )
+    ))
 }
 
 fn slow_reader(evidence: &SocketEvidence) -> Option<SocketFinding> {
@@ -62,7 +62,7 @@ fn slow_reader(evidence: &SocketEvidence) -> Option<SocketFinding> {
     let share = approx::whole_percent(buffer.share());
     let text =
         format!("the process here has not read {unread}, and the receive buffer is {share} full");
-    found(FindingKind::ZeroWindow, text)
+    Some(found(FindingKind::ZeroWindow, text))
 }
 
 fn losses(evidence: &SocketEvidence) -> Option<SocketFinding> {
@@ -72,10 +72,10 @@ fn losses(evidence: &SocketEvidence) -> Option<SocketFinding> {
         return None;
     }
     let (lost, all) = (bin.losses, counted(bin.segments.into(), "segment"));
-    found(
+    Some(found(
         FindingKind::Loss,
         format!("{lost} of {all} were sent again ({})", approx::percent(share)),
-    )
+    ))
 }
 
 fn long_queue(evidence: &SocketEvidence) -> Option<SocketFinding> {
@@ -86,8 +86,8 @@ fn long_queue(evidence: &SocketEvidence) -> Option<SocketFinding> {
         return None;
     }
     let (rtt, least) = (approx::time(rtt), approx::time(least));
-    found(
+    Some(found(
         FindingKind::Bufferbloat,
         format!("the round trip is {rtt} with data in flight, at least {least} without a queue"),
-    )
+    ))
 }

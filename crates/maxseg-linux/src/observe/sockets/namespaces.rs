@@ -112,11 +112,12 @@ impl PlaceName {
         work: impl FnOnce() -> io::Result<T> + Send,
     ) -> Result<T, NamespaceError> {
         let Some(namespace) = &self.namespace else { return Ok(work()?) };
-        namespace.run(work).map_err(|error| match error.kind() {
-            io::ErrorKind::PermissionDenied => {
+        namespace.run(work).map_err(|error| {
+            if error.kind() == io::ErrorKind::PermissionDenied {
                 NamespaceError::Denied(self.name.as_deref().unwrap_or_default().to_owned())
+            } else {
+                error.into()
             }
-            _ => error.into(),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Which process has a socket open, by the names of its descriptors (proc_pid_fd(5)).
+//! Which process has a socket open, by the names of its descriptors (`proc_pid_fd(5)`).
 
 use std::collections::HashMap;
 use std::fs;

@@ -102,7 +102,9 @@ fn plain(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => field(text),
-        other => field(&other.to_string()),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            field(&value.to_string())
+        }
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) struct SelectionArgs {
     /// Only connections with one of these ports at either end
     #[arg(long, value_name = "PORT", value_delimiter = ',')]
     port: Vec<u16>,
-    /// Only connections to one of these addresses or prefixes: 192.0.2.7, 2001:db8::/32
+    /// Only connections to one of these addresses or prefixes, as 192.0.2.0/24
     #[arg(long, value_name = "PREFIX", value_delimiter = ',')]
     dst: Vec<PrefixArg>,
     /// Only connections of processes with one of these names or numbers
@@ -103,8 +103,8 @@ impl SelectionArgs {
         let ports = any(self.port.iter().map(|port| Filter::port(*port)).collect());
         let remote = |prefix: &PrefixArg| Filter::Address(Endpoint::Remote, prefix.0);
         let hosts = any(self.dst.iter().map(remote).collect());
-        let parts: Vec<Filter> = ports.into_iter().chain(hosts).collect();
-        (!parts.is_empty()).then_some(Filter::All(parts))
+        let all: Vec<Filter> = ports.into_iter().chain(hosts).collect();
+        (!all.is_empty()).then_some(Filter::All(all))
     }
 
     /// Removes what the kernel did not: it knows no processes, and a file has everything.

@@ -1,6 +1,7 @@
-//! Netlink's own framing (`include/uapi/linux/netlink.h`).
+//! The kernel's messages (`include/uapi/linux/netlink.h`).
 
 use super::Socket;
+use super::framing::{HEADER, aligned};
 use crate::{DecodeError, Layer};
 
 /// `NLMSG_ERROR` and `NLMSG_DONE`.
@@ -11,8 +12,6 @@ const INTERRUPTED: u16 = 0x10;
 /// `SOCK_DIAG_BY_FAMILY`: a socket, asked for or destroyed; `TCPDIAG_GETSOCK` of old requests gives the same.
 const BY_FAMILY: u16 = 20;
 const GET_SOCKET: u16 = 18;
-/// Bytes of `struct nlmsghdr`.
-pub(super) const HEADER: usize = 16;
 
 /// One message of the kernel.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,9 +95,4 @@ fn error_number<'a>(payload: &[u8]) -> Result<Message<'a>, DecodeError> {
     let number = payload.first_chunk::<4>().map(|bytes| i32::from_ne_bytes(*bytes));
     let short = DecodeError::Short { layer: Layer::InetDiag, have: payload.len(), need: 4 };
     number.map(|number| Message::Error(number.saturating_neg())).ok_or(short)
-}
-
-/// A length with the padding behind it (`NLMSG_ALIGN`, `NLA_ALIGN`).
-pub(super) const fn aligned(length: usize) -> usize {
-    length.saturating_add(3) & !3
 }

@@ -11,8 +11,10 @@
 
 mod evidence;
 mod filter;
+mod framing;
 mod message;
 mod request;
+mod selection;
 mod socket;
 #[cfg(test)]
 mod tests;
@@ -20,5 +22,6 @@ mod tests;
 pub use evidence::Sample;
 pub use filter::{Endpoint, Filter, Prefix};
 pub use message::{Message, Messages};
-pub use request::{Family, Request, StateSet};
+pub use request::Request;
+pub use selection::{Family, StateSet};
 pub use socket::{Bbr, Memory, Socket, Timer, TimerKind, Vegas};

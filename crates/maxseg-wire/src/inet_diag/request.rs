@@ -1,8 +1,8 @@
 //! What is asked of the kernel: `struct inet_diag_req_v2` in a netlink message.
 
 use super::filter::Filter;
-use super::message::{HEADER, aligned};
-use crate::tcp_info::State;
+use super::framing::{HEADER, aligned};
+use super::selection::{Family, StateSet};
 
 /// `SOCK_DIAG_BY_FAMILY`, `NLM_F_REQUEST | NLM_F_DUMP`, `INET_DIAG_REQ_BYTECODE`, `IPPROTO_TCP`.
 const BY_FAMILY: u16 = 20;
@@ -16,43 +16,6 @@ const ATTRIBUTE: usize = 4;
 /// Attributes to add, each a bit of `idiag_ext`: `INET_DIAG_INFO`, `VEGASINFO` (and the like of BBR and DCTCP),
 /// `CONG`, `TOS`, `TCLASS`, `SKMEMINFO`. What has no bit, the kernel adds where it may.
 const ATTRIBUTES: u8 = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 6;
-
-/// The family of a socket. One of IPv6 may have a connection over IPv4 (RFC 4291 §2.5.5.2: mapped addresses).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Family {
-    /// `AF_INET`.
-    Ipv4 = 2,
-    /// `AF_INET6`.
-    Ipv6 = 10,
-}
-
-/// A set of connection states.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StateSet(u32);
-
-impl StateSet {
-    /// None.
-    pub const NONE: Self = Self(0);
-    /// All that the kernel has.
-    pub const ALL: Self = Self(0x3ffe);
-
-    /// With this state too.
-    #[must_use]
-    pub const fn with(self, state: State) -> Self {
-        Self(self.0 | 1 << state as u32)
-    }
-
-    /// Without this state.
-    #[must_use]
-    pub const fn without(self, state: State) -> Self {
-        Self(self.0 & !(1 << state as u32))
-    }
-
-    /// Whether the state is in it.
-    pub const fn has(self, state: State) -> bool {
-        self.0 & (1 << state as u32) != 0
-    }
-}
 
 /// A list of TCP sockets that is asked for.
 #[derive(Debug, Clone)]
@@ -78,7 +41,7 @@ impl Request {
         bytes.extend_from_slice(&sequence.to_ne_bytes());
         bytes.extend_from_slice(&[0; 4]);
         bytes.extend_from_slice(&[self.family as u8, TCP, ATTRIBUTES, 0]);
-        bytes.extend_from_slice(&self.states.0.to_ne_bytes());
+        bytes.extend_from_slice(&self.states.bits().to_ne_bytes());
         bytes.resize(HEADER + BODY, 0);
         if let Some(code) = code {
             let size = u16::try_from(ATTRIBUTE + code.len()).unwrap_or(u16::MAX);

@@ -3,8 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
-use super::message::aligned;
-use super::request::Family;
+use super::framing::aligned;
+use super::selection::Family;
 use crate::tcp_info::{State, TcpInfo};
 use crate::{DecodeError, Layer};
 

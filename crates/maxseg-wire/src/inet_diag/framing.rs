@@ -1,0 +1,9 @@
+//! Netlink's framing (`include/uapi/linux/netlink.h`).
+
+/// Bytes of `struct nlmsghdr`.
+pub(super) const HEADER: usize = 16;
+
+/// A length with the padding behind it (`NLMSG_ALIGN`, `NLA_ALIGN`).
+pub(super) const fn aligned(length: usize) -> usize {
+    length.saturating_add(3) & !3
+}

@@ -16,6 +16,7 @@ mod losses;
 mod path_mtu;
 mod requests;
 mod syn;
+mod teeth;
 mod trace;
 
 use std::net::SocketAddr;
@@ -35,6 +36,7 @@ pub use losses::{AckGaps, LoadedRoundTrips, LossEpisode, LossEpisodes, WayDelay}
 pub use path_mtu::PathMtuEvent;
 pub use requests::{Requests, Waits};
 pub use syn::{OptionKind, OptionOrder, SynFacts};
+pub use teeth::{Teeth, Tooth};
 pub use trace::{AckPoint, SegmentPoint, Trace};
 
 use crate::framing::{Headers, IpVersion, TCP_TIMESTAMPS};

@@ -92,10 +92,13 @@ impl Tally {
 }
 
 fn grade(truth: Congestion, verdict: &Verdict) -> Grade {
-    match verdict.said.congestion {
-        CongestionAlgorithm::Unknown => Grade::Unknown,
-        name if name.word() == truth.word() => Grade::Right,
-        _ => Grade::False,
+    let name = verdict.said.congestion;
+    if name == CongestionAlgorithm::Unknown {
+        Grade::Unknown
+    } else if name.word() == truth.word() {
+        Grade::Right
+    } else {
+        Grade::False
     }
 }
 

@@ -355,9 +355,8 @@ fn describe(
     let is_path_timed = stream.is_path_timed();
     let counts = stream.counts;
     let options = if timestamps { TCP_TIMESTAMPS.get() } else { 0 };
-    let most = peer.mss.map(|mss| u64::from(mss).saturating_sub(options));
-    let most = most.and_then(|most| u32::try_from(most).ok());
-    to.mss_used_bytes = stream.sizes.full(most);
+    let payload = |mss| u32::try_from(u64::from(mss).saturating_sub(options)).ok();
+    to.mss_used_bytes = stream.sizes.full(peer.mss.and_then(payload));
     to.unique_bytes = counts.unique_bytes;
     to.unseen_bytes = counts.unseen_bytes;
     to.retransmitted_packets += u64::from(counts.retransmitted_packets);

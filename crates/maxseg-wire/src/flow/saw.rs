@@ -4,7 +4,7 @@ use maxseg_core::evidence::{Teeth, Tooth};
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
-use super::vantage::Echo;
+use super::segments::Echo;
 
 /// Follows the flight, round trip by round trip. A packet costs two comparisons; the rest is work of once a round trip.
 #[derive(Debug, Default, Serialize, Deserialize)]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::idle_restart::{Departure, IdleRestarts};
 use super::saw::Saw;
-use super::vantage::Echo;
+use super::segments::Echo;
 
 /// The state of a sender, from the segments that it sent and the acknowledgements that it received.
 #[derive(Debug, Serialize, Deserialize)]

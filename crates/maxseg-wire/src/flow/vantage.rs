@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
+use super::segments::Echo;
 use super::sender_replay::AckUpdate;
 
 /// The round trip between the point of capture and a sender.
@@ -37,15 +38,6 @@ struct Stamp {
     at: u64,
     /// What the last that had it acknowledged.
     una: i64,
-}
-
-/// What a segment echoes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Echo {
-    /// The timestamp.
-    pub(super) stamp: u32,
-    /// What the last acknowledgement that had it acknowledged.
-    pub(super) una: i64,
 }
 
 /// Most timestamps, and most acknowledgements, that are kept.

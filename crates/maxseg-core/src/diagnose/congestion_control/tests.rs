@@ -27,7 +27,7 @@ fn direction(teeth: &[Tooth]) -> DirectionStats {
 fn saw(count: u64, peak: u64, rounds: u32, flight: impl Fn(f64) -> f64) -> Vec<Tooth> {
     let bytes = |round: f64| {
         let segments = flight(round).max(1.0).floor();
-        (0..).find(|n| *n as f64 >= segments).unwrap_or(0) * SEGMENT
+        (0..10_000).find(|n| *n as f64 >= segments).unwrap_or(0) * SEGMENT
     };
     let first = bytes(0.0);
     let last = bytes(f64::from(rounds - 1));

@@ -10,6 +10,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use super::bins::Bin;
+use super::congestion;
 use super::page::page;
 use super::run::Run;
 use super::score::{Grades, Scored, score};
@@ -73,6 +74,7 @@ pub fn run(options: &ExplainArgs) -> Result<()> {
     let runs: Vec<Run> = runs.into_iter().flatten().collect();
     let all = runs.clone();
     let scored = score(runs, &kept, say::of_capture)?;
+    congestion::say(&scored);
     let is_whole = strata.len() == Stratum::ALL.len();
     let file = if half.is_scored && is_whole { root().join(FILE) } else { kept.join("explain.md") };
     let text = page(&half, &all, &scored);

@@ -9,6 +9,7 @@
 
 mod bins;
 mod check;
+mod congestion;
 mod draw;
 mod facts;
 mod lift;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use maxseg_core::diagnose::LossCause;
 
 use super::bins::Bin;
+use super::congestion;
 use super::ranges;
 use super::run::Run;
 use super::score::{Confusion, Grade, Grades, Scored};
@@ -34,6 +35,7 @@ pub(super) fn page(half: &Half, runs: &[Run], scored: &[Scored]) -> String {
     }
     wrong(&mut text, scored);
     causes(&mut text, scored);
+    text.push_str(&congestion::section(scored));
     left_out(&mut text, runs);
     every(&mut text, scored);
     text

@@ -40,5 +40,6 @@ pub(super) fn of_capture(file: &Path) -> Result<Said> {
         is_ack_path: diagnosis.findings.iter().any(|finding| is_ack_path(finding.kind)),
         cause: diagnosis.loss.cause,
         limits: diagnosis.limits,
+        congestion: diagnosis.congestion_control.name,
     })
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use maxseg_core::diagnose::{LossCause, ReasonCode};
+use maxseg_core::diagnose::{CongestionAlgorithm, LossCause, ReasonCode};
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 
 use super::run::{Run, folder};
@@ -29,6 +29,8 @@ pub struct Said {
     pub cause: LossCause,
     /// The shares behind it, the largest first.
     pub limits: Vec<LimitShare>,
+    /// The sender's congestion control.
+    pub congestion: CongestionAlgorithm,
 }
 
 /// What a verdict is worth.
@@ -219,6 +221,7 @@ pub(super) mod tests {
             is_ack_path: false,
             cause: LossCause::Unknown,
             limits: vec![LimitShare { kind: limited_by, share: 1.0 }],
+            congestion: CongestionAlgorithm::Unknown,
         }
     }
 

@@ -9,6 +9,7 @@
 
 mod ack_path;
 mod capture;
+mod congestion_control;
 mod data_queue;
 mod ending;
 mod finding;
@@ -31,6 +32,7 @@ mod socket;
 mod verdict;
 mod windows;
 
+pub use congestion_control::{CongestionAlgorithm, CongestionControl};
 pub(crate) use finding::counted;
 pub use finding::{Finding, FindingKind, Number, Severity};
 pub use limits::{LimitSpan, Limits};
@@ -62,6 +64,8 @@ pub struct Diagnosis {
     pub confidence: f64,
     /// Why segments of the direction were lost.
     pub loss: Loss,
+    /// The congestion control of the direction's sender.
+    pub congestion_control: CongestionControl,
     /// The findings, the most severe first.
     pub findings: Vec<Finding>,
 }
@@ -158,6 +162,10 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         finding.kind != FindingKind::AckPath || is_of_data && limited_by == LimitedBy::Bandwidth
     });
     let alone = Loss::of(data, pace::sees_round_trips(data, acks));
+    let congestion_control = match &unknown_because {
+        Some(why) if !quality.fit => CongestionControl::unknown(why.clone()),
+        _ => CongestionControl::of(data, limited_by),
+    };
     Diagnosis {
         quality,
         direction,
@@ -167,6 +175,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         unknown_because,
         confidence,
         loss: joined::loss(evidence, direction, alone),
+        congestion_control,
         findings,
     }
 }

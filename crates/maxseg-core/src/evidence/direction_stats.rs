@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AckGaps, Bins, Events, LoadedRoundTrips, LossEpisodes, Outage, SynFacts, Trace, WayDelay,
+    AckGaps, Bins, Events, LoadedRoundTrips, LossEpisodes, Outage, SynFacts, Teeth, Trace, WayDelay,
 };
 use crate::units::Time;
 
@@ -143,6 +143,9 @@ pub struct DirectionStats {
     /// The path at each loss.
     #[serde(skip)]
     pub loss_episodes: LossEpisodes,
+    /// Growth of the flight between losses.
+    #[serde(skip)]
+    pub teeth: Teeth,
     /// A segment that did not arrive in spite of retransmissions, because it was too large.
     #[serde(skip)]
     pub black_hole: Option<BlackHole>,

@@ -17,6 +17,7 @@ mod path_mtu;
 mod requests;
 mod socket;
 mod syn;
+mod teeth;
 mod trace;
 
 use std::net::SocketAddr;
@@ -37,6 +38,7 @@ pub use path_mtu::PathMtuEvent;
 pub use requests::{Requests, Waits};
 pub use socket::{BufferFill, SocketEvidence, SocketState};
 pub use syn::{OptionKind, OptionOrder, SynFacts};
+pub use teeth::{Teeth, Tooth};
 pub use trace::{AckPoint, SegmentPoint, Trace};
 
 use crate::framing::{Headers, IpVersion, TCP_TIMESTAMPS};

@@ -3,7 +3,10 @@
 use maxseg_core::advise::{
     Case, Change, CommandKind, Headline, ObservedPath, Subject, System, remedies, remedy, subject,
 };
-use maxseg_core::diagnose::{Diagnosis, Finding, FindingKind, Loss, LossCause, Quality, Severity};
+use maxseg_core::diagnose::{
+    CongestionAlgorithm, CongestionControl, Diagnosis, Finding, FindingKind, Loss, LossCause,
+    Quality, Severity,
+};
 use maxseg_core::evidence::{Direction, Evidence, OptionKind, SynFacts};
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_core::units::{Bytes, Time};
@@ -37,6 +40,11 @@ fn diagnosis(limits: &[(LimitedBy, f64)], findings: &[(FindingKind, Severity)]) 
         unknown_because: None,
         confidence: 0.9,
         loss: Loss { cause: LossCause::None, confidence: 0.9, evidence: String::new() },
+        congestion_control: CongestionControl {
+            name: CongestionAlgorithm::Unknown,
+            confidence: 0.0,
+            evidence: String::new(),
+        },
         findings: findings.iter().map(|(kind, severity)| finding(*kind, *severity)).collect(),
     }
 }

@@ -355,9 +355,8 @@ fn describe(
     let is_path_timed = stream.is_path_timed();
     let counts = stream.counts;
     let options = if timestamps { TCP_TIMESTAMPS.get() } else { 0 };
-    let most = peer.mss.map(|mss| u64::from(mss).saturating_sub(options));
-    let most = most.and_then(|most| u32::try_from(most).ok());
-    to.mss_used_bytes = stream.sizes.full(most);
+    let payload = |mss| u32::try_from(u64::from(mss).saturating_sub(options)).ok();
+    to.mss_used_bytes = stream.sizes.full(peer.mss.and_then(payload));
     to.unique_bytes = counts.unique_bytes;
     to.unseen_bytes = counts.unseen_bytes;
     to.retransmitted_packets += u64::from(counts.retransmitted_packets);
@@ -386,6 +385,7 @@ fn describe(
     to.path_rtt_loaded_s = stream.loaded.quantile(0.5).map(Time::as_secs_f64);
     to.loaded_round_trips = stream.loaded;
     to.loss_episodes = stream.losses;
+    to.teeth = stream.sender.saw.teeth;
     to.ack_gaps = stream.ack_gaps.as_ref().and_then(|gaps| gaps.found());
     to.capacity_bps = stream.capacity.as_ref().and_then(|capacity| capacity.rate());
     to.train_mode_bps = stream.capacity.as_ref().and_then(|capacity| capacity.mode());

@@ -29,6 +29,7 @@ mod pair;
 mod retransmissions;
 mod round_trips;
 mod sacked_ranges;
+mod saw;
 mod seen;
 mod seen_options;
 mod segments;

@@ -1,5 +1,7 @@
 //! Data segments and acknowledgements, as a send history takes them.
 
+use serde::{Deserialize, Serialize};
+
 /// What is known when the first data segment of a direction passes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HistoryStart {
@@ -38,4 +40,13 @@ pub(super) struct AckSegment {
     pub(super) is_duplicate: bool,
     /// Whether the segment has payload of its own: the next data may be an answer to that.
     pub(super) has_payload: bool,
+}
+
+/// What a segment echoes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Echo {
+    /// The timestamp.
+    pub(super) stamp: u32,
+    /// What the last acknowledgement that had it acknowledged.
+    pub(super) una: i64,
 }

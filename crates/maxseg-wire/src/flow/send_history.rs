@@ -235,6 +235,7 @@ impl SendHistory {
             payload: data.end - data.start,
             is_pushed: data.is_pushed,
             is_recovering: self.retransmissions.recovering(self.una).is_some(),
+            known: self.distance.as_ref().and_then(Distance::echoed),
             is_clocked: since <= at_once,
         });
         let in_flight = self.sender.in_flight().max(0).cast_unsigned();

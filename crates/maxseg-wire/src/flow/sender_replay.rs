@@ -8,6 +8,8 @@ use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
 use super::idle_restart::{Departure, IdleRestarts};
+use super::saw::Saw;
+use super::segments::Echo;
 
 /// The state of a sender, from the segments that it sent and the acknowledgements that it received.
 #[derive(Debug, Serialize, Deserialize)]
@@ -32,6 +34,7 @@ pub(super) struct SenderReplay {
     /// When the sender last sent new data or received an acknowledgement of it.
     last_progress: u64,
     pub(super) restarts: IdleRestarts,
+    pub(super) saw: Saw,
 }
 
 /// A new segment.
@@ -44,6 +47,8 @@ pub(super) struct NewSegment {
     pub(super) is_pushed: bool,
     /// Loss recovery: the congestion window limits the sender.
     pub(super) is_recovering: bool,
+    /// What its timestamp tells that its sender knew to be acknowledged; `None` at the sender, and without timestamps.
+    pub(super) known: Option<Echo>,
     /// An acknowledgement clocked it out: it left at once after one.
     pub(super) is_clocked: bool,
 }
@@ -86,6 +91,7 @@ impl SenderReplay {
             full_before_short: 0,
             last_progress: at,
             restarts: IdleRestarts::default(),
+            saw: Saw::new(at),
         }
     }
 
@@ -196,6 +202,13 @@ impl SenderReplay {
         self.last_progress = sent.at;
         let (in_flight, edge, una) = (bytes(self.in_flight()), self.edge, self.una);
         let nxt = self.nxt;
+        match sent.known {
+            None => self.saw.on_send(nxt - una),
+            Some(known) => self.saw.on_echo(sent.at, known, sent.end),
+        }
+        if edge.is_some_and(|edge| edge - nxt < self.full) {
+            self.saw.on_full_window();
+        }
         let bin = self.bins.at(time(sent.at));
         bin.sent_bytes += bytes(sent.payload);
         bin.clocked_bytes += if sent.is_clocked { bytes(sent.payload) } else { 0 };
@@ -223,6 +236,7 @@ impl SenderReplay {
             });
         }
         self.last_progress = at;
+        self.saw.on_resend(at, self.nxt, by_timer);
         let bin = self.bins.at(time(at));
         bin.resent_bytes += bytes(payload);
         bin.segments += 1;
@@ -233,7 +247,9 @@ impl SenderReplay {
     pub(super) fn on_ack(&mut self, at: u64, news: &AckUpdate) {
         self.advance(at);
         self.restarts.on_ack(at, news.una);
-        if news.una > self.una {
+        let is_progress = news.una > self.una;
+        self.saw.on_ack(at, news.una, self.nxt, is_progress);
+        if is_progress {
             self.una = news.una;
             self.nxt = self.nxt.max(news.una);
             self.last_progress = self.last_progress.max(at);
@@ -259,6 +275,7 @@ impl SenderReplay {
         self.advance(at);
         self.settle(at, false);
         self.restarts.finish(self.last_progress);
+        self.saw.finish(at);
         self.bins.finish(time(at));
     }
 }

@@ -8,13 +8,16 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
+use super::segments::Echo;
 use super::sender_replay::AckUpdate;
 
 /// The round trip between the point of capture and a sender.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Distance {
-    /// Timestamps of acknowledgements that no segment has echoed yet, with the time of the first that had each.
-    stamps: VecDeque<(u32, u64)>,
+    /// Timestamps of acknowledgements that no segment has echoed yet.
+    stamps: VecDeque<Stamp>,
+    /// What the last acknowledgement acknowledged whose timestamp a segment echoed: its sender knew that much.
+    echoed: Option<Echo>,
     /// Acknowledgements on their way to the sender, with the time of their arrival there.
     under_way: VecDeque<(u64, AckUpdate)>,
     /// Least round trips of this period and of the one before.
@@ -25,6 +28,16 @@ pub(super) struct Distance {
     first: Option<u64>,
     /// The least that was ever seen, that of the handshake among them.
     least_ever: u64,
+}
+
+/// A timestamp of acknowledgements.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Stamp {
+    value: u32,
+    /// When the first that had it passed, in nanoseconds.
+    at: u64,
+    /// What the last that had it acknowledged.
+    una: i64,
 }
 
 /// Most timestamps, and most acknowledgements, that are kept.
@@ -51,6 +64,12 @@ impl Distance {
         if self.least_ever == u64::MAX { 0 } else { self.least_ever }
     }
 
+    /// What the sender knew to be acknowledged when it sent the last segment, by the timestamp that this echoes; `None` where
+    /// none did.
+    pub(super) const fn echoed(&self) -> Option<Echo> {
+        self.echoed
+    }
+
     /// Whether it was measured at all.
     pub(super) const fn is_known(&self) -> bool {
         self.first.is_some() || self.least != u64::MAX || self.least_before != u64::MAX
@@ -58,13 +77,17 @@ impl Distance {
 
     /// An acknowledgement passes towards the sender.
     pub(super) fn on_ack(&mut self, at: u64, stamp: Option<u32>, news: AckUpdate) {
-        if let Some(stamp) = stamp
-            && self.stamps.back().is_none_or(|(last, _)| is_later(stamp, *last))
-        {
-            if self.stamps.len() >= MOST {
-                self.stamps.pop_front();
+        if let Some(value) = stamp {
+            match self.stamps.back_mut() {
+                Some(last) if last.value == value => last.una = last.una.max(news.una),
+                Some(last) if !is_later(value, last.value) => {}
+                _ => {
+                    if self.stamps.len() >= MOST {
+                        self.stamps.pop_front();
+                    }
+                    self.stamps.push_back(Stamp { value, at, una: news.una });
+                }
             }
-            self.stamps.push_back((stamp, at));
         }
         if self.under_way.len() >= MOST {
             self.under_way.pop_front();
@@ -82,13 +105,14 @@ impl Distance {
 
     /// A segment of the sender passes, which echoes a timestamp, `paused` after its last payload.
     pub(super) fn on_segment(&mut self, at: u64, echo: u32, is_busy: bool, paused: u64) {
-        while let Some((stamp, seen)) = self.stamps.front().copied() {
-            if is_later(stamp, echo) {
+        while let Some(stamp) = self.stamps.front().copied() {
+            if is_later(stamp.value, echo) {
                 return;
             }
             self.stamps.pop_front();
-            if stamp == echo {
-                let round_trip = at.saturating_sub(seen);
+            self.echoed = Some(Echo { stamp: stamp.value, una: stamp.una });
+            if stamp.value == echo {
+                let round_trip = at.saturating_sub(stamp.at);
                 let below = self.believable(round_trip, is_busy, paused);
                 if round_trip < below {
                     self.measure(at, round_trip);

@@ -33,6 +33,14 @@ fn limits_and_findings_are_the_labels() {
                 faults.push(format!("{}: no finding {wanted}", capture.name));
             }
         }
+        // An algorithm that the capture does not show is unknown; no other is named.
+        let named = &connection["congestion_control"]["name"];
+        if let Some(truth) = label["congestion_control"].as_str()
+            && named != truth
+            && named != "unknown"
+        {
+            faults.push(format!("{}: {named}, not {truth}", capture.name));
+        }
         let shares: f64 = connection["limits"]
             .as_array()
             .unwrap()

@@ -52,6 +52,30 @@ fn the_first_screen_is_about_the_window() {
 }
 
 #[test]
+fn the_senders_congestion_control_is_named() {
+    for (file, name) in [
+        ("lab_congestion_reno_144.sender.pcapng.gz", "reno"),
+        ("lab_congestion_reno_144.receiver.pcapng.gz", "reno"),
+        ("lab_congestion_cubic_048.sender.pcapng.gz", "cubic"),
+        ("lab_bandwidth_bbr_002.sender.pcapng.gz", "bbr"),
+    ] {
+        let document = json(&["explain", &labelled(file), "--json"]);
+        let said = &document["connections"][0]["congestion_control"];
+        assert_eq!(said["name"], name, "{file}: {said}");
+        assert!(said["confidence"].as_f64().unwrap() > 0.8, "{file}: {said}");
+        let text = stdout(&maxseg(&["explain", &labelled(file)]));
+        let line = format!("congestion     {name}, confidence ");
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words(&text).contains(&words(&line)), "{file}: {text}");
+    }
+    // Nothing was lost, and the window was the limit: any algorithm would do the same.
+    let document = json(&["explain", &labelled(WINDOW), "--json"]);
+    let said = &document["connections"][0]["congestion_control"];
+    assert_eq!(said["name"], "unknown", "{said}");
+    assert!(!said["evidence"].as_str().unwrap().is_empty(), "{said}");
+}
+
+#[test]
 fn the_document_fits_its_schema() {
     let schema = maxseg(&["schema", "explain"]);
     let schema: Value = serde_json::from_slice(&schema.stdout).unwrap();

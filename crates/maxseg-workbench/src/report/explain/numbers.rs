@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 
 use maxseg_core::advise::{Case, Headline, HostSystem, HostSystems, System};
+use maxseg_core::diagnose::{CongestionAlgorithm, CongestionControl};
 use maxseg_core::evidence::{DirectionStats, Marks};
 use maxseg_core::outcome::LimitShare;
 use maxseg_core::window::LARGEST_SHIFT;
@@ -34,7 +35,18 @@ pub fn numbers(case: &Case<'_>) -> Vec<(&'static str, String)> {
     lines.push(("in flight", format!("at most {}", counted(data.in_flight_max_bytes, "byte"))));
     lines.push(("MSS", mss(case)));
     lines.push(("retransmitted", retransmitted(data)));
+    lines.extend(congestion_control(case).map(|line| ("congestion", line)));
     lines
+}
+
+/// The sender's algorithm; nothing where so little was sent that none could show.
+fn congestion_control(case: &Case<'_>) -> Option<String> {
+    const LEAST_SEGMENTS: u64 = 50;
+    let CongestionControl { name, confidence, evidence } = &case.diagnosis.congestion_control;
+    if *name != CongestionAlgorithm::Unknown {
+        return Some(format!("{}, confidence {confidence:.2}: {evidence}", name.word()));
+    }
+    (case.data().segments() >= LEAST_SEGMENTS).then(|| format!("algorithm unknown: {evidence}"))
 }
 
 /// The numbers of a headline: with the path, the packets of its finding, and the runs.

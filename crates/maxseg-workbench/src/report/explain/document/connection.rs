@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use maxseg_core::advise::{Case, HostSystems, Remedy, remedies};
-use maxseg_core::diagnose::{Finding, FindingKind, LimitSpan, Loss, Quality, Severity};
+use maxseg_core::diagnose::{
+    CongestionControl, Finding, FindingKind, LimitSpan, Loss, Quality, Severity,
+};
 use maxseg_core::evidence::{
     Direction, DirectionStats, Ending, Evidence, Handshake, Marks, Requests,
 };
@@ -56,6 +58,8 @@ pub(super) struct ConnectionEntry<'a> {
     confidence: f64,
     /// Why segments of that direction were lost.
     loss: &'a Loss,
+    /// The congestion control of that direction's sender.
+    congestion_control: &'a CongestionControl,
     /// What a second capture, at the other end, adds; null where there is none.
     joined: Option<JoinedEntry>,
     /// The findings, the most severe first.
@@ -190,6 +194,7 @@ impl<'a> ConnectionEntry<'a> {
             unknown_because: diagnosis.unknown_because.as_deref(),
             confidence: diagnosis.confidence,
             loss: &diagnosis.loss,
+            congestion_control: &diagnosis.congestion_control,
             joined: evidence.joined.as_deref().map(|joined| JoinedEntry::of(evidence, joined)),
             findings: diagnosis
                 .findings

@@ -1,0 +1,134 @@
+//! The sender's congestion control, as its flights show it.
+//!
+//! Reno halves its window at a loss and adds a segment a round trip (RFC 5681); CUBIC keeps 0.7 of it, and grows along a cubic
+//! of the time since (RFC 9438); BBR reduces it for no single loss, paces what it sends, and drains what its start-up queued.
+//! Each clue weighs by how likely it is under each of the three; what none of them explains weighs little.
+
+mod clues;
+mod saw_teeth;
+mod weights;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::evidence::DirectionStats;
+use crate::outcome::LimitedBy;
+use clues::Clues;
+use saw_teeth::SawTeeth;
+
+/// A congestion control.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CongestionAlgorithm {
+    /// Reno or `NewReno` (RFC 5681, RFC 6582).
+    Reno,
+    /// CUBIC (RFC 9438).
+    Cubic,
+    /// BBR.
+    Bbr,
+    /// The evidence does not show it.
+    Unknown,
+}
+
+impl CongestionAlgorithm {
+    /// As reports and JSON write it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Reno => "reno",
+            Self::Cubic => "cubic",
+            Self::Bbr => "bbr",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// The congestion control of a direction's sender.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct CongestionControl {
+    /// The most likely one of those that are told apart.
+    pub name: CongestionAlgorithm,
+    /// An estimate from 0 to 1 of how sure it is; 0 where it is unknown.
+    pub confidence: f64,
+    /// What shows it, or why it is unknown; clauses without a full stop.
+    pub evidence: String,
+}
+
+/// Named from this probability on.
+const NAMED: f64 = 0.8;
+/// The most that is claimed: other algorithms exist.
+const MOST: f64 = 0.97;
+
+/// Where packets of a direction were seen, as far as its flights depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum View {
+    /// At the sender: flights and their clock are its own.
+    Sender,
+    /// Elsewhere, with timestamps that tell what the sender knew: flights are its own, as precisely as the timestamps.
+    Elsewhere,
+}
+
+impl CongestionControl {
+    /// Of the sender of `data`, whose limit is known.
+    pub(super) fn of(data: &DirectionStats, limit: LimitedBy) -> Self {
+        let Some(view) = View::of(data) else {
+            let why = "without timestamps only a capture at the sender shows its flights";
+            return Self::unknown(why.to_owned());
+        };
+        let teeth = SawTeeth::of(data, limit, view);
+        let clues = Clues::of(data, limit, view);
+        let mut weights = clues.weights;
+        weights.join(&teeth.weights, teeth.share());
+        let (name, probability) = weights.best();
+        if teeth.count() + clues.count() == 0 {
+            return Self::unknown(no_clue(data).to_owned());
+        }
+        if probability < NAMED {
+            let list = weights.words();
+            return Self::unknown(format!("what was seen fits more than one algorithm: {list}"));
+        }
+        let mut sentences = clues.sentences(name);
+        sentences.extend(teeth.sentence());
+        Self { name, confidence: probability.min(MOST), evidence: sentences.join("; ") }
+    }
+
+    /// Where nothing can be said, and why.
+    pub(super) const fn unknown(evidence: String) -> Self {
+        Self { name: CongestionAlgorithm::Unknown, confidence: 0.0, evidence }
+    }
+}
+
+/// Why there is no clue.
+fn no_clue(data: &DirectionStats) -> &'static str {
+    match data.teeth.as_slice() {
+        [] => "no whole round trip with data was seen",
+        [_] => "no loss was followed by a whole round trip, and slow start told nothing",
+        _ => "the window or the application limited the flights between losses",
+    }
+}
+
+impl View {
+    /// The capture is at the sender from this share of the path behind it on.
+    const AT_SENDER: f64 = 0.9;
+
+    fn of(data: &DirectionStats) -> Option<Self> {
+        let near = data.path_rtt_min_s.zip(data.rtt_min_s);
+        let is_near = near.is_some_and(|(least, behind)| behind >= Self::AT_SENDER * least);
+        match (data.teeth.is_by_echo, is_near) {
+            (true, _) => Some(Self::Elsewhere),
+            (false, true) => Some(Self::Sender),
+            (false, false) => None,
+        }
+    }
+
+    /// How far a flight may be wrong for its timestamps' sake, as a share of itself: they count milliseconds.
+    fn grain(self, data: &DirectionStats) -> f64 {
+        const TICK_S: f64 = 0.001;
+        match (self, data.path_rtt_loaded_s) {
+            (Self::Elsewhere, Some(loaded)) => TICK_S / loaded.max(TICK_S),
+            _ => 0.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

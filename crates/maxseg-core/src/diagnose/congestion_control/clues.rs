@@ -1,0 +1,202 @@
+//! Clues of a whole direction: the clock of its segments, flights that fall without a loss, and how slow start ended.
+
+use super::weights::{Weights, normal};
+use super::{CongestionAlgorithm, View};
+use crate::evidence::{Bin, DirectionStats, Tooth};
+use crate::outcome::LimitedBy;
+use crate::units::{Time, approx};
+
+/// Shares of new payload that acknowledgements clock out: of a sender that paces, and of one that does not.
+const PACED_BY_ITSELF: f64 = 0.1;
+const CLOCKED: f64 = 0.95;
+const CLOCK_VARIES: f64 = 0.2;
+/// The clock speaks against an algorithm by this at most: behind a shaper of the host segments have its clock.
+const MOST_OF_CLOCK: f64 = 3.2;
+/// What no clock explains.
+const OTHER_CLOCK: f64 = 0.05;
+/// All others by this.
+const MOST: f64 = 2.5;
+/// Fewer round trips show no falls.
+const LEAST_ROUNDS: u32 = 10;
+const LEAST_FALLS: u32 = 3;
+/// Of a flight that fell for good, the mean is below this share of its maximum,
+const SUNK: f64 = 0.68;
+/// and it stays there for so many round trips, after a loss for so many.
+const LONG: u32 = 12;
+const LONG_AFTER_LOSS: u32 = 30;
+/// Slow start ended without a loss where so many round trips of growth are no doublings.
+const SLOW_ROUNDS: f64 = 5.0;
+/// It went on until the end where at most so many are none, and there are so many doublings.
+const NO_SLOW_ROUND: f64 = 1.2;
+const MANY_DOUBLINGS: f64 = 3.5;
+/// `HyStart` ends slow start where round trips rise by an eighth, of 16 ms at most (RFC 9406 §4.2); twice that is plain.
+const RISEN: f64 = 0.3;
+const RISEN_S: f64 = 0.02;
+
+/// What was found.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Clues {
+    pub(super) weights: Weights,
+    found: Vec<(&'static [CongestionAlgorithm], String)>,
+}
+
+use CongestionAlgorithm::{Bbr, Cubic, Reno};
+
+impl Clues {
+    pub(super) fn of(data: &DirectionStats, limit: LimitedBy, view: View) -> Self {
+        let mut clues = Self::default();
+        let is_free =
+            !matches!(limit, LimitedBy::Paced | LimitedBy::Application | LimitedBy::SendBuffer);
+        let has_own_clock = matches!(
+            limit,
+            LimitedBy::Bandwidth | LimitedBy::Congestion | LimitedBy::Rto | LimitedBy::StartUp
+        );
+        if view == View::Sender && has_own_clock {
+            clues.add_clock(data);
+        }
+        if is_free {
+            clues.add_falls(data);
+            for (index, tooth) in data.teeth.as_slice().iter().enumerate() {
+                clues.add_sinking(tooth, index == 0, data);
+            }
+            if let Some(first) = data.teeth.as_slice().first().filter(|_| !data.begins_late) {
+                clues.add_slow_start(first, data);
+            }
+        }
+        clues
+    }
+
+    /// How many speak for an algorithm.
+    pub(super) fn count(&self) -> usize {
+        self.found.len()
+    }
+
+    /// Those that speak for it, as clauses.
+    pub(super) fn sentences(&self, name: CongestionAlgorithm) -> Vec<String> {
+        let speaking = self.found.iter().filter(|(names, _)| names.contains(&name));
+        speaking.map(|(_, text)| text.clone()).collect()
+    }
+
+    fn add(
+        &mut self,
+        likelihoods: [f64; 3],
+        most: f64,
+        names: &'static [CongestionAlgorithm],
+        text: String,
+    ) {
+        self.weights.add(likelihoods, most);
+        self.found.push((names, text));
+    }
+
+    /// A sender without pacing sends when acknowledgements arrive; BBR by its own clock.
+    fn add_clock(&mut self, data: &DirectionStats) {
+        let Some(clocked) = clocked_share(data.bins.as_slice()) else { return };
+        let by_acks = normal(clocked, CLOCKED, CLOCK_VARIES) + OTHER_CLOCK;
+        // Less than by chance is as good as that.
+        let by_itself =
+            normal(clocked.max(PACED_BY_ITSELF), PACED_BY_ITSELF, CLOCK_VARIES) + OTHER_CLOCK;
+        let share = approx::whole_percent(clocked.clamp(0.0, 1.0));
+        let (names, text): (&[_], _) = if by_acks > by_itself {
+            (&[Reno, Cubic], format!("{share} of new segments left when an acknowledgement came"))
+        } else {
+            let text =
+                "new segments left at a pace of the sender's, not when acknowledgements came";
+            (&[Bbr], text.to_owned())
+        };
+        self.add([by_acks, by_acks, by_itself], MOST_OF_CLOCK, names, text);
+    }
+
+    /// BBR's cycle of gains lowers the flight every eighth round trip.
+    fn add_falls(&mut self, data: &DirectionStats) {
+        let free = data.teeth.as_slice().iter().filter(|tooth| !tooth.is_capped);
+        let (mut falls, mut rounds) = (0, 0);
+        for tooth in free {
+            falls += tooth.falls;
+            rounds += tooth.rounds;
+        }
+        if rounds < LEAST_ROUNDS {
+            return;
+        }
+        let share = f64::from(falls) / f64::from(rounds);
+        let bbr = match share {
+            share if share < 0.01 => 0.5,
+            share if share < 0.03 || falls < LEAST_FALLS => 1.0,
+            share if share < 0.06 => 2.0,
+            _ => 3.0,
+        };
+        self.weights.add([1.0, 1.0, bbr], MOST);
+        if bbr > 1.0 {
+            let text =
+                format!("the flight fell by an eighth and more {falls} times without a loss");
+            self.found.push((&[Bbr], text));
+        }
+    }
+
+    /// BBR drains what its start-up queued: the flight falls for good, without a loss.
+    fn add_sinking(&mut self, tooth: &Tooth, is_first: bool, data: &DirectionStats) {
+        let least = if is_first { LONG } else { LONG_AFTER_LOSS };
+        let mean = tooth.sum as f64 / f64::from(tooth.rounds.max(1));
+        let sinks = !tooth.is_capped
+            && tooth.rounds >= least
+            && tooth.flat_rounds >= tooth.rounds / 2
+            && mean < SUNK * tooth.most as f64;
+        if sinks {
+            let segment = f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
+            let text = format!(
+                "the flight fell from {:.0} to {:.0} segments without a loss, and stayed there",
+                tooth.most as f64 / segment,
+                mean / segment
+            );
+            self.add([0.05, 0.05, 1.0], MOST, &[Bbr], text);
+        }
+    }
+
+    /// CUBIC leaves slow start when round trips rise (`HyStart`), Reno only at a loss.
+    fn add_slow_start(&mut self, tooth: &Tooth, data: &DirectionStats) {
+        let grown = tooth.most as f64 / tooth.first.max(1) as f64;
+        let doublings = libm::log2(grown.max(1.0));
+        let rounds = f64::from(tooth.rounds);
+        let slow = rounds - 1.0 - doublings - f64::from(tooth.flat_rounds);
+        let least = data.path_rtt_min_s.unwrap_or(0.0);
+        let at_loss = data.loss_episodes.as_slice().first().filter(|_| tooth.by_loss);
+        let at_loss = at_loss.and_then(|episode| episode.rtt).map_or(0.0, Time::as_secs_f64);
+        let rise = at_loss.max(data.path_rtt_loaded_s.unwrap_or(0.0)) - least;
+        let queued = || format!("round trips rose by {}", approx::time(rise));
+        let keeps_growing = tooth.flat_rounds <= (tooth.rounds / 8).max(2);
+        let is_high = tooth.sum as f64 > 0.85 * tooth.most as f64 * rounds;
+        if !tooth.is_capped && keeps_growing && slow >= SLOW_ROUNDS && doublings >= 0.5 {
+            let text = "slow start ended without a loss, and the flight went on growing".to_owned();
+            self.add([0.06, 1.0, 0.15], MOST, &[Cubic], text);
+        } else if slow <= NO_SLOW_ROUND
+            && doublings >= MANY_DOUBLINGS
+            && rise > (RISEN * least).max(RISEN_S)
+        {
+            let bbr = if rise > least { 0.15 } else { 0.3 };
+            let text = format!("slow start doubled the flight to its end, while {}", queued());
+            self.add([1.0, 0.1, bbr], MOST, &[Reno], text);
+        } else if tooth.is_capped
+            && slow <= 2.0
+            && rise > RISEN * least
+            && is_high
+            && tooth.flat_rounds >= LEAST_ROUNDS
+        {
+            let text =
+                format!("slow start doubled the flight up to the window, while {}", queued());
+            self.add([1.0, 0.15, 0.15], MOST, &[Reno], text);
+        }
+    }
+}
+
+/// The share of new payload that acknowledgements clocked out, beyond what chance explains: 1 is all, 0 is chance. Of intervals
+/// without a loss: a recovery sends by other rules.
+fn clocked_share(bins: &[Bin]) -> Option<f64> {
+    let (mut sent, mut clocked, mut at_once, mut seconds) = (0.0, 0.0, 0.0, 0.0);
+    for bin in bins.iter().filter(|bin| bin.losses == 0 && bin.sent_bytes > 0) {
+        sent += bin.sent_bytes as f64;
+        clocked += bin.clocked_bytes as f64;
+        at_once += bin.clock_time.as_secs_f64();
+        seconds += bin.duration.as_secs_f64();
+    }
+    let by_chance = at_once / seconds.max(1e-9);
+    (sent > 0.0 && by_chance < 1.0).then(|| (clocked / sent - by_chance) / (1.0 - by_chance))
+}

@@ -1,0 +1,166 @@
+//! What the flight becomes after a loss, and how it grows until the next.
+
+use super::View;
+use super::weights::{Weights, normal};
+use crate::evidence::{DirectionStats, Tooth};
+use crate::outcome::LimitedBy;
+use crate::stats::median;
+use crate::units::approx;
+
+/// What a loss leaves of the window: RFC 5681 §3.1, RFC 9438 §4.6.
+const RENO_LEAVES: f64 = 0.5;
+const CUBIC_LEAVES: f64 = 0.7;
+/// CUBIC's factor of the cube, in segments per second cubed (RFC 9438 §5), and its growth per round trip where Reno would be
+/// faster, in segments: 3 · (1 − 0.7) ÷ (1 + 0.7).
+const CUBIC_FACTOR: f64 = 0.4;
+const CUBIC_AS_RENO: f64 = 0.53;
+/// What is left of a smaller flight is a matter of rounding, in segments.
+const LEAST_PEAK: f64 = 6.0;
+/// A first flight of so many times that before the loss is none of its making: what seemed lost was not, and the reduction
+/// was undone.
+const MOST_LEFT: f64 = 1.6;
+/// Where reductions are undone, or the window was the limit before, what is left of a flight above this share says nothing.
+const MAYBE_UNDONE: f64 = 0.85;
+/// What is left of a flight below this share shows another cause, as an expiry of the timer or all of a flight lost.
+const LEAST_LEFT: f64 = 0.2;
+/// Shorter growth says nothing, in round trips; where the flight before is not known, growth has to be longer.
+const LEAST_GROWTH: f64 = 3.0;
+const LONG_GROWTH: f64 = 8.0;
+/// One tooth speaks against an algorithm by this at most, and all together as if they were so many: what spoils one may spoil
+/// all.
+const MOST_OF_ONE: f64 = 2.5;
+const MOST_TEETH: f64 = 8.0;
+
+/// What all teeth show.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SawTeeth {
+    pub(super) weights: Weights,
+    /// What each loss left of the flight before, as a share of it.
+    left: Vec<f64>,
+    /// By how many segments each tooth grew in a round trip.
+    growth: Vec<f64>,
+}
+
+/// Numbers that the likelihoods of a tooth depend on.
+struct Scale {
+    segment: f64,
+    grain: f64,
+    /// A flight is known to so many segments.
+    segments_off: f64,
+    is_undone: bool,
+    grows_freely: bool,
+}
+
+impl SawTeeth {
+    pub(super) fn of(data: &DirectionStats, limit: LimitedBy, view: View) -> Self {
+        let needless = 5 * data.spurious_retransmissions > data.retransmitted_packets;
+        let scale = Scale {
+            segment: f64::from(data.mss_used_bytes.unwrap_or(1460).max(1)),
+            grain: view.grain(data),
+            segments_off: if view == View::Sender { 0.7 } else { 1.0 },
+            is_undone: needless,
+            grows_freely: !matches!(
+                limit,
+                LimitedBy::Paced | LimitedBy::Application | LimitedBy::SendBuffer
+            ),
+        };
+        let mut all = Self::default();
+        let mut before: Option<&Tooth> = None;
+        for tooth in data.teeth.as_slice() {
+            if !tooth.after_timer {
+                all.add_reduction(tooth, before.is_some_and(|before| before.is_capped), &scale);
+                if before.is_some() && scale.grows_freely {
+                    all.add_growth(tooth, &scale);
+                }
+            }
+            before = Some(tooth);
+        }
+        all
+    }
+
+    /// How many shares and growths were looked at.
+    pub(super) fn count(&self) -> usize {
+        self.left.len() + self.growth.len()
+    }
+
+    /// The share with which their weights count.
+    pub(super) fn share(&self) -> f64 {
+        (MOST_TEETH / (self.count() as f64).max(1.0)).min(1.0)
+    }
+
+    fn add_reduction(&mut self, tooth: &Tooth, was_capped: bool, scale: &Scale) {
+        let peak = tooth.peak as f64 / scale.segment;
+        let left = tooth.first as f64 / tooth.peak.max(1) as f64;
+        let says_nothing = (scale.is_undone || was_capped) && left > MAYBE_UNDONE;
+        if peak < LEAST_PEAK || !(LEAST_LEFT..MOST_LEFT).contains(&left) || says_nothing {
+            return;
+        }
+        let off = libm::hypot(0.04 + scale.grain, scale.segments_off / peak);
+        let leaves = |share: f64| (share * peak).floor().max(2.0) / peak;
+        let other = 0.08; // what no rule explains
+        let likelihoods = [
+            normal(left, leaves(RENO_LEAVES), off) + other,
+            normal(left, leaves(CUBIC_LEAVES), off) + other,
+            if left < 1.3 { 0.8 } else { 0.3 },
+        ];
+        self.weights.add(likelihoods, MOST_OF_ONE);
+        self.left.push(left);
+    }
+
+    fn add_growth(&mut self, tooth: &Tooth, scale: &Scale) {
+        let segments = |bytes: u64| bytes as f64 / scale.segment;
+        let (first, most, peak) =
+            (segments(tooth.first), segments(tooth.most), segments(tooth.peak));
+        // A full window ends the growth; what is then is not the congestion window's.
+        let (until, flat) =
+            if tooth.is_capped { (most, tooth.flat_rounds) } else { (segments(tooth.last), 0) };
+        let rounds = f64::from(tooth.rounds.saturating_sub(1 + flat));
+        let grown = until - first;
+        let is_long = rounds >= if peak > 0.0 { LEAST_GROWTH } else { LONG_GROWTH };
+        // Slow start, after a timer that was not seen.
+        let is_doubling = first < LEAST_LEFT * peak;
+        if !is_long || first < 2.0 || is_doubling {
+            return;
+        }
+        let trip_s = tooth.to.since(tooth.from).as_secs_f64() / (f64::from(tooth.rounds) + 0.5);
+        let largest = peak.max(most).max(8.0);
+        let exact = 1.0 + scale.grain * largest;
+        let other = 0.02 / largest;
+        // Delayed and stretched acknowledgements cost Reno a little of its segment a round trip.
+        let reno = normal(grown, 0.92 * rounds - 0.2, exact + 0.12 * rounds) + other;
+        let cubic = if peak > 0.0 {
+            let expected = cubic_growth(peak, first, rounds, trip_s);
+            normal(grown, expected, exact + 0.2 * expected) + other
+        } else {
+            1.0 / (1.5 * rounds + 0.3 * most)
+        };
+        self.weights.add([reno, cubic, 1.0 / (2.0 * largest)], MOST_OF_ONE);
+        self.growth.push(grown / rounds);
+    }
+
+    /// What they show, as a clause; `None` without any.
+    pub(super) fn sentence(&self) -> Option<String> {
+        let count = self.left.len();
+        let left = median(self.left.clone()).map(|left| match count {
+            1 => format!("a loss left {} of the flight", approx::whole_percent(left)),
+            _ => format!(
+                "{count} losses left {} of the flight (median)",
+                approx::whole_percent(left)
+            ),
+        });
+        let growth = median(self.growth.clone()).map(|growth| {
+            let way = if growth < 0.0 { "shrank" } else { "grew" };
+            format!("it {way} by {:.1} segments a round trip between losses", growth.abs())
+        });
+        let clauses: Vec<String> = left.into_iter().chain(growth).collect();
+        (!clauses.is_empty()).then(|| clauses.join("; "))
+    }
+}
+
+/// By how many segments CUBIC grows in so many round trips, from `first` after a loss at `peak` (RFC 9438 §4.2, §4.3).
+fn cubic_growth(peak: f64, first: f64, rounds: f64, trip_s: f64) -> f64 {
+    let until_peak = libm::cbrt((peak - first).max(0.0) / CUBIC_FACTOR);
+    let since = (rounds + 1.0) * trip_s - until_peak;
+    let cubic = peak.max(first) + CUBIC_FACTOR * since * since * since;
+    (cubic - first).max(CUBIC_AS_RENO * rounds)
+}

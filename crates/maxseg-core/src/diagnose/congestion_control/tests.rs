@@ -1,0 +1,166 @@
+//! Flights made by the rules of each algorithm, and what hides them.
+
+use super::*;
+use crate::evidence::{Bins, Teeth, Tooth};
+use crate::units::Time;
+
+const SEGMENT: u64 = 1000;
+const ROUND: Time = Time::from_millis(40);
+
+/// A direction at the sender, of a full link, with these teeth.
+fn direction(teeth: &[Tooth]) -> DirectionStats {
+    let mut list = Teeth::default();
+    for tooth in teeth {
+        list.push(*tooth);
+    }
+    DirectionStats {
+        mss_used_bytes: Some(1000),
+        rtt_min_s: Some(0.04),
+        path_rtt_min_s: Some(0.04),
+        path_rtt_loaded_s: Some(0.05),
+        teeth: list,
+        ..DirectionStats::default()
+    }
+}
+
+/// The teeth of a saw whose flight in each round trip after a loss at `peak` is given by `flight`.
+fn saw(count: u64, peak: u64, rounds: u32, flight: impl Fn(f64) -> f64) -> Vec<Tooth> {
+    let bytes = |round: f64| {
+        let segments = flight(round).max(1.0).floor();
+        (0..10_000).find(|n| *n as f64 >= segments).unwrap_or(0) * SEGMENT
+    };
+    let first = bytes(0.0);
+    let last = bytes(f64::from(rounds - 1));
+    let tooth = |n: u64| {
+        let from = Time::from_secs(10 * n);
+        Tooth {
+            from,
+            to: from.saturating_add(ROUND.times(rounds.into())),
+            rounds,
+            peak: if n == 0 { 0 } else { peak * SEGMENT },
+            first,
+            most: last,
+            last,
+            sum: u64::from(rounds) * (first + last) / 2,
+            by_loss: true,
+            ..Tooth::default()
+        }
+    };
+    (0..=count).map(tooth).collect()
+}
+
+fn named(data: &DirectionStats, limit: LimitedBy) -> CongestionAlgorithm {
+    CongestionControl::of(data, limit).name
+}
+
+#[test]
+fn half_and_a_segment_a_round_trip_are_reno() {
+    let teeth = saw(6, 40, 21, |round| 20.0 + round);
+    let found = CongestionControl::of(&direction(&teeth), LimitedBy::Congestion);
+    assert_eq!(found.name, CongestionAlgorithm::Reno);
+    assert!(found.confidence > 0.9, "{found:?}");
+    assert!(found.evidence.contains("6 losses left 50% of the flight"), "{}", found.evidence);
+}
+
+#[test]
+fn seven_tenths_and_the_cubic_are_cubic() {
+    // RFC 9438 §4.2: 0.4 (t − K)³ + W, from 0.7 W on.
+    let until_peak = libm::cbrt(30.0 / 0.4);
+    let flight = |round: f64| {
+        let off = round * ROUND.as_secs_f64() - until_peak;
+        (100.0 + 0.4 * off * off * off).max(70.0 + 0.53 * round)
+    };
+    let teeth = saw(4, 100, 40, flight);
+    let data = direction(&teeth);
+    assert_eq!(named(&data, LimitedBy::Congestion), CongestionAlgorithm::Cubic);
+}
+
+#[test]
+fn a_flight_that_sinks_without_a_loss_is_bbr() {
+    let tooth = Tooth {
+        to: Time::from_secs(3),
+        rounds: 75,
+        first: 10 * SEGMENT,
+        most: 258 * SEGMENT,
+        last: 94 * SEGMENT,
+        sum: 75 * 104 * SEGMENT,
+        flat_rounds: 68,
+        falls: 9,
+        ..Tooth::default()
+    };
+    let found = CongestionControl::of(&direction(&[tooth]), LimitedBy::Bandwidth);
+    assert_eq!(found.name, CongestionAlgorithm::Bbr);
+    assert!(found.evidence.contains("from 258 to 104 segments"), "{}", found.evidence);
+    // A program that sends less does the same.
+    assert_eq!(named(&direction(&[tooth]), LimitedBy::Application), CongestionAlgorithm::Unknown);
+}
+
+#[test]
+fn slow_start_that_ends_without_a_loss_is_cubic_and_one_that_does_not_is_reno() {
+    let ends = Tooth {
+        to: Time::from_secs(3),
+        rounds: 42,
+        first: 10 * SEGMENT,
+        most: 178 * SEGMENT,
+        last: 178 * SEGMENT,
+        sum: 42 * 78 * SEGMENT,
+        ..Tooth::default()
+    };
+    assert_eq!(named(&direction(&[ends]), LimitedBy::Bandwidth), CongestionAlgorithm::Cubic);
+    let goes_on = Tooth {
+        rounds: 8,
+        most: 1090 * SEGMENT,
+        last: 1090 * SEGMENT,
+        sum: 2180 * SEGMENT,
+        by_loss: true,
+        ..ends
+    };
+    let data = DirectionStats { path_rtt_loaded_s: Some(0.4), ..direction(&[goes_on]) };
+    assert_eq!(named(&data, LimitedBy::Bandwidth), CongestionAlgorithm::Reno);
+    // Without a queue nothing tells slow start to end.
+    let data = DirectionStats { path_rtt_loaded_s: Some(0.041), ..direction(&[goes_on]) };
+    assert_eq!(named(&data, LimitedBy::Congestion), CongestionAlgorithm::Unknown);
+}
+
+#[test]
+fn a_clock_of_its_own_speaks_for_bbr() {
+    let clocked = |share: u64| {
+        let mut bins = Bins::new(Time::ZERO, ROUND);
+        for n in 0..100 {
+            let bin = bins.at(ROUND.times(n));
+            bin.sent_bytes = 100 * SEGMENT;
+            bin.clocked_bytes = share * SEGMENT;
+            bin.clock_time = Time::from_millis(2);
+        }
+        // A loss that leaves the flight between what Reno and CUBIC do.
+        let teeth = saw(1, 10, 3, |_| 6.0);
+        named(&DirectionStats { bins, ..direction(&teeth) }, LimitedBy::Bandwidth)
+    };
+    assert_eq!(clocked(5), CongestionAlgorithm::Bbr);
+    assert_ne!(clocked(98), CongestionAlgorithm::Bbr);
+}
+
+#[test]
+fn what_hides_the_flights_is_told() {
+    let teeth = saw(6, 40, 21, |round| 20.0 + round);
+    // Near the receiver, without timestamps.
+    let far = DirectionStats { rtt_min_s: Some(0.000_1), ..direction(&teeth) };
+    let found = CongestionControl::of(&far, LimitedBy::Congestion);
+    assert_eq!((found.name, found.confidence), (CongestionAlgorithm::Unknown, 0.0));
+    assert!(found.evidence.contains("timestamps"), "{}", found.evidence);
+    // With them flights are the sender's.
+    let mut echoed = far;
+    echoed.teeth.is_by_echo = true;
+    assert_eq!(named(&echoed, LimitedBy::Congestion), CongestionAlgorithm::Reno);
+    // Undone reductions leave everything.
+    let undone = saw(6, 40, 3, |_| 40.0);
+    let data = DirectionStats {
+        spurious_retransmissions: 6,
+        retransmitted_packets: 6,
+        ..direction(&undone)
+    };
+    assert_eq!(named(&data, LimitedBy::Congestion), CongestionAlgorithm::Unknown);
+    // Nothing was sent.
+    let none = CongestionControl::of(&direction(&[]), LimitedBy::Application);
+    assert!(none.evidence.contains("no whole round trip"), "{}", none.evidence);
+}

@@ -1,0 +1,62 @@
+//! Growth of the flight between losses: the teeth of a sender's saw.
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::Time;
+
+/// The flight from the end of one loss recovery to the next loss, in round trips of the sender. Flights are the most bytes in
+/// flight in a round trip, while acknowledgements brought progress: duplicates release more than the congestion window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tooth {
+    /// When the recovery before it ended; the first tooth begins with the first data.
+    pub from: Time,
+    /// When the segment that ends it was sent again, or the capture ended.
+    pub to: Time,
+    /// Round trips, the first included.
+    pub rounds: u32,
+    /// Flight before the loss that precedes it, in bytes; 0 where there is none, or none is known.
+    pub peak: u64,
+    /// Flight in the first round trip, in bytes.
+    pub first: u64,
+    /// Most of the flights of all round trips, in bytes.
+    pub most: u64,
+    /// Flight in the last whole round trip, in bytes.
+    pub last: u64,
+    /// Round trips since the flight was last the largest.
+    pub flat_rounds: u32,
+    /// The sum of the flights of all round trips, in bytes.
+    pub sum: u64,
+    /// Round trips whose flight was an eighth and more below that of the one before.
+    pub falls: u32,
+    /// Whether the receive window had less room than a segment: it was the limit, not the congestion window.
+    pub is_capped: bool,
+    /// Whether the recovery before it began with an expiry of the retransmission timer, and so with slow start.
+    pub after_timer: bool,
+    /// Whether a loss ended it, rather than the capture.
+    pub by_loss: bool,
+}
+
+/// The first teeth of a direction: an algorithm that shows in none of them does not show in later ones.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Teeth {
+    list: Vec<Tooth>,
+    /// Whether timestamps told what the sender knew (RFC 7323 §4), so that flights are its own wherever they were seen.
+    pub is_by_echo: bool,
+}
+
+impl Teeth {
+    /// Most teeth that are kept.
+    pub const MOST: usize = 256;
+
+    /// Adds the next one.
+    pub fn push(&mut self, tooth: Tooth) {
+        if self.list.len() < Self::MOST {
+            self.list.push(tooth);
+        }
+    }
+
+    /// In order.
+    pub fn as_slice(&self) -> &[Tooth] {
+        &self.list
+    }
+}

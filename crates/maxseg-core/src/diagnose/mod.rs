@@ -25,6 +25,7 @@ mod queueing;
 mod requests;
 mod round_trips;
 mod send_buffer;
+mod trip_view;
 mod verdict;
 mod windows;
 
@@ -153,7 +154,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         let is_of_data = finding.direction == Some(direction);
         finding.kind != FindingKind::AckPath || is_of_data && limited_by == LimitedBy::Bandwidth
     });
-    let alone = Loss::of(data, pace::sees_round_trips(data, acks));
+    let alone = Loss::of(data, trip_view::sees_round_trips(data, acks));
     Diagnosis {
         quality,
         direction,

@@ -120,13 +120,13 @@ mod tests {
         let none = DirectionStats::default();
         let shut = DirectionStats { window_shut_times: 9, ..DirectionStats::default() };
         // 250 segments of payload a second.
-        let of_acks = |data: &DirectionStats, acks: &DirectionStats| {
+        let shows = |data: &DirectionStats, acks: &DirectionStats| {
             let data = DirectionStats { acked_bytes: 250 * 1460, ..data.clone() };
-            super::of_acks(&data, acks, Time::from_secs(1))
+            of_acks(&data, acks, Time::from_secs(1))
         };
-        assert_eq!(of_acks(&none, &shut), Some(LimitedBy::ReceiveWindow));
+        assert_eq!(shows(&none, &shut), Some(LimitedBy::ReceiveWindow));
         let low = DirectionStats { low_windows: Some(0.8), ..DirectionStats::default() };
-        assert_eq!(of_acks(&none, &low), Some(LimitedBy::ReceiveWindow));
+        assert_eq!(shows(&none, &low), Some(LimitedBy::ReceiveWindow));
         let way = |low_s, median_s| {
             let way = WayDelay { count: 500, low_s, median_s, high_s: median_s };
             DirectionStats { way_delay: Some(way), ..DirectionStats::default() }
@@ -134,13 +134,13 @@ mod tests {
         assert!(!is_always_behind(&shut) && !is_always_behind(&low), "it may have caught up");
         assert!(is_always_behind(&DirectionStats { window_shut_times: 9, ..low }));
         let none = DirectionStats { packets: 500, ..none };
-        assert_eq!(of_acks(&way(0.02, 0.03), &none), Some(LimitedBy::Bandwidth));
-        assert_eq!(of_acks(&way(0.0, 0.03), &none), None);
-        assert_eq!(of_acks(&way(0.008, 0.008), &none), None, "as long as two segments take");
-        assert_eq!(of_acks(&way(0.015, 0.052), &none), None, "it empties now and then");
-        assert_eq!(of_acks(&none, &none), None);
+        assert_eq!(shows(&way(0.02, 0.03), &none), Some(LimitedBy::Bandwidth));
+        assert_eq!(shows(&way(0.0, 0.03), &none), None);
+        assert_eq!(shows(&way(0.008, 0.008), &none), None, "as long as two segments take");
+        assert_eq!(shows(&way(0.015, 0.052), &none), None, "it empties now and then");
+        assert_eq!(shows(&none, &none), None);
         let lossy = DirectionStats { duplicate_acks: 100, ..none };
-        assert_eq!(of_acks(&way(0.02, 0.03), &lossy), None);
+        assert_eq!(shows(&way(0.02, 0.03), &lossy), None);
     }
 
     #[test]

@@ -57,8 +57,8 @@ limits hold at once, and what the counters tell is as right. Where other traffic
 congestion is if it drops packets; with other traffic a window is right that the kernel counts as full for 70% of the time, for \
 the others' queue makes the round trips longer.
 
-A verdict is **right** if it names a right limit; with a narrow reverse path also its direction, and elsewhere not that \
-direction. **Unknown** is neither right nor false. **False** names another limit.";
+A verdict is **right** if it names a right limit; with a narrow reverse path also its direction (at a border between \
+the two links either), and elsewhere not that direction. **Unknown** is neither right nor false. **False** names another limit.";
 
 fn strata(text: &mut String, runs: &[Run], scored: &[Scored]) {
     text.push_str(

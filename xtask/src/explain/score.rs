@@ -71,7 +71,7 @@ impl Verdict {
         let is_bandwidth = said.limited_by == LimitedBy::Bandwidth;
         // The other direction's link is another limit.
         let is_right = truth.limits.contains(&said.limited_by)
-            && (!is_bandwidth || said.is_ack_path == truth.is_ack_path);
+            && (!is_bandwidth || truth.is_either_way || said.is_ack_path == truth.is_ack_path);
         let grade = if said.limited_by == LimitedBy::Unknown {
             Grade::Unknown
         } else if is_right {
@@ -236,6 +236,7 @@ pub(super) mod tests {
         let truth = Truth {
             limits: truth.to_vec(),
             is_ack_path: false,
+            is_either_way: false,
             causes: vec![LossCause::None],
             basis: Basis::SecondRuns,
         };
@@ -277,7 +278,11 @@ pub(super) mod tests {
         let directed = Said { is_ack_path: true, ..said(Bandwidth) };
         assert_eq!(Verdict::of(directed.clone(), &truth).grade, Grade::Right);
         truth.is_ack_path = false;
-        assert_eq!(Verdict::of(directed, &truth).grade, Grade::False);
+        assert_eq!(Verdict::of(directed.clone(), &truth).grade, Grade::False);
+        truth.is_either_way = true;
+        assert_eq!(Verdict::of(directed, &truth).grade, Grade::Right);
+        assert_eq!(Verdict::of(said(Bandwidth), &truth).grade, Grade::Right);
+        assert!(truth.is_border());
     }
 
     #[test]

@@ -22,6 +22,9 @@ pub struct Truth {
     pub limits: Vec<LimitedBy>,
     /// Whether the bandwidth is that of the acknowledgements' link: the other direction would be false.
     pub is_ack_path: bool,
+    /// Whether removing the acknowledgements' link and removing the data's come within the border of each other: both
+    /// directions are right.
+    pub is_either_way: bool,
     /// The causes of losses that are right to name.
     pub causes: Vec<LossCause>,
     /// How it is known.
@@ -73,9 +76,11 @@ impl Truth {
             }
         }
         let winners = by_second_runs(run);
+        let (acks, data) = (winners.contains(&Lift::AckPath), winners.contains(&Lift::Rate));
         (!once.is_empty()).then(|| Self {
             limits: once,
-            is_ack_path: winners.contains(&Lift::AckPath) && !winners.contains(&Lift::Rate),
+            is_ack_path: acks && !data,
+            is_either_way: acks && data,
             causes: facts.causes(setup.cross.is_none()),
             basis,
         })
@@ -85,7 +90,7 @@ impl Truth {
     /// are one.
     pub fn is_border(&self) -> bool {
         let others = self.limits.iter().filter(|limit| **limit != LimitedBy::Rto);
-        self.basis == Basis::SecondRuns && others.count() > 1
+        self.basis == Basis::SecondRuns && (others.count() > 1 || self.is_either_way)
     }
 
     /// Whether counters do not tell, so that the run is to be repeated without each limit.

@@ -14,6 +14,7 @@ pub(super) fn truth(truth: &Truth) -> String {
         .limits
         .iter()
         .map(|limit| match limit.word() {
+            "bandwidth" if truth.is_either_way => "bandwidth (either way)",
             "bandwidth" if truth.is_ack_path => "bandwidth (acknowledgements)",
             word => word,
         })

@@ -5,7 +5,8 @@
 
 use super::data_queue::DRIFT;
 use super::finding::{Finding, FindingKind, Severity, number};
-use super::pace::sees_round_trips;
+use super::full_link::held_s;
+use super::trip_view::sees_round_trips;
 use crate::evidence::{Direction, DirectionStats, Evidence, WayDelay};
 use crate::units::{Time, approx};
 
@@ -18,6 +19,9 @@ const MEDIAN: f64 = 2.0;
 const OTHER_WAY: f64 = 0.5;
 /// The queue is part of the round trips where these have grown by this share of it.
 const IN_ROUND_TRIPS: f64 = 0.5;
+/// And where the delays of the acknowledgements are not known, nearly all of the data waits for less than this share of what the
+/// round trips do.
+const REST: f64 = 0.25;
 /// What makes acknowledgements queue is sent in spite of losses; a larger share of them limits the sender itself.
 const MUCH_LOSS: f64 = 0.1;
 /// A sender that paces to what comes back fills the queue when it probes for more (BBR): then one in twenty waits so many
@@ -57,9 +61,10 @@ impl AckPath {
         let lasted = data.last_ack?.since(data.first_data?).as_secs_f64();
         let longer =
             QUEUE_S.max(QUEUE_SHARE * data.path_rtt_min_s.unwrap_or(0.0)).max(DRIFT * lasted);
-        let waits = acks.way_delay.is_some_and(|way| {
-            path.stands(way, data, acks, longer) || path.is_probed(way, data, longer)
-        });
+        let waits = match acks.way_delay {
+            Some(way) => path.stands(way, data, acks, longer) || path.is_probed(way, data, longer),
+            None => path.is_rest(data, acks, longer),
+        };
         (is_even || waits).then_some(path)
     }
 
@@ -76,6 +81,14 @@ impl AckPath {
         let is_unseen = loaded.is_some_and(|loaded| loaded - least < IN_ROUND_TRIPS * way.median_s);
         let is_long = way.low_s >= longer && way.median_s >= MEDIAN * longer;
         is_long && !is_other && !is_unseen
+    }
+
+    /// Whether round trips hold a queue that the way of the data has not: it is on the way back.
+    fn is_rest(&self, data: &DirectionStats, acks: &DirectionStats, longer: f64) -> bool {
+        let trips = data.path_rtt_loaded_s.filter(|_| sees_round_trips(data, acks));
+        let Some((trips, least)) = trips.zip(data.path_rtt_min_s) else { return false };
+        trips - least >= MEDIAN * longer.max(held_s(data))
+            && self.data.is_some_and(|data| data.high_s < REST * (trips - least))
     }
 
     fn is_probed(&self, way: WayDelay, data: &DirectionStats, longer: f64) -> bool {
@@ -196,5 +209,21 @@ mod tests {
         assert!(of(1.0, 0.1));
         assert!(!of(2.0, 0.1), "as far apart as what they cover took on the data's link");
         assert!(!of(1.0, 0.9), "of no clock at all");
+    }
+
+    #[test]
+    fn what_round_trips_hold_and_the_data_does_not_wait_for_is_on_the_way_back() {
+        let is_rest = |data: WayDelay, loaded| {
+            let stats = DirectionStats { path_rtt_loaded_s: Some(loaded), ..stats() };
+            waits_of(DirectionStats { way_delay: Some(data), ..stats })
+        };
+        let quick = WayDelay { count: 1000, low_s: 0.0, median_s: 0.002, high_s: 0.01 };
+        assert!(is_rest(quick, 0.3));
+        assert!(!is_rest(quick, 0.035), "no queue");
+        assert!(!is_rest(WayDelay { high_s: 0.2, ..quick }, 0.3), "the data waits as well");
+    }
+
+    fn waits_of(data: DirectionStats) -> bool {
+        AckPath::of(&data, &DirectionStats::default()).is_some()
     }
 }

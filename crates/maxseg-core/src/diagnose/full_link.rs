@@ -11,6 +11,10 @@ const STEADY_GAPS: f64 = 0.2;
 const ENOUGH_GAPS: u32 = 100;
 /// What is in flight waits from this on, in what the path holds.
 const OVERFULL: f64 = 1.3;
+/// Two segments are in flight while the first waits for the second to be acknowledged, and one that is sent before.
+const BURST_SEGMENTS: f64 = 3.0;
+/// Segments that pass until a delayed acknowledgement is sent.
+const DELAYED_ACK_SEGMENTS: f64 = 2.0;
 /// A queue never empties where no more than so many tenths of the shortest round trips are without it: it is longer than what
 /// so many segments take.
 const EMPTIED_TENTHS: usize = 2;
@@ -32,7 +36,16 @@ pub(super) fn is_of_link(gaps: AckGaps) -> bool {
 pub(super) fn needs_queue(data: &DirectionStats) -> bool {
     let flight = decile(busy_bins(data).map(|bin| bin.in_flight_max as f64).collect(), 5);
     let holds = data.path_rtt_min_s.zip(data.goodput_bps).map(|(least, rate)| least * rate / 8.0);
-    flight.zip(holds).is_some_and(|(flight, holds)| flight >= OVERFULL * holds)
+    let burst = BURST_SEGMENTS * f64::from(data.mss_used_bytes.unwrap_or(1460));
+    flight.zip(holds).is_some_and(|(flight, holds)| flight >= OVERFULL * holds + burst)
+}
+
+/// How long the receiver holds an acknowledgement back for a second segment (RFC 5681 §4.2), and that for the next one.
+pub(super) fn held_s(data: &DirectionStats) -> f64 {
+    let segment = f64::from(data.mss_used_bytes.unwrap_or(1460)) * 8.0;
+    data.goodput_bps
+        .filter(|goodput| *goodput > 0.0)
+        .map_or(0.0, |goodput| DELAYED_ACK_SEGMENTS * segment / goodput)
 }
 
 /// Whether the shortest round trip of nearly every stretch of time holds a queue: a window that leaves the link idle finds it

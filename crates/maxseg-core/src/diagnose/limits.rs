@@ -9,7 +9,7 @@
 
 use super::ack_path::AckPath;
 use super::data_queue;
-use super::full_link::trains_bps;
+use super::full_link::{held_s, trains_bps};
 use super::intervals::round_trips;
 use super::loss_cause::Loss;
 use super::one_way::is_always_behind;
@@ -101,6 +101,8 @@ struct Judge<'a> {
     stats: &'a DirectionStats,
     pace: Pace,
     course: Course<'a>,
+    /// How long an acknowledgement waits for a second segment.
+    held_s: f64,
     /// The rate does not follow the flight.
     has_ceiling: bool,
     ack_path: Option<AckPath>,
@@ -130,6 +132,7 @@ impl<'a> Judge<'a> {
         Self {
             stats,
             pace,
+            held_s: held_s(stats),
             has_ceiling: bins.iter().any(|bin| bin.losses > 0) && course.has_ceiling(),
             course,
             ack_path: AckPath::of(stats, acks),
@@ -200,7 +203,9 @@ impl<'a> Judge<'a> {
     fn losses(&self, bin: &Bin) -> LimitedBy {
         if self.is_read_slowly {
             LimitedBy::ReceiveWindow
-        } else if self.fills_in_vain(bin) {
+        } else if self.pace.drains_as_buffer {
+            LimitedBy::SendBuffer
+        } else if self.pace.leaves_window_unused || self.fills_in_vain(bin) {
             LimitedBy::Unknown
         } else {
             LimitedBy::Congestion
@@ -216,9 +221,20 @@ impl<'a> Judge<'a> {
     }
 
     /// Whether packets waited in a queue that this connection filled.
-    fn is_queueing(&self, bin: &Bin, around: Option<&Surroundings>, rate: f64) -> bool {
-        let Some(least) = self.stats.path_rtt_min_s else { return false };
-        let is_long = bin.rtt_mean().is_some_and(|mean| mean.as_secs_f64() > QUEUEING * least);
+    fn is_queueing(
+        &self,
+        bin: &Bin,
+        around: Option<&Surroundings>,
+        rate: f64,
+        window_is_full: bool,
+    ) -> bool {
+        let Some(least) = self.stats.path_rtt_min_s.filter(|_| !self.pace.is_paced) else {
+            return false;
+        };
+        let is_long = bin.rtt_mean().is_some_and(|mean| {
+            let mean = mean.as_secs_f64();
+            mean > QUEUEING * least && (window_is_full || mean > least + self.held_s)
+        });
         let is_busy = self.pace.has_standing_queue
             || self.stats.capacity_bps.is_none_or(|link| rate >= BUSY_LINK * link);
         let has_filled = self.has_lost || self.stats.congestion_marks > 0;
@@ -233,10 +249,10 @@ impl<'a> Judge<'a> {
         let is_full = self.pace.trains_are_of_path
             && self.link_bps().is_some_and(|link| rate >= FULL_LINK * link);
         let around = self.course.around(self.count, bin);
-        let is_queueing = self.is_queueing(bin, around.as_ref(), rate);
         let is_shut = bin.rwnd_limited.as_secs_f64() > 0.5 * seconds;
         let window_is_full =
             is_shut || bin.window_left_min.is_some_and(|left| left < WINDOW_LEFT * self.segment);
+        let is_queueing = self.is_queueing(bin, around.as_ref(), rate, window_is_full);
         let grows = bin.in_flight_max as f64 >= GROWING * self.in_flight as f64;
         let is_buffered = bin.sndbuf_limited.as_secs_f64() > BUFFER_SHARE * seconds
             && !self.pace.is_paced
@@ -254,6 +270,13 @@ impl<'a> Judge<'a> {
             LimitedBy::Bandwidth
         } else if is_buffered && !is_full && !is_queueing {
             LimitedBy::SendBuffer
+        } else if window_is_full
+            && self.stats.begins_late
+            && self.pace.is_as_trains
+            && !self.pace.gaps_are_of_link
+        {
+            // Without the beginning neither the scale of the window nor the round trip without a queue is sure.
+            LimitedBy::Unknown
         } else if window_is_full && !fills_link && !is_repairing {
             LimitedBy::ReceiveWindow
         } else if is_full
@@ -261,6 +284,9 @@ impl<'a> Judge<'a> {
             || window_is_full && fills_link
             || self.has_lost && (self.has_ceiling || self.pace.is_at_rate_of_link)
             || self.data_queues && !grows
+            || self.pace.keeps_rate && !self.is_read_slowly
+            || self.pace.is_as_first && !grows
+            || self.pace.fills_link && self.stats.begins_late
         {
             LimitedBy::Bandwidth
         } else if (self.has_lost || is_repairing) && !self.pace.is_paced {

@@ -29,6 +29,7 @@ mod requests;
 mod round_trips;
 mod send_buffer;
 mod socket;
+mod trip_view;
 mod verdict;
 mod windows;
 
@@ -161,7 +162,7 @@ pub fn diagnose(evidence: &Evidence) -> Diagnosis {
         let is_of_data = finding.direction == Some(direction);
         finding.kind != FindingKind::AckPath || is_of_data && limited_by == LimitedBy::Bandwidth
     });
-    let alone = Loss::of(data, pace::sees_round_trips(data, acks));
+    let alone = Loss::of(data, trip_view::sees_round_trips(data, acks));
     let congestion_control = match &unknown_because {
         Some(why) if !quality.fit => CongestionControl::unknown(why.clone()),
         _ => CongestionControl::of(data, limited_by),

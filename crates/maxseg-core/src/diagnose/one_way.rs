@@ -3,20 +3,28 @@
 
 use super::data_queue::tell_delays;
 use super::intervals::{busy_bins, share_of_time};
-use super::pace::variation;
+use super::pace::{Pace, variation};
 use crate::evidence::{Direction, DirectionStats, Evidence};
 use crate::outcome::LimitedBy;
 use crate::units::Time;
 
 /// The application limits where the sender had nothing more to send for this share of the time.
 const OUT_OF_DATA: f64 = 0.5;
-/// Losses without a change of the rate are those of a full link: it varies by less than this share of itself.
-const CEILING: f64 = 0.08;
+/// Losses without a change of the rate are those of a full link: it varies by less than this share of itself. A rate that
+/// follows CUBIC's window, which falls to 0.7 at a loss (RFC 9438 §4.6), varies by as much.
+const CEILING: f64 = 0.1;
+/// A link that is full for half of the time, and carries nothing in the other, has a rate that varies by itself: one that varies
+/// by more, and loses, is limited by its losses, however few of them there are.
+const BROKEN: f64 = 1.0;
 /// Losses that come with changes of the rate by more than this share of it, so many of them, are what limits.
 const CHANGES: f64 = 0.25;
 const MANY_LOSSES: u64 = 6;
-/// The data queues where three of four segments wait for so long beyond the least, and half of them for twice as long.
-const QUEUE_S: f64 = 0.005;
+/// The data queues where three of four segments wait for so long beyond the least, two steps of the clocks,
+const QUEUE_S: f64 = 0.002;
+/// and longer than acknowledgements wait for a second segment, or what lies behind a loss;
+const DELAYED_ACK_SEGMENTS: f64 = 3.0;
+/// and where half of them wait for no more than so many times that: a queue that empties after each loss does not stand.
+const STANDS: f64 = 2.0;
 /// A window that shut so often is what limits.
 const OFTEN_SHUT: u64 = 5;
 /// So is one that is low for this share of the time.
@@ -26,12 +34,26 @@ const LOW: f64 = 0.5;
 pub(super) fn limit(evidence: &Evidence, direction: Direction) -> Option<LimitedBy> {
     let (data, acks) = (evidence.stats(direction), evidence.stats(direction.other()));
     if !evidence.marks.one_way {
-        // Without the handshake windows are known by what was in flight only: one that is shut is, whatever its scale.
-        (evidence.marks.mid_stream && is_read_slowly(acks)).then_some(LimitedBy::ReceiveWindow)
+        evidence.marks.mid_stream.then(|| of_late(data, acks)).flatten()
     } else if data.payload_bytes > 0 {
         of_data(data, acks)
     } else {
-        of_acks(data, acks)
+        of_acks(data, acks, evidence.end.since(evidence.begin))
+    }
+}
+
+/// Without the handshake windows are known by what was in flight only: one that is shut is, whatever its scale. Nor are round
+/// trips known without timestamps, but what the rate does at losses is.
+fn of_late(data: &DirectionStats, acks: &DirectionStats) -> Option<LimitedBy> {
+    if is_read_slowly(acks) {
+        return Some(LimitedBy::ReceiveWindow);
+    }
+    if Pace::of(data, acks).keeps_rate {
+        Some(LimitedBy::Bandwidth)
+    } else if data.path_rtt_min_s.is_none() {
+        of_losses(data, variation(data)?)
+    } else {
+        None
     }
 }
 
@@ -40,11 +62,18 @@ fn of_data(data: &DirectionStats, acks: &DirectionStats) -> Option<LimitedBy> {
     if is_asked(data, acks) && share_of_time(data, |bin| bin.app_limited) >= OUT_OF_DATA {
         return Some(LimitedBy::Application);
     }
-    let lost = data.needed_retransmissions();
-    let varies = variation(data)?;
-    if lost > 0 && varies < CEILING {
+    of_losses(data, variation(data)?)
+}
+
+/// What losses do to the rate, which varies by this share of itself.
+fn of_losses(data: &DirectionStats, varies: f64) -> Option<LimitedBy> {
+    if data.needed_retransmissions() == 0 {
+        return None;
+    }
+    let is_often = data.loss_episodes.count() >= MANY_LOSSES;
+    if varies < CEILING {
         Some(LimitedBy::Bandwidth)
-    } else if data.loss_episodes.count() >= MANY_LOSSES && varies > CHANGES {
+    } else if is_often && varies > CHANGES || varies > BROKEN {
         Some(LimitedBy::Congestion)
     } else {
         None
@@ -70,12 +99,15 @@ pub(super) fn is_always_behind(acks: &DirectionStats) -> bool {
 }
 
 /// The acknowledgements alone show windows, and by their timestamps how long the data was on its way.
-fn of_acks(data: &DirectionStats, acks: &DirectionStats) -> Option<LimitedBy> {
+fn of_acks(data: &DirectionStats, acks: &DirectionStats, lasted: Time) -> Option<LimitedBy> {
     if is_read_slowly(acks) {
         return Some(LimitedBy::ReceiveWindow);
     }
     let way = data.way_delay.filter(|_| tell_delays(acks))?;
-    (way.low_s >= QUEUE_S && way.median_s >= 2.0 * QUEUE_S).then_some(LimitedBy::Bandwidth)
+    let segment = acks.mss_option_bytes.map_or(1460.0, f64::from);
+    let segments = (data.acked_bytes as f64 / segment).max(1.0);
+    let longer = QUEUE_S.max(DELAYED_ACK_SEGMENTS * lasted.as_secs_f64() / segments);
+    (way.low_s >= longer && way.median_s <= STANDS * way.low_s).then_some(LimitedBy::Bandwidth)
 }
 
 #[cfg(test)]
@@ -87,9 +119,14 @@ mod tests {
     fn acknowledgements_show_windows_and_queues() {
         let none = DirectionStats::default();
         let shut = DirectionStats { window_shut_times: 9, ..DirectionStats::default() };
-        assert_eq!(of_acks(&none, &shut), Some(LimitedBy::ReceiveWindow));
+        // 250 segments of payload a second.
+        let shows = |data: &DirectionStats, acks: &DirectionStats| {
+            let data = DirectionStats { acked_bytes: 250 * 1460, ..data.clone() };
+            of_acks(&data, acks, Time::from_secs(1))
+        };
+        assert_eq!(shows(&none, &shut), Some(LimitedBy::ReceiveWindow));
         let low = DirectionStats { low_windows: Some(0.8), ..DirectionStats::default() };
-        assert_eq!(of_acks(&none, &low), Some(LimitedBy::ReceiveWindow));
+        assert_eq!(shows(&none, &low), Some(LimitedBy::ReceiveWindow));
         let way = |low_s, median_s| {
             let way = WayDelay { count: 500, low_s, median_s, high_s: median_s };
             DirectionStats { way_delay: Some(way), ..DirectionStats::default() }
@@ -97,10 +134,35 @@ mod tests {
         assert!(!is_always_behind(&shut) && !is_always_behind(&low), "it may have caught up");
         assert!(is_always_behind(&DirectionStats { window_shut_times: 9, ..low }));
         let none = DirectionStats { packets: 500, ..none };
-        assert_eq!(of_acks(&way(0.02, 0.03), &none), Some(LimitedBy::Bandwidth));
-        assert_eq!(of_acks(&way(0.0, 0.03), &none), None);
-        assert_eq!(of_acks(&none, &none), None);
+        assert_eq!(shows(&way(0.02, 0.03), &none), Some(LimitedBy::Bandwidth));
+        assert_eq!(shows(&way(0.0, 0.03), &none), None);
+        assert_eq!(shows(&way(0.008, 0.008), &none), None, "as long as two segments take");
+        assert_eq!(shows(&way(0.015, 0.052), &none), None, "it empties now and then");
+        assert_eq!(shows(&none, &none), None);
         let lossy = DirectionStats { duplicate_acks: 100, ..none };
-        assert_eq!(of_acks(&way(0.02, 0.03), &lossy), None);
+        assert_eq!(shows(&way(0.02, 0.03), &lossy), None);
+    }
+
+    #[test]
+    fn losses_leave_the_rate_of_a_full_link_and_break_that_of_a_window() {
+        let of = |needed, episodes| {
+            let mut data =
+                DirectionStats { retransmitted_packets: needed, ..DirectionStats::default() };
+            for _ in 0..episodes {
+                data.loss_episodes.begin(crate::evidence::LossEpisode {
+                    at: Time::ZERO,
+                    rtt: None,
+                    in_flight: 0,
+                    lost: 1,
+                    sent_since: 100,
+                });
+            }
+            move |varies| of_losses(&data, varies)
+        };
+        assert_eq!(of(0, 0)(0.01), None, "none");
+        assert_eq!(of(3, 3)(0.05), Some(LimitedBy::Bandwidth));
+        assert_eq!(of(3, 3)(0.3), None, "few");
+        assert_eq!(of(3, 3)(1.2), Some(LimitedBy::Congestion), "idle for most of the time");
+        assert_eq!(of(9, 9)(0.3), Some(LimitedBy::Congestion));
     }
 }

@@ -5,23 +5,20 @@ use std::cell::LazyCell;
 
 use super::full_link::{is_of_link, needs_queue, queue_never_empties, trains_bps};
 use super::intervals::{busy_bins, decile, round_trips, share_of_time};
-use super::send_buffer::{is_capped, is_cut_off};
+use super::send_buffer::{drains_as_buffer, is_capped, is_cut_off, runs_out, unused_window};
+use super::trip_view::{CLOCK_STEP, RoundTripView, waits_for_second_segment};
 use crate::evidence::{Bin, DirectionStats};
 use crate::stats::Summary;
 use crate::units::Time;
 
-/// Round trips are flat while nine of ten under load are within so many times the least,
-const FLAT: f64 = 1.15;
-/// and a step of a coarse clock.
-const CLOCK_STEP: Time = Time::from_millis(1);
 /// A queue stands where half of them are beyond so many times the least, and a clock step.
 const EMPTY: f64 = 1.05;
+/// Losses that come again so often keep the window down, whatever else does.
+const MANY_EPISODES: u64 = 6;
 /// A program that writes a little at a time has nothing to send for this share of the time.
 const OUT_OF_DATA: f64 = 0.1;
 /// The default of a socket's send buffer in Linux, in bytes (tcp(7)).
 const LEAST_BUFFER: f64 = 16_384.0;
-/// A queue is seen where one round trip of twenty under load is so many times the least.
-const QUEUED: f64 = 1.3;
 /// A queue stands where half of the round trips under load are so many times the least.
 const STANDING: f64 = 1.5;
 /// The capture point is near the sender where the path behind it has this share of the round trip.
@@ -40,6 +37,14 @@ const FEW_LOSSES: u64 = 100;
 const EVEN: f64 = 0.05;
 /// and pauses are even with this.
 const EVEN_PAUSES: f64 = 0.1;
+/// What a clock releases varies by less than this; what acknowledgements release varies with their delays.
+const BY_CLOCK: f64 = 0.01;
+/// Acknowledgements of two segments let two go at once, however late they come; those of one let a segment go at a time, as evenly
+/// as a narrow link on their way lets them through. They are of two where there are no more than so many for so many segments.
+const ACKED_TOGETHER: (u64, u64) = (2, 3);
+/// The window of CUBIC falls to 0.7 of what it was at a loss and grows back (RFC 9438 §4.6): a rate that follows it varies by a
+/// tenth, the standard deviation of what is even between 0.7 and 1.
+const SAW_TOOTH: f64 = 0.1;
 /// Fewer stretches of time show no evenness.
 const LEAST_STRETCHES: usize = 8;
 /// A stretch has so many seconds or two round trips: single writes of video, or of a minute's job, are not even;
@@ -48,8 +53,6 @@ const STRETCH_S: f64 = 0.1;
 const STRETCH_SEGMENTS: f64 = 40.0;
 const FEWEST_SEGMENTS: f64 = 12.0;
 const STRETCHES: f64 = 14.0;
-/// Segments of a first window (RFC 6928).
-const FIRST_WINDOW: f64 = 10.0;
 /// A sender that paces sends so many segments at once (`net.ipv4.tcp_min_tso_segs`).
 const BURST_SEGMENTS: f64 = 2.0;
 /// The share of payload that acknowledgements clock out, beyond what chance explains, from which they are the clock.
@@ -66,8 +69,6 @@ const MESSAGES: u64 = 8;
 const PLATEAU: f64 = 0.8;
 /// The send buffer was full for this share of the time, as far as single pauses show it.
 const FULL_BUFFER: f64 = 0.25;
-/// A sender that is mostly without data has no use for a buffer.
-const WITHOUT_DATA: f64 = 0.1;
 
 /// Facts about a whole transfer.
 #[derive(Debug, Clone, Copy)]
@@ -87,7 +88,7 @@ pub(super) struct Pace {
     /// The sender waits for messages of the other side's program while data is in flight, and sends on at each: a window of
     /// their own protocol, as SSH's channels have.
     pub(super) has_application_window: bool,
-    /// Single pauses show a full send buffer for much of the time.
+    /// Single pauses show a full send buffer for much of the time, and it is not a program that writes evenly.
     pub(super) is_buffered: bool,
     /// A full send buffer would look like this: in a bulk transfer without loss, mark or queue the flight stays at a ceiling,
     /// and what spaces the segments is not somebody else.
@@ -97,9 +98,21 @@ pub(super) struct Pace {
     /// They come without a pause, as far apart as what they cover took on a full link of the data, and clock the sender, or
     /// more is in flight than the path holds without a queue; or that queue never empties. A larger window makes it longer.
     pub(super) fills_link: bool,
+    /// Acknowledgements come as far apart as what they cover took on a full link.
+    pub(super) gaps_are_of_link: bool,
     /// In spite of losses the goodput is about the rate of the trains: without them it would be little more. Where no round
     /// trip can be measured, times of the two directions do not belong together, and neither do trains.
     pub(super) is_at_rate_of_link: bool,
+    /// The goodput is that of the trains,
+    pub(super) is_as_trains: bool,
+    /// even, and about that of the first flight, which a sender sends at once: the path carries no more.
+    pub(super) is_as_first: bool,
+    /// Losses leave the rate as it is, and no round trip is seen: a queue bridges them, in front of a full link.
+    pub(super) keeps_rate: bool,
+    /// Apart from losses the sender uses less of its congestion window than acknowledgements open.
+    pub(super) leaves_window_unused: bool,
+    /// And it does so as behind a send buffer.
+    pub(super) drains_as_buffer: bool,
     /// Somebody spaces the segments below what the path carried at first: the sender, a shaper, or a slow path of the
     /// acknowledgements.
     pub(super) is_spaced: bool,
@@ -136,10 +149,7 @@ impl Pace {
         let trains_are_of_path = is_disturbed
             || trips == RoundTripView::Queued
             || goodput <= 0.0
-            || has_first
-                && !faster_first
-                && trips != RoundTripView::Flat
-                && !(trips == RoundTripView::Unseen && is_even() && is_out_of_data(data));
+            || has_first && !faster_first && trips != RoundTripView::Flat && !runs_out(data);
         let is_dialogue = acks.data_packets >= 3
             && (acks.data_packets as f64 > DIALOGUE * data.data_packets as f64
                 || is_mostly_idle(data));
@@ -150,7 +160,34 @@ impl Pace {
             && trips != RoundTripView::Queued
             && is_admitted(data, acks)
             && data.needed_retransmissions() == 0;
-        let is_paced = trips == RoundTripView::Flat
+        let by_clock = has_first
+            && !has_losses
+            && variation.is_some_and(|variation| variation < BY_CLOCK)
+            && faster_first
+            && is_smooth
+            && if trips == RoundTripView::Unseen {
+                !needs_queue(data)
+                    && acks.packets * ACKED_TOGETHER.1 <= data.data_packets * ACKED_TOGETHER.0
+            } else {
+                waits_for_second_segment(data)
+            };
+        let pauses_are_paced = !is_dialogue
+            && !has_application_window
+            && variation.is_some_and(|variation| variation < EVEN_PAUSES)
+            && pauses_follow_full_segments(data);
+        // No window holds back a sender of which nothing is in flight.
+        let rests = has_first
+            && !has_losses
+            && pauses_are_paced
+            && share_of_time(data, |bin| bin.idle_after_full) >= OUT_OF_DATA;
+        // A full buffer is drained and filled in bursts.
+        let writes_evenly = has_first
+            && !has_losses
+            && is_even()
+            && faster_first
+            && trips != RoundTripView::Queued
+            && runs_out(data);
+        let is_spaced_by_itself = trips == RoundTripView::Flat
             && !is_disturbed
             && !is_dialogue
             && !has_application_window
@@ -161,35 +198,56 @@ impl Pace {
             && (is_smooth && (faster_first || has_own_clock && is_even() && is_out_of_data(data))
                 || is_as_trains && (is_first_faster(data) || is_out_of_data(data))
                 || faster_first && has_own_clock && is_even() && writes_little(data));
+        let is_paced = is_spaced_by_itself
+            || (by_clock || rests || writes_evenly) && !is_dialogue && !has_application_window;
+        let gaps_are_of_link = data.ack_gaps.is_some_and(is_of_link);
+        let may_be_unused =
+            has_losses && !is_dialogue && data.loss_episodes.count() < MANY_EPISODES;
+        let used = may_be_unused.then(|| unused_window(bins, data)).flatten();
         Self {
-            trains_are_of_path,
+            trains_are_of_path: trains_are_of_path && !is_paced,
             has_standing_queue: trips == RoundTripView::Queued
+                && !is_paced
+                && !runs_out(data)
                 && is_long_under_load(data)
                 && (has_losses || is_clocked)
                 && variation.is_some_and(|variation| variation < EVEN_PAUSES),
             is_paced,
-            pauses_are_paced: !is_dialogue
-                && !has_application_window
-                && variation.is_some_and(|variation| variation < EVEN_PAUSES)
-                && pauses_follow_full_segments(data),
+            pauses_are_paced,
             is_dialogue,
             has_application_window,
-            is_buffered: !is_dialogue && buffered_share(data) >= FULL_BUFFER,
+            is_buffered: !is_dialogue && !is_even() && buffered_share(data) >= FULL_BUFFER,
             may_be_buffered: !is_dialogue
                 && !has_losses
                 && (trips == RoundTripView::Flat || is_clocked && trips != RoundTripView::Queued)
                 && !is_smooth
-                && has_data(data)
+                && data.capacity_bps.is_some()
+                && !runs_out(data)
                 && (is_capped(bins, data, is_clocked)
                     || has_own_clock && !is_even() && is_cut_off(bins, data)),
             is_clocked,
             fills_link: is_as_trains
-                && (data.ack_gaps.is_some_and(is_of_link) && (is_clocked || needs_queue(data))
-                    || queue_never_empties(data)),
+                && (gaps_are_of_link && (is_clocked || needs_queue(data))
+                    || queue_never_empties(data)
+                    || data.begins_late && (is_clocked || gaps_are_of_link)),
+            gaps_are_of_link,
             is_at_rate_of_link: has_losses
                 && data.path_rtt_min_s.is_some()
                 && !(faster_first && trips == RoundTripView::Flat)
                 && trains_bps(data).is_some_and(|trains| goodput >= AS_TRAINS * trains),
+            is_as_trains,
+            is_as_first: is_as_trains
+                && has_first
+                && !has_losses
+                && is_even()
+                && data.first_flight_bps.is_some()
+                && !is_first_faster(data)
+                && !runs_out(data),
+            keeps_rate: data.needed_retransmissions() > 0
+                && trips == RoundTripView::Unseen
+                && variation.is_some_and(|variation| variation < SAW_TOOTH),
+            leaves_window_unused: used.is_some(),
+            drains_as_buffer: used.is_some_and(|used| drains_as_buffer(used, data)),
             is_spaced: is_smooth && !trains_are_of_path,
         }
     }
@@ -226,45 +284,6 @@ fn has_plateau(data: &DirectionStats) -> bool {
     level.len() >= LEAST_STRETCHES && near as f64 >= PLATEAU * level.len() as f64
 }
 
-/// What is seen of the round trips of the whole path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RoundTripView {
-    /// They are measured elsewhere than where the queue is, or not at all.
-    Unseen,
-    Flat,
-    /// Longer under load, but no queue for sure.
-    Varied,
-    Queued,
-}
-
-impl RoundTripView {
-    fn of(data: &DirectionStats, acks: &DirectionStats) -> Self {
-        let Some(least) = data.path_rtt_min_s else { return Self::Unseen };
-        if !sees_round_trips(data, acks) {
-            return Self::Unseen;
-        }
-        // By the timestamps of both ends, nothing waits on either way.
-        let longest = (FLAT - 1.0) * least + 2.0 * CLOCK_STEP.as_secs_f64();
-        if let Some((there, back)) = data.way_delay.zip(acks.way_delay)
-            && there.high_s <= longest
-            && back.high_s <= longest
-        {
-            return Self::Flat;
-        }
-        // The first window is sent at once, whatever the pace afterwards, and queues.
-        let first = if data.begins_late { 0.0 } else { FIRST_WINDOW };
-        let first = (first / data.loaded_round_trips.count() as f64).min(0.5);
-        let seconds = |share: f64| {
-            data.loaded_round_trips.quantile(share.min(1.0 - first)).map(Time::as_secs_f64)
-        };
-        match (seconds(0.9), seconds(0.95)) {
-            (Some(most), _) if most <= FLAT * least + CLOCK_STEP.as_secs_f64() => Self::Flat,
-            (_, Some(most)) if most > QUEUED * least + CLOCK_STEP.as_secs_f64() => Self::Queued,
-            _ => Self::Varied,
-        }
-    }
-}
-
 /// Whether half of the round trips under load are about the least: a sender that paces to what a link carries (BBR) keeps
 /// a small queue there.
 fn is_short_of_queue(data: &DirectionStats) -> bool {
@@ -292,12 +311,6 @@ fn is_out_of_data(data: &DirectionStats) -> bool {
 /// its queue about as short as one that paces below it.
 fn is_first_faster(data: &DirectionStats) -> bool {
     data.first_flight_bps.zip(data.goodput_bps).is_some_and(|(first, rest)| first >= ABOVE * rest)
-}
-
-/// Whether round trips of the whole path are seen: near the sender, or by timestamps.
-pub(super) fn sees_round_trips(data: &DirectionStats, acks: &DirectionStats) -> bool {
-    let Some((least, behind)) = data.path_rtt_min_s.zip(data.rtt_min_s) else { return false };
-    behind >= 0.5 * least || data.timestamps && acks.timestamps
 }
 
 /// Whether a queue anywhere on the path would show in the round trips: one before a capture point that is away from the sender
@@ -365,11 +378,6 @@ fn pauses_follow_full_segments(data: &DirectionStats) -> bool {
 /// The share of the time in which single pauses show a full send buffer.
 fn buffered_share(data: &DirectionStats) -> f64 {
     share_of_time(data, |bin| bin.sndbuf_limited)
-}
-
-/// Whether the sender nearly always had data to send.
-fn has_data(data: &DirectionStats) -> bool {
-    share_of_time(data, |bin| bin.idle.saturating_add(bin.app_limited)) < WITHOUT_DATA
 }
 
 #[cfg(test)]

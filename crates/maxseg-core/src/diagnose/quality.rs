@@ -8,6 +8,7 @@ use super::finding::{counted, counted_times};
 use super::intervals::share_of_time;
 use super::loss_cause::loses_much;
 use super::one_way;
+use super::pace::Pace;
 use crate::evidence::{Bin, DirectionStats, Evidence};
 use crate::outcome::LimitedBy;
 use crate::units::{Time, approx};
@@ -136,7 +137,9 @@ fn leaves_open(
         ReasonCode::MidStream | ReasonCode::CutHeaders if evidence.marks.one_way => false,
         ReasonCode::MidStream | ReasonCode::CutHeaders => {
             let acks = evidence.stats(evidence.data_direction().other());
-            !is_plain(data, verdict) && !stands_without_handshake(data, acks, verdict)
+            !is_plain(data, verdict)
+                && !stands_without_handshake(data, acks, verdict)
+                && leaves_open(ReasonCode::OneWay, evidence, data, verdict)
         }
         ReasonCode::ClockCoarse => !is_fine_enough(evidence, data, verdict),
         ReasonCode::ClockJump
@@ -177,6 +180,7 @@ fn stands_without_handshake(
         LimitedBy::ReceiveWindow => window_is_known || acks.zero_windows > 0,
         LimitedBy::Host => window_is_known,
         LimitedBy::Application => is_timed && window_is_known || answers(data, acks),
+        LimitedBy::Bandwidth if Pace::of(data, acks).fills_link => is_timed,
         LimitedBy::Congestion | LimitedBy::Bandwidth | LimitedBy::SendBuffer | LimitedBy::Paced => {
             is_timed && window_is_known
         }
@@ -387,11 +391,7 @@ fn offload(evidence: &Evidence) -> Option<Reason> {
     if count == 0 {
         return None;
     }
-    Some(reason(
-        ReasonCode::Offload,
-        format!(
-            "{} larger than a segment: captured before segmentation or after receive offload",
-            counted(count, "packet")
-        ),
-    ))
+    let packets = counted(count, "packet");
+    let text = "larger than a segment: captured before segmentation or after receive offload";
+    Some(reason(ReasonCode::Offload, format!("{packets} {text}")))
 }

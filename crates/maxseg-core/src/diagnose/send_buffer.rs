@@ -1,8 +1,9 @@
 //! Whether a send buffer holds the flight: at a ceiling that explains the rate, below an ample window. A congestion window
 //! grows, or falls at a loss.
 
-use super::intervals::decile;
+use super::intervals::{decile, share_of_time};
 use crate::evidence::{Bin, DirectionStats};
+use crate::units::Time;
 
 /// A buffer holds the flight at a ceiling: so many round trips, of at least so many since it was reached, come as near to it as
 /// a twentieth or two segments;
@@ -25,6 +26,64 @@ const REACHED: f64 = 0.8;
 const AMPLE: f64 = 0.2;
 /// A ceiling of the flight limits the rate to a ceiling in each round trip: it is no more than so many times the goodput.
 const CEILING: f64 = 2.0;
+
+/// Linux wakes a program that waits for room in the buffer when a third of it is free (`sk_stream_is_writeable`): between two
+/// thirds and all of it, the flight is five sixths on the average. A congestion window is full whenever something is sent.
+const REFILLED: f64 = 5.0 / 6.0;
+/// Two segments more may be in flight for a moment: what one acknowledgement in two lets go, and what was sent on the way of it.
+const BURST_SEGMENTS: f64 = 2.0;
+/// The intervals of slow start, and those behind a loss in which it is repaired.
+const OPENING: usize = 4;
+const REPAIR: usize = 2;
+/// A buffer that is always full leaves no segment short and no pause behind one, but for this share of the time.
+const SHORT: f64 = 0.02;
+
+/// A program fills at least half of the buffer when it is woken.
+const HALF: f64 = 0.5;
+/// A short segment ends a flight, and the next acknowledgement brings the rest, for this share of the time at least: the buffer
+/// had no room for a whole one.
+const CUT_SEGMENTS: f64 = 0.01;
+/// Of a link that is busier than this, bursts of any sender may wait for their turn.
+const IDLE_LINK: f64 = 0.6;
+
+/// Whether the flight drains as behind a send buffer, which cuts segments short, in front of a link that is idle for a good part
+/// of the time.
+pub(super) fn drains_as_buffer(used: f64, data: &DirectionStats) -> bool {
+    let rates = data.goodput_bps.zip(data.capacity_bps);
+    used >= HALF
+        && share_of_time(data, |bin| bin.sndbuf_limited) >= CUT_SEGMENTS
+        && rates.is_some_and(|(goodput, link)| goodput < IDLE_LINK * link)
+}
+
+/// The share of its flights that the sender sends in a round trip, apart from losses, where that is less than a congestion window
+/// allows: acknowledgements open that segment by segment, and whoever waits for it sends at each (RFC 5681 §3.1). This sender
+/// waits for its program or for room in its buffer.
+pub(super) fn unused_window(bins: &[Bin], data: &DirectionStats) -> Option<f64> {
+    let (mut sent, mut flights, mut trips) = (0.0, 0.0, 0);
+    let burst = BURST_SEGMENTS * f64::from(data.mss_used_bytes.unwrap_or(1460));
+    let until = bins.len().saturating_sub(1);
+    for place in OPENING..until {
+        let bin = &bins[place];
+        let repairs = bins[place - REPAIR..=place].iter().any(|bin| bin.losses > 0);
+        let round_trip = bin.rtt_mean().map(Time::as_secs_f64).or(data.path_rtt_min_s);
+        let Some(round_trip) = round_trip.filter(|seconds| *seconds > 0.0) else { continue };
+        if repairs || bin.segments == 0 || bin.idle.times(2) > bin.duration {
+            continue;
+        }
+        sent += bin.sent_bytes as f64;
+        flights += (flight(bin) - burst).max(0.0) * bin.duration.as_secs_f64() / round_trip;
+        trips += 1;
+    }
+    (trips >= CAPPED_TRIPS && sent < REFILLED * flights).then(|| sent / flights)
+}
+
+/// Whether short segments end flights now and then, or nothing is there to send: a program that writes less than the buffer
+/// holds.
+pub(super) fn runs_out(data: &DirectionStats) -> bool {
+    let without =
+        |bin: &Bin| bin.idle.saturating_add(bin.app_limited).saturating_add(bin.sndbuf_limited);
+    share_of_time(data, without) >= SHORT
+}
 
 /// Whether the flight stays at a level, by the intervals of a direction, each about a round trip long.
 pub(super) fn is_capped(bins: &[Bin], data: &DirectionStats, is_clocked: bool) -> bool {
@@ -95,7 +154,6 @@ mod tests {
     use super::*;
     use crate::diagnose::intervals::round_trips;
     use crate::evidence::Bins;
-    use crate::units::Time;
 
     /// Round trips of 40 ms with these flights, of which each tenth of a second carries 60%.
     fn transfer(flight: impl Fn(u64) -> u64) -> DirectionStats {
@@ -133,5 +191,34 @@ mod tests {
         let often = transfer(|n| 80_000_u64.min(65_000 + 5_000 * (n % 8)));
         assert!(is_cut_off(&often) && !is_capped(&often));
         assert!(!is_cut_off(&transfer(|n| 40_000 + 1_000 * n)), "it grows");
+    }
+
+    #[test]
+    fn who_waits_for_a_congestion_window_sends_at_each_acknowledgement() {
+        let sends = |share: f64| {
+            let mut data = transfer(|n| 200_000 + 1_000 * n);
+            let mut bins = Bins::new(Time::ZERO, Time::from_millis(40));
+            for bin in data.bins.as_slice() {
+                *bins.at(bin.at) = Bin {
+                    sent_bytes: (share * bin.in_flight_max as f64) as u64,
+                    sndbuf_limited: Time::from_millis(1),
+                    ..*bin
+                };
+            }
+            data.bins = bins;
+            data
+        };
+        let unused = |share| unused_window(&round_trips(&sends(share)), &sends(share));
+        assert_eq!(unused(0.97), None);
+        let used = unused(0.7).unwrap();
+        assert!((used - 0.7).abs() < 0.02, "{used}");
+        let goodput = sends(0.7).goodput_bps.unwrap();
+        let link =
+            |times: f64| DirectionStats { capacity_bps: Some(times * goodput), ..sends(0.7) };
+        assert!(drains_as_buffer(used, &link(2.0)));
+        assert!(!drains_as_buffer(used, &link(1.2)), "bursts wait for a busy link");
+        assert!(!drains_as_buffer(0.3, &link(2.0)), "less than a program refills");
+        assert!(runs_out(&sends(0.7)), "short segments");
+        assert!(!runs_out(&transfer(|_| 80_000)));
     }
 }

@@ -15,22 +15,23 @@ pub(super) struct Verdict {
 
 /// The capture is at the sender where the path behind it has so much of the round trip.
 const AT_SENDER: f64 = 0.95;
-/// A limit that holds for less of the time than this, and leads by less than this, is not the limit of the connection; nor
-/// where so much is unknown that it leads that by less than the last.
+/// A limit that holds for less of the time than this, and leads another, or what is unknown, by less than this, is not the limit
+/// of the connection.
 const MOSTLY: f64 = 0.6;
-const LEAD: f64 = 0.03;
-const LEAD_OF_UNKNOWN: f64 = 0.1;
+const LEAD: f64 = 0.1;
+/// Waits for the timer are seen, and lead by less.
+const LEAD_OF_TIMER: f64 = 0.03;
 /// The confidence of a limit that holds all the time, in a capture without faults; where it leads by a third, and where by
 /// nothing: between them it grows evenly. Calibrated on the lab's tuning runs (docs/validation-explain.md).
 const MOST: f64 = 0.99;
-const LEADING: f64 = 0.91;
-const EVEN: f64 = 0.5;
+const LEADING: f64 = 0.92;
+const EVEN: f64 = 0.7;
 const THIRD: f64 = 1.0 / 3.0;
 /// What is left of it for losses and for a send buffer: what is not seen of the sender may look like either.
-pub(super) const INFERRED: f64 = 0.92;
+pub(super) const INFERRED: f64 = 0.98;
 /// What is left of it without the other direction, and for each other fault of the capture.
-const ONE_WAY: f64 = 0.93;
-const FAULT: f64 = 0.96;
+const ONE_WAY: f64 = 0.97;
+const FAULT: f64 = 0.97;
 
 impl Verdict {
     pub(super) fn of(evidence: &Evidence, direction: Direction, shares: &[LimitShare]) -> Self {
@@ -59,7 +60,8 @@ pub(super) fn mixed(shares: &[LimitShare]) -> Option<String> {
     let is_loss = |kind| matches!(kind, LimitedBy::Congestion | LimitedBy::Rto);
     let second = others.iter().find(|other| !(is_loss(first.kind) && is_loss(other.kind)))?;
     let is_named = first.kind != LimitedBy::Unknown;
-    let lead = if second.kind == LimitedBy::Unknown { LEAD_OF_UNKNOWN } else { LEAD };
+    let has_timer = [first.kind, second.kind].contains(&LimitedBy::Rto);
+    let lead = if has_timer { LEAD_OF_TIMER } else { LEAD };
     (is_named && first.share < MOSTLY && first.share - second.share < lead).then(|| {
         format!(
             "two limits share the time, {} {} and {} {}, and neither holds for most of it; a longer capture shows which lasts",
@@ -102,6 +104,11 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
         format!("no payload of {sender} was acknowledged, so there is no transfer to judge")
     } else if evidence.marks.mid_stream {
         "the handshake was not captured, and with it the window scale; a capture from the SYN on shows it".to_owned()
+    } else if Pace::of(data, evidence.stats(direction.other())).leaves_window_unused {
+        format!(
+            "besides its losses the sender uses less of its congestion window than acknowledgements open, as with a small \
+             send buffer or a program that is late: `ss -ti` on {sender} shows which"
+        )
     } else if data.needed_retransmissions() > 0 && !data.sack_permitted {
         "without SACK what arrives behind a loss waits until the loss is repaired, and fills the link meanwhile: a transfer \
          with SACK on both hosts shows whether the link or the losses limit"
@@ -137,7 +144,7 @@ mod tests {
             mixed(&shares.map(|(kind, share)| LimitShare { kind, share })).is_some()
         };
         assert!(mixed([(Bandwidth, 0.5), (Application, 0.49)]));
-        assert!(!mixed([(Bandwidth, 0.55), (Application, 0.45)]), "it leads");
+        assert!(!mixed([(Bandwidth, 0.56), (Application, 0.44)]), "it leads");
         assert!(mixed([(Bandwidth, 0.5), (Unknown, 0.45)]), "as much is unknown");
         assert!(!mixed([(Congestion, 0.5), (Rto, 0.49)]), "losses are one");
     }

@@ -198,8 +198,7 @@ impl Connection {
         let in_flight = peer.nxt - peer.una;
         let Some(stream) = &mut peer.stream else { return };
         let window = window.or_else(|| {
-            // What a few segments leave of a window says nothing of its scale.
-            if !stream.has_long_flights() {
+            if !stream.tells_scale(seen.window, own.windows.is_unscaled()) {
                 return None;
             }
             let (window, times) = own.windows.least(seen.window, in_flight);
@@ -207,7 +206,7 @@ impl Connection {
             if stream.exceeds_window() && own.windows.double() {
                 stream.scale_windows(2);
             }
-            Some(window)
+            stream.tells_room(window).then_some(window)
         });
         if let Some(blocks) = &options.sack {
             let (sequence, near) = (peer.sequence, peer.una);

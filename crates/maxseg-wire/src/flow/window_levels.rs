@@ -42,6 +42,11 @@ impl WindowLevels {
         self.is_low = u32::from(window) * LOW.1 < u32::from(self.largest) * LOW.0;
     }
 
+    /// Whether what was in flight allows that it is not scaled.
+    pub(super) const fn is_unscaled(&self) -> bool {
+        self.shift == 0
+    }
+
     /// The share of the time in which it was low.
     pub(super) fn low_share(&self) -> Option<f64> {
         (self.known > 0).then(|| self.low as f64 / self.known as f64)
@@ -74,7 +79,9 @@ mod tests {
     fn a_window_holds_what_is_in_flight() {
         let mut levels = WindowLevels::default();
         assert_eq!(levels.least(1000, 900), (1000, 1));
+        assert!(levels.is_unscaled());
         assert_eq!(levels.least(1000, 3500), (4000, 4));
+        assert!(!levels.is_unscaled());
         assert_eq!(levels.least(1000, 900), (4000, 1));
         assert_eq!(levels.least(0, 3500), (0, 1), "shut, whatever the scale");
         assert!(levels.double());

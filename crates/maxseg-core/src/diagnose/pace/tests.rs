@@ -116,7 +116,7 @@ fn bursts_at_an_even_rate_are_paced_by_their_own_clock_alone() {
     let full =
         DirectionStats { capacity_bps: Some(50e6), ..transfer(|_, bin| bin.in_flight_max = BYTES) };
     assert!(!is_paced(&full), "never out of data: a buffer that BBR drains");
-    assert!(!is_paced(&bursts(BYTES)), "by acknowledgements: a full buffer");
+    assert!(is_paced(&bursts(BYTES)), "at acknowledgements, but out of data: no full buffer");
     let clocked =
         DirectionStats { capacity_bps: Some(50e6), ..transfer(|_, bin| bin.clocked_bytes = BYTES) };
     assert!(Pace::of(&clocked, &DirectionStats::default()).may_be_buffered);
@@ -130,8 +130,38 @@ fn without_the_first_flight_nothing_shows_what_the_path_would_carry() {
 #[test]
 fn round_trips_of_another_part_of_the_path_show_no_pace() {
     // A third of the path lies before the capture point.
-    let part = DirectionStats { rtt_min_s: Some(0.027), ..transfer(|_, _| ()) };
-    assert!(!is_paced(&part));
+    let part = |first| DirectionStats {
+        rtt_min_s: Some(0.027),
+        first_flight_bps: Some(first),
+        ..transfer(|_, _| ())
+    };
+    assert!(!is_paced(&part(6e6)));
+    assert!(is_paced(&part(50e6)), "what it carried at once is faster than this even rate");
+}
+
+#[test]
+fn a_first_flight_that_is_no_faster_is_of_a_full_link() {
+    let is_as_first = |first, each: fn(u64, &mut Bin)| {
+        let data = DirectionStats { first_flight_bps: Some(first), ..transfer(each) };
+        Pace::of(&data, &DirectionStats::default()).is_as_first
+    };
+    assert!(is_as_first(5.5e6, |_, _| ()));
+    assert!(!is_as_first(7e6, |_, _| ()));
+    let out_of_data = |_, bin: &mut Bin| bin.app_limited = Time::from_millis(2);
+    assert!(!is_as_first(5.5e6, out_of_data), "it writes as fast");
+}
+
+#[test]
+fn losses_that_leave_an_even_rate_are_those_of_a_full_link_where_no_round_trip_is_seen() {
+    let keeps_rate = |path_rtt_min_s, each: fn(u64, &mut Bin)| {
+        let data = DirectionStats { path_rtt_min_s, retransmitted_packets: 30, ..transfer(each) };
+        Pace::of(&data, &DirectionStats::default()).keeps_rate
+    };
+    assert!(keeps_rate(None, |_, _| ()));
+    assert!(!keeps_rate(Some(0.04), |_, _| ()));
+    let halves =
+        |n, bin: &mut Bin| bin.sent_bytes = if n / 20 % 2 == 0 { BYTES / 2 } else { BYTES };
+    assert!(!keeps_rate(None, halves), "they halve it");
 }
 
 #[test]

@@ -6,9 +6,20 @@ use super::SendHistory;
 const LONG_FLIGHT: u64 = 12;
 
 impl SendHistory {
-    /// Whether so many segments were in flight that a window may have mattered.
-    pub(in super::super) fn has_long_flights(&self) -> bool {
-        self.counts.in_flight_max >= LONG_FLIGHT * self.sender.full().unsigned_abs()
+    /// Whether what was in flight tells the scale of this window field. What a few segments leave of a window says nothing of it;
+    /// but Linux advertises whole segments where it does not scale, and multiples of a power of two where it does
+    /// (`__tcp_select_window`).
+    pub(in super::super) fn tells_scale(&self, field: u16, is_unscaled: bool) -> bool {
+        let full = self.sender.full();
+        self.counts.in_flight_max >= LONG_FLIGHT * full.unsigned_abs()
+            || is_unscaled && field > 0 && full > 0 && i64::from(field) % full == 0
+    }
+
+    /// Whether this window tells how much room is left. The largest field is that of larger windows too: nothing shows that it is
+    /// full when a flight comes within two segments of it.
+    pub(in super::super) fn tells_room(&self, window: i64) -> bool {
+        let filled = self.counts.in_flight_max.cast_signed() + 2 * self.sender.full();
+        window != i64::from(u16::MAX) || filled < window
     }
 
     /// Whether the sender had sent beyond the window that it knew: away from it, what it knew is known to a tenth or so.

@@ -1,0 +1,68 @@
+//! What is seen of the round trips of a transfer: whether they are those of the whole path, and whether they hold a queue.
+
+use super::full_link::held_s;
+use crate::evidence::DirectionStats;
+use crate::units::Time;
+
+/// Round trips are flat while nine of ten under load are within so many times the least,
+const FLAT: f64 = 1.15;
+/// and a step of a coarse clock.
+pub(super) const CLOCK_STEP: Time = Time::from_millis(1);
+/// A queue is seen where one round trip of twenty under load is so many times the least.
+const QUEUED: f64 = 1.3;
+/// Segments of a first window (RFC 6928).
+const FIRST_WINDOW: f64 = 10.0;
+
+/// What is seen of the round trips of the whole path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RoundTripView {
+    /// They are measured elsewhere than where the queue is, or not at all.
+    Unseen,
+    Flat,
+    /// Longer under load, but no queue for sure.
+    Varied,
+    Queued,
+}
+
+impl RoundTripView {
+    pub(super) fn of(data: &DirectionStats, acks: &DirectionStats) -> Self {
+        let Some(least) = data.path_rtt_min_s else { return Self::Unseen };
+        if !sees_round_trips(data, acks) {
+            return Self::Unseen;
+        }
+        // By the timestamps of both ends, nothing waits on either way.
+        let longest = (FLAT - 1.0) * least + 2.0 * CLOCK_STEP.as_secs_f64();
+        if let Some((there, back)) = data.way_delay.zip(acks.way_delay)
+            && there.high_s <= longest
+            && back.high_s <= longest
+        {
+            return Self::Flat;
+        }
+        // The first window is sent at once, whatever the pace afterwards, and queues.
+        let first = if data.begins_late { 0.0 } else { FIRST_WINDOW };
+        let first = (first / data.loaded_round_trips.count() as f64).min(0.5);
+        let seconds = |share: f64| {
+            data.loaded_round_trips.quantile(share.min(1.0 - first)).map(Time::as_secs_f64)
+        };
+        match (seconds(0.9), seconds(0.95)) {
+            (Some(most), _) if most <= FLAT * least + CLOCK_STEP.as_secs_f64() => Self::Flat,
+            (_, Some(most)) if most > QUEUED * least + CLOCK_STEP.as_secs_f64() + held_s(data) => {
+                Self::Queued
+            }
+            _ => Self::Varied,
+        }
+    }
+}
+
+/// Whether round trips are no longer than a delayed acknowledgement makes them.
+pub(super) fn waits_for_second_segment(data: &DirectionStats) -> bool {
+    let most = data.loaded_round_trips.quantile(0.9).map(Time::as_secs_f64);
+    most.zip(data.path_rtt_min_s)
+        .is_none_or(|(most, least)| most <= FLAT * least + CLOCK_STEP.as_secs_f64() + held_s(data))
+}
+
+/// Whether round trips of the whole path are seen: near the sender, or by timestamps.
+pub(super) fn sees_round_trips(data: &DirectionStats, acks: &DirectionStats) -> bool {
+    let Some((least, behind)) = data.path_rtt_min_s.zip(data.rtt_min_s) else { return false };
+    behind >= 0.5 * least || data.timestamps && acks.timestamps
+}

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::report::compared_text;
 
-/// Compare two runs, engines, stacks or captures, and show what differs by more than chance
+/// Compare two runs, engines, stacks or captures
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

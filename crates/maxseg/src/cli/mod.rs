@@ -89,7 +89,7 @@ enum Command {
     Run(run::RunArgs),
     /// Check a scenario without running it: points, run time, caveats
     Check(check::CheckArgs),
-    /// Compare two runs, engines, stacks or captures, and show what differs by more than chance
+    /// Compare two runs, engines, stacks or captures
     Compare(compare::CompareArgs),
     /// Emulate a path in network namespaces and keep it up
     #[cfg(feature = "lab")]

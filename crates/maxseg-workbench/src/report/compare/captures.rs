@@ -49,7 +49,6 @@ impl CaptureLine {
     /// The change in words.
     pub fn change(&self) -> String {
         match (self.relative(), self.values) {
-            (Some(relative), _) if relative.abs() < 0.005 => "the same within 0.5%".to_owned(),
             (Some(relative), _) => gain(relative),
             (None, [Some(_), Some(b)]) if b.abs() <= 0.0 => "equal".to_owned(),
             (None, [Some(_), Some(b)]) => format!("+{}", (self.write)(b)),

@@ -5,6 +5,7 @@ mod calc;
 #[cfg(feature = "lab")]
 mod capture;
 mod check;
+mod compare;
 mod completions;
 #[cfg(feature = "lab")]
 mod connections;
@@ -41,7 +42,8 @@ use crate::printer::{ColorChoice, Printer, text_width};
 pub use demo::picture;
 pub use man::{ManPage, man_pages};
 pub use schema::{
-    connections_schema, explain_schema, results_schema, scenario_schema, stream_schema,
+    compare_schema, connections_schema, explain_schema, results_schema, scenario_schema,
+    stream_schema,
 };
 
 /// Finds the TCP segment size, window and timers that a path needs, by formula, simulation and the real kernel.
@@ -95,6 +97,8 @@ enum Command {
     Run(run::RunArgs),
     /// Check a scenario without running it: points, run time, caveats
     Check(check::CheckArgs),
+    /// Compare two runs, engines, stacks or captures
+    Compare(compare::CompareArgs),
     /// Emulate a path in network namespaces and keep it up
     #[cfg(feature = "lab")]
     Lab(lab::LabArgs),
@@ -109,7 +113,7 @@ enum Command {
     Guide(guide::GuideArgs),
     /// List the TCP stacks that a scenario can name
     Stacks(stacks::StacksArgs),
-    /// Print the JSON Schema of scenarios, results, explanations or connections
+    /// Print the JSON Schema of a scenario or a document
     Schema(schema::SchemaArgs),
     /// Print shell completions
     Completions(completions::CompletionsArgs),
@@ -138,7 +142,7 @@ const COMMAND_GROUPS: [CommandGroup; 5] = [
     CommandGroup {
         title: "Try",
         purpose: "test a change first: by formula, by simulation, with the real kernel",
-        commands: &["run", "check", "lab", "calc"],
+        commands: &["run", "compare", "check", "lab", "calc"],
     },
     CommandGroup {
         title: "Set",
@@ -261,6 +265,7 @@ impl Command {
             Self::Explain(args) => explain::run(args, printer),
             Self::Run(args) => run::run(args, printer),
             Self::Check(args) => check::run(args, printer),
+            Self::Compare(args) => compare::run(args, printer),
             #[cfg(feature = "lab")]
             Self::Lab(args) => lab::run(args, printer),
             Self::Calc(args) => calc::run(args, printer),

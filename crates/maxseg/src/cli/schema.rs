@@ -5,12 +5,13 @@ use maxseg_core::scenario::ScenarioSpec;
 
 use crate::failure::Failure;
 use crate::printer::Printer;
+use maxseg_workbench::report::compare::CompareDocument;
 use maxseg_workbench::report::connections::ConnectionsDocument;
 use maxseg_workbench::report::document::Document;
 use maxseg_workbench::report::explain::ExplainDocument;
 use maxseg_workbench::report::stream::StreamLine;
 
-/// Print the JSON Schema of scenarios, results, explanations or connections
+/// Print the JSON Schema of a scenario or a document
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -18,6 +19,7 @@ Examples:
   maxseg schema results
   maxseg schema stream
   maxseg schema explain
+  maxseg schema compare
   maxseg schema connections")]
 pub(crate) struct SchemaArgs {
     /// Document to describe
@@ -36,6 +38,8 @@ enum What {
     Stream,
     /// The document of `explain --json`
     Explain,
+    /// The document of `compare --json`
+    Compare,
     /// The document of `connections --json`
     Connections,
 }
@@ -46,6 +50,7 @@ pub(crate) fn run(args: &SchemaArgs, printer: Printer) -> Result<(), Failure> {
         What::Results => results_schema(),
         What::Stream => stream_schema(),
         What::Explain => explain_schema(),
+        What::Compare => compare_schema(),
         What::Connections => connections_schema(),
     };
     printer.data(&schema)?;
@@ -75,6 +80,11 @@ pub fn stream_schema() -> String {
 /// The JSON Schema of what `explain --json` prints.
 pub fn explain_schema() -> String {
     pretty(&schemars::schema_for!(ExplainDocument<'_>))
+}
+
+/// The JSON Schema of what `compare --json` prints.
+pub fn compare_schema() -> String {
+    pretty(&schemars::schema_for!(CompareDocument<'_>))
 }
 
 fn pretty(schema: &schemars::Schema) -> String {

@@ -1,5 +1,6 @@
 //! Results on a terminal.
 
+mod compare;
 #[cfg(feature = "lab")]
 pub(crate) mod connections;
 pub(crate) mod explain;
@@ -9,6 +10,7 @@ mod matrix;
 mod table;
 mod text;
 
+pub(crate) use compare::compared_text;
 pub(crate) use grid::{Column, Grid};
 pub(crate) use text::{results, text};
 

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
 
 mod check;
+mod compare;
 #[cfg(target_os = "linux")]
 mod connections;
 mod demo;

@@ -125,6 +125,7 @@ impl Pace {
     }
 
     /// The same; `bins` are those of the data, joined to [`round_trips`].
+    #[expect(clippy::too_many_lines, reason = "a list of facts, each of which later ones rest on")]
     pub(super) fn over(bins: &[Bin], data: &DirectionStats, acks: &DirectionStats) -> Self {
         let goodput = data.goodput_bps.unwrap_or(0.0);
         let has_losses =

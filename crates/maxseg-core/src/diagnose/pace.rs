@@ -6,7 +6,7 @@ use std::cell::LazyCell;
 use super::full_link::{is_of_link, needs_queue, queue_never_empties, trains_bps};
 use super::intervals::{busy_bins, decile, round_trips, share_of_time};
 use super::send_buffer::{is_capped, is_cut_off};
-use crate::evidence::DirectionStats;
+use crate::evidence::{Bin, DirectionStats};
 use crate::stats::Summary;
 use crate::units::Time;
 
@@ -108,6 +108,11 @@ pub(super) struct Pace {
 impl Pace {
     /// `acks` is the direction of the acknowledgements.
     pub(super) fn of(data: &DirectionStats, acks: &DirectionStats) -> Self {
+        Self::over(&round_trips(data), data, acks)
+    }
+
+    /// The same; `bins` are those of the data, joined to [`round_trips`].
+    pub(super) fn over(bins: &[Bin], data: &DirectionStats, acks: &DirectionStats) -> Self {
         let goodput = data.goodput_bps.unwrap_or(0.0);
         let has_losses =
             data.retransmitted_packets > data.resent.control || data.congestion_marks > 0;
@@ -117,7 +122,6 @@ impl Pace {
         let clock = clocked_share(data);
         // Most transfers are known without it.
         let variation = LazyCell::new(|| variation(data));
-        let bins = LazyCell::new(|| round_trips(data));
         let is_clocked = clock.is_some_and(|share| share >= CLOCKED);
         let has_own_clock = clock.is_some_and(|share| share < CLOCKED);
         let is_even = || variation.is_some_and(|variation| variation < EVEN);
@@ -176,8 +180,8 @@ impl Pace {
                 && (trips == RoundTripView::Flat || is_clocked && trips != RoundTripView::Queued)
                 && !is_smooth
                 && has_data(data)
-                && (is_capped(&bins, data, is_clocked)
-                    || has_own_clock && !is_even() && is_cut_off(&bins, data)),
+                && (is_capped(bins, data, is_clocked)
+                    || has_own_clock && !is_even() && is_cut_off(bins, data)),
             is_clocked,
             fills_link: is_as_trains
                 && (data.ack_gaps.is_some_and(is_of_link) && (is_clocked || needs_queue(data))

@@ -151,6 +151,7 @@ impl Connection {
     }
 
     /// A segment of the connection, the first of its copies.
+    #[inline(always)]
     fn on_arrived(&mut self, seen: &Seen<'_>, s: Endpoint) {
         let options = SeenOptions::of(seen.options);
         if seen.flags.bits() & (Flags::SYN | Flags::FIN | Flags::RST).bits() != 0

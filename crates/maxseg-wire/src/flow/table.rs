@@ -85,7 +85,7 @@ impl Flows {
     pub fn on_packet(&mut self, packet: &DecodedPacket<'_>) {
         match &packet.what {
             Decoded::Tcp(seen) => match self.order.on_segment(seen, packet.fragments) {
-                Turn::Now => self.on_ordered(seen, packet.fragments),
+                Turn::Now => self.on_segment(seen, packet.fragments),
                 Turn::Waits => self.next_ordered(),
             },
             Decoded::TooBig(notice) => {
@@ -99,15 +99,9 @@ impl Flows {
         }
     }
 
-    fn on_ordered(&mut self, seen: &Seen<'_>, fragments: u32) {
-        self.on_segment(seen);
-        if fragments > 0 {
-            self.on_fragmented(seen);
-        }
-    }
-
     /// Those leave that have waited long enough for older ones.
     #[cold]
+    #[inline(never)]
     fn next_ordered(&mut self) {
         while let Some(segment) = self.order.next() {
             self.on_waited(&segment);
@@ -116,15 +110,17 @@ impl Flows {
 
     /// All leave that wait for older ones.
     #[cold]
+    #[inline(never)]
     fn rest_ordered(&mut self) {
         for segment in self.order.finish() {
             self.on_waited(&segment);
         }
     }
 
+    #[inline(never)]
     fn on_waited(&mut self, segment: &OwnedSegment) {
         let seen = segment.seen();
-        self.on_ordered(&seen, segment.fragments);
+        self.on_segment(&seen, segment.fragments);
         if segment.is_late {
             self.of(&seen, |connection, _| connection.on_late());
         }
@@ -140,14 +136,18 @@ impl Flows {
         }
     }
 
-    /// A segment passes.
-    fn on_segment(&mut self, seen: &Seen<'_>) {
+    /// A segment passes, put together from so many fragments.
+    #[inline(always)]
+    fn on_segment(&mut self, seen: &Seen<'_>, fragments: u32) {
         let is_opening = seen.flags.contains(Flags::SYN);
         let recent = self.recent.find(&seen.source, &seen.destination).filter(|_| !is_opening);
         let Some((place, sender)) = recent.or_else(|| self.look_up(seen)) else { return };
         match self.connections.get_mut(place, seen.at_nanos) {
             Some(connection) => connection.on_segment(seen, sender),
             None => self.untracked_packets += 1,
+        }
+        if fragments > 0 {
+            self.on_fragmented(seen);
         }
     }
 
@@ -207,6 +207,7 @@ impl Flows {
     }
 
     /// The last segment was put together from fragments.
+    #[cold]
     fn on_fragmented(&mut self, seen: &Seen<'_>) {
         self.of(seen, |connection, sender| connection.on_fragmented(seen, sender));
     }

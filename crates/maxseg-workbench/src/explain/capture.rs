@@ -108,11 +108,14 @@ impl<'a> Capture<'a> {
             let impact = case.impact();
             top.offer(impact, evidence);
         }
+        let total_connections = top.total();
+        let (impacts, connections) = top.into_weighted().into_iter().unzip();
         Ok(Explanation {
             name: self.name,
             capture: self.summary,
-            total_connections: top.total(),
-            connections: top.into_connections(),
+            total_connections,
+            connections,
+            impacts,
             filtered_connections: self.filtered_connections,
             pair: self.pair,
         })

@@ -21,8 +21,15 @@ impl Connection {
         if at == seen.at_nanos {
             self.on_packet(seen, s);
         } else {
-            self.on_packet(&Seen { at_nanos: at, ..*seen }, s);
+            self.on_packet_at(at, seen, s);
         }
+    }
+
+    /// A packet whose time was put right.
+    #[cold]
+    #[inline(never)]
+    fn on_packet_at(&mut self, at: u64, seen: &Seen<'_>, s: Endpoint) {
+        self.on_packet(&Seen { at_nanos: at, ..*seen }, s);
     }
 
     #[inline(always)]

@@ -1,9 +1,9 @@
 //! From packets to evidence: the connections of a capture, and what each shows of itself.
 //!
 //! ```text
-//! Seen → Flows: ConnectionStore → Connection → two HalfConnections → SendHistory of payload → Evidence
-//!                                              (options, windows)    (segments in flight, gaps,
-//!                                                                     retransmissions, sender, capacity)
+//! Seen → Flows: TimeOrder → Follower → Connection → two HalfConnections → SendHistory of payload → Evidence
+//!                           (one a thread)          (options, windows)    (segments in flight, gaps,
+//!                                                                          retransmissions, sender, capacity)
 //! ```
 
 mod ack_clock;
@@ -16,16 +16,20 @@ mod clock;
 mod connection;
 mod connection_store;
 mod decode;
+mod follower;
 mod fragments;
 mod gaps;
 mod half_connection;
 mod idle_restart;
 mod in_flight;
 mod key;
+mod lanes;
 #[cfg(test)]
 mod made;
 mod owned_segment;
 mod pair;
+mod part;
+mod results;
 mod retransmissions;
 mod round_trips;
 mod sacked_ranges;

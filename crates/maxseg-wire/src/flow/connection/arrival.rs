@@ -18,18 +18,14 @@ impl Connection {
             Tick::Runs(at) => at,
             unusual @ (Tick::SetBack(_) | Tick::Pause(_)) => self.unusual_time(unusual, seen, s),
         };
-        if at == seen.at_nanos {
-            self.on_packet(seen, s);
+        let put_right;
+        let seen = if at == seen.at_nanos {
+            seen
         } else {
-            self.on_packet_at(at, seen, s);
-        }
-    }
-
-    /// A packet whose time was put right.
-    #[cold]
-    #[inline(never)]
-    fn on_packet_at(&mut self, at: u64, seen: &Seen<'_>, s: Endpoint) {
-        self.on_packet(&Seen { at_nanos: at, ..*seen }, s);
+            put_right = Seen { at_nanos: at, ..*seen };
+            &put_right
+        };
+        self.on_packet(seen, s);
     }
 
     #[inline(always)]

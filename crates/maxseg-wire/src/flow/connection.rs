@@ -367,11 +367,6 @@ impl Connection {
         })));
     }
 
-    /// The last packet was stored behind later ones.
-    pub(super) fn on_late(&mut self) {
-        self.late_packets = self.late_packets.saturating_add(1);
-    }
-
     /// One of the packets came in fragments.
     pub(super) fn on_fragmented(&mut self, seen: &Seen<'_>, sender: Endpoint) {
         self.halves.of_mut(sender).counts.fragmented += 1;

@@ -11,9 +11,10 @@ use maxseg_core::units::Time;
 use super::connection::Connection;
 use super::connection_store::ConnectionStore;
 use super::key::{FlowKey, LastFlowCache};
+use super::options::FlowOptions;
 use super::pair::Endpoint;
 use super::part::{PARTS, Place, part_of};
-use super::{FlowOptions, Seen, TooBig};
+use super::{Seen, TooBig};
 use crate::tcp::Flags;
 
 /// Connections and where they are.

@@ -10,9 +10,10 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
 use super::follower::{Follower, Passing};
+use super::options::FlowOptions;
 use super::owned_segment::OwnedSegment;
 use super::part::{PARTS, part_of};
-use super::{FlowOptions, Seen, TooBig};
+use super::{Seen, TooBig};
 
 /// A lane for each thread.
 #[derive(Debug)]

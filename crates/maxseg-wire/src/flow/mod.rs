@@ -26,6 +26,7 @@ mod key;
 mod lanes;
 #[cfg(test)]
 mod made;
+mod options;
 mod owned_segment;
 mod pair;
 mod part;
@@ -51,7 +52,8 @@ mod window_levels;
 pub use decode::{Datagram, Decoded, DecodedPacket, Decoder, FragmentInfo, QuotedSegment, TooBig};
 pub use fragments::FragmentCounts;
 pub(crate) use key::FlowKey;
+pub use options::{FlowOptions, FlowResults};
 pub(crate) use pair::{Endpoint, Pair};
 pub use seen::Seen;
 pub(crate) use sequence::Sequence;
-pub use table::{FlowOptions, FlowResults, Flows};
+pub use table::Flows;

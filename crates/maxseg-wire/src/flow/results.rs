@@ -2,9 +2,9 @@
 
 use maxseg_core::evidence::{Evidence, PathMtuEvent};
 
-use super::FlowResults;
 use super::connection::Connection;
 use super::follower::{Follower, MOST_EVENTS, Notice};
+use super::options::FlowResults;
 use super::part::Place;
 
 /// Puts together what was followed.

@@ -7,29 +7,15 @@
 
 use std::io;
 
-use maxseg_core::evidence::{Evidence, PathMtuEvent};
+use maxseg_core::evidence::Evidence;
 
 use super::follower::{Follower, Passing};
 use super::lanes::Lanes;
+use super::options::{FlowOptions, FlowResults};
 use super::owned_segment::OwnedSegment;
 use super::results::gather;
 use super::time_order::{TimeOrder, Turn};
 use super::{Decoded, DecodedPacket, Seen, TooBig};
-
-/// What to look at, and how closely.
-#[derive(Debug, Clone, Copy)]
-pub struct FlowOptions {
-    /// Connections that are followed at most; the packets of more are counted only.
-    pub most_connections: usize,
-    /// Whether every segment is kept, for graphs.
-    pub trace: bool,
-}
-
-impl Default for FlowOptions {
-    fn default() -> Self {
-        Self { most_connections: 1_000_000, trace: false }
-    }
-}
 
 /// The connections that have been seen so far.
 #[derive(Debug)]
@@ -47,19 +33,6 @@ enum Followers {
     Here(Box<Follower>),
     /// Others, which have some of the connections each.
     Lanes(Lanes),
-}
-
-/// What was seen, all in all.
-#[derive(Debug)]
-pub struct FlowResults<I> {
-    /// The connections, in the order of their first packets. Each is made when it is asked for.
-    pub connections: I,
-    /// What hops said of packets that were too big for them, of all connections and of none.
-    pub path_mtu_events: Vec<PathMtuEvent>,
-    /// Connections that were not followed, because there were too many. With several threads it depends on chance which.
-    pub untracked_connections: u64,
-    /// Their packets.
-    pub untracked_packets: u64,
 }
 
 impl Flows {

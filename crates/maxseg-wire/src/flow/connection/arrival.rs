@@ -28,6 +28,11 @@ impl Connection {
         self.on_packet(seen, s);
     }
 
+    /// The last packet was stored behind later ones.
+    pub(in crate::flow) fn on_late(&mut self) {
+        self.late_packets = self.late_packets.saturating_add(1);
+    }
+
     #[inline(always)]
     fn on_packet(&mut self, seen: &Seen<'_>, s: Endpoint) {
         self.end = self.end.max(seen.at_nanos);

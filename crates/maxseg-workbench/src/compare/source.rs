@@ -56,7 +56,7 @@ impl Source {
         if length == 1 && begin == *b"{" {
             return RunSet::of_file(file).map(Self::Runs);
         }
-        let capture = explain::read_file(file, &ReadOptions::default())?;
+        let capture = explain::read_file(file, &ReadOptions::default(), None)?;
         if capture.summary.fault().is_some() {
             let summary = Box::new(capture.summary.clone());
             return Err(Error::Fault { name: capture.name, summary });

@@ -192,7 +192,8 @@ mod tests {
         assert!(waits(way(0.1, 0.17), None), "of the data alone");
         assert!(!waits(way(0.1, 0.17), way(0.1, 0.15)), "both ways");
         assert!(!waits(way(0.0, 0.02), way(0.0, 0.001)), "now and then");
-        assert!(!waits(None, way(0.0, 0.001)), "without timestamps");
+        assert!(waits(None, way(0.0, 0.001)), "round trips hold what the data does not wait for");
+        assert!(!waits(None, None), "without timestamps");
         assert!(
             !waits(way(0.3, 0.6), way(0.0, 0.0)),
             "no part of the round trips: the sender waits"

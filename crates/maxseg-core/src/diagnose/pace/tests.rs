@@ -181,14 +181,16 @@ fn acknowledgements_at_the_links_distances_are_of_a_full_link() {
 }
 
 #[test]
-fn round_trips_have_to_be_seen() {
+fn where_no_round_trip_is_seen_acknowledgements_of_one_segment_may_be_the_clock() {
     // At the receiver, without timestamps.
     let far = DirectionStats { rtt_min_s: Some(0.0001), ..transfer(|_, _| ()) };
-    assert!(!is_paced(&far));
+    let each = |packets| DirectionStats { packets, ..DirectionStats::default() };
+    assert!(!Pace::of(&far, &each(1700)).is_paced);
+    assert!(Pace::of(&far, &each(850)).is_paced, "those of two would let two go at once");
     let stamped = DirectionStats { timestamps: true, ..far.clone() };
     let acks = DirectionStats { timestamps: true, ..DirectionStats::default() };
     assert!(Pace::of(&stamped, &acks).is_paced);
-    let unseen = Pace::of(&far, &DirectionStats::default());
+    let unseen = Pace::of(&far, &each(1700));
     assert!(unseen.is_spaced && !unseen.may_be_buffered, "by somebody");
 }
 

@@ -195,12 +195,12 @@ mod tests {
 
     #[test]
     fn who_waits_for_a_congestion_window_sends_at_each_acknowledgement() {
-        let sends = |share: f64| {
+        let sends = |percent: u64| {
             let mut data = transfer(|n| 200_000 + 1_000 * n);
             let mut bins = Bins::new(Time::ZERO, Time::from_millis(40));
             for bin in data.bins.as_slice() {
                 *bins.at(bin.at) = Bin {
-                    sent_bytes: (share * bin.in_flight_max as f64) as u64,
+                    sent_bytes: bin.in_flight_max * percent / 100,
                     sndbuf_limited: Time::from_millis(1),
                     ..*bin
                 };
@@ -208,17 +208,16 @@ mod tests {
             data.bins = bins;
             data
         };
-        let unused = |share| unused_window(&round_trips(&sends(share)), &sends(share));
-        assert_eq!(unused(0.97), None);
-        let used = unused(0.7).unwrap();
+        let unused = |percent| unused_window(&round_trips(&sends(percent)), &sends(percent));
+        assert_eq!(unused(97), None);
+        let used = unused(70).unwrap();
         assert!((used - 0.7).abs() < 0.02, "{used}");
-        let goodput = sends(0.7).goodput_bps.unwrap();
-        let link =
-            |times: f64| DirectionStats { capacity_bps: Some(times * goodput), ..sends(0.7) };
+        let goodput = sends(70).goodput_bps.unwrap();
+        let link = |times: f64| DirectionStats { capacity_bps: Some(times * goodput), ..sends(70) };
         assert!(drains_as_buffer(used, &link(2.0)));
         assert!(!drains_as_buffer(used, &link(1.2)), "bursts wait for a busy link");
         assert!(!drains_as_buffer(0.3, &link(2.0)), "less than a program refills");
-        assert!(runs_out(&sends(0.7)), "short segments");
+        assert!(runs_out(&sends(70)), "short segments");
         assert!(!runs_out(&transfer(|_| 80_000)));
     }
 }

@@ -26,9 +26,9 @@ const LEAST_LEFT: f64 = 0.2;
 /// Shorter growth says nothing, in round trips; where the flight before is not known, growth has to be longer.
 const LEAST_GROWTH: f64 = 3.0;
 const LONG_GROWTH: f64 = 8.0;
-/// One tooth speaks against an algorithm by this at most, and all together as if they were so many: what spoils one may spoil
-/// all.
-const MOST_OF_ONE: f64 = 2.5;
+/// One tooth speaks against an algorithm by this at most, too little to name one: BBR may leave any share. All together count
+/// as if they were so many: what spoils one may spoil all.
+const MOST_OF_ONE: f64 = 2.0;
 const MOST_TEETH: f64 = 8.0;
 
 /// What all teeth show.
@@ -142,6 +142,7 @@ impl SawTeeth {
     pub(super) fn sentence(&self) -> Option<String> {
         let count = self.left.len();
         let left = median(self.left.clone()).map(|left| match count {
+            _ if left >= 1.0 => "losses left all of the flight".to_owned(),
             1 => format!("a loss left {} of the flight", approx::whole_percent(left)),
             _ => format!(
                 "{count} losses left {} of the flight (median)",

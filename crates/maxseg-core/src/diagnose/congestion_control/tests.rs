@@ -160,6 +160,11 @@ fn what_hides_the_flights_is_told() {
         ..direction(&undone)
     };
     assert_eq!(named(&data, LimitedBy::Congestion), CongestionAlgorithm::Unknown);
+    // A single loss is too little: BBR may leave any share.
+    let mut once = saw(1, 40, 3, |_| 20.0);
+    once[0].most = once[0].first;
+    let found = CongestionControl::of(&direction(&once), LimitedBy::Congestion);
+    assert_eq!(found.name, CongestionAlgorithm::Unknown, "{found:?}");
     // Nothing was sent.
     let none = CongestionControl::of(&direction(&[]), LimitedBy::Application);
     assert!(none.evidence.contains("no whole round trip"), "{}", none.evidence);

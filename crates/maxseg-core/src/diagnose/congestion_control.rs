@@ -82,6 +82,10 @@ impl CongestionControl {
         if teeth.count() + clues.count() == 0 {
             return Self::unknown(no_clue(data).to_owned());
         }
+        // After a single loss an old window and a new one are all there is: noise explains either.
+        if teeth.count() == 1 && clues.count() == 0 {
+            return Self::unknown("one loss alone tells no algorithm from another".to_owned());
+        }
         if probability < NAMED {
             let list = weights.words();
             return Self::unknown(format!("what was seen fits more than one algorithm: {list}"));

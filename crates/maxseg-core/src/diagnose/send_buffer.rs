@@ -35,6 +35,8 @@ const BURST_SEGMENTS: f64 = 2.0;
 /// The intervals of slow start, and those behind a loss in which it is repaired.
 const OPENING: usize = 4;
 const REPAIR: usize = 2;
+/// Losses that come again so often keep the window down, whatever else does.
+const MANY_EPISODES: u64 = 6;
 /// A buffer that is always full leaves no segment short and no pause behind one, but for this share of the time.
 const SHORT: f64 = 0.02;
 
@@ -59,6 +61,9 @@ pub(super) fn drains_as_buffer(used: f64, data: &DirectionStats) -> bool {
 /// allows: acknowledgements open that segment by segment, and whoever waits for it sends at each (RFC 5681 §3.1). This sender
 /// waits for its program or for room in its buffer.
 pub(super) fn unused_window(bins: &[Bin], data: &DirectionStats) -> Option<f64> {
+    if data.loss_episodes.count() >= MANY_EPISODES {
+        return None;
+    }
     let (mut sent, mut flights, mut trips) = (0.0, 0.0, 0);
     let burst = BURST_SEGMENTS * f64::from(data.mss_used_bytes.unwrap_or(1460));
     let until = bins.len().saturating_sub(1);
@@ -195,12 +200,12 @@ mod tests {
 
     #[test]
     fn who_waits_for_a_congestion_window_sends_at_each_acknowledgement() {
-        let sends = |share: f64| {
+        let sends = |percent: u64| {
             let mut data = transfer(|n| 200_000 + 1_000 * n);
             let mut bins = Bins::new(Time::ZERO, Time::from_millis(40));
             for bin in data.bins.as_slice() {
                 *bins.at(bin.at) = Bin {
-                    sent_bytes: (share * bin.in_flight_max as f64) as u64,
+                    sent_bytes: percent * bin.in_flight_max / 100,
                     sndbuf_limited: Time::from_millis(1),
                     ..*bin
                 };
@@ -208,17 +213,16 @@ mod tests {
             data.bins = bins;
             data
         };
-        let unused = |share| unused_window(&round_trips(&sends(share)), &sends(share));
-        assert_eq!(unused(0.97), None);
-        let used = unused(0.7).unwrap();
+        let unused = |percent| unused_window(&round_trips(&sends(percent)), &sends(percent));
+        assert_eq!(unused(97), None);
+        let used = unused(70).unwrap();
         assert!((used - 0.7).abs() < 0.02, "{used}");
-        let goodput = sends(0.7).goodput_bps.unwrap();
-        let link =
-            |times: f64| DirectionStats { capacity_bps: Some(times * goodput), ..sends(0.7) };
+        let goodput = sends(70).goodput_bps.unwrap();
+        let link = |times: f64| DirectionStats { capacity_bps: Some(times * goodput), ..sends(70) };
         assert!(drains_as_buffer(used, &link(2.0)));
         assert!(!drains_as_buffer(used, &link(1.2)), "bursts wait for a busy link");
         assert!(!drains_as_buffer(0.3, &link(2.0)), "less than a program refills");
-        assert!(runs_out(&sends(0.7)), "short segments");
+        assert!(runs_out(&sends(70)), "short segments");
         assert!(!runs_out(&transfer(|_| 80_000)));
     }
 }

@@ -178,7 +178,7 @@ fn confidence_falls_with_the_lead_and_for_what_is_inferred() {
     assert!((always - 0.99).abs() < 1e-9, "{always}");
     assert!((0.9..always).contains(&mostly), "{mostly}");
     let lost = diagnosis(|_, bin| bin.losses = 1, |_| ()).confidence;
-    assert!((lost - 0.92 * 0.99).abs() < 1e-9, "{lost}");
+    assert!((lost - 0.98 * 0.99).abs() < 1e-9, "{lost}");
 }
 
 /// A reader that is always behind, and shuts the window again and again, limits whatever is lost.

@@ -216,15 +216,12 @@ mod tests {
     fn what_round_trips_hold_and_the_data_does_not_wait_for_is_on_the_way_back() {
         let is_rest = |data: WayDelay, loaded| {
             let stats = DirectionStats { path_rtt_loaded_s: Some(loaded), ..stats() };
-            waits_of(&DirectionStats { way_delay: Some(data), ..stats })
+            let stats = DirectionStats { way_delay: Some(data), ..stats };
+            AckPath::of(&stats, &DirectionStats::default()).is_some()
         };
         let quick = WayDelay { count: 1000, low_s: 0.0, median_s: 0.002, high_s: 0.01 };
         assert!(is_rest(quick, 0.3));
         assert!(!is_rest(quick, 0.035), "no queue");
         assert!(!is_rest(WayDelay { high_s: 0.2, ..quick }, 0.3), "the data waits as well");
-    }
-
-    fn waits_of(data: &DirectionStats) -> bool {
-        AckPath::of(data, &DirectionStats::default()).is_some()
     }
 }

@@ -13,8 +13,6 @@ use crate::units::Time;
 
 /// A queue stands where half of them are beyond so many times the least, and a clock step.
 const EMPTY: f64 = 1.05;
-/// Losses that come again so often keep the window down, whatever else does.
-const MANY_EPISODES: u64 = 6;
 /// A program that writes a little at a time has nothing to send for this share of the time.
 const OUT_OF_DATA: f64 = 0.1;
 /// The default of a socket's send buffer in Linux, in bytes (tcp(7)).
@@ -125,7 +123,6 @@ impl Pace {
     }
 
     /// The same; `bins` are those of the data, joined to [`round_trips`].
-    #[expect(clippy::too_many_lines, reason = "a list of facts, each of which later ones rest on")]
     pub(super) fn over(bins: &[Bin], data: &DirectionStats, acks: &DirectionStats) -> Self {
         let goodput = data.goodput_bps.unwrap_or(0.0);
         let has_losses =
@@ -138,7 +135,8 @@ impl Pace {
         let variation = LazyCell::new(|| variation(data));
         let is_clocked = clock.is_some_and(|share| share >= CLOCKED);
         let has_own_clock = clock.is_some_and(|share| share < CLOCKED);
-        let is_even = || variation.is_some_and(|variation| variation < EVEN);
+        let varies_below = |most| variation.is_some_and(|variation| variation < most);
+        let is_even = || varies_below(EVEN);
         // Single losses leave the rate of a sender with a clock of its own as it was.
         let is_disturbed = has_losses
             && !(data.congestion_marks == 0
@@ -151,50 +149,35 @@ impl Pace {
             || trips == RoundTripView::Queued
             || goodput <= 0.0
             || has_first && !faster_first && trips != RoundTripView::Flat && !runs_out(data);
-        let is_dialogue = acks.data_packets >= 3
-            && (acks.data_packets as f64 > DIALOGUE * data.data_packets as f64
-                || is_mostly_idle(data));
-        let is_smooth = data.capacity_bps.is_some_and(|capacity| goodput >= SMOOTH * capacity);
-        let is_as_trains =
-            data.capacity_bps.is_some_and(|capacity| goodput >= AS_TRAINS * capacity);
+        let is_dialogue = is_dialogue(data, acks);
+        let carries =
+            |share: f64| data.capacity_bps.is_some_and(|capacity| goodput >= share * capacity);
+        let (is_smooth, is_as_trains) = (carries(SMOOTH), carries(AS_TRAINS));
         let has_application_window = has_own_clock
             && trips != RoundTripView::Queued
             && is_admitted(data, acks)
             && data.needed_retransmissions() == 0;
-        let by_clock = has_first
-            && !has_losses
-            && variation.is_some_and(|variation| variation < BY_CLOCK)
+        let is_undisturbed = has_first && !has_losses;
+        let by_clock = is_undisturbed
             && faster_first
             && is_smooth
-            && if trips == RoundTripView::Unseen {
-                !needs_queue(data)
-                    && acks.packets * ACKED_TOGETHER.1 <= data.data_packets * ACKED_TOGETHER.0
-            } else {
-                waits_for_second_segment(data)
-            };
+            && varies_below(BY_CLOCK)
+            && may_have_clock(data, acks, trips);
         let pauses_are_paced = !is_dialogue
             && !has_application_window
-            && variation.is_some_and(|variation| variation < EVEN_PAUSES)
+            && varies_below(EVEN_PAUSES)
             && pauses_follow_full_segments(data);
-        // No window holds back a sender of which nothing is in flight.
-        let rests = has_first
-            && !has_losses
-            && pauses_are_paced
-            && share_of_time(data, |bin| bin.idle_after_full) >= OUT_OF_DATA;
+        let rests = is_undisturbed && pauses_are_paced && rests(data);
         // A full buffer is drained and filled in bursts.
-        let writes_evenly = has_first
-            && !has_losses
-            && is_even()
-            && faster_first
-            && trips != RoundTripView::Queued
-            && runs_out(data);
+        let is_written = trips != RoundTripView::Queued && runs_out(data);
+        let writes_evenly = is_undisturbed && faster_first && is_even() && is_written;
         let is_spaced_by_itself = trips == RoundTripView::Flat
             && !is_disturbed
             && !is_dialogue
             && !has_application_window
             && has_first
             && sees_whole_path(data, acks)
-            && variation.is_some_and(|variation| variation < EVEN_PAUSES)
+            && varies_below(EVEN_PAUSES)
             && is_short_of_queue(data)
             && (is_smooth && (faster_first || has_own_clock && is_even() && is_out_of_data(data))
                 || is_as_trains && (is_first_faster(data) || is_out_of_data(data))
@@ -202,9 +185,7 @@ impl Pace {
         let is_paced = is_spaced_by_itself
             || (by_clock || rests || writes_evenly) && !is_dialogue && !has_application_window;
         let gaps_are_of_link = data.ack_gaps.is_some_and(is_of_link);
-        let may_be_unused =
-            has_losses && !is_dialogue && data.loss_episodes.count() < MANY_EPISODES;
-        let used = may_be_unused.then(|| unused_window(bins, data)).flatten();
+        let used = (has_losses && !is_dialogue).then(|| unused_window(bins, data)).flatten();
         Self {
             trains_are_of_path: trains_are_of_path && !is_paced,
             has_standing_queue: trips == RoundTripView::Queued
@@ -212,7 +193,7 @@ impl Pace {
                 && !runs_out(data)
                 && is_long_under_load(data)
                 && (has_losses || is_clocked)
-                && variation.is_some_and(|variation| variation < EVEN_PAUSES),
+                && varies_below(EVEN_PAUSES),
             is_paced,
             pauses_are_paced,
             is_dialogue,
@@ -237,21 +218,42 @@ impl Pace {
                 && !(faster_first && trips == RoundTripView::Flat)
                 && trains_bps(data).is_some_and(|trains| goodput >= AS_TRAINS * trains),
             is_as_trains,
-            is_as_first: is_as_trains
-                && has_first
-                && !has_losses
-                && is_even()
-                && data.first_flight_bps.is_some()
-                && !is_first_faster(data)
-                && !runs_out(data),
+            is_as_first: is_undisturbed && is_as_trains && is_even() && is_first_as_fast(data),
             keeps_rate: data.needed_retransmissions() > 0
                 && trips == RoundTripView::Unseen
-                && variation.is_some_and(|variation| variation < SAW_TOOTH),
+                && varies_below(SAW_TOOTH),
             leaves_window_unused: used.is_some(),
             drains_as_buffer: used.is_some_and(|used| drains_as_buffer(used, data)),
             is_spaced: is_smooth && !trains_are_of_path,
         }
     }
+}
+
+/// Whether each side waits for the other's payload.
+fn is_dialogue(data: &DirectionStats, acks: &DirectionStats) -> bool {
+    let often = acks.data_packets as f64 > DIALOGUE * data.data_packets as f64;
+    acks.data_packets >= 3 && (often || is_mostly_idle(data))
+}
+
+/// Whether a rate as even as a clock's is the sender's own: round trips hold no queue; and where they are not seen, no more is in
+/// flight than the path holds, and acknowledgements are of two segments.
+fn may_have_clock(data: &DirectionStats, acks: &DirectionStats, trips: RoundTripView) -> bool {
+    let (segments, packets) = ACKED_TOGETHER;
+    if trips == RoundTripView::Unseen {
+        !needs_queue(data) && acks.packets * packets <= data.data_packets * segments
+    } else {
+        waits_for_second_segment(data)
+    }
+}
+
+/// Whether nothing is in flight again and again, after full segments: no window holds that sender back.
+fn rests(data: &DirectionStats) -> bool {
+    share_of_time(data, |bin| bin.idle_after_full) >= OUT_OF_DATA
+}
+
+/// Whether the first flight was no faster than the rest, which is no program's writing.
+fn is_first_as_fast(data: &DirectionStats) -> bool {
+    data.first_flight_bps.is_some() && !is_first_faster(data) && !runs_out(data)
 }
 
 /// Whether the median round trip under load is that of a queue.

@@ -35,6 +35,8 @@ const BURST_SEGMENTS: f64 = 2.0;
 /// The intervals of slow start, and those behind a loss in which it is repaired.
 const OPENING: usize = 4;
 const REPAIR: usize = 2;
+/// Losses that come again so often keep the window down, whatever else does.
+const MANY_EPISODES: u64 = 6;
 /// A buffer that is always full leaves no segment short and no pause behind one, but for this share of the time.
 const SHORT: f64 = 0.02;
 
@@ -59,6 +61,9 @@ pub(super) fn drains_as_buffer(used: f64, data: &DirectionStats) -> bool {
 /// allows: acknowledgements open that segment by segment, and whoever waits for it sends at each (RFC 5681 §3.1). This sender
 /// waits for its program or for room in its buffer.
 pub(super) fn unused_window(bins: &[Bin], data: &DirectionStats) -> Option<f64> {
+    if data.loss_episodes.count() >= MANY_EPISODES {
+        return None;
+    }
     let (mut sent, mut flights, mut trips) = (0.0, 0.0, 0);
     let burst = BURST_SEGMENTS * f64::from(data.mss_used_bytes.unwrap_or(1460));
     let until = bins.len().saturating_sub(1);
@@ -200,7 +205,7 @@ mod tests {
             let mut bins = Bins::new(Time::ZERO, Time::from_millis(40));
             for bin in data.bins.as_slice() {
                 *bins.at(bin.at) = Bin {
-                    sent_bytes: bin.in_flight_max * percent / 100,
+                    sent_bytes: percent * bin.in_flight_max / 100,
                     sndbuf_limited: Time::from_millis(1),
                     ..*bin
                 };

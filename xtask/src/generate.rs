@@ -54,6 +54,7 @@ fn files() -> Result<Vec<(String, String)>> {
         ("docs/reference/results.schema.json".to_owned(), maxseg::results_schema()),
         ("docs/reference/stream.schema.json".to_owned(), maxseg::stream_schema()),
         ("docs/reference/explain.schema.json".to_owned(), maxseg::explain_schema()),
+        ("docs/reference/compare.schema.json".to_owned(), maxseg::compare_schema()),
         ("docs/cellular.svg".to_owned(), picture),
         (results::FILE.to_owned(), results::expected()?),
     ];

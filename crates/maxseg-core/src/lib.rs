@@ -7,12 +7,13 @@
 //! <!-- layers of maxseg-core -->
 //! ```text
 //! units similar excerpt · stats rng framing · errors mss window · path settings · scenario outcome
-//! evidence · engine diagnose · results · link · tcp · model sim · advise
+//! evidence · engine diagnose · results · compare · link · tcp · model sim · advise
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]
 
 pub mod advise;
+pub mod compare;
 pub mod diagnose;
 pub mod engine;
 pub mod errors;

@@ -9,7 +9,7 @@ use maxseg_wire::capture_file::{CaptureFile, OpenError};
 use maxseg_wire::encapsulation::Encapsulation;
 use maxseg_wire::flow::{Decoded, FragmentCounts, TooBig};
 use maxseg_wire::ip::protocol;
-use maxseg_wire::reading::PacketReader;
+use maxseg_wire::reading::{PacketReader, ReadOptions, read, read_in_threads};
 use serde_json::{Value, json};
 
 /// What a capture holds, counted as tshark counts it.
@@ -193,4 +193,19 @@ const MOST_STREAMS: usize = 500;
 /// Frames that tshark counts as TCP and then says "bogus TCP header length" of.
 fn broken_tcp(name: &str, protocol: &str) -> u64 {
     u64::from(name == "corrupt__tcp_header_heapoverflow.pcap" && protocol == "tcp")
+}
+
+#[test]
+fn threads_make_no_difference() {
+    let options = ReadOptions::default();
+    for capture in captures() {
+        let Ok(alone) = read(capture.open(), &options) else {
+            println!("{} is no capture that is read here", capture.name);
+            continue;
+        };
+        let together = read_in_threads(capture.open(), &options, 3).unwrap().unwrap();
+        let (ours, theirs) = (format!("{:?}", together.summary), format!("{:?}", alone.summary));
+        assert_eq!(ours, theirs, "{}", capture.name);
+        assert!(together.connections.eq(alone.connections), "{}", capture.name);
+    }
 }

@@ -36,7 +36,7 @@
 //! <!-- layers of maxseg-workbench -->
 //! ```text
 //! file_error json_words · error environment whole_file · engines · experiment calc explain import ·
-//! capture · report runner
+//! capture compare · report runner
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]
@@ -46,6 +46,7 @@ compile_error!("the lab needs Linux's network namespaces: build with --no-defaul
 
 pub mod calc;
 pub mod capture;
+pub mod compare;
 pub mod engines;
 pub mod environment;
 pub mod error;

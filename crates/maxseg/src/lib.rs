@@ -29,7 +29,8 @@ mod wrap;
 use std::process::ExitCode;
 
 pub use cli::{
-    ManPage, explain_schema, man_pages, picture, results_schema, scenario_schema, stream_schema,
+    ManPage, compare_schema, explain_schema, man_pages, picture, results_schema, scenario_schema,
+    stream_schema,
 };
 pub use maxseg_workbench::environment::processor;
 pub use maxseg_workbench::report::cost_picture;

@@ -1,6 +1,8 @@
 //! Everything that is printed: data to standard output, talk to standard error.
 
 use std::borrow::Cow;
+#[cfg(unix)]
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 
 use clap::ValueEnum;
@@ -41,6 +43,21 @@ const LEAST_WIDTH: usize = 40;
 /// Wider than this, lines of prose are hard to read.
 const MOST_WIDTH_OF_TEXT: usize = 120;
 const DEFAULT_WIDTH: usize = 80;
+/// Bytes of what is streamed that are written at once.
+const PIECE: usize = 1 << 16;
+
+/// Standard output for what is long: that of the standard library looks through all of it for the ends of lines.
+#[cfg(unix)]
+fn long_stdout() -> io::Result<File> {
+    use std::os::fd::AsFd;
+    io::stdout().flush()?;
+    Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
+}
+
+#[cfg(not(unix))]
+fn long_stdout() -> io::Result<io::StdoutLock<'static>> {
+    Ok(io::stdout().lock())
+}
 
 /// Characters of a line: `COLUMNS`, or else the terminal's, or else 80.
 fn columns() -> usize {
@@ -128,7 +145,7 @@ impl Printer {
         self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<T>,
     ) -> io::Result<T> {
-        let mut out = io::BufWriter::new(io::stdout().lock());
+        let mut out = io::BufWriter::with_capacity(PIECE, long_stdout()?);
         let written = write(&mut out)?;
         out.flush()?;
         Ok(written)

@@ -1,5 +1,7 @@
 //! One connection: its evidence with its diagnosis, and how much fixing it would matter.
 
+use std::cell::OnceCell;
+
 use super::host_system::HostSystems;
 use crate::diagnose::{Diagnosis, Finding, Severity, diagnose};
 use crate::evidence::{DirectionStats, Evidence};
@@ -12,6 +14,7 @@ pub struct Case<'a> {
     pub evidence: &'a Evidence,
     /// The limits and findings it shows.
     pub diagnosis: Diagnosis,
+    hosts: OnceCell<HostSystems>,
 }
 
 /// Counted for the time under no limit that a change removes.
@@ -20,12 +23,17 @@ const LEAST_CHANGEABLE: f64 = 0.02;
 impl<'a> Case<'a> {
     /// Diagnoses a connection.
     pub fn of(evidence: &'a Evidence) -> Self {
-        Self { evidence, diagnosis: diagnose(evidence) }
+        Self::diagnosed(evidence, diagnose(evidence))
+    }
+
+    /// A connection with this diagnosis.
+    pub const fn diagnosed(evidence: &'a Evidence, diagnosis: Diagnosis) -> Self {
+        Self { evidence, diagnosis, hosts: OnceCell::new() }
     }
 
     /// The systems that both hosts probably are.
-    pub fn hosts(&self) -> HostSystems {
-        HostSystems::of(self.evidence)
+    pub fn hosts(&self) -> &HostSystems {
+        self.hosts.get_or_init(|| HostSystems::of(self.evidence))
     }
 
     /// The direction that carried the data.

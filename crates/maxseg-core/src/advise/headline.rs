@@ -151,8 +151,10 @@ impl<'a> Headline<'a> {
             return None;
         }
         let hosts = self.case.hosts();
-        let ends =
-            [(self.case.evidence.client, hosts.client), (self.case.evidence.server, hosts.server)];
+        let ends = [
+            (self.case.evidence.client, &hosts.client),
+            (self.case.evidence.server, &hosts.server),
+        ];
         let of_ends: Vec<String> = ends
             .into_iter()
             .map(|(end, host)| (end.ip().to_canonical().to_string(), host))

@@ -106,7 +106,7 @@ impl HostSystem {
             RULES.iter().filter(|rule| rule.fits(syn, &options, asked)).collect();
         let best = matching.iter().max_by(|a, b| a.confidence.total_cmp(&b.confidence));
         let Some(best) = best else {
-            return Self::unknown(format!("{seen}: no known system"));
+            return Self::unknown(seen + ": no known system");
         };
         let rival = matching
             .iter()
@@ -118,12 +118,12 @@ impl HostSystem {
                 rival.system.word()
             )),
             None if best.confidence < LEAST => {
-                Self::unknown(format!("{seen}: too little tells systems apart"))
+                Self::unknown(seen + ": too little tells systems apart")
             }
             None => Self {
                 name: best.system,
                 confidence: best.confidence,
-                evidence: format!("{seen}{}", release(best, syn)),
+                evidence: seen + release(best, syn),
             },
         }
     }

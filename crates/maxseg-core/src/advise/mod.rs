@@ -8,6 +8,7 @@
 //! ```
 
 mod case;
+mod congestion_window;
 mod gain;
 mod headline;
 mod host_system;

@@ -68,6 +68,11 @@ impl Rerun {
         Ok(Self { connection, path, text, scenario, loss, shortened_to })
     }
 
+    /// The path as it is, as it is run.
+    pub(super) const fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
     /// The same path with the other cause of loss; `None` where nothing was lost.
     fn with_other_cause(&self, case: &Case<'_>, file: &str) -> Option<Self> {
         let other = match self.loss {

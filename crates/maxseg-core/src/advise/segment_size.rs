@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use crate::compare::pairs;
 use crate::engine::EngineName;
 use crate::outcome::Outcome;
 use crate::results::{Group, Row, groups, written};
@@ -204,16 +205,8 @@ impl Candidate<'_> {
         {
             return Some(self.goodput.mean > other.goodput.mean);
         }
-        let differences: Vec<f64> = self
-            .group
-            .rows
-            .iter()
-            .filter_map(|row| {
-                let twin = other.group.rows.iter().find(|twin| twin.seed == row.seed)?;
-                let of = Outcome::headline_goodput_bps;
-                Some(of(&row.outcome)? - of(&twin.outcome)?)
-            })
-            .collect();
+        let pairs = pairs(&other.group.rows, &self.group.rows, Outcome::headline_goodput_bps);
+        let differences: Vec<f64> = pairs.iter().map(|(other, own)| own - other).collect();
         let summary = Summary::of(&differences);
         summary.ci95().map(|half| summary.mean > half)
     }

@@ -26,11 +26,12 @@ pub(super) fn busy_bins(data: &DirectionStats) -> impl Iterator<Item = &Bin> {
 
 /// The share of the time that a part of each bin takes.
 pub(super) fn share_of_time(data: &DirectionStats, part: impl Fn(&Bin) -> Time) -> f64 {
-    let sum = |of: &dyn Fn(&Bin) -> Time| {
-        data.bins.as_slice().iter().map(|bin| of(bin).as_secs_f64()).sum::<f64>()
-    };
-    let all = sum(&|bin| bin.duration);
-    if all > 0.0 { sum(&part) / all } else { 0.0 }
+    let (mut all, mut parts) = (0.0, 0.0);
+    for bin in data.bins.as_slice() {
+        all += bin.duration.as_secs_f64();
+        parts += part(bin).as_secs_f64();
+    }
+    if all > 0.0 { parts / all } else { 0.0 }
 }
 
 /// The value that so many tenths of these do not exceed, the lower one of two; `None` of nothing.

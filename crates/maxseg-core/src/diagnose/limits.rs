@@ -64,10 +64,11 @@ impl Limits {
         let mut limits = Self::default();
         let mut times: Vec<(LimitedBy, f64)> = Vec::new();
         for bin in &bins {
-            let parts = judge.parts(bin);
-            let most = parts.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+            // A part of no time shows nothing.
+            let parts = judge.parts(bin).into_iter().filter(|(_, seconds)| *seconds > 0.0);
+            let most = parts.clone().max_by(|a, b| a.1.total_cmp(&b.1));
             if let Some((kind, _)) = most {
-                limits.extend(bin, *kind);
+                limits.extend(bin, kind);
             }
             for (kind, seconds) in parts {
                 match times.iter_mut().find(|(known, _)| *known == kind) {
@@ -124,7 +125,7 @@ struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     fn new(stats: &'a DirectionStats, acks: &DirectionStats, bins: &'a [Bin]) -> Self {
-        let (course, pace) = (Course::of(bins, stats), Pace::of(stats, acks));
+        let (course, pace) = (Course::of(bins, stats), Pace::over(bins, stats, acks));
         let rates = stats.goodput_bps.zip(trains_bps(stats));
         let is_busy = rates.is_some_and(|(goodput, link)| goodput >= BUSY_LINK * link);
         let loses = stats.needed_retransmissions() > 0;
@@ -147,8 +148,8 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The limits of an interval, with seconds.
-    fn parts(&mut self, bin: &Bin) -> Vec<(LimitedBy, f64)> {
+    /// The limits of an interval, with seconds, which may be none.
+    fn parts(&mut self, bin: &Bin) -> [(LimitedBy, f64); 4] {
         let all = bin.duration.as_secs_f64();
         let black_hole = self.black_hole(bin);
         let stalled = bin.rto_wait.as_secs_f64().min(all - black_hole).max(0.0);
@@ -164,7 +165,7 @@ impl<'a> Judge<'a> {
         self.in_flight = self.in_flight.max(bin.in_flight_max);
         self.before = kind;
         self.count += 1;
-        let parts = [
+        [
             (LimitedBy::PathMtu, black_hole),
             (LimitedBy::Rto, stalled),
             (
@@ -172,8 +173,7 @@ impl<'a> Judge<'a> {
                 paused,
             ),
             (kind, rest),
-        ];
-        parts.into_iter().filter(|(_, seconds)| *seconds > 0.0).collect()
+        ]
     }
 
     /// Seconds in which segments vanished because of their size.

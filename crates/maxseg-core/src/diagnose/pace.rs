@@ -7,7 +7,7 @@ use super::full_link::{is_of_link, needs_queue, queue_never_empties, trains_bps}
 use super::intervals::{busy_bins, decile, round_trips, share_of_time};
 use super::send_buffer::{drains_as_buffer, is_capped, is_cut_off, runs_out, unused_window};
 use super::trip_view::{CLOCK_STEP, RoundTripView, waits_for_second_segment};
-use crate::evidence::DirectionStats;
+use crate::evidence::{Bin, DirectionStats};
 use crate::stats::Summary;
 use crate::units::Time;
 
@@ -119,6 +119,11 @@ pub(super) struct Pace {
 impl Pace {
     /// `acks` is the direction of the acknowledgements.
     pub(super) fn of(data: &DirectionStats, acks: &DirectionStats) -> Self {
+        Self::over(&round_trips(data), data, acks)
+    }
+
+    /// The same; `bins` are those of the data, joined to [`round_trips`].
+    pub(super) fn over(bins: &[Bin], data: &DirectionStats, acks: &DirectionStats) -> Self {
         let goodput = data.goodput_bps.unwrap_or(0.0);
         let has_losses =
             data.retransmitted_packets > data.resent.control || data.congestion_marks > 0;
@@ -128,7 +133,6 @@ impl Pace {
         let clock = clocked_share(data);
         // Most transfers are known without it.
         let variation = LazyCell::new(|| variation(data));
-        let bins = LazyCell::new(|| round_trips(data));
         let is_clocked = clock.is_some_and(|share| share >= CLOCKED);
         let has_own_clock = clock.is_some_and(|share| share < CLOCKED);
         let varies_below = |most| variation.is_some_and(|variation| variation < most);
@@ -181,7 +185,7 @@ impl Pace {
         let is_paced = is_spaced_by_itself
             || (by_clock || rests || writes_evenly) && !is_dialogue && !has_application_window;
         let gaps_are_of_link = data.ack_gaps.is_some_and(is_of_link);
-        let used = (has_losses && !is_dialogue).then(|| unused_window(&bins, data)).flatten();
+        let used = (has_losses && !is_dialogue).then(|| unused_window(bins, data)).flatten();
         Self {
             trains_are_of_path: trains_are_of_path && !is_paced,
             has_standing_queue: trips == RoundTripView::Queued
@@ -201,8 +205,8 @@ impl Pace {
                 && !is_smooth
                 && data.capacity_bps.is_some()
                 && !runs_out(data)
-                && (is_capped(&bins, data, is_clocked)
-                    || has_own_clock && !is_even() && is_cut_off(&bins, data)),
+                && (is_capped(bins, data, is_clocked)
+                    || has_own_clock && !is_even() && is_cut_off(bins, data)),
             is_clocked,
             fills_link: is_as_trains
                 && (gaps_are_of_link && (is_clocked || needs_queue(data))

@@ -112,6 +112,10 @@ pub struct Bins {
     current: usize,
 }
 
+/// Between these numbers of intervals memory grows by a factor of four: most directions with a few soon have many.
+const FEW: usize = 4;
+const MANY: usize = 64;
+
 impl Bins {
     /// Most intervals that are kept.
     pub const MOST: usize = 2048;
@@ -171,6 +175,9 @@ impl Bins {
         let slots = at.since(self.origin).as_nanos() / width;
         let slot = self.origin.saturating_add(Time::from_nanos(slots.saturating_mul(width)));
         let begin = slot.max(end);
+        if (FEW..MANY).contains(&self.list.len()) && self.list.len() + 1 >= self.list.capacity() {
+            self.list.reserve_exact(self.list.len() * 3);
+        }
         if begin > end {
             self.list.push(Bin { at: end, duration: begin.since(end), ..Bin::default() });
         }

@@ -113,8 +113,8 @@ impl fmt::Display for OptionOrder {
             return f.write_str("none");
         }
         for (place, kind) in self.kinds().enumerate() {
-            let blank = if place > 0 { " " } else { "" };
-            write!(f, "{blank}{}", kind.word())?;
+            f.write_str(if place > 0 { " " } else { "" })?;
+            f.write_str(kind.word())?;
         }
         Ok(())
     }

@@ -66,7 +66,7 @@ fn the_subject_is_a_limit_that_a_setting_removes() {
     ];
     let evidence = windowed(0);
     for (diagnosis, want) in cases {
-        let case = Case { evidence: &evidence, diagnosis };
+        let case = Case::diagnosed(&evidence, diagnosis);
         assert_eq!(subject(&case), want, "{:?}", case.diagnosis);
     }
 }

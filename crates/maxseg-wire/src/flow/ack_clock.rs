@@ -47,6 +47,7 @@ impl AckClock {
 
     /// How long ago the last acknowledgement reached the sender, which is `distance` away. Adds to `bins` the time
     /// that was at once after one.
+    #[inline(always)]
     pub(super) fn since(&mut self, at: u64, distance: u64, at_once: u64, bins: &mut Bins) -> u64 {
         while let Some(passed) = self.under_way.front() {
             let reached = passed.saturating_add(distance);

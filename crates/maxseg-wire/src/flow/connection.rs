@@ -26,7 +26,6 @@ use turns::{Talk, Turns};
 /// A connection. Its endpoints are the lower and the higher of its key.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Connection {
-    pub(super) id: u32,
     traced: bool,
     pub(super) ends: Pair<SocketAddr>,
     halves: Pair<HalfConnection>,
@@ -74,13 +73,12 @@ const USUAL_MSS: i64 = 1460;
 
 impl Connection {
     /// One that begins with this packet, sent by its lower end or not.
-    pub(super) fn new(id: u32, seen: &Seen<'_>, sender: Endpoint, traced: bool) -> Self {
+    pub(super) fn new(seen: &Seen<'_>, sender: Endpoint, traced: bool) -> Self {
         let mut ends = Pair { low: seen.source, high: seen.destination };
         if sender == Endpoint::High {
             ends = Pair { low: seen.destination, high: seen.source };
         }
         Self {
-            id,
             traced,
             ends,
             halves: Pair::default(),
@@ -151,6 +149,7 @@ impl Connection {
     }
 
     /// A segment of the connection, the first of its copies.
+    #[inline(always)]
     fn on_arrived(&mut self, seen: &Seen<'_>, s: Endpoint) {
         let options = SeenOptions::of(seen.options);
         if seen.flags.bits() & (Flags::SYN | Flags::FIN | Flags::RST).bits() != 0
@@ -165,6 +164,7 @@ impl Connection {
     }
 
     /// The acknowledgement number and the window of a segment.
+    #[inline(always)]
     fn on_window(&mut self, seen: &Seen<'_>, options: &SeenOptions, s: Endpoint) {
         if !seen.flags.contains(Flags::ACK) || seen.flags.contains(Flags::RST) {
             return;
@@ -235,6 +235,7 @@ impl Connection {
     }
 
     /// The payload of a segment, and its FIN.
+    #[inline(always)]
     fn on_payload(&mut self, seen: &Seen<'_>, options: &SeenOptions, s: Endpoint) {
         let is_shut = self.halves.of(s.other()).window_is_shut();
         let half = self.halves.of_mut(s);
@@ -363,11 +364,6 @@ impl Connection {
             edge: window.map(|window| half.una.max(0) + window),
             traced: self.traced,
         })));
-    }
-
-    /// The last packet was stored behind later ones.
-    pub(super) fn on_late(&mut self) {
-        self.late_packets = self.late_packets.saturating_add(1);
     }
 
     /// One of the packets came in fragments.

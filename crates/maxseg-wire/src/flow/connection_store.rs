@@ -1,15 +1,18 @@
-//! The connections of a capture: those with recent packets in full, the others packed.
+//! The connections of a [part](super::part): those with recent packets in full, the others packed.
 //!
 //! A connection in use takes some kilobytes. One of which nothing has been seen for a while is packed into a
 //! few hundred bytes, all that is known of it, and unpacked when another of its packets comes: nothing is lost,
 //! however late. Only its intervals become longer, where there are many for few segments.
 
 use super::connection::Connection;
+use super::part::PARTS;
 
 /// The connections, by their numbers.
 #[derive(Debug)]
 pub(super) struct ConnectionStore {
     slots: Vec<Slot>,
+    /// When each began: the count of its first packet among all of the capture.
+    begun: Vec<u64>,
     /// Which of them are not packed; at most `most_awake`, in no order.
     awake: Vec<u32>,
     most_awake: usize,
@@ -35,12 +38,13 @@ enum Slot {
 impl ConnectionStore {
     /// Most connections that are not packed, whatever memory they take. Each may have up to
     /// [`Bins::MOST`](maxseg_core::evidence::Bins) intervals: 300 kB.
-    pub(super) const MOST_AWAKE: usize = 1 << 11;
+    pub(super) const MOST_AWAKE: usize = (1 << 11) / PARTS;
 
     /// None yet; at most so many will not be packed whatever memory they take, at least one.
     pub(super) const fn new(least_awake: usize) -> Self {
         Self {
             slots: Vec::new(),
+            begun: Vec::new(),
             awake: Vec::new(),
             most_awake: least_awake,
             least_awake,
@@ -55,23 +59,29 @@ impl ConnectionStore {
         self.slots.len()
     }
 
-    /// Adds one, at the time `now`; its number is the number of those before it.
-    pub(super) fn push(&mut self, connection: Connection, now: u64) {
-        self.wake(connection.id, now);
+    /// Adds one, which begins with the packet of this count, at the time `now`; its number is the number of those before it.
+    pub(super) fn push(&mut self, connection: Connection, count: u64, now: u64) {
+        self.wake(self.slots.len(), now);
+        self.begun.push(count);
         self.slots.push(Slot::Awake(Box::new(connection)));
+    }
+
+    /// When each began.
+    pub(super) fn begun(&self) -> &[u64] {
+        &self.begun
     }
 
     /// One of them, unpacked if need be.
     #[inline]
-    pub(super) fn get_mut(&mut self, id: u32, now: u64) -> Option<&mut Connection> {
+    pub(super) fn get_mut(&mut self, number: usize, now: u64) -> Option<&mut Connection> {
         self.uses += 1;
         if self.uses >= LOOK_EVERY {
             self.look_at_memory(now);
         }
-        if matches!(self.slots.get(id as usize)?, Slot::Packed(_)) {
-            self.unpack(id, now);
+        if matches!(self.slots.get(number)?, Slot::Packed(_)) {
+            self.unpack(number, now);
         }
-        match self.slots.get_mut(id as usize)? {
+        match self.slots.get_mut(number)? {
             Slot::Awake(connection) => {
                 connection.was_used = true;
                 Some(connection)
@@ -82,20 +92,21 @@ impl ConnectionStore {
 
     #[cold]
     #[inline(never)]
-    fn unpack(&mut self, id: u32, now: u64) {
+    fn unpack(&mut self, number: usize, now: u64) {
         self.returned += 1;
-        self.wake(id, now);
-        if let Some(slot) = self.slots.get_mut(id as usize) {
+        self.wake(number, now);
+        if let Some(slot) = self.slots.get_mut(number) {
             *slot = std::mem::replace(slot, Slot::Gone).into_awake();
         }
     }
 
     /// Notes that one is not packed, and packs another for it where there are too many.
-    fn wake(&mut self, id: u32, now: u64) {
+    fn wake(&mut self, number: usize, now: u64) {
+        let Ok(number) = u32::try_from(number) else { return };
         if self.awake.len() < self.most_awake {
-            self.awake.push(id);
+            self.awake.push(number);
         } else if let Some(place) = self.pack_one(now).and_then(|place| self.awake.get_mut(place)) {
-            *place = id;
+            *place = number;
         }
     }
 
@@ -152,27 +163,28 @@ impl ConnectionStore {
     }
 
     fn each_awake(&mut self, mut visit: impl FnMut(&mut Connection)) {
-        for id in &self.awake {
-            if let Some(Slot::Awake(connection)) = self.slots.get_mut(*id as usize) {
+        for number in &self.awake {
+            if let Some(Slot::Awake(connection)) = self.slots.get_mut(*number as usize) {
                 visit(connection);
             }
         }
     }
 
-    /// All of them, in order, each unpacked when it is asked for.
-    pub(super) fn into_connections(self) -> impl Iterator<Item = Connection> {
-        self.slots.into_iter().filter_map(|slot| match slot.into_awake() {
+    /// When each began, and all of them, in order, each unpacked when it is asked for; `None` for one that could not be.
+    pub(super) fn into_connections(self) -> (Vec<u64>, impl Iterator<Item = Option<Connection>>) {
+        let connections = self.slots.into_iter().map(|slot| match slot.into_awake() {
             Slot::Awake(connection) => Some(*connection),
             Slot::Packed(_) | Slot::Gone => None,
-        })
+        });
+        (self.begun, connections)
     }
 }
 
 /// Most connections that are not packed while they take at most so many bytes.
-const MOST_SMALL: usize = 1 << 14;
-const MOST_BYTES: usize = 256 << 20;
+const MOST_SMALL: usize = (1 << 14) / PARTS;
+const MOST_BYTES: usize = (256 << 20) / PARTS;
 /// Packets after which memory is looked at.
-const LOOK_EVERY: u32 = 1 << 16;
+const LOOK_EVERY: u32 = 1 << 14;
 
 impl Slot {
     fn into_awake(self) -> Self {

@@ -1,9 +1,9 @@
 //! From packets to evidence: the connections of a capture, and what each shows of itself.
 //!
 //! ```text
-//! Seen → Flows: ConnectionStore → Connection → two HalfConnections → SendHistory of payload → Evidence
-//!                                              (options, windows)    (segments in flight, gaps,
-//!                                                                     retransmissions, sender, capacity)
+//! Seen → Flows: TimeOrder → Follower → Connection → two HalfConnections → SendHistory of payload → Evidence
+//!                           (one a thread)          (options, windows)    (segments in flight, gaps,
+//!                                                                          retransmissions, sender, capacity)
 //! ```
 
 mod ack_clock;
@@ -16,16 +16,21 @@ mod clock;
 mod connection;
 mod connection_store;
 mod decode;
+mod follower;
 mod fragments;
 mod gaps;
 mod half_connection;
 mod idle_restart;
 mod in_flight;
 mod key;
+mod lanes;
 #[cfg(test)]
 mod made;
+mod options;
 mod owned_segment;
 mod pair;
+mod part;
+mod results;
 mod retransmissions;
 mod round_trips;
 mod sacked_ranges;
@@ -47,7 +52,8 @@ mod window_levels;
 pub use decode::{Datagram, Decoded, DecodedPacket, Decoder, FragmentInfo, QuotedSegment, TooBig};
 pub use fragments::FragmentCounts;
 pub(crate) use key::FlowKey;
+pub use options::{FlowOptions, FlowResults};
 pub(crate) use pair::{Endpoint, Pair};
 pub use seen::Seen;
 pub(crate) use sequence::Sequence;
-pub use table::{FlowOptions, FlowResults, Flows};
+pub use table::Flows;

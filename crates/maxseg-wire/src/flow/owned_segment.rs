@@ -18,16 +18,20 @@ pub(super) struct OwnedSegment {
 const MOST_OPTIONS: usize = 40;
 
 impl OwnedSegment {
+    #[inline]
     pub(super) fn of(seen: &Seen<'_>, fragments: u32) -> Self {
         let mut options = [0; MOST_OPTIONS];
-        let kept = seen.options.iter().take(MOST_OPTIONS);
-        options.iter_mut().zip(kept).for_each(|(place, byte)| *place = *byte);
-        let kept = u8::try_from(seen.options.len().min(MOST_OPTIONS)).unwrap_or(0);
+        let kept = seen.options.get(..MOST_OPTIONS).unwrap_or(seen.options);
+        if let Some((room, _)) = options.split_at_mut_checked(kept.len()) {
+            room.copy_from_slice(kept);
+        }
+        let kept = u8::try_from(kept.len()).unwrap_or(0);
         let seen = Seen { payload: &[], options: &[], ..*seen };
         Self { seen, options, options_kept: kept, fragments, is_late: false }
     }
 
     /// The segment, but for its payload's bytes.
+    #[inline]
     pub(super) fn seen(&self) -> Seen<'_> {
         let options = self.options.get(..self.options_kept.into()).unwrap_or_default();
         Seen { options, ..self.seen }

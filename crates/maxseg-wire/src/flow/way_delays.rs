@@ -50,7 +50,7 @@ const LEAST: u32 = 20;
 
 impl WayDelays {
     /// A segment that answers: its timestamp, and what it echoes.
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_answer(&mut self, at: u64, stamp: u32, echo: u32) {
         if let Some(many) = &mut self.many {
             many.seen = many.seen.wrapping_add(1);
@@ -58,6 +58,11 @@ impl WayDelays {
                 return;
             }
         }
+        self.add(at, stamp, echo);
+    }
+
+    #[inline(never)]
+    fn add(&mut self, at: u64, stamp: u32, echo: u32) {
         let difference = stamp.wrapping_sub(echo);
         let first = *self.first.get_or_insert(difference);
         let ticks = difference.wrapping_sub(first).cast_signed();

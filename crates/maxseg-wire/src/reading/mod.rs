@@ -70,18 +70,37 @@ pub fn read<R: Read>(
     input: R,
     options: &ReadOptions<'_>,
 ) -> Result<Reading<impl Iterator<Item = Evidence> + use<R>>, ReadingError> {
-    let (flows, summary) = read_packets(input, options, |_| {})?;
+    let flows = Flows::new(options.flows);
+    let (flows, summary) = read_packets(input, options, flows, |_| {})?;
     Ok(finish(flows, summary, options))
+}
+
+/// Reads a capture as [`read`] does, while so many other threads follow its connections: it comes to the same. `None`
+/// where there are more connections than are followed, for which of them are left out would depend on chance.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_in_threads<R: Read>(
+    input: R,
+    options: &ReadOptions<'_>,
+    threads: usize,
+) -> Result<Option<Reading<impl Iterator<Item = Evidence> + use<R>>>, ReadingError> {
+    let flows = Flows::in_threads(options.flows, threads);
+    // A system that starts no thread has this one.
+    let flows = flows.unwrap_or_else(|_| Flows::new(options.flows));
+    let (flows, summary) = read_packets(input, options, flows, |_| {})?;
+    let reading = finish(flows, summary, options);
+    Ok((reading.summary.untracked_connections == 0).then_some(reading))
 }
 
 /// Reads the packets of a capture; each is handed over as well.
 fn read_packets<R: Read>(
     input: R,
     options: &ReadOptions<'_>,
+    mut flows: Flows,
     mut also: impl FnMut(&DecodedPacket<'_>),
 ) -> Result<(Flows, CaptureSummary), ReadingError> {
     let mut packets = PacketReader::open(input, options.interface)?;
-    let mut flows = Flows::new(options.flows);
     let mut gathered = SummaryBuilder::new(options);
     let end = packets.for_each(|record, packet| {
         flows.on_packet(packet);
@@ -107,3 +126,5 @@ fn finish(
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod thread_tests;

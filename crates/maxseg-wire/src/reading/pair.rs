@@ -9,7 +9,7 @@ use thiserror::Error;
 use super::{
     CaptureSummary, PacketReader, ReadOptions, Reading, ReadingError, finish, read_packets,
 };
-use crate::flow::Decoded;
+use crate::flow::{Decoded, Flows};
 use crate::joined::{Capture, Census, Crossings, JoinError, Packet};
 
 /// What two captures of the same connections hold.
@@ -73,7 +73,8 @@ fn first_reading<R: Read>(
     capture: Capture,
 ) -> Result<(Reading<impl Iterator<Item = Evidence> + use<R>>, Census), PairError> {
     let mut census = Census::new(options.flows.most_connections);
-    let (flows, summary) = read_packets(input, options, |packet| census.on_packet(packet))
+    let flows = Flows::new(options.flows);
+    let (flows, summary) = read_packets(input, options, flows, |packet| census.on_packet(packet))
         .map_err(|error| PairError::Reading(capture, error))?;
     let reading = finish(flows, summary, options);
     if reading.summary.fault().is_some() {

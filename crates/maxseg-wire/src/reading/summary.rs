@@ -102,15 +102,17 @@ impl SummaryBuilder {
     }
 
     /// Takes the next packet.
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_packet(&mut self, record: &Record<'_>, packet: &DecodedPacket<'_>) {
         self.packets += 1;
         self.bytes += u64::from(record.original_len);
         match record.at_nanos.map(Time::from_nanos) {
             Some(at) => {
-                self.back_in_time += u64::from(self.last.is_some_and(|last| at < last));
-                self.first = Some(self.first.map_or(at, |first| first.min(at)));
-                self.last = Some(self.last.map_or(at, |last| last.max(at)));
+                if self.last.is_some_and(|last| last <= at) {
+                    self.last = Some(at);
+                } else {
+                    self.on_first_or_earlier(at);
+                }
             }
             None => self.without_time += 1,
         }
@@ -123,12 +125,32 @@ impl SummaryBuilder {
                     self.on_encapsulation(packet.encapsulation);
                 }
             }
+            other @ (Decoded::Fragment(_)
+            | Decoded::TooBig(_)
+            | Decoded::Udp(_)
+            | Decoded::Other(_)
+            | Decoded::Undecodable(_)) => self.on_other(record, other),
+        }
+    }
+
+    /// A packet that is no segment of TCP.
+    #[inline(never)]
+    fn on_other(&mut self, record: &Record<'_>, what: &Decoded<'_>) {
+        match what {
             Decoded::Undecodable(Undecodable::NotIp(_)) => self.others.on_not_ip(),
             Decoded::Undecodable(why) => self.undecodable.count(*why, record.number),
             Decoded::Udp(datagram) => self.others.on_datagram(datagram),
             Decoded::Other(protocol) => self.others.on_other(*protocol),
-            Decoded::Fragment(_) | Decoded::TooBig(_) => {}
+            Decoded::Fragment(_) | Decoded::TooBig(_) | Decoded::Tcp(_) => {}
         }
+    }
+
+    /// The first packet, or one with an earlier time than one before.
+    #[cold]
+    fn on_first_or_earlier(&mut self, at: Time) {
+        self.back_in_time += u64::from(self.last.is_some());
+        self.first = Some(self.first.map_or(at, |first| first.min(at)));
+        self.last = self.last.max(Some(at));
     }
 
     #[cold]

@@ -45,14 +45,17 @@ impl TopConnections {
     }
 
     /// The heaviest connections, in the order of their numbers.
-    pub fn into_connections(mut self) -> Vec<Evidence> {
+    pub fn into_connections(self) -> Vec<Evidence> {
+        self.into_weighted().into_iter().map(|(_, evidence)| evidence).collect()
+    }
+
+    /// The same, each with its weight.
+    pub fn into_weighted(mut self) -> Vec<(f64, Evidence)> {
         if self.connections.len() > MOST {
             self.prune();
         }
-        let mut connections: Vec<Evidence> =
-            self.connections.into_iter().map(|(_, evidence)| evidence).collect();
-        connections.sort_by_key(|evidence| evidence.id);
-        connections
+        self.connections.sort_by_key(|(_, evidence)| evidence.id);
+        self.connections
     }
 
     /// Of equal weights the first stays: the sort is stable.

@@ -1,6 +1,7 @@
 //! Why something could not be done, by kind, with a hint.
 
 mod capture;
+mod compare;
 mod experiment;
 mod formula;
 mod import;
@@ -18,6 +19,7 @@ use maxseg_wire::reading::{CaptureSummary, ReadingError};
 use crate::file_error;
 
 pub use capture::CaptureError;
+pub use compare::CompareError;
 pub use experiment::ExperimentError;
 pub use formula::FormulaError;
 pub use import::ImportError;
@@ -49,6 +51,9 @@ pub enum Error {
     /// A run cannot be captured.
     #[error(transparent)]
     Capture(#[from] CaptureError),
+    /// Two things cannot be compared.
+    #[error(transparent)]
+    Compare(#[from] CompareError),
     /// A formula cannot be computed.
     #[error(transparent)]
     Formula(#[from] FormulaError),
@@ -121,6 +126,7 @@ impl Error {
             | Self::Series(_)
             | Self::Store(_)
             | Self::Capture(_)
+            | Self::Compare(_)
             | Self::Formula(_)
             | Self::Import(_)
             | Self::Reading { .. }
@@ -146,6 +152,7 @@ impl Error {
             Self::Series(error) => Some(error.hint()),
             Self::Store(error) => Some(error.hint()),
             Self::Capture(error) => Some(error.hint()),
+            Self::Compare(error) => Some(error.hint()),
             Self::Formula(error) => Some(error.hint()),
             Self::Import(error) => Some(error.hint()),
             Self::Reading { name, source } => {

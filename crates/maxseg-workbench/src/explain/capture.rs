@@ -11,6 +11,7 @@ use maxseg_core::evidence::Evidence;
 use maxseg_wire::reading::{self, CaptureSummary, ReadOptions, Reading, TopConnections};
 
 use super::{CapturePair, Explanation};
+use crate::environment::cores;
 use crate::error::Error;
 
 /// A capture that was read to its end or its first fault. Its connections are made one at a time, in the order of their
@@ -29,13 +30,33 @@ pub struct Capture<'a> {
     pub pair: Option<CapturePair>,
 }
 
-/// Reads the capture in a file; see [`read`].
+/// Files from this size on are read by several threads, in bytes: threads take as long as a few thousand packets.
+const LARGE: u64 = 4 << 20;
+
+/// Reads the capture in a file; see [`read`]. A large one is read here, while other threads follow its connections, one for
+/// each of so many cores, or of all.
 ///
 /// # Errors
 /// The file cannot be opened, is no capture, or does not have the interface that is asked for.
-pub fn read_file(file: &Path, options: &ReadOptions<'_>) -> Result<Capture<'static>, Error> {
-    let input = File::open(file).map_err(|error| Error::file("read", file, error))?;
-    read(input, &file.display().to_string(), options)
+pub fn read_file(
+    file: &Path,
+    options: &ReadOptions<'_>,
+    jobs: Option<usize>,
+) -> Result<Capture<'static>, Error> {
+    let open = || File::open(file).map_err(|error| Error::file("read", file, error));
+    let (input, name) = (open()?, file.display().to_string());
+    let is_large = input.metadata().is_ok_and(|facts| facts.is_file() && facts.len() >= LARGE);
+    let jobs = if is_large { jobs.unwrap_or_else(cores) } else { 1 };
+    if jobs <= 1 {
+        return read(input, &name, options);
+    }
+    let reading = reading::read_in_threads(input, options, jobs)
+        .map_err(|source| Error::Reading { name: name.clone(), source })?;
+    match reading {
+        Some(reading) => Ok(Capture::new(&name, reading)),
+        // More connections than are followed: one thread knows which came first.
+        None => read(open()?, &name, options),
+    }
 }
 
 /// Reads a capture of this name to its end or its first fault, which is then [`CaptureSummary::fault`]; all packets
@@ -108,11 +129,14 @@ impl<'a> Capture<'a> {
             let impact = case.impact();
             top.offer(impact, evidence);
         }
+        let total_connections = top.total();
+        let (impacts, connections) = top.into_weighted().into_iter().unzip();
         Ok(Explanation {
             name: self.name,
             capture: self.summary,
-            total_connections: top.total(),
-            connections: top.into_connections(),
+            total_connections,
+            connections,
+            impacts,
             filtered_connections: self.filtered_connections,
             pair: self.pair,
         })

@@ -16,6 +16,8 @@ pub struct Explanation {
     /// The selected connections of the highest impact, by number; at most 10 000, see
     /// [`TopConnections`](maxseg_wire::reading::TopConnections).
     pub connections: Vec<Evidence>,
+    /// The [impact](Case::impact) of each of them: a diagnosis takes longer than to keep what came of it.
+    pub(super) impacts: Vec<f64>,
     /// The number of selected connections.
     pub total_connections: u64,
     /// The number of connections that were not selected.
@@ -32,8 +34,8 @@ impl Explanation {
 
     /// At most `most` connections, the one of the highest impact first.
     pub fn by_impact(&self, most: usize) -> Vec<Case<'_>> {
-        let mut weights: Vec<(f64, &Evidence)> = Vec::with_capacity(self.connections.len());
-        weights.extend(self.cases().map(|case| (case.impact(), case.evidence)));
+        let impacts = self.impacts.iter().copied();
+        let mut weights: Vec<(f64, &Evidence)> = impacts.zip(&self.connections).collect();
         // Equal impacts keep their order: the sort is stable.
         weights.sort_by(|a, b| b.0.total_cmp(&a.0));
         weights.into_iter().take(most).map(|(_, evidence)| Case::of(evidence)).collect()

@@ -12,7 +12,7 @@
 //! use maxseg_workbench::explain;
 //!
 //! let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/captures/d_rwnd.sender.pcap.gz");
-//! let explanation = explain::read_file(file.as_ref(), &ReadOptions::default())?.explain();
+//! let explanation = explain::read_file(file.as_ref(), &ReadOptions::default(), None)?.explain();
 //! let case = explanation.matters_most().expect("a connection");
 //! let kinds: Vec<FindingKind> = case.diagnosis.findings.iter().map(|finding| finding.kind).collect();
 //! assert!(kinds.contains(&FindingKind::WindowClamped), "{kinds:?}");

@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 
 use maxseg_core::advise::{SegmentSizeAdvice, is_size_key};
 use maxseg_core::engine::EngineName;
-use maxseg_core::outcome::Outcome;
 use maxseg_core::results::{Group, groups};
 use maxseg_core::scenario::Scenario;
 use serde_json::{Map, Value};
@@ -18,7 +17,8 @@ use super::escaped::Escaped;
 use super::flows::{flow_heads, flow_lines};
 use super::heat::heat_maps;
 use super::lab_page::lab_section;
-use super::marks::{goodput_title, invalid_lines, mark, mark_notes};
+use super::marks::{goodput_title, invalid_lines, mark_notes};
+use super::metrics::{METRICS, Metric};
 use super::{Figures, Swept, caveat_lines, figures, size_lines, words};
 
 /// The style sheet of every page.
@@ -196,120 +196,6 @@ fn point_identity(point: &Map<String, Value>) -> String {
     let mut keys: Vec<&str> = point.keys().map(String::as_str).collect();
     keys.sort_unstable();
     identity(point, keys)
-}
-
-struct Metric {
-    key: &'static str,
-    title: &'static str,
-    of: fn(&Outcome) -> Option<f64>,
-    write: fn(f64) -> String,
-}
-
-const METRICS: [Metric; 19] = [
-    Metric {
-        key: "goodput_bps",
-        title: "goodput",
-        of: Outcome::headline_goodput_bps,
-        write: words::rate,
-    },
-    Metric {
-        key: "segment_loss",
-        title: "segments lost",
-        of: |o| o.segment_loss,
-        write: words::percent,
-    },
-    Metric { key: "rtt_min_s", title: "RTT least", of: |o| o.rtt_min_s, write: words::time },
-    Metric { key: "rtt_mean_s", title: "RTT mean", of: |o| o.rtt_mean_s, write: words::time },
-    Metric { key: "rtt_p99_s", title: "RTT p99", of: |o| o.rtt_p99_s, write: words::time },
-    Metric { key: "ping_mean_s", title: "ping mean", of: |o| o.ping_mean_s, write: words::time },
-    Metric { key: "ping_p99_s", title: "ping p99", of: |o| o.ping_p99_s, write: words::time },
-    Metric { key: "requests", title: "requests", of: |o| count(o.requests), write: words::count },
-    Metric {
-        key: "request_mean_s",
-        title: "request mean",
-        of: |o| o.request_mean_s,
-        write: words::time,
-    },
-    Metric {
-        key: "request_p50_s",
-        title: "request median",
-        of: |o| o.request_p50_s,
-        write: words::time,
-    },
-    Metric {
-        key: "request_p99_s",
-        title: "request p99",
-        of: |o| o.request_p99_s,
-        write: words::time,
-    },
-    Metric {
-        key: "queue_mean_s",
-        title: "queueing delay",
-        of: |o| o.queue_mean_s,
-        write: words::time,
-    },
-    Metric {
-        key: "data_packets",
-        title: "data packets",
-        of: |o| count(o.data_packets),
-        write: words::digits,
-    },
-    Metric {
-        key: "retransmitted_packets",
-        title: "retransmitted",
-        of: |o| count(o.retransmitted_packets),
-        write: words::digits,
-    },
-    Metric {
-        key: "spurious_retransmissions",
-        title: "without need",
-        of: |o| count(o.spurious_retransmissions),
-        write: words::digits,
-    },
-    Metric { key: "timeouts", title: "timeouts", of: |o| count(o.timeouts), write: words::digits },
-    Metric {
-        key: "fast_retransmits",
-        title: "fast retransmits",
-        of: |o| count(o.fast_retransmits),
-        write: words::digits,
-    },
-    Metric {
-        key: "mss_used_bytes",
-        title: "MSS used",
-        of: |o| count(o.mss_used_bytes),
-        write: words::digits_whole,
-    },
-    Metric {
-        key: "cpu_s_per_gbit",
-        title: "CPU per Gbit",
-        of: |o| o.cpu_s_per_gbit,
-        write: words::time,
-    },
-];
-
-fn count(count: Option<u64>) -> Option<f64> {
-    count.map(|n| n as f64)
-}
-
-impl Metric {
-    fn is_goodput(&self) -> bool {
-        self.key == "goodput_bps"
-    }
-
-    /// The mean; of a goodput with its confidence interval, and with a mark where it is not to be
-    /// relied on.
-    fn show(&self, group: &Group<'_>) -> String {
-        let Some(summary) = group.summary(self.of) else { return "–".to_owned() };
-        let mean = (self.write)(summary.mean);
-        if !self.is_goodput() {
-            return mean;
-        }
-        let mean = format!("{}{mean}", mark(group));
-        match summary.ci95() {
-            Some(half) if half > 0.0 => format!("{mean} ± {}", (self.write)(half)),
-            Some(_) | None => mean,
-        }
-    }
 }
 
 /// All that is needed to do it again.

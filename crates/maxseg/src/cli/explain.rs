@@ -85,6 +85,9 @@ pub(crate) struct ExplainArgs {
     /// Write the path of that connection as a scenario for `maxseg run`
     #[arg(long, value_name = "FILE.toml")]
     scenario: Option<PathBuf>,
+    /// Use N cores for a large capture; default: all. The output is the same
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
     /// Track at most N connections at once; others are only counted
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = at_least_one)]
     most_connections: usize,
@@ -108,7 +111,8 @@ pub(crate) fn run(args: &ExplainArgs, printer: Printer) -> Result<(), Failure> {
         },
         tshark: args.tshark_compat,
     };
-    let mut capture = read(&args.files, &options)?.select(|evidence| args.wants(evidence));
+    let jobs = args.jobs.map(usize::from);
+    let mut capture = read(&args.files, &options, jobs)?.select(|evidence| args.wants(evidence));
     if let Some(fault) = capture.summary.fault() {
         return Err(at_fault(&capture.name, &capture.summary, fault));
     }
@@ -140,7 +144,11 @@ fn note_cut(name: &str, summary: &CaptureSummary, printer: Printer) {
 }
 
 /// Reads the capture at this path, or standard input for `-`; two of them are joined.
-fn read(files: &[String], options: &ReadOptions<'_>) -> Result<Capture<'static>, Failure> {
+fn read(
+    files: &[String],
+    options: &ReadOptions<'_>,
+    jobs: Option<usize>,
+) -> Result<Capture<'static>, Failure> {
     let file = match files {
         [file] => file,
         [first, second, ..] => {
@@ -156,7 +164,7 @@ fn read(files: &[String], options: &ReadOptions<'_>) -> Result<Capture<'static>,
         [] => return Err(Failure::usage("no capture is given", "name a file: slow.pcap")),
     };
     if file != "-" {
-        return Ok(explain::read_file(Path::new(file), options)?);
+        return Ok(explain::read_file(Path::new(file), options, jobs)?);
     }
     let mut capture = explain::read(io::stdin(), "standard input", options)?;
     file.clone_into(&mut capture.name);

@@ -5,6 +5,7 @@ mod calc;
 #[cfg(feature = "lab")]
 mod capture;
 mod check;
+mod compare;
 mod completions;
 mod demo;
 mod demo_cellular;
@@ -38,7 +39,7 @@ use crate::failure::Failure;
 use crate::printer::{ColorChoice, Printer, text_width};
 pub use demo::picture;
 pub use man::{ManPage, man_pages};
-pub use schema::{explain_schema, results_schema, scenario_schema, stream_schema};
+pub use schema::{compare_schema, explain_schema, results_schema, scenario_schema, stream_schema};
 
 /// Finds the TCP segment size, window and timers that a path needs, by formula, simulation and the real kernel.
 #[derive(Debug, Parser)]
@@ -88,6 +89,8 @@ enum Command {
     Run(run::RunArgs),
     /// Check a scenario without running it: points, run time, caveats
     Check(check::CheckArgs),
+    /// Compare two runs, engines, stacks or captures
+    Compare(compare::CompareArgs),
     /// Emulate a path in network namespaces and keep it up
     #[cfg(feature = "lab")]
     Lab(lab::LabArgs),
@@ -131,7 +134,7 @@ const COMMAND_GROUPS: [CommandGroup; 5] = [
     CommandGroup {
         title: "Try",
         purpose: "test a change first: by formula, by simulation, with the real kernel",
-        commands: &["run", "check", "lab", "calc"],
+        commands: &["run", "compare", "check", "lab", "calc"],
     },
     CommandGroup {
         title: "Set",
@@ -252,6 +255,7 @@ impl Command {
             Self::Explain(args) => explain::run(args, printer),
             Self::Run(args) => run::run(args, printer),
             Self::Check(args) => check::run(args, printer),
+            Self::Compare(args) => compare::run(args, printer),
             #[cfg(feature = "lab")]
             Self::Lab(args) => lab::run(args, printer),
             Self::Calc(args) => calc::run(args, printer),

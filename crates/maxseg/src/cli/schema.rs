@@ -5,6 +5,7 @@ use maxseg_core::scenario::ScenarioSpec;
 
 use crate::failure::Failure;
 use crate::printer::Printer;
+use maxseg_workbench::report::compare::CompareDocument;
 use maxseg_workbench::report::document::Document;
 use maxseg_workbench::report::explain::ExplainDocument;
 use maxseg_workbench::report::stream::StreamLine;
@@ -16,7 +17,8 @@ Examples:
   maxseg schema > scenario.schema.json
   maxseg schema results
   maxseg schema stream
-  maxseg schema explain")]
+  maxseg schema explain
+  maxseg schema compare")]
 pub(crate) struct SchemaArgs {
     /// Document to describe
     #[arg(value_enum, default_value_t)]
@@ -34,6 +36,8 @@ enum What {
     Stream,
     /// The document of `explain --json`
     Explain,
+    /// The document of `compare --json`
+    Compare,
 }
 
 pub(crate) fn run(args: &SchemaArgs, printer: Printer) -> Result<(), Failure> {
@@ -42,6 +46,7 @@ pub(crate) fn run(args: &SchemaArgs, printer: Printer) -> Result<(), Failure> {
         What::Results => results_schema(),
         What::Stream => stream_schema(),
         What::Explain => explain_schema(),
+        What::Compare => compare_schema(),
     };
     printer.data(&schema)?;
     Ok(())
@@ -65,6 +70,11 @@ pub fn stream_schema() -> String {
 /// The JSON Schema of what `explain --json` prints.
 pub fn explain_schema() -> String {
     pretty(&schemars::schema_for!(ExplainDocument<'_>))
+}
+
+/// The JSON Schema of what `compare --json` prints.
+pub fn compare_schema() -> String {
+    pretty(&schemars::schema_for!(CompareDocument<'_>))
 }
 
 fn pretty(schema: &schemars::Schema) -> String {

@@ -1,5 +1,6 @@
 //! Results on a terminal.
 
+mod compare;
 pub(crate) mod explain;
 mod flows;
 mod grid;
@@ -7,6 +8,7 @@ mod matrix;
 mod table;
 mod text;
 
+pub(crate) use compare::compared_text;
 pub(crate) use grid::{Column, Grid};
 pub(crate) use text::{results, text};
 

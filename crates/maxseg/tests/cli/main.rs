@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests, which may panic")]
 
 mod check;
+mod compare;
 mod demo;
 mod doctor;
 mod explain;

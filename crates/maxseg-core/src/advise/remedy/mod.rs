@@ -11,6 +11,7 @@ mod subject;
 mod timer;
 mod window;
 
+use std::cell::LazyCell;
 use std::net::IpAddr;
 
 pub use command::{Command, CommandKind, Remedy};
@@ -103,8 +104,10 @@ pub fn remedies(case: &Case<'_>) -> Vec<Remedy> {
         return Vec::new();
     }
     let path = ObservedPath::of(case).ok();
+    let path = path.as_ref();
+    // Most connections have findings of one direction.
     let [forward, reverse] = [Direction::Forward, Direction::Reverse]
-        .map(|direction| Facts::of(case, direction, path.as_ref()));
+        .map(|direction| LazyCell::new(move || Facts::of(case, direction, path)));
     findings
         .iter()
         .map(|finding| {

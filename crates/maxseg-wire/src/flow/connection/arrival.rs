@@ -18,11 +18,19 @@ impl Connection {
             Tick::Runs(at) => at,
             unusual @ (Tick::SetBack(_) | Tick::Pause(_)) => self.unusual_time(unusual, seen, s),
         };
-        if at == seen.at_nanos {
-            self.on_packet(seen, s);
+        let put_right;
+        let seen = if at == seen.at_nanos {
+            seen
         } else {
-            self.on_packet(&Seen { at_nanos: at, ..*seen }, s);
-        }
+            put_right = Seen { at_nanos: at, ..*seen };
+            &put_right
+        };
+        self.on_packet(seen, s);
+    }
+
+    /// The last packet was stored behind later ones.
+    pub(in crate::flow) fn on_late(&mut self) {
+        self.late_packets = self.late_packets.saturating_add(1);
     }
 
     #[inline(always)]

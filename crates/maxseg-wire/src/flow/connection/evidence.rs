@@ -10,8 +10,9 @@ use crate::flow::pair::{Endpoint, Pair};
 const ENOUGH: u32 = 8;
 
 impl Connection {
-    /// All that was seen of the connection.
-    pub(in crate::flow) fn into_evidence(mut self) -> Evidence {
+    /// All that was seen of the connection, which gets this number.
+    pub(in crate::flow) fn into_evidence(mut self, id: u32) -> Evidence {
+        self.path_mtu_events.iter_mut().for_each(|event| event.connection = Some(id));
         self.release_held();
         let client = self.client.unwrap_or_else(|| self.guess_client());
         let (ending, end) = (self.ending(client), self.end);
@@ -42,7 +43,7 @@ impl Connection {
             ..self.marks
         };
         Evidence {
-            id: self.id,
+            id,
             client: *self.ends.of(client),
             server: *self.ends.of(client.other()),
             begin: Time::from_nanos(self.begin),

@@ -100,7 +100,7 @@ impl Connection {
             self.acks_before_data = self.acks_before_data.saturating_add(1);
             self.vain_waits = self.vain_waits.saturating_sub(1);
             let late = Seen { at_nanos: seen.at_nanos.max(at), ..seen };
-            self.on_arrived(&late, held.of);
+            self.on_released(&late, held.of);
             held.list.pop_front();
         }
         if !held.list.is_empty() {
@@ -113,7 +113,14 @@ impl Connection {
     pub(super) fn release_held(&mut self) {
         let Some(held) = self.held.take() else { return };
         for segment in &held.list {
-            self.on_arrived(&segment.seen(), held.of);
+            self.on_released(&segment.seen(), held.of);
         }
+    }
+
+    /// One that has waited.
+    #[cold]
+    #[inline(never)]
+    fn on_released(&mut self, seen: &Seen<'_>, s: Endpoint) {
+        self.on_arrived(seen, s);
     }
 }

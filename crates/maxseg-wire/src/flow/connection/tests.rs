@@ -11,11 +11,11 @@ use crate::tcp::Flags;
 /// The evidence of these packets.
 fn evidence(packets: &[Seen<'_>]) -> Evidence {
     let sender = |seen: &Seen<'_>| FlowKey::of(seen.source, seen.destination).1;
-    let mut connection = Connection::new(0, &packets[0], sender(&packets[0]), false);
+    let mut connection = Connection::new(&packets[0], sender(&packets[0]), false);
     for (seen, frame) in packets.iter().zip(1..) {
         connection.on_segment(&Seen { frame, ..*seen }, sender(seen));
     }
-    connection.into_evidence()
+    connection.into_evidence(0)
 }
 
 fn syn(micros: u64) -> Seen<'static> {

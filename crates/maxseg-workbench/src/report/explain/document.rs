@@ -145,12 +145,13 @@ pub fn write_connections(out: &mut dyn io::Write, capture: Capture<'_>) -> io::R
         capture.pair.as_ref(),
     ))?;
     write!(out, "{},\"connections\":[", file.trim_end_matches('}'))?;
-    let mut is_first = true;
+    // Thousands of small pieces each: they are put together here, so that `out` is asked once.
+    let mut text = Vec::new();
     let explanation = capture.explain_each(|summary, case| {
-        if !std::mem::take(&mut is_first) {
-            out.write_all(b",")?;
-        }
-        serde_json::to_writer(&mut *out, &ConnectionEntry::of(summary, case))?;
+        serde_json::to_writer(&mut text, &ConnectionEntry::of(summary, case))?;
+        out.write_all(&text)?;
+        text.clear();
+        text.push(b',');
         Ok::<(), io::Error>(())
     })?;
     out.write_all(b"],")?;

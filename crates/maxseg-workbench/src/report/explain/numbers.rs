@@ -188,10 +188,7 @@ pub fn host_systems(case: &Case<'_>) -> [(&'static str, String); 2] {
         let (name, confidence) = (host.name.word(), host.confidence);
         format!("{address}: {name}, confidence {confidence:.2}: {evidence}")
     };
-    [
-        ("client", line(case.evidence.client, &client)),
-        ("server", line(case.evidence.server, &server)),
-    ]
+    [("client", line(case.evidence.client, client)), ("server", line(case.evidence.server, server))]
 }
 
 /// `receive-window 90%, start-up 10%`.

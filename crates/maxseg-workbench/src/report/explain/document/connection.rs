@@ -32,7 +32,7 @@ pub(super) struct ConnectionEntry<'a> {
     /// Requests and replies; null where there were none.
     requests: Option<RequestsEntry>,
     /// The systems that both hosts probably are, by their SYNs.
-    host_system: HostSystems,
+    host_system: &'a HostSystems,
     /// Other observations.
     marks: Marks,
     /// Whether the capture is fit to judge the connection by.

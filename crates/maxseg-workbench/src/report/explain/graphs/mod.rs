@@ -4,17 +4,19 @@ mod ladder;
 mod rows;
 mod tables;
 
-use maxseg_core::advise::Case;
+use maxseg_core::advise::{Case, Gain, Headline};
+use maxseg_core::engine::EngineName;
 use maxseg_core::evidence::{AckPoint, Bin, DirectionStats, Trace};
-use maxseg_core::units::Time;
+use maxseg_core::units::{Bytes, Time};
 
 use super::super::chart::{Layer, LayerKind, Packets, Panel, Timeline, Unit};
-use super::colors::{ACKED, AGAIN, NOTED, SENT, WINDOW};
+use super::colors::{ACKED, AGAIN, CWND, NOTED, SENT, WINDOW};
 use super::filter::connection_filter;
 use tables::{bins_table, events_table, joined};
 
 /// The graphs of the direction that carried the data.
-pub(super) fn graphs(case: &Case<'_>) -> Timeline {
+pub(super) fn graphs(headline: &Headline<'_>) -> Timeline {
+    let case = &headline.case;
     let clock = Clock { begin: case.evidence.begin };
     let data = case.data();
     let mut panels = vec![sequence(case, clock)];
@@ -23,7 +25,7 @@ pub(super) fn graphs(case: &Case<'_>) -> Timeline {
     panels.extend(ladder::ladder(case, clock));
     panels.push(throughput(data, clock));
     panels.push(round_trips(data, clock));
-    panels.push(window(data, clock));
+    panels.push(window(headline, clock));
     let end = clock.s(case.evidence.end).max(1e-6);
     Timeline { from: 0.0, to: end, panels, filter: connection_filter(case.evidence) }
 }
@@ -179,7 +181,8 @@ fn round_trips(data: &DirectionStats, clock: Clock) -> Panel {
     panel("round-trip", "Round trip of the whole path", 150.0, Unit::Time, layers)
 }
 
-fn window(data: &DirectionStats, clock: Clock) -> Panel {
+fn window(headline: &Headline<'_>, clock: Clock) -> Panel {
+    let data = headline.case.data();
     let bins = data.bins.as_slice();
     let window = bins
         .iter()
@@ -194,6 +197,27 @@ fn window(data: &DirectionStats, clock: Clock) -> Panel {
     let layers = vec![
         bound("advertised window", window.collect()),
         layer("in flight", LayerKind::Line, SENT, flight),
+        Layer {
+            is_bound: true,
+            ..layer("cwnd of the rerun", LayerKind::Steps, CWND, cwnd(headline, clock))
+        },
     ];
     panel("window", "Advertised window and bytes in flight", 170.0, Unit::Bytes, layers)
+}
+
+/// The congestion window of the simulator's run of the observed path as it is, laid on the time of the capture; nothing
+/// where that run does not come close to the observed goodput.
+fn cwnd(headline: &Headline<'_>, clock: Clock) -> Vec<(f64, f64)> {
+    let leading = headline.gain.as_ref().ok().and_then(Gain::leading);
+    let explains = leading.is_some_and(|prediction| prediction.engine == EngineName::Sim);
+    let begin = headline.case.data().first_data;
+    let (Some(rerun), Some(begin), true) = (&headline.rerun, begin, explains) else {
+        return Vec::new();
+    };
+    let point = |(since, window): (Time, Bytes)| {
+        (clock.s(begin) + since.as_secs_f64(), window.get() as f64)
+    };
+    let end = clock.s(headline.case.evidence.end);
+    let points = rerun.congestion_window().into_iter().map(point);
+    points.filter(|(at, _)| *at <= end).collect()
 }

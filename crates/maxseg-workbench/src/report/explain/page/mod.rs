@@ -117,7 +117,7 @@ fn conclusion(headline: &Headline<'_>, file: &str) -> String {
     }
     text += "</dl>\n";
     text += TIME_LINE;
-    text += &graphs(case).to_html();
+    text += &graphs(headline).to_html();
     text += &findings(case);
     text
 }

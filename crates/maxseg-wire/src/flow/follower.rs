@@ -1,0 +1,213 @@
+//! What follows connections: all of them, or those of some [parts](super::part).
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use foldhash::fast::RandomState;
+use maxseg_core::evidence::PathMtuEvent;
+use maxseg_core::units::Time;
+
+use super::connection::Connection;
+use super::connection_store::ConnectionStore;
+use super::key::{FlowKey, LastFlowCache};
+use super::options::FlowOptions;
+use super::pair::Endpoint;
+use super::part::{PARTS, Place, part_of};
+use super::{Seen, TooBig};
+use crate::tcp::Flags;
+
+/// Connections and where they are.
+#[derive(Debug)]
+pub(super) struct Follower {
+    options: FlowOptions,
+    /// Where the present one with these ends is.
+    places: HashMap<FlowKey, Place, RandomState>,
+    /// The connections of each part.
+    pub(super) stores: [ConnectionStore; PARTS],
+    recent: LastFlowCache,
+    /// Connections that have begun, those of other followers included.
+    begun: Arc<AtomicUsize>,
+    pub(super) notices: Vec<Notice>,
+    /// The ends of those that are not followed: each counts once.
+    untracked: HashSet<FlowKey, RandomState>,
+    pub(super) untracked_connections: u64,
+    pub(super) untracked_packets: u64,
+}
+
+/// How a segment passes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Passing {
+    /// Which segment or notice it is, in the order of their times, counted from 1.
+    pub(super) count: u64,
+    /// Fragments that it was put together from; 0 where it came in one piece.
+    pub(super) fragments: u32,
+    /// Whether it was stored behind later ones.
+    pub(super) is_late: bool,
+}
+
+/// What a hop said of a packet that was too big for it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Notice {
+    /// As [`Passing::count`].
+    pub(super) count: u64,
+    pub(super) event: PathMtuEvent,
+    /// The connection of the packet.
+    pub(super) place: Option<Place>,
+}
+
+impl Follower {
+    /// No connection yet.
+    pub(super) fn new(options: FlowOptions) -> Self {
+        Self::beside(options, Arc::default())
+    }
+
+    /// No connection yet; others add theirs to `begun`.
+    pub(super) fn beside(options: FlowOptions, begun: Arc<AtomicUsize>) -> Self {
+        Self::with_awake(options, begun, ConnectionStore::MOST_AWAKE)
+    }
+
+    /// No connection yet; so many of each part will not be packed.
+    pub(super) fn with_awake(
+        options: FlowOptions,
+        begun: Arc<AtomicUsize>,
+        most_awake: usize,
+    ) -> Self {
+        Self {
+            options,
+            places: HashMap::default(),
+            stores: std::array::from_fn(|_| ConnectionStore::new(most_awake)),
+            recent: LastFlowCache::new(),
+            begun,
+            notices: Vec::new(),
+            untracked: HashSet::default(),
+            untracked_connections: 0,
+            untracked_packets: 0,
+        }
+    }
+
+    /// A segment passes.
+    #[inline(always)]
+    pub(super) fn on_segment(&mut self, seen: &Seen<'_>, passing: Passing) {
+        let is_opening = seen.flags.contains(Flags::SYN);
+        let recent = self.recent.find(&seen.source, &seen.destination).filter(|_| !is_opening);
+        let Some((place, sender)) = recent.or_else(|| self.look_up(seen, passing.count)) else {
+            return;
+        };
+        match self.get_mut(place, seen.at_nanos) {
+            Some(connection) => connection.on_segment(seen, sender),
+            None => self.untracked_packets += 1,
+        }
+        if passing.fragments > 0 || passing.is_late {
+            self.on_unusual(seen, passing);
+        }
+    }
+
+    #[inline]
+    fn get_mut(&mut self, place: Place, now: u64) -> Option<&mut Connection> {
+        self.stores.get_mut(place.part())?.get_mut(place.number(), now)
+    }
+
+    /// The last segment came in fragments, or behind later ones.
+    #[cold]
+    fn on_unusual(&mut self, seen: &Seen<'_>, passing: Passing) {
+        let (key, sender) = FlowKey::of(seen.source, seen.destination);
+        let Some(place) = self.places.get(&key).copied() else { return };
+        let Some(connection) = self.get_mut(place, seen.at_nanos) else { return };
+        if passing.fragments > 0 {
+            connection.on_fragmented(seen, sender);
+        }
+        if passing.is_late {
+            connection.on_late();
+        }
+    }
+
+    /// Where the connection of a segment is, perhaps a new one, and which of its ends sent it; `None` where there are too
+    /// many.
+    #[inline(never)]
+    fn look_up(&mut self, seen: &Seen<'_>, count: u64) -> Option<(Place, Endpoint)> {
+        let (key, sender) = FlowKey::of(seen.source, seen.destination);
+        let known = self.places.get(&key).copied();
+        let place = match known {
+            Some(place) if !self.is_over(place, seen, sender) => place,
+            before => self.open(key, seen, sender, count, before.is_some())?,
+        };
+        self.recent.put((seen.source, seen.destination), place, sender);
+        if known != Some(place) {
+            // Packets of the other end are not of the connection before any more.
+            self.recent.put((seen.destination, seen.source), place, sender.other());
+        }
+        Some((place, sender))
+    }
+
+    fn is_over(&mut self, place: Place, seen: &Seen<'_>, sender: Endpoint) -> bool {
+        seen.flags.contains(Flags::SYN)
+            && self
+                .get_mut(place, seen.at_nanos)
+                .is_some_and(|connection| connection.is_over_before(seen, sender))
+    }
+
+    /// Begins a connection; `None` where there are too many.
+    fn open(
+        &mut self,
+        key: FlowKey,
+        seen: &Seen<'_>,
+        sender: Endpoint,
+        count: u64,
+        again: bool,
+    ) -> Option<Place> {
+        let part = part_of(&seen.source, &seen.destination);
+        let store = self.stores.get_mut(part)?;
+        let place = Place::new(part, store.len());
+        let has_room = self.begun.fetch_add(1, Ordering::Relaxed) < self.options.most_connections;
+        let Some(place) = place.filter(|_| has_room) else {
+            self.untracked_packets += 1;
+            if again {
+                // What follows is of the new connection, and of no other.
+                self.places.remove(&key);
+                self.recent.forget(&seen.source, &seen.destination);
+            }
+            let is_new = self.untracked.len() >= MOST_UNTRACKED || self.untracked.insert(key);
+            self.untracked_connections += u64::from(is_new);
+            return None;
+        };
+        let mut connection = Connection::new(seen, sender, self.options.trace);
+        if again {
+            connection.reuse_ports();
+        }
+        store.push(connection, count, seen.at_nanos);
+        self.places.insert(key, place);
+        Some(place)
+    }
+
+    /// A hop says that a packet was too big for it.
+    pub(super) fn on_too_big(&mut self, notice: &TooBig, count: u64) {
+        let event = PathMtuEvent {
+            at: Time::from_nanos(notice.at_nanos),
+            frame: notice.frame,
+            hop: notice.from,
+            mtu_bytes: notice.mtu,
+            quoted: notice.quoted.map(|quoted| (quoted.source, quoted.destination)),
+            packet_bytes: notice.quoted.map_or(0, |quoted| quoted.ip_len),
+            connection: None,
+        };
+        let known = event.quoted.and_then(|(source, destination)| {
+            self.places.get(&FlowKey::of(source, destination).0).copied()
+        });
+        let connection = known.and_then(|place| self.get_mut(place, notice.at_nanos));
+        let place = known.filter(|_| connection.is_some());
+        if let Some(connection) = connection
+            && connection.path_mtu_events.len() < MOST_EVENTS
+        {
+            connection.path_mtu_events.push(event);
+        }
+        if self.notices.len() < MOST_EVENTS {
+            self.notices.push(Notice { count, event, place });
+        }
+    }
+}
+
+/// Most ends of untracked connections that are kept, to count each once; beyond that packets count.
+const MOST_UNTRACKED: usize = 1 << 20;
+/// Most notices of hops that are kept, of a connection and of all.
+pub(super) const MOST_EVENTS: usize = 1024;

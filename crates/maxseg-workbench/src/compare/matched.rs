@@ -1,0 +1,260 @@
+//! Which runs of one stand beside which runs of the other.
+
+use std::collections::BTreeMap;
+
+use maxseg_core::engine::EngineName;
+use maxseg_core::results::Row;
+use serde_json::{Map, Value};
+
+use super::RunSet;
+use crate::error::{CompareError, Error};
+
+/// A key of the sweep, or `engine`, with a value for each side: two engines, or two stacks, of the same results.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Between {
+    /// The key.
+    pub key: String,
+    /// Its value on each side, as text.
+    pub values: [String; 2],
+}
+
+/// Two sets of runs, point by point.
+#[derive(Debug, Clone)]
+pub struct Matched {
+    /// The points that both have, in the order of A.
+    pub points: Vec<MatchedPoint>,
+    /// Runs of each side without a counterpart.
+    pub left_out: [usize; 2],
+    /// Runs of each side that the lab calls invalid, which are left out.
+    pub invalid: [usize; 2],
+    /// Keys of the scenario whose values differ, with both; null for a key that a side does not have.
+    pub changed: Vec<(String, [Value; 2])>,
+}
+
+/// The runs of both sides at one point of a sweep.
+#[derive(Debug, Clone)]
+pub struct MatchedPoint {
+    /// The engine; `None` where the engines are what is compared.
+    pub engine: Option<EngineName>,
+    /// The swept keys with their values, but for the one that is compared.
+    pub point: Map<String, Value>,
+    /// The runs of each side, by seed.
+    pub rows: [Vec<Row>; 2],
+}
+
+/// Lays the runs of two sides beside each other: those of equal engine and point.
+///
+/// # Errors
+/// None of one side has a counterpart on the other.
+pub fn matched(sides: [&RunSet; 2], between: Option<&Between>) -> Result<Matched, Error> {
+    let [a, b] = [0, 1].map(|side| by_point(sides[side], side, between));
+    let invalid = [a.invalid, b.invalid];
+    let mut rows_of_b = b.points;
+    let mut left_out = [0, 0];
+    let mut points = Vec::new();
+    for (key, (engine, point, rows)) in ordered(a.points, &a.order) {
+        match rows_of_b.remove(&key) {
+            Some((_, _, others)) => {
+                points.push(MatchedPoint { engine, point, rows: [rows, others] });
+            }
+            None => left_out[0] += rows.len(),
+        }
+    }
+    left_out[1] = rows_of_b.values().map(|(_, _, rows)| rows.len()).sum();
+    if points.is_empty() {
+        return Err(no_pair(sides, between).into());
+    }
+    let changed = changed(&sides[0].scenario, &sides[1].scenario);
+    Ok(Matched { points, left_out, invalid, changed })
+}
+
+type Place = (Option<EngineName>, Map<String, Value>, Vec<Row>);
+
+/// The valid runs of a side by point, and the order of the points.
+struct ByPoint {
+    points: BTreeMap<String, Place>,
+    order: Vec<String>,
+    invalid: usize,
+}
+
+fn by_point(side: &RunSet, index: usize, between: Option<&Between>) -> ByPoint {
+    let mut by_point = ByPoint { points: BTreeMap::new(), order: Vec::new(), invalid: 0 };
+    for row in &side.rows {
+        let Some((engine, point)) = placed(row, index, between) else { continue };
+        if !row.outcome.is_valid() {
+            by_point.invalid += 1;
+            continue;
+        }
+        let mut sorted: Vec<(&String, &Value)> = point.iter().collect();
+        sorted.sort_by_key(|(key, _)| *key);
+        let key = format!("{engine:?} {sorted:?}");
+        let place = by_point.points.entry(key.clone()).or_insert_with(|| {
+            by_point.order.push(key);
+            (engine, point, Vec::new())
+        });
+        place.2.push(row.clone());
+    }
+    for (_, _, rows) in by_point.points.values_mut() {
+        rows.sort_by_key(|row| row.seed);
+    }
+    by_point
+}
+
+/// Engine and point of a run without what is compared; `None` for a run of neither value.
+fn placed(
+    row: &Row,
+    side: usize,
+    between: Option<&Between>,
+) -> Option<(Option<EngineName>, Map<String, Value>)> {
+    let mut point = row.point.clone();
+    let Some(Between { key, values }) = between else { return Some((Some(row.engine), point)) };
+    if key == "engine" {
+        return (row.engine.word() == values[side]).then_some((None, point));
+    }
+    let value = point.remove(key)?;
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    (text == values[side]).then_some((Some(row.engine), point))
+}
+
+fn ordered(mut points: BTreeMap<String, Place>, order: &[String]) -> Vec<(String, Place)> {
+    order.iter().filter_map(|key| points.remove_entry(key)).collect()
+}
+
+fn no_pair(sides: [&RunSet; 2], between: Option<&Between>) -> CompareError {
+    let [a, b] = sides.map(|side| side.name.clone());
+    let engines = sides.map(|side| words(side.rows.iter().map(|row| row.engine.word().to_owned())));
+    let keys = sides.map(|side| words(side.rows.iter().flat_map(|row| row.point.keys().cloned())));
+    let (why, hint) = match between {
+        Some(Between { key, values }) => (
+            format!("there is no run with {key} {} on one side and {} on the other", values[0], values[1]),
+            if key == "engine" {
+                format!("the engines are {} and {}", engines[0], engines[1])
+            } else {
+                format!("the swept keys are {} and {}", keys[0], keys[1])
+            },
+        ),
+        None if engines[0] != engines[1] => (
+            format!("the engines are {} and {}", engines[0], engines[1]),
+            format!(
+                "--between engine={},{} compares engines",
+                first(&engines[0]),
+                first(&engines[1])
+            ),
+        ),
+        None => (
+            format!("they have no point of a sweep in common; the swept keys are {} and {}", keys[0], keys[1]),
+            "run both with the same --axis, or compare two values of a key: --between sender.stack=linux,rfc"
+                .to_owned(),
+        ),
+    };
+    CompareError::NoPair { a, b, why, hint }
+}
+
+fn first(words: &str) -> &str {
+    words.split(", ").next().unwrap_or(words)
+}
+
+/// Each word once, in order; `none` without any.
+fn words(words: impl Iterator<Item = String>) -> String {
+    let mut list: Vec<String> = words.collect();
+    list.sort_unstable();
+    list.dedup();
+    if list.is_empty() { "none".to_owned() } else { list.join(", ") }
+}
+
+/// The keys of two scenarios whose values differ.
+fn changed(a: &Value, b: &Value) -> Vec<(String, [Value; 2])> {
+    if a.is_null() || b.is_null() {
+        return Vec::new();
+    }
+    let [a, b] = [a, b].map(|scenario| {
+        let mut leaves = BTreeMap::new();
+        flatten(scenario, "", &mut leaves);
+        leaves
+    });
+    let mut keys: Vec<&String> = a.keys().chain(b.keys()).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let value = |leaves: &BTreeMap<String, Value>, key: &String| {
+        leaves.get(key).cloned().unwrap_or_default()
+    };
+    keys.into_iter()
+        .filter(|key| a.get(*key) != b.get(*key))
+        .map(|key| (key.clone(), [value(&a, key), value(&b, key)]))
+        .collect()
+}
+
+/// The values of a document by their keys; what names and describes a scenario is no setting.
+fn flatten(value: &Value, key: &str, leaves: &mut BTreeMap<String, Value>) {
+    let below = |name: &str| if key.is_empty() { name.to_owned() } else { format!("{key}.{name}") };
+    match value {
+        Value::Object(map) => {
+            for (name, value) in
+                map.iter().filter(|(name, _)| !["name", "about"].contains(&name.as_str()))
+            {
+                flatten(value, &below(name), leaves);
+            }
+        }
+        Value::Array(list) => {
+            for (index, value) in list.iter().enumerate() {
+                flatten(value, &below(&index.to_string()), leaves);
+            }
+        }
+        Value::Null => {}
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            leaves.insert(key.to_owned(), value.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use maxseg_testkit::rows::{model, row, sim};
+    use serde_json::json;
+
+    use super::*;
+
+    fn set(name: &str, scenario: Value, rows: Vec<Row>) -> RunSet {
+        RunSet { name: name.to_owned(), scenario, rows }
+    }
+
+    #[test]
+    fn points_are_equal_whatever_the_order_of_their_keys() {
+        let a = set(
+            "a",
+            json!({"sender": {"mss": 536}, "seed": 1}),
+            vec![sim(&json!({"x": 1, "y": 2}), 10.0), sim(&json!({"x": 2, "y": 2}), 10.0)],
+        );
+        let b = set(
+            "b",
+            json!({"sender": {"mss": 1460}, "seed": 1}),
+            vec![sim(&json!({"y": 2, "x": 1}), 20.0)],
+        );
+        let matched = matched([&a, &b], None).unwrap();
+        assert_eq!((matched.points.len(), matched.left_out), (1, [1, 0]));
+        assert_eq!(matched.changed, [("sender.mss".to_owned(), [json!(536), json!(1460)])]);
+    }
+
+    #[test]
+    fn engines_and_values_of_a_key_are_sides_too() {
+        let point = |stack: &str| json!({"sender.stack": stack, "x": 1});
+        let rows = vec![
+            sim(&point("linux"), 10.0),
+            row(EngineName::Sim, Some(1), &point("rfc"), 20.0),
+            model(&point("linux"), 30.0),
+        ];
+        let both = set("both", Value::Null, rows);
+        let between = |key: &str, a: &str, b: &str| Between {
+            key: key.to_owned(),
+            values: [a.to_owned(), b.to_owned()],
+        };
+        let stacks =
+            matched([&both, &both], Some(&between("sender.stack", "linux", "rfc"))).unwrap();
+        assert_eq!(stacks.points.len(), 1);
+        assert_eq!(stacks.points[0].point, *json!({"x": 1}).as_object().unwrap());
+        let engines = matched([&both, &both], Some(&between("engine", "sim", "model"))).unwrap();
+        assert_eq!((engines.points.len(), engines.points[0].engine), (1, None));
+        let error = matched([&both, &both], Some(&between("engine", "sim", "lab"))).unwrap_err();
+        assert!(error.hint().unwrap().contains("model, sim"), "{error}");
+    }
+}

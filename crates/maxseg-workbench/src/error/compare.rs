@@ -1,0 +1,74 @@
+//! What cannot be compared.
+
+use std::path::PathBuf;
+
+/// Why two things cannot be compared.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompareError {
+    /// A file of results is broken.
+    #[error("{} is no result of `maxseg run`: {why}", file.display())]
+    Broken {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A folder has no results.
+    #[error("{} holds no rows.jsonl", folder.display())]
+    NoRows {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// One is a capture, the other are results.
+    #[error(
+        "{capture} is a capture and {results} are results of runs: they have nothing in common to compare"
+    )]
+    Kinds {
+        /// The capture.
+        capture: String,
+        /// The results.
+        results: String,
+    },
+    /// No run of one has a counterpart in the other.
+    #[error("no run of {a} has a counterpart in {b}: {why}")]
+    NoPair {
+        /// The one.
+        a: String,
+        /// The other.
+        b: String,
+        /// What differs.
+        why: String,
+        /// What would make counterparts of them.
+        hint: String,
+    },
+    /// A capture has no connection to compare.
+    #[error("{capture} has no TCP connection{of}")]
+    NoConnection {
+        /// The capture.
+        capture: String,
+        /// Which one was asked for.
+        of: String,
+    },
+}
+
+impl CompareError {
+    pub(super) fn hint(&self) -> String {
+        match self {
+            Self::Broken { .. } => {
+                "name what `maxseg run --out DIR` or `maxseg run --json > FILE` wrote, or a capture"
+                    .to_owned()
+            }
+            Self::NoRows { folder } => {
+                format!("maxseg run SCENARIO --out {} writes them", folder.display())
+            }
+            Self::Kinds { capture, .. } => {
+                format!("maxseg explain {capture} explains the capture alone")
+            }
+            Self::NoPair { hint, .. } => hint.clone(),
+            Self::NoConnection { capture, .. } => {
+                format!("maxseg explain {capture} lists what it holds")
+            }
+        }
+    }
+}

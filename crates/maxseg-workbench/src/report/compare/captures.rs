@@ -1,0 +1,251 @@
+//! Two captures, before and after a change: what differs between them, and nothing about why.
+
+use maxseg_core::advise::Case;
+use maxseg_core::outcome::LimitedBy;
+
+use super::super::words::{self, gain, rounded, whole_percent};
+use crate::error::{CompareError, Error};
+use crate::explain::Explanation;
+
+/// A capture of fewer segments says little of a path.
+const FEW_SEGMENTS: u64 = 50;
+/// Transfers whose sizes differ by more are at different stages.
+const OTHER_SIZE: f64 = 2.0;
+
+/// A connection of each of two captures.
+#[derive(Debug)]
+pub struct CapturePairing<'a> {
+    /// The captures.
+    pub names: [&'a str; 2],
+    /// The connections.
+    pub cases: [Case<'a>; 2],
+}
+
+/// A number of both captures.
+#[derive(Debug)]
+pub struct CaptureLine {
+    /// Its key in JSON.
+    pub key: &'static str,
+    /// What it is.
+    pub title: &'static str,
+    /// Its value in each; `None` where a capture does not show it.
+    pub values: [Option<f64>; 2],
+    write: fn(f64) -> String,
+}
+
+impl CaptureLine {
+    /// Each value in words.
+    pub fn texts(&self) -> [String; 2] {
+        self.values.map(|value| value.map_or_else(|| "unknown".to_owned(), self.write))
+    }
+
+    /// B ÷ A − 1; `None` where either is unknown, or A zero.
+    pub fn relative(&self) -> Option<f64> {
+        let [a, b] = self.values;
+        let a = a.filter(|a| a.abs() > 0.0)?;
+        Some(b? / a - 1.0)
+    }
+
+    /// The change in words.
+    pub fn change(&self) -> String {
+        match (self.relative(), self.values) {
+            (Some(relative), _) => gain(relative),
+            (None, [Some(_), Some(b)]) if b.abs() <= 0.0 => "equal".to_owned(),
+            (None, [Some(_), Some(b)]) => format!("+{}", (self.write)(b)),
+            (None, _) => "unknown".to_owned(),
+        }
+    }
+}
+
+struct CaptureNumber {
+    key: &'static str,
+    title: &'static str,
+    of: fn(&Case<'_>) -> Option<f64>,
+    write: fn(f64) -> String,
+}
+
+fn bytes(count: f64) -> String {
+    words::size(rounded(count))
+}
+
+fn resent(case: &Case<'_>) -> Option<f64> {
+    case.diagnosis.retransmitted_packets(case.evidence, case.diagnosis.direction).map(|n| n as f64)
+}
+
+const NUMBERS: [CaptureNumber; 9] = [
+    CaptureNumber {
+        key: "goodput_bps",
+        title: "goodput",
+        of: |case| case.data().goodput_bps,
+        write: words::rate,
+    },
+    CaptureNumber {
+        key: "rtt_min_s",
+        title: "round trip, least",
+        of: |case| case.data().path_rtt_min_s,
+        write: words::time,
+    },
+    CaptureNumber {
+        key: "rtt_mean_s",
+        title: "round trip, mean",
+        of: |case| case.data().path_rtt_mean_s,
+        write: words::time,
+    },
+    CaptureNumber {
+        key: "retransmitted_packets",
+        title: "retransmitted packets",
+        of: resent,
+        write: words::digits_whole,
+    },
+    CaptureNumber {
+        key: "retransmitted_share",
+        title: "retransmitted share",
+        of: |case| {
+            let segments = case.data().segments();
+            resent(case).filter(|_| segments > 0).map(|resent| resent / segments as f64)
+        },
+        write: words::percent,
+    },
+    CaptureNumber {
+        key: "timeouts",
+        title: "timeouts",
+        of: |case| resent(case).map(|_| case.data().timeouts as f64),
+        write: words::digits_whole,
+    },
+    CaptureNumber {
+        key: "window_max_bytes",
+        title: "receive window, largest",
+        of: |case| case.acks().window_max_bytes.map(|bytes| bytes as f64),
+        write: bytes,
+    },
+    CaptureNumber {
+        key: "in_flight_max_bytes",
+        title: "in flight, most",
+        of: |case| Some(case.data().in_flight_max_bytes as f64),
+        write: bytes,
+    },
+    CaptureNumber {
+        key: "mss_used_bytes",
+        title: "payload of a full segment",
+        of: |case| case.data().mss_used_bytes.map(f64::from),
+        write: bytes,
+    },
+];
+
+impl<'a> CapturePairing<'a> {
+    /// The connections of these numbers, or of the highest impact, of two captures.
+    ///
+    /// # Errors
+    /// A capture does not have it.
+    pub fn of(
+        explanations: [&'a Explanation; 2],
+        connections: [Option<u32>; 2],
+    ) -> Result<Self, Error> {
+        let case = |side: usize| {
+            let explanation = explanations[side];
+            let found = match connections[side] {
+                None => explanation.matters_most(),
+                Some(id) => explanation.connections.iter().find(|one| one.id == id).map(Case::of),
+            };
+            found.ok_or_else(|| CompareError::NoConnection {
+                capture: explanation.name.clone(),
+                of: connections[side].map_or_else(String::new, |id| format!(" {id}")),
+            })
+        };
+        Ok(Self {
+            names: [&explanations[0].name, &explanations[1].name],
+            cases: [case(0)?, case(1)?],
+        })
+    }
+
+    /// Each connection in words: number and ends, the sender of the data first.
+    pub fn ends(&self) -> [String; 2] {
+        [0, 1].map(|side| {
+            let case = &self.cases[side];
+            let direction = case.diagnosis.direction;
+            format!(
+                "{}, connection {}: {} → {}",
+                self.names[side],
+                case.evidence.id,
+                case.evidence.sender(direction),
+                case.evidence.receiver(direction)
+            )
+        })
+    }
+
+    /// The numbers of both.
+    pub fn lines(&self) -> Vec<CaptureLine> {
+        let line = |number: &CaptureNumber| CaptureLine {
+            key: number.key,
+            title: number.title,
+            values: [0, 1].map(|side| (number.of)(&self.cases[side])),
+            write: number.write,
+        };
+        let lines = NUMBERS.iter().map(line);
+        lines.filter(|line| line.values.iter().any(Option::is_some)).collect()
+    }
+
+    /// The limit of each with its share of the time, in words.
+    pub fn limits(&self) -> [String; 2] {
+        [0, 1].map(|side| {
+            let case = &self.cases[side];
+            match case.limit() {
+                Some(LimitedBy::Unknown) | None => "unknown".to_owned(),
+                Some(limit) => format!("{limit} {}", whole_percent(case.share(limit))),
+            }
+        })
+    }
+
+    /// What became of the limit.
+    pub fn limit_change(&self) -> &'static str {
+        let limits = [0, 1].map(|side| self.cases[side].limit());
+        match limits {
+            [Some(LimitedBy::Unknown) | None, _] | [_, Some(LimitedBy::Unknown) | None] => {
+                "unknown"
+            }
+            [a, b] if a == b => "the same",
+            [..] => "another",
+        }
+    }
+
+    /// What to know before relying on it.
+    pub fn cautions(&self) -> Vec<String> {
+        let mut cautions = vec![
+            "one transfer each: what of a difference is chance, two captures do not show"
+                .to_owned(),
+        ];
+        for (case, name) in self.cases.iter().zip(self.names) {
+            if let Some(why) = &case.diagnosis.unknown_because {
+                cautions.push(format!("the limit of {name} is unknown: {why}"));
+            }
+            let reasons = case.diagnosis.quality.reasons.iter();
+            cautions.extend(reasons.map(|reason| format!("{name}: {}", reason.text)));
+            if case.data().segments() < FEW_SEGMENTS {
+                cautions.push(format!(
+                    "{name} holds {} of data: too few to judge a path by",
+                    words::counted(case.data().segments(), "segment")
+                ));
+            }
+        }
+        let [a, b] = [0, 1].map(|side| self.cases[side].data().unique_bytes.max(1) as f64);
+        if a / b > OTHER_SIZE || b / a > OTHER_SIZE {
+            cautions.push(format!(
+                "the transfers are of different size, {} and {}: start-up weighs more in the smaller",
+                bytes(a),
+                bytes(b)
+            ));
+        }
+        let hosts = [0, 1].map(|side| {
+            let case = &self.cases[side];
+            let direction = case.diagnosis.direction;
+            (case.evidence.sender(direction).ip(), case.evidence.receiver(direction).ip())
+        });
+        if hosts[0] != hosts[1] {
+            cautions.push(
+                "the transfers are not between the same hosts, or not in the same direction"
+                    .to_owned(),
+            );
+        }
+        cautions
+    }
+}

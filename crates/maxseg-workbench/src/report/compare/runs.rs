@@ -1,0 +1,278 @@
+//! Runs of two sides: every number with its difference and what the seeds show of it.
+
+use maxseg_core::compare::{Difference, Pairing, Verdict};
+use maxseg_core::outcome::LimitedBy;
+use maxseg_core::results::{Group, Row};
+use serde_json::Value;
+
+use super::super::chart::{Axis, Chart, Legend, Order, Point, Series, Spacing, Tick};
+use super::super::metrics::{METRICS, Metric};
+use super::super::words::{self, counted, gain, gain_within};
+use crate::compare::{Matched, MatchedPoint};
+
+/// Categories of the picture.
+const MOST_CATEGORIES: usize = 24;
+/// From so many comparisons on, some differ by chance alone.
+const MANY: usize = 10;
+/// What a 95% interval misses.
+const MISSES: f64 = 0.05;
+
+/// Two sets of runs that are compared.
+#[derive(Debug)]
+pub struct RunPairing {
+    /// What each side is called.
+    pub names: [String; 2],
+    /// Their runs, point by point.
+    pub matched: Matched,
+}
+
+/// A number of both sides at one point.
+#[derive(Debug)]
+pub struct NumberLine {
+    /// Its key in JSON.
+    pub key: &'static str,
+    /// What it is.
+    pub title: &'static str,
+    /// Means and difference.
+    pub difference: Difference,
+    write: fn(f64) -> String,
+}
+
+impl NumberLine {
+    /// The mean of each side, in words.
+    pub fn means(&self) -> [String; 2] {
+        let Difference { a, b, .. } = self.difference;
+        [a, b].map(|mean| mean.map_or_else(|| "–".to_owned(), self.write))
+    }
+
+    /// What the runs show of the difference, in words.
+    pub fn shown(&self) -> String {
+        let by = self.by();
+        match self.difference.verdict {
+            Verdict::Higher | Verdict::Lower => by,
+            Verdict::Same => "equal".to_owned(),
+            Verdict::NotShown => format!("no difference that {} can show ({by})", self.seeds()),
+            Verdict::OnePair => {
+                format!("{by}; with too few seeds, what of it is chance is unknown")
+            }
+            Verdict::Unknown => "unknown".to_owned(),
+        }
+    }
+
+    /// The same in few words, for a column.
+    pub fn cell(&self) -> String {
+        match self.difference.verdict {
+            Verdict::NotShown => format!("none shown ({})", self.by()),
+            Verdict::OnePair => format!("{} (too few seeds)", self.by()),
+            Verdict::Higher | Verdict::Lower | Verdict::Same | Verdict::Unknown => self.shown(),
+        }
+    }
+
+    /// The difference with its interval, relative where that has a meaning.
+    fn by(&self) -> String {
+        let difference = &self.difference;
+        let half = difference.relative_half().unwrap_or(0.0);
+        match (difference.relative(), difference.difference()) {
+            (Some(relative), _) if difference.verdict == Verdict::NotShown => {
+                format!("{} to {}", gain(relative - half), gain(relative + half))
+            }
+            (Some(relative), _) => gain_within(relative, half),
+            (None, Some(by)) => {
+                format!("{}{}", if by < 0.0 { "-" } else { "+" }, (self.write)(by.abs()))
+            }
+            (None, None) => "unknown".to_owned(),
+        }
+    }
+
+    fn seeds(&self) -> String {
+        match self.difference.pairing {
+            Pairing::Seeds(count) => counted(count as u64, "seed"),
+            Pairing::Apart => "these seeds, of which the sides share none,".to_owned(),
+            Pairing::Exact => "these runs".to_owned(),
+        }
+    }
+}
+
+impl RunPairing {
+    /// The numbers that a side knows at a point.
+    pub fn lines(&self, point: &MatchedPoint) -> Vec<NumberLine> {
+        let [a, b] = [0, 1].map(|side| point.rows[side].iter().collect::<Vec<&Row>>());
+        let line = |metric: &Metric| {
+            let difference = Difference::of(&a, &b, metric.of);
+            (difference.a.is_some() || difference.b.is_some()).then_some(NumberLine {
+                key: metric.key,
+                title: metric.title,
+                difference,
+                write: metric.write,
+            })
+        };
+        METRICS.iter().filter_map(line).collect()
+    }
+
+    /// The limit of most runs of each side.
+    pub fn limits(point: &MatchedPoint) -> [Option<LimitedBy>; 2] {
+        [0, 1].map(|side| {
+            let rows: Vec<&Row> = point.rows[side].iter().collect();
+            let engine = rows.first()?.engine;
+            Group { engine, point: &point.point, rows }.limited_by()
+        })
+    }
+
+    /// Engine and swept values of a point, in words; empty where there is nothing to tell it by.
+    pub fn heading(point: &MatchedPoint) -> String {
+        let engine = point.engine.map(|engine| engine.to_string());
+        let keys = point.point.iter();
+        let keys =
+            keys.map(|(key, value)| format!("{} {}", words::title(key), words::value(key, value)));
+        engine.into_iter().chain(keys).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What the goodput of all points shows, in a sentence.
+    pub fn conclusion(&self) -> String {
+        let verdicts: Vec<Verdict> =
+            self.goodputs().map(|(_, line)| line.difference.verdict).collect();
+        let [a, b] = &self.names;
+        if let [_] = verdicts.as_slice()
+            && let Some((_, line)) = self.goodputs().next()
+        {
+            return format!("Goodput of {b} against {a}: {}.", line.shown());
+        }
+        let count = |wanted: Verdict| verdicts.iter().filter(|verdict| **verdict == wanted).count();
+        let parts = [
+            (Verdict::Higher, "higher"),
+            (Verdict::Lower, "lower"),
+            (Verdict::Same, "equal"),
+            (Verdict::NotShown, "without a difference that the seeds can show"),
+            (Verdict::OnePair, "with too few seeds to tell"),
+            (Verdict::Unknown, "unknown"),
+        ];
+        let parts = parts.map(|(verdict, word)| (count(verdict), word));
+        let parts = parts.iter().filter(|(count, _)| *count > 0);
+        let parts: Vec<String> = parts.map(|(count, word)| format!("{word} at {count}")).collect();
+        format!("Goodput of {b} against {a}, of {} points: {}.", verdicts.len(), parts.join(", "))
+    }
+
+    /// What to know before relying on it.
+    pub fn notes(&self) -> Vec<String> {
+        let Matched { left_out, invalid, points, .. } = &self.matched;
+        let mut notes = Vec::new();
+        for (side, name) in self.names.iter().enumerate() {
+            if left_out[side] > 0 {
+                notes.push(format!(
+                    "{} of {name} without a counterpart: left out",
+                    counted(left_out[side] as u64, "run")
+                ));
+            }
+            if invalid[side] > 0 {
+                notes.push(format!(
+                    "{} of {name} invalid: left out",
+                    counted(invalid[side] as u64, "run")
+                ));
+            }
+        }
+        if points.len() >= MANY {
+            notes.push(format!(
+                "of {} points about {} would show a difference at 95% by chance alone",
+                points.len(),
+                words::digits(MISSES * points.len() as f64)
+            ));
+        }
+        notes
+    }
+
+    /// The goodput at each point.
+    fn goodputs(&self) -> impl Iterator<Item = (&MatchedPoint, NumberLine)> {
+        let points = self.matched.points.iter();
+        points.filter_map(|point| {
+            let lines = self.lines(point).into_iter();
+            Some((point, lines.into_iter().find(|line| line.key == "goodput_bps")?))
+        })
+    }
+
+    /// What a picture shows: the goodput of each point, or every number of the only one; a name, the relative difference and
+    /// half its interval.
+    pub fn bars(&self) -> Vec<(String, f64, f64)> {
+        let bar = |name: String, line: &NumberLine| {
+            let relative = line.difference.relative()?;
+            Some((name, relative, line.difference.relative_half().unwrap_or(0.0)))
+        };
+        match self.matched.points.as_slice() {
+            [only] => self
+                .lines(only)
+                .iter()
+                .filter_map(|line| bar(line.title.to_owned(), line))
+                .collect(),
+            _ => self
+                .goodputs()
+                .filter_map(|(point, line)| bar(Self::heading(point), &line))
+                .collect(),
+        }
+    }
+
+    /// [`bars`](Self::bars) as a picture; `None` without any, or with more than can be told apart.
+    pub fn chart(&self) -> Option<Chart> {
+        let bars = self.bars();
+        if bars.is_empty() || bars.len() > MOST_CATEGORIES {
+            return None;
+        }
+        let place = |index: usize| index as f64;
+        let [a, b] = &self.names;
+        let points = bars.iter().enumerate();
+        let points =
+            points.map(|(index, (_, y, half))| vec![Point { x: place(index), y: *y, half: *half }]);
+        let ticks = bars.iter().enumerate();
+        let ticks = ticks.map(|(index, (name, ..))| Tick { at: place(index), label: name.clone() });
+        let what =
+            if self.matched.points.len() == 1 { "Difference" } else { "Difference of goodput" };
+        Some(Chart {
+            title: format!("{what}, B ÷ A − 1"),
+            subtitle: format!("A: {a}, B: {b}"),
+            x: Axis {
+                title: String::new(),
+                spacing: Spacing::Categories,
+                ticks: ticks.collect(),
+                write: words::digits,
+            },
+            y: Axis {
+                title: "B against A".to_owned(),
+                spacing: Spacing::FromZero,
+                ticks: Vec::new(),
+                write: gain,
+            },
+            series_title: String::new(),
+            series: vec![Series {
+                label: String::new(),
+                solid: points.collect(),
+                dashed: Vec::new(),
+                crosses: Vec::new(),
+            }],
+            order: Order::None,
+            marks: Vec::new(),
+            marks_title: String::new(),
+            legend: Legend {
+                solid: "mean".to_owned(),
+                band: "95% interval, paired by seed where both have the seeds".to_owned(),
+                ..Legend::default()
+            },
+        })
+    }
+}
+
+/// A value of a scenario in words; `–` where a side does not have the key.
+pub(super) fn setting(value: &Value) -> String {
+    match value {
+        Value::Null => "–".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
+    }
+}
+
+impl RunPairing {
+    /// The keys of the scenarios that differ, each with both values in words.
+    pub fn changes(&self) -> Vec<(&str, [String; 2])> {
+        let changed = self.matched.changed.iter();
+        changed
+            .map(|(key, values)| (key.as_str(), [setting(&values[0]), setting(&values[1])]))
+            .collect()
+    }
+}

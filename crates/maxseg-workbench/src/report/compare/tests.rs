@@ -1,0 +1,94 @@
+use maxseg_core::engine::EngineName;
+use maxseg_core::results::Row;
+use maxseg_testkit::rows::row;
+use maxseg_testkit::{full_link, windowed};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::compare::{RunSet, matched};
+use crate::explain::fixtures::capture;
+
+fn runs(name: &str, mss: u64, goodputs: &[f64]) -> RunSet {
+    let point = json!({"hop.0.errors.rate": 0.01});
+    let rows: Vec<Row> = (1..)
+        .zip(goodputs)
+        .map(|(seed, goodput)| row(EngineName::Sim, Some(seed), &point, *goodput))
+        .collect();
+    RunSet { name: name.to_owned(), scenario: json!({"sender": {"mss": mss}}), rows }
+}
+
+fn pairing(a: &[f64], b: &[f64]) -> RunPairing {
+    let (a, b) = (runs("before", 536, a), runs("after", 1460, b));
+    RunPairing {
+        names: ["before".to_owned(), "after".to_owned()],
+        matched: matched([&a, &b], None).unwrap(),
+    }
+}
+
+fn valid(compared: &Compared<'_>) -> Value {
+    let json = CompareDocument::of(compared).to_json();
+    let document: Value = serde_json::from_str(&json).unwrap();
+    let schema = serde_json::to_value(schemars::schema_for!(CompareDocument<'_>)).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<String> =
+        validator.iter_errors(&document).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    document
+}
+
+fn is_well_formed(page: &str) {
+    let body = page.split_once("</head>").unwrap().1.trim_end().strip_suffix("</html>").unwrap();
+    roxmltree::Document::parse(body).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn pairs_of_seeds_show_a_difference() {
+    let runs = pairing(&[1e6, 3e6, 2e6], &[1.1e6, 3.11e6, 2.09e6]);
+    let line = &runs.lines(&runs.matched.points[0])[0];
+    assert_eq!(line.means(), ["2.00 Mbit/s", "2.10 Mbit/s"]);
+    assert_eq!(line.shown(), "+5.0% (+3.8% to +6.2%)");
+    assert_eq!(runs.changes(), [("sender.mss", ["536".to_owned(), "1460".to_owned()])]);
+    let compared = Compared::Runs(&runs);
+    let document = valid(&compared);
+    let number = &document["runs"]["points"][0]["numbers"][0];
+    assert_eq!(
+        (&number["name"], &number["pairs"], &number["verdict"]),
+        (&json!("goodput_bps"), &json!(3), &json!("higher"))
+    );
+    is_well_formed(&page(&compared));
+    let mut csv = Vec::new();
+    write_csv(&mut csv, &compared).unwrap();
+    let csv = String::from_utf8(csv).unwrap();
+    assert!(csv.contains("sim,hop.0.errors.rate=0.01,goodput_bps,2000000,2100000,"), "{csv}");
+}
+
+#[test]
+fn what_seeds_cannot_show_is_not_said() {
+    let runs = pairing(&[1e6, 3e6, 2e6], &[2e6, 2.5e6, 1.8e6]);
+    assert!(
+        runs.conclusion().contains("no difference that 3 seeds can show"),
+        "{}",
+        runs.conclusion()
+    );
+    let one = pairing(&[1e6], &[2e6]);
+    assert!(one.conclusion().contains("too few seeds"), "{}", one.conclusion());
+}
+
+#[test]
+fn captures_before_and_after_a_change() {
+    let (before, after) =
+        (capture(vec![windowed(0)]).explain(), capture(vec![full_link(0)]).explain());
+    let captures = CapturePairing::of([&before, &after], [None, None]).unwrap();
+    assert_eq!(captures.limit_change(), "another");
+    let lines = captures.lines();
+    assert_eq!((lines[0].title, lines[0].change()), ("goodput", "x2.95".to_owned()));
+    let compared = Compared::Captures(&captures);
+    let document = valid(&compared);
+    assert_eq!(document["captures"]["a"]["limited_by"], "receive-window");
+    assert_eq!(document["captures"]["b"]["limited_by"], "bandwidth");
+    let cautions = captures.cautions();
+    assert!(cautions[0].contains("chance"), "{cautions:?}");
+    is_well_formed(&page(&compared));
+    let error = CapturePairing::of([&before, &after], [Some(9), None]).unwrap_err();
+    assert!(error.to_string().contains("no TCP connection 9"), "{error}");
+}

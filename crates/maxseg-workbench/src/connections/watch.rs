@@ -70,6 +70,28 @@ impl Watch {
     /// # Errors
     /// The kernel gives no list.
     pub fn look(&mut self) -> Result<Snapshot, NamespaceError> {
+        let (mut snapshot, keys, now) = self.list()?;
+        let interval = snapshot.interval;
+        let seen = self.compare(&mut snapshot, &keys, interval);
+        self.add_closed(&mut snapshot, interval)?;
+        (self.before, self.looked) = (seen, Some(now));
+        Ok(snapshot)
+    }
+
+    /// Looks at all sockets for the last time: nothing is kept for another look.
+    ///
+    /// # Errors
+    /// The kernel gives no list.
+    pub fn look_last(mut self) -> Result<Snapshot, NamespaceError> {
+        let (mut snapshot, keys, _) = self.list()?;
+        if let Some(interval) = snapshot.interval {
+            self.compare(&mut snapshot, &keys, Some(interval));
+        }
+        Ok(snapshot)
+    }
+
+    /// The sockets as they are now, the namespace of each connection among those watched, and when that was.
+    fn list(&mut self) -> Result<(Snapshot, Vec<usize>, Instant), NamespaceError> {
         let now = Instant::now();
         let interval = self.looked.map(|looked| now.duration_since(looked));
         let mut snapshot = Snapshot { time_s: seconds_now(), interval, ..Snapshot::default() };
@@ -88,10 +110,7 @@ impl Watch {
         if self.options.processes {
             find_owners(&mut snapshot);
         }
-        let seen = self.compare(&mut snapshot, &keys, interval);
-        self.add_closed(&mut snapshot, interval)?;
-        (self.before, self.looked) = (seen, Some(now));
-        Ok(snapshot)
+        Ok((snapshot, keys, now))
     }
 
     /// Sets the evidence of what happened since the last look. The samples, for the next.

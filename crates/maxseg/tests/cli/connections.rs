@@ -32,6 +32,20 @@ impl Pair {
     }
 }
 
+impl Pair {
+    /// Whether a row is one of its two ends: other connections may have the same ports.
+    fn has(&self, row: &Value) -> bool {
+        let ends = [&self.client, &self.server].map(|end| end.local_addr().unwrap().to_string());
+        let row = [&row["local"], &row["remote"]].map(|end| end.as_str().unwrap());
+        row == [&*ends[0], &*ends[1]] || row == [&*ends[1], &*ends[0]]
+    }
+
+    /// Its rows of a document.
+    fn rows<'d>(&self, document: &'d Value) -> Vec<&'d Value> {
+        rows(document).iter().filter(|row| self.has(row)).collect()
+    }
+}
+
 fn pair() -> Pair {
     Pair::open(([127, 0, 0, 1], 0).into())
 }
@@ -49,7 +63,7 @@ fn rows(document: &Value) -> &Vec<Value> {
 fn both_ends_are_listed_with_their_process() {
     let pair = pair();
     let listed = document(&maxseg(&["connections", "--json", "--port", &pair.ports()]));
-    let rows = rows(&listed);
+    let rows = pair.rows(&listed);
     assert_eq!(rows.len(), 2, "{listed}");
     let client = pair.client.local_addr().unwrap().to_string();
     let row = rows.iter().find(|row| row["local"] == client.as_str()).unwrap();
@@ -68,7 +82,7 @@ fn the_kernel_and_a_file_are_filtered_alike() {
     let ports = pair.ports();
     let listed = |more: &[&str]| {
         let arguments = [&["connections", "--json", "--port", &ports], more].concat();
-        rows(&document(&maxseg(&arguments))).len()
+        pair.rows(&document(&maxseg(&arguments))).len()
     };
     assert_eq!(listed(&["--dst", "127.0.0.0/8"]), 2);
     assert_eq!(listed(&["--dst", elsewhere]), 0);
@@ -92,7 +106,7 @@ fn mapped_addresses_and_ipv6_are_listed() {
     assert!(ends.iter().any(|end| end.starts_with("[::ffff:127.0.0.1]")), "{ends:?}");
     let six = Pair::open((Ipv6Addr::LOCALHOST, 0).into());
     let listed = document(&maxseg(&["connections", "--json", "--port", &six.ports()]));
-    assert_eq!(rows(&listed).len(), 2);
+    assert_eq!(six.rows(&listed).len(), 2);
 }
 
 #[test]
@@ -120,7 +134,9 @@ fn an_interval_shows_what_happens_now() {
     let arguments = ["connections", "--json", "--interval", "50ms", "--port", &pair.ports()];
     let listed = document(&maxseg(&arguments));
     assert!(listed["interval_s"].as_f64().unwrap() >= 0.05);
-    for row in rows(&listed) {
+    let rows = pair.rows(&listed);
+    assert_eq!(rows.len(), 2, "{listed}");
+    for row in rows {
         assert_eq!((&row["limited_by"], &row["sent_bps"]), (&"application".into(), &0.0.into()));
     }
 }
@@ -135,7 +151,8 @@ fn a_terminal_of_80_columns_has_one_table() {
         .unwrap();
     let text = stdout(&output);
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines.len(), 4, "a heading, a rule, two rows:\n{text}");
+    assert!(lines.len() >= 4, "a heading, a rule, two rows:\n{text}");
+    assert!(!lines.contains(&""), "no second table:\n{text}");
     assert!(lines.iter().all(|line| line.chars().count() <= 80), "{text}");
     assert!(lines[0].ends_with("limited by"), "{text}");
 }
@@ -264,5 +281,5 @@ fn connections_that_closed_between_two_lists_are_listed() {
     // A list that nobody reads may fill the pipe.
     drop(lines);
     assert_eq!(child.wait().unwrap().code(), Some(0), "Ctrl-C ends --watch");
-    assert!(closed == 2 * COUNT || missed > 0, "{closed} of {} ends", 2 * COUNT);
+    assert!(closed >= 2 * COUNT || missed > 0, "{closed} of {} ends", 2 * COUNT);
 }

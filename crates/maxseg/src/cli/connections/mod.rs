@@ -92,29 +92,28 @@ pub(crate) fn run(args: &ConnectionsArgs, printer: Printer) -> Result<(), Failur
              missed: sudo, or a larger net.core.rmem_max"
         ));
     }
-    let mut look = || {
-        let mut snapshot = watch.look().map_err(|error| namespace_failure(&error))?;
-        args.selection.retain(&mut snapshot);
-        Ok::<_, Failure>(snapshot)
-    };
     if let Some(every) = args.watch {
+        let mut look = || args.looked_at(watch.look());
         return args.watch(every, &mut look, &shown, printer);
     }
-    let snapshot = match args.interval {
-        Some(interval) => {
-            let stop = interrupt::flag();
-            look()?;
-            if !waits(interval, stop) {
-                return Err(Failure::Interrupted("nothing was listed yet".to_owned()));
-            }
-            look()?
+    if let Some(interval) = args.interval {
+        let stop = interrupt::flag();
+        args.looked_at(watch.look())?;
+        if !waits(interval, stop) {
+            return Err(Failure::Interrupted("nothing was listed yet".to_owned()));
         }
-        None => look()?,
-    };
-    args.print(snapshot, &shown, printer)
+    }
+    args.print(args.looked_at(watch.look_last())?, &shown, printer)
 }
 
 impl ConnectionsArgs {
+    /// What was asked for of the sockets that were listed.
+    fn looked_at(&self, looked: Result<Snapshot, NamespaceError>) -> Result<Snapshot, Failure> {
+        let mut snapshot = looked.map_err(|error| namespace_failure(&error))?;
+        self.selection.retain(&mut snapshot);
+        Ok(snapshot)
+    }
+
     /// The columns of the table, and their order.
     fn shown(&self) -> Result<Shown, Failure> {
         let find = |name: &String| {

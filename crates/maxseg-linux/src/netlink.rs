@@ -4,6 +4,7 @@ mod facts;
 mod sock_diag;
 
 pub(crate) use facts::RouteFacts;
+pub use sock_diag::ListReading;
 pub(crate) use sock_diag::{DestroyEvents, SockDiag};
 
 use std::io;

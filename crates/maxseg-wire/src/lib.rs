@@ -15,8 +15,8 @@
 //!
 //! <!-- layers of maxseg-wire -->
 //! ```text
-//! error checksum pcap procnet · fields link_type options tcp_info · inet_diag ip pcapng · bpf icmp tcp
-//! udp capture_file · encapsulation synthetic · flow · joined tshark · fuzz reading
+//! error checksum numbers pcap procnet · fields link_type options tcp_info · inet_diag ip pcapng · bpf
+//! icmp tcp udp capture_file · encapsulation synthetic · flow · joined tshark · fuzz reading
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]
@@ -44,6 +44,7 @@ pub mod inet_diag;
 pub mod ip;
 pub mod joined;
 pub mod link_type;
+mod numbers;
 pub mod options;
 pub mod pcap;
 pub mod pcapng;

@@ -7,6 +7,7 @@
 
 use std::time::Duration;
 
+use crate::numbers::Numbers;
 use crate::{DecodeError, Layer};
 
 mod parts;
@@ -15,34 +16,8 @@ mod tests;
 
 pub use parts::{CaState, NegotiatedOptions, State, TcpInfoFlags, WindowScales};
 
-/// The structure's numbers, one after the other as they stand in it. No number needs padding before it.
-struct Numbers<'a>(&'a [u8]);
-
+/// Fields of this structure alone. No number needs padding before it.
 impl Numbers<'_> {
-    /// The next bytes; once they have run out, nothing more.
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (head, rest) =
-            self.0.split_first_chunk::<N>().map_or((None, &[][..]), |(h, r)| (Some(*h), r));
-        self.0 = rest;
-        head
-    }
-
-    fn u8(&mut self) -> Option<u8> {
-        self.take().map(u8::from_ne_bytes)
-    }
-
-    fn u16(&mut self) -> Option<u16> {
-        self.take().map(u16::from_ne_bytes)
-    }
-
-    fn u32(&mut self) -> Option<u32> {
-        self.take().map(u32::from_ne_bytes)
-    }
-
-    fn u64(&mut self) -> Option<u64> {
-        self.take().map(u64::from_ne_bytes)
-    }
-
     fn options(&mut self) -> Option<NegotiatedOptions> {
         self.u8().map(NegotiatedOptions)
     }
@@ -55,11 +30,6 @@ impl Numbers<'_> {
         self.u8().map(TcpInfoFlags::from_byte)
     }
 
-    /// 32 bits of microseconds.
-    fn micros(&mut self) -> Option<Duration> {
-        self.u32().map(|count| Duration::from_micros(count.into()))
-    }
-
     /// 32 bits of microseconds, all ones where nothing has been measured.
     fn measured_micros(&mut self) -> Option<Duration> {
         self.u32()
@@ -70,11 +40,6 @@ impl Numbers<'_> {
     /// 64 bits of microseconds.
     fn long_micros(&mut self) -> Option<Duration> {
         self.u64().map(Duration::from_micros)
-    }
-
-    /// 32 bits of milliseconds.
-    fn millis(&mut self) -> Option<Duration> {
-        self.u32().map(|count| Duration::from_millis(count.into()))
     }
 
     /// A threshold of `TCP_INFINITE_SSTHRESH` (`include/net/tcp.h`) is none.

@@ -41,10 +41,6 @@ pub struct SocketState {
     pub rtt: Time,
     /// The least round-trip time of late.
     pub min_rtt: Option<Time>,
-    /// Since data was last sent, and since it last arrived.
-    pub last_sent: Time,
-    /// See `last_sent`.
-    pub last_received: Time,
     /// Timeouts in a row that nothing has answered.
     pub timeouts_in_a_row: u32,
     /// Probes of a closed window in a row that nothing has opened.

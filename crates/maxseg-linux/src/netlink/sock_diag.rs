@@ -1,7 +1,7 @@
 //! The kernel's list of TCP sockets (`sock_diag(7)`). No privilege is needed.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::AsRawFd as _;
 
 use maxseg_wire::inet_diag::{Message, Messages, Request, Socket};
 use netlink_sys::protocols::NETLINK_SOCK_DIAG;
@@ -22,11 +22,11 @@ pub(crate) struct SockDiag {
 
 /// How a list was read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Reading {
-    /// The list changed while it was read.
-    pub(crate) interrupted: bool,
-    /// Messages that could not be decoded.
-    pub(crate) unreadable: u64,
+pub struct ListReading {
+    /// The list changed while it was read: a socket may be missing from it.
+    pub interrupted: bool,
+    /// Sockets that could not be decoded.
+    pub unreadable: u64,
 }
 
 impl SockDiag {
@@ -45,10 +45,10 @@ impl SockDiag {
         &mut self,
         request: &Request,
         mut on_socket: impl FnMut(&Socket<'_>),
-    ) -> io::Result<Reading> {
+    ) -> io::Result<ListReading> {
         self.sequence = self.sequence.wrapping_add(1);
         self.socket.send(&request.encode(self.sequence), 0)?;
-        let mut reading = Reading::default();
+        let mut reading = ListReading::default();
         loop {
             let length = self.receive()?;
             for message in Messages::new(&self.buffer[..length]) {
@@ -135,11 +135,5 @@ impl DestroyEvents {
                 Err(error) => return Err(error.into()),
             }
         }
-    }
-}
-
-impl AsFd for DestroyEvents {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
     }
 }

@@ -9,22 +9,17 @@ use super::part::Place;
 
 /// Puts together what was followed.
 pub(super) fn gather(followers: Vec<Follower>) -> FlowResults<impl Iterator<Item = Evidence>> {
-    let mut results = FlowResults {
-        connections: (),
-        path_mtu_events: path_mtu_events(&followers),
-        untracked_connections: 0,
-        untracked_packets: 0,
-    };
+    let path_mtu_events = path_mtu_events(&followers);
+    let (mut untracked_connections, mut untracked_packets) = (0, 0);
     let mut rows = Vec::new();
     for follower in followers {
-        results.untracked_connections += follower.untracked_connections;
-        results.untracked_packets += follower.untracked_packets;
+        untracked_connections += follower.untracked_connections;
+        untracked_packets += follower.untracked_packets;
         rows.extend(follower.stores.map(|store| {
             let (begun, connections) = store.into_connections();
             Row { begun: begun.into_iter(), connections }
         }));
     }
-    let FlowResults { path_mtu_events, untracked_connections, untracked_packets, .. } = results;
     let connections = InOrder { rows, next: 0 };
     FlowResults { connections, path_mtu_events, untracked_connections, untracked_packets }
 }

@@ -101,8 +101,6 @@ impl Sample {
             window_bytes: info.snd_wnd,
             rtt: time(info.rtt),
             min_rtt: info.min_rtt.map(time),
-            last_sent: time(info.last_data_sent),
-            last_received: time(info.last_data_recv),
             timeouts_in_a_row: info.retransmits.into(),
             window_probes: info.probes.into(),
             ever_retransmitted: info.total_retrans,

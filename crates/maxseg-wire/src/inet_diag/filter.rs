@@ -1,6 +1,6 @@
 //! Conditions on sockets, compiled to the kernel's bytecode, so that only those that match are copied out.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// Operations (`INET_DIAG_BC_*`).
 const JUMP: u8 = 1;
@@ -74,14 +74,14 @@ impl Filter {
     }
 
     /// Whether a socket with these ends matches, as the kernel sees it.
-    pub fn matches(&self, local: (IpAddr, u16), remote: (IpAddr, u16)) -> bool {
+    pub fn matches(&self, local: SocketAddr, remote: SocketAddr) -> bool {
         let end = |which: Endpoint| match which {
             Endpoint::Local => local,
             Endpoint::Remote => remote,
         };
         match self {
-            Self::Port(which, port) => end(*which).1 == *port,
-            Self::Address(which, prefix) => prefix.contains(end(*which).0),
+            Self::Port(which, port) => end(*which).port() == *port,
+            Self::Address(which, prefix) => prefix.contains(end(*which).ip()),
             Self::All(parts) => parts.iter().all(|part| part.matches(local, remote)),
             Self::Any(parts) => parts.iter().any(|part| part.matches(local, remote)),
             Self::Not(part) => !part.matches(local, remote),

@@ -3,6 +3,9 @@
 /// Bytes of `struct nlmsghdr`.
 pub(super) const HEADER: usize = 16;
 
+/// `SOCK_DIAG_BY_FAMILY`: asks for sockets, and gives one.
+pub(super) const BY_FAMILY: u16 = 20;
+
 /// A length with the padding behind it (`NLMSG_ALIGN`, `NLA_ALIGN`).
 pub(super) const fn aligned(length: usize) -> usize {
     length.saturating_add(3) & !3

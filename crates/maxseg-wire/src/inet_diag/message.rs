@@ -1,7 +1,7 @@
 //! The kernel's messages (`include/uapi/linux/netlink.h`).
 
 use super::Socket;
-use super::framing::{HEADER, aligned};
+use super::framing::{BY_FAMILY, HEADER, aligned};
 use crate::{DecodeError, Layer};
 
 /// `NLMSG_ERROR` and `NLMSG_DONE`.
@@ -9,8 +9,7 @@ const ERROR: u16 = 2;
 const DONE: u16 = 3;
 /// `NLM_F_DUMP_INTR`: the kernel's list changed while it was read.
 const INTERRUPTED: u16 = 0x10;
-/// `SOCK_DIAG_BY_FAMILY`: a socket, asked for or destroyed; `TCPDIAG_GETSOCK` of old requests gives the same.
-const BY_FAMILY: u16 = 20;
+/// `TCPDIAG_GETSOCK` of old requests gives the same as [`BY_FAMILY`].
 const GET_SOCKET: u16 = 18;
 
 /// One message of the kernel.

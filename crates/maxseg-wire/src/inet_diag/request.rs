@@ -1,11 +1,10 @@
 //! What is asked of the kernel: `struct inet_diag_req_v2` in a netlink message.
 
 use super::filter::Filter;
-use super::framing::{HEADER, aligned};
+use super::framing::{BY_FAMILY, HEADER, aligned};
 use super::selection::{Family, StateSet};
 
-/// `SOCK_DIAG_BY_FAMILY`, `NLM_F_REQUEST | NLM_F_DUMP`, `INET_DIAG_REQ_BYTECODE`, `IPPROTO_TCP`.
-const BY_FAMILY: u16 = 20;
+/// `NLM_F_REQUEST | NLM_F_DUMP`, `INET_DIAG_REQ_BYTECODE`, `IPPROTO_TCP`.
 const REQUEST_DUMP: u16 = 0x301;
 const BYTECODE: u16 = 1;
 const TCP: u8 = 6;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::framing::aligned;
 use super::selection::Family;
+use crate::numbers::Numbers;
 use crate::tcp_info::{State, TcpInfo};
 use crate::{DecodeError, Layer};
 
@@ -149,8 +150,7 @@ impl<'a> Socket<'a> {
     /// The payload of a message.
     pub(super) fn decode(payload: &'a [u8]) -> Result<Self, DecodeError> {
         let short = DecodeError::Short { layer: Layer::InetDiag, have: payload.len(), need: LEN };
-        let mut fields = Fields(payload);
-        let mut socket = fields.socket().ok_or(short)?;
+        let mut socket = Numbers(payload).socket().ok_or(short)?;
         let mut attributes = payload.get(LEN..).unwrap_or_default();
         while let Some((kind, value, rest)) = attribute(attributes) {
             socket.take(kind, value);
@@ -163,26 +163,21 @@ impl<'a> Socket<'a> {
     fn take(&mut self, kind: u16, value: &'a [u8]) {
         match kind {
             2 => self.info = TcpInfo::decode(value).ok(),
-            3 => self.vegas = Fields(value).vegas(),
+            3 => self.vegas = Numbers(value).vegas(),
             4 => self.congestion = name(value),
             5 => self.tos = value.first().copied(),
             6 => self.traffic_class = value.first().copied(),
-            7 => self.memory = Fields(value).memory(),
+            7 => self.memory = Numbers(value).memory(),
             8 => self.shutdown = value.first().copied(),
             10 => self.protocol = value.first().copied(),
             11 => self.v6_only = value.first().map(|only| *only != 0),
-            15 => self.mark = Fields(value).u32(),
-            16 => self.bbr = Fields(value).bbr(),
-            17 => self.class_id = Fields(value).u32(),
+            15 => self.mark = Numbers(value).u32(),
+            16 => self.bbr = Numbers(value).bbr(),
+            17 => self.class_id = Numbers(value).u32(),
             19 => self.upper_layer = upper_layer(value),
-            21 => self.cgroup = Fields(value).u64(),
+            21 => self.cgroup = Numbers(value).u64(),
             _ => {}
         }
-    }
-
-    /// Whether a process may still use it: with an inode.
-    pub const fn is_open(&self) -> bool {
-        self.inode != 0
     }
 }
 
@@ -212,28 +207,8 @@ fn upper_layer(mut nested: &[u8]) -> Option<&str> {
     None
 }
 
-/// Numbers one after the other.
-struct Fields<'a>(&'a [u8]);
-
-impl Fields<'_> {
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (head, rest) = self.0.split_first_chunk::<N>()?;
-        self.0 = rest;
-        Some(*head)
-    }
-
-    fn u8(&mut self) -> Option<u8> {
-        self.take().map(u8::from_ne_bytes)
-    }
-
-    fn u32(&mut self) -> Option<u32> {
-        self.take().map(u32::from_ne_bytes)
-    }
-
-    fn u64(&mut self) -> Option<u64> {
-        self.take().map(u64::from_ne_bytes)
-    }
-
+/// Fields of these structures alone.
+impl Numbers<'_> {
     fn port(&mut self) -> Option<u16> {
         self.take().map(u16::from_be_bytes)
     }
@@ -246,10 +221,6 @@ impl Fields<'_> {
             Family::Ipv4 => Ipv4Addr::new(a, b, c, d).into(),
             Family::Ipv6 => Ipv6Addr::from(bytes).into(),
         })
-    }
-
-    fn micros(&mut self) -> Option<Duration> {
-        self.u32().map(|count| Duration::from_micros(count.into()))
     }
 
     /// 24.8 bits.
@@ -265,7 +236,7 @@ impl Fields<'_> {
         let (local, remote) = (self.address(family)?, self.address(family)?);
         let (interface, cookie) = (self.u32()?, self.u32()?);
         let cookie = u64::from(cookie) | u64::from(self.u32()?) << 32;
-        let expires_in = Duration::from_millis(self.u32()?.into());
+        let expires_in = self.millis()?;
         Some(Socket {
             family,
             state: State::from_number(state),

@@ -213,7 +213,7 @@ proptest! {
     ) {
         let code = filter.bytecode();
         prop_assert!(is_accepted(&code), "{code:?}");
-        prop_assert_eq!(runs(&code, local, remote), filter.matches(local, remote));
+        prop_assert_eq!(runs(&code, local, remote), filter.matches(local.into(), remote.into()));
     }
 
     #[test]

@@ -143,10 +143,12 @@ impl Watch {
             let netns = ends.place().name.clone();
             let lost = ends.drain(|socket| {
                 let known = before.remove(&(index, socket.cookie));
-                let matches = self.options.selection.filter.as_ref().is_none_or(|filter| {
-                    let end = |end: std::net::SocketAddr| (end.ip(), end.port());
-                    filter.matches(end(socket.local), end(socket.remote))
-                });
+                let matches = self
+                    .options
+                    .selection
+                    .filter
+                    .as_ref()
+                    .is_none_or(|filter| filter.matches(socket.local, socket.remote));
                 // A listening socket, or one that never had a peer, was no connection.
                 if !matches || socket.remote.port() == 0 {
                     return;

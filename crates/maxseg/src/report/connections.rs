@@ -2,7 +2,7 @@
 
 use maxseg_core::units::approx;
 use maxseg_workbench::connections::{Listener, Owner, Snapshot};
-use maxseg_workbench::report::connections::{ColumnName, ConnectionEntry};
+use maxseg_workbench::report::connections::{ColumnName, ConnectionEntry, value, without_unit};
 use maxseg_workbench::report::words;
 use serde_json::Value;
 
@@ -15,40 +15,31 @@ use crate::wrap::wrapped;
 pub(crate) struct Shown {
     /// The columns that were asked for; the usual ones where there are none.
     pub(crate) columns: Vec<ColumnName>,
-    /// The column to sort by; by traffic where there is none.
+    /// The column that they are sorted by; by traffic where there is none.
     pub(crate) sort: Option<ColumnName>,
     /// Listening sockets instead of connections.
     pub(crate) listening: bool,
 }
 
-/// The usual columns of one sample: what a connection is set to, and what limited it since its beginning.
-const OF_ONE: [&str; 11] = [
-    "state",
-    "process",
-    "mss_bytes",
-    "pmtu_bytes",
-    "cwnd_segments",
-    "rtt_s",
-    "rto_s",
-    "retransmitted_segments",
-    "bytes_acked",
-    "bytes_received",
-    "limited_by",
-];
-/// Those of two: the rates between them.
-const OF_TWO: [&str; 11] = [
-    "state",
-    "process",
-    "mss_bytes",
-    "pmtu_bytes",
-    "cwnd_segments",
-    "rtt_s",
-    "rto_s",
-    "retransmitted_segments",
-    "sent_bps",
-    "received_bps",
-    "limited_by",
-];
+/// The usual columns: what a connection is set to, what it carried since its beginning or carries now, and what limits it.
+const fn usual(has_interval: bool) -> [&'static str; 11] {
+    let [sent, received] =
+        if has_interval { ["sent_bps", "received_bps"] } else { ["bytes_acked", "bytes_received"] };
+    [
+        "state",
+        "process",
+        "mss_bytes",
+        "pmtu_bytes",
+        "cwnd_segments",
+        "rtt_s",
+        "rto_s",
+        "retransmitted_segments",
+        sent,
+        received,
+        "limited_by",
+    ]
+}
+
 /// Those of the usual columns that a narrow terminal does without, the first one first.
 const LESS: [&str; 8] = [
     "rto_s",
@@ -80,9 +71,8 @@ fn connections(snapshot: &Snapshot, shown: &Shown, printer: Printer) -> String {
     if snapshot.connections.is_empty() {
         return "no TCP connections match\n".to_owned();
     }
-    let usual = if snapshot.interval.is_some() { OF_TWO } else { OF_ONE };
     let names: Vec<&str> = if shown.columns.is_empty() {
-        usual.to_vec()
+        usual(snapshot.interval.is_some()).to_vec()
     } else {
         let is_key = |name: &&str| !matches!(*name, "local" | "remote");
         shown.columns.iter().map(ColumnName::key).filter(is_key).collect()
@@ -95,11 +85,11 @@ fn connections(snapshot: &Snapshot, shown: &Shown, printer: Printer) -> String {
         let netns = has_netns.then(|| connection.netns.as_deref().unwrap_or("-").to_owned());
         let ends = [connection.local.to_string(), connection.remote.to_string()];
         keys.push(netns.into_iter().chain(ends).collect());
-        let value = |name: &&str| match *name {
+        let shown = |name: &&str| match *name {
             "process" => owner(connection.process.as_ref()),
-            name => cell(name, name.split('.').fold(&entry, |value, key| &value[key])),
+            name => cell(name, value(&entry, name)),
         };
-        cells.push(names.iter().map(value).collect());
+        cells.push(names.iter().map(shown).collect());
     }
     let mut kept: Vec<usize> = (0..names.len()).collect();
     if shown.columns.is_empty() {
@@ -143,10 +133,8 @@ fn column(name: &str) -> Column {
 
 /// A column's heading: the key in words, without its unit.
 fn title(name: &str) -> String {
-    let units = ["_bytes", "_segments", "_bps", "_s"];
-    let stem = units.iter().find_map(|unit| name.strip_suffix(unit)).unwrap_or(name);
-    match stem {
-        "mss" | "pmtu" | "rtt" | "rto" => stem.to_uppercase(),
+    match without_unit(name) {
+        short @ ("mss" | "pmtu" | "rtt" | "rto") => short.to_uppercase(),
         "bytes_acked" => "acked".to_owned(),
         "bytes_received" => "received".to_owned(),
         other => other.replace('_', " "),

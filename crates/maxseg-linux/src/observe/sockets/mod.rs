@@ -15,6 +15,7 @@ use maxseg_wire::inet_diag::{Family, Filter, Request, Socket, StateSet};
 pub use namespaces::{NamespaceError, Place, PlaceName};
 pub use processes::{Process, Processes};
 
+pub use crate::netlink::ListReading;
 use crate::netlink::{DestroyEvents, SockDiag};
 
 /// Which sockets are listed.
@@ -31,15 +32,6 @@ pub struct Selection {
 pub struct SocketLister {
     place: PlaceName,
     socket: SockDiag,
-}
-
-/// How a list was read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ListReading {
-    /// The list changed while it was read: a socket may be missing from it.
-    pub interrupted: bool,
-    /// Sockets that could not be decoded.
-    pub unreadable: u64,
 }
 
 /// What was opened in each namespace of a place.

@@ -59,15 +59,20 @@ impl ColumnName {
         &self.0
     }
 
-    /// The key without its unit: a heading.
-    pub fn stem(&self) -> &str {
-        UNITS.iter().find_map(|unit| self.0.strip_suffix(unit)).unwrap_or(&self.0)
-    }
-
     /// The value of an entry; null where there is none.
     pub fn of<'v>(&self, entry: &'v Value) -> &'v Value {
-        self.0.split('.').fold(entry, |value, key| &value[key])
+        value(entry, &self.0)
     }
+}
+
+/// The value of an entry by its key, `rtt_s` or `process.name`; null where there is none.
+pub fn value<'v>(entry: &'v Value, key: &str) -> &'v Value {
+    key.split('.').fold(entry, |value, part| &value[part])
+}
+
+/// A key without its unit: a heading.
+pub fn without_unit(key: &str) -> &str {
+    UNITS.iter().find_map(|unit| key.strip_suffix(unit)).unwrap_or(key)
 }
 
 /// The units with which keys end.
@@ -114,11 +119,9 @@ impl Snapshot {
             Ok(column.of(&entry).clone())
         };
         let keys = self.connections.iter().map(key).collect::<serde_json::Result<Vec<Value>>>()?;
-        let mut order: Vec<usize> = (0..keys.len()).collect();
-        order.sort_by(|a, b| rank(&keys[*a], &keys[*b]));
-        let mut sorted = Vec::with_capacity(order.len());
-        sorted.extend(order.into_iter().map(|index| self.connections[index].clone()));
-        self.connections = sorted;
+        let mut keyed: Vec<_> = keys.into_iter().zip(self.connections.drain(..)).collect();
+        keyed.sort_by(|(a, _), (b, _)| rank(a, b));
+        self.connections.extend(keyed.into_iter().map(|(_, connection)| connection));
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::csv::field;
 use crate::connections::{Connection, Listener, Snapshot};
-pub use columns::{ColumnName, UnknownColumn};
+pub use columns::{ColumnName, UnknownColumn, value, without_unit};
 pub use entry::ConnectionEntry;
 use entry::ListenerEntry;
 

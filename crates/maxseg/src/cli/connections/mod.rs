@@ -114,22 +114,14 @@ impl ConnectionsArgs {
         Ok(snapshot)
     }
 
-    /// The columns of the table, and their order.
+    /// The list that is printed: its columns and their order.
     fn shown(&self) -> Result<Shown, Failure> {
-        let find = |name: &String| {
-            ColumnName::find(name.trim()).map_err(|error| {
-                Failure::usage(
-                    error.to_string(),
-                    "columns are the keys of `maxseg connections --json`, or `all`",
-                )
-            })
-        };
         let columns = if self.columns.iter().any(|name| name == "all") {
             ColumnName::all()
         } else {
-            self.columns.iter().map(find).collect::<Result<_, _>>()?
+            self.columns.iter().map(|name| column(name)).collect::<Result<_, _>>()?
         };
-        let sort = self.sort.as_ref().map(find).transpose()?;
+        let sort = self.sort.as_deref().map(column).transpose()?;
         Ok(Shown { columns, sort, listening: self.listening })
     }
 
@@ -182,6 +174,15 @@ impl ConnectionsArgs {
     }
 }
 
+fn column(name: &str) -> Result<ColumnName, Failure> {
+    ColumnName::find(name.trim()).map_err(|error| {
+        Failure::usage(
+            error.to_string(),
+            "columns are the keys of `maxseg connections --json`, or `all`",
+        )
+    })
+}
+
 fn read_dump(file: &std::path::Path) -> Result<Snapshot, Failure> {
     let bytes = if file.as_os_str() == "-" {
         let mut bytes = Vec::new();
@@ -192,7 +193,7 @@ fn read_dump(file: &std::path::Path) -> Result<Snapshot, Failure> {
     let bytes = bytes.map_err(|error| Failure::file("read", file, &error))?;
     Snapshot::from_dump(&bytes).map_err(|(offset, error)| {
         Failure::with_hint(
-            format!("{}: byte {offset}: no sockets of Linux: {error}", file.display()),
+            format!("{}: byte {offset}: not a socket dump: {error}", file.display()),
             "`ss -tinmO -D FILE` writes such a file; without -i and -m there is less to judge by",
         )
     })

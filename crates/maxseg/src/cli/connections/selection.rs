@@ -113,7 +113,9 @@ impl SelectionArgs {
         snapshot.connections.retain(|connection| {
             let is_in_state =
                 connection.is_closed || connection.state.is_some_and(|state| states.has(state));
-            let has_ends = filter.as_ref().is_none_or(|filter| matches(filter, connection));
+            let has_ends = filter
+                .as_ref()
+                .is_none_or(|filter| filter.matches(connection.local, connection.remote));
             is_in_state
                 && has_ends
                 && self.has_process(connection.process.as_ref())
@@ -138,9 +140,4 @@ impl SelectionArgs {
         let name = connection.congestion.as_deref();
         self.cc.is_empty() || self.cc.iter().any(|wanted| name == Some(wanted.as_str()))
     }
-}
-
-fn matches(filter: &Filter, connection: &Connection) -> bool {
-    let end = |end: std::net::SocketAddr| (end.ip(), end.port());
-    filter.matches(end(connection.local), end(connection.remote))
 }

@@ -5,7 +5,7 @@
 //! Each clue weighs by how likely it is under each of the three; what none of them explains weighs little.
 
 mod clues;
-mod saw_teeth;
+mod epoch_clues;
 mod weights;
 
 use schemars::JsonSchema;
@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::evidence::DirectionStats;
 use crate::outcome::LimitedBy;
 use clues::Clues;
-use saw_teeth::SawTeeth;
+use epoch_clues::EpochClues;
 
 /// A congestion control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -74,16 +74,16 @@ impl CongestionControl {
             let why = "without timestamps only a capture at the sender shows its flights";
             return Self::unknown(why.to_owned());
         };
-        let teeth = SawTeeth::of(data, limit, view);
+        let epochs = EpochClues::of(data, limit, view);
         let clues = Clues::of(data, limit, view);
         let mut weights = clues.weights;
-        weights.join(&teeth.weights, teeth.share());
+        weights.join(&epochs.weights, epochs.share());
         let (name, probability) = weights.best();
-        if teeth.count() + clues.count() == 0 {
+        if epochs.count() + clues.count() == 0 {
             return Self::unknown(no_clue(data).to_owned());
         }
         // After a single loss an old window and a new one are all there is: noise explains either.
-        if teeth.count() == 1 && clues.count() == 0 {
+        if epochs.count() == 1 && clues.count() == 0 {
             return Self::unknown("one loss alone tells no algorithm from another".to_owned());
         }
         if probability < NAMED {
@@ -91,7 +91,7 @@ impl CongestionControl {
             return Self::unknown(format!("what was seen fits more than one algorithm: {list}"));
         }
         let mut sentences = clues.sentences(name);
-        sentences.extend(teeth.sentence());
+        sentences.extend(epochs.sentence());
         Self { name, confidence: probability.min(MOST), evidence: sentences.join("; ") }
     }
 
@@ -103,7 +103,7 @@ impl CongestionControl {
 
 /// Why there is no clue.
 fn no_clue(data: &DirectionStats) -> &'static str {
-    match data.teeth.as_slice() {
+    match data.epochs.as_slice() {
         [] => "no whole round trip with data was seen",
         [_] => "no loss was followed by a whole round trip, and slow start told nothing",
         _ => "the window or the application limited the flights between losses",
@@ -117,7 +117,7 @@ impl View {
     fn of(data: &DirectionStats) -> Option<Self> {
         let near = data.path_rtt_min_s.zip(data.rtt_min_s);
         let is_near = near.is_some_and(|(least, behind)| behind >= Self::AT_SENDER * least);
-        match (data.teeth.is_by_echo, is_near) {
+        match (data.epochs.is_by_echo, is_near) {
             (true, _) => Some(Self::Elsewhere),
             (false, true) => Some(Self::Sender),
             (false, false) => None,

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AckGaps, Bins, Events, LoadedRoundTrips, LossEpisodes, Outage, SynFacts, Teeth, Trace, WayDelay,
+    AckGaps, Bins, CongestionEpochs, Events, LoadedRoundTrips, LossEpisodes, Outage, SynFacts,
+    Trace, WayDelay,
 };
 use crate::units::Time;
 
@@ -145,7 +146,7 @@ pub struct DirectionStats {
     pub loss_episodes: LossEpisodes,
     /// Growth of the flight between losses.
     #[serde(skip)]
-    pub teeth: Teeth,
+    pub epochs: CongestionEpochs,
     /// A segment that did not arrive in spite of retransmissions, because it was too large.
     #[serde(skip)]
     pub black_hole: Option<BlackHole>,

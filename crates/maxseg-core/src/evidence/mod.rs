@@ -8,6 +8,7 @@
 
 mod bins;
 mod capture_facts;
+mod congestion_epochs;
 mod direction_stats;
 mod ending;
 mod event;
@@ -17,7 +18,6 @@ mod path_mtu;
 mod requests;
 mod socket;
 mod syn;
-mod teeth;
 mod trace;
 
 use std::net::SocketAddr;
@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 
 pub use bins::{Bin, Bins};
 pub use capture_facts::CaptureFacts;
+pub use congestion_epochs::{CongestionEpoch, CongestionEpochs};
 pub use direction_stats::{BlackHole, DirectionStats, Resent, Spurious};
 pub use ending::{Ending, Handshake, Outage, Silence};
 pub use event::{Cause, Event, EventKind, Events};
@@ -38,7 +39,6 @@ pub use path_mtu::PathMtuEvent;
 pub use requests::{Requests, Waits};
 pub use socket::{BufferFill, SocketEvidence, SocketState};
 pub use syn::{OptionKind, OptionOrder, SynFacts};
-pub use teeth::{Teeth, Tooth};
 pub use trace::{AckPoint, SegmentPoint, Trace};
 
 use crate::framing::{Headers, IpVersion, TCP_TIMESTAMPS};

@@ -385,7 +385,7 @@ fn describe(
     to.path_rtt_loaded_s = stream.loaded.quantile(0.5).map(Time::as_secs_f64);
     to.loaded_round_trips = stream.loaded;
     to.loss_episodes = stream.losses;
-    to.teeth = stream.sender.saw.teeth;
+    to.epochs = stream.sender.epochs.list;
     to.ack_gaps = stream.ack_gaps.as_ref().and_then(|gaps| gaps.found());
     to.capacity_bps = stream.capacity.as_ref().and_then(|capacity| capacity.rate());
     to.train_mode_bps = stream.capacity.as_ref().and_then(|capacity| capacity.mode());

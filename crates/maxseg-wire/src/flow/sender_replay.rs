@@ -7,8 +7,8 @@ use maxseg_core::evidence::Bins;
 use maxseg_core::units::Time;
 use serde::{Deserialize, Serialize};
 
+use super::epoch_tracker::EpochTracker;
 use super::idle_restart::{Departure, IdleRestarts};
-use super::saw::Saw;
 use super::segments::Echo;
 
 /// The state of a sender, from the segments that it sent and the acknowledgements that it received.
@@ -34,7 +34,7 @@ pub(super) struct SenderReplay {
     /// When the sender last sent new data or received an acknowledgement of it.
     last_progress: u64,
     pub(super) restarts: IdleRestarts,
-    pub(super) saw: Saw,
+    pub(super) epochs: EpochTracker,
 }
 
 /// A new segment.
@@ -91,7 +91,7 @@ impl SenderReplay {
             full_before_short: 0,
             last_progress: at,
             restarts: IdleRestarts::default(),
-            saw: Saw::new(at),
+            epochs: EpochTracker::new(at),
         }
     }
 
@@ -203,11 +203,11 @@ impl SenderReplay {
         let (in_flight, edge, una) = (bytes(self.in_flight()), self.edge, self.una);
         let nxt = self.nxt;
         match sent.known {
-            None => self.saw.on_send(nxt - una),
-            Some(known) => self.saw.on_echo(sent.at, known, sent.end),
+            None => self.epochs.on_send(nxt - una),
+            Some(known) => self.epochs.on_echo(sent.at, known, sent.end),
         }
         if edge.is_some_and(|edge| edge - nxt < self.full) {
-            self.saw.on_full_window();
+            self.epochs.on_full_window();
         }
         let bin = self.bins.at(time(sent.at));
         bin.sent_bytes += bytes(sent.payload);
@@ -236,7 +236,7 @@ impl SenderReplay {
             });
         }
         self.last_progress = at;
-        self.saw.on_resend(at, self.nxt, by_timer);
+        self.epochs.on_resend(at, self.nxt, by_timer);
         let bin = self.bins.at(time(at));
         bin.resent_bytes += bytes(payload);
         bin.segments += 1;
@@ -248,7 +248,7 @@ impl SenderReplay {
         self.advance(at);
         self.restarts.on_ack(at, news.una);
         let is_progress = news.una > self.una;
-        self.saw.on_ack(at, news.una, self.nxt, is_progress);
+        self.epochs.on_ack(at, news.una, self.nxt, is_progress);
         if is_progress {
             self.una = news.una;
             self.nxt = self.nxt.max(news.una);
@@ -275,7 +275,7 @@ impl SenderReplay {
         self.advance(at);
         self.settle(at, false);
         self.restarts.finish(self.last_progress);
-        self.saw.finish(at);
+        self.epochs.finish(at);
         self.bins.finish(time(at));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::weights::{Weights, normal};
 use super::{CongestionAlgorithm, View};
-use crate::evidence::{Bin, DirectionStats, Tooth};
+use crate::evidence::{Bin, CongestionEpoch, DirectionStats};
 use crate::outcome::LimitedBy;
 use crate::units::{Time, approx};
 
@@ -56,10 +56,10 @@ impl Clues {
         }
         if is_free {
             clues.add_falls(data);
-            for (index, tooth) in data.teeth.as_slice().iter().enumerate() {
-                clues.add_sinking(tooth, index == 0, data);
+            for (index, epoch) in data.epochs.as_slice().iter().enumerate() {
+                clues.add_sinking(epoch, index == 0, data);
             }
-            if let Some(first) = data.teeth.as_slice().first().filter(|_| !data.begins_late) {
+            if let Some(first) = data.epochs.as_slice().first().filter(|_| !data.begins_late) {
                 clues.add_slow_start(first, data);
             }
         }
@@ -108,11 +108,11 @@ impl Clues {
 
     /// BBR's cycle of gains lowers the flight every eighth round trip.
     fn add_falls(&mut self, data: &DirectionStats) {
-        let free = data.teeth.as_slice().iter().filter(|tooth| !tooth.is_capped);
+        let free = data.epochs.as_slice().iter().filter(|epoch| !epoch.is_capped);
         let (mut falls, mut rounds) = (0, 0);
-        for tooth in free {
-            falls += tooth.falls;
-            rounds += tooth.rounds;
+        for epoch in free {
+            falls += epoch.falls;
+            rounds += epoch.rounds;
         }
         if rounds < LEAST_ROUNDS {
             return;
@@ -133,18 +133,18 @@ impl Clues {
     }
 
     /// BBR drains what its start-up queued: the flight falls for good, without a loss.
-    fn add_sinking(&mut self, tooth: &Tooth, is_first: bool, data: &DirectionStats) {
+    fn add_sinking(&mut self, epoch: &CongestionEpoch, is_first: bool, data: &DirectionStats) {
         let least = if is_first { LONG } else { LONG_AFTER_LOSS };
-        let mean = tooth.sum as f64 / f64::from(tooth.rounds.max(1));
-        let sinks = !tooth.is_capped
-            && tooth.rounds >= least
-            && tooth.flat_rounds >= tooth.rounds / 2
-            && mean < SUNK * tooth.most as f64;
+        let mean = epoch.sum as f64 / f64::from(epoch.rounds.max(1));
+        let sinks = !epoch.is_capped
+            && epoch.rounds >= least
+            && epoch.flat_rounds >= epoch.rounds / 2
+            && mean < SUNK * epoch.most as f64;
         if sinks {
             let segment = f64::from(data.mss_used_bytes.unwrap_or(1460).max(1));
             let text = format!(
                 "the flight fell from {:.0} to {:.0} segments without a loss, and stayed there",
-                tooth.most as f64 / segment,
+                epoch.most as f64 / segment,
                 mean / segment
             );
             self.add([0.05, 0.05, 1.0], MOST, &[Bbr], text);
@@ -152,19 +152,19 @@ impl Clues {
     }
 
     /// CUBIC leaves slow start when round trips rise (`HyStart`), Reno only at a loss.
-    fn add_slow_start(&mut self, tooth: &Tooth, data: &DirectionStats) {
-        let grown = tooth.most as f64 / tooth.first.max(1) as f64;
+    fn add_slow_start(&mut self, epoch: &CongestionEpoch, data: &DirectionStats) {
+        let grown = epoch.most as f64 / epoch.first.max(1) as f64;
         let doublings = libm::log2(grown.max(1.0));
-        let rounds = f64::from(tooth.rounds);
-        let slow = rounds - 1.0 - doublings - f64::from(tooth.flat_rounds);
+        let rounds = f64::from(epoch.rounds);
+        let slow = rounds - 1.0 - doublings - f64::from(epoch.flat_rounds);
         let least = data.path_rtt_min_s.unwrap_or(0.0);
-        let at_loss = data.loss_episodes.as_slice().first().filter(|_| tooth.by_loss);
+        let at_loss = data.loss_episodes.as_slice().first().filter(|_| epoch.by_loss);
         let at_loss = at_loss.and_then(|episode| episode.rtt).map_or(0.0, Time::as_secs_f64);
         let rise = at_loss.max(data.path_rtt_loaded_s.unwrap_or(0.0)) - least;
         let queued = || format!("round trips rose by {}", approx::time(rise));
-        let keeps_growing = tooth.flat_rounds <= (tooth.rounds / 8).max(2);
-        let is_high = tooth.sum as f64 > 0.85 * tooth.most as f64 * rounds;
-        if !tooth.is_capped && keeps_growing && slow >= SLOW_ROUNDS && doublings >= 0.5 {
+        let keeps_growing = epoch.flat_rounds <= (epoch.rounds / 8).max(2);
+        let is_high = epoch.sum as f64 > 0.85 * epoch.most as f64 * rounds;
+        if !epoch.is_capped && keeps_growing && slow >= SLOW_ROUNDS && doublings >= 0.5 {
             let text = "slow start ended without a loss, and the flight went on growing".to_owned();
             self.add([0.06, 1.0, 0.15], MOST, &[Cubic], text);
         } else if slow <= NO_SLOW_ROUND
@@ -174,11 +174,11 @@ impl Clues {
             let bbr = if rise > least { 0.15 } else { 0.3 };
             let text = format!("slow start doubled the flight to its end, while {}", queued());
             self.add([1.0, 0.1, bbr], MOST, &[Reno], text);
-        } else if tooth.is_capped
+        } else if epoch.is_capped
             && slow <= 2.0
             && rise > RISEN * least
             && is_high
-            && tooth.flat_rounds >= LEAST_ROUNDS
+            && epoch.flat_rounds >= LEAST_ROUNDS
         {
             let text =
                 format!("slow start doubled the flight up to the window, while {}", queued());

@@ -1,39 +1,44 @@
 //! Flights made by the rules of each algorithm, and what hides them.
 
 use super::*;
-use crate::evidence::{Bins, Teeth, Tooth};
+use crate::evidence::{Bins, CongestionEpoch, CongestionEpochs};
 use crate::units::Time;
 
 const SEGMENT: u64 = 1000;
 const ROUND: Time = Time::from_millis(40);
 
-/// A direction at the sender, of a full link, with these teeth.
-fn direction(teeth: &[Tooth]) -> DirectionStats {
-    let mut list = Teeth::default();
-    for tooth in teeth {
-        list.push(*tooth);
+/// A direction at the sender, of a full link, with these epochs.
+fn direction(epochs: &[CongestionEpoch]) -> DirectionStats {
+    let mut list = CongestionEpochs::default();
+    for epoch in epochs {
+        list.push(*epoch);
     }
     DirectionStats {
         mss_used_bytes: Some(1000),
         rtt_min_s: Some(0.04),
         path_rtt_min_s: Some(0.04),
         path_rtt_loaded_s: Some(0.05),
-        teeth: list,
+        epochs: list,
         ..DirectionStats::default()
     }
 }
 
-/// The teeth of a saw whose flight in each round trip after a loss at `peak` is given by `flight`.
-fn saw(count: u64, peak: u64, rounds: u32, flight: impl Fn(f64) -> f64) -> Vec<Tooth> {
+/// The epochs of a saw-tooth whose flight in each round trip after a loss at `peak` is given by `flight`.
+fn sawtooth(
+    count: u64,
+    peak: u64,
+    rounds: u32,
+    flight: impl Fn(f64) -> f64,
+) -> Vec<CongestionEpoch> {
     let bytes = |round: f64| {
         let segments = flight(round).max(1.0).floor();
         (0..10_000).find(|n| *n as f64 >= segments).unwrap_or(0) * SEGMENT
     };
     let first = bytes(0.0);
     let last = bytes(f64::from(rounds - 1));
-    let tooth = |n: u64| {
+    let epoch = |n: u64| {
         let from = Time::from_secs(10 * n);
-        Tooth {
+        CongestionEpoch {
             from,
             to: from.saturating_add(ROUND.times(rounds.into())),
             rounds,
@@ -43,10 +48,10 @@ fn saw(count: u64, peak: u64, rounds: u32, flight: impl Fn(f64) -> f64) -> Vec<T
             last,
             sum: u64::from(rounds) * (first + last) / 2,
             by_loss: true,
-            ..Tooth::default()
+            ..CongestionEpoch::default()
         }
     };
-    (0..=count).map(tooth).collect()
+    (0..=count).map(epoch).collect()
 }
 
 fn named(data: &DirectionStats, limit: LimitedBy) -> CongestionAlgorithm {
@@ -55,8 +60,8 @@ fn named(data: &DirectionStats, limit: LimitedBy) -> CongestionAlgorithm {
 
 #[test]
 fn half_and_a_segment_a_round_trip_are_reno() {
-    let teeth = saw(6, 40, 21, |round| 20.0 + round);
-    let found = CongestionControl::of(&direction(&teeth), LimitedBy::Congestion);
+    let epochs = sawtooth(6, 40, 21, |round| 20.0 + round);
+    let found = CongestionControl::of(&direction(&epochs), LimitedBy::Congestion);
     assert_eq!(found.name, CongestionAlgorithm::Reno);
     assert!(found.confidence > 0.9, "{found:?}");
     assert!(found.evidence.contains("6 losses left 50% of the flight"), "{}", found.evidence);
@@ -70,14 +75,14 @@ fn seven_tenths_and_the_cubic_are_cubic() {
         let off = round * ROUND.as_secs_f64() - until_peak;
         (100.0 + 0.4 * off * off * off).max(70.0 + 0.53 * round)
     };
-    let teeth = saw(4, 100, 40, flight);
-    let data = direction(&teeth);
+    let epochs = sawtooth(4, 100, 40, flight);
+    let data = direction(&epochs);
     assert_eq!(named(&data, LimitedBy::Congestion), CongestionAlgorithm::Cubic);
 }
 
 #[test]
 fn a_flight_that_sinks_without_a_loss_is_bbr() {
-    let tooth = Tooth {
+    let epoch = CongestionEpoch {
         to: Time::from_secs(3),
         rounds: 75,
         first: 10 * SEGMENT,
@@ -86,28 +91,28 @@ fn a_flight_that_sinks_without_a_loss_is_bbr() {
         sum: 75 * 104 * SEGMENT,
         flat_rounds: 68,
         falls: 9,
-        ..Tooth::default()
+        ..CongestionEpoch::default()
     };
-    let found = CongestionControl::of(&direction(&[tooth]), LimitedBy::Bandwidth);
+    let found = CongestionControl::of(&direction(&[epoch]), LimitedBy::Bandwidth);
     assert_eq!(found.name, CongestionAlgorithm::Bbr);
     assert!(found.evidence.contains("from 258 to 104 segments"), "{}", found.evidence);
     // A program that sends less does the same.
-    assert_eq!(named(&direction(&[tooth]), LimitedBy::Application), CongestionAlgorithm::Unknown);
+    assert_eq!(named(&direction(&[epoch]), LimitedBy::Application), CongestionAlgorithm::Unknown);
 }
 
 #[test]
 fn slow_start_that_ends_without_a_loss_is_cubic_and_one_that_does_not_is_reno() {
-    let ends = Tooth {
+    let ends = CongestionEpoch {
         to: Time::from_secs(3),
         rounds: 42,
         first: 10 * SEGMENT,
         most: 178 * SEGMENT,
         last: 178 * SEGMENT,
         sum: 42 * 78 * SEGMENT,
-        ..Tooth::default()
+        ..CongestionEpoch::default()
     };
     assert_eq!(named(&direction(&[ends]), LimitedBy::Bandwidth), CongestionAlgorithm::Cubic);
-    let goes_on = Tooth {
+    let goes_on = CongestionEpoch {
         rounds: 8,
         most: 1090 * SEGMENT,
         last: 1090 * SEGMENT,
@@ -133,8 +138,8 @@ fn a_clock_of_its_own_speaks_for_bbr() {
             bin.clock_time = Time::from_millis(2);
         }
         // A loss that leaves the flight between what Reno and CUBIC do.
-        let teeth = saw(1, 10, 3, |_| 6.0);
-        named(&DirectionStats { bins, ..direction(&teeth) }, LimitedBy::Bandwidth)
+        let epochs = sawtooth(1, 10, 3, |_| 6.0);
+        named(&DirectionStats { bins, ..direction(&epochs) }, LimitedBy::Bandwidth)
     };
     assert_eq!(clocked(5), CongestionAlgorithm::Bbr);
     assert_ne!(clocked(98), CongestionAlgorithm::Bbr);
@@ -142,18 +147,18 @@ fn a_clock_of_its_own_speaks_for_bbr() {
 
 #[test]
 fn what_hides_the_flights_is_told() {
-    let teeth = saw(6, 40, 21, |round| 20.0 + round);
+    let epochs = sawtooth(6, 40, 21, |round| 20.0 + round);
     // Near the receiver, without timestamps.
-    let far = DirectionStats { rtt_min_s: Some(0.000_1), ..direction(&teeth) };
+    let far = DirectionStats { rtt_min_s: Some(0.000_1), ..direction(&epochs) };
     let found = CongestionControl::of(&far, LimitedBy::Congestion);
     assert_eq!((found.name, found.confidence), (CongestionAlgorithm::Unknown, 0.0));
     assert!(found.evidence.contains("timestamps"), "{}", found.evidence);
     // With them flights are the sender's.
     let mut echoed = far;
-    echoed.teeth.is_by_echo = true;
+    echoed.epochs.is_by_echo = true;
     assert_eq!(named(&echoed, LimitedBy::Congestion), CongestionAlgorithm::Reno);
     // Undone reductions leave everything.
-    let undone = saw(6, 40, 3, |_| 40.0);
+    let undone = sawtooth(6, 40, 3, |_| 40.0);
     let data = DirectionStats {
         spurious_retransmissions: 6,
         retransmitted_packets: 6,
@@ -161,7 +166,7 @@ fn what_hides_the_flights_is_told() {
     };
     assert_eq!(named(&data, LimitedBy::Congestion), CongestionAlgorithm::Unknown);
     // A single loss is too little: BBR may leave any share.
-    let mut once = saw(1, 40, 3, |_| 20.0);
+    let mut once = sawtooth(1, 40, 3, |_| 20.0);
     once[0].most = once[0].first;
     let found = CongestionControl::of(&direction(&once), LimitedBy::Congestion);
     assert_eq!(found.name, CongestionAlgorithm::Unknown, "{found:?}");

@@ -2,7 +2,7 @@
 
 use super::View;
 use super::weights::{Weights, normal};
-use crate::evidence::{DirectionStats, Tooth};
+use crate::evidence::{CongestionEpoch, DirectionStats};
 use crate::outcome::LimitedBy;
 use crate::stats::median;
 use crate::units::approx;
@@ -26,22 +26,22 @@ const LEAST_LEFT: f64 = 0.2;
 /// Shorter growth says nothing, in round trips; where the flight before is not known, growth has to be longer.
 const LEAST_GROWTH: f64 = 3.0;
 const LONG_GROWTH: f64 = 8.0;
-/// One tooth speaks against an algorithm by this at most, too little to name one: BBR may leave any share. All together count
+/// One epoch speaks against an algorithm by this at most, too little to name one: BBR may leave any share. All together count
 /// as if they were so many: what spoils one may spoil all.
 const MOST_OF_ONE: f64 = 2.0;
-const MOST_TEETH: f64 = 8.0;
+const MOST_EPOCHS: f64 = 8.0;
 
-/// What all teeth show.
+/// What all epochs show.
 #[derive(Debug, Clone, Default)]
-pub(super) struct SawTeeth {
+pub(super) struct EpochClues {
     pub(super) weights: Weights,
     /// What each loss left of the flight before, as a share of it.
     left: Vec<f64>,
-    /// By how many segments each tooth grew in a round trip.
+    /// By how many segments each epoch grew in a round trip.
     growth: Vec<f64>,
 }
 
-/// Numbers that the likelihoods of a tooth depend on.
+/// Numbers that the likelihoods of an epoch depend on.
 struct Scale {
     segment: f64,
     grain: f64,
@@ -51,7 +51,7 @@ struct Scale {
     grows_freely: bool,
 }
 
-impl SawTeeth {
+impl EpochClues {
     pub(super) fn of(data: &DirectionStats, limit: LimitedBy, view: View) -> Self {
         let needless = 5 * data.spurious_retransmissions > data.retransmitted_packets;
         let scale = Scale {
@@ -65,15 +65,15 @@ impl SawTeeth {
             ),
         };
         let mut all = Self::default();
-        let mut before: Option<&Tooth> = None;
-        for tooth in data.teeth.as_slice() {
-            if !tooth.after_timer {
-                all.add_reduction(tooth, before.is_some_and(|before| before.is_capped), &scale);
+        let mut before: Option<&CongestionEpoch> = None;
+        for epoch in data.epochs.as_slice() {
+            if !epoch.after_timer {
+                all.add_reduction(epoch, before.is_some_and(|before| before.is_capped), &scale);
                 if before.is_some() && scale.grows_freely {
-                    all.add_growth(tooth, &scale);
+                    all.add_growth(epoch, &scale);
                 }
             }
-            before = Some(tooth);
+            before = Some(epoch);
         }
         all
     }
@@ -85,12 +85,12 @@ impl SawTeeth {
 
     /// The share with which their weights count.
     pub(super) fn share(&self) -> f64 {
-        (MOST_TEETH / (self.count() as f64).max(1.0)).min(1.0)
+        (MOST_EPOCHS / (self.count() as f64).max(1.0)).min(1.0)
     }
 
-    fn add_reduction(&mut self, tooth: &Tooth, was_capped: bool, scale: &Scale) {
-        let peak = tooth.peak as f64 / scale.segment;
-        let left = tooth.first as f64 / tooth.peak.max(1) as f64;
+    fn add_reduction(&mut self, epoch: &CongestionEpoch, was_capped: bool, scale: &Scale) {
+        let peak = epoch.peak as f64 / scale.segment;
+        let left = epoch.first as f64 / epoch.peak.max(1) as f64;
         let says_nothing = (scale.is_undone || was_capped) && left > MAYBE_UNDONE;
         if peak < LEAST_PEAK || !(LEAST_LEFT..MOST_LEFT).contains(&left) || says_nothing {
             return;
@@ -107,14 +107,14 @@ impl SawTeeth {
         self.left.push(left);
     }
 
-    fn add_growth(&mut self, tooth: &Tooth, scale: &Scale) {
+    fn add_growth(&mut self, epoch: &CongestionEpoch, scale: &Scale) {
         let segments = |bytes: u64| bytes as f64 / scale.segment;
         let (first, most, peak) =
-            (segments(tooth.first), segments(tooth.most), segments(tooth.peak));
+            (segments(epoch.first), segments(epoch.most), segments(epoch.peak));
         // A full window ends the growth; what is then is not the congestion window's.
         let (until, flat) =
-            if tooth.is_capped { (most, tooth.flat_rounds) } else { (segments(tooth.last), 0) };
-        let rounds = f64::from(tooth.rounds.saturating_sub(1 + flat));
+            if epoch.is_capped { (most, epoch.flat_rounds) } else { (segments(epoch.last), 0) };
+        let rounds = f64::from(epoch.rounds.saturating_sub(1 + flat));
         let grown = until - first;
         let is_long = rounds >= if peak > 0.0 { LEAST_GROWTH } else { LONG_GROWTH };
         // Slow start, after a timer that was not seen.
@@ -122,7 +122,7 @@ impl SawTeeth {
         if !is_long || first < 2.0 || is_doubling {
             return;
         }
-        let trip_s = tooth.to.since(tooth.from).as_secs_f64() / (f64::from(tooth.rounds) + 0.5);
+        let trip_s = epoch.to.since(epoch.from).as_secs_f64() / (f64::from(epoch.rounds) + 0.5);
         let largest = peak.max(most).max(8.0);
         let exact = 1.0 + scale.grain * largest;
         let other = 0.02 / largest;

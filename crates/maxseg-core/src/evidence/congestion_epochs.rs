@@ -1,4 +1,4 @@
-//! Growth of the flight between losses: the teeth of a sender's saw.
+//! Congestion epochs: growth of the flight from one loss to the next (RFC 9438 §4.1.2).
 
 use serde::{Deserialize, Serialize};
 
@@ -7,8 +7,8 @@ use crate::units::Time;
 /// The flight from the end of one loss recovery to the next loss, in round trips of the sender. Flights are the most bytes in
 /// flight in a round trip, while acknowledgements brought progress: duplicates release more than the congestion window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tooth {
-    /// When the recovery before it ended; the first tooth begins with the first data.
+pub struct CongestionEpoch {
+    /// When the recovery before it ended; the first epoch begins with the first data.
     pub from: Time,
     /// When the segment that ends it was sent again, or the capture ended.
     pub to: Time,
@@ -36,27 +36,27 @@ pub struct Tooth {
     pub by_loss: bool,
 }
 
-/// The first teeth of a direction: an algorithm that shows in none of them does not show in later ones.
+/// The first epochs of a direction: an algorithm that shows in none of them does not show in later ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Teeth {
-    list: Vec<Tooth>,
+pub struct CongestionEpochs {
+    list: Vec<CongestionEpoch>,
     /// Whether timestamps told what the sender knew (RFC 7323 §4), so that flights are its own wherever they were seen.
     pub is_by_echo: bool,
 }
 
-impl Teeth {
-    /// Most teeth that are kept.
+impl CongestionEpochs {
+    /// Most epochs that are kept.
     pub const MOST: usize = 256;
 
     /// Adds the next one.
-    pub fn push(&mut self, tooth: Tooth) {
+    pub fn push(&mut self, epoch: CongestionEpoch) {
         if self.list.len() < Self::MOST {
-            self.list.push(tooth);
+            self.list.push(epoch);
         }
     }
 
     /// In order.
-    pub fn as_slice(&self) -> &[Tooth] {
+    pub fn as_slice(&self) -> &[CongestionEpoch] {
         &self.list
     }
 }

@@ -29,6 +29,8 @@ pub const LINUX_SLL: u16 = 113;
 pub const IPV4: u16 = 228;
 /// IPv6 packets, nothing before them.
 pub const IPV6: u16 = 229;
+/// Netlink messages of Linux behind a cooked header of 16 bytes; no packets of a network.
+pub const NETLINK: u16 = 253;
 /// Linux's "cooked" capture, version 2.
 pub const LINUX_SLL2: u16 = 276;
 

@@ -2,12 +2,12 @@
 //!
 //! `cli` has a file for each command. What they compute, run and write is of `maxseg-workbench`; here stand what is
 //! read from the command line and what is printed: `report` turns results and explanations into tables and text,
-//! `monitor` turns packets into lines, `progress` draws a bar, `interrupt` handles Ctrl-C.
+//! `monitor` turns packets into lines, `top` draws connections on a screen, `progress` draws a bar, `interrupt` handles Ctrl-C.
 //! Modules use only those to their left:
 //!
 //! <!-- layers of maxseg -->
 //! ```text
-//! failure shipped growing_file interrupt wrap · printer · calc monitor progress · report · cli
+//! failure shipped growing_file interrupt wrap · printer · calc monitor progress top · report · cli
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]
@@ -24,6 +24,8 @@ mod printer;
 mod progress;
 mod report;
 mod shipped;
+#[cfg(feature = "lab")]
+mod top;
 mod wrap;
 
 use std::process::ExitCode;

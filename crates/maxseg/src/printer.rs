@@ -104,6 +104,12 @@ impl Printer {
         }
     }
 
+    /// Whether to use colour.
+    #[cfg(feature = "lab")]
+    pub(crate) const fn has_color(self) -> bool {
+        self.color
+    }
+
     /// What the command was asked for.
     #[expect(clippy::unused_self, reason = "all output goes through a printer")]
     pub(crate) fn data(self, text: &str) -> io::Result<()> {

@@ -68,7 +68,7 @@ pub(super) const CRATES: [Layers; 7] = [
         groups: &[
             &["failure", "shipped", "growing_file", "interrupt", "wrap"],
             &["printer"],
-            &["calc", "monitor", "progress"],
+            &["calc", "monitor", "progress", "top"],
             &["report"],
             &["cli"],
         ],

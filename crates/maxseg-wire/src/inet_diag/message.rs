@@ -9,6 +9,8 @@ const ERROR: u16 = 2;
 const DONE: u16 = 3;
 /// `NLM_F_DUMP_INTR`: the kernel's list changed while it was read.
 const INTERRUPTED: u16 = 0x10;
+/// `NLM_F_MULTI`: one message of several.
+const MULTI: u16 = 2;
 /// `TCPDIAG_GETSOCK` of old requests gives the same as [`BY_FAMILY`].
 const GET_SOCKET: u16 = 18;
 
@@ -26,6 +28,29 @@ pub enum Message<'a> {
     Error(i32),
     /// A message of another kind.
     Other,
+}
+
+/// The message of a socket, as the kernel frames it, from its payload.
+pub fn socket_message(payload: &[u8]) -> Vec<u8> {
+    framed(BY_FAMILY, 0, payload)
+}
+
+/// The message that ends a list.
+pub fn done_message(interrupted: bool) -> Vec<u8> {
+    framed(DONE, if interrupted { INTERRUPTED } else { 0 }, &[0; 4])
+}
+
+/// A message of a list (`NLM_F_MULTI`) with its header and padding.
+fn framed(kind: u16, flags: u16, payload: &[u8]) -> Vec<u8> {
+    let length = HEADER + payload.len();
+    let mut message = Vec::with_capacity(aligned(length));
+    message.extend(u32::try_from(length).unwrap_or(u32::MAX).to_ne_bytes());
+    message.extend(kind.to_ne_bytes());
+    message.extend((flags | MULTI).to_ne_bytes());
+    message.extend([0; 8]);
+    message.extend(payload);
+    message.resize(aligned(length), 0);
+    message
 }
 
 /// The messages of a buffer that the kernel filled, or of several buffers one after the other.

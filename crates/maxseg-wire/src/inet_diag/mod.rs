@@ -21,7 +21,7 @@ mod tests;
 
 pub use evidence::Sample;
 pub use filter::{Endpoint, Filter, Prefix};
-pub use message::{Message, Messages};
+pub use message::{Message, Messages, done_message, socket_message};
 pub use request::Request;
 pub use selection::{Family, StateSet};
 pub use socket::{Bbr, Memory, Socket, Timer, TimerKind, Vegas};

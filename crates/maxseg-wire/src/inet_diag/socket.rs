@@ -68,6 +68,8 @@ pub struct Socket<'a> {
     pub upper_layer: Option<&'a str>,
     /// The protocol (`INET_DIAG_PROTOCOL`): 262 is MPTCP.
     pub protocol: Option<u8>,
+    /// The payload of the message itself: what a recording keeps.
+    pub payload: &'a [u8],
 }
 
 /// A socket's timer.
@@ -151,6 +153,7 @@ impl<'a> Socket<'a> {
     pub(super) fn decode(payload: &'a [u8]) -> Result<Self, DecodeError> {
         let short = DecodeError::Short { layer: Layer::InetDiag, have: payload.len(), need: LEN };
         let mut socket = Numbers(payload).socket().ok_or(short)?;
+        socket.payload = payload;
         let mut attributes = payload.get(LEN..).unwrap_or_default();
         while let Some((kind, value, rest)) = attribute(attributes) {
             socket.take(kind, value);
@@ -263,6 +266,7 @@ impl Numbers<'_> {
             cgroup: None,
             upper_layer: None,
             protocol: None,
+            payload: &[],
         })
     }
 

@@ -2,9 +2,13 @@
 //!
 //! ```text
 //! kernel ──→ Watch ──┬→ Snapshot: connections with SocketEvidence, listeners ──→ core::diagnose, report::connections
-//! ss -D FILE ────────┘
+//! ss -D FILE ────────┘                                                                       │
+//!                                                      Recording (a file) ←→ Snapshot …, History ←┘
 //! ```
 
+mod comparison;
+mod history;
+mod recording;
 #[cfg(feature = "lab")]
 mod watch;
 
@@ -18,6 +22,8 @@ use maxseg_wire::DecodeError;
 use maxseg_wire::inet_diag::{Message, Messages, Sample, Socket, Timer};
 use maxseg_wire::tcp_info::State;
 
+pub use history::{History, Point, Track, TrackKey};
+pub use recording::{Frame, Recorder, Recording, RecordingError};
 #[cfg(feature = "lab")]
 pub use watch::{Watch, WatchOptions};
 
@@ -63,6 +69,8 @@ pub struct Connection {
     pub evidence: Option<SocketEvidence>,
     /// Whether it is there no more.
     pub is_closed: bool,
+    /// The payload of the kernel's message; only where a recording is made.
+    pub message: Option<Box<[u8]>>,
 }
 
 impl Connection {
@@ -90,6 +98,7 @@ impl Connection {
             sample,
             evidence: sample.map(|sample| sample.evidence(None)),
             is_closed: false,
+            message: None,
         }
     }
 
@@ -123,6 +132,8 @@ pub struct Listener {
     /// SYNs and handshakes that were dropped here, mostly because the queue was full (`sk_drops`, which
     /// `tcp_listendrop` counts). `None` where the kernel does not tell.
     pub overflows: Option<u32>,
+    /// The payload of the kernel's message; only where a recording is made.
+    pub message: Option<Box<[u8]>>,
 }
 
 impl Listener {
@@ -135,6 +146,7 @@ impl Listener {
             queued: socket.receive_queue,
             limit: socket.send_queue,
             overflows: socket.memory.map(|memory| memory.drops),
+            message: None,
         }
     }
 
@@ -190,6 +202,20 @@ impl Snapshot {
             self.listeners.push(Listener::of(socket, netns));
         } else {
             self.connections.push(Connection::of(socket, netns, names));
+        }
+    }
+}
+
+impl Snapshot {
+    /// Keeps the message of the socket that was added last.
+    fn keep_message(&mut self, socket: &Socket<'_>) {
+        let message = Some(socket.payload.into());
+        if socket.state == Some(State::Listen) {
+            if let Some(last) = self.listeners.last_mut() {
+                last.message = message;
+            }
+        } else if let Some(last) = self.connections.last_mut() {
+            last.message = message;
         }
     }
 }

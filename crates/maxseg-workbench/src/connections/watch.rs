@@ -7,8 +7,8 @@ use std::time::{Duration, Instant, SystemTime};
 use maxseg_linux::observe::sockets::{
     NamespaceError, Opened, Place, Processes, Selection, SocketEnds, SocketLister,
 };
-use maxseg_wire::inet_diag::Sample;
 
+use super::comparison::LastLook;
 use super::{Connection, Names, Owner, Snapshot};
 
 /// What is watched.
@@ -22,10 +22,9 @@ pub struct WatchOptions {
     pub processes: bool,
     /// Whether connections are told that closed since the list before.
     pub closed: bool,
+    /// Whether each socket's message is kept, for a recording.
+    pub messages: bool,
 }
-
-/// A connection: its namespace among those watched, and the kernel's number.
-type Key = (usize, u64);
 
 /// Looks at the sockets of a place.
 #[derive(Debug)]
@@ -34,15 +33,8 @@ pub struct Watch {
     listers: Opened<SocketLister>,
     ends: Vec<SocketEnds>,
     names: Names,
-    before: HashMap<Key, Known>,
+    before: LastLook,
     looked: Option<Instant>,
-}
-
-/// What is known of a connection from before.
-#[derive(Debug)]
-struct Known {
-    sample: Sample,
-    process: Option<Owner>,
 }
 
 impl Watch {
@@ -53,7 +45,7 @@ impl Watch {
     pub fn new(options: WatchOptions) -> Result<Self, NamespaceError> {
         let listers = SocketLister::of(&options.place)?;
         let ends = if options.closed { SocketEnds::of(&options.place)?.each } else { Vec::new() };
-        let (names, before) = (Names::default(), HashMap::new());
+        let (names, before) = (Names::default(), LastLook::default());
         Ok(Self { options, listers, ends, names, before, looked: None })
     }
 
@@ -72,7 +64,7 @@ impl Watch {
     pub fn look(&mut self) -> Result<Snapshot, NamespaceError> {
         let (mut snapshot, keys, now) = self.list()?;
         let interval = snapshot.interval;
-        let seen = self.compare(&mut snapshot, &keys, interval);
+        let seen = self.before.compare(&mut snapshot.connections, &keys, interval);
         self.add_closed(&mut snapshot, interval)?;
         (self.before, self.looked) = (seen, Some(now));
         Ok(snapshot)
@@ -85,7 +77,7 @@ impl Watch {
     pub fn look_last(mut self) -> Result<Snapshot, NamespaceError> {
         let (mut snapshot, keys, _) = self.list()?;
         if let Some(interval) = snapshot.interval {
-            self.compare(&mut snapshot, &keys, Some(interval));
+            self.before.compare(&mut snapshot.connections, &keys, Some(interval));
         }
         Ok(snapshot)
     }
@@ -99,9 +91,12 @@ impl Watch {
         let mut keys = Vec::new();
         for (index, lister) in self.listers.each.iter_mut().enumerate() {
             let netns = lister.place().name.clone();
-            let names = &mut self.names;
+            let (names, keeps) = (&mut self.names, self.options.messages);
             let reading = lister.list(&self.options.selection, |socket| {
                 snapshot.add(socket, netns.as_ref(), names);
+                if keeps {
+                    snapshot.keep_message(socket);
+                }
             })?;
             snapshot.interrupted |= reading.interrupted;
             snapshot.missed += reading.unreadable;
@@ -113,36 +108,16 @@ impl Watch {
         Ok((snapshot, keys, now))
     }
 
-    /// Sets the evidence of what happened since the last look. The samples, for the next.
-    fn compare(
-        &self,
-        snapshot: &mut Snapshot,
-        keys: &[usize],
-        interval: Option<Duration>,
-    ) -> HashMap<Key, Known> {
-        let mut seen = HashMap::with_capacity(snapshot.connections.len());
-        for (connection, netns) in snapshot.connections.iter_mut().zip(keys) {
-            let Some(sample) = connection.sample else { continue };
-            let key = (*netns, connection.cookie);
-            if let Some((known, interval)) = self.before.get(&key).zip(interval) {
-                connection.evidence = Some(sample.evidence(Some((&known.sample, interval))));
-            }
-            seen.insert(key, Known { sample, process: connection.process.clone() });
-        }
-        seen
-    }
-
     /// Adds what closed since the last look, with the process that an earlier list showed.
     fn add_closed(
         &mut self,
         snapshot: &mut Snapshot,
         interval: Option<Duration>,
     ) -> Result<(), NamespaceError> {
-        let (names, before) = (&mut self.names, &mut self.before);
+        let (names, before, keeps) = (&mut self.names, &mut self.before, self.options.messages);
         for (index, ends) in self.ends.iter_mut().enumerate() {
             let netns = ends.place().name.clone();
             let lost = ends.drain(|socket| {
-                let known = before.remove(&(index, socket.cookie));
                 let matches = self
                     .options
                     .selection
@@ -154,10 +129,8 @@ impl Watch {
                     return;
                 }
                 let mut closed = Connection::of(socket, netns.as_ref(), names);
-                let since = known.as_ref().map(|known| &known.sample).zip(interval);
-                closed.evidence = closed.sample.map(|sample| sample.evidence(since));
-                closed.process = known.and_then(|known| known.process);
-                closed.is_closed = true;
+                before.close(index, &mut closed, interval);
+                closed.message = keeps.then(|| socket.payload.into());
                 snapshot.connections.push(closed);
             })?;
             snapshot.missed += lost;

@@ -30,6 +30,8 @@ mod run_capture;
 mod run_notes;
 mod schema;
 mod stacks;
+#[cfg(feature = "lab")]
+mod top;
 mod usage;
 
 use std::fmt::Write as _;
@@ -85,6 +87,9 @@ struct Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Watch the TCP connections of this host on a screen
+    #[cfg(feature = "lab")]
+    Top(top::TopArgs),
     /// List the TCP connections of this host with what limits each
     #[cfg(feature = "lab")]
     Connections(connections::ConnectionsArgs),
@@ -132,7 +137,7 @@ const COMMAND_GROUPS: [CommandGroup; 5] = [
     CommandGroup {
         title: "See",
         purpose: "watch the connections and packets of this host",
-        commands: &["connections", "capture"],
+        commands: &["top", "connections", "capture"],
     },
     CommandGroup {
         title: "Explain",
@@ -258,6 +263,8 @@ impl Command {
 
     fn run(&self, printer: Printer) -> Result<(), Failure> {
         match self {
+            #[cfg(feature = "lab")]
+            Self::Top(args) => top::run(args, printer),
             #[cfg(feature = "lab")]
             Self::Connections(args) => connections::run(args, printer),
             #[cfg(feature = "lab")]

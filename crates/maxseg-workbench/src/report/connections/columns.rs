@@ -105,6 +105,7 @@ fn empty_connection() -> crate::connections::Connection {
         sample: None,
         evidence: None,
         is_closed: false,
+        message: None,
     }
 }
 

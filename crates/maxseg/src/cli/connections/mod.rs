@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::printer::Printer;
 use crate::report::connections::{Shown, text};
-use selection::SelectionArgs;
+pub(super) use selection::SelectionArgs;
 
 /// List the TCP connections of this host with what limits each
 #[derive(Debug, Args)]
@@ -54,7 +54,7 @@ pub(crate) struct ConnectionsArgs {
     #[arg(long, value_name = "N", requires = "watch")]
     count: Option<u64>,
     /// Read what `ss -tinmO -D FILE` wrote; `-` for standard input
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "netns")]
     from_dump: Option<PathBuf>,
     /// Columns, by the keys of JSON: `local,remote,rtt,limited_by`; `all` for every one
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -86,12 +86,7 @@ pub(crate) fn run(args: &ConnectionsArgs, printer: Printer) -> Result<(), Failur
     let mut watch =
         Watch::new(args.selection.watch_options(!args.no_processes, args.watch.is_some())?)
             .map_err(|error| namespace_failure(&error))?;
-    if let Some((granted, wanted)) = watch.small_room() {
-        printer.note(&format!(
-            "note: this user may have {granted} of {wanted} bytes for events of closed connections, and a burst of them may be \
-             missed: sudo, or a larger net.core.rmem_max"
-        ));
-    }
+    note_small_room(&watch, printer);
     if let Some(every) = args.watch {
         let mut look = || args.looked_at(watch.look());
         return args.watch(every, &mut look, &shown, printer);
@@ -106,7 +101,35 @@ pub(crate) fn run(args: &ConnectionsArgs, printer: Printer) -> Result<(), Failur
     args.print(args.looked_at(watch.look_last())?, &shown, printer)
 }
 
+/// Says that events of closed connections may be missed.
+pub(super) fn note_small_room(watch: &Watch, printer: Printer) {
+    if let Some((granted, wanted)) = watch.small_room() {
+        printer.note(&format!(
+            "note: this user may have {granted} of {wanted} bytes for events of closed connections, and a burst of them may be \
+             missed: sudo, or a larger net.core.rmem_max"
+        ));
+    }
+}
+
 impl ConnectionsArgs {
+    /// One list of the sockets now.
+    pub(super) fn list(selection: SelectionArgs, sort: Option<String>, json: bool) -> Self {
+        Self {
+            selection,
+            listening: false,
+            interval: None,
+            watch: None,
+            count: None,
+            from_dump: None,
+            columns: Vec::new(),
+            sort,
+            limit: None,
+            json,
+            csv: false,
+            no_processes: false,
+        }
+    }
+
     /// What was asked for of the sockets that were listed.
     fn looked_at(&self, looked: Result<Snapshot, NamespaceError>) -> Result<Snapshot, Failure> {
         let mut snapshot = looked.map_err(|error| namespace_failure(&error))?;
@@ -199,7 +222,7 @@ fn read_dump(file: &std::path::Path) -> Result<Snapshot, Failure> {
     })
 }
 
-fn namespace_failure(error: &NamespaceError) -> Failure {
+pub(super) fn namespace_failure(error: &NamespaceError) -> Failure {
     Failure::with_hint(error.to_string(), error.hint())
 }
 
@@ -218,7 +241,7 @@ fn waits(time: Time, stop: &AtomicBool) -> bool {
     false
 }
 
-fn host_name() -> Option<String> {
+pub(super) fn host_name() -> Option<String> {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
     Some(name.trim_end().to_owned())
 }

@@ -13,8 +13,8 @@ use maxseg_workbench::connections::{Connection, Owner, Snapshot, WatchOptions};
 use crate::failure::Failure;
 
 /// What `--port` and its like choose: values of one option are alternatives, different options all hold.
-#[derive(Debug, Args)]
-pub(super) struct SelectionArgs {
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct SelectionArgs {
     /// Only connections with one of these ports at either end
     #[arg(long, value_name = "PORT", value_delimiter = ',')]
     port: Vec<u16>,
@@ -37,7 +37,7 @@ pub(super) struct SelectionArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     cc: Vec<String>,
     /// In another network namespace: a name of `ip netns`, the PID of a process in it, or `all`
-    #[arg(long, value_name = "NAME|PID|all", conflicts_with = "from_dump")]
+    #[arg(long, value_name = "NAME|PID|all")]
     netns: Option<String>,
 }
 
@@ -70,7 +70,7 @@ fn states() -> impl TypedValueParser<Value = State> {
 
 impl SelectionArgs {
     /// What the kernel and /proc are asked for.
-    pub(super) fn watch_options(
+    pub(in crate::cli) fn watch_options(
         &self,
         processes: bool,
         closed: bool,
@@ -85,7 +85,7 @@ impl SelectionArgs {
         };
         let selection = Selection { states: self.states(), filter: self.filter() };
         let processes = processes || !self.process.is_empty();
-        Ok(WatchOptions { place, selection, processes, closed })
+        Ok(WatchOptions { place, selection, processes, closed, messages: false })
     }
 
     /// All states where none is named, but for that of a socket that is bound and does nothing.
@@ -108,7 +108,7 @@ impl SelectionArgs {
     }
 
     /// Removes what the kernel did not: it knows no processes, and a file has everything.
-    pub(super) fn retain(&self, snapshot: &mut Snapshot) {
+    pub(in crate::cli) fn retain(&self, snapshot: &mut Snapshot) {
         let (states, filter) = (self.states(), self.filter());
         snapshot.connections.retain(|connection| {
             let is_in_state =

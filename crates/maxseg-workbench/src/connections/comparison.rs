@@ -1,0 +1,57 @@
+//! The samples of the last look, with which those of the next are compared.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use maxseg_wire::inet_diag::Sample;
+
+use super::{Connection, Owner};
+
+/// A connection: its namespace among those watched, and the kernel's number.
+pub(super) type Key = (usize, u64);
+
+/// What is known of each connection from the last look.
+#[derive(Debug, Default)]
+pub(super) struct LastLook(HashMap<Key, Known>);
+
+#[derive(Debug)]
+struct Known {
+    sample: Sample,
+    process: Option<Owner>,
+}
+
+impl LastLook {
+    /// Sets the evidence of what happened since the last look, `interval` ago. `netns` has the namespace of each connection.
+    /// The samples, for the next.
+    pub(super) fn compare(
+        &self,
+        connections: &mut [Connection],
+        netns: &[usize],
+        interval: Option<Duration>,
+    ) -> Self {
+        let mut seen = HashMap::with_capacity(connections.len());
+        for (connection, netns) in connections.iter_mut().zip(netns) {
+            let Some(sample) = connection.sample else { continue };
+            let key = (*netns, connection.cookie);
+            if let Some((known, interval)) = self.0.get(&key).zip(interval) {
+                connection.evidence = Some(sample.evidence(Some((&known.sample, interval))));
+            }
+            seen.insert(key, Known { sample, process: connection.process.clone() });
+        }
+        Self(seen)
+    }
+
+    /// Makes a connection one that closed since the last look, with the process that the look showed.
+    pub(super) fn close(
+        &mut self,
+        netns: usize,
+        connection: &mut Connection,
+        interval: Option<Duration>,
+    ) {
+        let known = self.0.remove(&(netns, connection.cookie));
+        let since = known.as_ref().map(|known| &known.sample).zip(interval);
+        connection.evidence = connection.sample.map(|sample| sample.evidence(since));
+        connection.process = known.and_then(|known| known.process);
+        connection.is_closed = true;
+    }
+}

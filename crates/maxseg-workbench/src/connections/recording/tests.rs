@@ -1,0 +1,164 @@
+use std::fs;
+use std::path::PathBuf;
+
+use maxseg_wire::inet_diag::{Message, Messages, Socket, socket_message};
+use maxseg_wire::tcp_info::{State, TcpInfo};
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::*;
+use crate::connections::{Names, Owner, Snapshot};
+
+/// A message's payload: a connection of this number, which has had so many bytes acknowledged.
+fn payload(state: u8, cookie: u32, acked: u64) -> Vec<u8> {
+    let mut payload = vec![2, state, 0, 0];
+    payload.extend([0, 80, 0, 99]);
+    payload.extend([192, 0, 2, 1].into_iter().chain([0; 12]));
+    payload.extend([192, 0, 2, 2].into_iter().chain([0; 12]));
+    payload.extend([0; 4]);
+    payload.extend(cookie.to_ne_bytes());
+    payload.extend([0; 24]);
+    let mut info = vec![0; TcpInfo::LEN];
+    info[120..128].copy_from_slice(&acked.to_ne_bytes());
+    payload.extend(u16::try_from(4 + info.len()).unwrap().to_ne_bytes());
+    payload.extend(2_u16.to_ne_bytes());
+    payload.extend(info);
+    payload
+}
+
+/// A look with connections of these numbers; a destroyed one has the state 7.
+fn look(time_s: f64, sockets: &[(u8, u32, u64)], process: &str) -> Snapshot {
+    let mut snapshot = Snapshot { time_s: Some(time_s), missed: 3, ..Snapshot::default() };
+    let mut names = Names::default();
+    for (state, cookie, acked) in sockets {
+        let payload = payload(*state, *cookie, *acked);
+        let message = socket_message(&payload);
+        let read = Messages::new(&message).next();
+        let Some(Ok(Message::Socket(socket))) = read else { panic!("{read:?}") };
+        add(&mut snapshot, &socket, process, &mut names);
+    }
+    snapshot
+}
+
+fn add(snapshot: &mut Snapshot, socket: &Socket<'_>, process: &str, names: &mut Names) {
+    snapshot.add(socket, None, names);
+    snapshot.keep_message(socket);
+    if socket.state == Some(State::Listen) {
+        return;
+    }
+    if let Some(last) = snapshot.connections.last_mut() {
+        last.process = Some(Owner { pid: 7, name: process.into() });
+        last.is_closed = socket.state == Some(State::Closed);
+    }
+}
+
+fn recorded(looks: &[Snapshot]) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sockets.pcapng");
+    let mut recorder = Recorder::append(&path).unwrap();
+    for look in looks {
+        recorder.write(look, Some("alpha")).unwrap();
+    }
+    assert_eq!(recorder.bytes(), fs::metadata(&path).unwrap().len());
+    (folder, path)
+}
+
+fn looks() -> [Snapshot; 2] {
+    [
+        look(100.0, &[(1, 5, 1_000), (1, 6, 50), (10, 1, 0)], "nginx"),
+        look(102.5, &[(1, 5, 9_000), (7, 6, 80), (10, 1, 0)], "nginx"),
+    ]
+}
+
+#[test]
+fn what_was_recorded_is_read_again() {
+    let (_folder, path) = recorded(&looks());
+    let recording = Recording::open(&path).unwrap();
+    assert_eq!((recording.host(), recording.cut_bytes()), (Some("alpha"), 0));
+    let times: Vec<f64> = recording.frames().iter().map(|frame| frame.time_s).collect();
+    assert_eq!(times, [100.0, 102.5]);
+    let read: Vec<Snapshot> = recording.play(0..2).map(Result::unwrap).collect();
+    let [first, second] = &read[..] else { panic!("{read:?}") };
+    assert_eq!((first.missed, first.interval, first.listeners.len()), (3, None, 1));
+    assert_eq!(second.interval, Some(std::time::Duration::from_millis(2_500)));
+    let acked: Vec<(u64, bool, u64)> = second
+        .connections
+        .iter()
+        .map(|one| (one.cookie, one.is_closed, one.evidence.unwrap().bin.acked_bytes))
+        .collect();
+    assert_eq!(acked, [(5, false, 8_000), (6, true, 30)], "what grew since the look before");
+    assert_eq!(second.connections[1].process.as_ref().unwrap().name.as_ref(), "nginx");
+    let alone = recording.play(1..2).next().unwrap().unwrap();
+    assert_eq!(
+        alone.connections[0].evidence.unwrap().bin.acked_bytes,
+        9_000,
+        "since its beginning"
+    );
+}
+
+#[test]
+fn a_cut_look_is_passed_over_and_the_recording_is_continued() {
+    let (_folder, path) = recorded(&looks());
+    let whole = fs::read(&path).unwrap();
+    let first = recorded(&looks()[..1]);
+    let first = fs::metadata(&first.1).unwrap().len();
+    for length in usize::try_from(first).unwrap() + 1..whole.len() {
+        fs::write(&path, &whole[..length]).unwrap();
+        let recording = Recording::open(&path).unwrap();
+        assert_eq!((recording.frames().len(), recording.cut_bytes()), (1, length as u64 - first));
+    }
+    let mut recorder = Recorder::append(&path).unwrap();
+    recorder.write(&looks()[1], Some("alpha")).unwrap();
+    assert!(fs::read(&path).unwrap() == whole, "as if nothing had been cut");
+    let recording = Recording::open(&path).unwrap();
+    assert_eq!((recording.frames().len(), recording.cut_bytes()), (2, 0));
+}
+
+#[test]
+fn another_file_is_left_as_it_is() {
+    let (folder, _) = recorded(&[]);
+    let path = folder.path().join("other");
+    for other in ["#!/bin/sh\n", "x", "\n\r\r\n\u{1c}\0\0\0 twenty-eight bytes ..."] {
+        fs::write(&path, other).unwrap();
+        Recorder::append(&path).unwrap_err();
+        Recording::open(&path).unwrap_err();
+        assert_eq!(fs::read_to_string(&path).unwrap(), other);
+    }
+    fs::write(&path, "").unwrap();
+    assert!(matches!(Recording::open(&path), Err(RecordingError::Empty)));
+    let recorder = Recorder::append(&path).unwrap();
+    assert_eq!(recorder.bytes(), 0);
+}
+
+#[test]
+fn a_capture_of_packets_is_no_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("capture.pcapng");
+    let section = maxseg_wire::pcapng::Section::default();
+    let writer = maxseg_wire::pcapng::Writer::new(Vec::new(), &section).unwrap();
+    fs::write(&path, writer.finish().unwrap()).unwrap();
+    assert!(matches!(Recording::open(&path), Err(RecordingError::Other)));
+}
+
+proptest! {
+    #[test]
+    fn any_name_of_a_process_is_kept(name in "\\PC{0,15}|[\n\u{1b} /]{0,15}") {
+        let (_folder, path) = recorded(&[look(1.0, &[(1, 5, 0), (7, 6, 0)], &name)]);
+        let read = Recording::open(&path).unwrap().play(0..1).next().unwrap().unwrap();
+        for connection in &read.connections {
+            prop_assert_eq!(connection.process.as_ref().unwrap().name.as_ref(), &name);
+        }
+    }
+
+    #[test]
+    fn damage_is_an_error_or_a_smaller_recording(at: prop::sample::Index, byte: u8) {
+        let (_folder, path) = recorded(&looks());
+        let mut bytes = fs::read(&path).unwrap();
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        fs::write(&path, &bytes).unwrap();
+        if let Ok(recording) = Recording::open(&path) {
+            prop_assert!(recording.play(0..2).take(2).count() <= 2);
+        }
+    }
+}

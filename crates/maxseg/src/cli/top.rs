@@ -1,0 +1,160 @@
+//! `maxseg top`
+
+use std::io::{self, IsTerminal as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use maxseg_core::units::Time;
+use maxseg_workbench::connections::{Recorder, Recording, RecordingError, Watch};
+
+use super::connections::{
+    ConnectionsArgs, SelectionArgs, host_name, namespace_failure, note_small_room,
+};
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::top::{self, App, Metric, Source};
+
+/// Watch the TCP connections of this host on a screen
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  maxseg top
+  maxseg top --dst 192.0.2.0/24 --sort rtt
+  maxseg top --record sockets.pcapng
+  maxseg top --open sockets.pcapng
+  maxseg top --once --json
+
+`?` shows the keys. The list has every connection with what limits it now; the one that is selected has its payload over \
+time below, with what was sent again in orange, and its round trip, timeout, windows and data in flight. Connections that \
+close stay for a minute with their verdict.
+
+A recording holds the kernel's own messages in pcapng, each look on the disk before the next: it can be continued, opened \
+here with the same screens, and looked at with Wireshark. No privilege is needed; the processes of other users are shown to \
+root. See `maxseg guide connections`.")]
+pub(crate) struct TopArgs {
+    #[command(flatten)]
+    selection: SelectionArgs,
+    /// List the connections once and end, as `maxseg connections` does
+    #[arg(long, conflicts_with_all = ["record", "open"])]
+    once: bool,
+    /// With --once: print JSON
+    #[arg(long, requires = "once")]
+    json: bool,
+    /// The time between two looks
+    #[arg(long, value_name = "TIME", default_value = "1 s", conflicts_with_all = ["once", "open"])]
+    interval: Time,
+    /// The column to sort by: payload, sent, received, rtt, mss, cwnd …; default: payload, both ways
+    #[arg(long, value_name = "COLUMN")]
+    sort: Option<String>,
+    /// Append every look to this file
+    #[arg(long, value_name = "FILE", conflicts_with = "open")]
+    record: Option<PathBuf>,
+    /// Show a recording instead of this host
+    #[arg(long, value_name = "FILE")]
+    open: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &TopArgs, printer: Printer) -> Result<(), Failure> {
+    if args.once {
+        let list = ConnectionsArgs::list(args.selection.clone(), args.sort.clone(), args.json);
+        return super::connections::run(&list, printer);
+    }
+    if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
+        return Err(Failure::usage(
+            "standard input or output is no terminal",
+            "`maxseg top --once` prints the list; `maxseg connections --watch` prints it again and again",
+        ));
+    }
+    let metric = args.sort.as_deref().map(metric).transpose()?;
+    match &args.open {
+        Some(file) => replay(file, metric, printer),
+        None => live(args, metric, printer),
+    }
+}
+
+fn live(args: &TopArgs, metric: Option<Metric>, printer: Printer) -> Result<(), Failure> {
+    let every = Duration::from_nanos(args.interval.as_nanos());
+    if every < LEAST_INTERVAL {
+        return Err(Failure::usage(
+            "--interval is shorter than 100 ms",
+            "what the kernel counts between two looks needs some round trips",
+        ));
+    }
+    let mut options = args.selection.watch_options(true, true)?;
+    options.messages = args.record.is_some();
+    let mut watch = Watch::new(options).map_err(|error| namespace_failure(&error))?;
+    note_small_room(&watch, printer);
+    let record =
+        |file: &PathBuf| Recorder::append(file).map_err(|error| of_file("record to", file, &error));
+    let recorder = args.record.as_ref().map(record).transpose()?;
+    let recorded_to = args.record.as_ref().map(|file| file.display().to_string());
+    let source = Source::Live { interval_s: every.as_secs_f64(), recorded_to };
+    let app = App::new(host_name().unwrap_or_default(), source, metric);
+    let look = || {
+        let mut snapshot = watch.look().map_err(|error| namespace_failure(&error))?;
+        args.selection.retain(&mut snapshot);
+        Ok::<_, Failure>(snapshot)
+    };
+    top::live(app, every, printer.has_color(), look, recorder)
+}
+
+/// More often than this nothing is to be seen.
+const LEAST_INTERVAL: Duration = Duration::from_millis(100);
+
+fn replay(file: &Path, metric: Option<Metric>, printer: Printer) -> Result<(), Failure> {
+    let recording = Recording::open(file).map_err(|error| of_file("open", file, &error))?;
+    if recording.cut_bytes() > 0 {
+        printer.note(&format!(
+            "note: the last look of {} was cut, {} bytes: the recorder was killed",
+            file.display(),
+            recording.cut_bytes()
+        ));
+    }
+    let host = recording.host().unwrap_or("unknown host").to_owned();
+    let app = App::new(host, Source::Recording(top::position(&recording, 0)), metric);
+    top::replay::<Stop>(app, &recording, printer.has_color()).map_err(|stop| match stop {
+        Stop::Terminal(error) => error.into(),
+        Stop::Recording(error) => of_file("read", file, &error),
+    })
+}
+
+/// What ends a replay.
+enum Stop {
+    Terminal(io::Error),
+    Recording(RecordingError),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Terminal(error)
+    }
+}
+
+impl From<RecordingError> for Stop {
+    fn from(error: RecordingError) -> Self {
+        Self::Recording(error)
+    }
+}
+
+fn of_file(doing: &str, file: &Path, error: &RecordingError) -> Failure {
+    match error {
+        RecordingError::Io(error) => Failure::file(doing, file, error),
+        RecordingError::Other | RecordingError::Empty | RecordingError::Damaged(_) => {
+            Failure::with_hint(
+                format!("{}: {error}", file.display()),
+                "`maxseg top --record FILE` writes such a file",
+            )
+        }
+    }
+}
+
+fn metric(name: &str) -> Result<Metric, Failure> {
+    Metric::of_key(name.trim()).ok_or_else(|| {
+        let names: Vec<&str> = Metric::ALL.iter().map(|metric| metric.key()).collect();
+        Failure::usage(
+            format!("there is no column {name:?} to sort by"),
+            format!("columns: {}", names.join(", ")),
+        )
+    })
+}

@@ -1,0 +1,249 @@
+//! What the screen shows, and what keys change of it. Nothing here knows a terminal or a kernel.
+
+use std::cmp::Ordering;
+use std::net::SocketAddr;
+
+use maxseg_core::diagnose::SocketFinding;
+use maxseg_core::excerpt::escaped;
+use maxseg_workbench::connections::{
+    Connection, History, Listener, Owner, Snapshot, Track, TrackKey,
+};
+
+use super::metric::Metric;
+
+/// A page of the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tab {
+    Connections,
+    Findings,
+    Listening,
+}
+
+impl Tab {
+    pub(crate) const ALL: [(Self, &'static str); 3] = [
+        (Self::Connections, "1 Connections"),
+        (Self::Findings, "2 Findings"),
+        (Self::Listening, "3 Listening"),
+    ];
+}
+
+/// Where the looks come from.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Source {
+    /// The kernel, so many seconds apart.
+    Live { interval_s: f64, recorded_to: Option<String> },
+    /// A recording.
+    Recording(Position),
+}
+
+/// A look of a recording.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Position {
+    pub(crate) frame: usize,
+    pub(crate) frames: usize,
+    /// The times of the first and the last, seconds since 1970.
+    pub(crate) from_s: f64,
+    pub(crate) to_s: f64,
+}
+
+/// The state of the screen.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the keyboard")]
+pub(crate) struct App {
+    pub(crate) host: String,
+    pub(crate) source: Source,
+    pub(crate) history: History,
+    pub(crate) tab: Tab,
+    pub(crate) metric: Metric,
+    /// The smallest first.
+    pub(crate) ascending: bool,
+    /// Rows keep their order, whatever their numbers are.
+    pub(crate) holds_order: bool,
+    pub(crate) is_paused: bool,
+    /// Rows have this text in an address, a process, a state, the congestion control or the limit.
+    pub(crate) filter: String,
+    pub(crate) types_filter: bool,
+    pub(crate) shows_help: bool,
+    /// The selected connection has the whole screen.
+    pub(crate) is_detailed: bool,
+    /// Something that the user has to know, until a key is pressed.
+    pub(crate) note: Option<String>,
+    /// The connections in the order of their rows.
+    pub(crate) rows: Vec<TrackKey>,
+    pub(crate) selected: Option<TrackKey>,
+    /// The first row on the screen, and how many there is room for.
+    pub(crate) first_row: usize,
+    pub(crate) room: usize,
+    /// The first line of the findings or of the listening sockets.
+    pub(crate) first_line: usize,
+}
+
+impl App {
+    pub(crate) fn new(host: String, source: Source, metric: Option<Metric>) -> Self {
+        Self {
+            host,
+            source,
+            history: History::default(),
+            tab: Tab::Connections,
+            metric: metric.unwrap_or(Metric::Payload),
+            ascending: false,
+            holds_order: false,
+            is_paused: false,
+            filter: String::new(),
+            types_filter: false,
+            shows_help: false,
+            is_detailed: false,
+            note: None,
+            rows: Vec::new(),
+            selected: None,
+            first_row: 0,
+            room: 1,
+            first_line: 0,
+        }
+    }
+
+    /// Takes a look, unless the user has the screen paused.
+    pub(crate) fn take(&mut self, snapshot: Snapshot) {
+        if !self.is_paused {
+            self.history.add(snapshot);
+            self.arrange();
+        }
+    }
+
+    /// Begins anew, as after a jump in a recording.
+    pub(crate) fn replace(&mut self, history: History, position: Position) {
+        (self.history, self.source) = (history, Source::Recording(position));
+        self.arrange();
+    }
+
+    /// Puts the rows in order: those that match, by the chosen column, closed ones as they were.
+    pub(crate) fn arrange(&mut self) {
+        let mut rows: Vec<(&TrackKey, &Track)> =
+            self.history.tracks().filter(|(_, track)| self.matches(&track.connection)).collect();
+        if self.holds_order {
+            let places: std::collections::HashMap<&TrackKey, usize> =
+                self.rows.iter().enumerate().map(|(at, key)| (key, at)).collect();
+            let place = |key: &TrackKey| places.get(key).copied().unwrap_or(usize::MAX);
+            rows.sort_by(|(a, x), (b, y)| {
+                place(a).cmp(&place(b)).then_with(|| by_ends(&x.connection, &y.connection))
+            });
+        } else {
+            let (metric, ascending) = (self.metric, self.ascending);
+            let mut keyed: Vec<_> =
+                rows.into_iter().map(|row| (metric.of(&row.1.connection), row)).collect();
+            keyed.sort_by(|(x, (_, a)), (y, (_, b))| {
+                by_value(*x, *y, ascending)
+                    .then_with(|| b.connection.moved_bytes().cmp(&a.connection.moved_bytes()))
+                    .then_with(|| by_ends(&a.connection, &b.connection))
+            });
+            rows = keyed.into_iter().map(|(_, row)| row).collect();
+        }
+        let rows: Vec<TrackKey> = rows.into_iter().map(|(key, _)| key.clone()).collect();
+        self.rows = rows;
+        // The first look has no rates yet, and its order is by chance.
+        let is_first = self.history.latest().interval.is_none();
+        if is_first || self.selected_row().is_none() {
+            let place = self.first_row.min(self.rows.len().saturating_sub(1));
+            self.selected = self.rows.get(place).cloned();
+        }
+        self.keep_visible();
+    }
+
+    /// Whether a connection has the filter's text.
+    fn matches(&self, connection: &Connection) -> bool {
+        if self.filter.is_empty() {
+            return true;
+        }
+        let wanted = self.filter.to_lowercase();
+        let has = |text: &str| text.to_lowercase().contains(&wanted);
+        let process = connection.process.as_ref();
+        has(&shown_end(connection.local))
+            || has(&shown_end(connection.remote))
+            || process.is_some_and(|owner| has(&format!("{}/{}", owner.name, owner.pid)))
+            || has(state(connection))
+            || connection.congestion.as_deref().is_some_and(has)
+            || connection.netns.as_deref().is_some_and(has)
+            || connection.diagnosis().is_some_and(|found| has(found.limited_by.word()))
+    }
+
+    /// The row of the selected connection.
+    pub(crate) fn selected_row(&self) -> Option<usize> {
+        let selected = self.selected.as_ref()?;
+        self.rows.iter().position(|key| key == selected)
+    }
+
+    /// The selected connection.
+    pub(crate) fn selected_track(&self) -> Option<&Track> {
+        self.history.track(self.selected.as_ref()?)
+    }
+
+    /// Selects another row, so many below.
+    pub(super) fn select(&mut self, steps: isize) {
+        if self.tab != Tab::Connections {
+            self.first_line = self.first_line.saturating_add_signed(steps);
+            return;
+        }
+        let last = self.rows.len().saturating_sub(1);
+        let row = self.selected_row().unwrap_or(0).saturating_add_signed(steps).min(last);
+        self.selected = self.rows.get(row).cloned();
+        self.keep_visible();
+    }
+
+    /// How many rows a page has.
+    pub(crate) fn set_room(&mut self, rows: usize) {
+        self.room = rows.max(1);
+        self.keep_visible();
+    }
+
+    fn keep_visible(&mut self) {
+        let row = self.selected_row().unwrap_or(0);
+        let last_first = self.rows.len().saturating_sub(self.room);
+        self.first_row =
+            self.first_row.clamp((row + 1).saturating_sub(self.room), row).min(last_first);
+    }
+
+    /// What there is to know of the connections on the list, and of full accept queues, the gravest first.
+    pub(crate) fn findings(&self) -> (Vec<&Listener>, Vec<(&Connection, SocketFinding)>) {
+        let full = self.history.latest().listeners.iter().filter(|one| one.is_full()).collect();
+        let mut found: Vec<(&Connection, SocketFinding)> = Vec::new();
+        for track in self.rows.iter().filter_map(|key| self.history.track(key)) {
+            let Some(evidence) = &track.connection.evidence else { continue };
+            let findings = maxseg_core::diagnose::socket_findings(evidence);
+            found.extend(findings.into_iter().map(|finding| (&track.connection, finding)));
+        }
+        (full, found)
+    }
+}
+
+/// The state, `closed` of what is there no more.
+pub(super) fn state(connection: &Connection) -> &'static str {
+    if connection.is_closed {
+        return "closed";
+    }
+    connection.state.map_or("unknown", maxseg_wire::tcp_info::State::name)
+}
+
+/// An address and port; IPv4 in an IPv6 socket as what it is on the wire.
+pub(super) fn shown_end(end: SocketAddr) -> String {
+    SocketAddr::new(end.ip().to_canonical(), end.port()).to_string()
+}
+
+/// A process's name and number.
+pub(super) fn shown_owner(owner: Option<&Owner>) -> String {
+    owner.map_or_else(|| "-".to_owned(), |owner| format!("{}/{}", escaped(&owner.name), owner.pid))
+}
+
+/// The unknown last, whichever way is up.
+fn by_value(a: Option<f64>, b: Option<f64>, ascending: bool) -> Ordering {
+    match (a, b) {
+        (Some(a), Some(b)) if ascending => a.total_cmp(&b),
+        (Some(a), Some(b)) => b.total_cmp(&a),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => Ordering::Equal,
+    }
+}
+
+fn by_ends(a: &Connection, b: &Connection) -> Ordering {
+    (a.local, a.remote, a.cookie).cmp(&(b.local, b.remote, b.cookie))
+}

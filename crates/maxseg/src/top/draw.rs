@@ -1,0 +1,172 @@
+//! The screen: a title, tabs, the page, and keys.
+
+use maxseg_core::excerpt::escaped;
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Clear, Paragraph, Wrap};
+
+use super::app::{App, Position, Source, Tab};
+use super::style::{DIM, HEADING, SELECTED, Styles};
+use super::{connection_list, detail, keys, pages};
+
+/// Below so many rows or columns there is no list.
+const LEAST: (u16, u16) = (24, 6);
+/// From so many columns on, the detail stands beside the list.
+const WIDE: u16 = 160;
+/// Lines of the detail below a list.
+const DETAIL_LINES: u16 = 11;
+
+/// Draws all of it.
+pub(crate) fn draw(app: &mut App, color: bool, frame: &mut Frame<'_>) {
+    let styles = Styles { color };
+    let area = frame.area();
+    if area.width < LEAST.0 || area.height < LEAST.1 {
+        frame.render_widget(Paragraph::new("too small").wrap(Wrap { trim: true }), area);
+        return;
+    }
+    let slider = u16::from(matches!(app.source, Source::Recording(_)));
+    let [title, tabs, page, time, foot] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Length(1),
+        Constraint::Min(1),
+        Constraint::Length(slider),
+        Constraint::Length(1),
+    ])
+    .areas(area);
+    frame.render_widget(title_line(app, title.width), title);
+    frame.render_widget(tab_line(app), tabs);
+    match app.tab {
+        Tab::Connections => connections(app, styles, frame, page),
+        Tab::Findings => pages::findings(app, styles, frame, page),
+        Tab::Listening => pages::listening(app, styles, frame, page),
+    }
+    if let Source::Recording(position) = &app.source {
+        frame.render_widget(slider_line(position, time.width), time);
+    }
+    frame.render_widget(foot_line(app, styles), foot);
+    if app.shows_help {
+        help(frame, area);
+    }
+}
+
+fn connections(app: &mut App, styles: Styles, frame: &mut Frame<'_>, page: Rect) {
+    if app.is_detailed {
+        return detail::draw(app, styles, frame, page);
+    }
+    let (list, below) = if page.width >= WIDE {
+        let [list, beside] =
+            Layout::horizontal([Constraint::Fill(2), Constraint::Fill(1)]).areas(page);
+        (list, Some(beside))
+    } else if page.height >= DETAIL_LINES + 5 {
+        let [list, below] =
+            Layout::vertical([Constraint::Min(5), Constraint::Length(DETAIL_LINES)]).areas(page);
+        (list, Some(below))
+    } else {
+        (page, None)
+    };
+    connection_list::draw(app, styles, frame, list);
+    if let Some(below) = below {
+        detail::draw(app, styles, frame, below);
+    }
+}
+
+fn title_line(app: &App, width: u16) -> Line<'static> {
+    let latest = app.history.latest();
+    let clock = latest.time_s.map(time_of_day).unwrap_or_default();
+    let state = match &app.source {
+        Source::Live { .. } if app.is_paused => "PAUSED".to_owned(),
+        Source::Live { interval_s, recorded_to } => {
+            let recorded =
+                recorded_to.as_ref().map(|file| format!(", recorded to {}", escaped(file)));
+            let every = maxseg_core::units::approx::time(*interval_s);
+            format!("every {every}{}", recorded.unwrap_or_default())
+        }
+        Source::Recording(_) if app.is_paused => "recording, stopped".to_owned(),
+        Source::Recording(_) => "recording, plays".to_owned(),
+    };
+    let title = format!("maxseg top  {}  {clock} UTC  {state}", escaped(&app.host));
+    let missed = match latest.missed {
+        0 => String::new(),
+        missed => format!("  {missed} missed"),
+    };
+    let count = app.rows.len();
+    let right = format!("{count} shown{missed}");
+    let gap = usize::from(width).saturating_sub(title.chars().count() + right.chars().count());
+    Line::from(vec![
+        Span::styled(title, HEADING),
+        Span::raw(" ".repeat(gap.max(2))),
+        Span::raw(right),
+    ])
+}
+
+fn tab_line(app: &App) -> Line<'static> {
+    let mut spans = Vec::new();
+    for (tab, name) in Tab::ALL {
+        let style = if tab == app.tab { SELECTED } else { DIM };
+        spans.push(Span::styled(format!(" {name} "), style));
+        spans.push(Span::raw(" "));
+    }
+    let arrow = if app.ascending { "▲" } else { "▼" };
+    let held = if app.holds_order { ", order held" } else { "" };
+    spans.push(Span::styled(format!("  sorted by {} {arrow}{held}", app.metric.title()), DIM));
+    if app.types_filter || !app.filter.is_empty() {
+        let cursor = if app.types_filter { "▏" } else { "" };
+        spans.push(Span::styled(format!("  /{}{cursor}", escaped(&app.filter)), HEADING));
+    }
+    Line::from(spans)
+}
+
+fn foot_line(app: &App, styles: Styles) -> Line<'static> {
+    if let Some(note) = &app.note {
+        return Line::styled(escaped(note).into_owned(), styles.alarm());
+    }
+    let keys = if app.types_filter {
+        "Enter: done  Esc: no filter"
+    } else if matches!(app.source, Source::Recording(_)) {
+        "? help  q quit  Space play  ← → look  Enter detail  < > column  s sort  / filter"
+    } else {
+        "? help  q quit  p pause  Enter detail  < > column  s sort  h hold  / filter"
+    };
+    Line::styled(keys, DIM)
+}
+
+/// Where in its recording a look is.
+fn slider_line(position: &Position, width: u16) -> Line<'static> {
+    let (from, to) = (time_of_day(position.from_s), time_of_day(position.to_s));
+    let count = format!("  look {} of {}", position.frame + 1, position.frames);
+    let room = usize::from(width).saturating_sub(from.len() + to.len() + count.len() + 2).max(3);
+    let last = position.frames.saturating_sub(1).max(1);
+    let place = position.frame * (room - 1) / last;
+    let line = format!("{from} {}●{} {to}", "─".repeat(place), "─".repeat(room - 1 - place));
+    Line::from(vec![Span::raw(line), Span::styled(count, DIM)])
+}
+
+fn help(frame: &mut Frame<'_>, area: Rect) {
+    let widest = keys::HELP.iter().map(|(key, _)| key.chars().count()).max().unwrap_or(0);
+    let lines: Vec<Line<'_>> = keys::HELP
+        .iter()
+        .map(|(key, what)| {
+            let pad = widest - key.chars().count();
+            Line::from(vec![
+                Span::styled((*key).to_owned(), HEADING),
+                Span::raw(" ".repeat(pad + 2)),
+                Span::raw(*what),
+            ])
+        })
+        .collect();
+    let height = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(2).min(area.height);
+    let width = area.width.min(92);
+    let x = area.x + (area.width - width) / 2;
+    let y = area.y + (area.height - height) / 2;
+    let window = Rect { x, y, width, height };
+    frame.render_widget(Clear, window);
+    let block = Block::bordered().title(" Keys ");
+    frame.render_widget(Paragraph::new(lines).block(block), window);
+}
+
+/// The time of day in UTC.
+pub(super) fn time_of_day(seconds: f64) -> String {
+    let seconds = super::metric::whole(seconds.floor()) % 86_400;
+    format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}

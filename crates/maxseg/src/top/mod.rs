@@ -1,0 +1,181 @@
+//! `maxseg top`: the connections of a host on a screen, live or from a recording.
+//!
+//! ```text
+//! Watch (the kernel) ─→ Snapshot ─→ App (History, what is selected) ─→ draw ─→ terminal
+//! Recording (a file) ─┘      └→ Recorder        ↑ keys
+//! ```
+
+mod app;
+mod chart;
+mod connection_list;
+mod detail;
+mod draw;
+mod keys;
+mod metric;
+mod pages;
+mod style;
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use maxseg_workbench::connections::{History, Recorder, Recording, RecordingError, Snapshot};
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event::{self, Event, KeyEventKind};
+
+use crate::interrupt;
+pub(crate) use app::{App, Position, Source};
+use keys::Action;
+pub(crate) use metric::Metric;
+
+/// The flag of an interrupt is looked at so often: a signal does not wake the terminal.
+const GLANCE: Duration = Duration::from_millis(200);
+/// Looks before the one of a recording that is shown, for the numbers over time.
+const PAST: usize = 300;
+/// A recording plays no faster than this, and no slower.
+const STEP: std::ops::RangeInclusive<f64> = 0.05..=2.0;
+
+/// Shows what `look` gives again and again, until the user quits.
+///
+/// # Errors
+/// The terminal fails, or `look` does: then with the terminal as it was.
+pub(crate) fn live<E: From<io::Error>>(
+    mut app: App,
+    every: Duration,
+    color: bool,
+    mut look: impl FnMut() -> Result<Snapshot, E>,
+    mut recorder: Option<Recorder>,
+) -> Result<(), E> {
+    on_terminal(|terminal| {
+        let mut next = Instant::now();
+        loop {
+            if next <= Instant::now() {
+                let snapshot = look()?;
+                if let Some(error) = record(&mut recorder, &snapshot, &app.host) {
+                    app.note = Some(format!("the recording has ended: {error}"));
+                }
+                app.take(snapshot);
+                next = (next + every).max(Instant::now());
+            }
+            terminal.draw(|frame| draw::draw(&mut app, color, frame))?;
+            if wait_for_key(&mut app, next)? == Some(Action::Quit) {
+                return Ok(());
+            }
+        }
+    })
+}
+
+/// Adds a look to a recording, which ends where that fails.
+fn record(recorder: &mut Option<Recorder>, snapshot: &Snapshot, host: &str) -> Option<io::Error> {
+    let error = recorder.as_mut()?.write(snapshot, Some(host)).err()?;
+    *recorder = None;
+    Some(error)
+}
+
+/// Shows a recording.
+///
+/// # Errors
+/// The terminal fails, or the file does: then with the terminal as it was.
+pub(crate) fn replay<E: From<io::Error> + From<RecordingError>>(
+    mut app: App,
+    recording: &Recording,
+    color: bool,
+) -> Result<(), E> {
+    on_terminal(|terminal| {
+        app.is_paused = true;
+        let last = recording.frames().len() - 1;
+        let mut at = 0;
+        show(&mut app, recording, at)?;
+        let mut next = Instant::now();
+        loop {
+            terminal.draw(|frame| draw::draw(&mut app, color, frame))?;
+            let to = match wait_for_key(&mut app, next)? {
+                Some(Action::Quit) => return Ok(()),
+                Some(Action::Step(steps)) => at.saturating_add_signed(steps).min(last),
+                Some(Action::First) => 0,
+                Some(Action::Last) => last,
+                Some(Action::Draw) => at,
+                None if app.is_paused || at == last => {
+                    app.is_paused |= at == last;
+                    next = Instant::now() + GLANCE;
+                    at
+                }
+                None => at + 1,
+            };
+            if to != at {
+                at = to;
+                show(&mut app, recording, at)?;
+                next = Instant::now() + until_next(recording, at);
+            }
+        }
+    })
+}
+
+/// The time from a look to the next, as it was recorded.
+fn until_next(recording: &Recording, at: usize) -> Duration {
+    let time = |frame: usize| recording.frames().get(frame).map(|frame| frame.time_s);
+    let seconds = time(at + 1).zip(time(at)).map_or(0.0, |(next, now)| next - now);
+    Duration::from_secs_f64(seconds.clamp(*STEP.start(), *STEP.end()))
+}
+
+/// Shows a look of a recording, with the past that its numbers over time need.
+fn show(app: &mut App, recording: &Recording, at: usize) -> Result<(), RecordingError> {
+    let mut history = History::default();
+    for snapshot in recording.play(at.saturating_sub(PAST)..at + 1) {
+        history.add(snapshot?);
+    }
+    app.replace(history, position(recording, at));
+    Ok(())
+}
+
+/// Where in the recording a look is.
+pub(crate) fn position(recording: &Recording, frame: usize) -> Position {
+    let frames = recording.frames();
+    let time =
+        |frame: Option<&maxseg_workbench::connections::Frame>| frame.map_or(0.0, |f| f.time_s);
+    Position {
+        frame,
+        frames: frames.len(),
+        from_s: time(frames.first()),
+        to_s: time(frames.last()),
+    }
+}
+
+/// Waits for a key until `next`. `None` where there was none; an interrupt is as the key that quits.
+fn wait_for_key(app: &mut App, next: Instant) -> io::Result<Option<Action>> {
+    let stop = interrupt::flag();
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(Some(Action::Quit));
+        }
+        let left = next.saturating_duration_since(Instant::now());
+        if event::poll(left.min(GLANCE))? {
+            let event = event::read()?;
+            if let Event::Key(key) = event
+                && key.kind != KeyEventKind::Release
+            {
+                return Ok(Some(app.on_key(key)));
+            }
+            if matches!(event, Event::Resize(..)) {
+                return Ok(Some(Action::Draw));
+            }
+        }
+        if next <= Instant::now() {
+            return Ok(None);
+        }
+    }
+}
+
+/// Has the whole terminal meanwhile, and gives it back as it was, after a panic too.
+fn on_terminal<E: From<io::Error>>(
+    run: impl FnOnce(&mut DefaultTerminal) -> Result<(), E>,
+) -> Result<(), E> {
+    // Before the terminal is taken: a signal has it given back.
+    interrupt::flag();
+    let mut terminal = ratatui::try_init()?;
+    let done = run(&mut terminal);
+    ratatui::try_restore()?;
+    done
+}

@@ -1,0 +1,98 @@
+//! The pages of findings and of listening sockets.
+
+use maxseg_core::excerpt::escaped;
+use maxseg_workbench::connections::Listener;
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Cell, Paragraph, Row, Table, Wrap};
+
+use super::app::{App, shown_end, shown_owner};
+use super::style::{DIM, HEADING, Styles};
+
+/// What there is to know of all connections on the list.
+pub(super) fn findings(app: &mut App, styles: Styles, frame: &mut Frame<'_>, area: Rect) {
+    let lines = finding_lines(app, styles);
+    app.first_line = app.first_line.min(lines.len().saturating_sub(1));
+    let lines: Vec<Line<'_>> = lines.into_iter().skip(app.first_line).collect();
+    frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }), area);
+}
+
+fn finding_lines(app: &App, styles: Styles) -> Vec<Line<'static>> {
+    let (full, found) = app.findings();
+    let full = full.into_iter().map(|listener| {
+        let text = format!(
+            " the accept queue is full: {} connections wait, its limit is {}. The process accepts too slowly, or its backlog \
+             is too small (listen(2), net.core.somaxconn).",
+            listener.queued, listener.limit
+        );
+        let whose = format!("{} {}", shown_end(listener.local), shown_owner(listener.process.as_ref()));
+        Line::from(vec![Span::styled(whose, styles.alarm()), Span::raw(text)])
+    });
+    let found = found.into_iter().map(|(connection, finding)| {
+        let whose = format!(
+            "{} → {} {}",
+            shown_end(connection.local),
+            shown_end(connection.remote),
+            shown_owner(connection.process.as_ref())
+        );
+        let text = format!(" {}.", finding.text);
+        Line::from(vec![Span::styled(whose, HEADING), Span::raw(text)])
+    });
+    let lines: Vec<Line<'_>> = full.chain(found).collect();
+    if lines.is_empty() {
+        return vec![Line::styled("nothing found: no losses, full queues or closed windows", DIM)];
+    }
+    lines
+}
+
+/// The listening sockets with their accept queues, full ones first.
+pub(super) fn listening(app: &mut App, styles: Styles, frame: &mut Frame<'_>, area: Rect) {
+    let mut listeners: Vec<&Listener> = app.history.latest().listeners.iter().collect();
+    if listeners.is_empty() {
+        frame.render_widget(Line::styled("no listening TCP sockets", DIM), area);
+        return;
+    }
+    listeners.sort_by_key(|one| {
+        (std::cmp::Reverse(one.is_full()), std::cmp::Reverse(one.queued), one.local)
+    });
+    app.first_line = app.first_line.min(listeners.len() - 1);
+    let rows = listeners.iter().skip(app.first_line).map(|listener| row(listener, styles));
+    let number = Constraint::Length(9);
+    let widths =
+        [Constraint::Fill(2), Constraint::Fill(1), number, number, number, Constraint::Length(12)];
+    let heading = |text: &'static str| Cell::from(Span::styled(text, HEADING));
+    let right = |text: &'static str| Cell::from(Line::styled(text, HEADING).right_aligned());
+    let header = Row::new([
+        heading("local"),
+        heading("process"),
+        right("queued"),
+        right("limit"),
+        right("dropped"),
+        heading("accept queue"),
+    ]);
+    frame.render_widget(Table::new(rows, widths).header(header), area);
+}
+
+fn row(listener: &Listener, styles: Styles) -> Row<'static> {
+    let number = |count: Option<u32>| {
+        let text = count.map_or_else(|| "-".to_owned(), |count| count.to_string());
+        Cell::from(Line::raw(text).right_aligned())
+    };
+    let netns = listener.netns.as_deref().map(|name| format!("{} ", escaped(name)));
+    let (word, style) = if listener.is_full() {
+        ("full", styles.alarm())
+    } else if listener.overflows.is_some_and(|count| count > 0) {
+        ("has dropped", styles.resent())
+    } else {
+        ("ok", DIM)
+    };
+    Row::new([
+        Cell::from(format!("{}{}", netns.unwrap_or_default(), shown_end(listener.local))),
+        Cell::from(shown_owner(listener.process.as_ref())),
+        number(Some(listener.queued)),
+        number(Some(listener.limit)),
+        number(listener.overflows),
+        Cell::from(Span::styled(word, style)),
+    ])
+}

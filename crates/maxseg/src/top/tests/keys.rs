@@ -1,0 +1,139 @@
+//! What keys make of a screen.
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::super::app::{Position, Source};
+use super::super::keys::Action;
+use super::hosts::{app_after, at_second, connection};
+use super::{live, press, text};
+
+fn processes(shown: &str) -> Vec<&str> {
+    let names = ["nginx", "rsync", "sshd", "curl"];
+    let lines = shown.lines().skip(3);
+    lines
+        .filter_map(|line| names.into_iter().find(|name| line.contains(&format!("{name}/"))))
+        .collect()
+}
+
+#[test]
+fn rows_are_sorted_by_the_chosen_column() {
+    let mut app = app_after(20, live());
+    press(&mut app, ">>");
+    let shown = text(&mut app);
+    assert!(shown.contains("sent▼"), "{shown}");
+    assert_eq!(processes(&shown), ["nginx", "rsync", "sshd"]);
+    press(&mut app, "s");
+    let shown = text(&mut app);
+    assert!(shown.contains("sent▲"), "{shown}");
+    assert_eq!(processes(&shown), ["sshd", "rsync", "nginx"]);
+    press(&mut app, "<");
+    assert!(text(&mut app).contains("received▼"), "another column begins with the largest");
+}
+
+#[test]
+fn held_rows_keep_their_order() {
+    let mut app = app_after(20, live());
+    press(&mut app, ">>hs");
+    assert_eq!(
+        processes(&text(&mut app)),
+        ["nginx", "rsync", "sshd"],
+        "though sorted the other way"
+    );
+    assert!(text(&mut app).contains("order held"));
+    press(&mut app, "h");
+    assert_eq!(processes(&text(&mut app)), ["sshd", "rsync", "nginx"]);
+}
+
+#[test]
+fn a_paused_screen_stands_still() {
+    let mut app = app_after(5, live());
+    press(&mut app, "p");
+    let before = text(&mut app);
+    assert!(before.contains("PAUSED"), "{before}");
+    app.take(at_second(6));
+    assert_eq!(text(&mut app), before);
+    press(&mut app, "p");
+    app.take(at_second(7));
+    assert!(text(&mut app).contains("10:00:07"));
+}
+
+#[test]
+fn a_filter_leaves_what_has_its_text() {
+    let mut app = app_after(5, live());
+    press(&mut app, "/receive-w\n");
+    let shown = text(&mut app);
+    assert_eq!(processes(&shown), ["nginx"], "{shown}");
+    assert!(shown.contains("1 shown"));
+    press(&mut app, "\u{1b}");
+    assert_eq!(processes(&text(&mut app)).len(), 3);
+    press(&mut app, "/nowhere\n");
+    assert!(text(&mut app).contains("no connection matches the filter"));
+    press(&mut app, "q"); // The filter is done, so this is the key to quit.
+    assert_eq!(app.filter, "nowhere");
+}
+
+#[test]
+fn letters_of_a_filter_are_no_commands() {
+    let mut app = app_after(5, live());
+    press(&mut app, "/q");
+    assert_eq!(app.filter, "q");
+    let quit = app.on_key(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL));
+    assert_eq!(quit, Action::Quit, "Ctrl-C quits from everywhere");
+}
+
+#[test]
+fn a_closed_connection_stays_a_minute_with_its_verdict() {
+    let mut app = app_after(5, live());
+    let mut snapshot = at_second(5);
+    snapshot.connections[0].is_closed = true;
+    app.take(snapshot);
+    let is_there = |shown: &str| shown.contains("nginx/") && shown.contains("×receive-window");
+    assert!(is_there(&text(&mut app)), "{}", text(&mut app));
+    for second in [6, 30, 65] {
+        let mut snapshot = at_second(second);
+        snapshot.connections.remove(0);
+        app.take(snapshot);
+        assert!(is_there(&text(&mut app)), "second {second}: {}", text(&mut app));
+    }
+    let mut snapshot = at_second(66);
+    snapshot.connections.remove(0);
+    app.take(snapshot);
+    assert!(!text(&mut app).contains("nginx/"));
+}
+
+#[test]
+fn a_connection_that_is_listed_no_more_is_closed() {
+    let mut app = app_after(3, live());
+    let mut snapshot = at_second(3);
+    snapshot.connections.truncate(1);
+    snapshot.connections.push(connection(9, "curl", [5000, 80]));
+    app.take(snapshot);
+    let shown = text(&mut app);
+    let rsync = shown.lines().find(|line| line.contains("rsync")).unwrap();
+    assert!(rsync.contains('×'), "{shown}");
+    assert!(shown.lines().any(|line| line.contains("curl/109")), "{shown}");
+}
+
+#[test]
+fn the_selection_goes_with_its_connection() {
+    let mut app = app_after(5, live());
+    press(&mut app, ">>↓");
+    let selected = app.selected.clone();
+    assert!(text(&mut app).contains("192.0.2.1:873 → 198.51.100.7:40002"));
+    press(&mut app, "s");
+    app.take(at_second(5));
+    assert_eq!(app.selected, selected);
+    press(&mut app, "↑↑↑↑");
+    assert_eq!(app.selected_row(), Some(0));
+}
+
+#[test]
+fn steps_are_for_recordings() {
+    let key = |code| KeyEvent::new(code, KeyModifiers::NONE);
+    let position = Position { frame: 3, frames: 9, from_s: 0.0, to_s: 8.0 };
+    let mut app = app_after(2, Source::Recording(position));
+    assert_eq!(app.on_key(key(KeyCode::Left)), Action::Step(-1));
+    assert_eq!(app.on_key(key(KeyCode::Char(']'))), Action::Step(60));
+    assert_eq!(app.on_key(key(KeyCode::Char('}'))), Action::Last);
+    assert_eq!(app_after(2, live()).on_key(key(KeyCode::Left)), Action::Draw);
+}

@@ -34,7 +34,8 @@ impl LastLook {
             let Some(sample) = connection.sample else { continue };
             let key = (*netns, connection.cookie);
             if let Some((known, interval)) = self.0.get(&key).zip(interval) {
-                connection.evidence = Some(sample.evidence(Some((&known.sample, interval))));
+                let evidence = sample.evidence(Some((&known.sample, interval)));
+                connection.since_last = Some(Box::new(evidence));
             }
             seen.insert(key, Known { sample, process: connection.process.clone() });
         }
@@ -50,7 +51,11 @@ impl LastLook {
     ) {
         let known = self.0.remove(&(netns, connection.cookie));
         let since = known.as_ref().map(|known| &known.sample).zip(interval);
-        connection.evidence = connection.sample.map(|sample| sample.evidence(since));
+        connection.since_last = connection
+            .sample
+            .as_ref()
+            .zip(since)
+            .map(|(sample, since)| Box::new(sample.evidence(Some(since))));
         connection.process = known.and_then(|known| known.process);
         connection.is_closed = true;
     }

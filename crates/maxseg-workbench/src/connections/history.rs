@@ -30,9 +30,9 @@ pub struct Point {
 
 impl Point {
     fn of(connection: &Connection, at_s: f64) -> Option<Self> {
-        let (sample, evidence) = (connection.sample.as_ref()?, connection.evidence.as_ref()?);
+        let (sample, evidence) = (connection.sample.as_ref()?, connection.since_last.as_ref()?);
         let seconds = evidence.bin.duration.as_secs_f64();
-        if evidence.is_since_start || seconds <= 0.0 {
+        if seconds <= 0.0 {
             return None;
         }
         let rate = |bytes: u64| bytes as f64 * 8.0 / seconds;

@@ -65,8 +65,8 @@ pub struct Connection {
     pub congestion: Option<Arc<str>>,
     /// What the kernel knows of its TCP; `None` of a connection that is half open or waits (`time-wait`).
     pub sample: Option<Sample>,
-    /// What happened since the sample before, or since the connection's beginning.
-    pub evidence: Option<SocketEvidence>,
+    /// What happened since the look before; `None` where it was not there then, or there was none.
+    pub since_last: Option<Box<SocketEvidence>>,
     /// Whether it is there no more.
     pub is_closed: bool,
     /// The payload of the kernel's message; only where a recording is made.
@@ -96,20 +96,25 @@ impl Connection {
             process: None,
             congestion: socket.congestion.map(|name| names.shared(name)),
             sample,
-            evidence: sample.map(|sample| sample.evidence(None)),
+            since_last: None,
             is_closed: false,
             message: None,
         }
     }
 
+    /// What happened since the look before, or else since the connection's beginning; `None` without `tcp_info`.
+    pub fn evidence(&self) -> Option<SocketEvidence> {
+        self.since_last.as_deref().copied().or_else(|| Some(self.sample.as_ref()?.evidence(None)))
+    }
+
     /// What limits it; `None` without `tcp_info`.
     pub fn diagnosis(&self) -> Option<SocketDiagnosis> {
-        self.evidence.as_ref().map(diagnose_socket)
+        self.evidence().as_ref().map(diagnose_socket)
     }
 
     /// Payload that moved, both ways: since the sample before, or since the connection's beginning.
     pub fn moved_bytes(&self) -> u64 {
-        self.evidence
+        self.evidence()
             .map_or(0, |evidence| evidence.bin.acked_bytes.saturating_add(evidence.received_bytes))
     }
 }

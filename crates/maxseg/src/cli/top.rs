@@ -23,7 +23,7 @@ Examples:
   maxseg top --dst 192.0.2.0/24 --sort rtt
   maxseg top --record sockets.pcapng
   maxseg top --open sockets.pcapng
-  maxseg top --once --json
+  maxseg top --json
 
 `?` shows the keys. The list has every connection with what limits it now; the one that is selected has its payload over \
 time below, with what was sent again in orange, and its round trip, timeout, windows and data in flight. Connections that \
@@ -38,8 +38,8 @@ pub(crate) struct TopArgs {
     /// List the connections once and end, as `maxseg connections` does
     #[arg(long, conflicts_with_all = ["record", "open"])]
     once: bool,
-    /// With --once: print JSON
-    #[arg(long, requires = "once")]
+    /// The same as JSON
+    #[arg(long, conflicts_with_all = ["record", "open"])]
     json: bool,
     /// The time between two looks
     #[arg(long, value_name = "TIME", default_value = "1 s", conflicts_with_all = ["once", "open"])]
@@ -56,7 +56,7 @@ pub(crate) struct TopArgs {
 }
 
 pub(crate) fn run(args: &TopArgs, printer: Printer) -> Result<(), Failure> {
-    if args.once {
+    if args.once || args.json {
         let list = ConnectionsArgs::list(args.selection.clone(), args.sort.clone(), args.json);
         return super::connections::run(&list, printer);
     }

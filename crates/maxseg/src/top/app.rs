@@ -207,8 +207,8 @@ impl App {
         let full = self.history.latest().listeners.iter().filter(|one| one.is_full()).collect();
         let mut found: Vec<(&Connection, SocketFinding)> = Vec::new();
         for track in self.rows.iter().filter_map(|key| self.history.track(key)) {
-            let Some(evidence) = &track.connection.evidence else { continue };
-            let findings = maxseg_core::diagnose::socket_findings(evidence);
+            let Some(evidence) = track.connection.evidence() else { continue };
+            let findings = maxseg_core::diagnose::socket_findings(&evidence);
             found.extend(findings.into_iter().map(|finding| (&track.connection, finding)));
         }
         (full, found)

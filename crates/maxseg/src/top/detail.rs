@@ -78,7 +78,7 @@ fn verdict(connection: &Connection, styles: Styles) -> Vec<Line<'static>> {
         Span::styled(found.limited_by.word(), styles.limit(found.limited_by).patch(HEADING)),
         Span::raw(if because.is_empty() { of_time } else { because }),
     ])];
-    let findings = connection.evidence.as_ref().map(maxseg_core::diagnose::socket_findings);
+    let findings = connection.evidence().as_ref().map(maxseg_core::diagnose::socket_findings);
     let findings = findings.into_iter().flatten();
     lines.extend(findings.map(|finding| Line::raw(words::capital(&finding.text) + ".")));
     lines

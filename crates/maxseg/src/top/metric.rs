@@ -162,7 +162,7 @@ fn without_unit(key: &str) -> &str {
 
 /// Payload a second since the look before.
 fn rate(connection: &Connection, bytes: fn(&SocketEvidence) -> u64) -> Option<f64> {
-    let evidence = connection.evidence.as_ref().filter(|evidence| !evidence.is_since_start)?;
+    let evidence = connection.since_last.as_ref()?;
     let seconds = evidence.bin.duration.as_secs_f64();
     (seconds > 0.0).then(|| bytes(evidence) as f64 * 8.0 / seconds)
 }

@@ -134,7 +134,7 @@ fn what_a_killed_program_recorded_is_shown_again() {
 
 #[test]
 fn once_is_the_list() {
-    let output = maxseg(&["top", "--once", "--json"]);
+    let output = maxseg(&["top", "--json"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(document["connections"].is_array());

@@ -84,13 +84,13 @@ fn what_was_recorded_is_read_again() {
     let acked: Vec<(u64, bool, u64)> = second
         .connections
         .iter()
-        .map(|one| (one.cookie, one.is_closed, one.evidence.unwrap().bin.acked_bytes))
+        .map(|one| (one.cookie, one.is_closed, one.evidence().unwrap().bin.acked_bytes))
         .collect();
     assert_eq!(acked, [(5, false, 8_000), (6, true, 30)], "what grew since the look before");
     assert_eq!(second.connections[1].process.as_ref().unwrap().name.as_ref(), "nginx");
     let alone = recording.play(1..2).next().unwrap().unwrap();
     assert_eq!(
-        alone.connections[0].evidence.unwrap().bin.acked_bytes,
+        alone.connections[0].evidence().unwrap().bin.acked_bytes,
         9_000,
         "since its beginning"
     );

@@ -87,7 +87,7 @@ fn keys() -> Vec<String> {
     }
 }
 
-fn empty_connection() -> crate::connections::Connection {
+pub(super) fn empty_connection() -> crate::connections::Connection {
     let nowhere = std::net::SocketAddr::from(([0, 0, 0, 0], 0));
     crate::connections::Connection {
         netns: None,
@@ -103,7 +103,7 @@ fn empty_connection() -> crate::connections::Connection {
         process: None,
         congestion: None,
         sample: None,
-        evidence: None,
+        since_last: None,
         is_closed: false,
         message: None,
     }

@@ -3,11 +3,13 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use maxseg_core::diagnose::{SocketFinding, diagnose_socket, socket_findings};
+use maxseg_core::evidence::SocketEvidence;
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_wire::inet_diag::TimerKind;
 use maxseg_wire::tcp_info::TcpInfo;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::connections::{Connection, Listener, Owner};
 
@@ -18,9 +20,11 @@ pub struct ConnectionEntry<'a> {
     /// The network namespace: a name, or `pid:PID`; null for the program's own.
     netns: Option<&'a str>,
     /// This end.
+    #[serde(serialize_with = "address")]
     #[schemars(with = "String")]
     local: SocketAddr,
     /// The peer's end.
+    #[serde(serialize_with = "address")]
     #[schemars(with = "String")]
     remote: SocketAddr,
     /// The state, as `established`; `closed` of a connection that ended since the sample before.
@@ -162,7 +166,9 @@ impl<'a> ConnectionEntry<'a> {
         let number = |of: fn(&TcpInfo) -> Option<u32>| info.and_then(of);
         let long = |of: fn(&TcpInfo) -> Option<u64>| info.and_then(of);
         let span = |of: fn(&TcpInfo) -> Option<Duration>| info.and_then(of).map(seconds);
-        let (limited_by, confidence, unknown_because, limits) = match connection.diagnosis() {
+        let evidence = connection.evidence();
+        let diagnosis = evidence.as_ref().map(diagnose_socket);
+        let (limited_by, confidence, unknown_because, limits) = match diagnosis {
             Some(found) => (
                 Some(found.limited_by),
                 Some(found.confidence),
@@ -171,7 +177,7 @@ impl<'a> ConnectionEntry<'a> {
             ),
             None => (None, None, None, Vec::new()),
         };
-        let rates = connection.evidence.filter(|evidence| !evidence.is_since_start);
+        let rates = evidence.as_ref().filter(|evidence| !evidence.is_since_start);
         let rate = |bytes: u64, seconds: f64| (seconds > 0.0).then(|| bytes as f64 * 8.0 / seconds);
         let state = if connection.is_closed { "closed" } else { state(connection) };
         Self {
@@ -213,7 +219,7 @@ impl<'a> ConnectionEntry<'a> {
             confidence,
             unknown_because,
             limits,
-            findings: findings(connection),
+            findings: findings(evidence.as_ref()),
             sent_bps: rates.and_then(|e| rate(e.bin.acked_bytes, e.bin.duration.as_secs_f64())),
             received_bps: rates.and_then(|e| rate(e.received_bytes, e.bin.duration.as_secs_f64())),
             send_queue_bytes: connection.send_queue_bytes,
@@ -249,12 +255,52 @@ impl<'a> ProcessEntry<'a> {
     }
 }
 
-fn findings(connection: &Connection) -> Vec<FindingEntry> {
-    let found = connection.evidence.as_ref().map(maxseg_core::diagnose::socket_findings);
-    let entry = |finding: maxseg_core::diagnose::SocketFinding| FindingEntry {
-        code: finding.kind.word(),
-        text: finding.text,
-    };
+/// An address as `Display` writes it; one of IPv4 without its formatter, which is most of the time of an entry.
+fn address<S: Serializer>(address: &SocketAddr, to: S) -> Result<S::Ok, S::Error> {
+    let SocketAddr::V4(v4) = address else { return to.collect_str(address) };
+    let mut digits = Digits { text: [0; LONGEST], used: 0 };
+    for (at, octet) in v4.ip().octets().into_iter().enumerate() {
+        if at > 0 {
+            digits.put(b'.');
+        }
+        digits.number(octet.into());
+    }
+    digits.put(b':');
+    digits.number(v4.port());
+    to.serialize_str(std::str::from_utf8(&digits.text[..digits.used]).unwrap_or_default())
+}
+
+/// Characters of `255.255.255.255:65535`.
+const LONGEST: usize = 21;
+
+struct Digits {
+    text: [u8; LONGEST],
+    used: usize,
+}
+
+impl Digits {
+    fn put(&mut self, character: u8) {
+        self.text[self.used] = character;
+        self.used += 1;
+    }
+
+    fn number(&mut self, number: u16) {
+        let mut power = 10_000;
+        while power > 1 && number < power {
+            power /= 10;
+        }
+        while power > 0 {
+            // One digit.
+            self.put(b'0' + u8::try_from(number / power % 10).unwrap_or(0));
+            power /= 10;
+        }
+    }
+}
+
+fn findings(evidence: Option<&SocketEvidence>) -> Vec<FindingEntry> {
+    let found = evidence.map(socket_findings);
+    let entry =
+        |finding: SocketFinding| FindingEntry { code: finding.kind.word(), text: finding.text };
     found.into_iter().flatten().map(entry).collect()
 }
 

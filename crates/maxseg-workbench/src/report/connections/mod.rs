@@ -2,6 +2,7 @@
 
 mod columns;
 mod entry;
+mod json;
 
 use std::io::{self, Write as _};
 
@@ -14,6 +15,7 @@ use crate::connections::{Connection, Listener, Snapshot};
 pub use columns::{ColumnName, UnknownColumn, value, without_unit};
 pub use entry::ConnectionEntry;
 use entry::ListenerEntry;
+use json::Json;
 
 /// What `connections --json` prints: the sockets of a host at one time. Addresses are `1.2.3.4:80` and `[::1]:80`.
 #[derive(Serialize, JsonSchema)]
@@ -78,7 +80,7 @@ impl<'a> ConnectionsDocument<'a> {
     pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
         // Of its own: a call through `dyn` for each number costs more than the number.
         let mut out = io::BufWriter::with_capacity(1 << 16, out);
-        serde_json::to_writer(&mut out, self)?;
+        self.serialize(Json(&mut out))?;
         out.write_all(b"\n")?;
         out.flush()
     }

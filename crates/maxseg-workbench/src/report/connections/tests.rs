@@ -26,3 +26,23 @@ fn an_empty_list_has_a_header_and_a_document() {
     assert_eq!(document["schema_version"], 1);
     assert_eq!(document["connections"].as_array().map(Vec::len), Some(0));
 }
+
+#[test]
+fn the_document_is_as_serde_json_writes_it() {
+    let mut snapshot = Snapshot { time_s: Some(1.5), ..Snapshot::default() };
+    let ends = ["0.0.0.0:0", "10.2.30.4:65535", "255.255.255.255:1009", "[2001:db8::1]:80"];
+    for end in ends {
+        let mut connection = columns::empty_connection();
+        (connection.local, connection.remote) = (end.parse().unwrap(), "[::1]:8".parse().unwrap());
+        let name = "a \"quoted\"\n\u{1b}name".into();
+        connection.process = Some(crate::connections::Owner { pid: 7, name });
+        snapshot.connections.push(connection);
+    }
+    let document = ConnectionsDocument::new(&snapshot, Some("al\"pha"));
+    let mut out = Vec::new();
+    document.write(&mut out).unwrap();
+    assert_eq!(String::from_utf8(out).unwrap(), serde_json::to_string(&document).unwrap() + "\n");
+    let read: Value = serde_json::to_value(&document).unwrap();
+    let locals = read["connections"].as_array().unwrap().iter();
+    assert_eq!(locals.map(|row| row["local"].as_str().unwrap()).collect::<Vec<_>>(), ends);
+}

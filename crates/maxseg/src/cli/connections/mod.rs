@@ -179,7 +179,8 @@ impl ConnectionsArgs {
     ) -> Result<(), Failure> {
         match &shown.sort {
             Some(column) => snapshot.sort_by(column).map_err(std::io::Error::from)?,
-            None => snapshot.connections.sort_by_key(|c| std::cmp::Reverse(c.moved_bytes())),
+            // With the keys aside: connections are large, and sorting them would need room for all of them again.
+            None => snapshot.connections.sort_by_cached_key(|c| std::cmp::Reverse(c.moved_bytes())),
         }
         if let Some(limit) = self.limit {
             snapshot.connections.truncate(limit);

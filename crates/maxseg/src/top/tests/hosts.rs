@@ -52,7 +52,7 @@ pub(super) fn connection(cookie: u64, process: &str, ports: [u16; 2]) -> Connect
         process: Some(Owner { pid: 100 + u32::try_from(cookie).unwrap(), name: process.into() }),
         congestion: Some("cubic".into()),
         sample: None,
-        evidence: None,
+        since_last: None,
         is_closed: false,
         message: None,
     }
@@ -62,7 +62,7 @@ fn between(mut connection: Connection, before: Option<&TcpInfo>, now: &TcpInfo) 
     let earlier = before.map(sample);
     let now = sample(now);
     let since = earlier.as_ref().map(|earlier| (earlier, Duration::from_secs(1)));
-    connection.evidence = Some(now.evidence(since));
+    connection.since_last = since.map(|since| Box::new(now.evidence(Some(since))));
     connection.sample = Some(now);
     connection
 }

@@ -34,4 +34,5 @@ pub mod similar;
 pub mod stats;
 pub mod tcp;
 pub mod units;
+pub mod why;
 pub mod window;

@@ -23,7 +23,7 @@ pub(super) const CRATES: [Layers; 7] = [
             &["path", "settings"],
             &["scenario", "outcome", "evidence"],
             &["engine", "diagnose"],
-            &["results"],
+            &["results", "why"],
             &["compare"],
             &["link"],
             &["tcp"],

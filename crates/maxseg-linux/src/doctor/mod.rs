@@ -18,7 +18,7 @@ use std::fs;
 use serde::Serialize;
 use serde_json::Value;
 
-pub use programs::find_program;
+pub use crate::sys::find_program;
 
 /// The result of all checks.
 #[derive(Debug, Clone, Serialize)]

@@ -59,7 +59,7 @@ pub(super) const CRATES: [Layers; 7] = [
             &["error", "environment", "whole_file"],
             &["engines"],
             &["experiment", "calc", "connections", "explain", "import"],
-            &["capture", "compare"],
+            &["capture", "compare", "why"],
             &["report", "runner"],
         ],
     },

@@ -57,9 +57,14 @@ pub fn socket_verdict(case: &SocketCase<'_>) -> SocketVerdict {
 }
 
 impl SocketCase<'_> {
-    /// The window that this end offers matters where data arrives, or nothing else is known to limit.
+    /// The window that this end offers matters where data arrives, or nothing is sent.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "no other limit is about what arrives")]
     const fn is_about_window_here(&self) -> bool {
-        matches!(self.diagnosis.limited_by, LimitedBy::Unknown)
+        match self.diagnosis.limited_by {
+            LimitedBy::Unknown => true,
+            LimitedBy::Application => self.evidence.bin.sent_bytes == 0,
+            _ => false,
+        }
     }
 
     fn is_receiving(&self) -> bool {

@@ -73,8 +73,7 @@ impl NamespaceError {
                     .to_owned()
             }
             Self::Denied(_) => {
-                "root may, as may whoever has CAP_SYS_ADMIN: sudo maxseg connections --netns …"
-                    .to_owned()
+                "root may, as may whoever has CAP_SYS_ADMIN: sudo maxseg … --netns …".to_owned()
             }
             Self::NoList(error) if error.raw_os_error() == Some(libc::ENOENT) => {
                 "its module is missing: sudo modprobe tcp_diag".to_owned()

@@ -92,7 +92,10 @@ mod tests {
     use std::net::TcpListener;
     use std::os::linux::fs::MetadataExt as _;
 
+    use socket2::Socket;
+
     use super::*;
+    use crate::sys::set_tcp_option;
 
     #[test]
     fn the_options_of_an_own_socket_are_those_of_getsockopt() {
@@ -107,6 +110,9 @@ mod tests {
         socket.set_recv_buffer_size(50_000).unwrap();
         let set = reader.options(pid, inode).unwrap();
         assert_eq!(set.buffers_set, Some([false, true]));
+        let socket = Socket::from(listener.try_clone().unwrap());
+        set_tcp_option(&socket, libc::TCP_WINDOW_CLAMP, 5_000).unwrap();
+        assert_eq!(reader.options(pid, inode).unwrap().window_clamp, 5_000);
         assert_eq!(reader.options(pid, u32::MAX), Err(OptionsError::Gone));
         assert_eq!(reader.options(u32::MAX, inode), Err(OptionsError::Gone));
     }

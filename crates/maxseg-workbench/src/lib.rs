@@ -36,7 +36,7 @@
 //! <!-- layers of maxseg-workbench -->
 //! ```text
 //! file_error json_words · error environment whole_file · engines · experiment calc connections explain
-//! import · capture compare · report runner
+//! import · capture compare why · report runner
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! Programs that the lab can use.
+//! Programs that the lab and others can use.
 
 use std::process::Command;
 
@@ -7,25 +7,19 @@ use crate::lab::iperf3;
 use crate::sys::find_program;
 
 pub(super) fn check() -> [Check; 3] {
-    let there = |name, purpose| {
-        let check = Check::new(name, purpose, "");
-        match find_program(name) {
-            Some(file) => Check { found: file.display().to_string(), ..check },
-            None => Check { found: "not installed".to_owned(), ..check }.state(State::Missing),
-        }
-    };
-    let with = |check: Check, package: &str| match check.state {
-        State::Missing => check.mend([format!("sudo apt install {package}")]),
-        State::Ok | State::Limited => check,
-    };
-    [
-        iperf3(),
-        with(
-            there("ping", "`maxseg lab exec HOST -- ping …`; ping flows do not use it"),
-            "iputils-ping",
-        ),
-        with(there("tshark", "reads the files of --pcap; not used by the lab"), "tshark"),
-    ]
+    let ping = "`maxseg lab exec HOST -- ping …`; ping flows do not use it";
+    let tshark = "reads the files of --pcap; not used by the lab";
+    [iperf3(), installed("ping", ping, "iputils-ping"), installed("tshark", tshark, "tshark")]
+}
+
+/// Whether a program is installed; if not, the Debian package that has it.
+pub(super) fn installed(name: &'static str, purpose: &'static str, package: &str) -> Check {
+    match find_program(name) {
+        Some(file) => Check::new(name, purpose, file.display().to_string()),
+        None => Check::new(name, purpose, "not installed")
+            .state(State::Missing)
+            .mend([format!("sudo apt install {package}")]),
+    }
 }
 
 fn iperf3() -> Check {

@@ -82,13 +82,13 @@ impl Why {
     }
 }
 
-/// A capture of the SYNs of the next connection between these hosts.
+/// A capture of the SYNs of the next connection between these hosts: they alone have the option.
 fn next_syn(connection: &Connection) -> String {
     // The end with the well-known port is the one that the next connection has again.
     let (local, remote) = (connection.local.port(), connection.remote.port());
     let peer = connection.remote.ip().to_canonical();
     format!(
-        "{}maxseg capture --interface any --host {peer} --port {} --count 3 -v",
+        "{}maxseg capture --interface any --host {peer} --port {} | grep -m 2 MSS=",
         within(connection.netns.as_deref()),
         local.min(remote)
     )

@@ -26,7 +26,7 @@ use maxseg_workbench::report::explain::{page, write_conclusion, write_connection
 use maxseg_workbench::report::words;
 use maxseg_workbench::whole_file::WholeFile;
 
-/// Show what limits a connection, of a capture or live, why, and what to change
+/// Show what limits a connection, captured or live, and what to do
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

@@ -93,7 +93,7 @@ enum Command {
     /// Capture packets live and print every header and TCP option
     #[cfg(feature = "lab")]
     Capture(capture::CaptureArgs),
-    /// Show what limits a connection, of a capture or live, why, and what to change
+    /// Show what limits a connection, captured or live, and what to do
     #[command(visible_alias = "why")]
     Explain(explain::ExplainArgs),
     /// Run a scenario: sweep parameters, compare engines, report
@@ -109,7 +109,7 @@ enum Command {
     Calc(calc::CalcArgs),
     /// Show in one minute what the program can do
     Demo(demo::DemoArgs),
-    /// Check whether the lab can run, and how to fix it
+    /// Check what this user can run and see here, and how to fix it
     #[cfg(feature = "lab")]
     Doctor(doctor::DoctorArgs),
     /// Read the glossary and other pages of the documentation

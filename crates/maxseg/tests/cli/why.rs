@@ -54,7 +54,8 @@ fn each_mtu_holds_until_it_is_removed() {
     let steps = explained["mss"]["steps"].as_array().unwrap();
     assert_eq!(steps.last().unwrap()["value_bytes"], 1348, "the kernel's rule gives it");
     hosts.route("");
-    // The runner-up takes effect on the connection that there is, with its next segment.
+    // The runner-up takes effect on the connection that there is: a segment finds the new route, the next one goes by it.
+    connected.send(2000);
     connected.send(2000);
     assert_eq!(holds(&why(&hosts, &connected)["mss"]), is(1448, "interface-mtu"));
     hosts.a("ip link set va mtu 1300");

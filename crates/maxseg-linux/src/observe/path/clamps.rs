@@ -60,7 +60,7 @@ pub enum ClampsUnknown {
 
 impl Clamps {
     /// The rules of the calling thread's network namespace.
-    pub(super) fn read() -> Self {
+    pub(crate) fn read() -> Self {
         let mut rules = Vec::new();
         let mut unknown = None;
         let mut by_iptables = legacy_tables();

@@ -5,7 +5,7 @@ mod path;
 use std::io;
 
 use maxseg_core::advise::Command;
-use maxseg_core::mss::{Cause, Derivation, Effect};
+use maxseg_core::mss::{Cause, Derivation, Effect, Step};
 use maxseg_core::why::{Chain, Link, Source};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -89,10 +89,8 @@ struct LinkEntry<'a> {
     /// Whether it is the bound that holds.
     wins: bool,
     /// Things that a running socket does not tell apart: the bound is one of them.
-    #[serde(skip_serializing_if = "<[Source]>::is_empty")]
     one_of: &'a [Source],
     /// What else there is to know.
-    #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'a str>,
 }
 
@@ -102,9 +100,10 @@ struct StepEntry {
     /// What it is about.
     #[schemars(with = "String")]
     cause: Cause,
-    /// What it does: `is`, `at-most`, `at-least`, `less`, `down-to-multiple-of` or `up-to-multiple-of` so many bytes.
-    #[schemars(with = "std::collections::BTreeMap<String, u64>")]
-    effect: Effect,
+    /// What it does: `is`, `at-most`, `at-least`, `less`, `down-to-multiple-of` or `up-to-multiple-of`.
+    effect: &'static str,
+    /// So many bytes.
+    effect_bytes: u64,
     /// What it gives.
     value_bytes: u64,
     /// Whether that differs from what it was given.
@@ -183,15 +182,27 @@ impl<'a> ChainEntry<'a> {
             effective_bytes: chain.effective.get(),
             chain: chain.links.iter().map(LinkEntry::of).collect(),
             unexplained: chain.unexplained.as_deref(),
-            steps: steps
-                .iter()
-                .map(|step| StepEntry {
-                    cause: step.cause,
-                    effect: step.effect,
-                    value_bytes: step.value.get(),
-                    changed: step.changed,
-                })
-                .collect(),
+            steps: steps.iter().map(StepEntry::of).collect(),
+        }
+    }
+}
+
+impl StepEntry {
+    fn of(step: &Step) -> Self {
+        let (effect, bytes) = match step.effect {
+            Effect::Is(bytes) => ("is", bytes),
+            Effect::AtMost(bytes) => ("at-most", bytes),
+            Effect::AtLeast(bytes) => ("at-least", bytes),
+            Effect::Less(bytes) => ("less", bytes),
+            Effect::DownToMultipleOf(bytes) => ("down-to-multiple-of", bytes),
+            Effect::UpToMultipleOf(bytes) => ("up-to-multiple-of", bytes),
+        };
+        Self {
+            cause: step.cause,
+            effect,
+            effect_bytes: bytes.get(),
+            value_bytes: step.value.get(),
+            changed: step.changed,
         }
     }
 }

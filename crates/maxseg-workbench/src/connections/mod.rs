@@ -20,12 +20,12 @@ use maxseg_core::diagnose::{SocketDiagnosis, diagnose_socket};
 use maxseg_core::evidence::SocketEvidence;
 use maxseg_wire::DecodeError;
 use maxseg_wire::inet_diag::{Message, Messages, Sample, Socket, Timer};
-use maxseg_wire::tcp_info::State;
+use maxseg_wire::tcp_info::{State, TcpInfo};
 
 pub use history::{History, Point, Track, TrackKey};
 pub use recording::{Frame, Recorder, Recording, RecordingError};
 #[cfg(feature = "lab")]
-pub use watch::{Watch, WatchOptions};
+pub use watch::{Lookup, Watch, WatchOptions};
 
 /// A process that has a socket open.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +34,17 @@ pub struct Owner {
     pub pid: u32,
     /// Its name, up to 15 characters; any characters may be in it.
     pub name: Arc<str>,
+}
+
+/// Options of a socket that are not in the kernel's list: read from the socket itself, where that is allowed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SocketOptions {
+    /// `TCP_WINDOW_CLAMP`, bytes.
+    pub window_clamp: Option<u32>,
+    /// Whether the program has set `SO_SNDBUF`, and `SO_RCVBUF` (`SO_BUF_LOCK`).
+    pub buffers_set: Option<[bool; 2]>,
+    /// Why they were not read; a clause without a full stop.
+    pub unread_because: Option<Arc<str>>,
 }
 
 /// A connection, as its socket shows it.
@@ -65,6 +76,12 @@ pub struct Connection {
     pub congestion: Option<Arc<str>>,
     /// What the kernel knows of its TCP; `None` of a connection that is half open or waits (`time-wait`).
     pub sample: Option<Sample>,
+    /// Index of the interface that it is bound to; 0 for none.
+    pub interface: u32,
+    /// Its mark (`SO_MARK`), which only root is told.
+    pub mark: Option<u32>,
+    /// What only the socket itself tells.
+    pub options: SocketOptions,
     /// What happened since the look before; `None` where it was not there then, or there was none.
     pub since_last: Option<Box<SocketEvidence>>,
     /// Whether it is there no more.
@@ -96,6 +113,9 @@ impl Connection {
             process: None,
             congestion: socket.congestion.map(|name| names.shared(name)),
             sample,
+            interface: socket.interface,
+            mark: socket.mark,
+            options: SocketOptions::default(),
             since_last: None,
             is_closed: false,
             message: None,
@@ -112,10 +132,16 @@ impl Connection {
         self.evidence().as_ref().map(diagnose_socket)
     }
 
-    /// Payload that moved, both ways: since the sample before, or since the connection's beginning.
+    /// Payload that moved, both ways: since the look before, or since the connection's beginning.
     pub fn moved_bytes(&self) -> u64 {
-        self.evidence()
-            .map_or(0, |evidence| evidence.bin.acked_bytes.saturating_add(evidence.received_bytes))
+        let since_start = || {
+            let info = self.sample.as_ref().map(|sample| &sample.info);
+            let bytes = |of: fn(&TcpInfo) -> Option<u64>| info.and_then(of).unwrap_or_default();
+            bytes(|info| info.bytes_acked).saturating_add(bytes(|info| info.bytes_received))
+        };
+        self.since_last.as_ref().map_or_else(since_start, |evidence| {
+            evidence.bin.acked_bytes.saturating_add(evidence.received_bytes)
+        })
     }
 }
 

@@ -30,6 +30,8 @@ mod run_folder;
 mod stacks;
 #[cfg(target_os = "linux")]
 mod top;
+#[cfg(target_os = "linux")]
+mod why;
 mod widths;
 
 use std::process::{Command, Output, Stdio};

@@ -6,29 +6,62 @@ use std::io;
 use serde::ser::{Error as _, Impossible, Serialize, SerializeSeq, SerializeStruct, Serializer};
 use serde_json::Error;
 
-/// Writes structs, lists, words and numbers in one line.
-pub(super) struct Json<'w, W>(pub(super) &'w mut W);
+/// Where the text goes, in large pieces.
+pub(super) struct Pieces<'o> {
+    pending: Vec<u8>,
+    out: &'o mut dyn io::Write,
+}
 
-impl<W: io::Write> Json<'_, W> {
-    fn put(&mut self, text: &str) -> Result<(), Error> {
-        self.0.write_all(text.as_bytes()).map_err(Error::io)
+/// So much is written at once.
+const PIECE: usize = 1 << 16;
+
+impl<'o> Pieces<'o> {
+    pub(super) fn new(out: &'o mut dyn io::Write) -> Self {
+        Self { pending: Vec::with_capacity(2 * PIECE), out }
+    }
+
+    fn put(&mut self, text: &str) {
+        self.pending.extend_from_slice(text.as_bytes());
+    }
+
+    fn write_if_large(&mut self) -> Result<(), Error> {
+        if self.pending.len() < PIECE {
+            return Ok(());
+        }
+        self.write().map_err(Error::io)
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        self.out.write_all(&self.pending)?;
+        self.pending.clear();
+        Ok(())
+    }
+
+    /// Writes what is left, and a line's end.
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        self.put("\n");
+        self.write()?;
+        self.out.flush()
     }
 }
+
+/// Writes structs, lists, words and numbers in one line.
+pub(super) struct Json<'w, 'o>(pub(super) &'w mut Pieces<'o>);
 
 /// Methods whose values `serde_json` writes.
 macro_rules! as_serde_json_does {
     ($($method:ident: $type:ty),* $(,)?) => {$(
         fn $method(self, value: $type) -> Result<(), Error> {
-            serde_json::Serializer::new(self.0).$method(value)
+            serde_json::Serializer::new(&mut self.0.pending).$method(value)
         }
     )*};
 }
 
-impl<'w, W: io::Write> Serializer for Json<'w, W> {
+impl<'w, 'o> Serializer for Json<'w, 'o> {
     type Ok = ();
     type Error = Error;
-    type SerializeSeq = List<'w, W>;
-    type SerializeStruct = Object<'w, W>;
+    type SerializeSeq = List<'w, 'o>;
+    type SerializeStruct = Object<'w, 'o>;
     type SerializeTuple = Impossible<(), Error>;
     type SerializeTupleStruct = Impossible<(), Error>;
     type SerializeTupleVariant = Impossible<(), Error>;
@@ -52,20 +85,21 @@ impl<'w, W: io::Write> Serializer for Json<'w, W> {
         serialize_bytes: &[u8],
     }
 
-    fn serialize_none(mut self) -> Result<(), Error> {
-        self.put("null")
+    fn serialize_none(self) -> Result<(), Error> {
+        self.0.put("null");
+        Ok(())
     }
 
     fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Result<(), Error> {
         value.serialize(self)
     }
 
-    fn serialize_unit(mut self) -> Result<(), Error> {
-        self.put("null")
+    fn serialize_unit(self) -> Result<(), Error> {
+        self.serialize_none()
     }
 
-    fn serialize_unit_struct(mut self, _: &'static str) -> Result<(), Error> {
-        self.put("null")
+    fn serialize_unit_struct(self, _: &'static str) -> Result<(), Error> {
+        self.serialize_none()
     }
 
     fn serialize_unit_variant(
@@ -95,8 +129,8 @@ impl<'w, W: io::Write> Serializer for Json<'w, W> {
         Err(not_written())
     }
 
-    fn serialize_seq(mut self, _: Option<usize>) -> Result<List<'w, W>, Error> {
-        self.put("[")?;
+    fn serialize_seq(self, _: Option<usize>) -> Result<List<'w, 'o>, Error> {
+        self.0.put("[");
         Ok(List { out: self.0, is_first: true })
     }
 
@@ -126,8 +160,8 @@ impl<'w, W: io::Write> Serializer for Json<'w, W> {
         Err(not_written())
     }
 
-    fn serialize_struct(mut self, _: &'static str, _: usize) -> Result<Object<'w, W>, Error> {
-        self.put("{")?;
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Object<'w, 'o>, Error> {
+        self.0.put("{");
         Ok(Object { out: self.0, is_first: true })
     }
 
@@ -147,34 +181,35 @@ fn not_written() -> Error {
 }
 
 /// The elements of a list.
-pub(super) struct List<'w, W> {
-    out: &'w mut W,
+pub(super) struct List<'w, 'o> {
+    out: &'w mut Pieces<'o>,
     is_first: bool,
 }
 
-impl<W: io::Write> SerializeSeq for List<'_, W> {
+impl SerializeSeq for List<'_, '_> {
     type Ok = ();
     type Error = Error;
 
     fn serialize_element<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Error> {
         if !std::mem::take(&mut self.is_first) {
-            Json(self.out).put(",")?;
+            self.out.put(",");
         }
         value.serialize(Json(self.out))
     }
 
     fn end(self) -> Result<(), Error> {
-        Json(self.out).put("]")
+        self.out.put("]");
+        Ok(())
     }
 }
 
 /// The fields of a struct.
-pub(super) struct Object<'w, W> {
-    out: &'w mut W,
+pub(super) struct Object<'w, 'o> {
+    out: &'w mut Pieces<'o>,
     is_first: bool,
 }
 
-impl<W: io::Write> SerializeStruct for Object<'_, W> {
+impl SerializeStruct for Object<'_, '_> {
     type Ok = ();
     type Error = Error;
 
@@ -183,14 +218,14 @@ impl<W: io::Write> SerializeStruct for Object<'_, W> {
         key: &'static str,
         value: &T,
     ) -> Result<(), Error> {
-        let mut json = Json(self.out);
-        json.put(if std::mem::take(&mut self.is_first) { "\"" } else { ",\"" })?;
-        json.put(key)?;
-        json.put("\":")?;
-        value.serialize(json)
+        self.out.put(if std::mem::take(&mut self.is_first) { "\"" } else { ",\"" });
+        self.out.put(key);
+        self.out.put("\":");
+        value.serialize(Json(self.out))
     }
 
     fn end(self) -> Result<(), Error> {
-        Json(self.out).put("}")
+        self.out.put("}");
+        self.out.write_if_large()
     }
 }

@@ -4,7 +4,7 @@ mod columns;
 mod entry;
 mod json;
 
-use std::io::{self, Write as _};
+use std::io;
 
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
@@ -15,7 +15,7 @@ use crate::connections::{Connection, Listener, Snapshot};
 pub use columns::{ColumnName, UnknownColumn, value, without_unit};
 pub use entry::ConnectionEntry;
 use entry::ListenerEntry;
-use json::Json;
+use json::{Json, Pieces};
 
 /// What `connections --json` prints: the sockets of a host at one time. Addresses are `1.2.3.4:80` and `[::1]:80`.
 #[derive(Serialize, JsonSchema)]
@@ -78,11 +78,9 @@ impl<'a> ConnectionsDocument<'a> {
     /// # Errors
     /// Writing fails.
     pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        // Of its own: a call through `dyn` for each number costs more than the number.
-        let mut out = io::BufWriter::with_capacity(1 << 16, out);
-        self.serialize(Json(&mut out))?;
-        out.write_all(b"\n")?;
-        out.flush()
+        let mut pieces = Pieces::new(out);
+        self.serialize(Json(&mut pieces))?;
+        pieces.finish()
     }
 }
 

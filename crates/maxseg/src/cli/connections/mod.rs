@@ -228,7 +228,7 @@ pub(super) fn namespace_failure(error: &NamespaceError) -> Failure {
 }
 
 /// Waits for so long; false when the user interrupts it.
-fn waits(time: Time, stop: &AtomicBool) -> bool {
+pub(super) fn waits(time: Time, stop: &AtomicBool) -> bool {
     /// How often the flag is looked at.
     const STEP: Duration = Duration::from_millis(50);
     let until = Instant::now() + Duration::from_nanos(time.as_nanos());

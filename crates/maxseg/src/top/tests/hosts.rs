@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use maxseg_wire::inet_diag::{Memory, Sample};
 use maxseg_wire::tcp_info::{State, TcpInfo};
-use maxseg_workbench::connections::{Connection, Listener, Owner, Snapshot};
+use maxseg_workbench::connections::{Connection, Listener, Owner, Snapshot, SocketOptions};
 
 use super::super::app::{App, Source};
 
@@ -52,6 +52,9 @@ pub(super) fn connection(cookie: u64, process: &str, ports: [u16; 2]) -> Connect
         process: Some(Owner { pid: 100 + u32::try_from(cookie).unwrap(), name: process.into() }),
         congestion: Some("cubic".into()),
         sample: None,
+        interface: 0,
+        mark: None,
+        options: SocketOptions::default(),
         since_last: None,
         is_closed: false,
         message: None,

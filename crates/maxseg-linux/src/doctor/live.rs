@@ -13,7 +13,7 @@ pub(super) fn check() -> [Check; 5] {
         options(Uid::effective().is_root()),
         firewall(&Clamps::read()),
         installed("nft", "`maxseg explain HOST`: clamps of the MSS option", "nftables"),
-        installed("iptables-save", "`maxseg explain HOST`: clamps of iptables", "iptables"),
+        installed("iptables", "`maxseg explain HOST`: clamps of iptables", "iptables"),
     ]
 }
 
@@ -35,13 +35,11 @@ fn options(is_root: bool) -> Check {
     let purpose = "process, TCP_WINDOW_CLAMP, and whether SO_RCVBUF was set, of each connection";
     if is_root {
         let found = "process, clamp and buffers of every connection; marks; other namespaces";
-        return Check::new("socket-values", purpose, found);
+        return Check::new("options", purpose, found);
     }
     let found = "process, clamp and buffers of this user's own connections; of those of others segment sizes, windows, timers and \
                  counters alone. No marks, no other namespace";
-    Check::new("socket-values", purpose, found)
-        .state(State::Limited)
-        .mend(["sudo maxseg connections"])
+    Check::new("options", purpose, found).state(State::Limited).mend(["sudo maxseg connections"])
 }
 
 /// Rules that change the MSS option.

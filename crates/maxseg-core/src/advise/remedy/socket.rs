@@ -321,7 +321,7 @@ mod tests {
         let found = of(V4);
         assert_eq!(
             found.sentence,
-            "The receive window of 10.0.0.2 limits this connection for 90% of the last 1 s: it is 64 KiB now."
+            "The receive window of 10.0.0.2 limits this connection for 90% of the last 1.00 s: it is 64.0 KiB now."
         );
         let remedy = found.remedy.unwrap();
         assert_eq!(remedy.commands[0].line, "maxseg explain 10.0.0.2:443-10.0.0.1:40000");

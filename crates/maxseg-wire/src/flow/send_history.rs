@@ -121,7 +121,7 @@ impl SendHistory {
             trace: begin.traced.then(Box::default),
             nxt: begin.nxt,
             una: begin.nxt,
-            sacked: i64::MIN,
+            sacked: i64::from(i32::MIN), // before every offset, and short when packed
             duplicates: 0,
             last_send: begin.at,
             delivered: 0,

@@ -13,9 +13,8 @@ pub(super) struct WayDelays {
     /// The difference of the first segment: others are counted from it, in ticks.
     first: Option<u32>,
     least: i32,
+    /// Segments so far; above [`FEW`], so many of the next ones do not count.
     few: u8,
-    /// So many of the next segments do not count.
-    skipped: u8,
     /// From so many segments on that they tell something: short connections need no memory for them.
     many: Option<Box<Many>>,
 }
@@ -54,8 +53,8 @@ impl WayDelays {
     /// A segment that answers: its timestamp, and what it echoes.
     #[inline(always)]
     pub(super) fn on_answer(&mut self, at: u64, stamp: u32, echo: u32) {
-        if self.skipped > 0 {
-            self.skipped -= 1;
+        if self.few > FEW {
+            self.few -= 1;
             return;
         }
         self.add(at, stamp, echo);
@@ -65,7 +64,7 @@ impl WayDelays {
     fn add(&mut self, at: u64, stamp: u32, echo: u32) {
         if let Some(many) = &mut self.many {
             many.seen = many.seen.saturating_add(if many.seen < EACH { 1 } else { SAMPLED.into() });
-            self.skipped = if many.seen < EACH { 0 } else { SAMPLED - 1 };
+            self.few = if many.seen < EACH { FEW } else { FEW + SAMPLED - 1 };
         }
         let difference = stamp.wrapping_sub(echo);
         let first = *self.first.get_or_insert(difference);

@@ -9,13 +9,16 @@ use crate::bench::{self, instructions};
 use crate::{check_licences, generate, is_installed, layers, root, tables};
 
 /// A program that some tests need: its name, and the Debian package that brings it.
-const PEERS: [(&str, &str); 6] = [
+const PEERS: [(&str, &str); 9] = [
     ("ns", "ns2"),
     ("tshark", "tshark"),
     ("tcptrace", "tcptrace"),
     ("valgrind", "valgrind"),
     ("iperf3", "iperf3"),
     ("chromium", "chromium"),
+    ("ip", "iproute2"),
+    ("nft", "nftables"),
+    ("iptables-save", "iptables"),
 ];
 
 /// Runs every check and test, as CI does (`CI=true`): peers are installed, every row of every table is checked, and

@@ -7,7 +7,7 @@
 //! <!-- layers of maxseg-core -->
 //! ```text
 //! units similar excerpt · stats rng framing · errors mss window · path settings · scenario outcome
-//! evidence · engine diagnose · results · compare · link · tcp · model sim · advise
+//! evidence · engine diagnose · results why · compare · link · tcp · model sim · advise
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]
@@ -34,4 +34,5 @@ pub mod similar;
 pub mod stats;
 pub mod tcp;
 pub mod units;
+pub mod why;
 pub mod window;

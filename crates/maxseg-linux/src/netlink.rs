@@ -1,9 +1,11 @@
 //! Interfaces, addresses, routes and TCP sockets of the calling thread's namespace.
 
 mod facts;
+mod routes;
 mod sock_diag;
 
 pub(crate) use facts::RouteFacts;
+pub(crate) use routes::{FoundRoute, RouteQuestion};
 pub use sock_diag::ListReading;
 pub(crate) use sock_diag::{DestroyEvents, SockDiag};
 

@@ -2,7 +2,7 @@
 //! terminal; the program `maxseg` is one user of it.
 //!
 //! [`experiment`] is what is to be run, [`runner`] runs it and keeps rows, [`report`] turns rows into documents, tables
-//! and charts, [`explain`] reads captures, [`capture`] writes them, [`connections`] lists sockets, [`calc`] has one formula at a time, [`import`] reads
+//! and charts, [`explain`] reads captures, [`capture`] writes them, [`connections`] lists sockets, `why` explains one, [`calc`] has one formula at a time, [`import`] reads
 //! other programs' topologies. Scenarios, rows and findings are `maxseg-core`'s types.
 //!
 //! A scenario is run at two segment sizes:
@@ -36,7 +36,7 @@
 //! <!-- layers of maxseg-workbench -->
 //! ```text
 //! file_error json_words · error environment whole_file · engines · experiment calc connections explain
-//! import · capture compare · report runner
+//! import · capture compare why · report runner
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]
@@ -59,6 +59,8 @@ mod json_words;
 pub mod report;
 pub mod runner;
 pub mod whole_file;
+#[cfg(feature = "lab")]
+pub mod why;
 
 pub use error::Error;
 

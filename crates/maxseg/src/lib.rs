@@ -28,6 +28,8 @@ mod wrap;
 
 use std::process::ExitCode;
 
+#[cfg(feature = "lab")]
+pub use cli::why_schema;
 pub use cli::{
     ManPage, compare_schema, connections_schema, explain_schema, man_pages, picture,
     results_schema, scenario_schema, stream_schema,

@@ -24,7 +24,10 @@ pub use gain::{CLOSE, Gain, NoGain, Prediction, RerunError, SMALL_GAIN};
 pub use headline::Headline;
 pub use host_system::{HostSystem, HostSystems, System};
 pub use path::{Confidence, Known, ObservedPath, PathError};
-pub use remedy::{Command, CommandKind, Remedy, Subject, remedies, remedy, subject};
+pub use remedy::{
+    Command, CommandKind, Remedy, SocketCase, SocketVerdict, Subject, remedies, remedy,
+    socket_verdict, subject,
+};
 pub use rerun::{MOST_PACKETS, Rerun};
 pub use scenario_text::{LossCause, ScenarioRequest, scenario_text};
 pub use segment_size::{

@@ -1,9 +1,10 @@
-//! Checks whether the lab can run on this host, with the commands that fix what is missing.
+//! Checks whether the lab can run on this host, and what of its connections this user may see, with the commands that fix what is missing.
 //!
 //! Each check tries the operation as this user, in a child process, since settings alone do not show whether it works.
 //! The host is unchanged, except that the kernel may load a module (`tun`, `sch_netem`), as it would for the lab.
 
 mod host;
+mod live;
 mod namespaces;
 mod packets;
 mod programs;
@@ -18,7 +19,7 @@ use std::fs;
 use serde::Serialize;
 use serde_json::Value;
 
-pub use programs::find_program;
+pub use crate::sys::find_program;
 
 /// The result of all checks.
 #[derive(Debug, Clone, Serialize)]
@@ -111,6 +112,7 @@ impl Diagnosis {
         checks.push(qdiscs::check(way));
         checks.push(packets::check());
         checks.extend(programs::check());
+        checks.extend(live::check());
         Self::of(checks)
     }
 

@@ -8,7 +8,7 @@ use std::io;
 use std::net::IpAddr;
 
 use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload};
-use netlink_packet_route::link::{LinkAttribute, LinkMessage};
+use netlink_packet_route::link::{LinkAttribute, LinkInfo, LinkMessage};
 use netlink_packet_route::route::{
     RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteType,
 };
@@ -38,6 +38,8 @@ pub(crate) struct InterfaceFacts {
     pub(crate) mtu: Option<u32>,
     /// Its root queueing discipline.
     pub(crate) qdisc: Option<String>,
+    /// What it is, as `veth`, `wireguard` or `vxlan`; `None` of hardware.
+    pub(crate) kind: Option<String>,
 }
 
 impl Netlink {
@@ -87,6 +89,7 @@ impl Netlink {
                     LinkAttribute::IfName(name) => facts.name = name,
                     LinkAttribute::Mtu(mtu) => facts.mtu = Some(mtu),
                     LinkAttribute::Qdisc(qdisc) => facts.qdisc = Some(qdisc),
+                    LinkAttribute::LinkInfo(infos) => facts.kind = kind_of(&infos),
                     _ => {}
                 }
             }
@@ -95,7 +98,7 @@ impl Netlink {
     }
 
     /// Sends a question and collects what is answered: one message, or all of a dump.
-    fn answers(
+    pub(super) fn answers(
         &mut self,
         question: RouteNetlinkMessage,
         flags: u16,
@@ -134,6 +137,13 @@ impl Netlink {
             }
         }
     }
+}
+
+fn kind_of(infos: &[LinkInfo]) -> Option<String> {
+    infos.iter().find_map(|info| match info {
+        LinkInfo::Kind(kind) => Some(kind.to_string()),
+        _ => None,
+    })
 }
 
 /// Whether it is a default route of the main table that leads somewhere.

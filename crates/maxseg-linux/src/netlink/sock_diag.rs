@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::AsRawFd as _;
 
-use maxseg_wire::inet_diag::{Message, Messages, Request, Socket};
+use maxseg_wire::inet_diag::{Family, Message, Messages, Request, Socket, StateSet};
 use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, getsockopt, recv, setsockopt, sockopt};
@@ -66,6 +66,15 @@ impl SockDiag {
                 }
             }
         }
+    }
+
+    /// Whether the kernel has such lists at all: asks for sockets in no state.
+    ///
+    /// # Errors
+    /// As of [`Self::list`].
+    pub(crate) fn probe(&mut self) -> io::Result<()> {
+        let (family, states) = (Family::Ipv4, StateSet::NONE);
+        self.list(&Request { family, states, filter: None }, |_| {}).map(|_| ())
     }
 
     fn receive(&mut self) -> io::Result<usize> {

@@ -102,7 +102,7 @@ fn interface(netlink: &mut Netlink, route: &RouteFacts) -> io::Result<Interface>
 
 /// A metric under the name that ip-route(8) has for it; none of what the kernel keeps for itself.
 #[expect(clippy::wildcard_enum_match_arm, reason = "locks and hop limits are not TCP's")]
-fn named(metric: &RouteMetric) -> Option<(&'static str, String)> {
+pub(super) fn named(metric: &RouteMetric) -> Option<(&'static str, String)> {
     let (name, value) = match metric {
         RouteMetric::CcAlgo(name) => return Some(("congctl", name.clone())),
         RouteMetric::Mtu(n) => ("mtu", n),

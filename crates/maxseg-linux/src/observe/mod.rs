@@ -2,4 +2,5 @@
 
 pub mod capture;
 pub mod host;
+pub mod path;
 pub mod sockets;

@@ -2,9 +2,11 @@
 //!
 //! Each file wraps its descriptors into values that close them when dropped; decisions are made elsewhere.
 
+mod borrowed_socket;
 mod capabilities;
 mod clock;
 mod control;
+mod find_program;
 mod hosts_file;
 mod interface;
 mod namespace_access;
@@ -18,9 +20,11 @@ mod tun;
 mod userns;
 mod wait;
 
+pub(crate) use borrowed_socket::BorrowedSocket;
 pub(crate) use capabilities::{give_up_file_right, give_up_rights};
 pub(crate) use clock::{Clock, coarse_tick, cpu_of_process, cpu_of_thread, minimize_timer_slack};
 pub(crate) use control::{ControlListener, ControlSocket};
+pub use find_program::find_program;
 pub(crate) use hosts_file::add_to_private_hosts;
 pub(crate) use interface::{Offload, hardware_type, has_offload, offloads_off};
 pub use namespace_access::NamespaceAccess;

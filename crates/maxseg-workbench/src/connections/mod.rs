@@ -30,6 +30,17 @@ pub struct Owner {
     pub name: Arc<str>,
 }
 
+/// Options of a socket that are not in the kernel's list: read from the socket itself, where that is allowed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SocketOptions {
+    /// `TCP_WINDOW_CLAMP`, bytes.
+    pub window_clamp: Option<u32>,
+    /// Whether the program has set `SO_SNDBUF`, and `SO_RCVBUF` (`SO_BUF_LOCK`).
+    pub buffers_set: Option<[bool; 2]>,
+    /// Why they were not read; a clause without a full stop.
+    pub unread_because: Option<Arc<str>>,
+}
+
 /// A connection, as its socket shows it.
 #[derive(Debug, Clone)]
 pub struct Connection {
@@ -59,6 +70,12 @@ pub struct Connection {
     pub congestion: Option<Arc<str>>,
     /// What the kernel knows of its TCP; `None` of a connection that is half open or waits (`time-wait`).
     pub sample: Option<Sample>,
+    /// Index of the interface that it is bound to; 0 for none.
+    pub interface: u32,
+    /// Its mark (`SO_MARK`), which only root is told.
+    pub mark: Option<u32>,
+    /// What only the socket itself tells.
+    pub options: SocketOptions,
     /// What happened since the sample before, or since the connection's beginning.
     pub evidence: Option<SocketEvidence>,
     /// Whether it is there no more.
@@ -88,6 +105,9 @@ impl Connection {
             process: None,
             congestion: socket.congestion.map(|name| names.shared(name)),
             sample,
+            interface: socket.interface,
+            mark: socket.mark,
+            options: SocketOptions::default(),
             evidence: sample.map(|sample| sample.evidence(None)),
             is_closed: false,
         }

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use maxseg_linux::observe::sockets::{
-    NamespaceError, Opened, Place, Processes, Selection, SocketEnds, SocketLister,
+    NamespaceError, Opened, OptionsError, Place, Processes, Selection, SocketEnds, SocketLister,
+    SocketReader,
 };
 use maxseg_wire::inet_diag::Sample;
 
-use super::{Connection, Names, Owner, Snapshot};
+use super::{Connection, Names, Owner, Snapshot, SocketOptions};
 
 /// What is watched.
 #[derive(Debug, Clone)]
@@ -109,6 +110,9 @@ impl Watch {
         }
         if self.options.processes {
             find_owners(&mut snapshot);
+            read_options(&mut snapshot.connections);
+        } else {
+            leave_unread(&mut snapshot.connections, "processes were left out");
         }
         Ok((snapshot, keys, now))
     }
@@ -184,6 +188,56 @@ fn find_owners(snapshot: &mut Snapshot) {
         listener.process = owner(listener.inode);
     }
     snapshot.hidden_processes = processes.hidden();
+}
+
+/// The options of more sockets than these are not read: each takes a few system calls, and the list of all of them few.
+const MOST_READ: usize = 1000;
+
+impl Snapshot {
+    /// Reads what only the sockets themselves tell, of connections of which that was not read yet: they were too many.
+    pub fn read_options(&mut self) {
+        if self.connections.iter().any(|connection| connection.options.unread_because.is_some()) {
+            read_options(&mut self.connections);
+        }
+    }
+}
+
+/// Reads what only the sockets themselves tell.
+fn read_options(connections: &mut [Connection]) {
+    let has_options = |connection: &&mut Connection| connection.sample.is_some();
+    if connections.iter().filter(|connection| connection.sample.is_some()).count() > MOST_READ {
+        let why = format!(
+            "of more than {MOST_READ} connections none are read: choose with --port or --dst"
+        );
+        leave_unread(connections, &why);
+        return;
+    }
+    let mut reader = SocketReader::default();
+    for connection in connections.iter_mut().filter(has_options) {
+        let read = match &connection.process {
+            Some(owner) => reader.options(owner.pid, connection.inode),
+            None => Err(OptionsError::NoProcess),
+        };
+        connection.options = match read {
+            Ok(read) => SocketOptions {
+                window_clamp: Some(read.window_clamp),
+                buffers_set: read.buffers_set,
+                unread_because: None,
+            },
+            Err(why) => unread(&Arc::from(why.to_string())),
+        };
+    }
+}
+
+fn leave_unread(connections: &mut [Connection], why: &str) {
+    let why: Arc<str> = Arc::from(why);
+    for connection in connections.iter_mut().filter(|connection| connection.sample.is_some()) {
+        connection.options = unread(&why);
+    }
+}
+
+fn unread(why: &Arc<str>) -> SocketOptions {
+    SocketOptions { unread_because: Some(Arc::clone(why)), ..SocketOptions::default() }
 }
 
 fn seconds_now() -> Option<f64> {

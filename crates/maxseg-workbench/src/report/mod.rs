@@ -25,6 +25,8 @@ mod parquet;
 pub mod proof;
 pub mod stream;
 mod swept;
+#[cfg(feature = "lab")]
+pub mod why;
 pub mod words;
 
 pub use advice::{advice_lines, segment_sizes, size_lines};

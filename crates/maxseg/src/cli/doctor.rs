@@ -9,11 +9,12 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::wrap::wrapped;
 
-/// Check whether the lab can run, and how to fix it
+/// Check what this user can run and see here, and how to fix it
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Tries each step of the lab as the current user, in child processes that leave nothing behind. Each check that fails is \
-printed with the command that fixes it; -v prints the purpose of each check.
+printed with the command that fixes it; -v prints the purpose of each check. The last checks are of what `maxseg \
+connections` and `maxseg explain HOST` can read, and of the right that the rest takes.
 
 Examples:
   maxseg doctor

@@ -1,11 +1,17 @@
 //! `maxseg explain`
 
+mod choice;
+#[cfg(feature = "lab")]
+mod live;
+mod target;
+
 use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use maxseg_core::advise::Headline;
 use maxseg_core::evidence::Evidence;
+use maxseg_core::units::Time;
 use maxseg_wire::flow::FlowOptions;
 use maxseg_wire::reading::{CaptureSummary, ConnectionFilter, FileFacts, Problem, ReadOptions};
 
@@ -16,12 +22,11 @@ use crate::printer::Printer;
 use crate::report::explain::{Detail, explain_text, problem_text};
 use maxseg_workbench::Error;
 use maxseg_workbench::explain::{self, Capture, Explanation};
-use maxseg_workbench::file_error::missing_hint;
 use maxseg_workbench::report::explain::{page, write_conclusion, write_connections, write_csv};
 use maxseg_workbench::report::words;
 use maxseg_workbench::whole_file::WholeFile;
 
-/// Show what limited each connection of a capture and what to change
+/// Show what limits a connection, captured or live, and what to do
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -34,6 +39,9 @@ Examples:
       maxseg run path.toml --axis sender.mss=536,1220,1460
   maxseg explain slow.pcapng --json | jq '.connections[] | [.id, .limited_by]'
   maxseg explain sender.pcap receiver.pcap
+  maxseg explain www.example.org:443
+  maxseg explain 10.0.0.1:40000-10.0.0.2:443 --interval \"5 s\"
+  maxseg why 4711
 
 Reads pcap and pcapng, plain or compressed with gzip or zstd. The first lines are about the connection with the highest \
 impact: what limited it, for which share of the time, what to change, and the gain. The gain comes from two simulations \
@@ -52,11 +60,18 @@ are judged at the sender's.
 A file that ends within a packet, as after a capture that was killed, is explained as far as it goes. One that is \
 broken before its end is refused, with the command that explains what comes before.
 
-Exit codes: 0 done, 1 error in the file, 2 usage.")]
+A host, a PID or two ends name connections of this host, this end first; IPv6 with a port stands in brackets, and a file of \
+that name wins. Each is told in one sentence (what limits it, what to change), with the bounds of its segment size and of its \
+receive window, the one that holds marked. What a running socket hides is not guessed: the peer's MSS option, a clamp on the \
+way and TCP_MAXSEG are one bound, and a capture of the next SYN tells them apart. Nothing is changed. See `maxseg guide \
+explain-live`.
+
+Exit codes: 0 done, 1 error in the file or no such connection, 2 usage, 130 interrupted.")]
 #[expect(clippy::struct_excessive_bools, reason = "a flag of the command line each")]
 pub(crate) struct ExplainArgs {
-    /// The capture: a pcap or pcapng file, or `-` for standard input; or two of the same transfer, one at each end
-    #[arg(value_name = "FILE", num_args = 1..=2, required = true)]
+    /// A pcap or pcapng file, or `-` for standard input; two of the same transfer, one at each end; or connections of this
+    /// host: HOST, HOST:PORT, ADDRESS:PORT-ADDRESS:PORT, or a PID
+    #[arg(value_name = "FILE|HOST|PID", num_args = 1..=2, required = true)]
     files: Vec<String>,
     /// Full detail of connection N
     #[arg(long, short = 'n', value_name = "N", value_parser = connection_number)]
@@ -88,6 +103,12 @@ pub(crate) struct ExplainArgs {
     /// Use N cores for a large capture; default: all. The output is the same
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
+    /// Look at a live connection for so long; `0 s` for the time since its beginning. Default: 1 s
+    #[arg(long, value_name = "TIME")]
+    interval: Option<Time>,
+    /// Live connections of another network namespace: a name of `ip netns`, or the PID of a process in it
+    #[arg(long, value_name = "NAME|PID")]
+    netns: Option<String>,
     /// Track at most N connections at once; others are only counted
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = at_least_one)]
     most_connections: usize,
@@ -96,7 +117,9 @@ pub(crate) struct ExplainArgs {
 pub(crate) fn run(args: &ExplainArgs, printer: Printer) -> Result<(), Failure> {
     refuse_outputs(args)?;
     refuse_pair(args)?;
-    args.files.iter().try_for_each(|file| refuse_live(file))?;
+    if let Some(target) = choice::live_target(args)? {
+        return choice::run_live(&target, args, printer);
+    }
     let files = OutputFiles::create(args)?;
     if args.tshark_compat && !args.json {
         printer.note(
@@ -216,35 +239,6 @@ fn connection_number(text: &str) -> Result<u32, String> {
         "it is a whole number from 0, as the list of connections has it; without --connection they are listed"
             .to_owned()
     })
-}
-
-/// Live connections and hosts come with a later version: until then their forms are told from a missing file.
-fn refuse_live(file: &str) -> Result<(), Failure> {
-    if file == "-" || Path::new(file).exists() {
-        return Ok(());
-    }
-    let host = file.split_once(':').map_or(file, |(host, _)| host);
-    let is_live = file.parse::<std::net::IpAddr>().is_ok()
-        || host.parse::<std::net::IpAddr>().is_ok()
-        || file.parse::<std::net::SocketAddr>().is_ok()
-        || file.split_once('-').is_some_and(|(local, remote)| {
-            let is_end = |text: &str| text.parse::<std::net::SocketAddr>().is_ok();
-            is_end(local) && is_end(remote)
-        })
-        || file.rsplit_once(':').is_some_and(|(host, port)| {
-            !host.is_empty() && !host.contains('/') && port.parse::<u16>().is_ok()
-        });
-    if is_live {
-        return Err(Failure::with_hint(
-            format!(
-                "there is no file {file}, and live connections and hosts cannot be explained yet"
-            ),
-            format!(
-                "capture it and explain that: tcpdump -w slow.pcap 'host {host}', then maxseg explain slow.pcap"
-            ),
-        ));
-    }
-    Err(Failure::with_hint(format!("there is no file {file}"), missing_hint(Path::new(file))))
 }
 
 /// Refuses two captures that are one, and what is of one capture only.

@@ -41,6 +41,8 @@ use crate::failure::Failure;
 use crate::printer::{ColorChoice, Printer, text_width};
 pub use demo::picture;
 pub use man::{ManPage, man_pages};
+#[cfg(feature = "lab")]
+pub use schema::why_schema;
 pub use schema::{
     compare_schema, connections_schema, explain_schema, results_schema, scenario_schema,
     stream_schema,
@@ -91,7 +93,8 @@ enum Command {
     /// Capture packets live and print every header and TCP option
     #[cfg(feature = "lab")]
     Capture(capture::CaptureArgs),
-    /// Show what limited each connection of a capture and what to change
+    /// Show what limits a connection, captured or live, and what to do
+    #[command(visible_alias = "why")]
     Explain(explain::ExplainArgs),
     /// Run a scenario: sweep parameters, compare engines, report
     Run(run::RunArgs),
@@ -106,7 +109,7 @@ enum Command {
     Calc(calc::CalcArgs),
     /// Show in one minute what the program can do
     Demo(demo::DemoArgs),
-    /// Check whether the lab can run, and how to fix it
+    /// Check what this user can run and see here, and how to fix it
     #[cfg(feature = "lab")]
     Doctor(doctor::DoctorArgs),
     /// Read the glossary and other pages of the documentation
@@ -136,7 +139,7 @@ const COMMAND_GROUPS: [CommandGroup; 5] = [
     },
     CommandGroup {
         title: "Explain",
-        purpose: "find out what makes a connection slow, from a capture",
+        purpose: "find out what makes a connection slow, from a capture or live",
         commands: &["explain"],
     },
     CommandGroup {

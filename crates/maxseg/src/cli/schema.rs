@@ -10,6 +10,8 @@ use maxseg_workbench::report::connections::ConnectionsDocument;
 use maxseg_workbench::report::document::Document;
 use maxseg_workbench::report::explain::ExplainDocument;
 use maxseg_workbench::report::stream::StreamLine;
+#[cfg(feature = "lab")]
+use maxseg_workbench::report::why::WhyDocument;
 
 /// Print the JSON Schema of a scenario or a document
 #[derive(Debug, Args)]
@@ -20,7 +22,8 @@ Examples:
   maxseg schema stream
   maxseg schema explain
   maxseg schema compare
-  maxseg schema connections")]
+  maxseg schema connections
+  maxseg schema why")]
 pub(crate) struct SchemaArgs {
     /// Document to describe
     #[arg(value_enum, default_value_t)]
@@ -42,6 +45,9 @@ enum What {
     Compare,
     /// The document of `connections --json`
     Connections,
+    /// The document of `explain HOST --json`
+    #[cfg(feature = "lab")]
+    Why,
 }
 
 pub(crate) fn run(args: &SchemaArgs, printer: Printer) -> Result<(), Failure> {
@@ -52,6 +58,8 @@ pub(crate) fn run(args: &SchemaArgs, printer: Printer) -> Result<(), Failure> {
         What::Explain => explain_schema(),
         What::Compare => compare_schema(),
         What::Connections => connections_schema(),
+        #[cfg(feature = "lab")]
+        What::Why => why_schema(),
     };
     printer.data(&schema)?;
     Ok(())
@@ -70,6 +78,12 @@ pub fn results_schema() -> String {
 /// The JSON Schema of what `connections --json` prints.
 pub fn connections_schema() -> String {
     pretty(&schemars::schema_for!(ConnectionsDocument<'static>))
+}
+
+/// The JSON Schema of what `explain HOST --json` prints.
+#[cfg(feature = "lab")]
+pub fn why_schema() -> String {
+    pretty(&schemars::schema_for!(WhyDocument<'static>))
 }
 
 /// The JSON Schema of a line that `run --json-stream` prints.

@@ -125,6 +125,9 @@ fn column(name: &str) -> Column {
             | "congestion"
             | "limited_by"
             | "unknown_because"
+            | "clamp_unread_because"
+            | "rcvbuf_is_set"
+            | "sndbuf_is_set"
             | "netns"
             | "timer.kind"
     );
@@ -149,7 +152,11 @@ fn cell(name: &str, value: &Value) -> String {
         Some(number) if name.ends_with("_s") => approx::time(number),
         Some(_) if is_amount(name) => words::size(value.as_u64().unwrap_or_default()),
         Some(_) => value.to_string(),
-        None => value.as_str().map_or_else(|| "-".to_owned(), str::to_owned),
+        None => match value {
+            Value::String(text) => text.clone(),
+            Value::Bool(is) => if *is { "yes" } else { "no" }.to_owned(),
+            Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_) => "-".to_owned(),
+        },
     }
 }
 

@@ -9,6 +9,8 @@ mod grid;
 mod matrix;
 mod table;
 mod text;
+#[cfg(feature = "lab")]
+pub(crate) mod why;
 
 pub(crate) use compare::compared_text;
 pub(crate) use grid::{Column, Grid};

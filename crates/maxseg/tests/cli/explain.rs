@@ -181,12 +181,16 @@ fn a_connection_that_is_not_there_is_said() {
 }
 
 #[test]
-fn live_forms_are_refused_with_a_way_out() {
-    for form in ["192.0.2.1:443", "10.0.0.1:1234-10.0.0.2:80", "example.org:443", "2001:db8::1"] {
-        let output = maxseg(&["explain", form]);
-        assert_eq!(output.status.code(), Some(1), "{form}");
-        assert!(stderr(&output).contains("hint: capture it"), "{form}: {}", stderr(&output));
+fn options_of_captures_are_refused_for_connections_and_the_reverse() {
+    for option in [["--csv", "--json"], ["--filter", "port 80"], ["--report", "no.html"]] {
+        let output = maxseg(&["explain", "192.0.2.1:443", option[0], option[1]]);
+        assert_ne!(output.status.code(), Some(0), "{option:?}");
     }
+    let output = maxseg(&["explain", "192.0.2.1:443", "--connection", "3"]);
+    assert!(stderr(&output).contains("--connection is for captures"), "{}", stderr(&output));
+    let output = maxseg(&["explain", &labelled(WINDOW), "--netns", "x"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("--netns is for connections"), "{}", stderr(&output));
     assert!(stderr(&maxseg(&["explain", "no-such-file.pcap"])).contains("there is no file"));
 }
 

@@ -28,6 +28,8 @@ mod run;
 mod run_folder;
 #[cfg(target_os = "linux")]
 mod stacks;
+#[cfg(target_os = "linux")]
+mod why;
 mod widths;
 
 use std::process::{Command, Output, Stdio};

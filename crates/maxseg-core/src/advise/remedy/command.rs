@@ -67,6 +67,11 @@ impl Host {
         Self { name: address.to_string(), system: system.name }
     }
 
+    /// A host of which the system is known.
+    pub(super) fn of_system(name: impl Into<String>, system: System) -> Self {
+        Self { name: name.into(), system }
+    }
+
     /// A host by its role on the path: its system is not known.
     pub(super) fn role(role: &str) -> Self {
         Self { name: role.to_owned(), system: System::Unknown }

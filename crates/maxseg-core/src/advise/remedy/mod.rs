@@ -7,6 +7,7 @@ mod linux;
 mod loss;
 mod mtu;
 mod requests;
+mod socket;
 mod subject;
 mod timer;
 mod window;
@@ -15,6 +16,7 @@ use std::cell::LazyCell;
 use std::net::IpAddr;
 
 pub use command::{Command, CommandKind, Remedy};
+pub use socket::{SocketCase, SocketVerdict, socket_verdict};
 pub use subject::{Subject, subject};
 
 use super::path::ObservedPath;

@@ -3,9 +3,11 @@
 //! ```text
 //! Place → namespaces → SocketLister (one each) → Socket …, Processes (one scan of /proc)
 //!                    → SocketEnds (destroyed since)
+//! process and inode → SocketReader → SocketOptions
 //! ```
 
 mod namespaces;
+mod options;
 mod processes;
 
 use std::io;
@@ -13,6 +15,7 @@ use std::io;
 use maxseg_wire::inet_diag::{Family, Filter, Request, Socket, StateSet};
 
 pub use namespaces::{NamespaceError, Place, PlaceName};
+pub use options::{OptionsError, SocketOptions, SocketReader};
 pub use processes::{Process, Processes};
 
 pub use crate::netlink::ListReading;

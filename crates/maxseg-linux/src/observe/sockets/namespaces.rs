@@ -73,8 +73,7 @@ impl NamespaceError {
                     .to_owned()
             }
             Self::Denied(_) => {
-                "root may, as may whoever has CAP_SYS_ADMIN: sudo maxseg connections --netns …"
-                    .to_owned()
+                "root may, as may whoever has CAP_SYS_ADMIN: sudo maxseg … --netns …".to_owned()
             }
             Self::NoList(error) if error.raw_os_error() == Some(libc::ENOENT) => {
                 "its module is missing: sudo modprobe tcp_diag".to_owned()
@@ -86,7 +85,7 @@ impl NamespaceError {
 
 impl Place {
     /// Its namespaces, the caller's own first; of all, those that this user may enter.
-    pub(super) fn namespaces(&self) -> Result<Vec<PlaceName>, NamespaceError> {
+    pub(in crate::observe) fn namespaces(&self) -> Result<Vec<PlaceName>, NamespaceError> {
         match self {
             Self::Here => Ok(vec![PlaceName::own()]),
             Self::Named(name) => named(name).map(|place| vec![place]),
@@ -107,7 +106,7 @@ impl PlaceName {
     }
 
     /// Runs `work` in the namespace.
-    pub(super) fn run<T: Send>(
+    pub(in crate::observe) fn run<T: Send>(
         &self,
         work: impl FnOnce() -> io::Result<T> + Send,
     ) -> Result<T, NamespaceError> {

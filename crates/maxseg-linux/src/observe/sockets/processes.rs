@@ -69,7 +69,7 @@ impl Processes {
 }
 
 /// The number in `socket:[NUMBER]`.
-fn inode_of(target: &[u8]) -> Option<u32> {
+pub(super) fn inode_of(target: &[u8]) -> Option<u32> {
     let number = target.strip_prefix(b"socket:[")?.strip_suffix(b"]")?;
     std::str::from_utf8(number).ok()?.parse().ok()
 }

@@ -103,6 +103,9 @@ fn empty_connection() -> crate::connections::Connection {
         process: None,
         congestion: None,
         sample: None,
+        interface: 0,
+        mark: None,
+        options: crate::connections::SocketOptions::default(),
         evidence: None,
         is_closed: false,
     }

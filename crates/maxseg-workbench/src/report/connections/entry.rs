@@ -75,8 +75,14 @@ pub struct ConnectionEntry<'a> {
     sndbuf_limited_s: Option<f64>,
     /// Bytes sent and not acknowledged.
     in_flight_bytes: Option<u32>,
-    /// `TCP_WINDOW_CLAMP`; the kernel's list does not have it.
+    /// `TCP_WINDOW_CLAMP`, read from the socket itself, which takes root or the same user.
     clamp_bytes: Option<u32>,
+    /// Whether the program has set `SO_RCVBUF` (`SO_BUF_LOCK`), read likewise.
+    rcvbuf_is_set: Option<bool>,
+    /// Whether it has set `SO_SNDBUF`.
+    sndbuf_is_set: Option<bool>,
+    /// Why these three were not read.
+    clamp_unread_because: Option<&'a str>,
     /// The congestion control.
     congestion: Option<&'a str>,
     /// What limits it, since the sample before or since its beginning; null without `tcp_info`.
@@ -207,7 +213,10 @@ impl<'a> ConnectionEntry<'a> {
             sndbuf_limited_s: span(|info| info.sndbuf_limited),
             in_flight_bytes: number(|info| info.notsent_bytes)
                 .map(|unsent| connection.send_queue_bytes.saturating_sub(unsent)),
-            clamp_bytes: None,
+            clamp_bytes: connection.options.window_clamp,
+            rcvbuf_is_set: connection.options.buffers_set.map(|[_, receive]| receive),
+            sndbuf_is_set: connection.options.buffers_set.map(|[send, _]| send),
+            clamp_unread_because: connection.options.unread_because.as_deref(),
             congestion: connection.congestion.as_deref(),
             limited_by,
             confidence,

@@ -199,12 +199,12 @@ fn read_dump(file: &std::path::Path) -> Result<Snapshot, Failure> {
     })
 }
 
-fn namespace_failure(error: &NamespaceError) -> Failure {
+pub(super) fn namespace_failure(error: &NamespaceError) -> Failure {
     Failure::with_hint(error.to_string(), error.hint())
 }
 
 /// Waits for so long; false when the user interrupts it.
-fn waits(time: Time, stop: &AtomicBool) -> bool {
+pub(super) fn waits(time: Time, stop: &AtomicBool) -> bool {
     /// How often the flag is looked at.
     const STEP: Duration = Duration::from_millis(50);
     let until = Instant::now() + Duration::from_nanos(time.as_nanos());
@@ -218,7 +218,7 @@ fn waits(time: Time, stop: &AtomicBool) -> bool {
     false
 }
 
-fn host_name() -> Option<String> {
+pub(super) fn host_name() -> Option<String> {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
     Some(name.trim_end().to_owned())
 }

@@ -30,7 +30,7 @@ struct Page {
     text: &'static str,
 }
 
-const PAGES: [Page; 9] = [
+const PAGES: [Page; 10] = [
     Page {
         name: "glossary",
         about: "Every limit, finding and column, with its RFC or kernel name and its unit",
@@ -40,6 +40,11 @@ const PAGES: [Page; 9] = [
         name: "explain",
         about: "What explain reads from a capture, and how it judges",
         text: include_str!("../../../../../docs/explain.md"),
+    },
+    Page {
+        name: "explain-live",
+        about: "Why a live connection has its segment size and window, bound by bound",
+        text: include_str!("../../../../../docs/explain-live.md"),
     },
     Page {
         name: "connections",

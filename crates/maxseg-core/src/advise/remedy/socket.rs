@@ -1,0 +1,364 @@
+//! A running connection in one sentence, and the change for what limits it.
+
+use std::net::{IpAddr, SocketAddr};
+
+use super::command::{Host, Remedy};
+use super::{System, linux};
+use crate::diagnose::{SocketDiagnosis, counted};
+use crate::evidence::SocketEvidence;
+use crate::outcome::LimitedBy;
+use crate::units::{Bytes, approx};
+use crate::why::{Chain, Source};
+
+/// What is known of a running connection.
+#[derive(Debug, Clone, Copy)]
+pub struct SocketCase<'a> {
+    /// What happened.
+    pub evidence: &'a SocketEvidence,
+    /// What limited it.
+    pub diagnosis: &'a SocketDiagnosis,
+    /// This end.
+    pub local: SocketAddr,
+    /// The peer's end.
+    pub remote: SocketAddr,
+    /// The process here.
+    pub pid: Option<u32>,
+    /// The network namespace here, where it is another.
+    pub netns: Option<&'a str>,
+    /// The window that this end offers.
+    pub window: &'a Chain,
+    /// Whether the program has set `SO_SNDBUF`; `None` where that is not known.
+    pub is_send_buffer_set: Option<bool>,
+    /// Whether a route's `window` holds the receive window far below the receive buffer (FreeBSD's PR 6032).
+    pub is_held_by_route: bool,
+}
+
+/// A connection in one sentence, and what to change.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SocketVerdict {
+    /// What limits it, with the share of the time; a sentence.
+    pub sentence: String,
+    /// What to change; `None` where no change is known to help.
+    pub remedy: Option<Remedy>,
+}
+
+/// The sentence and the change for a running connection.
+pub fn socket_verdict(case: &SocketCase<'_>) -> SocketVerdict {
+    if case.is_held_by_route && case.is_about_window_here() {
+        return SocketVerdict {
+            sentence: format!(
+                "The route's `window` keeps the receive window of this host at {}, far below its receive buffer.",
+                size(case.window.effective)
+            ),
+            remedy: Some(without_route_window(case)),
+        };
+    }
+    SocketVerdict { sentence: case.sentence(), remedy: case.remedy() }
+}
+
+impl SocketCase<'_> {
+    /// The window that this end offers matters where data arrives, or nothing is sent.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "no other limit is about what arrives")]
+    const fn is_about_window_here(&self) -> bool {
+        match self.diagnosis.limited_by {
+            LimitedBy::Unknown => true,
+            LimitedBy::Application => self.evidence.bin.sent_bytes == 0,
+            _ => false,
+        }
+    }
+
+    fn is_receiving(&self) -> bool {
+        self.evidence.received_bytes > self.evidence.bin.acked_bytes
+    }
+
+    fn here(&self) -> Host {
+        let name = match self.netns {
+            None => "this host".to_owned(),
+            Some(netns) => format!("this host, network namespace {netns}"),
+        };
+        Host::of_system(name, System::Linux)
+    }
+
+    /// The share of the time that the limit holds, and of which time.
+    fn share(&self) -> String {
+        let first =
+            self.diagnosis.limits.iter().find(|limit| limit.kind == self.diagnosis.limited_by);
+        let share = first.map_or(0.0, |limit| limit.share);
+        let seconds = self.evidence.bin.duration.as_secs_f64();
+        let of = if self.evidence.is_since_start {
+            "of the time since its beginning".to_owned()
+        } else {
+            format!("of the last {}", approx::time(seconds))
+        };
+        format!("for {} {of}", approx::whole_percent(share))
+    }
+
+    fn sentence(&self) -> String {
+        let state = &self.evidence.state;
+        let (share, peer) = (self.share(), self.remote.ip().to_canonical());
+        let rtt = approx::time(state.rtt.as_secs_f64());
+        match self.diagnosis.limited_by {
+            LimitedBy::ReceiveWindow if self.is_receiving() => format!(
+                "The process here limits this connection {share}: it has not read {}.",
+                counted(state.unread_bytes.into(), "byte")
+            ),
+            LimitedBy::ReceiveWindow => {
+                let window = state.window_bytes.map_or_else(String::new, |window| {
+                    format!(": it is {} now", size(Bytes::new(window.into())))
+                });
+                format!("The receive window of {peer} limits this connection {share}{window}.")
+            }
+            LimitedBy::SendBuffer => {
+                let buffer = state.send_buffer.map_or_else(String::new, |buffer| {
+                    format!(
+                        ": it holds {}, overhead included",
+                        size(Bytes::new(buffer.limit.into()))
+                    )
+                });
+                format!("The send buffer of this host limits this connection {share}{buffer}.")
+            }
+            LimitedBy::Application => {
+                format!("The application limits this connection: it had no data to send {share}.")
+            }
+            LimitedBy::Bandwidth => {
+                let least = state.min_rtt.map_or_else(String::new, |least| {
+                    format!(
+                        ": the round trip is {rtt}, and {} without a queue",
+                        approx::time(least.as_secs_f64())
+                    )
+                });
+                format!("The slowest link of the path limits this connection {share}{least}.")
+            }
+            LimitedBy::Congestion => format!(
+                "Losses limit this connection {share}: {} of {} were sent again.",
+                self.evidence.bin.losses,
+                counted(self.evidence.bin.segments.into(), "segment")
+            ),
+            LimitedBy::StartUp => format!(
+                "Slow start limits this connection {share}: the congestion window is {} and grows.",
+                counted(state.cwnd_segments.into(), "segment")
+            ),
+            LimitedBy::Paced => {
+                let limit = state.pacing_limit_bps.map_or_else(String::new, |bps| {
+                    format!(": SO_MAX_PACING_RATE is {}", approx::rate(bps))
+                });
+                format!("The program's own pacing limits this connection {share}{limit}.")
+            }
+            LimitedBy::Rto => format!(
+                "The retransmission timer limits this connection: {peer} has not answered {} in a row.",
+                counted(state.timeouts_in_a_row.into(), "timeout")
+            ),
+            LimitedBy::PathMtu | LimitedBy::Host | LimitedBy::Unknown => {
+                let why = self.diagnosis.unknown_because.as_deref().unwrap_or("nothing shows it");
+                format!("The limit of this connection is unknown: {why}.")
+            }
+        }
+    }
+
+    fn remedy(&self) -> Option<Remedy> {
+        let here = self.here();
+        let peer = self.remote.ip().to_canonical();
+        let there = Host::of_system(peer.to_string(), System::Unknown);
+        let look_there = |remedy: Remedy| {
+            let line = format!("maxseg explain {}", quoted(self.remote, self.local));
+            remedy.look(System::Linux, &there, line)
+        };
+        Some(match self.diagnosis.limited_by {
+            LimitedBy::ReceiveWindow if self.is_receiving() => {
+                self.examine(&here, "it reads more slowly than data arrives")
+            }
+            LimitedBy::ReceiveWindow => look_there(Remedy::new(format!(
+                "let {peer} offer a larger receive window, or read faster: what holds it is seen there"
+            ))),
+            LimitedBy::SendBuffer => self.raise_send_buffer(&here),
+            LimitedBy::Application => self.examine(&here, "it had no data to send"),
+            LimitedBy::Bandwidth => Remedy::new(
+                "no TCP setting speeds up a full link: send less, or get a faster link",
+            )
+            .look_linux(&here, "tc -s qdisc show"),
+            LimitedBy::Congestion => Remedy::new(
+                "find where segments are lost: a capture tells losses for size, bursts and queues apart",
+            )
+            .look_linux(&here, self.capture("slow.pcapng")),
+            LimitedBy::StartUp => {
+                Remedy::new("transfer more over one connection: a new one begins with slow start")
+            }
+            LimitedBy::Paced => self.examine(&here, "it limits its rate itself (SO_MAX_PACING_RATE)"),
+            LimitedBy::Rto => Remedy::new(format!("find out why {peer} does not answer"))
+                .look_linux(&here, format!("{} -c 3 {peer}", linux::ping(peer))),
+            LimitedBy::Unknown if self.is_receiving() => {
+                look_there(Remedy::new(format!("look at the sender: {peer} knows the limit")))
+            }
+            LimitedBy::Unknown | LimitedBy::PathMtu | LimitedBy::Host => return None,
+        })
+    }
+
+    fn examine(&self, here: &Host, why: &str) -> Remedy {
+        match self.pid {
+            Some(pid) => Remedy::new(format!("examine process {pid}: {why}"))
+                .look_linux(here, format!("top -b -H -n 1 -p {pid}")),
+            None => Remedy::new(format!("examine the application here: {why}")),
+        }
+    }
+
+    /// The buffer of which the kernel itself takes as much again.
+    fn raise_send_buffer(&self, here: &Host) -> Remedy {
+        if self.is_send_buffer_set == Some(true) {
+            return Remedy::new(
+                "let the program not set SO_SNDBUF, which ends autotuning, or set a larger one",
+            )
+            .look_linux(here, "sysctl net.ipv4.tcp_wmem net.core.wmem_max");
+        }
+        let now = self.evidence.state.send_buffer.map_or(1 << 16, |buffer| u64::from(buffer.limit));
+        let wanted = (4 * now).next_power_of_two().clamp(1 << 18, 1 << 30);
+        Remedy::new(format!("raise the send buffer of this host to {}", size(Bytes::new(wanted))))
+            .look_linux(here, "sysctl net.ipv4.tcp_wmem net.core.wmem_max")
+            .linux(here, linux::raise_third("net.ipv4.tcp_wmem", wanted))
+            .note("A program that sets SO_SNDBUF ends autotuning: change it in the program then.")
+    }
+
+    /// A capture of this connection's packets.
+    fn capture(&self, file: &str) -> String {
+        let peer = self.remote.ip().to_canonical();
+        format!(
+            "maxseg capture --interface any --host {peer} --port {} -w {file}",
+            self.remote.port()
+        )
+    }
+}
+
+/// The route as it is, but for its `window`.
+fn without_route_window(case: &SocketCase<'_>) -> Remedy {
+    let to = case.remote.ip().to_canonical();
+    let ip = if to.is_ipv6() { "ip -6" } else { "ip" };
+    let here = case.here();
+    let lasts = case.window.winner().is_some_and(|link| link.source == Source::WindowScale);
+    let remedy = Remedy::new("remove `window` from the route: it wins over SO_RCVBUF")
+        .look_linux(&here, linux::show_route(to))
+        .linux(
+            &here,
+            format!(
+                "{ip} route replace $({ip} -o route get fibmatch {to} | sed 's/ window [0-9]*//')"
+            ),
+        );
+    let when = if lasts {
+        "The window scale of this connection stays as it is: the change acts on new connections."
+    } else {
+        "The change acts on new connections."
+    };
+    remedy.note(when)
+}
+
+/// Two ends as an argument that a shell takes as it is.
+fn quoted(local: SocketAddr, remote: SocketAddr) -> String {
+    let plain = |end: SocketAddr| SocketAddr::new(IpAddr::to_canonical(&end.ip()), end.port());
+    let ends = format!("{}-{}", plain(local), plain(remote));
+    if ends.contains('[') { format!("'{ends}'") } else { ends }
+}
+
+fn size(bytes: Bytes) -> String {
+    let bytes = bytes.get();
+    if bytes < 10_000 {
+        return counted(bytes, "byte");
+    }
+    let units = [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let unit = units.into_iter().find(|(unit, _)| bytes >= *unit);
+    unit.map_or_else(
+        || counted(bytes, "byte"),
+        |(unit, name)| format!("{} {name}", approx::digits(bytes as f64 / unit as f64)),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::diagnose_socket;
+    use crate::evidence::{Bin, BufferFill, SocketState};
+    use crate::units::Time;
+
+    fn evidence(change: impl FnOnce(&mut SocketEvidence)) -> SocketEvidence {
+        let bin = Bin {
+            duration: Time::from_secs(1),
+            acked_bytes: 1_000_000,
+            sent_bytes: 1_000_000,
+            segments: 700,
+            ..Bin::default()
+        };
+        let state = SocketState {
+            mss_bytes: 1448,
+            cwnd_segments: 10,
+            window_bytes: Some(65_536),
+            rtt: Time::from_millis(20),
+            min_rtt: Some(Time::from_millis(20)),
+            ..SocketState::default()
+        };
+        let mut evidence = SocketEvidence { bin, received_bytes: 0, is_since_start: false, state };
+        change(&mut evidence);
+        evidence
+    }
+
+    fn verdict(evidence: &SocketEvidence, held: bool, ends: [&str; 2]) -> SocketVerdict {
+        let window = Chain { effective: Bytes::new(8760), links: Vec::new(), unexplained: None };
+        socket_verdict(&SocketCase {
+            evidence,
+            diagnosis: &diagnose_socket(evidence),
+            local: ends[0].parse().unwrap(),
+            remote: ends[1].parse().unwrap(),
+            pid: Some(7),
+            netns: None,
+            window: &window,
+            is_send_buffer_set: None,
+            is_held_by_route: held,
+        })
+    }
+
+    const V4: [&str; 2] = ["10.0.0.1:40000", "10.0.0.2:443"];
+
+    #[test]
+    fn a_receive_window_is_examined_at_the_peer() {
+        let evidence = evidence(|evidence| evidence.bin.rwnd_limited = Time::from_millis(900));
+        let of = |ends| verdict(&evidence, false, ends);
+        let found = of(V4);
+        assert_eq!(
+            found.sentence,
+            "The receive window of 10.0.0.2 limits this connection for 90% of the last 1.00 s: it is 64.0 KiB now."
+        );
+        let remedy = found.remedy.unwrap();
+        assert_eq!(remedy.commands[0].line, "maxseg explain 10.0.0.2:443-10.0.0.1:40000");
+        assert_eq!(remedy.commands[0].on, "10.0.0.2");
+        let six = of(["[2001:db8::1]:40000", "[2001:db8::2]:443"]).remedy.unwrap();
+        assert_eq!(six.commands[0].line, "maxseg explain '[2001:db8::2]:443-[2001:db8::1]:40000'");
+        let mapped = of(["[::ffff:10.0.0.1]:40000", "[::ffff:10.0.0.2]:443"]).remedy.unwrap();
+        assert_eq!(mapped.commands[0].line, "maxseg explain 10.0.0.2:443-10.0.0.1:40000");
+    }
+
+    #[test]
+    fn a_send_buffer_is_raised_and_an_application_examined() {
+        let buffer = evidence(|evidence| {
+            evidence.bin.sndbuf_limited = Time::from_millis(1000);
+            evidence.state.send_buffer = Some(BufferFill { used: 80_000, limit: 87_040 });
+        });
+        let found = verdict(&buffer, false, V4);
+        assert!(found.sentence.starts_with("The send buffer of this host"), "{found:?}");
+        assert!(found.remedy.unwrap().change.contains("512 KiB"));
+        let idle = evidence(|evidence| evidence.bin.idle = Time::from_millis(1000));
+        let found = verdict(&idle, false, V4);
+        assert!(found.sentence.contains("no data to send for 100%"), "{found:?}");
+        assert_eq!(found.remedy.unwrap().commands[0].line, "top -b -H -n 1 -p 7");
+    }
+
+    #[test]
+    fn a_route_that_holds_the_window_is_told_where_data_arrives() {
+        let arrives = evidence(|evidence| {
+            (evidence.received_bytes, evidence.bin.acked_bytes) = (1_000_000, 0);
+            evidence.bin.sent_bytes = 0;
+        });
+        let found = verdict(&arrives, true, V4);
+        assert!(found.sentence.starts_with("The route's `window` keeps"), "{found:?}");
+        let remedy = found.remedy.unwrap();
+        assert!(remedy.commands.iter().any(|command| command.line.contains("sed 's/ window")));
+        let found = verdict(&arrives, false, V4);
+        assert!(found.sentence.starts_with("The limit of this connection is unknown: the peer"));
+        assert!(found.remedy.unwrap().change.starts_with("look at the sender"));
+    }
+}

@@ -1,0 +1,203 @@
+//! The route that the packets of one socket take, and those that lost against it.
+#![expect(clippy::wildcard_enum_match_arm, reason = "of many attributes, few matter to TCP")]
+
+use std::io;
+use std::net::IpAddr;
+
+use netlink_packet_core::NLM_F_DUMP;
+use netlink_packet_route::route::{
+    RouteAddress, RouteAttribute, RouteFlags, RouteMessage, RouteMetric, RouteType,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+
+use super::{Netlink, of_family, of_one};
+
+/// What the kernel chooses a route by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RouteQuestion {
+    /// The destination.
+    pub(crate) to: IpAddr,
+    /// The source address.
+    pub(crate) from: IpAddr,
+    /// The interface that the socket is bound to.
+    pub(crate) interface: Option<u32>,
+    /// The socket's mark (`SO_MARK`).
+    pub(crate) mark: Option<u32>,
+    /// The socket's user.
+    pub(crate) user: u32,
+}
+
+/// A route.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct FoundRoute {
+    /// The destinations; `None` for the default route.
+    pub(crate) destination: Option<IpAddr>,
+    /// Bits of the destination that count.
+    pub(crate) prefix_length: u8,
+    /// The next hop; `None` where the destination is on the link, or has several.
+    pub(crate) gateway: Option<IpAddr>,
+    /// Index of the interface; of several next hops the first.
+    pub(crate) interface: Option<u32>,
+    /// Next hops.
+    pub(crate) hops: usize,
+    /// The table.
+    pub(crate) table: u32,
+    /// The less, the more the kernel prefers it (`metric`).
+    pub(crate) preference: u32,
+    /// What it sets.
+    pub(crate) metrics: Vec<RouteMetric>,
+    /// For how long what was learnt is remembered, seconds; `None` where nothing was.
+    pub(crate) expires_s: Option<f64>,
+    /// Whether packets are sent by it, and not refused.
+    pub(crate) leads_somewhere: bool,
+}
+
+/// Ticks a second in which the kernel tells times (`USER_HZ`).
+const USER_HZ: f64 = 100.0;
+
+impl Netlink {
+    /// The route as it is used, with what was learnt of the path (`ip route get`).
+    pub(crate) fn route_used(&mut self, question: &RouteQuestion) -> io::Result<FoundRoute> {
+        self.one_route(question, RouteFlags::empty())
+    }
+
+    /// The route as it was set (`ip route get fibmatch`).
+    pub(crate) fn route_set(&mut self, question: &RouteQuestion) -> io::Result<FoundRoute> {
+        self.one_route(question, RouteFlags::FibMatch)
+    }
+
+    fn one_route(&mut self, question: &RouteQuestion, flags: RouteFlags) -> io::Result<FoundRoute> {
+        let mut message = RouteMessage::default();
+        (message.header.address_family, message.header.destination_prefix_length) =
+            of_one(question.to);
+        message.header.flags = flags;
+        message.attributes = vec![
+            RouteAttribute::Destination(of_family(question.to)),
+            RouteAttribute::Uid(question.user),
+        ];
+        message.attributes.extend(question.interface.map(RouteAttribute::Oif));
+        message.attributes.extend(question.mark.map(RouteAttribute::Mark));
+        let anywhere = message.clone();
+        message.header.source_prefix_length = message.header.destination_prefix_length;
+        message.attributes.push(RouteAttribute::Source(of_family(question.from)));
+        let answers = match self.answers(RouteNetlinkMessage::GetRoute(message), 0) {
+            // A source that is no address of this host, as of a transparent proxy.
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
+                self.answers(RouteNetlinkMessage::GetRoute(anywhere), 0)?
+            }
+            answers => answers?,
+        };
+        let route = answers.iter().find_map(|answer| match answer {
+            RouteNetlinkMessage::NewRoute(route) => Some(FoundRoute::of(route)),
+            _ => None,
+        });
+        route.ok_or_else(|| io::Error::other("the kernel answered without a route"))
+    }
+
+    /// Every route of the tables that are searched by default whose destinations include `to` (`ip route show to match`), the
+    /// most specific first.
+    pub(crate) fn routes_to(&mut self, to: IpAddr) -> io::Result<Vec<FoundRoute>> {
+        let mut message = RouteMessage::default();
+        message.header.address_family = of_one(to).0;
+        let answers = self.answers(RouteNetlinkMessage::GetRoute(message), NLM_F_DUMP)?;
+        let routes = answers.iter().filter_map(|answer| match answer {
+            RouteNetlinkMessage::NewRoute(route) => Some(route),
+            _ => None,
+        });
+        let mut routes: Vec<FoundRoute> = routes
+            .filter(|route| !route.header.flags.contains(RouteFlags::Cloned))
+            .map(FoundRoute::of)
+            .filter(|route| route.includes(to) && route.table != LOCAL_TABLE)
+            .collect();
+        routes.sort_by_key(|route| (u8::MAX - route.prefix_length, route.preference));
+        Ok(routes)
+    }
+}
+
+/// `RT_TABLE_LOCAL`.
+const LOCAL_TABLE: u32 = 255;
+
+impl FoundRoute {
+    fn of(message: &RouteMessage) -> Self {
+        let mut route = Self {
+            prefix_length: message.header.destination_prefix_length,
+            table: message.header.table.into(),
+            leads_somewhere: matches!(message.header.kind, RouteType::Unicast | RouteType::Local),
+            hops: 1,
+            ..Self::default()
+        };
+        for attribute in &message.attributes {
+            match attribute {
+                RouteAttribute::Destination(address) => route.destination = ip(address),
+                RouteAttribute::Gateway(address) => route.gateway = ip(address),
+                RouteAttribute::Oif(index) => route.interface = Some(*index),
+                RouteAttribute::Table(table) => route.table = *table,
+                RouteAttribute::Priority(preference) => route.preference = *preference,
+                RouteAttribute::Metrics(metrics) => route.metrics.clone_from(metrics),
+                RouteAttribute::MultiPath(hops) => {
+                    route.hops = hops.len();
+                    route.interface =
+                        route.interface.or_else(|| hops.first().map(|hop| hop.interface_index));
+                }
+                RouteAttribute::CacheInfo(info) => {
+                    let ticks = info.expires.cast_signed();
+                    route.expires_s = (ticks > 0).then(|| f64::from(ticks) / USER_HZ);
+                }
+                _ => {}
+            }
+        }
+        if message.header.address_family == AddressFamily::Inet6 && route.prefix_length == 0 {
+            route.destination = None;
+        }
+        route
+    }
+
+    /// Whether it is a route to this address.
+    fn includes(&self, to: IpAddr) -> bool {
+        let bits = u32::from(self.prefix_length);
+        match (self.destination, to) {
+            (None, _) => bits == 0,
+            (Some(IpAddr::V4(prefix)), IpAddr::V4(to)) => {
+                (prefix.to_bits() ^ to.to_bits()).checked_shr(32 - bits.min(32)).unwrap_or(0) == 0
+            }
+            (Some(IpAddr::V6(prefix)), IpAddr::V6(to)) => {
+                (prefix.to_bits() ^ to.to_bits()).checked_shr(128 - bits.min(128)).unwrap_or(0) == 0
+            }
+            _ => false,
+        }
+    }
+}
+
+fn ip(address: &RouteAddress) -> Option<IpAddr> {
+    match address {
+        RouteAddress::Inet(address) => Some((*address).into()),
+        RouteAddress::Inet6(address) => Some((*address).into()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_route_includes_what_its_prefix_says() {
+        let route = |destination: Option<&str>, prefix_length| FoundRoute {
+            destination: destination.map(|address| address.parse().unwrap()),
+            prefix_length,
+            ..FoundRoute::default()
+        };
+        let to: IpAddr = "192.0.2.7".parse().unwrap();
+        for (destination, length, is_included) in [
+            (None, 0, true),
+            (Some("192.0.2.0"), 24, true),
+            (Some("192.0.2.7"), 32, true),
+            (Some("192.0.2.6"), 32, false),
+            (Some("198.51.100.0"), 24, false),
+            (Some("2001:db8::"), 32, false),
+        ] {
+            assert_eq!(route(destination, length).includes(to), is_included, "{destination:?}");
+        }
+        assert!(route(Some("2001:db8::"), 32).includes("2001:db8::1".parse().unwrap()));
+    }
+}

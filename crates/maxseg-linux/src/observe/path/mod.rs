@@ -1,0 +1,248 @@
+//! What this host does to the segment size and the window of one connection: route, interface, what was learnt, sysctls, rules of
+//! the firewall. Everything is only read.
+#![expect(clippy::wildcard_enum_match_arm, reason = "of many metrics, one is asked for")]
+
+mod clamps;
+
+use std::io;
+use std::net::IpAddr;
+use std::process::Command;
+
+use netlink_packet_route::route::RouteMetric;
+use serde_json::Value;
+
+pub use clamps::{Clamp, Clamps, ClampsUnknown};
+
+use super::host::{named, sysctl};
+use super::sockets::{NamespaceError, Place};
+use crate::netlink::{FoundRoute, Netlink, RouteQuestion};
+use crate::sys::find_program;
+
+/// A socket, as far as the kernel chooses its route by it.
+#[derive(Debug, Clone, Copy)]
+pub struct SocketKey {
+    /// This end's address.
+    pub local: IpAddr,
+    /// The peer's address.
+    pub remote: IpAddr,
+    /// Index of the interface that it is bound to; 0 for none.
+    pub interface: u32,
+    /// Its mark (`SO_MARK`), where that is known.
+    pub mark: Option<u32>,
+    /// The user that opened it.
+    pub user: u32,
+}
+
+/// The path of a connection, as this host knows it.
+#[derive(Debug)]
+pub struct PathReading {
+    /// The route that it takes.
+    pub route: io::Result<RouteReading>,
+    /// Other routes that include the destination, the most specific first.
+    pub lost: Vec<RouteReading>,
+    /// Its interface.
+    pub interface: io::Result<InterfaceReading>,
+    /// Sysctls by their names; those that this namespace does not have are left out.
+    pub sysctls: Vec<(&'static str, String)>,
+    /// What was remembered of earlier connections to this host (`tcp_metrics`), in `ip`'s words; empty for nothing.
+    pub remembered: Result<Vec<(String, String)>, ClampsUnknown>,
+    /// Rules that change the MSS option.
+    pub clamps: Clamps,
+}
+
+/// A route.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RouteReading {
+    /// Its destinations, as `192.0.2.0/24` or `default`.
+    pub destination: String,
+    /// The next hop.
+    pub gateway: Option<IpAddr>,
+    /// The interface, by its name.
+    pub interface: Option<String>,
+    /// The table: 254 is `main`, 255 `local`.
+    pub table: u32,
+    /// The less, the more the kernel prefers it.
+    pub preference: u32,
+    /// What it sets, under the names of ip-route(8).
+    pub metrics: Vec<(&'static str, String)>,
+    /// Whether its `mtu` is locked: packets may be fragmented.
+    pub is_mtu_locked: bool,
+    /// The path MTU that was learnt, and for how many seconds it is remembered.
+    pub learnt: Option<(u32, f64)>,
+}
+
+/// An interface.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InterfaceReading {
+    /// Its name.
+    pub name: String,
+    /// Its MTU, bytes.
+    pub mtu: Option<u32>,
+    /// What it is, as `veth`, `wireguard` or `vxlan`; `None` of hardware.
+    pub kind: Option<String>,
+}
+
+/// What bounds segment sizes and windows of every connection.
+const SYSCTLS: [&str; 12] = [
+    "net.ipv4.tcp_mtu_probing",
+    "net.ipv4.tcp_base_mss",
+    "net.ipv4.tcp_min_snd_mss",
+    "net.ipv4.tcp_rmem",
+    "net.ipv4.tcp_wmem",
+    "net.core.rmem_max",
+    "net.core.wmem_max",
+    "net.ipv4.tcp_moderate_rcvbuf",
+    "net.ipv4.tcp_window_scaling",
+    "net.ipv4.tcp_no_metrics_save",
+    "net.ipv4.tcp_rto_min_us",
+    "net.ipv4.tcp_slow_start_after_idle",
+];
+
+/// The bit of `RTAX_MTU` among the locks of a route.
+const MTU_LOCK: u32 = 1 << 2;
+
+impl PathReading {
+    /// The path of a socket of this place, which is one namespace.
+    ///
+    /// # Errors
+    /// There is no such namespace, or this user may not enter it.
+    pub fn of(place: &Place, key: &SocketKey) -> Result<Self, NamespaceError> {
+        let names = place.namespaces()?;
+        let Some(name) = names.first() else { return Ok(Self::here(key)) };
+        name.run(|| Ok(Self::here(key)))
+    }
+
+    /// Of the calling thread's namespace.
+    fn here(key: &SocketKey) -> Self {
+        let read = |name: &'static str| sysctl(name).ok().map(|value| (name, value));
+        let mut reading = Self {
+            route: Err(io::Error::other("rtnetlink does not answer")),
+            lost: Vec::new(),
+            interface: Err(io::Error::other("the route names no interface")),
+            sysctls: SYSCTLS.into_iter().filter_map(read).collect(),
+            remembered: remembered(key.remote),
+            clamps: Clamps::read(),
+        };
+        match Netlink::new() {
+            Ok(mut netlink) => reading.add_routes(&mut netlink, key),
+            Err(error) => reading.route = Err(error),
+        }
+        reading
+    }
+
+    fn add_routes(&mut self, netlink: &mut Netlink, key: &SocketKey) {
+        let question = RouteQuestion {
+            to: key.remote.to_canonical(),
+            from: key.local.to_canonical(),
+            interface: (key.interface != 0).then_some(key.interface),
+            mark: key.mark.filter(|mark| *mark != 0),
+            user: key.user,
+        };
+        let (used, set) = match (netlink.route_used(&question), netlink.route_set(&question)) {
+            (Ok(used), Ok(set)) => (used, set),
+            (Err(error), _) | (_, Err(error)) => {
+                self.route = Err(error);
+                return;
+            }
+        };
+        if let Some(index) = used.interface.or(set.interface) {
+            self.interface = netlink.interface_facts(index).map(|facts| InterfaceReading {
+                name: facts.name,
+                mtu: facts.mtu,
+                kind: facts.kind,
+            });
+        }
+        let others = netlink.routes_to(question.to).unwrap_or_default();
+        let is_other = |route: &FoundRoute| {
+            let key = |route: &FoundRoute| (route.prefix_length, route.table, route.preference);
+            route.leads_somewhere && key(route) != key(&set)
+        };
+        let to = question.to;
+        self.lost = others
+            .iter()
+            .filter(|route| is_other(route))
+            .map(|route| told(netlink, route, to))
+            .collect();
+        let learnt = used.expires_s.zip(mtu(&used)).map(|(seconds, mtu)| (mtu, seconds));
+        self.route = Ok(RouteReading { learnt, ..told(netlink, &set, to) });
+    }
+
+    /// A sysctl that was read.
+    pub fn sysctl(&self, name: &str) -> Option<&str> {
+        self.sysctls.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+impl RouteReading {
+    /// What it sets under a name of ip-route(8).
+    pub fn metric(&self, name: &str) -> Option<&str> {
+        self.metrics.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+fn told(netlink: &mut Netlink, route: &FoundRoute, to: IpAddr) -> RouteReading {
+    let destination = match (route.destination, route.prefix_length) {
+        (None, _) => "default".to_owned(),
+        (Some(address), length) => {
+            let is_whole = length == if to.is_ipv4() { 32 } else { 128 };
+            if is_whole { address.to_string() } else { format!("{address}/{length}") }
+        }
+    };
+    let locks = route.metrics.iter().filter_map(|metric| match metric {
+        RouteMetric::Lock(bits) => Some(*bits),
+        _ => None,
+    });
+    let name = |index| netlink.interface_facts(index).ok().map(|facts| facts.name);
+    RouteReading {
+        destination,
+        gateway: route.gateway,
+        table: route.table,
+        preference: route.preference,
+        metrics: route.metrics.iter().filter_map(named).collect(),
+        is_mtu_locked: locks.into_iter().any(|bits| bits & MTU_LOCK != 0),
+        learnt: None,
+        interface: route.interface.and_then(name),
+    }
+}
+
+fn mtu(route: &FoundRoute) -> Option<u32> {
+    route.metrics.iter().find_map(|metric| match metric {
+        RouteMetric::Mtu(mtu) => Some(*mtu),
+        _ => None,
+    })
+}
+
+/// What the kernel remembers of connections to this address.
+fn remembered(to: IpAddr) -> Result<Vec<(String, String)>, ClampsUnknown> {
+    let file = find_program("ip").ok_or(ClampsUnknown::NoProgram("ip"))?;
+    let to = to.to_canonical().to_string();
+    let odd = || ClampsUnknown::Odd("ip tcp_metrics");
+    // All of them: for one address this program writes no JSON.
+    let output = Command::new(file)
+        .args(["-j", "tcp_metrics", "show"])
+        .output()
+        .map_err(|_| ClampsUnknown::NoProgram("ip"))?;
+    if !output.status.success() {
+        let why = String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or_default().into();
+        return Err(ClampsUnknown::Failed { program: "ip".to_owned(), why });
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    if text.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let document: Value = serde_json::from_str(&text).map_err(|_| odd())?;
+    let entries = document.as_array().ok_or_else(odd)?;
+    let plain = |(key, value): (&String, &Value)| {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        (key.clone(), value)
+    };
+    let of_host = entries
+        .iter()
+        .filter_map(Value::as_object)
+        .filter(|entry| entry.get("dst").and_then(Value::as_str).is_some_and(|dst| dst == to));
+    Ok(of_host
+        .into_iter()
+        .flat_map(|entry| entry.iter().map(plain))
+        .filter(|(key, _)| key != "dst")
+        .collect())
+}

@@ -1,0 +1,119 @@
+//! Options of a socket that the kernel's list does not have: read from the socket itself, by a second descriptor
+//! (`pidfd_getfd(2)`). Nothing is set.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::os::fd::RawFd;
+use std::os::unix::ffi::OsStrExt as _;
+
+use thiserror::Error;
+
+use super::processes::inode_of;
+use crate::sys::BorrowedSocket;
+
+/// What a socket is set to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SocketOptions {
+    /// `TCP_WINDOW_CLAMP`, bytes: the program's, the route's `window`, or what the kernel has made of the buffer.
+    pub window_clamp: u32,
+    /// Whether the program has set `SO_SNDBUF`, and `SO_RCVBUF` (`SO_BUF_LOCK`); `None` before Linux 5.14.
+    pub buffers_set: Option<[bool; 2]>,
+}
+
+/// Why the options of a socket cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum OptionsError {
+    /// No process is known to have the socket open: it is closed, or of another user.
+    #[error("no process is known to have the socket open")]
+    NoProcess,
+    /// This user may not trace the process.
+    #[error(
+        "this user may not read the sockets of that process: root may, and the user whose process it is"
+    )]
+    Denied,
+    /// The process has closed the socket, or has ended.
+    #[error("the process has closed the socket meanwhile")]
+    Gone,
+    /// The kernel has no such call: before Linux 5.6, or a sandbox.
+    #[error("the kernel lends no descriptors here (pidfd_getfd, Linux 5.6)")]
+    NotSupported,
+}
+
+/// The sockets of processes, by descriptor: looked up once for each process.
+#[derive(Debug, Default)]
+pub struct SocketReader {
+    descriptors: HashMap<u32, HashMap<u32, RawFd>>,
+}
+
+impl SocketReader {
+    /// The options of the socket with this inode, which the process has open.
+    ///
+    /// # Errors
+    /// As of [`OptionsError`].
+    pub fn options(&mut self, pid: u32, inode: u32) -> Result<SocketOptions, OptionsError> {
+        let files = self.descriptors.entry(pid).or_insert_with(|| sockets_of(pid));
+        let file = files.get(&inode).ok_or(OptionsError::Gone)?;
+        let socket = BorrowedSocket::of(pid, *file).map_err(|error| of(&error))?;
+        // The process may have closed it, and opened another under the same number.
+        if socket.inode().ok() != Some(inode.into()) {
+            return Err(OptionsError::Gone);
+        }
+        let read = || -> io::Result<SocketOptions> {
+            Ok(SocketOptions {
+                window_clamp: socket.window_clamp()?,
+                buffers_set: socket.buffers_set(),
+            })
+        };
+        read().map_err(|error| of(&error))
+    }
+}
+
+fn of(error: &io::Error) -> OptionsError {
+    match error.raw_os_error() {
+        Some(libc::EPERM | libc::EACCES) => OptionsError::Denied,
+        Some(libc::ENOSYS | libc::EINVAL | libc::ENOPROTOOPT) => OptionsError::NotSupported,
+        _ => OptionsError::Gone,
+    }
+}
+
+/// The descriptors of a process that are sockets, by inode.
+fn sockets_of(pid: u32) -> HashMap<u32, RawFd> {
+    let files = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    let socket = |entry: fs::DirEntry| {
+        let inode = inode_of(fs::read_link(entry.path()).ok()?.as_os_str().as_bytes())?;
+        Some((inode, entry.file_name().to_str()?.parse().ok()?))
+    };
+    files.filter_map(socket).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::os::linux::fs::MetadataExt as _;
+
+    use socket2::Socket;
+
+    use super::*;
+    use crate::sys::set_tcp_option;
+
+    #[test]
+    fn the_options_of_an_own_socket_are_those_of_getsockopt() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&listener));
+        let inode = u32::try_from(fs::metadata(path).unwrap().st_ino()).unwrap();
+        let pid = std::process::id();
+        let mut reader = SocketReader::default();
+        let plain = reader.options(pid, inode).unwrap();
+        assert_eq!(plain.buffers_set, Some([false, false]));
+        let socket = socket2::SockRef::from(&listener);
+        socket.set_recv_buffer_size(50_000).unwrap();
+        let set = reader.options(pid, inode).unwrap();
+        assert_eq!(set.buffers_set, Some([false, true]));
+        let socket = Socket::from(listener.try_clone().unwrap());
+        set_tcp_option(&socket, libc::TCP_WINDOW_CLAMP, 5_000).unwrap();
+        assert_eq!(reader.options(pid, inode).unwrap().window_clamp, 5_000);
+        assert_eq!(reader.options(pid, u32::MAX), Err(OptionsError::Gone));
+        assert_eq!(reader.options(u32::MAX, inode), Err(OptionsError::Gone));
+    }
+}

@@ -1,0 +1,201 @@
+//! `maxseg explain HOST`: connections of this host.
+
+use std::net::SocketAddr;
+
+use maxseg_core::units::Time;
+use maxseg_linux::observe::sockets::{Place, Selection};
+use maxseg_wire::inet_diag::{Endpoint, Filter, Prefix, StateSet};
+use maxseg_workbench::connections::{Connection, Snapshot, Watch, WatchOptions};
+use maxseg_workbench::file_error::{missing_hint, reason};
+use maxseg_workbench::report::why::WhyDocument;
+use maxseg_workbench::why::Why;
+
+use super::super::connections::{host_name, namespace_failure, waits};
+use super::target::Target;
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::printer::Printer;
+use crate::report::why::why_text;
+
+/// More connections than these are not explained at once.
+const MOST_EXPLAINED: usize = 20;
+/// How long a connection is looked at.
+const INTERVAL: Time = Time::from_secs(1);
+
+/// How connections are explained.
+#[derive(Debug)]
+pub(super) struct LiveOptions<'a> {
+    /// The argument as it was given.
+    pub(super) argument: &'a str,
+    pub(super) interval: Option<Time>,
+    pub(super) netns: Option<&'a str>,
+    pub(super) json: bool,
+}
+
+/// Explains the connections that an argument names, the busiest first.
+pub(super) fn run(
+    target: &Target,
+    options: &LiveOptions<'_>,
+    printer: Printer,
+) -> Result<(), Failure> {
+    let place = place(options.netns)?;
+    let wanted = Wanted::of(target, options.argument)?;
+    let mut snapshot = looked_at(&place, &wanted, options.interval.unwrap_or(INTERVAL))?;
+    let others = snapshot.connections.len();
+    snapshot.connections.retain(|connection| wanted.has(connection));
+    if snapshot.connections.is_empty() {
+        return Err(none_matches(target, options, &snapshot, others));
+    }
+    let has_tcp = |connection: &Connection| connection.sample.is_some();
+    if snapshot.connections.iter().any(has_tcp) {
+        // Those that only wait for their time to end have nothing to explain.
+        snapshot.connections.retain(has_tcp);
+    }
+    snapshot.connections.sort_by_key(|connection| std::cmp::Reverse(connection.moved_bytes()));
+    let left_out = snapshot.connections.len().saturating_sub(MOST_EXPLAINED);
+    snapshot.connections.truncate(MOST_EXPLAINED);
+    snapshot.read_options();
+    let mut explained = Vec::new();
+    for connection in std::mem::take(&mut snapshot.connections) {
+        let why = Why::of(&connection, &place).map_err(|error| namespace_failure(&error))?;
+        explained.push((connection, why));
+    }
+    if options.json {
+        let host = host_name();
+        let document = WhyDocument::new(&snapshot, &explained, host.as_deref());
+        printer.stream(|out| document.write(out))?;
+    } else {
+        printer.text(&why_text(&explained, printer))?;
+    }
+    if left_out > 0 {
+        printer.note(&format!(
+            "note: {left_out} more connections match and are not explained: name one by its ends, ADDRESS:PORT-ADDRESS:PORT, as \
+             `maxseg connections` lists them"
+        ));
+    }
+    Ok(())
+}
+
+fn place(netns: Option<&str>) -> Result<Place, Failure> {
+    match netns {
+        None => Ok(Place::Here),
+        Some("" | "all") => Err(Failure::usage(
+            "--netns takes one network namespace here",
+            "a name of `ip netns list`, or the PID of a process in it; `maxseg connections --netns all` lists those of all",
+        )),
+        Some(text) => Ok(text.parse().map_or_else(|_| Place::Named(text.to_owned()), Place::Of)),
+    }
+}
+
+/// The connections, and what happened within the interval; of their whole time where it is zero.
+fn looked_at(place: &Place, wanted: &Wanted, interval: Time) -> Result<Snapshot, Failure> {
+    let options = WatchOptions {
+        place: place.clone(),
+        selection: Selection { states: StateSet::ALL, filter: wanted.filter() },
+        processes: true,
+        closed: false,
+    };
+    let failure = |error| namespace_failure(&error);
+    let mut watch = Watch::new(options).map_err(failure)?;
+    if interval > Time::ZERO {
+        let stop = interrupt::flag();
+        watch.look().map_err(failure)?;
+        if !waits(interval, stop) {
+            return Err(Failure::Interrupted("nothing was explained yet".to_owned()));
+        }
+    }
+    watch.look_last().map_err(failure)
+}
+
+/// Which connections were asked for.
+enum Wanted {
+    Process(u32),
+    Ends(SocketAddr, SocketAddr),
+    Hosts(Vec<std::net::IpAddr>, Option<u16>),
+}
+
+impl Wanted {
+    fn of(target: &Target, argument: &str) -> Result<Self, Failure> {
+        Ok(match target {
+            Target::Process(pid) => Self::Process(*pid),
+            Target::Ends(local, remote) => Self::Ends(*local, *remote),
+            Target::Host { name, port } => {
+                let addresses = Target::addresses(name).map_err(|error| {
+                    Failure::with_hint(
+                        format!(
+                            "there is no file {argument}, and the resolver knows no host {name}: {}",
+                            reason(&error)
+                        ),
+                        missing_hint(std::path::Path::new(argument)),
+                    )
+                })?;
+                Self::Hosts(addresses, *port)
+            }
+        })
+    }
+
+    fn has(&self, connection: &Connection) -> bool {
+        let plain = |end: SocketAddr| SocketAddr::new(end.ip().to_canonical(), end.port());
+        let (local, remote) = (plain(connection.local), plain(connection.remote));
+        match self {
+            Self::Process(pid) => {
+                connection.process.as_ref().is_some_and(|owner| owner.pid == *pid)
+            }
+            Self::Ends(here, there) => (local, remote) == (*here, *there),
+            Self::Hosts(addresses, port) => {
+                addresses.contains(&remote.ip()) && port.is_none_or(|port| port == remote.port())
+            }
+        }
+    }
+
+    /// What the kernel leaves out already: it knows no processes.
+    fn filter(&self) -> Option<Filter> {
+        let remote = |address| Filter::Address(Endpoint::Remote, Prefix::host(address));
+        match self {
+            Self::Process(_) => None,
+            Self::Ends(_, there) => Some(remote(there.ip())),
+            Self::Hosts(addresses, _) => {
+                Some(Filter::Any(addresses.iter().copied().map(remote).collect()))
+            }
+        }
+    }
+}
+
+fn none_matches(
+    target: &Target,
+    options: &LiveOptions<'_>,
+    snapshot: &Snapshot,
+    others: usize,
+) -> Failure {
+    let at = match options.netns {
+        Some(netns) => format!(" in the network namespace {netns}"),
+        None => " on this host".to_owned(),
+    };
+    let list = "`maxseg connections` lists them; those of containers need --netns";
+    match target {
+        Target::Process(pid) if !std::path::Path::new(&format!("/proc/{pid}")).exists() => {
+            Failure::with_hint(
+                format!("there is no process {pid}, and no file of that name"),
+                "`ps -e` lists the processes",
+            )
+        }
+        Target::Process(pid) if snapshot.hidden_processes > 0 => Failure::with_hint(
+            format!("no connection is known to be of process {pid}{at}"),
+            "the sockets of other users' processes are shown to root alone: use sudo, or name the connection by its ends",
+        ),
+        Target::Process(pid) => {
+            Failure::with_hint(format!("process {pid} has no TCP connection{at}"), list)
+        }
+        Target::Ends(..) => Failure::with_hint(
+            format!("there is no connection {}{at}", options.argument),
+            format!("this host's end comes first; {list}"),
+        ),
+        Target::Host { name, port: Some(port) } if others > 0 => Failure::with_hint(
+            format!("there is no connection to port {port} of {name}{at}"),
+            format!("there are {others} to other ports: maxseg explain {name}"),
+        ),
+        Target::Host { name, .. } => {
+            Failure::with_hint(format!("there is no connection to {name}{at}"), list)
+        }
+    }
+}

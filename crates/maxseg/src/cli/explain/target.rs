@@ -1,0 +1,142 @@
+//! What `maxseg explain` was given: a capture, or connections of this host.
+
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
+use std::path::Path;
+
+/// Connections of this host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Target {
+    /// Those of a process.
+    Process(u32),
+    /// The one between two ends.
+    Ends(SocketAddr, SocketAddr),
+    /// Those to a host, at one of its ports where that is given.
+    Host {
+        /// Its name or address.
+        name: String,
+        /// Its port.
+        port: Option<u16>,
+    },
+}
+
+/// What captures are called.
+const CAPTURES: [&str; 10] =
+    ["pcap", "pcapng", "cap", "ntar", "dmp", "gz", "zst", "trc", "snoop", "json"];
+
+impl Target {
+    /// The connections that an argument names; `None` where it is a capture, or the name of one that is not there.
+    pub(super) fn of(argument: &str) -> Option<Self> {
+        if argument == "-" || Path::new(argument).exists() {
+            return None;
+        }
+        if let Ok(pid) = argument.parse() {
+            return Some(Self::Process(pid));
+        }
+        if let Some((local, remote)) = ends(argument) {
+            return Some(Self::Ends(local, remote));
+        }
+        let (name, port) = match argument.parse::<SocketAddr>() {
+            Ok(end) => (end.ip().to_string(), Some(end.port())),
+            Err(_) => parts(argument)?,
+        };
+        Some(Self::Host { name, port })
+    }
+
+    /// The addresses of a host, as the resolver gives them.
+    pub(super) fn addresses(name: &str) -> std::io::Result<Vec<IpAddr>> {
+        if let Ok(address) = name.parse::<IpAddr>() {
+            return Ok(vec![address.to_canonical()]);
+        }
+        let resolved = (name, 0).to_socket_addrs()?;
+        Ok(resolved.map(|end| end.ip().to_canonical()).collect())
+    }
+}
+
+/// Two ends with a hyphen between them.
+fn ends(argument: &str) -> Option<(SocketAddr, SocketAddr)> {
+    let end = |text: &str| {
+        let end: SocketAddr = text.parse().ok()?;
+        Some(SocketAddr::new(end.ip().to_canonical(), end.port()))
+    };
+    let (local, remote) = argument.split_once('-')?;
+    Some((end(local)?, end(remote)?))
+}
+
+/// A host, in brackets where it is an address with colons, and its port.
+fn parts(argument: &str) -> Option<(String, Option<u16>)> {
+    if let Ok(address) = argument.parse::<IpAddr>() {
+        return Some((address.to_string(), None));
+    }
+    if let Some(inner) = argument.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        return Some((inner.parse::<IpAddr>().ok()?.to_string(), None));
+    }
+    let (name, port) = match argument.rsplit_once(':') {
+        Some((name, port)) => (name, Some(port.parse().ok()?)),
+        None => (argument, None),
+    };
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let is_name = !name.is_empty()
+        && name.len() < 254
+        && name.chars().all(is_letter)
+        && name.starts_with(|first: char| first.is_ascii_alphanumeric());
+    let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
+    let is_capture = extension.is_some_and(|extension| {
+        CAPTURES.iter().any(|known| extension.eq_ignore_ascii_case(known))
+    });
+    (is_name && !is_capture).then(|| (name.to_owned(), port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(name: &str, port: Option<u16>) -> Target {
+        Target::Host { name: name.to_owned(), port }
+    }
+
+    #[test]
+    fn connections_are_named_by_process_ends_or_host() {
+        assert_eq!(Target::of("4711"), Some(Target::Process(4711)));
+        let ends = |text: &str| match Target::of(text) {
+            Some(Target::Ends(local, remote)) => [local.to_string(), remote.to_string()],
+            other => panic!("{text}: {other:?}"),
+        };
+        assert_eq!(ends("10.0.0.1:80-10.0.0.2:443"), ["10.0.0.1:80", "10.0.0.2:443"]);
+        assert_eq!(ends("[::1]:80-[::2]:443"), ["[::1]:80", "[::2]:443"]);
+        assert_eq!(ends("[::ffff:10.0.0.1]:80-10.0.0.2:443"), ["10.0.0.1:80", "10.0.0.2:443"]);
+        for (text, name, port) in [
+            ("192.0.2.7", "192.0.2.7", None),
+            ("192.0.2.7:443", "192.0.2.7", Some(443)),
+            ("2001:db8::7", "2001:db8::7", None),
+            ("[2001:db8::7]", "2001:db8::7", None),
+            ("[2001:db8::7]:443", "2001:db8::7", Some(443)),
+            ("www.example.org:443", "www.example.org", Some(443)),
+            ("db-1", "db-1", None),
+        ] {
+            assert_eq!(Target::of(text), Some(host(name, port)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_looks_like_a_file_is_none() {
+        for text in [
+            "-",
+            "",
+            "slow.pcap",
+            "slow.pcapng.gz",
+            "no/such/file",
+            "a b",
+            "x:y",
+            "no\\xFFsuch.pcap",
+            "x:99999",
+            "\u{1b}[31m",
+            "[x]:80",
+            "/etc/hosts",
+            ".hidden",
+            "[::1",
+            "Cargo.toml",
+        ] {
+            assert_eq!(Target::of(text), None, "{text}");
+        }
+    }
+}

@@ -17,7 +17,7 @@ const QUEUE_SHARE: f64 = 0.1;
 const MEDIAN: f64 = 2.0;
 /// The data's way has less than this share of their queue.
 const OTHER_WAY: f64 = 0.5;
-/// The queue is part of the round trips where these have grown by this share of it.
+/// The queue is part of the round trips where these have grown by this share of what three of four wait for.
 const IN_ROUND_TRIPS: f64 = 0.5;
 /// And where the delays of the acknowledgements are not known, nearly all of the data waits for less than this share of what the
 /// round trips do.
@@ -55,12 +55,16 @@ impl AckPath {
             return None;
         }
         let gaps = data.ack_gaps.filter(|gaps| gaps.count >= ENOUGH_GAPS);
-        let is_even =
-            gaps.is_some_and(|gaps| EQUAL.contains(&gaps.ratio) && gaps.deviation < STEADY);
+        let is_even = gaps
+            .is_some_and(|gaps| EQUAL.contains(&gaps.ratio) && gaps.deviation < STEADY)
+            && !waits_alone(data, acks);
         let path = Self { is_even, acks: acks.way_delay, data: data.way_delay };
         let lasted = data.last_ack?.since(data.first_data?).as_secs_f64();
-        let longer =
-            QUEUE_S.max(QUEUE_SHARE * data.path_rtt_min_s.unwrap_or(0.0)).max(DRIFT * lasted);
+        // A sender with a clock of its own echoes an acknowledgement with its next segments.
+        let longer = QUEUE_S
+            .max(QUEUE_SHARE * data.path_rtt_min_s.unwrap_or(0.0))
+            .max(DRIFT * lasted)
+            .max(held_s(data));
         let waits = match acks.way_delay {
             Some(way) => path.stands(way, data, acks, longer) || path.is_probed(way, data, longer),
             None => path.is_rest(data, acks, longer),
@@ -78,9 +82,14 @@ impl AckPath {
         let least = data.path_rtt_min_s.unwrap_or(0.0);
         let is_other = self.data.is_some_and(|data| data.median_s >= OTHER_WAY * way.median_s);
         let loaded = data.path_rtt_loaded_s.filter(|_| sees_round_trips(data, acks));
-        let is_unseen = loaded.is_some_and(|loaded| loaded - least < IN_ROUND_TRIPS * way.median_s);
+        let is_unseen = loaded.is_some_and(|loaded| loaded - least < IN_ROUND_TRIPS * way.low_s);
         let is_long = way.low_s >= longer && way.median_s >= MEDIAN * longer;
         is_long && !is_other && !is_unseen
+    }
+
+    /// Whether nearly all of them wait for longer than the path takes without a queue: a larger window makes that longer still.
+    pub(super) fn outlasts(self, least_s: Option<f64>) -> bool {
+        self.acks.zip(least_s).is_some_and(|(way, least)| way.low_s >= least)
     }
 
     /// Whether round trips hold a queue that the way of the data has not: it is on the way back.
@@ -132,6 +141,14 @@ impl AckPath {
         }
         signs.join("; ")
     }
+}
+
+/// Whether timestamps show that the data waits and its acknowledgements do not, however evenly these come.
+fn waits_alone(data: &DirectionStats, acks: &DirectionStats) -> bool {
+    let ways = data.way_delay.zip(acks.way_delay);
+    ways.is_some_and(|(there, back)| {
+        there.median_s >= QUEUE_S && back.median_s < OTHER_WAY * there.median_s
+    })
 }
 
 /// The finding of a direction whose acknowledgements queue; it tells nothing where something else limits.
@@ -195,7 +212,7 @@ mod tests {
         assert!(waits(None, way(0.0, 0.001)), "round trips hold what the data does not wait for");
         assert!(!waits(None, None), "without timestamps");
         assert!(
-            !waits(way(0.3, 0.6), way(0.0, 0.0)),
+            !waits(way(0.5, 0.6), way(0.0, 0.0)),
             "no part of the round trips: the sender waits"
         );
     }
@@ -210,6 +227,11 @@ mod tests {
         assert!(of(1.0, 0.1));
         assert!(!of(2.0, 0.1), "as far apart as what they cover took on the data's link");
         assert!(!of(1.0, 0.9), "of no clock at all");
+        let gaps = AckGaps { count: 500, ratio: 1.0, deviation: 0.1 };
+        let stats =
+            DirectionStats { ack_gaps: Some(gaps), way_delay: Some(way(0.01, 0.013)), ..stats() };
+        let acks = DirectionStats { way_delay: Some(way(0.0, 0.001)), ..DirectionStats::default() };
+        assert_eq!(AckPath::of(&stats, &acks), None, "the data waits, and they do not");
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! A queue of the data, as timestamps tell it (RFC 7323 §4): also one ahead of the capture point, which no round trip from there
 //! holds, as that of a shaper on the sender's host.
 
+use super::full_link::held_s;
+use super::trip_view::{CLOCK_STEP, sees_round_trips};
 use crate::evidence::DirectionStats;
 
 /// A queue is longer than this, and than this share of a round trip.
@@ -17,6 +19,14 @@ pub(super) const DRIFT: f64 = 2e-4;
 const DUPLICATES: u64 = 20;
 /// The acknowledgements' way has less than this share of the queue.
 const OTHER_WAY: f64 = 0.5;
+/// Others queue for as long as this share of the least round trip, while the link carries so many times what the transfer gets. If
+/// it carries more, a larger window brings more than the queue takes.
+const WAITS: f64 = 0.25;
+const FASTER: std::ops::Range<f64> = 1.5..4.0;
+/// A reader is behind whose window is low for this share of the time.
+const LOW: f64 = 0.1;
+/// So few duplicate acknowledgements may be of losses at the end.
+const FEW_OVERTAKEN: u64 = 2;
 
 /// Whether the data waits for most of the time, and its acknowledgements do not.
 pub(super) fn stands(data: &DirectionStats, acks: &DirectionStats) -> bool {
@@ -33,6 +43,23 @@ pub(super) fn stands(data: &DirectionStats, acks: &DirectionStats) -> bool {
         && there.low_s >= longer
         && there.median_s >= MEDIAN * longer
         && back.median_s < OTHER_WAY * there.median_s
+}
+
+/// Whether nearly all of the data waits in a queue that is not its own: it waits in proportion to the path, while its first flight,
+/// sent at once, came out much faster than it is sent since. A queue keeps the order: what is overtaken does not wait in one. And
+/// behind a window that is low or shut acknowledgements wait for the reader.
+pub(super) fn is_of_others(data: &DirectionStats, acks: &DirectionStats) -> bool {
+    let Some((least, goodput)) = data.path_rtt_min_s.zip(data.goodput_bps) else { return false };
+    let is_faster = data.first_flight_bps.is_some_and(|first| FASTER.contains(&(first / goodput)));
+    let is_read = acks.window_shut_times == 0 && acks.low_windows.is_none_or(|share| share < LOW);
+    let has_overtaken = data.out_of_order_packets > FEW_OVERTAKEN
+        || data.needed_retransmissions() == 0 && acks.duplicate_acks > FEW_OVERTAKEN;
+    let waits = data.way_delay.is_some_and(|way| way.low_s >= (WAITS * least).max(held_s(data)));
+    let trips = data.loaded_round_trips.quantile(0.25).filter(|_| sees_round_trips(data, acks));
+    let is_long = trips.is_some_and(|trip| {
+        trip.as_secs_f64() >= (1.0 + WAITS) * least + CLOCK_STEP.as_secs_f64() + held_s(data)
+    });
+    is_faster && is_read && !has_overtaken && (waits || is_long)
 }
 
 /// Whether the timestamps of acknowledgements tell delays of the data: behind a window that shut they wait for the reader.
@@ -65,6 +92,25 @@ mod tests {
             ..DirectionStats::default()
         };
         stands(&data, &acks)
+    }
+
+    #[test]
+    fn a_queue_that_leaves_the_link_more_is_of_others() {
+        let data = |first| DirectionStats {
+            path_rtt_min_s: Some(0.04),
+            goodput_bps: Some(5e6),
+            first_flight_bps: Some(first),
+            way_delay: Some(WayDelay { count: 500, low_s: 0.02, median_s: 0.02, high_s: 0.02 }),
+            ..DirectionStats::default()
+        };
+        let acks = DirectionStats { packets: 500, ..DirectionStats::default() };
+        assert!(is_of_others(&data(10e6), &acks));
+        assert!(!is_of_others(&data(5e6), &acks), "its own");
+        assert!(!is_of_others(&data(50e6), &acks), "the window leaves more than the queue takes");
+        let overtaken = DirectionStats { duplicate_acks: 9, ..acks.clone() };
+        assert!(!is_of_others(&data(10e6), &overtaken), "a queue keeps the order");
+        let behind = DirectionStats { low_windows: Some(0.5), ..acks };
+        assert!(!is_of_others(&data(10e6), &behind), "for the reader");
     }
 
     #[test]

@@ -20,6 +20,15 @@ const DELAYED_ACK_SEGMENTS: f64 = 2.0;
 const EMPTIED_TENTHS: usize = 2;
 const QUEUED_SEGMENTS: f64 = 1.5;
 
+/// Segments fill the time without a pause from this share of the rate of their trains on.
+pub(super) const AS_TRAINS: f64 = 0.9;
+/// A first flight that came out so many times as fast as the rest shows that the link carries more.
+const FASTER: f64 = 1.5;
+/// A larger window brings no more than the link, from this share of the rate of its trains on, where the first flight, sent at
+/// once, came out no faster than so many times the goodput.
+const AT_LINK: f64 = 0.95;
+const NO_FASTER: f64 = 1.1;
+
 /// The rate at which trains come out of the link: where acknowledgements are compressed, or jump over what was repaired, the
 /// mode is lower than the highest.
 pub(super) fn trains_bps(data: &DirectionStats) -> Option<f64> {
@@ -30,6 +39,35 @@ pub(super) fn trains_bps(data: &DirectionStats) -> Option<f64> {
 /// Whether acknowledgements of more than one segment come about twice as long after the one before as those of one do.
 pub(super) fn is_of_link(gaps: AckGaps) -> bool {
     gaps.count >= ENOUGH_GAPS && gaps.ratio >= TWICE && gaps.deviation < STEADY_GAPS
+}
+
+/// Whether a larger window would only make the queue longer. Behind a link that is always busy acknowledgements come as far apart
+/// as what they cover took on it; where segments are so slow that each is a train of its own, that alone shows it. Or the queue
+/// never empties while the goodput is that of the trains. A first flight that was much faster shows that the link carries more: then
+/// a sender with a clock of its own spaces its segments, or the queue is somebody else's, unless more is in flight than the path
+/// holds.
+pub(super) fn keeps_link_full(data: &DirectionStats, is_clocked: bool) -> bool {
+    let highest = data.capacity_bps;
+    let is_as_trains = is_at(data, highest, AS_TRAINS);
+    let first = data.first_flight_bps.zip(data.goodput_bps);
+    let carries_more = first.is_some_and(|(first, rest)| first >= FASTER * rest);
+    let has_link_gaps =
+        data.ack_gaps.is_some_and(is_of_link) && (highest.is_none() || is_as_trains);
+    has_link_gaps && (is_clocked || !carries_more || needs_queue(data))
+        || queue_never_empties(data)
+            && (is_as_trains && !carries_more
+                || is_at(data, trains_bps(data), AS_TRAINS) && needs_queue(data))
+}
+
+/// Whether the goodput is that of the trains, and of the first flight.
+pub(super) fn is_as_fast_as_first(data: &DirectionStats) -> bool {
+    let first = data.first_flight_bps;
+    is_at(data, data.capacity_bps, AT_LINK) && is_at(data, first, 1.0 / NO_FASTER)
+}
+
+/// Whether the goodput is at least this share of a rate.
+fn is_at(data: &DirectionStats, rate: Option<f64>, share: f64) -> bool {
+    data.goodput_bps.zip(rate).is_some_and(|(goodput, rate)| goodput >= share * rate)
 }
 
 /// Whether the usual flight is more than the goodput carries in the least round trip (Little's law): the rest waits.
@@ -51,7 +89,7 @@ pub(super) fn held_s(data: &DirectionStats) -> f64 {
 /// Whether the shortest round trip of nearly every stretch of time holds a queue: a window that leaves the link idle finds it
 /// empty once in each flight. A handshake has not the time that a segment takes on the link, and the first segment of two
 /// waits for the second.
-pub(super) fn queue_never_empties(data: &DirectionStats) -> bool {
+fn queue_never_empties(data: &DirectionStats) -> bool {
     let segment = f64::from(data.mss_used_bytes.unwrap_or(1460)) * 8.0;
     let shortest = data.bins.as_slice().iter().filter_map(|bin| bin.rtt_min);
     let shortest = decile(shortest.map(Time::as_secs_f64).collect(), EMPTIED_TENTHS);
@@ -90,6 +128,27 @@ mod tests {
         let seldom = |n| Time::from_millis(if n % 3 == 0 { 40 } else { 60 });
         assert!(!queue_never_empties(&transfer(seldom)));
         assert!(!queue_never_empties(&DirectionStats::default()), "no round trip is seen");
+    }
+
+    #[test]
+    fn a_window_in_front_of_a_full_link_limits_nothing() {
+        let gaps = AckGaps { count: 400, ratio: 2.0, deviation: 0.01 };
+        let slow = DirectionStats {
+            ack_gaps: Some(gaps),
+            goodput_bps: Some(2.4e6),
+            ..DirectionStats::default()
+        };
+        assert!(keeps_link_full(&slow, false), "each segment is a train of its own");
+        let pauses = DirectionStats { capacity_bps: Some(9e6), ..slow };
+        assert!(!keeps_link_full(&pauses, true));
+        let queued = |first| DirectionStats {
+            capacity_bps: Some(5.2e6),
+            first_flight_bps: Some(first),
+            ..transfer(|_| Time::from_millis(50))
+        };
+        assert!(keeps_link_full(&queued(5.1e6), false));
+        assert!(!keeps_link_full(&queued(10e6), false), "somebody else's queue");
+        assert!(is_as_fast_as_first(&queued(5.1e6)) && !is_as_fast_as_first(&queued(10e6)));
     }
 
     #[test]

@@ -110,6 +110,8 @@ struct Judge<'a> {
     is_read_slowly: bool,
     /// The data queues for what spaces its segments, or drops some of them.
     data_queues: bool,
+    /// Others queue in front of a link that carries more than the transfer gets.
+    others_queue: bool,
     segment: u64,
     has_lost: bool,
     /// Without SACK: something was lost, and acknowledgements do not yet cover what was sent since.
@@ -135,7 +137,9 @@ impl<'a> Judge<'a> {
             held_s: held_s(stats),
             has_ceiling: bins.iter().any(|bin| bin.losses > 0) && course.has_ceiling(),
             course,
-            ack_path: AckPath::of(stats, acks),
+            // A sender with a clock of its own whose flight is at a ceiling answers late by itself.
+            ack_path: AckPath::of(stats, acks).filter(|_| !pace.may_be_buffered),
+            others_queue: data_queue::is_of_others(stats, acks),
             data_queues: (pace.is_spaced || is_busy && loses) && data_queue::stands(stats, acks),
             is_read_slowly: is_always_behind(acks),
             segment: u64::from(stats.mss_used_bytes.unwrap_or(1460)),
@@ -237,7 +241,9 @@ impl<'a> Judge<'a> {
         });
         let is_busy = self.pace.has_standing_queue
             || self.stats.capacity_bps.is_none_or(|link| rate >= BUSY_LINK * link);
-        let has_filled = self.has_lost || self.stats.congestion_marks > 0;
+        // What was overtaken or late, and sent again for it, has filled nothing.
+        let has_lost = self.has_lost && self.stats.needed_retransmissions() > 0;
+        let has_filled = has_lost || self.stats.congestion_marks > 0;
         is_long && is_busy
             || around.is_some_and(|around| around.queues(bin, has_filled, self.pace.is_clocked))
     }
@@ -266,7 +272,8 @@ impl<'a> Judge<'a> {
         let is_repairing = bin.losses > 0 && self.before != LimitedBy::ReceiveWindow && !is_shut;
         let path = self.stats.path_rtt_min_s;
         let acks_queue = self.ack_path.is_some_and(|queue| queue.is_in(bin.rtt_mean(), path));
-        if acks_queue && !window_is_full {
+        let outlasts_path = self.ack_path.is_some_and(|queue| queue.outlasts(path));
+        if acks_queue && (!window_is_full || outlasts_path) {
             LimitedBy::Bandwidth
         } else if is_buffered && !is_full && !is_queueing {
             LimitedBy::SendBuffer
@@ -276,6 +283,9 @@ impl<'a> Judge<'a> {
             && !self.pace.gaps_are_of_link
         {
             // Without the beginning neither the scale of the window nor the round trip without a queue is sure.
+            LimitedBy::Unknown
+        } else if window_is_full && !fills_link && !is_repairing && self.others_queue {
+            // The window as well as the queue may be what limits: without either the transfer is faster.
             LimitedBy::Unknown
         } else if window_is_full && !fills_link && !is_repairing {
             LimitedBy::ReceiveWindow

@@ -3,7 +3,9 @@
 
 use std::cell::LazyCell;
 
-use super::full_link::{is_of_link, needs_queue, queue_never_empties, trains_bps};
+use super::full_link::{
+    AS_TRAINS, is_as_fast_as_first, is_of_link, keeps_link_full, needs_queue, trains_bps,
+};
 use super::intervals::{busy_bins, decile, round_trips, share_of_time};
 use super::send_buffer::{drains_as_buffer, is_capped, is_cut_off, runs_out, unused_window};
 use super::trip_view::{CLOCK_STEP, RoundTripView, waits_for_second_segment};
@@ -25,10 +27,10 @@ const AT_SENDER: f64 = 0.9;
 const FASTER: f64 = 1.5;
 /// Or where the rest is even, by so much: trains are told apart by an eighth of an octave, and slow start costs some goodput.
 const ABOVE: f64 = 1.2;
+/// The rate of a full link varies by less than this share of itself, whatever its losses.
+const OF_LINK: f64 = 0.5;
 /// Segments fill the time evenly where their trains are about as slow as the goodput,
 const SMOOTH: f64 = 0.7;
-/// and without a pause from this share on.
-const AS_TRAINS: f64 = 0.9;
 /// Losses are few up to one packet in so many.
 const FEW_LOSSES: u64 = 100;
 /// A rate is even where it varies by less than this share of itself between stretches of time,
@@ -208,15 +210,15 @@ impl Pace {
                 && (is_capped(bins, data, is_clocked)
                     || has_own_clock && !is_even() && is_cut_off(bins, data)),
             is_clocked,
-            fills_link: is_as_trains
-                && (gaps_are_of_link && (is_clocked || needs_queue(data))
-                    || queue_never_empties(data)
-                    || data.begins_late && (is_clocked || gaps_are_of_link)),
+            fills_link: keeps_link_full(data, is_clocked)
+                || is_as_trains && data.begins_late && is_clocked
+                || has_first && is_as_fast_as_first(data) && is_even(),
             gaps_are_of_link,
             is_at_rate_of_link: has_losses
                 && data.path_rtt_min_s.is_some()
                 && !(faster_first && trips == RoundTripView::Flat)
-                && trains_bps(data).is_some_and(|trains| goodput >= AS_TRAINS * trains),
+                && trains_bps(data).is_some_and(|trains| goodput >= AS_TRAINS * trains)
+                && !variation.is_some_and(|variation| variation >= OF_LINK),
             is_as_trains,
             is_as_first: is_undisturbed && is_as_trains && is_even() && is_first_as_fast(data),
             keeps_rate: data.needed_retransmissions() > 0

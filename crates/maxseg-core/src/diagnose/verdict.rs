@@ -1,5 +1,6 @@
 //! The limit of a connection as a whole: which, why it is unknown, how sure it is.
 
+use super::data_queue;
 use super::pace::Pace;
 use crate::evidence::{Direction, Evidence};
 use crate::outcome::{LimitShare, LimitedBy};
@@ -21,6 +22,8 @@ const MOSTLY: f64 = 0.6;
 const LEAD: f64 = 0.1;
 /// Waits for the timer are seen, and lead by less.
 const LEAD_OF_TIMER: f64 = 0.03;
+/// Losses in a dialogue make its turns longer, and its pauses are no congestion window's: either leads by more.
+const LEAD_OF_PROGRAM: f64 = 0.3;
 /// The confidence of a limit that holds all the time, in a capture without faults; where it leads by a third, and where by
 /// nothing: between them it grows evenly. Calibrated on the lab's tuning runs (docs/validation-explain.md).
 const MOST: f64 = 0.99;
@@ -61,7 +64,14 @@ pub(super) fn mixed(shares: &[LimitShare]) -> Option<String> {
     let second = others.iter().find(|other| !(is_loss(first.kind) && is_loss(other.kind)))?;
     let is_named = first.kind != LimitedBy::Unknown;
     let has_timer = [first.kind, second.kind].contains(&LimitedBy::Rto);
-    let lead = if has_timer { LEAD_OF_TIMER } else { LEAD };
+    let has_program = first.kind == LimitedBy::Application || second.kind == LimitedBy::Application;
+    let lead = if has_program && (is_loss(first.kind) || is_loss(second.kind)) {
+        LEAD_OF_PROGRAM
+    } else if has_timer {
+        LEAD_OF_TIMER
+    } else {
+        LEAD
+    };
     (is_named && first.share < MOSTLY && first.share - second.share < lead).then(|| {
         format!(
             "two limits share the time, {} {} and {} {}, and neither holds for most of it; a longer capture shows which lasts",
@@ -115,6 +125,10 @@ fn why_unknown(evidence: &Evidence, direction: Direction) -> String {
             .to_owned()
     } else if data.path_rtt_min_s.is_none() {
         format!("no round trip could be measured; a capture at {sender} shows them")
+    } else if data_queue::is_of_others(data, evidence.stats(direction.other())) {
+        "packets wait in a queue that this connection does not fill, and its receive window is full: either may be what \
+         limits it; a capture while the path carries nothing else shows which"
+            .to_owned()
     } else if Pace::of(data, evidence.stats(direction.other())).is_spaced {
         format!(
             "the sender, a shaper or a slow reverse path of the acknowledgements spaces the segments; a capture at \
@@ -147,5 +161,6 @@ mod tests {
         assert!(!mixed([(Bandwidth, 0.56), (Application, 0.44)]), "it leads");
         assert!(mixed([(Bandwidth, 0.5), (Unknown, 0.45)]), "as much is unknown");
         assert!(!mixed([(Congestion, 0.5), (Rto, 0.49)]), "losses are one");
+        assert!(mixed([(Congestion, 0.57), (Application, 0.28)]), "a program pauses meanwhile");
     }
 }

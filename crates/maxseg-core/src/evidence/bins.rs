@@ -144,8 +144,10 @@ impl Bins {
     /// The interval that `at` lies in; the first for what is before it.
     #[inline]
     pub fn at(&mut self, at: Time) -> &mut Bin {
-        let current = self.list.get(self.current);
-        if !current.is_some_and(|bin| bin.at <= at && at < bin.end()) {
+        // What is before the interval is far behind it, modulo 2⁶⁴.
+        let is_in =
+            |bin: &Bin| at.as_nanos().wrapping_sub(bin.at.as_nanos()) < bin.duration.as_nanos();
+        if !self.list.get(self.current).is_some_and(is_in) {
             self.current = self.reach(at);
         }
         &mut self.list[self.current]

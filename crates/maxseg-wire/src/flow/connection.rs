@@ -295,6 +295,7 @@ impl Connection {
         half.nxt = half.nxt.max(end + fin);
     }
 
+    #[inline(always)]
     fn on_data(
         &mut self,
         seen: &Seen<'_>,

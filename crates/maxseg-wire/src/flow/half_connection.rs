@@ -149,7 +149,6 @@ impl HalfConnection {
     }
 
     /// The first packet behind the SYN: its hops show whether the same host sent both.
-    #[inline]
     pub(super) fn on_later_ttl(&mut self, seen: &Seen<'_>) {
         let facts = &mut self.offered.facts;
         if facts.later_ttl.is_none() && self.offered.syn && !seen.flags.contains(Flags::SYN) {
@@ -162,12 +161,15 @@ impl HalfConnection {
         let counts = &mut self.counts;
         counts.packets += 1;
         counts.ip_bytes += u64::from(seen.ip_len);
-        counts.payload += u64::from(seen.payload_len);
-        counts.data_packets += u32::from(seen.payload_len > 0);
-        counts.largest = counts.largest.max(seen.payload_len);
+        let mut is_marked = seen.ecn == 3;
+        if seen.payload_len > 0 {
+            counts.payload += u64::from(seen.payload_len);
+            counts.data_packets += 1;
+            counts.largest = counts.largest.max(seen.payload_len);
+            is_marked |= seen.flags.contains(Flags::CWR);
+        }
         counts.may_fragment += u32::from(!seen.dont_fragment);
-        let has_reduced = seen.payload_len > 0 && seen.flags.contains(Flags::CWR);
-        counts.marked += u32::from(seen.ecn == 3 || has_reduced);
+        counts.marked += u32::from(is_marked);
     }
 
     /// The window that a segment of this end offers, in bytes; `shift` is `None` while it is not known.
@@ -183,6 +185,7 @@ impl HalfConnection {
 
     /// A segment of this end as an acknowledgement. Gives whether it is a duplicate ACK: no new acknowledgement, no
     /// payload, the same window, and data of the other end outstanding (RFC 5681 §2).
+    #[inline(always)]
     pub(super) fn on_own_ack(
         &mut self,
         seen: &Seen<'_>,
@@ -263,7 +266,7 @@ impl HalfConnection {
 
     /// What was seen of this end's way; `peer` is what the other end's SYN offered.
     pub(super) fn direction(&mut self, peer: &SynOptions, end: u64) -> DirectionStats {
-        let counts = self.counts;
+        let (counts, last) = (self.counts, self.fin.unwrap_or(i64::MAX));
         let both_scale = match (self.offered.syn, peer.syn) {
             (true, true) => self.offered.window_scale.is_some() && peer.window_scale.is_some(),
             _ => true,
@@ -280,7 +283,7 @@ impl HalfConnection {
             syn: self.offered.syn.then_some(self.offered.facts),
             largest_segment_bytes: counts.largest,
             offloaded_packets: counts.offloaded.into(),
-            acked_bytes: u64::try_from(self.una.min(self.fin.unwrap_or(i64::MAX))).unwrap_or(0),
+            acked_bytes: u64::try_from(self.una.min(last)).unwrap_or(0),
             retransmitted_packets: counts.control_resent.into(),
             capture_duplicates: counts.duplicates_of_capture.into(),
             duplicate_acks: counts.duplicate_acks.into(),
@@ -297,10 +300,7 @@ impl HalfConnection {
             congestion_marks: counts.marked.into(),
             first_data: (self.first_data > 0).then(|| Time::from_nanos(self.first_data)),
             last_ack: (self.last_ack > 0).then(|| Time::from_nanos(self.last_ack)),
-            outstanding_bytes: u64::try_from(
-                self.nxt.min(self.fin.unwrap_or(i64::MAX)) - self.una.max(0),
-            )
-            .unwrap_or(0),
+            outstanding_bytes: u64::try_from(self.nxt.min(last) - self.una.max(0)).unwrap_or(0),
             window_shut_since: self.shut_at.map(Time::from_nanos),
             outage: self.unanswered.longest,
             ..DirectionStats::default()
@@ -385,7 +385,7 @@ fn describe(
     to.path_rtt_loaded_s = stream.loaded.quantile(0.5).map(Time::as_secs_f64);
     to.loaded_round_trips = stream.loaded;
     to.loss_episodes = stream.losses;
-    to.epochs = stream.sender.epochs.list;
+    to.epochs = stream.sender.epochs.map(|epochs| epochs.list).unwrap_or_default();
     to.ack_gaps = stream.ack_gaps.as_ref().and_then(|gaps| gaps.found());
     to.capacity_bps = stream.capacity.as_ref().and_then(|capacity| capacity.rate());
     to.train_mode_bps = stream.capacity.as_ref().and_then(|capacity| capacity.mode());

@@ -67,7 +67,7 @@ impl LastFlowCache {
         destination: &SocketAddr,
     ) -> Option<(Place, Endpoint)> {
         let known = self.list.get(short(source, destination))?.as_ref()?;
-        (known.source == *source && known.destination == *destination)
+        (is_same(&known.source, source) && is_same(&known.destination, destination))
             .then_some((known.place, known.sender))
     }
 
@@ -90,6 +90,17 @@ impl LastFlowCache {
                 *known = None;
             }
         }
+    }
+}
+
+/// Whether two ends are the same; most have IPv4.
+#[inline(always)]
+fn is_same(a: &SocketAddr, b: &SocketAddr) -> bool {
+    match (a, b) {
+        (SocketAddr::V4(a), SocketAddr::V4(b)) => {
+            a.ip().to_bits() == b.ip().to_bits() && a.port() == b.port()
+        }
+        _ => a == b,
     }
 }
 

@@ -121,7 +121,7 @@ impl SendHistory {
             trace: begin.traced.then(Box::default),
             nxt: begin.nxt,
             una: begin.nxt,
-            sacked: i64::MIN,
+            sacked: i64::from(i32::MIN), // before every offset, and short when packed
             duplicates: 0,
             last_send: begin.at,
             delivered: 0,
@@ -168,6 +168,7 @@ impl SendHistory {
     }
 
     /// A segment with payload passes. Gives whether it is a retransmission.
+    #[inline(always)]
     pub(super) fn on_data(&mut self, data: &DataSegment) -> bool {
         if let Some(distance) = &mut self.distance {
             while let Some((at, news)) = distance.arrived_by(data.at) {
@@ -247,6 +248,7 @@ impl SendHistory {
     }
 
     /// An acknowledgement passes, with or without payload of its own.
+    #[inline(always)]
     pub(super) fn on_ack(&mut self, ack: &AckSegment) {
         if ack.una > self.una {
             self.on_progress(ack);
@@ -269,9 +271,7 @@ impl SendHistory {
             edge: ack.edge,
             delivered: delivered.cast_unsigned(),
         };
-        if ack.is_duplicate {
-            self.duplicates += 1;
-        }
+        self.duplicates += u32::from(ack.is_duplicate);
         if let Some(distance) = &mut self.distance {
             distance.on_ack(ack.at, ack.stamp, news);
         } else {

@@ -34,7 +34,9 @@ pub(super) struct SenderReplay {
     /// When the sender last sent new data or received an acknowledgement of it.
     last_progress: u64,
     pub(super) restarts: IdleRestarts,
-    pub(super) epochs: EpochTracker,
+    /// From the first flight on that is larger than [`FEW_SEGMENTS`]: others show no congestion control, and short connections
+    /// need no memory for them.
+    pub(super) epochs: Option<Box<EpochTracker>>,
 }
 
 /// A new segment.
@@ -64,6 +66,8 @@ pub(super) struct AckUpdate {
     pub(super) delivered: u64,
 }
 
+/// A flight of no more segments grows and falls by steps that tell no congestion control from another.
+const FEW_SEGMENTS: i64 = 4;
 /// Least full-sized segments between short ones of a sender whose send buffer is full; fewer mean short messages.
 const FULL_BETWEEN_SHORT: u32 = 3;
 
@@ -91,7 +95,7 @@ impl SenderReplay {
             full_before_short: 0,
             last_progress: at,
             restarts: IdleRestarts::default(),
-            epochs: EpochTracker::new(at),
+            epochs: None,
         }
     }
 
@@ -124,9 +128,9 @@ impl SenderReplay {
             return;
         }
         self.clock = to;
+        let left = self.edge.map_or(i64::MAX, |edge| edge - self.nxt);
         // A sender fills a window of less than two segments by halves (RFC 9293 §3.8.6.2.1).
-        let room = self.full.min(self.window_most / 2).max(1);
-        if self.edge.is_some_and(|edge| edge - self.nxt < room) {
+        if left < self.full && left < self.full.min(self.window_most / 2).max(1) {
             self.was_shut(from, to);
         } else if self.in_flight() <= 0 {
             self.was_idle(from, to);
@@ -172,6 +176,7 @@ impl SenderReplay {
     }
 
     /// A segment with new payload was sent.
+    #[inline(always)]
     pub(super) fn on_send(&mut self, sent: NewSegment) {
         self.advance(sent.at);
         let by_ack = sent.is_clocked && self.full_before_short >= FULL_BETWEEN_SHORT;
@@ -202,12 +207,16 @@ impl SenderReplay {
         self.last_progress = sent.at;
         let (in_flight, edge, una) = (bytes(self.in_flight()), self.edge, self.una);
         let nxt = self.nxt;
-        match sent.known {
-            None => self.epochs.on_send(nxt - una),
-            Some(known) => self.epochs.on_echo(sent.at, known, sent.end),
-        }
-        if edge.is_some_and(|edge| edge - nxt < self.full) {
-            self.epochs.on_full_window();
+        let flight = sent.known.map_or(nxt - una, |known| sent.end - known.una);
+        if self.epochs.is_some() || flight > FEW_SEGMENTS * self.full {
+            let epochs = self.epochs.get_or_insert_with(|| Box::new(EpochTracker::new(sent.at)));
+            match sent.known {
+                None => epochs.on_send(flight),
+                Some(known) => epochs.on_echo(sent.at, known, sent.end),
+            }
+            if edge.is_some_and(|edge| edge - nxt < self.full) {
+                epochs.on_full_window();
+            }
         }
         let bin = self.bins.at(time(sent.at));
         bin.sent_bytes += bytes(sent.payload);
@@ -236,7 +245,9 @@ impl SenderReplay {
             });
         }
         self.last_progress = at;
-        self.epochs.on_resend(at, self.nxt, by_timer);
+        if let Some(epochs) = &mut self.epochs {
+            epochs.on_resend(at, self.nxt, by_timer);
+        }
         let bin = self.bins.at(time(at));
         bin.resent_bytes += bytes(payload);
         bin.segments += 1;
@@ -244,11 +255,14 @@ impl SenderReplay {
     }
 
     /// An acknowledgement reached the sender.
+    #[inline(always)]
     pub(super) fn on_ack(&mut self, at: u64, news: &AckUpdate) {
         self.advance(at);
         self.restarts.on_ack(at, news.una);
         let is_progress = news.una > self.una;
-        self.epochs.on_ack(at, news.una, self.nxt, is_progress);
+        if let Some(epochs) = &mut self.epochs {
+            epochs.on_ack(at, news.una, self.nxt, is_progress);
+        }
         if is_progress {
             self.una = news.una;
             self.nxt = self.nxt.max(news.una);
@@ -275,7 +289,9 @@ impl SenderReplay {
         self.advance(at);
         self.settle(at, false);
         self.restarts.finish(self.last_progress);
-        self.epochs.finish(at);
+        if let Some(epochs) = &mut self.epochs {
+            epochs.finish(at);
+        }
         self.bins.finish(time(at));
     }
 }

@@ -46,8 +46,17 @@ impl TimeOrder {
     #[inline]
     pub(super) fn on_segment(&mut self, seen: &Seen<'_>, fragments: u32) -> Turn {
         let at = seen.at_nanos;
-        if self.in_order.is_none() && (at >= self.newest || at.saturating_add(WINDOW) < self.newest)
-        {
+        if at >= self.newest && self.in_order.is_none() {
+            self.newest = at;
+            return Turn::Now;
+        }
+        self.on_disorder(seen, fragments)
+    }
+
+    #[cold]
+    fn on_disorder(&mut self, seen: &Seen<'_>, fragments: u32) -> Turn {
+        let at = seen.at_nanos;
+        if self.in_order.is_none() && at.saturating_add(WINDOW) < self.newest {
             self.newest = at;
             return Turn::Now;
         }

@@ -13,6 +13,7 @@ pub(super) struct WayDelays {
     /// The difference of the first segment: others are counted from it, in ticks.
     first: Option<u32>,
     least: i32,
+    /// Segments so far; above [`FEW`], so many of the next ones do not count.
     few: u8,
     /// From so many segments on that they tell something: short connections need no memory for them.
     many: Option<Box<Many>>,
@@ -25,7 +26,7 @@ struct Many {
     counts: Vec<(i32, u32)>,
     /// The place of the last one: the next is mostly the same.
     current: usize,
-    /// Segments that passed.
+    /// Segments that count, and those that they stand for.
     seen: u32,
     /// The clock of this end, and that of the other, as it comes back.
     own: StampClock,
@@ -44,7 +45,7 @@ const OFF: u64 = 50;
 const FEW: u8 = 16;
 /// So many segments count once each, then one of [`SAMPLED`] counts for all of them.
 const EACH: u32 = 1000;
-const SAMPLED: u32 = 8;
+const SAMPLED: u8 = 8;
 /// Fewer segments tell nothing.
 const LEAST: u32 = 20;
 
@@ -52,17 +53,19 @@ impl WayDelays {
     /// A segment that answers: its timestamp, and what it echoes.
     #[inline(always)]
     pub(super) fn on_answer(&mut self, at: u64, stamp: u32, echo: u32) {
-        if let Some(many) = &mut self.many {
-            many.seen = many.seen.wrapping_add(1);
-            if many.seen > EACH && !many.seen.is_multiple_of(SAMPLED) {
-                return;
-            }
+        if self.few > FEW {
+            self.few -= 1;
+            return;
         }
         self.add(at, stamp, echo);
     }
 
     #[inline(never)]
     fn add(&mut self, at: u64, stamp: u32, echo: u32) {
+        if let Some(many) = &mut self.many {
+            many.seen = many.seen.saturating_add(if many.seen < EACH { 1 } else { SAMPLED.into() });
+            self.few = if many.seen < EACH { FEW } else { FEW + SAMPLED - 1 };
+        }
         let difference = stamp.wrapping_sub(echo);
         let first = *self.first.get_or_insert(difference);
         let ticks = difference.wrapping_sub(first).cast_signed();
@@ -77,7 +80,7 @@ impl WayDelays {
         let many = self.many.get_or_insert_default();
         many.own.on_stamp(stamp, at);
         many.echoes.on_stamp(echo, at);
-        let weight = if many.seen > EACH { SAMPLED } else { 1 };
+        let weight = if many.seen > EACH { SAMPLED.into() } else { 1 };
         match many.counts.get_mut(many.current) {
             Some((known, count)) if *known == ticks => *count = count.saturating_add(weight),
             _ => many.on_other(ticks, weight),

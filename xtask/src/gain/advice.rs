@@ -10,7 +10,6 @@ use maxseg_wire::reading::{ReadOptions, read};
 use serde::{Deserialize, Serialize};
 
 use super::once::HostLine;
-use super::score::words_of_limit;
 
 /// The advice, and what it promises.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -110,14 +109,14 @@ const PORT: u16 = 5201;
 /// # Errors
 /// The capture cannot be read to its end, or does not hold the transfer.
 pub(super) fn evidence(file: &Path) -> Result<Evidence> {
-    let reading = read(File::open(file)?, &ReadOptions::default())?;
+    let mut reading = read(File::open(file)?, &ReadOptions::default())?;
     if let Some(fault) = reading.summary.fault() {
         bail!("{}", fault.kind);
     }
     let is_it = |evidence: &Evidence| {
         [evidence.client, evidence.server].iter().any(|end| end.port() == PORT)
     };
-    reading.connections.filter(is_it).next().context("the transfer is not in it")
+    reading.connections.find(is_it).context("the transfer is not in it")
 }
 
 impl Advice {
@@ -130,8 +129,8 @@ impl Advice {
         let case = Case::of(&evidence);
         let data = evidence.stats(evidence.data_direction());
         let (observed_bps, bytes) = (data.goodput_bps.unwrap_or(0.0), data.acked_bytes);
-        let limited_by = words_of_limit(case.diagnosis.limited_by);
-        let cause = format!("{:?}", case.diagnosis.loss.cause).to_lowercase();
+        let limited_by = case.diagnosis.limited_by.word().to_owned();
+        let loss = format!("{:?}", case.diagnosis.loss.cause).to_lowercase();
         let headline = Headline::of(case, "capture.pcapng");
         let remedy = headline.remedy.as_ref();
         let is_change = |kind| kind == CommandKind::Change;
@@ -164,7 +163,7 @@ impl Advice {
         Ok(Self {
             text: headline.text(),
             limited_by,
-            cause,
+            cause: loss,
             commands,
             changes: remedy.map_or_else(Vec::new, |remedy| {
                 remedy.what_if.iter().map(|change| Told::of(*change)).collect()

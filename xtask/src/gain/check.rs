@@ -11,7 +11,7 @@ use clap::Args;
 use super::limit::Limit;
 use super::page::page;
 use super::run::Run;
-use super::score::{Scored, Tally};
+use super::score::{LEAST_INSIDE, LEAST_NUMBERS, MOST_ERROR, MOST_WIDTH, Scored, Tally};
 use crate::draws::{Congestion, DrawOptions, Half, until_done};
 use crate::root;
 
@@ -33,14 +33,6 @@ pub struct GainArgs {
 }
 
 const FILE: &str = "docs/validation-gain.md";
-/// The least share of the runs with something to gain that have a number.
-pub(super) const LEAST_NUMBERS: f64 = 0.85;
-/// The least share of the promises with the measured gain inside the interval.
-pub(super) const LEAST_INSIDE: f64 = 0.8;
-/// The most of half the interval's width, in the predicted goodput; the median.
-pub(super) const MOST_WIDTH: f64 = 0.25;
-/// The most by which prediction and measurement differ; the median.
-pub(super) const MOST_ERROR: f64 = 0.12;
 
 /// Runs or reads, scores, and writes the page.
 ///
@@ -49,19 +41,15 @@ pub(super) const MOST_ERROR: f64 = 0.12;
 #[expect(clippy::print_stdout, reason = "a command-line program")]
 pub fn run(options: &GainArgs) -> Result<()> {
     let limits = if options.limit.is_empty() { Limit::ALL.to_vec() } else { options.limit.clone() };
-    let (half, kept, runs) = match &options.from {
-        Some(kept) => {
-            let runs = read(kept)?;
-            let first =
-                runs.first().with_context(|| format!("{} holds no runs", kept.display()))?;
-            (Half::of(first.seed), kept.clone(), runs)
-        }
-        None => {
-            let half = options.draws.half()?;
-            let kept = options.draws.folder("gain", &half);
-            let runs = make(options, &limits, half.seed, &kept)?;
-            (half, kept, runs)
-        }
+    let (half, kept, runs) = if let Some(kept) = &options.from {
+        let runs = read(kept)?;
+        let first = runs.first().with_context(|| format!("{} holds no runs", kept.display()))?;
+        (Half::of(first.seed), kept.clone(), runs)
+    } else {
+        let half = options.draws.half()?;
+        let kept = options.draws.folder("gain", &half);
+        let runs = make(options, &limits, half.seed, &kept)?;
+        (half, kept, runs)
     };
     let valid: Vec<&Run> = runs.iter().filter(|run| run.invalid_because.is_empty()).collect();
     let scored: Vec<Scored<'_>> = valid.into_iter().map(Scored::of).collect();

@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::check::{LEAST_INSIDE, LEAST_NUMBERS, MOST_ERROR, MOST_WIDTH};
 use super::draw::in_words;
 use super::limit::Limit;
 use super::run::{FASTER, Run};
-use super::score::{Scored, Tally};
+use super::score::{LEAST_INSIDE, LEAST_NUMBERS, MOST_ERROR, MOST_WIDTH, Scored, Tally};
 use crate::draws::{Congestion, Half};
 
 /// The page.

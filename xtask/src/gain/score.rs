@@ -1,13 +1,17 @@
 //! What was predicted beside what was measured.
 
-use maxseg_core::outcome::LimitedBy;
 use maxseg_core::stats::median;
 
 use super::run::{FASTER, Run};
 
-pub(super) fn words_of_limit(limit: LimitedBy) -> String {
-    limit.word().to_owned()
-}
+/// The least share of the runs with something to gain that have a number.
+pub(super) const LEAST_NUMBERS: f64 = 0.85;
+/// The least share of the promises with the measured gain inside the interval.
+pub(super) const LEAST_INSIDE: f64 = 0.8;
+/// The most of half the interval's width, in the predicted goodput; the median.
+pub(super) const MOST_WIDTH: f64 = 0.25;
+/// The most by which prediction and measurement differ; the median.
+pub(super) const MOST_ERROR: f64 = 0.12;
 
 /// A valid run with its prediction judged.
 #[derive(Debug, Clone)]

@@ -7,6 +7,8 @@ pub mod draws;
 #[cfg(target_os = "linux")]
 pub mod explain;
 pub mod fuzz;
+#[cfg(target_os = "linux")]
+pub mod gain;
 pub mod generate;
 #[cfg(target_os = "linux")]
 pub mod lab;

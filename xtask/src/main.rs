@@ -8,7 +8,7 @@ use xtask::{
     bench, check_licences, fuzz, generate, layers, linux, mutants, packetdrill, test, validate,
 };
 #[cfg(target_os = "linux")]
-use xtask::{explain, lab};
+use xtask::{explain, gain, lab};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Development commands of maxseg")]
@@ -88,6 +88,10 @@ enum Command {
         /// Its place in the list
         case: usize,
     },
+    /// Run a scenario in the lab after commands in its hosts
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    LabOnce(gain::OnceArgs),
     /// Run a program and print the most memory that it took, in MiB
     #[command(hide = true)]
     PeakMemory {
@@ -103,6 +107,9 @@ enum Validated {
     /// Explain captures of random lab runs, compare with what hosts and links know, write docs/validation-explain.md
     #[cfg(target_os = "linux")]
     Explain(explain::ExplainArgs),
+    /// Carry out the advice on captures of random lab runs, compare with what was predicted, write docs/validation-gain.md
+    #[cfg(target_os = "linux")]
+    Gain(gain::GainArgs),
     /// Run drawn paths in the simulator and in the lab with this kernel, write docs/validation-lab.md
     #[cfg(target_os = "linux")]
     Lab(lab::LabArgs),
@@ -124,6 +131,10 @@ fn main() -> ExitCode {
         Command::Validate { what: Some(Validated::Packetdrill) } => packetdrill::run(),
         #[cfg(target_os = "linux")]
         Command::Validate { what: Some(Validated::Explain(options)) } => explain::run(&options),
+        #[cfg(target_os = "linux")]
+        Command::Validate { what: Some(Validated::Gain(options)) } => gain::run(&options),
+        #[cfg(target_os = "linux")]
+        Command::LabOnce(options) => gain::once(&options),
         #[cfg(target_os = "linux")]
         Command::Validate { what: Some(Validated::Lab(options)) } => lab::run(&options),
         Command::Validate { what: Some(Validated::Linux) } => linux::validate(),

@@ -15,8 +15,8 @@ pub(crate) const ATTEMPTS: u32 = 3;
 /// `nice` does not help where each session has its own share of the machine (sched(7), "autogroup").
 const BEFORE_ALL: [&str; 2] = ["-f", "20"];
 
-/// The program as it is to be started.
-fn started(program: &Path) -> Command {
+/// A program as it is to be started before all others.
+pub(crate) fn first_of_all(program: &Path) -> Command {
     static MAY: OnceLock<bool> = OnceLock::new();
     let may = || {
         let tried =
@@ -42,7 +42,7 @@ pub(crate) fn run_in_lab(
     capture: Option<&Path>,
 ) -> Result<Outcome> {
     fs::write(scenario, text).with_context(|| scenario.display().to_string())?;
-    let mut command = started(program);
+    let mut command = first_of_all(program);
     command.args(["-q", "run", "--engine", "lab", "--allow-invalid", "--json"]);
     if let Some(file) = capture {
         command.arg("--pcap").arg(file);

@@ -8,12 +8,13 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
+use maxseg_core::outcome::LimitedBy;
 
 use super::bins::Bin;
 use super::congestion;
 use super::page::page;
 use super::run::Run;
-use super::score::{Grades, Scored, score};
+use super::score::{Grades, Scored, Verdict, score};
 use super::stratum::Stratum;
 use super::{sample, say, words};
 use crate::draws::{DrawOptions, Half, until_done};
@@ -75,6 +76,7 @@ pub fn run(options: &ExplainArgs) -> Result<()> {
     let all = runs.clone();
     let scored = score(runs, &kept, say::of_capture)?;
     congestion::say(&scored);
+    say_gains(&scored);
     let is_whole = strata.len() == Stratum::ALL.len();
     let file = if half.is_scored && is_whole { root().join(FILE) } else { kept.join("explain.md") };
     let text = page(&half, &all, &scored);
@@ -184,6 +186,15 @@ fn say_line(run: &Run, done: usize) {
         (None, true) => "nothing tells".to_owned(),
     };
     println!("{done}: {} {:03} {:?}: {truth}", run.setup.stratum.word(), run.number, run.setup.aim);
+}
+
+/// How many captures of runs that losses limit have a gain.
+#[expect(clippy::print_stdout, reason = "a command-line program")]
+fn say_gains(scored: &[Scored]) {
+    let lossy = scored.iter().filter(|one| one.truth.limits.contains(&LimitedBy::Congestion));
+    let verdicts: Vec<&Verdict> = lossy.flat_map(|one| &one.verdicts).collect();
+    let given = verdicts.iter().filter(|verdict| verdict.said.has_gain).count();
+    println!("a gain is given in {given} of {} captures of runs that losses limit", verdicts.len());
 }
 
 /// The bars that are missed, in words; prints what each stratum has.

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use maxseg_core::diagnose::{FindingKind, diagnose};
+use maxseg_core::advise::{Case, Headline};
+use maxseg_core::diagnose::FindingKind;
 use maxseg_core::evidence::Evidence;
 use maxseg_wire::reading::{ReadOptions, read};
 
@@ -30,7 +31,10 @@ pub(super) fn of_capture(file: &Path) -> Result<Said> {
         stats.payload_bytes + stats.packets
     };
     let largest = reading.connections.filter(is_it).max_by_key(carried);
-    let diagnosis = diagnose(&largest.context("the transfer is not in it")?);
+    let evidence = largest.context("the transfer is not in it")?;
+    let headline = Headline::of(Case::of(&evidence), "capture.pcapng");
+    let has_gain = headline.gain.as_ref().is_ok_and(|gain| gain.missing().is_none());
+    let diagnosis = headline.case.diagnosis;
     let is_ack_path = |kind| kind == FindingKind::AckPath;
     Ok(Said {
         limited_by: diagnosis.limited_by,
@@ -41,5 +45,6 @@ pub(super) fn of_capture(file: &Path) -> Result<Said> {
         cause: diagnosis.loss.cause,
         limits: diagnosis.limits,
         congestion: diagnosis.congestion_control.name,
+        has_gain,
     })
 }

@@ -31,6 +31,8 @@ pub struct Said {
     pub limits: Vec<LimitShare>,
     /// The sender's congestion control.
     pub congestion: CongestionAlgorithm,
+    /// Whether a change is said to gain so much.
+    pub has_gain: bool,
 }
 
 /// What a verdict is worth.
@@ -222,6 +224,7 @@ pub(super) mod tests {
             cause: LossCause::Unknown,
             limits: vec![LimitShare { kind: limited_by, share: 1.0 }],
             congestion: CongestionAlgorithm::Unknown,
+            has_gain: false,
         }
     }
 

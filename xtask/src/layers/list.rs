@@ -80,6 +80,7 @@ pub(super) const CRATES: [Layers; 7] = [
             &["results", "fuzz", "linux", "ns2", "ns3", "packetdrill", "bench"],
             &["draws"],
             &["generate", "explain", "lab", "validate"],
+            &["gain"],
             &["test"],
             &["mutants", "qemu"],
         ],

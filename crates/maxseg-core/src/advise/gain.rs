@@ -1,7 +1,9 @@
 //! The gain of a change: the observed path run as it is, and again with the change.
 
+use std::fmt;
+
 use super::path::PathError;
-use super::scenario_text::LossCause;
+use super::scenario_text::LossModel;
 use crate::engine::EngineName;
 use crate::outcome::LimitedBy;
 use crate::units::approx;
@@ -14,12 +16,17 @@ pub struct Gain {
     /// Payload that the line carries, or the observed goodput where that is more, in bits per second: no prediction exceeds
     /// it.
     pub most_bps: f64,
+    /// The share by which a prediction may be off where runs and observation agree: how well the path is known. The
+    /// simulator's own goodput is within 1% of the kernel's (docs/validation-lab.md).
+    pub path_uncertainty: f64,
     /// Share of the time in which the application had nothing to send, from 0 to 1: the runs have none.
     pub idle_share: f64,
-    /// The prediction of each engine, the simulator's first.
+    /// The prediction of each engine, the simulator's first. Only the simulator's is a gain; formulas stand beside it.
     pub predictions: Vec<Prediction>,
-    /// The cause of loss in the runs, where there was any.
-    pub loss: LossCause,
+    /// What the simulator's run of the path as it is has otherwise than what was observed.
+    pub misses: Vec<Miss>,
+    /// What lost packets in the runs, where anything did.
+    pub loss: LossModel,
     /// Payload of a run in bytes, where the transfer was longer.
     pub shortened_to: Option<u64>,
     /// Whether the path's rate is a lower bound; the gain is one then, too.
@@ -33,17 +40,67 @@ pub struct Prediction {
     pub engine: EngineName,
     /// Goodput of the path as it is, in bits per second.
     pub baseline_bps: f64,
-    /// Goodput after the change, in bits per second; `None` where the baseline misses the observed goodput.
+    /// Goodput after the change, in bits per second; `None` where the baseline misses what was observed.
     pub without_bps: Option<f64>,
+    /// Standard deviation of one run's goodput as it is, over its mean: what chance does.
+    pub baseline_spread: f64,
+    /// The same after the change.
+    pub spread: f64,
     /// The limit after the change.
     pub then_limited_by: Option<LimitedBy>,
 }
 
-/// A baseline explains the observed goodput within this relative difference.
+/// What a run of the path as it is had otherwise than what was observed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Miss {
+    /// The number.
+    pub of: Measured,
+    /// As it was observed.
+    pub observed: f64,
+    /// In the rerun.
+    pub rerun: f64,
+}
+
+/// A number by which a run of the path as it is is compared with what was observed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measured {
+    /// Goodput while there was data to send, in bits per second.
+    Goodput,
+    /// Retransmitted packets.
+    Retransmissions,
+    /// Mean round trip, in seconds.
+    RoundTrip,
+}
+
+impl fmt::Display for Miss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { of, observed, rerun } = *self;
+        match of {
+            Measured::Goodput => {
+                write!(f, "{} instead of {}", approx::rate(rerun), approx::rate(observed))
+            }
+            Measured::Retransmissions => {
+                write!(f, "{rerun:.0} instead of {observed:.0} retransmissions")
+            }
+            Measured::RoundTrip => write!(
+                f,
+                "round trips of {} instead of {}",
+                approx::time(rerun),
+                approx::time(observed)
+            ),
+        }
+    }
+}
+
+/// A baseline explains the observed goodput within this relative difference, and what chance adds.
 pub const CLOSE: f64 = 0.15;
 
 /// A smaller relative gain is worth no change.
 pub const SMALL_GAIN: f64 = 0.03;
+
+/// A transfer is one run: of a normal distribution four fifths lie within so many standard deviations.
+pub(super) const FOUR_FIFTHS: f64 = 1.28;
 
 /// Why a connection's path cannot be run again.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -68,6 +125,17 @@ pub enum NoGain {
     /// The runs predict a gain that is not worth a change.
     #[error("no gain is given: the runs predict {} at most", approx::whole_percent(SMALL_GAIN))]
     TooSmall,
+    /// The interval of the prediction includes a loss.
+    #[error(
+        "no gain is given: the runs predict between {} and {}",
+        approx::gain(*.low), approx::gain(*.high)
+    )]
+    Uncertain {
+        /// The lower end of the interval, relative to the observed goodput.
+        low: f64,
+        /// The upper end.
+        high: f64,
+    },
     /// The capture does not show what limits the connection.
     #[error("no gain is given: the capture does not show what limits the connection")]
     Unfit,
@@ -86,54 +154,79 @@ pub enum NoGain {
         /// Whether the change is of a window or a buffer.
         is_window: bool,
     },
+    /// The rerun explains the losses by errors and by a queue.
+    #[error(
+        "no gain is given: errors as well as a queue that overflows explain what was observed, and what mends the one does \
+         nothing for the other"
+    )]
+    TwoCauses,
     /// The connection stalled: the gain is the stalled time, which no run shows.
     #[error("no gain is given: it is the stalled time, which no run shows")]
     Stalled,
     /// The runs predict less than the stalled time alone gains.
     #[error("no gain is given: the runs predict less than the stalled time alone costs")]
     BelowStalled,
-    /// The baseline of every engine misses the observed goodput.
-    #[error(
-        "no gain is given: no run of the observed path comes within {:.0}% of the observed {}: {}",
-        100.0 * CLOSE, approx::rate(*.observed_bps), listed(.baselines)
-    )]
+    /// The rerun of the path as it is misses what was observed.
+    #[error("no gain is given: the rerun of the observed path has {}", listed(.misses))]
     BaselineMisses {
-        /// The observed goodput, in bits per second.
-        observed_bps: f64,
-        /// The goodput of each engine, in bits per second.
-        baselines: Vec<(EngineName, f64)>,
+        /// By which numbers; empty where the rerun fails.
+        misses: Vec<Miss>,
     },
 }
 
-fn listed(baselines: &[(EngineName, f64)]) -> String {
-    let runs: Vec<String> = baselines
-        .iter()
-        .map(|(engine, bps)| format!("{engine} gives {}", approx::rate(*bps)))
-        .collect();
-    runs.join(", ")
+fn listed(misses: &[Miss]) -> String {
+    if misses.is_empty() {
+        return "no goodput".to_owned();
+    }
+    let words: Vec<String> = misses.iter().map(Miss::to_string).collect();
+    words.join(", ")
 }
 
-impl Prediction {
-    /// Whether the baseline explains the observed goodput; see [`CLOSE`].
-    pub fn is_close(&self, observed_bps: f64) -> bool {
-        (self.baseline_bps / observed_bps - 1.0).abs() <= CLOSE
-    }
+/// The goodput after a change, with the interval in which it is expected, in bits per second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Expected {
+    /// The middle of the interval.
+    pub goodput_bps: f64,
+    /// Its lower end.
+    pub low_bps: f64,
+    /// Its upper end.
+    pub high_bps: f64,
 }
 
 impl Gain {
-    /// The prediction that counts: the simulator's, or else the model's.
+    /// The prediction that counts, where the baseline explains what was observed: the simulator's.
     pub fn leading(&self) -> Option<&Prediction> {
-        self.predictions.iter().find(|prediction| prediction.without_bps.is_some())
+        let counts = |run: &&Prediction| run.engine == EngineName::Sim && run.without_bps.is_some();
+        self.predictions.iter().find(counts)
     }
 
-    /// The predicted goodput of the whole connection, idle times included, in bits per second.
-    pub fn expected_bps(&self) -> Option<f64> {
-        let without = self.leading()?;
-        // The ratio of both runs: an error of the baseline is in either.
-        let ratio = without.without_bps? / without.baseline_bps;
-        let ratio = ratio.min(self.most_bps / self.observed_bps);
-        let busy = (1.0 - self.idle_share) / ratio;
-        Some(self.observed_whole_bps() / (self.idle_share + busy))
+    /// The predicted goodput of the whole connection, idle times included.
+    pub fn expected(&self) -> Option<Expected> {
+        let leading = self.leading()?;
+        let without = leading.without_bps?;
+        // What the baseline missed, beyond what chance explains, may be in the run with the change as well, or not: the
+        // middle of both, and either end is possible.
+        let miss = beyond_chance(
+            libm::log(self.observed_bps / leading.baseline_bps),
+            leading.baseline_spread,
+        );
+        let width =
+            miss.abs() / 2.0 + libm::hypot(self.path_uncertainty, FOUR_FIFTHS * leading.spread);
+        let middle = libm::log(without) + miss / 2.0;
+        let middle = middle.min(libm::log(self.most_bps));
+        // The line's rate is no better known than the rest of the path.
+        let high = (middle + width).min(libm::log(self.most_bps) + self.path_uncertainty);
+        Some(Expected {
+            goodput_bps: self.whole_bps(libm::exp(middle)),
+            low_bps: self.whole_bps(libm::exp(middle - width)),
+            high_bps: self.whole_bps(libm::exp(high)),
+        })
+    }
+
+    /// Goodput of the whole connection where it is `busy_bps` while there is data to send.
+    fn whole_bps(&self, busy_bps: f64) -> f64 {
+        let busy = (1.0 - self.idle_share) * self.observed_bps / busy_bps;
+        self.observed_whole_bps() / (self.idle_share + busy)
     }
 
     /// The observed goodput of the whole connection, idle times included, in bits per second.
@@ -143,45 +236,94 @@ impl Gain {
 
     /// Expected ÷ observed goodput − 1.
     pub fn relative(&self) -> Option<f64> {
-        Some(self.expected_bps()? / self.observed_whole_bps() - 1.0)
+        Some(self.expected()?.goodput_bps / self.observed_whole_bps() - 1.0)
     }
 
-    /// Whether the change gains too little to be worth it.
-    pub fn is_small(&self) -> bool {
-        self.relative().is_some_and(|relative| relative <= SMALL_GAIN)
+    /// The interval of [`relative`](Self::relative).
+    pub fn relative_interval(&self) -> Option<(f64, f64)> {
+        let (expected, now) = (self.expected()?, self.observed_whole_bps());
+        Some((expected.low_bps / now - 1.0, expected.high_bps / now - 1.0))
     }
 
     /// Why the runs give no gain; `None` where they do.
     pub fn missing(&self) -> Option<NoGain> {
-        let baselines = || self.predictions.iter().map(|run| (run.engine, run.baseline_bps));
-        self.leading().is_none().then(|| NoGain::BaselineMisses {
-            observed_bps: self.observed_bps,
-            baselines: baselines().collect(),
-        })
+        let Some(relative) = self.relative() else {
+            return Some(NoGain::BaselineMisses { misses: self.misses.clone() });
+        };
+        if relative <= SMALL_GAIN {
+            return Some(NoGain::TooSmall);
+        }
+        let (low, high) = self.relative_interval()?;
+        (low <= 0.0).then_some(NoGain::Uncertain { low, high })
     }
+}
+
+/// The part of a deviation that chance of this standard deviation does not explain.
+fn beyond_chance(deviation: f64, spread: f64) -> f64 {
+    let square = deviation * deviation;
+    if square <= spread * spread { 0.0 } else { deviation * (1.0 - spread * spread / square) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn idle_times_remain() {
-        let gain = Gain {
+    fn gain(baseline_bps: f64, without_bps: f64) -> Gain {
+        Gain {
             observed_bps: 8e6,
             most_bps: 1e9,
-            idle_share: 0.5,
+            path_uncertainty: 0.06,
+            idle_share: 0.0,
             predictions: vec![Prediction {
                 engine: EngineName::Sim,
-                baseline_bps: 8e6,
-                without_bps: Some(80e6),
+                baseline_bps,
+                without_bps: Some(without_bps),
+                baseline_spread: 0.0,
+                spread: 0.0,
                 then_limited_by: None,
             }],
-            loss: LossCause::Random,
+            misses: Vec::new(),
+            loss: LossModel::Errors,
             shortened_to: None,
             is_bound: false,
-        };
+        }
+    }
+
+    #[test]
+    fn idle_times_remain() {
+        let gain = Gain { idle_share: 0.5, ..gain(8e6, 80e6) };
         // Half of the time stays; the other half shrinks to a tenth: 1 / 0.55.
         assert!((gain.relative().unwrap() - (1.0 / 0.55 - 1.0)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_interval_holds_what_the_baseline_missed_and_what_chance_does() {
+        let exact = gain(8e6, 16e6).relative_interval().unwrap();
+        let missed = gain(7.2e6, 16e6).relative_interval().unwrap();
+        // With the miss in both runs, or in the first alone.
+        assert!(missed.0 < 1.0 && missed.1 > 16.0 / 7.2 - 1.0, "{missed:?}");
+        // The same miss, by chance.
+        let mut chance = gain(7.2e6, 16e6);
+        chance.predictions[0].baseline_spread = 0.12;
+        assert!((chance.expected().unwrap().goodput_bps - 16e6).abs() < 1.0);
+        let mut random = gain(8e6, 16e6);
+        random.predictions[0].spread = 0.1;
+        let random = random.relative_interval().unwrap();
+        assert!(random.0 < exact.0 && random.1 > exact.1, "{random:?} {exact:?}");
+    }
+
+    #[test]
+    fn nothing_is_promised_that_may_be_a_loss() {
+        assert_eq!(gain(8e6, 8.1e6).missing(), Some(NoGain::TooSmall));
+        assert!(matches!(gain(8e6, 8.4e6).missing(), Some(NoGain::Uncertain { .. })));
+        assert_eq!(gain(8e6, 10e6).missing(), None);
+    }
+
+    #[test]
+    fn no_more_than_the_line_carries() {
+        let full = Gain { most_bps: 20e6, ..gain(8e6, 30e6) };
+        let expected = full.expected().unwrap();
+        assert!((expected.goodput_bps - 20e6).abs() < 1.0, "{expected:?}");
+        assert!(expected.high_bps < 1.07 * 20e6, "{expected:?}");
     }
 }

@@ -37,7 +37,8 @@ impl<'a> Headline<'a> {
         let rerun = Rerun::of(&case, file);
         let path = rerun.as_ref().ok().map(|rerun| &rerun.path);
         let remedy = subject.and_then(|subject| remedy(subject, &case, path));
-        let changes = remedy.as_ref().map_or(&[][..], |remedy| &remedy.what_if);
+        let changes = remedy.as_ref().map_or_else(Vec::new, |remedy| remedy.what_if.clone());
+        let changes = changes.as_slice();
         let too_little = path.and_then(|path| path.too_little(case.data().segments()));
         let (rerun, gain) = match rerun {
             Err(error) => (None, Err(error.into())),
@@ -45,12 +46,13 @@ impl<'a> Headline<'a> {
             Ok(rerun) if too_little.is_some() && !changes.is_empty() => {
                 (Some(rerun), Err(NoGain::TooLittle(too_little.clone().unwrap_or_default())))
             }
+            // No run has such a stall: it is left out.
+            Ok(rerun) if subject.and_then(stalls) == Some(LimitedBy::PathMtu) => {
+                let gain = rerun.gain_without_stall(&case);
+                (Some(rerun), gain)
+            }
             Ok(rerun) if case.diagnosis.limited_by == LimitedBy::Unknown => {
                 (Some(rerun), Err(NoGain::Unfit))
-            }
-            // A path without stalls predicts nothing of a stall.
-            Ok(rerun) if subject.and_then(stalls) == Some(LimitedBy::PathMtu) => {
-                (Some(rerun), Err(NoGain::Stalled))
             }
             Ok(rerun) => {
                 let (rerun, gain) = rerun.gain(&case, file, changes);
@@ -58,11 +60,18 @@ impl<'a> Headline<'a> {
                 (Some(rerun), gain)
             }
         };
-        let is_small = gain.as_ref().is_ok_and(Gain::is_small);
+        let missing = gain.as_ref().ok().and_then(Gain::missing);
+        let is_small = missing == Some(NoGain::TooSmall);
         let is_bound = gain.as_ref().is_ok_and(|gain| gain.is_bound);
-        let gain = if is_small { Err(NoGain::TooSmall) } else { gain };
+        let gain = match missing {
+            Some(why @ (NoGain::TooSmall | NoGain::Uncertain { .. })) => Err(why),
+            _ => gain,
+        };
         // What a lower bound gains may be more.
-        let remedy = if is_small && !is_bound { remedy.map(not_worth_it) } else { remedy };
+        // What gains no goodput may still shorten delays.
+        let is_of_queue = matches!(changes, [Change::FairQueue | Change::Queue(_)]);
+        let is_worth_it = !is_small || is_bound || is_of_queue;
+        let remedy = if is_worth_it { remedy } else { remedy.map(not_worth_it) };
         Self { case, subject, remedy, rerun, gain, shows_path: too_little.is_none() }
     }
 
@@ -100,14 +109,25 @@ impl<'a> Headline<'a> {
             let _ = write!(text, ". {stalled}");
         }
         if let Ok(gain) = &self.gain
-            && let (Some(expected), Some(relative)) = (gain.expected_bps(), gain.relative())
+            && let (Some(expected), Some(relative)) = (gain.expected(), gain.relative())
         {
-            let at_least = if gain.is_bound { "at least " } else { "" };
             let without = if self.is_without_loss() { " without any loss" } else { "" };
+            let (at_least, most) = if gain.is_bound {
+                ("at least ", String::new())
+            } else {
+                (
+                    "",
+                    format!(
+                        "; {} to {}",
+                        approx::rate(expected.low_bps),
+                        approx::rate(expected.high_bps)
+                    ),
+                )
+            };
             let _ = write!(
                 text,
-                ". Predicted{without}: {at_least}{} instead of {} ({})",
-                approx::rate(expected),
+                ". Predicted{without}: {at_least}{} instead of {} ({}{most})",
+                approx::rate(expected.goodput_bps),
                 approx::rate(gain.observed_whole_bps()),
                 approx::gain(relative)
             );
@@ -306,8 +326,10 @@ fn at_least_the_stall(
 ) -> Result<Gain, NoGain> {
     let Some(limit) = subject.and_then(stalls) else { return Ok(gain) };
     let without_stall = gain.observed_whole_bps() / (1.0 - case.share(limit)).max(1e-6);
-    match gain.expected_bps() {
-        Some(expected) if expected < (1.0 - CLOSE) * without_stall => Err(NoGain::BelowStalled),
+    match gain.expected() {
+        Some(expected) if expected.goodput_bps < (1.0 - CLOSE) * without_stall => {
+            Err(NoGain::BelowStalled)
+        }
         _ => Ok(gain),
     }
 }

@@ -20,7 +20,7 @@ mod segment_size;
 mod what_if;
 
 pub use case::Case;
-pub use gain::{CLOSE, Gain, NoGain, Prediction, RerunError, SMALL_GAIN};
+pub use gain::{CLOSE, Expected, Gain, Measured, Miss, NoGain, Prediction, RerunError, SMALL_GAIN};
 pub use headline::Headline;
 pub use host_system::{HostSystem, HostSystems, System};
 pub use path::{Confidence, Known, ObservedPath, PathError};
@@ -29,7 +29,7 @@ pub use remedy::{
     socket_verdict, subject,
 };
 pub use rerun::{MOST_PACKETS, Rerun};
-pub use scenario_text::{LossCause, ScenarioRequest, scenario_text};
+pub use scenario_text::{LossModel, ScenarioRequest, scenario_text};
 pub use segment_size::{
     Alignment, LoweredSizes, SegmentSizeAdvice, Versus, headers, is_size_key, lowered_sizes,
     segment_size,

@@ -5,15 +5,17 @@ use std::fmt::Write as _;
 use super::path::{Known, ObservedPath, four_digits, micros};
 use crate::framing::Headers;
 use crate::units::{Bytes, Mtu};
-use crate::window::{LARGEST, LARGEST_SHIFT};
+use crate::window::LARGEST;
 
-/// Which of two causes of loss a scenario has.
+/// What loses packets in a scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LossCause {
-    /// Random errors: every packet with the same probability.
-    Random,
+pub enum LossModel {
+    /// Errors: every packet with the same probability, or in bursts.
+    Errors,
     /// Overflow of the queue before the bottleneck link.
     QueueOverflow,
+    /// A policer before the queue.
+    Policer,
 }
 
 /// The parts of a scenario that the path does not determine.
@@ -23,8 +25,8 @@ pub struct ScenarioRequest<'a> {
     pub name: &'a str,
     /// The origin of the path, as a sentence.
     pub origin: &'a str,
-    /// The cause of its losses.
-    pub loss: LossCause,
+    /// What loses its packets.
+    pub loss: LossModel,
     /// Payload of the transfer, in bytes.
     pub bytes: u64,
 }
@@ -51,7 +53,7 @@ pub fn scenario_text(path: &ObservedPath, request: &ScenarioRequest<'_>) -> Stri
     text
 }
 
-fn hop(text: &mut String, path: &ObservedPath, loss: LossCause) {
+fn hop(text: &mut String, path: &ObservedPath, loss: LossModel) {
     text.push_str("[[hop]]\nname = \"path\"\n");
     key(text, "rate", &format!("\"{}\"", path.link_rate()), &path.rate_bps);
     key(text, "delay", &format!("\"{}\"", path.one_way_delay()), &path.rtt_s);
@@ -62,21 +64,40 @@ fn hop(text: &mut String, path: &ObservedPath, loss: LossCause) {
         &path.mtu,
     );
     key(text, "queue", &format!("\"{}\"", Bytes::new(path.queue_bytes.value)), &path.queue_bytes);
-    match loss {
-        LossCause::Random if path.loss.value > 0.0 => {
+    losses(text, path, loss);
+}
+
+fn losses(text: &mut String, path: &ObservedPath, model: LossModel) {
+    if path.loss.value <= 0.0 {
+        let _ = writeln!(text, "# no errors: {}", path.loss.how);
+        return;
+    }
+    match model {
+        LossModel::Errors => {
             let rate = path.loss.value.min(0.99);
-            let value = format!("{{ model = \"uniform\", per = \"packet\", rate = {rate:.8} }}");
+            let value = match &path.loss_burst {
+                Some(burst) => format!(
+                    "{{ model = \"gilbert-elliott\", per = \"packet\", rate = {rate:.8}, burst = {:.1} }}",
+                    burst.value
+                ),
+                None => format!("{{ model = \"uniform\", per = \"packet\", rate = {rate:.8} }}"),
+            };
             key(text, "errors", &value, &path.loss);
         }
-        LossCause::QueueOverflow if path.loss.value > 0.0 => {
+        LossModel::QueueOverflow => {
             let _ = writeln!(
                 text,
                 "# no errors: {}, while packets were queued: the queue above overflowed",
                 path.loss.how
             );
         }
-        LossCause::Random | LossCause::QueueOverflow => {
-            let _ = writeln!(text, "# no errors: {}", path.loss.how);
+        LossModel::Policer => {
+            if let Some(policer) = &path.policer {
+                let (rate, burst) = (policer.value.rate, policer.value.burst);
+                let value = format!("{{ rate = \"{rate}\", burst = \"{burst}\" }}");
+                key(text, "policer", &value, policer);
+                text.push_str("[hop.reverse]\npolicer = false\n");
+            }
         }
     }
 }
@@ -84,17 +105,13 @@ fn hop(text: &mut String, path: &ObservedPath, loss: LossCause) {
 fn sender(text: &mut String, path: &ObservedPath) {
     text.push_str("\n[sender]\n");
     text.push_str(STACK);
+    let name = path.congestion.value.word();
+    key(text, "congestion", &format!("\"{name}\""), &path.congestion);
     options(text, path);
-    text.push_str(
-        "rto = { rule = \"linux\", initial = \"1 s\", min = \"200 ms\", max = \"120 s\", tick = \"4 ms\" } # low: Linux's default, assumed\n",
-    );
     // The MSS option does not count TCP's own options (RFC 6691).
     let options = path.headers() - Headers::plain(path.ip).octets();
     let mss = (path.segment.value + options).clamp(1, 65_495);
     key(text, "mss", &mss.to_string(), &path.segment);
-    if let Some(buffer) = &path.send_buffer {
-        key(text, "send_buffer", &format!("\"{}\"", Bytes::new(buffer.value)), buffer);
-    }
     if let Some(window) = &path.initial_window {
         let segments = window.value.div_ceil(u64::from(path.segment.value.max(1))).clamp(1, 10_000);
         key(text, "initial_window", &format!("\"{segments} segments\""), window);
@@ -105,17 +122,11 @@ fn receiver(text: &mut String, path: &ObservedPath) {
     text.push_str("\n[receiver]\n");
     text.push_str(STACK);
     options(text, path);
-    text.push_str(
-        "delayed_ack = { timeout = \"40 ms\", every = 2 } # low: Linux's default, assumed\n",
-    );
-    let window = path.window_bytes.value.clamp(1, LARGEST);
-    key(text, "window", &format!("\"{}\"", Bytes::new(window)), &path.window_bytes);
-    let scale = match path.window_scale {
-        Some(shift) => format!("{} # from its SYN", shift.min(LARGEST_SHIFT)),
-        None if path.syns_seen && window <= 65_535 => "\"off\" # from its SYN".to_owned(),
-        None => format!("\"auto\" # low: assumed, {NO_SYN}"),
-    };
-    let _ = writeln!(text, "window_scale = {scale}");
+    // How much memory a send buffer's payload takes depends on how it was written, which no capture shows; how much it lets
+    // be in flight is seen.
+    let window = path.send_buffer.as_ref().unwrap_or(&path.window_bytes);
+    let bytes = Bytes::new(window.value.clamp(1, LARGEST));
+    key(text, "window", &format!("\"{bytes}\""), window);
     if let Some(read) = &path.read_rate_bps {
         key(text, "read_rate", &format!("\"{}\"", four_digits(read.value)), read);
     }
@@ -143,8 +154,8 @@ fn options(text: &mut String, path: &ObservedPath) {
     let _ = writeln!(text, "timestamps = {timestamps} # {how}");
 }
 
-/// The TCP whose first run and gains are calibrated (`docs/validation-explain.md`).
-const STACK: &str = "stack = \"rfc\" # gains are predicted with Reno\n";
+/// The TCP of the rerun; other systems' differs in its timers and buffers.
+const STACK: &str = "stack = \"linux\" # its timers and acknowledgements are assumed\n";
 
 /// Why options are unknown.
 const NO_SYN: &str = "the SYNs were not captured";

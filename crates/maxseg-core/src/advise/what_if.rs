@@ -3,7 +3,7 @@
 use crate::engine::{Engine, EngineError, Unwatched};
 use crate::errors::Schedule;
 use crate::outcome::{LimitedBy, Outcome};
-use crate::path::IcmpPolicy;
+use crate::path::{CodelSettings, Discipline, IcmpPolicy, QueueLimit};
 use crate::scenario::{End, Flow, FlowKind, Scenario};
 use crate::settings::{WindowScale, WindowSize};
 use crate::stats::Summary;
@@ -22,6 +22,10 @@ pub enum Change {
     ReadsAtOnce,
     /// Hops that send ICMP for packets too large for them: no black hole.
     IcmpSent,
+    /// A queue before the bottleneck link with room for so much.
+    Queue(Bytes),
+    /// A fair queue before the bottleneck link, which controls the delay of each flow (FQ-CoDel, RFC 8290).
+    FairQueue,
     /// No packet errors. No setting achieves that; it shows what the errors cost.
     NoErrors,
 }
@@ -31,7 +35,11 @@ impl Change {
     pub const fn is_setting(self) -> bool {
         match self {
             Self::Window(_) | Self::SendBuffer(_) | Self::SegmentSize(_) => true,
-            Self::ReadsAtOnce | Self::IcmpSent | Self::NoErrors => false,
+            Self::ReadsAtOnce
+            | Self::IcmpSent
+            | Self::Queue(_)
+            | Self::FairQueue
+            | Self::NoErrors => false,
         }
     }
 
@@ -43,6 +51,8 @@ impl Change {
             Self::SegmentSize(mss) => format!("sender.mss = {}", mss.get()),
             Self::ReadsAtOnce => "the receiver reads without delay".to_owned(),
             Self::IcmpSent => "every hop sends ICMP for packets too large for it".to_owned(),
+            Self::Queue(bytes) => format!("hop.path.queue = \"{bytes}\""),
+            Self::FairQueue => "a fair queue before the bottleneck link".to_owned(),
             Self::NoErrors => "no packet damaged on the path".to_owned(),
         }
     }
@@ -71,6 +81,18 @@ impl Change {
                     hop.reverse.icmp = IcmpPolicy::Send;
                 }
             }
+            Self::Queue(bytes) => {
+                for hop in &mut scenario.path.hops {
+                    hop.forward.queue = QueueLimit::Bytes(bytes);
+                }
+            }
+            Self::FairQueue => {
+                for hop in &mut scenario.path.hops {
+                    // One flow has a queue of its own, with CoDel (RFC 8290 §4).
+                    hop.forward.discipline = Discipline::Codel(CodelSettings::default());
+                    hop.forward.queue = QueueLimit::Packets(FQ_CODEL_LIMIT);
+                }
+            }
             Self::NoErrors => {
                 for hop in &mut scenario.path.hops {
                     hop.forward.errors = Schedule::default();
@@ -80,6 +102,9 @@ impl Change {
         }
     }
 }
+
+/// Linux's own limit of `fq_codel` (tc-fq_codel(8)).
+const FQ_CODEL_LIMIT: u32 = 10_240;
 
 /// A scenario with some changes, run.
 #[derive(Debug, Clone)]

@@ -58,7 +58,7 @@ impl Summary {
 }
 
 /// The median, the upper one of two; `None` of nothing.
-pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
+pub fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()
 }

@@ -1,6 +1,6 @@
 //! The gain of a change.
 
-use maxseg_core::advise::{Case, Change, Gain, MOST_PACKETS, NoGain, Rerun};
+use maxseg_core::advise::{Case, Change, Gain, MOST_PACKETS, Measured, NoGain, Rerun};
 use maxseg_core::engine::EngineName;
 use maxseg_core::evidence::Evidence;
 use maxseg_core::outcome::LimitedBy;
@@ -37,7 +37,23 @@ fn a_baseline_that_misses_gives_no_gain_but_both_numbers() {
     let gain = rerun(&evidence, &[Change::Window(Bytes::new(1 << 19))]).unwrap();
     assert!(gain.relative().is_none());
     let why = gain.missing().unwrap().to_string();
-    assert!(why.contains("13.0 Mbit/s") && why.contains("sim gives 6."), "{why}");
+    assert!(why.contains("instead of 13.0 Mbit/s"), "{why}");
+    assert!(gain.misses.iter().any(|miss| miss.of == Measured::Goodput), "{:?}", gain.misses);
+}
+
+#[test]
+fn a_baseline_is_compared_by_retransmissions_and_round_trips_too() {
+    let mut evidence = windowed(0);
+    evidence.forward.path_rtt_mean_s = Some(0.2);
+    // All of them needless: the path of the rerun loses nothing.
+    evidence.forward.retransmitted_packets = 200;
+    evidence.forward.spurious_retransmissions = 200;
+    let gain = rerun(&evidence, &[Change::Window(Bytes::new(1 << 19))]).unwrap();
+    let missed: Vec<Measured> = gain.misses.iter().map(|miss| miss.of).collect();
+    assert_eq!(missed, [Measured::Retransmissions, Measured::RoundTrip], "{:?}", gain.misses);
+    let why = gain.missing().unwrap().to_string();
+    assert!(why.contains("0 instead of 200 retransmissions, round trips of"), "{why}");
+    assert!(gain.relative().is_none());
 }
 
 #[test]

@@ -45,14 +45,31 @@ pub struct Lab<'a> {
     /// The output of a capture of every packet at every interface, if one is wanted: a pcapng section, complete when the run
     /// has an outcome with a proof.
     capture: Option<&'a mut (dyn Write + Send)>,
+    /// What runs in its hosts before the flows begin.
+    commands: Vec<HostCommand>,
     /// The caveats found before the run.
     found: Vec<Caveat>,
+}
+
+/// A command of a host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostCommand {
+    /// The host's name: `sender`, `r1`, …, `receiver`.
+    pub host: String,
+    /// The command line, for `sh`.
+    pub line: String,
 }
 
 impl<'a> Lab<'a> {
     /// A lab whose packets are captured to `capture`.
     pub fn capturing(capture: &'a mut (dyn Write + Send)) -> Self {
-        Self { capture: Some(capture), found: Vec::new() }
+        Self { capture: Some(capture), ..Self::default() }
+    }
+
+    /// The same, with commands that run in its hosts, in this order, before the flows begin. One that fails ends the run.
+    #[must_use]
+    pub fn after_commands(self, commands: Vec<HostCommand>) -> Self {
+        Self { commands, ..self }
     }
 }
 
@@ -90,6 +107,7 @@ impl Engine for Lab<'_> {
         }
         self.found = feasible::check(scenario)?;
         let network = Network::build(scenario)?;
+        self.commands.iter().try_for_each(|command| network.command(command))?;
         let capture = self.capture.as_mut().map(|out| &mut **out as &mut (dyn Write + Send));
         let ran = run::run(scenario, &network, watch, capture)?;
         Ok(tally::outcome(scenario, &ran))

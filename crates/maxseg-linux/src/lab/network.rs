@@ -1,10 +1,14 @@
 //! Hosts and interfaces, made from a scenario. When a [`Network`] is dropped nothing is left of it: its
 //! namespaces and interfaces live in its file descriptors.
 
+use std::io;
+use std::process::Command;
+
 use maxseg_core::scenario::{LabBackend, Scenario};
 use maxseg_core::units::Mtu;
 use netlink_packet_route::route::RouteMetric;
 
+use super::HostCommand;
 use super::error::LabError;
 use super::host::{Host, NodeSetup, interface_counters, socket_drops};
 use super::host_setup::HostSetup;
@@ -152,6 +156,24 @@ impl Network {
             }
             Ok(())
         })
+    }
+
+    /// Runs a command in a host.
+    ///
+    /// # Errors
+    /// There is no such host, or the command fails.
+    pub(crate) fn command(&self, HostCommand { host, line }: &HostCommand) -> Result<(), LabError> {
+        let failed = |error| LabError::Host { host: host.clone(), error };
+        let found = self.hosts.iter().find(|known| known.name == *host);
+        let found = found.ok_or_else(|| failed(io::Error::from(io::ErrorKind::NotFound)))?;
+        // A child is in the namespace of the thread that starts it.
+        let output = found.inside(|| Command::new("sh").arg("-c").arg(line).output())?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        let said = said.trim();
+        Err(failed(io::Error::other(format!("`{line}` failed ({}): {said}", output.status))))
     }
 
     /// The interfaces of every hop that the relay carries.

@@ -45,8 +45,8 @@ Examples:
 
 Reads pcap and pcapng, plain or compressed with gzip or zstd. The first lines are about the connection with the highest \
 impact: what limited it, for which share of the time, what to change, and the gain. The gain comes from two simulations \
-of the path as observed, with and without the limit. No gain is printed where the first simulation differs by more \
-than 15% from what was observed.
+of the path as observed, with and without the limit, by Linux's TCP with the observed congestion control. No gain is \
+printed where the first simulation misses the observed goodput, retransmissions or round trips.
 
 A filter combines `host ADDRESS`, `port NUMBER` (of either end, or after `client` or `server`) and `stream NUMBER` \
 with `and`, `or`, `not` and parentheses.

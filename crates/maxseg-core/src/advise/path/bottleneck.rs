@@ -1,7 +1,8 @@
-//! The bottleneck link of a path: rate, loss, queue.
+//! The bottleneck link of a path: rate and queue.
 
 use super::{Confidence, Known, QUEUED, ROOM, whole};
 use crate::advise::Case;
+use crate::diagnose::LossCause;
 use crate::evidence::{Bin, DirectionStats};
 use crate::outcome::LimitedBy;
 use crate::units::{Time, approx};
@@ -62,7 +63,7 @@ fn near_receiver(case: &Case<'_>) -> bool {
 
 /// The highest sustained rate of acknowledged payload, in bits per second: the 95th percentile over intervals of at
 /// least a round trip, so that no single burst decides.
-fn peak(data: &DirectionStats) -> Option<f64> {
+pub(super) fn peak(data: &DirectionStats) -> Option<f64> {
     let long_enough = data.path_rtt_min_s.unwrap_or(0.0).max(0.01);
     let mut rates: Vec<f64> = Vec::new();
     // From when on, and the bytes since then.
@@ -81,37 +82,54 @@ fn peak(data: &DirectionStats) -> Option<f64> {
     rates.get(rates.len().saturating_sub(1 + rates.len() / 20)).copied().filter(|rate| *rate > 0.0)
 }
 
-pub(super) fn loss(data: &DirectionStats) -> Known<f64> {
-    let needed = data.needed_retransmissions();
-    let sent = data.segments().max(1);
-    let how = match needed {
-        0 => "no data packet was lost".to_owned(),
-        _ => format!("{needed} of {sent} data packets were lost and retransmitted"),
-    };
-    // With offload one captured packet is several on the wire.
-    let confidence = if data.offloaded_packets > 0 { Confidence::Low } else { Confidence::Medium };
-    Known::new(needed as f64 / sent as f64, confidence, how)
-}
-
-/// The highest mean round trip of an interval, in seconds.
-pub(super) fn worst_round_trip(data: &DirectionStats) -> Option<f64> {
+/// The round trip through a full queue, in seconds: at the losses, where a queue is their cause; else the highest mean of an
+/// interval.
+pub(super) fn worst_round_trip(case: &Case<'_>) -> Option<f64> {
+    let data = case.data();
+    if case.diagnosis.loss.cause == LossCause::Queue
+        && let Some(at_losses) = round_trip_at_losses(data)
+    {
+        return Some(at_losses);
+    }
     let means = data.bins.as_slice().iter().filter_map(Bin::rtt_mean);
     means.max().map(Time::as_secs_f64)
 }
 
-pub(super) fn queue(rate_bps: f64, rtt_s: f64, worst_rtt_s: f64) -> Known<u64> {
+/// The round trip at most losses: a few are of segments that came late.
+fn round_trip_at_losses(data: &DirectionStats) -> Option<f64> {
+    let mut trips: Vec<f64> = data
+        .loss_episodes
+        .as_slice()
+        .iter()
+        .filter_map(|episode| episode.rtt)
+        .map(Time::as_secs_f64)
+        .collect();
+    trips.sort_by(f64::total_cmp);
+    trips.get(trips.len() / 2).copied()
+}
+
+/// The queue before a link of this rate; `overflows` where packets were lost in it, so that it was full.
+pub(super) fn queue(rate_bps: f64, rtt_s: f64, worst_rtt_s: f64, overflows: bool) -> Known<u64> {
     let bytes = |seconds: f64| whole(rate_bps * seconds / 8.0);
     let (seen, held) = (bytes((worst_rtt_s - rtt_s).max(0.0)), bytes(rtt_s));
-    if worst_rtt_s > QUEUED * rtt_s {
+    if overflows && seen > 0 {
         let how = format!(
-            "round trips rose from {} to {}: at least this much was queued",
+            "packets were lost where round trips of {} had risen to {}",
             approx::time(rtt_s),
             approx::time(worst_rtt_s)
         );
         return Known::new(seen.max(LEAST_QUEUE), Confidence::Medium, how);
     }
+    if worst_rtt_s > QUEUED * rtt_s {
+        let how = format!(
+            "twice what was queued where round trips rose from {} to {}: it did not overflow",
+            approx::time(rtt_s),
+            approx::time(worst_rtt_s)
+        );
+        return Known::new(held.max(2 * seen).max(LEAST_QUEUE), Confidence::Medium, how);
+    }
     let how = "assumed to be one bandwidth-delay product: no long queue was seen";
-    Known::new(held.max(seen).max(LEAST_QUEUE), Confidence::Low, how)
+    Known::new(held.max(2 * seen).max(LEAST_QUEUE), Confidence::Low, how)
 }
 
 /// A queue of ten full packets; a smaller one would be unusual.

@@ -1,9 +1,30 @@
 //! The ends of a path: receive window, send buffer, initial window, read rate.
 
-use super::{Confidence, Known};
+use super::{Confidence, Known, whole};
 use crate::advise::Case;
+use crate::diagnose::CongestionAlgorithm;
 use crate::evidence::DirectionStats;
 use crate::outcome::LimitedBy;
+use crate::settings::CongestionName;
+
+/// From this confidence on a name is more than likely.
+const SURE: f64 = 0.9;
+
+/// The sender's congestion control; where the capture does not show it, that of most hosts.
+pub(super) fn congestion(case: &Case<'_>) -> Known<CongestionName> {
+    let found = &case.diagnosis.congestion_control;
+    let name = match found.name {
+        CongestionAlgorithm::Reno => CongestionName::Reno,
+        CongestionAlgorithm::Cubic => CongestionName::Cubic,
+        CongestionAlgorithm::Bbr => CongestionName::Bbr,
+        CongestionAlgorithm::Unknown => {
+            let how = format!("Linux's default, assumed: {}", found.evidence);
+            return Known::new(CongestionName::Cubic, Confidence::Low, how);
+        }
+    };
+    let confidence = if found.confidence >= SURE { Confidence::High } else { Confidence::Medium };
+    Known::new(name, confidence, found.evidence.clone())
+}
 
 /// The rate at which the receiving application reads: the goodput, where its window closed.
 pub(super) fn read_rate(acks: &DirectionStats, goodput_bps: f64) -> Option<Known<f64>> {
@@ -32,12 +53,16 @@ pub(super) fn window(case: &Case<'_>) -> Known<u64> {
     } else {
         Confidence::Low // without the handshake the scale is unknown
     };
+    let limits = case.diagnosis.limited_by == LimitedBy::ReceiveWindow;
     match (middle, largest) {
-        (Some(middle), Some(largest)) if middle < largest => Known::new(
+        (Some(middle), Some(largest)) if middle < largest && limits => Known::new(
             middle,
             confidence,
             format!("advertised most of the time; at most {largest} bytes"),
         ),
+        (Some(middle), Some(largest)) if middle < largest => {
+            Known::new(largest, confidence, "the largest advertised: it was not the limit")
+        }
         (Some(window), _) | (None, Some(window)) => {
             Known::new(window.max(1), confidence, "advertised all the time")
         }
@@ -51,13 +76,12 @@ pub(super) fn send_buffer(case: &Case<'_>) -> Option<Known<u64>> {
     if case.diagnosis.limited_by != LimitedBy::SendBuffer {
         return None;
     }
-    let bins = case.data().bins.as_slice();
-    let mut flights: Vec<u64> =
-        bins.iter().filter(|bin| bin.segments > 0).map(|bin| bin.in_flight_max).collect();
-    flights.sort_unstable();
-    let middle = flights.get(flights.len() / 2).copied().unwrap_or(case.data().in_flight_max_bytes);
-    let how = "most bytes in flight, while the window allowed more";
-    (middle > 0).then(|| Known::new(middle, Confidence::Medium, how))
+    // As many bytes as a round trip of the goodput holds (Little's law): of what a burst brings, the mean.
+    let data = case.data();
+    let mean = data.goodput_bps? * data.path_rtt_mean_s.or(data.path_rtt_min_s)? / 8.0;
+    let how =
+        "in flight at this goodput, while the window allowed more: it stands for the send buffer";
+    (mean >= 1.0).then(|| Known::new(whole(mean), Confidence::Medium, how))
 }
 
 pub(super) fn initial_window(case: &Case<'_>) -> Option<Known<u64>> {

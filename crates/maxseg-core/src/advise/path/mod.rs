@@ -3,6 +3,7 @@
 
 mod bottleneck;
 mod ends;
+mod losses;
 
 use std::net::IpAddr;
 
@@ -11,7 +12,9 @@ use super::what_if::covering_window;
 use crate::diagnose::{LossCause, counted};
 use crate::evidence::DirectionStats;
 use crate::framing::{Headers, IpVersion, TCP_TIMESTAMPS};
-use crate::units::{BitsPerSec, Bytes, Time};
+use crate::path::PolicerSpec;
+use crate::settings::CongestionName;
+use crate::units::{BitsPerSec, Bytes, Mss, Time};
 
 /// How reliable a value is.
 #[derive(
@@ -91,8 +94,18 @@ pub struct ObservedPath {
     pub rtt_s: Known<f64>,
     /// Lost share of the data packets, from 0 to 1.
     pub loss: Known<f64>,
+    /// Mean number of packets that errors strike in a row; `None` where they strike single ones.
+    pub loss_burst: Option<Known<f64>>,
+    /// Which packets were lost, counted from 0 on the wire; `None` where not all are known.
+    pub lost_packets: Option<Vec<u64>>,
+    /// Why packets were lost.
+    pub loss_cause: LossCause,
     /// Whether queueing accompanies `loss`: a full queue explains it.
     pub loss_with_queue: bool,
+    /// The policer that drops packets; `None` where no policer is the cause.
+    pub policer: Option<Known<PolicerSpec>>,
+    /// The sender's congestion control; CUBIC, Linux's own, where the capture does not show it.
+    pub congestion: Known<CongestionName>,
     /// Size of the queue before the bottleneck link, in bytes.
     pub queue_bytes: Known<u64>,
     /// Path MTU in the direction of the data, in bytes.
@@ -125,6 +138,9 @@ const ROOM: f64 = 1.3;
 const LEAST_SEGMENTS: u64 = 50;
 const LEAST_ROUND_TRIPS: f64 = 10.0;
 
+/// Two full packets.
+const LEAST_FITTED_QUEUE: u64 = 3000;
+
 /// The MTU of Ethernet, assumed where nothing larger was sent.
 pub(super) const ETHERNET: u32 = 1500;
 
@@ -149,9 +165,10 @@ impl ObservedPath {
         let timestamps = data.timestamps && acks.timestamps;
         let headers = headers(ip, timestamps);
         let (rate_bps, rate_is_seen) = bottleneck::rate(case, segment.value, headers);
-        let loss = bottleneck::loss(data);
-        let worst_rtt = bottleneck::worst_round_trip(data).unwrap_or(rtt_s.value);
-        let queue_bytes = bottleneck::queue(rate_bps.value, rtt_s.value, worst_rtt);
+        let loss = losses::rate(data);
+        let worst_rtt = bottleneck::worst_round_trip(case).unwrap_or(rtt_s.value);
+        let overflows = case.diagnosis.loss.cause == LossCause::Queue && loss.value > 0.0;
+        let queue_bytes = bottleneck::queue(rate_bps.value, rtt_s.value, worst_rtt, overflows);
         let is_queued = match case.diagnosis.loss.cause {
             LossCause::Queue => true,
             LossCause::Errors | LossCause::Policer => false,
@@ -160,6 +177,8 @@ impl ObservedPath {
             }
         };
         let loss_with_queue = loss.value > 0.0 && is_queued;
+        let segment_bytes = segment.value;
+        let loss_burst = losses::burst(case, segment_bytes);
         Ok(Self {
             ip,
             timestamps,
@@ -175,6 +194,11 @@ impl ObservedPath {
             rate_bps,
             rate_is_seen,
             rtt_s,
+            lost_packets: losses::positions(case, segment_bytes, loss_burst.is_some()),
+            loss_burst,
+            loss_cause: case.diagnosis.loss.cause,
+            policer: losses::policer(case, segment_bytes, headers),
+            congestion: ends::congestion(case),
             loss,
             loss_with_queue,
             queue_bytes,
@@ -182,6 +206,13 @@ impl ObservedPath {
             seconds,
             goodput_bps,
         })
+    }
+
+    /// A queue of so many times the room: one by which a rerun explains more.
+    pub(super) fn scale_queue(&mut self, times: f64) {
+        let how = "so large that the rerun has the observed goodput and round trip";
+        let bytes = whole(self.queue_bytes.value as f64 * times).max(LEAST_FITTED_QUEUE);
+        self.queue_bytes = Known::new(bytes, Confidence::Low, how);
     }
 
     /// Headers of a data packet, in bytes.
@@ -196,8 +227,28 @@ impl ObservedPath {
 
     /// The rate at which the bottleneck link carries payload, in bits per second.
     pub fn payload_rate_bps(&self) -> f64 {
-        let segment = f64::from(self.segment.value);
+        self.payload_rate_bps_in(self.segment.value)
+    }
+
+    /// The same in segments with so much payload.
+    pub(super) fn payload_rate_bps_in(&self, segment: u32) -> f64 {
+        let segment = f64::from(segment.max(1));
         self.rate_bps.value * segment / (segment + f64::from(self.headers()))
+    }
+
+    /// Payload of a full segment where the MSS option has this value: it counts TCP's own options as well (RFC 6691).
+    pub(super) fn payload_of(&self, mss: Mss) -> u32 {
+        let options = self.headers() - Headers::plain(self.ip).octets();
+        u32::try_from(mss.bytes().get()).unwrap_or(u32::MAX).saturating_sub(options).max(1)
+    }
+
+    /// The share by which a goodput that follows from the path may be another: a full link's rate is counted over the whole
+    /// transfer, that of trains over a few packets each.
+    pub(super) fn uncertainty(&self) -> f64 {
+        match self.rate_bps.confidence {
+            Confidence::High => 0.05,
+            Confidence::Medium | Confidence::Low => 0.1,
+        }
     }
 
     /// Why the capture shows too little of the path to predict anything of it; `None` where it shows enough.
@@ -256,7 +307,7 @@ pub(super) fn micros(seconds: f64) -> Time {
     clippy::cast_sign_loss,
     reason = "float to integer casts saturate, and sizes are not negative"
 )]
-pub(super) fn whole(value: f64) -> u64 {
+pub(in crate::advise) fn whole(value: f64) -> u64 {
     value.round() as u64
 }
 

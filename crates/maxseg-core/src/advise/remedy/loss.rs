@@ -2,7 +2,10 @@
 
 use super::{Facts, Host, Remedy, System, linux};
 use crate::advise::Change;
+use crate::advise::path::whole;
 use crate::diagnose::LossCause;
+use crate::outcome::LimitedBy;
+use crate::units::Bytes;
 
 /// The commands that show drops and errors: of the sender's own interfaces, and of each hop's.
 pub(super) fn with_drops(remedy: Remedy, facts: &Facts<'_>) -> Remedy {
@@ -20,16 +23,7 @@ pub(super) fn with_drops(remedy: Remedy, facts: &Facts<'_>) -> Remedy {
 pub(super) fn congestion(facts: &Facts<'_>) -> Remedy {
     let on = &facts.sender_host;
     match facts.case.diagnosis.loss.cause {
-        LossCause::Queue => with_drops(
-            Remedy::new(
-                "use a fair queue (fq_codel, CAKE) on the router before the bottleneck link: its queue overflows",
-            ),
-            facts,
-        )
-        .note(
-            "Losses are how a full queue tells the sender its rate: another congestion control on the host fills the \
-             queue of others.",
-        ),
+        LossCause::Queue => overflowing(facts),
         LossCause::Errors => with_bbr(
             with_drops(
                 Remedy::new(
@@ -58,6 +52,34 @@ pub(super) fn congestion(facts: &Facts<'_>) -> Remedy {
             facts,
         )
         .what_if(Change::NoErrors),
+    }
+}
+
+/// A queue that overflows. One that holds less than the path does empties at every loss of Reno, and the link with it
+/// (Appenzeller, Keslassy, `McKeown`: Sizing Router Buffers, 2004).
+fn overflowing(facts: &Facts<'_>) -> Remedy {
+    let fair = "use a fair queue (fq_codel, CAKE) on the router before the bottleneck link";
+    let short = facts.path.filter(|path| (path.queue_bytes.value as f64) < path.bdp_bytes());
+    let is_full = facts.case.diagnosis.limited_by == LimitedBy::Bandwidth;
+    let (change, what_if) = match short {
+        _ if is_full => (format!("{fair}: its queue overflows"), None),
+        Some(path) => {
+            let room = Bytes::new(whole(path.bdp_bytes()));
+            let change = format!(
+                "give the queue before the bottleneck link room for {} kB, a bandwidth-delay product, or {fair}: it overflows",
+                room.get().div_ceil(1000)
+            );
+            (change, Some(Change::Queue(room)))
+        }
+        None => (format!("{fair}: its queue overflows"), Some(Change::FairQueue)),
+    };
+    let remedy = with_drops(Remedy::new(change), facts).note(
+        "Losses are how a full queue tells the sender its rate: another congestion control on the host fills the \
+         queue of others.",
+    );
+    match what_if {
+        Some(change) => remedy.what_if(change),
+        None => remedy,
     }
 }
 

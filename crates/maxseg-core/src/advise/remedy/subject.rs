@@ -47,7 +47,8 @@ pub fn subject(case: &Case<'_>) -> Option<Subject> {
         .findings_of_data()
         .filter(|finding| finding.severity >= Severity::Warning && is_fixable(finding.kind))
         .filter(|finding| finding.kind != FindingKind::Loss || !lost_for_their_size(case))
-        .max_by_key(|finding| finding.severity);
+        // Losses are how a full link is shared: what else is found there comes first.
+        .max_by_key(|finding| (finding.severity, finding.kind != FindingKind::Loss));
     let seen = (!limits.is_empty()).then_some(Subject::Limit(limited_by));
     worst.map(|finding| Subject::Finding(finding.kind)).or(seen)
 }

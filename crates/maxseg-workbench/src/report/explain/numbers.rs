@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use maxseg_core::advise::{Case, Headline, HostSystem, HostSystems, System};
 use maxseg_core::diagnose::{CongestionAlgorithm, CongestionControl};
+use maxseg_core::engine::EngineName;
 use maxseg_core::evidence::{DirectionStats, Marks};
 use maxseg_core::outcome::LimitShare;
 use maxseg_core::window::LARGEST_SHIFT;
@@ -82,6 +83,10 @@ pub fn headline_numbers(headline: &Headline<'_>) -> Vec<(&'static str, String)> 
                         .then_limited_by
                         .map_or_else(String::new, |limit| format!(" (then {limit})"))
                 ),
+                None if prediction.engine == EngineName::Sim && !gain.misses.is_empty() => {
+                    let misses: Vec<String> = gain.misses.iter().map(ToString::to_string).collect();
+                    format!("no gain: {}", misses.join(", "))
+                }
                 None => "off by more than 15%".to_owned(),
             };
             format!(

@@ -1,8 +1,9 @@
 //! The headline in the document: the change, its gain, and the observed path.
 
-use maxseg_core::advise::{Command, Confidence, Headline, Known, ObservedPath};
+use maxseg_core::advise::{Command, Confidence, Headline, Known, Measured, ObservedPath};
 use maxseg_core::engine::EngineName;
 use maxseg_core::outcome::LimitedBy;
+use maxseg_core::settings::CongestionName;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -36,14 +37,28 @@ struct GainEntry {
     observed_bps: f64,
     /// Whether the rate of the path is a lower bound; the gain is one then, too.
     is_bound: bool,
-    /// Predicted goodput after the change; null where no run of the path explains the observed goodput.
+    /// Predicted goodput after the change; null where the rerun of the path as it is misses what was observed.
     expected_bps: Option<f64>,
+    /// The interval in which the goodput of another such transfer is expected in four cases of five, lower end.
+    low_bps: Option<f64>,
+    /// Its upper end.
+    high_bps: Option<f64>,
     /// Expected ÷ observed − 1.
     gain: Option<f64>,
+    /// What the simulator's rerun of the path as it is has otherwise than what was observed.
+    misses: Vec<MissEntry>,
     /// The prediction of each engine for the time with data to send.
     engines: Vec<PredictionEntry>,
     /// Payload of a run, where the transfer was longer.
     shortened_to_bytes: Option<u64>,
+}
+
+/// A number of the rerun that misses the observed one.
+#[derive(Serialize, JsonSchema)]
+struct MissEntry {
+    of: Measured,
+    observed: f64,
+    rerun: f64,
 }
 
 /// The prediction of an engine.
@@ -52,8 +67,10 @@ struct PredictionEntry {
     engine: EngineName,
     /// Goodput of the path as it is.
     baseline_bps: f64,
-    /// Goodput after the change; null where the baseline is off by more than 15%.
+    /// Goodput after the change; null where the baseline misses what was observed.
     without_bps: Option<f64>,
+    /// Standard deviation of one run's goodput after the change, over its mean.
+    spread: f64,
     /// The limit after the change.
     then_limited_by: Option<LimitedBy>,
 }
@@ -64,6 +81,7 @@ struct PathEntry {
     rate_bps: KnownEntry<f64>,
     rtt_s: KnownEntry<f64>,
     loss: KnownEntry<f64>,
+    congestion: KnownEntry<CongestionName>,
     queue_bytes: KnownEntry<u64>,
     mtu_bytes: KnownEntry<u32>,
     mss_used_bytes: KnownEntry<u32>,
@@ -99,8 +117,22 @@ impl<'a> HeadlineEntry<'a> {
             gain: headline.gain.as_ref().ok().map(|gain| GainEntry {
                 observed_bps: gain.observed_whole_bps(),
                 is_bound: gain.is_bound,
-                expected_bps: gain.expected_bps(),
+                expected_bps: gain.expected().map(|expected| expected.goodput_bps),
+                low_bps: gain.expected().map(|expected| expected.low_bps),
+                high_bps: gain
+                    .expected()
+                    .filter(|_| !gain.is_bound)
+                    .map(|expected| expected.high_bps),
                 gain: gain.relative(),
+                misses: gain
+                    .misses
+                    .iter()
+                    .map(|miss| MissEntry {
+                        of: miss.of,
+                        observed: miss.observed,
+                        rerun: miss.rerun,
+                    })
+                    .collect(),
                 engines: gain
                     .predictions
                     .iter()
@@ -108,6 +140,7 @@ impl<'a> HeadlineEntry<'a> {
                         engine: prediction.engine,
                         baseline_bps: prediction.baseline_bps,
                         without_bps: prediction.without_bps,
+                        spread: prediction.spread,
                         then_limited_by: prediction.then_limited_by,
                     })
                     .collect(),
@@ -125,6 +158,7 @@ impl PathEntry {
             rate_bps: KnownEntry::of(&path.rate_bps),
             rtt_s: KnownEntry::of(&path.rtt_s),
             loss: KnownEntry::of(&path.loss),
+            congestion: KnownEntry::of(&path.congestion),
             queue_bytes: KnownEntry::of(&path.queue_bytes),
             mtu_bytes: KnownEntry::of(&path.mtu),
             mss_used_bytes: KnownEntry::of(&path.segment),

@@ -1,0 +1,45 @@
+//! What the rerun of the path as it is has otherwise than what was observed.
+
+use super::Rerun;
+use super::runs::Runs;
+use crate::advise::Case;
+use crate::advise::gain::{CLOSE, FOUR_FIFTHS, Measured, Miss};
+
+/// The mean round trip of a rerun is another from this relative difference on, and this in seconds: hosts and links add
+/// fractions of milliseconds that no capture explains.
+const OTHER_ROUND_TRIP: f64 = 0.25;
+const OTHER_ROUND_TRIP_S: f64 = 0.003;
+/// Counts of retransmissions differ by chance by three standard deviations of a Poisson distribution; and as much as by half
+/// where a queue overflows at the end of slow start, once with all of the flight, once with a part of it.
+const BY_CHANCE: f64 = 3.0;
+const OTHER_OVERFLOW: f64 = 0.5;
+/// Two or three more are a probe of the tail.
+const FEW: f64 = 3.0;
+
+impl Rerun {
+    /// Where nothing is missed, the run explains the observation. Formulas know no retransmissions and no round trips.
+    pub(super) fn misses(&self, case: &Case<'_>, observed_bps: f64, baseline: &Runs) -> Vec<Miss> {
+        let data = case.data();
+        let mut misses = Vec::new();
+        let rerun = baseline.goodput_bps;
+        if (rerun / observed_bps - 1.0).abs() > CLOSE + FOUR_FIFTHS * baseline.spread {
+            misses.push(Miss { of: Measured::Goodput, observed: observed_bps, rerun });
+        }
+        let Some(rtt_s) = baseline.rtt_s else { return misses };
+        let resent = data.retransmitted_packets.saturating_sub(data.resent.control) as f64;
+        let shown = self.shortened_to.map_or(1.0, |most| most as f64 / self.path.bytes as f64);
+        let (observed, rerun) = (resent * shown, baseline.retransmissions);
+        let differ =
+            BY_CHANCE * libm::sqrt(observed + rerun) + OTHER_OVERFLOW * observed.max(rerun);
+        if (observed - rerun).abs() > differ + FEW {
+            misses.push(Miss { of: Measured::Retransmissions, observed, rerun });
+        }
+        if let Some(observed) = data.path_rtt_mean_s {
+            let differ = (observed - rtt_s).abs();
+            if differ > OTHER_ROUND_TRIP * observed && differ > OTHER_ROUND_TRIP_S {
+                misses.push(Miss { of: Measured::RoundTrip, observed, rerun: rtt_s });
+            }
+        }
+        misses
+    }
+}

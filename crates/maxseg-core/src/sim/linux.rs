@@ -14,11 +14,12 @@ use crate::framing::IpPacket;
 use crate::rng::Stream;
 use crate::scenario::{Flow, Scenario};
 use crate::stats::Histogram;
-use crate::tcp::linux::{Host, Socket, SynOptions};
-use crate::tcp::{Config, OptionsPool, ReceiverStats, Segment, SenderStats};
+use crate::tcp::linux::{Host, Packet, Socket};
+use crate::tcp::{Config, ReceiverStats, SenderStats};
 use crate::units::{Bytes, Mtu, Time};
 use account::Account;
-use convert::{host, packet_of, segment_of};
+use convert::host;
+pub(super) use convert::segment_of;
 use reader::SlowReader;
 
 /// Two sockets and what is counted of them.
@@ -33,8 +34,6 @@ pub(super) struct LinuxConnection {
     /// Payload that is to be sent; `None` for no end.
     wanted: Option<u64>,
     is_finished: bool,
-    /// What the last SYN of the sender and of the receiver said.
-    syns: (Option<SynOptions>, Option<SynOptions>),
     /// What each end put on its own wire.
     pub(super) sent: Meter,
     pub(super) answered: Meter,
@@ -67,7 +66,6 @@ impl LinuxConnection {
             is_writing: false,
             wanted: scenario.until.bytes.map(Bytes::get),
             is_finished: false,
-            syns: (None, None),
             sent: Meter::new(near),
             answered: Meter::new(far),
             sizes: Sizes::new(scenario, flow, &config),
@@ -82,18 +80,20 @@ impl LinuxConnection {
         self.sender.acknowledged()
     }
 
-    /// A segment has come to the sender, or to the receiver; gives whether the flow is complete now.
-    pub(super) fn on_segment(&mut self, now: Time, to_sender: bool, segment: &Segment) -> bool {
-        let syn = if to_sender { self.syns.1 } else { self.syns.0 };
-        let packet = packet_of(segment, syn);
+    /// A packet has come to the sender, or to the receiver; gives whether the flow is complete now.
+    #[inline(always)]
+    pub(super) fn on_packet(&mut self, now: Time, to_sender: bool, packet: Box<Packet>) -> bool {
         if !to_sender {
             self.receiver.on_packet(now, &packet);
+            // A box goes back to where it came from.
+            self.sender.reuse(packet);
             self.read(now);
             return false;
         }
         // Nothing that comes to the receiver changes what is summed.
         self.account(now);
         self.sender.on_packet(now, &packet);
+        self.receiver.reuse(packet);
         if let Some(micros) = self.sender.take_round_trip() {
             self.round_trips.record(Time::from_nanos(micros * 1000));
         }
@@ -145,13 +145,22 @@ impl LinuxConnection {
     /// When something happens to it by itself.
     pub(super) fn deadline(&self) -> Time {
         if self.is_started {
-            let timers = self.sender.next_timer().min(self.receiver.next_timer());
-            match &self.reader {
-                Some(reader) if self.receiver.readable() > 0 => timers.min(reader.next()),
-                _ => timers,
-            }
+            self.deadline_of(true).min(self.deadline_of(false))
         } else {
             self.start
+        }
+    }
+
+    /// The same of its sender, or of its receiver.
+    #[inline]
+    pub(super) fn deadline_of(&self, of_sender: bool) -> Time {
+        if of_sender {
+            return self.sender.next_timer();
+        }
+        let timers = self.receiver.next_timer();
+        match &self.reader {
+            Some(reader) if self.receiver.readable() > 0 => timers.min(reader.next()),
+            _ => timers,
         }
     }
 
@@ -160,26 +169,31 @@ impl LinuxConnection {
         self.sender.on_path_mtu(now, mtu.bytes().get());
     }
 
-    /// The next segment that the sender, or the receiver, puts on its wire, and its packet.
+    /// Whether the sender, or the receiver, has packets to put on its wire.
+    #[inline]
+    pub(super) fn has_packets(&self, of_sender: bool) -> bool {
+        if of_sender { self.sender.has_packets() } else { self.receiver.has_packets() }
+    }
+
+    /// All these packets, as themselves and as links see them.
     #[inline(always)]
-    pub(super) fn poll_transmit(
+    pub(super) fn take_packets(
         &mut self,
         of_sender: bool,
-        options_pool: &mut OptionsPool,
-    ) -> Option<(Segment, IpPacket)> {
-        let (socket, syn, meter) = if of_sender {
-            (&mut self.sender, &mut self.syns.0, &mut self.sent)
+    ) -> impl Iterator<Item = (Box<Packet>, IpPacket)> {
+        let (socket, meter) = if of_sender {
+            (&mut self.sender, &mut self.sent)
         } else {
-            (&mut self.receiver, &mut self.syns.1, &mut self.answered)
+            (&mut self.receiver, &mut self.answered)
         };
-        let packet = socket.next_packet()?;
-        if packet.syn.is_some() {
-            *syn = packet.syn;
-        }
-        let segment = segment_of(packet, options_pool);
-        let shape = self.sizes.packet(&segment);
-        meter.count(shape);
-        Some((segment, shape))
+        let sizes = &self.sizes;
+        socket.take_packets().map(move |mut packet| {
+            // On a link of its own each segment is a packet of its own.
+            packet.alone = true;
+            let shape = sizes.of_linux(&packet);
+            meter.count(shape);
+            (packet, shape)
+        })
     }
 
     /// Brings what is summed over time up to `now`.

@@ -173,15 +173,9 @@ impl<E: Observer> World<E> {
         let RunningFlow { from, traffic, losses, hop_spans, .. } = flow;
         let (Traffic::Tcp(connection), Cargo::Segment(segment)) = (traffic, &mut packet.cargo)
         else {
-            let delivery = flow.on_packet(now, end, &packet.cargo);
-            if let Cargo::Segment(segment) = &mut packet.cargo {
-                self.net.options_pool.put_back(segment.options.take());
-            }
-            if delivery == Delivery::Complete {
-                self.unfinished -= 1;
-                self.until_look = 0;
-            }
-            return self.net.answer(now, end, flow, delivery);
+            let (index, cargo) =
+                (packet.flow, std::mem::replace(&mut packet.cargo, Cargo::Datagram));
+            return self.deliver_other(end, index, cargo);
         };
         if end == *from {
             connection.sender.on_ack(now, segment);
@@ -196,6 +190,34 @@ impl<E: Observer> World<E> {
             connection.receiver.on_segment(now, segment);
             self.net.options_pool.put_back(segment.options.take());
             self.net.send_acks(now, end, hop_spans, connection);
+        }
+    }
+
+    /// The same for a packet of another kind of flow: apart, so that bulk flows of the other stacks pay nothing for it.
+    #[inline(never)]
+    fn deliver_other(&mut self, end: End, index: u32, cargo: Cargo) {
+        let now = self.now;
+        let flow = &mut self.flows[index as usize];
+        let RunningFlow { from, traffic, losses, hop_spans, .. } = flow;
+        let completes = match (traffic, cargo) {
+            (Traffic::Linux(connection), Cargo::Linux(packet)) => {
+                let to_sender = end == *from;
+                let completes = connection.on_packet(now, to_sender, packet);
+                self.net.send_linux(now, end, to_sender, hop_spans, connection, losses);
+                completes
+            }
+            (_, mut cargo) => {
+                let delivery = flow.on_packet(now, end, &cargo);
+                if let Cargo::Segment(segment) = &mut cargo {
+                    self.net.options_pool.put_back(segment.options.take());
+                }
+                self.net.answer(now, end, flow, delivery);
+                delivery == Delivery::Complete
+            }
+        };
+        if completes {
+            self.unfinished -= 1;
+            self.until_look = 0;
         }
     }
 

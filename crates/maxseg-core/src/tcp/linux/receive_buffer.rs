@@ -1,10 +1,9 @@
 //! The receive buffer and the window that it leaves (`net/ipv4/tcp_input.c`, `tcp_output.c`).
 
-use std::collections::VecDeque;
-
 use super::Socket;
 use super::constants::INITIAL_CWND;
 use super::settings::Host;
+use super::unread::{Unread, UnreadQueue};
 
 /// `TCP_RMEM_TO_WIN_SCALE`: ratios are in 1/256.
 const RATIO_SHIFT: u32 = 8;
@@ -14,15 +13,6 @@ const DEFAULT_RATIO: u64 = 1 << (RATIO_SHIFT - 1);
 const RMEM_MAX: u64 = 212_992;
 /// `TCP_MAX_WSCALE`.
 const MAX_WINDOW_SCALE: u32 = 14;
-
-/// A packet that waits to be read, or some in a row that were made one.
-#[derive(Debug, Clone, Copy)]
-struct Unread {
-    end: u64,
-    truesize: u64,
-    /// Room behind its data, in bytes.
-    room: u64,
-}
 
 /// What a receiver keeps of its buffer.
 #[derive(Debug)]
@@ -50,7 +40,7 @@ pub(super) struct ReceiveBuffer {
     rtt_since: u64,
     pub(super) last_tsecr: u64,
     /// Packets in order that are not read.
-    unread: VecDeque<Unread>,
+    unread: UnreadQueue,
 }
 
 impl ReceiveBuffer {
@@ -72,7 +62,7 @@ impl ReceiveBuffer {
             rtt_seq: 0,
             rtt_since: 0,
             last_tsecr: u64::MAX,
-            unread: VecDeque::new(),
+            unread: UnreadQueue::default(),
         }
     }
 
@@ -95,19 +85,25 @@ impl ReceiveBuffer {
     /// (`tcp_queue_rcv`, `skb_try_coalesce`).
     #[inline]
     pub(super) fn queue(&mut self, end: u64, len: u64, truesize: u64, room: u64) {
-        if let Some(last) = self.unread.back_mut().filter(|last| last.room >= len) {
+        if let Some(last) = self.unread.last_mut().filter(|last| last.room >= len) {
             last.end = end;
             last.room -= len;
             return;
         }
         self.used += truesize;
-        self.unread.push_back(Unread { end, truesize, room });
+        self.unread.push(Unread { end, truesize, room });
     }
 
     /// Whether it is more than full.
     pub(super) const fn overflows(&self) -> bool {
         self.used > self.size
     }
+}
+
+/// To a multiple of a power of two (`ALIGN`).
+#[inline]
+const fn rounded_up(window: u64, unit: u64) -> u64 {
+    (window + unit - 1) & !(unit - 1)
 }
 
 /// A window within what the route and the program allow.
@@ -160,6 +156,7 @@ impl Socket {
     }
 
     /// The window to offer now (`__tcp_select_window`).
+    #[inline]
     pub(super) fn wanted_window(&mut self) -> u64 {
         let unit = 1 << self.rcv_wscale;
         let buffer = &self.buffer;
@@ -172,14 +169,14 @@ impl Socket {
         }
         if free < full / 2 {
             self.ack.quick = 0;
-            free -= free % unit;
+            free &= !(unit - 1);
             if free < allowed / 16 || free < mss {
                 return 0;
             }
         }
         free = free.min(buffer.rcv_ssthresh);
         if self.rcv_wscale > 0 {
-            return free.next_multiple_of(unit);
+            return rounded_up(free, unit);
         }
         let window = buffer.rcv_wnd;
         if window + mss <= free || window > free {
@@ -202,12 +199,12 @@ impl Socket {
         let current = self.receive_window();
         let mut window = self.wanted_window();
         if window < current {
-            window = current.next_multiple_of(unit);
+            window = rounded_up(current, unit);
         }
         self.buffer.rcv_wnd = window;
         self.rcv_wup = self.rcv_nxt;
         let window = window.min(65_535 << self.rcv_wscale);
-        window - window % unit
+        window & !(unit - 1)
     }
 
     /// Packets show what share of the buffer is payload (in `tcp_measure_rcv_mss`).
@@ -222,7 +219,15 @@ impl Socket {
     }
 
     /// Each packet opens the window further (`tcp_grow_window`).
+    #[inline]
     pub(super) fn grow_window(&mut self, len: u64, truesize: u64) {
+        // Most often it is open as far as it may be.
+        if self.buffer.rcv_ssthresh < self.buffer.window_clamp {
+            self.open_window(len, truesize);
+        }
+    }
+
+    fn open_window(&mut self, len: u64, truesize: u64) {
         let buffer = &mut self.buffer;
         let most = buffer.window_clamp.min(buffer.free_space());
         let Some(room) = most.checked_sub(buffer.rcv_ssthresh).filter(|room| *room > 0) else {
@@ -251,6 +256,7 @@ impl Socket {
     }
 
     /// A round trip as the receiver sees it: a window of data took so long (`tcp_rcv_rtt_measure`).
+    #[inline]
     pub(super) fn measure_receive_rtt(&mut self) {
         if self.buffer.rtt_since > 0 {
             if self.rcv_nxt < self.buffer.rtt_seq {
@@ -264,16 +270,21 @@ impl Socket {
     }
 
     /// The same from the timestamp that a full segment echoes (`tcp_rcv_rtt_measure_ts`).
+    #[inline(always)]
     pub(super) fn measure_receive_rtt_by_stamp(&mut self, len: u64) {
         if !self.stamps_ok || self.rcv_tsecr == self.buffer.last_tsecr {
             return;
         }
         self.buffer.last_tsecr = self.rcv_tsecr;
         if len >= self.ack.rcv_mss {
-            let micros = self.round_trip_of_stamps(0);
-            if micros > 0 {
-                self.update_receive_rtt(micros, false);
-            }
+            self.take_receive_rtt_of_stamps();
+        }
+    }
+
+    fn take_receive_rtt_of_stamps(&mut self) {
+        let micros = self.round_trip_of_stamps(0);
+        if micros > 0 {
+            self.update_receive_rtt(micros, false);
         }
     }
 
@@ -292,12 +303,16 @@ impl Socket {
     /// that grows (`tcp_rcv_space_adjust`).
     #[inline(always)]
     fn adjust_receive_space(&mut self) {
+        let elapsed = self.clock.micros - self.buffer.space_since;
+        if self.buffer.rtt8 > 0 && elapsed >= self.buffer.rtt8 >> 3 {
+            self.end_round_of_reading();
+        }
+    }
+
+    /// A round trip of reading is over.
+    fn end_round_of_reading(&mut self) {
         let (rmem_most, advmss) = (self.host.tcp_rmem[2], self.advmss);
         let buffer = &mut self.buffer;
-        let elapsed = self.clock.micros - buffer.space_since;
-        if buffer.rtt8 == 0 || elapsed < buffer.rtt8 >> 3 {
-            return;
-        }
         let unread = self.rcv_nxt - self.copied_seq;
         let copied = (self.copied_seq - buffer.space_seq).saturating_sub(unread);
         if copied > buffer.space {
@@ -321,29 +336,29 @@ impl Socket {
     #[inline(always)]
     pub(super) fn copy_out(&mut self, most: u64) -> u64 {
         let begin = self.copied_seq;
-        while let Some(&Unread { end, truesize, .. }) = self.buffer.unread.front() {
-            let left = most - (self.copied_seq - begin);
-            if left == 0 {
-                break;
-            }
-            let used = left.min(end - self.copied_seq);
-            self.copied_seq += used;
+        let limit = begin.saturating_add(most);
+        while self.copied_seq < limit
+            && let Some(Unread { end, truesize, .. }) = self.buffer.unread.first()
+        {
+            self.copied_seq = end.min(limit);
             self.adjust_receive_space();
             if self.copied_seq < end {
                 break;
             }
             self.buffer.used -= truesize;
-            self.buffer.unread.pop_front();
+            self.buffer.unread.drop_first();
         }
         self.copied_seq - begin
     }
 
-    /// There is no room for a packet: the buffer grows, or what came out of order goes
+    /// There is room for a packet, or no room: then the buffer grows, or what came out of order goes
     /// (`tcp_try_rmem_schedule`, `tcp_prune_queue`, `tcp_clamp_window`).
+    #[inline]
     pub(super) fn make_room(&mut self, seq: u64) -> bool {
-        if !self.buffer.overflows() {
-            return true;
-        }
+        !self.buffer.overflows() || self.make_room_in_full(seq)
+    }
+
+    fn make_room_in_full(&mut self, seq: u64) -> bool {
         self.ack.quick = 0;
         let buffer = &mut self.buffer;
         let most = self.host.tcp_rmem[2];

@@ -92,14 +92,10 @@ impl Socket {
         self.clock.seconds(1, 5)
     }
 
-    /// `tcp_rto_min`, in jiffies.
-    pub(super) fn rto_min(&self) -> u64 {
-        (self.host.tcp_rto_min_us * self.host.hz).div_ceil(1_000_000)
-    }
-
     /// `tcp_rto_min_us`.
+    #[inline]
     pub(super) fn rto_min_micros(&self) -> u64 {
-        self.clock.micros_of_jiffies(self.rto_min())
+        self.clock.micros_of_jiffies(self.rto_min)
     }
 
     /// What the timestamps option shows, in microseconds: no finer than a millisecond

@@ -8,16 +8,21 @@ use super::rack::TIMEOUT_MIN_MICROS;
 use super::timers::Retransmit;
 
 impl Socket {
+    /// Whether the tail is probed in this state.
+    #[inline]
+    pub(super) fn may_probe_tail(&self) -> bool {
+        self.host.tcp_early_retrans
+            && !self.is_reno()
+            && matches!(self.ca_state, CaState::Open | CaState::Cwr)
+    }
+
     /// Sets the timer for the probe; gives whether it runs (`tcp_schedule_loss_probe`). `advancing` tells
     /// that the retransmission timer would start anew.
     pub(super) fn schedule_loss_probe(&mut self, advancing: bool) -> bool {
-        if !self.host.tcp_early_retrans
-            || self.packets_out == 0
-            || self.is_reno()
-            || !matches!(self.ca_state, CaState::Open | CaState::Cwr)
-        {
+        if self.packets_out == 0 || !self.may_probe_tail() {
             return false;
         }
+        self.timers.is_owed = false;
         let mut timeout = if self.rtt.srtt8 > 0 {
             // Two round trips, and time for an acknowledgement that is delayed.
             let slack =

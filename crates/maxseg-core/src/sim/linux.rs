@@ -28,7 +28,6 @@ pub(super) struct LinuxConnection {
     pub(super) sender: Socket,
     receiver: Socket,
     hosts: (Host, Host),
-    start: Time,
     is_started: bool,
     is_writing: bool,
     /// Payload that is to be sent; `None` for no end.
@@ -40,8 +39,30 @@ pub(super) struct LinuxConnection {
     pub(super) sizes: Sizes,
     round_trips: Histogram,
     account: Account,
+    /// When something happens to the sender, and to the receiver, by itself: every event of the run may ask.
+    deadlines: [Time; 2],
     /// The receiver's application, where it does not read at once.
     reader: Option<SlowReader>,
+}
+
+/// The packets that one end puts on its wire now.
+pub(super) struct Outgoing<'a> {
+    socket: &'a mut Socket,
+    meter: &'a mut Meter,
+    sizes: &'a Sizes,
+}
+
+impl Outgoing<'_> {
+    /// The next one, as itself and as links see it.
+    #[inline(always)]
+    pub(super) fn next(&mut self) -> Option<(Box<Packet>, IpPacket)> {
+        let mut packet = self.socket.next_packet()?;
+        // On a link of its own each segment is a packet of its own.
+        packet.alone = true;
+        let shape = self.sizes.of_linux(&packet);
+        self.meter.count(shape);
+        Some((packet, shape))
+    }
 }
 
 impl LinuxConnection {
@@ -61,7 +82,6 @@ impl LinuxConnection {
             sender: Socket::listen(hosts.0, flow.start),
             receiver: Socket::listen(hosts.1, flow.start),
             hosts,
-            start: flow.start,
             is_started: false,
             is_writing: false,
             wanted: scenario.until.bytes.map(Bytes::get),
@@ -71,6 +91,7 @@ impl LinuxConnection {
             sizes: Sizes::new(scenario, flow, &config),
             round_trips: Histogram::default(),
             account: Account::new(flow.start),
+            deadlines: [flow.start, Time::NEVER],
             reader: config.receiver.read_rate.map(SlowReader::new),
         }
     }
@@ -108,7 +129,7 @@ impl LinuxConnection {
     }
 
     /// The receiver's application reads what there is, or what it may by now.
-    #[inline]
+    #[inline(always)]
     fn read(&mut self, now: Time) {
         let readable = self.receiver.readable();
         if readable == 0 {
@@ -123,7 +144,8 @@ impl LinuxConnection {
         }
     }
 
-    /// It begins, or timers expire.
+    /// It begins, or timers expire. [`Self::note_deadline`] is to be called for both ends.
+    #[inline]
     pub(super) fn on_timer(&mut self, now: Time) {
         if !self.is_started {
             self.is_started = true;
@@ -131,37 +153,41 @@ impl LinuxConnection {
             return;
         }
         self.account(now);
-        if self.sender.next_timer() <= now {
+        let [sender, receiver] = self.deadlines;
+        if sender <= now {
             self.sender.on_timer(now);
         }
-        if self.receiver.next_timer() <= now {
-            self.receiver.on_timer(now);
-        }
-        if self.reader.is_some() {
-            self.read(now);
+        if receiver <= now {
+            if self.receiver.next_timer() <= now {
+                self.receiver.on_timer(now);
+            }
+            if self.reader.is_some() {
+                self.read(now);
+            }
         }
     }
 
     /// When something happens to it by itself.
+    #[inline]
     pub(super) fn deadline(&self) -> Time {
-        if self.is_started {
-            self.deadline_of(true).min(self.deadline_of(false))
-        } else {
-            self.start
-        }
+        self.deadlines[0].min(self.deadlines[1])
     }
 
-    /// The same of its sender, or of its receiver.
+    /// Something has happened to its sender, or to its receiver; gives when more will by itself.
     #[inline]
-    pub(super) fn deadline_of(&self, of_sender: bool) -> Time {
+    pub(super) fn note_deadline(&mut self, of_sender: bool) -> Time {
         if of_sender {
-            return self.sender.next_timer();
+            self.deadlines[0] = self.sender.next_timer();
+            return self.deadlines[0];
         }
-        let timers = self.receiver.next_timer();
-        match &self.reader {
-            Some(reader) if self.receiver.readable() > 0 => timers.min(reader.next()),
-            _ => timers,
+        let mut deadline = self.receiver.next_timer();
+        if let Some(reader) = &self.reader
+            && self.receiver.readable() > 0
+        {
+            deadline = deadline.min(reader.next());
         }
+        self.deadlines[1] = deadline;
+        deadline
     }
 
     /// A hop tells the sender that its packets do not fit.
@@ -169,31 +195,15 @@ impl LinuxConnection {
         self.sender.on_path_mtu(now, mtu.bytes().get());
     }
 
-    /// Whether the sender, or the receiver, has packets to put on its wire.
-    #[inline]
-    pub(super) fn has_packets(&self, of_sender: bool) -> bool {
-        if of_sender { self.sender.has_packets() } else { self.receiver.has_packets() }
-    }
-
-    /// All these packets, as themselves and as links see them.
+    /// What the sender, or the receiver, has to put on its wire, if there is anything.
     #[inline(always)]
-    pub(super) fn take_packets(
-        &mut self,
-        of_sender: bool,
-    ) -> impl Iterator<Item = (Box<Packet>, IpPacket)> {
+    pub(super) fn outgoing(&mut self, of_sender: bool) -> Option<Outgoing<'_>> {
         let (socket, meter) = if of_sender {
             (&mut self.sender, &mut self.sent)
         } else {
             (&mut self.receiver, &mut self.answered)
         };
-        let sizes = &self.sizes;
-        socket.take_packets().map(move |mut packet| {
-            // On a link of its own each segment is a packet of its own.
-            packet.alone = true;
-            let shape = sizes.of_linux(&packet);
-            meter.count(shape);
-            (packet, shape)
-        })
+        socket.has_packets().then_some(Outgoing { socket, meter, sizes: &self.sizes })
     }
 
     /// Brings what is summed over time up to `now`.

@@ -3,7 +3,7 @@
 use super::flow::{Cargo, Connection, Delivery, HopSpans, Losses, Packet, RunningFlow, Traffic};
 use super::host::{Departure, Hosts};
 use super::links::Links;
-use super::linux::LinuxConnection;
+use super::linux::{LinuxConnection, Outgoing};
 use super::notices::Notices;
 use super::request::Side;
 use super::tap::Observer;
@@ -180,23 +180,22 @@ impl<E: Observer> Net<E> {
         connection: &mut LinuxConnection,
         losses: &mut Losses,
     ) {
-        if connection.has_packets(of_sender) {
-            self.send_linux_packets(now, from, of_sender, hop_spans, connection, losses);
+        if let Some(outgoing) = connection.outgoing(of_sender) {
+            self.send_outgoing(now, from, hop_spans, outgoing, losses);
         }
-        self.wake = self.wake.min(connection.deadline_of(of_sender));
+        self.wake = self.wake.min(connection.note_deadline(of_sender));
     }
 
-    #[inline(never)]
-    fn send_linux_packets(
+    #[inline]
+    fn send_outgoing(
         &mut self,
         now: Time,
         from: End,
-        of_sender: bool,
         hop_spans: &HopSpans,
-        connection: &mut LinuxConnection,
+        mut outgoing: Outgoing<'_>,
         losses: &mut Losses,
     ) {
-        for (packet, shape) in connection.take_packets(of_sender) {
+        while let Some((packet, shape)) = outgoing.next() {
             let has_payload = packet.len > 0;
             if let Some(at) = self.send(now, from, hop_spans, Cargo::Linux(packet), shape)
                 && has_payload

@@ -173,9 +173,7 @@ impl<E: Observer> World<E> {
         let RunningFlow { from, traffic, losses, hop_spans, .. } = flow;
         let (Traffic::Tcp(connection), Cargo::Segment(segment)) = (traffic, &mut packet.cargo)
         else {
-            let (index, cargo) =
-                (packet.flow, std::mem::replace(&mut packet.cargo, Cargo::Datagram));
-            return self.deliver_other(end, index, cargo);
+            return self.deliver_other(end);
         };
         if end == *from {
             connection.sender.on_ack(now, segment);
@@ -193,22 +191,27 @@ impl<E: Observer> World<E> {
         }
     }
 
-    /// The same for a packet of another kind of flow: apart, so that bulk flows of the other stacks pay nothing for it.
+    /// The same for a packet of another kind of flow: apart and `cold`, so that the loop keeps its registers for bulk
+    /// flows of the other stacks.
+    #[cold]
     #[inline(never)]
-    fn deliver_other(&mut self, end: End, index: u32, cargo: Cargo) {
+    fn deliver_other(&mut self, end: End) {
         let now = self.now;
-        let flow = &mut self.flows[index as usize];
+        let Some(packet) = self.net.links.towards_mut(end).taken() else { return };
+        let flow = &mut self.flows[packet.flow as usize];
         let RunningFlow { from, traffic, losses, hop_spans, .. } = flow;
-        let completes = match (traffic, cargo) {
-            (Traffic::Linux(connection), Cargo::Linux(packet)) => {
+        let completes = match (traffic, &mut packet.cargo) {
+            (Traffic::Linux(connection), cargo @ Cargo::Linux(_)) => {
+                let cargo = std::mem::replace(cargo, Cargo::Datagram);
+                let Cargo::Linux(packet) = cargo else { return };
                 let to_sender = end == *from;
                 let completes = connection.on_packet(now, to_sender, packet);
                 self.net.send_linux(now, end, to_sender, hop_spans, connection, losses);
                 completes
             }
-            (_, mut cargo) => {
-                let delivery = flow.on_packet(now, end, &cargo);
-                if let Cargo::Segment(segment) = &mut cargo {
+            (_, cargo) => {
+                let delivery = flow.on_packet(now, end, cargo);
+                if let Cargo::Segment(segment) = cargo {
                     self.net.options_pool.put_back(segment.options.take());
                 }
                 self.net.answer(now, end, flow, delivery);
@@ -247,10 +250,12 @@ impl<E: Observer> World<E> {
         let now = self.now;
         self.net.wake = self.net.notices.next_arrival();
         for flow in &mut self.flows {
-            if flow.deadline() <= now {
+            let mut deadline = flow.deadline();
+            if deadline <= now {
                 self.net.expire(now, flow);
+                deadline = flow.deadline();
             }
-            self.net.wake = self.net.wake.min(flow.deadline());
+            self.net.wake = self.net.wake.min(deadline);
         }
     }
 

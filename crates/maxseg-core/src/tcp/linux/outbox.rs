@@ -8,7 +8,9 @@ use super::packet::Packet;
 #[derive(Debug, Default)]
 #[expect(clippy::vec_box, reason = "packets travel in boxes, and these are theirs")]
 pub(super) struct Outbox {
-    packets: Vec<Box<Packet>>,
+    /// It is emptied whenever the socket is served, so that nothing moves in it; what was taken leaves `None`.
+    packets: Vec<Option<Box<Packet>>>,
+    taken: usize,
     spare: Vec<Box<Packet>>,
 }
 
@@ -24,23 +26,24 @@ impl Outbox {
 
     #[inline]
     pub(super) fn push(&mut self, packet: Box<Packet>) {
-        self.packets.push(packet);
+        self.packets.push(Some(packet));
     }
 
     /// The next one.
-    pub(super) fn take(&mut self) -> Option<Box<Packet>> {
-        if self.packets.is_empty() { None } else { Some(self.packets.remove(0)) }
-    }
-
-    /// All of them.
     #[inline]
-    pub(super) fn drain(&mut self) -> std::vec::Drain<'_, Box<Packet>> {
-        self.packets.drain(..)
+    pub(super) fn take(&mut self) -> Option<Box<Packet>> {
+        let Some(packet) = self.packets.get_mut(self.taken) else {
+            self.packets.clear();
+            self.taken = 0;
+            return None;
+        };
+        self.taken += 1;
+        packet.take()
     }
 
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.packets.is_empty()
+        self.taken == self.packets.len()
     }
 
     /// A packet that has arrived, to be written anew.
@@ -68,10 +71,10 @@ impl Socket {
         !self.out.is_empty()
     }
 
-    /// All that there are, without copies: [`Self::reuse`] takes the boxes back.
-    #[inline]
-    pub(crate) fn take_packets(&mut self) -> std::vec::Drain<'_, Box<Packet>> {
-        self.out.drain()
+    /// The same without a copy: [`Self::reuse`] takes the box back.
+    #[inline(always)]
+    pub(crate) fn next_packet(&mut self) -> Option<Box<Packet>> {
+        self.out.take()
     }
 
     /// The box of a packet that nobody looks at any more, for one to come.

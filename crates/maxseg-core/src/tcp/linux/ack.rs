@@ -179,7 +179,7 @@ impl Socket {
     }
 
     /// So many segments were delivered, for which the window grows if it is what limits (`tcp_cong_avoid`).
-    #[inline]
+    #[inline(always)]
     pub(super) fn raise_cwnd(&mut self, delivered: u64) {
         if self.cwnd_limits() {
             let view = self.view();

@@ -112,14 +112,12 @@ impl Clock {
     /// coarser levels the later the further away (`calc_wheel_index`, `kernel/time/timer.c`).
     pub(super) fn run_at(&self, expires: u64) -> u64 {
         let delta = expires.saturating_sub(self.jiffies);
-        let mut shift = 0;
-        for level in 1..LEVELS {
-            let start = (SLOTS_PER_LEVEL - 1) << ((level - 1) * LEVEL_SHIFT);
-            if delta < start {
-                break;
-            }
-            shift = level * LEVEL_SHIFT;
-        }
+        // Level n + 1 begins at 63 · 8ⁿ jiffies.
+        let level = match delta / (SLOTS_PER_LEVEL - 1) {
+            0 => 0,
+            wide => (wide.ilog2() / LEVEL_SHIFT + 1).min(LEVELS - 1),
+        };
+        let shift = level * LEVEL_SHIFT;
         ((expires >> shift) + 1) << shift
     }
 }

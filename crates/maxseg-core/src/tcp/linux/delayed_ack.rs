@@ -67,6 +67,7 @@ impl Socket {
     /// `tcp_enter_quickack_mode`.
     pub(super) fn enter_quick_mode(&mut self) {
         self.raise_quick(MAX_QUICK);
+        self.buffer.offered = None;
         self.ack.pingpong = 0;
         self.ack.ato = self.clock.ato_min;
     }
@@ -195,6 +196,7 @@ impl Socket {
     }
 
     /// An acknowledgement waits for the next packet or for the timer (`tcp_send_delayed_ack`).
+    #[inline(always)]
     fn delay_ack(&mut self) {
         let mut ato = self.ack.ato;
         if ato > self.clock.ato_min {
@@ -273,6 +275,7 @@ impl Socket {
 
     /// The application reads so many bytes at most; gives how many it got. Reading may be what an
     /// acknowledgement or a wider window waited for (`tcp_cleanup_rbuf`).
+    #[inline(always)]
     pub fn read(&mut self, now: Time, most: u64) -> u64 {
         self.clock.refresh(now);
         let copied = self.copy_out(most);

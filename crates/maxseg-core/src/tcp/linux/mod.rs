@@ -334,6 +334,7 @@ impl Socket {
     }
 
     /// What the congestion control sees of it now.
+    #[inline]
     fn view(&self) -> View {
         View {
             micros: self.clock.micros,

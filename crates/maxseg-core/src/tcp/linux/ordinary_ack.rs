@@ -7,7 +7,6 @@ use super::cc::CongestionControl;
 use super::chrono::Limit;
 use super::packet::Packet;
 use super::rate::RateSample;
-use super::rtt::RoundTrips;
 
 /// What it takes out of the queue of packets sent.
 #[derive(Debug, Clone, Copy)]
@@ -71,12 +70,8 @@ impl Socket {
             && self.snd_una - prior_una < self.mss_cache
             && sample.prior_delivered + 1 == self.delivered;
         let last = now.saturating_sub(last_sent);
-        let trips = RoundTrips {
-            first: Some(now.saturating_sub(first_sent)),
-            sacked: None,
-            last: Some(last),
-        };
-        self.take_round_trips(trips, true, sample.may_be_delayed);
+        let first = now.saturating_sub(first_sent);
+        self.learn_round_trip(first, Some(last), sample.may_be_delayed);
         let view = self.view();
         self.congestion.on_round_trip(&mut self.window, &view, last);
         self.update_reordering_window(&sample);

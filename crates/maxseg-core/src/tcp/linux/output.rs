@@ -47,7 +47,7 @@ impl Socket {
     }
 
     /// `tcp_push_pending_frames` and `tcp_check_space`: after an acknowledgement.
-    #[inline]
+    #[inline(always)]
     pub(super) fn send_pending(&mut self) {
         if !self.write_queue.is_empty() {
             let mss = self.current_mss();
@@ -57,6 +57,7 @@ impl Socket {
     }
 
     /// `__tcp_push_pending_frames`.
+    #[inline]
     pub(super) fn push_pending(&mut self, mss: u64, nagle: Nagle, push: Push) {
         if self.write_xmit(mss, nagle, push) {
             self.check_window_probe();
@@ -235,6 +236,7 @@ impl Socket {
 
     /// A packet goes, new or again (`__tcp_transmit_skb`). What it counts and when it was sent is noted in
     /// it. Gives whether the link took it.
+    #[inline(always)]
     pub(super) fn transmit(&mut self, skb: &mut Skb) -> bool {
         if self.is_refused {
             self.enter_cwr();

@@ -115,6 +115,7 @@ impl Socket {
     fn queue_data(&mut self, packet: &Packet) {
         let (seq, end) = (packet.seq, packet.end());
         self.dsack = None;
+        self.buffer.offered = None;
         if end <= self.rcv_nxt {
             self.note_duplicate(packet.len, true);
             self.set_dsack(seq, end);
@@ -157,6 +158,7 @@ impl Socket {
             }
         }
         self.rcv_nxt = packet.end();
+        self.buffer.offered = None;
         if packet.len > 0 {
             let memory = self.host.received(packet.len, packet.alone);
             let end = packet.seq + packet.len;

@@ -30,6 +30,8 @@ pub(super) struct ReceiveBuffer {
     pub(super) rcv_ssthresh: u64,
     /// The window that was offered last.
     pub(super) rcv_wnd: u64,
+    /// The same as a header has it; `None` once anything has come that it depends on.
+    pub(super) offered: Option<u64>,
     /// `rcvq_space`: bytes that the application read in a round trip, since when, and from where.
     space: u64,
     space_since: u64,
@@ -55,6 +57,7 @@ impl ReceiveBuffer {
             window_clamp: 0,
             rcv_ssthresh: 0,
             rcv_wnd: 0,
+            offered: None,
             space: 0,
             space_since: 0,
             space_seq: 0,
@@ -83,7 +86,7 @@ impl ReceiveBuffer {
 
     /// Takes a packet in order that ends there; it is copied behind the last where there is room
     /// (`tcp_queue_rcv`, `skb_try_coalesce`).
-    #[inline]
+    #[inline(always)]
     pub(super) fn queue(&mut self, end: u64, len: u64, truesize: u64, room: u64) {
         if let Some(last) = self.unread.last_mut().filter(|last| last.room >= len) {
             last.end = end;
@@ -117,6 +120,7 @@ impl Socket {
         let scaling = self.host.tcp_window_scaling;
         let rmem_most = self.host.tcp_rmem[2];
         let buffer = &mut self.buffer;
+        buffer.offered = None;
         let full = buffer.full_space();
         let most = clamped(&self.host, 65_535 << MAX_WINDOW_SCALE);
         let clamp = if buffer.is_locked { full.min(most) } else { most };
@@ -137,6 +141,7 @@ impl Socket {
         self.expand_send_buffer();
         let advmss = self.advmss;
         let buffer = &mut self.buffer;
+        buffer.offered = None;
         buffer.space_since = self.clock.micros;
         buffer.space_seq = self.copied_seq;
         let most = buffer.full_space();
@@ -188,8 +193,21 @@ impl Socket {
         window
     }
 
-    /// The window of a packet that goes: it never shrinks what was offered (`tcp_select_window`).
+    /// The window of a packet that goes. While nothing comes and nothing is read it is what it was.
+    #[inline]
     pub(super) fn select_window(&mut self) -> u64 {
+        if let Some(offered) = self.buffer.offered {
+            return offered;
+        }
+        let window = self.select_new_window();
+        // A window that is not scaled depends on the one before.
+        self.buffer.offered = (self.rcv_wscale > 0).then_some(window);
+        window
+    }
+
+    /// It never shrinks what was offered (`tcp_select_window`).
+    #[inline]
+    fn select_new_window(&mut self) -> u64 {
         let unit = 1 << self.rcv_wscale;
         if self.ack.no_memory {
             self.buffer.rcv_wnd = 0;
@@ -256,7 +274,7 @@ impl Socket {
     }
 
     /// A round trip as the receiver sees it: a window of data took so long (`tcp_rcv_rtt_measure`).
-    #[inline]
+    #[inline(always)]
     pub(super) fn measure_receive_rtt(&mut self) {
         if self.buffer.rtt_since > 0 {
             if self.rcv_nxt < self.buffer.rtt_seq {
@@ -336,9 +354,10 @@ impl Socket {
     #[inline(always)]
     pub(super) fn copy_out(&mut self, most: u64) -> u64 {
         let begin = self.copied_seq;
+        self.buffer.offered = None;
         let limit = begin.saturating_add(most);
         while self.copied_seq < limit
-            && let Some(Unread { end, truesize, .. }) = self.buffer.unread.first()
+            && let Some(&Unread { end, truesize, .. }) = self.buffer.unread.first()
         {
             self.copied_seq = end.min(limit);
             self.adjust_receive_space();
@@ -370,19 +389,5 @@ impl Socket {
             self.prune_out_of_order(seq);
         }
         !self.buffer.overflows()
-    }
-
-    /// `tcp_prune_ofo_queue`.
-    fn prune_out_of_order(&mut self, seq: u64) {
-        let mut pruned = false;
-        while self.buffer.overflows() {
-            let Some(freed) = self.out_of_order.drop_last_above(seq) else { break };
-            self.buffer.used -= freed;
-            pruned = true;
-        }
-        if pruned {
-            self.dsack = None;
-            self.out_of_order.sacks.clear();
-        }
     }
 }

@@ -211,6 +211,10 @@ impl Host {
             let counted = payload + self.skb_overhead();
             return Memory { counted, condensed: counted, room: 0 };
         }
+        self.received_in_one_block(payload, alone)
+    }
+
+    fn received_in_one_block(&self, payload: u64, alone: bool) -> Memory {
         // `__pskb_pull_tail` leaves room for more.
         let asked = self.max_tcp_header + payload + if alone { 128 } else { 0 };
         let block = (asked.next_multiple_of(CACHE_LINE) + SHARED_INFO).next_power_of_two();

@@ -23,22 +23,20 @@ impl Socket {
             return false;
         }
         self.timers.is_owed = false;
-        let mut timeout = if self.rtt.srtt8 > 0 {
-            // Two round trips, and time for an acknowledgement that is delayed.
-            let slack =
-                if self.packets_out == 1 { self.rto_min_micros() } else { TIMEOUT_MIN_MICROS };
-            self.clock.jiffies_of_micros((self.rtt.srtt8 >> 2) + slack)
-        } else {
-            self.clock.seconds(1, 1)
-        };
         let until_rto = if advancing {
             self.clock.micros_of_jiffies(self.rto).cast_signed()
         } else {
             self.micros_until_rto()
         };
-        if until_rto > 0 {
-            timeout = timeout.min(self.clock.jiffies_of_micros(until_rto.unsigned_abs()));
-        }
+        let most = if until_rto > 0 { until_rto.unsigned_abs() } else { u64::MAX };
+        let timeout = if self.rtt.srtt8 > 0 {
+            // Two round trips, and time for an acknowledgement that is delayed.
+            let slack =
+                if self.packets_out == 1 { self.rto_min_micros() } else { TIMEOUT_MIN_MICROS };
+            self.clock.jiffies_of_micros(((self.rtt.srtt8 >> 2) + slack).min(most))
+        } else {
+            self.clock.seconds(1, 1).min(self.clock.jiffies_of_micros(most))
+        };
         self.reset_timer(Retransmit::LossProbe, timeout);
         true
     }

@@ -1,7 +1,5 @@
 //! Packets in order that wait to be read (`sk_receive_queue`).
 
-use std::collections::VecDeque;
-
 /// A packet that waits to be read, or some in a row that were made one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unread {
@@ -11,36 +9,41 @@ pub(super) struct Unread {
     pub(super) room: u64,
 }
 
-/// The queue. Most packets are read before the next comes: the first has a place of its own.
+/// The queue. Most packets are read before the next comes, so that nothing goes round in it: those that were read lie
+/// before the others until all are, or half.
 #[derive(Debug, Default)]
 pub(super) struct UnreadQueue {
-    first: Option<Unread>,
-    behind: VecDeque<Unread>,
+    packets: Vec<Unread>,
+    /// How many have been read.
+    read: usize,
 }
 
 impl UnreadQueue {
     #[inline]
     pub(super) fn push(&mut self, packet: Unread) {
-        if self.first.is_none() {
-            self.first = Some(packet);
-        } else {
-            self.behind.push_back(packet);
-        }
+        self.packets.push(packet);
     }
 
     #[inline]
     pub(super) fn last_mut(&mut self) -> Option<&mut Unread> {
-        self.behind.back_mut().or(self.first.as_mut())
+        self.packets.last_mut()
     }
 
     #[inline]
-    pub(super) const fn first(&self) -> Option<Unread> {
-        self.first
+    pub(super) fn first(&self) -> Option<&Unread> {
+        self.packets.get(self.read)
     }
 
     /// The first has been read.
     #[inline]
     pub(super) fn drop_first(&mut self) {
-        self.first = self.behind.pop_front();
+        self.read += 1;
+        if self.read == self.packets.len() {
+            self.packets.clear();
+            self.read = 0;
+        } else if 2 * self.read >= self.packets.len() {
+            self.packets.drain(..self.read);
+            self.read = 0;
+        }
     }
 }

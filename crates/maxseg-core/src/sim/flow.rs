@@ -10,6 +10,7 @@ use crate::framing::IpPacket;
 use crate::link::HopSpan;
 use crate::scenario::{End, Flow, FlowKind, Scenario};
 use crate::stats::Histogram;
+use crate::tcp::linux;
 use crate::tcp::{Config, Receiver, Segment, Sender};
 use crate::units::{BitsPerSec, Bytes, Mtu, Time};
 
@@ -29,14 +30,20 @@ impl Packet {
 
     /// Whether its loss is a flow's: an acknowledgement's is not.
     pub(super) fn counts(&self) -> bool {
-        !matches!(&self.cargo, Cargo::Segment(segment) if segment.len == 0)
+        match &self.cargo {
+            Cargo::Segment(segment) => segment.len > 0,
+            Cargo::Linux(packet) => packet.len > 0,
+            Cargo::Datagram | Cargo::EchoRequest { .. } | Cargo::EchoReply { .. } => true,
+        }
     }
 }
 
 impl crate::link::Markable for Packet {
     fn mark(&mut self) {
-        if let Cargo::Segment(segment) = &mut self.cargo {
-            segment.marked = true;
+        match &mut self.cargo {
+            Cargo::Segment(segment) => segment.marked = true,
+            Cargo::Linux(packet) => packet.flags.ce = true,
+            Cargo::Datagram | Cargo::EchoRequest { .. } | Cargo::EchoReply { .. } => {}
         }
     }
 }
@@ -45,9 +52,26 @@ impl crate::link::Markable for Packet {
 #[derive(Debug, Clone)]
 pub(super) enum Cargo {
     Segment(Segment),
+    /// Of a bulk flow between two hosts with Linux's own TCP.
+    Linux(Box<linux::Packet>),
     Datagram,
-    EchoRequest { sent: Time },
-    EchoReply { sent: Time },
+    EchoRequest {
+        sent: Time,
+    },
+    EchoReply {
+        sent: Time,
+    },
+}
+
+impl Cargo {
+    /// Whether a queue may mark it instead of dropping it.
+    pub(super) fn is_markable(&self) -> bool {
+        match self {
+            Self::Segment(segment) => segment.markable,
+            Self::Linux(packet) => packet.flags.ect,
+            Self::Datagram | Self::EchoRequest { .. } | Self::EchoReply { .. } => false,
+        }
+    }
 }
 
 /// A flow with its two ends.
@@ -231,9 +255,7 @@ impl RunningFlow {
     pub(super) fn shape(&self, packet: &Packet) -> IpPacket {
         match (&self.traffic, &packet.cargo) {
             (Traffic::Tcp(connection), Cargo::Segment(segment)) => connection.sizes.packet(segment),
-            (Traffic::Linux(connection), Cargo::Segment(segment)) => {
-                connection.sizes.packet(segment)
-            }
+            (Traffic::Linux(connection), Cargo::Linux(packet)) => connection.sizes.of_linux(packet),
             (Traffic::Datagrams(datagrams), _) => datagrams.packet,
             (Traffic::Echo(echo), _) => echo.packet,
             (Traffic::Requests(requests), Cargo::Segment(segment)) => {
@@ -245,18 +267,12 @@ impl RunningFlow {
         }
     }
 
-    /// A packet reaches the host at `end` that is of no bulk flow, or of one with Linux's TCP: apart, so that other bulk
-    /// flows pay nothing for it.
+    /// A packet reaches the host at `end` that is of no bulk flow: apart, so that those pay nothing for it.
     #[cold]
     pub(super) fn on_packet(&mut self, now: Time, end: End, cargo: &Cargo) -> Delivery {
         match (&mut self.traffic, cargo) {
             (Traffic::Requests(requests), Cargo::Segment(segment)) => {
                 if requests.on_segment(now, Side::of(end, self.from), segment) {
-                    return Delivery::Complete;
-                }
-            }
-            (Traffic::Linux(connection), Cargo::Segment(segment)) => {
-                if connection.on_segment(now, end == self.from, segment) {
                     return Delivery::Complete;
                 }
             }

@@ -14,11 +14,12 @@ use crate::framing::IpPacket;
 use crate::rng::Stream;
 use crate::scenario::{Flow, Scenario};
 use crate::stats::Histogram;
-use crate::tcp::linux::{Host, Socket, SynOptions};
-use crate::tcp::{Config, OptionsPool, ReceiverStats, Segment, SenderStats};
+use crate::tcp::linux::{Host, Packet, Socket};
+use crate::tcp::{Config, ReceiverStats, SenderStats};
 use crate::units::{Bytes, Mtu, Time};
 use account::Account;
-use convert::{host, packet_of, segment_of};
+use convert::host;
+pub(super) use convert::segment_of;
 use reader::SlowReader;
 
 /// Two sockets and what is counted of them.
@@ -27,22 +28,41 @@ pub(super) struct LinuxConnection {
     pub(super) sender: Socket,
     receiver: Socket,
     hosts: (Host, Host),
-    start: Time,
     is_started: bool,
     is_writing: bool,
     /// Payload that is to be sent; `None` for no end.
     wanted: Option<u64>,
     is_finished: bool,
-    /// What the last SYN of the sender and of the receiver said.
-    syns: (Option<SynOptions>, Option<SynOptions>),
     /// What each end put on its own wire.
     pub(super) sent: Meter,
     pub(super) answered: Meter,
     pub(super) sizes: Sizes,
     round_trips: Histogram,
     account: Account,
+    /// When something happens to the sender, and to the receiver, by itself: every event of the run may ask.
+    deadlines: [Time; 2],
     /// The receiver's application, where it does not read at once.
     reader: Option<SlowReader>,
+}
+
+/// The packets that one end puts on its wire now.
+pub(super) struct Outgoing<'a> {
+    socket: &'a mut Socket,
+    meter: &'a mut Meter,
+    sizes: &'a Sizes,
+}
+
+impl Outgoing<'_> {
+    /// The next one, as itself and as links see it.
+    #[inline(always)]
+    pub(super) fn next(&mut self) -> Option<(Box<Packet>, IpPacket)> {
+        let mut packet = self.socket.next_packet()?;
+        // On a link of its own each segment is a packet of its own.
+        packet.alone = true;
+        let shape = self.sizes.of_linux(&packet);
+        self.meter.count(shape);
+        Some((packet, shape))
+    }
 }
 
 impl LinuxConnection {
@@ -62,17 +82,16 @@ impl LinuxConnection {
             sender: Socket::listen(hosts.0, flow.start),
             receiver: Socket::listen(hosts.1, flow.start),
             hosts,
-            start: flow.start,
             is_started: false,
             is_writing: false,
             wanted: scenario.until.bytes.map(Bytes::get),
             is_finished: false,
-            syns: (None, None),
             sent: Meter::new(near),
             answered: Meter::new(far),
             sizes: Sizes::new(scenario, flow, &config),
             round_trips: Histogram::default(),
             account: Account::new(flow.start),
+            deadlines: [flow.start, Time::NEVER],
             reader: config.receiver.read_rate.map(SlowReader::new),
         }
     }
@@ -82,18 +101,20 @@ impl LinuxConnection {
         self.sender.acknowledged()
     }
 
-    /// A segment has come to the sender, or to the receiver; gives whether the flow is complete now.
-    pub(super) fn on_segment(&mut self, now: Time, to_sender: bool, segment: &Segment) -> bool {
-        let syn = if to_sender { self.syns.1 } else { self.syns.0 };
-        let packet = packet_of(segment, syn);
+    /// A packet has come to the sender, or to the receiver; gives whether the flow is complete now.
+    #[inline(always)]
+    pub(super) fn on_packet(&mut self, now: Time, to_sender: bool, packet: Box<Packet>) -> bool {
         if !to_sender {
             self.receiver.on_packet(now, &packet);
+            // A box goes back to where it came from.
+            self.sender.reuse(packet);
             self.read(now);
             return false;
         }
         // Nothing that comes to the receiver changes what is summed.
         self.account(now);
         self.sender.on_packet(now, &packet);
+        self.receiver.reuse(packet);
         if let Some(micros) = self.sender.take_round_trip() {
             self.round_trips.record(Time::from_nanos(micros * 1000));
         }
@@ -108,7 +129,7 @@ impl LinuxConnection {
     }
 
     /// The receiver's application reads what there is, or what it may by now.
-    #[inline]
+    #[inline(always)]
     fn read(&mut self, now: Time) {
         let readable = self.receiver.readable();
         if readable == 0 {
@@ -123,7 +144,8 @@ impl LinuxConnection {
         }
     }
 
-    /// It begins, or timers expire.
+    /// It begins, or timers expire. [`Self::note_deadline`] is to be called for both ends.
+    #[inline]
     pub(super) fn on_timer(&mut self, now: Time) {
         if !self.is_started {
             self.is_started = true;
@@ -131,28 +153,41 @@ impl LinuxConnection {
             return;
         }
         self.account(now);
-        if self.sender.next_timer() <= now {
+        let [sender, receiver] = self.deadlines;
+        if sender <= now {
             self.sender.on_timer(now);
         }
-        if self.receiver.next_timer() <= now {
-            self.receiver.on_timer(now);
-        }
-        if self.reader.is_some() {
-            self.read(now);
+        if receiver <= now {
+            if self.receiver.next_timer() <= now {
+                self.receiver.on_timer(now);
+            }
+            if self.reader.is_some() {
+                self.read(now);
+            }
         }
     }
 
     /// When something happens to it by itself.
+    #[inline]
     pub(super) fn deadline(&self) -> Time {
-        if self.is_started {
-            let timers = self.sender.next_timer().min(self.receiver.next_timer());
-            match &self.reader {
-                Some(reader) if self.receiver.readable() > 0 => timers.min(reader.next()),
-                _ => timers,
-            }
-        } else {
-            self.start
+        self.deadlines[0].min(self.deadlines[1])
+    }
+
+    /// Something has happened to its sender, or to its receiver; gives when more will by itself.
+    #[inline]
+    pub(super) fn note_deadline(&mut self, of_sender: bool) -> Time {
+        if of_sender {
+            self.deadlines[0] = self.sender.next_timer();
+            return self.deadlines[0];
         }
+        let mut deadline = self.receiver.next_timer();
+        if let Some(reader) = &self.reader
+            && self.receiver.readable() > 0
+        {
+            deadline = deadline.min(reader.next());
+        }
+        self.deadlines[1] = deadline;
+        deadline
     }
 
     /// A hop tells the sender that its packets do not fit.
@@ -160,26 +195,15 @@ impl LinuxConnection {
         self.sender.on_path_mtu(now, mtu.bytes().get());
     }
 
-    /// The next segment that the sender, or the receiver, puts on its wire, and its packet.
+    /// What the sender, or the receiver, has to put on its wire, if there is anything.
     #[inline(always)]
-    pub(super) fn poll_transmit(
-        &mut self,
-        of_sender: bool,
-        options_pool: &mut OptionsPool,
-    ) -> Option<(Segment, IpPacket)> {
-        let (socket, syn, meter) = if of_sender {
-            (&mut self.sender, &mut self.syns.0, &mut self.sent)
+    pub(super) fn outgoing(&mut self, of_sender: bool) -> Option<Outgoing<'_>> {
+        let (socket, meter) = if of_sender {
+            (&mut self.sender, &mut self.sent)
         } else {
-            (&mut self.receiver, &mut self.syns.1, &mut self.answered)
+            (&mut self.receiver, &mut self.answered)
         };
-        let packet = socket.next_packet()?;
-        if packet.syn.is_some() {
-            *syn = packet.syn;
-        }
-        let segment = segment_of(packet, options_pool);
-        let shape = self.sizes.packet(&segment);
-        meter.count(shape);
-        Some((segment, shape))
+        socket.has_packets().then_some(Outgoing { socket, meter, sizes: &self.sizes })
     }
 
     /// Brings what is summed over time up to `now`.

@@ -3,6 +3,7 @@
 use super::flow::{Cargo, Connection, Delivery, HopSpans, Losses, Packet, RunningFlow, Traffic};
 use super::host::{Departure, Hosts};
 use super::links::Links;
+use super::linux::{LinuxConnection, Outgoing};
 use super::notices::Notices;
 use super::request::Side;
 use super::tap::Observer;
@@ -84,7 +85,7 @@ impl<E: Observer> Net<E> {
     ) -> Option<Time> {
         let observer = &mut self.observer;
         let chain = self.links.towards_mut(from.other());
-        let is_markable = matches!(&packet.cargo, Cargo::Segment(segment) if segment.markable);
+        let is_markable = packet.cargo.is_markable();
         let (hop_span, last) = (hop_spans.from(from, is_markable), chain.last_hop());
         let see = |sighting| observer.on_hop_sighting(view, from, last, sighting);
         match chain.send_seen(now, packet, shape, hop_span, see) {
@@ -138,7 +139,9 @@ impl<E: Observer> Net<E> {
         let RunningFlow { from, traffic, losses, hop_spans, .. } = flow;
         let connection = match traffic {
             Traffic::Tcp(connection) => connection,
-            Traffic::Linux(_) => return self.pump_linux(now, flow, end),
+            Traffic::Linux(connection) => {
+                return self.send_linux(now, end, end == *from, hop_spans, connection, losses);
+            }
             Traffic::Requests(_) | Traffic::Datagrams(_) | Traffic::Echo(_) => {
                 return self.pump_requests(now, flow, end);
             }
@@ -166,21 +169,40 @@ impl<E: Observer> Net<E> {
         self.wake = self.wake.min(requests.deadline());
     }
 
-    /// The same for a bulk flow between two hosts with Linux's own TCP.
-    fn pump_linux(&mut self, now: Time, flow: &mut RunningFlow, end: End) {
-        let of_sender = end == flow.from;
-        let Traffic::Linux(connection) = &mut flow.traffic else { return };
-        while let Some((segment, shape)) =
-            connection.poll_transmit(of_sender, &mut self.options_pool)
-        {
-            let has_payload = segment.len > 0;
-            if let Some(at) = self.send(now, end, &flow.hop_spans, Cargo::Segment(segment), shape)
+    /// Sends all that the data's sender, or their receiver, has to send now, of two hosts with Linux's own TCP.
+    #[inline(always)]
+    pub(super) fn send_linux(
+        &mut self,
+        now: Time,
+        from: End,
+        of_sender: bool,
+        hop_spans: &HopSpans,
+        connection: &mut LinuxConnection,
+        losses: &mut Losses,
+    ) {
+        if let Some(outgoing) = connection.outgoing(of_sender) {
+            self.send_outgoing(now, from, hop_spans, outgoing, losses);
+        }
+        self.wake = self.wake.min(connection.note_deadline(of_sender));
+    }
+
+    #[inline]
+    fn send_outgoing(
+        &mut self,
+        now: Time,
+        from: End,
+        hop_spans: &HopSpans,
+        mut outgoing: Outgoing<'_>,
+        losses: &mut Losses,
+    ) {
+        while let Some((packet, shape)) = outgoing.next() {
+            let has_payload = packet.len > 0;
+            if let Some(at) = self.send(now, from, hop_spans, Cargo::Linux(packet), shape)
                 && has_payload
             {
-                flow.losses.push(now, at);
+                losses.push(now, at);
             }
         }
-        self.wake = self.wake.min(connection.deadline());
     }
 
     /// Sends all that the sender of data has to send now.
@@ -311,8 +333,10 @@ impl<E: Observer> Net<E> {
             }
             Traffic::Linux(connection) => {
                 connection.on_timer(now);
-                self.pump(now, flow, flow.from);
-                return self.pump(now, flow, flow.from.other());
+                let (spans, losses) = (&flow.hop_spans, &mut flow.losses);
+                self.send_linux(now, flow.from, true, spans, connection, losses);
+                let far = flow.from.other();
+                return self.send_linux(now, far, false, spans, connection, losses);
             }
             Traffic::Requests(requests) => {
                 requests.on_timeout(now);

@@ -1,15 +1,16 @@
 //! How large the packets of a connection are.
 
-use crate::framing::{Headers, IpPacket};
+use crate::framing::{Headers, IpPacket, TCP_TIMESTAMPS};
 use crate::scenario::{Flow, Scenario};
-use crate::tcp::{Config, Segment};
+use crate::tcp::{Config, Segment, linux};
 use crate::units::Bytes;
 
 /// The sizes of segments as packets, the same in both directions.
 #[derive(Debug)]
 pub(super) struct Sizes {
-    /// A segment without payload, and a SYN.
+    /// A segment without payload, the same with timestamps, and a SYN.
     header: IpPacket,
+    stamped: IpPacket,
     syn: IpPacket,
     options: OptionCharge,
     /// Bytes of options in every segment.
@@ -33,6 +34,7 @@ impl Sizes {
         let header = Headers::plain(scenario.ip);
         Self {
             header: header.packet(Bytes::ZERO),
+            stamped: IpPacket::from(header.bytes() + TCP_TIMESTAMPS),
             syn: IpPacket::from(header.bytes() + config.syn_options()),
             options: OptionCharge::of(config),
             constant_options: scenario.mss(flow).options,
@@ -56,6 +58,22 @@ impl Sizes {
             OptionCharge::Padded => segment.option_bytes(),
         };
         IpPacket::from(self.header.length() + segment.payload() + options)
+    }
+
+    /// A packet of Linux's own TCP.
+    #[inline(always)]
+    pub(super) fn of_linux(&self, packet: &linux::Packet) -> IpPacket {
+        let len = u16::try_from(packet.len).unwrap_or(u16::MAX);
+        if packet.stamps.is_some() && packet.sack.is_empty() && packet.syn.is_none() {
+            return self.stamped.with_payload(len);
+        }
+        if packet.syn.is_some() {
+            return self.syn;
+        }
+        if self.options == OptionCharge::Absent {
+            return self.header.with_payload(len);
+        }
+        IpPacket::from(self.header.length() + Bytes::new(packet.len + packet.option_bytes()))
     }
 
     /// What a full segment's packet holds besides payload.

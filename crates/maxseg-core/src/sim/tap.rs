@@ -133,6 +133,7 @@ impl Observer for TapObserver<'_> {
         let facts = &self.flows[packet.flow as usize];
         let (is_markable, is_marked) = match &packet.cargo {
             Cargo::Segment(segment) => (segment.markable, segment.marked),
+            Cargo::Linux(packet) => (packet.flags.ect, packet.flags.ce),
             Cargo::Datagram | Cargo::EchoRequest { .. } | Cargo::EchoReply { .. } => (false, false),
         };
         PacketView {

@@ -173,15 +173,7 @@ impl<E: Observer> World<E> {
         let RunningFlow { from, traffic, losses, hop_spans, .. } = flow;
         let (Traffic::Tcp(connection), Cargo::Segment(segment)) = (traffic, &mut packet.cargo)
         else {
-            let delivery = flow.on_packet(now, end, &packet.cargo);
-            if let Cargo::Segment(segment) = &mut packet.cargo {
-                self.net.options_pool.put_back(segment.options.take());
-            }
-            if delivery == Delivery::Complete {
-                self.unfinished -= 1;
-                self.until_look = 0;
-            }
-            return self.net.answer(now, end, flow, delivery);
+            return self.deliver_other(end);
         };
         if end == *from {
             connection.sender.on_ack(now, segment);
@@ -196,6 +188,39 @@ impl<E: Observer> World<E> {
             connection.receiver.on_segment(now, segment);
             self.net.options_pool.put_back(segment.options.take());
             self.net.send_acks(now, end, hop_spans, connection);
+        }
+    }
+
+    /// The same for a packet of another kind of flow: apart and `cold`, so that the loop keeps its registers for bulk
+    /// flows of the other stacks.
+    #[cold]
+    #[inline(never)]
+    fn deliver_other(&mut self, end: End) {
+        let now = self.now;
+        let Some(packet) = self.net.links.towards_mut(end).taken() else { return };
+        let flow = &mut self.flows[packet.flow as usize];
+        let RunningFlow { from, traffic, losses, hop_spans, .. } = flow;
+        let completes = match (traffic, &mut packet.cargo) {
+            (Traffic::Linux(connection), cargo @ Cargo::Linux(_)) => {
+                let cargo = std::mem::replace(cargo, Cargo::Datagram);
+                let Cargo::Linux(packet) = cargo else { return };
+                let to_sender = end == *from;
+                let completes = connection.on_packet(now, to_sender, packet);
+                self.net.send_linux(now, end, to_sender, hop_spans, connection, losses);
+                completes
+            }
+            (_, cargo) => {
+                let delivery = flow.on_packet(now, end, cargo);
+                if let Cargo::Segment(segment) = cargo {
+                    self.net.options_pool.put_back(segment.options.take());
+                }
+                self.net.answer(now, end, flow, delivery);
+                delivery == Delivery::Complete
+            }
+        };
+        if completes {
+            self.unfinished -= 1;
+            self.until_look = 0;
         }
     }
 
@@ -225,10 +250,12 @@ impl<E: Observer> World<E> {
         let now = self.now;
         self.net.wake = self.net.notices.next_arrival();
         for flow in &mut self.flows {
-            if flow.deadline() <= now {
+            let mut deadline = flow.deadline();
+            if deadline <= now {
                 self.net.expire(now, flow);
+                deadline = flow.deadline();
             }
-            self.net.wake = self.net.wake.min(flow.deadline());
+            self.net.wake = self.net.wake.min(deadline);
         }
     }
 

@@ -16,16 +16,24 @@ const STEPS: u32 = 64;
 
 impl Histogram {
     /// Count one.
+    #[inline]
     pub fn record(&mut self, time: Time) {
         let bucket = bucket(time.as_nanos());
-        if bucket >= self.buckets.len() {
-            self.buckets.resize(bucket + 1, 0);
+        match self.buckets.get_mut(bucket) {
+            Some(count) => *count = count.saturating_add(1),
+            None => self.begin(bucket),
         }
-        self.buckets[bucket] = self.buckets[bucket].saturating_add(1);
         self.count += 1;
         self.total_nanos += u128::from(time.as_nanos());
         self.min = Some(self.min.map_or(time, |min| min.min(time)));
         self.max = self.max.max(time);
+    }
+
+    /// The first in a bucket beyond all that there were.
+    #[cold]
+    fn begin(&mut self, bucket: usize) {
+        self.buckets.resize(bucket, 0);
+        self.buckets.push(1);
     }
 
     /// How many were counted.

@@ -81,11 +81,11 @@ impl LinuxEnd {
 
     /// The next segment to send, if any may go.
     pub(in crate::sim) fn poll_transmit(&mut self, pool: &mut OptionsPool) -> Option<Segment> {
-        let packet = self.socket.next_packet()?;
+        let packet = self.socket.poll_transmit()?;
         if packet.syn.is_some() {
             self.said = packet.syn;
         }
-        Some(Segment { connection: self.connection, ..segment_of(packet, pool) })
+        Some(Segment { connection: self.connection, ..segment_of(&packet, pool) })
     }
 
     /// What its last SYN said, for its peer.

@@ -1,10 +1,11 @@
 //! What headers say of a flow beyond what the simulation carries along.
 
 use super::super::flow::Cargo;
+use super::super::linux::segment_of;
 use super::view::{Content, TcpView};
 use crate::scenario::{End, Flow, FlowKind, Scenario};
 use crate::settings::{OfferedWindow, SocketMemory};
-use crate::tcp::{Config, SackBlocks, Segment};
+use crate::tcp::{Config, OptionsPool, SackBlocks, Segment};
 use crate::units::{Mss, Time};
 
 /// What the headers of a flow's packets say beyond what the simulation carries along.
@@ -79,6 +80,9 @@ impl FlowFacts {
     pub(super) fn content(&self, from: End, cargo: &Cargo) -> Content {
         match cargo {
             Cargo::Segment(segment) => Content::Tcp(self.tcp(from, segment)),
+            Cargo::Linux(packet) => {
+                Content::Tcp(self.tcp(from, &segment_of(packet, &mut OptionsPool::default())))
+            }
             Cargo::Datagram => Content::Datagram,
             Cargo::EchoRequest { sent } => Content::EchoRequest { number: self.echo(*sent) },
             Cargo::EchoReply { sent } => Content::EchoReply { number: self.echo(*sent) },

@@ -172,18 +172,24 @@ impl Socket {
                 DATA_ACKED
             };
             if flags & progress != 0 {
-                if self.cwnd_limits() {
-                    let view = self.view();
-                    self.congestion.on_delivery(&mut self.window, &view, sample.acked_sacked);
-                }
-                self.snd_cwnd_stamp = self.clock.jiffies;
+                self.raise_cwnd(sample.acked_sacked);
             }
         }
         self.update_pacing_rate();
     }
 
+    /// So many segments were delivered, for which the window grows if it is what limits (`tcp_cong_avoid`).
+    #[inline(always)]
+    pub(super) fn raise_cwnd(&mut self, delivered: u64) {
+        if self.cwnd_limits() {
+            let view = self.view();
+            self.congestion.on_delivery(&mut self.window, &view, delivered);
+        }
+        self.snd_cwnd_stamp = self.clock.jiffies;
+    }
+
     /// The congestion control decides on window and rate.
-    fn control_rate(&mut self, sample: &RateSample) {
+    pub(super) fn control_rate(&mut self, sample: &RateSample) {
         if self.state == State::SynSent {
             return; // it begins with the open connection
         }

@@ -21,6 +21,10 @@ pub(super) struct Clock {
     hz: u64,
     tick_nanos: u64,
     tick_micros: u64,
+    /// `TCP_ATO_MIN`, in jiffies: 40 ms.
+    pub(super) ato_min: u64,
+    /// `TCP_DELACK_MAX`: 200 ms.
+    pub(super) delack_max: u64,
     first_jiffy: u64,
     /// `tcp_clock_cache`: nanoseconds since the host came up.
     pub(super) nanos: u64,
@@ -28,6 +32,8 @@ pub(super) struct Clock {
     pub(super) micros: u64,
     /// `jiffies`.
     pub(super) jiffies: u64,
+    /// When that one began, on the same clock as `nanos`.
+    jiffy_began: u64,
 }
 
 impl Clock {
@@ -37,10 +43,13 @@ impl Clock {
             hz,
             tick_nanos: 1_000_000_000 / hz,
             tick_micros: 1_000_000 / hz,
+            ato_min: hz / 25,
+            delack_max: hz / 5,
             first_jiffy: INITIAL_WRAP - SECONDS_BEFORE_WRAP * hz,
             nanos: u64::MAX,
             micros: 0,
-            jiffies: 0,
+            jiffies: INITIAL_WRAP - SECONDS_BEFORE_WRAP * hz,
+            jiffy_began: 0,
         };
         clock.refresh(now);
         clock
@@ -55,7 +64,12 @@ impl Clock {
         }
         self.nanos = nanos;
         self.micros = self.nanos / 1000;
-        self.jiffies = self.first_jiffy + self.nanos / self.tick_nanos;
+        // Often still the same.
+        if nanos.wrapping_sub(self.jiffy_began) >= self.tick_nanos {
+            let ticks = nanos / self.tick_nanos;
+            self.jiffies = self.first_jiffy + ticks;
+            self.jiffy_began = ticks * self.tick_nanos;
+        }
     }
 
     /// The run's time at which a jiffy begins.
@@ -98,14 +112,12 @@ impl Clock {
     /// coarser levels the later the further away (`calc_wheel_index`, `kernel/time/timer.c`).
     pub(super) fn run_at(&self, expires: u64) -> u64 {
         let delta = expires.saturating_sub(self.jiffies);
-        let mut shift = 0;
-        for level in 1..LEVELS {
-            let start = (SLOTS_PER_LEVEL - 1) << ((level - 1) * LEVEL_SHIFT);
-            if delta < start {
-                break;
-            }
-            shift = level * LEVEL_SHIFT;
-        }
+        // Level n + 1 begins at 63 · 8ⁿ jiffies.
+        let level = match delta / (SLOTS_PER_LEVEL - 1) {
+            0 => 0,
+            wide => (wide.ilog2() / LEVEL_SHIFT + 1).min(LEVELS - 1),
+        };
+        let shift = level * LEVEL_SHIFT;
         ((expires >> shift) + 1) << shift
     }
 }

@@ -55,16 +55,6 @@ impl DelayedAck {
 }
 
 impl Socket {
-    /// `TCP_ATO_MIN`, in jiffies: 40 ms.
-    const fn ato_min(&self) -> u64 {
-        self.clock.seconds(1, 25)
-    }
-
-    /// `TCP_DELACK_MAX`: 200 ms.
-    const fn delack_max(&self) -> u64 {
-        self.clock.seconds(1, 5)
-    }
-
     /// The next acknowledgements go at once (`tcp_incr_quickack`).
     fn raise_quick(&mut self, most: u64) {
         let quick = match self.buffer.rcv_wnd / (2 * self.ack.rcv_mss.max(1)) {
@@ -77,18 +67,29 @@ impl Socket {
     /// `tcp_enter_quickack_mode`.
     pub(super) fn enter_quick_mode(&mut self) {
         self.raise_quick(MAX_QUICK);
+        self.buffer.offered = None;
         self.ack.pingpong = 0;
-        self.ack.ato = self.ato_min();
+        self.ack.ato = self.clock.ato_min;
     }
 
     /// How large segments are, and whether this one was pushed (`tcp_measure_rcv_mss`).
+    #[inline]
     pub(super) fn measure_segment(&mut self, len: u64, push: bool, truesize: u64) {
+        if len == self.ack.rcv_mss {
+            self.ack.last_segment = 0;
+            self.ack.rcv_mss = len.min(self.advmss);
+            self.ack.pushed |= push;
+        } else {
+            self.measure_odd_segment(len, push, truesize);
+        }
+    }
+
+    /// One that is longer or shorter than those before.
+    fn measure_odd_segment(&mut self, len: u64, push: bool, truesize: u64) {
         let last = self.ack.last_segment;
         self.ack.last_segment = 0;
-        if len >= self.ack.rcv_mss {
-            if len != self.ack.rcv_mss {
-                self.measure_ratio(len, truesize);
-            }
+        if len > self.ack.rcv_mss {
+            self.measure_ratio(len, truesize);
             self.ack.rcv_mss = len.min(self.advmss);
             self.ack.pushed |= push;
             return;
@@ -114,7 +115,7 @@ impl Socket {
         self.measure_segment(len, push, truesize);
         self.measure_receive_rtt();
         let now = self.clock.jiffies;
-        let least = self.ato_min();
+        let least = self.clock.ato_min;
         if self.ack.ato == 0 {
             self.raise_quick(MAX_QUICK);
             self.ack.ato = least;
@@ -123,7 +124,7 @@ impl Socket {
             if gap <= least / 2 {
                 self.ack.ato = self.ack.ato / 2 + least / 2;
             } else if gap < self.ack.ato {
-                self.ack.ato = (self.ack.ato / 2 + gap).min(self.rto).min(self.delack_max());
+                self.ack.ato = (self.ack.ato / 2 + gap).min(self.rto).min(self.clock.delack_max);
             } else if gap > self.rto {
                 // The sender may be in slow start again.
                 self.raise_quick(MAX_QUICK);
@@ -195,22 +196,23 @@ impl Socket {
     }
 
     /// An acknowledgement waits for the next packet or for the timer (`tcp_send_delayed_ack`).
+    #[inline(always)]
     fn delay_ack(&mut self) {
         let mut ato = self.ack.ato;
-        if ato > self.ato_min() {
+        if ato > self.clock.ato_min {
             let mut most = if self.ack.answers() || self.ack.pushed {
-                self.delack_max()
+                self.clock.delack_max
             } else {
                 self.clock.seconds(1, 2)
             };
             if self.rtt.srtt8 > 0 {
-                let rtt = self.clock.jiffies_of_micros(self.rtt.srtt8 >> 3).max(self.ato_min());
+                let rtt = self.clock.jiffies_of_micros(self.rtt.srtt8 >> 3).max(self.clock.ato_min);
                 most = most.min(rtt);
             }
             ato = ato.min(most);
         }
         // A tick less than the sender's least timeout (`tcp_delack_max`).
-        ato = ato.min(self.delack_max()).min(self.rto_min().max(2) - 1);
+        ato = ato.min(self.clock.delack_max).min(self.rto_min.max(2) - 1);
         let now = self.clock.jiffies;
         let mut at = now + ato;
         if self.ack.timer {
@@ -243,9 +245,9 @@ impl Socket {
         }
         if self.ack.answers() {
             self.ack.pingpong = 0;
-            self.ack.ato = self.ato_min();
+            self.ack.ato = self.clock.ato_min;
         } else {
-            self.ack.ato = (self.ack.ato * 2).min(self.rto).min(self.delack_max());
+            self.ack.ato = (self.ack.ato * 2).min(self.rto).min(self.clock.delack_max);
         }
         self.send_ack();
     }
@@ -259,7 +261,7 @@ impl Socket {
         }
         if self.ack.quick > 0 && self.ack.scheduled {
             if self.ack.quick == 1 {
-                self.ack.ato = self.ato_min();
+                self.ack.ato = self.clock.ato_min;
             }
             self.ack.quick -= 1;
         }
@@ -273,6 +275,7 @@ impl Socket {
 
     /// The application reads so many bytes at most; gives how many it got. Reading may be what an
     /// acknowledgement or a wider window waited for (`tcp_cleanup_rbuf`).
+    #[inline(always)]
     pub fn read(&mut self, now: Time, most: u64) -> u64 {
         self.clock.refresh(now);
         let copied = self.copy_out(most);

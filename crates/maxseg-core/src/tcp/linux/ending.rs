@@ -27,7 +27,7 @@ impl Socket {
             return self.end();
         }
         if self.readable() > 0 {
-            let last = self.header_now(self.snd_nxt);
+            let last = *self.header_now(self.snd_nxt);
             self.put(Packet { flags: Flags { rst: true, ..Flags::default() }, window: 0, ..last });
             return self.end();
         }
@@ -71,7 +71,7 @@ impl Socket {
             return;
         }
         let flags = Flags { rst: true, ..Flags::default() };
-        let reset = Packet { flags, window: 0, stamps: None, ..self.header_now(0) };
+        let reset = Packet { flags, window: 0, stamps: None, ..*self.header_now(0) };
         self.put(if packet.ack > 0 {
             Packet { seq: packet.ack, ack: 0, ..reset }
         } else {

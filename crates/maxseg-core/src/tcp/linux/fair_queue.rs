@@ -13,11 +13,11 @@ use crate::units::Time;
 const SLACK: u64 = 10_000;
 
 /// One packet that waits.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct Held {
     /// When it may leave (`time_to_send`), on the kernel's clock.
     departs: u64,
-    packet: Packet,
+    packet: Box<Packet>,
     /// Bytes of memory that the socket has back then.
     frees: u64,
 }
@@ -41,7 +41,7 @@ impl FairQueue {
 
 impl Socket {
     /// Holds a packet that may not leave yet, or comes behind one; else gives it back.
-    pub(super) fn hold(&mut self, packet: Packet) -> Option<Packet> {
+    pub(super) fn hold(&mut self, packet: Box<Packet>) -> Option<Box<Packet>> {
         let departs = self.last_sent_nanos;
         if departs <= self.clock.nanos && self.fair_queue.is_empty() {
             return Some(packet);
@@ -74,11 +74,12 @@ impl Socket {
         let now = self.clock.nanos;
         let queue = &mut self.fair_queue;
         let mut has_freed = false;
-        while let Some(held) = queue.held.front().filter(|held| held.departs <= now) {
-            self.out.push(held.packet);
+        while queue.held.front().is_some_and(|held| held.departs <= now)
+            && let Some(held) = queue.held.pop_front()
+        {
             queue.bytes -= held.frees;
             has_freed |= held.frees > 0;
-            queue.held.pop_front();
+            self.out.push(held.packet);
         }
         self.watch();
         let queue = &mut self.fair_queue;

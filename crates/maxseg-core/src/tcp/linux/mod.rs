@@ -25,6 +25,7 @@ mod fair_queue;
 mod flags;
 mod handshake;
 mod info;
+mod ordinary_ack;
 mod outbox;
 mod output;
 mod pace;
@@ -49,6 +50,7 @@ mod tests;
 mod timers;
 mod tlp;
 mod undo;
+mod unread;
 mod unused_window;
 mod windowed;
 mod write;
@@ -201,6 +203,8 @@ pub struct Socket {
     last_round_trip: Option<u64>,
     /// `icsk_rto`, in jiffies.
     rto: u64,
+    /// `tcp_rto_min`, in jiffies.
+    rto_min: u64,
     backoff: u32,
     /// `icsk_retransmits`: timeouts since the last progress.
     retransmits: u64,
@@ -295,6 +299,7 @@ impl Socket {
             rtt: RoundTrip::new(&clock),
             last_round_trip: None,
             rto: clock.seconds(1, 1),
+            rto_min: (host.tcp_rto_min_us * host.hz).div_ceil(1_000_000),
             backoff: 0,
             retransmits: 0,
             total_rto: 0,
@@ -323,24 +328,13 @@ impl Socket {
         socket
     }
 
-    /// The next packet to send now, if there is one.
-    #[inline]
-    pub fn poll_transmit(&mut self) -> Option<Packet> {
-        self.out.take().copied()
-    }
-
-    /// The same in place.
-    #[inline]
-    pub(crate) fn next_packet(&mut self) -> Option<&Packet> {
-        self.out.take()
-    }
-
     /// Whether data can flow.
     pub fn is_established(&self) -> bool {
         self.state == State::Established
     }
 
     /// What the congestion control sees of it now.
+    #[inline]
     fn view(&self) -> View {
         View {
             micros: self.clock.micros,

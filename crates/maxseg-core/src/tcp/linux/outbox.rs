@@ -1,30 +1,85 @@
 //! Packets that are to go now.
 
+use super::Socket;
 use super::packet::Packet;
 
-/// In the order of their sending. It is emptied whenever the socket is served, so that nothing moves in it.
+/// Packets in the order of their sending, and room for those to come. A packet is written once, in a box that it
+/// keeps until it has arrived, and of which only the fields are written that it has: most have no SACK blocks.
 #[derive(Debug, Default)]
+#[expect(clippy::vec_box, reason = "packets travel in boxes, and these are theirs")]
 pub(super) struct Outbox {
-    packets: Vec<Packet>,
-    /// How many have been taken.
+    /// It is emptied whenever the socket is served, so that nothing moves in it; what was taken leaves `None`.
+    packets: Vec<Option<Box<Packet>>>,
     taken: usize,
+    spare: Vec<Box<Packet>>,
 }
 
 impl Outbox {
+    /// As many as a large window has; copies that links make would pile up beyond.
+    const MOST_SPARE: usize = 1 << 16;
+
+    /// A packet to be written: its fields are those of one that arrived long ago.
     #[inline]
-    pub(super) fn push(&mut self, packet: Packet) {
-        self.packets.push(packet);
+    pub(super) fn blank(&mut self) -> Box<Packet> {
+        self.spare.pop().unwrap_or_default()
     }
 
-    /// The next one; where there is none, what was taken goes.
     #[inline]
-    pub(super) fn take(&mut self) -> Option<&Packet> {
-        if self.taken == self.packets.len() {
+    pub(super) fn push(&mut self, packet: Box<Packet>) {
+        self.packets.push(Some(packet));
+    }
+
+    /// The next one.
+    #[inline]
+    pub(super) fn take(&mut self) -> Option<Box<Packet>> {
+        let Some(packet) = self.packets.get_mut(self.taken) else {
             self.packets.clear();
             self.taken = 0;
             return None;
-        }
+        };
         self.taken += 1;
-        self.packets.get(self.taken - 1)
+        packet.take()
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.taken == self.packets.len()
+    }
+
+    /// A packet that has arrived, to be written anew.
+    #[inline]
+    pub(super) fn reuse(&mut self, packet: Box<Packet>) {
+        if self.spare.len() < Self::MOST_SPARE {
+            self.spare.push(packet);
+        }
+    }
+}
+
+impl Socket {
+    /// The next packet to send now, if there is one.
+    #[inline]
+    pub fn poll_transmit(&mut self) -> Option<Packet> {
+        let packet = self.out.take()?;
+        let copy = *packet;
+        self.out.reuse(packet);
+        Some(copy)
+    }
+
+    /// Whether there is one.
+    #[inline]
+    pub(crate) fn has_packets(&self) -> bool {
+        !self.out.is_empty()
+    }
+
+    /// The same without a copy: [`Self::reuse`] takes the box back.
+    #[inline(always)]
+    pub(crate) fn next_packet(&mut self) -> Option<Box<Packet>> {
+        self.out.take()
+    }
+
+    /// The box of a packet that nobody looks at any more, for one to come.
+    #[inline]
+    pub(crate) fn reuse(&mut self, packet: Box<Packet>) {
+        self.out.reuse(packet);
     }
 }

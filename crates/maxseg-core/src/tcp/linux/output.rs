@@ -6,7 +6,7 @@ use super::chrono::Limit;
 use super::clock::Clock;
 use super::constants::{MIN_MSS, MSS_DEFAULT, Nagle, OPTION_SPACE, Push, STAMPS_LEN};
 use super::packet::{Blocks, Flags, Packet, Stamps};
-use super::segmentation::Defer;
+use super::segmentation::Hold;
 use super::skb::{ANY_RETRANSMISSION, Skb};
 use super::timers::Retransmit;
 
@@ -47,7 +47,7 @@ impl Socket {
     }
 
     /// `tcp_push_pending_frames` and `tcp_check_space`: after an acknowledgement.
-    #[inline]
+    #[inline(always)]
     pub(super) fn send_pending(&mut self) {
         if !self.write_queue.is_empty() {
             let mss = self.current_mss();
@@ -57,6 +57,7 @@ impl Socket {
     }
 
     /// `__tcp_push_pending_frames`.
+    #[inline]
     pub(super) fn push_pending(&mut self, mss: u64, nagle: Nagle, push: Push) {
         if self.write_xmit(mss, nagle, push) {
             self.check_window_probe();
@@ -66,74 +67,26 @@ impl Socket {
     /// Sends as much of the send queue as windows allow; gives whether nothing is out though data wait.
     pub(super) fn write_xmit(&mut self, mss: u64, nagle: Nagle, push: Push) -> bool {
         let most = self.most_segments(mss);
-        let mut is_cwnd_limited = false;
-        let mut is_window_limited = false;
+        // The probe's timer replaces that for retransmissions, once all that may go is out.
+        let probes_tail = push != Push::Probe && self.may_probe_tail();
         let mut sent = 0;
-        while !self.write_queue.is_empty() {
-            if self.must_wait_for_pace() {
-                break;
-            }
-            let mut quota = self.cwnd_quota();
-            if quota == 0 {
-                if push != Push::Probe {
-                    break;
-                }
-                quota = 1;
-            }
-            quota = quota.min(most);
-            self.grow_head(quota * mss);
-            let is_last = self.write_queue.len() == 1;
-            let head = &mut self.write_queue[0];
-            head.count_segments(mss);
-            let skb = *head;
-            if !self.fits_send_window(&skb, mss) {
-                is_window_limited = true;
-                break;
-            }
-            let mut limit = mss;
-            if skb.segments == 1 {
-                let nagle = if is_last && !skb.is_fin { nagle } else { Nagle::Push };
-                if self.nagle_holds(skb.len() < mss, nagle) {
-                    break;
-                }
-            } else {
-                if push == Push::All {
-                    match self.should_defer(&skb, is_last, most) {
-                        Defer::No => {}
-                        Defer::ByCwnd => {
-                            is_cwnd_limited = true;
-                            break;
-                        }
-                        Defer::ByWindow => {
-                            is_window_limited = true;
-                            break;
-                        }
-                        Defer::Yes => break,
-                    }
-                }
-                limit = self.split_point(&skb, is_last, mss, quota, nagle);
-            }
-            if self.host.fq {
-                let truesize = skb.truesize - skb.len().saturating_sub(limit);
-                if self.is_queue_full(truesize, false) {
-                    break;
-                }
-            }
-            let gone = self.send_head(limit, mss);
+        let hold = loop {
+            let limit = match self.next_burst(mss, most, nagle, push) {
+                Ok(limit) => limit,
+                Err(hold) => break hold,
+            };
+            let gone = self.send_head(limit, mss, probes_tail);
             sent += gone;
-            if gone == 0 {
-                break;
+            if gone == 0 || push != Push::All {
+                break Hold::Other;
             }
-            if push != Push::All {
-                break;
-            }
-        }
-        if is_window_limited {
+        };
+        if hold == Hold::ByWindow {
             self.begin_limit(Limit::Window);
         } else {
             self.end_limit(Limit::Window);
         }
-        is_cwnd_limited |= self.in_flight() >= self.window.cwnd;
+        let is_cwnd_limited = hold == Hold::ByCwnd || self.in_flight() >= self.window.cwnd;
         if sent > 0 || is_cwnd_limited {
             self.validate_cwnd(is_cwnd_limited);
         }
@@ -141,7 +94,7 @@ impl Socket {
             if self.in_cwnd_reduction() {
                 self.prr_out += sent;
             }
-            if push != Push::Probe {
+            if probes_tail {
                 self.schedule_loss_probe(false);
             }
             return false;
@@ -149,36 +102,79 @@ impl Socket {
         self.packets_out == 0 && !self.write_queue.is_empty()
     }
 
-    /// Sends `limit` bytes of the first packet that waits, which is cut if it is longer.
+    /// How many bytes of the send queue go next as one packet, or why none do.
     #[inline(always)]
-    fn send_head(&mut self, limit: u64, mss: u64) -> u64 {
-        let overhead = self.host.skb_overhead();
-        let Some(mut skb) = self.write_queue.pop_front() else { return 0 };
-        if skb.len() > limit {
-            let rest = skb.split(limit, mss, overhead);
+    fn next_burst(&mut self, mss: u64, most: u64, nagle: Nagle, push: Push) -> Result<u64, Hold> {
+        if self.write_queue.is_empty() || self.must_wait_for_pace() {
+            return Err(Hold::Other);
+        }
+        let quota = match self.cwnd_quota() {
+            0 if push == Push::Probe => 1,
+            0 => return Err(Hold::Other),
+            quota => quota.min(most),
+        };
+        self.grow_head(quota * mss);
+        let is_last = self.write_queue.len() == 1;
+        let head = &self.write_queue[0];
+        if !self.fits_send_window(head, mss) {
+            return Err(Hold::ByWindow);
+        }
+        let mut limit = mss;
+        if head.len() <= mss {
+            let nagle = if is_last && !head.is_fin { nagle } else { Nagle::Push };
+            if self.nagle_holds(head.len() < mss, nagle) {
+                return Err(Hold::Other);
+            }
+        } else {
+            if push == Push::All {
+                self.may_defer(head, is_last, most)?;
+            }
+            limit = self.split_point(head, is_last, mss, quota, nagle);
+        }
+        if self.host.fq {
+            let truesize = head.truesize - head.len().saturating_sub(limit);
+            if self.is_queue_full(truesize, false) {
+                return Err(Hold::Other);
+            }
+        }
+        Ok(limit)
+    }
+
+    /// Sends `limit` bytes of the first packet that waits, which is cut if it is longer. `sets_timer_later` says that
+    /// the caller sets the timer for a probe behind it.
+    #[inline(always)]
+    fn send_head(&mut self, limit: u64, mss: u64, sets_timer_later: bool) -> u64 {
+        let Some(head) = self.write_queue.front_mut() else { return 0 };
+        let mut skb;
+        if head.len() > limit {
+            let overhead = self.host.skb_overhead();
+            skb = head.take_front(limit, mss, overhead);
             self.writer.queued += overhead;
-            self.write_queue.push_front(rest);
+        } else {
+            head.count_segments(mss);
+            skb = *head;
+            self.write_queue.pop_front();
         }
         if !self.transmit(&mut skb) {
             self.write_queue.push_front(skb);
             return 0;
         }
         let segments = skb.segments;
-        self.queue_as_sent(skb);
         if skb.len() < segments * mss {
             self.snd_sml = skb.end_seq;
         }
+        self.queue_as_sent(skb, sets_timer_later);
         segments
     }
 
     /// New data are out (`tcp_event_new_data_sent`).
     #[inline(always)]
-    fn queue_as_sent(&mut self, skb: Skb) {
+    fn queue_as_sent(&mut self, skb: Skb, sets_timer_later: bool) {
         let was_idle = self.packets_out == 0;
         self.snd_nxt = skb.end_seq;
         self.packets_out += skb.segments;
         self.rtx_queue.push_back(skb);
-        if was_idle || self.timers.pending == Some(Retransmit::LossProbe) {
+        if !sets_timer_later && (was_idle || self.timers.pending == Some(Retransmit::LossProbe)) {
             self.rearm_rto();
         }
         self.check_space();
@@ -235,11 +231,12 @@ impl Socket {
         head.push = true;
         head.count_segments(mss);
         let limit = (window_end - head.seq).min(if head.len() > mss { mss } else { head.len() });
-        self.send_head(limit, mss);
+        self.send_head(limit, mss, false);
     }
 
     /// A packet goes, new or again (`__tcp_transmit_skb`). What it counts and when it was sent is noted in
     /// it. Gives whether the link took it.
+    #[inline(always)]
     pub(super) fn transmit(&mut self, skb: &mut Skb) -> bool {
         if self.is_refused {
             self.enter_cwr();
@@ -287,22 +284,23 @@ impl Socket {
     /// Puts the segments of a packet on the wire.
     #[inline(always)]
     fn emit(&mut self, skb: &Skb, window: u64) {
-        let mut packet = self.header(skb.seq, window, skb.sent_nanos);
         let size = if skb.segments > 1 { skb.gso_size } else { skb.len() };
         let repeated = skb.is(ANY_RETRANSMISSION) || skb.seq < self.snd_nxt;
-        packet.flags = self.flags_of_data(repeated);
-        packet.repeated = repeated;
-        packet.alone = skb.segments == 1;
+        let mut flags = self.flags_of_data(repeated);
         let data_end = skb.seq + skb.len();
+        let mut seq = skb.seq;
         loop {
-            let len = size.min(data_end - packet.seq);
-            let is_last = packet.seq + len == data_end;
+            let len = size.min(data_end - seq);
+            let is_last = seq + len == data_end;
+            flags.fin = is_last && skb.is_fin;
+            let mut packet = self.header(seq, window, skb.sent_nanos, flags);
             packet.len = len;
-            packet.flags.fin = is_last && skb.is_fin;
             packet.push = is_last && (skb.push || skb.segments > 1);
-            self.put(packet);
-            packet.flags.cwr = false;
-            packet.seq += len;
+            packet.repeated = repeated;
+            packet.alone = skb.segments == 1;
+            self.put_written(packet);
+            flags.cwr = false;
+            seq += len;
             if is_last {
                 return;
             }
@@ -312,54 +310,66 @@ impl Socket {
     /// An acknowledgement goes by itself (`tcp_send_ack`).
     pub(super) fn send_ack(&mut self) {
         let ack = self.header_now(self.snd_nxt);
-        self.put(ack);
+        self.put_written(ack);
         self.note_ack_sent();
     }
 
     /// A probe that the peer answers because it is out of its window.
     fn emit_probe(&mut self) {
         let probe = self.header_now(self.snd_una.saturating_sub(1));
-        self.put(probe);
+        self.put_written(probe);
         self.note_ack_sent();
     }
 
     /// An acknowledgement with that number, as it would go now.
     #[inline(always)]
-    pub(super) fn header_now(&mut self, seq: u64) -> Packet {
+    pub(super) fn header_now(&mut self, seq: u64) -> Box<Packet> {
         let window = self.select_window();
         self.last_sent_nanos = self.last_sent_nanos.max(self.clock.nanos);
-        self.header(seq, window, self.last_sent_nanos)
+        let flags = Flags { ece: self.ecn.echoes, ..Flags::default() };
+        self.header(seq, window, self.last_sent_nanos, flags)
+    }
+
+    /// All fields are written but SACK blocks beyond those that there are.
+    #[inline(always)]
+    fn header(&mut self, seq: u64, window: u64, nanos: u64, flags: Flags) -> Box<Packet> {
+        let mut packet = self.out.blank();
+        packet.seq = seq;
+        packet.ack = self.rcv_nxt;
+        packet.len = 0;
+        packet.window = window;
+        packet.push = false;
+        packet.flags = flags;
+        packet.syn = None;
+        packet.stamps =
+            self.stamps_ok.then(|| Stamps { value: Clock::millis_of(nanos), echo: self.ts_recent });
+        packet.sack.clear();
+        packet.repeated = false;
+        packet.alone = true;
+        if self.sack_ok && (self.dsack.is_some() || !self.out_of_order.sacks.is_empty()) {
+            self.write_blocks(&mut packet.sack);
+        }
+        packet
+    }
+
+    /// What came twice goes before what came early (`tcp_options_write`).
+    fn write_blocks(&self, sack: &mut Blocks) {
+        let most = usize::try_from(self.most_blocks()).unwrap_or(Blocks::MOST);
+        for &block in self.dsack.iter().chain(&self.out_of_order.sacks).take(most) {
+            sack.push(block);
+        }
+    }
+
+    /// The packet goes, or waits at the first link.
+    #[inline]
+    pub(super) fn put(&mut self, packet: Packet) {
+        let mut written = self.out.blank();
+        *written = packet;
+        self.put_written(written);
     }
 
     #[inline(always)]
-    fn header(&self, seq: u64, window: u64, nanos: u64) -> Packet {
-        let mut sack = Blocks::default();
-        if self.sack_ok {
-            let most = usize::try_from(self.most_blocks()).unwrap_or(Blocks::MOST);
-            let blocks = self.dsack.iter().chain(&self.out_of_order.sacks);
-            for &block in blocks.take(most) {
-                sack.push(block);
-            }
-        }
-        Packet {
-            seq,
-            ack: self.rcv_nxt,
-            len: 0,
-            window,
-            push: false,
-            flags: Flags { ece: self.ecn.echoes, ..Flags::default() },
-            syn: None,
-            stamps: self
-                .stamps_ok
-                .then(|| Stamps { value: Clock::millis_of(nanos), echo: self.ts_recent }),
-            sack,
-            repeated: false,
-            alone: true,
-        }
-    }
-
-    #[inline]
-    pub(super) fn put(&mut self, packet: Packet) {
+    fn put_written(&mut self, packet: Box<Packet>) {
         self.counters.packets += 1;
         if self.host.fq {
             if let Some(leaves) = self.hold(packet) {

@@ -55,7 +55,12 @@ impl Socket {
     /// Sets the retransmission timer, later by what the next packet has to wait (`tcp_reset_xmit_timer`).
     #[inline]
     pub(super) fn reset_timer(&mut self, what: Retransmit, jiffies: u64) {
-        let wait = self.clock.whole_jiffies(self.last_sent_nanos.saturating_sub(self.clock.nanos));
-        self.timers.set_retransmit(&self.clock, what, jiffies + wait);
+        let mut jiffies = jiffies;
+        if let Some(wait) = self.last_sent_nanos.checked_sub(self.clock.nanos)
+            && wait > 0
+        {
+            jiffies += self.clock.whole_jiffies(wait);
+        }
+        self.timers.set_retransmit(&self.clock, what, jiffies);
     }
 }

@@ -21,11 +21,20 @@ pub struct Stamps {
 }
 
 /// The SACK option: blocks `start..end`, the most important first.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Blocks {
+    /// What lies behind the first `count` means nothing.
     blocks: [(u64, u64); Self::MOST],
     count: usize,
 }
+
+impl PartialEq for Blocks {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
+impl Eq for Blocks {}
 
 impl Blocks {
     /// As many as fit a header (`TCP_NUM_SACKS`, `include/linux/tcp.h`).
@@ -42,6 +51,12 @@ impl Blocks {
     /// The blocks.
     pub fn as_slice(&self) -> &[(u64, u64)] {
         &self.blocks[..self.count]
+    }
+
+    /// Takes all of them out.
+    #[inline]
+    pub const fn clear(&mut self) {
+        self.count = 0;
     }
 
     /// Whether there is none.
@@ -68,9 +83,17 @@ pub struct Flags {
     pub ce: bool,
 }
 
+impl Flags {
+    /// Whether it has none of them.
+    #[inline]
+    pub(super) const fn is_none(self) -> bool {
+        !(self.fin | self.rst | self.ece | self.cwr | self.ect | self.ce)
+    }
+}
+
 /// A TCP segment between two [`Socket`](super::Socket)s. Numbers are 64-bit and do not wrap: the SYN is 0,
 /// payload begins at 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Packet {
     /// Number of the first payload byte.
     pub seq: u64,

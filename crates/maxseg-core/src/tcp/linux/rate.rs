@@ -7,15 +7,11 @@ use super::skb::{ACKED, ANY_RETRANSMISSION, Skb};
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Rate {
     /// `first_tx_mstamp`: when the first packet of the sample was sent, in microseconds.
-    first_tx: u64,
+    pub(super) first_tx: u64,
     /// `delivered_mstamp`.
     pub(super) delivered_at: u64,
     /// The count of delivered segments up to which samples are the application's; 0: none is.
     pub(super) app_limited: u64,
-    /// The last sample that counts.
-    pub(super) delivered: u64,
-    pub(super) interval: u64,
-    pub(super) is_app_limited: bool,
 }
 
 /// One sample, as an acknowledgement makes it (`struct rate_sample`).
@@ -93,6 +89,17 @@ impl Socket {
         }
     }
 
+    /// So many segments more are delivered.
+    #[inline]
+    pub(super) fn note_delivery(&mut self, delivered: u64) {
+        if self.rate.app_limited > 0 && self.delivered > self.rate.app_limited {
+            self.rate.app_limited = 0;
+        }
+        if delivered > 0 {
+            self.rate.delivered_at = self.clock.micros;
+        }
+    }
+
     /// The sample of an acknowledgement is complete (`tcp_rate_gen`).
     #[inline(always)]
     pub(super) fn complete_sample(
@@ -102,30 +109,16 @@ impl Socket {
         is_sack_reneg: bool,
         sample: &mut RateSample,
     ) {
-        if self.rate.app_limited > 0 && self.delivered > self.rate.app_limited {
-            self.rate.app_limited = 0;
-        }
-        if delivered > 0 {
-            self.rate.delivered_at = self.clock.micros;
-        }
+        self.note_delivery(delivered);
         sample.acked_sacked = delivered;
         sample.losses = lost;
         if sample.prior_at == 0 || is_sack_reneg {
             return;
         }
-        let delivered = self.delivered - sample.prior_delivered;
-        sample.delivered = Some(delivered);
+        sample.delivered = Some(self.delivered - sample.prior_delivered);
         let interval = sample.interval_sent.max(self.clock.micros.saturating_sub(sample.prior_at));
-        if interval < self.rtt.min() {
-            return;
-        }
-        sample.interval = interval;
-        if !sample.is_app_limited
-            || delivered * self.rate.interval >= self.rate.delivered * sample.interval
-        {
-            self.rate.delivered = delivered;
-            self.rate.interval = sample.interval;
-            self.rate.is_app_limited = sample.is_app_limited;
+        if interval >= self.rtt.min() {
+            sample.interval = interval;
         }
     }
 

@@ -3,7 +3,7 @@
 use super::Socket;
 use super::State;
 use super::ack::Verdict;
-use super::packet::{Flags, Packet};
+use super::packet::Packet;
 use crate::units::Time;
 
 /// `tcp_invalid_ratelimit`: two answers to packets out of the window are so far apart, in milliseconds.
@@ -48,7 +48,7 @@ impl Socket {
             && packet.window == self.snd_wnd
             && self.receive_window() > 0
             && packet.sack.is_empty()
-            && packet.flags == Flags::default()
+            && packet.flags.is_none()
             && self.packets_out == 0
             && self.write_queue.is_empty()
             && self.tlp_high_seq == 0
@@ -70,7 +70,9 @@ impl Socket {
     /// A packet within the window.
     #[inline(always)]
     pub(super) fn process(&mut self, packet: &Packet) {
-        if self.on_ack(packet) == Verdict::Invalid {
+        if self.is_ordinary(packet) {
+            self.take_ordinary_ack(packet);
+        } else if self.on_ack(packet) == Verdict::Invalid {
             return;
         }
         self.measure_receive_rtt_by_stamp(packet.len);
@@ -82,6 +84,9 @@ impl Socket {
             return self.end();
         }
         self.send_pending();
+        if self.timers.is_owed {
+            self.set_retransmit_timer();
+        }
         self.check_ack();
     }
 
@@ -110,6 +115,7 @@ impl Socket {
     fn queue_data(&mut self, packet: &Packet) {
         let (seq, end) = (packet.seq, packet.end());
         self.dsack = None;
+        self.buffer.offered = None;
         if end <= self.rcv_nxt {
             self.note_duplicate(packet.len, true);
             self.set_dsack(seq, end);
@@ -152,6 +158,7 @@ impl Socket {
             }
         }
         self.rcv_nxt = packet.end();
+        self.buffer.offered = None;
         if packet.len > 0 {
             let memory = self.host.received(packet.len, packet.alone);
             let end = packet.seq + packet.len;

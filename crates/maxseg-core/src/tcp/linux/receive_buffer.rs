@@ -1,10 +1,9 @@
 //! The receive buffer and the window that it leaves (`net/ipv4/tcp_input.c`, `tcp_output.c`).
 
-use std::collections::VecDeque;
-
 use super::Socket;
 use super::constants::INITIAL_CWND;
 use super::settings::Host;
+use super::unread::{Unread, UnreadQueue};
 
 /// `TCP_RMEM_TO_WIN_SCALE`: ratios are in 1/256.
 const RATIO_SHIFT: u32 = 8;
@@ -14,15 +13,6 @@ const DEFAULT_RATIO: u64 = 1 << (RATIO_SHIFT - 1);
 const RMEM_MAX: u64 = 212_992;
 /// `TCP_MAX_WSCALE`.
 const MAX_WINDOW_SCALE: u32 = 14;
-
-/// A packet that waits to be read, or some in a row that were made one.
-#[derive(Debug, Clone, Copy)]
-struct Unread {
-    end: u64,
-    truesize: u64,
-    /// Room behind its data, in bytes.
-    room: u64,
-}
 
 /// What a receiver keeps of its buffer.
 #[derive(Debug)]
@@ -40,6 +30,8 @@ pub(super) struct ReceiveBuffer {
     pub(super) rcv_ssthresh: u64,
     /// The window that was offered last.
     pub(super) rcv_wnd: u64,
+    /// The same as a header has it; `None` once anything has come that it depends on.
+    pub(super) offered: Option<u64>,
     /// `rcvq_space`: bytes that the application read in a round trip, since when, and from where.
     space: u64,
     space_since: u64,
@@ -50,7 +42,7 @@ pub(super) struct ReceiveBuffer {
     rtt_since: u64,
     pub(super) last_tsecr: u64,
     /// Packets in order that are not read.
-    unread: VecDeque<Unread>,
+    unread: UnreadQueue,
 }
 
 impl ReceiveBuffer {
@@ -65,6 +57,7 @@ impl ReceiveBuffer {
             window_clamp: 0,
             rcv_ssthresh: 0,
             rcv_wnd: 0,
+            offered: None,
             space: 0,
             space_since: 0,
             space_seq: 0,
@@ -72,7 +65,7 @@ impl ReceiveBuffer {
             rtt_seq: 0,
             rtt_since: 0,
             last_tsecr: u64::MAX,
-            unread: VecDeque::new(),
+            unread: UnreadQueue::default(),
         }
     }
 
@@ -93,21 +86,27 @@ impl ReceiveBuffer {
 
     /// Takes a packet in order that ends there; it is copied behind the last where there is room
     /// (`tcp_queue_rcv`, `skb_try_coalesce`).
-    #[inline]
+    #[inline(always)]
     pub(super) fn queue(&mut self, end: u64, len: u64, truesize: u64, room: u64) {
-        if let Some(last) = self.unread.back_mut().filter(|last| last.room >= len) {
+        if let Some(last) = self.unread.last_mut().filter(|last| last.room >= len) {
             last.end = end;
             last.room -= len;
             return;
         }
         self.used += truesize;
-        self.unread.push_back(Unread { end, truesize, room });
+        self.unread.push(Unread { end, truesize, room });
     }
 
     /// Whether it is more than full.
     pub(super) const fn overflows(&self) -> bool {
         self.used > self.size
     }
+}
+
+/// To a multiple of a power of two (`ALIGN`).
+#[inline]
+const fn rounded_up(window: u64, unit: u64) -> u64 {
+    (window + unit - 1) & !(unit - 1)
 }
 
 /// A window within what the route and the program allow.
@@ -121,6 +120,7 @@ impl Socket {
         let scaling = self.host.tcp_window_scaling;
         let rmem_most = self.host.tcp_rmem[2];
         let buffer = &mut self.buffer;
+        buffer.offered = None;
         let full = buffer.full_space();
         let most = clamped(&self.host, 65_535 << MAX_WINDOW_SCALE);
         let clamp = if buffer.is_locked { full.min(most) } else { most };
@@ -141,6 +141,7 @@ impl Socket {
         self.expand_send_buffer();
         let advmss = self.advmss;
         let buffer = &mut self.buffer;
+        buffer.offered = None;
         buffer.space_since = self.clock.micros;
         buffer.space_seq = self.copied_seq;
         let most = buffer.full_space();
@@ -160,6 +161,7 @@ impl Socket {
     }
 
     /// The window to offer now (`__tcp_select_window`).
+    #[inline]
     pub(super) fn wanted_window(&mut self) -> u64 {
         let unit = 1 << self.rcv_wscale;
         let buffer = &self.buffer;
@@ -172,14 +174,14 @@ impl Socket {
         }
         if free < full / 2 {
             self.ack.quick = 0;
-            free -= free % unit;
+            free &= !(unit - 1);
             if free < allowed / 16 || free < mss {
                 return 0;
             }
         }
         free = free.min(buffer.rcv_ssthresh);
         if self.rcv_wscale > 0 {
-            return free.next_multiple_of(unit);
+            return rounded_up(free, unit);
         }
         let window = buffer.rcv_wnd;
         if window + mss <= free || window > free {
@@ -191,8 +193,21 @@ impl Socket {
         window
     }
 
-    /// The window of a packet that goes: it never shrinks what was offered (`tcp_select_window`).
+    /// The window of a packet that goes. While nothing comes and nothing is read it is what it was.
+    #[inline]
     pub(super) fn select_window(&mut self) -> u64 {
+        if let Some(offered) = self.buffer.offered {
+            return offered;
+        }
+        let window = self.select_new_window();
+        // A window that is not scaled depends on the one before.
+        self.buffer.offered = (self.rcv_wscale > 0).then_some(window);
+        window
+    }
+
+    /// It never shrinks what was offered (`tcp_select_window`).
+    #[inline]
+    fn select_new_window(&mut self) -> u64 {
         let unit = 1 << self.rcv_wscale;
         if self.ack.no_memory {
             self.buffer.rcv_wnd = 0;
@@ -202,12 +217,12 @@ impl Socket {
         let current = self.receive_window();
         let mut window = self.wanted_window();
         if window < current {
-            window = current.next_multiple_of(unit);
+            window = rounded_up(current, unit);
         }
         self.buffer.rcv_wnd = window;
         self.rcv_wup = self.rcv_nxt;
         let window = window.min(65_535 << self.rcv_wscale);
-        window - window % unit
+        window & !(unit - 1)
     }
 
     /// Packets show what share of the buffer is payload (in `tcp_measure_rcv_mss`).
@@ -222,7 +237,15 @@ impl Socket {
     }
 
     /// Each packet opens the window further (`tcp_grow_window`).
+    #[inline]
     pub(super) fn grow_window(&mut self, len: u64, truesize: u64) {
+        // Most often it is open as far as it may be.
+        if self.buffer.rcv_ssthresh < self.buffer.window_clamp {
+            self.open_window(len, truesize);
+        }
+    }
+
+    fn open_window(&mut self, len: u64, truesize: u64) {
         let buffer = &mut self.buffer;
         let most = buffer.window_clamp.min(buffer.free_space());
         let Some(room) = most.checked_sub(buffer.rcv_ssthresh).filter(|room| *room > 0) else {
@@ -251,6 +274,7 @@ impl Socket {
     }
 
     /// A round trip as the receiver sees it: a window of data took so long (`tcp_rcv_rtt_measure`).
+    #[inline(always)]
     pub(super) fn measure_receive_rtt(&mut self) {
         if self.buffer.rtt_since > 0 {
             if self.rcv_nxt < self.buffer.rtt_seq {
@@ -264,16 +288,21 @@ impl Socket {
     }
 
     /// The same from the timestamp that a full segment echoes (`tcp_rcv_rtt_measure_ts`).
+    #[inline(always)]
     pub(super) fn measure_receive_rtt_by_stamp(&mut self, len: u64) {
         if !self.stamps_ok || self.rcv_tsecr == self.buffer.last_tsecr {
             return;
         }
         self.buffer.last_tsecr = self.rcv_tsecr;
         if len >= self.ack.rcv_mss {
-            let micros = self.round_trip_of_stamps(0);
-            if micros > 0 {
-                self.update_receive_rtt(micros, false);
-            }
+            self.take_receive_rtt_of_stamps();
+        }
+    }
+
+    fn take_receive_rtt_of_stamps(&mut self) {
+        let micros = self.round_trip_of_stamps(0);
+        if micros > 0 {
+            self.update_receive_rtt(micros, false);
         }
     }
 
@@ -292,12 +321,16 @@ impl Socket {
     /// that grows (`tcp_rcv_space_adjust`).
     #[inline(always)]
     fn adjust_receive_space(&mut self) {
+        let elapsed = self.clock.micros - self.buffer.space_since;
+        if self.buffer.rtt8 > 0 && elapsed >= self.buffer.rtt8 >> 3 {
+            self.end_round_of_reading();
+        }
+    }
+
+    /// A round trip of reading is over.
+    fn end_round_of_reading(&mut self) {
         let (rmem_most, advmss) = (self.host.tcp_rmem[2], self.advmss);
         let buffer = &mut self.buffer;
-        let elapsed = self.clock.micros - buffer.space_since;
-        if buffer.rtt8 == 0 || elapsed < buffer.rtt8 >> 3 {
-            return;
-        }
         let unread = self.rcv_nxt - self.copied_seq;
         let copied = (self.copied_seq - buffer.space_seq).saturating_sub(unread);
         if copied > buffer.space {
@@ -321,29 +354,30 @@ impl Socket {
     #[inline(always)]
     pub(super) fn copy_out(&mut self, most: u64) -> u64 {
         let begin = self.copied_seq;
-        while let Some(&Unread { end, truesize, .. }) = self.buffer.unread.front() {
-            let left = most - (self.copied_seq - begin);
-            if left == 0 {
-                break;
-            }
-            let used = left.min(end - self.copied_seq);
-            self.copied_seq += used;
+        self.buffer.offered = None;
+        let limit = begin.saturating_add(most);
+        while self.copied_seq < limit
+            && let Some(&Unread { end, truesize, .. }) = self.buffer.unread.first()
+        {
+            self.copied_seq = end.min(limit);
             self.adjust_receive_space();
             if self.copied_seq < end {
                 break;
             }
             self.buffer.used -= truesize;
-            self.buffer.unread.pop_front();
+            self.buffer.unread.drop_first();
         }
         self.copied_seq - begin
     }
 
-    /// There is no room for a packet: the buffer grows, or what came out of order goes
+    /// There is room for a packet, or no room: then the buffer grows, or what came out of order goes
     /// (`tcp_try_rmem_schedule`, `tcp_prune_queue`, `tcp_clamp_window`).
+    #[inline]
     pub(super) fn make_room(&mut self, seq: u64) -> bool {
-        if !self.buffer.overflows() {
-            return true;
-        }
+        !self.buffer.overflows() || self.make_room_in_full(seq)
+    }
+
+    fn make_room_in_full(&mut self, seq: u64) -> bool {
         self.ack.quick = 0;
         let buffer = &mut self.buffer;
         let most = self.host.tcp_rmem[2];
@@ -355,19 +389,5 @@ impl Socket {
             self.prune_out_of_order(seq);
         }
         !self.buffer.overflows()
-    }
-
-    /// `tcp_prune_ofo_queue`.
-    fn prune_out_of_order(&mut self, seq: u64) {
-        let mut pruned = false;
-        while self.buffer.overflows() {
-            let Some(freed) = self.out_of_order.drop_last_above(seq) else { break };
-            self.buffer.used -= freed;
-            pruned = true;
-        }
-        if pruned {
-            self.dsack = None;
-            self.out_of_order.sacks.clear();
-        }
     }
 }

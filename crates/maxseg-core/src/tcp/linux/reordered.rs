@@ -54,6 +54,20 @@ fn extend(block: &mut (u64, u64), seq: u64, end: u64) -> bool {
 }
 
 impl Socket {
+    /// What came beyond `seq` goes while the receive buffer is too full (`tcp_prune_ofo_queue`).
+    pub(super) fn prune_out_of_order(&mut self, seq: u64) {
+        let mut pruned = false;
+        while self.buffer.overflows() {
+            let Some(freed) = self.out_of_order.drop_last_above(seq) else { break };
+            self.buffer.used -= freed;
+            pruned = true;
+        }
+        if pruned {
+            self.dsack = None;
+            self.out_of_order.sacks.clear();
+        }
+    }
+
     /// Tells of a duplicate with the next acknowledgement (`tcp_dsack_set`).
     pub(super) fn set_dsack(&mut self, seq: u64, end: u64) {
         if self.sack_ok && self.host.tcp_dsack {

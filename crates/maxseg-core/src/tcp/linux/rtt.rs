@@ -44,6 +44,7 @@ impl RoundTrip {
     }
 
     /// Folds in a round trip (`tcp_rtt_estimator`).
+    #[inline]
     fn sample(&mut self, micros: u64, rto_min: u64, snd_una: u64, snd_nxt: u64) {
         if self.srtt8 == 0 {
             self.srtt8 = (micros << 3).max(1);
@@ -92,14 +93,10 @@ impl Socket {
         self.clock.seconds(1, 5)
     }
 
-    /// `tcp_rto_min`, in jiffies.
-    pub(super) fn rto_min(&self) -> u64 {
-        (self.host.tcp_rto_min_us * self.host.hz).div_ceil(1_000_000)
-    }
-
     /// `tcp_rto_min_us`.
+    #[inline]
     pub(super) fn rto_min_micros(&self) -> u64 {
-        self.clock.micros_of_jiffies(self.rto_min())
+        self.clock.micros_of_jiffies(self.rto_min)
     }
 
     /// What the timestamps option shows, in microseconds: no finer than a millisecond
@@ -125,6 +122,18 @@ impl Socket {
             last = first;
         }
         let Some(micros) = first else { return (false, last) };
+        self.learn_round_trip(micros, last, may_be_delayed);
+        (true, last)
+    }
+
+    /// The round trip of the first packet acknowledged makes the timeout, that of the last the least of all.
+    #[inline(always)]
+    pub(super) fn learn_round_trip(
+        &mut self,
+        micros: u64,
+        last: Option<u64>,
+        may_be_delayed: bool,
+    ) {
         if let Some(last) = last
             && !(may_be_delayed && last > self.rtt.min())
         {
@@ -137,7 +146,6 @@ impl Socket {
         self.rtt.sample(micros, rto_min, self.snd_una, self.snd_nxt);
         self.rto = self.rto_of_estimate();
         self.backoff = 0;
-        (true, last)
     }
 
     /// `__tcp_set_rto` and `tcp_bound_rto`: the average and four times the mean deviation, which is 200 ms

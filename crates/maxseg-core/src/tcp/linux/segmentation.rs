@@ -14,14 +14,13 @@ const GSO_MAX_SEGMENTS: u64 = 65_535;
 /// A millisecond.
 const MILLISECOND: u64 = 1_000_000;
 
-/// Why a packet waits for more data, or that it does not.
+/// Why nothing goes now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Defer {
-    No,
+pub(super) enum Hold {
+    /// The packet is to be larger, for which the congestion window has to grow, or the peer's.
     ByCwnd,
     ByWindow,
-    /// There may be more to come from the application.
-    Yes,
+    Other,
 }
 
 impl Socket {
@@ -67,40 +66,40 @@ impl Socket {
         if self.nagle_holds(partial != 0, nagle) { needed - partial } else { needed }
     }
 
-    /// Whether a packet waits for a larger window, so that it can be larger (`tcp_tso_should_defer`).
-    pub(super) fn should_defer(&self, skb: &Skb, is_last: bool, most: u64) -> Defer {
+    /// A packet may wait for a larger window, so that it can be larger (`tcp_tso_should_defer`).
+    pub(super) fn may_defer(&self, skb: &Skb, is_last: bool, most: u64) -> Result<(), Hold> {
         if self.ca_state >= CaState::Recovery
             || self.clock.nanos > self.last_sent_nanos + MILLISECOND
         {
-            return Defer::No;
+            return Ok(());
         }
         let by_window = self.window_end() - skb.seq;
         let by_cwnd = (self.window.cwnd - self.in_flight()) * self.mss_cache;
         let limit = by_window.min(by_cwnd);
         if limit >= most * self.mss_cache || (!is_last && limit >= skb.len()) {
-            return Defer::No;
+            return Ok(());
         }
         let chunk = self.snd_wnd.min(self.window.cwnd * self.mss_cache)
             / self.host.tcp_tso_win_divisor.max(1);
         if limit >= chunk {
-            return Defer::No;
+            return Ok(());
         }
-        let Some(head) = self.rtx_queue.front() else { return Defer::No };
+        let Some(head) = self.rtx_queue.front() else { return Ok(()) };
         // Is an acknowledgement near that would let more go?
         let srtt = self.rtt.srtt8 * 125;
         let expected = head.sent_nanos + srtt;
         let threshold = (srtt / 2).min(MILLISECOND);
         if expected > self.clock.nanos + threshold {
-            return Defer::No;
+            return Ok(());
         }
         if by_cwnd < by_window {
             if by_cwnd <= skb.len() {
-                return Defer::ByCwnd;
+                return Err(Hold::ByCwnd);
             }
         } else if by_window <= skb.len() {
-            return Defer::ByWindow;
+            return Err(Hold::ByWindow);
         }
-        // Nothing more comes to this packet.
-        if skb.is_fin { Defer::No } else { Defer::Yes }
+        // Nothing more comes to this packet after a FIN; else there may be more to come from the application.
+        if skb.is_fin { Ok(()) } else { Err(Hold::Other) }
     }
 }

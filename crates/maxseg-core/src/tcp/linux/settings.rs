@@ -190,6 +190,7 @@ impl Host {
     }
 
     /// What a packet in the send queue counts besides its payload: `tcp_stream_alloc_skb`'s `truesize`.
+    #[inline]
     pub(super) fn skb_overhead(&self) -> u64 {
         let small_head = self.max_tcp_header + SHARED_INFO;
         let cache = if small_head.is_power_of_two() { small_head + CACHE_LINE } else { small_head };
@@ -204,11 +205,16 @@ impl Host {
     /// What a packet takes in the receiver's memory. Its data lie in one block of the allocator, behind a head:
     /// `skb_segment` made it where it was cut from a longer packet, `__pskb_pull_tail` where it was queued `alone`
     /// (devices without scatter and gather, `net/core/skbuff.c`).
+    #[inline]
     pub(super) fn received(&self, payload: u64, alone: bool) -> Memory {
         if self.scatter_gather {
             let counted = payload + self.skb_overhead();
             return Memory { counted, condensed: counted, room: 0 };
         }
+        self.received_in_one_block(payload, alone)
+    }
+
+    fn received_in_one_block(&self, payload: u64, alone: bool) -> Memory {
         // `__pskb_pull_tail` leaves room for more.
         let asked = self.max_tcp_header + payload + if alone { 128 } else { 0 };
         let block = (asked.next_multiple_of(CACHE_LINE) + SHARED_INFO).next_power_of_two();

@@ -67,6 +67,19 @@ impl Skb {
         }
     }
 
+    /// Takes the first `len` bytes off a packet that has not been sent; what stays is counted when it goes
+    /// (`tso_fragment`).
+    #[inline]
+    pub(super) fn take_front(&mut self, len: u64, mss: u64, overhead: u64) -> Self {
+        let mut front = Self { end_seq: self.seq + len, is_fin: false, push: false, ..*self };
+        self.seq = front.end_seq;
+        self.is_syn = false;
+        front.truesize -= self.len();
+        self.truesize = overhead + self.len();
+        front.count_segments(mss);
+        front
+    }
+
     /// Cuts it after `len` bytes; gives the rest. Both parts keep the tags; a push belongs to the last
     /// (`tcp_fragment`, `tso_fragment`).
     pub(super) fn split(&mut self, len: u64, mss: u64, overhead: u64) -> Self {

@@ -24,6 +24,8 @@ pub(super) enum Retransmit {
 pub(super) struct Timers {
     /// What the retransmission timer is set for, if it is.
     pub(super) pending: Option<Retransmit>,
+    /// An acknowledgement has it set anew, once what that lets go is out: only the last setting counts.
+    pub(super) is_owed: bool,
     /// The jiffy at which it runs.
     retransmit_at: Time,
     /// `icsk_ack.timeout` in jiffies, and when it runs.
@@ -42,6 +44,7 @@ impl Default for Timers {
     fn default() -> Self {
         Self {
             pending: None,
+            is_owed: false,
             retransmit_at: Time::NEVER,
             delayed_ack_jiffy: 0,
             delayed_ack_at: Time::NEVER,
@@ -178,6 +181,7 @@ impl Socket {
 
     /// `tcp_set_xmit_timer`.
     pub(super) fn set_retransmit_timer(&mut self) {
+        self.timers.is_owed = false;
         if !self.schedule_loss_probe(true) {
             self.rearm_rto();
         }

@@ -8,32 +8,35 @@ use super::rack::TIMEOUT_MIN_MICROS;
 use super::timers::Retransmit;
 
 impl Socket {
+    /// Whether the tail is probed in this state.
+    #[inline]
+    pub(super) fn may_probe_tail(&self) -> bool {
+        self.host.tcp_early_retrans
+            && !self.is_reno()
+            && matches!(self.ca_state, CaState::Open | CaState::Cwr)
+    }
+
     /// Sets the timer for the probe; gives whether it runs (`tcp_schedule_loss_probe`). `advancing` tells
     /// that the retransmission timer would start anew.
     pub(super) fn schedule_loss_probe(&mut self, advancing: bool) -> bool {
-        if !self.host.tcp_early_retrans
-            || self.packets_out == 0
-            || self.is_reno()
-            || !matches!(self.ca_state, CaState::Open | CaState::Cwr)
-        {
+        if self.packets_out == 0 || !self.may_probe_tail() {
             return false;
         }
-        let mut timeout = if self.rtt.srtt8 > 0 {
-            // Two round trips, and time for an acknowledgement that is delayed.
-            let slack =
-                if self.packets_out == 1 { self.rto_min_micros() } else { TIMEOUT_MIN_MICROS };
-            self.clock.jiffies_of_micros((self.rtt.srtt8 >> 2) + slack)
-        } else {
-            self.clock.seconds(1, 1)
-        };
+        self.timers.is_owed = false;
         let until_rto = if advancing {
             self.clock.micros_of_jiffies(self.rto).cast_signed()
         } else {
             self.micros_until_rto()
         };
-        if until_rto > 0 {
-            timeout = timeout.min(self.clock.jiffies_of_micros(until_rto.unsigned_abs()));
-        }
+        let most = if until_rto > 0 { until_rto.unsigned_abs() } else { u64::MAX };
+        let timeout = if self.rtt.srtt8 > 0 {
+            // Two round trips, and time for an acknowledgement that is delayed.
+            let slack =
+                if self.packets_out == 1 { self.rto_min_micros() } else { TIMEOUT_MIN_MICROS };
+            self.clock.jiffies_of_micros(((self.rtt.srtt8 >> 2) + slack).min(most))
+        } else {
+            self.clock.seconds(1, 1).min(self.clock.jiffies_of_micros(most))
+        };
         self.reset_timer(Retransmit::LossProbe, timeout);
         true
     }

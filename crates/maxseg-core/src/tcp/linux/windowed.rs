@@ -52,16 +52,17 @@ impl<const LARGEST: bool> Windowed<LARGEST> {
     }
 
     /// Old candidates make room (`minmax_subwin_update`).
+    #[inline]
     fn age(&mut self, span: u64, new: Sample) {
-        let [first, second, third] = self.samples;
+        let [first, second, third] = &self.samples;
         let elapsed = new.at - first.at;
         if elapsed > span {
-            self.samples = [second, third, new];
+            self.samples = [*second, *third, new];
             if new.at - self.samples[0].at > span {
                 self.samples = [self.samples[1], self.samples[2], new];
             }
         } else if second.at == first.at && elapsed > span / 4 {
-            self.samples = [first, new, new];
+            self.samples = [*first, new, new];
         } else if third.at == second.at && elapsed > span / 2 {
             self.samples[2] = new;
         }

@@ -26,6 +26,8 @@ pub(super) struct Writer {
     /// It waits for room (`SOCK_NOSPACE`).
     pub(super) no_space: bool,
     is_woken: bool,
+    /// What was found last that a segment takes of it, with this payload.
+    per_segment: (u64, u64),
     /// The application set the size (`SOCK_SNDBUF_LOCK`).
     pub(super) is_locked: bool,
     /// `TCP_NODELAY`, `TCP_CORK`, and what `TCP_NAGLE_PUSH` asks for once.
@@ -52,6 +54,7 @@ impl Writer {
             is_nonblocking: false,
             no_space: false,
             is_woken: false,
+            per_segment: (0, 0),
             is_locked: false,
             nodelay: host.nodelay,
             corked: false,
@@ -280,12 +283,22 @@ impl Socket {
         }
     }
 
+    /// What each segment of the window takes in the send buffer, for full segments as they are now.
+    fn sndbuf_per_segment(&mut self) -> u64 {
+        let mss = self.mss_clamp.max(self.mss_cache);
+        if self.writer.per_segment.0 != mss {
+            self.writer.per_segment = (mss, self.host.sndbuf_per_segment(mss));
+        }
+        self.writer.per_segment.1
+    }
+
     /// Room for twice the window (`tcp_sndbuf_expand`).
+    #[inline]
     pub(super) fn expand_send_buffer(&mut self) {
         if self.writer.is_locked {
             return;
         }
-        let per_segment = self.host.sndbuf_per_segment(self.mss_clamp.max(self.mss_cache));
+        let per_segment = self.sndbuf_per_segment();
         let segments = self.window.cwnd.max(INITIAL_CWND).max(self.reordering + 1);
         let wanted = self.congestion.windows_of_buffer() * segments * per_segment;
         if self.writer.sndbuf < wanted {

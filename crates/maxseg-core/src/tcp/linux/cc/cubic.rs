@@ -90,12 +90,17 @@ impl Cubic {
     }
 
     /// How many segments are to be acknowledged for each that the window grows by (`bictcp_update`).
+    #[inline]
     fn update(&mut self, cwnd: u64, view: &View, acked: u64) {
         self.ack_count += acked;
         let since = view.jiffies - self.last_time;
-        if self.last_cwnd == cwnd && since <= view.hz / 32 {
-            return;
+        if self.last_cwnd != cwnd || since > view.hz / 32 {
+            self.update_now(cwnd, view, acked, since);
         }
+    }
+
+    /// `since` the last time, in jiffies.
+    fn update_now(&mut self, cwnd: u64, view: &View, acked: u64, since: u64) {
         if self.epoch_start == 0 || since != 0 {
             self.last_cwnd = cwnd;
             self.last_time = view.jiffies;
@@ -202,6 +207,7 @@ impl CongestionControl for Cubic {
     }
 
     /// `cubictcp_cong_avoid`.
+    #[inline]
     fn on_delivery(&mut self, window: &mut Window, view: &View, delivered: u64) {
         let mut left = delivered;
         if window.in_slow_start() {
@@ -230,6 +236,7 @@ impl CongestionControl for Cubic {
     }
 
     /// `cubictcp_acked`.
+    #[inline]
     fn on_round_trip(&mut self, window: &mut Window, view: &View, micros: u64) {
         // Just after a cut the queue may not have drained.
         if self.epoch_start > 0 && view.jiffies - self.epoch_start < view.hz {

@@ -36,6 +36,7 @@ impl Window {
 
     /// Grows by what was acknowledged, to the threshold at most; gives what is left of it
     /// (`tcp_slow_start`, `net/ipv4/tcp_cong.c`).
+    #[inline]
     pub(super) fn slow_start(&mut self, acked: u64) -> u64 {
         let cwnd = (self.cwnd + acked).min(self.ssthresh);
         let left = acked - (cwnd - self.cwnd);
@@ -44,6 +45,7 @@ impl Window {
     }
 
     /// Grows by one for each `per` segments acknowledged (`tcp_cong_avoid_ai`).
+    #[inline]
     pub(super) fn additive_increase(&mut self, per: u64, acked: u64) {
         if self.count >= per {
             self.count = 0;

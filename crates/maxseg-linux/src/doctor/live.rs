@@ -39,9 +39,7 @@ fn options(is_root: bool) -> Check {
     }
     let found = "process, clamp and buffers of this user's own connections; of those of others segment sizes, windows, timers and \
                  counters alone. No marks, no other namespace";
-    Check::new("options", purpose, found)
-        .state(State::Limited)
-        .mend(["sudo maxseg connections"])
+    Check::new("options", purpose, found).state(State::Limited).mend(["sudo maxseg connections"])
 }
 
 /// Rules that change the MSS option.

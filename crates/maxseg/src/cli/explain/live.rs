@@ -1,6 +1,6 @@
 //! `maxseg explain HOST`: connections of this host.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 
 use maxseg_core::units::Time;
 use maxseg_linux::observe::sockets::{Place, Selection};
@@ -112,7 +112,7 @@ fn looked_at(place: &Place, wanted: &Wanted, interval: Time) -> Result<Snapshot,
 enum Wanted {
     Process(u32),
     Ends(SocketAddr, SocketAddr),
-    Hosts(Vec<std::net::IpAddr>, Option<u16>),
+    Hosts(Vec<IpAddr>, Option<u16>),
 }
 
 impl Wanted {
@@ -121,7 +121,7 @@ impl Wanted {
             Target::Process(pid) => Self::Process(*pid),
             Target::Ends(local, remote) => Self::Ends(*local, *remote),
             Target::Host { name, port } => {
-                let addresses = Target::addresses(name).map_err(|error| {
+                let addresses = addresses(name).map_err(|error| {
                     Failure::with_hint(
                         format!(
                             "there is no file {argument}, and the resolver knows no host {name}: {}",
@@ -160,6 +160,15 @@ impl Wanted {
             }
         }
     }
+}
+
+/// The addresses of a host, as the resolver gives them.
+fn addresses(name: &str) -> std::io::Result<Vec<IpAddr>> {
+    if let Ok(address) = name.parse::<IpAddr>() {
+        return Ok(vec![address.to_canonical()]);
+    }
+    let resolved = (name, 0).to_socket_addrs()?;
+    Ok(resolved.map(|end| end.ip().to_canonical()).collect())
 }
 
 fn none_matches(

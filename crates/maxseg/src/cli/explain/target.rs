@@ -1,6 +1,6 @@
 //! What `maxseg explain` was given: a capture, or connections of this host.
 
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
 /// Connections of this host.
@@ -40,15 +40,6 @@ impl Target {
             Err(_) => parts(argument)?,
         };
         Some(Self::Host { name, port })
-    }
-
-    /// The addresses of a host, as the resolver gives them.
-    pub(super) fn addresses(name: &str) -> std::io::Result<Vec<IpAddr>> {
-        if let Ok(address) = name.parse::<IpAddr>() {
-            return Ok(vec![address.to_canonical()]);
-        }
-        let resolved = (name, 0).to_socket_addrs()?;
-        Ok(resolved.map(|end| end.ip().to_canonical()).collect())
     }
 }
 

@@ -78,7 +78,8 @@ impl fmt::Display for Miss {
         let Self { of, observed, rerun } = *self;
         match of {
             Measured::Goodput => {
-                write!(f, "{} instead of {}", approx::rate(rerun), approx::rate(observed))
+                let (rerun, observed) = (approx::rate(rerun), approx::rate(observed));
+                write!(f, "{rerun} instead of {observed} while there is data to send")
             }
             Measured::Retransmissions => {
                 write!(f, "{rerun:.0} instead of {observed:.0} retransmissions")

@@ -149,7 +149,7 @@ fn rules() -> Vec<Rule> {
         // A prediction with its gain.
         rule(
             &format!(
-                r"Predicted[^:]*: (?:at least )?(?<after>{RATE}) instead of (?<before>{RATE}) \((?<gain>[^)]*)\)"
+                r"Predicted[^:]*: (?:at least )?(?<after>{RATE}) instead of (?<before>{RATE}) \((?<gain>[^;)]*)[;)]"
             ),
             |part| {
                 let factor = value(&part("after")) / value(&part("before"));
@@ -160,6 +160,17 @@ fn rules() -> Vec<Rule> {
                 };
                 // A gain of no more than 3% is none.
                 !agree(printed, factor, 0.005) || printed <= 1.03
+            },
+        ),
+        // A prediction lies in its interval, which is a gain from end to end.
+        rule(
+            &format!(
+                r"Predicted[^:]*: (?<after>{RATE}) instead of (?<before>{RATE}) \([^;)]*; (?<low>{RATE}) to (?<high>{RATE})\)"
+            ),
+            |part| {
+                let [before, low, after, high] =
+                    ["before", "low", "after", "high"].map(|name| value(&part(name)));
+                !(before <= low && low <= after && after <= high)
             },
         ),
         // A part of a time is no longer than the whole.

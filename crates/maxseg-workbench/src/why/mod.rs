@@ -96,7 +96,8 @@ fn next_syn(connection: &Connection) -> String {
 
 /// What a command in another network namespace begins with.
 fn within(netns: Option<&str>) -> String {
-    match netns.map(|name| (name.strip_prefix("pid:"), name)) {
+    let pid = |name: &str| -> Option<u32> { name.strip_prefix("pid:")?.parse().ok() };
+    match netns.map(|name| (pid(name), name)) {
         None => String::new(),
         Some((Some(pid), _)) => format!("nsenter -t {pid} -n "),
         Some((None, name)) => format!("ip netns exec {} ", for_shell(name)),

@@ -164,6 +164,8 @@ impl PathReading {
             .map(|route| told(netlink, route, to))
             .collect();
         let learnt = used.expires_s.zip(mtu(&used)).map(|(seconds, mtu)| (mtu, seconds));
+        // A route of a router advertisement expires too, with the MTU that it sets itself.
+        let learnt = learnt.filter(|(learnt, _)| mtu(&set) != Some(*learnt));
         self.route = Ok(RouteReading { learnt, ..told(netlink, &set, to) });
     }
 

@@ -30,7 +30,7 @@ pub struct Why {
     pub window: Chain,
     /// What else there is to know, the gravest first.
     pub findings: Vec<SocketFinding>,
-    /// The command that shows the options of the next SYN, which tell apart what a running socket does not.
+    /// The command that shows the options of the next SYN, which a running socket does not.
     pub next_syn: String,
     /// The path, as this host knows it.
     pub path: PathReading,

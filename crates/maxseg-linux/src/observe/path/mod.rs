@@ -98,6 +98,9 @@ const SYSCTLS: [&str; 12] = [
     "net.ipv4.tcp_slow_start_after_idle",
 ];
 
+/// `RT_TABLE_DEFAULT` and `RT_TABLE_MAIN`, which the rules of every host lead to.
+const SEARCHED_TABLES: [u32; 2] = [253, 254];
+
 /// The bit of `RTAX_MTU` among the locks of a route.
 const MTU_LOCK: u32 = 1 << 2;
 
@@ -155,7 +158,9 @@ impl PathReading {
         let others = netlink.routes_to(question.to).unwrap_or_default();
         let is_other = |route: &FoundRoute| {
             let key = |route: &FoundRoute| (route.prefix_length, route.table, route.preference);
-            route.leads_somewhere && key(route) != key(&set)
+            // A table that only a policy rule leads to was not searched, unless the route is of it.
+            let is_searched = route.table == set.table || SEARCHED_TABLES.contains(&route.table);
+            route.leads_somewhere && is_searched && key(route) != key(&set)
         };
         let to = question.to;
         self.lost = others

@@ -42,7 +42,12 @@ pub(crate) struct TopArgs {
     #[arg(long, conflicts_with_all = ["record", "open"])]
     json: bool,
     /// The time between two looks
-    #[arg(long, value_name = "TIME", default_value = "1 s", conflicts_with_all = ["once", "open"])]
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "1 s",
+        conflicts_with_all = ["once", "json", "open"]
+    )]
     interval: Time,
     /// The column to sort by: payload, sent, received, rtt, mss, cwnd …; default: payload, both ways
     #[arg(long, value_name = "COLUMN")]

@@ -46,7 +46,7 @@ pub struct PathReading {
     pub sysctls: Vec<(&'static str, String)>,
     /// What was remembered of earlier connections to this host (`tcp_metrics`), in `ip`'s words; empty for nothing.
     pub remembered: Result<Vec<(String, String)>, ClampsUnknown>,
-    /// Rules that change the MSS option.
+    /// Rules that change the MSS option of this IP version.
     pub clamps: Clamps,
 }
 
@@ -126,6 +126,8 @@ impl PathReading {
             remembered: remembered(key.remote),
             clamps: Clamps::read(),
         };
+        let other_family = if key.remote.to_canonical().is_ipv4() { "ip6" } else { "ip" };
+        reading.clamps.rules.retain(|rule| rule.family != other_family);
         match Netlink::new() {
             Ok(mut netlink) => reading.add_routes(&mut netlink, key),
             Err(error) => reading.route = Err(error),

@@ -94,8 +94,8 @@ impl Netlink {
         route.ok_or_else(|| io::Error::other("the kernel answered without a route"))
     }
 
-    /// Every route of the tables that are searched by default whose destinations include `to` (`ip route show to match`), the
-    /// most specific first.
+    /// Every route of all tables but `local` whose destinations include `to` (`ip route show table all to match`), the most
+    /// specific first.
     pub(crate) fn routes_to(&mut self, to: IpAddr) -> io::Result<Vec<FoundRoute>> {
         let mut message = RouteMessage::default();
         message.header.address_family = of_one(to).0;

@@ -88,6 +88,12 @@ impl History {
         self.tracks.reserve(connections.len());
         for connection in connections {
             let key = (connection.netns.clone(), connection.cookie);
+            // It closed after the list of this look was read, which has it as well.
+            if let Some(listed) = self.tracks.get_mut(&key) {
+                listed.closed_s = connection.is_closed.then_some(now_s);
+                listed.connection = connection;
+                continue;
+            }
             let points = before.remove(&key).map(|track| track.points).unwrap_or_default();
             let closed_s = connection.is_closed.then_some(now_s);
             let mut track = Track { connection, points, closed_s };

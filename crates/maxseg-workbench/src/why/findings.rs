@@ -59,13 +59,23 @@ fn lasting(facts: &WindowFacts) -> Option<SocketFinding> {
 fn small_mss(mss: &MssWhy) -> Option<SocketFinding> {
     let winner = mss.sent.winner()?;
     let small = u64::from(default_mss(IpVersion::V4));
-    let is_small = winner.source == Source::MssClamp && mss.sent.effective.get() <= small;
+    // What probing has found, or a small window, is not of the handshake.
+    let is_open = [Source::MtuProbing, Source::PeerWindow]
+        .iter()
+        .any(|source| winner.one_of.contains(source));
+    let effective = mss.sent.effective;
+    let is_small = winner.source == Source::MssClamp && !is_open && effective.get() <= small;
+    // The kernel goes by what was learnt, else by the route, else by the interface.
+    let by_mtu = [Source::PathMtu, Source::RouteMtu, Source::InterfaceMtu]
+        .into_iter()
+        .find_map(|source| mss.sent.link(source)?.allows)?;
     is_small.then(|| {
         found(
             FindingKind::SmallMss,
             format!(
-                "segments carry {} bytes, as the handshake has it: an MTU of 1500 allows 1448",
-                mss.sent.effective.get()
+                "segments carry {} bytes, as the handshake has it: the MTU allows {}",
+                effective.get(),
+                by_mtu.get()
             ),
         )
     })

@@ -30,7 +30,7 @@ pub struct Why {
     pub window: Chain,
     /// What else there is to know, the gravest first.
     pub findings: Vec<SocketFinding>,
-    /// The command that shows the options of the next SYN, which tell apart what a running socket does not.
+    /// The command that shows the options of the next SYN, which a running socket does not.
     pub next_syn: String,
     /// The path, as this host knows it.
     pub path: PathReading,
@@ -96,7 +96,8 @@ fn next_syn(connection: &Connection) -> String {
 
 /// What a command in another network namespace begins with.
 fn within(netns: Option<&str>) -> String {
-    match netns.map(|name| (name.strip_prefix("pid:"), name)) {
+    let pid = |name: &str| -> Option<u32> { name.strip_prefix("pid:")?.parse().ok() };
+    match netns.map(|name| (pid(name), name)) {
         None => String::new(),
         Some((Some(pid), _)) => format!("nsenter -t {pid} -n "),
         Some((None, name)) => format!("ip netns exec {} ", for_shell(name)),

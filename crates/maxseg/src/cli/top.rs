@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use maxseg_core::units::Time;
-use maxseg_workbench::connections::{Lookup, Recorder, Recording, RecordingError, Watch};
+use maxseg_workbench::connections::{Lookup, Recorder, Recording, RecordingError, Snapshot, Watch};
 
 use super::connections::{
     ConnectionsArgs, SelectionArgs, host_name, namespace_failure, note_small_room,
@@ -42,7 +42,12 @@ pub(crate) struct TopArgs {
     #[arg(long, conflicts_with_all = ["record", "open"])]
     json: bool,
     /// The time between two looks
-    #[arg(long, value_name = "TIME", default_value = "1 s", conflicts_with_all = ["once", "open"])]
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "1 s",
+        conflicts_with_all = ["once", "json", "open"]
+    )]
     interval: Time,
     /// The column to sort by: payload, sent, received, rtt, mss, cwnd …; default: payload, both ways
     #[arg(long, value_name = "COLUMN")]
@@ -51,7 +56,7 @@ pub(crate) struct TopArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "open")]
     record: Option<PathBuf>,
     /// Show a recording instead of this host
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "netns")]
     open: Option<PathBuf>,
 }
 
@@ -68,7 +73,7 @@ pub(crate) fn run(args: &TopArgs, printer: Printer) -> Result<(), Failure> {
     }
     let metric = args.sort.as_deref().map(metric).transpose()?;
     match &args.open {
-        Some(file) => replay(file, metric, printer),
+        Some(file) => replay(file, &args.selection, metric, printer),
         None => live(args, metric, printer),
     }
 }
@@ -104,7 +109,12 @@ fn live(args: &TopArgs, metric: Option<Metric>, printer: Printer) -> Result<(), 
 /// More often than this nothing is to be seen.
 const LEAST_INTERVAL: Duration = Duration::from_millis(100);
 
-fn replay(file: &Path, metric: Option<Metric>, printer: Printer) -> Result<(), Failure> {
+fn replay(
+    file: &Path,
+    selection: &SelectionArgs,
+    metric: Option<Metric>,
+    printer: Printer,
+) -> Result<(), Failure> {
     let recording = Recording::open(file).map_err(|error| of_file("open", file, &error))?;
     if recording.cut_bytes() > 0 {
         printer.note(&format!(
@@ -115,7 +125,8 @@ fn replay(file: &Path, metric: Option<Metric>, printer: Printer) -> Result<(), F
     }
     let host = recording.host().unwrap_or("unknown host").to_owned();
     let app = App::new(host, Source::Recording(top::position(&recording, 0)), metric);
-    top::replay::<Stop>(app, &recording, printer.has_color()).map_err(|stop| match stop {
+    let choose = |snapshot: &mut Snapshot| selection.retain(snapshot);
+    top::replay::<Stop>(app, &recording, printer.has_color(), &choose).map_err(|stop| match stop {
         Stop::Terminal(error) => error.into(),
         Stop::Recording(error) => of_file("read", file, &error),
     })

@@ -112,13 +112,14 @@ fn chain(name: &str, unit: &str, chain: &Chain, printer: Printer) -> String {
     text
 }
 
-/// What a running socket does not tell apart, and what does.
+/// What a running socket does not tell apart, and what shows more of it.
 fn hidden(why: &Why, width: usize) -> String {
     let Some(link) = why.mss.sent.link(Source::MssClamp) else { return String::new() };
     let members: Vec<&str> = link.one_of.iter().map(|source| label(*source)).collect();
     let text = if link.wins {
         format!(
-            "One of {} holds: a running socket does not tell which. The next SYN does:",
+            "One of {} holds: a running socket does not tell which. The next SYN shows both MSS options as they are here, the \
+             peer's behind any clamp on the way:",
             words::listed(&members)
         )
     } else {

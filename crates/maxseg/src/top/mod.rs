@@ -55,6 +55,9 @@ pub(crate) fn live<E: From<io::Error>>(
                 let snapshot = look()?;
                 if let Some(error) = record(&mut recorder, &snapshot, &app.host) {
                     app.note = Some(format!("the recording has ended: {error}"));
+                    // The title names no file any more.
+                    app.source =
+                        Source::Live { interval_s: every.as_secs_f64(), recorded_to: None };
                 }
                 app.take(snapshot);
                 next = (next + every).max(Instant::now());
@@ -74,7 +77,7 @@ fn record(recorder: &mut Option<Recorder>, snapshot: &Snapshot, host: &str) -> O
     Some(error)
 }
 
-/// Shows a recording.
+/// Shows a recording, of each look what `choose` leaves.
 ///
 /// # Errors
 /// The terminal fails, or the file does: then with the terminal as it was.
@@ -82,12 +85,13 @@ pub(crate) fn replay<E: From<io::Error> + From<RecordingError>>(
     mut app: App,
     recording: &Recording,
     color: bool,
+    choose: &dyn Fn(&mut Snapshot),
 ) -> Result<(), E> {
     on_terminal(|terminal| {
         app.is_paused = true;
         let last = recording.frames().len() - 1;
         let mut at = 0;
-        show(&mut app, recording, at)?;
+        show(&mut app, recording, at, choose)?;
         let mut next = Instant::now();
         loop {
             terminal.draw(|frame| draw::draw(&mut app, color, frame))?;
@@ -106,7 +110,7 @@ pub(crate) fn replay<E: From<io::Error> + From<RecordingError>>(
             };
             if to != at {
                 at = to;
-                show(&mut app, recording, at)?;
+                show(&mut app, recording, at, choose)?;
                 next = Instant::now() + until_next(recording, at);
             }
         }
@@ -121,10 +125,17 @@ fn until_next(recording: &Recording, at: usize) -> Duration {
 }
 
 /// Shows a look of a recording, with the past that its numbers over time need.
-fn show(app: &mut App, recording: &Recording, at: usize) -> Result<(), RecordingError> {
+fn show(
+    app: &mut App,
+    recording: &Recording,
+    at: usize,
+    choose: &dyn Fn(&mut Snapshot),
+) -> Result<(), RecordingError> {
     let mut history = History::default();
     for snapshot in recording.play(at.saturating_sub(PAST)..at + 1) {
-        history.add(snapshot?);
+        let mut snapshot = snapshot?;
+        choose(&mut snapshot);
+        history.add(snapshot);
     }
     app.replace(history, position(recording, at));
     Ok(())

@@ -44,16 +44,16 @@ pub struct SocketVerdict {
 
 /// The sentence and the change for a running connection.
 pub fn socket_verdict(case: &SocketCase<'_>) -> SocketVerdict {
-    if case.is_held_by_route && case.is_about_window_here() {
-        return SocketVerdict {
-            sentence: format!(
-                "The route's `window` keeps the receive window of this host at {}, far below its receive buffer.",
-                size(case.window.effective)
-            ),
-            remedy: Some(without_route_window(case)),
-        };
-    }
-    SocketVerdict { sentence: case.sentence(), remedy: case.remedy() }
+    let (sentence, remedy) = if case.is_held_by_route && case.is_about_window_here() {
+        let sentence = format!(
+            "The route's `window` keeps the receive window of this host at {}, far below its receive buffer.",
+            size(case.window.effective)
+        );
+        (sentence, Some(without_route_window(case)))
+    } else {
+        (case.sentence(), case.remedy())
+    };
+    SocketVerdict { sentence, remedy: remedy.map(|remedy| case.in_namespace(remedy)) }
 }
 
 impl SocketCase<'_> {
@@ -77,6 +77,17 @@ impl SocketCase<'_> {
             Some(netns) => format!("this host, network namespace {netns}"),
         };
         Host::of_system(name, System::Linux)
+    }
+
+    /// With the commands of this host entering the namespace: pasted into a shell of the host, they must not read or change
+    /// its own routes and sysctls.
+    fn in_namespace(&self, mut remedy: Remedy) -> Remedy {
+        let Some(netns) = self.netns else { return remedy };
+        let here = self.here().name;
+        for command in remedy.commands.iter_mut().filter(|command| command.on == here) {
+            command.line = within(netns, &command.line);
+        }
+        remedy
     }
 
     /// The share of the time that the limit holds, and of which time.
@@ -249,6 +260,15 @@ fn without_route_window(case: &SocketCase<'_>) -> Remedy {
     remedy.note(when)
 }
 
+/// A command line of `sh`, run in another network namespace.
+fn within(netns: &str, line: &str) -> String {
+    let word = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
+    match netns.strip_prefix("pid:").and_then(|pid| pid.parse::<u32>().ok()) {
+        Some(pid) => format!("nsenter -t {pid} -n sh -c {}", word(line)),
+        None => format!("ip netns exec {} sh -c {}", word(netns), word(line)),
+    }
+}
+
 /// Two ends as an argument that a shell takes as it is.
 fn quoted(local: SocketAddr, remote: SocketAddr) -> String {
     let plain = |end: SocketAddr| SocketAddr::new(IpAddr::to_canonical(&end.ip()), end.port());
@@ -330,6 +350,13 @@ mod tests {
         assert_eq!(six.commands[0].line, "maxseg explain '[2001:db8::2]:443-[2001:db8::1]:40000'");
         let mapped = of(["[::ffff:10.0.0.1]:40000", "[::ffff:10.0.0.2]:443"]).remedy.unwrap();
         assert_eq!(mapped.commands[0].line, "maxseg explain 10.0.0.2:443-10.0.0.1:40000");
+    }
+
+    #[test]
+    fn a_command_enters_the_namespace_of_its_connection() {
+        assert_eq!(within("pid:7", "sysctl x"), "nsenter -t 7 -n sh -c 'sysctl x'");
+        let line = within("web", "ip route | sed 's/ window//'");
+        assert_eq!(line, r"ip netns exec 'web' sh -c 'ip route | sed '\''s/ window//'\'''");
     }
 
     #[test]

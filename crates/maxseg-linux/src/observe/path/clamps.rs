@@ -154,7 +154,9 @@ fn of_nft(text: &str) -> Option<FromNft> {
         let key = chain_of(rule, "chain");
         let hook = hooks.get(&key).cloned().flatten();
         for statement in rule["expr"].as_array().into_iter().flatten() {
-            found.has_iptables |= statement["xt"]["name"] == "TCPMSS";
+            // Of a target that nft was built without it tells no name.
+            let may_clamp = |xt: &Value| xt["name"].as_str().is_none_or(|name| name == "TCPMSS");
+            found.has_iptables |= statement.get("xt").is_some_and(may_clamp);
             let mangle = &statement["mangle"];
             if mangle["key"]["tcp option"]["name"] != "maxseg" {
                 continue;

@@ -46,7 +46,7 @@ pub struct PathReading {
     pub sysctls: Vec<(&'static str, String)>,
     /// What was remembered of earlier connections to this host (`tcp_metrics`), in `ip`'s words; empty for nothing.
     pub remembered: Result<Vec<(String, String)>, ClampsUnknown>,
-    /// Rules that change the MSS option.
+    /// Rules that change the MSS option of this IP version.
     pub clamps: Clamps,
 }
 
@@ -98,6 +98,9 @@ const SYSCTLS: [&str; 12] = [
     "net.ipv4.tcp_slow_start_after_idle",
 ];
 
+/// `RT_TABLE_DEFAULT` and `RT_TABLE_MAIN`, which the rules of every host lead to.
+const SEARCHED_TABLES: [u32; 2] = [253, 254];
+
 /// The bit of `RTAX_MTU` among the locks of a route.
 const MTU_LOCK: u32 = 1 << 2;
 
@@ -123,6 +126,8 @@ impl PathReading {
             remembered: remembered(key.remote),
             clamps: Clamps::read(),
         };
+        let other_family = if key.remote.to_canonical().is_ipv4() { "ip6" } else { "ip" };
+        reading.clamps.rules.retain(|rule| rule.family != other_family);
         match Netlink::new() {
             Ok(mut netlink) => reading.add_routes(&mut netlink, key),
             Err(error) => reading.route = Err(error),
@@ -155,7 +160,9 @@ impl PathReading {
         let others = netlink.routes_to(question.to).unwrap_or_default();
         let is_other = |route: &FoundRoute| {
             let key = |route: &FoundRoute| (route.prefix_length, route.table, route.preference);
-            route.leads_somewhere && key(route) != key(&set)
+            // A table that only a policy rule leads to was not searched, unless the route is of it.
+            let is_searched = route.table == set.table || SEARCHED_TABLES.contains(&route.table);
+            route.leads_somewhere && is_searched && key(route) != key(&set)
         };
         let to = question.to;
         self.lost = others
@@ -164,6 +171,8 @@ impl PathReading {
             .map(|route| told(netlink, route, to))
             .collect();
         let learnt = used.expires_s.zip(mtu(&used)).map(|(seconds, mtu)| (mtu, seconds));
+        // A route of a router advertisement expires too, with the MTU that it sets itself.
+        let learnt = learnt.filter(|(learnt, _)| mtu(&set) != Some(*learnt));
         self.route = Ok(RouteReading { learnt, ..told(netlink, &set, to) });
     }
 

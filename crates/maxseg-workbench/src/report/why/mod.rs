@@ -56,7 +56,7 @@ struct WhyEntry<'a> {
     window: ChainEntry<'a>,
     /// What else there is to know.
     findings: Vec<FindingEntry<'a>>,
-    /// The command that shows the options of the next SYN: it tells apart what a running socket does not.
+    /// The command that shows the options of the next SYN, which a running socket does not.
     next_syn: &'a str,
     /// The path, as this host knows it.
     path: PathEntry<'a>,

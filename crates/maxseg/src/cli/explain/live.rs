@@ -6,7 +6,7 @@ use maxseg_core::units::Time;
 use maxseg_linux::observe::sockets::{Place, Selection};
 use maxseg_wire::inet_diag::{Endpoint, Filter, Prefix, StateSet};
 use maxseg_workbench::connections::{Connection, Lookup, Snapshot, Watch, WatchOptions};
-use maxseg_workbench::file_error::{missing_hint, reason};
+use maxseg_workbench::file_error::{for_shell, missing_hint, reason};
 use maxseg_workbench::report::why::WhyDocument;
 use maxseg_workbench::why::Why;
 
@@ -181,6 +181,8 @@ fn none_matches(
         Some(netns) => format!(" in the network namespace {netns}"),
         None => " on this host".to_owned(),
     };
+    let there =
+        options.netns.map_or_else(String::new, |netns| format!(" --netns {}", for_shell(netns)));
     let list = "`maxseg connections` lists them; those of containers need --netns";
     match target {
         Target::Process(pid) if !std::path::Path::new(&format!("/proc/{pid}")).exists() => {
@@ -202,7 +204,7 @@ fn none_matches(
         ),
         Target::Host { name, port: Some(port) } if others > 0 => Failure::with_hint(
             format!("there is no connection to port {port} of {name}{at}"),
-            format!("there are {others} to other ports: maxseg explain {name}"),
+            format!("there are {others} to other ports: maxseg explain {name}{there}"),
         ),
         Target::Host { name, .. } => {
             Failure::with_hint(format!("there is no connection to {name}{at}"), list)

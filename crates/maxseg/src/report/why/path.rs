@@ -100,7 +100,7 @@ fn clamps(clamps: &Clamps) -> Vec<String> {
     match (&clamps.unknown, lines.is_empty()) {
         (Some(why), true) => lines.push(format!("clamps: unknown: {why}")),
         (Some(why), false) => lines.push(format!("clamps: there may be more: {why}")),
-        (None, true) => lines.push("clamps: none on this host".to_owned()),
+        (None, true) => lines.push("clamps: none on this host for this IP version".to_owned()),
         (None, false) => {}
     }
     lines
@@ -109,8 +109,8 @@ fn clamps(clamps: &Clamps) -> Vec<String> {
 fn clamp(rule: &Clamp) -> String {
     let to = rule.mss.map_or_else(|| "the path MTU's".to_owned(), |mss| mss.to_string());
     let bounds = match rule.hook.as_deref() {
-        Some("output" | "postrouting") => ", which bounds what the peer sends",
-        Some("input" | "prerouting") => ", which bounds what this host sends",
+        Some("output" | "postrouting") => ", which bounds what the peer sends where it matches",
+        Some("input" | "prerouting") => ", which bounds what this host sends where it matches",
         Some(_) | None => "",
     };
     let hook = rule.hook.as_deref().map_or_else(String::new, |hook| format!(" at {hook}"));

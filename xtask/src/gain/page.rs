@@ -42,8 +42,8 @@ fn introduction(half: &Half) -> String {
          Goodputs before and after are those that the captures show, from the first data to the last acknowledgement.\n\n\
          **Something can be gained** where the advice, or removing what the run was drawn for, makes the transfer faster by {faster}: \
          less is chance. The **interval** is the one that `explain` prints before anything is changed. A gain that is a lower bound \
-         (\"at least\") is inside where the measured one is above its lower end, has no width, and differs by what it is above the \
-         measured one. A **false promise** is a gain \
+         (\"at least\") is inside where the measured one is above its lower end, and has neither a width nor an \
+         error. A **false promise** is a gain \
          that is given, and the transfer was no faster.\n\n{drawn}\n\n",
         cpu = maxseg::processor().unwrap_or_else(|| "an unknown processor".to_owned()),
         cores = std::thread::available_parallelism().map_or(1, usize::from),
@@ -80,7 +80,7 @@ fn summary(text: &mut String, all: &[Run], scored: &[Scored<'_>]) {
         whole_percent(tally.median_half_width),
         100.0 * MOST_WIDTH,
         reached(tally.median_half_width.is_some_and(|width| width <= MOST_WIDTH)),
-        tally.promised,
+        tally.promised - tally.bounds,
         whole_percent(tally.median_error),
         100.0 * MOST_ERROR,
         reached(tally.median_error.is_some_and(|error| error <= MOST_ERROR)),

@@ -82,7 +82,8 @@ impl Tally {
             tally.bounds += usize::from(one.error.is_some() && one.half_width.is_none());
             tally.inside += usize::from(one.is_inside);
             tally.false_promises += usize::from(one.is_false);
-            errors.extend(one.error.map(f64::abs));
+            // A lower bound predicts no goodput that the measured one could differ from.
+            errors.extend(one.error.filter(|_| one.half_width.is_some()).map(f64::abs));
             widths.extend(one.half_width);
         }
         tally.median_error = median(errors);

@@ -301,7 +301,7 @@ impl<'a> Headline<'a> {
 fn not_worth_it(remedy: Remedy) -> Remedy {
     Remedy {
         change: format!(
-            "no change: without this limit the path would carry {} more at most",
+            "no change: without this limit the runs predict {} more at most",
             approx::whole_percent(SMALL_GAIN)
         ),
         note: None,

@@ -104,6 +104,11 @@ impl History {
             self.tracks.insert(key, track);
         }
         for (key, mut track) in before {
+            if snapshot.interrupted && track.closed_s.is_none() {
+                // The list changed while it was read: what is missing from it may be there.
+                self.tracks.insert(key, track);
+                continue;
+            }
             let closed_s = *track.closed_s.get_or_insert(now_s);
             track.connection.is_closed = true;
             if now_s - closed_s <= CLOSED_S {

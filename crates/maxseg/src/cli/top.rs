@@ -29,7 +29,7 @@ Examples:
 time below, with what was sent again in orange, and its round trip, timeout, windows and data in flight. Connections that \
 close stay for a minute with their verdict.
 
-A recording holds the kernel's own messages in pcapng, each look on the disk before the next: it can be continued, opened \
+A recording holds the kernel's own messages in pcapng, each sample on the disk before the next: it can be continued, opened \
 here with the same screens, and looked at with Wireshark. No privilege is needed; the processes of other users are shown to \
 root. See `maxseg guide connections`.")]
 pub(crate) struct TopArgs {
@@ -41,7 +41,7 @@ pub(crate) struct TopArgs {
     /// The same as JSON
     #[arg(long, conflicts_with_all = ["record", "open"])]
     json: bool,
-    /// The time between two looks
+    /// The time between two samples
     #[arg(
         long,
         value_name = "TIME",
@@ -52,7 +52,7 @@ pub(crate) struct TopArgs {
     /// The column to sort by: payload, sent, received, rtt, mss, cwnd …; default: payload, both ways
     #[arg(long, value_name = "COLUMN")]
     sort: Option<String>,
-    /// Append every look to this file
+    /// Append every sample to this file
     #[arg(long, value_name = "FILE", conflicts_with = "open")]
     record: Option<PathBuf>,
     /// Show a recording instead of this host
@@ -118,7 +118,7 @@ fn replay(
     let recording = Recording::open(file).map_err(|error| of_file("open", file, &error))?;
     if recording.cut_bytes() > 0 {
         printer.note(&format!(
-            "note: the last look of {} was cut, {} bytes: the recorder was killed",
+            "note: the last sample of {} was cut, {} bytes: the recorder was killed",
             file.display(),
             recording.cut_bytes()
         ));

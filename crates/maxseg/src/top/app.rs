@@ -116,6 +116,13 @@ impl App {
         self.arrange();
     }
 
+    /// Goes on to the next look of a recording.
+    pub(crate) fn continue_with(&mut self, snapshot: Snapshot, position: Position) {
+        self.history.add(snapshot);
+        self.source = Source::Recording(position);
+        self.arrange();
+    }
+
     /// Puts the rows in order: those that match, by the chosen column, closed ones as they were.
     pub(crate) fn arrange(&mut self) {
         let mut rows: Vec<(&TrackKey, &Track)> =

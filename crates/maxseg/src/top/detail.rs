@@ -67,7 +67,7 @@ pub(super) fn draw(app: &App, styles: Styles, frame: &mut Frame<'_>, area: Rect)
 /// What limits it, why that is unknown, and what else there is to know.
 fn verdict(connection: &Connection, styles: Styles) -> Vec<Line<'static>> {
     let Some(found) = connection.diagnosis() else {
-        let text = format!("{}: the kernel tells nothing of its TCP", state(connection));
+        let text = format!("{}: no tcp_info of this state", state(connection));
         return vec![Line::styled(text, DIM)];
     };
     let share = found.limits.first().map(|first| approx::whole_percent(first.share));
@@ -122,7 +122,7 @@ fn legend(points: &[Point], styles: Styles) -> Vec<Line<'static>> {
         lines.push(Line::styled("▒ resent", styles.resent()));
     }
     if points.is_empty() {
-        lines.push(Line::styled("(no look yet)", DIM));
+        lines.push(Line::styled("(no sample)", DIM));
     }
     lines
 }

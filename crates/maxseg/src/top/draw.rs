@@ -124,7 +124,7 @@ fn foot_line(app: &App, styles: Styles) -> Line<'static> {
     let keys = if app.types_filter {
         "Enter: done  Esc: no filter"
     } else if matches!(app.source, Source::Recording(_)) {
-        "? help  q quit  Space play  ← → look  Enter detail  < > column  s sort  / filter"
+        "? help  q quit  Space play  ← → step  Enter detail  < > column  s sort  / filter"
     } else {
         "? help  q quit  p pause  Enter detail  < > column  s sort  h hold  / filter"
     };
@@ -134,7 +134,7 @@ fn foot_line(app: &App, styles: Styles) -> Line<'static> {
 /// Where in its recording a look is.
 fn slider_line(position: &Position, width: u16) -> Line<'static> {
     let (from, to) = (time_of_day(position.from_s), time_of_day(position.to_s));
-    let count = format!("  look {} of {}", position.frame + 1, position.frames);
+    let count = format!("  sample {} of {}", position.frame + 1, position.frames);
     let room = usize::from(width).saturating_sub(from.len() + to.len() + count.len() + 2).max(3);
     let last = position.frames.saturating_sub(1).max(1);
     let place = position.frame * (room - 1) / last;

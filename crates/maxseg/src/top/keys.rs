@@ -27,9 +27,9 @@ pub(crate) const HELP: [(&str, &str); 14] = [
     ("p, Space", "pause, or go on; a recording plays or stops"),
     ("/", "filter: address, process, state, limit …"),
     ("Esc", "remove the filter, close this page"),
-    ("← →", "in a recording: one look back or on"),
-    ("Shift ← →, [ ]", "in a recording: 60 looks back or on"),
-    ("{ }", "in a recording: the first look, the last"),
+    ("← →", "in a recording: one sample back or forward"),
+    ("Shift ← →, [ ]", "in a recording: 60 samples back or forward"),
+    ("{ }", "in a recording: the first sample, the last"),
     ("?", "this page"),
     ("q, Ctrl-C", "quit"),
 ];

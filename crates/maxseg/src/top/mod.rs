@@ -108,9 +108,13 @@ pub(crate) fn replay<E: From<io::Error> + From<RecordingError>>(
                 }
                 None => at + 1,
             };
+            if to == at + 1 {
+                show_next(&mut app, recording, to, choose)?;
+            } else if to != at {
+                show(&mut app, recording, to, choose)?;
+            }
             if to != at {
                 at = to;
-                show(&mut app, recording, at, choose)?;
                 next = Instant::now() + until_next(recording, at);
             }
         }
@@ -138,6 +142,21 @@ fn show(
         history.add(snapshot);
     }
     app.replace(history, position(recording, at));
+    Ok(())
+}
+
+/// Shows the look after the one that is shown.
+fn show_next(
+    app: &mut App,
+    recording: &Recording,
+    at: usize,
+    choose: &dyn Fn(&mut Snapshot),
+) -> Result<(), RecordingError> {
+    for snapshot in recording.play(at.saturating_sub(1)..at + 1).skip(1) {
+        let mut snapshot = snapshot?;
+        choose(&mut snapshot);
+        app.continue_with(snapshot, position(recording, at));
+    }
     Ok(())
 }
 

@@ -123,7 +123,7 @@ fn what_a_killed_program_recorded_is_shown_again() {
     while terminal.read() > 0 {}
     drop((client, listener));
     let mut terminal = Terminal::run(&format!("top --open '{file}'"));
-    let shown = terminal.wait_for("look 1 of ");
+    let shown = terminal.wait_for("sample 1 of ");
     assert!(shown.contains(&end.to_string()), "{shown}");
     terminal.press("}");
     let shown = terminal.wait_for(&end.to_string());

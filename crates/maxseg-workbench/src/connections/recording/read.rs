@@ -27,7 +27,7 @@ pub enum RecordingError {
     #[error("it is no recording of sockets")]
     Other,
     /// It has no whole look.
-    #[error("the recording is empty: not one look at the sockets is whole")]
+    #[error("the recording is empty: it has no complete sample")]
     Empty,
     /// Bytes in its middle are none that a recorder writes.
     #[error("byte {0}: the recording is damaged")]
@@ -278,7 +278,11 @@ impl Look {
         let (mut names, mut keys) = (Names::default(), Vec::new());
         let (destroyed, open): (Vec<_>, Vec<_>) =
             self.sockets.iter().partition(|socket| socket.is_destroyed);
-        for recorded in open.iter().chain(&destroyed) {
+        let mut first_closed = 0;
+        for (at, recorded) in open.iter().chain(&destroyed).enumerate() {
+            if at == open.len() {
+                first_closed = snapshot.connections.len();
+            }
             let Some(Ok(Message::Socket(socket))) = Messages::new(&recorded.message).next() else {
                 continue;
             };
@@ -288,7 +292,9 @@ impl Look {
                 keys.push(number_of(netns));
             }
         }
-        let first_closed = snapshot.connections.len().saturating_sub(destroyed.len());
+        if destroyed.is_empty() {
+            first_closed = snapshot.connections.len();
+        }
         let (open, closed) = snapshot.connections.split_at_mut(first_closed);
         let seen = last.compare(open, &keys, interval);
         for (connection, netns) in closed.iter_mut().zip(&keys[first_closed..]) {

@@ -56,6 +56,7 @@ fn files() -> Result<Vec<(String, String)>> {
         ("docs/reference/explain.schema.json".to_owned(), maxseg::explain_schema()),
         ("docs/reference/compare.schema.json".to_owned(), maxseg::compare_schema()),
         ("docs/reference/connections.schema.json".to_owned(), maxseg::connections_schema()),
+        #[cfg(feature = "lab")]
         ("docs/reference/why.schema.json".to_owned(), maxseg::why_schema()),
         ("docs/cellular.svg".to_owned(), picture),
         (results::FILE.to_owned(), results::expected()?),

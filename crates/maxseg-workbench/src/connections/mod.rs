@@ -237,6 +237,7 @@ impl Snapshot {
     }
 }
 
+#[cfg(any(test, feature = "lab"))]
 impl Snapshot {
     /// Keeps the message of the socket that was added last.
     fn keep_message(&mut self, socket: &Socket<'_>) {

@@ -123,7 +123,7 @@ impl Advice {
     /// What is said of the transfer in a capture.
     ///
     /// # Errors
-    /// As [`evidence`].
+    /// The capture cannot be read to its end, or does not hold the transfer.
     pub fn of_capture(file: &Path) -> Result<Self> {
         let evidence = evidence(file)?;
         let case = Case::of(&evidence);

@@ -11,6 +11,7 @@ use crate::numbers::Numbers;
 use crate::{DecodeError, Layer};
 
 mod parts;
+mod rates;
 #[cfg(test)]
 mod tests;
 

@@ -38,8 +38,6 @@ pub(crate) struct FoundRoute {
     pub(crate) gateway: Option<IpAddr>,
     /// Index of the interface; of several next hops the first.
     pub(crate) interface: Option<u32>,
-    /// Next hops.
-    pub(crate) hops: usize,
     /// The table.
     pub(crate) table: u32,
     /// The less, the more the kernel prefers it (`metric`).
@@ -123,7 +121,6 @@ impl FoundRoute {
             prefix_length: message.header.destination_prefix_length,
             table: message.header.table.into(),
             leads_somewhere: matches!(message.header.kind, RouteType::Unicast | RouteType::Local),
-            hops: 1,
             ..Self::default()
         };
         for attribute in &message.attributes {
@@ -135,7 +132,6 @@ impl FoundRoute {
                 RouteAttribute::Priority(preference) => route.preference = *preference,
                 RouteAttribute::Metrics(metrics) => route.metrics.clone_from(metrics),
                 RouteAttribute::MultiPath(hops) => {
-                    route.hops = hops.len();
                     route.interface =
                         route.interface.or_else(|| hops.first().map(|hop| hop.interface_index));
                 }

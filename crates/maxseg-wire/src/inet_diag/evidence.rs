@@ -8,9 +8,6 @@ use maxseg_core::units::Time;
 use super::{Bbr, Memory};
 use crate::tcp_info::{State, TcpInfo};
 
-/// A rate that stands for no limit.
-const NO_RATE: u64 = u64::MAX;
-
 /// What a sample of a socket holds for evidence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
@@ -86,7 +83,6 @@ impl Sample {
     fn state(&self, before: Option<&Self>) -> SocketState {
         let info = &self.info;
         let left = info.unacked.saturating_sub(info.sacked).saturating_sub(info.lost);
-        let bps = |bytes: u64| bytes as f64 * 8.0;
         SocketState {
             is_opening: matches!(
                 info.state(),
@@ -105,8 +101,8 @@ impl Sample {
             window_probes: info.probes.into(),
             ever_retransmitted: info.total_retrans,
             is_app_limited: info.delivery_rate.map(|_| info.flags.delivery_rate_app_limited),
-            delivery_bps: info.delivery_rate.filter(|rate| *rate > 0).map(bps),
-            pacing_limit_bps: info.max_pacing_rate.filter(|rate| !is_unlimited(*rate)).map(bps),
+            delivery_bps: info.delivery_bps().filter(|rate| *rate > 0.0),
+            pacing_limit_bps: info.max_pacing_bps(),
             bbr_pacing_gain: self.bbr.map(|bbr| bbr.pacing_gain),
             send_buffer: self
                 .memory
@@ -118,11 +114,6 @@ impl Sample {
             advertised_window_bytes: info.rcv_wnd,
         }
     }
-}
-
-/// Whether a rate is none: all ones, in 64 bits or in the 32 of older kernels.
-const fn is_unlimited(rate: u64) -> bool {
-    rate == NO_RATE || rate == u32::MAX as u64
 }
 
 fn grown(

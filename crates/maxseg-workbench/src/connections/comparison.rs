@@ -1,4 +1,4 @@
-//! The samples of the last look, with which those of the next are compared.
+//! The samples of the last snapshot, with which those of the next are compared.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -10,9 +10,9 @@ use super::{Connection, Owner};
 /// A connection: its namespace among those watched, and the kernel's number.
 pub(super) type Key = (usize, u64);
 
-/// What is known of each connection from the last look.
+/// What is known of each connection from the last snapshot.
 #[derive(Debug, Default)]
-pub(super) struct LastLook(HashMap<Key, Known>);
+pub(super) struct PreviousSnapshot(HashMap<Key, Known>);
 
 #[derive(Debug)]
 struct Known {
@@ -20,8 +20,8 @@ struct Known {
     process: Option<Owner>,
 }
 
-impl LastLook {
-    /// Sets the evidence of what happened since the last look, `interval` ago. `netns` has the namespace of each connection.
+impl PreviousSnapshot {
+    /// Sets the evidence of what happened since the last snapshot, `interval` ago. `netns` has the namespace of each connection.
     /// The samples, for the next.
     pub(super) fn compare(
         &self,
@@ -42,7 +42,7 @@ impl LastLook {
         Self(seen)
     }
 
-    /// Makes a connection one that closed since the last look, with the process that the look showed.
+    /// Makes a connection one that closed since the last snapshot, with the process that the snapshot showed.
     pub(super) fn close(
         &mut self,
         netns: usize,

@@ -1,14 +1,14 @@
-//! Connections over time: what several looks showed, for a screen.
+//! Connections over time: what several snapshots showed, for a screen.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use super::{Connection, Snapshot};
 
-/// What a connection did between two looks, and its state at the second.
+/// What a connection did between two snapshots, and its state at the second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// The time of the second look, seconds since 1970.
+    /// The time of the second snapshot, seconds since 1970.
     pub at_s: f64,
     /// Payload that was acknowledged, bits a second.
     pub sent_bps: f64,
@@ -79,7 +79,7 @@ const MOST_POINTS: usize = 600;
 const POINTS_IN_ALL: usize = 1 << 19;
 
 impl History {
-    /// Takes what a look showed. Connections that it does not show are closed.
+    /// Takes what a snapshot showed. Connections that it does not show are closed.
     pub fn add(&mut self, mut snapshot: Snapshot) {
         let now_s = snapshot.time_s.unwrap_or_default();
         let connections = std::mem::take(&mut snapshot.connections);
@@ -88,7 +88,7 @@ impl History {
         self.tracks.reserve(connections.len());
         for connection in connections {
             let key = (connection.netns.clone(), connection.cookie);
-            // It closed after the list of this look was read, which has it as well.
+            // It closed after the list of this snapshot was read, which has it as well.
             if let Some(listed) = self.tracks.get_mut(&key) {
                 listed.closed_s = connection.is_closed.then_some(now_s);
                 listed.connection = connection;
@@ -128,7 +128,7 @@ impl History {
         self.tracks.get(key)
     }
 
-    /// The last look, without its connections.
+    /// The last snapshot, without its connections.
     pub const fn latest(&self) -> &Snapshot {
         &self.latest
     }

@@ -12,6 +12,7 @@ mod recording;
 #[cfg(feature = "lab")]
 mod watch;
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +26,7 @@ use maxseg_wire::tcp_info::{State, TcpInfo};
 pub use history::{History, Point, Track, TrackKey};
 pub use recording::{Frame, Recorder, Recording, RecordingError};
 #[cfg(feature = "lab")]
-pub use watch::{Lookup, Watch, WatchOptions};
+pub use watch::{Watch, WatchOptions, read_options};
 
 /// A process that has a socket open.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +46,12 @@ pub struct SocketOptions {
     pub buffers_set: Option<[bool; 2]>,
     /// Why they were not read; a clause without a full stop.
     pub unread_because: Option<Arc<str>>,
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.name, self.pid)
+    }
 }
 
 /// A connection, as its socket shows it.
@@ -127,6 +134,33 @@ impl Connection {
         self.since_last.as_deref().copied().or_else(|| Some(self.sample.as_ref()?.evidence(None)))
     }
 
+    /// The state as `ss` names it; `closed` of what is there no more.
+    pub fn state_name(&self) -> &'static str {
+        if self.is_closed { "closed" } else { self.state.map_or("unknown", State::name) }
+    }
+
+    /// Bytes sent and not acknowledged; `None` where the kernel does not tell.
+    pub fn in_flight_bytes(&self) -> Option<u32> {
+        let unsent = self.sample.as_ref()?.info.notsent_bytes?;
+        Some(self.send_queue_bytes.saturating_sub(unsent))
+    }
+
+    /// Payload that was acknowledged since the look before, bits a second.
+    pub fn sent_bps(&self) -> Option<f64> {
+        self.rate_bps(|evidence| evidence.bin.acked_bytes)
+    }
+
+    /// Payload that arrived since the look before, bits a second.
+    pub fn received_bps(&self) -> Option<f64> {
+        self.rate_bps(|evidence| evidence.received_bytes)
+    }
+
+    fn rate_bps(&self, bytes: fn(&SocketEvidence) -> u64) -> Option<f64> {
+        let evidence = self.since_last.as_ref()?;
+        let seconds = evidence.bin.duration.as_secs_f64();
+        (seconds > 0.0).then(|| bytes(evidence) as f64 * 8.0 / seconds)
+    }
+
     /// What limits it; `None` without `tcp_info`.
     pub fn diagnosis(&self) -> Option<SocketDiagnosis> {
         self.evidence().as_ref().map(diagnose_socket)
@@ -185,6 +219,17 @@ impl Listener {
     pub const fn is_full(&self) -> bool {
         self.queued > self.limit
     }
+
+    /// The state of the accept queue: `full`, `has dropped` or `ok`.
+    pub fn queue_word(&self) -> &'static str {
+        if self.is_full() {
+            "full"
+        } else if self.overflows.is_some_and(|count| count > 0) {
+            "has dropped"
+        } else {
+            "ok"
+        }
+    }
 }
 
 /// The sockets of a host at one time.
@@ -219,7 +264,9 @@ impl Snapshot {
         loop {
             let at = bytes.len() - messages.rest().len();
             match messages.next() {
-                Some(Ok(Message::Socket(socket))) => snapshot.add(&socket, None, &mut names),
+                Some(Ok(Message::Socket(socket))) => {
+                    snapshot.add(&socket, None, &mut names, None, None);
+                }
                 Some(Ok(Message::Done { interrupted })) => snapshot.interrupted |= interrupted,
                 Some(Ok(Message::Error(_) | Message::Other)) => {}
                 Some(Err(error)) => return Err((at, error)),
@@ -228,26 +275,20 @@ impl Snapshot {
         }
     }
 
-    fn add(&mut self, socket: &Socket<'_>, netns: Option<&Arc<str>>, names: &mut Names) {
+    /// Adds a socket, with the process and the message that are to be kept of it.
+    fn add(
+        &mut self,
+        socket: &Socket<'_>,
+        netns: Option<&Arc<str>>,
+        names: &mut Names,
+        process: Option<Owner>,
+        message: Option<Box<[u8]>>,
+    ) {
         if socket.state == Some(State::Listen) {
-            self.listeners.push(Listener::of(socket, netns));
+            self.listeners.push(Listener { process, message, ..Listener::of(socket, netns) });
         } else {
-            self.connections.push(Connection::of(socket, netns, names));
-        }
-    }
-}
-
-#[cfg(any(test, feature = "lab"))]
-impl Snapshot {
-    /// Keeps the message of the socket that was added last.
-    fn keep_message(&mut self, socket: &Socket<'_>) {
-        let message = Some(socket.payload.into());
-        if socket.state == Some(State::Listen) {
-            if let Some(last) = self.listeners.last_mut() {
-                last.message = message;
-            }
-        } else if let Some(last) = self.connections.last_mut() {
-            last.message = message;
+            let connection = Connection::of(socket, netns, names);
+            self.connections.push(Connection { process, message, ..connection });
         }
     }
 }

@@ -9,19 +9,8 @@ use maxseg_linux::observe::sockets::{
     SocketReader,
 };
 
-use super::comparison::LastLook;
+use super::comparison::PreviousSnapshot;
 use super::{Connection, Names, Owner, Snapshot, SocketOptions};
-
-/// What is looked up of the processes that have the sockets open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lookup {
-    /// Nothing: that takes longer than the list itself.
-    Nothing,
-    /// Their numbers and names.
-    Processes,
-    /// Also what only the sockets themselves tell, by descriptors that they lend.
-    Options,
-}
 
 /// What is watched.
 #[derive(Debug, Clone)]
@@ -30,8 +19,8 @@ pub struct WatchOptions {
     pub place: Place,
     /// Which sockets.
     pub selection: Selection,
-    /// What is looked up in `/proc`.
-    pub lookup: Lookup,
+    /// Whether to find the processes of sockets, which takes longer than the list itself.
+    pub processes: bool,
     /// Whether connections are told that closed since the list before.
     pub closed: bool,
     /// Whether each socket's message is kept, for a recording.
@@ -45,7 +34,7 @@ pub struct Watch {
     listers: Opened<SocketLister>,
     ends: Vec<SocketEnds>,
     names: Names,
-    before: LastLook,
+    before: PreviousSnapshot,
     looked: Option<Instant>,
 }
 
@@ -57,7 +46,7 @@ impl Watch {
     pub fn new(options: WatchOptions) -> Result<Self, NamespaceError> {
         let listers = SocketLister::of(&options.place)?;
         let ends = if options.closed { SocketEnds::of(&options.place)?.each } else { Vec::new() };
-        let (names, before) = (Names::default(), LastLook::default());
+        let (names, before) = (Names::default(), PreviousSnapshot::default());
         Ok(Self { options, listers, ends, names, before, looked: None })
     }
 
@@ -105,24 +94,17 @@ impl Watch {
             let netns = lister.place().name.clone();
             let (names, keeps) = (&mut self.names, self.options.messages);
             let reading = lister.list(&self.options.selection, |socket| {
-                snapshot.add(socket, netns.as_ref(), names);
-                if keeps {
-                    snapshot.keep_message(socket);
-                }
+                let message = keeps.then(|| socket.payload.into());
+                snapshot.add(socket, netns.as_ref(), names, None, message);
             })?;
             snapshot.interrupted |= reading.interrupted;
             snapshot.missed += reading.unreadable;
             keys.resize(snapshot.connections.len(), index);
         }
-        match self.options.lookup {
-            Lookup::Nothing => {
-                leave_unread(&mut snapshot.connections, "processes were left out");
-            }
-            Lookup::Processes => find_owners(&mut snapshot),
-            Lookup::Options => {
-                find_owners(&mut snapshot);
-                read_options(&mut snapshot.connections);
-            }
+        if self.options.processes {
+            find_owners(&mut snapshot);
+        } else {
+            leave_unread(&mut snapshot.connections, "processes were left out");
         }
         Ok((snapshot, keys, now))
     }
@@ -181,19 +163,11 @@ fn find_owners(snapshot: &mut Snapshot) {
 /// The options of more sockets than these are not read: each takes a few system calls, and the list of all of them few.
 const MOST_READ: usize = 1000;
 
-impl Snapshot {
-    /// Reads what only the sockets themselves tell, of connections of which that was not read yet: they were too many.
-    pub fn read_options(&mut self) {
-        if self.connections.iter().any(|connection| connection.options.unread_because.is_some()) {
-            read_options(&mut self.connections);
-        }
-    }
-}
-
-/// Reads what only the sockets themselves tell.
-fn read_options(connections: &mut [Connection]) {
-    let has_options = |connection: &&mut Connection| connection.sample.is_some();
-    if connections.iter().filter(|connection| connection.sample.is_some()).count() > MOST_READ {
+/// Reads what only the sockets themselves tell, of connections whose processes are known: several calls for each.
+pub fn read_options(connections: &mut [Connection]) {
+    let has_options =
+        |connection: &Connection| connection.sample.is_some() && !connection.is_closed;
+    if connections.iter().filter(|connection| has_options(connection)).count() > MOST_READ {
         let why = format!(
             "of more than {MOST_READ} connections none are read: choose with --port or --dst"
         );
@@ -201,7 +175,7 @@ fn read_options(connections: &mut [Connection]) {
         return;
     }
     let mut reader = SocketReader::default();
-    for connection in connections.iter_mut().filter(has_options) {
+    for connection in connections.iter_mut().filter(|connection| has_options(connection)) {
         let read = match &connection.process {
             Some(owner) => reader.options(owner.pid, connection.inode),
             None => Err(OptionsError::NoProcess),
@@ -219,7 +193,9 @@ fn read_options(connections: &mut [Connection]) {
 
 fn leave_unread(connections: &mut [Connection], why: &str) {
     let why: Arc<str> = Arc::from(why);
-    for connection in connections.iter_mut().filter(|connection| connection.sample.is_some()) {
+    let is_there =
+        |connection: &&mut Connection| connection.sample.is_some() && !connection.is_closed;
+    for connection in connections.iter_mut().filter(is_there) {
         connection.options = unread(&why);
     }
 }

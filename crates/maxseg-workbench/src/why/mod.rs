@@ -11,8 +11,8 @@ mod reading;
 use maxseg_core::advise::{SocketCase, SocketVerdict, socket_verdict};
 use maxseg_core::diagnose::{SocketDiagnosis, SocketFinding, socket_findings};
 use maxseg_core::why::{Chain, MssWhy, is_held_by_route, why_mss, why_window};
-use maxseg_linux::observe::path::{PathReading, SocketKey};
-use maxseg_linux::observe::sockets::{NamespaceError, Place};
+use maxseg_linux::observe::path::{NamespaceReading, PathReading, SocketKey};
+use maxseg_linux::observe::sockets::NamespaceError;
 
 use crate::connections::Connection;
 use crate::file_error::for_shell;
@@ -37,22 +37,22 @@ pub struct Why {
 }
 
 impl Why {
-    /// Explains a connection of this place, which is one network namespace. `None` where the kernel tells nothing of its TCP: it
-    /// is half open, or waits.
+    /// Explains a connection of this network namespace. `None` where the kernel has no `tcp_info` of it: it is half open, or
+    /// waits.
     ///
     /// # Errors
     /// There is no such namespace any more, or this user may not enter it.
-    pub fn of(connection: &Connection, place: &Place) -> Result<Option<Self>, NamespaceError> {
-        let path = PathReading::of(
-            place,
-            &SocketKey {
-                local: connection.local.ip(),
-                remote: connection.remote.ip(),
-                interface: connection.interface,
-                mark: connection.mark,
-                user: connection.uid,
-            },
-        )?;
+    pub fn of(
+        connection: &Connection,
+        namespace: &NamespaceReading,
+    ) -> Result<Option<Self>, NamespaceError> {
+        let path = namespace.path(&SocketKey {
+            local: connection.local.ip(),
+            remote: connection.remote.ip(),
+            interface: connection.interface,
+            mark: connection.mark,
+            user: connection.uid,
+        })?;
         Ok(Self::with(connection, path))
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use maxseg_core::units::Time;
-use maxseg_workbench::connections::{Lookup, Recorder, Recording, RecordingError, Snapshot, Watch};
+use maxseg_workbench::connections::{Recorder, Recording, RecordingError, Snapshot, Watch};
 
 use super::connections::{
     ConnectionsArgs, SelectionArgs, host_name, namespace_failure, note_small_room,
@@ -87,8 +87,6 @@ fn live(args: &TopArgs, metric: Option<Metric>, printer: Printer) -> Result<(), 
         ));
     }
     let mut options = args.selection.watch_options(true, true)?;
-    // The screen does not show the clamp, which takes several calls for each socket.
-    options.lookup = Lookup::Processes;
     options.messages = args.record.is_some();
     let mut watch = Watch::new(options).map_err(|error| namespace_failure(&error))?;
     note_small_room(&watch, printer);

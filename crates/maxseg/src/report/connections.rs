@@ -167,7 +167,7 @@ fn is_amount(name: &str) -> bool {
 }
 
 fn owner(owner: Option<&Owner>) -> String {
-    owner.map_or_else(|| "-".to_owned(), |owner| format!("{}/{}", owner.name, owner.pid))
+    owner.map_or_else(|| "-".to_owned(), Owner::to_string)
 }
 
 fn listeners(snapshot: &Snapshot, printer: Printer) -> String {
@@ -194,21 +194,11 @@ fn listeners(snapshot: &Snapshot, printer: Printer) -> String {
             listener.queued.to_string(),
             listener.limit.to_string(),
             dropped,
-            queue_word(listener).to_owned(),
+            listener.queue_word().to_owned(),
         ];
         table.push(netns.into_iter().chain(cells));
     }
     table.text(printer.table_width())
-}
-
-fn queue_word(listener: &Listener) -> &'static str {
-    if listener.is_full() {
-        "full"
-    } else if listener.overflows.is_some_and(|count| count > 0) {
-        "has dropped"
-    } else {
-        "ok"
-    }
 }
 
 /// What a reader of the list has to know.

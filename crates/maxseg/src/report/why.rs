@@ -25,7 +25,7 @@ pub(crate) fn why_text(explained: &[(Connection, Option<Why>)], printer: Printer
 
 fn half_open(connection: &Connection) -> String {
     let state = connection.state.map_or("unknown", maxseg_wire::tcp_info::State::name);
-    format!("{}\n\nThe kernel tells nothing of its TCP: it is {state}.\n", title(connection))
+    format!("{}\n\nThe kernel has no tcp_info of it: its state is {state}.\n", title(connection))
 }
 
 fn title(connection: &Connection) -> String {

@@ -27,7 +27,7 @@ impl Tab {
     ];
 }
 
-/// Where the looks come from.
+/// Where the snapshots come from.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Source {
     /// The kernel, so many seconds apart.
@@ -36,7 +36,7 @@ pub(crate) enum Source {
     Recording(Position),
 }
 
-/// A look of a recording.
+/// A snapshot of a recording.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Position {
     pub(crate) frame: usize,
@@ -102,7 +102,7 @@ impl App {
         }
     }
 
-    /// Takes a look, unless the user has the screen paused.
+    /// Takes a snapshot, unless the user has the screen paused.
     pub(crate) fn take(&mut self, snapshot: Snapshot) {
         if !self.is_paused {
             self.history.add(snapshot);
@@ -116,7 +116,7 @@ impl App {
         self.arrange();
     }
 
-    /// Goes on to the next look of a recording.
+    /// Goes on to the next snapshot of a recording.
     pub(crate) fn continue_with(&mut self, snapshot: Snapshot, position: Position) {
         self.history.add(snapshot);
         self.source = Source::Recording(position);
@@ -147,7 +147,7 @@ impl App {
         }
         let rows: Vec<TrackKey> = rows.into_iter().map(|(key, _)| key.clone()).collect();
         self.rows = rows;
-        // The first look has no rates yet, and its order is by chance.
+        // The first snapshot has no rates yet, and its order is by chance.
         let is_first = self.history.latest().interval.is_none();
         if is_first || self.selected_row().is_none() {
             let place = self.first_row.min(self.rows.len().saturating_sub(1));
@@ -166,8 +166,8 @@ impl App {
         let process = connection.process.as_ref();
         has(&shown_end(connection.local))
             || has(&shown_end(connection.remote))
-            || process.is_some_and(|owner| has(&format!("{}/{}", owner.name, owner.pid)))
-            || has(state(connection))
+            || process.is_some_and(|owner| has(&owner.to_string()))
+            || has(connection.state_name())
             || connection.congestion.as_deref().is_some_and(has)
             || connection.netns.as_deref().is_some_and(has)
             || connection.diagnosis().is_some_and(|found| has(found.limited_by.word()))
@@ -222,14 +222,6 @@ impl App {
     }
 }
 
-/// The state, `closed` of what is there no more.
-pub(super) fn state(connection: &Connection) -> &'static str {
-    if connection.is_closed {
-        return "closed";
-    }
-    connection.state.map_or("unknown", maxseg_wire::tcp_info::State::name)
-}
-
 /// An address and port; IPv4 in an IPv6 socket as what it is on the wire.
 pub(super) fn shown_end(end: SocketAddr) -> String {
     SocketAddr::new(end.ip().to_canonical(), end.port()).to_string()
@@ -237,7 +229,7 @@ pub(super) fn shown_end(end: SocketAddr) -> String {
 
 /// A process's name and number.
 pub(super) fn shown_owner(owner: Option<&Owner>) -> String {
-    owner.map_or_else(|| "-".to_owned(), |owner| format!("{}/{}", escaped(&owner.name), owner.pid))
+    owner.map_or_else(|| "-".to_owned(), |owner| escaped(&owner.to_string()).into_owned())
 }
 
 /// The unknown last, whichever way is up.

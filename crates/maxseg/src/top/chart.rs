@@ -1,4 +1,4 @@
-//! Numbers over time as characters: a column for each look, the newest on the right.
+//! Numbers over time as characters: a column for each snapshot, the newest on the right.
 
 use maxseg_workbench::connections::Point;
 use ratatui::buffer::Buffer;

@@ -7,7 +7,7 @@ use ratatui::layout::{Constraint, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Row, Table};
 
-use super::app::{App, shown_end, shown_owner, state};
+use super::app::{App, shown_end, shown_owner};
 use super::metric::Metric;
 use super::style::{DIM, HEADING, SELECTED, Styles};
 
@@ -135,7 +135,7 @@ impl Columns {
         let netns = self.has_netns.then(|| {
             text(escaped(connection.netns.as_deref().unwrap_or("-")).into_owned(), PROCESS)
         });
-        let state = self.has_state.then(|| text(state(connection).to_owned(), 11));
+        let state = self.has_state.then(|| text(connection.state_name().to_owned(), 11));
         let process = shown_owner(connection.process.as_ref());
         let ends = [connection.local, connection.remote];
         let cells = netns

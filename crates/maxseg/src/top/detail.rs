@@ -9,7 +9,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph, Wrap};
 
-use super::app::{App, shown_end, shown_owner, state};
+use super::app::{App, shown_end, shown_owner};
 use super::chart;
 use super::metric::{Metric, whole};
 use super::style::{DIM, HEADING, Styles};
@@ -67,7 +67,7 @@ pub(super) fn draw(app: &App, styles: Styles, frame: &mut Frame<'_>, area: Rect)
 /// What limits it, why that is unknown, and what else there is to know.
 fn verdict(connection: &Connection, styles: Styles) -> Vec<Line<'static>> {
     let Some(found) = connection.diagnosis() else {
-        let text = format!("{}: no tcp_info of this state", state(connection));
+        let text = format!("{}: no tcp_info of this state", connection.state_name());
         return vec![Line::styled(text, DIM)];
     };
     let share = found.limits.first().map(|first| approx::whole_percent(first.share));
@@ -139,10 +139,11 @@ fn facts_of(connection: &Connection) -> Vec<Line<'static>> {
         .as_deref()
         .map(|name| format!("{} congestion control", escaped(name)));
     let netns = connection.netns.as_deref().map(|name| format!("namespace {}", escaped(name)));
-    let facts: Vec<String> = [Some(state(connection).to_owned()), Some(process), congestion, netns]
-        .into_iter()
-        .flatten()
-        .chain(metrics)
-        .collect();
+    let facts: Vec<String> =
+        [Some(connection.state_name().to_owned()), Some(process), congestion, netns]
+            .into_iter()
+            .flatten()
+            .chain(metrics)
+            .collect();
     vec![Line::raw(facts.join("   "))]
 }

@@ -131,7 +131,7 @@ fn foot_line(app: &App, styles: Styles) -> Line<'static> {
     Line::styled(keys, DIM)
 }
 
-/// Where in its recording a look is.
+/// Where in its recording a snapshot is.
 fn slider_line(position: &Position, width: u16) -> Line<'static> {
     let (from, to) = (time_of_day(position.from_s), time_of_day(position.to_s));
     let count = format!("  sample {} of {}", position.frame + 1, position.frames);

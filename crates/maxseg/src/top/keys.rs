@@ -4,14 +4,14 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::app::{App, Source, Tab};
 
-/// What is left to do for whoever has the terminal and the looks.
+/// What is left to do for whoever has the terminal and the snapshots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
     Draw,
     Quit,
-    /// Go to another look of the recording, counted from here.
+    /// Go to another snapshot of the recording, counted from here.
     Step(isize),
-    /// Go to the recording's first look, or its last.
+    /// Go to the recording's first snapshot, or its last.
     First,
     Last,
 }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use maxseg_core::evidence::SocketEvidence;
 use maxseg_core::units::approx;
 use maxseg_wire::tcp_info::TcpInfo;
 use maxseg_workbench::connections::Connection;
+use maxseg_workbench::report::connections::without_unit;
 use maxseg_workbench::report::words;
 
 /// A number of a connection.
@@ -102,11 +102,9 @@ impl Metric {
         let info = &connection.sample.as_ref()?.info;
         let of_info = |value: fn(&TcpInfo) -> Option<f64>| value(info);
         match self {
-            Self::Payload => {
-                rate(connection, |e| e.received_bytes.saturating_add(e.bin.acked_bytes))
-            }
-            Self::Received => rate(connection, |evidence| evidence.received_bytes),
-            Self::Sent => rate(connection, |evidence| evidence.bin.acked_bytes),
+            Self::Payload => Some(connection.received_bps()? + connection.sent_bps()?),
+            Self::Received => connection.received_bps(),
+            Self::Sent => connection.sent_bps(),
             Self::Retransmitted => Some(f64::from(info.total_retrans)),
             Self::Rtt => seconds(info.rtt),
             Self::MinRtt => info.min_rtt.and_then(seconds),
@@ -116,12 +114,9 @@ impl Metric {
             Self::Cwnd => Some(f64::from(info.snd_cwnd)),
             Self::Window => of_info(|info| info.snd_wnd.map(f64::from)),
             Self::ReceiveWindow => of_info(|info| info.rcv_wnd.map(f64::from)),
-            Self::InFlight => {
-                let unsent = info.notsent_bytes?;
-                Some(f64::from(connection.send_queue_bytes.saturating_sub(unsent)))
-            }
-            Self::Delivery => info.delivery_rate.and_then(bits),
-            Self::Pacing => info.pacing_rate.and_then(bits),
+            Self::InFlight => connection.in_flight_bytes().map(f64::from),
+            Self::Delivery => info.delivery_bps(),
+            Self::Pacing => info.pacing_bps(),
         }
     }
 
@@ -156,23 +151,7 @@ pub(super) fn whole(bytes: f64) -> u64 {
     bytes.round() as u64
 }
 
-fn without_unit(key: &str) -> &str {
-    maxseg_workbench::report::connections::without_unit(key)
-}
-
-/// Payload a second since the look before.
-fn rate(connection: &Connection, bytes: fn(&SocketEvidence) -> u64) -> Option<f64> {
-    let evidence = connection.since_last.as_ref()?;
-    let seconds = evidence.bin.duration.as_secs_f64();
-    (seconds > 0.0).then(|| bytes(evidence) as f64 * 8.0 / seconds)
-}
-
 /// A time of zero is none: there was no sample.
 fn seconds(span: Duration) -> Option<f64> {
     (!span.is_zero()).then_some(span.as_secs_f64())
-}
-
-/// Bytes a second as bits a second; all ones stand for no rate.
-fn bits(rate: u64) -> Option<f64> {
-    (rate != u64::MAX && rate != u64::from(u32::MAX)).then_some(rate as f64 * 8.0)
 }

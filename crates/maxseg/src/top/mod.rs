@@ -70,14 +70,14 @@ pub(crate) fn live<E: From<io::Error>>(
     })
 }
 
-/// Adds a look to a recording, which ends where that fails.
+/// Adds a snapshot to a recording, which ends where that fails.
 fn record(recorder: &mut Option<Recorder>, snapshot: &Snapshot, host: &str) -> Option<io::Error> {
     let error = recorder.as_mut()?.write(snapshot, Some(host)).err()?;
     *recorder = None;
     Some(error)
 }
 
-/// Shows a recording, of each look what `choose` leaves.
+/// Shows a recording, of each snapshot what `choose` leaves.
 ///
 /// # Errors
 /// The terminal fails, or the file does: then with the terminal as it was.
@@ -121,14 +121,14 @@ pub(crate) fn replay<E: From<io::Error> + From<RecordingError>>(
     })
 }
 
-/// The time from a look to the next, as it was recorded.
+/// The time from a snapshot to the next, as it was recorded.
 fn until_next(recording: &Recording, at: usize) -> Duration {
     let time = |frame: usize| recording.frames().get(frame).map(|frame| frame.time_s);
     let seconds = time(at + 1).zip(time(at)).map_or(0.0, |(next, now)| next - now);
     Duration::from_secs_f64(seconds.clamp(*STEP.start(), *STEP.end()))
 }
 
-/// Shows a look of a recording, with the past that its numbers over time need.
+/// Shows a snapshot of a recording, with the past that its numbers over time need.
 fn show(
     app: &mut App,
     recording: &Recording,
@@ -145,7 +145,7 @@ fn show(
     Ok(())
 }
 
-/// Shows the look after the one that is shown.
+/// Shows the snapshot after the one that is shown.
 fn show_next(
     app: &mut App,
     recording: &Recording,
@@ -160,7 +160,7 @@ fn show_next(
     Ok(())
 }
 
-/// Where in the recording a look is.
+/// Where in the recording a snapshot is.
 pub(crate) fn position(recording: &Recording, frame: usize) -> Position {
     let frames = recording.frames();
     let time =

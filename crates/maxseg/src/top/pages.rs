@@ -80,12 +80,10 @@ fn row(listener: &Listener, styles: Styles) -> Row<'static> {
         Cell::from(Line::raw(text).right_aligned())
     };
     let netns = listener.netns.as_deref().map(|name| format!("{} ", escaped(name)));
-    let (word, style) = if listener.is_full() {
-        ("full", styles.alarm())
-    } else if listener.overflows.is_some_and(|count| count > 0) {
-        ("has dropped", styles.resent())
-    } else {
-        ("ok", DIM)
+    let style = match listener.queue_word() {
+        "ok" => DIM,
+        _ if listener.is_full() => styles.alarm(),
+        _ => styles.resent(),
     };
     Row::new([
         Cell::from(format!("{}{}", netns.unwrap_or_default(), shown_end(listener.local))),
@@ -93,6 +91,6 @@ fn row(listener: &Listener, styles: Styles) -> Row<'static> {
         number(Some(listener.queued)),
         number(Some(listener.limit)),
         number(listener.overflows),
-        Cell::from(Span::styled(word, style)),
+        Cell::from(Span::styled(listener.queue_word(), style)),
     ])
 }

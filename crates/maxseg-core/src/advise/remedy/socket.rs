@@ -198,7 +198,7 @@ impl SocketCase<'_> {
             LimitedBy::Rto => Remedy::new(format!("find out why {peer} does not answer"))
                 .look_linux(&here, format!("{} -c 3 {peer}", linux::ping(peer))),
             LimitedBy::Unknown if self.is_receiving() => {
-                look_there(Remedy::new(format!("look at the sender: {peer} knows the limit")))
+                look_there(Remedy::new(format!("look at the sender, {peer}: its sockets show the limit")))
             }
             LimitedBy::Unknown | LimitedBy::PathMtu | LimitedBy::Host => return None,
         })

@@ -14,7 +14,7 @@ use serde_json::Value;
 pub use clamps::{Clamp, Clamps, ClampsUnknown};
 
 use super::host::{named, sysctl};
-use super::sockets::{NamespaceError, Place};
+use super::sockets::{NamespaceError, Place, PlaceName};
 use crate::netlink::{FoundRoute, Netlink, RouteQuestion};
 use crate::sys::find_program;
 
@@ -104,27 +104,62 @@ const SEARCHED_TABLES: [u32; 2] = [253, 254];
 /// The bit of `RTAX_MTU` among the locks of a route.
 const MTU_LOCK: u32 = 1 << 2;
 
-impl PathReading {
-    /// The path of a socket of this place, which is one namespace.
+/// What is the same for every connection of a network namespace, read once: programs are run for it.
+#[derive(Debug)]
+pub struct NamespaceReading {
+    place: Option<PlaceName>,
+    sysctls: Vec<(&'static str, String)>,
+    /// All that is remembered, by destination.
+    remembered: Result<Vec<Remembered>, ClampsUnknown>,
+    clamps: Clamps,
+}
+
+/// An entry of `ip -j tcp_metrics`.
+type Remembered = serde_json::Map<String, Value>;
+
+impl NamespaceReading {
+    /// Of this place, which is one namespace.
     ///
     /// # Errors
     /// There is no such namespace, or this user may not enter it.
-    pub fn of(place: &Place, key: &SocketKey) -> Result<Self, NamespaceError> {
-        let names = place.namespaces()?;
-        let Some(name) = names.first() else { return Ok(Self::here(key)) };
-        name.run(|| Ok(Self::here(key)))
+    pub fn of(place: &Place) -> Result<Self, NamespaceError> {
+        let place = place.namespaces()?.into_iter().next();
+        let Some(name) = place.clone() else { return Ok(Self::here(None)) };
+        name.run(|| Ok(Self::here(place)))
     }
 
-    /// Of the calling thread's namespace.
-    fn here(key: &SocketKey) -> Self {
+    /// Of the calling thread's namespace, which is this place.
+    fn here(place: Option<PlaceName>) -> Self {
         let read = |name: &'static str| sysctl(name).ok().map(|value| (name, value));
-        let mut reading = Self {
+        Self {
+            place,
+            sysctls: SYSCTLS.into_iter().filter_map(read).collect(),
+            remembered: all_remembered(),
+            clamps: Clamps::read(),
+        }
+    }
+
+    /// The path of a socket.
+    ///
+    /// # Errors
+    /// There is no such namespace any more, or this user may not enter it.
+    pub fn path(&self, key: &SocketKey) -> Result<PathReading, NamespaceError> {
+        let Some(name) = &self.place else { return Ok(self.path_here(key)) };
+        name.run(|| Ok(self.path_here(key)))
+    }
+
+    fn path_here(&self, key: &SocketKey) -> PathReading {
+        let mut reading = PathReading {
             route: Err(io::Error::other("rtnetlink does not answer")),
             lost: Vec::new(),
             interface: Err(io::Error::other("the route names no interface")),
-            sysctls: SYSCTLS.into_iter().filter_map(read).collect(),
-            remembered: remembered(key.remote),
-            clamps: Clamps::read(),
+            sysctls: self.sysctls.clone(),
+            remembered: self
+                .remembered
+                .as_ref()
+                .map(|all| of_host(all, key.remote))
+                .map_err(Clone::clone),
+            clamps: self.clamps.clone(),
         };
         let other_family = if key.remote.to_canonical().is_ipv4() { "ip6" } else { "ip" };
         reading.clamps.rules.retain(|rule| rule.family != other_family);
@@ -134,7 +169,9 @@ impl PathReading {
         }
         reading
     }
+}
 
+impl PathReading {
     fn add_routes(&mut self, netlink: &mut Netlink, key: &SocketKey) {
         let question = RouteQuestion {
             to: key.remote.to_canonical(),
@@ -221,12 +258,10 @@ fn mtu(route: &FoundRoute) -> Option<u32> {
     })
 }
 
-/// What the kernel remembers of connections to this address.
-fn remembered(to: IpAddr) -> Result<Vec<(String, String)>, ClampsUnknown> {
+/// What the kernel remembers of connections to any address: for one alone `ip` writes no JSON.
+fn all_remembered() -> Result<Vec<Remembered>, ClampsUnknown> {
     let file = find_program("ip").ok_or(ClampsUnknown::NoProgram("ip"))?;
-    let to = to.to_canonical().to_string();
     let odd = || ClampsUnknown::Odd("ip tcp_metrics");
-    // All of them: for one address this program writes no JSON.
     let output = Command::new(file)
         .args(["-j", "tcp_metrics", "show"])
         .output()
@@ -241,17 +276,17 @@ fn remembered(to: IpAddr) -> Result<Vec<(String, String)>, ClampsUnknown> {
     }
     let document: Value = serde_json::from_str(&text).map_err(|_| odd())?;
     let entries = document.as_array().ok_or_else(odd)?;
+    Ok(entries.iter().filter_map(Value::as_object).cloned().collect())
+}
+
+/// What is remembered of this address.
+fn of_host(all: &[Remembered], to: IpAddr) -> Vec<(String, String)> {
+    let to = to.to_canonical().to_string();
     let plain = |(key, value): (&String, &Value)| {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         (key.clone(), value)
     };
-    let of_host = entries
-        .iter()
-        .filter_map(Value::as_object)
-        .filter(|entry| entry.get("dst").and_then(Value::as_str).is_some_and(|dst| dst == to));
-    Ok(of_host
-        .into_iter()
-        .flat_map(|entry| entry.iter().map(plain))
-        .filter(|(key, _)| key != "dst")
-        .collect())
+    let is_of = |entry: &&Remembered| entry.get("dst").and_then(Value::as_str) == Some(&to);
+    let entries = all.iter().filter(is_of).flatten();
+    entries.map(plain).filter(|(key, _)| key != "dst").collect()
 }

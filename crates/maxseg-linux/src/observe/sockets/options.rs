@@ -36,7 +36,7 @@ pub enum OptionsError {
     #[error("the process has closed the socket meanwhile")]
     Gone,
     /// The kernel has no such call: before Linux 5.6, or a sandbox.
-    #[error("the kernel lends no descriptors here (pidfd_getfd, Linux 5.6)")]
+    #[error("pidfd_getfd is not available here (Linux 5.6)")]
     NotSupported,
 }
 

@@ -7,14 +7,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use maxseg_wire::inet_diag::{Message, Messages, Socket};
+use maxseg_wire::inet_diag::{Message, Messages};
 use maxseg_wire::link_type;
 use maxseg_wire::pcapng::{Block, Packet, Reader};
 use maxseg_wire::tcp_info::State;
 use thiserror::Error;
 
 use super::{COOKED, DESTROYED, PROCESS, SECTION_COMMENT};
-use crate::connections::comparison::LastLook;
+use crate::connections::comparison::PreviousSnapshot;
 use crate::connections::{Names, Owner, Snapshot};
 
 /// A file cannot be read as a recording.
@@ -26,7 +26,7 @@ pub enum RecordingError {
     /// It is another file.
     #[error("it is no recording of sockets")]
     Other,
-    /// It has no whole look.
+    /// It has no whole section.
     #[error("the recording is empty: it has no complete sample")]
     Empty,
     /// Bytes in its middle are none that a recorder writes.
@@ -34,7 +34,7 @@ pub enum RecordingError {
     Damaged(u64),
 }
 
-/// Where a look is in the file.
+/// Where a snapshot is in the file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Frame {
     /// When it was: seconds since 1970.
@@ -43,7 +43,7 @@ pub struct Frame {
     length: usize,
 }
 
-/// A recording that can be read from any look on.
+/// A recording that can be read from any snapshot on.
 #[derive(Debug)]
 pub struct Recording {
     file: File,
@@ -58,10 +58,10 @@ const LONGEST_BLOCK: u32 = 1 << 20;
 const SECTION: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 
 impl Recording {
-    /// Opens a file and finds its looks; a last one that was cut is passed over.
+    /// Opens a file and finds its snapshots; a last one that was cut is passed over.
     ///
     /// # Errors
-    /// It may not be read, is something else, or has no whole look.
+    /// It may not be read, is something else, or has no whole section.
     pub fn open(path: &Path) -> Result<Self, RecordingError> {
         let file = File::open(path)?;
         let (sections, end) = (sections(&file)?, file.metadata()?.len());
@@ -70,10 +70,10 @@ impl Recording {
             let length = usize::try_from(section.end - section.start).unwrap_or(usize::MAX);
             let frame = Frame { time_s: 0.0, offset: section.start, length };
             // Of a whole section the time alone is wanted here; only the last can be cut.
-            match recording.look(&frame) {
-                Ok(look) => {
-                    recording.host = recording.host.or(look.host);
-                    recording.frames.push(Frame { time_s: look.time_s, ..frame });
+            match recording.section(&frame) {
+                Ok(section) => {
+                    recording.host = recording.host.or(section.host);
+                    recording.frames.push(Frame { time_s: section.time_s, ..frame });
                 }
                 Err(RecordingError::Empty) => {}
                 Err(error) => return Err(error),
@@ -86,7 +86,7 @@ impl Recording {
         Ok(recording)
     }
 
-    /// The looks, in the file's order.
+    /// The snapshots, in the file's order.
     pub fn frames(&self) -> &[Frame] {
         &self.frames
     }
@@ -96,17 +96,17 @@ impl Recording {
         self.host.as_deref()
     }
 
-    /// Bytes at the end that are no whole look: the recorder was killed.
+    /// Bytes at the end that are no whole snapshot: the recorder was killed.
     pub const fn cut_bytes(&self) -> u64 {
         self.cut_bytes
     }
 
-    /// Where the last whole look ends.
+    /// Where the last whole snapshot ends.
     pub(super) fn whole_bytes(&self) -> u64 {
         self.frames.last().map_or(0, |last| last.offset + last.length as u64)
     }
 
-    /// The sockets of some looks, one after the other, each compared with the one before; the first as if nothing had been
+    /// The sockets of some snapshots, one after the other, each compared with the one before; the first as if nothing had been
     /// before it.
     ///
     /// # Errors
@@ -115,23 +115,23 @@ impl Recording {
         &self,
         frames: Range<usize>,
     ) -> impl Iterator<Item = Result<Snapshot, RecordingError>> + '_ {
-        let (mut last, mut looked) = (LastLook::default(), None::<f64>);
+        let (mut last, mut looked) = (PreviousSnapshot::default(), None::<f64>);
         let mut namespaces = Vec::new();
         self.frames.get(frames).unwrap_or_default().iter().map(move |frame| {
-            let look = self.look(frame)?;
+            let section = self.section(frame)?;
             let interval = looked
-                .replace(look.time_s)
-                .and_then(|before| Duration::try_from_secs_f64(look.time_s - before).ok());
-            Ok(look.snapshot(&mut last, &mut namespaces, interval))
+                .replace(section.time_s)
+                .and_then(|before| Duration::try_from_secs_f64(section.time_s - before).ok());
+            Ok(section.snapshot(&mut last, &mut namespaces, interval))
         })
     }
 
-    fn look(&self, frame: &Frame) -> Result<Look, RecordingError> {
+    fn section(&self, frame: &Frame) -> Result<Section, RecordingError> {
         let mut bytes = vec![0; frame.length];
         let mut file = &self.file;
         file.seek(SeekFrom::Start(frame.offset))?;
         file.read_exact(&mut bytes)?;
-        Look::decode(&bytes)
+        Section::decode(&bytes)
     }
 }
 
@@ -170,7 +170,7 @@ fn sections(file: &File) -> Result<Vec<Range<u64>>, RecordingError> {
 }
 
 /// A section's content.
-struct Look {
+struct Section {
     time_s: f64,
     host: Option<String>,
     /// Missed sockets, hidden processes, denied namespaces.
@@ -188,11 +188,11 @@ struct Recorded {
     is_destroyed: bool,
 }
 
-impl Look {
+impl Section {
     /// # Errors
     /// [`RecordingError::Empty`] where the end is missing.
     fn decode(bytes: &[u8]) -> Result<Self, RecordingError> {
-        let mut look = Self {
+        let mut section = Self {
             time_s: 0.0,
             host: None,
             counts: [0; 3],
@@ -202,18 +202,19 @@ impl Look {
         };
         for block in Reader::new(bytes) {
             match block {
-                Ok(Block::Section(section)) => {
-                    let comment = section.comment.as_deref().unwrap_or_default();
-                    (look.counts, look.host) = counts(comment).ok_or(RecordingError::Other)?;
+                Ok(Block::Section(header)) => {
+                    let comment = header.comment.as_deref().unwrap_or_default();
+                    (section.counts, section.host) =
+                        counts(comment).ok_or(RecordingError::Other)?;
                 }
                 Ok(Block::Interface(interface)) if interface.link_type == link_type::NETLINK => {
-                    look.namespaces.push(interface.name.map(|name| Arc::from(&*name)));
+                    section.namespaces.push(interface.name.map(|name| Arc::from(&*name)));
                 }
                 Ok(Block::Interface(_)) => return Err(RecordingError::Other),
                 Ok(Block::Packet(packet)) => {
-                    if let Some(interrupted) = look.add(packet)? {
-                        look.interrupted = interrupted;
-                        return Ok(look);
+                    if let Some(interrupted) = section.add(packet)? {
+                        section.interrupted = interrupted;
+                        return Ok(section);
                     }
                 }
                 Ok(Block::SimplePacket(_) | Block::Statistics(_) | Block::Other(_)) => {}
@@ -252,10 +253,10 @@ impl Look {
         }
     }
 
-    /// The sockets, compared with the last look. `namespaces` holds all that were seen, which keep their numbers.
+    /// The sockets, compared with the last section. `namespaces` holds all that were seen, which keep their numbers.
     fn snapshot(
         self,
-        last: &mut LastLook,
+        last: &mut PreviousSnapshot,
         namespaces: &mut Vec<Option<Arc<str>>>,
         interval: Option<Duration>,
     ) -> Snapshot {
@@ -287,7 +288,7 @@ impl Look {
                 continue;
             };
             let netns = self.namespaces.get(recorded.interface).cloned().flatten();
-            snapshot.add_recorded(&socket, netns.as_ref(), recorded.process.as_ref(), &mut names);
+            snapshot.add(&socket, netns.as_ref(), &mut names, recorded.process.clone(), None);
             if socket.state != Some(State::Listen) {
                 keys.push(number_of(netns));
             }
@@ -304,25 +305,6 @@ impl Look {
         }
         *last = seen;
         snapshot
-    }
-}
-
-impl Snapshot {
-    fn add_recorded(
-        &mut self,
-        socket: &Socket<'_>,
-        netns: Option<&Arc<str>>,
-        process: Option<&Owner>,
-        names: &mut Names,
-    ) {
-        self.add(socket, netns, names);
-        if socket.state == Some(State::Listen) {
-            if let Some(last) = self.listeners.last_mut() {
-                last.process = process.cloned();
-            }
-        } else if let Some(last) = self.connections.last_mut() {
-            last.process = process.cloned();
-        }
     }
 }
 

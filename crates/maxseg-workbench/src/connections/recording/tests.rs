@@ -41,13 +41,12 @@ fn look(time_s: f64, sockets: &[(u8, u32, u64)], process: &str) -> Snapshot {
 }
 
 fn add(snapshot: &mut Snapshot, socket: &Socket<'_>, process: &str, names: &mut Names) {
-    snapshot.add(socket, None, names);
-    snapshot.keep_message(socket);
+    let process = Some(Owner { pid: 7, name: process.into() });
+    snapshot.add(socket, None, names, process, Some(socket.payload.into()));
     if socket.state == Some(State::Listen) {
         return;
     }
     if let Some(last) = snapshot.connections.last_mut() {
-        last.process = Some(Owner { pid: 7, name: process.into() });
         last.is_closed = socket.state == Some(State::Closed);
     }
 }

@@ -14,7 +14,7 @@ use maxseg_wire::pcapng::{Interface, Packet, Section, Writer};
 use super::{COOKED, DESTROYED, PROCESS, Recording, RecordingError, SECTION_COMMENT};
 use crate::connections::{Owner, Snapshot};
 
-/// Appends looks to a file. Each is on the disk when the call returns.
+/// Appends snapshots to a file. Each is on the disk when the call returns.
 #[derive(Debug)]
 pub struct Recorder {
     file: File,
@@ -22,7 +22,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Continues a recording, or begins one where there is no file or an empty one. What a killed program left of a last look
+    /// Continues a recording, or begins one where there is no file or an empty one. What a killed program left of a last snapshot
     /// is removed.
     ///
     /// # Errors
@@ -38,10 +38,10 @@ impl Recorder {
         Ok(Self { file, whole_bytes })
     }
 
-    /// Adds a look. Sockets without their messages are left out.
+    /// Adds a snapshot. Sockets without their messages are left out.
     ///
     /// # Errors
-    /// The disk is full, for one; nothing of the look is in the file then.
+    /// The disk is full, for one; nothing of the snapshot is in the file then.
     pub fn write(&mut self, snapshot: &Snapshot, host: Option<&str>) -> io::Result<()> {
         let section = section(snapshot, host)?;
         let done = self.file.write_all(&section).and_then(|()| self.file.sync_data());
@@ -59,7 +59,7 @@ impl Recorder {
     }
 }
 
-/// The bytes of a look.
+/// The bytes of a snapshot.
 fn section(snapshot: &Snapshot, host: Option<&str>) -> io::Result<Vec<u8>> {
     let comment = format!(
         "{SECTION_COMMENT} {} {} {}\n{}",
@@ -72,19 +72,20 @@ fn section(snapshot: &Snapshot, host: Option<&str>) -> io::Result<Vec<u8>> {
     let header = Section { application: Some(application.into()), comment: Some(comment.into()) };
     let at = Duration::try_from_secs_f64(snapshot.time_s.unwrap_or_default()).unwrap_or_default();
     let at_nanos = u64::try_from(at.as_nanos()).unwrap_or(u64::MAX);
-    let mut looks = Look { writer: Writer::new(Vec::new(), &header)?, netns: Vec::new(), at_nanos };
+    let mut writer =
+        SectionWriter { writer: Writer::new(Vec::new(), &header)?, netns: Vec::new(), at_nanos };
     // The first is that of the program itself, whatever is in it.
-    looks.interface(None)?;
+    writer.interface(None)?;
     for listener in &snapshot.listeners {
         let comment = comment_of(listener.process.as_ref(), false);
-        looks.socket(listener.netns.as_ref(), listener.message.as_deref(), comment)?;
+        writer.socket(listener.netns.as_ref(), listener.message.as_deref(), comment)?;
     }
     for connection in &snapshot.connections {
         let comment = comment_of(connection.process.as_ref(), connection.is_closed);
-        looks.socket(connection.netns.as_ref(), connection.message.as_deref(), comment)?;
+        writer.socket(connection.netns.as_ref(), connection.message.as_deref(), comment)?;
     }
-    looks.message(0, &done_message(snapshot.interrupted), None)?;
-    looks.writer.finish()
+    writer.message(0, &done_message(snapshot.interrupted), None)?;
+    writer.writer.finish()
 }
 
 fn comment_of(process: Option<&Owner>, is_destroyed: bool) -> Option<String> {
@@ -96,13 +97,13 @@ fn comment_of(process: Option<&Owner>, is_destroyed: bool) -> Option<String> {
     }
 }
 
-struct Look {
+struct SectionWriter {
     writer: Writer<Vec<u8>>,
     netns: Vec<Option<Arc<str>>>,
     at_nanos: u64,
 }
 
-impl Look {
+impl SectionWriter {
     fn socket(
         &mut self,
         netns: Option<&Arc<str>>,

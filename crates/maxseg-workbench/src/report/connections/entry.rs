@@ -183,14 +183,11 @@ impl<'a> ConnectionEntry<'a> {
             ),
             None => (None, None, None, Vec::new()),
         };
-        let rates = evidence.as_ref().filter(|evidence| !evidence.is_since_start);
-        let rate = |bytes: u64, seconds: f64| (seconds > 0.0).then(|| bytes as f64 * 8.0 / seconds);
-        let state = if connection.is_closed { "closed" } else { state(connection) };
         Self {
             netns: connection.netns.as_deref(),
             local: connection.local,
             remote: connection.remote,
-            state,
+            state: connection.state_name(),
             process: connection.process.as_ref().map(ProcessEntry::of),
             mss_bytes: info.map(|info| info.snd_mss),
             rcv_mss_bytes: info.map(|info| info.rcv_mss),
@@ -210,15 +207,12 @@ impl<'a> ConnectionEntry<'a> {
             bytes_retransmitted: long(|info| info.bytes_retrans),
             bytes_acked: long(|info| info.bytes_acked),
             bytes_received: long(|info| info.bytes_received),
-            delivery_rate_bps: long(|info| info.delivery_rate).map(bits),
-            pacing_rate_bps: long(|info| info.pacing_rate)
-                .filter(|rate| is_a_rate(*rate))
-                .map(bits),
+            delivery_rate_bps: info.and_then(TcpInfo::delivery_bps),
+            pacing_rate_bps: info.and_then(TcpInfo::pacing_bps),
             busy_s: span(|info| info.busy_time),
             rwnd_limited_s: span(|info| info.rwnd_limited),
             sndbuf_limited_s: span(|info| info.sndbuf_limited),
-            in_flight_bytes: number(|info| info.notsent_bytes)
-                .map(|unsent| connection.send_queue_bytes.saturating_sub(unsent)),
+            in_flight_bytes: connection.in_flight_bytes(),
             clamp_bytes: connection.options.window_clamp,
             rcvbuf_is_set: connection.options.buffers_set.map(|[_, receive]| receive),
             sndbuf_is_set: connection.options.buffers_set.map(|[send, _]| send),
@@ -229,8 +223,8 @@ impl<'a> ConnectionEntry<'a> {
             unknown_because,
             limits,
             findings: findings(evidence.as_ref()),
-            sent_bps: rates.and_then(|e| rate(e.bin.acked_bytes, e.bin.duration.as_secs_f64())),
-            received_bps: rates.and_then(|e| rate(e.received_bytes, e.bin.duration.as_secs_f64())),
+            sent_bps: connection.sent_bps(),
+            received_bps: connection.received_bps(),
             send_queue_bytes: connection.send_queue_bytes,
             receive_queue_bytes: connection.receive_queue_bytes,
             sndbuf_bytes: memory.map(|memory| memory.send_buffer),
@@ -313,10 +307,6 @@ fn findings(evidence: Option<&SocketEvidence>) -> Vec<FindingEntry> {
     found.into_iter().flatten().map(entry).collect()
 }
 
-fn state(connection: &Connection) -> &'static str {
-    connection.state.map_or("unknown", maxseg_wire::tcp_info::State::name)
-}
-
 const fn timer_word(kind: TimerKind) -> &'static str {
     match kind {
         TimerKind::Retransmission => "retransmission",
@@ -334,13 +324,4 @@ fn measured(rtt: Duration) -> Option<Duration> {
 
 fn seconds(span: Duration) -> f64 {
     span.as_secs_f64()
-}
-
-fn bits(bytes: u64) -> f64 {
-    bytes as f64 * 8.0
-}
-
-/// All ones stand for no pacing.
-const fn is_a_rate(rate: u64) -> bool {
-    rate != u64::MAX && rate != u32::MAX as u64
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use maxseg_core::units::Time;
 use maxseg_linux::observe::sockets::NamespaceError;
-use maxseg_workbench::connections::{Snapshot, Watch};
+use maxseg_workbench::connections::{Snapshot, Watch, read_options};
 use maxseg_workbench::report::connections::{ColumnName, ConnectionsDocument, write_csv};
 
 use crate::failure::Failure;
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &ConnectionsArgs, printer: Printer) -> Result<(), Failur
     }
     if let Some(interval) = args.interval {
         let stop = interrupt::flag();
-        args.looked_at(watch.look())?;
+        watch.look().map_err(|error| namespace_failure(&error))?;
         if !waits(interval, stop) {
             return Err(Failure::Interrupted("nothing was listed yet".to_owned()));
         }
@@ -133,6 +133,9 @@ impl ConnectionsArgs {
     /// What was asked for of the sockets that were listed.
     fn looked_at(&self, looked: Result<Snapshot, NamespaceError>) -> Result<Snapshot, Failure> {
         let mut snapshot = looked.map_err(|error| namespace_failure(&error))?;
+        if self.selection.finds_processes(!self.no_processes) {
+            read_options(&mut snapshot.connections);
+        }
         self.selection.retain(&mut snapshot);
         Ok(snapshot)
     }

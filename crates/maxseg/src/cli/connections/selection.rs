@@ -8,7 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use maxseg_linux::observe::sockets::{Place, Selection};
 use maxseg_wire::inet_diag::{Endpoint, Filter, Prefix, StateSet};
 use maxseg_wire::tcp_info::State;
-use maxseg_workbench::connections::{Connection, Lookup, Owner, Snapshot, WatchOptions};
+use maxseg_workbench::connections::{Connection, Owner, Snapshot, WatchOptions};
 
 use crate::failure::Failure;
 
@@ -84,9 +84,13 @@ impl SelectionArgs {
             Some(text) => text.parse().map_or_else(|_| Place::Named(text.to_owned()), Place::Of),
         };
         let selection = Selection { states: self.states(), filter: self.filter() };
-        let lookup =
-            if processes || !self.process.is_empty() { Lookup::Options } else { Lookup::Nothing };
-        Ok(WatchOptions { place, selection, lookup, closed, messages: false })
+        let processes = self.finds_processes(processes);
+        Ok(WatchOptions { place, selection, processes, closed, messages: false })
+    }
+
+    /// Whether the processes of sockets are found: where they are shown, or chosen by.
+    pub(in crate::cli) fn finds_processes(&self, shown: bool) -> bool {
+        shown || !self.process.is_empty()
     }
 
     /// All states where none is named, but for that of a socket that is bound and does nothing.

@@ -3,9 +3,10 @@
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 
 use maxseg_core::units::Time;
+use maxseg_linux::observe::path::NamespaceReading;
 use maxseg_linux::observe::sockets::{Place, Selection};
 use maxseg_wire::inet_diag::{Endpoint, Filter, Prefix, StateSet};
-use maxseg_workbench::connections::{Connection, Lookup, Snapshot, Watch, WatchOptions};
+use maxseg_workbench::connections::{Connection, Snapshot, Watch, WatchOptions, read_options};
 use maxseg_workbench::file_error::{for_shell, missing_hint, reason};
 use maxseg_workbench::report::why::WhyDocument;
 use maxseg_workbench::why::Why;
@@ -54,10 +55,11 @@ pub(super) fn run(
     snapshot.connections.sort_by_key(|connection| std::cmp::Reverse(connection.moved_bytes()));
     let left_out = snapshot.connections.len().saturating_sub(MOST_EXPLAINED);
     snapshot.connections.truncate(MOST_EXPLAINED);
-    snapshot.read_options();
+    read_options(&mut snapshot.connections);
+    let namespace = NamespaceReading::of(&place).map_err(|error| namespace_failure(&error))?;
     let mut explained = Vec::new();
     for connection in std::mem::take(&mut snapshot.connections) {
-        let why = Why::of(&connection, &place).map_err(|error| namespace_failure(&error))?;
+        let why = Why::of(&connection, &namespace).map_err(|error| namespace_failure(&error))?;
         explained.push((connection, why));
     }
     if options.json {
@@ -92,7 +94,7 @@ fn looked_at(place: &Place, wanted: &Wanted, interval: Time) -> Result<Snapshot,
     let options = WatchOptions {
         place: place.clone(),
         selection: Selection { states: StateSet::ALL, filter: wanted.filter() },
-        lookup: Lookup::Options,
+        processes: true,
         closed: false,
         messages: false,
     };

@@ -58,6 +58,8 @@ fn files() -> Result<Vec<(String, String)>> {
         ("docs/reference/connections.schema.json".to_owned(), maxseg::connections_schema()),
         #[cfg(feature = "lab")]
         ("docs/reference/why.schema.json".to_owned(), maxseg::why_schema()),
+        #[cfg(feature = "lab")]
+        ("docs/reference/path.schema.json".to_owned(), maxseg::path_schema()),
         ("docs/cellular.svg".to_owned(), picture),
         (results::FILE.to_owned(), results::expected()?),
     ];

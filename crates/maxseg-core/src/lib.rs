@@ -6,8 +6,8 @@
 //!
 //! <!-- layers of maxseg-core -->
 //! ```text
-//! units similar excerpt · stats rng framing · errors mss window · path settings · scenario outcome
-//! evidence · engine diagnose · results why · compare · link · tcp · model sim · advise
+//! units similar excerpt · stats rng framing · errors mss window · path path_mtu settings · scenario
+//! outcome evidence · engine diagnose · results why · compare · link · tcp · model sim · advise
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]
@@ -25,6 +25,7 @@ pub mod model;
 pub mod mss;
 pub mod outcome;
 pub mod path;
+pub mod path_mtu;
 pub mod results;
 pub mod rng;
 pub mod scenario;

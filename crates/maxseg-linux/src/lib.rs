@@ -6,7 +6,7 @@
 //!
 //! <!-- layers of maxseg-linux -->
 //! ```text
-//! sys · netlink · observe · lab · doctor
+//! sys · netlink · observe · probe · lab · doctor
 //! ```
 //! <!-- end of layers -->
 
@@ -16,4 +16,5 @@ pub mod doctor;
 pub mod lab;
 mod netlink;
 pub mod observe;
+pub mod probe;
 pub mod sys;

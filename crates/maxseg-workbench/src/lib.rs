@@ -36,7 +36,7 @@
 //! <!-- layers of maxseg-workbench -->
 //! ```text
 //! file_error json_words · error environment whole_file · engines · experiment calc connections explain
-//! import · capture compare why · report runner
+//! import · capture compare path why · report runner
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]
@@ -56,6 +56,8 @@ pub mod explain;
 pub mod file_error;
 pub mod import;
 mod json_words;
+#[cfg(feature = "lab")]
+pub mod path;
 pub mod report;
 pub mod runner;
 pub mod whole_file;

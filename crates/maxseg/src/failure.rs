@@ -41,6 +41,9 @@ pub(crate) enum Failure {
         /// The exit code that says so.
         code: u8,
     },
+    /// What was asked for was done and printed, and something was found that should not be: exit code 3.
+    #[cfg_attr(not(feature = "lab"), expect(dead_code, reason = "`path` alone finds something"))]
+    Found,
     /// Whoever read our output has gone.
     BrokenPipe,
 }
@@ -66,13 +69,14 @@ impl Failure {
         }
     }
 
-    /// As the exit code says it: 1 for input and machine, 2 for usage, 130 after an interrupt.
+    /// As the exit code says it: 1 for input and machine, 2 for usage, 3 for what was found, 130 after an interrupt.
     pub(crate) const fn exit_code(&self) -> u8 {
         match self {
             Self::Workbench(_) | Self::Other { .. } => 1,
             Self::Usage { .. } => 2,
             Self::Interrupted(_) => 130,
             Self::NotRun { code, .. } => *code,
+            Self::Found => 3,
             Self::BrokenPipe => 0,
         }
     }
@@ -95,7 +99,7 @@ impl Failure {
                 render(what, "", "name a program that may be executed: `ls -l` shows its rights")
             }
             Self::Interrupted(what) => format!("interrupted: {}\n", quoted(what, LONGEST_WHAT)),
-            Self::BrokenPipe => String::new(),
+            Self::Found | Self::BrokenPipe => String::new(),
         }
     }
 }

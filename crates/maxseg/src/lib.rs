@@ -30,12 +30,12 @@ mod wrap;
 
 use std::process::ExitCode;
 
-#[cfg(feature = "lab")]
-pub use cli::why_schema;
 pub use cli::{
     ManPage, compare_schema, connections_schema, explain_schema, man_pages, picture,
     results_schema, scenario_schema, stream_schema,
 };
+#[cfg(feature = "lab")]
+pub use cli::{path_schema, why_schema};
 pub use maxseg_workbench::environment::processor;
 pub use maxseg_workbench::report::cost_picture;
 

@@ -20,7 +20,7 @@ pub(super) const CRATES: [Layers; 7] = [
             &["units", "similar", "excerpt"],
             &["stats", "rng", "framing"],
             &["errors", "mss", "window"],
-            &["path", "settings"],
+            &["path", "path_mtu", "settings"],
             &["scenario", "outcome", "evidence"],
             &["engine", "diagnose"],
             &["results", "why"],
@@ -50,7 +50,7 @@ pub(super) const CRATES: [Layers; 7] = [
     },
     Layers {
         name: "maxseg-linux",
-        groups: &[&["sys"], &["netlink"], &["observe"], &["lab"], &["doctor"]],
+        groups: &[&["sys"], &["netlink"], &["observe"], &["probe"], &["lab"], &["doctor"]],
     },
     Layers {
         name: "maxseg-workbench",
@@ -59,7 +59,7 @@ pub(super) const CRATES: [Layers; 7] = [
             &["error", "environment", "whole_file"],
             &["engines"],
             &["experiment", "calc", "connections", "explain", "import"],
-            &["capture", "compare", "why"],
+            &["capture", "compare", "path", "why"],
             &["report", "runner"],
         ],
     },

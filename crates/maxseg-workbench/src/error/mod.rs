@@ -86,6 +86,10 @@ pub enum Error {
         /// Why not.
         source: JoinError,
     },
+    /// A path cannot be tested.
+    #[cfg(feature = "lab")]
+    #[error(transparent)]
+    Path(#[from] crate::path::PathError),
     /// Rows cannot be written as Parquet.
     #[error("cannot write Parquet: {0}")]
     Parquet(#[from] parquet::errors::ParquetError),
@@ -132,6 +136,8 @@ impl Error {
             | Self::Reading { .. }
             | Self::Fault { .. }
             | Self::Join { .. } => ErrorKind::Input,
+            #[cfg(feature = "lab")]
+            Self::Path(error) => error.kind(),
             Self::Engine(EngineError::Cancelled) => ErrorKind::Stopped,
             Self::Engine(EngineError::Unable { .. })
             | Self::NoLab
@@ -155,6 +161,8 @@ impl Error {
             Self::Compare(error) => Some(error.hint()),
             Self::Formula(error) => Some(error.hint()),
             Self::Import(error) => Some(error.hint()),
+            #[cfg(feature = "lab")]
+            Self::Path(error) => error.hint(),
             Self::Reading { name, source } => {
                 Some(source.hint().unwrap_or_else(|| format!("`file {name}` shows what it is")))
             }

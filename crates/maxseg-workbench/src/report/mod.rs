@@ -22,6 +22,8 @@ pub mod marks;
 mod metrics;
 mod numbers;
 mod parquet;
+#[cfg(feature = "lab")]
+pub mod path;
 pub mod proof;
 pub mod stream;
 mod swept;

@@ -24,6 +24,8 @@ mod lab_options;
 mod man;
 mod output_file;
 #[cfg(feature = "lab")]
+mod path;
+#[cfg(feature = "lab")]
 mod privilege;
 mod run;
 mod run_capture;
@@ -43,12 +45,12 @@ use crate::failure::Failure;
 use crate::printer::{ColorChoice, Printer, text_width};
 pub use demo::picture;
 pub use man::{ManPage, man_pages};
-#[cfg(feature = "lab")]
-pub use schema::why_schema;
 pub use schema::{
     compare_schema, connections_schema, explain_schema, results_schema, scenario_schema,
     stream_schema,
 };
+#[cfg(feature = "lab")]
+pub use schema::{path_schema, why_schema};
 
 /// Finds the TCP segment size, window and timers that a path needs, by formula, simulation and the real kernel.
 #[derive(Debug, Parser)]
@@ -101,6 +103,9 @@ enum Command {
     /// Show what limits a connection, captured or live, and what to do
     #[command(visible_alias = "why")]
     Explain(explain::ExplainArgs),
+    /// Find round trip, path MTU and black holes of a path
+    #[cfg(feature = "lab")]
+    Path(path::PathArgs),
     /// Run a scenario: sweep parameters, compare engines, report
     Run(run::RunArgs),
     /// Check a scenario without running it: points, run time, caveats
@@ -144,8 +149,8 @@ const COMMAND_GROUPS: [CommandGroup; 5] = [
     },
     CommandGroup {
         title: "Explain",
-        purpose: "find out what makes a connection slow, from a capture or live",
-        commands: &["explain"],
+        purpose: "find out what makes a connection or a path slow",
+        commands: &["explain", "path"],
     },
     CommandGroup {
         title: "Try",
@@ -261,7 +266,8 @@ impl Command {
     /// Whether `CAP_NET_RAW` is of use to it, or is what it asks for.
     #[cfg(feature = "lab")]
     const fn may_see_packets(&self) -> bool {
-        matches!(self, Self::Capture(args) if args.is_live()) || matches!(self, Self::Doctor(_))
+        matches!(self, Self::Capture(args) if args.is_live())
+            || matches!(self, Self::Doctor(_) | Self::Path(_))
     }
 
     fn run(&self, printer: Printer) -> Result<(), Failure> {
@@ -273,6 +279,8 @@ impl Command {
             #[cfg(feature = "lab")]
             Self::Capture(args) => capture::run(args, printer),
             Self::Explain(args) => explain::run(args, printer),
+            #[cfg(feature = "lab")]
+            Self::Path(args) => path::run(args, printer),
             Self::Run(args) => run::run(args, printer),
             Self::Check(args) => check::run(args, printer),
             Self::Compare(args) => compare::run(args, printer),

@@ -9,6 +9,8 @@ use maxseg_workbench::report::compare::CompareDocument;
 use maxseg_workbench::report::connections::ConnectionsDocument;
 use maxseg_workbench::report::document::Document;
 use maxseg_workbench::report::explain::ExplainDocument;
+#[cfg(feature = "lab")]
+use maxseg_workbench::report::path::PathDocument;
 use maxseg_workbench::report::stream::StreamLine;
 #[cfg(feature = "lab")]
 use maxseg_workbench::report::why::WhyDocument;
@@ -23,7 +25,8 @@ Examples:
   maxseg schema explain
   maxseg schema compare
   maxseg schema connections
-  maxseg schema why")]
+  maxseg schema why
+  maxseg schema path")]
 pub(crate) struct SchemaArgs {
     /// Document to describe
     #[arg(value_enum, default_value_t)]
@@ -48,6 +51,9 @@ enum What {
     /// The document of `explain HOST --json`
     #[cfg(feature = "lab")]
     Why,
+    /// The document of `path --json`
+    #[cfg(feature = "lab")]
+    Path,
 }
 
 pub(crate) fn run(args: &SchemaArgs, printer: Printer) -> Result<(), Failure> {
@@ -60,6 +66,8 @@ pub(crate) fn run(args: &SchemaArgs, printer: Printer) -> Result<(), Failure> {
         What::Connections => connections_schema(),
         #[cfg(feature = "lab")]
         What::Why => why_schema(),
+        #[cfg(feature = "lab")]
+        What::Path => path_schema(),
     };
     printer.data(&schema)?;
     Ok(())
@@ -84,6 +92,12 @@ pub fn connections_schema() -> String {
 #[cfg(feature = "lab")]
 pub fn why_schema() -> String {
     pretty(&schemars::schema_for!(WhyDocument<'static>))
+}
+
+/// The JSON Schema of what `path --json` prints.
+#[cfg(feature = "lab")]
+pub fn path_schema() -> String {
+    pretty(&schemars::schema_for!(PathDocument<'static>))
 }
 
 /// The JSON Schema of a line that `run --json-stream` prints.

@@ -7,6 +7,8 @@ pub(crate) mod explain;
 mod flows;
 mod grid;
 mod matrix;
+#[cfg(feature = "lab")]
+pub(crate) mod path;
 mod table;
 mod text;
 #[cfg(feature = "lab")]

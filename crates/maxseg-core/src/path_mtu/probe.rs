@@ -1,0 +1,39 @@
+//! What is sent, and what it shows.
+
+use std::net::IpAddr;
+
+/// A packet that is sent to see whether it arrives. It must not be fragmented.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Probe {
+    /// Bytes of the IP packet, its header included.
+    pub size: u32,
+    /// Its TTL or hop limit, where it is to end at a router; `None` for one that goes to the destination.
+    pub hop: Option<u8>,
+}
+
+/// What became of a probe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProbeFate {
+    /// The destination answered it, or the router at which it was to end.
+    Arrived,
+    /// A router said that it is too big (RFC 1191 §4, RFC 4443 §3.2), and nothing answered it.
+    TooBig(Refusal),
+    /// This host did not send it: it exceeds the interface's MTU.
+    LocalTooBig {
+        /// That MTU, bytes.
+        mtu: u32,
+    },
+    /// Nothing answered it.
+    NoAnswer,
+}
+
+/// A router's message that a packet is too big.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Refusal {
+    /// The router, as far as it is known.
+    pub router: Option<IpAddr>,
+    /// The MTU that it states, bytes; 0 of an IPv4 router that states none (before RFC 1191).
+    pub mtu: u32,
+    /// Its number on the path, where it is known: 1 for the first router.
+    pub hop: Option<u8>,
+}

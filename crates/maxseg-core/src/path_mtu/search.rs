@@ -1,0 +1,302 @@
+//! The search over sizes: a posterior over the path MTU, sharpened by rounds of probes.
+
+mod posterior;
+
+use std::collections::BTreeMap;
+
+use super::probe::{Probe, ProbeFate, Refusal};
+use super::threshold::{LossEstimate, MOST_ERROR};
+use crate::framing::{IpVersion, next_plateau};
+use crate::units::{Bytes, Mtu};
+use posterior::Posterior;
+
+/// How sure a path MTU is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Confidence {
+    /// A packet of this size arrived, as its answer shows. Larger ones did not, repeatedly, while smaller ones did, or this host
+    /// cannot send them.
+    Confirmed,
+    /// Messages of routers alone say it: nothing at the destination answers, and such messages can be forged.
+    IcmpOnly,
+    /// A packet of this size arrived; what is larger is not known.
+    AtLeast,
+    /// Nothing is known; the reason is beside it.
+    Unknown,
+}
+
+impl Confidence {
+    /// As documents have it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Confirmed => "confirmed",
+            Self::IcmpOnly => "icmp-only",
+            Self::AtLeast => "at-least",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// What a search has found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Settled {
+    /// The largest packet that arrived, bytes.
+    pub mtu: u32,
+    /// The chance that a larger one would arrive too, with independent losses.
+    pub error: f64,
+    /// A size at which routers that follow the path MTU stop hearing of it: packets of it vanish without a message.
+    pub vanishes: Option<u32>,
+}
+
+/// A search for the largest packet that arrives, between one that is known to arrive and one that this host can send.
+#[derive(Debug, Clone)]
+pub struct Search {
+    ip: IpVersion,
+    /// The largest that arrived.
+    arrived: u32,
+    /// The largest that this host can send.
+    most: u32,
+    /// Sizes that were not answered, and how often, while smaller ones were.
+    silent: BTreeMap<u32, u32>,
+    /// Sizes about which a router said something.
+    refused: BTreeMap<u32, Refusal>,
+    /// Small packets.
+    small: LossEstimate,
+    /// Packets that are nearly as large as what arrives.
+    large: LossEstimate,
+    /// Sizes sent in a round, at most.
+    most_sizes: usize,
+}
+
+/// A packet that is this share of what arrives shows how often large ones are lost.
+const NEARLY: f64 = 0.75;
+/// A size that is this likely is checked, and no longer searched for.
+const LIKELY: f64 = 0.4;
+/// Most packets of one size in a round: a burst of losses may meet all of them.
+const MOST_ALIKE: usize = 3;
+
+impl Search {
+    /// A search from a size that arrives to the largest that this host can send. A round has at most `most_sizes` sizes.
+    pub fn new(ip: IpVersion, arrives: u32, most: u32, most_sizes: usize) -> Self {
+        Self {
+            ip,
+            arrived: arrives.min(most),
+            most,
+            silent: BTreeMap::new(),
+            refused: BTreeMap::new(),
+            small: LossEstimate::default(),
+            large: LossEstimate::default(),
+            most_sizes: most_sizes.max(1),
+        }
+    }
+
+    /// Packets that should have been answered, from elsewhere.
+    pub fn on_loss(&mut self, known: LossEstimate) {
+        self.small.sent += known.sent;
+        self.small.lost += known.lost;
+    }
+
+    /// The sizes to send next, in this order; none when the search is over. The last is expected to arrive: what was sent before
+    /// it and is not answered, while it is, is lost or too big.
+    pub fn next_round(&self) -> Vec<u32> {
+        let posterior = self.posterior();
+        let mut sizes = self.walk_round();
+        if posterior.error() > MOST_ERROR {
+            sizes.extend(self.size_round(&posterior));
+        }
+        if sizes.is_empty() {
+            return sizes;
+        }
+        sizes.sort_unstable_by_key(|size| std::cmp::Reverse(*size));
+        sizes.push(self.arrived);
+        sizes
+    }
+
+    /// The next probe of a prober that sends one at a time and answers for itself; `None` when the search is over.
+    pub fn next_probe(&self) -> Option<Probe> {
+        let posterior = self.posterior();
+        if posterior.error() <= MOST_ERROR {
+            return None;
+        }
+        let (likely, weight) = posterior.likeliest();
+        let size = if weight < LIKELY {
+            posterior.quantile(0.5)
+        } else if likely > self.arrived {
+            likely
+        } else {
+            self.arrived + 1
+        };
+        Some(Probe { size: size.max(self.arrived + 1), hop: None })
+    }
+
+    /// What became of a round, in the order in which it was sent.
+    pub fn on_round(&mut self, fates: &[(u32, ProbeFate)]) {
+        let last_answer = fates.iter().rposition(|(_, fate)| *fate == ProbeFate::Arrived);
+        for (at, (size, fate)) in fates.iter().enumerate() {
+            let is_proven = last_answer.is_some_and(|last| at < last);
+            self.on_one(*size, *fate, is_proven);
+        }
+    }
+
+    /// What became of one probe whose silence shows something by itself.
+    pub fn on_fate(&mut self, size: u32, fate: ProbeFate) {
+        self.on_one(size, fate, true);
+    }
+
+    fn on_one(&mut self, size: u32, fate: ProbeFate, is_proven: bool) {
+        match fate {
+            ProbeFate::Arrived => self.on_arrival(size),
+            ProbeFate::LocalTooBig { mtu } => {
+                self.most = self.most.min(mtu.min(size.saturating_sub(1))).max(self.arrived);
+            }
+            ProbeFate::TooBig(refusal) => {
+                self.refused.insert(size, refusal);
+                self.on_silence(size, is_proven);
+            }
+            ProbeFate::NoAnswer => self.on_silence(size, is_proven),
+        }
+    }
+
+    fn on_arrival(&mut self, size: u32) {
+        self.estimate(size).count(true);
+        self.arrived = self.arrived.max(size);
+        // What is no larger was lost, and not too big.
+        let larger = self.silent.split_off(&(self.arrived + 1));
+        for (size, times) in std::mem::replace(&mut self.silent, larger) {
+            for _ in 0..times {
+                self.estimate(size).count(false);
+            }
+        }
+    }
+
+    fn on_silence(&mut self, size: u32, is_proven: bool) {
+        if size <= self.arrived {
+            self.estimate(size).count(false);
+        } else if is_proven {
+            *self.silent.entry(size).or_default() += 1;
+        }
+    }
+
+    fn estimate(&mut self, size: u32) -> &mut LossEstimate {
+        let is_large = f64::from(size) >= f64::from(self.arrived) * NEARLY;
+        if is_large { &mut self.large } else { &mut self.small }
+    }
+
+    /// The chance that a packet is lost that would fit.
+    pub fn loss(&self) -> f64 {
+        let large = if self.large.sent > 0 { self.large.chance() } else { 0.0 };
+        let both = LossEstimate {
+            sent: self.large.sent + self.small.sent,
+            lost: self.large.lost + self.small.lost,
+        };
+        // Few large packets show little by themselves.
+        if self.large.sent >= 8 { both.chance().max(large) } else { both.chance() }
+    }
+
+    /// What is known so far; `None` of an MTU that is not yet known.
+    pub fn settled(&self) -> Option<Settled> {
+        let error = self.posterior().error();
+        (error <= MOST_ERROR).then(|| Settled {
+            mtu: self.arrived,
+            error,
+            vanishes: self.vanishes(),
+        })
+    }
+
+    /// The largest packet that arrived.
+    pub const fn at_least(&self) -> u32 {
+        self.arrived
+    }
+
+    /// The chance that a larger packet than the largest that arrived would arrive too.
+    pub fn error(&self) -> f64 {
+        self.posterior().error()
+    }
+
+    /// The least size that a router has said something about, with what it said.
+    pub fn refusals(&self) -> impl Iterator<Item = (u32, Refusal)> {
+        self.refused.iter().map(|(size, refusal)| (*size, *refusal))
+    }
+
+    /// Whether a router stated an MTU that is smaller than a packet that arrived, or none that can be.
+    pub fn has_wrong_refusal(&self) -> bool {
+        self.refused.iter().any(|(size, refusal)| {
+            self.arrived >= *size
+                || self.stated(*size, *refusal).is_some_and(|mtu| mtu < self.arrived)
+        })
+    }
+
+    fn posterior(&self) -> Posterior {
+        let stated: Vec<u32> = self
+            .refused
+            .iter()
+            .filter(|(size, _)| **size > self.arrived)
+            .filter_map(|(size, refusal)| self.stated(*size, *refusal))
+            .filter(|mtu| *mtu >= self.arrived)
+            .collect();
+        Posterior::new(self.arrived, self.most, &self.silent, &stated, self.loss())
+    }
+
+    /// The MTU that a message is about: a plateau where it states none that can be (RFC 1191 §7.1).
+    fn stated(&self, size: u32, refusal: Refusal) -> Option<u32> {
+        let least = match self.ip {
+            IpVersion::V4 => u32::from(Mtu::MIN),
+            IpVersion::V6 => u32::from(Mtu::IPV6_MIN),
+        };
+        if self.ip == IpVersion::V4 && refusal.mtu == 0 {
+            return Some(u32::from(next_plateau(Bytes::new(size.into())).get()));
+        }
+        // RFC 8201 §4: less than 1280 is never gone below.
+        let mtu = if self.ip == IpVersion::V6 { refusal.mtu.max(least) } else { refusal.mtu };
+        (mtu >= least && mtu < size).then_some(mtu)
+    }
+
+    /// Sizes that halve what is possible, or check what is likely.
+    fn size_round(&self, posterior: &Posterior) -> Vec<u32> {
+        let (likely, weight) = posterior.likeliest();
+        if weight < LIKELY {
+            let parts = self.most_sizes + 1;
+            let mut sizes: Vec<u32> = (1..parts)
+                .map(|part| posterior.quantile(part as f64 / parts as f64).max(self.arrived + 1))
+                .collect();
+            sizes.dedup();
+            return sizes;
+        }
+        let mut sizes = Vec::new();
+        if likely > self.arrived {
+            sizes.push(likely);
+        }
+        if likely < self.most {
+            let doubt = posterior.above(likely).max(MOST_ERROR);
+            let times = libm::log(MOST_ERROR / 2.0 / doubt) / libm::log(self.loss());
+            let times = libm::ceil(times).clamp(1.0, MOST_ALIKE as f64);
+            sizes.extend((0..MOST_ALIKE).take_while(|n| (*n as f64) < times).map(|_| likely + 1));
+        }
+        sizes
+    }
+
+    /// The size at which a host that follows routers' messages (RFC 1191) stops hearing of them: where it still sends more than
+    /// arrives, packets vanish.
+    fn walk(&self) -> Option<u32> {
+        let mut size = self.most;
+        while size > self.arrived {
+            match self.refused.get(&size) {
+                Some(refusal) => size = self.stated(size, *refusal)?.min(size - 1),
+                None => return Some(size),
+            }
+        }
+        None
+    }
+
+    fn walk_round(&self) -> Vec<u32> {
+        let Some(size) = self.walk() else { return Vec::new() };
+        let times = self.silent.get(&size).copied().unwrap_or(0);
+        let is_sure = libm::pow(self.loss(), f64::from(times)) <= MOST_ERROR;
+        if is_sure { Vec::new() } else { vec![size; 2] }
+    }
+
+    /// The size at which packets vanish without a message, where losses do not explain it.
+    fn vanishes(&self) -> Option<u32> {
+        self.walk().filter(|_| self.walk_round().is_empty())
+    }
+}

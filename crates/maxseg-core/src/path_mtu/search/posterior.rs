@@ -1,0 +1,95 @@
+//! How likely each path MTU is.
+
+use std::collections::BTreeMap;
+
+use super::super::well_known;
+
+/// The weights of the path MTUs that are possible.
+#[derive(Debug, Clone)]
+pub(super) struct Posterior {
+    /// The least that is possible: what arrived.
+    least: u32,
+    weights: Vec<f64>,
+    total: f64,
+}
+
+/// Before anything is known: the largest packet that this host can send arrives.
+const ALL_FITS: f64 = 0.75;
+/// It is an MTU with a name.
+const HAS_NAME: f64 = 0.15;
+/// It is any.
+const IS_ANY: f64 = 0.1;
+/// A router that states it, against all else together.
+const IS_STATED: f64 = 4.0;
+/// A router's message is wrong: it is a forgery, or about another path.
+const IS_WRONG: f64 = 1e-3;
+
+impl Posterior {
+    /// Where a packet of `least` bytes arrived, those of `silent` did not so many times, routers have `stated` MTUs, and a packet
+    /// that fits is lost with a chance of `loss`.
+    pub(super) fn new(
+        least: u32,
+        most: u32,
+        silent: &BTreeMap<u32, u32>,
+        stated: &[u32],
+        loss: f64,
+    ) -> Self {
+        let count = (most - least + 1) as usize;
+        let mut weights = vec![IS_ANY / count as f64; count];
+        let mut add = |mtu: u32, weight: f64| {
+            let at = mtu.checked_sub(least).map(|at| at as usize);
+            if let Some(place) = at.and_then(|at| weights.get_mut(at)) {
+                *place += weight;
+            }
+        };
+        add(most, ALL_FITS);
+        let names: Vec<u32> = well_known::all().collect();
+        for mtu in &names {
+            add(*mtu, HAS_NAME / names.len() as f64);
+        }
+        let stated_least = stated.iter().min().copied();
+        if let Some(mtu) = stated_least {
+            add(mtu, IS_STATED);
+        }
+        let mut chance = 1.0;
+        for (mtu, weight) in (least..).zip(&mut weights) {
+            if let Some(times) = silent.get(&mtu) {
+                chance *= libm::pow(loss, f64::from(*times));
+            }
+            let is_contradicted = stated_least.is_some_and(|stated| mtu > stated);
+            *weight *= if is_contradicted { chance * IS_WRONG } else { chance };
+        }
+        let total = weights.iter().sum();
+        Self { least, weights, total }
+    }
+
+    /// The chance that more arrives than did.
+    pub(super) fn error(&self) -> f64 {
+        self.above(self.least)
+    }
+
+    /// The chance that more than `mtu` arrives.
+    pub(super) fn above(&self, mtu: u32) -> f64 {
+        let from = (mtu - self.least) as usize + 1;
+        self.weights.iter().skip(from).sum::<f64>() / self.total
+    }
+
+    /// The likeliest path MTU, and its chance.
+    pub(super) fn likeliest(&self) -> (u32, f64) {
+        let best = (self.least..).zip(&self.weights).max_by(|a, b| a.1.total_cmp(b.1));
+        best.map_or((self.least, 1.0), |(mtu, weight)| (mtu, weight / self.total))
+    }
+
+    /// The least path MTU below which there is at least this share of the chances: a packet of the next size halves, for ½, what
+    /// is possible.
+    pub(super) fn quantile(&self, share: f64) -> u32 {
+        let mut sum = 0.0;
+        for (mtu, weight) in (self.least..).zip(&self.weights) {
+            sum += weight / self.total;
+            if sum >= share {
+                return mtu;
+            }
+        }
+        self.least
+    }
+}

@@ -1,0 +1,1 @@
+//! Random paths against the search: right or unknown, never wrong.

@@ -1,0 +1,71 @@
+//! What lies between this host and another: round trip, path MTU and who limits it, black holes, segment size; with a far end,
+//! throughput as RFC 6349 has it.
+//!
+//! ```text
+//! PathTest ──run──→ PathReport: rtt · mtu · mss · far_end · under_load · rfc6349 ──→ report::path
+//!     └─ linux::probe sends, core::path_mtu judges
+//! ```
+
+mod error;
+mod far_end;
+mod findings;
+mod mss;
+mod mtu;
+mod rfc6349;
+mod rtt;
+mod target;
+mod test;
+mod under_load;
+
+pub use error::PathError;
+pub use far_end::Bottleneck;
+pub use findings::{PathFinding, PathFindingKind};
+pub use mss::MssReport;
+pub use mtu::{BlackHole, FlowMtu, HopReport, MtuMethod, MtuReport, TaughtKernel};
+pub use rfc6349::Rfc6349Report;
+pub use rtt::{RttMethod, RttReport};
+pub use target::{PathTarget, Resolved};
+pub use test::{PathObserver, PathOptions, PathTest};
+pub use under_load::UnderLoadRow;
+
+use std::net::IpAddr;
+
+/// What a test has found out about the path to one address. A part that was not tested is `None`.
+#[derive(Debug, Clone)]
+pub struct PathReport {
+    /// The host as it was named.
+    pub target: String,
+    /// The address that was tested.
+    pub address: IpAddr,
+    /// The port, where one was given.
+    pub port: Option<u16>,
+    /// Round trips.
+    pub rtt: RttReport,
+    /// The path MTU, the hops and a black hole.
+    pub path_mtu: MtuReport,
+    /// Segment sizes that the ends offer.
+    pub mss: MssReport,
+    /// The narrowest link each way, where a far end measured it.
+    pub bottleneck: Option<Bottleneck>,
+    /// Round trips under load.
+    pub under_load: Vec<UnderLoadRow>,
+    /// The test of RFC 6349.
+    pub rfc6349: Option<Rfc6349Report>,
+    /// What a reader should know, the gravest first.
+    pub findings: Vec<PathFinding>,
+    /// Bytes of IP packets that this host sent for the test.
+    pub sent_bytes: u64,
+    /// How long the test took, seconds.
+    pub elapsed_s: f64,
+    /// What a part could not do, and why.
+    pub notes: Vec<String>,
+}
+
+impl PathReport {
+    /// Whether anything at the address or on the way answered.
+    pub fn is_answered(&self) -> bool {
+        self.rtt.min_s.is_some()
+            || self.path_mtu.forward_bytes.is_some()
+            || self.path_mtu.hops.iter().any(|hop| hop.address.is_some())
+    }
+}

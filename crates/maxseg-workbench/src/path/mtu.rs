@@ -1,0 +1,134 @@
+//! The path MTU, hop by hop.
+
+use std::net::IpAddr;
+
+use maxseg_core::path_mtu::Confidence;
+
+/// How a path MTU was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MtuMethod {
+    /// UDP datagrams that must not be fragmented; the destination's port unreachable shows arrival.
+    Udp,
+    /// ICMP echoes that must not be fragmented; a reply has the same size, so silence may be of the way back.
+    IcmpEcho,
+    /// TCP connections, each with segments of one size.
+    TcpSegments,
+    /// Old bytes of a TCP connection once more, in a packet of the size; a D-SACK shows arrival.
+    TcpDsack,
+    /// A far end says what arrived.
+    FarEnd,
+}
+
+impl MtuMethod {
+    /// As documents have it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Udp => "udp",
+            Self::IcmpEcho => "icmp-echo",
+            Self::TcpSegments => "tcp-segments",
+            Self::TcpDsack => "tcp-dsack",
+            Self::FarEnd => "far-end",
+        }
+    }
+}
+
+/// The path MTU and what shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MtuReport {
+    /// Towards the destination, bytes.
+    pub forward_bytes: Option<u32>,
+    /// From it, bytes: a far end alone can tell.
+    pub reverse_bytes: Option<u32>,
+    /// The MTU of this host's interface.
+    pub interface_bytes: Option<u32>,
+    /// How it was found.
+    pub method: Option<MtuMethod>,
+    /// How sure it is.
+    pub confidence: Confidence,
+    /// Why it is no surer.
+    pub reason: Option<String>,
+    /// The chance that it is wrong by losses alone.
+    pub error_chance: Option<f64>,
+    /// What has this MTU: `WireGuard over 1500 (IPv6 outside)`.
+    pub well_known: Vec<String>,
+    /// What the kernel has learnt from the test.
+    pub taught_the_kernel: Option<TaughtKernel>,
+    /// The hops, the first router's first.
+    pub hops: Vec<HopReport>,
+    /// Where large packets vanish without a message.
+    pub black_hole: Option<BlackHole>,
+    /// The flows that were tried: ports, and the MTU of each.
+    pub flows: Vec<FlowMtu>,
+}
+
+impl Default for MtuReport {
+    fn default() -> Self {
+        Self {
+            forward_bytes: None,
+            reverse_bytes: None,
+            interface_bytes: None,
+            method: None,
+            confidence: Confidence::Unknown,
+            reason: None,
+            error_chance: None,
+            well_known: Vec::new(),
+            taught_the_kernel: None,
+            hops: Vec::new(),
+            black_hole: None,
+            flows: Vec::new(),
+        }
+    }
+}
+
+/// A path MTU that the kernel remembers: it shrinks every connection to the destination.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TaughtKernel {
+    /// The MTU.
+    pub mtu_bytes: u32,
+    /// Until when, seconds since 1970.
+    pub until_s: f64,
+}
+
+/// A hop.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HopReport {
+    /// Its number: 1 for the first router.
+    pub hop: u8,
+    /// Its address; `None` of one that does not answer.
+    pub address: Option<IpAddr>,
+    /// The least round trip to it, seconds.
+    pub rtt_s: Option<f64>,
+    /// The largest packet that comes to it, bytes; `None` where that is not known.
+    pub mtu_bytes: Option<u32>,
+    /// What else there is to know.
+    pub note: Option<String>,
+}
+
+/// A place where large packets vanish without a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlackHole {
+    /// The last hop that they reach, 0 for this host: the one that should send the message. `None` where it was not found.
+    pub after_hop: Option<u8>,
+    /// Its address.
+    pub after_address: Option<IpAddr>,
+    /// The first hop that they do not reach.
+    pub before_hop: Option<u8>,
+    /// Its address.
+    pub before_address: Option<IpAddr>,
+    /// The largest packet that passes, bytes.
+    pub passes_bytes: u32,
+    /// The packets that vanish, bytes.
+    pub vanishes_bytes: u32,
+}
+
+/// The path MTU of one flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlowMtu {
+    /// The source port.
+    pub source_port: u16,
+    /// The destination port.
+    pub destination_port: u16,
+    /// Its path MTU; `None` where nothing answered.
+    pub mtu_bytes: Option<u32>,
+}

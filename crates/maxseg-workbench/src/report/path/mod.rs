@@ -1,0 +1,151 @@
+//! Tests of paths as JSON; the names are a contract.
+
+mod mtu;
+mod others;
+mod page;
+mod scenario;
+
+pub use page::page;
+pub use scenario::scenario;
+
+use std::io;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::path::{PathFindingKind, PathReport, RttMethod, RttReport};
+use mtu::MtuEntry;
+use others::{BottleneckEntry, MssEntry, Rfc6349Entry, UnderLoadEntry};
+
+/// What `path HOST --json` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct PathDocument<'a> {
+    /// Raised when a key changes its meaning or is removed.
+    schema_version: u32,
+    /// The path to the first address.
+    #[serde(flatten)]
+    path: PathEntry<'a>,
+    /// The path to the address of the other IP version, where the host has one and it was tested.
+    other_versions: Vec<PathEntry<'a>>,
+}
+
+/// The path to one address.
+#[derive(Serialize, JsonSchema)]
+struct PathEntry<'a> {
+    /// The host as it was named.
+    target: &'a str,
+    /// The address that was tested.
+    address: String,
+    /// The port, where one was given.
+    port: Option<u16>,
+    /// Round trips of small packets.
+    rtt: RttEntry,
+    /// The path MTU.
+    path_mtu: MtuEntry<'a>,
+    /// The MSS options of both ends.
+    mss: MssEntry<'a>,
+    /// The narrowest link each way.
+    bottleneck: BottleneckEntry<'a>,
+    /// Round trips under load.
+    under_load: Vec<UnderLoadEntry<'a>>,
+    /// The test of RFC 6349; null where it was not asked for.
+    rfc6349: Option<Rfc6349Entry>,
+    /// What a reader should know, the gravest first.
+    findings: Vec<FindingEntry<'a>>,
+    /// Bytes of IP packets that this host sent for the test.
+    sent_bytes: u64,
+    /// How long the test took.
+    elapsed_s: f64,
+    /// What a part could not do, and why.
+    notes: &'a [String],
+}
+
+/// Round trips of small packets.
+#[derive(Serialize, JsonSchema)]
+struct RttEntry {
+    /// What was sent; null where nothing was answered.
+    method: Option<RttMethod>,
+    /// The first round trip, which is not among the others.
+    first_s: Option<f64>,
+    /// The least.
+    min_s: Option<f64>,
+    /// The median.
+    median_s: Option<f64>,
+    /// The 99th percentile; of fewer than a hundred the largest.
+    p99_s: Option<f64>,
+    /// Packets sent, the first included.
+    sent: u32,
+    /// Those of them that nothing answered.
+    lost: u32,
+}
+
+/// A fact about the path.
+#[derive(Serialize, JsonSchema)]
+struct FindingEntry<'a> {
+    /// What kind of fact.
+    code: PathFindingKind,
+    /// The fact in a sentence.
+    text: &'a str,
+    /// What to do about it.
+    remedy: Option<&'a str>,
+}
+
+impl<'a> PathDocument<'a> {
+    /// The document of these reports, the first first; `None` of none.
+    pub fn new(reports: &'a [PathReport]) -> Option<Self> {
+        let (first, others) = reports.split_first()?;
+        Some(Self {
+            schema_version: 1,
+            path: PathEntry::of(first),
+            other_versions: others.iter().map(PathEntry::of).collect(),
+        })
+    }
+
+    /// Writes it as JSON.
+    ///
+    /// # Errors
+    /// Writing fails.
+    pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut *out, self)?;
+        out.write_all(b"\n")
+    }
+}
+
+impl<'a> PathEntry<'a> {
+    fn of(report: &'a PathReport) -> Self {
+        let finding = |finding: &'a crate::path::PathFinding| FindingEntry {
+            code: finding.kind,
+            text: &finding.text,
+            remedy: finding.remedy.as_deref(),
+        };
+        Self {
+            target: &report.target,
+            address: report.address.to_string(),
+            port: report.port,
+            rtt: RttEntry::of(&report.rtt),
+            path_mtu: MtuEntry::of(&report.path_mtu),
+            mss: MssEntry::of(&report.mss),
+            bottleneck: BottleneckEntry::of(report.bottleneck.as_ref()),
+            under_load: report.under_load.iter().map(UnderLoadEntry::of).collect(),
+            rfc6349: report.rfc6349.as_ref().map(Rfc6349Entry::of),
+            findings: report.findings.iter().map(finding).collect(),
+            sent_bytes: report.sent_bytes,
+            elapsed_s: report.elapsed_s,
+            notes: &report.notes,
+        }
+    }
+}
+
+impl RttEntry {
+    const fn of(report: &RttReport) -> Self {
+        Self {
+            method: report.method,
+            first_s: report.first_s,
+            min_s: report.min_s,
+            median_s: report.median_s,
+            p99_s: report.p99_s,
+            sent: report.sent,
+            lost: report.lost,
+        }
+    }
+}

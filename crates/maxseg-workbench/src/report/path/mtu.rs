@@ -1,0 +1,148 @@
+//! The path MTU in the document.
+
+use maxseg_core::path_mtu::Confidence;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::path::{BlackHole, FlowMtu, HopReport, MtuMethod, MtuReport, TaughtKernel};
+
+/// The path MTU and what shows it.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct MtuEntry<'a> {
+    /// Towards the destination.
+    forward_bytes: Option<u32>,
+    /// From it: a far end alone can tell.
+    reverse_bytes: Option<u32>,
+    /// The MTU of this host's interface.
+    interface_bytes: Option<u32>,
+    /// How it was found.
+    method: Option<MtuMethod>,
+    /// How sure it is.
+    confidence: Confidence,
+    /// Why it is no surer.
+    reason: Option<&'a str>,
+    /// The chance that a larger packet would arrive too, where losses are independent.
+    error_chance: Option<f64>,
+    /// What has this MTU, the likeliest first.
+    well_known: &'a [String],
+    /// What the kernel remembers since the test: it shrinks every connection to the destination.
+    taught_the_kernel: Option<TaughtEntry>,
+    /// The hops, the first router's first.
+    hops: Vec<HopEntry<'a>>,
+    /// Where large packets vanish without a message.
+    black_hole: Option<BlackHoleEntry>,
+    /// The flows that were tried.
+    flows: Vec<FlowEntry>,
+}
+
+/// A path MTU that the kernel remembers.
+#[derive(Serialize, JsonSchema)]
+struct TaughtEntry {
+    /// The MTU.
+    mtu_bytes: u32,
+    /// Until when: seconds since 1970.
+    until_s: f64,
+}
+
+/// A hop.
+#[derive(Serialize, JsonSchema)]
+struct HopEntry<'a> {
+    /// Its number: 1 for the first router.
+    hop: u8,
+    /// Its address; null of one that does not answer.
+    address: Option<String>,
+    /// The least round trip to it.
+    rtt_s: Option<f64>,
+    /// The largest packet that comes to it; null where that is not known.
+    mtu_bytes: Option<u32>,
+    /// What else there is to know.
+    note: Option<&'a str>,
+}
+
+/// A place where large packets vanish without a message.
+#[derive(Serialize, JsonSchema)]
+struct BlackHoleEntry {
+    /// The last hop that they reach, 0 for this host: the one that should send the message. Null where it was not found.
+    after_hop: Option<u8>,
+    /// Its address.
+    after_address: Option<String>,
+    /// The first hop that they do not reach.
+    before_hop: Option<u8>,
+    /// Its address.
+    before_address: Option<String>,
+    /// The largest packet that passes.
+    passes_bytes: u32,
+    /// Packets that vanish.
+    vanishes_bytes: u32,
+}
+
+/// The path MTU of one flow.
+#[derive(Serialize, JsonSchema)]
+struct FlowEntry {
+    /// The source port.
+    source_port: u16,
+    /// The destination port.
+    destination_port: u16,
+    /// Its path MTU; null where nothing answered.
+    mtu_bytes: Option<u32>,
+}
+
+impl<'a> MtuEntry<'a> {
+    pub(super) fn of(report: &'a MtuReport) -> Self {
+        Self {
+            forward_bytes: report.forward_bytes,
+            reverse_bytes: report.reverse_bytes,
+            interface_bytes: report.interface_bytes,
+            method: report.method,
+            confidence: report.confidence,
+            reason: report.reason.as_deref(),
+            error_chance: report.error_chance,
+            well_known: &report.well_known,
+            taught_the_kernel: report.taught_the_kernel.as_ref().map(TaughtEntry::of),
+            hops: report.hops.iter().map(HopEntry::of).collect(),
+            black_hole: report.black_hole.as_ref().map(BlackHoleEntry::of),
+            flows: report.flows.iter().map(FlowEntry::of).collect(),
+        }
+    }
+}
+
+impl TaughtEntry {
+    const fn of(taught: &TaughtKernel) -> Self {
+        Self { mtu_bytes: taught.mtu_bytes, until_s: taught.until_s }
+    }
+}
+
+impl<'a> HopEntry<'a> {
+    fn of(hop: &'a HopReport) -> Self {
+        Self {
+            hop: hop.hop,
+            address: hop.address.map(|address| address.to_string()),
+            rtt_s: hop.rtt_s,
+            mtu_bytes: hop.mtu_bytes,
+            note: hop.note.as_deref(),
+        }
+    }
+}
+
+impl BlackHoleEntry {
+    fn of(hole: &BlackHole) -> Self {
+        Self {
+            after_hop: hole.after_hop,
+            after_address: hole.after_address.map(|address| address.to_string()),
+            before_hop: hole.before_hop,
+            before_address: hole.before_address.map(|address| address.to_string()),
+            passes_bytes: hole.passes_bytes,
+            vanishes_bytes: hole.vanishes_bytes,
+        }
+    }
+}
+
+impl FlowEntry {
+    const fn of(flow: &FlowMtu) -> Self {
+        Self {
+            source_port: flow.source_port,
+            destination_port: flow.destination_port,
+            mtu_bytes: flow.mtu_bytes,
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! `maxseg path`
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use clap::Args;
+
+use super::output_file::refuse_stdout;
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::printer::Printer;
+use crate::report::path::path_text;
+use maxseg_workbench::Error;
+use maxseg_workbench::path::{PathObserver, PathOptions, PathReport, PathTarget, PathTest};
+use maxseg_workbench::report::path::{PathDocument, page, scenario};
+use maxseg_workbench::whole_file::WholeFile;
+
+/// Find round trip, path MTU and black holes of a path
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  maxseg path www.example.org
+  maxseg path 192.0.2.7:443 --json | jq .path_mtu
+  maxseg path -6 www.example.org
+  maxseg path 192.0.2.7 --scenario path.toml && maxseg run path.toml
+  maxseg path 192.0.2.7 --report path.html
+
+Measures the round trip, finds the largest packet that arrives whole, hop by hop, and the place where larger ones vanish. \
+It needs no privilege: UDP datagrams that must not be fragmented, with each TTL, and the messages that they provoke. With \
+CAP_NET_RAW it sends ICMP echoes too. A size is only called too large where a router says so and nothing contradicts it, or \
+where it is silent so often, between smaller packets that arrive, that losses do not explain it: the chance of an error is \
+printed, and at most 0.0001.
+
+A message of a router that a packet is too big enters this host's route cache for ten minutes and shrinks every connection \
+to that destination: what the kernel has learnt is printed.
+
+The test sends at most 200 kB up to an MTU of 1500, 1 MB above. See `maxseg guide path`.
+
+Exit codes: 0 done, 1 unknown host, no route or no answer at all, 2 usage, 3 something was found that breaks connections (a \
+black hole, a wrong message, paths of unequal MTU), 130 interrupted.")]
+pub(crate) struct PathArgs {
+    /// Host or address, perhaps with a TCP port: HOST, HOST:PORT, [ADDRESS]:PORT
+    #[arg(value_name = "HOST[:PORT]")]
+    host: PathTarget,
+    /// Only IPv4
+    #[arg(short = '4', long, conflicts_with = "ipv6")]
+    ipv4: bool,
+    /// Only IPv6
+    #[arg(short = '6', long)]
+    ipv6: bool,
+    /// Flows to try, each with ports of its own: equal-cost routes may differ
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
+    flows: u8,
+    /// Round trips to measure
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pings: u32,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+    /// Write an HTML page with the MTU of each hop
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
+    /// Write the path as a scenario for `maxseg run`
+    #[arg(long, value_name = "FILE.toml")]
+    scenario: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &PathArgs, printer: Printer) -> Result<(), Failure> {
+    let files = OutputFiles::create(args)?;
+    let version = match (args.ipv4, args.ipv6) {
+        (true, _) => Some(4),
+        (_, true) => Some(6),
+        (false, false) => None,
+    };
+    let resolved = args.host.resolve(version).map_err(Error::from)?;
+    let mut reports = Vec::new();
+    let mut failed = None;
+    for address in resolved.addresses {
+        let test = PathTest {
+            target: args.host.host.clone(),
+            address,
+            port: args.host.port,
+            options: PathOptions { flows: args.flows, pings: args.pings, ..PathOptions::default() },
+        };
+        let stop = interrupt::flag();
+        match test.run(&mut Steps { printer }, stop) {
+            Ok(report) => reports.push(report),
+            Err(_) if stop.load(Ordering::Relaxed) => {
+                return Err(Failure::Interrupted(
+                    "nothing is printed of an unfinished test".to_owned(),
+                ));
+            }
+            // A host of both versions may have a route for one of them alone.
+            Err(error) => failed = Some(Failure::from(Error::from(error))),
+        }
+    }
+    match (reports.is_empty(), failed) {
+        (true, Some(failure)) => return Err(failure),
+        (false, Some(failure)) => printer.note(&failure.render()),
+        (_, None) => {}
+    }
+    reports.sort_by_key(|report| !report.is_answered());
+    if args.json {
+        let document = PathDocument::new(&reports);
+        printer.stream(|out| document.map_or(Ok(()), |document| document.write(out)))?;
+    } else {
+        printer.text(&path_text(&reports, printer))?;
+    }
+    files.write(&reports)?;
+    verdict(&reports)
+}
+
+/// The exit code.
+fn verdict(reports: &[PathReport]) -> Result<(), Failure> {
+    let is_fault = |report: &PathReport| report.findings.iter().any(|found| found.kind.is_fault());
+    if reports.iter().any(is_fault) {
+        return Err(Failure::Found);
+    }
+    if reports.iter().any(PathReport::is_answered) {
+        return Ok(());
+    }
+    let addresses: Vec<String> = reports.iter().map(|report| report.address.to_string()).collect();
+    Err(Failure::with_hint(
+        format!("nothing answered: neither {} nor a router on the way", addresses.join(" nor ")),
+        "name a TCP port that is open, as HOST:443; a firewall of this host may drop ICMP as well",
+    ))
+}
+
+/// Says on standard error what is tried.
+struct Steps {
+    printer: Printer,
+}
+
+impl PathObserver for Steps {
+    fn on_step(&mut self, step: &str) {
+        if self.printer.shows_progress() {
+            self.printer.note(step);
+        }
+    }
+}
+
+/// The files beside what is printed, begun before anything is sent.
+struct OutputFiles<'a> {
+    report: Option<(&'a Path, WholeFile)>,
+    scenario: Option<(&'a Path, WholeFile)>,
+}
+
+impl<'a> OutputFiles<'a> {
+    fn create(args: &'a PathArgs) -> Result<Self, Failure> {
+        let create = |option, example, file: &'a Option<PathBuf>| {
+            let Some(file) = file else { return Ok(None) };
+            refuse_stdout(option, "file", file, example)?;
+            match WholeFile::create(file) {
+                Ok(begun) => Ok(Some((file.as_path(), begun))),
+                Err(error) => Err(Failure::file("write", file, &error)),
+            }
+        };
+        Ok(Self {
+            report: create("--report", "path.html", &args.report)?,
+            scenario: create("--scenario", "path.toml", &args.scenario)?,
+        })
+    }
+
+    fn write(self, reports: &[PathReport]) -> Result<(), Failure> {
+        let finish = |path: &Path, file: WholeFile, text: &str| {
+            file.finish(text.as_bytes()).map_err(|error| Failure::file("write", path, &error))
+        };
+        if let Some((path, file)) = self.report {
+            finish(path, file, &page(reports))?;
+        }
+        if let Some((path, file)) = self.scenario {
+            let report = reports.first().filter(|report| report.is_answered());
+            let Some(report) = report else {
+                return Err(Failure::with_hint(
+                    "no scenario can be made: nothing answered",
+                    "name a TCP port that is open, as HOST:443",
+                ));
+            };
+            finish(path, file, &scenario(report))?;
+        }
+        Ok(())
+    }
+}

@@ -13,7 +13,7 @@ use super::queueing::{QUEUEING, QUEUEING_S};
 use super::verdict::{INFERRED, mixed, sureness};
 use crate::evidence::{SocketEvidence, SocketState};
 use crate::outcome::{LimitShare, LimitedBy};
-use crate::units::approx;
+use crate::units::{Time, approx};
 
 /// Paced by the application where so much of its limit is reached.
 const AT_PACING_LIMIT: f64 = 0.85;
@@ -78,6 +78,8 @@ struct Judge<'a> {
 enum Unseen {
     /// Nothing holds the congestion window down that could be seen.
     CongestionWindow,
+    /// The send buffer was the limit, and was empty too.
+    BufferOrApplication,
     /// The data comes from the peer.
     AtPeer,
     /// There was no data at all yet.
@@ -178,7 +180,13 @@ impl Judge<'_> {
             if state.send_buffer.is_some_and(|buffer| buffer.share() >= BUFFER_FULL) {
                 is_sure(LimitedBy::SendBuffer)
             } else if state.is_app_limited == Some(true) {
-                is_sure(LimitedBy::Application)
+                // A send buffer that is too small runs empty too, and the kernel then calls that the application's.
+                let has_buffer_share = self.evidence.bin.sndbuf_limited > Time::ZERO;
+                if has_buffer_share {
+                    (LimitedBy::Unknown, Some(Unseen::BufferOrApplication))
+                } else {
+                    is_sure(LimitedBy::Application)
+                }
             } else {
                 (LimitedBy::Unknown, Some(Unseen::CongestionWindow))
             }
@@ -241,6 +249,11 @@ impl Judge<'_> {
                     counted_times(times.into())
                 ),
             },
+            Some(Unseen::BufferOrApplication) => {
+                "the send buffer was the limit for a part of the time and empty at its end, so that \
+                 the buffer and the application's writes are not told apart; a larger send buffer would show"
+                    .to_owned()
+            }
             Some(Unseen::CongestionWindow) if self.evidence.is_since_start => {
                 "one sample does not show what holds the congestion window down; a second one may"
                     .to_owned()

@@ -72,13 +72,18 @@ pub(super) fn mixed(shares: &[LimitShare]) -> Option<String> {
     } else {
         LEAD
     };
+    let [first_share, second_share] =
+        [first, second].map(|limit| approx::whole_percent(limit.share));
     (is_named && first.share < MOSTLY && first.share - second.share < lead).then(|| {
+        if second.kind == LimitedBy::Unknown {
+            return format!(
+                "{} held for {first_share} of the time, and what limited {second_share} of it is unknown; a longer capture shows which lasts",
+                first.kind
+            );
+        }
         format!(
-            "two limits share the time, {} {} and {} {}, and neither holds for most of it; a longer capture shows which lasts",
-            first.kind,
-            approx::whole_percent(first.share),
-            second.kind,
-            approx::whole_percent(second.share)
+            "two limits share the time, {} {first_share} and {} {second_share}, and neither holds for most of it; a longer capture shows which lasts",
+            first.kind, second.kind,
         )
     })
 }

@@ -47,6 +47,21 @@ fn what_the_kernel_counts_is_the_limit() {
 }
 
 #[test]
+fn an_empty_buffer_is_the_applications_only_where_it_was_not_the_limit() {
+    let empty = |e: &mut SocketEvidence| {
+        e.state.unsent_bytes = Some(0);
+        e.state.in_flight_segments = 20;
+        e.state.is_app_limited = Some(true);
+    };
+    assert_eq!(limit(empty), LimitedBy::Application);
+    let was_full = |e: &mut SocketEvidence| {
+        empty(e);
+        e.bin.sndbuf_limited = Time::from_millis(400);
+    };
+    assert_eq!(limit(was_full), LimitedBy::Unknown);
+}
+
+#[test]
 fn a_window_that_keeps_the_link_full_is_not_the_limit() {
     let queued = |e: &mut SocketEvidence| {
         e.bin.rwnd_limited = Time::from_millis(900);

@@ -19,6 +19,7 @@ pub mod ns2;
 pub mod ns3;
 pub mod packetdrill;
 pub mod parallel;
+pub mod path;
 #[cfg(target_os = "linux")]
 pub mod qemu;
 pub mod results;

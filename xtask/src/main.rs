@@ -8,7 +8,7 @@ use xtask::{
     bench, check_licences, fuzz, generate, layers, linux, mutants, packetdrill, test, validate,
 };
 #[cfg(target_os = "linux")]
-use xtask::{explain, gain, lab};
+use xtask::{explain, gain, lab, path};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Development commands of maxseg")]
@@ -113,6 +113,8 @@ enum Validated {
     /// Run drawn paths in the simulator and in the lab with this kernel, write docs/validation-lab.md
     #[cfg(target_os = "linux")]
     Lab(lab::LabArgs),
+    /// Test drawn networks with `maxseg path`, tracepath and scamper, write docs/validation-path.md
+    Path(path::PathArgs),
     /// Play packetdrill's scripts against the Linux stack, write docs/validation-packetdrill.md
     Packetdrill,
     /// Run the cells of Linux in virtual time (`MAXSEG_LINUX`), write docs/validation-linux.md
@@ -133,6 +135,7 @@ fn main() -> ExitCode {
         Command::Validate { what: Some(Validated::Explain(options)) } => explain::run(&options),
         #[cfg(target_os = "linux")]
         Command::Validate { what: Some(Validated::Gain(options)) } => gain::run(&options),
+        Command::Validate { what: Some(Validated::Path(options)) } => path::run(&options),
         #[cfg(target_os = "linux")]
         Command::LabOnce(options) => gain::once(&options),
         #[cfg(target_os = "linux")]

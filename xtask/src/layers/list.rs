@@ -79,7 +79,7 @@ pub(super) const CRATES: [Layers; 7] = [
             &["check_licences", "layers", "parallel", "tables"],
             &["results", "fuzz", "linux", "ns2", "ns3", "packetdrill", "bench"],
             &["draws"],
-            &["generate", "explain", "lab", "validate"],
+            &["generate", "explain", "lab", "path", "validate"],
             &["gain"],
             &["test"],
             &["mutants", "qemu"],

@@ -12,7 +12,7 @@ use clap::Args;
 use super::network::Network;
 use super::page::page;
 use super::peers::Peer;
-use super::score::is_within_budget;
+use super::score::{OURS, is_within_budget};
 use super::{Answer, Case, Grade, Run, Truth};
 use crate::draws::{DrawOptions, Half, until_done};
 use crate::root;
@@ -35,8 +35,6 @@ pub struct PathArgs {
 }
 
 const FILE: &str = "docs/validation-path.md";
-/// This program, as root and as an ordinary user.
-pub(super) const OURS: [&str; 2] = ["maxseg", "maxseg, ordinary user"];
 /// Seconds after which it is stopped.
 const PATIENCE_S: u64 = 45;
 /// As an ordinary user without any right: nobody.
@@ -65,7 +63,7 @@ pub fn run(options: &PathArgs) -> Result<()> {
     let file = if is_published { root().join(FILE) } else { kept.join("path.md") };
     fs::write(&file, page(&half, &runs)).with_context(|| file.display().to_string())?;
     println!("wrote {}", file.display());
-    let of = |grade| runs.iter().filter(|run| graded(run) == grade).count();
+    let of = |grade| runs.iter().filter(|run| run.grade() == grade).count();
     let (wrong, none) = (of(Grade::Wrong), of(Grade::None));
     let slow = runs.iter().filter(|run| !is_within_budget(&run.case, &run.answers[0].1)).count();
     println!("{} networks: {wrong} wrong, {none} without an answer, {slow} too slow", runs.len());
@@ -74,11 +72,6 @@ pub fn run(options: &PathArgs) -> Result<()> {
     ensure!(share(none) <= MOST_NONE, "{none} without an answer");
     ensure!(slow == 0, "{slow} beyond time or bytes");
     Ok(())
-}
-
-/// How this program's answer as root was.
-pub(super) fn graded(run: &Run) -> Grade {
-    Grade::of(&run.answers[0].1, run.truth, true)
 }
 
 fn all(

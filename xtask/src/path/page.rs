@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::check::{OURS, graded};
-use super::score::is_within_budget;
+use super::score::{OURS, is_within_budget};
 use super::{Answer, Grade, Run};
 use crate::draws::{Half, percent};
 
@@ -84,7 +83,7 @@ fn shares(text: &mut String, runs: &[Run]) {
     ];
     for (name, is_of) in kinds {
         let of: Vec<&Run> = runs.iter().filter(|run| is_of(run)).collect();
-        let count = |grade| of.iter().filter(|run| graded(run) == grade).count();
+        let count = |grade| of.iter().filter(|run| run.grade() == grade).count();
         let [right, none, wrong] = [Grade::Right, Grade::None, Grade::Wrong].map(count);
         let _ = writeln!(text, "| {name} | {} | {right} | {none} | {wrong} |", of.len());
     }
@@ -93,7 +92,7 @@ fn shares(text: &mut String, runs: &[Run]) {
 
 fn faults(text: &mut String, runs: &[Run]) {
     text.push_str("## Every answer that was not right\n\nAs root. `!` marks a link whose router withholds the message.\n\n| network | is | said | confidence | |\n|---|---|---|---|---|\n");
-    for run in runs.iter().filter(|run| graded(run) != Grade::Right) {
+    for run in runs.iter().filter(|run| run.grade() != Grade::Right) {
         let answer = &run.answers[0].1;
         let told = |mtu: Option<u64>, hole: Option<u64>| {
             let mtu = mtu.map_or_else(|| "–".to_owned(), |mtu| mtu.to_string());
@@ -107,7 +106,7 @@ fn faults(text: &mut String, runs: &[Run]) {
             told(Some(run.truth.mtu), run.truth.hole.map(|hop| hop as u64)),
             told(answer.mtu, answer.hole),
             answer.confidence,
-            graded(run)
+            run.grade()
         );
     }
 }

@@ -17,6 +17,16 @@ pub struct Run {
     pub answers: Vec<(String, Answer)>,
 }
 
+/// This program, as root and as an ordinary user.
+pub(super) const OURS: [&str; 2] = ["maxseg", "maxseg, ordinary user"];
+
+impl Run {
+    /// How this program's answer as root was.
+    pub(super) fn grade(&self) -> Grade {
+        Grade::of(&self.answers[0].1, self.truth, true)
+    }
+}
+
 /// How an answer was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grade {

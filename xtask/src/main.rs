@@ -92,6 +92,10 @@ enum Command {
     #[cfg(target_os = "linux")]
     #[command(hide = true)]
     LabOnce(gain::OnceArgs),
+    /// Record the socket of a lab's first flow, in the network namespace of its sender
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    LabWatch(explain::WatchArgs),
     /// Run a program and print the most memory that it took, in MiB
     #[command(hide = true)]
     PeakMemory {
@@ -138,6 +142,8 @@ fn main() -> ExitCode {
         Command::Validate { what: Some(Validated::Path(options)) } => path::run(&options),
         #[cfg(target_os = "linux")]
         Command::LabOnce(options) => gain::once(&options),
+        #[cfg(target_os = "linux")]
+        Command::LabWatch(options) => explain::watch(&options),
         #[cfg(target_os = "linux")]
         Command::Validate { what: Some(Validated::Lab(options)) } => lab::run(&options),
         Command::Validate { what: Some(Validated::Linux) } => linux::validate(),

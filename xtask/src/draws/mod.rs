@@ -15,6 +15,6 @@ pub(crate) use chance::{below, log_uniform, pick, uniform, whole};
 pub use congestion::Congestion;
 pub(crate) use half::Half;
 pub use options::DrawOptions;
-pub(crate) use program::{ATTEMPTS, first_of_all, run_in_lab};
+pub(crate) use program::{ATTEMPTS, first_of_all, run_in_lab, run_in_lab_beside};
 pub(crate) use words::{percent, percents, short, span};
 pub(crate) use workers::until_done;

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 
 use anyhow::{Context, Result, ensure};
@@ -41,14 +41,45 @@ pub(crate) fn run_in_lab(
     text: &str,
     capture: Option<&Path>,
 ) -> Result<Outcome> {
+    let output = lab(program, scenario, text, capture)?.output()?;
+    outcome(&output, scenario)
+}
+
+/// The same, with another program beside it, which is begun with the number of the lab's process and ends of itself.
+///
+/// # Errors
+/// As above, or the other program cannot be started.
+pub(crate) fn run_in_lab_beside(
+    program: &Path,
+    scenario: &Path,
+    text: &str,
+    capture: Option<&Path>,
+    begin: impl FnOnce(u32) -> Result<Option<Child>>,
+) -> Result<Outcome> {
+    let lab = lab(program, scenario, text, capture)?.stdout(Stdio::piped()).spawn()?;
+    let beside = begin(lab.id());
+    let output = lab.wait_with_output()?;
+    if let Some(mut beside) = beside? {
+        // Without the lab's hosts there is nothing that it could wait for.
+        let _ = beside.kill();
+        beside.wait()?;
+    }
+    outcome(&output, scenario)
+}
+
+fn lab(program: &Path, scenario: &Path, text: &str, capture: Option<&Path>) -> Result<Command> {
     fs::write(scenario, text).with_context(|| scenario.display().to_string())?;
     let mut command = first_of_all(program);
     command.args(["-q", "run", "--engine", "lab", "--allow-invalid", "--json"]);
     if let Some(file) = capture {
         command.arg("--pcap").arg(file);
     }
-    let output = command.arg(scenario).stderr(Stdio::inherit()).output()?;
-    ensure!(output.status.success(), "{} failed on {}", program.display(), scenario.display());
+    command.arg(scenario).stderr(Stdio::inherit());
+    Ok(command)
+}
+
+fn outcome(output: &Output, scenario: &Path) -> Result<Outcome> {
+    ensure!(output.status.success(), "the lab failed on {}", scenario.display());
     let mut document: serde_json::Value = serde_json::from_slice(&output.stdout)?;
     Ok(serde_json::from_value(document["rows"][0]["outcome"].take())?)
 }

@@ -16,7 +16,7 @@ use super::page::page;
 use super::run::Run;
 use super::score::{Grades, Scored, Verdict, score};
 use super::stratum::Stratum;
-use super::{sample, say, words};
+use super::{live, sample, say, words};
 use crate::draws::{DrawOptions, Half, until_done};
 use crate::root;
 
@@ -41,6 +41,7 @@ pub struct ExplainArgs {
 }
 
 const FILE: &str = "docs/validation-explain.md";
+const LIVE_FILE: &str = "docs/validation-live.md";
 /// A stratum has so many times the runs that are wanted at most, invalid ones among them.
 const MOST_DRAWS: usize = 2;
 /// Fewer valid runs show too little of a stratum.
@@ -82,9 +83,27 @@ pub fn run(options: &ExplainArgs) -> Result<()> {
     let text = page(&half, &all, &scored);
     fs::write(&file, text).with_context(|| file.display().to_string())?;
     println!("wrote {}; {} runs scored of {}", file.display(), scored.len(), all.len());
-    let short = missed(&strata, &scored);
+    let mut short = missed(&strata, &scored);
+    short.append(&mut publish_live(&half, &scored, &kept, is_whole)?);
     ensure!(short.is_empty(), "missed: {}", short.join("; "));
     Ok(())
+}
+
+/// Writes the page of what sockets show; the bars that are missed, in words.
+#[expect(clippy::print_stdout, reason = "a command-line program")]
+fn publish_live(
+    half: &Half,
+    scored: &[Scored],
+    kept: &Path,
+    is_whole: bool,
+) -> Result<Vec<String>> {
+    let all = live::live(scored, kept);
+    let file =
+        if half.is_scored && is_whole { root().join(LIVE_FILE) } else { kept.join("live.md") };
+    fs::write(&file, live::page(half, &all)).with_context(|| file.display().to_string())?;
+    let [right, unknown, wrong] = live::grades(&all.iter().collect::<Vec<_>>());
+    println!("live: {right} of {} right, {unknown} unknown, {wrong} false", all.len());
+    Ok(live::missed(&all))
 }
 
 /// Which half of the runs it is, and where its randomness begins.

@@ -4,7 +4,8 @@
 //! ```text
 //! stratum, seed, number → Setup → lab ─┬→ counters → Facts ─┬→ Truth ─┬→ Table per stratum
 //!                           └→ second runs without a limit ─┘         │
-//!                                      └→ captures → Views → explain ─┘
+//!                                      ├→ captures → Views → explain ─┤
+//!                                      └→ the sender's socket → Live ──┘
 //! ```
 
 mod bins;
@@ -13,6 +14,7 @@ mod congestion;
 mod draw;
 mod facts;
 mod lift;
+mod live;
 mod page;
 mod ranges;
 mod run;
@@ -26,6 +28,7 @@ mod strata;
 mod stratum;
 mod truth;
 mod view;
+mod watch;
 mod words;
 
 pub use check::{ExplainArgs, run};
@@ -38,3 +41,4 @@ pub use split::part;
 pub use stratum::Stratum;
 pub use truth::{Basis, Truth};
 pub use view::{View, Way};
+pub use watch::{WatchArgs, watch};

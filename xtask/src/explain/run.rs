@@ -18,9 +18,13 @@ use super::split;
 use super::stratum::Stratum;
 use super::truth::Truth;
 use super::view::file;
-use crate::draws::{ATTEMPTS, Application, run_in_lab};
+use super::watch::watcher;
+use crate::draws::{ATTEMPTS, Application, run_in_lab, run_in_lab_beside};
 
-/// A run, as `run.json` holds it. The captures, `0.pcapng.gz` and so on, lie beside it.
+/// The samples of the sender's socket, beside the captures.
+pub(super) const RECORDING: &str = "socket.pcapng";
+
+/// A run, as `run.json` holds it. The captures, `0.pcapng.gz` and so on, lie beside it, and so do samples of the sender's socket.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Run {
     /// Where its randomness begins.
@@ -109,7 +113,14 @@ impl Run {
         setup: &Setup,
     ) -> Result<Self> {
         let whole = folder.join("whole.pcapng");
-        let outcome = outcome(program, folder, setup, Some(&whole))?;
+        let recording = folder.join(RECORDING);
+        let outcome = run_in_lab_beside(
+            program,
+            &folder.join("scenario.toml"),
+            &setup.to_toml(),
+            Some(&whole),
+            |lab| watcher(lab, &recording),
+        )?;
         let capture = fs::read(&whole)?;
         for (index, view) in setup.views.iter().enumerate() {
             let part = split::part(&capture, view).with_context(|| whole.display().to_string())?;
@@ -145,7 +156,8 @@ impl Run {
             let setup = self.setup.without(lift);
             let mut second = SecondRun { lift, goodput_bps: 0.0, invalid_because: Vec::new() };
             for _ in 0..ATTEMPTS {
-                let outcome = outcome(program, folder, &setup, None)?;
+                let outcome =
+                    run_in_lab(program, &folder.join("scenario.toml"), &setup.to_toml(), None)?;
                 second.goodput_bps = facts(&setup, &outcome).goodput_bps();
                 second.invalid_because = outcome.invalid_because().to_vec();
                 if second.invalid_because.is_empty() {
@@ -170,16 +182,6 @@ impl Run {
     pub fn counts(&self) -> bool {
         self.invalid_because.is_empty() && self.truth.is_some()
     }
-}
-
-/// Runs a setup through the lab.
-fn outcome(
-    program: &Path,
-    folder: &Path,
-    setup: &Setup,
-    capture: Option<&Path>,
-) -> Result<Outcome> {
-    run_in_lab(program, &folder.join("scenario.toml"), &setup.to_toml(), capture)
 }
 
 /// What the lab tells of a run, as the truth needs it. What it does not tell is zero: then no limit is found.

@@ -16,7 +16,7 @@ const LINKS: [(u32, &str); 9] = [
     (576, "the least that every IPv4 host takes (RFC 791), and old dial-up"),
 ];
 
-/// Tunnels whose MTU over Ethernet and PPPoE is well known.
+/// Tunnels whose MTU over Ethernet and `PPPoE` is well known.
 const TUNNELS: [(TunnelKind, &str); 9] = [
     (TunnelKind::Ipip, "IP in IP"),
     (TunnelKind::SixInFour, "6in4"),

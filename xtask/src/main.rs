@@ -79,6 +79,16 @@ enum Command {
         #[arg(long, default_value_t = 5)]
         repeat: usize,
     },
+    /// Measure what a list of live connections costs, beside `ss`
+    #[cfg(target_os = "linux")]
+    BenchLive {
+        /// Also write docs/performance-connections.md
+        #[arg(long)]
+        write: bool,
+        /// Repetitions; the median counts
+        #[arg(long, default_value_t = 5)]
+        repeat: usize,
+    },
     /// Run the netem backend on Debian's kernel, in qemu without KVM: slow, and not part of `test`
     #[cfg(target_os = "linux")]
     LabQemu,
@@ -92,6 +102,13 @@ enum Command {
     #[cfg(target_os = "linux")]
     #[command(hide = true)]
     LabOnce(gain::OnceArgs),
+    /// Open connected pairs of sockets and hold them until the input ends
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    HoldConnections {
+        /// How many
+        pairs: usize,
+    },
     /// Record the socket of a lab's first flow, in the network namespace of its sender
     #[cfg(target_os = "linux")]
     #[command(hide = true)]
@@ -151,6 +168,10 @@ fn main() -> ExitCode {
         Command::Bench { write, repeat } => bench::run(write, repeat),
         #[cfg(target_os = "linux")]
         Command::BenchLab { write, repeat } => bench::lab::run(write, repeat),
+        #[cfg(target_os = "linux")]
+        Command::BenchLive { write, repeat } => bench::live::run(write, repeat),
+        #[cfg(target_os = "linux")]
+        Command::HoldConnections { pairs } => bench::live::hold(pairs),
         Command::BenchExplain { write, repeat } => bench::explain::run(write, repeat),
         #[cfg(target_os = "linux")]
         Command::LabQemu => xtask::qemu::run(),

@@ -6,6 +6,8 @@ pub mod explain;
 mod grid;
 pub mod instructions;
 pub mod lab;
+#[cfg(target_os = "linux")]
+pub mod live;
 mod measure;
 mod page;
 mod profile;

@@ -218,9 +218,9 @@ impl Search {
         self.refused.iter().map(|(size, refusal)| (*size, *refusal))
     }
 
-    /// Whether a router stated an MTU that is smaller than a packet that arrived, or none that can be.
-    pub fn has_wrong_refusal(&self) -> bool {
-        self.refused.iter().any(|(size, refusal)| {
+    /// A message with the size that it is about, where a packet arrived that contradicts it.
+    pub fn wrong_refusal(&self) -> Option<(u32, Refusal)> {
+        self.refusals().find(|(size, refusal)| {
             self.arrived >= *size
                 || self.stated(*size, *refusal).is_some_and(|mtu| mtu < self.arrived)
         })

@@ -56,7 +56,7 @@ pub(crate) fn set_pacing_rate(socket: &Socket, bytes_per_s: u32) -> io::Result<(
 }
 
 #[expect(unsafe_code, reason = "options that socket2 does not have")]
-fn set_option(
+pub(super) fn set_option(
     socket: &Socket,
     level: libc::c_int,
     option: libc::c_int,

@@ -1,5 +1,12 @@
 //! What a reader of a path test should know.
 
+use std::net::IpAddr;
+
+use maxseg_core::framing::{Headers, IpVersion};
+use maxseg_linux::probe::RouteToHost;
+
+use super::{BlackHole, PathReport};
+
 /// A fact about a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathFinding {
@@ -54,4 +61,123 @@ impl PathFindingKind {
             Self::SmallMtu | Self::LearntMtu | Self::Loss | Self::MssClamped => false,
         }
     }
+}
+
+/// A share of lost packets that shows.
+const MUCH_LOSS: f64 = 0.1;
+
+/// The facts of a report, the gravest first.
+pub(super) fn of(report: &PathReport, route: &RouteToHost) -> Vec<PathFinding> {
+    let mtu = &report.path_mtu;
+    let mut found = Vec::new();
+    if let Some(hole) = &mtu.black_hole {
+        found.push(black_hole(hole, report.address));
+    }
+    if let Some(text) = &mtu.wrong_message {
+        found.push(PathFinding {
+            kind: PathFindingKind::WrongMessage,
+            text: text.clone(),
+            remedy: Some(format!(
+                "`ip route flush cache {}` has the kernel forget it (root)",
+                report.address
+            )),
+        });
+    }
+    found.extend(unequal_flows(report));
+    found.extend(small_mtu(report, route));
+    found.extend(learnt(report, route));
+    let rtt = &report.rtt;
+    if rtt.sent >= 10 && f64::from(rtt.lost) >= MUCH_LOSS * f64::from(rtt.sent) {
+        found.push(PathFinding {
+            kind: PathFindingKind::Loss,
+            text: format!("{} of {} small packets were lost", rtt.lost, rtt.sent),
+            remedy: None,
+        });
+    }
+    found
+}
+
+fn black_hole(hole: &BlackHole, address: IpAddr) -> PathFinding {
+    let host = |number: Option<u8>, at: Option<IpAddr>| match (number, at) {
+        (Some(0), _) => "this host".to_owned(),
+        (Some(number), Some(at)) if at == address => {
+            format!("{at} (hop {number}, the destination)")
+        }
+        (Some(number), Some(at)) => format!("{at} (hop {number})"),
+        (Some(number), None) => format!("hop {number}"),
+        (None, _) => "an unknown hop".to_owned(),
+    };
+    let place = if hole.before_hop.is_some() {
+        let after = host(hole.after_hop, hole.after_address);
+        format!(" between {after} and {}", host(hole.before_hop, hole.before_address))
+    } else {
+        String::new()
+    };
+    let kind = if address.is_ipv4() {
+        "ICMP \"fragmentation needed\" (type 3, code 4)"
+    } else {
+        "ICMPv6 \"packet too big\" (type 2)"
+    };
+    PathFinding {
+        kind: PathFindingKind::BlackHole,
+        text: format!(
+            "packets of {} bytes vanish{place} without {kind}; {} bytes pass",
+            hole.vanishes_bytes, hole.passes_bytes
+        ),
+        remedy: Some(format!(
+            "let {kind} pass there, or use an MTU of {0} at both ends (`ip route replace … mtu {0}`), or clamp the MSS to {1}",
+            hole.passes_bytes,
+            segment(hole.passes_bytes, address)
+        )),
+    }
+}
+
+/// The segment size of packets of this size, without TCP options.
+fn segment(packet: u32, address: IpAddr) -> u32 {
+    let ip = if address.is_ipv4() { IpVersion::V4 } else { IpVersion::V6 };
+    packet.saturating_sub(Headers::plain(ip).octets())
+}
+
+fn unequal_flows(report: &PathReport) -> Option<PathFinding> {
+    let mut sizes: Vec<u32> =
+        report.path_mtu.flows.iter().filter_map(|flow| flow.mtu_bytes).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let (least, most) = (sizes.first()?, sizes.last()?);
+    (least != most).then(|| PathFinding {
+        kind: PathFindingKind::UnequalFlows,
+        text: format!("paths of equal cost differ: flows have path MTUs of {least} and {most}"),
+        remedy: Some(format!(
+            "give the links of both paths the same MTU, or use {least} at both ends"
+        )),
+    })
+}
+
+fn small_mtu(report: &PathReport, route: &RouteToHost) -> Option<PathFinding> {
+    let mtu = report.path_mtu.forward_bytes?;
+    let is_small = mtu < route.interface_mtu && report.path_mtu.black_hole.is_none();
+    let name = report.path_mtu.well_known.first();
+    let name = name.map_or_else(String::new, |name| format!(": {name}"));
+    is_small.then(|| PathFinding {
+        kind: PathFindingKind::SmallMtu,
+        text: format!(
+            "the path takes {mtu} bytes, the interface {} of this host {}{name}",
+            route.interface, route.interface_mtu
+        ),
+        remedy: None,
+    })
+}
+
+fn learnt(report: &PathReport, route: &RouteToHost) -> Option<PathFinding> {
+    let learnt = route.learnt?;
+    let mtu = report.path_mtu.forward_bytes?;
+    (learnt.mtu < mtu).then(|| PathFinding {
+        kind: PathFindingKind::LearntMtu,
+        text: format!(
+            "before the test this host's kernel remembered a path MTU of {}, and the path takes {mtu}: its connections send less \
+             than they could",
+            learnt.mtu
+        ),
+        remedy: Some(format!("`ip route flush cache {}` has the kernel forget it (root)", report.address)),
+    })
 }

@@ -11,6 +11,7 @@ mod far_end;
 mod findings;
 mod mss;
 mod mtu;
+mod probing;
 mod rfc6349;
 mod rtt;
 mod target;

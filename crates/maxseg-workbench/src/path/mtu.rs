@@ -1,8 +1,15 @@
 //! The path MTU, hop by hop.
 
+mod hop_sizes;
+
 use std::net::IpAddr;
 
-use maxseg_core::path_mtu::Confidence;
+use maxseg_core::path_mtu::{Confidence, Search, well_known_mtu};
+use maxseg_linux::probe::route_to_host;
+
+use super::PathError;
+use super::probing::{Probing, Sizes, Which};
+use hop_sizes::Reached;
 
 /// How a path MTU was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
@@ -60,6 +67,8 @@ pub struct MtuReport {
     pub black_hole: Option<BlackHole>,
     /// The flows that were tried: ports, and the MTU of each.
     pub flows: Vec<FlowMtu>,
+    /// A router's message that a packet contradicts which arrived, in a sentence.
+    pub wrong_message: Option<String>,
 }
 
 impl Default for MtuReport {
@@ -77,6 +86,7 @@ impl Default for MtuReport {
             hops: Vec::new(),
             black_hole: None,
             flows: Vec::new(),
+            wrong_message: None,
         }
     }
 }
@@ -131,4 +141,113 @@ pub struct FlowMtu {
     pub destination_port: u16,
     /// Its path MTU; `None` where nothing answered.
     pub mtu_bytes: Option<u32>,
+}
+
+/// Finds the hops, the largest packet that arrives, and where larger ones vanish.
+pub(super) fn measure(probing: &mut Probing<'_>) -> Result<MtuReport, PathError> {
+    let known_before = probing.route.learnt;
+    probing.find_hops()?;
+    let mut report =
+        MtuReport { interface_bytes: Some(probing.route.interface_mtu), ..MtuReport::default() };
+    let mut reached = Reached::default();
+    match Sizes::new(probing) {
+        Some(mut sizes) => {
+            sizes.run(probing)?;
+            report.method = Some(match sizes.which {
+                Which::Udp => MtuMethod::Udp,
+                Which::Echo => MtuMethod::IcmpEcho,
+            });
+            report.take(&sizes, probing)?;
+            reached.take(&sizes.search, probing, report.black_hole.as_ref());
+        }
+        None => {
+            let refusals = probing.follow_refusals()?;
+            report.take_refusals(&refusals, probing);
+            reached.take_refusals(&refusals);
+        }
+    }
+    report.hops = reached.hops(probing);
+    if let Some(mtu) = report.forward_bytes {
+        report.well_known =
+            if mtu < probing.route.interface_mtu { well_known_mtu(mtu) } else { Vec::new() };
+    }
+    let known_after = route_to_host(probing.to).ok().and_then(|route| route.learnt);
+    // What was learnt before and is the same now is not of this test: times differ by how long reading takes.
+    let is_new = known_after.is_some_and(|after| {
+        known_before
+            .is_none_or(|before| before.mtu != after.mtu || after.until_s > before.until_s + 1.0)
+    });
+    report.taught_the_kernel = known_after
+        .filter(|_| is_new)
+        .map(|learnt| TaughtKernel { mtu_bytes: learnt.mtu, until_s: learnt.until_s });
+    Ok(report)
+}
+
+impl MtuReport {
+    /// What a search has found, with the place of a black hole and the other flows.
+    fn take(&mut self, sizes: &Sizes, probing: &mut Probing<'_>) -> Result<(), PathError> {
+        let search = &sizes.search;
+        self.forward_bytes = Some(search.at_least());
+        self.error_chance = Some(search.error());
+        let Some(settled) = search.settled() else {
+            self.take_unsettled(sizes, probing);
+            return Ok(());
+        };
+        self.confidence = Confidence::Confirmed;
+        self.wrong_message = wrong_message(search);
+        if let Some(vanishes) = settled.vanishes {
+            self.black_hole = Some(probing.locate(settled.mtu, vanishes)?);
+        }
+        self.flows = probing.try_flows(settled.mtu)?;
+        let least = self.flows.iter().filter_map(|flow| flow.mtu_bytes).min();
+        self.forward_bytes = Some(least.unwrap_or(settled.mtu));
+        Ok(())
+    }
+
+    /// Time or bytes were over first.
+    fn take_unsettled(&mut self, sizes: &Sizes, probing: &Probing<'_>) {
+        self.confidence = Confidence::AtLeast;
+        let limited = if sizes.is_rate_limited {
+            ": the destination answers few packets a second"
+        } else {
+            ""
+        };
+        self.reason = Some(format!("time or bytes of the test were over{limited}"));
+        if sizes.search.at_least() <= probing.small() {
+            self.forward_bytes = None;
+            self.confidence = Confidence::Unknown;
+        }
+    }
+
+    /// What routers say where nothing at the destination answers.
+    fn take_refusals(
+        &mut self,
+        refusals: &[(u32, maxseg_core::path_mtu::Refusal)],
+        probing: &Probing<'_>,
+    ) {
+        let nobody = "nothing at the destination answers UDP or ICMP echoes";
+        if let Some((_, last)) = refusals.last() {
+            self.method = Some(MtuMethod::Udp);
+            self.confidence = Confidence::IcmpOnly;
+            self.forward_bytes = Some(last.mtu);
+            self.reason =
+                Some(format!("{nobody}: a router's message alone says it, and it may be forged"));
+        } else {
+            let hint =
+                if probing.port.is_none() { "; an open TCP port may, as HOST:443" } else { "" };
+            self.reason = Some(format!("{nobody}{hint}"));
+        }
+    }
+}
+
+/// A message that a packet contradicts which arrived.
+fn wrong_message(search: &Search) -> Option<String> {
+    let (size, refusal) = search.wrong_refusal()?;
+    let router = refusal.router.map_or_else(|| "a router".to_owned(), |router| router.to_string());
+    Some(format!(
+        "{router} said that a packet of {size} bytes is too big for an MTU of {}, and {} bytes arrived: a forgery, or a faulty \
+         router",
+        refusal.mtu,
+        search.at_least()
+    ))
 }

@@ -3,7 +3,8 @@
 use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
 
-use super::{MssReport, MtuReport, PathError, PathReport, RttReport};
+use super::probing::{Probing, Trips};
+use super::{MssReport, PathError, PathReport, findings, mtu};
 
 /// What is tested, and how.
 #[derive(Debug, Clone)]
@@ -55,21 +56,26 @@ impl PathTest {
         observer: &mut dyn PathObserver,
         stop: &AtomicBool,
     ) -> Result<PathReport, PathError> {
-        let _ = (observer, stop);
-        Ok(PathReport {
+        let mut probing =
+            Probing::new(self.address, self.port, self.options.clone(), observer, stop)?;
+        let rtt = Trips::measure(&mut probing)?;
+        let path_mtu = mtu::measure(&mut probing)?;
+        let mut report = PathReport {
             target: self.target.clone(),
             address: self.address,
             port: self.port,
-            rtt: RttReport::default(),
-            path_mtu: MtuReport::default(),
+            rtt,
+            path_mtu,
             mss: MssReport::default(),
             bottleneck: None,
             under_load: Vec::new(),
             rfc6349: None,
             findings: Vec::new(),
-            sent_bytes: 0,
-            elapsed_s: 0.0,
-            notes: Vec::new(),
-        })
+            sent_bytes: probing.sent_bytes(),
+            elapsed_s: probing.budget.elapsed_s(),
+            notes: std::mem::take(&mut probing.notes),
+        };
+        report.findings = findings::of(&report, &probing.route);
+        Ok(report)
     }
 }

@@ -1,11 +1,150 @@
 //! Tests of paths as text: the verdict, what to do, then the details.
 
-use maxseg_workbench::path::PathReport;
+mod hops;
+mod verdict;
+
+use maxseg_core::units::approx;
+use maxseg_workbench::path::{MtuReport, PathReport, RttMethod, RttReport};
+use maxseg_workbench::report::words;
 
 use crate::printer::Printer;
+use crate::wrap::{hanging, wrapped};
 
 /// The text of these reports.
 pub(crate) fn path_text(reports: &[PathReport], printer: Printer) -> String {
-    let _ = printer;
-    reports.iter().map(|report| format!("{}\n", report.address)).collect()
+    let each = reports.iter().map(|report| one(report, reports.len() > 1, printer));
+    each.collect::<Vec<_>>().join("\n")
+}
+
+fn one(report: &PathReport, is_one_of_several: bool, printer: Printer) -> String {
+    let width = printer.width();
+    let mut text = String::new();
+    if is_one_of_several {
+        text += &format!("{}\n", printer.bold(&name(report)));
+    }
+    text += &wrapped(&verdict::sentence(report), width, "");
+    for finding in &report.findings {
+        if let Some(remedy) = &finding.remedy {
+            text += &wrapped(&format!("{}.", words::capital(remedy)), width, "");
+        }
+    }
+    text += "\n";
+    for line in lines(report) {
+        text += &hanging(&line, width, "  ");
+    }
+    text += &hops::table(report, printer);
+    if report.findings.len() > 1 {
+        text += "\nFindings\n";
+        for finding in &report.findings {
+            text += &hanging(&format!("  {}: {}", finding.kind.word(), finding.text), width, "  ");
+        }
+    }
+    text
+}
+
+/// The host as it was named, and its address.
+fn name(report: &PathReport) -> String {
+    let address = report.address.to_string();
+    if report.target == address { address } else { format!("{} ({address})", report.target) }
+}
+
+/// What was measured, a line each.
+fn lines(report: &PathReport) -> Vec<String> {
+    let mut lines = vec![round_trip(&report.rtt)];
+    lines.push(path_mtu(&report.path_mtu));
+    lines.extend(segments(report));
+    lines.extend(flows(&report.path_mtu));
+    lines.extend(taught(report));
+    lines.extend(report.notes.iter().map(|note| format!("note: {note}")));
+    lines.push(format!(
+        "sent: {} in {}",
+        words::size(report.sent_bytes),
+        approx::time(report.elapsed_s)
+    ));
+    lines
+}
+
+fn round_trip(rtt: &RttReport) -> String {
+    let (Some(method), Some(least), Some(median), Some(p99)) =
+        (rtt.method, rtt.min_s, rtt.median_s, rtt.p99_s)
+    else {
+        return "round trip: unknown, nothing answered echoes, SYNs or UDP".to_owned();
+    };
+    let method = match method {
+        RttMethod::IcmpEcho => "ICMP echo",
+        RttMethod::TcpSyn => "TCP SYN",
+        RttMethod::UdpUnreachable => "UDP, port unreachable",
+    };
+    format!(
+        "round trip: least {}, median {}, p99 {} ({method}, {} of {} lost{})",
+        approx::time(least),
+        approx::time(median),
+        approx::time(p99),
+        rtt.lost,
+        rtt.sent,
+        rtt.first_s
+            .map_or_else(String::new, |first| format!("; the first took {}", approx::time(first)))
+    )
+}
+
+fn path_mtu(mtu: &MtuReport) -> String {
+    let method = mtu.method.map_or_else(String::new, |method| format!(", by {}", method.word()));
+    let chance = mtu
+        .error_chance
+        .filter(|chance| *chance > 0.0 && mtu.forward_bytes.is_some())
+        .map_or_else(String::new, |chance| {
+            format!("; chance that losses mislead: {}", approx::digits(chance))
+        });
+    let reason = mtu.reason.as_ref().map_or_else(String::new, |reason| format!("; {reason}"));
+    let size = mtu.forward_bytes.map_or_else(|| "unknown".to_owned(), |mtu| format!("{mtu} bytes"));
+    format!("path MTU: {size} ({}{method}{chance}{reason})", mtu.confidence.word())
+}
+
+/// The MSS options, where they are known.
+fn segments(report: &PathReport) -> Option<String> {
+    let mss = &report.mss;
+    let number =
+        |bytes: Option<u32>| bytes.map_or_else(|| "unknown".to_owned(), |bytes| bytes.to_string());
+    let port = mss.port.map_or_else(String::new, |port| format!(", port {port}"));
+    let clamp = mss.clamped_by.as_ref().map_or_else(String::new, |by| format!("; {by}"));
+    (mss.offered_bytes.is_some() || mss.received_bytes.is_some()).then(|| {
+        format!(
+            "MSS: this host offers {}, the far side {}{port}{clamp}",
+            number(mss.offered_bytes),
+            number(mss.received_bytes)
+        )
+    })
+}
+
+/// How many flows agree.
+fn flows(mtu: &MtuReport) -> Option<String> {
+    let known: Vec<u32> = mtu.flows.iter().filter_map(|flow| flow.mtu_bytes).collect();
+    let (least, most) = (known.iter().min()?, known.iter().max()?);
+    if known.len() < 2 {
+        return None;
+    }
+    let several = mtu.flows.len();
+    Some(if least == most {
+        format!("flows: {} of {several} have that MTU, each with ports of its own", known.len())
+    } else {
+        let each: Vec<String> = mtu
+            .flows
+            .iter()
+            .filter_map(|flow| Some(format!("port {} {}", flow.destination_port, flow.mtu_bytes?)))
+            .collect();
+        format!("flows: {}", each.join(", "))
+    })
+}
+
+/// What the test has left in this host.
+fn taught(report: &PathReport) -> Option<String> {
+    let taught = report.path_mtu.taught_the_kernel?;
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?;
+    let left = (taught.until_s - now.as_secs_f64()).max(0.0);
+    Some(format!(
+        "left behind: this host remembers a path MTU of {} to {} for {} more: connections there send no larger packets",
+        taught.mtu_bytes,
+        report.address,
+        approx::time(left.round())
+    ))
 }

@@ -1,0 +1,267 @@
+//! Rounds of probes: UDP datagrams to a closed port, or ICMP echoes.
+
+mod matching;
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::AsFd as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use maxseg_core::framing::{ICMP_ECHO_HEADER, IpVersion, UDP_HEADER, ip_header};
+use maxseg_core::path_mtu::{Probe, ProbeFate, Refusal};
+use maxseg_wire::Payload;
+use maxseg_wire::icmp::Message;
+
+use crate::sys::{ProbeSocket, SendResult, wait_for};
+
+/// What is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProbeKind {
+    /// UDP datagrams to a port that is likely closed: the destination answers "port unreachable".
+    Udp {
+        /// The destination port.
+        port: u16,
+    },
+    /// ICMP echoes: the destination answers with a packet of the same size.
+    Echo,
+}
+
+/// A packet that was sent, and what came of it.
+#[derive(Debug, Clone)]
+pub struct Shot {
+    /// What was sent.
+    pub probe: Probe,
+    at: Instant,
+    /// What answered it.
+    pub answer: Option<Answer>,
+    /// The message that it is too big.
+    pub refusal: Option<Refusal>,
+    /// It exceeds the interface's MTU, and was not sent.
+    pub is_local_too_big: bool,
+}
+
+/// An answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answer {
+    /// What it says.
+    pub kind: AnswerKind,
+    /// Who sent it.
+    pub from: IpAddr,
+    /// The time from the packet to it.
+    pub round_trip: Duration,
+    /// The TTL or hop limit with which it arrived.
+    pub ttl: Option<u8>,
+}
+
+/// What an answer says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerKind {
+    /// The destination has the packet.
+    Destination,
+    /// A router has it, at which its TTL ended.
+    Expired,
+    /// A router does not pass it on; the code of ICMP says why.
+    Unreachable(u8),
+}
+
+/// What came of a round.
+#[derive(Debug, Clone, Default)]
+pub struct Round {
+    /// What was sent, in this order.
+    pub shots: Vec<Shot>,
+    /// Packets of earlier rounds that were answered only now.
+    pub late: Vec<Shot>,
+}
+
+/// Sends rounds of probes to one address, from one pair of ports.
+#[derive(Debug)]
+pub struct Prober {
+    socket: ProbeSocket,
+    kind: ProbeKind,
+    to: IpAddr,
+    source: SocketAddr,
+    /// Everything that was sent; the place is in the packet.
+    shots: Vec<Shot>,
+    /// Bytes of IP packets that were sent.
+    pub sent_bytes: u64,
+}
+
+/// What begins the payload, before the packet's number.
+const MARK: [u8; 4] = *b"mxsg";
+/// Bytes of the mark and the number.
+const MARK_AND_NUMBER: usize = 8;
+/// A stop is noticed within this time.
+const LONGEST_WAIT: Duration = Duration::from_millis(100);
+/// Packets can overtake each other by this, at least.
+const LEAST_MARGIN: Duration = Duration::from_millis(15);
+
+impl Prober {
+    /// A prober of this kind.
+    ///
+    /// # Errors
+    /// There is no route, or this process may not send such packets.
+    pub fn new(to: IpAddr, kind: ProbeKind) -> io::Result<Self> {
+        let socket = match kind {
+            ProbeKind::Udp { port } => ProbeSocket::udp(SocketAddr::new(to, port))?,
+            ProbeKind::Echo => ProbeSocket::echo(to)?,
+        };
+        let source = socket.local()?;
+        Ok(Self { socket, kind, to, source, shots: Vec::new(), sent_bytes: 0 })
+    }
+
+    /// What it sends.
+    pub const fn kind(&self) -> ProbeKind {
+        self.kind
+    }
+
+    /// This end's address and port.
+    pub const fn source(&self) -> SocketAddr {
+        self.source
+    }
+
+    /// The least packet that it can send, bytes.
+    pub fn least_size(&self) -> u32 {
+        self.headers() + u32::try_from(MARK_AND_NUMBER).unwrap_or(u32::MAX)
+    }
+
+    fn headers(&self) -> u32 {
+        let own = match self.kind {
+            ProbeKind::Udp { .. } => UDP_HEADER,
+            ProbeKind::Echo => ICMP_ECHO_HEADER,
+        };
+        u32::try_from((ip_header(self.version()) + own).get()).unwrap_or(u32::MAX)
+    }
+
+    const fn version(&self) -> IpVersion {
+        if self.to.is_ipv4() { IpVersion::V4 } else { IpVersion::V6 }
+    }
+
+    /// Sends the packets with a pause between them and waits for answers: until all are there, or for `patience` after the last.
+    /// With `in_order`, answers come in the order of the packets, as from one destination: the round ends shortly after that to
+    /// the last.
+    ///
+    /// # Errors
+    /// The socket cannot be used; `Interrupted` after a stop.
+    pub fn round(
+        &mut self,
+        probes: &[Probe],
+        pause: Duration,
+        patience: Duration,
+        in_order: bool,
+        stop: &AtomicBool,
+    ) -> io::Result<Round> {
+        let first = self.shots.len();
+        let mut late = Vec::new();
+        let mut due = Instant::now();
+        for probe in probes {
+            self.collect_until(due, first, &mut late, stop)?;
+            self.send(*probe)?;
+            due = Instant::now() + pause;
+        }
+        let deadline = Instant::now() + patience;
+        let margin = (patience / 8).max(LEAST_MARGIN);
+        loop {
+            self.collect(first, &mut late)?;
+            let round = self.shots.get(first..).unwrap_or_default();
+            let is_over = |shot: &Shot| shot.answer.is_some() || shot.is_local_too_big;
+            if round.iter().all(is_over) {
+                break;
+            }
+            let last = round.last().and_then(|shot| Some(shot.at + shot.answer?.round_trip));
+            let end = match last {
+                Some(answered) if in_order => deadline.min(answered + margin),
+                _ => deadline,
+            };
+            if Instant::now() >= end {
+                break;
+            }
+            self.wait_until(end, stop)?;
+        }
+        let shots = self.shots.get(first..).unwrap_or_default().to_vec();
+        let late = late.into_iter().filter_map(|at: usize| self.shots.get(at).cloned()).collect();
+        Ok(Round { shots, late })
+    }
+
+    fn collect_until(
+        &mut self,
+        due: Instant,
+        first: usize,
+        late: &mut Vec<usize>,
+        stop: &AtomicBool,
+    ) -> io::Result<()> {
+        loop {
+            self.collect(first, late)?;
+            if Instant::now() >= due {
+                return Ok(());
+            }
+            self.wait_until(due, stop)?;
+        }
+    }
+
+    fn wait_until(&self, end: Instant, stop: &AtomicBool) -> io::Result<()> {
+        if stop.load(Ordering::Relaxed) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let left = end.saturating_duration_since(Instant::now()).min(LONGEST_WAIT);
+        wait_for(&[self.socket.as_fd()], Some(left))
+    }
+
+    fn send(&mut self, probe: Probe) -> io::Result<()> {
+        let number = self.shots.len();
+        let bytes = self.packet(probe.size, number);
+        let at = Instant::now();
+        let is_local_too_big = self.socket.send(&bytes, probe.hop)? == SendResult::TooBig;
+        if !is_local_too_big {
+            self.sent_bytes += u64::from(probe.size);
+        }
+        self.shots.push(Shot { probe, at, answer: None, refusal: None, is_local_too_big });
+        Ok(())
+    }
+
+    /// What follows the header that the kernel writes.
+    fn packet(&self, size: u32, number: usize) -> Vec<u8> {
+        let length = size.saturating_sub(self.headers()) as usize;
+        let mut payload = MARK.to_vec();
+        payload.extend(u32::try_from(number).unwrap_or(u32::MAX).to_be_bytes());
+        payload.resize(length.max(MARK_AND_NUMBER), 0);
+        match self.kind {
+            ProbeKind::Udp { .. } => payload,
+            ProbeKind::Echo => {
+                let mut packet = Vec::new();
+                let seq = u16::try_from(number & 0xffff).unwrap_or_default();
+                let echo = Message::EchoRequest { id: echo_id(), seq };
+                echo.encode((self.source.ip(), self.to), Payload::Bytes(&payload), &mut packet);
+                packet
+            }
+        }
+    }
+}
+
+/// Tells the echoes of processes apart (a ping socket has an identifier of its own).
+fn echo_id() -> u16 {
+    u16::try_from(std::process::id() & 0xffff).unwrap_or_default()
+}
+
+impl Shot {
+    /// What became of it.
+    pub fn fate(&self, interface_mtu: u32) -> ProbeFate {
+        match (&self.answer, self.refusal) {
+            (Some(answer), _) if answer.is_arrival(self.probe) => ProbeFate::Arrived,
+            (_, Some(refusal)) => ProbeFate::TooBig(refusal),
+            _ if self.is_local_too_big => ProbeFate::LocalTooBig { mtu: interface_mtu },
+            _ => ProbeFate::NoAnswer,
+        }
+    }
+}
+
+impl Answer {
+    /// Whether the packet came to its end: the destination, or the router at which it was to end.
+    pub fn is_arrival(&self, probe: Probe) -> bool {
+        match self.kind {
+            AnswerKind::Destination => true,
+            AnswerKind::Expired => probe.hop.is_some(),
+            AnswerKind::Unreachable(_) => false,
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The route to a host: its interface's MTU, and what the kernel has learnt of the path.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use netlink_packet_route::route::RouteMetric;
+
+use crate::netlink::{FoundRoute, Netlink, RouteQuestion};
+
+/// The route to a host.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RouteToHost {
+    /// The interface, by its name.
+    pub interface: String,
+    /// What it is, as `veth` or `wireguard`; `None` of hardware.
+    pub kind: Option<String>,
+    /// Its MTU, bytes.
+    pub interface_mtu: u32,
+    /// The MTU that the route itself sets, bytes.
+    pub route_mtu: Option<u32>,
+    /// This host's address on the way.
+    pub source: IpAddr,
+    /// The path MTU that the kernel remembers.
+    pub learnt: Option<LearntMtu>,
+}
+
+/// A path MTU that the kernel remembers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LearntMtu {
+    /// The MTU, bytes.
+    pub mtu: u32,
+    /// Until when, seconds since 1970.
+    pub until_s: f64,
+}
+
+/// Reads the route from this network namespace to a host.
+///
+/// # Errors
+/// There is none, or rtnetlink does not answer.
+pub fn route_to_host(to: IpAddr) -> io::Result<RouteToHost> {
+    let socket = std::net::UdpSocket::bind(if to.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" })?;
+    // Connecting a UDP socket sends nothing: it finds the route and its source address.
+    socket.connect(SocketAddr::new(to, 9))?;
+    let source = socket.local_addr()?.ip();
+    let mut netlink = Netlink::new()?;
+    let user = nix::unistd::Uid::effective().as_raw();
+    let question = RouteQuestion { to, from: source, interface: None, mark: None, user };
+    let (used, set) = (netlink.route_used(&question)?, netlink.route_set(&question)?);
+    let index = used.interface.or(set.interface);
+    let index = index.ok_or_else(|| io::Error::other("the route names no interface"))?;
+    let facts = netlink.interface_facts(index)?;
+    let interface_mtu = facts.mtu.ok_or_else(|| io::Error::other("the interface has no MTU"))?;
+    let learnt = used.expires_s.zip(mtu(&used)).filter(|(_, learnt)| mtu(&set) != Some(*learnt));
+    Ok(RouteToHost {
+        interface: facts.name,
+        kind: facts.kind,
+        interface_mtu,
+        route_mtu: mtu(&set),
+        source,
+        learnt: learnt.map(|(seconds, mtu)| LearntMtu { mtu, until_s: now_s() + seconds }),
+    })
+}
+
+fn now_s() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+}
+
+fn mtu(route: &FoundRoute) -> Option<u32> {
+    route.metrics.iter().find_map(|metric| match metric {
+        RouteMetric::Mtu(mtu) => Some(*mtu),
+        _ => None,
+    })
+}

@@ -1,0 +1,41 @@
+//! Time and bytes that a test may take.
+
+use std::time::{Duration, Instant};
+
+/// What a test may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Budget {
+    begun: Instant,
+    time: Duration,
+    bytes: u64,
+}
+
+/// Up to an MTU of 1500: what remains of 10 s and 200 kB for what is under way.
+const SMALL: (u32, Duration, u64) = (1500, Duration::from_millis(8000), 150_000);
+/// Above, or where round trips are long: of 20 s and 1 MB.
+const LARGE: (Duration, u64) = (Duration::from_millis(16_000), 800_000);
+/// Round trips that are longer than this are long: 200 ms with room for what queues add.
+const LONG_TRIP: Duration = Duration::from_millis(230);
+
+impl Budget {
+    pub(super) fn new(interface_mtu: u32) -> Self {
+        let (mtu, time, bytes) = SMALL;
+        let (time, bytes) = if interface_mtu <= mtu { (time, bytes) } else { LARGE };
+        Self { begun: Instant::now(), time, bytes }
+    }
+
+    /// Goes by the round trip of the path.
+    pub(super) fn set_round_trip(&mut self, least: Duration) {
+        if least > LONG_TRIP {
+            self.time = LARGE.0;
+        }
+    }
+
+    pub(super) fn has_left(&self, sent_bytes: u64) -> bool {
+        self.begun.elapsed() < self.time && sent_bytes < self.bytes
+    }
+
+    pub(crate) fn elapsed_s(&self) -> f64 {
+        self.begun.elapsed().as_secs_f64()
+    }
+}

@@ -1,0 +1,110 @@
+//! The routers on the way, by the messages that packets provoke whose TTL ends there (traceroute).
+
+use maxseg_core::path_mtu::Probe;
+use maxseg_linux::probe::{AnswerKind, Shot};
+
+use super::{Hop, Probing, Which, probe};
+use crate::path::PathError;
+
+/// More hops are not looked for.
+const MOST_HOPS: u8 = 30;
+/// Hops that are asked at once where the distance is not known.
+const AT_ONCE: u8 = 8;
+/// So many hops in turn that do not answer end the search.
+const MOST_SILENT: usize = 5;
+/// A hop that does not answer is asked so many times.
+const TRIES: u32 = 3;
+
+impl Probing<'_> {
+    /// Finds the hops and the distance of the destination.
+    pub(in crate::path) fn find_hops(&mut self) -> Result<(), PathError> {
+        self.observer.on_step("hops");
+        let mut until = self.guess_distance()?.unwrap_or(AT_ONCE).min(MOST_HOPS);
+        let mut asked = 0;
+        while asked < until {
+            self.ask_hops(asked + 1..=until)?;
+            asked = until;
+            if let Some(at) = self.destination() {
+                self.distance = u8::try_from(at + 1).ok();
+                self.hops.truncate(at + 1);
+                return Ok(());
+            }
+            let silent = self.hops.iter().rev().take_while(|hop| hop.address.is_none()).count();
+            if silent < MOST_SILENT {
+                until = (until + AT_ONCE).min(MOST_HOPS);
+            }
+        }
+        while self.hops.last().is_some_and(|hop| hop.address.is_none()) {
+            self.hops.pop();
+        }
+        Ok(())
+    }
+
+    /// Sends small packets all the way: whether they are answered, and how far the answers came.
+    fn guess_distance(&mut self) -> Result<Option<u8>, PathError> {
+        let small = self.small();
+        for _ in 0..TRIES {
+            let round = self.round(Which::Udp, &[probe(small)], true)?;
+            let answer = round.shots.iter().find_map(|shot| shot.answer);
+            let arrived = answer.filter(|answer| answer.kind == AnswerKind::Destination);
+            if let Some(answer) = arrived {
+                self.is_udp_answered = true;
+                return Ok(answer.ttl.map(hops_of));
+            }
+            if self.longest_trip.is_none() {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    fn ask_hops(&mut self, numbers: std::ops::RangeInclusive<u8>) -> Result<(), PathError> {
+        let small = self.small();
+        self.hops.resize(usize::from(*numbers.end()), Hop::default());
+        for _ in 0..TRIES {
+            let is_open = |number: &u8| self.hop(*number).address.is_none();
+            let nearest_end =
+                self.destination().map_or(u8::MAX, |at| u8::try_from(at).unwrap_or(u8::MAX));
+            let asked: Vec<Probe> = numbers
+                .clone()
+                .filter(is_open)
+                .filter(|number| *number <= nearest_end)
+                .map(|number| Probe { size: small, hop: Some(number) })
+                .collect();
+            if asked.is_empty() {
+                break;
+            }
+            let round = self.round(Which::Udp, &asked, false)?;
+            for shot in round.shots.iter().chain(&round.late) {
+                self.note_hop(shot);
+            }
+        }
+        Ok(())
+    }
+
+    fn hop(&self, number: u8) -> Hop {
+        let at = usize::from(number).checked_sub(1);
+        at.and_then(|at| self.hops.get(at)).copied().unwrap_or_default()
+    }
+
+    pub(super) fn note_hop(&mut self, shot: &Shot) {
+        let (Some(number), Some(answer)) = (shot.probe.hop, shot.answer) else { return };
+        let Some(hop) = self.hops.get_mut(usize::from(number) - 1) else { return };
+        let address = if answer.kind == AnswerKind::Destination { self.to } else { answer.from };
+        hop.address.get_or_insert(address);
+        hop.round_trip =
+            Some(hop.round_trip.map_or(answer.round_trip, |least| least.min(answer.round_trip)));
+        self.is_udp_answered |= answer.kind == AnswerKind::Destination;
+    }
+
+    /// The place of the first hop that is the destination.
+    fn destination(&self) -> Option<usize> {
+        self.hops.iter().position(|hop| hop.address == Some(self.to))
+    }
+}
+
+/// The hops that an answer passed, the destination included: systems begin at 64, 128 or 255.
+fn hops_of(ttl: u8) -> u8 {
+    let begun = [64, 128, 255].into_iter().find(|begun| *begun >= ttl).unwrap_or(u8::MAX);
+    begun - ttl + 1
+}

@@ -1,0 +1,208 @@
+//! What is sent, in which order, until the path MTU is known.
+
+mod budget;
+mod flows;
+mod hole;
+mod hops;
+mod refusals;
+mod sizes;
+mod trips;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use maxseg_core::framing::IpVersion;
+use maxseg_core::path_mtu::{LossEstimate, Probe};
+use maxseg_linux::probe::{ProbeKind, Prober, Round, RouteToHost, Shot};
+
+use super::{PathError, PathObserver, PathOptions};
+pub(super) use budget::Budget;
+pub(super) use sizes::Sizes;
+pub(super) use trips::Trips;
+
+/// Ports that traceroute begins with: hardly anything listens there.
+const FIRST_PORT: u16 = 33_434;
+/// As long is waited for an answer before any has come.
+const FIRST_PATIENCE: Duration = Duration::from_secs(1);
+/// Added to twice the longest round trip: what links and hosts may take.
+const MORE_PATIENCE: Duration = Duration::from_millis(100);
+/// Pauses between packets: a burst may overflow a queue.
+const PAUSES: [Duration; 2] = [Duration::from_millis(2), Duration::from_millis(15)];
+
+/// A test under way.
+pub(super) struct Probing<'t> {
+    pub(super) to: IpAddr,
+    pub(super) port: Option<u16>,
+    pub(super) options: PathOptions,
+    pub(super) route: RouteToHost,
+    pub(super) observer: &'t mut dyn PathObserver,
+    pub(super) stop: &'t AtomicBool,
+    pub(super) budget: Budget,
+    /// UDP from one pair of ports; `None` where no such packet can be sent.
+    pub(super) udp: Option<Prober>,
+    /// ICMP echoes, where this user may send them.
+    pub(super) echo: Option<Prober>,
+    /// Whether the destination answers UDP datagrams to closed ports.
+    pub(super) is_udp_answered: bool,
+    /// Whether it answers echoes.
+    pub(super) is_echo_answered: bool,
+    /// The longest round trip of small packets.
+    pub(super) longest_trip: Option<Duration>,
+    /// Small packets that should have been answered.
+    pub(super) loss: LossEstimate,
+    /// The hops that answered, the first router's first.
+    pub(super) hops: Vec<Hop>,
+    /// The number of the destination among the hops, where it is known.
+    pub(super) distance: Option<u8>,
+    /// Bytes that were sent otherwise than by the probers.
+    pub(super) other_bytes: u64,
+    /// What could not be done.
+    pub(super) notes: Vec<String>,
+}
+
+/// A hop that answered, or did not.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Hop {
+    pub(super) address: Option<IpAddr>,
+    pub(super) round_trip: Option<Duration>,
+}
+
+/// Which of the probers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    Udp,
+    Echo,
+}
+
+impl<'t> Probing<'t> {
+    /// Opens the sockets; nothing is sent.
+    pub(super) fn new(
+        to: IpAddr,
+        port: Option<u16>,
+        options: PathOptions,
+        observer: &'t mut dyn PathObserver,
+        stop: &'t AtomicBool,
+    ) -> Result<Self, PathError> {
+        let no_route = |source| PathError::NoRoute { address: to, source };
+        let route = maxseg_linux::probe::route_to_host(to).map_err(no_route)?;
+        let mut notes = Vec::new();
+        let udp = Prober::new(to, ProbeKind::Udp { port: FIRST_PORT });
+        let udp = udp.map_err(|error| notes.push(format!("no UDP probes: {error}"))).ok();
+        let echo = Prober::new(to, ProbeKind::Echo).ok();
+        if echo.is_none() {
+            notes.push("no ICMP echoes: this user may not send them (CAP_NET_RAW, or net.ipv4.ping_group_range)".to_owned());
+        }
+        Ok(Self {
+            to,
+            port,
+            options,
+            budget: Budget::new(route.interface_mtu),
+            route,
+            observer,
+            stop,
+            udp,
+            echo,
+            is_udp_answered: false,
+            is_echo_answered: false,
+            longest_trip: None,
+            loss: LossEstimate::default(),
+            hops: Vec::new(),
+            distance: None,
+            other_bytes: 0,
+            notes,
+        })
+    }
+
+    pub(super) const fn version(&self) -> IpVersion {
+        if self.to.is_ipv4() { IpVersion::V4 } else { IpVersion::V6 }
+    }
+
+    /// Sends a round, and learns of the round trips.
+    pub(super) fn round(
+        &mut self,
+        which: Which,
+        probes: &[Probe],
+        in_order: bool,
+    ) -> Result<Round, PathError> {
+        let (pause, patience) = (self.pause(), self.patience());
+        let prober = match which {
+            Which::Udp => self.udp.as_mut(),
+            Which::Echo => self.echo.as_mut(),
+        };
+        let Some(prober) = prober else { return Ok(Round::default()) };
+        let round =
+            prober.round(probes, pause, patience, in_order, self.stop).map_err(|source| {
+                if source.kind() == io::ErrorKind::Interrupted {
+                    PathError::Stopped
+                } else {
+                    PathError::Socket { doing: "send a probe", source }
+                }
+            })?;
+        for shot in round.shots.iter().chain(&round.late) {
+            self.learn(shot);
+        }
+        Ok(round)
+    }
+
+    /// Notes how long an answer took.
+    fn learn(&mut self, shot: &Shot) {
+        if let Some(answer) = shot.answer {
+            self.longest_trip = self.longest_trip.max(Some(answer.round_trip));
+        }
+    }
+
+    /// How long an answer is waited for.
+    pub(super) fn patience(&self) -> Duration {
+        self.longest_trip.map_or(FIRST_PATIENCE, |longest| longest * 2 + MORE_PATIENCE)
+    }
+
+    fn pause(&self) -> Duration {
+        let [least, most] = PAUSES;
+        self.longest_trip.map_or(most, |longest| (longest / 16).clamp(least, most))
+    }
+
+    /// Waits.
+    pub(super) fn wait(&self, time: Duration) -> Result<(), PathError> {
+        const SLICE: Duration = Duration::from_millis(50);
+        let mut left = time;
+        while left > Duration::ZERO {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(PathError::Stopped);
+            }
+            std::thread::sleep(left.min(SLICE));
+            left = left.saturating_sub(SLICE);
+        }
+        Ok(())
+    }
+
+    /// Bytes of IP packets that were sent.
+    pub(super) fn sent_bytes(&self) -> u64 {
+        let of = |prober: &Option<Prober>| prober.as_ref().map_or(0, |prober| prober.sent_bytes);
+        of(&self.udp) + of(&self.echo) + self.other_bytes
+    }
+
+    /// Whether time and bytes are left for more.
+    pub(super) fn has_budget(&self) -> bool {
+        self.budget.has_left(self.sent_bytes())
+    }
+
+    /// Small packets, as every host takes them.
+    pub(super) fn small(&self) -> u32 {
+        let least = |prober: &Option<Prober>| prober.as_ref().map_or(0, Prober::least_size);
+        least(&self.udp).max(least(&self.echo))
+    }
+
+    /// The numbers of the routers, by their addresses.
+    pub(super) fn numbers(&self) -> BTreeMap<IpAddr, u8> {
+        let numbered = self.hops.iter().zip(1_u8..);
+        numbered.filter_map(|(hop, number)| Some((hop.address?, number))).collect()
+    }
+}
+
+/// A probe to the destination.
+pub(super) const fn probe(size: u32) -> Probe {
+    Probe { size, hop: None }
+}

@@ -1,0 +1,119 @@
+//! Round trips of small packets.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use maxseg_linux::probe::{SynTrip, syn_trips};
+
+use super::{Probing, Which, probe};
+use crate::path::{PathError, RttMethod, RttReport};
+
+/// Ports that a host answers at likeliest, by a SYN-ACK or an RST.
+const LIKELY_PORTS: [u16; 2] = [443, 80];
+/// Connections that are opened at a port where somebody listens, at most.
+const MOST_CONNECTIONS: u32 = 10;
+/// Time between pings.
+const PAUSE: Duration = Duration::from_millis(20);
+/// Bytes of a SYN with the options that Linux sends, its IP header aside.
+const SYN_BYTES: u64 = 40;
+
+/// Measures round trips.
+pub(crate) struct Trips;
+
+impl Trips {
+    /// By echoes where they are answered, else by TCP, else by UDP.
+    pub(crate) fn measure(probing: &mut Probing<'_>) -> Result<RttReport, PathError> {
+        probing.observer.on_step("round trip");
+        let report = match Self::by_echo(probing)? {
+            Some(report) => report,
+            None => match Self::by_tcp(probing)? {
+                Some(report) => report,
+                None => Self::by_udp(probing)?,
+            },
+        };
+        probing.loss.sent += report.sent;
+        probing.loss.lost += report.lost;
+        if let Some(least) = report.min_s {
+            probing.budget.set_round_trip(Duration::from_secs_f64(least));
+        } else {
+            probing.loss = maxseg_core::path_mtu::LossEstimate::default();
+        }
+        Ok(report)
+    }
+
+    fn by_echo(probing: &mut Probing<'_>) -> Result<Option<RttReport>, PathError> {
+        if probing.echo.is_none() {
+            return Ok(None);
+        }
+        let small = probing.small();
+        // A few show whether there are answers at all, and how long they take.
+        let first = probing.round(Which::Echo, &[probe(small); 3], false)?;
+        probing.is_echo_answered = first.shots.iter().any(|shot| shot.answer.is_some());
+        if !probing.is_echo_answered {
+            return Ok(None);
+        }
+        let more = probing.options.pings.saturating_sub(3) as usize;
+        let rest = probing.round(Which::Echo, &vec![probe(small); more], false)?;
+        let trips: Vec<Option<f64>> = first
+            .shots
+            .iter()
+            .chain(&rest.shots)
+            .map(|shot| shot.answer.map(|answer| answer.round_trip.as_secs_f64()))
+            .collect();
+        Ok(Some(RttReport::of(RttMethod::IcmpEcho, &trips)))
+    }
+
+    fn by_tcp(probing: &mut Probing<'_>) -> Result<Option<RttReport>, PathError> {
+        let ports = probing.port.map_or_else(|| LIKELY_PORTS.to_vec(), |port| vec![port]);
+        for port in ports {
+            let mut trips = Self::syns(probing, port, 2)?;
+            if trips.iter().all(|trip| trip.round_trip.is_none()) {
+                continue;
+            }
+            let is_open = trips.iter().any(|trip| trip.is_open);
+            let pings = probing.options.pings;
+            let pings = if is_open { pings.min(MOST_CONNECTIONS) } else { pings };
+            trips.extend(Self::syns(probing, port, pings.saturating_sub(2))?);
+            let seconds: Vec<Option<f64>> =
+                trips.iter().map(|trip| trip.round_trip.map(|time| time.as_secs_f64())).collect();
+            return Ok(Some(RttReport::of(RttMethod::TcpSyn, &seconds)));
+        }
+        Ok(None)
+    }
+
+    fn syns(probing: &mut Probing<'_>, port: u16, count: u32) -> Result<Vec<SynTrip>, PathError> {
+        let to = SocketAddr::new(probing.to, port);
+        let patience = probing.patience();
+        let trips = syn_trips(to, count, PAUSE, patience, probing.stop).map_err(|source| {
+            if source.kind() == io::ErrorKind::Interrupted {
+                PathError::Stopped
+            } else {
+                PathError::Socket { doing: "open a TCP connection", source }
+            }
+        })?;
+        let header = maxseg_core::framing::ip_header(probing.version()).get();
+        let answers = trips.iter().filter(|trip| trip.is_open).count() as u64;
+        // A connection that opens is acknowledged and closed: two more packets.
+        probing.other_bytes +=
+            u64::from(count) * (header + SYN_BYTES) + answers * 2 * (header + 32);
+        let longest = trips.iter().filter_map(|trip| trip.round_trip).max();
+        probing.longest_trip = probing.longest_trip.max(longest);
+        Ok(trips)
+    }
+
+    /// The destination's port unreachable is rate limited, and routers answer for the hops: a few packets.
+    fn by_udp(probing: &mut Probing<'_>) -> Result<RttReport, PathError> {
+        let small = probing.small();
+        let round = probing.round(Which::Udp, &[probe(small); 3], false)?;
+        let arrived = |shot: &maxseg_linux::probe::Shot| {
+            shot.answer.filter(|answer| answer.is_arrival(shot.probe))
+        };
+        let trips: Vec<Option<f64>> = round
+            .shots
+            .iter()
+            .map(|shot| arrived(shot).map(|answer| answer.round_trip.as_secs_f64()))
+            .collect();
+        Ok(RttReport::of(RttMethod::UdpUnreachable, &trips))
+    }
+}

@@ -1,0 +1,56 @@
+//! The first sentence about a path.
+
+use maxseg_core::path_mtu::Confidence;
+use maxseg_workbench::path::{PathFindingKind, PathReport};
+use maxseg_workbench::report::words;
+
+/// What limits the path, in a sentence.
+pub(super) fn sentence(report: &PathReport) -> String {
+    let grave = report.findings.iter().find(|finding| {
+        finding.kind.is_fault() || matches!(finding.kind, PathFindingKind::SmallMtu)
+    });
+    let mtu = &report.path_mtu;
+    let sentence = match (grave, mtu.forward_bytes, mtu.confidence) {
+        (Some(finding), ..) if finding.kind.is_fault() => words::capital(&finding.text),
+        (_, None, _) if !report.is_answered() => {
+            format!("Nothing answers: neither {} nor a router on the way", report.address)
+        }
+        (_, None, _) => {
+            let reason = mtu.reason.as_deref().unwrap_or("nothing shows it");
+            format!("The path MTU to {} is unknown: {reason}", report.address)
+        }
+        (_, Some(size), Confidence::AtLeast) => {
+            let reason = mtu.reason.as_deref().unwrap_or("nothing shows more");
+            format!(
+                "Packets of {size} bytes arrive at {}, larger ones perhaps: {reason}",
+                report.address
+            )
+        }
+        (_, Some(size), Confidence::IcmpOnly) => format!(
+            "The path to {} takes packets of {size} bytes, as {} says; nothing at the destination confirms it",
+            report.address,
+            narrow_router(report).unwrap_or_else(|| "a router".to_owned())
+        ),
+        (Some(finding), ..) => {
+            let router = narrow_router(report);
+            let who =
+                router.map_or_else(String::new, |router| format!("; {router} says so to senders"));
+            format!("No fault: {}{who}", finding.text)
+        }
+        (None, Some(size), _) => {
+            format!(
+                "No fault: packets of {size} bytes, all that this host sends, arrive at {}",
+                report.address
+            )
+        }
+    };
+    format!("{sentence}.")
+}
+
+/// The last router that refuses packets.
+fn narrow_router(report: &PathReport) -> Option<String> {
+    let says = |note: &String| note.contains("says that the next link takes");
+    let hops = report.path_mtu.hops.iter();
+    let hop = hops.rev().find(|hop| hop.note.as_ref().is_some_and(says))?;
+    Some(format!("{} (hop {})", hop.address?, hop.hop))
+}

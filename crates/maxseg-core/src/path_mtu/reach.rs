@@ -32,7 +32,8 @@ impl Reach {
     /// Hops to ask next, nearest first; none when the place is known as far as hops answer.
     pub fn next_hops(&self) -> Vec<u8> {
         let (weights, total) = self.weights();
-        let doubtful = |weight: f64| weight / total > MOST_ERROR;
+        // All that are left out together may have that chance.
+        let doubtful = |weight: f64| weight / total > MOST_ERROR / weights.len() as f64;
         let reaches: Vec<usize> =
             (0..weights.len()).filter(|reach| doubtful(weights[*reach])).collect();
         let (Some(first), Some(last)) = (reaches.first(), reaches.last()) else {

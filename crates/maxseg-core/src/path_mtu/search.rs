@@ -8,7 +8,7 @@ use super::probe::{Probe, ProbeFate, Refusal};
 use super::threshold::{LossEstimate, MOST_ERROR};
 use crate::framing::{IpVersion, next_plateau};
 use crate::units::{Bytes, Mtu};
-use posterior::Posterior;
+use posterior::{Posterior, Stated};
 
 /// How sure a path MTU is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
@@ -222,33 +222,33 @@ impl Search {
     pub fn wrong_refusal(&self) -> Option<(u32, Refusal)> {
         self.refusals().find(|(size, refusal)| {
             self.arrived >= *size
-                || self.stated(*size, *refusal).is_some_and(|mtu| mtu < self.arrived)
+                || self.stated(*size, *refusal).is_some_and(|stated| stated.most < self.arrived)
         })
     }
 
     fn posterior(&self) -> Posterior {
-        let stated: Vec<u32> = self
-            .refused
-            .iter()
-            .filter(|(size, _)| **size > self.arrived)
-            .filter_map(|(size, refusal)| self.stated(*size, *refusal))
-            .filter(|mtu| *mtu >= self.arrived)
+        let stated: Vec<Stated> = self
+            .refusals()
+            .filter(|(size, _)| *size > self.arrived)
+            .filter_map(|(size, refusal)| self.stated(size, refusal))
+            .filter(|stated| stated.most >= self.arrived)
             .collect();
         Posterior::new(self.arrived, self.most, &self.silent, &stated, self.loss())
     }
 
-    /// The MTU that a message is about: a plateau where it states none that can be (RFC 1191 §7.1).
-    fn stated(&self, size: u32, refusal: Refusal) -> Option<u32> {
-        let least = match self.ip {
-            IpVersion::V4 => u32::from(Mtu::MIN),
-            IpVersion::V6 => u32::from(Mtu::IPV6_MIN),
-        };
+    /// What a message says of the path MTU; `None` where it cannot be true.
+    fn stated(&self, size: u32, refusal: Refusal) -> Option<Stated> {
         if self.ip == IpVersion::V4 && refusal.mtu == 0 {
-            return Some(u32::from(next_plateau(Bytes::new(size.into())).get()));
+            let plateau = u32::from(next_plateau(Bytes::new(size.into())).get());
+            return Some(Stated { most: size - 1, likely: plateau, is_exact: false });
         }
-        // RFC 8201 §4: less than 1280 is never gone below.
-        let mtu = if self.ip == IpVersion::V6 { refusal.mtu.max(least) } else { refusal.mtu };
-        (mtu >= least && mtu < size).then_some(mtu)
+        let mtu = match self.ip {
+            IpVersion::V4 => refusal.mtu,
+            // RFC 8201 §4: less than 1280 is never gone below.
+            IpVersion::V6 => refusal.mtu.max(Mtu::IPV6_MIN.into()),
+        };
+        let can_be = mtu >= Mtu::MIN.into() && mtu < size;
+        can_be.then_some(Stated { most: mtu, likely: mtu, is_exact: true })
     }
 
     /// Sizes that halve what is possible, or check what is likely.
@@ -281,7 +281,7 @@ impl Search {
         let mut size = self.most;
         while size > self.arrived {
             match self.refused.get(&size) {
-                Some(refusal) => size = self.stated(size, *refusal)?.min(size - 1),
+                Some(refusal) => size = self.stated(size, *refusal)?.likely.min(size - 1),
                 None => return Some(size),
             }
         }

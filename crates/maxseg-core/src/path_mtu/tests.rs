@@ -214,6 +214,7 @@ fn an_interface_that_takes_no_more_ends_the_search() {
 fn one_probe_at_a_time_finds_the_same() {
     for mtu in [64, 65, 552, 1280, 1419, 1420, 1499, 1500] {
         let mut search = Search::new(IpVersion::V4, 64, 1500, 1);
+        search.on_loss(LossEstimate { sent: 20, lost: 0 });
         let mut count = 0;
         while let Some(probe) = search.next_probe() {
             let fate = if probe.size <= mtu { ProbeFate::Arrived } else { ProbeFate::NoAnswer };

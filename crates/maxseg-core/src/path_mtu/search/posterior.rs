@@ -13,6 +13,17 @@ pub(super) struct Posterior {
     total: f64,
 }
 
+/// What a router's message says of the path MTU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stated {
+    /// It is no more than this.
+    pub(super) most: u32,
+    /// It is likely this: the stated MTU, or a plateau where none is stated (RFC 1191 §7.1).
+    pub(super) likely: u32,
+    /// Whether the router stated it.
+    pub(super) is_exact: bool,
+}
+
 /// Before anything is known: the largest packet that this host can send arrives.
 const ALL_FITS: f64 = 0.75;
 /// It is an MTU with a name.
@@ -21,6 +32,8 @@ const HAS_NAME: f64 = 0.15;
 const IS_ANY: f64 = 0.1;
 /// A router that states it, against all else together.
 const IS_STATED: f64 = 4.0;
+/// A plateau, where it states none.
+const IS_PLATEAU: f64 = 0.2;
 /// A router's message is wrong: it is a forgery, or about another path.
 const IS_WRONG: f64 = 1e-3;
 
@@ -31,7 +44,7 @@ impl Posterior {
         least: u32,
         most: u32,
         silent: &BTreeMap<u32, u32>,
-        stated: &[u32],
+        stated: &[Stated],
         loss: f64,
     ) -> Self {
         let count = (most - least + 1) as usize;
@@ -47,16 +60,16 @@ impl Posterior {
         for mtu in &names {
             add(*mtu, HAS_NAME / names.len() as f64);
         }
-        let stated_least = stated.iter().min().copied();
-        if let Some(mtu) = stated_least {
-            add(mtu, IS_STATED);
+        let strictest = stated.iter().min_by_key(|stated| stated.most);
+        if let Some(stated) = strictest {
+            add(stated.likely, if stated.is_exact { IS_STATED } else { IS_PLATEAU });
         }
         let mut chance = 1.0;
         for (mtu, weight) in (least..).zip(&mut weights) {
             if let Some(times) = silent.get(&mtu) {
                 chance *= libm::pow(loss, f64::from(*times));
             }
-            let is_contradicted = stated_least.is_some_and(|stated| mtu > stated);
+            let is_contradicted = strictest.is_some_and(|stated| mtu > stated.most);
             *weight *= if is_contradicted { chance * IS_WRONG } else { chance };
         }
         let total = weights.iter().sum();

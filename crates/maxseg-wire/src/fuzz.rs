@@ -7,7 +7,7 @@
 
 use std::hint::black_box;
 use std::io::Read;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use maxseg_core::diagnose::diagnose;
 
@@ -19,6 +19,7 @@ use crate::inet_diag::Messages;
 use crate::ip::{Outline, Packet};
 use crate::joined::{Capture, Census, Crossings};
 use crate::options::walk;
+use crate::path_probe::hear;
 use crate::tcp::Segment;
 use crate::tcp_info::TcpInfo;
 use crate::tshark::Tshark;
@@ -50,6 +51,7 @@ targets![
     joined,
     link_types,
     options,
+    path_probe,
     pcapng_blocks,
     procnet,
     tcp,
@@ -250,6 +252,13 @@ pub fn icmp(bytes: &[u8]) {
             let _ = black_box(message.quoted());
         }
         black_box(quote_packet(bytes, ends.0));
+    }
+}
+
+/// What is heard of a connection whose path is probed.
+pub fn path_probe(bytes: &[u8]) {
+    for (local, far) in ENDS {
+        let _ = black_box(hear(bytes, local, SocketAddr::new(far, 443)));
     }
 }
 

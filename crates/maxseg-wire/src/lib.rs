@@ -46,6 +46,7 @@ pub mod joined;
 pub mod link_type;
 mod numbers;
 pub mod options;
+pub mod path_probe;
 pub mod pcap;
 pub mod pcapng;
 pub mod procnet;

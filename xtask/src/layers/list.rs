@@ -42,7 +42,7 @@ pub(super) const CRATES: [Layers; 7] = [
             &["fields", "link_type", "options", "tcp_info"],
             &["inet_diag", "ip", "pcapng"],
             &["bpf", "icmp", "tcp", "udp", "capture_file"],
-            &["encapsulation", "synthetic"],
+            &["encapsulation", "path_probe", "synthetic"],
             &["flow"],
             &["joined", "tshark"],
             &["fuzz", "reading"],

@@ -13,3 +13,4 @@ mod rtt;
 pub use prober::{Answer, AnswerKind, ProbeKind, Prober, Round, Shot};
 pub use route::{LearntMtu, RouteToHost, route_to_host};
 pub use rtt::{SynTrip, syn_trips};
+pub mod tcp;

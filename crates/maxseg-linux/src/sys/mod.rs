@@ -32,7 +32,7 @@ pub(crate) use interface::{Offload, hardware_type, has_offload, offloads_off};
 pub use namespace_access::NamespaceAccess;
 pub(crate) use netns::NetNs;
 pub(crate) use packet_ring::{PacketRing, RingPacket};
-pub(crate) use packet_socket::{PacketCounts, PacketSocket};
+pub(crate) use packet_socket::{PacketCounts, PacketSocket, ReceivedFrame};
 pub use probe::ProbeError;
 pub use process::detach_from_terminal;
 pub(crate) use process::{dies_with_parent, in_namespace, run_to_end};

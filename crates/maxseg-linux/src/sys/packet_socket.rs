@@ -1,11 +1,18 @@
 //! A packet socket (packet(7)): receives packets at the interface, before the kernel processes incoming ones and after
 //! it has processed outgoing ones.
 
-use std::io;
+use std::io::{self, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant, SystemTime};
 
 use maxseg_wire::bpf::Instruction;
-use nix::sys::socket::{AddressFamily, SockFlag, SockType, getsockopt, socket, sockopt};
+use nix::cmsg_space;
+use nix::errno::Errno;
+use nix::sys::socket::{
+    AddressFamily, ControlMessageOwned, LinkAddr, MsgFlags, SockFlag, SockType, getsockopt, recvmsg,
+    setsockopt, socket, sockopt,
+};
+use nix::sys::time::TimeSpec;
 
 /// A packet socket. It receives nothing until it is bound, so that a filter attached before applies to every packet.
 #[derive(Debug)]
@@ -20,6 +27,21 @@ pub(crate) struct PacketCounts {
     pub(crate) received: u64,
     /// Those of them dropped because the ring was full.
     pub(crate) dropped: u64,
+}
+
+/// A frame that was received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ReceivedFrame {
+    /// Its bytes that were kept.
+    pub(crate) len: usize,
+    /// The index of its interface.
+    pub(crate) interface: u32,
+    /// The type of the interface, `ARPHRD_*`.
+    pub(crate) hardware: u16,
+    /// The `EtherType`.
+    pub(crate) protocol: u16,
+    /// When the kernel saw it; when it was read, of a socket that does not note times.
+    pub(crate) at: Instant,
 }
 
 /// `ETH_P_ALL` in network byte order.
@@ -72,6 +94,67 @@ impl PacketSocket {
             return Err(io::Error::last_os_error());
         }
         self.take_error()
+    }
+
+    /// Has the kernel note when it saw each frame (`SO_TIMESTAMPNS`).
+    ///
+    /// # Errors
+    /// The kernel does not have that option.
+    pub(crate) fn note_times(&self) -> io::Result<()> {
+        Ok(setsockopt(&self.file, sockopt::ReceiveTimestampns, &true)?)
+    }
+
+    /// The next frame, from the link's header on; `None` where none waits. What exceeds `room` is cut off.
+    ///
+    /// # Errors
+    /// The interface is down or gone.
+    pub(crate) fn receive(&self, room: &mut [u8]) -> io::Result<Option<ReceivedFrame>> {
+        let mut control = cmsg_space!(TimeSpec);
+        let mut room = [IoSliceMut::new(room)];
+        let (file, flags) = (self.file.as_raw_fd(), MsgFlags::MSG_DONTWAIT);
+        let message = match recvmsg::<LinkAddr>(file, &mut room, Some(&mut control), flags) {
+            Err(Errno::EAGAIN | Errno::EINTR) => return Ok(None),
+            message => message?,
+        };
+        let unknown = || io::Error::other("a packet without its interface");
+        let address = message.address.ok_or_else(unknown)?;
+        let time = message.cmsgs()?.find_map(|control| match control {
+            ControlMessageOwned::ScmTimestampns(time) => Some(Duration::from(time)),
+            _ => None,
+        });
+        Ok(Some(ReceivedFrame {
+            len: message.bytes,
+            interface: u32::try_from(address.ifindex()).unwrap_or(0),
+            hardware: address.hatype(),
+            protocol: u16::from_be(address.protocol()),
+            at: time.map_or_else(Instant::now, instant_of),
+        }))
+    }
+
+    /// Sends a frame, which begins with the link's header, from the interface with this index. The `EtherType` is for links
+    /// whose header has none.
+    ///
+    /// # Errors
+    /// It exceeds the interface's MTU (`EMSGSIZE`), the interface is down, or its queue is full (`ENOBUFS`).
+    #[expect(unsafe_code, reason = "nix has no constructor of this address")]
+    pub(crate) fn send(&self, interface: u32, protocol: u16, frame: &[u8]) -> io::Result<()> {
+        // SAFETY: all-zero bytes are a valid `sockaddr_ll`.
+        let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+        address.sll_family = libc::c_ushort::try_from(libc::AF_PACKET).map_err(io::Error::other)?;
+        address.sll_protocol = protocol.to_be();
+        address.sll_ifindex = i32::try_from(interface).map_err(io::Error::other)?;
+        // SAFETY: the kernel reads frame and address, whose lengths are given.
+        let sent = unsafe {
+            libc::sendto(
+                self.file.as_raw_fd(),
+                frame.as_ptr().cast(),
+                frame.len(),
+                0,
+                (&raw const address).cast(),
+                length_of(&address)?,
+            )
+        };
+        if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
     /// Keeps the interface in promiscuous mode while the socket is open (`PACKET_MR_PROMISC`).
@@ -144,6 +227,14 @@ impl AsFd for PacketSocket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
+}
+
+/// The time of a clock of the day on the one that only goes forward.
+fn instant_of(time: Duration) -> Instant {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let ago = now.saturating_sub(time);
+    let instant = Instant::now();
+    instant.checked_sub(ago).unwrap_or(instant)
 }
 
 fn length_of<T>(value: &T) -> io::Result<libc::socklen_t> {

@@ -93,7 +93,7 @@ pub enum OpenError {
 
 /// What packets begin with, by the type of their interface (`linux/if_arp.h`): Ethernet, loopback; PPP, IP in IP
 /// and its IPv6 kin, raw IP of modems, and none, as TUN and `WireGuard` have it.
-const LINKS: [(u16, Link); 8] = [
+pub(crate) const LINKS: [(u16, Link); 8] = [
     (libc::ARPHRD_ETHER, Link::Ethernet),
     (libc::ARPHRD_LOOPBACK, Link::Loopback),
     (libc::ARPHRD_PPP, Link::RawIp),
@@ -109,6 +109,16 @@ const RAWIP: u16 = 519;
 /// The link type of an interface.
 fn link_of(hardware: u16) -> Option<Link> {
     LINKS.iter().find(|(known, _)| *known == hardware).map(|(_, link)| *link)
+}
+
+/// Bytes before the IP header of a packet of such an interface, without VLAN tags; `None` of a type that is not understood.
+pub(crate) fn link_header_len(hardware: u16) -> Option<usize> {
+    /// Bytes of Ethernet's header.
+    const ETHERNET: usize = 14;
+    link_of(hardware).map(|link| match link {
+        Link::Ethernet | Link::Loopback => ETHERNET,
+        Link::RawIp => 0,
+    })
 }
 
 /// A filter that passes no packet.

@@ -1,0 +1,11 @@
+//! Path MTUs by TCP: what arrives is acknowledged, so that an answer proves it, whatever routers say or keep to themselves.
+//!
+//! - [`raw`]: with `CAP_NET_RAW`, segments of old bytes on connections of our own. Nothing reaches the application, and the kernel
+//!   learns nothing.
+//! - [`sized`]: for everybody, a new connection for each size, whose first segment is full.
+//! - [`offer`]: the MSS that a port offers.
+
+pub mod offer;
+pub mod payload;
+pub mod raw;
+pub mod sized;

@@ -5,7 +5,7 @@ mod routes;
 mod sock_diag;
 
 pub(crate) use facts::RouteFacts;
-pub(crate) use routes::{FoundRoute, RouteQuestion};
+pub(crate) use routes::{FoundRoute, RouteException, RouteQuestion};
 pub use sock_diag::ListReading;
 pub(crate) use sock_diag::{DestroyEvents, SockDiag};
 

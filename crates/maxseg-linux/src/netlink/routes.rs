@@ -6,7 +6,7 @@ use std::net::IpAddr;
 
 use netlink_packet_core::NLM_F_DUMP;
 use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteFlags, RouteMessage, RouteMetric, RouteType,
+    RouteAddress, RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteMetric, RouteType,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
@@ -50,6 +50,15 @@ pub(crate) struct FoundRoute {
     pub(crate) leads_somewhere: bool,
 }
 
+/// What the kernel remembers of the path to one destination.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct RouteException {
+    /// The MTU that it has learnt, bytes.
+    pub(crate) mtu: u32,
+    /// For how many seconds it remembers it.
+    pub(crate) expires_s: f64,
+}
+
 /// Ticks a second in which the kernel tells times (`USER_HZ`).
 const USER_HZ: f64 = 100.0;
 
@@ -62,6 +71,30 @@ impl Netlink {
     /// The route as it was set (`ip route get fibmatch`).
     pub(crate) fn route_set(&mut self, question: &RouteQuestion) -> io::Result<FoundRoute> {
         self.one_route(question, RouteFlags::FibMatch)
+    }
+
+    /// What the kernel has learnt of the path to an address (`ip route get`); `None` for nothing.
+    pub(crate) fn exception_to(&mut self, to: IpAddr) -> io::Result<Option<RouteException>> {
+        let mut message = RouteMessage::default();
+        (message.header.address_family, message.header.destination_prefix_length) = of_one(to);
+        message.attributes = vec![RouteAttribute::Destination(of_family(to))];
+        let answers = self.answers(RouteNetlinkMessage::GetRoute(message), 0)?;
+        let exception = answers.iter().find_map(|answer| match answer {
+            RouteNetlinkMessage::NewRoute(route) => FoundRoute::of(route).exception(),
+            _ => None,
+        });
+        Ok(exception)
+    }
+
+    /// Removes what IPv6 has learnt of the path to an address (`RTM_F_CLONED`: `ip6_del_cached_rt` in `net/ipv6/route.c`). The
+    /// route itself stays.
+    pub(crate) fn remove_exception(&mut self, to: IpAddr) -> io::Result<()> {
+        let mut message = RouteMessage::default();
+        (message.header.address_family, message.header.destination_prefix_length) = of_one(to);
+        message.header.flags = RouteFlags::Cloned;
+        message.header.table = RouteHeader::RT_TABLE_MAIN;
+        message.attributes = vec![RouteAttribute::Destination(of_family(to))];
+        self.ask(RouteNetlinkMessage::DelRoute(message), 0)
     }
 
     fn one_route(&mut self, question: &RouteQuestion, flags: RouteFlags) -> io::Result<FoundRoute> {
@@ -146,6 +179,15 @@ impl FoundRoute {
             route.destination = None;
         }
         route
+    }
+
+    /// The exception that it is; `None` of a route that was set.
+    fn exception(&self) -> Option<RouteException> {
+        let mtu = self.metrics.iter().find_map(|metric| match metric {
+            RouteMetric::Mtu(mtu) => Some(*mtu),
+            _ => None,
+        });
+        Some(RouteException { mtu: mtu?, expires_s: self.expires_s? })
     }
 
     /// Whether it is a route to this address.

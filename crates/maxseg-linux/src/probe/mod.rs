@@ -2,15 +2,18 @@
 //!
 //! ```text
 //! Prober ── round of Probes ──→ path ──→ Shots: answer, refusal, round trip
+//! tcp::raw ── old bytes ──→ path ──→ D-SACKs        tcp::sized ── full segments ──→ path ──→ acknowledgements
+//! learnt: what probes taught the kernel, logged before they are sent
 //! ```
 //!
 //! Nothing here judges: `maxseg_core::path_mtu` does.
 
+pub mod learnt;
 mod prober;
 mod route;
 mod rtt;
+pub mod tcp;
 
 pub use prober::{Answer, AnswerKind, ProbeKind, Prober, Round, Shot};
 pub use route::{LearntMtu, RouteToHost, route_to_host};
 pub use rtt::{SynTrip, syn_trips};
-pub mod tcp;

@@ -36,7 +36,7 @@ pub(crate) use packet_socket::{PacketCounts, PacketSocket, ReceivedFrame};
 pub use probe::ProbeError;
 pub use process::detach_from_terminal;
 pub(crate) use process::{dies_with_parent, in_namespace, run_to_end};
-pub(crate) use socket::{TcpSocket, set_pacing_rate, set_tcp_option};
+pub(crate) use socket::{TcpSocket, discover_mtu_by_df, set_pacing_rate, set_tcp_option};
 pub(crate) use tun::{Tun, VNET_HEADER};
 pub use userns::own_user_namespace;
 pub(crate) use userns::{enter_user_namespace, user_id, user_namespace};

@@ -9,8 +9,8 @@ use maxseg_wire::bpf::Instruction;
 use nix::cmsg_space;
 use nix::errno::Errno;
 use nix::sys::socket::{
-    AddressFamily, ControlMessageOwned, LinkAddr, MsgFlags, SockFlag, SockType, getsockopt, recvmsg,
-    setsockopt, socket, sockopt,
+    AddressFamily, ControlMessageOwned, LinkAddr, MsgFlags, SockFlag, SockType, getsockopt,
+    recvmsg, setsockopt, socket, sockopt,
 };
 use nix::sys::time::TimeSpec;
 
@@ -118,9 +118,9 @@ impl PacketSocket {
         };
         let unknown = || io::Error::other("a packet without its interface");
         let address = message.address.ok_or_else(unknown)?;
-        let time = message.cmsgs()?.find_map(|control| match control {
-            ControlMessageOwned::ScmTimestampns(time) => Some(Duration::from(time)),
-            _ => None,
+        let time = message.cmsgs()?.find_map(|control| {
+            let ControlMessageOwned::ScmTimestampns(time) = control else { return None };
+            Some(Duration::from(time))
         });
         Ok(Some(ReceivedFrame {
             len: message.bytes,

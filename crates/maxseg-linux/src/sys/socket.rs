@@ -47,6 +47,20 @@ pub(crate) fn set_tcp_option(socket: &Socket, option: libc::c_int, value: u32) -
     set_option(socket, libc::IPPROTO_TCP, option, value)
 }
 
+/// Has every packet of the socket sent with DF (`IP_PMTUDISC_DO`), as by default; a host may be set otherwise
+/// (`net.ipv4.ip_no_pmtu_disc`).
+///
+/// # Errors
+/// The socket is of the other IP version.
+pub(crate) fn discover_mtu_by_df(socket: &Socket, is_v6: bool) -> io::Result<()> {
+    let (level, option, value) = if is_v6 {
+        (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_DO)
+    } else {
+        (libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_DO)
+    };
+    set_option(socket, level, option, value.cast_unsigned())
+}
+
 /// Has the kernel pace what the socket sends to so many bytes per second (socket(7)).
 ///
 /// # Errors

@@ -82,7 +82,8 @@ pub fn hear(packet: &[u8], local: IpAddr, far: SocketAddr) -> Option<Heard> {
     let (source, destination) = packet.ends();
     match packet.protocol {
         protocol::TCP => {
-            let segment = Segment::decode(packet.payload, packet.payload_len, packet.ends()).ok()?;
+            let segment =
+                Segment::decode(packet.payload, packet.payload_len, packet.ends()).ok()?;
             let heard = of_segment(&segment, &packet.header);
             let ports = (segment.header.source_port, segment.header.destination_port);
             let is_ours = (source, destination) == (local, far.ip()) && ports.1 == far.port();

@@ -11,8 +11,11 @@ use crate::tcp::{Flags, Segment, Tcp};
 use crate::{Checksum, Payload};
 
 fn ends(is_v6: bool) -> (SocketAddr, SocketAddr) {
-    let (here, there) =
-        if is_v6 { ("[2001:db8::1]:40000", "[2001:db8::2]:443") } else { ("192.0.2.1:40000", "192.0.2.2:443") };
+    let (here, there) = if is_v6 {
+        ("[2001:db8::1]:40000", "[2001:db8::2]:443")
+    } else {
+        ("192.0.2.1:40000", "192.0.2.2:443")
+    };
     (here.parse().unwrap(), there.parse().unwrap())
 }
 
@@ -55,7 +58,8 @@ fn a_packet_has_the_size_that_was_asked_for_and_names_its_bytes() {
             let packet = segment.packet(size).unwrap();
             assert_eq!(packet.len(), size);
             let decoded = Packet::decode(&packet, size).unwrap();
-            let tcp = Segment::decode(decoded.payload, decoded.payload_len, decoded.ends()).unwrap();
+            let tcp =
+                Segment::decode(decoded.payload, decoded.payload_len, decoded.ends()).unwrap();
             assert_eq!(tcp.checksum, Checksum::Good);
             assert_ne!(decoded.checksum, Checksum::Bad);
             let end = tcp.header.seq.wrapping_add(u32::try_from(tcp.payload_len).unwrap());
@@ -96,7 +100,9 @@ fn what_the_far_end_answers_is_heard() {
             within(there.ip(), here.ip(), protocol::TCP, &behind)
         };
         let packet = answer((443, 40_000), Flags::ACK);
-        let Some(Heard::Theirs(heard)) = hear(&packet, here.ip(), there) else { panic!("{packet:?}") };
+        let Some(Heard::Theirs(heard)) = hear(&packet, here.ip(), there) else {
+            panic!("{packet:?}")
+        };
         assert_eq!((heard.first_sack, heard.timestamps), (Some(block), Some((3, 4))));
         assert_eq!((heard.mss, heard.sack_permitted), (Some(1460), true));
         assert_eq!((heard.tcp.ack, heard.payload_len), (7, 0));

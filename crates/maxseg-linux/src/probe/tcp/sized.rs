@@ -1,1 +1,203 @@
-//! x
+//! For everybody: a new connection for each size, whose first segment is full, and has DF.
+//!
+//! A byte sent right behind it is a segment of its own. Where the far end acknowledges that byte selectively and not the full
+//! segment, that one is lost or too big; the kernel sends it again at once, and the next byte follows. The full segment has arrived
+//! when it is acknowledged and the kernel has not gone to a smaller one meanwhile.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use maxseg_wire::tcp_info::{State, TcpInfo};
+use socket2::{Domain, Protocol, Socket, Type};
+
+use super::payload::Payload;
+use crate::sys::{TcpSocket, discover_mtu_by_df, set_tcp_option};
+
+/// What became of a size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SizedFate {
+    /// The far end has acknowledged a packet of this size.
+    Arrived,
+    /// It was sent so often, each time followed by a small one that arrived, and was never acknowledged.
+    Silent(u32),
+    /// A router's message made the kernel go to smaller packets: it has learnt this MTU, bytes.
+    Learnt(u32),
+    /// The kernel makes packets of no more than so many bytes on such a connection: the MSS that the far end offers, its window, or a
+    /// path MTU that the kernel remembers allow no more.
+    Limited(u32),
+    /// The far end refuses the connection, or has ended it.
+    Closed,
+    /// It does not answer the SYN.
+    NoAnswer,
+}
+
+/// After so many silences losses do not explain them, at a loss of a tenth.
+const SILENCES: u32 = 5;
+/// How long a SYN is waited for: it is sent at 0, 1, 2 and 3 s.
+const SYN_PATIENCE: Duration = Duration::from_millis(3500);
+/// How long a segment is waited for, besides round trips: the kernel's timer for a lost one, several times.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// For so long, at least, the last transmission is waited for.
+const LEAST_GRACE: Duration = Duration::from_millis(20);
+/// What a connection says that the far end has ended.
+const ENDED: [io::ErrorKind; 2] = [io::ErrorKind::BrokenPipe, io::ErrorKind::ConnectionReset];
+/// Between two looks at the sockets.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// Tries these sizes of IP packets, all at once, each on a connection of its own, in the network namespace of the calling thread.
+///
+/// # Errors
+/// A socket cannot be made.
+pub fn try_sizes(
+    far: SocketAddr,
+    sizes: &[u32],
+    payload: Payload,
+    is_over: &dyn Fn() -> bool,
+) -> io::Result<Vec<(u32, SizedFate)>> {
+    let attempts = sizes.iter().map(|size| Attempt::start(far, *size, payload));
+    let mut attempts = attempts.collect::<io::Result<Vec<_>>>()?;
+    loop {
+        for attempt in &mut attempts {
+            attempt.step()?;
+        }
+        if attempts.iter().all(|attempt| attempt.fate.is_some()) || is_over() {
+            break;
+        }
+        std::thread::sleep(LOOK);
+    }
+    let fate = |attempt: &Attempt| (attempt.size, attempt.fate.unwrap_or(SizedFate::Silent(0)));
+    Ok(attempts.iter().map(fate).collect())
+}
+
+/// One connection.
+#[derive(Debug)]
+struct Attempt {
+    socket: TcpSocket,
+    is_v6: bool,
+    size: u32,
+    payload: Vec<u8>,
+    started: Instant,
+    sent: Option<FullSegment>,
+    fate: Option<SizedFate>,
+}
+
+/// The full segment, once it is sent.
+#[derive(Debug, Clone, Copy)]
+struct FullSegment {
+    at: Instant,
+    /// Bytes of its payload.
+    len: u32,
+    /// Bytes that were sent behind it, each a segment.
+    behind: u32,
+    /// When the last of them that is needed was acknowledged.
+    silent_since: Option<Instant>,
+}
+
+/// Bytes of the headers of a packet without TCP options, and of timestamps.
+const fn headers(is_v6: bool) -> u32 {
+    if is_v6 { 60 } else { 40 }
+}
+const TIMESTAMPS: u32 = 12;
+
+impl Attempt {
+    fn start(far: SocketAddr, size: u32, payload: Payload) -> io::Result<Self> {
+        let kind = Type::STREAM.nonblocking();
+        let socket = Socket::new(Domain::for_address(far), kind, Some(Protocol::TCP))?;
+        let is_v6 = far.is_ipv6();
+        // The far end gets a RST when it is closed: nothing is sent again, and nothing of it is remembered (`tcp_metrics`).
+        socket.set_linger(Some(Duration::ZERO))?;
+        socket.set_tcp_nodelay(true)?;
+        discover_mtu_by_df(&socket, is_v6)?;
+        set_tcp_option(&socket, libc::TCP_MAXSEG, size.saturating_sub(headers(is_v6)))?;
+        match socket.connect(&far.into()) {
+            Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
+            other => other?,
+        }
+        let room = usize::try_from(size + SILENCES).unwrap_or(0);
+        Ok(Self {
+            socket: TcpSocket(socket),
+            is_v6,
+            size,
+            payload: payload.bytes(room),
+            started: Instant::now(),
+            sent: None,
+            fate: None,
+        })
+    }
+
+    /// Looks at the socket, and does what is due.
+    fn step(&mut self) -> io::Result<()> {
+        if self.fate.is_some() {
+            return Ok(());
+        }
+        let info = TcpInfo::decode(&self.socket.tcp_info()?).map_err(io::Error::other)?;
+        let fate = match (info.state(), self.sent) {
+            (Some(State::SynSent), _) => {
+                (self.started.elapsed() > SYN_PATIENCE).then_some(SizedFate::NoAnswer)
+            }
+            (Some(State::Established | State::CloseWait), None) => self.send_full(&info)?,
+            (Some(State::Established | State::CloseWait), Some(sent)) => self.watch(&info, sent)?,
+            _ => Some(SizedFate::Closed),
+        };
+        self.fate = fate;
+        Ok(())
+    }
+
+    /// Sends the full segment, if the connection can have one of that size.
+    fn send_full(&mut self, info: &TcpInfo) -> io::Result<Option<SizedFate>> {
+        let options = if info.options.timestamps() { TIMESTAMPS } else { 0 };
+        let overhead = headers(self.is_v6) + options;
+        let window = info.snd_wnd.unwrap_or(u32::MAX);
+        let most = info.snd_mss.min(window) + overhead;
+        if most < self.size {
+            return Ok(Some(SizedFate::Limited(most)));
+        }
+        let len = self.size.saturating_sub(overhead);
+        if !self.write(0, len)? {
+            return Ok(Some(SizedFate::Closed));
+        }
+        self.sent = Some(FullSegment { at: Instant::now(), len, behind: 0, silent_since: None });
+        Ok(None)
+    }
+
+    /// Whether the full segment has arrived, or was silent often enough.
+    fn watch(&mut self, info: &TcpInfo, mut sent: FullSegment) -> io::Result<Option<SizedFate>> {
+        if info.pmtu < self.size {
+            return Ok(Some(SizedFate::Learnt(info.pmtu)));
+        }
+        // The SYN counts as a byte.
+        if info.bytes_acked.is_some_and(|bytes| bytes > u64::from(sent.len)) {
+            return Ok(Some(SizedFate::Arrived));
+        }
+        // A byte for each time that the full segment was sent.
+        let again = info.bytes_retrans.unwrap_or(0) / u64::from(sent.len.max(1));
+        if again >= u64::from(sent.behind) && sent.behind < SILENCES {
+            if !self.write(sent.len + sent.behind, 1)? {
+                return Ok(Some(SizedFate::Closed));
+            }
+            sent.behind += 1;
+        }
+        let silences = info.sacked.min(sent.behind);
+        if silences >= SILENCES {
+            sent.silent_since.get_or_insert(Instant::now());
+        }
+        self.sent = Some(sent);
+        let grace = (info.rtt / 2).max(LEAST_GRACE);
+        let is_sure = sent.silent_since.is_some_and(|since| since.elapsed() > grace);
+        let is_late = sent.at.elapsed() > PATIENCE + info.rtt * (2 * SILENCES);
+        Ok((is_sure || is_late).then_some(SizedFate::Silent(silences)))
+    }
+
+    /// Sends so many bytes of the payload in one segment; whether the connection took them.
+    fn write(&self, from: u32, len: u32) -> io::Result<bool> {
+        let range = from as usize..(from + len) as usize;
+        let Some(bytes) = self.payload.get(range) else { return Ok(false) };
+        match self.socket.0.send(bytes) {
+            Ok(sent) => Ok(sent == bytes.len()),
+            Err(error) if ENDED.contains(&error.kind()) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -116,7 +116,8 @@ impl Connection {
 
     /// Whether the handshake was seen as a whole: only then can probes be made.
     pub(super) fn is_seen(&self) -> bool {
-        let is_acknowledged = self.latest.is_some_and(|segment| segment.tcp.flags.contains(Flags::ACK));
+        let is_acknowledged =
+            self.latest.is_some_and(|segment| segment.tcp.flags.contains(Flags::ACK));
         is_acknowledged && self.syn_ack.is_some() && self.link.is_some() && !self.is_over
     }
 
@@ -127,7 +128,9 @@ impl Connection {
 
     /// Whether there will be no connection.
     pub(super) fn has_failed(&self) -> bool {
-        if let (None, Some(Ok(Some(error)))) = (self.error.get(), self.socket.as_ref().map(Socket::take_error)) {
+        if let (None, Some(Ok(Some(error)))) =
+            (self.error.get(), self.socket.as_ref().map(Socket::take_error))
+        {
             let _ = self.error.set(error.kind());
         }
         self.error.get().is_some()
@@ -151,7 +154,8 @@ impl Connection {
 
     /// The slowest answer so far: what to wait for.
     pub(super) fn slowest(&self) -> Option<Duration> {
-        let answers = self.probes.iter().filter_map(|sent| sent.arrived.map(|answered| answered.rtt));
+        let answers =
+            self.probes.iter().filter_map(|sent| sent.arrived.map(|answered| answered.rtt));
         answers.chain(self.handshake).max()
     }
 
@@ -160,9 +164,8 @@ impl Connection {
     }
 
     pub(super) fn largest_arrived(&self) -> Option<u32> {
-        let at_destination = |sent: &&Sent| {
-            sent.arrived.is_some_and(|answered| answered.by == Answer::Destination)
-        };
+        let at_destination =
+            |sent: &&Sent| sent.arrived.is_some_and(|answered| answered.by == Answer::Destination);
         self.probes.iter().filter(at_destination).map(|sent| sent.probe.size).max()
     }
 
@@ -180,7 +183,10 @@ impl Connection {
     }
 
     /// The packet of the next probe: each ends one byte before the last, so that no two have the same bytes.
-    pub(super) fn packet(&self, probe: &RawProbe) -> Option<Result<(OldSegment, Vec<u8>), EncodeError>> {
+    pub(super) fn packet(
+        &self,
+        probe: &RawProbe,
+    ) -> Option<Result<(OldSegment, Vec<u8>), EncodeError>> {
         let (latest, syn_ack) = (self.latest?, self.syn_ack?);
         let number = u32::try_from(self.probes.len()).ok()?;
         let segment = OldSegment {
@@ -191,7 +197,7 @@ impl Connection {
             timestamps: latest.timestamps,
             hop_limit: probe.hop.unwrap_or(latest.hop_limit),
             flow_label: latest.flow_label,
-            identification: latest.tcp.source_port ^ (number as u16),
+            identification: u16::try_from(number % 0x1_0000).unwrap_or(0),
         };
         let size = usize::try_from(probe.size).ok()?;
         Some(segment.packet(size).map(|packet| (segment, packet)))
@@ -205,12 +211,7 @@ impl Connection {
     }
 
     /// A segment of this host's, which the kernel has sent.
-    pub(super) fn on_ours(
-        &mut self,
-        segment: &HeardSegment,
-        frame: &ReceivedFrame,
-        header: &[u8],
-    ) {
+    pub(super) fn on_ours(&mut self, segment: &HeardSegment, frame: &ReceivedFrame, header: &[u8]) {
         let at = frame.at;
         let flags = segment.tcp.flags;
         if flags.contains(Flags::RST) {
@@ -266,9 +267,10 @@ impl Connection {
         self.named += 1;
         let found = match named {
             Some(sent) => Some(sent),
-            None => self.probes.iter_mut().find(|sent| {
-                sent.arrived.is_none() && sent.end.wrapping_sub(sent.begin) == length
-            }),
+            None => self
+                .probes
+                .iter_mut()
+                .find(|sent| sent.arrived.is_none() && sent.end.wrapping_sub(sent.begin) == length),
         };
         if let Some(sent) = found {
             sent.answer(Answer::Destination, at);
@@ -288,11 +290,21 @@ impl Connection {
     }
 
     /// A router says something of a packet of this connection.
-    pub(super) fn on_router(&mut self, from: IpAddr, message: RouterMessage, quote: Quote, at: Instant) {
-        let Some(sent) = self.probes.iter_mut().find(|sent| sent.begin == quote.seq) else { return };
+    pub(super) fn on_router(
+        &mut self,
+        from: IpAddr,
+        message: RouterMessage,
+        quote: Quote,
+        at: Instant,
+    ) {
+        let Some(sent) = self.probes.iter_mut().find(|sent| sent.begin == quote.seq) else {
+            return;
+        };
         match message {
             RouterMessage::TooBig { mtu } => sent.refused = sent.refused.or(Some((from, mtu))),
-            RouterMessage::HopLimit if sent.probe.hop.is_some() => sent.answer(Answer::Router(from), at),
+            RouterMessage::HopLimit if sent.probe.hop.is_some() => {
+                sent.answer(Answer::Router(from), at);
+            }
             RouterMessage::HopLimit | RouterMessage::Unreachable(_) => {}
         }
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use maxseg_core::path_mtu::{ProbeFate, Refusal};
 
-use super::connection::{Answer, Sent};
+use super::connection::{Answer, Connection, Sent};
 use super::{RawFate, RawProbe, RawProber};
 
 /// A router's message that an arrival shows to be wrong.
@@ -52,7 +52,7 @@ impl RawProber {
         is_over: &dyn Fn() -> bool,
     ) -> io::Result<Vec<RawFate>> {
         let names = |prober: &Self, flow: usize| {
-            prober.connections.get(flow).is_some_and(|connection| connection.names_bytes())
+            prober.connections.get(flow).is_some_and(Connection::names_bytes)
         };
         let mut places = Vec::with_capacity(probes.len());
         for (number, probe) in probes.iter().enumerate() {
@@ -93,7 +93,8 @@ impl RawProber {
         if probe.size > self.interface_mtu {
             return Ok(Place::TooBigHere);
         }
-        let Some(connection) = self.connections.get_mut(probe.flow).filter(|one| one.is_seen()) else {
+        let Some(connection) = self.connections.get_mut(probe.flow).filter(|one| one.is_seen())
+        else {
             return Ok(Place::NotSent);
         };
         let Some(made) = connection.packet(probe) else { return Ok(Place::NotSent) };
@@ -144,7 +145,7 @@ impl RawProber {
 
     /// Time between two packets: a burst may fill a queue, and what is dropped for that looks too big.
     fn pause(&mut self) -> io::Result<()> {
-        let fastest = self.connections.iter().filter_map(|connection| connection.handshake()).min();
+        let fastest = self.connections.iter().filter_map(Connection::handshake).min();
         let gap = (fastest.unwrap_or(UNKNOWN_RTT) / 8).min(MOST_GAP);
         let end = Instant::now() + gap;
         while Instant::now() < end {
@@ -163,7 +164,9 @@ impl RawProber {
             self.read()?;
             let now = Instant::now();
             let until = places.iter().filter_map(|(probe, place)| self.waits_until(probe, *place));
-            let Some(end) = until.max().filter(|end| *end > now && !is_over()) else { return Ok(()) };
+            let Some(end) = until.max().filter(|end| *end > now && !is_over()) else {
+                return Ok(());
+            };
             self.wait_until(end.min(now + Duration::from_millis(50)))?;
         }
     }
@@ -174,14 +177,15 @@ impl RawProber {
         let connection = self.connections.get(probe.flow).filter(|one| !one.is_over())?;
         let sent = connection.probe(number).filter(|sent| sent.arrived.is_none())?;
         let later = connection.probes_from(number + 1).iter();
-        let answered = later.filter(|later| later.probe.hop == probe.hop).filter_map(Sent::answered_at);
+        let answered =
+            later.filter(|later| later.probe.hop == probe.hop).filter_map(Sent::answered_at);
         let slowest = connection.slowest().unwrap_or(UNKNOWN_RTT);
         let at_most = sent.at() + slowest * 2 + ALLOWANCE;
         Some(answered.min().map_or(at_most, |first| at_most.min(first + self.grace(probe.flow))))
     }
 
     fn grace(&self, flow: usize) -> Duration {
-        let slowest = self.connections.get(flow).and_then(|connection| connection.slowest());
+        let slowest = self.connections.get(flow).and_then(Connection::slowest);
         (slowest.unwrap_or(UNKNOWN_RTT) / 2).max(LEAST_GRACE)
     }
 

@@ -154,7 +154,8 @@ fn on_heard(
         Heard::Theirs(segment) => segment.tcp.destination_port,
         Heard::Router { quote, .. } => quote.port,
     };
-    let Some(connection) = connections.iter_mut().find(|connection| connection.port() == port) else {
+    let Some(connection) = connections.iter_mut().find(|connection| connection.port() == port)
+    else {
         return;
     };
     let at = frame.at;

@@ -42,7 +42,7 @@ pub enum RawError {
     /// It does not answer.
     #[error("{0} does not answer a SYN")]
     NoAnswer(SocketAddr),
-    /// The connection is there, and its packets do not pass an interface in the clear, as with IPsec.
+    /// The connection is there, and its packets do not pass an interface in the clear, as with `IPsec`.
     #[error("the packets of the connection to {0} are not seen at any interface")]
     NotSeen(SocketAddr),
     /// A system call failed.
@@ -136,7 +136,7 @@ impl RawProber {
             self.read()?;
             let settled = |connection: &Connection| connection.is_seen() || connection.has_failed();
             let first = self.connections.iter().find(|connection| connection.is_seen());
-            if let Some(took) = first.and_then(|connection| connection.handshake()) {
+            if let Some(took) = first.and_then(Connection::handshake) {
                 end = end.min(start + SYN_AGAIN + took * 3);
             }
             let now = Instant::now();
@@ -188,7 +188,8 @@ fn listen(far: IpAddr, ports: &[u16]) -> Result<PacketSocket, RawError> {
 /// A socket that is bound to a port, which it has before it connects. When it is closed, the far end gets a RST at once: nothing
 /// is remembered of the connection (`tcp_metrics`), and nothing of it remains at the far end.
 fn bound_socket(far: SocketAddr, port: u16) -> io::Result<(Socket, u16)> {
-    let socket = Socket::new(Domain::for_address(far), Type::STREAM.nonblocking(), Some(Protocol::TCP))?;
+    let socket =
+        Socket::new(Domain::for_address(far), Type::STREAM.nonblocking(), Some(Protocol::TCP))?;
     socket.set_linger(Some(Duration::ZERO))?;
     socket.set_reuse_address(true)?;
     let any: IpAddr =

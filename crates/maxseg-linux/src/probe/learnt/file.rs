@@ -1,0 +1,232 @@
+//! The log: a file of lines that only grows, each on disk before what it announces is done.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::net::IpAddr;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use nix::unistd::Uid;
+use serde::{Deserialize, Serialize};
+
+use super::LearntMtu;
+
+/// The name of the file.
+const NAME: &str = "path-learnt.jsonl";
+
+/// A log that is open.
+#[derive(Debug)]
+pub struct TeachLog {
+    file: File,
+    path: PathBuf,
+}
+
+/// Probes that have begun.
+#[derive(Debug, Clone, Copy)]
+pub struct Begun {
+    destination: IpAddr,
+    before: Option<LearntMtu>,
+}
+
+/// What the kernel remembered at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Remembered {
+    pub(super) mtu_bytes: u32,
+    /// Seconds since 1970.
+    pub(super) until_s: f64,
+}
+
+/// A line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Line {
+    /// Seconds since 1970.
+    pub(super) at_s: f64,
+    /// The boot of this machine (`/proc/sys/kernel/random/boot_id`), with which the route cache ends.
+    pub(super) boot: String,
+    /// The network namespace, by its inode.
+    pub(super) namespace: u64,
+    #[serde(flatten)]
+    pub(super) event: Event,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub(super) enum Event {
+    /// Probes are about to be sent that may teach the kernel.
+    Begin { destination: IpAddr, before: Option<Remembered> },
+    /// They are over.
+    End { destination: IpAddr, after: Option<Remembered> },
+    /// What they taught was removed, or was no longer there.
+    Forgotten { destination: IpAddr },
+    /// A sysctl is about to be changed for a moment.
+    SysctlChange { name: String, was: String },
+    /// It is as it was.
+    SysctlRestored { name: String },
+}
+
+impl TeachLog {
+    /// The log of this user, which is made where there is none: under `$XDG_STATE_HOME`, else in `/var/lib` as root and in
+    /// `~/.local/state` as another user; where none of these can be written, in the directory for temporary files.
+    ///
+    /// # Errors
+    /// None of the places can be written.
+    pub fn open() -> io::Result<Self> {
+        let mut last = io::Error::from(io::ErrorKind::NotFound);
+        for folder in folders() {
+            match Self::open_in(&folder) {
+                Ok(log) => return Ok(log),
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+
+    /// The log in this folder, which is made where it is missing.
+    ///
+    /// # Errors
+    /// It cannot be written, or belongs to somebody else.
+    pub fn open_in(folder: &Path) -> io::Result<Self> {
+        let is_new = !folder.exists();
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        let owner = folder.symlink_metadata()?;
+        if owner.uid() != Uid::effective().as_raw() || !owner.is_dir() {
+            return Err(io::Error::other(format!("{} is somebody else's", folder.display())));
+        }
+        let path = folder.join(NAME);
+        let file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .custom_flags(libc::O_NOFOLLOW)
+            .open(&path)?;
+        let mut log = Self { file, path };
+        log.end_torn_line()?;
+        // The name of a new file is on disk once its folder is, and the folder's once its own folder is.
+        File::open(folder)?.sync_all()?;
+        if let Some(above) = folder.parent().filter(|_| is_new) {
+            File::open(above)?.sync_all()?;
+        }
+        Ok(log)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Probes to this destination are about to begin: what the kernel remembers of it is noted, on disk when this returns.
+    ///
+    /// # Errors
+    /// The log cannot be written, or there is no route to the destination.
+    pub fn begin(&mut self, destination: IpAddr) -> io::Result<Begun> {
+        let before = LearntMtu::of(destination)?;
+        let remembered = before.map(|learnt| Remembered::of(&learnt));
+        self.append(Event::Begin { destination, before: remembered })?;
+        Ok(Begun { destination, before })
+    }
+
+    /// They are over: what the kernel remembers now is noted. Gives it where it is not what it was before: what the probes have
+    /// taught.
+    ///
+    /// # Errors
+    /// The log cannot be written, or there is no route to the destination any more.
+    pub fn end(&mut self, begun: &Begun) -> io::Result<Option<LearntMtu>> {
+        let after = LearntMtu::of(begun.destination)?;
+        let remembered = after.map(|learnt| Remembered::of(&learnt));
+        self.append(Event::End { destination: begun.destination, after: remembered })?;
+        Ok(after.filter(|after| begun.before.is_none_or(|before| is_another(&before, after))))
+    }
+
+    /// Appends a line, on disk when this returns.
+    pub(super) fn append(&mut self, event: Event) -> io::Result<()> {
+        let (boot, namespace) = here()?;
+        let line = Line { at_s: seconds(SystemTime::now()), boot, namespace, event };
+        let mut text = serde_json::to_string(&line).map_err(io::Error::other)?;
+        text.push('\n');
+        self.file.write_all(text.as_bytes())?;
+        self.file.sync_data()
+    }
+
+    /// The lines of this boot and namespace. What cannot be read, as a line that a full disk has cut, is passed over.
+    pub(super) fn lines(&mut self) -> io::Result<Vec<Line>> {
+        self.file.seek(SeekFrom::Start(0))?;
+        let mut text = Vec::new();
+        self.file.read_to_end(&mut text)?;
+        let here = here()?;
+        let lines = String::from_utf8_lossy(&text);
+        let lines = lines.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
+        Ok(lines.filter(|line| (&line.boot, line.namespace) == (&here.0, here.1)).collect())
+    }
+
+    /// A line that was cut in writing ends here, so that the next is a line of its own.
+    fn end_torn_line(&mut self) -> io::Result<()> {
+        let mut last = [b'\n'];
+        if self.file.metadata()?.len() > 0 {
+            self.file.seek(SeekFrom::End(-1))?;
+            self.file.read_exact(&mut last)?;
+        }
+        if last == [b'\n'] { Ok(()) } else { self.file.write_all(b"\n") }
+    }
+}
+
+/// The logs that there are: this user's, and those of the user who ran `sudo`.
+pub fn log_files() -> Vec<PathBuf> {
+    let mut folders = folders();
+    let number = |name| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    if let Some(user) = number("SUDO_UID").filter(|_| Uid::effective().is_root()) {
+        let user = Uid::from_raw(user);
+        let home = nix::unistd::User::from_uid(user).ok().flatten().map(|user| user.dir);
+        folders.extend(home.map(|home| home.join(".local/state/maxseg")));
+        folders.push(temporary(user));
+    }
+    folders.retain(|folder| folder.join(NAME).is_file());
+    folders.dedup();
+    folders.into_iter().map(|folder| folder.join(NAME)).collect()
+}
+
+/// Where a log may be, the best place first.
+fn folders() -> Vec<PathBuf> {
+    let of = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let mut folders = Vec::new();
+    folders.extend(of("XDG_STATE_HOME").map(|state| state.join("maxseg")));
+    if Uid::effective().is_root() {
+        folders.push(PathBuf::from("/var/lib/maxseg"));
+    } else {
+        folders.extend(of("HOME").map(|home| home.join(".local/state/maxseg")));
+        folders.push(temporary(Uid::effective()));
+    }
+    folders
+}
+
+fn temporary(user: Uid) -> PathBuf {
+    std::env::temp_dir().join(format!("maxseg-{user}"))
+}
+
+/// Whether the kernel remembers something else than before, or remembers it for longer.
+fn is_another(before: &LearntMtu, after: &LearntMtu) -> bool {
+    /// Times are told in hundredths of a second.
+    const SAME: Duration = Duration::from_secs(1);
+    before.mtu != after.mtu || after.expires > before.expires + SAME
+}
+
+/// The boot of this machine, and the network namespace of the calling thread.
+fn here() -> io::Result<(String, u64)> {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
+    let namespace = std::fs::metadata("/proc/thread-self/ns/net")?.ino();
+    Ok((boot.trim().to_owned(), namespace))
+}
+
+pub(super) fn seconds(time: SystemTime) -> f64 {
+    time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64()
+}
+
+impl Remembered {
+    fn of(learnt: &LearntMtu) -> Self {
+        let until_s = seconds(learnt.until(SystemTime::now()));
+        Self { mtu_bytes: learnt.mtu, until_s }
+    }
+}

@@ -1,8 +1,8 @@
 //! For everybody: a new connection for each size, whose first segment is full, and has DF.
 //!
-//! A byte sent right behind it is a segment of its own. Where the far end acknowledges that byte selectively and not the full
-//! segment, that one is lost or too big; the kernel sends it again at once, and the next byte follows. The full segment has arrived
-//! when it is acknowledged and the kernel has not gone to a smaller one meanwhile.
+//! Several full segments are sent at once, and one byte behind them. Where the far end acknowledges that byte selectively and none
+//! of the full segments, these are lost or too big; the kernel sends them again. A full segment has arrived when it is acknowledged
+//! and the kernel has not gone to smaller ones meanwhile.
 
 use std::io;
 use std::net::SocketAddr;
@@ -19,7 +19,7 @@ use crate::sys::{TcpSocket, discover_mtu_by_df, set_tcp_option};
 pub enum SizedFate {
     /// The far end has acknowledged a packet of this size.
     Arrived,
-    /// It was sent so often, each time followed by a small one that arrived, and was never acknowledged.
+    /// It was sent so often and never acknowledged, and a small one behind it was; 0 where that is not known either.
     Silent(u32),
     /// A router's message made the kernel go to smaller packets: it has learnt this MTU, bytes.
     Learnt(u32),
@@ -32,8 +32,8 @@ pub enum SizedFate {
     NoAnswer,
 }
 
-/// After so many silences losses do not explain them, at a loss of a tenth.
-const SILENCES: u32 = 5;
+/// Full segments that are sent at once: with the byte, no more than a new connection may send (RFC 6928).
+const AT_ONCE: u32 = 4;
 /// How long a SYN is waited for: it is sent at 0, 1, 2 and 3 s.
 const SYN_PATIENCE: Duration = Duration::from_millis(3500);
 /// How long a segment is waited for, besides round trips: the kernel's timer for a lost one, several times.
@@ -82,16 +82,14 @@ struct Attempt {
     fate: Option<SizedFate>,
 }
 
-/// The full segment, once it is sent.
+/// The full segments, once they are sent.
 #[derive(Debug, Clone, Copy)]
 struct FullSegment {
     at: Instant,
-    /// Bytes of its payload.
+    /// Bytes of the payload of each.
     len: u32,
-    /// Bytes that were sent behind it, each a segment.
-    behind: u32,
-    /// When the last of them that is needed was acknowledged.
-    silent_since: Option<Instant>,
+    /// When it was first seen that one was sent again, and the byte behind them acknowledged.
+    again_since: Option<Instant>,
 }
 
 /// Bytes of the headers of a packet without TCP options, and of timestamps.
@@ -115,7 +113,7 @@ impl Attempt {
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
             other => other?,
         }
-        let room = usize::try_from(size + SILENCES).unwrap_or(0);
+        let room = usize::try_from(size * AT_ONCE + 1).unwrap_or(0);
         Ok(Self {
             socket: TcpSocket(socket),
             is_v6,
@@ -138,7 +136,7 @@ impl Attempt {
                 (self.started.elapsed() > SYN_PATIENCE).then_some(SizedFate::NoAnswer)
             }
             (Some(State::Established | State::CloseWait), None) => self.send_full(&info)?,
-            (Some(State::Established | State::CloseWait), Some(sent)) => self.watch(&info, sent)?,
+            (Some(State::Established | State::CloseWait), Some(sent)) => self.watch(&info, sent),
             _ => Some(SizedFate::Closed),
         };
         self.fate = fate;
@@ -155,45 +153,43 @@ impl Attempt {
             return Ok(Some(SizedFate::Limited(most)));
         }
         let len = self.size.saturating_sub(overhead);
-        if !self.write(0, len)? {
+        if !self.write(len * AT_ONCE + 1)? {
             return Ok(Some(SizedFate::Closed));
         }
-        self.sent = Some(FullSegment { at: Instant::now(), len, behind: 0, silent_since: None });
+        self.sent = Some(FullSegment { at: Instant::now(), len, again_since: None });
         Ok(None)
     }
 
     /// Whether the full segment has arrived, or was silent often enough.
-    fn watch(&mut self, info: &TcpInfo, mut sent: FullSegment) -> io::Result<Option<SizedFate>> {
+    fn watch(&mut self, info: &TcpInfo, sent: FullSegment) -> Option<SizedFate> {
         if info.pmtu < self.size {
-            return Ok(Some(SizedFate::Learnt(info.pmtu)));
+            return Some(SizedFate::Learnt(info.pmtu));
         }
         // The SYN counts as a byte.
         if info.bytes_acked.is_some_and(|bytes| bytes > u64::from(sent.len)) {
-            return Ok(Some(SizedFate::Arrived));
+            return Some(SizedFate::Arrived);
         }
-        // A byte for each time that the full segment was sent.
+        // The byte is one segment; another that is acknowledged selectively is a full one.
+        if info.sacked > 1 {
+            return Some(SizedFate::Arrived);
+        }
         let again = info.bytes_retrans.unwrap_or(0) / u64::from(sent.len.max(1));
-        if again >= u64::from(sent.behind) && sent.behind < SILENCES {
-            if !self.write(sent.len + sent.behind, 1)? {
-                return Ok(Some(SizedFate::Closed));
+        if info.sacked == 1 && again > 0 {
+            // What was sent again first gets its time, too.
+            let since = sent.again_since.unwrap_or_else(Instant::now);
+            self.sent = Some(FullSegment { again_since: Some(since), ..sent });
+            if since.elapsed() > info.rtt + (info.rtt / 2).max(LEAST_GRACE) {
+                return Some(SizedFate::Silent(AT_ONCE + 1));
             }
-            sent.behind += 1;
         }
-        let silences = info.sacked.min(sent.behind);
-        if silences >= SILENCES {
-            sent.silent_since.get_or_insert(Instant::now());
-        }
-        self.sent = Some(sent);
-        let grace = (info.rtt / 2).max(LEAST_GRACE);
-        let is_sure = sent.silent_since.is_some_and(|since| since.elapsed() > grace);
-        let is_late = sent.at.elapsed() > PATIENCE + info.rtt * (2 * SILENCES);
-        Ok((is_sure || is_late).then_some(SizedFate::Silent(silences)))
+        let is_late = sent.at.elapsed() > PATIENCE + info.rtt * 4;
+        let silences = if info.sacked == 1 { AT_ONCE } else { 0 };
+        is_late.then_some(SizedFate::Silent(silences))
     }
 
-    /// Sends so many bytes of the payload in one segment; whether the connection took them.
-    fn write(&self, from: u32, len: u32) -> io::Result<bool> {
-        let range = from as usize..(from + len) as usize;
-        let Some(bytes) = self.payload.get(range) else { return Ok(false) };
+    /// Sends so many bytes of the payload; whether the connection took them.
+    fn write(&self, len: u32) -> io::Result<bool> {
+        let Some(bytes) = self.payload.get(..len as usize) else { return Ok(false) };
         match self.socket.0.send(bytes) {
             Ok(sent) => Ok(sent == bytes.len()),
             Err(error) if ENDED.contains(&error.kind()) => Ok(false),

@@ -73,7 +73,7 @@ const NEARLY: f64 = 0.75;
 /// A size that is this likely is checked, and no longer searched for.
 const LIKELY: f64 = 0.4;
 /// Most packets of one size in a round: a burst of losses may meet all of them.
-const MOST_ALIKE: usize = 3;
+const MOST_ALIKE: usize = 4;
 
 impl Search {
     /// A search from a size that arrives to the largest that this host can send. A round has at most `most_sizes` sizes.
@@ -96,8 +96,9 @@ impl Search {
         self.small.lost += known.lost;
     }
 
-    /// The sizes to send next, in this order; none when the search is over. The last is expected to arrive: what was sent before
-    /// it and is not answered, while it is, is lost or too big.
+    /// The sizes to send next, in this order, the largest first; none when the search is over. The last is expected to arrive.
+    /// What is not answered, while something that was sent behind it is, is lost or too big: also where the destination limits
+    /// its answers, because the largest packet that arrives takes the one that is left.
     pub fn next_round(&self) -> Vec<u32> {
         let posterior = self.posterior();
         let mut sizes = self.walk_round();
@@ -170,10 +171,11 @@ impl Search {
     }
 
     fn on_silence(&mut self, size: u32, is_proven: bool) {
-        if size <= self.arrived {
-            self.estimate(size).count(false);
-        } else if is_proven {
-            *self.silent.entry(size).or_default() += 1;
+        match (is_proven, size <= self.arrived) {
+            // Whoever answers may have answered enough for now (RFC 1812 §4.3.2.8, RFC 4443 §2.4 (f)).
+            (false, _) => {}
+            (true, true) => self.estimate(size).count(false),
+            (true, false) => *self.silent.entry(size).or_default() += 1,
         }
     }
 
@@ -233,7 +235,7 @@ impl Search {
             .filter_map(|(size, refusal)| self.stated(size, refusal))
             .filter(|stated| stated.most >= self.arrived)
             .collect();
-        Posterior::new(self.arrived, self.most, &self.silent, &stated, self.loss())
+        Posterior::new(self.ip, [self.arrived, self.most], &self.silent, &stated, self.loss())
     }
 
     /// What a message says of the path MTU; `None` where it cannot be true.

@@ -131,7 +131,7 @@ impl Path {
 
     /// Searches as a prober does; what it finds.
     fn search(&mut self, ip: IpVersion, most: u32) -> (Option<Settled>, Search) {
-        let mut search = Search::new(ip, 64, most, 3);
+        let mut search = Search::new(ip, 64, most, 8);
         let mut pings = LossEstimate::default();
         (0..20).for_each(|_| pings.count(self.numbers.chance() >= self.loss));
         search.on_loss(pings);

@@ -14,6 +14,6 @@ mod route;
 mod rtt;
 pub mod tcp;
 
-pub use prober::{Answer, AnswerKind, ProbeKind, Prober, Round, Shot};
+pub use prober::{Answer, AnswerKind, ProbeKind, Prober, Round, RoundEnd, Shot};
 pub use route::{LearntMtu, RouteToHost, route_to_host};
 pub use rtt::{SynTrip, syn_trips};

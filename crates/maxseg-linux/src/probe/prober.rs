@@ -74,6 +74,18 @@ pub struct Round {
     pub late: Vec<Shot>,
 }
 
+/// What ends a round before its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RoundEnd {
+    /// Every packet is answered.
+    AllAnswered,
+    /// The last packet is answered, and shortly afterwards nothing else came: answers come in the order of the packets, as from
+    /// one destination.
+    LastAnswered,
+    /// Every packet of at most this size is answered, and shortly afterwards nothing else came.
+    AnsweredUpTo(u32),
+}
+
 /// Sends rounds of probes to one address, from one pair of ports.
 #[derive(Debug)]
 pub struct Prober {
@@ -137,9 +149,7 @@ impl Prober {
         if self.to.is_ipv4() { IpVersion::V4 } else { IpVersion::V6 }
     }
 
-    /// Sends the packets with a pause between them and waits for answers: until all are there, or for `patience` after the last.
-    /// With `in_order`, answers come in the order of the packets, as from one destination: the round ends shortly after that to
-    /// the last.
+    /// Sends the packets with a pause between them and waits for answers: as `end` has it, or for `patience` after the last.
     ///
     /// # Errors
     /// The socket cannot be used; `Interrupted` after a stop.
@@ -148,7 +158,7 @@ impl Prober {
         probes: &[Probe],
         pause: Duration,
         patience: Duration,
-        in_order: bool,
+        end: RoundEnd,
         stop: &AtomicBool,
     ) -> io::Result<Round> {
         let first = self.shots.len();
@@ -168,15 +178,14 @@ impl Prober {
             if round.iter().all(is_over) {
                 break;
             }
-            let last = round.last().and_then(|shot| Some(shot.at + shot.answer?.round_trip));
-            let end = match last {
-                Some(answered) if in_order => deadline.min(answered + margin),
-                _ => deadline,
+            let until = match enough(round, end) {
+                Some(answered) => deadline.min(answered + margin),
+                None => deadline,
             };
-            if Instant::now() >= end {
+            if Instant::now() >= until {
                 break;
             }
-            self.wait_until(end, stop)?;
+            self.wait_until(until, stop)?;
         }
         let shots = self.shots.get(first..).unwrap_or_default().to_vec();
         let late = late.into_iter().filter_map(|at: usize| self.shots.get(at).cloned()).collect();
@@ -234,6 +243,20 @@ impl Prober {
                 echo.encode((self.source.ip(), self.to), Payload::Bytes(&payload), &mut packet);
                 packet
             }
+        }
+    }
+}
+
+/// When the answers came that end a round; `None` before they have.
+fn enough(round: &[Shot], end: RoundEnd) -> Option<Instant> {
+    let answered = |shot: &Shot| Some(shot.at + shot.answer?.round_trip);
+    match end {
+        RoundEnd::AllAnswered => None,
+        RoundEnd::LastAnswered => round.last().and_then(answered),
+        RoundEnd::AnsweredUpTo(size) => {
+            let small = round.iter().filter(|shot| shot.probe.size <= size);
+            let times: Option<Vec<Instant>> = small.map(answered).collect();
+            times?.into_iter().max()
         }
     }
 }

@@ -198,7 +198,11 @@ impl MtuReport {
         if let Some(vanishes) = settled.vanishes {
             self.black_hole = Some(probing.locate(settled.mtu, vanishes)?);
         }
-        self.flows = probing.try_flows(settled.mtu)?;
+        if sizes.is_rate_limited {
+            probing.notes.push("other flows were not tried: the destination limits its answers".to_owned());
+        } else {
+            self.flows = probing.try_flows(settled.mtu)?;
+        }
         let least = self.flows.iter().filter_map(|flow| flow.mtu_bytes).min();
         self.forward_bytes = Some(least.unwrap_or(settled.mtu));
         Ok(())

@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use clap::Args;
+use indicatif::ProgressBar;
 
 use super::output_file::refuse_stdout;
 use crate::failure::Failure;
@@ -83,7 +85,7 @@ pub(crate) fn run(args: &PathArgs, printer: Printer) -> Result<(), Failure> {
             options: PathOptions { flows: args.flows, pings: args.pings, ..PathOptions::default() },
         };
         let stop = interrupt::flag();
-        match test.run(&mut Steps { printer }, stop) {
+        match test.run(&mut Steps::new(printer), stop) {
             Ok(report) => reports.push(report),
             Err(_) if stop.load(Ordering::Relaxed) => {
                 return Err(Failure::Interrupted(
@@ -126,15 +128,33 @@ fn verdict(reports: &[PathReport]) -> Result<(), Failure> {
     ))
 }
 
-/// Says on standard error what is tried.
+/// Shows on a terminal what is tried.
 struct Steps {
-    printer: Printer,
+    line: Option<ProgressBar>,
+}
+
+impl Steps {
+    fn new(printer: Printer) -> Self {
+        let line = printer.shows_progress().then(ProgressBar::new_spinner);
+        if let Some(line) = &line {
+            line.enable_steady_tick(Duration::from_millis(200));
+        }
+        Self { line }
+    }
 }
 
 impl PathObserver for Steps {
     fn on_step(&mut self, step: &str) {
-        if self.printer.shows_progress() {
-            self.printer.note(step);
+        if let Some(line) = &self.line {
+            line.set_message(step.to_owned());
+        }
+    }
+}
+
+impl Drop for Steps {
+    fn drop(&mut self) {
+        if let Some(line) = &self.line {
+            line.finish_and_clear();
         }
     }
 }

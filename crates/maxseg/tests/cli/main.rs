@@ -24,6 +24,8 @@ mod lab_up;
 mod manners;
 #[cfg(unix)]
 mod outputs;
+#[cfg(target_os = "linux")]
+mod path;
 mod run;
 mod run_folder;
 #[cfg(target_os = "linux")]

@@ -44,10 +44,11 @@ fn scenarios() -> &'static Path {
 
 #[test]
 fn help_of_every_command_fits() {
-    let commands: [&[&str]; 21] = [
+    let commands: [&[&str]; 22] = [
         &[],
         &["capture"],
         &["explain"],
+        &["path"],
         &["run"],
         &["check"],
         &["lab"],

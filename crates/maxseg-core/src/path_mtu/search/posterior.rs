@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::super::well_known;
+use crate::framing::IpVersion;
+use crate::units::Mtu;
 
 /// The weights of the path MTUs that are possible.
 #[derive(Debug, Clone)]
@@ -30,6 +32,9 @@ const ALL_FITS: f64 = 0.75;
 const HAS_NAME: f64 = 0.15;
 /// It is any.
 const IS_ANY: f64 = 0.1;
+/// Linux goes by no smaller path MTU of IPv4 (`net.ipv4.route.min_pmtu`), IPv6 allows none below 1280: such paths are rare.
+const LEAST_USUAL_V4: u32 = 552;
+const IS_UNUSUAL: f64 = 0.02;
 /// A router that states it, against all else together.
 const IS_STATED: f64 = 4.0;
 /// A plateau, where it states none.
@@ -41,14 +46,20 @@ impl Posterior {
     /// Where a packet of `least` bytes arrived, those of `silent` did not so many times, routers have `stated` MTUs, and a packet
     /// that fits is lost with a chance of `loss`.
     pub(super) fn new(
-        least: u32,
-        most: u32,
+        ip: IpVersion,
+        [least, most]: [u32; 2],
         silent: &BTreeMap<u32, u32>,
         stated: &[Stated],
         loss: f64,
     ) -> Self {
         let count = (most - least + 1) as usize;
-        let mut weights = vec![IS_ANY / count as f64; count];
+        let usual = match ip {
+            IpVersion::V4 => LEAST_USUAL_V4,
+            IpVersion::V6 => u32::from(Mtu::IPV6_MIN),
+        };
+        let any = IS_ANY / count as f64;
+        let mut weights: Vec<f64> =
+            (least..=most).map(|mtu| if mtu < usual { any * IS_UNUSUAL } else { any }).collect();
         let mut add = |mtu: u32, weight: f64| {
             let at = mtu.checked_sub(least).map(|at| at as usize);
             if let Some(place) = at.and_then(|at| weights.get_mut(at)) {

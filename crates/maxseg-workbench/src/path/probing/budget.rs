@@ -11,7 +11,7 @@ pub(crate) struct Budget {
 }
 
 /// Up to an MTU of 1500: what remains of 10 s and 200 kB for what is under way.
-const SMALL: (u32, Duration, u64) = (1500, Duration::from_millis(8000), 150_000);
+const SMALL: (u32, Duration, u64) = (1500, Duration::from_millis(8000), 170_000);
 /// Above, or where round trips are long: of 20 s and 1 MB.
 const LARGE: (Duration, u64) = (Duration::from_millis(16_000), 800_000);
 /// Round trips that are longer than this are long: 200 ms with room for what queues add.
@@ -33,6 +33,11 @@ impl Budget {
 
     pub(super) fn has_left(&self, sent_bytes: u64) -> bool {
         self.begun.elapsed() < self.time && sent_bytes < self.bytes
+    }
+
+    /// A quarter remains for the place of a black hole and for other flows.
+    pub(super) fn has_left_to_search(&self, sent_bytes: u64) -> bool {
+        self.begun.elapsed() < self.time * 3 / 4 && sent_bytes < self.bytes * 3 / 4
     }
 
     pub(crate) fn elapsed_s(&self) -> f64 {

@@ -1,13 +1,21 @@
 //! Other flows to the same destination: routers with several paths of equal cost choose by the ports.
 
-use maxseg_core::path_mtu::{ProbeFate, Search};
-use maxseg_linux::probe::{ProbeKind, Prober, Shot};
+use std::io;
+use std::net::IpAddr;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
-use super::{FIRST_PORT, Probing, probe};
+use maxseg_core::framing::IpVersion;
+use maxseg_core::path_mtu::{LossEstimate, ProbeFate, Search};
+use maxseg_linux::probe::{ProbeKind, Prober, RoundEnd, Shot};
+
+use super::{Budget, FIRST_PORT, Probing, probe};
 use crate::path::{FlowMtu, PathError};
 
 /// Rounds for a flow whose path MTU is another.
 const MOST_ROUNDS: u32 = 12;
+/// Sizes of a round.
+const SIZES: usize = 4;
 
 impl Probing<'_> {
     /// Checks on other flows what one has found, which comes first.
@@ -21,65 +29,102 @@ impl Probing<'_> {
             mtu_bytes,
         };
         let mut flows = vec![flow(first, FIRST_PORT, Some(mtu))];
-        if !self.is_udp_answered {
+        if !self.is_udp_answered || self.options.flows < 2 || !self.has_budget() {
             return Ok(Vec::new());
         }
-        for number in 1..u16::from(self.options.flows) {
-            if !self.has_budget() {
-                break;
-            }
-            let port = FIRST_PORT + number;
-            self.observer.on_step(&format!("flow {} of {}", number + 1, self.options.flows));
-            let Ok(mut prober) = Prober::new(self.to, ProbeKind::Udp { port }) else { break };
-            let found = self.mtu_of(&mut prober, mtu)?;
-            self.other_bytes += prober.sent_bytes;
-            flows.push(flow(prober.source().port(), port, found));
+        self.observer.on_step("other flows");
+        let flow_test = FlowTest {
+            to: self.to,
+            version: self.version(),
+            small: self.small(),
+            most: self.route.interface_mtu.min(u32::from(u16::MAX)),
+            likely: mtu,
+            loss: self.loss,
+            pause: self.pause(),
+            patience: self.patience(),
+            budget: self.budget,
+            stop: self.stop,
+        };
+        let numbers = 1..u16::from(self.options.flows);
+        let tested: Vec<_> = std::thread::scope(|scope| {
+            let begun: Vec<_> = numbers
+                .map(|number| {
+                    let flow_test = &flow_test;
+                    scope.spawn(move || flow_test.run(FIRST_PORT + number))
+                })
+                .collect();
+            begun.into_iter().map(std::thread::ScopedJoinHandle::join).collect()
+        });
+        for tested in tested {
+            // A thread that panics is a bug, and is told as one.
+            let (tested, sent_bytes) = tested.unwrap_or_else(|cause| std::panic::resume_unwind(cause))?;
+            self.other_bytes += sent_bytes;
+            flows.push(tested);
         }
         Ok(flows)
     }
+}
 
-    /// The path MTU of a flow that likely has this one.
-    fn mtu_of(&self, prober: &mut Prober, likely: u32) -> Result<Option<u32>, PathError> {
-        let most = self.route.interface_mtu.min(u32::from(u16::MAX));
-        let mut search = Search::new(self.version(), self.small(), most, 2);
+/// What one flow is to find out.
+struct FlowTest<'t> {
+    to: IpAddr,
+    version: IpVersion,
+    small: u32,
+    most: u32,
+    /// What another flow has found.
+    likely: u32,
+    loss: LossEstimate,
+    pause: Duration,
+    patience: Duration,
+    budget: Budget,
+    stop: &'t AtomicBool,
+}
+
+impl FlowTest<'_> {
+    /// Tests the flow to a port; with the bytes that it took.
+    fn run(&self, port: u16) -> Result<(FlowMtu, u64), PathError> {
+        let socket = |source: io::Error| {
+            if source.kind() == io::ErrorKind::Interrupted {
+                PathError::Stopped
+            } else {
+                PathError::Socket { doing: "send a probe", source }
+            }
+        };
+        let mut prober = Prober::new(self.to, ProbeKind::Udp { port }).map_err(socket)?;
+        let mtu_bytes = self.search(&mut prober).map_err(socket)?;
+        let source_port = prober.source().port();
+        Ok((FlowMtu { source_port, destination_port: port, mtu_bytes }, prober.sent_bytes))
+    }
+
+    fn search(&self, prober: &mut Prober) -> io::Result<Option<u32>> {
+        let mut search = Search::new(self.version, self.small, self.most, SIZES);
         search.on_loss(self.loss);
-        let mut is_likely = true;
+        let mut sizes = self.likely_sizes();
         for _ in 0..MOST_ROUNDS {
-            let mut sizes = search.next_round();
-            if is_likely {
-                sizes = vec![likely, self.small()];
-                if likely < most {
-                    sizes.insert(0, likely + 1);
-                    sizes.insert(0, likely + 1);
-                }
-                is_likely = false;
-            }
-            if sizes.is_empty() {
-                return Ok(Some(search.at_least()));
-            }
             let probes: Vec<_> = sizes.iter().map(|size| probe(*size)).collect();
-            let patience = self.patience();
-            let round = prober.round(&probes, self.pause(), patience, true, self.stop);
-            let round = round.map_err(|source| {
-                if source.kind() == std::io::ErrorKind::Interrupted {
-                    PathError::Stopped
-                } else {
-                    PathError::Socket { doing: "send a probe", source }
-                }
-            })?;
-            let fate = |shot: &Shot| (shot.probe.size, shot.fate(self.route.interface_mtu));
+            let end = RoundEnd::LastAnswered;
+            let round = prober.round(&probes, self.pause, self.patience, end, self.stop)?;
+            let fate = |shot: &Shot| (shot.probe.size, shot.fate(self.most));
             let fates: Vec<(u32, ProbeFate)> = round.shots.iter().map(fate).collect();
             search.on_round(&fates);
-            let is_as_likely = search.at_least() == likely
-                && fates.iter().all(|(size, fate)| *size <= likely || *fate != ProbeFate::Arrived);
-            if is_as_likely {
-                // Full certainty costs a destination that limits its answers too much: the first flow has it.
-                return Ok(Some(likely));
+            if search.at_least() == self.likely {
+                // Full certainty of each flow takes too many answers: the first flow has it.
+                return Ok(Some(self.likely));
             }
-            if !self.has_budget() {
+            sizes = search.next_round();
+            if sizes.is_empty() || !self.budget.has_left(prober.sent_bytes) {
                 break;
             }
         }
         Ok(search.settled().map(|settled| settled.mtu))
+    }
+
+    /// What shows that the flow is as the other one.
+    fn likely_sizes(&self) -> Vec<u32> {
+        let mut sizes = vec![self.likely, self.likely, self.small];
+        if self.likely < self.most {
+            sizes.splice(0..0, [self.likely + 1; 2]);
+        }
+        sizes
     }
 }

@@ -1,7 +1,7 @@
 //! The routers on the way, by the messages that packets provoke whose TTL ends there (traceroute).
 
 use maxseg_core::path_mtu::Probe;
-use maxseg_linux::probe::{AnswerKind, Shot};
+use maxseg_linux::probe::{AnswerKind, RoundEnd, Shot};
 
 use super::{Hop, Probing, Which, probe};
 use crate::path::PathError;
@@ -44,7 +44,7 @@ impl Probing<'_> {
     fn guess_distance(&mut self) -> Result<Option<u8>, PathError> {
         let small = self.small();
         for _ in 0..TRIES {
-            let round = self.round(Which::Udp, &[probe(small)], true)?;
+            let round = self.round(Which::Udp, &[probe(small)], RoundEnd::AllAnswered)?;
             let answer = round.shots.iter().find_map(|shot| shot.answer);
             let arrived = answer.filter(|answer| answer.kind == AnswerKind::Destination);
             if let Some(answer) = arrived {
@@ -74,7 +74,7 @@ impl Probing<'_> {
             if asked.is_empty() {
                 break;
             }
-            let round = self.round(Which::Udp, &asked, false)?;
+            let round = self.round(Which::Udp, &asked, RoundEnd::AllAnswered)?;
             for shot in round.shots.iter().chain(&round.late) {
                 self.note_hop(shot);
             }

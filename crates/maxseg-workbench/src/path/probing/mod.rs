@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use maxseg_core::framing::IpVersion;
 use maxseg_core::path_mtu::{LossEstimate, Probe};
-use maxseg_linux::probe::{ProbeKind, Prober, Round, RouteToHost, Shot};
+use maxseg_linux::probe::{ProbeKind, Prober, Round, RoundEnd, RouteToHost, Shot};
 
 use super::{PathError, PathObserver, PathOptions};
 pub(super) use budget::Budget;
@@ -30,7 +30,7 @@ const FIRST_PATIENCE: Duration = Duration::from_secs(1);
 /// Added to twice the longest round trip: what links and hosts may take.
 const MORE_PATIENCE: Duration = Duration::from_millis(100);
 /// Pauses between packets: a burst may overflow a queue.
-const PAUSES: [Duration; 2] = [Duration::from_millis(2), Duration::from_millis(15)];
+const PAUSES: [Duration; 2] = [Duration::from_millis(2), Duration::from_millis(8)];
 
 /// A test under way.
 pub(super) struct Probing<'t> {
@@ -125,7 +125,7 @@ impl<'t> Probing<'t> {
         &mut self,
         which: Which,
         probes: &[Probe],
-        in_order: bool,
+        end: RoundEnd,
     ) -> Result<Round, PathError> {
         let (pause, patience) = (self.pause(), self.patience());
         let prober = match which {
@@ -134,7 +134,7 @@ impl<'t> Probing<'t> {
         };
         let Some(prober) = prober else { return Ok(Round::default()) };
         let round =
-            prober.round(probes, pause, patience, in_order, self.stop).map_err(|source| {
+            prober.round(probes, pause, patience, end, self.stop).map_err(|source| {
                 if source.kind() == io::ErrorKind::Interrupted {
                     PathError::Stopped
                 } else {
@@ -187,6 +187,11 @@ impl<'t> Probing<'t> {
     /// Whether time and bytes are left for more.
     pub(super) fn has_budget(&self) -> bool {
         self.budget.has_left(self.sent_bytes())
+    }
+
+    /// Whether time and bytes are left to search, and for what comes after it.
+    pub(super) fn has_budget_to_search(&self) -> bool {
+        self.budget.has_left_to_search(self.sent_bytes())
     }
 
     /// Small packets, as every host takes them.

@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use maxseg_linux::probe::{SynTrip, syn_trips};
+use maxseg_linux::probe::{RoundEnd, SynTrip, syn_trips};
 
 use super::{Probing, Which, probe};
 use crate::path::{PathError, RttMethod, RttReport};
@@ -48,13 +48,13 @@ impl Trips {
         }
         let small = probing.small();
         // A few show whether there are answers at all, and how long they take.
-        let first = probing.round(Which::Echo, &[probe(small); 3], false)?;
+        let first = probing.round(Which::Echo, &[probe(small); 3], RoundEnd::LastAnswered)?;
         probing.is_echo_answered = first.shots.iter().any(|shot| shot.answer.is_some());
         if !probing.is_echo_answered {
             return Ok(None);
         }
         let more = probing.options.pings.saturating_sub(3) as usize;
-        let rest = probing.round(Which::Echo, &vec![probe(small); more], false)?;
+        let rest = probing.round(Which::Echo, &vec![probe(small); more], RoundEnd::LastAnswered)?;
         let trips: Vec<Option<f64>> = first
             .shots
             .iter()
@@ -105,7 +105,7 @@ impl Trips {
     /// The destination's port unreachable is rate limited, and routers answer for the hops: a few packets.
     fn by_udp(probing: &mut Probing<'_>) -> Result<RttReport, PathError> {
         let small = probing.small();
-        let round = probing.round(Which::Udp, &[probe(small); 3], false)?;
+        let round = probing.round(Which::Udp, &[probe(small); 3], RoundEnd::LastAnswered)?;
         let arrived = |shot: &maxseg_linux::probe::Shot| {
             shot.answer.filter(|answer| answer.is_arrival(shot.probe))
         };

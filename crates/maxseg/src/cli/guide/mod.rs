@@ -30,7 +30,7 @@ struct Page {
     text: &'static str,
 }
 
-const PAGES: [Page; 10] = [
+const PAGES: [Page; 11] = [
     Page {
         name: "glossary",
         about: "Every limit, finding and column, with its RFC or kernel name and its unit",
@@ -45,6 +45,11 @@ const PAGES: [Page; 10] = [
         name: "explain-live",
         about: "Why a live connection has its segment size and window, bound by bound",
         text: include_str!("../../../../../docs/explain-live.md"),
+    },
+    Page {
+        name: "path",
+        about: "What path sends, what it believes, and how sure it is",
+        text: include_str!("../../../../../docs/path.md"),
     },
     Page {
         name: "connections",

@@ -13,6 +13,7 @@
 #![cfg(target_os = "linux")]
 
 pub mod doctor;
+pub mod iperf3;
 pub mod lab;
 mod netlink;
 pub mod observe;

@@ -50,7 +50,7 @@ pub(super) const CRATES: [Layers; 7] = [
     },
     Layers {
         name: "maxseg-linux",
-        groups: &[&["sys"], &["netlink"], &["observe"], &["probe"], &["lab"], &["doctor"]],
+        groups: &[&["sys"], &["netlink", "iperf3"], &["observe"], &["probe"], &["lab"], &["doctor"]],
     },
     Layers {
         name: "maxseg-workbench",

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use super::{Check, State};
-use crate::lab::iperf3;
+use crate::iperf3;
 use crate::sys::find_program;
 
 pub(super) fn check() -> [Check; 3] {

@@ -9,7 +9,7 @@ use maxseg_core::similar::closest;
 use maxseg_core::units::Mtu;
 use thiserror::Error;
 
-use super::iperf3::VersionError;
+use crate::iperf3::VersionError;
 use super::netem::{TcCommand, TcError, Unavailable};
 
 /// An error of a lab: it cannot be built, cannot run, or refuses a request.

@@ -15,7 +15,6 @@ mod feasible;
 pub(crate) mod flows;
 mod host;
 mod host_setup;
-pub mod iperf3;
 mod kernel_links;
 pub mod netem;
 mod netem_bridge;

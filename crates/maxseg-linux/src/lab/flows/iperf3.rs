@@ -12,7 +12,7 @@ use super::FlowContext;
 use super::open::{port, settings_of};
 use super::status::{FlowCounts, Status};
 use crate::lab::flows::congestion_of;
-use crate::lab::iperf3::{Amount, Bulk, Report, Version, VersionError, version_of};
+use crate::iperf3::{Amount, Bulk, Report, Version, VersionError, version_of};
 use crate::lab::topology::host_at;
 use crate::sys::{dies_with_parent, in_namespace, run_to_end};
 
@@ -133,6 +133,7 @@ fn test_of(context: &FlowContext<'_>, index: usize, flow: &Flow) -> Bulk {
             Some(bytes) => Amount::Bytes(bytes.get()),
             None => Amount::Time(Duration::from_nanos(nanos)),
         },
+        is_reverse: false,
         streams: 1,
         mss: settings.mss.map(|mss| u32::try_from(mss.bytes().get()).unwrap_or(u32::MAX)),
         // Windows are set on the hosts, by sysctls and route metrics.

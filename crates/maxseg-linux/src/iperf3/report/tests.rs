@@ -4,7 +4,7 @@ use super::*;
 
 macro_rules! recorded {
     ($file:literal) => {
-        include_str!(concat!("../../../../../../testdata/iperf3/", $file))
+        include_str!(concat!("../../../../../testdata/iperf3/", $file))
     };
 }
 

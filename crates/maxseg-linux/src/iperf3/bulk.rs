@@ -21,6 +21,8 @@ pub struct Bulk {
     pub bind: Option<IpAddr>,
     /// The end of the test.
     pub amount: Amount,
+    /// Whether the server sends (`-R`).
+    pub is_reverse: bool,
     /// Parallel connections.
     pub streams: u32,
     /// `TCP_MAXSEG` at both ends, an upper bound: segments carry at most what path MTU and options leave
@@ -112,6 +114,9 @@ impl Bulk {
         if let Some(congestion) = &self.congestion {
             arguments.pair("--congestion", congestion);
         }
+        if self.is_reverse {
+            arguments.0.push("--reverse".to_owned());
+        }
         if version >= WITH_TIMEOUT {
             arguments.pair("--connect-timeout", &self.connect_timeout.as_millis().max(1));
         }
@@ -160,6 +165,7 @@ mod tests {
             port: 5201,
             bind: None,
             amount: Amount::Time(Duration::from_secs(10)),
+            is_reverse: false,
             streams: 1,
             mss: None,
             buffer_bytes: None,

@@ -13,9 +13,12 @@
 #![cfg(target_os = "linux")]
 
 pub mod doctor;
+pub mod far_end;
 pub mod iperf3;
 pub mod lab;
 mod netlink;
 pub mod observe;
 pub mod probe;
+pub mod responder;
 pub mod sys;
+mod transfer;

@@ -24,7 +24,7 @@ use crate::tcp::Segment;
 use crate::tcp_info::TcpInfo;
 use crate::tshark::Tshark;
 use crate::udp::Datagram;
-use crate::{link_type, pcapng, procnet as proc_net};
+use crate::{link_type, pcapng, procnet as proc_net, responder as test_protocol};
 
 /// A decoder to be fuzzed.
 #[derive(Debug, Clone, Copy)]
@@ -54,6 +54,7 @@ targets![
     path_probe,
     pcapng_blocks,
     procnet,
+    responder,
     tcp,
     tcp_info,
     udp,
@@ -236,6 +237,16 @@ pub fn tcp(bytes: &[u8]) {
         if let Ok(segment) = Segment::decode(bytes, bytes.len(), ends) {
             options(segment.options);
         }
+    }
+}
+
+/// What arrives at a responder, or from one: messages one after the other.
+pub fn responder(bytes: &[u8]) {
+    let mut rest = bytes;
+    while let Ok(Some((message, taken))) = test_protocol::decode(rest) {
+        let frame = test_protocol::encode(&message);
+        assert!(test_protocol::decode(&frame).is_ok_and(|again| again.is_some()), "{message:?}");
+        rest = rest.get(taken..).unwrap_or_default();
     }
 }
 

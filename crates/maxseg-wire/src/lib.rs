@@ -51,6 +51,7 @@ pub mod pcap;
 pub mod pcapng;
 pub mod procnet;
 pub mod reading;
+pub mod responder;
 pub mod synthetic;
 pub mod tcp;
 pub mod tcp_info;

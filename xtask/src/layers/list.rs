@@ -41,7 +41,7 @@ pub(super) const CRATES: [Layers; 7] = [
             &["error", "checksum", "numbers", "pcap", "procnet"],
             &["fields", "link_type", "options", "tcp_info"],
             &["inet_diag", "ip", "pcapng"],
-            &["bpf", "icmp", "tcp", "udp", "capture_file"],
+            &["bpf", "icmp", "tcp", "udp", "capture_file", "responder"],
             &["encapsulation", "path_probe", "synthetic"],
             &["flow"],
             &["joined", "tshark"],
@@ -50,7 +50,14 @@ pub(super) const CRATES: [Layers; 7] = [
     },
     Layers {
         name: "maxseg-linux",
-        groups: &[&["sys"], &["netlink", "iperf3"], &["observe"], &["probe"], &["lab"], &["doctor"]],
+        groups: &[
+            &["sys"],
+            &["netlink", "iperf3", "transfer"],
+            &["observe", "far_end", "responder"],
+            &["probe"],
+            &["lab"],
+            &["doctor"],
+        ],
     },
     Layers {
         name: "maxseg-workbench",

@@ -3,6 +3,7 @@
 //! Each file wraps its descriptors into values that close them when dropped; decisions are made elsewhere.
 
 mod borrowed_socket;
+mod bulk_socket;
 mod capabilities;
 mod clock;
 mod control;
@@ -22,6 +23,7 @@ mod userns;
 mod wait;
 
 pub(crate) use borrowed_socket::BorrowedSocket;
+pub(crate) use bulk_socket::send_as_probes;
 pub(crate) use capabilities::{give_up_file_right, give_up_rights};
 pub(crate) use clock::{Clock, coarse_tick, cpu_of_process, cpu_of_thread, minimize_timer_slack};
 pub(crate) use control::{ControlListener, ControlSocket};

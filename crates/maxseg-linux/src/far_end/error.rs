@@ -1,0 +1,95 @@
+//! Why a far end did not do its part.
+
+use std::io;
+
+use maxseg_wire::responder::Refusal;
+use thiserror::Error;
+
+use crate::iperf3::{NoReport, Unaskable, VersionError};
+use crate::transfer::ReadError;
+
+/// Why a far end did not do its part.
+#[derive(Debug, Error)]
+pub enum FarEndError {
+    /// No connection to it.
+    #[error("no connection to {address}: {error}")]
+    Unreachable {
+        /// Its address and port.
+        address: std::net::SocketAddr,
+        /// The kernel's error.
+        error: io::Error,
+    },
+    /// It refused.
+    #[error("the responder refused: {0}")]
+    Refused(Refusal),
+    /// It answered something else.
+    #[error("what answers at {0} is no maxseg responder")]
+    NoResponder(std::net::SocketAddr),
+    /// It did not answer, or no longer.
+    #[error("the responder does not answer: {0}")]
+    Silent(String),
+    /// The caller no longer waits.
+    #[error("interrupted")]
+    Stopped,
+    /// iperf3 cannot be used.
+    #[error(transparent)]
+    Iperf3Version(#[from] VersionError),
+    /// iperf3 takes no such value.
+    #[error(transparent)]
+    Unaskable(#[from] Unaskable),
+    /// iperf3 gave no report.
+    #[error(transparent)]
+    NoReport(#[from] NoReport),
+    /// iperf3 failed.
+    #[error("iperf3: {0}")]
+    Iperf3(String),
+    /// A socket failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl From<ReadError> for FarEndError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Stopped => Self::Stopped,
+            ReadError::Io(error) => Self::Io(error),
+            error @ (ReadError::TooLate | ReadError::Closed | ReadError::NoMessage(_)) => {
+                Self::Silent(error.to_string())
+            }
+        }
+    }
+}
+
+impl FarEndError {
+    /// What helps.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Unreachable { .. } => {
+                "start `maxseg responder --listen 0.0.0.0` on the far host, and open its port in the firewall there".into()
+            }
+            Self::Refused(Refusal::Token) => {
+                "give the token that `maxseg responder` printed: --token TOKEN, or MAXSEG_TOKEN".into()
+            }
+            Self::Refused(Refusal::Busy) => {
+                "it serves one test at a time: wait until the other one has ended".into()
+            }
+            Self::Refused(Refusal::Limit) => {
+                "raise --max-time or --max-connections of `maxseg responder`, or shorten the test with --duration".into()
+            }
+            Self::Refused(Refusal::Version) => {
+                "install the same version of maxseg at both ends".into()
+            }
+            Self::NoResponder(_) => {
+                "name the port of `maxseg responder` (--far-end responder:PORT), or --far-end iperf3 for an iperf3 server".into()
+            }
+            Self::Iperf3Version(_) => "install iperf3, or use `maxseg responder` as the far end".into(),
+            Self::Iperf3(_) => "start `iperf3 -s` on the far host; it serves one test at a time".into(),
+            Self::Refused(_)
+            | Self::Silent(_)
+            | Self::Stopped
+            | Self::Unaskable(_)
+            | Self::NoReport(_)
+            | Self::Io(_) => return None,
+        })
+    }
+}

@@ -1,0 +1,138 @@
+//! An iperf3 server as the far end, by the installed iperf3.
+
+use std::net::SocketAddr;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use maxseg_wire::inet_diag::Sample;
+use maxseg_wire::responder::{SenderSample, Towards};
+use maxseg_wire::tcp_info::TcpInfo;
+
+use super::transfer::{BulkPlan, BulkResult, BulkSeries, Granted};
+use super::{FarEndError, Pings};
+use crate::iperf3::{Amount, Bulk, Interval, Report, Version, version_of};
+use crate::sys::run_to_end;
+
+/// The program's name, looked up in `PATH`.
+const PROGRAM: &str = "iperf3";
+
+/// An iperf3 server that somebody else runs.
+#[derive(Debug)]
+pub struct Iperf3Server<'a> {
+    address: SocketAddr,
+    version: Version,
+    stop: &'a AtomicBool,
+}
+
+impl<'a> Iperf3Server<'a> {
+    /// Nothing is sent to it yet.
+    ///
+    /// # Errors
+    /// iperf3 is not installed here, or too old.
+    pub fn new(address: SocketAddr, stop: &'a AtomicBool) -> Result<Self, FarEndError> {
+        Ok(Self { address, version: version_of(&mut Command::new(PROGRAM))?, stop })
+    }
+
+    /// Where it is.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Makes a transfer. Its samples are the intervals of iperf3's report, one a second.
+    ///
+    /// # Errors
+    /// iperf3 failed, at either end.
+    pub fn bulk(&self, plan: &BulkPlan) -> Result<BulkResult, FarEndError> {
+        let bulk = Bulk {
+            server: self.address.ip(),
+            port: self.address.port(),
+            bind: None,
+            amount: Amount::Time(plan.time),
+            is_reverse: plan.towards == Towards::Client,
+            streams: plan.connections.into(),
+            mss: plan.mss,
+            // The kernel doubles what iperf3 asks for, and half of that is for its own overhead.
+            buffer_bytes: plan.window.map(u64::from),
+            congestion: plan.congestion.clone(),
+            interval: Duration::from_secs(1),
+            connect_timeout: Duration::from_secs(10),
+        };
+        let mut command = Command::new(PROGRAM);
+        command.args(bulk.client(self.version)?);
+        let output = run_to_end(command, self.stop)?;
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(FarEndError::Stopped);
+        }
+        let report = Report::parse(&String::from_utf8_lossy(&output.stdout))?;
+        if let Some(error) = &report.error {
+            return Err(FarEndError::Iperf3(error.clone()));
+        }
+        Ok(result_of(&report, plan.towards))
+    }
+}
+
+/// The senders' and receivers' reports as one result.
+fn result_of(client: &Report, towards: Towards) -> BulkResult {
+    let server = client.server.as_deref();
+    let (sender, receiver) = match towards {
+        Towards::Responder => (Some(client), server),
+        Towards::Client => (server, Some(client)),
+    };
+    let senders = sender.map_or(&[][..], |report| &report.intervals);
+    // What arrives counts; where the receiver's report is not there, what the sender wrote.
+    let receivers = receiver.map_or(&[][..], |report| &report.intervals);
+    let counted = if receivers.is_empty() { senders } else { receivers };
+    let count = counted.iter().map(|interval| interval.streams.len()).max().unwrap_or(0);
+    let mss = client.mss_asked.or(client.mss_default).and_then(|mss| u32::try_from(mss).ok());
+    let series = (0..count).map(|stream| series_of(stream, counted, senders, mss)).collect();
+    let small = |bytes: Option<u64>| bytes.and_then(|bytes| u32::try_from(bytes).ok());
+    BulkResult {
+        series,
+        granted: Granted {
+            send_buffer: small(sender.and_then(|report| report.send_buffer_bytes)),
+            receive_buffer: small(receiver.and_then(|report| report.receive_buffer_bytes)),
+            window_clamp: None,
+            congestion: client.sender_congestion.clone(),
+        },
+        pings: Pings::default(),
+        has_sockets: false,
+    }
+}
+
+fn series_of(
+    stream: usize,
+    counted: &[Interval],
+    senders: &[Interval],
+    mss: Option<u32>,
+) -> BulkSeries {
+    let Ok(mut info) = TcpInfo::decode(&[0; TcpInfo::LEAST]) else { return BulkSeries::default() };
+    info.snd_mss = mss.unwrap_or_default();
+    let (mut acked, mut resent, mut samples) = (0, 0_u64, Vec::new());
+    let mut take = |at: f64, info: TcpInfo| {
+        let sample =
+            Sample { info, memory: None, bbr: None, unread_bytes: 0, unacked_bytes: 0 };
+        samples.push(SenderSample { at: Duration::from_secs_f64(at.max(0.0)), sample });
+    };
+    take(0.0, info);
+    for (index, interval) in counted.iter().enumerate() {
+        let Some(of) = interval.streams.get(stream) else { continue };
+        acked += of.sum.bytes.unwrap_or_default();
+        let sender = senders.get(index).and_then(|interval| interval.streams.get(stream));
+        if let Some(sender) = sender {
+            resent += sender.sum.retransmits.unwrap_or_default();
+            info.rtt = sender.rtt.unwrap_or_default();
+            info.rttvar = sender.rttvar.unwrap_or_default();
+            info.snd_wnd = sender.snd_wnd_bytes.and_then(|bytes| u32::try_from(bytes).ok());
+            let cwnd = sender.snd_cwnd_bytes.unwrap_or_default() / u64::from(info.snd_mss.max(1));
+            info.snd_cwnd = u32::try_from(cwnd).unwrap_or(u32::MAX);
+        }
+        info.total_retrans = u32::try_from(resent).unwrap_or(u32::MAX);
+        let resent_bytes = resent * u64::from(info.snd_mss);
+        info.bytes_acked = Some(acked);
+        info.bytes_retrans = Some(resent_bytes);
+        info.bytes_sent = Some(acked + resent_bytes);
+        take(of.sum.end_s.unwrap_or_default(), info);
+    }
+    BulkSeries { samples }
+}

@@ -1,0 +1,268 @@
+//! Bulk data between this host and the far end.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use maxseg_wire::responder::{Begun, Message, SenderSample, Towards, TransferRequest};
+
+use super::connection::{answer_to, next_answer};
+use super::responder::{Pings, ResponderClient};
+use super::FarEndError;
+use crate::transfer::{
+    Frames, Sampler, SocketOptions, Zeros, congestion_name, discard, granted, send,
+};
+
+/// A transfer to be made. `None` leaves it to the kernels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BulkPlan {
+    /// Where the data goes.
+    pub towards: Towards,
+    /// Connections at once.
+    pub connections: u16,
+    /// For how long.
+    pub time: Duration,
+    /// The window that each receiver advertises at most, in bytes.
+    pub window: Option<u32>,
+    /// `TCP_MAXSEG` of this host's sockets, which bounds the segments of both directions.
+    pub mss: Option<u32>,
+    /// The senders' `SO_SNDBUF`.
+    pub send_buffer: Option<u32>,
+    /// The senders' congestion control, where they may use it.
+    pub congestion: Option<String>,
+    /// Pings beside the bulk data, at this interval.
+    pub pings: Option<Duration>,
+}
+
+/// What a transfer showed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BulkResult {
+    /// Each connection.
+    pub series: Vec<BulkSeries>,
+    /// What was granted to the first connection.
+    pub granted: Granted,
+    /// Pings meanwhile.
+    pub pings: Pings,
+    /// Whether the samples are the sockets' own, with what the kernel says of their limits; otherwise they hold bytes, round
+    /// trips and retransmissions alone.
+    pub has_sockets: bool,
+}
+
+/// One connection of a transfer: samples of its sending socket, in order.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct BulkSeries {
+    /// The samples.
+    pub samples: Vec<SenderSample>,
+}
+
+/// What kernels granted. Buffers are as the kernel accounts them: twice what is asked for. `None` where it is unknown.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Granted {
+    /// The sender's `SO_SNDBUF` when the transfer began.
+    pub send_buffer: Option<u32>,
+    /// The receiver's `SO_RCVBUF` when the transfer began.
+    pub receive_buffer: Option<u32>,
+    /// The receiver's `TCP_WINDOW_CLAMP`.
+    pub window_clamp: Option<u32>,
+    /// The sender's congestion control.
+    pub congestion: Option<String>,
+}
+
+impl ResponderClient<'_> {
+    /// Makes a transfer; the far end's samples come with the result.
+    ///
+    /// # Errors
+    /// The far end refuses, or no longer answers.
+    pub fn bulk(&mut self, plan: &BulkPlan) -> Result<BulkResult, FarEndError> {
+        self.transfer = self.transfer.wrapping_add(1);
+        let stop = self.stop;
+        let (transfer, session) = (self.transfer, self.welcomed.session);
+        let is_stopped = || stop.load(Ordering::Relaxed);
+        let account = self.account.clone();
+        let options = plan.options();
+        // All are connected before the first one begins.
+        let opened: Vec<Frames> = (0..plan.connections)
+            .map(|_| account.connect(&options, session, &is_stopped).map(|(frames, _)| frames))
+            .collect::<Result<_, _>>()?;
+        let began = Instant::now();
+        let has_failed = AtomicBool::new(false);
+        let is_over = || {
+            began.elapsed() >= plan.time
+                || stop.load(Ordering::Relaxed)
+                || has_failed.load(Ordering::Relaxed)
+        };
+        let is_over = &is_over;
+        let (ends, pings) = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..).zip(opened).map(|(connection, frames)| {
+                let request = plan.request(transfer, connection);
+                let has_failed = &has_failed;
+                scope.spawn(move || {
+                    let end = one(plan, frames, request, is_over);
+                    has_failed.fetch_or(end.is_err(), Ordering::Relaxed);
+                    end
+                })
+            }).collect();
+            let pings = match plan.pings {
+                Some(interval) => self.pings(interval, |_, _| is_over()),
+                None => Ok(Pings::default()),
+            };
+            let ends: Vec<_> = threads
+                .into_iter()
+                .map(|thread| {
+                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                })
+                .collect();
+            (ends, pings)
+        });
+        if stop.load(Ordering::Relaxed) {
+            return Err(FarEndError::Stopped);
+        }
+        let (ends, pings) = (all_or_first_error(ends)?, pings?);
+        let granted = ends.first().map(|end| end.granted.clone()).unwrap_or_default();
+        let mut series: Vec<BulkSeries> = match plan.towards {
+            Towards::Responder => {
+                ends.into_iter().map(|end| BulkSeries { samples: end.samples }).collect()
+            }
+            Towards::Client => {
+                self.report()?.into_iter().map(|(_, samples)| BulkSeries { samples }).collect()
+            }
+        };
+        for one in &mut series {
+            one.samples.retain(|sample| sample.at <= plan.time + Duration::from_millis(50));
+        }
+        Ok(BulkResult { series, granted, pings, has_sockets: true })
+    }
+}
+
+/// All ends; the error that came first where some connections only stopped because of it.
+fn all_or_first_error(ends: Vec<Result<End, FarEndError>>) -> Result<Vec<End>, FarEndError> {
+    let (mut whole, mut stopped) = (Vec::new(), false);
+    for end in ends {
+        match end {
+            Ok(end) => whole.push(end),
+            Err(FarEndError::Stopped) => stopped = true,
+            Err(error) => return Err(error),
+        }
+    }
+    if stopped { Err(FarEndError::Stopped) } else { Ok(whole) }
+}
+
+#[cfg(test)]
+impl ResponderClient<'_> {
+    /// Asks for a download, and reads nothing of it; waits for the responder to end it.
+    pub(crate) fn never_read(&mut self, plan: &BulkPlan) -> Result<(), FarEndError> {
+        use crate::transfer::ReadError;
+        let account = self.account.clone();
+        let session = self.welcomed.session;
+        let (mut frames, _) = account.connect(&plan.options(), session, &|| false)?;
+        let request = TransferRequest { time: plan.time, ..plan.request(1, 0) };
+        frames.send(&Message::Transfer(request))?;
+        loop {
+            // Zeros are no message; the end is what is waited for.
+            match frames.next(super::connection::LONGEST, || false) {
+                Err(ReadError::NoMessage(_)) => break,
+                Ok(_) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let mut byte = [std::mem::MaybeUninit::uninit(); 1];
+        let is_open = || frames.socket.sample().is_ok_and(|sample| sample.info.state == 1);
+        while is_open() {
+            // Nothing is taken.
+            let _ = frames.socket.0.peek(&mut byte);
+            std::thread::yield_now();
+        }
+        Ok(())
+    }
+}
+
+struct End {
+    granted: Granted,
+    samples: Vec<SenderSample>,
+}
+
+/// One connection, from its request to its end.
+fn one(
+    plan: &BulkPlan,
+    mut frames: Frames,
+    request: TransferRequest,
+    is_over: &dyn Fn() -> bool,
+) -> Result<End, FarEndError> {
+    let answer = answer_to(&mut frames, &Message::Transfer(request), is_over);
+    let Message::Begun(theirs) = answer? else {
+        // Nothing else answers it.
+        return next_answer(&mut frames, is_over).map(|_| End::nothing());
+    };
+    let own = granted(&frames.socket);
+    let socket = &frames.socket;
+    // What is in flight when the time is over must not outlive the transfer.
+    socket.0.set_linger(Some(Duration::ZERO))?;
+    let mut samples = Vec::new();
+    match plan.towards {
+        Towards::Responder => {
+            let sampler = Sampler::new(Instant::now(), plan.connections.into());
+            send(socket, &Zeros::new()?, sampler, is_over, |sample| samples.push(sample))?;
+        }
+        Towards::Client => {
+            discard(socket, plan.window, None, is_over)?;
+        }
+    }
+    let (sender, receiver) = match plan.towards {
+        Towards::Responder => (own, theirs),
+        Towards::Client => (theirs, own),
+    };
+    Ok(End { granted: Granted::of(&sender, &receiver), samples })
+}
+
+impl End {
+    fn nothing() -> Self {
+        Self { granted: Granted::default(), samples: Vec::new() }
+    }
+}
+
+impl Granted {
+    fn of(sender: &Begun, receiver: &Begun) -> Self {
+        let some = |number: u32| (number > 0).then_some(number);
+        Self {
+            send_buffer: some(sender.send_buffer),
+            receive_buffer: some(receiver.receive_buffer),
+            window_clamp: some(receiver.window_clamp),
+            congestion: congestion_name(&sender.congestion),
+        }
+    }
+}
+
+/// The responder may take so much longer: the client ends a transfer.
+const MARGIN: Duration = Duration::from_secs(1);
+
+impl BulkPlan {
+    /// Options of this host's sockets.
+    fn options(&self) -> SocketOptions {
+        let sends = self.towards == Towards::Responder;
+        SocketOptions {
+            mss: self.mss,
+            window: self.window.filter(|_| !sends),
+            send_buffer: self.send_buffer.filter(|_| sends),
+            congestion: self.congestion.clone().filter(|_| sends),
+        }
+    }
+
+    fn request(&self, transfer: u32, connection: u16) -> TransferRequest {
+        let sends = self.towards == Towards::Responder;
+        let mut congestion = [0; 16];
+        if let Some(name) = &self.congestion {
+            for (to, from) in congestion.iter_mut().zip(name.bytes()) {
+                *to = from;
+            }
+        }
+        TransferRequest {
+            transfer,
+            connection,
+            connections: self.connections,
+            towards: self.towards,
+            time: self.time + MARGIN,
+            window: self.window.filter(|_| sends).unwrap_or(0),
+            send_buffer: self.send_buffer.filter(|_| !sends).unwrap_or(0),
+            congestion,
+        }
+    }
+}

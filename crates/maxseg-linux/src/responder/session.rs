@@ -1,0 +1,174 @@
+//! The session under way.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use maxseg_wire::responder::{MOST_SIZES, NONCE, Refusal, SenderSample};
+
+use crate::transfer::random;
+
+/// Samples that are kept of a transfer, at most: 12 MB. What is sampled less often with more connections, and a transfer
+/// that is limited in time, stay below it.
+const MOST_SAMPLES: usize = 24_000;
+
+/// Bytes of datagrams that a session may ask for.
+const MOST_PROBE_BYTES: usize = 4 << 20;
+
+/// The session under way, if any: one at a time.
+#[derive(Debug, Default)]
+pub(super) struct Sessions {
+    current: Mutex<Current>,
+}
+
+#[derive(Debug, Default)]
+struct Current {
+    session: Option<Session>,
+    /// Whether one has ended.
+    has_ended: bool,
+}
+
+#[derive(Debug)]
+struct Session {
+    id: u64,
+    key: [u8; NONCE],
+    client: IpAddr,
+    /// Connections that have joined it.
+    joined: u16,
+    transfer: u32,
+    samples: BTreeMap<u16, Vec<SenderSample>>,
+    sample_count: usize,
+    arrivals: BTreeMap<u16, u32>,
+    datagrams_from: Option<SocketAddr>,
+    probe_bytes: usize,
+}
+
+impl Sessions {
+    fn current(&self) -> MutexGuard<'_, Current> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does something with the session, where it is still under way.
+    fn with<T>(&self, session: u64, of: impl FnOnce(&mut Session) -> T) -> Option<T> {
+        self.current().session.as_mut().filter(|current| current.id == session).map(of)
+    }
+
+    /// Begins one.
+    pub(super) fn begin(&self, client: IpAddr) -> Result<u64, Refusal> {
+        let mut current = self.current();
+        if current.session.is_some() {
+            return Err(Refusal::Busy);
+        }
+        let made = || -> io::Result<_> { Ok((u64::from_be_bytes(random()?), random()?)) };
+        let (id, key) = made().map_err(|_| Refusal::Busy)?;
+        let id = id.max(1);
+        current.session = Some(Session {
+            id,
+            key,
+            client,
+            joined: 0,
+            transfer: 0,
+            samples: BTreeMap::new(),
+            sample_count: 0,
+            arrivals: BTreeMap::new(),
+            datagrams_from: None,
+            probe_bytes: 0,
+        });
+        Ok(id)
+    }
+
+    /// Counts a further connection of it.
+    pub(super) fn join(&self, session: u64, most: u16) -> Result<(), Refusal> {
+        let joined = self.with(session, |session| {
+            if session.joined >= most {
+                return Err(Refusal::Limit);
+            }
+            session.joined += 1;
+            Ok(())
+        });
+        joined.unwrap_or(Err(Refusal::NoSession))
+    }
+
+    pub(super) fn leave(&self, session: u64) {
+        self.with(session, |session| session.joined = session.joined.saturating_sub(1));
+    }
+
+    pub(super) fn is_current(&self, session: u64) -> bool {
+        self.with(session, |_| ()).is_some()
+    }
+
+    pub(super) fn key(&self, session: u64) -> Option<[u8; NONCE]> {
+        self.with(session, |session| session.key)
+    }
+
+    pub(super) fn end(&self, session: u64) {
+        let mut current = self.current();
+        if current.session.as_ref().is_some_and(|current| current.id == session) {
+            (current.session, current.has_ended) = (None, true);
+        }
+    }
+
+    pub(super) fn end_all(&self) {
+        self.current().session = None;
+    }
+
+    pub(super) fn have_ended(&self) -> bool {
+        let current = self.current();
+        current.has_ended && current.session.is_none()
+    }
+
+    /// Keeps a sample of a transfer; those of an earlier one are forgotten.
+    pub(super) fn keep(&self, session: u64, transfer: u32, connection: u16, sample: SenderSample) {
+        self.with(session, |session| {
+            if session.transfer != transfer {
+                session.samples.clear();
+                (session.transfer, session.sample_count) = (transfer, 0);
+            }
+            if session.sample_count < MOST_SAMPLES {
+                session.samples.entry(connection).or_default().push(sample);
+                session.sample_count += 1;
+            }
+        });
+    }
+
+    /// The samples of a transfer.
+    pub(super) fn samples(&self, session: u64, transfer: u32) -> Vec<(u16, Vec<SenderSample>)> {
+        self.with(session, |session| {
+            let is_it = session.transfer == transfer;
+            if is_it { std::mem::take(&mut session.samples).into_iter().collect() } else { Vec::new() }
+        })
+        .unwrap_or_default()
+    }
+
+    /// Counts a datagram with this key from the session's client.
+    pub(super) fn on_datagram(&self, key: &[u8], from: SocketAddr, packet_bytes: u16) {
+        let mut current = self.current();
+        let Some(session) = current.session.as_mut() else { return };
+        if key != session.key || from.ip().to_canonical() != session.client {
+            return;
+        }
+        session.datagrams_from = Some(from);
+        if session.arrivals.len() < MOST_SIZES || session.arrivals.contains_key(&packet_bytes) {
+            let count = session.arrivals.entry(packet_bytes).or_default();
+            *count = count.saturating_add(1);
+        }
+    }
+
+    /// Sizes of the packets that have arrived, and how many of each.
+    pub(super) fn arrivals(&self, session: u64) -> Vec<(u16, u32)> {
+        self.with(session, |session| session.arrivals.iter().map(|(k, v)| (*k, *v)).collect())
+            .unwrap_or_default()
+    }
+
+    /// Where a datagram of so many bytes may be sent, and what it begins with; `None` before the client has sent one, and
+    /// once enough was sent.
+    pub(super) fn may_probe(&self, session: u64, bytes: usize) -> Option<(SocketAddr, [u8; NONCE])> {
+        self.with(session, |session| {
+            session.probe_bytes += bytes;
+            let address = session.datagrams_from?;
+            (session.probe_bytes <= MOST_PROBE_BYTES).then_some((address, session.key))
+        })
+        .flatten()
+    }
+}

@@ -1,0 +1,209 @@
+//! The responder with a client, and under abuse; over loopback.
+
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use maxseg_wire::responder::{HEADER, Limits, Message, Refusal, Towards, VERSION, decode, encode};
+
+use super::*;
+use crate::far_end::{BulkPlan, FarEndError, ResponderClient};
+
+const TOKEN: &str = "open sesame";
+
+fn options() -> ResponderOptions {
+    ResponderOptions {
+        listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        token: TOKEN.to_owned(),
+        limits: Limits { seconds: 20, bits_per_second: 0, connections: 8 },
+        once: false,
+    }
+}
+
+/// Runs a responder for as long as `test` takes; what it told.
+fn with(options: ResponderOptions, test: impl FnOnce(SocketAddr)) -> Vec<ResponderEvent> {
+    let responder = Responder::bind(options).unwrap();
+    let (stop, events) = (AtomicBool::new(false), Mutex::new(Vec::new()));
+    let (told, address) = (|event| events.lock().unwrap().push(event), responder.address());
+    std::thread::scope(|scope| {
+        let running = scope.spawn(|| responder.run(&stop, &told));
+        // A test that fails must not leave the responder running.
+        let tested = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| test(address)));
+        stop.store(true, Ordering::Relaxed);
+        running.join().unwrap().unwrap();
+        tested.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    });
+    events.into_inner().unwrap()
+}
+
+/// What a connection answers to these bytes, until it is closed.
+fn answer_to(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(bytes).unwrap();
+    let mut answer = Vec::new();
+    // A reset after the answer is an end too.
+    let _ = stream.read_to_end(&mut answer);
+    answer
+}
+
+fn plan(towards: Towards) -> BulkPlan {
+    BulkPlan {
+        towards,
+        connections: 2,
+        time: Duration::from_millis(300),
+        window: Some(64 << 10),
+        mss: Some(1000),
+        send_buffer: None,
+        congestion: Some("reno".to_owned()),
+        pings: Some(Duration::from_millis(20)),
+    }
+}
+
+#[test]
+fn a_client_with_the_token_measures_both_ways() {
+    let stop = AtomicBool::new(false);
+    let events = with(options(), |address| {
+        let mut client = ResponderClient::begin(address, TOKEN, &stop).unwrap();
+        let pings = client.pings(Duration::ZERO, |count, _| count == 10).unwrap();
+        assert_eq!(pings.trips.len(), 10);
+        assert!(pings.kernel_min.is_some());
+        let syn = client.syn_as_received().unwrap().unwrap();
+        assert_eq!(syn.mss, Some(65_495), "{syn:?}");
+        assert!(syn.options.iter().any(|option| option.starts_with("MSS=")), "{syn:?}");
+        for towards in [Towards::Client, Towards::Responder] {
+            let result = client.bulk(&plan(towards)).unwrap();
+            assert_eq!(result.series.len(), 2, "{towards:?}");
+            assert_eq!(result.granted.congestion.as_deref(), Some("reno"));
+            assert!(!result.pings.trips.is_empty());
+            for series in &result.series {
+                let last = series.samples.last().unwrap().sample.info;
+                assert!(last.bytes_acked.unwrap() > 100_000, "{towards:?}: {last:?}");
+                assert!(last.snd_mss <= 1000, "{last:?}");
+                assert!(last.snd_wnd.unwrap() <= 64 << 10, "{last:?}");
+            }
+        }
+        let mtu = client.reverse_mtu(60_000, Duration::from_millis(1)).unwrap().unwrap();
+        assert_eq!((mtu.largest_arrived, mtu.least_lost), (60_000, None));
+        assert!(client.arrived(28 + 16).unwrap() > 0);
+    });
+    assert!(matches!(events[0], ResponderEvent::Began(_)), "{events:?}");
+}
+
+#[test]
+fn one_session_at_a_time_and_an_end_after_one_where_asked() {
+    let stop = AtomicBool::new(false);
+    let (begun, once) = (AtomicBool::new(false), ResponderOptions { once: true, ..options() });
+    let responder = Responder::bind(once).unwrap();
+    let address = responder.address();
+    std::thread::scope(|scope| {
+        let told = |event| {
+            if matches!(event, ResponderEvent::Began(_)) {
+                begun.store(true, Ordering::Relaxed);
+            }
+        };
+        let running = scope.spawn(move || responder.run(&AtomicBool::new(false), &told));
+        let first = ResponderClient::begin(address, TOKEN, &stop).unwrap();
+        let second = ResponderClient::begin(address, TOKEN, &stop);
+        assert!(matches!(second, Err(FarEndError::Refused(Refusal::Busy))), "{second:?}");
+        drop(first);
+        running.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn another_token_is_refused() {
+    let stop = AtomicBool::new(false);
+    let events = with(options(), |address| {
+        let client = ResponderClient::begin(address, "open barley", &stop);
+        assert!(matches!(client, Err(FarEndError::Refused(Refusal::Token))), "{client:?}");
+    });
+    let localhost = Ipv4Addr::LOCALHOST.into();
+    assert_eq!(events, [ResponderEvent::Refused(localhost, Refusal::Token)]);
+}
+
+#[test]
+fn what_is_no_message_is_refused_in_fewer_bytes_than_arrived() {
+    with(options(), |address| {
+        let hello = encode(&Message::Hello { version: VERSION, nonce: [1; 16] });
+        let other = encode(&Message::Hello { version: 99, nonce: [1; 16] });
+        let early = encode(&Message::Ping(1));
+        let cases: [(&[u8], Refusal); 6] = [
+            (b"GET / HTTP/1.1\r\nHost: example\r\n\r\n", Refusal::Garbage),
+            (&[0xff; 2000], Refusal::Garbage),
+            (&[1; 64], Refusal::Garbage),
+            (&early, Refusal::Garbage),
+            (&other, Refusal::Version),
+            (&[&hello[..], &hello].concat(), Refusal::Garbage),
+        ];
+        for (bytes, why) in cases {
+            let answer = answer_to(address, bytes);
+            assert!(answer.len() <= bytes.len(), "{} bytes for {}", answer.len(), bytes.len());
+            let refusal = encode(&Message::Refused(why));
+            // Where the kernel resets the connection because of what was not read, the answer may be lost.
+            assert!(answer.is_empty() || answer.ends_with(&refusal), "{answer:?} for {why:?}");
+        }
+        // A refusal is longer than these, and is left out.
+        assert!(answer_to(address, &[0xff]).is_empty());
+    });
+}
+
+#[test]
+fn datagrams_without_the_key_have_no_answer() {
+    let stop = AtomicBool::new(false);
+    with(options(), |address| {
+        let mut client = ResponderClient::begin(address, TOKEN, &stop).unwrap();
+        let other = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        other.set_nonblocking(true).unwrap();
+        other.send_to(&[0; 1000], address).unwrap();
+        other.send_to(&[], address).unwrap();
+        // Answers of the control connection come after the datagrams have been read or left.
+        assert_eq!(client.arrived(1028).unwrap(), 0);
+        assert!(other.recv(&mut [0; 1]).is_err());
+    });
+}
+
+#[test]
+fn a_client_that_does_not_read_ends_with_its_time() {
+    let stop = AtomicBool::new(false);
+    with(options(), |address| {
+        let mut client = ResponderClient::begin(address, TOKEN, &stop).unwrap();
+        let slow = BulkPlan { time: Duration::from_millis(200), pings: None, ..plan(Towards::Client) };
+        client.never_read(&slow).unwrap();
+        assert!(client.ping().is_ok());
+    });
+}
+
+#[test]
+fn more_than_the_limits_is_refused() {
+    let stop = AtomicBool::new(false);
+    with(options(), |address| {
+        let mut client = ResponderClient::begin(address, TOKEN, &stop).unwrap();
+        let many = BulkPlan { connections: 9, ..plan(Towards::Client) };
+        assert!(matches!(client.bulk(&many), Err(FarEndError::Refused(Refusal::Limit))));
+        let long = BulkPlan { time: Duration::from_secs(60), ..plan(Towards::Client) };
+        assert!(matches!(client.bulk(&long), Err(FarEndError::Refused(Refusal::Limit))));
+        assert!(client.bulk(&plan(Towards::Client)).is_ok());
+    });
+}
+
+#[test]
+fn connections_that_say_nothing_do_not_keep_others_out() {
+    let stop = AtomicBool::new(false);
+    with(options(), |address| {
+        let silent: Vec<TcpStream> =
+            (0..MOST_UNPROVEN * 3).map(|_| TcpStream::connect(address).unwrap()).collect();
+        let mut client = ResponderClient::begin(address, TOKEN, &stop).unwrap();
+        assert!(client.ping().is_ok());
+        drop(silent);
+    });
+}
+
+#[test]
+fn a_frame_that_claims_to_be_long_is_not_waited_for() {
+    let mut long = vec![1, 0x40, 0];
+    long.resize(HEADER + 100, 0);
+    assert_eq!(decode(&long), Ok(None), "the decoder would wait");
+    with(options(), |address| assert!(answer_to(address, &long).len() <= long.len()));
+}

@@ -1,0 +1,124 @@
+//! Sending and discarding bulk data.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use maxseg_wire::responder::SenderSample;
+use nix::errno::Errno;
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::sys::sendfile::sendfile64;
+use nix::unistd::ftruncate;
+
+use super::Sampler;
+use crate::sys::{TcpSocket, set_tcp_option};
+
+/// Bytes of the file of zeros, and so the most that one call sends.
+const ZEROS: i64 = 1 << 20;
+
+/// After so long a blocking call comes back, to see whether the transfer is over and to sample the socket.
+const TURN: Duration = Duration::from_millis(10);
+
+/// A file of zeros to send, whose pages the kernel need not copy.
+#[derive(Debug)]
+pub(crate) struct Zeros(OwnedFd);
+
+impl Zeros {
+    /// Makes the file, in memory.
+    ///
+    /// # Errors
+    /// There are too many open files.
+    pub(crate) fn new() -> io::Result<Self> {
+        let file = memfd_create(c"zeros", MFdFlags::MFD_CLOEXEC)?;
+        ftruncate(&file, ZEROS)?;
+        Ok(Self(file))
+    }
+}
+
+/// Sends zeros until `is_over`; each sample of the socket goes to `on_sample`.
+///
+/// # Errors
+/// The connection ended, other than by the peer's wish.
+pub(crate) fn send(
+    socket: &TcpSocket,
+    zeros: &Zeros,
+    mut sampler: Sampler,
+    is_over: impl Fn() -> bool,
+    mut on_sample: impl FnMut(SenderSample),
+) -> io::Result<()> {
+    socket.0.set_nonblocking(false)?;
+    socket.0.set_write_timeout(Some(TURN))?;
+    let most = usize::try_from(ZEROS).unwrap_or(usize::MAX);
+    while !is_over() {
+        if let Some(sample) = sampler.poll(socket)? {
+            on_sample(sample);
+        }
+        let mut from = 0;
+        match sendfile64(&socket.0, &zeros.0, Some(&mut from), most) {
+            Ok(_) | Err(Errno::EAGAIN | Errno::EINTR) => {}
+            Err(Errno::EPIPE | Errno::ECONNRESET) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    // The state at the end.
+    on_sample(SenderSample { at: sampler.elapsed(), sample: socket.sample()? });
+    Ok(())
+}
+
+/// Reads between two settings of the clamp: a segment of another size makes the kernel set it again
+/// (`tcp_measure_rcv_mss` in `net/ipv4/tcp_input.c`), which is rare.
+const READS_BETWEEN_CLAMPS: u32 = 64;
+
+/// Reads and discards until `is_over` or the peer has closed; how many bytes there were. With `MSG_TRUNC` TCP does not copy
+/// them (tcp(7)). A window is held by setting the clamp again and again; a rate, by not reading faster.
+///
+/// # Errors
+/// The connection ended, other than by the peer's wish.
+pub(crate) fn discard(
+    socket: &TcpSocket,
+    window: Option<u32>,
+    bytes_per_second: Option<u64>,
+    is_over: impl Fn() -> bool,
+) -> io::Result<u64> {
+    /// Most at once, where a rate is to be held.
+    const SLICE: usize = 64 << 10;
+    socket.0.set_nonblocking(false)?;
+    socket.0.set_read_timeout(Some(TURN))?;
+    let mut buffer = vec![MaybeUninit::uninit(); 1 << 20];
+    let room = if bytes_per_second.is_some() { SLICE } else { buffer.len() };
+    let (began, mut taken, mut reads) = (Instant::now(), 0_u64, 0_u32);
+    while !is_over() {
+        if is_ahead(bytes_per_second, taken, began.elapsed()) {
+            std::thread::sleep(TURN);
+            continue;
+        }
+        match socket.0.recv_with_flags(&mut buffer[..room], libc::MSG_TRUNC) {
+            Ok(0) => break,
+            Ok(read) => taken += read as u64,
+            Err(error) if is_later(&error) => continue,
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => break,
+            Err(error) => return Err(error),
+        }
+        if let Some(window) = window
+            && reads % READS_BETWEEN_CLAMPS < 2
+        {
+            set_tcp_option(&socket.0, libc::TCP_WINDOW_CLAMP, window)?;
+        }
+        reads = reads.wrapping_add(1);
+    }
+    Ok(taken)
+}
+
+fn is_ahead(bytes_per_second: Option<u64>, taken: u64, elapsed: Duration) -> bool {
+    bytes_per_second
+        .is_some_and(|rate| taken as f64 > rate as f64 * (elapsed + TURN).as_secs_f64())
+}
+
+/// Whether a blocking call has only run out of time.
+fn is_later(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted
+    )
+}

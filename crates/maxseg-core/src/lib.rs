@@ -27,6 +27,7 @@ pub mod outcome;
 pub mod path;
 pub mod path_mtu;
 pub mod results;
+pub mod rfc6349;
 pub mod rng;
 pub mod scenario;
 pub mod settings;

@@ -110,8 +110,7 @@ fn series_of(
     info.snd_mss = mss.unwrap_or_default();
     let (mut acked, mut resent, mut samples) = (0, 0_u64, Vec::new());
     let mut take = |at: f64, info: TcpInfo| {
-        let sample =
-            Sample { info, memory: None, bbr: None, unread_bytes: 0, unacked_bytes: 0 };
+        let sample = Sample { info, memory: None, bbr: None, unread_bytes: 0, unacked_bytes: 0 };
         samples.push(SenderSample { at: Duration::from_secs_f64(at.max(0.0)), sample });
     };
     take(0.0, info);

@@ -57,6 +57,7 @@ pub struct SynAsReceived {
     pub options: Vec<String>,
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "every other message is no answer")]
 impl<'a> ResponderClient<'a> {
     /// Begins a session; it ends when the value is dropped.
     ///
@@ -186,16 +187,15 @@ impl<'a> ResponderClient<'a> {
     /// The flow of UDP to the responder, opened with one datagram of the least size.
     pub(super) fn datagrams(&mut self) -> Result<&UdpSocket, FarEndError> {
         let address = self.account.address;
-        let socket = match self.datagrams.take() {
-            Some(socket) => socket,
-            None => {
-                let domain = Domain::for_address(address);
-                let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
-                send_as_probes(&socket, address.is_ipv6())?;
-                socket.connect(&address.into())?;
-                socket.set_read_timeout(Some(Duration::from_millis(20)))?;
-                socket.into()
-            }
+        let socket = if let Some(socket) = self.datagrams.take() {
+            socket
+        } else {
+            let domain = Domain::for_address(address);
+            let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
+            send_as_probes(&socket, address.is_ipv6())?;
+            socket.connect(&address.into())?;
+            socket.set_read_timeout(Some(Duration::from_millis(20)))?;
+            socket.into()
         };
         // It may be lost, and a NAT may forget: sent before every use.
         let _ = socket.send(&self.welcomed.key);

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use maxseg_wire::responder::{Begun, Message, SenderSample, Towards, TransferRequest};
 
+use super::FarEndError;
 use super::connection::{answer_to, next_answer};
 use super::responder::{Pings, ResponderClient};
-use super::FarEndError;
 use crate::transfer::{
     Frames, Sampler, SocketOptions, Zeros, congestion_name, discard, granted, send,
 };
@@ -92,15 +92,18 @@ impl ResponderClient<'_> {
         };
         let is_over = &is_over;
         let (ends, pings) = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..).zip(opened).map(|(connection, frames)| {
-                let request = plan.request(transfer, connection);
-                let has_failed = &has_failed;
-                scope.spawn(move || {
-                    let end = one(plan, frames, request, is_over);
-                    has_failed.fetch_or(end.is_err(), Ordering::Relaxed);
-                    end
+            let threads: Vec<_> = (0..)
+                .zip(opened)
+                .map(|(connection, frames)| {
+                    let request = plan.request(transfer, connection);
+                    let has_failed = &has_failed;
+                    scope.spawn(move || {
+                        let end = one(plan, frames, request, is_over);
+                        has_failed.fetch_or(end.is_err(), Ordering::Relaxed);
+                        end
+                    })
                 })
-            }).collect();
+                .collect();
             let pings = match plan.pings {
                 Some(interval) => self.pings(interval, |_, _| is_over()),
                 None => Ok(Pings::default()),
@@ -199,8 +202,8 @@ fn one(
     let mut samples = Vec::new();
     match plan.towards {
         Towards::Responder => {
-            let sampler = Sampler::new(Instant::now(), plan.connections.into());
-            send(socket, &Zeros::new()?, sampler, is_over, |sample| samples.push(sample))?;
+            let turns = Sampler::new(Instant::now(), plan.connections.into());
+            send(socket, &Zeros::new()?, turns, is_over, |sample| samples.push(sample))?;
         }
         Towards::Client => {
             discard(socket, plan.window, None, is_over)?;

@@ -9,8 +9,8 @@ use maxseg_core::similar::closest;
 use maxseg_core::units::Mtu;
 use thiserror::Error;
 
-use crate::iperf3::VersionError;
 use super::netem::{TcCommand, TcError, Unavailable};
+use crate::iperf3::VersionError;
 
 /// An error of a lab: it cannot be built, cannot run, or refuses a request.
 #[derive(Debug, Error)]

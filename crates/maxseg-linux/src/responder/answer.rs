@@ -34,7 +34,7 @@ pub(super) fn answer(shared: &Shared<'_>, socket: TcpSocket, ticket: Ticket) -> 
             Err(ReadError::Io(error)) => return Err(error),
         };
         if let Message::Transfer(asked) = message {
-            return transfer(shared, frames, ticket, &asked);
+            return transfer(shared, &frames, ticket, &asked);
         }
         let Some(answers) = answers(shared, ticket, &syn, message) else {
             return frames.send(&Message::Refused(Refusal::Garbage));
@@ -87,7 +87,7 @@ fn report(shared: &Shared<'_>, ticket: Ticket, transfer: u32) -> Vec<Message> {
 /// Sends or discards bulk data until the time is over, the client has closed the connection, or the session is over.
 fn transfer(
     shared: &Shared<'_>,
-    frames: Frames,
+    frames: &Frames,
     ticket: Ticket,
     asked: &TransferRequest,
 ) -> io::Result<()> {
@@ -116,7 +116,7 @@ fn transfer(
     match asked.towards {
         Towards::Client => {
             let keep = |sample: SenderSample| {
-                shared.sessions.keep(ticket.session, transfer, connection, sample);
+                shared.sessions.keep(ticket.session, transfer, connection, &sample);
             };
             let sampler = Sampler::new(began, connections.into());
             let sent = send(&frames.socket, &Zeros::new()?, sampler, is_done, keep);

@@ -248,11 +248,12 @@ fn start<'scope>(
     socket: Socket,
     ticket: Ticket,
 ) {
-    let begun = std::thread::Builder::new().name("answer".to_owned()).spawn_scoped(scope, move || {
-        // A connection that fails is the client's to notice.
-        let _ = answer(shared, TcpSocket(socket), ticket);
-        shared.left(ticket);
-    });
+    let begun =
+        std::thread::Builder::new().name("answer".to_owned()).spawn_scoped(scope, move || {
+            // A connection that fails is the client's to notice.
+            let _ = answer(shared, TcpSocket(socket), ticket);
+            shared.left(ticket);
+        });
     if begun.is_err() {
         shared.left(ticket);
     }

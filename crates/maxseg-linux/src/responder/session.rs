@@ -9,7 +9,7 @@ use maxseg_wire::responder::{MOST_SIZES, NONCE, Refusal, SenderSample};
 
 use crate::transfer::random;
 
-/// Samples that are kept of a transfer, at most: 12 MB. What is sampled less often with more connections, and a transfer
+/// Samples that are kept of a transfer, at most: 17 MB. What is sampled less often with more connections, and a transfer
 /// that is limited in time, stay below it.
 const MOST_SAMPLES: usize = 24_000;
 
@@ -119,14 +119,14 @@ impl Sessions {
     }
 
     /// Keeps a sample of a transfer; those of an earlier one are forgotten.
-    pub(super) fn keep(&self, session: u64, transfer: u32, connection: u16, sample: SenderSample) {
+    pub(super) fn keep(&self, session: u64, transfer: u32, connection: u16, sample: &SenderSample) {
         self.with(session, |session| {
             if session.transfer != transfer {
                 session.samples.clear();
                 (session.transfer, session.sample_count) = (transfer, 0);
             }
             if session.sample_count < MOST_SAMPLES {
-                session.samples.entry(connection).or_default().push(sample);
+                session.samples.entry(connection).or_default().push(*sample);
                 session.sample_count += 1;
             }
         });
@@ -136,7 +136,11 @@ impl Sessions {
     pub(super) fn samples(&self, session: u64, transfer: u32) -> Vec<(u16, Vec<SenderSample>)> {
         self.with(session, |session| {
             let is_it = session.transfer == transfer;
-            if is_it { std::mem::take(&mut session.samples).into_iter().collect() } else { Vec::new() }
+            if is_it {
+                std::mem::take(&mut session.samples).into_iter().collect()
+            } else {
+                Vec::new()
+            }
         })
         .unwrap_or_default()
     }
@@ -163,7 +167,11 @@ impl Sessions {
 
     /// Where a datagram of so many bytes may be sent, and what it begins with; `None` before the client has sent one, and
     /// once enough was sent.
-    pub(super) fn may_probe(&self, session: u64, bytes: usize) -> Option<(SocketAddr, [u8; NONCE])> {
+    pub(super) fn may_probe(
+        &self,
+        session: u64,
+        bytes: usize,
+    ) -> Option<(SocketAddr, [u8; NONCE])> {
         self.with(session, |session| {
             session.probe_bytes += bytes;
             let address = session.datagrams_from?;

@@ -169,7 +169,8 @@ fn a_client_that_does_not_read_ends_with_its_time() {
     let stop = AtomicBool::new(false);
     with(options(), |address| {
         let mut client = ResponderClient::begin(address, TOKEN, &stop).unwrap();
-        let slow = BulkPlan { time: Duration::from_millis(200), pings: None, ..plan(Towards::Client) };
+        let slow =
+            BulkPlan { time: Duration::from_millis(200), pings: None, ..plan(Towards::Client) };
         client.never_read(&slow).unwrap();
         assert!(client.ping().is_ok());
     });

@@ -53,24 +53,23 @@ impl Unproven {
     pub(super) fn step(&mut self, token: &str) -> Step {
         match self.read() {
             Ok(true) => {}
-            Ok(false) => return Step::Gone,
             Err(_) if self.since.elapsed() > LONGEST => return Step::Refuse(Refusal::TooSlow),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Step::Wait,
-            Err(_) => return Step::Gone,
+            Ok(false) | Err(_) => return Step::Gone,
         }
         loop {
             match decode(&self.arrived) {
                 Ok(None) if self.arrived.len() < LONGEST_UNPROVEN => return Step::Wait,
                 Ok(None) | Err(_) => return Step::Refuse(Refusal::Garbage),
-                Ok(Some((message, taken))) => {
-                    self.arrived.drain(..taken);
+                Ok(Some((message, length))) => {
+                    self.arrived.drain(..length);
                     match self.on_message(token, &message) {
                         Step::Wait => {}
                         // Until it is welcome, a client has nothing more to say.
                         Step::Proven { .. } if !self.arrived.is_empty() => {
                             return Step::Refuse(Refusal::Garbage);
                         }
-                        step => return step,
+                        step @ (Step::Gone | Step::Refuse(_) | Step::Proven { .. }) => return step,
                     }
                 }
             }
@@ -87,7 +86,6 @@ impl Unproven {
         Ok(read > 0)
     }
 
-    #[expect(clippy::wildcard_enum_match_arm, reason = "no other message is due")]
     fn on_message(&mut self, token: &str, message: &Message) -> Step {
         match (message, self.nonces) {
             (Message::Hello { version, .. }, None) if *version != VERSION => {

@@ -55,8 +55,7 @@ impl TcpSocket {
     fn unacked_bytes(&self) -> io::Result<u32> {
         let mut bytes: libc::c_int = 0;
         // SAFETY: the kernel writes one number, which `bytes` has room for.
-        let result =
-            unsafe { libc::ioctl(self.0.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
+        let result = unsafe { libc::ioctl(self.0.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
         Errno::result(result)?;
         Ok(bytes.cast_unsigned())
     }
@@ -112,9 +111,8 @@ fn option(
     let file: RawFd = socket.as_raw_fd();
     let mut length = libc::socklen_t::try_from(room.len()).map_err(io::Error::other)?;
     // SAFETY: the kernel writes at most `length` bytes, which `room` has.
-    let result = unsafe {
-        libc::getsockopt(file, level, name, room.as_mut_ptr().cast(), &raw mut length)
-    };
+    let result =
+        unsafe { libc::getsockopt(file, level, name, room.as_mut_ptr().cast(), &raw mut length) };
     Errno::result(result)?;
     usize::try_from(length).map(|length| length.min(room.len())).map_err(io::Error::other)
 }

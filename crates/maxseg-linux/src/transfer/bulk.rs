@@ -111,12 +111,11 @@ pub(crate) fn discard(
 }
 
 fn is_ahead(bytes_per_second: Option<u64>, taken: u64, elapsed: Duration) -> bool {
-    bytes_per_second
-        .is_some_and(|rate| taken as f64 > rate as f64 * (elapsed + TURN).as_secs_f64())
+    bytes_per_second.is_some_and(|rate| taken as f64 > rate as f64 * (elapsed + TURN).as_secs_f64())
 }
 
 /// Whether a blocking call has only run out of time.
-fn is_later(error: &io::Error) -> bool {
+pub(super) fn is_later(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted

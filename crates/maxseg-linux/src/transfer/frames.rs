@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use maxseg_wire::responder::{HEADER, LONGEST_BODY, Message, MessageError, decode, encode};
 use thiserror::Error;
 
+use super::bulk::is_later;
 use crate::sys::TcpSocket;
 
 /// After so long a blocking call comes back, to see whether there is still something to wait for.
@@ -105,13 +106,9 @@ impl Frames {
                 self.arrived.extend(&room[..read]);
                 Ok(())
             }
-            Err(error) => match error.kind() {
-                io::ErrorKind::WouldBlock
-                | io::ErrorKind::TimedOut
-                | io::ErrorKind::Interrupted => Ok(()),
-                io::ErrorKind::ConnectionReset => Err(ReadError::Closed),
-                _ => Err(error.into()),
-            },
+            Err(error) if is_later(&error) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Err(ReadError::Closed),
+            Err(error) => Err(error.into()),
         }
     }
 }

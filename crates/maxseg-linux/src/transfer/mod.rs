@@ -10,5 +10,5 @@ pub(crate) use bulk::{Zeros, discard, send};
 pub(crate) use frames::{Frames, ReadError};
 pub(crate) use options::{SocketOptions, congestion_name, granted};
 pub(crate) use samples::Sampler;
-pub(crate) use token::{is_proven, proof, random};
 pub(crate) use token::make_token;
+pub(crate) use token::{is_proven, proof, random};

@@ -26,9 +26,8 @@ impl SocketOptions {
     /// # Errors
     /// The kernel rejects a value, but for the congestion control: the one that is then in use is reported.
     pub(crate) fn apply(&self, socket: &Socket) -> io::Result<()> {
-        let of = |what: &str, error: io::Error| {
-            io::Error::new(error.kind(), format!("{what}: {error}"))
-        };
+        let of =
+            |what: &str, error: io::Error| io::Error::new(error.kind(), format!("{what}: {error}"));
         if let Some(mss) = self.mss {
             socket.set_tcp_mss(mss).map_err(|error| of(&format!("TCP_MAXSEG = {mss}"), error))?;
         }

@@ -15,7 +15,9 @@ const PURPOSE: &[u8] = b"maxseg responder 1";
 fn code_of(token: &str, nonces: [&[u8; NONCE]; 2]) -> Option<Hmac<Sha256>> {
     let mut code = Hmac::<Sha256>::new_from_slice(token.as_bytes()).ok()?;
     code.update(PURPOSE);
-    nonces.iter().for_each(|nonce| code.update(*nonce));
+    for nonce in nonces {
+        code.update(nonce);
+    }
     Some(code)
 }
 

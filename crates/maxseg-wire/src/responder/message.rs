@@ -262,7 +262,9 @@ fn put(message: &Message, body: &mut Vec<u8>) {
         Message::SynSeen(bytes) => body.extend(bytes),
         Message::ReportPart { connection, samples } => {
             body.extend(connection.to_be_bytes());
-            samples.iter().for_each(|sample| sample.put(body));
+            for sample in samples {
+                sample.put(body);
+            }
         }
         Message::ProbeBack(sizes) | Message::Probed(sizes) => {
             sizes.iter().take(MOST_SIZES).for_each(|size| body.extend(size.to_be_bytes()));

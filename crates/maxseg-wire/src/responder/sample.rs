@@ -40,10 +40,19 @@ impl SenderSample {
             numbers.put(Some(micros(time)));
         }
         let counts = [
-            info.snd_mss, info.unacked, info.sacked, info.lost, info.retrans, info.pmtu, info.snd_cwnd,
-            info.advmss, info.total_retrans,
+            info.snd_mss,
+            info.unacked,
+            info.sacked,
+            info.lost,
+            info.retrans,
+            info.pmtu,
+            info.snd_cwnd,
+            info.advmss,
+            info.total_retrans,
         ];
-        counts.into_iter().for_each(|count| numbers.put(long(count)));
+        for count in counts {
+            numbers.put(long(count));
+        }
         numbers.put(later(info.snd_ssthresh));
         for rate in [info.max_pacing_rate, info.bytes_acked, info.bytes_sent, info.bytes_retrans] {
             numbers.put(rate);
@@ -53,7 +62,9 @@ impl SenderSample {
             numbers.put(time.map(micros));
         }
         let counts = [info.notsent_bytes, info.data_segs_out, info.snd_wnd, info.dsack_dups];
-        counts.into_iter().for_each(|count| numbers.put(later(count)));
+        for count in counts {
+            numbers.put(later(count));
+        }
         numbers.put(info.total_rto.map(u64::from));
         numbers.put(long(sample.unacked_bytes));
         numbers.put(later(sample.memory.map(|memory| memory.send_buffer)));
@@ -135,7 +146,10 @@ impl Writer<'_> {
 
 struct Reader<'a, 'b>(&'a mut Cursor<'b>);
 
-#[expect(clippy::option_option, reason = "the outer: not there; the inner: the kernel does not give it")]
+#[expect(
+    clippy::option_option,
+    reason = "the outer: not there; the inner: the kernel does not give it"
+)]
 impl Reader<'_, '_> {
     fn number(&mut self) -> Option<Option<u64>> {
         self.0.u64().map(|number| (number != u64::MAX).then_some(number))

@@ -9,7 +9,9 @@ use crate::inet_diag::{Memory, Sample};
 use crate::tcp_info::TcpInfo;
 
 fn sample(seed: u32) -> SenderSample {
-    let bytes: Vec<u8> = (0..TcpInfo::LEN).map(|at| (at as u32).wrapping_mul(seed) as u8 & 0x7f).collect();
+    let bytes: Vec<u8> = (0..TcpInfo::LEN)
+        .map(|at| (at.wrapping_mul(seed as usize) % 0x7f).try_into().unwrap())
+        .collect();
     let info = TcpInfo::decode(&bytes).unwrap();
     let memory = Some(Memory { send_buffer: 87_040, send_queued: seed, ..Memory::default() });
     let sample = Sample { info, memory, bbr: None, unread_bytes: 0, unacked_bytes: seed };
@@ -76,7 +78,10 @@ fn a_sample_comes_back_in_what_is_sent_of_it() {
     };
     let (ours, theirs) = (sent.sample.info, samples[0].sample.info);
     assert_eq!(ours.bytes_acked, theirs.bytes_acked);
-    assert_eq!((ours.rtt, ours.min_rtt, ours.busy_time), (theirs.rtt, theirs.min_rtt, theirs.busy_time));
+    assert_eq!(
+        (ours.rtt, ours.min_rtt, ours.busy_time),
+        (theirs.rtt, theirs.min_rtt, theirs.busy_time)
+    );
     assert_eq!((ours.snd_cwnd, ours.snd_ssthresh), (theirs.snd_cwnd, theirs.snd_ssthresh));
     assert_eq!(encode(&Message::ReportPart { connection: 1, samples }), frame);
 }

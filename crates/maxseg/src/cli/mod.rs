@@ -27,6 +27,8 @@ mod output_file;
 mod path;
 #[cfg(feature = "lab")]
 mod privilege;
+#[cfg(feature = "lab")]
+mod responder;
 mod run;
 mod run_capture;
 mod run_notes;
@@ -106,6 +108,9 @@ enum Command {
     /// Find round trip, path MTU and black holes of a path
     #[cfg(feature = "lab")]
     Path(path::PathArgs),
+    /// Be the far end of another host's `maxseg path`
+    #[cfg(feature = "lab")]
+    Responder(responder::ResponderArgs),
     /// Run a scenario: sweep parameters, compare engines, report
     Run(run::RunArgs),
     /// Check a scenario without running it: points, run time, caveats
@@ -150,7 +155,7 @@ const COMMAND_GROUPS: [CommandGroup; 5] = [
     CommandGroup {
         title: "Explain",
         purpose: "find out what makes a connection or a path slow",
-        commands: &["explain", "path"],
+        commands: &["explain", "path", "responder"],
     },
     CommandGroup {
         title: "Try",
@@ -281,6 +286,8 @@ impl Command {
             Self::Explain(args) => explain::run(args, printer),
             #[cfg(feature = "lab")]
             Self::Path(args) => path::run(args, printer),
+            #[cfg(feature = "lab")]
+            Self::Responder(args) => responder::run(args, printer),
             Self::Run(args) => run::run(args, printer),
             Self::Check(args) => check::run(args, printer),
             Self::Compare(args) => compare::run(args, printer),

@@ -11,8 +11,8 @@ use maxseg_core::units::Time;
 use super::FlowContext;
 use super::open::{port, settings_of};
 use super::status::{FlowCounts, Status};
-use crate::lab::flows::congestion_of;
 use crate::iperf3::{Amount, Bulk, Report, Version, VersionError, version_of};
+use crate::lab::flows::congestion_of;
 use crate::lab::topology::host_at;
 use crate::sys::{dies_with_parent, in_namespace, run_to_end};
 

@@ -68,12 +68,12 @@ impl<'a> Iperf3Server<'a> {
         if let Some(error) = &report.error {
             return Err(FarEndError::Iperf3(error.clone()));
         }
-        Ok(result_of(&report, plan.towards))
+        Ok(result_of(&report, plan.towards, self.address.ip().to_canonical().is_ipv6()))
     }
 }
 
 /// The senders' and receivers' reports as one result.
-fn result_of(client: &Report, towards: Towards) -> BulkResult {
+fn result_of(client: &Report, towards: Towards, is_v6: bool) -> BulkResult {
     let server = client.server.as_deref();
     let (sender, receiver) = match towards {
         Towards::Responder => (Some(client), server),
@@ -97,6 +97,7 @@ fn result_of(client: &Report, towards: Towards) -> BulkResult {
         },
         pings: Pings::default(),
         has_sockets: false,
+        is_v6,
     }
 }
 

@@ -45,6 +45,8 @@ pub struct BulkResult {
     /// Whether the samples are the sockets' own, with what the kernel says of their limits; otherwise they hold bytes, round
     /// trips and retransmissions alone.
     pub has_sockets: bool,
+    /// Whether the packets are of IPv6.
+    pub is_v6: bool,
 }
 
 /// One connection of a transfer: samples of its sending socket, in order.
@@ -132,7 +134,8 @@ impl ResponderClient<'_> {
         for one in &mut series {
             one.samples.retain(|sample| sample.at <= plan.time + Duration::from_millis(50));
         }
-        Ok(BulkResult { series, granted, pings, has_sockets: true })
+        let is_v6 = self.ip().to_canonical().is_ipv6();
+        Ok(BulkResult { series, granted, pings, has_sockets: true, is_v6 })
     }
 }
 

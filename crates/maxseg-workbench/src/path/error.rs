@@ -2,6 +2,8 @@
 
 use std::io;
 
+use maxseg_linux::far_end::FarEndError;
+
 use crate::error::ErrorKind;
 use crate::file_error::reason;
 
@@ -40,6 +42,12 @@ pub enum PathError {
         /// What the kernel says.
         source: io::Error,
     },
+    /// The far end does not do its part.
+    #[error("the far end: {source}")]
+    FarEnd {
+        /// Why.
+        source: FarEndError,
+    },
     /// The caller stopped it.
     #[error("the test was stopped")]
     Stopped,
@@ -50,7 +58,7 @@ impl PathError {
     pub const fn kind(&self) -> ErrorKind {
         match self {
             Self::UnknownHost { .. } | Self::NoSuchAddress { .. } => ErrorKind::Input,
-            Self::NoRoute { .. } | Self::Socket { .. } => ErrorKind::Machine,
+            Self::NoRoute { .. } | Self::Socket { .. } | Self::FarEnd { .. } => ErrorKind::Machine,
             Self::Stopped => ErrorKind::Stopped,
         }
     }
@@ -70,6 +78,7 @@ impl PathError {
             Self::Socket { .. } => Some(
                 "`maxseg doctor` checks what this machine allows, and how to fix it".to_owned(),
             ),
+            Self::FarEnd { source } => source.hint(),
             Self::Stopped => None,
         }
     }

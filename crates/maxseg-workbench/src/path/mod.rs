@@ -6,6 +6,7 @@
 //!     └─ linux::probe sends, core::path_mtu judges
 //! ```
 
+mod bulk;
 mod error;
 mod far_end;
 mod findings;
@@ -14,20 +15,26 @@ mod mtu;
 mod probing;
 mod rfc6349;
 mod rtt;
+mod table;
 mod target;
 mod test;
 mod under_load;
 
 pub use error::PathError;
-pub use far_end::Bottleneck;
+pub use far_end::{BOTTLENECK_METHOD, Bottleneck, FarEndKind, FarEndOptions};
 pub use findings::{PathFinding, PathFindingKind};
+pub use maxseg_linux::far_end::SynAsReceived;
 pub use mss::MssReport;
 pub use mtu::{BlackHole, FlowMtu, HopReport, MtuMethod, MtuReport, TaughtKernel};
-pub use rfc6349::Rfc6349Report;
+pub use rfc6349::{
+    BaselineEntry, BuffersEntry, DirectionReport, NegotiatedEntry, PathMtuEntry, Preconditions,
+    Rfc6349Options, Rfc6349Report, SweepStep,
+};
 pub use rtt::{RttMethod, RttReport};
+pub use table::{SizeRow, SizeTable, TableOptions};
 pub use target::{PathTarget, Resolved};
 pub use test::{PathObserver, PathOptions, PathTest};
-pub use under_load::UnderLoadRow;
+pub use under_load::{GRADE_RULE, UnderLoadRow};
 
 use std::net::IpAddr;
 
@@ -50,6 +57,10 @@ pub struct PathReport {
     pub bottleneck: Option<Bottleneck>,
     /// Round trips under load.
     pub under_load: Vec<UnderLoadRow>,
+    /// Segment sizes and windows on the path.
+    pub table: Option<SizeTable>,
+    /// This host's SYN as it arrived at the far end.
+    pub syn_as_received: Option<SynAsReceived>,
     /// The test of RFC 6349.
     pub rfc6349: Option<Rfc6349Report>,
     /// What a reader should know, the gravest first.
@@ -68,5 +79,6 @@ impl PathReport {
         self.rtt.min_s.is_some()
             || self.path_mtu.forward_bytes.is_some()
             || self.path_mtu.hops.iter().any(|hop| hop.address.is_some())
+            || self.bottleneck.is_some()
     }
 }

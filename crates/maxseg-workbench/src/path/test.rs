@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
 
 use super::probing::{Probing, Trips};
-use super::{MssReport, PathError, PathReport, findings, mtu};
+use super::{FarEndOptions, MssReport, PathError, PathReport, findings, mtu};
 
 /// What is tested, and how.
 #[derive(Debug, Clone)]
@@ -13,13 +13,15 @@ pub struct PathOptions {
     pub flows: u8,
     /// Round trips that are measured.
     pub pings: u32,
+    /// A far end, and what is measured with it.
+    pub far_end: Option<FarEndOptions>,
     /// Only probes that teach the kernel nothing.
     pub quiet_probes: bool,
 }
 
 impl Default for PathOptions {
     fn default() -> Self {
-        Self { flows: 4, pings: 20, quiet_probes: false }
+        Self { flows: 4, pings: 20, far_end: None, quiet_probes: false }
     }
 }
 
@@ -69,6 +71,8 @@ impl PathTest {
             mss: MssReport::default(),
             bottleneck: None,
             under_load: Vec::new(),
+            table: None,
+            syn_as_received: None,
             rfc6349: None,
             findings: Vec::new(),
             sent_bytes: probing.sent_bytes(),
@@ -76,6 +80,9 @@ impl PathTest {
             notes: std::mem::take(&mut probing.notes),
         };
         report.findings = findings::of(&report, &probing.route);
+        if let Some(options) = &self.options.far_end {
+            super::far_end::measure(options, &mut report, observer, stop)?;
+        }
         Ok(report)
     }
 }

@@ -1,5 +1,7 @@
 //! `maxseg path`
 
+mod far_end;
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -12,8 +14,11 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::printer::Printer;
 use crate::report::path::path_text;
+use far_end::FarEndArgs;
 use maxseg_workbench::Error;
-use maxseg_workbench::path::{PathObserver, PathOptions, PathReport, PathTarget, PathTest};
+use maxseg_workbench::path::{
+    PathObserver, PathOptions, PathReport, PathTarget, PathTest, Rfc6349Report,
+};
 use maxseg_workbench::report::path::{PathDocument, page, scenario};
 use maxseg_workbench::whole_file::WholeFile;
 
@@ -26,6 +31,8 @@ Examples:
   maxseg path -6 www.example.org
   maxseg path 192.0.2.7 --scenario path.toml && maxseg run path.toml
   maxseg path 192.0.2.7 --report path.html
+  maxseg path 192.0.2.7 --far-end responder --token TOKEN --rfc6349
+  maxseg path 192.0.2.7 --far-end iperf3 --json
 
 Measures the round trip, finds the largest packet that arrives whole, hop by hop, and the place where larger ones vanish. \
 It needs no privilege: UDP datagrams that must not be fragmented, with each TTL, and the messages that they provoke. With \
@@ -65,9 +72,12 @@ pub(crate) struct PathArgs {
     /// Write the path as a scenario for `maxseg run`
     #[arg(long, value_name = "FILE.toml")]
     scenario: Option<PathBuf>,
+    #[command(flatten)]
+    far_end: FarEndArgs,
 }
 
 pub(crate) fn run(args: &PathArgs, printer: Printer) -> Result<(), Failure> {
+    let far_end = args.far_end.options()?;
     let files = OutputFiles::create(args)?;
     let version = match (args.ipv4, args.ipv6) {
         (true, _) => Some(4),
@@ -82,7 +92,12 @@ pub(crate) fn run(args: &PathArgs, printer: Printer) -> Result<(), Failure> {
             target: args.host.host.clone(),
             address,
             port: args.host.port,
-            options: PathOptions { flows: args.flows, pings: args.pings, ..PathOptions::default() },
+            options: PathOptions {
+                flows: args.flows,
+                pings: args.pings,
+                far_end: far_end.clone(),
+                ..PathOptions::default()
+            },
         };
         let stop = interrupt::flag();
         match test.run(&mut Steps::new(printer), stop) {
@@ -115,7 +130,9 @@ pub(crate) fn run(args: &PathArgs, printer: Printer) -> Result<(), Failure> {
 /// The exit code.
 fn verdict(reports: &[PathReport]) -> Result<(), Failure> {
     let is_fault = |report: &PathReport| report.findings.iter().any(|found| found.kind.is_fault());
-    if reports.iter().any(is_fault) {
+    let has_failed =
+        |report: &PathReport| report.rfc6349.as_ref().is_some_and(Rfc6349Report::has_failed);
+    if reports.iter().any(|report| is_fault(report) || has_failed(report)) {
         return Err(Failure::Found);
     }
     if reports.iter().any(PathReport::is_answered) {

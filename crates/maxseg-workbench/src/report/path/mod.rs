@@ -13,9 +13,12 @@ use std::io;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::path::{PathFindingKind, PathReport, RttMethod, RttReport};
+use crate::path::{
+    GRADE_RULE, PathFindingKind, PathReport, Rfc6349Report, RttMethod, RttReport, SizeTable,
+    UnderLoadRow,
+};
 use mtu::MtuEntry;
-use others::{BottleneckEntry, MssEntry, Rfc6349Entry, UnderLoadEntry};
+use others::{BottleneckEntry, MssEntry, SynEntry};
 
 /// What `path HOST --json` prints.
 #[derive(Serialize, JsonSchema)]
@@ -47,9 +50,15 @@ struct PathEntry<'a> {
     /// The narrowest link each way.
     bottleneck: BottleneckEntry<'a>,
     /// Round trips under load.
-    under_load: Vec<UnderLoadEntry<'a>>,
+    under_load: &'a [UnderLoadRow],
+    /// How the grades under load come about.
+    under_load_grade: &'static str,
+    /// Rates and pings for segment sizes and windows; null where it was not asked for.
+    table: Option<&'a SizeTable>,
+    /// This host's SYN as it arrived at the far end; null without a responder.
+    syn_as_received: Option<SynEntry<'a>>,
     /// The test of RFC 6349; null where it was not asked for.
-    rfc6349: Option<Rfc6349Entry>,
+    rfc6349: Option<&'a Rfc6349Report>,
     /// What a reader should know, the gravest first.
     findings: Vec<FindingEntry<'a>>,
     /// Bytes of IP packets that this host sent for the test.
@@ -126,8 +135,11 @@ impl<'a> PathEntry<'a> {
             path_mtu: MtuEntry::of(&report.path_mtu),
             mss: MssEntry::of(&report.mss),
             bottleneck: BottleneckEntry::of(report.bottleneck.as_ref()),
-            under_load: report.under_load.iter().map(UnderLoadEntry::of).collect(),
-            rfc6349: report.rfc6349.as_ref().map(Rfc6349Entry::of),
+            under_load: &report.under_load,
+            under_load_grade: GRADE_RULE,
+            table: report.table.as_ref(),
+            syn_as_received: report.syn_as_received.as_ref().map(SynEntry::of),
+            rfc6349: report.rfc6349.as_ref(),
             findings: report.findings.iter().map(finding).collect(),
             sent_bytes: report.sent_bytes,
             elapsed_s: report.elapsed_s,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::path::{Bottleneck, MssReport, Rfc6349Report, UnderLoadRow};
+use crate::path::{Bottleneck, MssReport, SynAsReceived};
 
 /// The MSS options of both ends.
 #[derive(Serialize, JsonSchema)]
@@ -29,18 +29,24 @@ pub(super) struct BottleneckEntry<'a> {
     method: Option<&'a str>,
 }
 
-/// Round trips at one load.
+/// This host's SYN as it arrived at the far end.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct UnderLoadEntry<'a> {
-    /// What loads the path: `idle`, `download`, `upload`.
-    load: &'a str,
-    /// Median round trip.
-    rtt_median_s: Option<f64>,
+pub(super) struct SynEntry<'a> {
+    /// The option's value.
+    mss_bytes: Option<u16>,
+    /// The window scale.
+    window_scale: Option<u8>,
+    /// Whether timestamps were offered.
+    timestamps: bool,
+    /// Whether selective acknowledgements were.
+    sack: bool,
+    /// The advertised window.
+    window_bytes: u16,
+    /// The TTL or hop limit that was left.
+    ttl: u8,
+    /// All options, in their order.
+    options: &'a [String],
 }
-
-/// The test of RFC 6349.
-#[derive(Serialize, JsonSchema)]
-pub(super) struct Rfc6349Entry {}
 
 impl<'a> MssEntry<'a> {
     pub(super) fn of(report: &'a MssReport) -> Self {
@@ -63,14 +69,16 @@ impl BottleneckEntry<'_> {
     }
 }
 
-impl<'a> UnderLoadEntry<'a> {
-    pub(super) fn of(row: &'a UnderLoadRow) -> Self {
-        Self { load: &row.load, rtt_median_s: row.rtt_median_s }
-    }
-}
-
-impl Rfc6349Entry {
-    pub(super) const fn of(_: &Rfc6349Report) -> Self {
-        Self {}
+impl<'a> SynEntry<'a> {
+    pub(super) fn of(syn: &'a SynAsReceived) -> Self {
+        Self {
+            mss_bytes: syn.mss,
+            window_scale: syn.window_scale,
+            timestamps: syn.timestamps,
+            sack: syn.sack,
+            window_bytes: syn.window,
+            ttl: syn.ttl,
+            options: &syn.options,
+        }
     }
 }

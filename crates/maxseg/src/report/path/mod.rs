@@ -1,5 +1,6 @@
 //! Tests of paths as text: the verdict, what to do, then the details.
 
+mod far_end;
 mod hops;
 mod verdict;
 
@@ -23,6 +24,7 @@ fn one(report: &PathReport, is_one_of_several: bool, printer: Printer) -> String
         text += &format!("{}\n", printer.bold(&name(report)));
     }
     text += &wrapped(&verdict::sentence(report), width, "");
+    text += &far_end::verdicts(report, printer);
     for finding in &report.findings {
         if let Some(remedy) = &finding.remedy {
             text += &wrapped(&format!("{}.", words::capital(remedy)), width, "");
@@ -33,6 +35,7 @@ fn one(report: &PathReport, is_one_of_several: bool, printer: Printer) -> String
         text += &hanging(&line, width, "  ");
     }
     text += &hops::table(report, printer);
+    text += &far_end::far_end_text(report, printer);
     if report.findings.len() > 1 {
         text += "\nFindings\n";
         for finding in &report.findings {

@@ -1,0 +1,165 @@
+//! Transfers as the arithmetic of RFC 6349 takes them.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use maxseg_core::diagnose::diagnose_socket;
+use maxseg_core::outcome::{LimitShare, LimitedBy};
+use maxseg_core::rfc6349::{RunMetrics, SenderPoint, measure};
+use maxseg_linux::far_end::{BulkPlan, BulkResult, BulkSeries, FarEndError, Pings};
+use maxseg_wire::responder::{SenderSample, Towards};
+use maxseg_wire::tcp_info::CaState;
+
+use super::far_end::{Baseline, CONGESTION, FarEnd, FarEndOptions};
+
+/// Pings beside bulk data, at this interval.
+pub(super) const PING_INTERVAL: Duration = Duration::from_millis(50);
+
+/// A path that several connections filled.
+#[derive(Debug, Clone)]
+pub(super) struct Filled {
+    pub(super) run: RunMetrics,
+    pub(super) pings: Pings,
+    pub(super) result: BulkResult,
+    pub(super) limits: Vec<LimitShare>,
+    /// Bits a second of IP packets.
+    pub(super) packet_bps: f64,
+    /// The connections did not fill the path: windows, buffers or a host held them.
+    pub(super) is_lower_bound: bool,
+}
+
+/// A transfer of some connections with nothing but the kernel's own windows.
+pub(super) fn plan_of(towards: Towards, connections: u16, time: Duration) -> BulkPlan {
+    BulkPlan {
+        towards,
+        connections,
+        time,
+        window: None,
+        mss: None,
+        send_buffer: None,
+        congestion: Some(CONGESTION.to_owned()),
+        pings: Some(PING_INTERVAL),
+    }
+}
+
+/// Fills the path one way; with four times as many connections where windows or buffers held those that were asked for. `None`
+/// where nothing was transferred.
+pub(super) fn fill(
+    end: &mut FarEnd<'_>,
+    options: &FarEndOptions,
+    towards: Towards,
+    baseline: Option<&Baseline>,
+) -> Result<Option<Filled>, FarEndError> {
+    let most = end.most_connections();
+    let mut connections = options.connections.min(most).max(1);
+    loop {
+        let plan = plan_of(towards, connections, options.step);
+        let result = end.bulk(&plan, baseline.map(|base| base.rtt_s))?;
+        let filled = filled(result, options.step.as_secs_f64(), baseline);
+        let is_held = filled.as_ref().is_some_and(|filled| filled.is_lower_bound);
+        let more = connections.saturating_mul(4).min(most);
+        if !is_held || more == connections || connections > options.connections {
+            return Ok(filled);
+        }
+        connections = more;
+    }
+}
+
+fn filled(result: BulkResult, duration: f64, baseline: Option<&Baseline>) -> Option<Filled> {
+    let run = metrics(&result, duration, baseline.map(|base| base.rtt_s), None)?;
+    let limits = limits(&result, run.equilibrium.from_s);
+    let is_lower_bound = limits.first().is_some_and(|limit| is_of_host(limit.kind));
+    let packet_bps = run.throughput_bps * packet_share(&result);
+    Some(Filled { pings: result.pings.clone(), run, result, limits, packet_bps, is_lower_bound })
+}
+
+/// Whether a limit is no matter of the path.
+fn is_of_host(kind: LimitedBy) -> bool {
+    matches!(
+        kind,
+        LimitedBy::ReceiveWindow
+            | LimitedBy::SendBuffer
+            | LimitedBy::Application
+            | LimitedBy::Paced
+    )
+}
+
+/// The metrics of a transfer.
+pub(super) fn metrics(
+    result: &BulkResult,
+    duration: f64,
+    baseline_s: Option<f64>,
+    ideal_bps: Option<f64>,
+) -> Option<RunMetrics> {
+    let series: Vec<Vec<SenderPoint>> = result
+        .series
+        .iter()
+        .map(|series| series.samples.iter().map(|sample| point(sample, result)).collect())
+        .collect();
+    measure(&series, duration, baseline_s, ideal_bps)
+}
+
+fn point(sample: &SenderSample, result: &BulkResult) -> SenderPoint {
+    let info = &sample.sample.info;
+    let is_below = info.snd_ssthresh.is_none_or(|limit| info.snd_cwnd < limit);
+    SenderPoint {
+        at_s: sample.at.as_secs_f64(),
+        acked_bytes: info.bytes_acked.unwrap_or_default(),
+        sent_bytes: info.bytes_sent.unwrap_or_default(),
+        resent_bytes: info.bytes_retrans.unwrap_or_default(),
+        rtt_s: Some(info.rtt.as_secs_f64()).filter(|rtt| *rtt > 0.0),
+        delivery_bps: info.delivery_bps().filter(|rate| *rate > 0.0),
+        window_bytes: info.snd_wnd.map(u64::from),
+        // A report of iperf3 does not tell; its first seconds are judged by the rate.
+        is_in_slow_start: !result.has_sockets || is_below,
+        is_recovering: matches!(info.ca_state(), Some(CaState::Recovery | CaState::Loss)),
+    }
+}
+
+/// What limited the senders from `from_s` on, by their sockets; nothing where there are none.
+pub(super) fn limits(result: &BulkResult, from_s: f64) -> Vec<LimitShare> {
+    if !result.has_sockets {
+        return Vec::new();
+    }
+    let mut shares: BTreeMap<LimitedBy, f64> = BTreeMap::new();
+    for series in &result.series {
+        for limit in limits_of(series, from_s) {
+            *shares.entry(limit.kind).or_default() += limit.share;
+        }
+    }
+    let all: f64 = shares.values().sum();
+    let share = |(kind, share): (LimitedBy, f64)| LimitShare { kind, share: share / all };
+    let mut limits: Vec<LimitShare> = shares.into_iter().map(share).collect();
+    limits.sort_by(|a, b| b.share.total_cmp(&a.share));
+    limits
+}
+
+fn limits_of(series: &BulkSeries, from_s: f64) -> Vec<LimitShare> {
+    let first = series.samples.iter().find(|sample| sample.at.as_secs_f64() >= from_s);
+    let (Some(first), Some(last)) = (first, series.samples.last()) else { return Vec::new() };
+    let elapsed = last.at.saturating_sub(first.at);
+    if elapsed.is_zero() {
+        return Vec::new();
+    }
+    diagnose_socket(&last.sample.evidence(Some((&first.sample, elapsed)))).limits
+}
+
+/// Payload of a full segment, bytes: of the latest sample.
+pub(super) fn segment_bytes(result: &BulkResult) -> Option<u32> {
+    let last = result.series.iter().filter_map(|series| series.samples.last()).next_back()?;
+    Some(last.sample.info.snd_mss).filter(|mss| *mss > 0)
+}
+
+/// Bytes of IP and TCP headers of a full segment, with timestamps where they are in use.
+pub(super) fn header_bytes(result: &BulkResult) -> u32 {
+    let options = result.series.first().and_then(|series| series.samples.last());
+    let has_timestamps =
+        options.is_none_or(|sample| sample.sample.info.options.timestamps() || !result.has_sockets);
+    let ip = if result.is_v6 { 40 } else { 20 };
+    ip + 20 + if has_timestamps { 12 } else { 0 }
+}
+
+/// Bytes of a packet by bytes of its payload.
+pub(super) fn packet_share(result: &BulkResult) -> f64 {
+    segment_bytes(result).map_or(1.0, |mss| f64::from(mss + header_bytes(result)) / f64::from(mss))
+}

@@ -1,0 +1,248 @@
+//! The test of RFC 6349: its steps, and its report.
+
+mod report;
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use maxseg_core::framing::Framing;
+use maxseg_core::model::rfc6349::{max_throughput, throughput_with_window};
+use maxseg_core::rfc6349::{Facts, RunMetrics, Thresholds, WindowStep, interpret, judge};
+use maxseg_core::units::{BitsPerSec, Bytes, Mtu};
+use maxseg_linux::far_end::{BulkPlan, FarEndError};
+use maxseg_wire::responder::Towards;
+
+use super::bulk::{self, Filled, fill, limits, metrics, packet_share, plan_of, segment_bytes};
+use super::far_end::{
+    BOTTLENECK_METHOD, Baseline, Bottleneck, DIRECTIONS, FarEnd, FarEndOptions, direction_word,
+};
+use super::under_load::{idle_row, loaded_row};
+use super::{PathObserver, PathReport};
+pub use report::{
+    BaselineEntry, BuffersEntry, DirectionReport, NegotiatedEntry, PathMtuEntry, Preconditions,
+    Rfc6349Report, SweepStep,
+};
+
+/// Windows of the sweep, by the product of bandwidth and delay.
+const SWEEP: [f64; 5] = [0.25, 0.5, 0.75, 1.0, 1.5];
+
+/// Inputs of the test.
+#[derive(Debug, Clone, Copy)]
+pub struct Rfc6349Options {
+    /// The run in equilibrium, each way.
+    pub duration: Duration,
+    /// How often it is repeated.
+    pub repeats: u32,
+    /// What has to be reached.
+    pub thresholds: Thresholds,
+    /// The bandwidth that the provider states, with the framing of the link that it is of; the measured one unless given.
+    pub bandwidth: Option<(BitsPerSec, Framing)>,
+    /// Whether the path passed a test of layers 2 and 3, as far as the user says so.
+    pub is_layer_2_tested: bool,
+}
+
+impl Rfc6349Options {
+    /// Seconds of all transfers, where a step takes so many.
+    pub(super) fn total_s(&self, step_s: f64) -> f64 {
+        let equilibrium = self.duration.as_secs_f64() * f64::from(self.repeats.max(1));
+        2.0 * (step_s * (1.0 + SWEEP.len() as f64) + equilibrium)
+    }
+}
+
+/// A test with what it needs.
+pub(super) struct Rfc6349Test<'a> {
+    pub(super) options: &'a FarEndOptions,
+    pub(super) asked: Rfc6349Options,
+    pub(super) baseline: Option<&'a Baseline>,
+}
+
+impl Rfc6349Test<'_> {
+    /// Both directions, into the report: bottleneck, load and the test itself.
+    pub(super) fn run(
+        &self,
+        end: &mut FarEnd<'_>,
+        report: &mut PathReport,
+        observer: &mut dyn PathObserver,
+    ) -> Result<(), FarEndError> {
+        let Some(baseline) = self.baseline else {
+            report.notes.push(
+                "no test of RFC 6349: without a round trip there is no baseline to compare with"
+                    .to_owned(),
+            );
+            return Ok(());
+        };
+        let began_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |t| t.as_secs_f64());
+        let mut bottleneck =
+            Bottleneck { forward_bps: None, reverse_bps: None, method: BOTTLENECK_METHOD };
+        let mut rows = idle_row(self.baseline).into_iter().collect::<Vec<_>>();
+        let (mut directions, mut negotiated) = (Vec::new(), None);
+        for towards in DIRECTIONS {
+            let word = direction_word(towards);
+            observer.on_step(&format!("{word}: bottleneck"));
+            let Some(filled) = fill(end, self.options, towards, self.baseline)? else {
+                report.notes.push(format!("no {word}: nothing was transferred"));
+                continue;
+            };
+            negotiated = negotiated.or_else(|| NegotiatedEntry::of(&filled.result));
+            rows.push(loaded_row(towards, &filled, self.baseline));
+            let direction = self.direction(end, towards, filled, baseline, report, observer)?;
+            match towards {
+                Towards::Responder => bottleneck.forward_bps = Some(direction.bottleneck_bps),
+                Towards::Client => bottleneck.reverse_bps = Some(direction.bottleneck_bps),
+            }
+            directions.push(direction);
+        }
+        report.bottleneck = Some(bottleneck);
+        report.under_load = rows;
+        report.rfc6349 = Some(Rfc6349Report {
+            began_s,
+            planned_s: self.asked.total_s(self.options.step.as_secs_f64()),
+            repeats: self.asked.repeats.max(1),
+            preconditions: Preconditions {
+                is_layer_2_tested: self.asked.is_layer_2_tested,
+                stated_bps: self.asked.bandwidth.map(|(rate, _)| rate.get()),
+                stated_framing: self.asked.bandwidth.map(|(_, framing)| framing),
+            },
+            path_mtu: PathMtuEntry::of(&report.path_mtu),
+            baseline: BaselineEntry {
+                rtt_s: baseline.rtt_s,
+                method: baseline.method.to_owned(),
+                sent: baseline.sent,
+            },
+            negotiated,
+            thresholds: self.asked.thresholds,
+            directions,
+        });
+        Ok(())
+    }
+
+    fn direction(
+        &self,
+        end: &mut FarEnd<'_>,
+        towards: Towards,
+        filled: Filled,
+        baseline: &Baseline,
+        report: &PathReport,
+        observer: &mut dyn PathObserver,
+    ) -> Result<DirectionReport, FarEndError> {
+        let word = direction_word(towards);
+        let mss = segment_bytes(&filled.result).unwrap_or(536);
+        let headers = bulk::header_bytes(&filled.result);
+        let mtu = mss + headers;
+        let bdp = baseline.rtt_s * filled.packet_bps / 8.0;
+        let ideal = self.ideal_bps(filled.packet_bps, mtu, headers);
+        let mut sweep = Vec::new();
+        for of_bdp in SWEEP {
+            let window = window_of(of_bdp * bdp, mss);
+            observer.on_step(&format!("{word}: window of {:.0}% of the BDP", 100.0 * of_bdp));
+            let step = BulkPlan {
+                window: Some(window),
+                pings: None,
+                ..plan_of(towards, 1, self.options.step)
+            };
+            let result = end.bulk(&step, Some(baseline.rtt_s))?;
+            let duration = self.options.step.as_secs_f64();
+            let run = metrics(&result, duration, Some(baseline.rtt_s), ideal);
+            sweep.push(SweepStep {
+                of_bdp,
+                window_bytes: window,
+                connections: 1,
+                expected_bps: ideal
+                    .map(|ideal| throughput_with_window(window.into(), baseline.rtt_s, ideal)),
+                run,
+            });
+        }
+        let (mut runs, mut held, mut buffers) = (Vec::new(), Vec::new(), None);
+        for repeat in 1..=self.asked.repeats.max(1) {
+            observer.on_step(&format!("{word}: equilibrium, run {repeat}"));
+            let plan = plan_of(towards, 1, self.asked.duration);
+            let result = end.bulk(&plan, Some(baseline.rtt_s))?;
+            let duration = self.asked.duration.as_secs_f64();
+            let Some(run) = metrics(&result, duration, Some(baseline.rtt_s), ideal) else {
+                continue;
+            };
+            held = limits(&result, run.equilibrium.from_s);
+            buffers = Some(BuffersEntry::of(&result.granted, &run));
+            runs.push(run);
+        }
+        // The path carries at least what any run reached.
+        let best = [filled.run.throughput_bps]
+            .into_iter()
+            .chain(runs.iter().map(|run| run.throughput_bps))
+            .chain(sweep.iter().filter_map(|step| Some(step.run.as_ref()?.throughput_bps)))
+            .fold(0.0, f64::max);
+        let typical = median_run(&runs).cloned();
+        let checks =
+            typical.as_ref().map(|run| judge(&self.asked.thresholds, run)).unwrap_or_default();
+        let interpretation = typical.as_ref().map(|run| {
+            let steps = steps_of(&sweep, mss);
+            interpret(&Facts {
+                run,
+                baseline_s: baseline.rtt_s,
+                best_bps: best,
+                limited_by: held.first().map(|limit| (limit.kind, limit.share)),
+                steps: &steps,
+            })
+        });
+        let _ = report;
+        let packet_bps = best * packet_share(&filled.result);
+        Ok(DirectionReport {
+            direction: word.to_owned(),
+            bottleneck_bps: packet_bps,
+            bottleneck_method: BOTTLENECK_METHOD.to_owned(),
+            is_lower_bound: filled.is_lower_bound,
+            bdp_bytes: bdp,
+            least_window_bytes: bdp,
+            mss_bytes: mss,
+            packet_bytes: mtu,
+            ideal_bps: ideal,
+            buffers: buffers
+                .unwrap_or_else(|| BuffersEntry::of(&filled.result.granted, &filled.run)),
+            sweep,
+            runs,
+            many: filled.run,
+            limits: held,
+            checks,
+            interpretation,
+        })
+    }
+
+    /// The throughput to be expected: whole packets of this size that fit into a second of the stated or measured bandwidth.
+    fn ideal_bps(&self, packet_bps: f64, mtu: u32, headers: u32) -> Option<f64> {
+        let (rate, framing) = match self.asked.bandwidth {
+            Some(stated) => stated,
+            None => (whole_rate(packet_bps)?, Framing::Ip),
+        };
+        let mtu = Mtu::new(mtu.into()).ok()?;
+        Some(max_throughput(rate, framing, mtu, Bytes::new(headers.into())))
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate")]
+fn whole_rate(bps: f64) -> Option<BitsPerSec> {
+    BitsPerSec::new(bps.max(0.0).round() as u64)
+}
+
+/// A window in bytes; no connection works with less than two segments.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within 32 bits")]
+fn window_of(bytes: f64, mss: u32) -> u32 {
+    (bytes.round().clamp(0.0, f64::from(u32::MAX)) as u32).max(2 * mss)
+}
+
+fn steps_of(sweep: &[SweepStep], mss: u32) -> Vec<WindowStep> {
+    let step = |step: &SweepStep| {
+        let run = step.run.as_ref()?;
+        Some(WindowStep {
+            of_bdp: step.of_bdp,
+            resent_share: 1.0 - run.efficiency?,
+            resent_segments: run.retransmitted_bytes as f64 / f64::from(mss.max(1)),
+        })
+    };
+    sweep.iter().filter_map(step).collect()
+}
+
+/// The run of median throughput.
+fn median_run(runs: &[RunMetrics]) -> Option<&RunMetrics> {
+    let mut sorted: Vec<&RunMetrics> = runs.iter().collect();
+    sorted.sort_by(|a, b| a.throughput_bps.total_cmp(&b.throughput_bps));
+    sorted.get(sorted.len().checked_sub(1)? / 2).copied()
+}

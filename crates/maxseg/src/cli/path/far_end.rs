@@ -1,0 +1,154 @@
+//! Options of a test with a far end.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::Args;
+use maxseg_core::framing::Framing;
+use maxseg_core::rfc6349::Thresholds;
+use maxseg_core::units::{BitsPerSec, Time};
+use maxseg_workbench::path::{FarEndKind, FarEndOptions, Rfc6349Options, TableOptions};
+
+use crate::failure::Failure;
+
+/// Options of a test with a far end.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "With a far end")]
+pub(crate) struct FarEndArgs {
+    /// What runs at the host: responder or iperf3, perhaps with its port
+    #[arg(long, value_name = "KIND[:PORT]")]
+    far_end: Option<FarEndAt>,
+    /// The token that `maxseg responder` printed
+    #[arg(long, value_name = "TOKEN", env = "MAXSEG_TOKEN", hide_env_values = true)]
+    token: Option<String>,
+    /// Test TCP throughput as RFC 6349 has it, both ways
+    #[arg(long, requires = "far_end")]
+    rfc6349: bool,
+    /// Measure a table of four segment sizes and four windows
+    #[arg(long, requires = "far_end")]
+    table: bool,
+    /// The run in equilibrium of RFC 6349, each way; every other step takes a sixth of it
+    #[arg(long, value_name = "TIME", default_value = "30 s")]
+    duration: Time,
+    /// Connections that fill the path
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
+    connections: u16,
+    /// How often the run in equilibrium is made
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    repeats: u32,
+    /// The bandwidth that the provider states, instead of the measured one
+    #[arg(long, value_name = "RATE", requires = "rfc6349")]
+    bandwidth: Option<BitsPerSec>,
+    /// The framing of the link that --bandwidth is of: ip, ethernet, ppp, pppoe …
+    #[arg(long, value_name = "NAME", requires = "bandwidth", default_value = "ethernet", value_parser = framing)]
+    framing: Framing,
+    /// Note in the report that layers 2 and 3 were tested before
+    #[arg(long, requires = "rfc6349")]
+    layer2_tested: bool,
+    /// Fail above this transfer time ratio
+    #[arg(long, value_name = "RATIO", requires = "rfc6349", value_parser = number)]
+    max_transfer_time_ratio: Option<f64>,
+    /// Fail below this TCP efficiency, in percent
+    #[arg(long, value_name = "PERCENT", requires = "rfc6349", value_parser = number)]
+    min_efficiency: Option<f64>,
+    /// Fail above this buffer delay, in percent of the baseline
+    #[arg(long, value_name = "PERCENT", requires = "rfc6349", value_parser = number)]
+    max_buffer_delay: Option<f64>,
+    /// Fail below this throughput
+    #[arg(long, value_name = "RATE", requires = "rfc6349")]
+    min_throughput: Option<BitsPerSec>,
+}
+
+/// What runs at the host, and its port.
+#[derive(Debug, Clone, Copy)]
+struct FarEndAt {
+    kind: FarEndKind,
+    port: Option<u16>,
+}
+
+impl FromStr for FarEndAt {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (kind, port) = match text.split_once(':') {
+            Some((kind, port)) => {
+                let port = port.parse().map_err(|_| format!("`{port}` is no port"))?;
+                (kind, Some(port))
+            }
+            None => (text, None),
+        };
+        let kind = match kind {
+            "responder" => FarEndKind::Responder,
+            "iperf3" => FarEndKind::Iperf3,
+            _ => return Err("it is responder or iperf3, perhaps with a port: iperf3:5201".into()),
+        };
+        Ok(Self { kind, port })
+    }
+}
+
+fn framing(text: &str) -> Result<Framing, String> {
+    serde_json::from_value(serde_json::Value::String(text.to_owned()))
+        .map_err(|_| "framings: ip, ethernet, ethernet-vlan, ppp, pppoe, serial".to_owned())
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| "it is no number".to_owned())?;
+    if number.is_finite() && number >= 0.0 { Ok(number) } else { Err("it is no number".into()) }
+}
+
+/// The least run in equilibrium: shorter ones are slow start.
+const LEAST_DURATION: Duration = Duration::from_secs(3);
+
+impl FarEndArgs {
+    /// What is asked for; `None` without a far end.
+    ///
+    /// # Errors
+    /// A responder without its token, or a run that is too short.
+    pub(super) fn options(&self) -> Result<Option<FarEndOptions>, Failure> {
+        let Some(at) = self.far_end else { return Ok(None) };
+        let token = match (at.kind, &self.token) {
+            (FarEndKind::Responder, None) => {
+                return Err(Failure::usage(
+                    "a responder wants its token",
+                    "`maxseg responder` prints it: --token TOKEN, or MAXSEG_TOKEN=TOKEN",
+                ));
+            }
+            (_, token) => token.clone().unwrap_or_default(),
+        };
+        let duration = Duration::from_nanos(self.duration.as_nanos());
+        if duration < LEAST_DURATION {
+            return Err(Failure::usage(
+                "--duration is shorter than 3 s",
+                "RFC 6349 wants 30 s; what is shorter measures slow start",
+            ));
+        }
+        let step = duration.div_f64(6.0).max(Duration::from_secs(1));
+        // iperf3 knows whole seconds.
+        let step = Duration::from_secs(step.as_secs_f64().round().max(1.0) as u64);
+        Ok(Some(FarEndOptions {
+            kind: at.kind,
+            port: at.port,
+            token,
+            step,
+            connections: self.connections,
+            rfc6349: self.rfc6349.then(|| self.rfc6349_options(duration)),
+            table: self.table.then_some(TableOptions { row: step.min(Duration::from_secs(3)) }),
+        }))
+    }
+
+    fn rfc6349_options(&self, duration: Duration) -> Rfc6349Options {
+        let share = |percent: Option<f64>| percent.map(|percent| percent / 100.0);
+        Rfc6349Options {
+            duration,
+            repeats: self.repeats,
+            thresholds: Thresholds {
+                transfer_time_ratio_max: self.max_transfer_time_ratio,
+                efficiency_min: share(self.min_efficiency),
+                buffer_delay_max: share(self.max_buffer_delay),
+                throughput_min_bps: self.min_throughput.map(|rate| rate.get() as f64),
+            },
+            bandwidth: self.bandwidth.map(|rate| (rate, self.framing)),
+            is_layer_2_tested: self.layer2_tested,
+        }
+    }
+}

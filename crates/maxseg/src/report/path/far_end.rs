@@ -1,0 +1,294 @@
+//! What a far end measured, as text: the verdict of each direction first, then the tables.
+
+use std::fmt::Write as _;
+
+use maxseg_core::outcome::LimitShare;
+use maxseg_core::rfc6349::{Cause, Check, Metric, RunMetrics, Verdict};
+use maxseg_core::units::approx;
+use maxseg_workbench::path::{
+    DirectionReport, GRADE_RULE, PathReport, Rfc6349Report, SizeTable, UnderLoadRow,
+};
+
+use crate::printer::Printer;
+use crate::report::grid::{Column, Grid};
+use crate::wrap::hanging;
+
+/// The parts of a far end; empty without one.
+pub(super) fn far_end_text(report: &PathReport, printer: Printer) -> String {
+    let width = printer.width();
+    let mut text = String::new();
+    if let Some(found) = &report.bottleneck {
+        text.push('\n');
+        let rate = |bps: Option<f64>| bps.map_or_else(|| "unknown".to_owned(), approx::rate);
+        let _ = writeln!(
+            text,
+            "bottleneck: {} up, {} down (IP packets)",
+            rate(found.forward_bps),
+            rate(found.reverse_bps)
+        );
+    }
+    if let Some(syn) = &report.syn_as_received {
+        let mss = syn.mss.map_or_else(|| "none".to_owned(), |mss| mss.to_string());
+        let line = format!(
+            "this host's SYN arrived with MSS {mss}, TTL {}, options {}",
+            syn.ttl,
+            syn.options.join(" ")
+        );
+        text += &line_of(&line, width);
+    }
+    if let Some(bytes) = report.path_mtu.reverse_bytes {
+        let _ = writeln!(text, "path MTU of the way back: {bytes} bytes");
+    }
+    if !report.under_load.is_empty() {
+        text += &format!("\n{}\n", printer.bold("Under load"));
+        text += &under_load(&report.under_load, width);
+        text += &line_of(GRADE_RULE, width);
+    }
+    if let Some(test) = &report.rfc6349 {
+        for direction in &test.directions {
+            text += &direction_text(direction, test, printer);
+        }
+        text += &conditions(test, width);
+    }
+    if let Some(table) = &report.table {
+        text += &size_table(table, printer);
+    }
+    text
+}
+
+fn line_of(line: &str, width: usize) -> String {
+    format!("{}\n", hanging(line, width, "  ").trim_end())
+}
+
+/// The verdict of each direction, in a line or two.
+fn verdicts(test: &Rfc6349Report, printer: Printer) -> String {
+    let mut text = String::new();
+    for direction in &test.directions {
+        let failed = direction.checks.iter().any(|check| check.verdict == Verdict::Fail);
+        let verdict = match (failed, direction.checks.is_empty()) {
+            (true, _) => "FAILED",
+            (false, true) => "measured",
+            (false, false) => "passed",
+        };
+        let (cause, why) = direction
+            .interpretation
+            .as_ref()
+            .map_or(("unknown", "nothing was transferred"), |found| {
+                (cause_word(found.cause), found.text.as_str())
+            });
+        let line = format!("RFC 6349, {}: {verdict}; {cause}: {why}", direction.direction);
+        text += &line_of(&line, printer.width());
+        for check in &direction.checks {
+            text += &line_of(&format!("  {}", check_text(check)), printer.width());
+        }
+    }
+    text
+}
+
+const fn cause_word(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Policing => "policing",
+        Cause::Shaping => "shaping",
+        Cause::Bufferbloat => "bufferbloat",
+        Cause::ShortQueue => "short queue",
+        Cause::Window => "receive window",
+        Cause::SendBuffer => "send buffer",
+        Cause::Host => "sending host",
+        Cause::Loss => "loss",
+        Cause::FullPath => "full path",
+        Cause::Unknown => "unknown",
+    }
+}
+
+fn check_text(check: &Check) -> String {
+    let (name, bound) = match check.metric {
+        Metric::TransferTimeRatio => ("transfer time ratio", "at most"),
+        Metric::Efficiency => ("TCP efficiency", "at least"),
+        Metric::BufferDelay => ("buffer delay", "at most"),
+        Metric::Throughput => ("throughput", "at least"),
+    };
+    let said = |value: f64| match check.metric {
+        Metric::TransferTimeRatio => format!("{value:.2}"),
+        Metric::Efficiency => format!("{:.2}%", 100.0 * value),
+        Metric::BufferDelay => approx::percent(value),
+        Metric::Throughput => approx::rate(value),
+    };
+    let verdict = match check.verdict {
+        Verdict::Pass => "pass",
+        Verdict::Fail => "FAIL",
+        Verdict::Unknown => "unknown",
+    };
+    let measured = check.measured.map_or_else(|| "not measured".to_owned(), said);
+    format!("{verdict}: {name} {measured}, {bound} {}", said(check.threshold))
+}
+
+fn optional(value: Option<f64>, of: impl Fn(f64) -> String) -> String {
+    value.map_or_else(|| "-".to_owned(), of)
+}
+
+fn under_load(rows: &[UnderLoadRow], width: usize) -> String {
+    let mut grid = Grid::new(
+        [Column::word("load")],
+        [
+            Column::number("rate"),
+            Column::number("median ping"),
+            Column::number("mean"),
+            Column::number("99%"),
+            Column::number("round trips/min"),
+            Column::word("grade"),
+        ],
+    );
+    for row in rows {
+        grid.push([
+            row.load.clone(),
+            optional(row.rate_bps, approx::rate),
+            optional(row.rtt_median_s, approx::time),
+            optional(row.rtt_mean_s, approx::time),
+            optional(row.rtt_p99_s, approx::time),
+            optional(row.round_trips_per_minute, |n| format!("{n:.0}")),
+            row.grade.unwrap_or("").to_owned(),
+        ]);
+    }
+    grid.text(width)
+}
+
+fn direction_text(direction: &DirectionReport, test: &Rfc6349Report, printer: Printer) -> String {
+    let width = printer.width();
+    let title = format!("RFC 6349, {}", direction.direction);
+    let mut text = format!("\n{}\n", printer.bold(&title));
+    let least = if direction.is_lower_bound { "at least " } else { "" };
+    let ideal = optional(direction.ideal_bps, approx::rate);
+    let line = format!(
+        "bottleneck {least}{} x baseline {} = BDP and least window {} bytes; ideal throughput {ideal} of payload in packets of {} bytes",
+        approx::rate(direction.bottleneck_bps),
+        approx::time(test.baseline.rtt_s),
+        direction.bdp_bytes.round(),
+        direction.packet_bytes
+    );
+    text += &line_of(&line, width);
+    let keys = [Column::word("window"), Column::number("bytes")];
+    let mut grid = Grid::new(
+        keys,
+        [
+            Column::number("expected"),
+            Column::number("measured"),
+            Column::number("ratio"),
+            Column::number("efficiency"),
+            Column::number("buffer delay"),
+        ],
+    );
+    for step in &direction.sweep {
+        let run = step.run.as_ref();
+        let name = format!("{:.0}% of BDP", 100.0 * step.of_bdp);
+        let expected = optional(step.expected_bps, approx::rate);
+        grid.push(row(name, step.window_bytes.to_string(), expected, run));
+    }
+    let window =
+        |run: &RunMetrics| optional(run.window_bytes.map(|n| n as f64), |n| format!("{n:.0}"));
+    for run in &direction.runs {
+        grid.push(row("1 connection".to_owned(), window(run), ideal.clone(), Some(run)));
+    }
+    let many = &direction.many;
+    let name = format!("{} connections", many.connections);
+    grid.push(row(name, window(many), ideal, Some(many)));
+    text += &grid.text(width);
+    if let Some(run) = direction.runs.first() {
+        let slow_start = if run.equilibrium.is_after_slow_start {
+            "slow start"
+        } else {
+            "a third, as slow start had not ended"
+        };
+        let line = format!(
+            "one connection counts from {} on: {slow_start} is left out; buffers {} to send, {} to receive, congestion control {}",
+            approx::time(run.equilibrium.from_s),
+            bytes(direction.buffers.send_bytes),
+            bytes(direction.buffers.receive_bytes),
+            direction.buffers.congestion.as_deref().unwrap_or("unknown")
+        );
+        text += &line_of(&line, width);
+    }
+    if !direction.limits.is_empty() {
+        let _ = writeln!(text, "the sender's socket was limited by {}", limits(&direction.limits));
+    }
+    text
+}
+
+fn bytes(bytes: Option<u32>) -> String {
+    bytes.map_or_else(|| "unknown".to_owned(), |bytes| format!("{bytes} bytes"))
+}
+
+fn limits(limits: &[LimitShare]) -> String {
+    let said =
+        |limit: &LimitShare| format!("{} ({})", limit.kind, approx::whole_percent(limit.share));
+    limits.iter().map(said).collect::<Vec<_>>().join(", ")
+}
+
+/// Window, its bytes, what was expected, and what was measured.
+fn row(name: String, window: String, expected: String, run: Option<&RunMetrics>) -> [String; 7] {
+    let of = |value: fn(&RunMetrics) -> Option<f64>| run.and_then(value);
+    [
+        name,
+        window,
+        expected,
+        optional(of(|run| Some(run.throughput_bps)), approx::rate),
+        optional(of(|run| run.transfer_time_ratio), |ratio| format!("{ratio:.2}")),
+        optional(of(|run| run.efficiency), |share| format!("{:.2}%", 100.0 * share)),
+        optional(of(|run| run.buffer_delay), |share| format!("{:.1}%", 100.0 * share)),
+    ]
+}
+
+/// What the numbers rest on.
+fn conditions(test: &Rfc6349Report, width: usize) -> String {
+    let stated = test.preconditions.stated_bps.map_or_else(
+        || {
+            "no bandwidth was stated, so that the ideal throughput is of the measured one"
+                .to_owned()
+        },
+        |bps| format!("the ideal throughput is of the stated {}", approx::rate(bps as f64)),
+    );
+    let tested = if test.preconditions.is_layer_2_tested {
+        "layers 2 and 3 were tested before"
+    } else {
+        "layers 2 and 3 were not tested before, which the RFC wants"
+    };
+    let line = format!("\n{stated}; {tested}; ratio is actual by ideal transfer time");
+    let baseline = format!(
+        "baseline {}: {}, {} sent",
+        approx::time(test.baseline.rtt_s),
+        test.baseline.method,
+        test.baseline.sent
+    );
+    format!("\n{}{}", line_of(line.trim_start(), width), line_of(&baseline, width))
+}
+
+fn size_table(table: &SizeTable, printer: Printer) -> String {
+    let title = format!("Segment size and window, {}", table.direction);
+    let mut text = format!("\n{}\n", printer.bold(&title));
+    let keys = [Column::word(""), Column::number("MSS"), Column::number("window")];
+    let mut grid = Grid::new(
+        keys,
+        [
+            Column::number("rate"),
+            Column::number("ping"),
+            Column::number("in flight"),
+            Column::word("engine"),
+        ],
+    );
+    for (at, row) in table.rows.iter().enumerate() {
+        let mark = if table.recommended == Some(at) { "->" } else { "" };
+        grid.push([
+            mark.to_owned(),
+            row.mss_bytes.to_string(),
+            row.window_bytes.to_string(),
+            optional(row.rate_bps, approx::rate),
+            optional(row.ping_s, approx::time),
+            optional(row.in_flight_s, approx::time),
+            row.engine.clone(),
+        ]);
+    }
+    text += &grid.text(printer.width());
+    if let Some(because) = &table.because {
+        text += &line_of(&format!("recommended: {because}"), printer.width());
+    }
+    text
+}

@@ -7,7 +7,7 @@
 //! <!-- layers of maxseg-core -->
 //! ```text
 //! units similar excerpt · stats rng framing · errors mss window · path path_mtu settings · scenario
-//! outcome evidence · engine diagnose · results why · compare · link · tcp · model sim · advise
+//! outcome evidence · engine diagnose · results why · compare · link · tcp · model sim · advise rfc6349
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]

@@ -6,7 +6,7 @@
 //!
 //! <!-- layers of maxseg-linux -->
 //! ```text
-//! sys · netlink · observe · probe · lab · doctor
+//! sys · netlink iperf3 transfer · observe far_end responder · probe · lab · doctor
 //! ```
 //! <!-- end of layers -->
 

@@ -5,11 +5,13 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use maxseg_core::stats::median;
+use maxseg_core::units::approx;
 use maxseg_linux::far_end::{
     BulkPlan, BulkResult, FarEndError, Iperf3Server, Pings, ResponderClient, SynAsReceived,
 };
 use maxseg_wire::responder::{DEFAULT_PORT, Towards};
 
+use super::bulk::Filled;
 use super::rfc6349::{Rfc6349Options, Rfc6349Test};
 use super::table::{TableOptions, table};
 use super::under_load::{idle_row, loaded_row};
@@ -164,9 +166,12 @@ pub(super) fn measure(
     observer: &mut dyn PathObserver,
     stop: &AtomicBool,
 ) -> Result<(), PathError> {
-    measure_all(options, report, observer, stop).map_err(|error| match error {
-        FarEndError::Stopped => PathError::Stopped,
-        source => PathError::FarEnd { source },
+    measure_all(options, report, observer, stop).map_err(|source| {
+        if matches!(source, FarEndError::Stopped) {
+            PathError::Stopped
+        } else {
+            PathError::FarEnd { source }
+        }
     })
 }
 
@@ -240,11 +245,24 @@ fn fill_both_ways(
             Towards::Responder => bottleneck.forward_bps = Some(filled.packet_bps),
             Towards::Client => bottleneck.reverse_bps = Some(filled.packet_bps),
         }
+        note_bound(towards, &filled, report);
         rows.push(loaded_row(towards, &filled, baseline));
     }
     report.bottleneck = Some(bottleneck);
     report.under_load = rows;
     Ok(())
+}
+
+/// Says where a path was not filled.
+pub(super) fn note_bound(towards: Towards, filled: &Filled, report: &mut PathReport) {
+    let Some(limit) = filled.limits.first().filter(|_| filled.is_lower_bound) else { return };
+    report.notes.push(format!(
+        "{}: the path carries more than was measured, as {} connections were limited by {} for {} of the time",
+        direction_word(towards),
+        filled.run.connections,
+        limit.kind,
+        approx::whole_percent(limit.share)
+    ));
 }
 
 /// As rows and documents call a direction.

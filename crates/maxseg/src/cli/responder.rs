@@ -152,21 +152,16 @@ fn event_text(event: &ResponderEvent) -> String {
 }
 
 fn cannot_listen(address: SocketAddr, error: &std::io::Error) -> Failure {
-    let hint = match error.kind() {
-        std::io::ErrorKind::AddrInUse => {
-            format!(
-                "another program has it: `ss -tulnp sport = {}`; or choose another port with --listen",
-                address.port()
-            )
-        }
-        std::io::ErrorKind::AddrNotAvailable => {
-            "it is no address of this host: `ip -brief address` lists them; 0.0.0.0 is all of them"
-                .to_owned()
-        }
-        std::io::ErrorKind::PermissionDenied => {
-            "ports below 1024 need root or CAP_NET_BIND_SERVICE".to_owned()
-        }
-        _ => "`ip -brief address` lists this host's addresses".to_owned(),
+    use std::io::ErrorKind::{AddrInUse, AddrNotAvailable, PermissionDenied};
+    let hint = if error.kind() == AddrInUse {
+        let port = address.port();
+        format!("another program has it: `ss -tulnp sport = {port}`; --listen takes another port")
+    } else if error.kind() == PermissionDenied {
+        "ports below 1024 need root or CAP_NET_BIND_SERVICE".to_owned()
+    } else if error.kind() == AddrNotAvailable {
+        "it is no address of this host: `ip -brief address` lists them; 0.0.0.0 is all".to_owned()
+    } else {
+        "`ip -brief address` lists this host's addresses".to_owned()
     };
     Failure::with_hint(format!("cannot listen on {address}: {error}"), hint)
 }

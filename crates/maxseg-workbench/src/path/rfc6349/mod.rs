@@ -14,6 +14,7 @@ use maxseg_wire::responder::Towards;
 use super::bulk::{self, Filled, fill, limits, metrics, packet_share, plan_of, segment_bytes};
 use super::far_end::{
     BOTTLENECK_METHOD, Baseline, Bottleneck, DIRECTIONS, FarEnd, FarEndOptions, direction_word,
+    note_bound,
 };
 use super::under_load::{idle_row, loaded_row};
 use super::{PathObserver, PathReport};
@@ -83,6 +84,7 @@ impl Rfc6349Test<'_> {
                 continue;
             };
             negotiated = negotiated.or_else(|| NegotiatedEntry::of(&filled.result));
+            note_bound(towards, &filled, report);
             rows.push(loaded_row(towards, &filled, self.baseline));
             let direction = self.direction(end, towards, filled, baseline, report, observer)?;
             match towards {

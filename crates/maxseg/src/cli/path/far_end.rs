@@ -124,7 +124,7 @@ impl FarEndArgs {
         }
         let step = duration.div_f64(6.0).max(Duration::from_secs(1));
         // iperf3 knows whole seconds.
-        let step = Duration::from_secs(step.as_secs_f64().round().max(1.0) as u64);
+        let step = Duration::from_secs(step.as_secs() + u64::from(step.subsec_nanos() > 0));
         Ok(Some(FarEndOptions {
             kind: at.kind,
             port: at.port,

@@ -40,7 +40,7 @@ pub(super) fn far_end_text(report: &PathReport, printer: Printer) -> String {
         let _ = writeln!(text, "path MTU of the way back: {bytes} bytes");
     }
     if !report.under_load.is_empty() {
-        text += &format!("\n{}\n", printer.bold("Under load"));
+        let _ = writeln!(text, "\n{}", printer.bold("Under load"));
         text += &under_load(&report.under_load, width);
         text += &line_of(GRADE_RULE, width);
     }
@@ -61,9 +61,9 @@ fn line_of(line: &str, width: usize) -> String {
 }
 
 /// The verdict of each direction, in a line or two.
-fn verdicts(test: &Rfc6349Report, printer: Printer) -> String {
+fn verdicts(report: &Rfc6349Report, printer: Printer) -> String {
     let mut text = String::new();
-    for direction in &test.directions {
+    for direction in &report.directions {
         let failed = direction.checks.iter().any(|check| check.verdict == Verdict::Fail);
         let verdict = match (failed, direction.checks.is_empty()) {
             (true, _) => "FAILED",
@@ -152,7 +152,7 @@ fn under_load(rows: &[UnderLoadRow], width: usize) -> String {
     grid.text(width)
 }
 
-fn direction_text(direction: &DirectionReport, test: &Rfc6349Report, printer: Printer) -> String {
+fn direction_text(direction: &DirectionReport, report: &Rfc6349Report, printer: Printer) -> String {
     let width = printer.width();
     let title = format!("RFC 6349, {}", direction.direction);
     let mut text = format!("\n{}\n", printer.bold(&title));
@@ -161,7 +161,7 @@ fn direction_text(direction: &DirectionReport, test: &Rfc6349Report, printer: Pr
     let line = format!(
         "bottleneck {least}{} x baseline {} = BDP and least window {} bytes; ideal throughput {ideal} of payload in packets of {} bytes",
         approx::rate(direction.bottleneck_bps),
-        approx::time(test.baseline.rtt_s),
+        approx::time(report.baseline.rtt_s),
         direction.bdp_bytes.round(),
         direction.packet_bytes
     );

@@ -5,8 +5,10 @@
 pub struct MssReport {
     /// What this host's SYN offers.
     pub offered_bytes: Option<u32>,
-    /// What the far side's SYN-ACK offers, as it arrives here.
+    /// What of it arrives at the far end, as a responder there says.
     pub received_bytes: Option<u32>,
+    /// What the far side's SYN-ACK offers, as it arrives here.
+    pub far_offered_bytes: Option<u32>,
     /// The port that was asked.
     pub port: Option<u16>,
     /// What lowers an option on the way.

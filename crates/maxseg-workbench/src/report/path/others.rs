@@ -10,8 +10,10 @@ use crate::path::{Bottleneck, MssReport, SynAsReceived};
 pub(super) struct MssEntry<'a> {
     /// What this host's SYN offers.
     offered_bytes: Option<u32>,
-    /// What the far side's SYN-ACK offers, as it arrives here.
+    /// What of it arrives at the far end; null without a responder there.
     received_bytes: Option<u32>,
+    /// What the far side's SYN-ACK offers, as it arrives here.
+    far_offered_bytes: Option<u32>,
     /// The port that was asked.
     port: Option<u16>,
     /// What lowers an option on the way.
@@ -53,6 +55,7 @@ impl<'a> MssEntry<'a> {
         Self {
             offered_bytes: report.offered_bytes,
             received_bytes: report.received_bytes,
+            far_offered_bytes: report.far_offered_bytes,
             port: report.port,
             clamped_by: report.clamped_by.as_deref(),
         }

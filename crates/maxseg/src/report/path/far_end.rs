@@ -60,8 +60,9 @@ fn line_of(line: &str, width: usize) -> String {
     format!("{}\n", hanging(line, width, "  ").trim_end())
 }
 
-/// The verdict of each direction, in a line or two.
-fn verdicts(report: &Rfc6349Report, printer: Printer) -> String {
+/// The verdict of RFC 6349 for each direction, in a line or two.
+pub(super) fn verdicts(path: &PathReport, printer: Printer) -> String {
+    let Some(report) = &path.rfc6349 else { return String::new() };
     let mut text = String::new();
     for direction in &report.directions {
         let failed = direction.checks.iter().any(|check| check.verdict == Verdict::Fail);

@@ -110,11 +110,11 @@ fn segments(report: &PathReport) -> Option<String> {
         |bytes: Option<u32>| bytes.map_or_else(|| "unknown".to_owned(), |bytes| bytes.to_string());
     let port = mss.port.map_or_else(String::new, |port| format!(", port {port}"));
     let clamp = mss.clamped_by.as_ref().map_or_else(String::new, |by| format!("; {by}"));
-    (mss.offered_bytes.is_some() || mss.received_bytes.is_some()).then(|| {
+    (mss.offered_bytes.is_some() || mss.far_offered_bytes.is_some()).then(|| {
         format!(
             "MSS: this host offers {}, the far side {}{port}{clamp}",
             number(mss.offered_bytes),
-            number(mss.received_bytes)
+            number(mss.far_offered_bytes)
         )
     })
 }

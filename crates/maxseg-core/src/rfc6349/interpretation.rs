@@ -49,6 +49,8 @@ pub struct WindowStep {
 pub struct Facts<'a> {
     /// The run in equilibrium.
     pub run: &'a RunMetrics,
+    /// The run of several connections.
+    pub many: &'a RunMetrics,
     /// The round trip without load.
     pub baseline_s: f64,
     /// The highest throughput that any run reached.
@@ -83,6 +85,8 @@ const BURST: f64 = 1.3;
 /// A queue where the round trip is longer by this share, and by this much.
 const QUEUE: f64 = 0.1;
 const QUEUE_S: f64 = 0.001;
+/// Bursts alone make the round trip longer; beside losses it takes this much for a queue.
+const QUEUE_WITH_LOSS: f64 = 0.5;
 /// The queue is long (as for `explain`, `diagnose/round_trips.rs`).
 const LONG_QUEUE: f64 = 2.0;
 const LONG_QUEUE_S: f64 = 0.05;
@@ -136,7 +140,6 @@ fn of_host(facts: &Facts<'_>) -> Option<Interpretation> {
 fn of_losses(facts: &Facts<'_>) -> Option<Interpretation> {
     let lost = 1.0 - facts.run.efficiency?;
     let small = small_window_loss(facts);
-    let rise = facts.run.rtt_mean_s? - facts.baseline_s;
     if let Some((of_bdp, share)) = small
         && share >= NOTABLE_LOSS
         && share >= OF_FULL_LOAD * lost
@@ -151,10 +154,9 @@ fn of_losses(facts: &Facts<'_>) -> Option<Interpretation> {
             ),
         );
     }
-    if lost < NOTABLE_LOSS || is_queue(facts, rise) {
-        return None;
-    }
-    let peak = facts.run.peak_delivery_bps.filter(|peak| *peak >= BURST * facts.best_bps);
+    let (lost, rise) =
+        lost_without_queue(facts, facts.run).or_else(|| lost_without_queue(facts, facts.many))?;
+    let peak = burst(facts);
     let (lost, delay) = (approx::percent(lost), approx::time(rise.max(0.0)));
     match peak {
         Some(peak) => said(
@@ -174,6 +176,13 @@ fn of_losses(facts: &Facts<'_>) -> Option<Interpretation> {
     }
 }
 
+/// The share that a run lost while the round trip hardly rose, and by how much it rose.
+fn lost_without_queue(facts: &Facts<'_>, run: &RunMetrics) -> Option<(f64, f64)> {
+    let (lost, rise) = (1.0 - run.efficiency?, run.rtt_mean_s? - facts.baseline_s);
+    let is_queue = rise >= QUEUE_S && rise >= QUEUE_WITH_LOSS * facts.baseline_s;
+    (lost >= NOTABLE_LOSS && !is_queue).then_some((lost, rise))
+}
+
 /// The largest share that was sent again with a window that fills no queue.
 fn small_window_loss(facts: &Facts<'_>) -> Option<(f64, f64)> {
     let small = facts
@@ -181,6 +190,13 @@ fn small_window_loss(facts: &Facts<'_>) -> Option<(f64, f64)> {
         .iter()
         .filter(|step| step.of_bdp <= SMALL_WINDOW && step.resent_segments >= LEAST_RESENT);
     small.map(|step| (step.of_bdp, step.resent_share)).max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+/// The rate of bursts, where they are faster than what lasts.
+fn burst(facts: &Facts<'_>) -> Option<f64> {
+    let peaks = [facts.run.peak_delivery_bps, facts.many.peak_delivery_bps];
+    let peak = peaks.into_iter().flatten().max_by(f64::total_cmp);
+    peak.filter(|peak| *peak >= BURST * facts.best_bps)
 }
 
 fn is_queue(facts: &Facts<'_>, rise: f64) -> bool {
@@ -208,7 +224,7 @@ fn of_queue(facts: &Facts<'_>) -> Option<Interpretation> {
             ),
         );
     }
-    let peak = facts.run.peak_delivery_bps.filter(|peak| *peak >= BURST * facts.best_bps);
+    let peak = burst(facts);
     let who = match peak {
         Some(peak) => format!("a shaper that lets bursts pass at {}", approx::rate(peak)),
         None => "a shaper or the narrowest link itself".to_owned(),
@@ -264,7 +280,8 @@ mod tests {
             resent_share: if of_bdp < 1.0 { small_loss } else { 0.01 },
             resent_segments: if small_loss > 0.0 { 50.0 } else { 0.0 },
         });
-        let facts = Facts { run, baseline_s: 0.020, best_bps: 10e6, limited_by, steps: &steps };
+        let facts =
+            Facts { run, many: run, baseline_s: 0.020, best_bps: 10e6, limited_by, steps: &steps };
         interpret(&facts).cause
     }
 

@@ -179,6 +179,7 @@ impl Rfc6349Test<'_> {
             let steps = steps_of(&sweep, mss);
             interpret(&Facts {
                 run,
+                many: &filled.run,
                 baseline_s: baseline.rtt_s,
                 best_bps: best,
                 limited_by: held.first().map(|limit| (limit.kind, limit.share)),

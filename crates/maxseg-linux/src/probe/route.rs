@@ -1,4 +1,5 @@
 //! The route to a host: its interface's MTU, and what the kernel has learnt of the path.
+#![expect(clippy::wildcard_enum_match_arm, reason = "of many metrics, one is asked for")]
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -44,8 +45,8 @@ pub fn route_to_host(to: IpAddr) -> io::Result<RouteToHost> {
     socket.connect(SocketAddr::new(to, 9))?;
     let source = socket.local_addr()?.ip();
     let mut netlink = Netlink::new()?;
-    let user = nix::unistd::Uid::effective().as_raw();
-    let question = RouteQuestion { to, from: source, interface: None, mark: None, user };
+    let uid = nix::unistd::Uid::effective().as_raw();
+    let question = RouteQuestion { to, from: source, interface: None, mark: None, user: uid };
     let (used, set) = (netlink.route_used(&question)?, netlink.route_set(&question)?);
     let index = used.interface.or(set.interface);
     let index = index.ok_or_else(|| io::Error::other("the route names no interface"))?;

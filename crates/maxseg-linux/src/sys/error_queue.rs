@@ -1,4 +1,5 @@
 //! Sockets whose packets are not fragmented, and the queue of what routers say about them (`IP_RECVERR` in ip(7)).
+#![expect(clippy::wildcard_enum_match_arm, reason = "of many control messages, few were asked for")]
 
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};

@@ -22,7 +22,7 @@ const UNREACHABLE_V4: u8 = 3;
 const FRAGMENTATION_NEEDED: u8 = 4;
 const PORT_UNREACHABLE_V4: u8 = 3;
 const TIME_EXCEEDED_V4: u8 = 11;
-/// The same of ICMPv6 (RFC 4443).
+/// The same in IPv6 (RFC 4443).
 const UNREACHABLE_V6: u8 = 1;
 const TOO_BIG_V6: u8 = 2;
 const TIME_EXCEEDED_V6: u8 = 3;

@@ -14,6 +14,8 @@ use crate::path::{FlowMtu, PathError};
 
 /// Rounds for a flow whose path MTU is another.
 const MOST_ROUNDS: u32 = 12;
+/// More rounds that nobody answers show that the destination limits its answers.
+const MOST_SILENT: u32 = 1;
 /// Sizes of a round.
 const SIZES: usize = 4;
 
@@ -100,6 +102,7 @@ impl FlowTest<'_> {
         let mut search = Search::new(self.version, self.small, self.most, SIZES);
         search.on_loss(self.loss);
         let mut sizes = self.likely_sizes();
+        let mut silent = 0;
         for _ in 0..MOST_ROUNDS {
             let probes: Vec<_> = sizes.iter().map(|size| probe(*size)).collect();
             let end = RoundEnd::LastAnswered;
@@ -107,6 +110,10 @@ impl FlowTest<'_> {
             let fate = |shot: &Shot| (shot.probe.size, shot.fate(self.most));
             let fates: Vec<(u32, ProbeFate)> = round.shots.iter().map(fate).collect();
             search.on_round(&fates);
+            silent += u32::from(fates.iter().all(|(_, fate)| *fate != ProbeFate::Arrived));
+            if silent > MOST_SILENT {
+                return Ok(None);
+            }
             if search.at_least() == self.likely {
                 // Full certainty of each flow takes too many answers: the first flow has it.
                 return Ok(Some(self.likely));

@@ -150,21 +150,18 @@ pub(super) fn measure(probing: &mut Probing<'_>) -> Result<MtuReport, PathError>
     let mut report =
         MtuReport { interface_bytes: Some(probing.route.interface_mtu), ..MtuReport::default() };
     let mut reached = Reached::default();
-    match Sizes::new(probing) {
-        Some(mut sizes) => {
-            sizes.run(probing)?;
-            report.method = Some(match sizes.which {
-                Which::Udp => MtuMethod::Udp,
-                Which::Echo => MtuMethod::IcmpEcho,
-            });
-            report.take(&sizes, probing)?;
-            reached.take(&sizes.search, probing, report.black_hole.as_ref());
-        }
-        None => {
-            let refusals = probing.follow_refusals()?;
-            report.take_refusals(&refusals, probing);
-            reached.take_refusals(&refusals);
-        }
+    if let Some(mut sizes) = Sizes::new(probing) {
+        sizes.run(probing)?;
+        report.method = Some(match sizes.which {
+            Which::Udp => MtuMethod::Udp,
+            Which::Echo => MtuMethod::IcmpEcho,
+        });
+        report.take(&sizes, probing)?;
+        reached.take(&sizes.search, probing, report.black_hole.as_ref());
+    } else {
+        let refusals = probing.follow_refusals()?;
+        report.take_refusals(&refusals, probing);
+        reached.take_refusals(&refusals);
     }
     report.hops = reached.hops(probing);
     if let Some(mtu) = report.forward_bytes {
@@ -199,7 +196,9 @@ impl MtuReport {
             self.black_hole = Some(probing.locate(settled.mtu, vanishes)?);
         }
         if sizes.is_rate_limited {
-            probing.notes.push("other flows were not tried: the destination limits its answers".to_owned());
+            probing
+                .notes
+                .push("other flows were not tried: the destination limits its answers".to_owned());
         } else {
             self.flows = probing.try_flows(settled.mtu)?;
         }

@@ -226,8 +226,8 @@ fn hosts_that_are_none_are_told() {
 #[test]
 fn this_host_itself_is_a_path_without_routers() {
     let output = maxseg(&["path", "127.0.0.1", "--json", "--pings", "3"]);
-    let document: Value = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|_| panic!("{}", stderr(&output)));
+    let document: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(&output)));
     let loopback = document["path_mtu"]["interface_bytes"].as_u64().unwrap();
     let largest = loopback.min(65_535);
     let found = document["path_mtu"]["forward_bytes"].as_u64();

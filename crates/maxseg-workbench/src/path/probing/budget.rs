@@ -11,9 +11,9 @@ pub(crate) struct Budget {
 }
 
 /// Up to an MTU of 1500: what remains of 10 s and 200 kB for what is under way.
-const SMALL: (u32, Duration, u64) = (1500, Duration::from_millis(8000), 170_000);
+const SMALL: (u32, Duration, u64) = (1500, Duration::from_secs(8), 170_000);
 /// Above, or where round trips are long: of 20 s and 1 MB.
-const LARGE: (Duration, u64) = (Duration::from_millis(16_000), 800_000);
+const LARGE: (Duration, u64) = (Duration::from_secs(16), 800_000);
 /// Round trips that are longer than this are long: 200 ms with room for what queues add.
 const LONG_TRIP: Duration = Duration::from_millis(230);
 

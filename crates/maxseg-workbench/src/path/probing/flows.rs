@@ -59,7 +59,8 @@ impl Probing<'_> {
         });
         for tested in tested {
             // A thread that panics is a bug, and is told as one.
-            let (tested, sent_bytes) = tested.unwrap_or_else(|cause| std::panic::resume_unwind(cause))?;
+            let (tested, sent_bytes) =
+                tested.unwrap_or_else(|cause| std::panic::resume_unwind(cause))?;
             self.other_bytes += sent_bytes;
             flows.push(tested);
         }
@@ -104,9 +105,9 @@ impl FlowTest<'_> {
         let mut sizes = self.likely_sizes();
         let mut silent = 0;
         for _ in 0..MOST_ROUNDS {
-            let probes: Vec<_> = sizes.iter().map(|size| probe(*size)).collect();
+            let sent: Vec<_> = sizes.iter().map(|size| probe(*size)).collect();
             let end = RoundEnd::LastAnswered;
-            let round = prober.round(&probes, self.pause, self.patience, end, self.stop)?;
+            let round = prober.round(&sent, self.pause, self.patience, end, self.stop)?;
             let fate = |shot: &Shot| (shot.probe.size, shot.fate(self.most));
             let fates: Vec<(u32, ProbeFate)> = round.shots.iter().map(fate).collect();
             search.on_round(&fates);

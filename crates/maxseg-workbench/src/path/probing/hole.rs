@@ -3,7 +3,7 @@
 use maxseg_core::path_mtu::{Probe, Reach};
 use maxseg_linux::probe::RoundEnd;
 
-use super::{Probing, Sizes, Which};
+use super::{Probing, Sizes};
 use crate::path::{BlackHole, PathError};
 
 /// Rounds until the place is as well known as it will be.
@@ -62,7 +62,7 @@ impl Probing<'_> {
             probes
         };
         let probes: Vec<Probe> = hops.iter().flat_map(of).collect();
-        let round = self.round(Which::Udp, &probes, RoundEnd::AnsweredUpTo(small))?;
+        let round = self.round(self.hops_by, &probes, RoundEnd::AnsweredUpTo(small))?;
         for shots in round.shots.chunks(LARGE + 1) {
             let Some((control, large)) = shots.split_last() else { continue };
             let Some(hop) = control.probe.hop else { continue };

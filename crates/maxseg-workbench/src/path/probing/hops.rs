@@ -55,7 +55,14 @@ impl Probing<'_> {
                 break;
             }
         }
-        Ok(None)
+        if !self.is_echo_answered {
+            return Ok(None);
+        }
+        // A firewall drops UDP, and passes echoes.
+        self.hops_by = Which::Echo;
+        let round = self.round(Which::Echo, &[probe(small); 2], RoundEnd::LastAnswered)?;
+        let answer = round.shots.iter().find_map(|shot| shot.answer);
+        Ok(answer.and_then(|answer| answer.ttl).map(hops_of))
     }
 
     fn ask_hops(&mut self, numbers: std::ops::RangeInclusive<u8>) -> Result<(), PathError> {
@@ -74,7 +81,7 @@ impl Probing<'_> {
             if asked.is_empty() {
                 break;
             }
-            let round = self.round(Which::Udp, &asked, RoundEnd::AllAnswered)?;
+            let round = self.round(self.hops_by, &asked, RoundEnd::AllAnswered)?;
             for shot in round.shots.iter().chain(&round.late) {
                 self.note_hop(shot);
             }
@@ -94,7 +101,8 @@ impl Probing<'_> {
         hop.address.get_or_insert(address);
         hop.round_trip =
             Some(hop.round_trip.map_or(answer.round_trip, |least| least.min(answer.round_trip)));
-        self.is_udp_answered |= answer.kind == AnswerKind::Destination;
+        let is_arrival = answer.kind == AnswerKind::Destination;
+        self.is_udp_answered |= is_arrival && self.hops_by == Which::Udp;
     }
 
     /// The place of the first hop that is the destination.

@@ -47,6 +47,8 @@ pub(super) struct Probing<'t> {
     pub(super) echo: Option<Prober>,
     /// Whether the destination answers UDP datagrams to closed ports.
     pub(super) is_udp_answered: bool,
+    /// What finds the hops: what the destination answers.
+    pub(super) hops_by: Which,
     /// Whether it answers echoes.
     pub(super) is_echo_answered: bool,
     /// The longest round trip of small packets.
@@ -106,6 +108,7 @@ impl<'t> Probing<'t> {
             udp,
             echo,
             is_udp_answered: false,
+            hops_by: Which::Udp,
             is_echo_answered: false,
             longest_trip: None,
             loss: LossEstimate::default(),
@@ -124,7 +127,7 @@ impl<'t> Probing<'t> {
     pub(super) fn round(
         &mut self,
         which: Which,
-        probes: &[Probe],
+        packets: &[Probe],
         end: RoundEnd,
     ) -> Result<Round, PathError> {
         let (pause, patience) = (self.pause(), self.patience());
@@ -133,14 +136,13 @@ impl<'t> Probing<'t> {
             Which::Echo => self.echo.as_mut(),
         };
         let Some(prober) = prober else { return Ok(Round::default()) };
-        let round =
-            prober.round(probes, pause, patience, end, self.stop).map_err(|source| {
-                if source.kind() == io::ErrorKind::Interrupted {
-                    PathError::Stopped
-                } else {
-                    PathError::Socket { doing: "send a probe", source }
-                }
-            })?;
+        let round = prober.round(packets, pause, patience, end, self.stop).map_err(|source| {
+            if source.kind() == io::ErrorKind::Interrupted {
+                PathError::Stopped
+            } else {
+                PathError::Socket { doing: "send a probe", source }
+            }
+        })?;
         for shot in round.shots.iter().chain(&round.late) {
             self.learn(shot);
         }

@@ -17,7 +17,7 @@ impl Probing<'_> {
         let mut size = self.route.interface_mtu;
         let mut found = Vec::new();
         for _ in 0..MOST_STEPS {
-            let round = self.round(Which::Udp, &vec![probe(size); TIMES], RoundEnd::AllAnswered)?;
+            let round = self.round(Which::Udp, &[probe(size); TIMES], RoundEnd::AllAnswered)?;
             let refusal = round.shots.iter().find_map(|shot| shot.refusal);
             let Some(refusal) = refusal.filter(|refusal| refusal.mtu < size && refusal.mtu >= 68)
             else {

@@ -107,7 +107,9 @@ impl Sizes {
                 let hop = refusal.router.and_then(|router| numbers.get(&router).copied());
                 ProbeFate::TooBig(Refusal { hop, ..refusal })
             }
-            other => other,
+            fate @ (ProbeFate::Arrived | ProbeFate::LocalTooBig { .. } | ProbeFate::NoAnswer) => {
+                fate
+            }
         };
         for shot in &round.late {
             if shot.probe.hop.is_none() && fate(shot) == ProbeFate::Arrived {

@@ -86,7 +86,7 @@ fn picture(report: &PathReport) -> String {
         svg += &bar(hop, TOP + STEP * at as f64, most);
         let hole = report.path_mtu.black_hole.as_ref();
         if hole.is_some_and(|hole| hole.after_hop == Some(hop.hop)) {
-            let y = TOP + STEP * at as f64 + (STEP + BAR) / 2.0;
+            let y = TOP + STEP * at as f64 + f64::midpoint(STEP, BAR);
             let _ =
                 write!(svg, "<line class=\"hole\" x1=\"0\" x2=\"{WIDTH}\" y1=\"{y}\" y2=\"{y}\"/>");
         }

@@ -21,7 +21,8 @@ fn one(report: &PathReport, is_one_of_several: bool, printer: Printer) -> String
     let width = printer.width();
     let mut text = String::new();
     if is_one_of_several {
-        text += &format!("{}\n", printer.bold(&name(report)));
+        text += &printer.bold(&name(report));
+        text += "\n";
     }
     text += &wrapped(&verdict::sentence(report), width, "");
     text += &far_end::verdicts(report, printer);

@@ -30,6 +30,10 @@ const BBR_STARTUP_GAIN: f64 = 2.0;
 /// A window that keeps a link full holds so many segments: of fewer the receiver delays the acknowledgement until more arrive or
 /// are read (RFC 9293 §3.8.6.3), and the round trip is long without a queue.
 const SEGMENTS_OF_QUEUE: u32 = 4;
+/// The link is full where so much of what it delivers at a time was delivered in all.
+const AT_LINE_RATE: f64 = 0.75;
+/// BBR's own rate is that of a window or buffer which limits for so much of the time.
+const COUNTED_OF_BBR: f64 = 1.0 / 3.0;
 /// Less of the time is not told.
 const LEAST_SHARE: f64 = 0.0005;
 
@@ -109,7 +113,15 @@ impl Judge<'_> {
         let idle = bin.idle.as_secs_f64().min(all);
         let rest = (all - idle - window - buffer).max(0.0);
         let (kind, why) = self.congestion_window();
-        let keeps_link_full = self.is_queueing() && self.fills_window();
+        let keeps_link_full = self.is_queueing()
+            && self.fills_window()
+            && self.is_at_line_rate()
+            && !self.is_reordered();
+        if self.is_bbr_below(window + buffer, all - idle) {
+            let kind =
+                if window >= buffer { LimitedBy::ReceiveWindow } else { LimitedBy::SendBuffer };
+            return (shares([(kind, all - idle), (LimitedBy::Application, idle)]), None);
+        }
         let unless_link = |kind| if keeps_link_full { LimitedBy::Bandwidth } else { kind };
         let parts = [
             (unless_link(LimitedBy::ReceiveWindow), window),
@@ -137,6 +149,29 @@ impl Judge<'_> {
         } else {
             (all_of(LimitedBy::Unknown), Some(Unseen::AtPeer))
         }
+    }
+
+    /// BBR paces at the rate that it saw. Where a window or a buffer kept that rate down, it sends no faster in the rest of the time
+    /// either, and no queue forms.
+    fn is_bbr_below(&self, counted_s: f64, busy_s: f64) -> bool {
+        let is_cruising = self.state.bbr_pacing_gain.is_some_and(|gain| gain <= BBR_STARTUP_GAIN);
+        let has_no_queue = !self.is_queueing() || self.is_reordered();
+        is_cruising && has_no_queue && counted_s >= COUNTED_OF_BBR * busy_s
+    }
+
+    /// The least round trip may be that of a packet which overtook others, and is then no sign of a queue.
+    const fn is_reordered(&self) -> bool {
+        self.state.reorderings > 0
+    }
+
+    /// What was delivered in all is what the link delivers at a time. A reader that is slow lets little through, and what the window
+    /// admits arrives faster. While losses are repaired, less is acknowledged than delivered: nothing shows then.
+    fn is_at_line_rate(&self) -> bool {
+        if self.state.is_recovering {
+            return true;
+        }
+        let rates = self.rate_bps().zip(self.state.delivery_bps);
+        rates.is_none_or(|(rate, delivery)| rate >= AT_LINE_RATE * delivery)
     }
 
     /// Packets wait in a queue, as the round trips show.
@@ -177,9 +212,10 @@ impl Judge<'_> {
         } else if at_pacing_limit {
             is_sure(LimitedBy::Paced)
         } else if self.has_room() {
-            if state.send_buffer.is_some_and(|buffer| buffer.share() >= BUFFER_FULL) {
+            let is_full = state.send_buffer.map(|buffer| buffer.share() >= BUFFER_FULL);
+            if is_full == Some(true) {
                 is_sure(LimitedBy::SendBuffer)
-            } else if state.is_app_limited == Some(true) {
+            } else if is_full == Some(false) || state.is_app_limited == Some(true) {
                 // A send buffer that is too small runs empty too, and the kernel then calls that the application's.
                 let has_buffer_share = self.evidence.bin.sndbuf_limited > Time::ZERO;
                 if has_buffer_share {
@@ -192,9 +228,9 @@ impl Judge<'_> {
             }
         } else if let Some(gain) = state.bbr_pacing_gain {
             is_sure(if gain > BBR_STARTUP_GAIN { LimitedBy::StartUp } else { LimitedBy::Bandwidth })
-        } else if self.is_queueing() {
+        } else if self.is_queueing() && (self.is_at_line_rate() || !self.has_lost()) {
             is_sure(LimitedBy::Bandwidth)
-        } else if self.evidence.bin.losses > 0 || state.ever_retransmitted > 0 {
+        } else if self.has_lost() {
             is_sure(LimitedBy::Congestion)
         } else if self.is_growing() {
             is_sure(LimitedBy::StartUp)
@@ -203,10 +239,15 @@ impl Judge<'_> {
         }
     }
 
-    /// The congestion window would let more go, and nothing waits for it.
+    fn has_lost(&self) -> bool {
+        self.evidence.bin.losses > 0 || self.state.ever_retransmitted > 0
+    }
+
+    /// The congestion window would let more go, and no whole segment waits for it.
     fn has_room(&self) -> bool {
         let state = self.state;
-        state.unsent_bytes == Some(0) && state.in_flight_segments < state.cwnd_segments
+        let has_sent_all = state.unsent_bytes.is_some_and(|unsent| unsent < state.mss_bytes.max(1));
+        has_sent_all && state.in_flight_segments < state.cwnd_segments && !state.is_recovering
     }
 
     /// Slow start: no loss has set a threshold, or the window is below it, and grows.
@@ -282,7 +323,7 @@ fn confidence(first: LimitShare, limits: &[LimitShare]) -> f64 {
 }
 
 /// The parts that hold for long enough as shares, largest first; equal limits are one.
-fn shares(parts: [(LimitedBy, f64); 4]) -> Vec<LimitShare> {
+fn shares<const PARTS: usize>(parts: [(LimitedBy, f64); PARTS]) -> Vec<LimitShare> {
     let all: f64 = parts.iter().map(|(_, seconds)| seconds).sum();
     let mut limits: Vec<LimitShare> = Vec::new();
     for (kind, seconds) in parts {

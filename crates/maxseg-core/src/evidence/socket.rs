@@ -47,6 +47,12 @@ pub struct SocketState {
     pub window_probes: u32,
     /// Segments sent again, ever.
     pub ever_retransmitted: u32,
+    /// Whether losses are being repaired (`TCP_CA_Recovery`, `TCP_CA_Loss`): what is in flight is less than the congestion window then,
+    /// whoever writes.
+    pub is_recovering: bool,
+    /// Times that an acknowledgement showed reordering, ever: a packet that overtook others has no true round trip, and the least
+    /// may be its.
+    pub reorderings: u32,
     /// Whether the application's lack of data kept the last sample of the delivery rate down.
     pub is_app_limited: Option<bool>,
     /// The last sample of the delivery rate, bits a second.

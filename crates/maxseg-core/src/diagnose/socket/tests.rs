@@ -75,6 +75,16 @@ fn a_window_that_keeps_the_link_full_is_not_the_limit() {
         e.bin.in_flight_max = 1_448;
     };
     assert_eq!(limit(read_slowly), LimitedBy::ReceiveWindow, "the path does not hold the window");
+    let read_in_turns = |e: &mut SocketEvidence| {
+        queued(e);
+        e.state.delivery_bps = Some(30e6);
+    };
+    assert_eq!(limit(read_in_turns), LimitedBy::ReceiveWindow, "the link delivers faster");
+    let overtaken = |e: &mut SocketEvidence| {
+        queued(e);
+        e.state.reorderings = 4;
+    };
+    assert_eq!(limit(overtaken), LimitedBy::ReceiveWindow, "the least round trip is no packet's");
     let closed = |e: &mut SocketEvidence| {
         queued(e);
         e.state.window_bytes = Some(0);
@@ -116,7 +126,61 @@ fn room_in_the_congestion_window_is_left_by_the_buffer_or_the_application() {
         e.state.is_app_limited = Some(true);
     };
     assert_eq!(limit(writes_little), LimitedBy::Application);
-    assert_eq!(limit(room), LimitedBy::Unknown);
+    assert_eq!(
+        limit(room),
+        LimitedBy::Application,
+        "the buffer has room, and the kernel asks for more"
+    );
+    let unsure = |e: &mut SocketEvidence| {
+        room(e);
+        e.state.send_buffer = None;
+    };
+    assert_eq!(limit(unsure), LimitedBy::Unknown);
+    let rest = |e: &mut SocketEvidence| {
+        room(e);
+        e.state.unsent_bytes = Some(300);
+    };
+    assert_eq!(limit(rest), LimitedBy::Application, "less than a segment waits for more");
+    let repairs = |e: &mut SocketEvidence| {
+        small(e);
+        e.state.is_recovering = true;
+    };
+    assert_eq!(limit(repairs), LimitedBy::Congestion, "the buffer holds what was lost");
+}
+
+#[test]
+fn bbr_goes_on_at_the_rate_that_a_window_or_buffer_left_it() {
+    let bbr = |e: &mut SocketEvidence| e.state.bbr_pacing_gain = Some(1.0);
+    let window = |e: &mut SocketEvidence| {
+        bbr(e);
+        e.bin.rwnd_limited = Time::from_millis(400);
+    };
+    assert_eq!(limit(window), LimitedBy::ReceiveWindow);
+    let buffer = |e: &mut SocketEvidence| {
+        bbr(e);
+        e.bin.sndbuf_limited = Time::from_millis(350);
+    };
+    assert_eq!(limit(buffer), LimitedBy::SendBuffer);
+    let queued = |e: &mut SocketEvidence| {
+        buffer(e);
+        e.state.rtt = Time::from_millis(120);
+    };
+    assert_eq!(limit(queued), LimitedBy::Bandwidth, "a queue shows the link");
+}
+
+#[test]
+fn a_queue_that_drains_between_losses_is_no_full_link() {
+    let losses = |e: &mut SocketEvidence| {
+        e.bin.losses = 40;
+        e.state.rtt = Time::from_millis(120);
+        e.state.delivery_bps = Some(10e6);
+    };
+    assert_eq!(limit(losses), LimitedBy::Bandwidth);
+    let seldom_full = |e: &mut SocketEvidence| {
+        losses(e);
+        e.state.delivery_bps = Some(20e6);
+    };
+    assert_eq!(limit(seldom_full), LimitedBy::Congestion);
 }
 
 #[test]

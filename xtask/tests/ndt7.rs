@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use maxseg_core::diagnose::diagnose_socket;
@@ -12,6 +12,7 @@ use maxseg_core::outcome::LimitedBy;
 use maxseg_wire::inet_diag::Sample;
 use maxseg_wire::tcp_info::TcpInfo;
 use serde_json::Value;
+use xtask::root;
 
 /// Where the snapshots are if `MAXSEG_NDT7` is not set.
 const FOLDER: &str = "../shared/captures/mlab/ndt7-json";
@@ -27,6 +28,7 @@ enum Part {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "the contract is to print how many were checked")]
 fn the_largest_share_of_real_downloads_is_the_kernels() {
     let Some(files) = snapshots() else { return };
     let mut differing = Vec::new();
@@ -48,7 +50,7 @@ fn the_largest_share_of_real_downloads_is_the_kernels() {
 fn our_parts(all: &[Snapshot]) -> BTreeMap<Part, f64> {
     let mut parts = BTreeMap::new();
     for (before, after) in all.iter().zip(&all[1..]) {
-        let elapsed = after.time - before.time;
+        let elapsed = after.time.saturating_sub(before.time);
         let evidence = after.sample().evidence(Some((&before.sample(), elapsed)));
         for limit in diagnose_socket(&evidence).limits {
             *parts.entry(part(limit.kind)).or_default() += limit.share * elapsed.as_secs_f64();
@@ -67,13 +69,21 @@ fn part(limit: LimitedBy) -> Part {
         LimitedBy::ReceiveWindow => Part::ReceiveWindow,
         LimitedBy::SendBuffer => Part::SendBuffer,
         LimitedBy::Application => Part::Idle,
-        _ => Part::Network,
+        LimitedBy::Paced
+        | LimitedBy::StartUp
+        | LimitedBy::Bandwidth
+        | LimitedBy::Congestion
+        | LimitedBy::Host
+        | LimitedBy::PathMtu
+        | LimitedBy::Rto
+        | LimitedBy::Unknown => Part::Network,
     }
 }
 
 /// The snapshots of downloads; `None`, and that is printed, where they are not.
+#[expect(clippy::print_stdout, reason = "what is skipped is said")]
 fn snapshots() -> Option<Vec<PathBuf>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = root();
     let named = std::env::var("MAXSEG_NDT7").ok();
     if named.is_none() && !root.join(FOLDER).is_dir() {
         println!("skipped: there is no {FOLDER}, and MAXSEG_NDT7 names no other folder");
@@ -85,7 +95,9 @@ fn snapshots() -> Option<Vec<PathBuf>> {
         for entry in std::fs::read_dir(root.join(folder)).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            if name.starts_with("download") && name.ends_with(".json") {
+            if name.starts_with("download")
+                && path.extension().is_some_and(|ending| ending == "json")
+            {
                 files.push(path);
             }
         }
@@ -138,7 +150,7 @@ impl Snapshot {
             (Part::ReceiveWindow, window),
             (Part::SendBuffer, buffer),
             (Part::Network, busy.saturating_sub(window + buffer)),
-            (Part::Idle, (later.time - self.time).saturating_sub(busy)),
+            (Part::Idle, later.time.saturating_sub(self.time).saturating_sub(busy)),
         ];
         parts.into_iter().map(|(part, time)| (part, time.as_secs_f64())).collect()
     }

@@ -109,7 +109,8 @@ const INTRODUCTION: &str = "\
 Written by `cargo xtask validate explain` together with the page on captures, from the same runs and with the same truth \
 (`docs/validation-explain.md` has the ranges): while each run lasted, the kernel was asked for the sender's socket four times a \
 second, as `maxseg connections` and `maxseg top` ask, and what is judged is the verdict over two of these samples, \
-the first after eight round trips, where half of the time is left then.
+the first after eight round trips, where half of the time is left then. A socket does not tell which way a link is full: bandwidth is \
+right for both.
 
 Not drawn: transfers that end before a second sample, receivers (what limits a peer's data only the peer knows), several \
 connections, other kernels.";

@@ -5,7 +5,9 @@ mod hops;
 mod verdict;
 
 use maxseg_core::units::approx;
-use maxseg_workbench::path::{MtuReport, PathReport, RttMethod, RttReport};
+use maxseg_workbench::path::{
+    MtuReport, PathFinding, PathFindingKind, PathReport, RttMethod, RttReport,
+};
 use maxseg_workbench::report::words;
 
 use crate::printer::Printer;
@@ -25,23 +27,31 @@ fn one(report: &PathReport, is_one_of_several: bool, printer: Printer) -> String
         text += "\n";
     }
     text += &wrapped(&verdict::sentence(report), width, "");
-    text += &far_end::verdicts(report, printer);
-    for finding in &report.findings {
-        if let Some(remedy) = &finding.remedy {
-            text += &wrapped(&format!("{}.", words::capital(remedy)), width, "");
-        }
+    // The sentence tells the first of the faults, or that there is none.
+    let told = report.findings.iter().find(|finding| finding.kind.is_fault());
+    if let Some(remedy) = told.and_then(|finding| finding.remedy.as_ref()) {
+        text += &wrapped(&format!("{}.", words::capital(remedy)), width, "");
     }
+    text += &far_end::verdicts(report, printer);
     text += "\n";
     for line in lines(report) {
         text += &hanging(&line, width, "  ");
     }
     text += &hops::table(report, printer);
     text += &far_end::far_end_text(report, printer);
-    if report.findings.len() > 1 {
-        text += "\nFindings\n";
-        for finding in &report.findings {
-            text += &hanging(&format!("  {}: {}", finding.kind.word(), finding.text), width, "  ");
-        }
+    let is_told = |finding: &&PathFinding| {
+        told.is_some_and(|told| told == *finding) || finding.kind == PathFindingKind::SmallMtu
+    };
+    let others: Vec<&PathFinding> =
+        report.findings.iter().filter(|finding| !is_told(finding)).collect();
+    if !others.is_empty() {
+        text += "\nAlso\n";
+    }
+    for finding in others {
+        let remedy =
+            finding.remedy.as_ref().map_or_else(String::new, |remedy| format!("; {remedy}"));
+        let line = format!("  {}: {}{remedy}", finding.kind.word(), finding.text);
+        text += &hanging(&line, width, "  ");
     }
     text
 }
@@ -129,7 +139,13 @@ fn flows(mtu: &MtuReport) -> Option<String> {
     }
     let several = mtu.flows.len();
     Some(if least == most {
-        format!("flows: {} of {several} have that MTU, each with ports of its own", known.len())
+        let silent = several - known.len();
+        let silent =
+            if silent > 0 { format!("; {silent} were not answered") } else { String::new() };
+        format!(
+            "flows: {} of {several} have that MTU, each with ports of its own{silent}",
+            known.len()
+        )
     } else {
         let each: Vec<String> = mtu
             .flows

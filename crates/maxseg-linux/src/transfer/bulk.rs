@@ -49,6 +49,8 @@ pub(crate) fn send(
 ) -> io::Result<()> {
     socket.0.set_nonblocking(false)?;
     socket.0.set_write_timeout(Some(TURN))?;
+    // Messages before went out at once; segments of bulk data are to be full.
+    socket.0.set_tcp_nodelay(false)?;
     let most = usize::try_from(ZEROS).unwrap_or(usize::MAX);
     while !is_over() {
         if let Some(sample) = sampler.poll(socket)? {

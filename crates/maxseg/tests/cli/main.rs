@@ -8,6 +8,8 @@ mod connections;
 mod demo;
 mod doctor;
 mod explain;
+#[cfg(feature = "lab")]
+mod far_end;
 mod files;
 mod glossary;
 mod json_stream;

@@ -1,5 +1,6 @@
 //! Tests of paths as JSON; the names are a contract.
 
+mod far_end_page;
 mod mtu;
 mod others;
 mod page;

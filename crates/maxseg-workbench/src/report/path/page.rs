@@ -66,7 +66,7 @@ fn one(report: &PathReport) -> String {
         text += &picture(report);
         text += &table(report);
     }
-    text
+    text + &super::far_end_page::far_end(report)
 }
 
 /// A bar for each hop: the largest packet that comes to it.

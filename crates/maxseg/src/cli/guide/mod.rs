@@ -30,7 +30,7 @@ struct Page {
     text: &'static str,
 }
 
-const PAGES: [Page; 11] = [
+const PAGES: [Page; 12] = [
     Page {
         name: "glossary",
         about: "Every limit, finding and column, with its RFC or kernel name and its unit",
@@ -60,6 +60,11 @@ const PAGES: [Page; 11] = [
         name: "capture",
         about: "Capture packets, filters, files",
         text: include_str!("../../../../../docs/capture.md"),
+    },
+    Page {
+        name: "rfc6349",
+        about: "TCP throughput of a path with a far end, as RFC 6349 has it",
+        text: include_str!("../../../../../docs/rfc6349.md"),
     },
     Page {
         name: "links",

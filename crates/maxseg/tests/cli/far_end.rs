@@ -1,0 +1,156 @@
+//! `maxseg responder`, and `maxseg path --far-end` with it: over loopback, and over labs of the tests' own. Tests of several
+//! minutes are ignored: `cargo test -p maxseg --test cli -- --ignored far_end`.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+use super::kernel::{can_have_a_lab, skipped};
+use super::{command, maxseg, stderr, stdout};
+
+const TOKEN: &str = "open sesame";
+
+/// A process that ends with the test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts a responder, and waits until it says where it listens.
+fn started(mut command: Command) -> (Running, String) {
+    let mut child = command.env("MAXSEG_TOKEN", TOKEN).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    (Running(child), line)
+}
+
+#[test]
+fn a_responder_on_this_host_measures_both_ways_and_ends_after_one_test() {
+    let (mut responder, line) =
+        started(command(&["responder", "--listen", "127.0.0.1:0", "--once"]));
+    let port = line.split([':', ' ']).filter_map(|word| word.parse::<u16>().ok()).next().unwrap();
+    let end = format!("responder:{port}");
+    let mut path = command(&["path", "127.0.0.1", "--far-end", &end, "--duration", "3s", "--json"]);
+    let output = path.env("MAXSEG_TOKEN", TOKEN).output().unwrap();
+    let document: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(&output)));
+    for key in ["forward_bps", "reverse_bps"] {
+        assert!(document["bottleneck"][key].as_f64().unwrap() > 0.0, "{key}: {document}");
+    }
+    let loads: Vec<&str> = document["under_load"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|row| row["load"].as_str())
+        .collect();
+    assert_eq!(loads, ["idle", "upload", "download"]);
+    assert_eq!(document["rfc6349"], Value::Null, "it was not asked for");
+    assert!(document["mss"]["received_bytes"].is_u64(), "{document}");
+    assert!(document["path_mtu"]["reverse_bytes"].is_u64(), "{document}");
+    assert!(responder.0.wait().unwrap().success(), "--once");
+}
+
+#[test]
+fn what_is_wrong_with_a_far_end_is_said() {
+    let (_responder, line) = started(command(&["responder", "--listen", "127.0.0.1:0"]));
+    let port = line.split([':', ' ']).filter_map(|word| word.parse::<u16>().ok()).next().unwrap();
+    let end = format!("responder:{port}");
+    let other = maxseg(&["path", "127.0.0.1", "--far-end", &end, "--token", "open barley"]);
+    assert_eq!(other.status.code(), Some(1), "{}", stdout(&other));
+    assert!(stderr(&other).contains("the token is another one"), "{}", stderr(&other));
+    let none = maxseg(&["path", "127.0.0.1", "--far-end", "responder:1", "--token", "anything"]);
+    assert_eq!(none.status.code(), Some(1));
+    assert!(stderr(&none).contains("hint: start `maxseg responder"), "{}", stderr(&none));
+    let tokenless = maxseg(&["path", "127.0.0.1", "--far-end", "responder"]);
+    assert_eq!(tokenless.status.code(), Some(2), "{}", stderr(&tokenless));
+    let short = maxseg(&["responder", "--token", "abc"]);
+    assert_eq!(short.status.code(), Some(2), "{}", stderr(&short));
+}
+
+/// The RFC's test over a lab with one hop.
+fn tested(name: &str, hop: &str, before: &[(&str, &str)], more: &[&str]) -> Option<Value> {
+    if !can_have_a_lab() {
+        return None;
+    }
+    let lab = format!("far-{name}-{}", std::process::id());
+    let text = format!("[[hop]]\nname = \"access\"\n{hop}\n[until]\ntime = \"1 s\"\n");
+    let mut up = command(&["lab", "up", "-", "--name", &lab]);
+    let mut child = up.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+    let program = env!("CARGO_BIN_EXE_maxseg");
+    for (host, setting) in before {
+        let set = maxseg(&["lab", "exec", "--name", &lab, host, "--", "sysctl", "-qw", setting]);
+        assert!(set.status.success(), "{}", stderr(&set));
+    }
+    let exec = ["lab", "exec", "--name", &lab];
+    let listen = ["receiver", "--", program, "responder", "--listen", "0.0.0.0"];
+    let (_responder, _) = started(command(&[&exec[..], &listen].concat()));
+    let path = [
+        "sender",
+        "--",
+        program,
+        "path",
+        "receiver",
+        "--far-end",
+        "responder",
+        "--rfc6349",
+        "--json",
+    ];
+    let mut path = command(&[&exec[..], &path, more].concat());
+    let output = path.env("MAXSEG_TOKEN", TOKEN).output().unwrap();
+    let _ = maxseg(&["lab", "down", "--name", &lab]);
+    Some(serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(&output))))
+}
+
+fn cause(document: &Value, direction: usize) -> &str {
+    document["rfc6349"]["directions"][direction]["interpretation"]["cause"].as_str().unwrap()
+}
+
+#[test]
+#[ignore = "a minute: it fills a path"]
+fn rates_and_round_trips_are_those_of_the_link() {
+    let hop = "rate = \"50 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"100 packets\"";
+    let Some(document) = tested("rates", hop, &[], &["--duration", "9s"]) else {
+        return skipped("a lab");
+    };
+    for key in ["forward_bps", "reverse_bps"] {
+        let rate = document["bottleneck"][key].as_f64().unwrap();
+        // 2%: losses make four connections idle for moments.
+        assert!((rate / 50e6 - 1.0).abs() < 0.02, "{key}: {rate}");
+    }
+    // A ping's packets take 0.02 ms each at this rate, beside twice the delay; the rest is the lab's own lateness.
+    let baseline = document["rfc6349"]["baseline"]["rtt_s"].as_f64().unwrap();
+    assert!((0.020..0.0204).contains(&baseline), "{baseline}");
+}
+
+#[test]
+#[ignore = "three minutes: it fills paths"]
+fn each_cause_is_recognised() {
+    let policer = "rate = \"100 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"500 packets\"\n\
+                   policer = { rate = \"20 Mbit/s\", burst = \"1 MiB\" }";
+    let deep = "rate = \"20 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"1000 packets\"";
+    let lossy = "rate = \"50 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"200 packets\"\n\
+                 errors = { model = \"uniform\", per = \"packet\", rate = 0.005 }";
+    let plain = "rate = \"50 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"200 packets\"";
+    let window = [("receiver", "net.ipv4.tcp_rmem=4096 65536 65536")];
+    let buffer = [("sender", "net.ipv4.tcp_wmem=4096 32768 32768")];
+    let cases: [(&str, &str, &[(&str, &str)], &str); 5] = [
+        ("policer", policer, &[], "policing"),
+        ("deep", deep, &[], "bufferbloat"),
+        ("lossy", lossy, &[], "loss"),
+        ("window", plain, &window, "window"),
+        ("buffer", plain, &buffer, "send-buffer"),
+    ];
+    for (name, hop, before, want) in cases {
+        let Some(document) = tested(name, hop, before, &["--duration", "6s"]) else {
+            return skipped("a lab");
+        };
+        assert_eq!(cause(&document, 0), want, "{name}: {document:#}");
+    }
+}

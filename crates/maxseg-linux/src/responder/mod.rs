@@ -19,8 +19,9 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::AsFd as _;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread::Scope;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use maxseg_wire::responder::{Limits, Message, Refusal, encode};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -33,6 +34,9 @@ use unproven::{Step, Unproven};
 
 /// Connections at once whose token is not proven; the oldest gives way to a new one.
 const MOST_UNPROVEN: usize = 128;
+
+/// Between two refusals that are told.
+const BETWEEN_REFUSALS: Duration = Duration::from_secs(1);
 
 /// After so long the loop looks whether it is to stop.
 const TURN: Duration = Duration::from_millis(200);
@@ -94,6 +98,8 @@ struct Shared<'a> {
     /// Bytes of bulk data since the session began.
     sent_bytes: AtomicU64,
     received_bytes: AtomicU64,
+    /// When a refusal was last told.
+    refused: Mutex<Option<Instant>>,
     on_event: &'a (dyn Fn(ResponderEvent) + Sync),
 }
 
@@ -147,6 +153,7 @@ impl Responder {
             stop,
             sent_bytes: AtomicU64::new(0),
             received_bytes: AtomicU64::new(0),
+            refused: Mutex::new(None),
             on_event,
         };
         let shared = &shared;
@@ -207,13 +214,13 @@ fn attend<'scope>(
         Step::Gone => {}
         Step::Refuse(why) => {
             unproven.refuse(why);
-            shared.tell(ResponderEvent::Refused(from, why));
+            shared.tell_refused(from, why);
         }
         Step::Proven { session } => match admit(shared, from, session) {
             Ok(ticket) => start(scope, shared, unproven.into_socket(), ticket),
             Err(why) => {
                 unproven.refuse(why);
-                shared.tell(ResponderEvent::Refused(from, why));
+                shared.tell_refused(from, why);
             }
         },
     }
@@ -266,6 +273,15 @@ impl Shared<'_> {
 
     fn tell(&self, event: ResponderEvent) {
         (self.on_event)(event);
+    }
+
+    /// Tells a refusal, at most one a second: a flood of them must not become a flood of lines.
+    fn tell_refused(&self, from: IpAddr, why: Refusal) {
+        let mut last = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.is_none_or(|last| last.elapsed() >= BETWEEN_REFUSALS) {
+            *last = Some(Instant::now());
+            self.tell(ResponderEvent::Refused(from, why));
+        }
     }
 
     /// What a session's client is told first.

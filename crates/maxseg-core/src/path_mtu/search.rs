@@ -244,13 +244,13 @@ impl Search {
             let plateau = u32::from(next_plateau(Bytes::new(size.into())).get());
             return Some(Stated { most: size - 1, likely: plateau, is_exact: false });
         }
-        let mtu = match self.ip {
-            IpVersion::V4 => refusal.mtu,
-            // RFC 8201 §4: less than 1280 is never gone below.
-            IpVersion::V6 => refusal.mtu.max(Mtu::IPV6_MIN.into()),
-        };
-        let can_be = mtu >= Mtu::MIN.into() && mtu < size;
-        can_be.then_some(Stated { most: mtu, likely: mtu, is_exact: true })
+        let least = u32::from(Mtu::IPV6_MIN);
+        if self.ip == IpVersion::V6 && refusal.mtu < least && size > least {
+            // RFC 8201 §4: a host goes down to 1280, and no further; the message is wrong.
+            return Some(Stated { most: size - 1, likely: least, is_exact: false });
+        }
+        let can_be = refusal.mtu >= Mtu::MIN.into() && refusal.mtu < size;
+        can_be.then_some(Stated { most: refusal.mtu, likely: refusal.mtu, is_exact: true })
     }
 
     /// Sizes that halve what is possible, or check what is likely.

@@ -32,7 +32,7 @@ enum Manner {
     /// Before RFC 1191.
     TellsNoMtu,
     Silent,
-    /// It says what it likes.
+    /// It states less than IPv4 or IPv6 allow.
     Tells64,
 }
 
@@ -61,7 +61,7 @@ impl Path {
             || if numbers.below(3) == 0 { least + numbers.below(most - least + 1) } else { most };
         let sizes: Vec<u32> = (0..5).map(|_| mtu()).collect();
         let manners =
-            [Manner::Tells, Manner::Tells, Manner::TellsNoMtu, Manner::Silent, Manner::Silent];
+            [Manner::Tells, Manner::Tells, Manner::TellsNoMtu, Manner::Silent, Manner::Tells64];
         let links = sizes
             .into_iter()
             .map(|size| {

@@ -40,7 +40,7 @@ const IS_STATED: f64 = 4.0;
 /// A plateau, where it states none.
 const IS_PLATEAU: f64 = 0.2;
 /// A router's message is wrong: it is a forgery, or about another path.
-const IS_WRONG: f64 = 1e-3;
+const IS_WRONG: f64 = 1e-2;
 
 impl Posterior {
     /// Where a packet of `least` bytes arrived, those of `silent` did not so many times, routers have `stated` MTUs, and a packet

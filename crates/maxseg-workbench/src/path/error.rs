@@ -48,6 +48,14 @@ pub enum PathError {
         /// Why.
         source: FarEndError,
     },
+    /// The log of what probes teach the kernel cannot be used.
+    #[error("cannot use {}: {}", path.display(), reason(source))]
+    Log {
+        /// The log.
+        path: std::path::PathBuf,
+        /// What the kernel says.
+        source: io::Error,
+    },
     /// The caller stopped it.
     #[error("the test was stopped")]
     Stopped,
@@ -58,7 +66,9 @@ impl PathError {
     pub const fn kind(&self) -> ErrorKind {
         match self {
             Self::UnknownHost { .. } | Self::NoSuchAddress { .. } => ErrorKind::Input,
-            Self::NoRoute { .. } | Self::Socket { .. } | Self::FarEnd { .. } => ErrorKind::Machine,
+            Self::NoRoute { .. } | Self::Socket { .. } | Self::FarEnd { .. } | Self::Log { .. } => {
+                ErrorKind::Machine
+            }
             Self::Stopped => ErrorKind::Stopped,
         }
     }
@@ -79,6 +89,7 @@ impl PathError {
                 "`maxseg doctor` checks what this machine allows, and how to fix it".to_owned(),
             ),
             Self::FarEnd { source } => source.hint(),
+            Self::Log { .. } => Some("run it as the user whose log it is, or as root".to_owned()),
             Self::Stopped => None,
         }
     }

@@ -10,6 +10,7 @@ mod bulk;
 mod error;
 mod far_end;
 mod findings;
+mod forget;
 mod mss;
 mod mtu;
 mod probing;
@@ -17,14 +18,16 @@ mod rfc6349;
 mod rtt;
 mod table;
 mod target;
+mod tcp;
 mod test;
 mod under_load;
 
 pub use error::PathError;
 pub use far_end::{BOTTLENECK_METHOD, Bottleneck, FarEndKind, FarEndOptions};
 pub use findings::{PathFinding, PathFindingKind};
+pub use forget::{Forgotten, ForgottenOutcome, forget_learnt};
 pub use maxseg_linux::far_end::SynAsReceived;
-pub use mss::MssReport;
+pub use mss::{MssReport, PortMss, PortMssState};
 pub use mtu::{BlackHole, FlowMtu, HopReport, MtuMethod, MtuReport, TaughtKernel};
 pub use rfc6349::{
     BaselineEntry, BuffersEntry, DirectionReport, NegotiatedEntry, PathMtuEntry, Preconditions,

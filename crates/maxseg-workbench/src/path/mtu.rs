@@ -5,10 +5,11 @@ mod hop_sizes;
 use std::net::IpAddr;
 
 use maxseg_core::path_mtu::{Confidence, Search, well_known_mtu};
+use maxseg_linux::probe::learnt::TeachLog;
 use maxseg_linux::probe::route_to_host;
 
-use super::PathError;
 use super::probing::{Probing, Sizes, Which};
+use super::{MssReport, PathError};
 use hop_sizes::Reached;
 
 /// How a path MTU was found.
@@ -143,10 +144,69 @@ pub struct FlowMtu {
     pub mtu_bytes: Option<u32>,
 }
 
-/// Finds the hops, the largest packet that arrives, and where larger ones vanish.
-pub(super) fn measure(probing: &mut Probing<'_>) -> Result<MtuReport, PathError> {
-    let known_before = probing.route.learnt;
+/// Finds the hops, the largest packet that arrives, and where larger ones vanish. Where this user may send raw packets and a port
+/// takes connections, no probe is sent that may teach the kernel anything.
+pub(super) fn measure(probing: &mut Probing<'_>, mss: &MssReport) -> Result<MtuReport, PathError> {
     probing.find_hops()?;
+    let by_dsack = match mss.open_port() {
+        Some(port) => probing.mtu_by_dsack(port)?,
+        None => None,
+    };
+    let mut report = match by_dsack {
+        Some(report) => report,
+        None if probing.options.quiet_probes => {
+            let mut report = MtuReport::default();
+            report.hops = Reached::default().hops(probing);
+            report.interface_bytes = Some(probing.route.interface_mtu);
+            let port = mss.open_port().map_or("a TCP port that is open and ", |_| "");
+            report.reason = Some(format!(
+                "probes that teach the kernel nothing need {port}CAP_NET_RAW (root, or `setcap cap_net_raw+ep`)"
+            ));
+            report
+        }
+        None => logged(probing, mss)?,
+    };
+    if let Some(mtu) = report.forward_bytes {
+        report.well_known =
+            if mtu < probing.route.interface_mtu { well_known_mtu(mtu) } else { Vec::new() };
+    }
+    Ok(report)
+}
+
+/// Probes that may teach the kernel, between two lines of the log.
+fn logged(probing: &mut Probing<'_>, mss: &MssReport) -> Result<MtuReport, PathError> {
+    let known_before = probing.route.learnt;
+    let begun = TeachLog::open().and_then(|mut log| Ok((log.begin(probing.to)?, log)));
+    if let Err(error) = &begun {
+        probing.notes.push(format!(
+            "what this test teaches the kernel is not logged, and `maxseg path --forget` will not know of it: {error}"
+        ));
+    }
+    let mut report = by_datagrams(probing)?;
+    if report.confidence != Confidence::Confirmed
+        && let Some(port) = probing.payload_port(&mss.open_ports())
+    {
+        probing.mtu_by_sizes(port, &mut report)?;
+    }
+    if let Ok((begun, mut log)) = begun
+        && let Err(error) = log.end(&begun)
+    {
+        probing.notes.push(format!("the end of the test is not logged: {error}"));
+    }
+    let known_after = route_to_host(probing.to).ok().and_then(|route| route.learnt);
+    // What was learnt before and is the same now is not of this test: times differ by how long reading takes.
+    let is_new = known_after.is_some_and(|after| {
+        known_before
+            .is_none_or(|before| before.mtu != after.mtu || after.until_s > before.until_s + 1.0)
+    });
+    report.taught_the_kernel = known_after
+        .filter(|_| is_new)
+        .map(|learnt| TaughtKernel { mtu_bytes: learnt.mtu, until_s: learnt.until_s });
+    Ok(report)
+}
+
+/// By UDP or echoes, or by what routers say where nothing answers these.
+fn by_datagrams(probing: &mut Probing<'_>) -> Result<MtuReport, PathError> {
     let mut report =
         MtuReport { interface_bytes: Some(probing.route.interface_mtu), ..MtuReport::default() };
     let mut reached = Reached::default();
@@ -164,23 +224,17 @@ pub(super) fn measure(probing: &mut Probing<'_>) -> Result<MtuReport, PathError>
         reached.take_refusals(&refusals);
     }
     report.hops = reached.hops(probing);
-    if let Some(mtu) = report.forward_bytes {
-        report.well_known =
-            if mtu < probing.route.interface_mtu { well_known_mtu(mtu) } else { Vec::new() };
-    }
-    let known_after = route_to_host(probing.to).ok().and_then(|route| route.learnt);
-    // What was learnt before and is the same now is not of this test: times differ by how long reading takes.
-    let is_new = known_after.is_some_and(|after| {
-        known_before
-            .is_none_or(|before| before.mtu != after.mtu || after.until_s > before.until_s + 1.0)
-    });
-    report.taught_the_kernel = known_after
-        .filter(|_| is_new)
-        .map(|learnt| TaughtKernel { mtu_bytes: learnt.mtu, until_s: learnt.until_s });
     Ok(report)
 }
 
 impl MtuReport {
+    /// What came how far, by a search and the place of a black hole.
+    pub(super) fn take_hops(&mut self, search: &Search, probing: &Probing<'_>) {
+        let mut reached = Reached::default();
+        reached.take(search, probing, self.black_hole.as_ref());
+        self.hops = reached.hops(probing);
+    }
+
     /// What a search has found, with the place of a black hole and the other flows.
     fn take(&mut self, sizes: &Sizes, probing: &mut Probing<'_>) -> Result<(), PathError> {
         let search = &sizes.search;

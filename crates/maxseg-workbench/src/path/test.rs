@@ -1,7 +1,7 @@
 //! A test of a path.
 
 use std::net::IpAddr;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::probing::{Probing, Trips};
 use super::{FarEndOptions, MssReport, PathError, PathReport, findings, mtu};
@@ -17,11 +17,13 @@ pub struct PathOptions {
     pub far_end: Option<FarEndOptions>,
     /// Only probes that teach the kernel nothing.
     pub quiet_probes: bool,
+    /// Whether the beginning of a request may be sent to an open port, where nothing else shows what arrives.
+    pub payload: bool,
 }
 
 impl Default for PathOptions {
     fn default() -> Self {
-        Self { flows: 4, pings: 20, far_end: None, quiet_probes: false }
+        Self { flows: 4, pings: 20, far_end: None, quiet_probes: false, payload: true }
     }
 }
 
@@ -61,14 +63,16 @@ impl PathTest {
         let mut probing =
             Probing::new(self.address, self.port, self.options.clone(), observer, stop)?;
         let rtt = Trips::measure(&mut probing)?;
-        let path_mtu = mtu::measure(&mut probing)?;
+        let mut mss = Self::mss(&mut probing)?;
+        let path_mtu = mtu::measure(&mut probing, &mss)?;
+        mss.compare(&path_mtu, self.address);
         let mut report = PathReport {
             target: self.target.clone(),
             address: self.address,
             port: self.port,
             rtt,
             path_mtu,
-            mss: MssReport::default(),
+            mss,
             bottleneck: None,
             under_load: Vec::new(),
             table: None,
@@ -84,5 +88,15 @@ impl PathTest {
             super::far_end::measure(options, &mut report, observer, stop)?;
         }
         Ok(report)
+    }
+
+    /// Asks ports for what they offer.
+    fn mss(probing: &mut Probing<'_>) -> Result<MssReport, PathError> {
+        probing.observer.on_step("the MSS that ports offer");
+        let stop = probing.stop;
+        let is_over = || stop.load(Ordering::Relaxed);
+        let mss = MssReport::measure(probing.to, probing.port, &is_over)
+            .map_err(|source| PathError::Socket { doing: "open a connection", source })?;
+        if is_over() { Err(PathError::Stopped) } else { Ok(mss) }
     }
 }

@@ -13,13 +13,13 @@ use super::output_file::refuse_stdout;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::printer::Printer;
-use crate::report::path::path_text;
+use crate::report::path::{forget_text, path_text};
 use far_end::FarEndArgs;
 use maxseg_workbench::Error;
 use maxseg_workbench::path::{
-    PathObserver, PathOptions, PathReport, PathTarget, PathTest, Rfc6349Report,
+    PathObserver, PathOptions, PathReport, PathTarget, PathTest, Rfc6349Report, forget_learnt,
 };
-use maxseg_workbench::report::path::{PathDocument, page, scenario};
+use maxseg_workbench::report::path::{ForgetDocument, PathDocument, page, scenario};
 use maxseg_workbench::whole_file::WholeFile;
 
 /// Find round trip, path MTU and black holes of a path
@@ -33,15 +33,23 @@ Examples:
   maxseg path 192.0.2.7 --report path.html
   maxseg path 192.0.2.7 --far-end responder --token TOKEN --rfc6349
   maxseg path 192.0.2.7 --far-end iperf3 --json
+  sudo maxseg path 192.0.2.7:443 --quiet-probes
+  sudo maxseg path --forget
 
 Measures the round trip, finds the largest packet that arrives whole, hop by hop, and the place where larger ones vanish. \
-It needs no privilege: UDP datagrams that must not be fragmented, with each TTL, and the messages that they provoke. With \
-CAP_NET_RAW it sends ICMP echoes too. A size is only called too large where a router says so and nothing contradicts it, or \
-where it is silent so often, between smaller packets that arrive, that losses do not explain it: the chance of an error is \
-printed, and at most 0.0001.
+A size is only called too large where a router says so and nothing contradicts it, or where it is silent so often, between \
+smaller packets that arrive, that losses do not explain it: the chance of an error is printed, and at most 0.0001.
 
-A message of a router that a packet is too big enters this host's route cache for ten minutes and shrinks every connection \
-to that destination: what the kernel has learnt is printed.
+With CAP_NET_RAW and an open TCP port, segments are sent that lie before the first byte of a connection: the far end names \
+each that arrives (D-SACK), no byte reaches the service, and the kernel learns nothing. --quiet-probes sends nothing else that \
+is large. Without that right, UDP datagrams that must not be fragmented and the messages that they provoke show the path \
+MTU. Where the destination does not answer these, up to 12 connections are opened to the port that is named, or to 443 or 80, \
+each with segments of one size: the beginning of a TLS ClientHello or of an HTTP header, spaces to other ports. --no-payload \
+leaves them out. The ports 443, 80 and 22 are asked for the MSS that they offer.
+
+A message of a router that a UDP datagram or a TCP segment is too big enters this host's route cache for ten minutes and \
+shrinks every connection to that destination: what the kernel has learnt is printed, and logged before the first probe \
+(/var/lib/maxseg as root, else ~/.local/state/maxseg). --forget removes that, and nothing else (root).
 
 The test sends at most 200 kB up to an MTU of 1500, 1 MB above. See `maxseg guide path`.
 
@@ -49,8 +57,8 @@ Exit codes: 0 done, 1 unknown host, no route or no answer at all, 2 usage, 3 som
 black hole, a wrong message, paths of unequal MTU), 130 interrupted.")]
 pub(crate) struct PathArgs {
     /// Host or address, perhaps with a TCP port: HOST, HOST:PORT, [ADDRESS]:PORT
-    #[arg(value_name = "HOST[:PORT]")]
-    host: PathTarget,
+    #[arg(value_name = "HOST[:PORT]", required_unless_present = "forget")]
+    host: Option<PathTarget>,
     /// Only IPv4
     #[arg(short = '4', long, conflicts_with = "ipv6")]
     ipv4: bool,
@@ -63,6 +71,15 @@ pub(crate) struct PathArgs {
     /// Round trips to measure
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pings: u32,
+    /// Only probes that teach this host's kernel nothing (CAP_NET_RAW)
+    #[arg(long)]
+    quiet_probes: bool,
+    /// Send no bytes to an open TCP port
+    #[arg(long)]
+    no_payload: bool,
+    /// Have the kernel forget what the probes of earlier tests taught it
+    #[arg(long, conflicts_with_all = ["report", "scenario", "quiet_probes", "no_payload"])]
+    forget: bool,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -78,25 +95,31 @@ pub(crate) struct PathArgs {
 
 pub(crate) fn run(args: &PathArgs, printer: Printer) -> Result<(), Failure> {
     let far_end = args.far_end.options()?;
-    let files = OutputFiles::create(args)?;
     let version = match (args.ipv4, args.ipv6) {
         (true, _) => Some(4),
         (_, true) => Some(6),
         (false, false) => None,
     };
-    let resolved = args.host.resolve(version).map_err(Error::from)?;
+    if args.forget {
+        return forget(args, version, printer);
+    }
+    let files = OutputFiles::create(args)?;
+    // clap has one, unless there is --forget.
+    let Some(host) = &args.host else { return Ok(()) };
+    let resolved = host.resolve(version).map_err(Error::from)?;
     let mut reports = Vec::new();
     let mut failed = None;
     for address in resolved.addresses {
         let test = PathTest {
-            target: args.host.host.clone(),
+            target: host.host.clone(),
             address,
-            port: args.host.port,
+            port: host.port,
             options: PathOptions {
                 flows: args.flows,
                 pings: args.pings,
                 far_end: far_end.clone(),
-                ..PathOptions::default()
+                quiet_probes: args.quiet_probes,
+                payload: !args.no_payload,
             },
         };
         let stop = interrupt::flag();
@@ -125,6 +148,27 @@ pub(crate) fn run(args: &PathArgs, printer: Printer) -> Result<(), Failure> {
     }
     files.write(&reports)?;
     verdict(&reports)
+}
+
+/// Removes what earlier tests have taught the kernel.
+fn forget(args: &PathArgs, version: Option<u8>, printer: Printer) -> Result<(), Failure> {
+    let addresses = match &args.host {
+        Some(host) => Some(host.resolve(version).map_err(Error::from)?.addresses),
+        None => None,
+    };
+    let forgotten = forget_learnt(addresses.as_deref()).map_err(Error::from)?;
+    if args.json {
+        printer.stream(|out| ForgetDocument::new(&forgotten).write(out))?;
+    } else {
+        printer.text(&forget_text(&forgotten))?;
+    }
+    let failed = forgotten.iter().find_map(|forgotten| forgotten.error());
+    failed.map_or(Ok(()), |(destination, error)| {
+        Err(Failure::with_hint(
+            format!("what was learnt about {destination} cannot be removed: {error}"),
+            "run it as root; `ip route flush cache` forgets what was learnt about every destination",
+        ))
+    })
 }
 
 /// The exit code.

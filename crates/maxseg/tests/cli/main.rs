@@ -24,10 +24,14 @@ mod lab_killed;
 mod lab_run;
 mod lab_up;
 mod manners;
+#[cfg(target_os = "linux")]
+mod namespace;
 #[cfg(unix)]
 mod outputs;
 #[cfg(target_os = "linux")]
 mod path;
+#[cfg(target_os = "linux")]
+mod path_tcp;
 mod run;
 mod run_folder;
 #[cfg(target_os = "linux")]

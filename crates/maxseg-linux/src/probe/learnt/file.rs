@@ -113,6 +113,18 @@ impl TeachLog {
         Ok(log)
     }
 
+    /// A log that is there: this user's, or for root another's.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn open_file(path: &Path) -> io::Result<Self> {
+        let flags = libc::O_NOFOLLOW;
+        let file = OpenOptions::new().read(true).append(true).custom_flags(flags).open(path)?;
+        let mut log = Self { file, path: path.to_owned() };
+        log.end_torn_line()?;
+        Ok(log)
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path

@@ -29,26 +29,17 @@ pub enum ForgetOutcome {
     Removed,
     /// It was there before the probes, or another connection has learnt it since: it stays.
     NotOurs,
-    /// It was to be removed, and was only looked at.
-    WouldBeRemoved,
     /// It could not be removed.
     Failed(io::Error),
 }
 
-/// Removes what the logged probes have taught, of these destinations or of all; where it `only_looks`, nothing is changed.
-/// Of the calling thread's network namespace.
+/// Removes what the logged probes have taught about these destinations, or about all, in the calling thread's network namespace.
 ///
 /// # Errors
 /// The log cannot be read or written.
-pub fn forget(
-    log: &mut TeachLog,
-    destinations: Option<&[IpAddr]>,
-    only_looks: bool,
-) -> io::Result<Vec<Forgetting>> {
+pub fn forget(log: &mut TeachLog, destinations: Option<&[IpAddr]>) -> io::Result<Vec<Forgetting>> {
     let lines = log.lines()?;
-    if !only_looks {
-        restore_sysctls(log, &lines)?;
-    }
+    restore_sysctls(log, &lines)?;
     let mut forgettings = Vec::new();
     for (destination, runs) in pending(&lines) {
         if destinations.is_some_and(|wanted| !wanted.contains(&destination)) {
@@ -59,13 +50,12 @@ pub fn forget(
         let outcome = match &learnt {
             None => ForgetOutcome::NothingThere,
             Some(learnt) if !is_of_probes(&runs, learnt, destination) => ForgetOutcome::NotOurs,
-            Some(_) if only_looks => ForgetOutcome::WouldBeRemoved,
             Some(learnt) => match remove(log, destination, learnt) {
                 Ok(()) => ForgetOutcome::Removed,
                 Err(error) => ForgetOutcome::Failed(error),
             },
         };
-        if !only_looks && matches!(outcome, ForgetOutcome::NothingThere | ForgetOutcome::Removed) {
+        if matches!(outcome, ForgetOutcome::NothingThere | ForgetOutcome::Removed) {
             log.append(Event::Forgotten { destination })?;
         }
         forgettings.push(Forgetting { destination, learnt, outcome });

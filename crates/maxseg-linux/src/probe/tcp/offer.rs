@@ -19,6 +19,8 @@ pub struct PortOffer {
     pub state: PortState,
     /// The MSS that its SYN-ACK offers, as it arrives here, bytes.
     pub mss: Option<OfferedMss>,
+    /// The MSS that this host's SYN offers, bytes.
+    pub sent_mss: Option<u16>,
     /// What the handshake took, where its SYN was sent once.
     pub rtt: Option<Duration>,
 }
@@ -69,13 +71,14 @@ pub fn offers(
 }
 
 fn offer(far: SocketAddr, is_over: &dyn Fn() -> bool) -> io::Result<PortOffer> {
-    let none = |state| PortOffer { port: far.port(), state, mss: None, rtt: None };
+    let none = |state| PortOffer { port: far.port(), state, mss: None, sent_mss: None, rtt: None };
     let options = RawOptions { flows: 1, patience: PATIENCE };
     match RawProber::open(far, options, is_over) {
         Ok(prober) => Ok(PortOffer {
             port: far.port(),
             state: PortState::Open,
             mss: prober.offered_mss().map(OfferedMss::Exactly),
+            sent_mss: prober.sent_mss(),
             rtt: prober.handshakes().first().copied(),
         }),
         Err(RawError::Closed(_)) => Ok(none(PortState::Closed)),
@@ -90,7 +93,7 @@ fn by_socket(far: SocketAddr, is_over: &dyn Fn() -> bool) -> io::Result<PortOffe
     /// Between two looks.
     const LOOK: Duration = Duration::from_millis(2);
     let port = far.port();
-    let none = |state| PortOffer { port, state, mss: None, rtt: None };
+    let none = |state| PortOffer { port, state, mss: None, sent_mss: None, rtt: None };
     let kind = Type::STREAM.nonblocking();
     let socket = Socket::new(Domain::for_address(far), kind, Some(Protocol::TCP))?;
     socket.set_linger(Some(Duration::ZERO))?;
@@ -110,7 +113,7 @@ fn by_socket(far: SocketAddr, is_over: &dyn Fn() -> bool) -> io::Result<PortOffe
             Some(State::Established | State::CloseWait) => {
                 let mss = offered(&info, far.is_ipv6());
                 let rtt = (info.total_retrans == 0).then_some(info.rtt);
-                return Ok(PortOffer { port, state: PortState::Open, mss, rtt });
+                return Ok(PortOffer { port, state: PortState::Open, mss, sent_mss: None, rtt });
             }
             _ => return Ok(none(PortState::Closed)),
         }

@@ -31,13 +31,18 @@ impl Budget {
         }
     }
 
-    pub(super) fn has_left(&self, sent_bytes: u64) -> bool {
+    pub(crate) fn has_left(&self, sent_bytes: u64) -> bool {
         self.begun.elapsed() < self.time && sent_bytes < self.bytes
     }
 
     /// A quarter remains for the place of a black hole and for other flows.
     pub(super) fn has_left_to_search(&self, sent_bytes: u64) -> bool {
         self.begun.elapsed() < self.time * 3 / 4 && sent_bytes < self.bytes * 3 / 4
+    }
+
+    /// Bytes that are left.
+    pub(crate) const fn bytes_left(&self, sent_bytes: u64) -> u64 {
+        self.bytes.saturating_sub(sent_bytes)
     }
 
     pub(crate) fn elapsed_s(&self) -> f64 {

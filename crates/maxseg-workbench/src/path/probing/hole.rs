@@ -11,12 +11,28 @@ const MOST_ROUNDS: u32 = 6;
 /// Large packets to a hop in a round.
 const LARGE: usize = 2;
 
+/// Sends large packets and small ones to these hops.
+pub(in crate::path) type Ask<'a, P> =
+    dyn FnMut(&mut P, &[u8], &mut Reach) -> Result<(), PathError> + 'a;
+
 impl Probing<'_> {
     /// Finds the hops between which packets of `vanishes` bytes vanish, on a path that takes `passes`.
     pub(in crate::path) fn locate(
         &mut self,
         passes: u32,
         vanishes: u32,
+    ) -> Result<BlackHole, PathError> {
+        let mut ask =
+            |probing: &mut Self, hops: &[u8], reach: &mut Reach| probing.ask(hops, vanishes, reach);
+        self.locate_with(passes, vanishes, &mut ask)
+    }
+
+    /// The same, where `ask` sends the packets.
+    pub(in crate::path) fn locate_with(
+        &mut self,
+        passes: u32,
+        vanishes: u32,
+        ask: &mut Ask<'_, Self>,
     ) -> Result<BlackHole, PathError> {
         self.observer.on_step(&format!("the place where packets of {vanishes} bytes vanish"));
         let hops =
@@ -34,7 +50,7 @@ impl Probing<'_> {
             if asked.is_empty() {
                 break;
             }
-            self.ask(&asked, vanishes, &mut reach)?;
+            ask(self, &asked, &mut reach)?;
         }
         let place = reach.place();
         let address = |number: Option<u8>| {

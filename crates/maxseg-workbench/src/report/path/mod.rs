@@ -1,11 +1,13 @@
 //! Tests of paths as JSON; the names are a contract.
 
 mod far_end_page;
+mod forget;
 mod mtu;
 mod others;
 mod page;
 mod scenario;
 
+pub use forget::ForgetDocument;
 pub use page::page;
 pub use scenario::scenario;
 

@@ -3,21 +3,38 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::path::{Bottleneck, MssReport, SynAsReceived};
+use crate::path::{Bottleneck, MssReport, PortMss, PortMssState, SynAsReceived};
 
 /// The MSS options of both ends.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct MssEntry<'a> {
     /// What this host's SYN offers.
-    offered_bytes: Option<u32>,
-    /// What of it arrives at the far end; null without a responder there.
+    sent_bytes: Option<u32>,
+    /// That option as the far end received it: null without a far end that tells.
     received_bytes: Option<u32>,
-    /// What the far side's SYN-ACK offers, as it arrives here.
-    far_offered_bytes: Option<u32>,
-    /// The port that was asked.
-    port: Option<u16>,
+    /// What the far side offers, as its SYN-ACK arrives here: of the port that was named, else of the first that is open.
+    offered_bytes: Option<u32>,
     /// What lowers an option on the way.
     clamped_by: Option<&'a str>,
+    /// What the far side's offer shows beside the path MTU.
+    remark: Option<&'a str>,
+    /// The ports that were asked.
+    ports: Vec<PortMssEntry>,
+}
+
+/// What a port offers.
+#[derive(Serialize, JsonSchema)]
+struct PortMssEntry {
+    /// The port.
+    port: u16,
+    /// Whether it takes connections.
+    state: PortMssState,
+    /// The MSS that its SYN-ACK offers.
+    offered_bytes: Option<u32>,
+    /// Whether it may offer more: without `CAP_NET_RAW` a larger one than this host can use is not seen.
+    is_at_least: bool,
+    /// What the handshake took.
+    rtt_s: Option<f64>,
 }
 
 /// The narrowest link each way; nulls where no far end measured it.
@@ -53,11 +70,24 @@ pub(super) struct SynEntry<'a> {
 impl<'a> MssEntry<'a> {
     pub(super) fn of(report: &'a MssReport) -> Self {
         Self {
-            offered_bytes: report.offered_bytes,
+            sent_bytes: report.sent_bytes,
             received_bytes: report.received_bytes,
-            far_offered_bytes: report.far_offered_bytes,
-            port: report.port,
+            offered_bytes: report.offered_bytes,
             clamped_by: report.clamped_by.as_deref(),
+            remark: report.remark.as_deref(),
+            ports: report.ports.iter().map(PortMssEntry::of).collect(),
+        }
+    }
+}
+
+impl PortMssEntry {
+    const fn of(port: &PortMss) -> Self {
+        Self {
+            port: port.port,
+            state: port.state,
+            offered_bytes: port.offered_bytes,
+            is_at_least: port.is_at_least,
+            rtt_s: port.rtt_s,
         }
     }
 }

@@ -1,8 +1,12 @@
 //! Tests of paths as text: the verdict, what to do, then the details.
 
 mod far_end;
+mod forget;
 mod hops;
+mod segments;
 mod verdict;
+
+pub(crate) use forget::forget_text;
 
 use maxseg_core::units::approx;
 use maxseg_workbench::path::{
@@ -66,7 +70,8 @@ fn name(report: &PathReport) -> String {
 fn lines(report: &PathReport) -> Vec<String> {
     let mut lines = vec![round_trip(&report.rtt)];
     lines.push(path_mtu(&report.path_mtu));
-    lines.extend(segments(report));
+    lines.push(segments::line(&report.mss));
+    lines.extend(report.mss.remark.clone().map(|remark| format!("MSS: {remark}")));
     lines.extend(flows(&report.path_mtu));
     lines.extend(taught(report));
     lines.extend(report.notes.iter().map(|note| format!("note: {note}")));
@@ -114,22 +119,6 @@ fn path_mtu(mtu: &MtuReport) -> String {
     format!("path MTU: {size} ({}{method}{chance}{reason})", mtu.confidence.word())
 }
 
-/// The MSS options, where they are known.
-fn segments(report: &PathReport) -> Option<String> {
-    let mss = &report.mss;
-    let number =
-        |bytes: Option<u32>| bytes.map_or_else(|| "unknown".to_owned(), |bytes| bytes.to_string());
-    let port = mss.port.map_or_else(String::new, |port| format!(", port {port}"));
-    let clamp = mss.clamped_by.as_ref().map_or_else(String::new, |by| format!("; {by}"));
-    (mss.offered_bytes.is_some() || mss.far_offered_bytes.is_some()).then(|| {
-        format!(
-            "MSS: this host offers {}, the far side {}{port}{clamp}",
-            number(mss.offered_bytes),
-            number(mss.far_offered_bytes)
-        )
-    })
-}
-
 /// How many flows agree.
 fn flows(mtu: &MtuReport) -> Option<String> {
     let known: Vec<u32> = mtu.flows.iter().filter_map(|flow| flow.mtu_bytes).collect();
@@ -162,7 +151,8 @@ fn taught(report: &PathReport) -> Option<String> {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?;
     let left = (taught.until_s - now.as_secs_f64()).max(0.0);
     Some(format!(
-        "left behind: this host remembers a path MTU of {} to {} for {} more: connections there send no larger packets",
+        "left behind: this host remembers a path MTU of {} to {} for {} more: connections there send no larger packets; `maxseg path \
+         --forget` removes that (root)",
         taught.mtu_bytes,
         report.address,
         approx::time(left.round())

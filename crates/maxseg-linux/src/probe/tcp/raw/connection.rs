@@ -24,6 +24,8 @@ pub(super) struct Connection {
     ends: (SocketAddr, SocketAddr),
     /// When this host's first SYN was seen, and how many there were.
     syn: Option<(Instant, u32)>,
+    /// The MSS that it offers.
+    sent_mss: Option<u16>,
     syn_ack: Option<HeardSegment>,
     handshake: Option<Duration>,
     /// Where its packets leave this host, and what is before their IP header there.
@@ -83,6 +85,7 @@ impl Connection {
             error: OnceCell::new(),
             ends,
             syn: None,
+            sent_mss: None,
             syn_ack: None,
             handshake: None,
             link: None,
@@ -104,6 +107,10 @@ impl Connection {
 
     pub(super) fn offered_mss(&self) -> Option<u16> {
         self.syn_ack.and_then(|segment| segment.mss)
+    }
+
+    pub(super) const fn sent_mss(&self) -> Option<u16> {
+        self.sent_mss
     }
 
     pub(super) const fn handshake(&self) -> Option<Duration> {
@@ -230,6 +237,7 @@ impl Connection {
         if flags.contains(Flags::SYN) {
             let (first, count) = self.syn.unwrap_or((at, 0));
             self.syn = Some((first, count + 1));
+            self.sent_mss = segment.mss;
         }
         // The flow label stays that of the handshake's end: the kernel may change its own after a timeout.
         let label = self.latest.filter(|latest| latest.tcp.flags.contains(Flags::ACK));

@@ -93,6 +93,11 @@ impl RawProber {
         self.connections.iter().find_map(Connection::offered_mss)
     }
 
+    /// The MSS that this host's SYN offers, as it leaves.
+    pub fn sent_mss(&self) -> Option<u16> {
+        self.connections.iter().find_map(Connection::sent_mss)
+    }
+
     /// Round trips of the handshakes whose SYN was sent once, one for each connection.
     pub fn handshakes(&self) -> Vec<Duration> {
         self.connections.iter().filter_map(Connection::handshake).collect()

@@ -1,0 +1,143 @@
+//! A report from connections on which old bytes are sent once more.
+
+use std::net::SocketAddr;
+use std::sync::atomic::Ordering;
+
+use maxseg_core::path_mtu::{Confidence, ProbeFate, Reach};
+use maxseg_linux::probe::tcp::raw::{Contradiction, RawError, RawProbe};
+
+use super::dsack::DsackTest;
+use crate::path::probing::Probing;
+use crate::path::{FlowMtu, MtuMethod, MtuReport, PathError};
+
+/// Large packets to a hop in a round.
+const LARGE: usize = 2;
+
+impl Probing<'_> {
+    /// Finds the path MTU by old bytes on connections to this port; `None` where there is no right to it, or nothing answers. The
+    /// hops are known.
+    pub(in crate::path) fn mtu_by_dsack(
+        &mut self,
+        port: u16,
+    ) -> Result<Option<MtuReport>, PathError> {
+        let far = SocketAddr::new(self.to, port);
+        let (stop, budget) = (self.stop, self.budget);
+        let is_over = move || stop.load(Ordering::Relaxed) || !budget.has_left(0);
+        let socket = |source| PathError::Socket { doing: "send a raw probe", source };
+        self.observer.on_step(&format!(
+            "TCP port {port}: {} connections, old segments again in packets of each size; no byte reaches the service",
+            self.options.flows
+        ));
+        let (flows, most) = (self.options.flows, self.budget.bytes_left(self.sent_bytes()));
+        let mut test = match DsackTest::open(far, flows, self.numbers(), most, &is_over) {
+            Ok(test) => test,
+            Err(RawError::NoRight(_)) => return Ok(None),
+            Err(error) => {
+                self.notes.push(format!("no probes by TCP: {error}"));
+                return Ok(None);
+            }
+        };
+        test.run(&is_over).map_err(socket)?;
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(PathError::Stopped);
+        }
+        let narrowest = (0..test.flows()).min_by_key(|flow| test.arrived(*flow));
+        let Some((flow, at_least)) = narrowest.and_then(|flow| Some((flow, test.arrived(flow)?)))
+        else {
+            self.notes.push(format!(
+                "port {port} takes connections, and old segments on them are not answered: a firewall may drop them"
+            ));
+            self.other_bytes += test.prober.sent().bytes;
+            return Ok(None);
+        };
+        let mut report = MtuReport {
+            interface_bytes: Some(self.route.interface_mtu),
+            forward_bytes: Some(at_least),
+            method: Some(MtuMethod::TcpDsack),
+            confidence: Confidence::AtLeast,
+            ..MtuReport::default()
+        };
+        report.take_flows(&test, port);
+        if let Some(vanishes) = test.settled(flow).and_then(|settled| settled.vanishes) {
+            let mut ask = |probing: &mut Self, hops: &[u8], reach: &mut Reach| {
+                probing.ask_by_dsack(&mut test, flow, hops, vanishes, reach)
+            };
+            report.black_hole = Some(self.locate_with(at_least, vanishes, &mut ask)?);
+        }
+        if let Some(search) = test.search_of(flow) {
+            report.take_hops(search, self);
+        }
+        self.other_bytes += test.prober.sent().bytes;
+        Ok(Some(report))
+    }
+
+    /// Large old segments to each hop, and a small one behind them.
+    fn ask_by_dsack(
+        &self,
+        test: &mut DsackTest,
+        flow: usize,
+        hops: &[u8],
+        vanishes: u32,
+        reach: &mut Reach,
+    ) -> Result<(), PathError> {
+        let stop = self.stop;
+        let least = test.prober.least_size();
+        let of = |hop: &u8| {
+            let probe = |size| RawProbe { flow, size, hop: Some(*hop) };
+            let mut probes = vec![probe(vanishes); LARGE];
+            probes.push(probe(least));
+            probes
+        };
+        let probes: Vec<RawProbe> = hops.iter().flat_map(of).collect();
+        let fates = test
+            .prober
+            .round(&probes, &|| stop.load(Ordering::Relaxed))
+            .map_err(|source| PathError::Socket { doing: "send a raw probe", source })?;
+        for fates in fates.chunks(LARGE + 1) {
+            let Some((control, large)) = fates.split_last() else { continue };
+            let Some(hop) = control.probe.hop else { continue };
+            for fate in large {
+                let is_answered = |fate| fate == ProbeFate::Arrived;
+                reach.on_answers(hop, is_answered(fate.fate), is_answered(control.fate));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl MtuReport {
+    /// What the flows have shown.
+    fn take_flows(&mut self, test: &DsackTest, port: u16) {
+        let flows = 0..test.flows();
+        self.flows = flows
+            .clone()
+            .map(|flow| FlowMtu {
+                source_port: test.prober.source_port(flow).unwrap_or_default(),
+                destination_port: port,
+                mtu_bytes: test.settled(flow).map(|settled| settled.mtu),
+            })
+            .collect();
+        let settled: Option<Vec<_>> = flows.map(|flow| test.settled(flow)).collect();
+        match settled {
+            Some(settled) => {
+                self.confidence = Confidence::Confirmed;
+                self.error_chance = settled.iter().map(|flow| flow.error).max_by(f64::total_cmp);
+            }
+            None => {
+                self.reason = Some(
+                    "packets of this size arrive; time was over before larger ones were ruled out on each flow"
+                        .to_owned(),
+                );
+            }
+        }
+        self.wrong_message = test.contradictions().first().map(wrong_message);
+    }
+}
+
+fn wrong_message(wrong: &Contradiction) -> String {
+    format!(
+        "{} said that packets above {} bytes are too big, and packets of {} bytes arrive: the message is forged, or that router is at \
+         fault",
+        wrong.router, wrong.stated_mtu, wrong.arrived
+    )
+}

@@ -1,0 +1,158 @@
+//! With `CAP_NET_RAW`: old bytes once more, and D-SACKs that answer.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+use maxseg_core::path_mtu::{ProbeFate, Refusal, Search, Settled};
+use maxseg_linux::probe::tcp::raw::{
+    Contradiction, RawError, RawFate, RawOptions, RawProbe, RawProber,
+};
+
+use super::version_of;
+
+/// A test on several connections to one port.
+pub(super) struct DsackTest {
+    pub(super) prober: RawProber,
+    /// One for each connection.
+    searches: Vec<Search>,
+    /// What the first has found, and the others likely will.
+    expected: Option<Settled>,
+    /// Connections that are like the first as far as one round shows: the first is known for sure, and certainty about each of them
+    /// would cost as much again.
+    alike: Vec<bool>,
+    /// More bytes are not sent.
+    most_bytes: u64,
+    /// Numbers of the routers.
+    hops: BTreeMap<IpAddr, u8>,
+}
+
+/// Sizes in a round of the first flow.
+const FIRST_SIZES: usize = 6;
+/// Sizes in a round of another: it is expected to be like the first.
+const OTHER_SIZES: usize = 3;
+/// More rounds are not made: each settles something, unless nothing answers.
+const MOST_ROUNDS: u32 = 24;
+/// So many rounds without any answer show that a firewall lets only what belongs to a connection pass.
+const MOST_SILENT: u32 = 3;
+
+impl DsackTest {
+    /// Opens the connections.
+    ///
+    /// # Errors
+    /// There is no right to raw packets, or no connection.
+    pub(super) fn open(
+        far: SocketAddr,
+        flows: u8,
+        hops: BTreeMap<IpAddr, u8>,
+        most_bytes: u64,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Self, RawError> {
+        let options = RawOptions { flows: usize::from(flows), ..RawOptions::default() };
+        let prober = RawProber::open(far, options, is_over)?;
+        let (least, most) = (prober.least_size(), prober.interface_mtu().min(u32::from(u16::MAX)));
+        let search = |flow| {
+            let sizes = if flow == 0 { FIRST_SIZES } else { OTHER_SIZES };
+            Search::new(version_of(far), least, most, sizes)
+        };
+        let searches: Vec<Search> = (0..prober.flows()).map(search).collect();
+        let alike = vec![false; searches.len()];
+        Ok(Self { prober, searches, expected: None, alike, most_bytes, hops })
+    }
+
+    /// Searches on the first connection, then checks what it has found on the others.
+    ///
+    /// # Errors
+    /// A system call fails.
+    pub(super) fn run(&mut self, is_over: &dyn Fn() -> bool) -> io::Result<()> {
+        self.search(&[0], is_over)?;
+        self.expected = self.settled(0);
+        let others: Vec<usize> = (1..self.searches.len()).collect();
+        if self.arrived(0).is_some() { self.search(&others, is_over) } else { Ok(()) }
+    }
+
+    /// How many connections there are.
+    pub(super) const fn flows(&self) -> usize {
+        self.searches.len()
+    }
+
+    /// The largest packet that arrived on a connection, late answers included; `None` where none did.
+    pub(super) fn arrived(&self, flow: usize) -> Option<u32> {
+        self.prober.largest_arrived(flow)
+    }
+
+    /// The path MTU of a connection, where it is known.
+    pub(super) fn settled(&self, flow: usize) -> Option<Settled> {
+        let (search, arrived) = (self.searches.get(flow)?, self.arrived(flow)?);
+        // An answer that came after its round may show that a size was not too big after all.
+        let alike = self.expected.filter(|_| self.alike.get(flow) == Some(&true));
+        alike.or_else(|| search.settled()).filter(|settled| arrived <= settled.mtu)
+    }
+
+    /// The search on a connection.
+    pub(super) fn search_of(&self, flow: usize) -> Option<&Search> {
+        self.searches.get(flow)
+    }
+
+    /// Messages of routers that arrivals contradict.
+    pub(super) fn contradictions(&self) -> Vec<Contradiction> {
+        self.prober.contradictions()
+    }
+
+    /// Rounds on these flows at once, until each is known.
+    fn search(&mut self, flows: &[usize], is_over: &dyn Fn() -> bool) -> io::Result<()> {
+        let mut silent = 0;
+        for round in 0..MOST_ROUNDS {
+            let sizes = |flow: &usize| self.sizes(*flow, round);
+            let probes: Vec<RawProbe> = flows.iter().flat_map(sizes).collect();
+            let is_spent = self.prober.sent().bytes >= self.most_bytes;
+            if probes.is_empty() || silent >= MOST_SILENT || is_spent || is_over() {
+                break;
+            }
+            let fates = self.prober.round(&probes, is_over)?;
+            for flow in flows {
+                self.note(*flow, &fates);
+                if self.prober.is_over(*flow) {
+                    self.prober.reopen(*flow, is_over)?;
+                }
+            }
+            let is_silent = fates.iter().all(|fate| fate.fate != ProbeFate::Arrived);
+            silent = if is_silent { silent + 1 } else { 0 };
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, flow: usize, fates: &[RawFate]) {
+        let numbered = |fate: ProbeFate| match fate {
+            ProbeFate::TooBig(refusal) => {
+                let hop = refusal.router.and_then(|router| self.hops.get(&router).copied());
+                ProbeFate::TooBig(Refusal { hop, ..refusal })
+            }
+            other => other,
+        };
+        let of_flow = fates.iter().filter(|fate| fate.probe.flow == flow);
+        let fates: Vec<(u32, ProbeFate)> =
+            of_flow.map(|fate| (fate.probe.size, numbered(fate.fate))).collect();
+        if let Some(search) = self.searches.get_mut(flow) {
+            search.on_round(&fates);
+        }
+        if let (Some(expected), Some(is_alike)) = (self.expected, self.alike.get_mut(flow)) {
+            // What is expected arrives, and what was sent before it and is larger does not.
+            let arrived = fates.iter().filter(|(_, fate)| *fate == ProbeFate::Arrived);
+            *is_alike |= arrived.map(|(size, _)| *size).max() == Some(expected.mtu);
+        }
+    }
+
+    fn sizes(&self, flow: usize, round: u32) -> Vec<RawProbe> {
+        let search = self.searches.get(flow).filter(|_| self.alike.get(flow) == Some(&false));
+        let Some(search) = search else { return Vec::new() };
+        let mut sizes = search.next_round();
+        let expected = self.expected.filter(|_| round == 0 && !sizes.is_empty());
+        if let Some(mtu) = expected.map(|settled| settled.mtu) {
+            let is_limited = mtu < self.prober.interface_mtu();
+            let larger = if is_limited { vec![mtu + 1; 2] } else { Vec::new() };
+            sizes = larger.into_iter().chain([mtu, self.prober.least_size()]).collect();
+        }
+        sizes.into_iter().map(|size| RawProbe { flow, size, hop: None }).collect()
+    }
+}

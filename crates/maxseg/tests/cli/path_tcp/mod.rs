@@ -1,0 +1,190 @@
+//! `maxseg path` to hosts that answer TCP, between network namespaces of the test's own. They take root; without it, or without
+//! `nft` or `setpriv`, the tests say what is skipped.
+
+mod net;
+
+use serde_json::Value;
+
+use super::kernel::wait_until;
+use super::stdout;
+use net::{LIAR, Liar, Net, PORT, TO, in_background};
+
+/// The target, with the port that is open.
+fn target(to: &str) -> String {
+    if to.contains(':') { format!("[{to}]:{PORT}") } else { format!("{to}:{PORT}") }
+}
+
+/// The codes of the findings.
+fn findings(report: &Value) -> Vec<&str> {
+    let findings = report["findings"].as_array().unwrap();
+    findings.iter().map(|finding| finding["code"].as_str().unwrap()).collect()
+}
+
+/// MTU, method and confidence.
+fn mtu(report: &Value) -> (u64, &str, &str) {
+    let mtu = &report["path_mtu"];
+    let number = mtu["forward_bytes"].as_u64().unwrap_or(0);
+    (number, mtu["method"].as_str().unwrap_or("none"), mtu["confidence"].as_str().unwrap())
+}
+
+#[test]
+fn old_bytes_find_the_mtu_and_teach_the_kernel_nothing() {
+    let Some(net) = Net::with_mtu(1300).map(Net::listen) else { return };
+    for (to, offered) in TO.into_iter().zip([1460, 1440]) {
+        let (report, code) = net.report(&[&target(to), "--quiet-probes"]);
+        assert_eq!((mtu(&report), code), ((1300, "tcp-dsack", "confirmed"), 0), "{report:#}");
+        assert_eq!(report["path_mtu"]["taught_the_kernel"], Value::Null);
+        assert_eq!(net.learnt(to), None, "no exception in the route cache");
+        let flows = report["path_mtu"]["flows"].as_array().unwrap();
+        assert!(flows.len() == 4 && flows.iter().all(|flow| flow["mtu_bytes"] == 1300));
+        assert_eq!(report["mss"]["offered_bytes"], offered);
+        assert_eq!(report["mss"]["ports"][1]["state"], "closed", "443");
+        assert!(report["sent_bytes"].as_u64().unwrap() < 200_000, "{report:#}");
+    }
+    let remembered = net.a.run("ip tcp_metrics");
+    assert_eq!(stdout(&remembered), "", "nothing of the connections is remembered");
+}
+
+#[test]
+fn a_black_hole_has_its_place() {
+    let Some(net) = Net::with_mtu(1300).map(Net::listen) else { return };
+    let silent = ["icmp type destination-unreachable drop", "icmpv6 type packet-too-big drop"];
+    if !net.router_rules("output", &silent) {
+        return;
+    }
+    for to in TO {
+        let (report, code) = net.report(&[&target(to), "--quiet-probes"]);
+        assert_eq!((mtu(&report), code), ((1300, "tcp-dsack", "confirmed"), 3), "{report:#}");
+        let hole = &report["path_mtu"]["black_hole"];
+        assert_eq!((&hole["after_hop"], &hole["before_hop"]), (&1.into(), &2.into()), "{hole}");
+        assert_eq!(findings(&report), ["black-hole"]);
+    }
+    // An ordinary user, to whom nothing but TCP answers.
+    net.mute_b();
+    let Some((report, code)) = net.report_to_nobody(&[&target(TO[0])]) else { return };
+    assert_eq!((mtu(&report), code), ((1300, "tcp-segments", "confirmed"), 3), "{report:#}");
+    let (report, _) = net.report_to_nobody(&[&target(TO[0]), "--no-payload"]).unwrap();
+    assert_eq!(mtu(&report).2, "unknown", "{report:#}");
+}
+
+#[test]
+fn a_forged_message_is_shown_up_or_called_what_it_is() {
+    let Some(net) = Net::with_mtu(1500).map(Net::listen) else { return };
+    let _liar = Liar::new(&net, 552);
+    let (report, code) = net.report(&[&target(TO[0])]);
+    assert_eq!((mtu(&report), code), ((1500, "tcp-dsack", "confirmed"), 3), "{report:#}");
+    assert_eq!(findings(&report), ["wrong-message"]);
+    assert!(report["findings"][0]["text"].as_str().unwrap().contains(&LIAR.to_string()));
+    assert_eq!(net.learnt(TO[0]), None, "the message is about old bytes");
+    if !net.mute_b() {
+        return;
+    }
+    let Some((report, _)) = net.report_to_nobody(&[&target(TO[0])]) else { return };
+    assert_eq!((mtu(&report).0, mtu(&report).2), (552, "icmp-only"), "{report:#}");
+    assert_eq!(report["path_mtu"]["taught_the_kernel"]["mtu_bytes"], 552);
+}
+
+#[test]
+fn an_option_that_is_lowered_on_the_way_shows() {
+    let Some(net) = Net::with_mtu(1500).map(Net::listen) else { return };
+    if !net.router_rules("forward", &["tcp flags syn tcp option maxseg size set 1200"]) {
+        return;
+    }
+    let (report, code) = net.report(&[&target(TO[0])]);
+    assert_eq!((mtu(&report), code), ((1500, "tcp-dsack", "confirmed"), 0), "{report:#}");
+    let mss = &report["mss"];
+    assert_eq!((&mss["sent_bytes"], &mss["offered_bytes"]), (&1460.into(), &1200.into()));
+    assert!(mss["remark"].as_str().unwrap().contains("either"), "{mss}");
+    let Some((report, _)) = net.report_to_nobody(&[&target(TO[0])]) else { return };
+    let port = &report["mss"]["ports"][0];
+    assert_eq!((&port["offered_bytes"], &port["is_at_least"]), (&1200.into(), &false.into()));
+}
+
+#[test]
+fn paths_of_equal_cost_may_differ() {
+    let Some(net) = Net::with_mtu(1500).map(Net::listen) else { return };
+    // Two links more between the router and B, one of them narrow; each connection takes one, by its ports.
+    let id = net.router.0.id();
+    for (number, mtu) in [(3, 1500), (4, 1400)] {
+        net.b.must(&format!("ip link add x{number} type veth peer name y{number} netns {id}"));
+        net.b.must(&format!("ip link set x{number} up"));
+        net.b.must(&format!("ip addr add 10.9.{number}.2/24 dev x{number}"));
+        net.router.must(&format!("ip link set y{number} mtu {mtu} up"));
+        net.router.must(&format!("ip addr add 10.9.{number}.1/24 dev y{number}"));
+    }
+    net.router.must("sysctl -qw net.ipv4.fib_multipath_hash_policy=1");
+    net.router.must("ip route add 10.9.2.2/32 nexthop via 10.9.3.2 nexthop via 10.9.4.2");
+    net.b.must("sysctl -qw net.ipv4.conf.all.rp_filter=0");
+    // That all of sixteen take the same link has a chance of 2⁻¹⁵.
+    let (report, code) = net.report(&[&target(TO[0]), "--flows", "16"]);
+    assert_eq!((mtu(&report), code), ((1400, "tcp-dsack", "confirmed"), 3), "{report:#}");
+    assert!(findings(&report).contains(&"unequal-flows"), "{report:#}");
+    let flows = report["path_mtu"]["flows"].as_array().unwrap();
+    let sizes: std::collections::BTreeSet<u64> =
+        flows.iter().filter_map(|flow| flow["mtu_bytes"].as_u64()).collect();
+    assert_eq!(sizes.into_iter().collect::<Vec<_>>(), [1400, 1500]);
+}
+
+#[test]
+fn a_tunnel_has_its_name() {
+    let Some(net) = Net::with_mtu(1500).map(Net::listen) else { return };
+    for (host, here, there, link) in [(&net.router, 1, 2, "rb"), (&net.b, 2, 1, "vb")] {
+        let made = format!(
+            "ip link add vx type vxlan id 7 local 10.9.2.{here} remote 10.9.2.{there} dstport 4789 dev {link}"
+        );
+        if !host.run(&made).status.success() {
+            return super::kernel::skipped("paths through a tunnel: this kernel has no VXLAN");
+        }
+        host.must("ip link set vx up");
+        host.must(&format!("ip addr add 10.9.7.{here}/24 dev vx"));
+    }
+    net.b.must("ip route replace default via 10.9.7.1");
+    let (report, _) = net.report(&[&target("10.9.7.2")]);
+    assert_eq!(mtu(&report), (1450, "tcp-dsack", "confirmed"), "{report:#}");
+    let names = report["path_mtu"]["well_known"].as_array().unwrap();
+    assert!(names.iter().any(|name| name.as_str().unwrap().contains("VXLAN")), "{names:?}");
+}
+
+#[test]
+fn what_was_taught_is_forgotten_and_nothing_else() {
+    let Some(net) = Net::with_mtu(1300) else { return };
+    net.b.must("ip addr add 10.9.2.3/24 dev vb");
+    // Without an open port, UDP finds the path MTU: routers' messages enter the cache.
+    let other = tempfile::tempdir().unwrap();
+    let taught = |state: &std::path::Path, to: &str| {
+        in_background(&net, &[to, "--json"]).env("XDG_STATE_HOME", state).output().unwrap();
+        assert_eq!(net.learnt(to), Some(1300), "{to}");
+    };
+    taught(other.path(), "10.9.2.3");
+    for to in TO {
+        taught(net.state.path(), to);
+    }
+    let said = stdout(&net.path(&["--forget", TO[1]]));
+    assert!(said.contains("fd09:2::2: forgotten"), "{said}");
+    assert_eq!((net.learnt(TO[0]), net.learnt(TO[1])), (Some(1300), None));
+    let said = stdout(&net.path(&["--forget"]));
+    assert!(said.contains("10.9.2.2: forgotten"), "{said}");
+    assert_eq!((net.learnt(TO[0]), net.learnt("10.9.2.3")), (None, Some(1300)));
+    let said = stdout(&net.path(&["--forget"]));
+    assert!(said.contains("Nothing to forget"), "{said}");
+    let expires = stdout(&net.a.run("sysctl -n net.ipv4.route.mtu_expires"));
+    assert_eq!(expires.trim(), "600", "as it was");
+}
+
+#[test]
+fn what_a_killed_test_has_taught_can_be_forgotten() {
+    let Some(net) = Net::with_mtu(1300) else { return };
+    let log = net.state.path().join("maxseg/path-learnt.jsonl");
+    let mut child = in_background(&net, &[TO[0]]).spawn().unwrap();
+    wait_until("a line of the log", || {
+        std::fs::read_to_string(&log).is_ok_and(|text| !text.is_empty())
+    });
+    wait_until("an exception", || {
+        net.learnt(TO[0]).is_some() || child.try_wait().unwrap().is_some()
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(net.learnt(TO[0]), Some(1300));
+    net.path(&["--forget"]);
+    assert_eq!(net.learnt(TO[0]), None);
+}

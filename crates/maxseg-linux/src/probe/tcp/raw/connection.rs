@@ -54,6 +54,8 @@ pub(super) struct Sent {
     begin: u32,
     end: u32,
     at: Instant,
+    /// Nothing else was on the way that could be answered.
+    is_alone: bool,
     /// Proof of its arrival: from the destination, or from the router at which it was to end.
     pub(super) arrived: Option<Answered>,
     /// What a router said of its size.
@@ -159,6 +161,11 @@ impl Connection {
         self.named > 0 || (self.unnamed == 0 && permits)
     }
 
+    /// How many answers named nothing.
+    pub(super) const fn unnamed(&self) -> u32 {
+        self.unnamed
+    }
+
     /// The slowest answer so far: what to wait for.
     pub(super) fn slowest(&self) -> Option<Duration> {
         let answers =
@@ -211,10 +218,16 @@ impl Connection {
     }
 
     /// A probe leaves now.
-    pub(super) fn on_sent(&mut self, probe: RawProbe, segment: &OldSegment, at: Instant) {
+    pub(super) fn on_sent(
+        &mut self,
+        probe: RawProbe,
+        segment: &OldSegment,
+        is_alone: bool,
+        at: Instant,
+    ) {
         let size = usize::try_from(probe.size).unwrap_or(0);
         let (begin, end) = (segment.begin(size), segment.end);
-        self.probes.push(Sent { probe, begin, end, at, arrived: None, refused: None });
+        self.probes.push(Sent { probe, begin, end, at, is_alone, arrived: None, refused: None });
     }
 
     /// A segment of this host's, which the kernel has sent.
@@ -285,14 +298,14 @@ impl Connection {
         }
     }
 
-    /// The far end acknowledges, and names nothing. It is an answer to a probe only if a single one waits for an answer.
+    /// The far end acknowledges, and names nothing: it knows no SACK, or has not yet the handshake's last segment. It is an answer to
+    /// the latest probe if that was sent alone.
     fn on_unnamed(&mut self, at: Instant) {
-        if self.probes.is_empty() || self.named > 0 {
+        if self.probes.is_empty() {
             return;
         }
         self.unnamed += 1;
-        let mut waiting = self.probes.iter_mut().filter(|sent| sent.waits(at));
-        if let (Some(sent), None) = (waiting.next(), waiting.next()) {
+        if let Some(sent) = self.probes.last_mut().filter(|sent| sent.is_alone) {
             sent.answer(Answer::Destination, at);
         }
     }
@@ -318,9 +331,6 @@ impl Connection {
     }
 }
 
-/// For so long an answer that names nothing may belong to a probe.
-const UNNAMED_WAIT: Duration = Duration::from_secs(3);
-
 impl Sent {
     pub(super) const fn at(&self) -> Instant {
         self.at
@@ -333,9 +343,5 @@ impl Sent {
     fn answer(&mut self, by: Answer, at: Instant) {
         let rtt = at.saturating_duration_since(self.at);
         self.arrived.get_or_insert(Answered { by, rtt });
-    }
-
-    fn waits(&self, now: Instant) -> bool {
-        self.arrived.is_none() && now.saturating_duration_since(self.at) < UNNAMED_WAIT
     }
 }

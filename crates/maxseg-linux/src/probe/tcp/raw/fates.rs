@@ -41,8 +41,8 @@ const LEAST_GRACE: Duration = Duration::from_millis(20);
 const ALLOWANCE: Duration = Duration::from_millis(200);
 
 impl RawProber {
-    /// Sends probes in this order, waits for answers, and tells what became of each. What is not answered although a later one of
-    /// its connection is, is lost or too big.
+    /// Sends probes in this order, waits for answers, and tells what became of each, but for those of which nothing can be told. What is
+    /// not answered although a later one of its connection is, is lost or too big.
     ///
     /// # Errors
     /// A system call fails; too large a packet is no error.
@@ -54,13 +54,19 @@ impl RawProber {
         let names = |prober: &Self, flow: usize| {
             prober.connections.get(flow).is_some_and(Connection::names_bytes)
         };
+        let unnamed = |prober: &Self, flow: usize| {
+            prober.connections.get(flow).map_or(0, Connection::unnamed)
+        };
+        let before: Vec<(bool, u32)> =
+            (0..self.flows()).map(|flow| (names(self, flow), unnamed(self, flow))).collect();
         let mut places = Vec::with_capacity(probes.len());
         for (number, probe) in probes.iter().enumerate() {
             if is_over() {
                 break;
             }
-            let place = if names(self, probe.flow) || probe.hop.is_some() {
-                self.send(probe)?
+            let is_alone = before.get(probe.flow).is_some_and(|(names, _)| !names);
+            let place = if !is_alone || probe.hop.is_some() {
+                self.send(probe, false)?
             } else {
                 self.send_alone(probe, is_over)?
             };
@@ -70,7 +76,15 @@ impl RawProber {
             }
         }
         self.wait_for_answers(&places, is_over)?;
-        Ok(places.iter().map(|(probe, place)| self.fate(*probe, *place)).collect())
+        // Answers that named nothing may have been those of probes that seem silent: these show nothing then.
+        let is_doubtful = |fate: &RawFate| {
+            let flow = fate.probe.flow;
+            let is_silent = matches!(fate.fate, ProbeFate::NoAnswer | ProbeFate::TooBig(_));
+            let was = before.get(flow).copied().unwrap_or_default();
+            is_silent && was.0 && fate.probe.hop.is_none() && unnamed(self, flow) > was.1
+        };
+        let fates = places.iter().map(|(probe, place)| self.fate(*probe, *place));
+        Ok(fates.filter(|fate| !is_doubtful(fate)).collect())
     }
 
     /// Messages of routers that arrivals contradict.
@@ -89,7 +103,7 @@ impl RawProber {
         found
     }
 
-    fn send(&mut self, probe: &RawProbe) -> io::Result<Place> {
+    fn send(&mut self, probe: &RawProbe, is_alone: bool) -> io::Result<Place> {
         if probe.size > self.interface_mtu {
             return Ok(Place::TooBigHere);
         }
@@ -103,7 +117,7 @@ impl RawProber {
         let mut frame = link.bytes;
         frame.extend_from_slice(&packet);
         let number = connection.count();
-        connection.on_sent(*probe, &segment, Instant::now());
+        connection.on_sent(*probe, &segment, is_alone, Instant::now());
         match self.socket.send(link.interface, link.protocol, &frame) {
             Ok(()) => {
                 self.sent.packets += 1;
@@ -122,7 +136,7 @@ impl RawProber {
     fn send_alone(&mut self, probe: &RawProbe, is_over: &dyn Fn() -> bool) -> io::Result<Place> {
         let mut place = Place::NotSent;
         for _ in 0..2 {
-            place = self.send(probe)?;
+            place = self.send(probe, true)?;
             self.wait_for_answers(&[(*probe, place)], is_over)?;
             self.drain(probe.flow, is_over)?;
             let Place::Sent(number) = place else { break };

@@ -275,7 +275,15 @@ pub(super) const fn direction_word(towards: Towards) -> &'static str {
 
 /// What became of the SYN on the way.
 fn compare_syns(report: &mut PathReport, syn: &SynAsReceived) {
-    report.mss.received_bytes = syn.mss.map(u32::from);
+    let mss = &mut report.mss;
+    mss.received_bytes = syn.mss.map(u32::from);
+    if let (Some(sent), Some(received)) = (mss.sent_bytes, mss.received_bytes)
+        && received < sent
+    {
+        mss.clamped_by = Some(format!(
+            "a host or router on the way lowers this host's MSS option from {sent} to {received}"
+        ));
+    }
 }
 
 /// Median round trip, seconds.

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use maxseg_core::path_mtu::{Confidence, ProbeFate, Reach};
 use maxseg_linux::probe::tcp::raw::{Contradiction, RawError, RawProbe};
@@ -10,6 +11,8 @@ use super::dsack::DsackTest;
 use crate::path::probing::Probing;
 use crate::path::{FlowMtu, MtuMethod, MtuReport, PathError};
 
+/// For so long messages may come that no answer has waited for.
+const LATE: Duration = Duration::from_millis(50);
 /// Large packets to a hop in a round.
 const LARGE: usize = 2;
 
@@ -38,6 +41,9 @@ impl Probing<'_> {
             }
         };
         test.run(&is_over).map_err(socket)?;
+        // A router's message may come later than the answer that contradicts it.
+        self.wait(LATE)?;
+        test.listen(&is_over).map_err(socket)?;
         if self.stop.load(Ordering::Relaxed) {
             return Err(PathError::Stopped);
         }

@@ -71,6 +71,15 @@ impl DsackTest {
         if self.arrived(0).is_some() { self.search(&others, is_over) } else { Ok(()) }
     }
 
+    /// Reads what has come since, with a small packet whose answer comes last.
+    ///
+    /// # Errors
+    /// A system call fails.
+    pub(super) fn listen(&mut self, is_over: &dyn Fn() -> bool) -> io::Result<()> {
+        let size = self.prober.least_size();
+        self.prober.round(&[RawProbe { flow: 0, size, hop: None }], is_over).map(drop)
+    }
+
     /// How many connections there are.
     pub(super) const fn flows(&self) -> usize {
         self.searches.len()

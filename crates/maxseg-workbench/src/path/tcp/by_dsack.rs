@@ -47,9 +47,10 @@ impl Probing<'_> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(PathError::Stopped);
         }
-        let narrowest = (0..test.flows()).min_by_key(|flow| test.arrived(*flow));
-        let Some((flow, at_least)) = narrowest.and_then(|flow| Some((flow, test.arrived(flow)?)))
-        else {
+        // The narrowest of the flows that are known; where none is, the first, on which most was sent.
+        let known = (0..test.flows()).filter(|flow| test.settled(*flow).is_some());
+        let flow = known.min_by_key(|flow| test.arrived(*flow)).unwrap_or(0);
+        let Some(at_least) = test.arrived(flow) else {
             self.notes.push(format!(
                 "port {port} takes connections, and old segments on them are not answered: a firewall may drop them"
             ));
@@ -123,18 +124,18 @@ impl MtuReport {
                 mtu_bytes: test.settled(flow).map(|settled| settled.mtu),
             })
             .collect();
-        let settled: Option<Vec<_>> = flows.map(|flow| test.settled(flow)).collect();
-        match settled {
-            Some(settled) => {
-                self.confidence = Confidence::Confirmed;
-                self.error_chance = settled.iter().map(|flow| flow.error).max_by(f64::total_cmp);
-            }
-            None => {
-                self.reason = Some(
-                    "packets of this size arrive; time was over before larger ones were ruled out on each flow"
-                        .to_owned(),
-                );
-            }
+        let settled: Vec<_> = flows.filter_map(|flow| test.settled(flow)).collect();
+        self.error_chance = settled.iter().map(|flow| flow.error).max_by(f64::total_cmp);
+        if settled.is_empty() {
+            self.reason = Some(
+                "packets of this size arrive; time or bytes were over before larger ones were ruled out".to_owned(),
+            );
+        } else {
+            self.confidence = Confidence::Confirmed;
+            let unknown = test.flows() - settled.len();
+            self.reason = (unknown > 0).then(|| {
+                format!("{unknown} of {} flows could not be checked in time", test.flows())
+            });
         }
         self.wrong_message = test.contradictions().first().map(wrong_message);
     }

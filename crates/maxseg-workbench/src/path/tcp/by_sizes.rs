@@ -40,7 +40,7 @@ impl Probing<'_> {
         ));
         let (stop, budget) = (self.stop, self.budget);
         let is_over = move || stop.load(Ordering::Relaxed) || !budget.has_left(0);
-        let found = measure(far, payload, most, &is_over)
+        let found = measure(far, payload, most, self.loss, &is_over)
             .map_err(|source| PathError::Socket { doing: "open a connection", source })?;
         self.other_bytes += found.sent_bytes;
         if self.stop.load(Ordering::Relaxed) {

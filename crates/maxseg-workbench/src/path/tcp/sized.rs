@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
-use maxseg_core::path_mtu::{ProbeFate, Search, Settled};
+use maxseg_core::path_mtu::{LossEstimate, ProbeFate, Search, Settled};
 use maxseg_linux::probe::tcp::payload::Payload;
 use maxseg_linux::probe::tcp::sized::{SizedFate, try_sizes};
 
@@ -31,7 +31,7 @@ const MOST_CONNECTIONS: usize = 12;
 /// Bytes of a SYN: what has arrived before anything else.
 const SYN: u32 = 60;
 
-/// Searches up to packets of `most` bytes.
+/// Searches up to packets of `most` bytes; small packets were lost as often as `loss` says.
 ///
 /// # Errors
 /// A socket cannot be made.
@@ -39,9 +39,11 @@ pub(super) fn measure(
     far: SocketAddr,
     payload: Payload,
     most: u32,
+    loss: LossEstimate,
     is_over: &dyn Fn() -> bool,
 ) -> io::Result<SizedMtu> {
     let mut search = Search::new(version_of(far), SYN, most, 1);
+    search.on_loss(loss);
     let mut found = SizedMtu {
         at_least: None,
         settled: None,

@@ -10,7 +10,7 @@ use nix::sys::socket::{
 };
 use serde_json::Value;
 
-use super::super::kernel::skipped;
+use super::super::kernel::{skipped, wait_until};
 use super::super::namespace::Namespace;
 use super::super::{command, stderr};
 

@@ -155,14 +155,15 @@ pub(super) fn measure(probing: &mut Probing<'_>, mss: &MssReport) -> Result<MtuR
     let mut report = match by_dsack {
         Some(report) => report,
         None if probing.options.quiet_probes => {
-            let mut report = MtuReport::default();
-            report.hops = Reached::default().hops(probing);
-            report.interface_bytes = Some(probing.route.interface_mtu);
             let port = mss.open_port().map_or("a TCP port that is open and ", |_| "");
-            report.reason = Some(format!(
-                "probes that teach the kernel nothing need {port}CAP_NET_RAW (root, or `setcap cap_net_raw+ep`)"
-            ));
-            report
+            MtuReport {
+                hops: Reached::default().hops(probing),
+                interface_bytes: Some(probing.route.interface_mtu),
+                reason: Some(format!(
+                    "probes that teach the kernel nothing need {port}CAP_NET_RAW (root, or `setcap cap_net_raw+ep`)"
+                )),
+                ..MtuReport::default()
+            }
         }
         None => logged(probing, mss)?,
     };

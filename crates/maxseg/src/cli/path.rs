@@ -55,6 +55,7 @@ The test sends at most 200 kB up to an MTU of 1500, 1 MB above. See `maxseg guid
 
 Exit codes: 0 done, 1 unknown host, no route or no answer at all, 2 usage, 3 something was found that breaks connections (a \
 black hole, a wrong message, paths of unequal MTU), 130 interrupted.")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct PathArgs {
     /// Host or address, perhaps with a TCP port: HOST, HOST:PORT, [ADDRESS]:PORT
     #[arg(value_name = "HOST[:PORT]", required_unless_present = "forget")]
@@ -71,7 +72,7 @@ pub(crate) struct PathArgs {
     /// Round trips to measure
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pings: u32,
-    /// Only probes that teach this host's kernel nothing (CAP_NET_RAW)
+    /// Only probes that teach this host's kernel nothing: raw TCP segments
     #[arg(long)]
     quiet_probes: bool,
     /// Send no bytes to an open TCP port

@@ -137,7 +137,7 @@ impl DsackTest {
                 let hop = refusal.router.and_then(|router| self.hops.get(&router).copied());
                 ProbeFate::TooBig(Refusal { hop, ..refusal })
             }
-            other => other,
+            ProbeFate::Arrived | ProbeFate::NoAnswer | ProbeFate::LocalTooBig { .. } => fate,
         };
         let of_flow = fates.iter().filter(|fate| fate.probe.flow == flow);
         let fates: Vec<(u32, ProbeFate)> =

@@ -122,6 +122,8 @@ mod tests {
             mss: crate::path::MssReport::default(),
             bottleneck: None,
             under_load: Vec::new(),
+            table: None,
+            syn_as_received: None,
             rfc6349: None,
             findings: Vec::new(),
             sent_bytes: 0,

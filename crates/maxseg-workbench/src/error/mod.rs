@@ -5,6 +5,8 @@ mod compare;
 mod experiment;
 mod formula;
 mod import;
+#[cfg(feature = "lab")]
+mod path;
 mod series;
 mod store;
 
@@ -23,6 +25,8 @@ pub use compare::CompareError;
 pub use experiment::ExperimentError;
 pub use formula::FormulaError;
 pub use import::ImportError;
+#[cfg(feature = "lab")]
+pub use path::PathError;
 pub use series::SeriesError;
 pub use store::StoreError;
 
@@ -89,7 +93,7 @@ pub enum Error {
     /// A path cannot be tested.
     #[cfg(feature = "lab")]
     #[error(transparent)]
-    Path(#[from] crate::path::PathError),
+    Path(#[from] PathError),
     /// Rows cannot be written as Parquet.
     #[error("cannot write Parquet: {0}")]
     Parquet(#[from] parquet::errors::ParquetError),

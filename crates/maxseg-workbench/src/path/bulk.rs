@@ -6,11 +6,13 @@ use std::time::Duration;
 use maxseg_core::diagnose::diagnose_socket;
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_core::rfc6349::{RunMetrics, SenderPoint, measure};
+use maxseg_core::units::approx;
 use maxseg_linux::far_end::{BulkPlan, BulkResult, BulkSeries, FarEndError, Pings};
 use maxseg_wire::responder::{SenderSample, Towards};
 use maxseg_wire::tcp_info::CaState;
 
-use super::far_end::{Baseline, CONGESTION, FarEnd, FarEndOptions};
+use super::far_end::{Baseline, CONGESTION, FarEnd, direction_word};
+use super::{FarEndOptions, PathReport};
 
 /// Pings beside bulk data, at this interval.
 pub(super) const PING_INTERVAL: Duration = Duration::from_millis(50);
@@ -162,4 +164,16 @@ pub(super) fn header_bytes(result: &BulkResult) -> u32 {
 /// Bytes of a packet by bytes of its payload.
 pub(super) fn packet_share(result: &BulkResult) -> f64 {
     segment_bytes(result).map_or(1.0, |mss| f64::from(mss + header_bytes(result)) / f64::from(mss))
+}
+
+/// Says where a path was not filled.
+pub(super) fn note_bound(towards: Towards, filled: &Filled, report: &mut PathReport) {
+    let Some(limit) = filled.limits.first().filter(|_| filled.is_lower_bound) else { return };
+    report.notes.push(format!(
+        "{}: the path carries more than was measured, as {} connections were limited by {} for {} of the time",
+        direction_word(towards),
+        filled.run.connections,
+        limit.kind,
+        approx::whole_percent(limit.share)
+    ));
 }

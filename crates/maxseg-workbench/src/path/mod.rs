@@ -7,12 +7,13 @@
 //! ```
 
 mod bulk;
-mod error;
 mod far_end;
 mod findings;
 mod forget;
+mod measure_mtu;
 mod mss;
 mod mtu;
+mod options;
 mod probing;
 mod rfc6349;
 mod rtt;
@@ -21,22 +22,26 @@ mod target;
 mod tcp;
 mod test;
 mod under_load;
+mod with_far_end;
 
-pub use error::PathError;
-pub use far_end::{BOTTLENECK_METHOD, Bottleneck, FarEndKind, FarEndOptions};
+pub use crate::error::PathError;
+pub use far_end::{BOTTLENECK_METHOD, Bottleneck};
 pub use findings::{PathFinding, PathFindingKind};
 pub use forget::{Forgotten, ForgottenOutcome, forget_learnt};
 pub use maxseg_linux::far_end::SynAsReceived;
 pub use mss::{MssReport, PortMss, PortMssState};
 pub use mtu::{BlackHole, FlowMtu, HopReport, MtuMethod, MtuReport, TaughtKernel};
+pub use options::{
+    FarEndKind, FarEndOptions, PathObserver, PathOptions, Rfc6349Options, TableOptions,
+};
 pub use rfc6349::{
     BaselineEntry, BuffersEntry, DirectionReport, NegotiatedEntry, PathMtuEntry, Preconditions,
-    Rfc6349Options, Rfc6349Report, SweepStep,
+    Rfc6349Report, SweepStep,
 };
 pub use rtt::{RttMethod, RttReport};
-pub use table::{SizeRow, SizeTable, TableOptions};
+pub use table::{SizeRow, SizeTable};
 pub use target::{PathTarget, Resolved};
-pub use test::{PathObserver, PathOptions, PathTest};
+pub use test::PathTest;
 pub use under_load::{GRADE_RULE, UnderLoadRow};
 
 use std::net::IpAddr;

@@ -1,7 +1,5 @@
 //! Segment sizes and windows on the real path: rate, ping under load, seconds in flight.
 
-use std::time::Duration;
-
 use maxseg_linux::far_end::{BulkPlan, FarEndError};
 use maxseg_wire::responder::Towards;
 use schemars::JsonSchema;
@@ -9,25 +7,12 @@ use serde::Serialize;
 
 use super::bulk::{metrics, plan_of, segment_bytes};
 use super::far_end::{Baseline, FarEnd, direction_word, median_s};
-use super::{PathObserver, PathReport};
+use super::{PathObserver, PathReport, TableOptions};
 
 /// Segment sizes of the rows; the fourth is what the path carries.
 const SEGMENTS: [u32; 3] = [536, 1024, 1280];
 /// Windows of the rows, by the product of bandwidth and delay.
 const WINDOWS: [f64; 4] = [0.5, 1.0, 2.0, 4.0];
-
-/// How the table is made.
-#[derive(Debug, Clone, Copy)]
-pub struct TableOptions {
-    /// The time of each of the sixteen rows.
-    pub row: Duration,
-}
-
-impl TableOptions {
-    pub(super) fn total_s(&self) -> f64 {
-        self.row.as_secs_f64() * 16.0
-    }
-}
 
 /// The table.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

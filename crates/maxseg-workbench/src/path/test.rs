@@ -4,38 +4,10 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::probing::{Probing, Trips};
-use super::{FarEndOptions, MssReport, PathError, PathReport, findings, mtu};
-
-/// What is tested, and how.
-#[derive(Debug, Clone)]
-pub struct PathOptions {
-    /// Flows that are tried, each with ports of its own: routers with several paths of equal cost choose by them.
-    pub flows: u8,
-    /// Round trips that are measured.
-    pub pings: u32,
-    /// A far end, and what is measured with it.
-    pub far_end: Option<FarEndOptions>,
-    /// Only probes that teach the kernel nothing.
-    pub quiet_probes: bool,
-    /// Whether the beginning of a request may be sent to an open port, where nothing else shows what arrives.
-    pub payload: bool,
-}
-
-impl Default for PathOptions {
-    fn default() -> Self {
-        Self { flows: 4, pings: 20, far_end: None, quiet_probes: false, payload: true }
-    }
-}
-
-/// What is told while a test runs.
-pub trait PathObserver {
-    /// What is tried now, in a few words.
-    fn on_step(&mut self, step: &str);
-}
-
-impl PathObserver for () {
-    fn on_step(&mut self, _: &str) {}
-}
+use super::{
+    MssReport, PathObserver, PathOptions, PathReport, findings, measure_mtu, with_far_end,
+};
+use crate::error::PathError;
 
 /// A test of the path to one address.
 #[derive(Debug, Clone)]
@@ -64,7 +36,7 @@ impl PathTest {
             Probing::new(self.address, self.port, self.options.clone(), observer, stop)?;
         let rtt = Trips::measure(&mut probing)?;
         let mut mss = Self::mss(&mut probing)?;
-        let path_mtu = mtu::measure(&mut probing, &mss)?;
+        let path_mtu = measure_mtu::measure(&mut probing, &mss)?;
         mss.compare(&path_mtu, self.address);
         let mut report = PathReport {
             target: self.target.clone(),
@@ -85,7 +57,7 @@ impl PathTest {
         };
         report.findings = findings::of(&report, &probing.route);
         if let Some(options) = &self.options.far_end {
-            super::far_end::measure(options, &mut report, observer, stop)?;
+            with_far_end::measure(options, &mut report, observer, stop)?;
         }
         Ok(report)
     }

@@ -2,52 +2,26 @@
 
 mod report;
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use maxseg_core::framing::Framing;
 use maxseg_core::model::rfc6349::{max_throughput, throughput_with_window};
-use maxseg_core::rfc6349::{Facts, RunMetrics, Thresholds, WindowStep, interpret, judge};
+use maxseg_core::rfc6349::{Facts, RunMetrics, WindowStep, interpret, judge};
 use maxseg_core::units::{BitsPerSec, Bytes, Mtu};
 use maxseg_linux::far_end::{BulkPlan, FarEndError};
 use maxseg_wire::responder::Towards;
 
-use super::bulk::{self, Filled, fill, limits, metrics, packet_share, plan_of, segment_bytes};
-use super::far_end::{
-    BOTTLENECK_METHOD, Baseline, Bottleneck, DIRECTIONS, FarEnd, FarEndOptions, direction_word,
-    note_bound,
+use super::bulk::{
+    self, Filled, fill, limits, metrics, note_bound, packet_share, plan_of, segment_bytes,
 };
+use super::far_end::{BOTTLENECK_METHOD, Baseline, Bottleneck, DIRECTIONS, FarEnd, direction_word};
+use super::options::SWEEP;
 use super::under_load::{idle_row, loaded_row};
-use super::{PathObserver, PathReport};
+use super::{FarEndOptions, PathObserver, PathReport, Rfc6349Options};
 pub use report::{
     BaselineEntry, BuffersEntry, DirectionReport, NegotiatedEntry, PathMtuEntry, Preconditions,
     Rfc6349Report, SweepStep,
 };
-
-/// Windows of the sweep, by the product of bandwidth and delay.
-const SWEEP: [f64; 5] = [0.25, 0.5, 0.75, 1.0, 1.5];
-
-/// Inputs of the test.
-#[derive(Debug, Clone, Copy)]
-pub struct Rfc6349Options {
-    /// The run in equilibrium, each way.
-    pub duration: Duration,
-    /// How often it is repeated.
-    pub repeats: u32,
-    /// What has to be reached.
-    pub thresholds: Thresholds,
-    /// The bandwidth that the provider states, with the framing of the link that it is of; the measured one unless given.
-    pub bandwidth: Option<(BitsPerSec, Framing)>,
-    /// Whether the path passed a test of layers 2 and 3, as far as the user says so.
-    pub is_layer_2_tested: bool,
-}
-
-impl Rfc6349Options {
-    /// Seconds of all transfers, where a step takes so many.
-    pub(super) fn total_s(&self, step_s: f64) -> f64 {
-        let equilibrium = self.duration.as_secs_f64() * f64::from(self.repeats.max(1));
-        2.0 * (step_s * (1.0 + SWEEP.len() as f64) + equilibrium)
-    }
-}
 
 /// A test with what it needs.
 pub(super) struct Rfc6349Test<'a> {

@@ -4,7 +4,7 @@ use std::io;
 
 use maxseg_linux::far_end::FarEndError;
 
-use crate::error::ErrorKind;
+use super::ErrorKind;
 use crate::file_error::reason;
 
 /// Why a path cannot be tested.

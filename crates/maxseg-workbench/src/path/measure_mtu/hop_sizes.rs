@@ -2,8 +2,8 @@
 
 use maxseg_core::path_mtu::{Refusal, Search};
 
-use super::{BlackHole, HopReport};
 use crate::path::probing::Probing;
+use crate::path::{BlackHole, HopReport};
 
 /// Sizes that came as far as a hop, and what happened there.
 #[derive(Debug, Default)]

@@ -1,0 +1,178 @@
+//! The path MTU, hop by hop: by the prober that this user and the destination allow.
+
+mod hop_sizes;
+
+use maxseg_core::path_mtu::{Confidence, Search, well_known_mtu};
+use maxseg_linux::probe::learnt::TeachLog;
+use maxseg_linux::probe::route_to_host;
+
+use super::probing::{Probing, Sizes, Which};
+use super::{MssReport, MtuMethod, MtuReport, TaughtKernel};
+use crate::error::PathError;
+use hop_sizes::Reached;
+
+/// Finds the hops, the largest packet that arrives, and where larger ones vanish. Where this user may send raw packets and a port
+/// takes connections, no probe is sent that may teach the kernel anything.
+pub(super) fn measure(probing: &mut Probing<'_>, mss: &MssReport) -> Result<MtuReport, PathError> {
+    probing.find_hops()?;
+    let by_dsack = match mss.open_port() {
+        Some(port) => probing.mtu_by_dsack(port)?,
+        None => None,
+    };
+    let mut report = match by_dsack {
+        Some(report) => report,
+        None if probing.options.quiet_probes => {
+            let port = mss.open_port().map_or("a TCP port that is open and ", |_| "");
+            MtuReport {
+                hops: Reached::default().hops(probing),
+                interface_bytes: Some(probing.route.interface_mtu),
+                reason: Some(format!(
+                    "probes that teach the kernel nothing need {port}CAP_NET_RAW (root, or `setcap cap_net_raw+ep`)"
+                )),
+                ..MtuReport::default()
+            }
+        }
+        None => logged(probing, mss)?,
+    };
+    if let Some(mtu) = report.forward_bytes {
+        report.well_known =
+            if mtu < probing.route.interface_mtu { well_known_mtu(mtu) } else { Vec::new() };
+    }
+    Ok(report)
+}
+
+/// Probes that may teach the kernel, between two lines of the log.
+fn logged(probing: &mut Probing<'_>, mss: &MssReport) -> Result<MtuReport, PathError> {
+    let known_before = probing.route.learnt;
+    let begun = TeachLog::open().and_then(|mut log| Ok((log.begin(probing.to)?, log)));
+    if let Err(error) = &begun {
+        probing.notes.push(format!(
+            "what this test teaches the kernel is not logged, and `maxseg path --forget` will not know of it: {error}"
+        ));
+    }
+    let mut report = by_datagrams(probing)?;
+    if report.confidence != Confidence::Confirmed
+        && let Some(port) = probing.payload_port(&mss.open_ports())
+    {
+        probing.mtu_by_sizes(port, &mut report)?;
+    }
+    if let Ok((begun, mut log)) = begun
+        && let Err(error) = log.end(&begun)
+    {
+        probing.notes.push(format!("the end of the test is not logged: {error}"));
+    }
+    let known_after = route_to_host(probing.to).ok().and_then(|route| route.learnt);
+    // What was learnt before and is the same now is not of this test: times differ by how long reading takes.
+    let is_new = known_after.is_some_and(|after| {
+        known_before
+            .is_none_or(|before| before.mtu != after.mtu || after.until_s > before.until_s + 1.0)
+    });
+    report.taught_the_kernel = known_after
+        .filter(|_| is_new)
+        .map(|learnt| TaughtKernel { mtu_bytes: learnt.mtu, until_s: learnt.until_s });
+    Ok(report)
+}
+
+/// By UDP or echoes, or by what routers say where nothing answers these.
+fn by_datagrams(probing: &mut Probing<'_>) -> Result<MtuReport, PathError> {
+    let mut report =
+        MtuReport { interface_bytes: Some(probing.route.interface_mtu), ..MtuReport::default() };
+    let mut reached = Reached::default();
+    if let Some(mut sizes) = Sizes::new(probing) {
+        sizes.run(probing)?;
+        report.method = Some(match sizes.which {
+            Which::Udp => MtuMethod::Udp,
+            Which::Echo => MtuMethod::IcmpEcho,
+        });
+        report.take(&sizes, probing)?;
+        reached.take(&sizes.search, probing, report.black_hole.as_ref());
+    } else {
+        let refusals = probing.follow_refusals()?;
+        report.take_refusals(&refusals, probing);
+        reached.take_refusals(&refusals);
+    }
+    report.hops = reached.hops(probing);
+    Ok(report)
+}
+
+impl MtuReport {
+    /// What came how far, by a search and the place of a black hole.
+    pub(super) fn take_hops(&mut self, search: &Search, probing: &Probing<'_>) {
+        let mut reached = Reached::default();
+        reached.take(search, probing, self.black_hole.as_ref());
+        self.hops = reached.hops(probing);
+    }
+
+    /// What a search has found, with the place of a black hole and the other flows.
+    fn take(&mut self, sizes: &Sizes, probing: &mut Probing<'_>) -> Result<(), PathError> {
+        let search = &sizes.search;
+        self.forward_bytes = Some(search.at_least());
+        self.error_chance = Some(search.error());
+        let Some(settled) = search.settled() else {
+            self.take_unsettled(sizes, probing);
+            return Ok(());
+        };
+        self.confidence = Confidence::Confirmed;
+        self.wrong_message = wrong_message(search);
+        if let Some(vanishes) = settled.vanishes {
+            self.black_hole = Some(probing.locate(settled.mtu, vanishes)?);
+        }
+        if sizes.is_rate_limited {
+            probing
+                .notes
+                .push("other flows were not tried: the destination limits its answers".to_owned());
+        } else {
+            self.flows = probing.try_flows(settled.mtu)?;
+        }
+        let least = self.flows.iter().filter_map(|flow| flow.mtu_bytes).min();
+        self.forward_bytes = Some(least.unwrap_or(settled.mtu));
+        Ok(())
+    }
+
+    /// Time or bytes were over first.
+    fn take_unsettled(&mut self, sizes: &Sizes, probing: &Probing<'_>) {
+        self.confidence = Confidence::AtLeast;
+        let limited = if sizes.is_rate_limited {
+            ": the destination answers few packets a second"
+        } else {
+            ""
+        };
+        self.reason = Some(format!("time or bytes of the test were over{limited}"));
+        if sizes.search.at_least() <= probing.small() {
+            self.forward_bytes = None;
+            self.confidence = Confidence::Unknown;
+        }
+    }
+
+    /// What routers say where nothing at the destination answers.
+    fn take_refusals(
+        &mut self,
+        refusals: &[(u32, maxseg_core::path_mtu::Refusal)],
+        probing: &Probing<'_>,
+    ) {
+        let nobody = "nothing at the destination answers UDP or ICMP echoes";
+        if let Some((_, last)) = refusals.last() {
+            self.method = Some(MtuMethod::Udp);
+            self.confidence = Confidence::IcmpOnly;
+            self.forward_bytes = Some(last.mtu);
+            self.reason =
+                Some(format!("{nobody}: a router's message alone says it, and it may be forged"));
+        } else {
+            let hint =
+                if probing.port.is_none() { "; an open TCP port may, as HOST:443" } else { "" };
+            self.reason = Some(format!("{nobody}{hint}"));
+        }
+    }
+}
+
+/// A message that a packet contradicts which arrived.
+fn wrong_message(search: &Search) -> Option<String> {
+    let (size, refusal) = search.wrong_refusal()?;
+    let router = refusal.router.map_or_else(|| "a router".to_owned(), |router| router.to_string());
+    Some(format!(
+        "{router} said that a packet of {size} bytes is too big for an MTU of {}, and {} bytes arrived: a forgery, or a faulty \
+         router",
+        refusal.mtu,
+        search.at_least()
+    ))
+}

@@ -1,0 +1,105 @@
+//! What a test is to do, and who is told of its steps.
+
+use std::time::Duration;
+
+use maxseg_core::framing::Framing;
+use maxseg_core::rfc6349::Thresholds;
+use maxseg_core::units::BitsPerSec;
+
+/// What is tested, and how.
+#[derive(Debug, Clone)]
+pub struct PathOptions {
+    /// Flows that are tried, each with ports of its own: routers with several paths of equal cost choose by them.
+    pub flows: u8,
+    /// Round trips that are measured.
+    pub pings: u32,
+    /// A far end, and what is measured with it.
+    pub far_end: Option<FarEndOptions>,
+    /// Only probes that teach the kernel nothing.
+    pub quiet_probes: bool,
+    /// Whether the beginning of a request may be sent to an open port, where nothing else shows what arrives.
+    pub payload: bool,
+}
+
+impl Default for PathOptions {
+    fn default() -> Self {
+        Self { flows: 4, pings: 20, far_end: None, quiet_probes: false, payload: true }
+    }
+}
+
+/// What is told while a test runs.
+pub trait PathObserver {
+    /// What is tried now, in a few words.
+    fn on_step(&mut self, step: &str);
+}
+
+impl PathObserver for () {
+    fn on_step(&mut self, _: &str) {}
+}
+
+/// What runs at the far end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FarEndKind {
+    /// `maxseg responder`.
+    Responder,
+    /// `iperf3 -s`.
+    Iperf3,
+}
+
+/// What is measured with a far end.
+#[derive(Debug, Clone)]
+pub struct FarEndOptions {
+    /// What runs there.
+    pub kind: FarEndKind,
+    /// Its port; `None` for the usual one.
+    pub port: Option<u16>,
+    /// The responder's token.
+    pub token: String,
+    /// The time of a step; the run in equilibrium of RFC 6349 has its own.
+    pub step: Duration,
+    /// Connections that fill the path.
+    pub connections: u16,
+    /// The test of RFC 6349.
+    pub rfc6349: Option<Rfc6349Options>,
+    /// The table of segment sizes and windows.
+    pub table: Option<TableOptions>,
+}
+
+/// Windows of the sweep, by the product of bandwidth and delay.
+pub(super) const SWEEP: [f64; 5] = [0.25, 0.5, 0.75, 1.0, 1.5];
+
+/// Inputs of the test.
+#[derive(Debug, Clone, Copy)]
+pub struct Rfc6349Options {
+    /// The run in equilibrium, each way.
+    pub duration: Duration,
+    /// How often it is repeated.
+    pub repeats: u32,
+    /// What has to be reached.
+    pub thresholds: Thresholds,
+    /// The bandwidth that the provider states, with the framing of the link that it is of; the measured one unless given.
+    pub bandwidth: Option<(BitsPerSec, Framing)>,
+    /// Whether the path passed a test of layers 2 and 3, as far as the user says so.
+    pub is_layer_2_tested: bool,
+}
+
+impl Rfc6349Options {
+    /// Seconds of all transfers, where a step takes so many.
+    pub(super) fn total_s(&self, step_s: f64) -> f64 {
+        let equilibrium = self.duration.as_secs_f64() * f64::from(self.repeats.max(1));
+        2.0 * (step_s * (1.0 + SWEEP.len() as f64) + equilibrium)
+    }
+}
+
+/// How the table is made.
+#[derive(Debug, Clone, Copy)]
+pub struct TableOptions {
+    /// The time of each of the sixteen rows.
+    pub row: Duration,
+}
+
+impl TableOptions {
+    pub(super) fn total_s(&self) -> f64 {
+        self.row.as_secs_f64() * 16.0
+    }
+}

@@ -16,8 +16,8 @@
 //! <!-- layers of maxseg-wire -->
 //! ```text
 //! error checksum numbers pcap procnet · fields link_type options tcp_info · inet_diag ip pcapng · bpf
-//! icmp tcp udp capture_file responder · encapsulation path_probe synthetic · flow · joined tshark · fuzz
-//! reading
+//! icmp tcp udp capture_file responder · encapsulation path_probe synthetic · flow · joined tshark ·
+//! fuzz reading
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]

@@ -127,13 +127,24 @@ pub fn measure(
         efficiency: (transmitted > 0.0).then(|| efficiency(transmitted, resent)),
         buffer_delay: baseline_s.zip(rtt_mean_s).map(|(base, mean)| buffer_delay(base, mean)),
         rtt_mean_s,
-        transfer_time_ratio: ideal_bps
-            .filter(|_| payload > 0.0)
-            .map(|ideal| transfer_time_ratio(counted_s, ideal_time(payload, ideal))),
+        transfer_time_ratio: ratio(payload, counted_s, ideal_bps),
         peak_delivery_bps: points().filter_map(|point| point.delivery_bps).max_by(f64::total_cmp),
         window_bytes: points().filter_map(|point| point.window_bytes).max(),
         seconds: seconds(series, end),
     })
+}
+
+impl RunMetrics {
+    /// The same run beside another throughput that was to be expected.
+    pub fn expect(&mut self, ideal_bps: Option<f64>) {
+        self.transfer_time_ratio = ratio(self.payload_bytes as f64, self.counted_s, ideal_bps);
+    }
+}
+
+/// The transfer-time ratio (§4.1); `None` where nothing was sent, or nothing expected.
+fn ratio(payload: f64, counted_s: f64, ideal_bps: Option<f64>) -> Option<f64> {
+    let ideal = ideal_bps.filter(|_| payload > 0.0)?;
+    Some(transfer_time_ratio(counted_s, ideal_time(payload, ideal)))
 }
 
 /// When the last connection has left slow start, and what that queued too much is gone.

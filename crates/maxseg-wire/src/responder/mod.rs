@@ -21,11 +21,11 @@ mod message;
 mod sample;
 #[cfg(test)]
 mod tests;
+mod transfer;
 
-pub use message::{
-    Begun, Limits, Message, MessageError, Refusal, Towards, TransferRequest, decode, encode,
-};
+pub use message::{Limits, Message, MessageError, Refusal, decode, encode};
 pub use sample::SenderSample;
+pub use transfer::{Begun, Towards, TransferRequest};
 
 /// The version of the protocol.
 pub const VERSION: u16 = 1;

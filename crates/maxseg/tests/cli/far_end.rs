@@ -33,7 +33,7 @@ fn started(mut command: Command) -> (Running, String) {
 fn a_responder_on_this_host_measures_both_ways_and_ends_after_one_test() {
     let (mut responder, line) =
         started(command(&["responder", "--listen", "127.0.0.1:0", "--once"]));
-    let port = line.split([':', ' ']).filter_map(|word| word.parse::<u16>().ok()).next().unwrap();
+    let port = line.split([':', ' ']).find_map(|word| word.parse::<u16>().ok()).unwrap();
     let end = format!("responder:{port}");
     let mut path = command(&["path", "127.0.0.1", "--far-end", &end, "--duration", "3s", "--json"]);
     let output = path.env("MAXSEG_TOKEN", TOKEN).output().unwrap();
@@ -58,7 +58,7 @@ fn a_responder_on_this_host_measures_both_ways_and_ends_after_one_test() {
 #[test]
 fn what_is_wrong_with_a_far_end_is_said() {
     let (_responder, line) = started(command(&["responder", "--listen", "127.0.0.1:0"]));
-    let port = line.split([':', ' ']).filter_map(|word| word.parse::<u16>().ok()).next().unwrap();
+    let port = line.split([':', ' ']).find_map(|word| word.parse::<u16>().ok()).unwrap();
     let end = format!("responder:{port}");
     let other = maxseg(&["path", "127.0.0.1", "--far-end", &end, "--token", "open barley"]);
     assert_eq!(other.status.code(), Some(1), "{}", stdout(&other));
@@ -129,6 +129,9 @@ fn rates_and_round_trips_are_those_of_the_link() {
     assert!((0.020..0.0204).contains(&baseline), "{baseline}");
 }
 
+/// A network's name, its hop, sysctls of its hosts, and the cause that is to be named.
+type Case<'c> = (&'c str, &'c str, &'c [(&'c str, &'c str)], &'c str);
+
 #[test]
 #[ignore = "three minutes: it fills paths"]
 fn each_cause_is_recognised() {
@@ -140,7 +143,7 @@ fn each_cause_is_recognised() {
     let plain = "rate = \"50 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"200 packets\"";
     let window = [("receiver", "net.ipv4.tcp_rmem=4096 65536 65536")];
     let buffer = [("sender", "net.ipv4.tcp_wmem=4096 32768 32768")];
-    let cases: [(&str, &str, &[(&str, &str)], &str); 5] = [
+    let cases: [Case<'_>; 5] = [
         ("policer", policer, &[], "policing"),
         ("deep", deep, &[], "bufferbloat"),
         ("lossy", lossy, &[], "loss"),

@@ -60,7 +60,7 @@ impl Rfc6349Test<'_> {
             negotiated = negotiated.or_else(|| NegotiatedEntry::of(&filled.result));
             note_bound(towards, &filled, report);
             rows.push(loaded_row(towards, &filled, self.baseline));
-            let direction = self.direction(end, towards, filled, baseline, report, observer)?;
+            let direction = self.direction(end, towards, filled, baseline, observer)?;
             match towards {
                 Towards::Responder => bottleneck.forward_bps = Some(direction.bottleneck_bps),
                 Towards::Client => bottleneck.reverse_bps = Some(direction.bottleneck_bps),
@@ -95,16 +95,16 @@ impl Rfc6349Test<'_> {
         &self,
         end: &mut FarEnd<'_>,
         towards: Towards,
-        filled: Filled,
+        mut filled: Filled,
         baseline: &Baseline,
-        report: &PathReport,
         observer: &mut dyn PathObserver,
     ) -> Result<DirectionReport, FarEndError> {
         let word = direction_word(towards);
         let mss = segment_bytes(&filled.result).unwrap_or(536);
         let headers = bulk::header_bytes(&filled.result);
         let mtu = mss + headers;
-        let bdp = baseline.rtt_s * filled.packet_bps / 8.0;
+        let of_rate = |packet_bps: f64| baseline.rtt_s * packet_bps / 8.0;
+        let bdp = of_rate(filled.packet_bps);
         let ideal = self.ideal_bps(filled.packet_bps, mtu, headers);
         let mut sweep = Vec::new();
         for of_bdp in SWEEP {
@@ -140,12 +140,22 @@ impl Rfc6349Test<'_> {
             buffers = Some(BuffersEntry::of(&result.granted, &run));
             runs.push(run);
         }
-        // The path carries at least what any run reached.
+        // The path carries at least what any run reached: what was to be expected is by that, and so is every share of the BDP.
         let best = [filled.run.throughput_bps]
             .into_iter()
             .chain(runs.iter().map(|run| run.throughput_bps))
             .chain(sweep.iter().filter_map(|step| Some(step.run.as_ref()?.throughput_bps)))
             .fold(0.0, f64::max);
+        let packet_bps = best * packet_share(&filled.result);
+        let (bdp, ideal) = (of_rate(packet_bps), self.ideal_bps(packet_bps, mtu, headers));
+        for step in &mut sweep {
+            step.of_bdp = f64::from(step.window_bytes) / bdp;
+            step.expected_bps = ideal.map(|ideal| {
+                throughput_with_window(step.window_bytes.into(), baseline.rtt_s, ideal)
+            });
+        }
+        let swept = sweep.iter_mut().filter_map(|step| step.run.as_mut());
+        swept.chain(&mut runs).chain([&mut filled.run]).for_each(|run| run.expect(ideal));
         let typical = median_run(&runs).cloned();
         let checks =
             typical.as_ref().map(|run| judge(&self.asked.thresholds, run)).unwrap_or_default();
@@ -160,8 +170,6 @@ impl Rfc6349Test<'_> {
                 steps: &steps,
             })
         });
-        let _ = report;
-        let packet_bps = best * packet_share(&filled.result);
         Ok(DirectionReport {
             direction: word.to_owned(),
             bottleneck_bps: packet_bps,

@@ -197,6 +197,8 @@ impl Told<'_> {
             "stacks" => "maxseg stacks",
             "stacks show" => "maxseg stacks show linux",
             "schema" => "maxseg schema scenario",
+            "path" => "maxseg path www.example.org:443",
+            "responder" => "maxseg responder --listen 0.0.0.0",
             "completions" => "maxseg completions bash",
             "man" => "maxseg man run",
             "doctor" => "maxseg doctor",

@@ -96,6 +96,10 @@ impl Probing<'_> {
 
     pub(super) fn note_hop(&mut self, shot: &Shot) {
         let (Some(number), Some(answer)) = (shot.probe.hop, shot.answer) else { return };
+        // This host itself says so where no neighbour answers ARP or neighbour discovery: no hop was reached.
+        if answer.from == self.route.source && self.to != self.route.source {
+            return;
+        }
         let Some(hop) = self.hops.get_mut(usize::from(number) - 1) else { return };
         let address = if answer.kind == AnswerKind::Destination { self.to } else { answer.from };
         hop.address.get_or_insert(address);

@@ -2,7 +2,7 @@
 
 mod report;
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use maxseg_core::framing::Framing;
 use maxseg_core::model::rfc6349::{max_throughput, throughput_with_window};
@@ -22,6 +22,9 @@ pub use report::{
     BaselineEntry, BuffersEntry, DirectionReport, NegotiatedEntry, PathMtuEntry, Preconditions,
     Rfc6349Report, SweepStep,
 };
+
+/// In a shorter step the rate of some round trips is that of the whole.
+const SHORT_STEP: Duration = Duration::from_secs(2);
 
 /// A test with what it needs.
 pub(super) struct Rfc6349Test<'a> {
@@ -67,6 +70,13 @@ impl Rfc6349Test<'_> {
             }
             directions.push(direction);
         }
+        if self.options.step < SHORT_STEP {
+            report.notes.push(format!(
+                "steps of {:.1} s are short: what a queue held before counts too, and rates may exceed the link's by some percent; \
+                 --duration \"12 s\" and more makes them longer",
+                self.options.step.as_secs_f64()
+            ));
+        }
         report.bottleneck = Some(bottleneck);
         report.under_load = rows;
         report.rfc6349 = Some(Rfc6349Report {
@@ -106,6 +116,7 @@ impl Rfc6349Test<'_> {
         let of_rate = |packet_bps: f64| baseline.rtt_s * packet_bps / 8.0;
         let bdp = of_rate(filled.packet_bps);
         let ideal = self.ideal_bps(filled.packet_bps, mtu, headers);
+        let bdp = self.stated_bps(ideal, mtu, mss).map_or(bdp, of_rate);
         let mut sweep = Vec::new();
         for of_bdp in SWEEP {
             let window = window_of(of_bdp * bdp, mss);
@@ -147,7 +158,8 @@ impl Rfc6349Test<'_> {
             .chain(sweep.iter().filter_map(|step| Some(step.run.as_ref()?.throughput_bps)))
             .fold(0.0, f64::max);
         let packet_bps = best * packet_share(&filled.result);
-        let (bdp, ideal) = (of_rate(packet_bps), self.ideal_bps(packet_bps, mtu, headers));
+        let ideal = self.ideal_bps(packet_bps, mtu, headers);
+        let bdp = of_rate(self.stated_bps(ideal, mtu, mss).unwrap_or(packet_bps));
         for step in &mut sweep {
             step.of_bdp = f64::from(step.window_bytes) / bdp;
             step.expected_bps = ideal.map(|ideal| {
@@ -189,6 +201,12 @@ impl Rfc6349Test<'_> {
             checks,
             interpretation,
         })
+    }
+
+    /// What the stated bandwidth carries of IP packets; `None` where none is stated.
+    fn stated_bps(&self, ideal_bps: Option<f64>, packet: u32, payload: u32) -> Option<f64> {
+        self.asked.bandwidth?;
+        ideal_bps.map(|ideal| ideal * f64::from(packet) / f64::from(payload.max(1)))
     }
 
     /// The throughput to be expected: whole packets of this size that fit into a second of the stated or measured bandwidth.

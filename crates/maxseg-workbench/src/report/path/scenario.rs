@@ -70,14 +70,19 @@ struct Link {
 fn links(report: &PathReport) -> Vec<Link> {
     let hole = report.path_mtu.black_hole.as_ref();
     let whole = report.rtt.min_s.unwrap_or(LEAST_DELAY_S);
-    let mut before = 0.0;
+    let (mut before, mut least) = (0.0, u32::MAX);
+    let interface = report.path_mtu.interface_bytes;
     let link = |hop: &HopReport| {
         // A router may answer later than one behind it.
         let round_trip = hop.rtt_s.unwrap_or(before).max(before);
         let delay_s = ((round_trip - before) / 2.0).max(LEAST_DELAY_S);
         before = round_trip;
         let is_silent = hole.is_some_and(|hole| hole.before_hop == Some(hop.hop));
-        Link { delay_s, mtu: hop.mtu_bytes, is_silent }
+        // What comes to a hop is what the narrowest link before it passes: its own may be as wide as this host's.
+        let is_narrower = hop.mtu_bytes.is_some_and(|mtu| mtu < least);
+        least = hop.mtu_bytes.unwrap_or(least).min(least);
+        let mtu = if is_narrower { hop.mtu_bytes } else { interface.or(hop.mtu_bytes) };
+        Link { delay_s, mtu, is_silent }
     };
     let links: Vec<Link> = report.path_mtu.hops.iter().map(link).collect();
     if links.is_empty() {
@@ -115,6 +120,7 @@ mod tests {
             rtt: RttReport::of(RttMethod::IcmpEcho, &[Some(0.03), None, Some(0.02)]),
             path_mtu: MtuReport {
                 forward_bytes: Some(1400),
+                interface_bytes: Some(1500),
                 hops: vec![hop(1, Some(0.01), 1500), hop(2, Some(0.005), 1400), hop(3, None, 1400)],
                 black_hole: Some(hole),
                 ..MtuReport::default()
@@ -134,7 +140,7 @@ mod tests {
         let parsed = Draft::parse("path.toml", &text).and_then(|draft| draft.scenario());
         let path = parsed.unwrap_or_else(|error| panic!("{error}\n{text}")).path;
         let mtus: Vec<u16> = path.hops.iter().map(|hop| hop.forward.mtu.get()).collect();
-        assert_eq!(mtus, [1500, 1400, 1400]);
+        assert_eq!(mtus, [1500, 1400, 1500], "the last link is not known to be narrow");
         report.path_mtu.hops.clear();
         report.address = "2001:db8::7".parse().unwrap();
         let text = scenario(&report);

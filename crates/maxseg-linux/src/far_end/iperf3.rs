@@ -109,18 +109,21 @@ fn series_of(
 ) -> BulkSeries {
     let Ok(mut info) = TcpInfo::decode(&[0; TcpInfo::LEAST]) else { return BulkSeries::default() };
     info.snd_mss = mss.unwrap_or_default();
-    let (mut acked, mut resent, mut samples) = (0, 0_u64, Vec::new());
+    let (mut acked, mut resent, mut samples) = (0_u64, 0_u64, Vec::new());
     let mut take = |at: f64, info: TcpInfo| {
         let sample = Sample { info, memory: None, bbr: None, unread_bytes: 0, unacked_bytes: 0 };
-        samples.push(SenderSample { at: Duration::from_secs_f64(at.max(0.0)), sample });
+        // A server's report may hold any number.
+        let at = Duration::try_from_secs_f64(at.max(0.0)).unwrap_or_default();
+        samples.push(SenderSample { at, sample });
     };
     take(0.0, info);
     for (index, interval) in counted.iter().enumerate() {
         let Some(of) = interval.streams.get(stream) else { continue };
-        acked += of.sum.bytes.unwrap_or_default();
+        acked = acked.saturating_add(of.sum.bytes.unwrap_or_default());
         let sender = senders.get(index).and_then(|interval| interval.streams.get(stream));
+        let retransmits = sender.and_then(|sender| sender.sum.retransmits);
+        resent = resent.saturating_add(retransmits.unwrap_or_default());
         if let Some(sender) = sender {
-            resent += sender.sum.retransmits.unwrap_or_default();
             info.rtt = sender.rtt.unwrap_or_default();
             info.rttvar = sender.rttvar.unwrap_or_default();
             info.snd_wnd = sender.snd_wnd_bytes.and_then(|bytes| u32::try_from(bytes).ok());
@@ -128,10 +131,12 @@ fn series_of(
             info.snd_cwnd = u32::try_from(cwnd).unwrap_or(u32::MAX);
         }
         info.total_retrans = u32::try_from(resent).unwrap_or(u32::MAX);
-        let resent_bytes = resent * u64::from(info.snd_mss);
+        // Unknown is not zero: the server's report may be absent, and only Linux counts what is sent again.
+        let resent_bytes =
+            retransmits.zip(mss).map(|(_, mss)| resent.saturating_mul(u64::from(mss)));
         info.bytes_acked = Some(acked);
-        info.bytes_retrans = Some(resent_bytes);
-        info.bytes_sent = Some(acked + resent_bytes);
+        info.bytes_retrans = resent_bytes;
+        info.bytes_sent = resent_bytes.map(|bytes| acked.saturating_add(bytes));
         take(of.sum.end_s.unwrap_or_default(), info);
     }
     BulkSeries { samples }

@@ -27,6 +27,12 @@ pub(super) fn answer(shared: &Shared<'_>, socket: TcpSocket, ticket: Ticket) -> 
         let message = match frames.next(IDLE, || is_over(shared, ticket)) {
             Ok(message) => message,
             Err(ReadError::Closed | ReadError::Stopped) => return Ok(()),
+            // A transfer may take longer than that, without any ping beside it.
+            Err(ReadError::TooLate)
+                if ticket.is_control && shared.sessions.has_joined(ticket.session) =>
+            {
+                continue;
+            }
             Err(ReadError::TooLate) => return frames.send(&Message::Refused(Refusal::TooSlow)),
             Err(ReadError::NoMessage(_)) => {
                 return frames.send(&Message::Refused(Refusal::Garbage));

@@ -94,6 +94,11 @@ impl Sessions {
         self.with(session, |session| session.joined = session.joined.saturating_sub(1));
     }
 
+    /// Whether connections besides the control connection are under way.
+    pub(super) fn has_joined(&self, session: u64) -> bool {
+        self.with(session, |session| session.joined > 0).unwrap_or(false)
+    }
+
     pub(super) fn is_current(&self, session: u64) -> bool {
         self.with(session, |_| ()).is_some()
     }

@@ -15,6 +15,9 @@ use super::connection::{Account, Welcomed, answer_to, next_answer};
 use crate::sys::send_as_probes;
 use crate::transfer::{Frames, SocketOptions};
 
+/// Samples that a report has at most, its messages included: more than a responder keeps.
+const MOST_SAMPLES: usize = 65_536;
+
 /// A session: its control connection, over which pings and questions go.
 #[derive(Debug)]
 pub struct ResponderClient<'a> {
@@ -172,13 +175,20 @@ impl<'a> ResponderClient<'a> {
         let is_over = || stop.load(Ordering::Relaxed);
         self.control.send(&Message::ReportQuestion(self.transfer))?;
         let mut found: Vec<(u16, Vec<_>)> = Vec::new();
+        let mut count = 0;
         loop {
             match next_answer(&mut self.control, &is_over)? {
                 Message::ReportEnd => return Ok(found),
-                Message::ReportPart { connection, samples } => match found.last_mut() {
-                    Some((last, known)) if *last == connection => known.extend(samples),
-                    _ => found.push((connection, samples)),
-                },
+                Message::ReportPart { connection, samples } => {
+                    count += 1 + samples.len();
+                    if count > MOST_SAMPLES {
+                        return Err(self.unexpected());
+                    }
+                    match found.last_mut() {
+                        Some((last, known)) if *last == connection => known.extend(samples),
+                        _ => found.push((connection, samples)),
+                    }
+                }
                 _ => return Err(self.unexpected()),
             }
         }

@@ -61,6 +61,12 @@ fn wait_until_gone(destination: IpAddr) -> io::Result<()> {
 fn let_expire(log: &mut TeachLog, destination: Ipv4Addr, mtu: u32) -> io::Result<()> {
     let message = Contradiction::prepare(destination, mtu)?;
     let was = std::fs::read_to_string(file_of(EXPIRES))?.trim().to_owned();
+    if was == "0" {
+        // It would be restored to that, and nothing be remembered any more.
+        return Err(io::Error::other(format!(
+            "{EXPIRES} is 0, as while another --forget runs; by default it is 600"
+        )));
+    }
     // On disk first: whoever is killed between the two leaves a line by which the next one restores it.
     log.append(Event::SysctlChange { name: EXPIRES.to_owned(), was: was.clone() })?;
     let done = write(EXPIRES, "0").and_then(|()| message.send());
@@ -86,8 +92,9 @@ pub(super) fn restore_sysctls(log: &mut TeachLog, lines: &[Line]) -> io::Result<
         }
     }
     let Some(was) = changed else { return Ok(()) };
-    // Somebody else may have set it since.
-    if std::fs::read_to_string(file_of(EXPIRES))?.trim() == "0" {
+    // Somebody else may have set it since, and a log may be another user's: it says a time, and nothing else.
+    let is_time = was.parse::<u32>().is_ok();
+    if is_time && std::fs::read_to_string(file_of(EXPIRES))?.trim() == "0" {
         write(EXPIRES, &was)?;
     }
     log.append(Event::SysctlRestored { name: EXPIRES.to_owned() })

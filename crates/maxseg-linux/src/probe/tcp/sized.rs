@@ -165,6 +165,10 @@ impl Attempt {
         if info.pmtu < self.size {
             return Some(SizedFate::Learnt(info.pmtu));
         }
+        // With net.ipv4.tcp_mtu_probing the kernel goes to smaller segments by itself: what is acknowledged then shows nothing.
+        if info.snd_mss < sent.len {
+            return Some(SizedFate::Silent(0));
+        }
         // The SYN counts as a byte.
         if info.bytes_acked.is_some_and(|bytes| bytes > u64::from(sent.len)) {
             return Some(SizedFate::Arrived);

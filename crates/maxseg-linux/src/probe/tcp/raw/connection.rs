@@ -318,9 +318,12 @@ impl Connection {
         quote: Quote,
         at: Instant,
     ) {
-        let Some(sent) = self.probes.iter_mut().find(|sent| sent.begin == quote.seq) else {
-            return;
-        };
+        // Two packets of different sizes may begin with the same byte. Some routers do not quote the length as it was.
+        let is_quoted = |sent: &Sent| sent.begin == quote.seq;
+        let is_whole = |sent: &Sent| usize::try_from(sent.probe.size) == Ok(quote.size);
+        let exact = self.probes.iter().position(|sent| is_quoted(sent) && is_whole(sent));
+        let found = exact.or_else(|| self.probes.iter().position(is_quoted));
+        let Some(sent) = found.and_then(|number| self.probes.get_mut(number)) else { return };
         match message {
             RouterMessage::TooBig { mtu } => sent.refused = sent.refused.or(Some((from, mtu))),
             RouterMessage::HopLimit if sent.probe.hop.is_some() => {

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use maxseg_core::framing::{Headers, IpVersion};
+use maxseg_core::path_mtu::Confidence;
 use maxseg_linux::probe::RouteToHost;
 
 use super::{BlackHole, PathReport};
@@ -77,10 +78,7 @@ pub(super) fn of(report: &PathReport, route: &RouteToHost) -> Vec<PathFinding> {
         found.push(PathFinding {
             kind: PathFindingKind::WrongMessage,
             text: text.clone(),
-            remedy: Some(format!(
-                "`ip route flush cache {}` has the kernel forget it (root)",
-                report.address
-            )),
+            remedy: Some(flush(report.address)),
         });
     }
     found.extend(unequal_flows(report));
@@ -155,7 +153,9 @@ fn unequal_flows(report: &PathReport) -> Option<PathFinding> {
 
 fn small_mtu(report: &PathReport, route: &RouteToHost) -> Option<PathFinding> {
     let mtu = report.path_mtu.forward_bytes?;
-    let is_small = mtu < route.interface_mtu && report.path_mtu.black_hole.is_none();
+    // A test that was not finished does not say what the path takes.
+    let is_known = report.path_mtu.confidence != Confidence::AtLeast;
+    let is_small = is_known && mtu < route.interface_mtu && report.path_mtu.black_hole.is_none();
     let name = report.path_mtu.well_known.first();
     let name = name.map_or_else(String::new, |name| format!(": {name}"));
     is_small.then(|| PathFinding {
@@ -168,6 +168,14 @@ fn small_mtu(report: &PathReport, route: &RouteToHost) -> Option<PathFinding> {
     })
 }
 
+/// How the kernel is made to forget a path MTU. It takes no single destination of IPv4.
+fn flush(address: IpAddr) -> String {
+    let version = if address.is_ipv4() { "-4" } else { "-6" };
+    format!(
+        "`ip {version} route flush cache` has the kernel forget it, and what it has learnt about every other destination (root)"
+    )
+}
+
 fn learnt(report: &PathReport, route: &RouteToHost) -> Option<PathFinding> {
     let learnt = route.learnt?;
     let mtu = report.path_mtu.forward_bytes?;
@@ -178,6 +186,6 @@ fn learnt(report: &PathReport, route: &RouteToHost) -> Option<PathFinding> {
              than they could",
             learnt.mtu
         ),
-        remedy: Some(format!("`ip route flush cache {}` has the kernel forget it (root)", report.address)),
+        remedy: Some(flush(report.address)),
     })
 }

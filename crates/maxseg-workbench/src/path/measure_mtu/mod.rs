@@ -34,9 +34,11 @@ pub(super) fn measure(probing: &mut Probing<'_>, mss: &MssReport) -> Result<MtuR
         }
         None => logged(probing, mss)?,
     };
-    if let Some(mtu) = report.forward_bytes {
-        report.well_known =
-            if mtu < probing.route.interface_mtu { well_known_mtu(mtu) } else { Vec::new() };
+    if let Some(mtu) = report.forward_bytes
+        && mtu < probing.route.interface_mtu
+        && report.confidence != Confidence::AtLeast
+    {
+        report.well_known = well_known_mtu(mtu);
     }
     Ok(report)
 }

@@ -97,7 +97,11 @@ impl Probing<'_> {
     pub(super) fn note_hop(&mut self, shot: &Shot) {
         let (Some(number), Some(answer)) = (shot.probe.hop, shot.answer) else { return };
         // This host itself says so where no neighbour answers ARP or neighbour discovery: no hop was reached.
-        if answer.from == self.route.source && self.to != self.route.source {
+        let is_own = answer.from == self.route.source && self.to != self.route.source;
+        // A router that passes nothing on answers for every hop behind it as well.
+        let is_known = || self.hops.iter().any(|hop| hop.address == Some(answer.from));
+        let is_again = matches!(answer.kind, AnswerKind::Unreachable(_)) && is_known();
+        if is_own || is_again {
             return;
         }
         let Some(hop) = self.hops.get_mut(usize::from(number) - 1) else { return };

@@ -100,6 +100,9 @@ impl Probing<'_> {
             .prober
             .round(&probes, &|| stop.load(Ordering::Relaxed))
             .map_err(|source| PathError::Socket { doing: "send a raw probe", source })?;
+        if stop.load(Ordering::Relaxed) {
+            return Err(PathError::Stopped);
+        }
         for fates in fates.chunks(LARGE + 1) {
             let Some((control, large)) = fates.split_last() else { continue };
             let Some(hop) = control.probe.hop else { continue };

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use maxseg_core::framing::IpVersion;
 use maxseg_core::mss::default_mss;
 
-use crate::path::{HopReport, PathReport};
+use crate::path::{HopReport, PathReport, PortMss};
 
 /// The rate of links that were not measured, which is said in the file.
 const UNMEASURED: &str = "1 Gbit/s";
@@ -52,7 +52,10 @@ pub fn scenario(report: &PathReport) -> String {
             );
         }
     }
-    let mss = report.mss.received_bytes.filter(|mss| *mss != default_mss(ip));
+    // The far side's offer, where it is known: this host's own, as it arrives there, limits the other direction.
+    let is_exact = |port: &&PortMss| port.offered_bytes.is_some() && !port.is_at_least;
+    let offered = report.mss.ports.iter().find(is_exact).and_then(|port| port.offered_bytes);
+    let mss = offered.filter(|mss| *mss != default_mss(ip));
     if let Some(mss) = mss {
         let _ = write!(text, "\n[receiver]\nmss = {mss}\n");
     }

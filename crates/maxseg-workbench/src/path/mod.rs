@@ -73,7 +73,7 @@ pub struct PathReport {
     pub rfc6349: Option<Rfc6349Report>,
     /// What a reader should know, the gravest first.
     pub findings: Vec<PathFinding>,
-    /// Bytes of IP packets that this host sent for the test.
+    /// Bytes of IP packets that this host sent for the test, without those of transfers with a far end.
     pub sent_bytes: u64,
     /// How long the test took, seconds.
     pub elapsed_s: f64,

@@ -56,8 +56,10 @@ impl PathTest {
             notes: std::mem::take(&mut probing.notes),
         };
         report.findings = findings::of(&report, &probing.route);
+        let budget = probing.budget;
         if let Some(options) = &self.options.far_end {
             with_far_end::measure(options, &mut report, observer, stop)?;
+            report.elapsed_s = budget.elapsed_s();
         }
         Ok(report)
     }

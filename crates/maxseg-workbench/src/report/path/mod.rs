@@ -64,7 +64,7 @@ struct PathEntry<'a> {
     rfc6349: Option<&'a Rfc6349Report>,
     /// What a reader should know, the gravest first.
     findings: Vec<FindingEntry<'a>>,
-    /// Bytes of IP packets that this host sent for the test.
+    /// Bytes of IP packets that this host sent for the test, without those of transfers with a far end.
     sent_bytes: u64,
     /// How long the test took.
     elapsed_s: f64,

@@ -65,11 +65,16 @@ pub(super) fn verdicts(path: &PathReport, printer: Printer) -> String {
     let Some(report) = &path.rfc6349 else { return String::new() };
     let mut text = String::new();
     for direction in &report.directions {
-        let failed = direction.checks.iter().any(|check| check.verdict == Verdict::Fail);
-        let verdict = match (failed, direction.checks.is_empty()) {
-            (true, _) => "FAILED",
-            (false, true) => "measured",
-            (false, false) => "passed",
+        let is_any =
+            |verdict: Verdict| direction.checks.iter().any(|check| check.verdict == verdict);
+        let verdict = if is_any(Verdict::Fail) {
+            "FAILED"
+        } else if is_any(Verdict::Unknown) {
+            "undecided"
+        } else if direction.checks.is_empty() {
+            "measured"
+        } else {
+            "passed"
         };
         let (cause, why) = direction
             .interpretation

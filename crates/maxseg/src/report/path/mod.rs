@@ -75,8 +75,9 @@ fn lines(report: &PathReport) -> Vec<String> {
     lines.extend(flows(&report.path_mtu));
     lines.extend(taught(report));
     lines.extend(report.notes.iter().map(|note| format!("note: {note}")));
+    let transfers = if report.bottleneck.is_some() { ", transfers aside," } else { "" };
     lines.push(format!(
-        "sent: {} in {}",
+        "sent: {}{transfers} in {}",
         words::size(report.sent_bytes),
         approx::time(report.elapsed_s)
     ));

@@ -27,7 +27,7 @@ pub(super) fn sentence(report: &PathReport) -> String {
             )
         }
         (_, Some(size), Confidence::IcmpOnly) => format!(
-            "The path to {} takes packets of {size} bytes, as {} says; nothing at the destination confirms it",
+            "The path to {} takes packets of {size} bytes, as {} says; that larger ones are too big, nothing else shows",
             report.address,
             narrow_router(report).unwrap_or_else(|| "a router".to_owned())
         ),

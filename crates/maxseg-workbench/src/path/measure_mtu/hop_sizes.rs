@@ -45,7 +45,11 @@ impl Reached {
         for (size, refusal) in refusals {
             let Some(hop) = refusal.hop else { continue };
             self.sizes.push((hop, *size));
-            let note = format!("says that the next link takes {} bytes", refusal.mtu);
+            let note = match refusal.mtu {
+                // Before RFC 1191.
+                0 => "says that packets are too big for the next link, and not its MTU".to_owned(),
+                mtu => format!("says that the next link takes {mtu} bytes"),
+            };
             if !self.notes.contains(&(hop, note.clone())) {
                 self.notes.push((hop, note));
             }

@@ -171,10 +171,12 @@ impl MtuReport {
 fn wrong_message(search: &Search) -> Option<String> {
     let (size, refusal) = search.wrong_refusal()?;
     let router = refusal.router.map_or_else(|| "a router".to_owned(), |router| router.to_string());
+    let mtu = match refusal.mtu {
+        0 => String::new(),
+        mtu => format!(" for an MTU of {mtu}"),
+    };
     Some(format!(
-        "{router} said that a packet of {size} bytes is too big for an MTU of {}, and {} bytes arrived: a forgery, or a faulty \
-         router",
-        refusal.mtu,
+        "{router} said that a packet of {size} bytes is too big{mtu}, and {} bytes arrived: a forgery, or a faulty router",
         search.at_least()
     ))
 }

@@ -50,6 +50,7 @@ fn one(report: &PathReport) -> String {
         bytes.map_or_else(|| "unknown".to_owned(), |bytes| format!("{bytes} bytes"))
     };
     let time = |seconds: Option<f64>| seconds.map_or_else(|| "unknown".to_owned(), approx::time);
+    let transfers = if report.bottleneck.is_some() { ", transfers aside," } else { "" };
     for (name, value) in [
         ("path MTU", format!("{} ({})", number(mtu.forward_bytes), mtu.confidence.word())),
         ("interface MTU", number(mtu.interface_bytes)),
@@ -57,7 +58,10 @@ fn one(report: &PathReport) -> String {
         ("median round trip", time(report.rtt.median_s)),
         ("99th percentile", time(report.rtt.p99_s)),
         ("lost", format!("{} of {}", report.rtt.lost, report.rtt.sent)),
-        ("sent", format!("{} bytes in {}", report.sent_bytes, approx::time(report.elapsed_s))),
+        (
+            "sent",
+            format!("{} bytes{transfers} in {}", report.sent_bytes, approx::time(report.elapsed_s)),
+        ),
     ] {
         let _ = write!(text, "<dt>{name}</dt><dd>{}</dd>", Escaped(&value));
     }

@@ -18,7 +18,9 @@ fn part(port: &PortMss) -> String {
             format!("port {number} offers at least {bytes}")
         }
         (PortMssState::Open, Some(bytes)) => format!("port {number} offers {bytes}"),
-        (PortMssState::Open, None) => format!("port {number} is open and offers none (536 holds)"),
+        (PortMssState::Open, None) => {
+            format!("port {number} is open and offers none (536 holds, for IPv6 1220)")
+        }
         (PortMssState::Closed, _) => format!("port {number} is closed"),
         (PortMssState::NoAnswer, _) => format!("port {number} does not answer"),
     }

@@ -17,16 +17,14 @@ enum Said {
     Answered(AnswerKind),
 }
 
-/// Destination unreachable, with its codes "fragmentation needed" and "port unreachable"; time exceeded (RFC 792).
+/// Destination unreachable, with its code "fragmentation needed"; time exceeded (RFC 792).
 const UNREACHABLE_V4: u8 = 3;
 const FRAGMENTATION_NEEDED: u8 = 4;
-const PORT_UNREACHABLE_V4: u8 = 3;
 const TIME_EXCEEDED_V4: u8 = 11;
 /// The same in IPv6 (RFC 4443).
 const UNREACHABLE_V6: u8 = 1;
 const TOO_BIG_V6: u8 = 2;
 const TIME_EXCEEDED_V6: u8 = 3;
-const PORT_UNREACHABLE_V6: u8 = 4;
 /// Bytes of an echo's header.
 const ECHO_HEADER: usize = 8;
 
@@ -132,9 +130,7 @@ fn said(error: &QueuedError, to: IpAddr) -> Option<(Said, IpAddr)> {
         (true, TIME_EXCEEDED_V4, 0) | (false, TIME_EXCEEDED_V6, 0) => {
             Said::Answered(AnswerKind::Expired)
         }
-        // The destination alone knows its ports, whatever address it answers from.
-        (true, UNREACHABLE_V4, PORT_UNREACHABLE_V4)
-        | (false, UNREACHABLE_V6, PORT_UNREACHABLE_V6) => Said::Answered(AnswerKind::Destination),
+        // A firewall that rejects says "port unreachable" as well, from its own address.
         (true, UNREACHABLE_V4, _) | (false, UNREACHABLE_V6, _) if from == to => {
             Said::Answered(AnswerKind::Destination)
         }

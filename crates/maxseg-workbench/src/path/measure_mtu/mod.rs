@@ -114,8 +114,16 @@ impl MtuReport {
             self.take_unsettled(sizes, probing);
             return Ok(());
         };
-        self.confidence = Confidence::Confirmed;
         self.wrong_message = wrong_message(search);
+        let is_by_echo = sizes.which == Which::Echo && !probing.is_udp_answered;
+        if is_by_echo && settled.vanishes.is_some() {
+            self.confidence = Confidence::AtLeast;
+            self.reason = Some(
+                "larger echoes are not answered, and a reply is as large: they may be lost on the way back".to_owned(),
+            );
+            return Ok(());
+        }
+        self.confidence = Confidence::Confirmed;
         if let Some(vanishes) = settled.vanishes {
             self.black_hole = Some(probing.locate(settled.mtu, vanishes)?);
         }

@@ -148,10 +148,14 @@ pub struct DirectionReport {
 }
 
 impl Rfc6349Report {
-    /// Whether a threshold was not met.
+    /// Whether a threshold was not met, or not measured in a direction.
     pub fn has_failed(&self) -> bool {
-        let checks = self.directions.iter().flat_map(|direction| &direction.checks);
-        checks.into_iter().any(|check| check.verdict == Verdict::Fail)
+        let has_thresholds = self.thresholds != Thresholds::default();
+        let is_met = |direction: &DirectionReport| {
+            !direction.checks.is_empty()
+                && direction.checks.iter().all(|check| check.verdict == Verdict::Pass)
+        };
+        has_thresholds && (self.directions.len() < 2 || !self.directions.iter().all(is_met))
     }
 }
 

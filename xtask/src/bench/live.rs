@@ -7,6 +7,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -180,7 +181,17 @@ fn screen(program: &Path, count: usize, most: f64) -> Result<Line> {
     // `timeout` ends it, which `script` reports as its own failure.
     command.env("TERM", "xterm-256color").args(["script", "-qc", &shown, "/dev/null"]);
     let before = cpu_of_children()?;
-    command.status().context("script (bsdutils)")?;
+    // Keys that never come: at the end of its input the screen would end at once.
+    let began = Instant::now();
+    let mut screen = command.stdin(Stdio::piped()).spawn().context("script (bsdutils)")?;
+    let keys = screen.stdin.take();
+    screen.wait()?;
+    drop(keys);
+    ensure!(
+        began.elapsed().as_secs() + 1 >= u64::from(SCREEN_S),
+        "the screen ended after {:.1} s",
+        began.elapsed().as_secs_f64()
+    );
     let each = (cpu_of_children()? - before) / f64::from(SCREEN_S);
     Ok(line(
         format!("`top` with {count} connections: CPU of a sample and its redraw"),

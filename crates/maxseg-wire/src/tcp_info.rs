@@ -245,4 +245,9 @@ impl TcpInfo {
     pub fn ca_state(&self) -> Option<CaState> {
         CaState::ALL.into_iter().find(|state| *state as u8 == self.ca_state)
     }
+
+    /// Whether losses are being repaired (`TCP_CA_Recovery`, `TCP_CA_Loss`).
+    pub fn is_recovering(&self) -> bool {
+        matches!(self.ca_state(), Some(CaState::Recovery | CaState::Loss))
+    }
 }

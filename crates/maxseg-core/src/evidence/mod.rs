@@ -140,8 +140,8 @@ impl Evidence {
     }
 
     /// What stands before the payload of every segment: timestamps where both SYNs offer them.
-    pub const fn headers(&self) -> Headers {
-        let ip = if self.client.is_ipv4() { IpVersion::V4 } else { IpVersion::V6 };
+    pub fn headers(&self) -> Headers {
+        let ip = IpVersion::from(self.client.ip());
         let is_agreed = self.forward.timestamps && self.reverse.timestamps;
         Headers { ip, tcp_options: if is_agreed { TCP_TIMESTAMPS } else { Bytes::ZERO } }
     }

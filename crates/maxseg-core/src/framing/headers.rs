@@ -1,5 +1,7 @@
 //! Headers between a payload and the packet that carries it.
 
+use std::net::IpAddr;
+
 use super::IpPacket;
 use crate::units::{Bytes, Mtu};
 
@@ -31,6 +33,13 @@ impl IpVersion {
             Self::V4 => 4,
             Self::V6 => 6,
         }
+    }
+}
+
+impl From<IpAddr> for IpVersion {
+    /// That of packets to the address.
+    fn from(address: IpAddr) -> Self {
+        if address.is_ipv4() { Self::V4 } else { Self::V6 }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What is sent, and what it shows.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 /// A packet that is sent to see whether it arrives. It must not be fragmented.
@@ -36,4 +37,24 @@ pub struct Refusal {
     pub mtu: u32,
     /// Its number on the path, where it is known: 1 for the first router.
     pub hop: Option<u8>,
+}
+
+impl ProbeFate {
+    /// The same with the number of the router on the path, where that is among these.
+    #[must_use]
+    pub fn numbered(self, hops: &BTreeMap<IpAddr, u8>) -> Self {
+        match self {
+            Self::TooBig(refusal) => Self::TooBig(refusal.numbered(hops)),
+            Self::Arrived | Self::LocalTooBig { .. } | Self::NoAnswer => self,
+        }
+    }
+}
+
+impl Refusal {
+    /// The same with the number of the router on the path, where that is among these.
+    #[must_use]
+    pub fn numbered(self, hops: &BTreeMap<IpAddr, u8>) -> Self {
+        let hop = self.router.and_then(|router| hops.get(&router).copied());
+        Self { hop, ..self }
+    }
 }

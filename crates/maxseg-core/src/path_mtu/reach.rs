@@ -62,7 +62,7 @@ impl Reach {
     /// The last hop that packets of the size reach, 0 for none, and the first that they do not reach; hops between them do not
     /// answer. `None` where losses explain what was seen.
     pub fn place(&self) -> Option<(u8, u8)> {
-        let after = self.hops.iter().rposition(|count| count.answered > 0).map_or(0, |at| at + 1);
+        let after = self.reached();
         let (weights, total) = self.weights();
         let is_silent = |hop: &usize| {
             // The chance that packets reach this hop or any behind it.
@@ -73,11 +73,16 @@ impl Reach {
         Some((u8::try_from(after).ok()?, u8::try_from(before).ok()?))
     }
 
+    /// The last hop that answered a packet of the size; 0 for none.
+    fn reached(&self) -> usize {
+        self.hops.iter().rposition(|count| count.answered > 0).map_or(0, |at| at + 1)
+    }
+
     /// How likely it is that packets reach so many hops and no more.
     fn weights(&self) -> (Vec<f64>, f64) {
         let chance = self.loss.chance();
         let mut weights = vec![0.0; self.hops.len() + 1];
-        let least = self.hops.iter().rposition(|count| count.answered > 0).map_or(0, |at| at + 1);
+        let least = self.reached();
         let mut weight = 1.0;
         for (reach, place) in weights.iter_mut().enumerate().skip(least) {
             if reach > least {

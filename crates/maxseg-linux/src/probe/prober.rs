@@ -8,7 +8,7 @@ use std::os::fd::AsFd as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use maxseg_core::framing::{ICMP_ECHO_HEADER, IpVersion, UDP_HEADER, ip_header};
+use maxseg_core::framing::{ICMP_ECHO_HEADER, UDP_HEADER, ip_header};
 use maxseg_core::path_mtu::{Probe, ProbeFate, Refusal};
 use maxseg_wire::Payload;
 use maxseg_wire::icmp::Message;
@@ -122,11 +122,6 @@ impl Prober {
         Ok(Self { socket, kind, to, source, shots: Vec::new(), sent_bytes: 0 })
     }
 
-    /// What it sends.
-    pub const fn kind(&self) -> ProbeKind {
-        self.kind
-    }
-
     /// This end's address and port.
     pub const fn source(&self) -> SocketAddr {
         self.source
@@ -142,11 +137,7 @@ impl Prober {
             ProbeKind::Udp { .. } => UDP_HEADER,
             ProbeKind::Echo => ICMP_ECHO_HEADER,
         };
-        u32::try_from((ip_header(self.version()) + own).get()).unwrap_or(u32::MAX)
-    }
-
-    const fn version(&self) -> IpVersion {
-        if self.to.is_ipv4() { IpVersion::V4 } else { IpVersion::V6 }
+        u32::try_from((ip_header(self.to.into()) + own).get()).unwrap_or(u32::MAX)
     }
 
     /// Sends the packets with a pause between them and waits for answers: as `end` has it, or for `patience` after the last.
@@ -267,24 +258,22 @@ fn echo_id() -> u16 {
 }
 
 impl Shot {
+    /// The answer, where it shows that the packet came to its end: the destination, or the router at which it was to end.
+    pub fn arrival(&self) -> Option<Answer> {
+        self.answer.filter(|answer| match answer.kind {
+            AnswerKind::Destination => true,
+            AnswerKind::Expired => self.probe.hop.is_some(),
+            AnswerKind::Unreachable(_) => false,
+        })
+    }
+
     /// What became of it.
     pub fn fate(&self, interface_mtu: u32) -> ProbeFate {
-        match (&self.answer, self.refusal) {
-            (Some(answer), _) if answer.is_arrival(self.probe) => ProbeFate::Arrived,
+        match (self.arrival(), self.refusal) {
+            (Some(_), _) => ProbeFate::Arrived,
             (_, Some(refusal)) => ProbeFate::TooBig(refusal),
             _ if self.is_local_too_big => ProbeFate::LocalTooBig { mtu: interface_mtu },
             _ => ProbeFate::NoAnswer,
-        }
-    }
-}
-
-impl Answer {
-    /// Whether the packet came to its end: the destination, or the router at which it was to end.
-    pub fn is_arrival(&self, probe: Probe) -> bool {
-        match self.kind {
-            AnswerKind::Destination => true,
-            AnswerKind::Expired => probe.hop.is_some(),
-            AnswerKind::Unreachable(_) => false,
         }
     }
 }

@@ -6,7 +6,7 @@ use maxseg_core::evidence::{Bin, BufferFill, SocketEvidence, SocketState};
 use maxseg_core::units::Time;
 
 use super::{Bbr, Memory};
-use crate::tcp_info::{CaState, State, TcpInfo};
+use crate::tcp_info::{State, TcpInfo};
 
 /// What a sample of a socket holds for evidence.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -100,7 +100,7 @@ impl Sample {
             timeouts_in_a_row: info.retransmits.into(),
             window_probes: info.probes.into(),
             ever_retransmitted: info.total_retrans,
-            is_recovering: matches!(info.ca_state(), Some(CaState::Recovery | CaState::Loss)),
+            is_recovering: info.is_recovering(),
             reorderings: info.reord_seen.unwrap_or_default(),
             is_app_limited: info.delivery_rate.map(|_| info.flags.delivery_rate_app_limited),
             delivery_bps: info.delivery_bps().filter(|rate| *rate > 0.0),

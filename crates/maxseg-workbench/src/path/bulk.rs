@@ -9,7 +9,6 @@ use maxseg_core::rfc6349::{RunMetrics, SenderPoint, measure};
 use maxseg_core::units::approx;
 use maxseg_linux::far_end::{BulkPlan, BulkResult, BulkSeries, FarEndError, Pings};
 use maxseg_wire::responder::{SenderSample, Towards};
-use maxseg_wire::tcp_info::CaState;
 
 use super::far_end::{Baseline, CONGESTION, FarEnd, direction_word};
 use super::{FarEndOptions, PathReport};
@@ -114,7 +113,7 @@ fn point(sample: &SenderSample, result: &BulkResult) -> SenderPoint {
         window_bytes: info.snd_wnd.map(u64::from),
         // A report of iperf3 does not tell; its first seconds are judged by the rate.
         is_in_slow_start: !result.has_sockets || is_below,
-        is_recovering: matches!(info.ca_state(), Some(CaState::Recovery | CaState::Loss)),
+        is_recovering: info.is_recovering(),
     }
 }
 

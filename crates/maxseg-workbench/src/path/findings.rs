@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use maxseg_core::framing::{Headers, IpVersion};
+use maxseg_core::framing::Headers;
 use maxseg_core::path_mtu::Confidence;
 use maxseg_linux::probe::RouteToHost;
 
@@ -132,8 +132,7 @@ fn black_hole(hole: &BlackHole, address: IpAddr) -> PathFinding {
 
 /// The segment size of packets of this size, without TCP options.
 fn segment(packet: u32, address: IpAddr) -> u32 {
-    let ip = if address.is_ipv4() { IpVersion::V4 } else { IpVersion::V6 };
-    packet.saturating_sub(Headers::plain(ip).octets())
+    packet.saturating_sub(Headers::plain(address.into()).octets())
 }
 
 fn unequal_flows(report: &PathReport) -> Option<PathFinding> {

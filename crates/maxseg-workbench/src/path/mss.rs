@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use maxseg_core::framing::{Headers, IpVersion};
+use maxseg_core::framing::Headers;
 use maxseg_linux::probe::tcp::offer::{OfferedMss, PortOffer, PortState, offers};
 
 use super::MtuReport;
@@ -83,7 +83,7 @@ impl MssReport {
     pub(super) fn compare(&mut self, mtu: &MtuReport, address: IpAddr) {
         let is_exact = |port: &&PortMss| port.offered_bytes.is_some() && !port.is_at_least;
         let offered = self.ports.iter().find(is_exact).and_then(|port| port.offered_bytes);
-        let headers = Headers::plain(if address.is_ipv4() { IpVersion::V4 } else { IpVersion::V6 });
+        let headers = Headers::plain(address.into());
         let (Some(offered), Some(mtu)) = (offered, mtu.forward_bytes) else { return };
         let fits = mtu.saturating_sub(headers.octets());
         if offered < fits {

@@ -18,7 +18,7 @@ fn mss_for(mtu: u32, ip: IpVersion) -> u32 {
 }
 
 fn ip(facts: &Facts<'_>) -> IpVersion {
-    if facts.sender.is_ipv4() { IpVersion::V4 } else { IpVersion::V6 }
+    facts.sender.into()
 }
 
 fn size(mss: u32) -> Option<Mss> {

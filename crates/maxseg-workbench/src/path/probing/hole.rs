@@ -3,13 +3,13 @@
 use maxseg_core::path_mtu::{Probe, Reach};
 use maxseg_linux::probe::RoundEnd;
 
-use super::{Probing, Sizes};
+use super::Probing;
 use crate::path::{BlackHole, PathError};
 
 /// Rounds until the place is as well known as it will be.
 const MOST_ROUNDS: u32 = 6;
 /// Large packets to a hop in a round.
-const LARGE: usize = 2;
+pub(in crate::path) const LARGE: usize = 2;
 
 /// Sends large packets and small ones to these hops.
 pub(in crate::path) type Ask<'a, P> =
@@ -37,7 +37,7 @@ impl Probing<'_> {
         self.observer.on_step(&format!("the place where packets of {vanishes} bytes vanish"));
         let hops =
             self.distance.unwrap_or_else(|| u8::try_from(self.hops.len()).unwrap_or(u8::MAX));
-        let mut reach = Reach::new(hops, Sizes::loss(self));
+        let mut reach = Reach::new(hops, self.loss);
         if let Some(end) = self.distance {
             // That the destination is not reached is known.
             for _ in 0..MOST_ROUNDS * 2 {
@@ -82,11 +82,9 @@ impl Probing<'_> {
         for shots in round.shots.chunks(LARGE + 1) {
             let Some((control, large)) = shots.split_last() else { continue };
             let Some(hop) = control.probe.hop else { continue };
-            let is_answered = |shot: &maxseg_linux::probe::Shot| {
-                shot.answer.is_some_and(|answer| answer.is_arrival(shot.probe))
-            };
             for shot in large {
-                reach.on_answers(hop, is_answered(shot), is_answered(control));
+                let is_small_answered = control.arrival().is_some();
+                reach.on_answers(hop, shot.arrival().is_some(), is_small_answered);
             }
             self.note_hop(control);
         }

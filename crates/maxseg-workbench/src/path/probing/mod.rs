@@ -20,6 +20,7 @@ use maxseg_linux::probe::{ProbeKind, Prober, Round, RoundEnd, RouteToHost, Shot}
 
 use super::{PathError, PathObserver, PathOptions};
 pub(super) use budget::Budget;
+pub(super) use hole::LARGE;
 pub(super) use sizes::Sizes;
 pub(super) use trips::Trips;
 
@@ -119,8 +120,8 @@ impl<'t> Probing<'t> {
         })
     }
 
-    pub(super) const fn version(&self) -> IpVersion {
-        if self.to.is_ipv4() { IpVersion::V4 } else { IpVersion::V6 }
+    pub(super) fn version(&self) -> IpVersion {
+        self.to.into()
     }
 
     /// Sends a round, and learns of the round trips.

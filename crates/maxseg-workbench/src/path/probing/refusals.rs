@@ -23,8 +23,7 @@ impl Probing<'_> {
             else {
                 break;
             };
-            let hop = refusal.router.and_then(|router| self.numbers().get(&router).copied());
-            found.push((size, Refusal { hop, ..refusal }));
+            found.push((size, refusal.numbered(&self.numbers())));
             size = refusal.mtu;
         }
         Ok(found)

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use maxseg_core::path_mtu::{LossEstimate, ProbeFate, Refusal, Search};
+use maxseg_core::path_mtu::{ProbeFate, Search};
 use maxseg_linux::probe::{Round, RoundEnd, Shot};
 
 use super::{Probing, Which, probe};
@@ -102,15 +102,7 @@ impl Sizes {
     fn note(&mut self, round: &Round, probing: &Probing<'_>) {
         let numbers = probing.numbers();
         let mtu = probing.route.interface_mtu;
-        let fate = |shot: &Shot| match shot.fate(mtu) {
-            ProbeFate::TooBig(refusal) => {
-                let hop = refusal.router.and_then(|router| numbers.get(&router).copied());
-                ProbeFate::TooBig(Refusal { hop, ..refusal })
-            }
-            fate @ (ProbeFate::Arrived | ProbeFate::LocalTooBig { .. } | ProbeFate::NoAnswer) => {
-                fate
-            }
-        };
+        let fate = |shot: &Shot| shot.fate(mtu).numbered(&numbers);
         for shot in &round.late {
             if shot.probe.hop.is_none() && fate(shot) == ProbeFate::Arrived {
                 self.search.on_fate(shot.probe.size, ProbeFate::Arrived);
@@ -118,11 +110,6 @@ impl Sizes {
         }
         let fates: Vec<_> = round.shots.iter().map(|shot| (shot.probe.size, fate(shot))).collect();
         self.search.on_round(&fates);
-    }
-
-    /// Losses among packets that fit, as far as they were seen.
-    pub(in crate::path) fn loss(probing: &Probing<'_>) -> LossEstimate {
-        probing.loss
     }
 }
 

@@ -106,13 +106,10 @@ impl Trips {
     fn by_udp(probing: &mut Probing<'_>) -> Result<RttReport, PathError> {
         let small = probing.small();
         let round = probing.round(Which::Udp, &[probe(small); 3], RoundEnd::LastAnswered)?;
-        let arrived = |shot: &maxseg_linux::probe::Shot| {
-            shot.answer.filter(|answer| answer.is_arrival(shot.probe))
-        };
         let trips: Vec<Option<f64>> = round
             .shots
             .iter()
-            .map(|shot| arrived(shot).map(|answer| answer.round_trip.as_secs_f64()))
+            .map(|shot| shot.arrival().map(|answer| answer.round_trip.as_secs_f64()))
             .collect();
         Ok(RttReport::of(RttMethod::UdpUnreachable, &trips))
     }

@@ -8,13 +8,11 @@ use maxseg_core::path_mtu::{Confidence, ProbeFate, Reach};
 use maxseg_linux::probe::tcp::raw::{Contradiction, RawError, RawProbe};
 
 use super::dsack::DsackTest;
-use crate::path::probing::Probing;
+use crate::path::probing::{LARGE, Probing};
 use crate::path::{FlowMtu, MtuMethod, MtuReport, PathError};
 
 /// For so long messages may come that no answer has waited for.
 const LATE: Duration = Duration::from_millis(50);
-/// Large packets to a hop in a round.
-const LARGE: usize = 2;
 
 impl Probing<'_> {
     /// Finds the path MTU by old bytes on connections to this port; `None` where there is no right to it, or nothing answers. The

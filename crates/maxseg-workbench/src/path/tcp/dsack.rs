@@ -4,12 +4,10 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
-use maxseg_core::path_mtu::{ProbeFate, Refusal, Search, Settled};
+use maxseg_core::path_mtu::{ProbeFate, Search, Settled};
 use maxseg_linux::probe::tcp::raw::{
     Contradiction, RawError, RawFate, RawOptions, RawProbe, RawProber,
 };
-
-use super::version_of;
 
 /// A test on several connections to one port.
 pub(super) struct DsackTest {
@@ -53,7 +51,7 @@ impl DsackTest {
         let (least, most) = (prober.least_size(), prober.interface_mtu().min(u32::from(u16::MAX)));
         let search = |flow| {
             let sizes = if flow == 0 { FIRST_SIZES } else { OTHER_SIZES };
-            Search::new(version_of(far), least, most, sizes)
+            Search::new(far.ip().into(), least, most, sizes)
         };
         let searches: Vec<Search> = (0..prober.flows()).map(search).collect();
         let alike = vec![false; searches.len()];
@@ -132,16 +130,9 @@ impl DsackTest {
     }
 
     fn note(&mut self, flow: usize, fates: &[RawFate]) {
-        let numbered = |fate: ProbeFate| match fate {
-            ProbeFate::TooBig(refusal) => {
-                let hop = refusal.router.and_then(|router| self.hops.get(&router).copied());
-                ProbeFate::TooBig(Refusal { hop, ..refusal })
-            }
-            ProbeFate::Arrived | ProbeFate::NoAnswer | ProbeFate::LocalTooBig { .. } => fate,
-        };
         let of_flow = fates.iter().filter(|fate| fate.probe.flow == flow);
         let fates: Vec<(u32, ProbeFate)> =
-            of_flow.map(|fate| (fate.probe.size, numbered(fate.fate))).collect();
+            of_flow.map(|fate| (fate.probe.size, fate.fate.numbered(&self.hops))).collect();
         if let Some(search) = self.searches.get_mut(flow) {
             search.on_round(&fates);
         }

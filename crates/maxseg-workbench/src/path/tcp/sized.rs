@@ -7,8 +7,6 @@ use maxseg_core::path_mtu::{LossEstimate, ProbeFate, Search, Settled};
 use maxseg_linux::probe::tcp::payload::Payload;
 use maxseg_linux::probe::tcp::sized::{SizedFate, try_sizes};
 
-use super::version_of;
-
 /// What the connections have shown.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SizedMtu {
@@ -42,7 +40,7 @@ pub(super) fn measure(
     loss: LossEstimate,
     is_over: &dyn Fn() -> bool,
 ) -> io::Result<SizedMtu> {
-    let mut search = Search::new(version_of(far), SYN, most, 1);
+    let mut search = Search::new(far.ip().into(), SYN, most, 1);
     search.on_loss(loss);
     let mut found = SizedMtu {
         at_least: None,

@@ -14,7 +14,7 @@ const LEAST_DELAY_S: f64 = 1e-6;
 
 /// The scenario file of a path: hops with their MTU and delay; rates only where they were measured.
 pub fn scenario(report: &PathReport) -> String {
-    let ip = if report.address.is_ipv4() { IpVersion::V4 } else { IpVersion::V6 };
+    let ip = IpVersion::from(report.address);
     let mut text = format!(
         "# The path to {}, as `maxseg path` found it.\nname = \"Path to {}\"\nip = {}\n",
         report.address,

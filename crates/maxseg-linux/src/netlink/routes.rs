@@ -181,13 +181,23 @@ impl FoundRoute {
         route
     }
 
-    /// The exception that it is; `None` of a route that was set.
-    fn exception(&self) -> Option<RouteException> {
-        let mtu = self.metrics.iter().find_map(|metric| match metric {
+    /// The MTU that it sets, or that was learnt, bytes.
+    pub(crate) fn mtu(&self) -> Option<u32> {
+        self.metrics.iter().find_map(|metric| match metric {
             RouteMetric::Mtu(mtu) => Some(*mtu),
             _ => None,
-        });
-        Some(RouteException { mtu: mtu?, expires_s: self.expires_s? })
+        })
+    }
+
+    /// The exception that it is; `None` of a route that was set.
+    fn exception(&self) -> Option<RouteException> {
+        Some(RouteException { mtu: self.mtu()?, expires_s: self.expires_s? })
+    }
+
+    /// What was learnt, of a route as it is used, where `set` is the same as it was set: a route of a router advertisement expires
+    /// too, with the MTU that it sets itself.
+    pub(crate) fn learnt_over(&self, set: &Self) -> Option<RouteException> {
+        self.exception().filter(|learnt| set.mtu() != Some(learnt.mtu))
     }
 
     /// Whether it is a route to this address.

@@ -15,5 +15,5 @@ mod rtt;
 pub mod tcp;
 
 pub use prober::{Answer, AnswerKind, ProbeKind, Prober, Round, RoundEnd, Shot};
-pub use route::{LearntMtu, RouteToHost, route_to_host};
+pub use route::{RouteToHost, route_to_host};
 pub use rtt::{SynTrip, syn_trips};

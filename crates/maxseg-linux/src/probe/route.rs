@@ -1,13 +1,10 @@
 //! The route to a host: its interface's MTU, and what the kernel has learnt of the path.
-#![expect(clippy::wildcard_enum_match_arm, reason = "of many metrics, one is asked for")]
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use netlink_packet_route::route::RouteMetric;
-
-use crate::netlink::{FoundRoute, Netlink, RouteQuestion};
+use super::learnt::LearntMtu;
+use crate::netlink::{Netlink, RouteQuestion};
 
 /// The route to a host.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,15 +21,6 @@ pub struct RouteToHost {
     pub source: IpAddr,
     /// The path MTU that the kernel remembers.
     pub learnt: Option<LearntMtu>,
-}
-
-/// A path MTU that the kernel remembers.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LearntMtu {
-    /// The MTU, bytes.
-    pub mtu: u32,
-    /// Until when, seconds since 1970.
-    pub until_s: f64,
 }
 
 /// Reads the route from this network namespace to a host.
@@ -52,24 +40,12 @@ pub fn route_to_host(to: IpAddr) -> io::Result<RouteToHost> {
     let index = index.ok_or_else(|| io::Error::other("the route names no interface"))?;
     let facts = netlink.interface_facts(index)?;
     let interface_mtu = facts.mtu.ok_or_else(|| io::Error::other("the interface has no MTU"))?;
-    let learnt = used.expires_s.zip(mtu(&used)).filter(|(_, learnt)| mtu(&set) != Some(*learnt));
     Ok(RouteToHost {
         interface: facts.name,
         kind: facts.kind,
         interface_mtu,
-        route_mtu: mtu(&set),
+        route_mtu: set.mtu(),
         source,
-        learnt: learnt.map(|(seconds, mtu)| LearntMtu { mtu, until_s: now_s() + seconds }),
-    })
-}
-
-fn now_s() -> f64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
-}
-
-fn mtu(route: &FoundRoute) -> Option<u32> {
-    route.metrics.iter().find_map(|metric| match metric {
-        RouteMetric::Mtu(mtu) => Some(*mtu),
-        _ => None,
+        learnt: used.learnt_over(&set).map(LearntMtu::from),
     })
 }

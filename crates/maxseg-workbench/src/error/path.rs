@@ -62,6 +62,15 @@ pub enum PathError {
 }
 
 impl PathError {
+    /// A socket cannot be used; or the caller stopped it, which ends a call as interrupted.
+    pub(crate) fn socket(doing: &'static str, source: io::Error) -> Self {
+        if source.kind() == io::ErrorKind::Interrupted {
+            Self::Stopped
+        } else {
+            Self::Socket { doing, source }
+        }
+    }
+
     /// What it is about.
     pub const fn kind(&self) -> ErrorKind {
         match self {

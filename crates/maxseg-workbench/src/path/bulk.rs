@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use maxseg_core::diagnose::diagnose_socket;
+use maxseg_core::framing::{Headers, IpVersion, TCP_TIMESTAMPS};
 use maxseg_core::outcome::{LimitShare, LimitedBy};
 use maxseg_core::rfc6349::{RunMetrics, SenderPoint, measure};
-use maxseg_core::units::approx;
+use maxseg_core::units::{Bytes, approx};
 use maxseg_linux::far_end::{BulkPlan, BulkResult, BulkSeries, FarEndError, Pings};
 use maxseg_wire::responder::{SenderSample, Towards};
 
@@ -156,13 +157,20 @@ pub(super) fn header_bytes(result: &BulkResult) -> u32 {
     let options = result.series.first().and_then(|series| series.samples.last());
     let has_timestamps =
         options.is_none_or(|sample| sample.sample.info.options.timestamps() || !result.has_sockets);
-    let ip = if result.is_v6 { 40 } else { 20 };
-    ip + 20 + if has_timestamps { 12 } else { 0 }
+    let ip = if result.is_v6 { IpVersion::V6 } else { IpVersion::V4 };
+    let tcp_options = if has_timestamps { TCP_TIMESTAMPS } else { Bytes::ZERO };
+    Headers { ip, tcp_options }.octets()
 }
 
 /// Bytes of a packet by bytes of its payload.
 pub(super) fn packet_share(result: &BulkResult) -> f64 {
     segment_bytes(result).map_or(1.0, |mss| f64::from(mss + header_bytes(result)) / f64::from(mss))
+}
+
+/// A window in bytes; no connection works with less than two segments.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within 32 bits")]
+pub(super) fn window_of(bytes: f64, mss: u32) -> u32 {
+    (bytes.round().clamp(0.0, f64::from(u32::MAX)) as u32).max(2 * mss)
 }
 
 /// Says where a path was not filled.

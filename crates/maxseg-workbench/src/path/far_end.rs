@@ -23,6 +23,19 @@ pub struct Bottleneck {
     pub method: &'static str,
 }
 
+impl Bottleneck {
+    /// Nothing is measured yet.
+    pub(super) const UNKNOWN: Self =
+        Self { forward_bps: None, reverse_bps: None, method: BOTTLENECK_METHOD };
+
+    pub(super) const fn set(&mut self, towards: Towards, packet_bps: f64) {
+        match towards {
+            Towards::Responder => self.forward_bps = Some(packet_bps),
+            Towards::Client => self.reverse_bps = Some(packet_bps),
+        }
+    }
+}
+
 /// How the bottleneck is measured.
 pub const BOTTLENECK_METHOD: &str = "several TCP connections at once: payload acknowledged per second after slow start, with the headers of IP and TCP";
 

@@ -51,7 +51,7 @@ impl Forgotten {
         Self {
             destination: forgetting.destination,
             mtu_bytes: forgetting.learnt.map(|learnt| learnt.mtu),
-            expires_s: forgetting.learnt.map(|learnt| learnt.expires.as_secs_f64()),
+            expires_s: forgetting.learnt.map(|learnt| learnt.left_s()),
             outcome,
             error,
         }

@@ -58,7 +58,7 @@ impl RttReport {
             method: (lost < sent).then_some(method),
             first_s,
             min_s: later.first().copied(),
-            p99_s: percentile(&later, 0.99),
+            p99_s: percentile_99(&later),
             median_s: median(later),
             sent,
             lost,
@@ -66,10 +66,9 @@ impl RttReport {
     }
 }
 
-/// The least sample that this share of the samples does not exceed.
-fn percentile(sorted: &[f64], share: f64) -> Option<f64> {
-    let last = sorted.len().checked_sub(1)?;
-    let at = (0..=last).find(|at| (*at + 1) as f64 >= share * sorted.len() as f64)?;
+/// The least sample that 99% of the samples do not exceed.
+pub(super) fn percentile_99(sorted: &[f64]) -> Option<f64> {
+    let at = (sorted.len() * 99).div_ceil(100).checked_sub(1)?;
     sorted.get(at).copied()
 }
 

@@ -5,7 +5,7 @@ use maxseg_wire::responder::Towards;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::bulk::{metrics, plan_of, segment_bytes};
+use super::bulk::{metrics, plan_of, segment_bytes, window_of};
 use super::far_end::{Baseline, FarEnd, direction_word, median_s};
 use super::{PathObserver, PathReport, TableOptions};
 
@@ -61,7 +61,7 @@ pub(super) fn table(
     let mut rows = Vec::new();
     for segment in SEGMENTS.map(Some).into_iter().chain([None]) {
         for of_bdp in WINDOWS {
-            let window = whole((of_bdp * bdp).max(2.0 * f64::from(segment.unwrap_or(1448))));
+            let window = window_of(of_bdp * bdp, segment.unwrap_or(1448));
             observer.on_step(&format!("table: row {} of 16", rows.len() + 1));
             // The option counts 12 bytes that timestamps take from every segment.
             let mss = segment.map(|bytes| bytes + 12);
@@ -108,11 +108,6 @@ fn reason(rows: &[SizeRow], at: usize) -> Option<String> {
         "MSS {} with a window of {} bytes: {share} of the best rate, with the shortest ping{ping} of all rows within 5% of it",
         row.mss_bytes, row.window_bytes
     ))
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within 32 bits")]
-fn whole(bytes: f64) -> u32 {
-    bytes.round().clamp(0.0, f64::from(u32::MAX)) as u32
 }
 
 #[cfg(test)]

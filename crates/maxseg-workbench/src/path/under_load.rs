@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::bulk::Filled;
 use super::far_end::{Baseline, direction_word, median_s};
+use super::rtt::percentile_99;
 
 /// How the grade comes about.
 pub const GRADE_RULE: &str = "grade: the median ping under load less the idle one: A+ below 5 ms, A below 30 ms, B below 60 ms, C below 200 ms, D below 400 ms, F above";
@@ -70,7 +71,6 @@ fn row(load: &str, rate_bps: Option<f64>, pings: &Pings) -> UnderLoadRow {
     trips.sort_by(f64::total_cmp);
     let count = trips.len();
     let mean = (count > 0).then(|| trips.iter().sum::<f64>() / count as f64);
-    let at_99 = (count * 99).div_ceil(100).saturating_sub(1);
     UnderLoadRow {
         load: load.to_owned(),
         rate_bps,
@@ -78,7 +78,7 @@ fn row(load: &str, rate_bps: Option<f64>, pings: &Pings) -> UnderLoadRow {
         rtt_min_s: trips.first().copied(),
         rtt_median_s: median_s(pings),
         rtt_mean_s: mean,
-        rtt_p99_s: trips.get(at_99).copied(),
+        rtt_p99_s: percentile_99(&trips),
         round_trips_per_minute: mean.map(|mean| 60.0 / mean),
         grade: None,
     }

@@ -4,10 +4,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use maxseg_linux::far_end::{FarEndError, Pings, SynAsReceived};
-use maxseg_wire::responder::Towards;
 
 use super::bulk::note_bound;
-use super::far_end::{BOTTLENECK_METHOD, Baseline, Bottleneck, DIRECTIONS, FarEnd, direction_word};
+use super::far_end::{Baseline, Bottleneck, DIRECTIONS, FarEnd, direction_word};
 use super::rfc6349::Rfc6349Test;
 use super::table::table;
 use super::under_load::{idle_row, loaded_row};
@@ -89,17 +88,13 @@ fn fill_both_ways(
     observer: &mut dyn PathObserver,
     baseline: Option<&Baseline>,
 ) -> Result<(), FarEndError> {
-    let mut bottleneck =
-        Bottleneck { forward_bps: None, reverse_bps: None, method: BOTTLENECK_METHOD };
+    let mut bottleneck = Bottleneck::UNKNOWN;
     let mut rows = idle_row(baseline).into_iter().collect::<Vec<_>>();
     for towards in DIRECTIONS {
         observer.on_step(&format!("filling the path, {}", direction_word(towards)));
         let filled = super::bulk::fill(end, options, towards, baseline)?;
         let Some(filled) = filled else { continue };
-        match towards {
-            Towards::Responder => bottleneck.forward_bps = Some(filled.packet_bps),
-            Towards::Client => bottleneck.reverse_bps = Some(filled.packet_bps),
-        }
+        bottleneck.set(towards, filled.packet_bps);
         note_bound(towards, &filled, report);
         rows.push(loaded_row(towards, &filled, baseline));
     }

@@ -207,9 +207,7 @@ impl PathReading {
             .filter(|route| is_other(route))
             .map(|route| told(netlink, route, to))
             .collect();
-        let learnt = used.expires_s.zip(mtu(&used)).map(|(seconds, mtu)| (mtu, seconds));
-        // A route of a router advertisement expires too, with the MTU that it sets itself.
-        let learnt = learnt.filter(|(learnt, _)| mtu(&set) != Some(*learnt));
+        let learnt = used.learnt_over(&set).map(|learnt| (learnt.mtu, learnt.expires_s));
         self.route = Ok(RouteReading { learnt, ..told(netlink, &set, to) });
     }
 
@@ -249,13 +247,6 @@ fn told(netlink: &mut Netlink, route: &FoundRoute, to: IpAddr) -> RouteReading {
         learnt: None,
         interface: route.interface.and_then(name),
     }
-}
-
-fn mtu(route: &FoundRoute) -> Option<u32> {
-    route.metrics.iter().find_map(|metric| match metric {
-        RouteMetric::Mtu(mtu) => Some(*mtu),
-        _ => None,
-    })
 }
 
 /// What the kernel remembers of connections to any address: for one alone `ip` writes no JSON.

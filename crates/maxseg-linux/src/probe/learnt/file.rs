@@ -5,12 +5,11 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::net::IpAddr;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
 use nix::unistd::Uid;
 use serde::{Deserialize, Serialize};
 
-use super::LearntMtu;
+use super::{LearntMtu, now_s};
 
 /// The name of the file.
 const NAME: &str = "path-learnt.jsonl";
@@ -20,13 +19,6 @@ const NAME: &str = "path-learnt.jsonl";
 pub struct TeachLog {
     file: File,
     path: PathBuf,
-}
-
-/// Probes that have begun.
-#[derive(Debug, Clone, Copy)]
-pub struct Begun {
-    destination: IpAddr,
-    before: Option<LearntMtu>,
 }
 
 /// What the kernel remembered at a time.
@@ -134,29 +126,24 @@ impl TeachLog {
     ///
     /// # Errors
     /// The log cannot be written, or there is no route to the destination.
-    pub fn begin(&mut self, destination: IpAddr) -> io::Result<Begun> {
-        let before = LearntMtu::of(destination)?;
-        let remembered = before.map(|learnt| Remembered::of(&learnt));
-        self.append(Event::Begin { destination, before: remembered })?;
-        Ok(Begun { destination, before })
+    pub fn begin(&mut self, destination: IpAddr) -> io::Result<()> {
+        let before = LearntMtu::of(destination)?.map(Remembered::from);
+        self.append(Event::Begin { destination, before })
     }
 
-    /// They are over: what the kernel remembers now is noted. Gives it where it is not what it was before: what the probes have
-    /// taught.
+    /// They are over: what the kernel remembers now is noted.
     ///
     /// # Errors
     /// The log cannot be written, or there is no route to the destination any more.
-    pub fn end(&mut self, begun: &Begun) -> io::Result<Option<LearntMtu>> {
-        let after = LearntMtu::of(begun.destination)?;
-        let remembered = after.map(|learnt| Remembered::of(&learnt));
-        self.append(Event::End { destination: begun.destination, after: remembered })?;
-        Ok(after.filter(|after| begun.before.is_none_or(|before| is_another(&before, after))))
+    pub fn end(&mut self, destination: IpAddr) -> io::Result<()> {
+        let after = LearntMtu::of(destination)?.map(Remembered::from);
+        self.append(Event::End { destination, after })
     }
 
     /// Appends a line, on disk when this returns.
     pub(super) fn append(&mut self, event: Event) -> io::Result<()> {
         let (boot, namespace) = here()?;
-        let line = Line { at_s: seconds(SystemTime::now()), boot, namespace, event };
+        let line = Line { at_s: now_s(), boot, namespace, event };
         let mut text = serde_json::to_string(&line).map_err(io::Error::other)?;
         text.push('\n');
         self.file.write_all(text.as_bytes())?;
@@ -218,13 +205,6 @@ fn temporary(user: Uid) -> PathBuf {
     std::env::temp_dir().join(format!("maxseg-{user}"))
 }
 
-/// Whether the kernel remembers something else than before, or remembers it for longer.
-fn is_another(before: &LearntMtu, after: &LearntMtu) -> bool {
-    /// Times are told in hundredths of a second.
-    const SAME: Duration = Duration::from_secs(1);
-    before.mtu != after.mtu || after.expires > before.expires + SAME
-}
-
 /// The boot of this machine, and the network namespace of the calling thread.
 fn here() -> io::Result<(String, u64)> {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
@@ -232,13 +212,8 @@ fn here() -> io::Result<(String, u64)> {
     Ok((boot.trim().to_owned(), namespace))
 }
 
-pub(super) fn seconds(time: SystemTime) -> f64 {
-    time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64()
-}
-
-impl Remembered {
-    fn of(learnt: &LearntMtu) -> Self {
-        let until_s = seconds(learnt.until(SystemTime::now()));
-        Self { mtu_bytes: learnt.mtu, until_s }
+impl From<LearntMtu> for Remembered {
+    fn from(learnt: LearntMtu) -> Self {
+        Self { mtu_bytes: learnt.mtu, until_s: learnt.until_s }
     }
 }

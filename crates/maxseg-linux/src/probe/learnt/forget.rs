@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::net::IpAddr;
-use std::time::SystemTime;
 
 use super::LearntMtu;
-use super::file::{Event, Line, Remembered, TeachLog, seconds};
+use super::file::{Event, Line, Remembered, TeachLog};
 use super::remove::{remembered_for_s, remove, restore_sysctls};
 
 /// What became of what the kernel had learnt about one destination.
@@ -99,9 +98,8 @@ pub(super) fn pending(lines: &[Line]) -> BTreeMap<IpAddr, Vec<Run>> {
 
 /// Whether what is remembered was learnt while one of these runs lasted: how long it will be remembered tells when that was.
 fn is_of_probes(runs: &[Run], learnt: &LearntMtu, destination: IpAddr) -> bool {
-    let until_s = seconds(learnt.until(SystemTime::now()));
     let Ok(remembered_s) = remembered_for_s(destination) else { return false };
-    runs.iter().any(|run| run.has_taught(learnt.mtu, until_s, remembered_s))
+    runs.iter().any(|run| run.has_taught(learnt.mtu, learnt.until_s, remembered_s))
 }
 
 /// Probes that were cut off may have been answered for so long after they began, in seconds.

@@ -5,7 +5,7 @@
 //! line on disk names the destination and the exception that there was; it outlives this process, however that ends.
 //!
 //! ```text
-//! TeachLog::begin ─line─→ probes ─→ Begun::end ─line─→ the exception that there is now
+//! TeachLog::begin ─line─→ probes ─→ TeachLog::end ─line─→ the exception that there is now
 //! forget: lines of this boot and network namespace → exceptions that are theirs → removed one by one
 //! ```
 
@@ -17,7 +17,7 @@ mod tests;
 
 use std::io;
 use std::net::IpAddr;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 pub use file::{TeachLog, log_files};
 pub use forget::{ForgetOutcome, Forgetting, forget};
@@ -29,8 +29,8 @@ use crate::netlink::{Netlink, RouteException};
 pub struct LearntMtu {
     /// The MTU, bytes.
     pub mtu: u32,
-    /// For how long it will remember it.
-    pub expires: Duration,
+    /// Until when, seconds since 1970.
+    pub until_s: f64,
 }
 
 impl LearntMtu {
@@ -42,14 +42,26 @@ impl LearntMtu {
         Ok(Netlink::new()?.exception_to(destination)?.map(Self::from))
     }
 
-    /// Until when.
-    pub fn until(&self, now: SystemTime) -> SystemTime {
-        now + self.expires
+    /// Whether the kernel did not remember it before, or has learnt it again meanwhile.
+    pub fn is_news(&self, before: Option<&Self>) -> bool {
+        /// Times differ by how long reading takes, and are told in hundredths.
+        const SAME_S: f64 = 1.0;
+        before.is_none_or(|before| before.mtu != self.mtu || self.until_s > before.until_s + SAME_S)
+    }
+
+    /// For how many seconds more it will remember it.
+    pub fn left_s(&self) -> f64 {
+        (self.until_s - now_s()).max(0.0)
     }
 }
 
 impl From<RouteException> for LearntMtu {
     fn from(exception: RouteException) -> Self {
-        Self { mtu: exception.mtu, expires: Duration::from_secs_f64(exception.expires_s) }
+        Self { mtu: exception.mtu, until_s: now_s() + exception.expires_s }
     }
+}
+
+/// Seconds since 1970.
+fn now_s() -> f64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }

@@ -26,8 +26,8 @@ impl Reached {
         let refusals: Vec<(u32, Refusal)> =
             search.refusals().filter(|(size, _)| *size > search.at_least()).collect();
         self.take_refusals(&refusals);
-        if let Some(after) = hole.and_then(|hole| hole.after_hop)
-            && let Some(hole) = hole
+        if let Some(hole) = hole
+            && let Some(after) = hole.after_hop
         {
             self.sizes.push((after, hole.vanishes_bytes));
             self.notes.push((

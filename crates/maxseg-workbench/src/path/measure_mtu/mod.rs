@@ -46,8 +46,8 @@ pub(super) fn measure(probing: &mut Probing<'_>, mss: &MssReport) -> Result<MtuR
 /// Probes that may teach the kernel, between two lines of the log.
 fn logged(probing: &mut Probing<'_>, mss: &MssReport) -> Result<MtuReport, PathError> {
     let known_before = probing.route.learnt;
-    let begun = TeachLog::open().and_then(|mut log| Ok((log.begin(probing.to)?, log)));
-    if let Err(error) = &begun {
+    let log = TeachLog::open().and_then(|mut log| log.begin(probing.to).map(|()| log));
+    if let Err(error) = &log {
         probing.notes.push(format!(
             "what this test teaches the kernel is not logged, and `maxseg path --forget` will not know of it: {error}"
         ));
@@ -58,19 +58,14 @@ fn logged(probing: &mut Probing<'_>, mss: &MssReport) -> Result<MtuReport, PathE
     {
         probing.mtu_by_sizes(port, &mut report)?;
     }
-    if let Ok((begun, mut log)) = begun
-        && let Err(error) = log.end(&begun)
+    if let Ok(mut log) = log
+        && let Err(error) = log.end(probing.to)
     {
         probing.notes.push(format!("the end of the test is not logged: {error}"));
     }
     let known_after = route_to_host(probing.to).ok().and_then(|route| route.learnt);
-    // What was learnt before and is the same now is not of this test: times differ by how long reading takes.
-    let is_new = known_after.is_some_and(|after| {
-        known_before
-            .is_none_or(|before| before.mtu != after.mtu || after.until_s > before.until_s + 1.0)
-    });
     report.taught_the_kernel = known_after
-        .filter(|_| is_new)
+        .filter(|after| after.is_news(known_before.as_ref()))
         .map(|learnt| TaughtKernel { mtu_bytes: learnt.mtu, until_s: learnt.until_s });
     Ok(report)
 }

@@ -86,13 +86,7 @@ struct FlowTest<'t> {
 impl FlowTest<'_> {
     /// Tests the flow to a port; with the bytes that it took.
     fn run(&self, port: u16) -> Result<(FlowMtu, u64), PathError> {
-        let socket = |source: io::Error| {
-            if source.kind() == io::ErrorKind::Interrupted {
-                PathError::Stopped
-            } else {
-                PathError::Socket { doing: "send a probe", source }
-            }
-        };
+        let socket = |source: io::Error| PathError::socket("send a probe", source);
         let mut prober = Prober::new(self.to, ProbeKind::Udp { port }).map_err(socket)?;
         let mtu_bytes = self.search(&mut prober).map_err(socket)?;
         let source_port = prober.source().port();

@@ -9,7 +9,6 @@ mod sizes;
 mod trips;
 
 use std::collections::BTreeMap;
-use std::io;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -137,13 +136,9 @@ impl<'t> Probing<'t> {
             Which::Echo => self.echo.as_mut(),
         };
         let Some(prober) = prober else { return Ok(Round::default()) };
-        let round = prober.round(packets, pause, patience, end, self.stop).map_err(|source| {
-            if source.kind() == io::ErrorKind::Interrupted {
-                PathError::Stopped
-            } else {
-                PathError::Socket { doing: "send a probe", source }
-            }
-        })?;
+        let round = prober
+            .round(packets, pause, patience, end, self.stop)
+            .map_err(|source| PathError::socket("send a probe", source))?;
         for shot in round.shots.iter().chain(&round.late) {
             self.learn(shot);
         }

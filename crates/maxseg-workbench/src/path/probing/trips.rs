@@ -1,6 +1,5 @@
 //! Round trips of small packets.
 
-use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -85,13 +84,8 @@ impl Trips {
     fn syns(probing: &mut Probing<'_>, port: u16, count: u32) -> Result<Vec<SynTrip>, PathError> {
         let to = SocketAddr::new(probing.to, port);
         let patience = probing.patience();
-        let trips = syn_trips(to, count, PAUSE, patience, probing.stop).map_err(|source| {
-            if source.kind() == io::ErrorKind::Interrupted {
-                PathError::Stopped
-            } else {
-                PathError::Socket { doing: "open a TCP connection", source }
-            }
-        })?;
+        let trips = syn_trips(to, count, PAUSE, patience, probing.stop)
+            .map_err(|source| PathError::socket("open a TCP connection", source))?;
         let header = maxseg_core::framing::ip_header(probing.version()).get();
         let answers = trips.iter().filter(|trip| trip.is_open).count() as u64;
         // A connection that opens is acknowledged and closed: two more packets.

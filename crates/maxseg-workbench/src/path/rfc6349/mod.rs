@@ -13,6 +13,7 @@ use maxseg_wire::responder::Towards;
 
 use super::bulk::{
     self, Filled, fill, limits, metrics, note_bound, packet_share, plan_of, segment_bytes,
+    window_of,
 };
 use super::far_end::{BOTTLENECK_METHOD, Baseline, Bottleneck, DIRECTIONS, FarEnd, direction_word};
 use super::options::SWEEP;
@@ -49,8 +50,7 @@ impl Rfc6349Test<'_> {
             return Ok(());
         };
         let began_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |t| t.as_secs_f64());
-        let mut bottleneck =
-            Bottleneck { forward_bps: None, reverse_bps: None, method: BOTTLENECK_METHOD };
+        let mut bottleneck = Bottleneck::UNKNOWN;
         let mut rows = idle_row(self.baseline).into_iter().collect::<Vec<_>>();
         let (mut directions, mut negotiated) = (Vec::new(), None);
         for towards in DIRECTIONS {
@@ -64,10 +64,7 @@ impl Rfc6349Test<'_> {
             note_bound(towards, &filled, report);
             rows.push(loaded_row(towards, &filled, self.baseline));
             let direction = self.direction(end, towards, filled, baseline, observer)?;
-            match towards {
-                Towards::Responder => bottleneck.forward_bps = Some(direction.bottleneck_bps),
-                Towards::Client => bottleneck.reverse_bps = Some(direction.bottleneck_bps),
-            }
+            bottleneck.set(towards, direction.bottleneck_bps);
             directions.push(direction);
         }
         if self.options.step < SHORT_STEP {
@@ -223,12 +220,6 @@ impl Rfc6349Test<'_> {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate")]
 fn whole_rate(bps: f64) -> Option<BitsPerSec> {
     BitsPerSec::new(bps.max(0.0).round() as u64)
-}
-
-/// A window in bytes; no connection works with less than two segments.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within 32 bits")]
-fn window_of(bytes: f64, mss: u32) -> u32 {
-    (bytes.round().clamp(0.0, f64::from(u32::MAX)) as u32).max(2 * mss)
 }
 
 fn steps_of(sweep: &[SweepStep], mss: u32) -> Vec<WindowStep> {

@@ -3,12 +3,11 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use maxseg_core::framing::{UDP_HEADER, ip_header};
 use maxseg_wire::responder::NONCE;
 
 use super::{Shared, Ticket};
 
-/// Bytes of a UDP header.
-const UDP: usize = 8;
 /// Datagrams that are read in one turn.
 const MOST_AT_ONCE: usize = 256;
 /// Between two datagrams, so that they do not fill a queue themselves.
@@ -19,7 +18,7 @@ pub(super) fn receive(shared: &Shared<'_>) {
     let mut room = vec![0; 1 << 16];
     for _ in 0..MOST_AT_ONCE {
         let Ok((length, from)) = shared.datagrams.recv_from(&mut room) else { return };
-        let packet = u16::try_from(length + UDP + ip_header(from)).unwrap_or(u16::MAX);
+        let packet = u16::try_from(length + headers(from)).unwrap_or(u16::MAX);
         if let Some(key) = room[..length].get(..NONCE) {
             shared.sessions.on_datagram(key, from, packet);
         }
@@ -32,7 +31,7 @@ pub(super) fn send(shared: &Shared<'_>, ticket: Ticket, sizes: &[u16]) -> Vec<u1
     for &size in sizes {
         let bytes = usize::from(size);
         let Some((to, key)) = shared.sessions.may_probe(ticket.session, bytes) else { break };
-        let Some(payload) = bytes.checked_sub(UDP + ip_header(to)).filter(|n| *n >= NONCE) else {
+        let Some(payload) = bytes.checked_sub(headers(to)).filter(|n| *n >= NONCE) else {
             continue;
         };
         let mut datagram = vec![0; payload];
@@ -45,7 +44,8 @@ pub(super) fn send(shared: &Shared<'_>, ticket: Ticket, sizes: &[u16]) -> Vec<u1
     sent
 }
 
-/// Bytes of the IP header of packets to or from an address.
-fn ip_header(address: SocketAddr) -> usize {
-    if address.ip().to_canonical().is_ipv4() { 20 } else { 40 }
+/// Bytes of the headers of IP and UDP of datagrams to or from an address.
+pub(crate) fn headers(address: SocketAddr) -> usize {
+    let ip = ip_header(address.ip().to_canonical().into());
+    usize::try_from((ip + UDP_HEADER).get()).unwrap_or(usize::MAX)
 }

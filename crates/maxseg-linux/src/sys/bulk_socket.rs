@@ -9,6 +9,7 @@ use nix::errno::Errno;
 use socket2::Socket;
 
 use super::TcpSocket;
+use super::socket::set_option;
 
 /// Numbers of `SO_MEMINFO` (`enum` `SK_MEMINFO_*` in `include/uapi/linux/sock_diag.h`).
 const MEMORY_NUMBERS: usize = 9;
@@ -89,15 +90,15 @@ impl TcpSocket {
 /// # Errors
 /// The kernel rejects the value.
 pub(crate) fn send_as_probes(socket: &Socket, is_v6: bool) -> io::Result<()> {
-    /// `IP_PMTUDISC_PROBE` and `IPV6_PMTUDISC_PROBE`.
+    /// `IP_PMTUDISC_PROBE` and `IPV6_PMTUDISC_PROBE` in `linux/in.h` and `linux/in6.h`.
     const PROBE: u32 = 3;
     if is_v6 {
-        super::socket::set_option(socket, libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, PROBE)?;
+        set_option(socket, libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, PROBE)?;
         // A socket of IPv6 sends to IPv4 addresses too. Where it cannot, nothing is sent to one.
-        let _ = super::socket::set_option(socket, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, PROBE);
+        let _ = set_option(socket, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, PROBE);
         return Ok(());
     }
-    super::socket::set_option(socket, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, PROBE)
+    set_option(socket, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, PROBE)
 }
 
 /// Reads an option into `room`; how many bytes of it the kernel filled.

@@ -11,6 +11,7 @@ use nix::sys::socket::{
 };
 use socket2::{Domain, Protocol, Socket, Type};
 
+use super::send_as_probes;
 use super::socket::set_option;
 
 /// A socket that sends packets whole or not at all, whatever the kernel has learnt of the path (`IP_PMTUDISC_PROBE`).
@@ -52,8 +53,6 @@ pub(crate) struct QueuedError {
     pub(crate) quoted: Vec<u8>,
 }
 
-/// `IP_PMTUDISC_PROBE` and `IPV6_PMTUDISC_PROBE` in `linux/in.h` and `linux/in6.h`.
-const PROBE: u32 = 3;
 /// Calls that may end with the error of an earlier packet.
 const TRIES: u32 = 4;
 /// The largest packet.
@@ -85,12 +84,11 @@ impl ProbeSocket {
 
     fn of(socket: Socket, to: SocketAddr, has_ip_header: bool) -> io::Result<Self> {
         let is_v4 = to.is_ipv4();
+        send_as_probes(&socket, !is_v4)?;
         if is_v4 {
-            set_option(&socket, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, PROBE)?;
             setsockopt(&socket, sockopt::Ipv4RecvErr, &true)?;
             setsockopt(&socket, sockopt::Ipv4RecvTtl, &true)?;
         } else {
-            set_option(&socket, libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, PROBE)?;
             set_option(&socket, libc::IPPROTO_IPV6, libc::IPV6_DONTFRAG, 1)?;
             setsockopt(&socket, sockopt::Ipv6RecvErr, &true)?;
             setsockopt(&socket, sockopt::Ipv6RecvHopLimit, &true)?;

@@ -25,7 +25,7 @@ pub struct MssReport {
 }
 
 /// What a port offers.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct PortMss {
     /// The port.
     pub port: u16,

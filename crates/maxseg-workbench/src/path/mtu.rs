@@ -85,7 +85,7 @@ impl Default for MtuReport {
 }
 
 /// A path MTU that the kernel remembers: it shrinks every connection to the destination.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct TaughtKernel {
     /// The MTU.
     pub mtu_bytes: u32,
@@ -104,6 +104,8 @@ pub struct HopReport {
     pub rtt_s: Option<f64>,
     /// The largest packet that comes to it, bytes; `None` where that is not known.
     pub mtu_bytes: Option<u32>,
+    /// The MTU that it states for the next link, bytes.
+    pub stated_mtu_bytes: Option<u32>,
     /// What else there is to know.
     pub note: Option<String>,
 }
@@ -126,12 +128,12 @@ pub struct BlackHole {
 }
 
 /// The path MTU of one flow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct FlowMtu {
     /// The source port.
     pub source_port: u16,
     /// The destination port.
     pub destination_port: u16,
-    /// Its path MTU; `None` where nothing answered.
+    /// Its path MTU; null where nothing answered.
     pub mtu_bytes: Option<u32>,
 }

@@ -25,10 +25,10 @@ impl RttMethod {
     }
 }
 
-/// Round trips of small packets, in seconds.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// Round trips of small packets.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct RttReport {
-    /// What was sent; `None` where nothing was answered.
+    /// What was sent; null where nothing was answered.
     pub method: Option<RttMethod>,
     /// The first round trip, which addresses may have to be resolved for; it is not among the others.
     pub first_s: Option<f64>,

@@ -10,6 +10,8 @@ use crate::path::{BlackHole, HopReport};
 pub(super) struct Reached {
     /// The last hop that a size came to, and the size.
     sizes: Vec<(u8, u32)>,
+    /// The MTU that a hop states.
+    stated: Vec<(u8, u32)>,
     notes: Vec<(u8, String)>,
 }
 
@@ -48,7 +50,10 @@ impl Reached {
             let note = match refusal.mtu {
                 // Before RFC 1191.
                 0 => "says that packets are too big for the next link, and not its MTU".to_owned(),
-                mtu => format!("says that the next link takes {mtu} bytes"),
+                mtu => {
+                    self.stated.push((hop, mtu));
+                    format!("says that the next link takes {mtu} bytes")
+                }
             };
             if !self.notes.contains(&(hop, note.clone())) {
                 self.notes.push((hop, note));
@@ -62,6 +67,7 @@ impl Reached {
         numbered
             .map(|(hop, number)| {
                 let come = self.sizes.iter().filter(|(last, _)| *last >= number);
+                let stated = self.stated.iter().filter(|(at, _)| *at == number);
                 let notes: Vec<&str> = self
                     .notes
                     .iter()
@@ -73,6 +79,7 @@ impl Reached {
                     address: hop.address,
                     rtt_s: hop.round_trip.map(|time| time.as_secs_f64()),
                     mtu_bytes: come.map(|(_, size)| *size).max(),
+                    stated_mtu_bytes: stated.map(|(_, mtu)| *mtu).min(),
                     note: (!notes.is_empty()).then(|| notes.join("; ")),
                 }
             })

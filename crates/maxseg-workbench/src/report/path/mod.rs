@@ -17,8 +17,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::path::{
-    GRADE_RULE, PathFindingKind, PathReport, Rfc6349Report, RttMethod, RttReport, SizeTable,
-    UnderLoadRow,
+    GRADE_RULE, PathFindingKind, PathReport, Rfc6349Report, RttReport, SizeTable, UnderLoadRow,
 };
 use mtu::MtuEntry;
 use others::{BottleneckEntry, MssEntry, SynEntry};
@@ -45,7 +44,7 @@ struct PathEntry<'a> {
     /// The port, where one was given.
     port: Option<u16>,
     /// Round trips of small packets.
-    rtt: RttEntry,
+    rtt: &'a RttReport,
     /// The path MTU.
     path_mtu: MtuEntry<'a>,
     /// The MSS options of both ends.
@@ -70,25 +69,6 @@ struct PathEntry<'a> {
     elapsed_s: f64,
     /// What a part could not do, and why.
     notes: &'a [String],
-}
-
-/// Round trips of small packets.
-#[derive(Serialize, JsonSchema)]
-struct RttEntry {
-    /// What was sent; null where nothing was answered.
-    method: Option<RttMethod>,
-    /// The first round trip, which is not among the others.
-    first_s: Option<f64>,
-    /// The least.
-    min_s: Option<f64>,
-    /// The median.
-    median_s: Option<f64>,
-    /// The 99th percentile; of fewer than a hundred the largest.
-    p99_s: Option<f64>,
-    /// Packets sent, the first included.
-    sent: u32,
-    /// Those of them that nothing answered.
-    lost: u32,
 }
 
 /// A fact about the path.
@@ -134,7 +114,7 @@ impl<'a> PathEntry<'a> {
             target: &report.target,
             address: report.address.to_string(),
             port: report.port,
-            rtt: RttEntry::of(&report.rtt),
+            rtt: &report.rtt,
             path_mtu: MtuEntry::of(&report.path_mtu),
             mss: MssEntry::of(&report.mss),
             bottleneck: BottleneckEntry::of(report.bottleneck.as_ref()),
@@ -147,20 +127,6 @@ impl<'a> PathEntry<'a> {
             sent_bytes: report.sent_bytes,
             elapsed_s: report.elapsed_s,
             notes: &report.notes,
-        }
-    }
-}
-
-impl RttEntry {
-    const fn of(report: &RttReport) -> Self {
-        Self {
-            method: report.method,
-            first_s: report.first_s,
-            min_s: report.min_s,
-            median_s: report.median_s,
-            p99_s: report.p99_s,
-            sent: report.sent,
-            lost: report.lost,
         }
     }
 }

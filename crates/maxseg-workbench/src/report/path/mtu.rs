@@ -26,22 +26,13 @@ pub(super) struct MtuEntry<'a> {
     /// What has this MTU, the likeliest first.
     well_known: &'a [String],
     /// What the kernel remembers since the test: it shrinks every connection to the destination.
-    taught_the_kernel: Option<TaughtEntry>,
+    taught_the_kernel: Option<TaughtKernel>,
     /// The hops, the first router's first.
     hops: Vec<HopEntry<'a>>,
     /// Where large packets vanish without a message.
     black_hole: Option<BlackHoleEntry>,
     /// The flows that were tried.
-    flows: Vec<FlowEntry>,
-}
-
-/// A path MTU that the kernel remembers.
-#[derive(Serialize, JsonSchema)]
-struct TaughtEntry {
-    /// The MTU.
-    mtu_bytes: u32,
-    /// Until when: seconds since 1970.
-    until_s: f64,
+    flows: &'a [FlowMtu],
 }
 
 /// A hop.
@@ -76,17 +67,6 @@ struct BlackHoleEntry {
     vanishes_bytes: u32,
 }
 
-/// The path MTU of one flow.
-#[derive(Serialize, JsonSchema)]
-struct FlowEntry {
-    /// The source port.
-    source_port: u16,
-    /// The destination port.
-    destination_port: u16,
-    /// Its path MTU; null where nothing answered.
-    mtu_bytes: Option<u32>,
-}
-
 impl<'a> MtuEntry<'a> {
     pub(super) fn of(report: &'a MtuReport) -> Self {
         Self {
@@ -98,17 +78,11 @@ impl<'a> MtuEntry<'a> {
             reason: report.reason.as_deref(),
             error_chance: report.error_chance,
             well_known: &report.well_known,
-            taught_the_kernel: report.taught_the_kernel.as_ref().map(TaughtEntry::of),
+            taught_the_kernel: report.taught_the_kernel,
             hops: report.hops.iter().map(HopEntry::of).collect(),
             black_hole: report.black_hole.as_ref().map(BlackHoleEntry::of),
-            flows: report.flows.iter().map(FlowEntry::of).collect(),
+            flows: &report.flows,
         }
-    }
-}
-
-impl TaughtEntry {
-    const fn of(taught: &TaughtKernel) -> Self {
-        Self { mtu_bytes: taught.mtu_bytes, until_s: taught.until_s }
     }
 }
 
@@ -133,16 +107,6 @@ impl BlackHoleEntry {
             before_address: hole.before_address.map(|address| address.to_string()),
             passes_bytes: hole.passes_bytes,
             vanishes_bytes: hole.vanishes_bytes,
-        }
-    }
-}
-
-impl FlowEntry {
-    const fn of(flow: &FlowMtu) -> Self {
-        Self {
-            source_port: flow.source_port,
-            destination_port: flow.destination_port,
-            mtu_bytes: flow.mtu_bytes,
         }
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::path::{Bottleneck, MssReport, PortMss, PortMssState, SynAsReceived};
+use crate::path::{Bottleneck, MssReport, PortMss, SynAsReceived};
 
 /// The MSS options of both ends.
 #[derive(Serialize, JsonSchema)]
@@ -19,22 +19,7 @@ pub(super) struct MssEntry<'a> {
     /// What the far side's offer shows beside the path MTU.
     remark: Option<&'a str>,
     /// The ports that were asked.
-    ports: Vec<PortMssEntry>,
-}
-
-/// What a port offers.
-#[derive(Serialize, JsonSchema)]
-struct PortMssEntry {
-    /// The port.
-    port: u16,
-    /// Whether it takes connections.
-    state: PortMssState,
-    /// The MSS that its SYN-ACK offers.
-    offered_bytes: Option<u32>,
-    /// Whether it may offer more: without `CAP_NET_RAW` a larger one than this host can use is not seen.
-    is_at_least: bool,
-    /// What the handshake took.
-    rtt_s: Option<f64>,
+    ports: &'a [PortMss],
 }
 
 /// The narrowest link each way; nulls where no far end measured it.
@@ -75,19 +60,7 @@ impl<'a> MssEntry<'a> {
             offered_bytes: report.offered_bytes,
             clamped_by: report.clamped_by.as_deref(),
             remark: report.remark.as_deref(),
-            ports: report.ports.iter().map(PortMssEntry::of).collect(),
-        }
-    }
-}
-
-impl PortMssEntry {
-    const fn of(port: &PortMss) -> Self {
-        Self {
-            port: port.port,
-            state: port.state,
-            offered_bytes: port.offered_bytes,
-            is_at_least: port.is_at_least,
-            rtt_s: port.rtt_s,
+            ports: &report.ports,
         }
     }
 }

@@ -103,7 +103,14 @@ mod tests {
     use crate::path::{BlackHole, MtuReport, RttMethod, RttReport};
 
     fn hop(number: u8, rtt_s: Option<f64>, mtu: u32) -> HopReport {
-        HopReport { hop: number, address: None, rtt_s, mtu_bytes: Some(mtu), note: None }
+        HopReport {
+            hop: number,
+            address: None,
+            rtt_s,
+            mtu_bytes: Some(mtu),
+            stated_mtu_bytes: None,
+            note: None,
+        }
     }
 
     #[test]

@@ -47,10 +47,8 @@ pub(super) fn sentence(report: &PathReport) -> String {
     format!("{sentence}.")
 }
 
-/// The last router that refuses packets.
+/// The last router that states an MTU.
 fn narrow_router(report: &PathReport) -> Option<String> {
-    let says = |note: &String| note.contains("says that the next link takes");
-    let hops = report.path_mtu.hops.iter();
-    let hop = hops.rev().find(|hop| hop.note.as_ref().is_some_and(says))?;
+    let hop = report.path_mtu.hops.iter().rev().find(|hop| hop.stated_mtu_bytes.is_some())?;
     Some(format!("{} (hop {})", hop.address?, hop.hop))
 }

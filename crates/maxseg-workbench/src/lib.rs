@@ -35,8 +35,8 @@
 //!
 //! <!-- layers of maxseg-workbench -->
 //! ```text
-//! file_error json_words · error environment whole_file · engines · experiment calc connections explain
-//! import · capture compare path why · report runner
+//! file_error host_port json_words · error environment whole_file · engines · experiment calc
+//! connections explain import · capture compare path why · report runner
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]
@@ -54,6 +54,7 @@ pub mod error;
 pub mod experiment;
 pub mod explain;
 pub mod file_error;
+pub mod host_port;
 pub mod import;
 mod json_words;
 #[cfg(feature = "lab")]

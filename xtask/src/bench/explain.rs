@@ -11,7 +11,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use maxseg_wire::synthetic::{DialogueLoad, Load, LossyLoad};
 
-use super::measure::{cpu_of_children, median_of};
+use super::measure::{cpu_of, median_of};
 use super::{Line, page, release_program, target};
 use crate::{is_installed, root};
 
@@ -300,10 +300,7 @@ fn cpu(program: &str, arguments: &[&str], file: &Path) -> Result<f64> {
     if !file.as_os_str().is_empty() {
         command.arg(file);
     }
-    let before = cpu_of_children()?;
-    let status = command.status().with_context(|| format!("cannot run {program}"))?;
-    ensure!(status.success(), "{program} failed");
-    Ok(cpu_of_children()? - before)
+    cpu_of(&mut command)
 }
 
 fn said(what: String, figure: String) -> Line {

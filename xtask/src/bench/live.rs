@@ -12,7 +12,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-use super::measure::{cpu_of_children, median_of};
+use super::measure::{cpu_of, cpu_of_children, median_of};
 use super::{Line, page, release_program};
 use crate::{is_installed, root};
 
@@ -128,8 +128,8 @@ impl Drop for Connections {
 fn lists(program: &Path, repeat: usize) -> Result<Vec<Line>> {
     let connections = Connections::open(PROCESSES, PAIRS)?;
     let count = 2 * PROCESSES * PAIRS;
-    let ours = |words: &[&str]| cpu(connections.within().arg(program).args(words));
-    let ss = |words: &str| cpu(connections.within().args(["ss", words]));
+    let ours = |words: &[&str]| cpu_of(connections.within().arg(program).args(words));
+    let ss = |words: &str| cpu_of(connections.within().args(["ss", words]));
     let kinds: [(&str, &[&str], &str, f64); 2] = [
         ("", &["connections", "--json", "--no-processes"], "-tinO", WITHOUT_PROCESSES),
         (" with processes", &["connections", "--json"], "-tinpO", WITH_PROCESSES),
@@ -198,13 +198,6 @@ fn screen(program: &Path, count: usize, most: f64) -> Result<Line> {
         format!("{:.1} ms", 1e3 * each),
         Some((format!("{:.0} ms", 1e3 * most), each <= most)),
     ))
-}
-
-fn cpu(command: &mut Command) -> Result<f64> {
-    let before = cpu_of_children()?;
-    let status = command.status()?;
-    ensure!(status.success(), "{command:?} failed");
-    Ok(cpu_of_children()? - before)
 }
 
 fn line(what: String, figure: String, asked: Option<(String, bool)>) -> Line {

@@ -62,6 +62,14 @@ pub(super) fn here(scenario: &Scenario) -> Result<Cost> {
     }
 }
 
+/// CPU seconds of a command that succeeds.
+pub(super) fn cpu_of(command: &mut Command) -> Result<f64> {
+    let before = cpu_of_children()?;
+    let status = command.status().with_context(|| format!("cannot run {command:?}"))?;
+    ensure!(status.success(), "{command:?} failed");
+    Ok(cpu_of_children()? - before)
+}
+
 /// One run of ns-2, its start included, as everybody pays it.
 pub(super) fn ns2(run: &Ns2Run) -> Result<Cost> {
     let script = root().join(match run.script {

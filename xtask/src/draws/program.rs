@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
 use anyhow::{Context, Result, ensure};
@@ -41,8 +41,7 @@ pub(crate) fn run_in_lab(
     text: &str,
     capture: Option<&Path>,
 ) -> Result<Outcome> {
-    let output = lab(program, scenario, text, capture)?.output()?;
-    outcome(&output, scenario)
+    run_in_lab_beside(program, scenario, text, capture, |_| Ok(None))
 }
 
 /// The same, with another program beside it, which is begun with the number of the lab's process and ends of itself.
@@ -56,7 +55,13 @@ pub(crate) fn run_in_lab_beside(
     capture: Option<&Path>,
     begin: impl FnOnce(u32) -> Result<Option<Child>>,
 ) -> Result<Outcome> {
-    let lab = lab(program, scenario, text, capture)?.stdout(Stdio::piped()).spawn()?;
+    fs::write(scenario, text).with_context(|| scenario.display().to_string())?;
+    let mut command = first_of_all(program);
+    command.args(["-q", "run", "--engine", "lab", "--allow-invalid", "--json"]);
+    if let Some(file) = capture {
+        command.arg("--pcap").arg(file);
+    }
+    let lab = command.arg(scenario).stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
     let beside = begin(lab.id());
     let output = lab.wait_with_output()?;
     if let Some(mut beside) = beside? {
@@ -64,22 +69,7 @@ pub(crate) fn run_in_lab_beside(
         let _ = beside.kill();
         beside.wait()?;
     }
-    outcome(&output, scenario)
-}
-
-fn lab(program: &Path, scenario: &Path, text: &str, capture: Option<&Path>) -> Result<Command> {
-    fs::write(scenario, text).with_context(|| scenario.display().to_string())?;
-    let mut command = first_of_all(program);
-    command.args(["-q", "run", "--engine", "lab", "--allow-invalid", "--json"]);
-    if let Some(file) = capture {
-        command.arg("--pcap").arg(file);
-    }
-    command.arg(scenario).stderr(Stdio::inherit());
-    Ok(command)
-}
-
-fn outcome(output: &Output, scenario: &Path) -> Result<Outcome> {
-    ensure!(output.status.success(), "the lab failed on {}", scenario.display());
+    ensure!(output.status.success(), "{} failed on {}", program.display(), scenario.display());
     let mut document: serde_json::Value = serde_json::from_slice(&output.stdout)?;
     Ok(serde_json::from_value(document["rows"][0]["outcome"].take())?)
 }

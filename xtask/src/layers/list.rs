@@ -62,7 +62,7 @@ pub(super) const CRATES: [Layers; 7] = [
     Layers {
         name: "maxseg-workbench",
         groups: &[
-            &["file_error", "json_words"],
+            &["file_error", "host_port", "json_words"],
             &["error", "environment", "whole_file"],
             &["engines"],
             &["experiment", "calc", "connections", "explain", "import"],

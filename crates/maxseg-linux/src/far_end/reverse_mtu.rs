@@ -6,6 +6,7 @@ use maxseg_wire::responder::Message;
 
 use super::FarEndError;
 use super::responder::ResponderClient;
+use crate::transfer::datagram_headers;
 
 /// Sizes that are tried at once: eight bring 9000 down to one in five rounds.
 const SIZES: u16 = 8;
@@ -104,7 +105,7 @@ impl ResponderClient<'_> {
         };
         search.sent += u32::try_from(sent.len()).unwrap_or(u32::MAX);
         let key = self.datagram_key();
-        let header = if self.ip().to_canonical().is_ipv4() { 28 } else { 48 };
+        let header = datagram_headers(self.ip());
         let socket = self.datagrams()?;
         let (began, mut room) = (Instant::now(), vec![0; 1 << 16]);
         let mut missing: Vec<u16> = sent.clone();

@@ -1,12 +1,11 @@
 //! Datagrams of a session: those that arrive are counted by size, others are sent on demand.
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
-use maxseg_core::framing::{UDP_HEADER, ip_header};
 use maxseg_wire::responder::NONCE;
 
 use super::{Shared, Ticket};
+use crate::transfer::datagram_headers;
 
 /// Datagrams that are read in one turn.
 const MOST_AT_ONCE: usize = 256;
@@ -18,7 +17,7 @@ pub(super) fn receive(shared: &Shared<'_>) {
     let mut room = vec![0; 1 << 16];
     for _ in 0..MOST_AT_ONCE {
         let Ok((length, from)) = shared.datagrams.recv_from(&mut room) else { return };
-        let packet = u16::try_from(length + headers(from)).unwrap_or(u16::MAX);
+        let packet = u16::try_from(length + datagram_headers(from.ip())).unwrap_or(u16::MAX);
         if let Some(key) = room[..length].get(..NONCE) {
             shared.sessions.on_datagram(key, from, packet);
         }
@@ -31,7 +30,8 @@ pub(super) fn send(shared: &Shared<'_>, ticket: Ticket, sizes: &[u16]) -> Vec<u1
     for &size in sizes {
         let bytes = usize::from(size);
         let Some((to, key)) = shared.sessions.may_probe(ticket.session, bytes) else { break };
-        let Some(payload) = bytes.checked_sub(headers(to)).filter(|n| *n >= NONCE) else {
+        let Some(payload) = bytes.checked_sub(datagram_headers(to.ip())).filter(|n| *n >= NONCE)
+        else {
             continue;
         };
         let mut datagram = vec![0; payload];
@@ -42,10 +42,4 @@ pub(super) fn send(shared: &Shared<'_>, ticket: Ticket, sizes: &[u16]) -> Vec<u1
         std::thread::sleep(SPACING);
     }
     sent
-}
-
-/// Bytes of the headers of IP and UDP of datagrams to or from an address.
-pub(crate) fn headers(address: SocketAddr) -> usize {
-    let ip = ip_header(address.ip().to_canonical().into());
-    usize::try_from((ip + UDP_HEADER).get()).unwrap_or(usize::MAX)
 }

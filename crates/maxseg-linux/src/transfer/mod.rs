@@ -6,9 +6,19 @@ mod options;
 mod samples;
 mod token;
 
+use std::net::IpAddr;
+
+use maxseg_core::framing::{UDP_HEADER, ip_header};
+
 pub(crate) use bulk::{Zeros, discard, send};
 pub(crate) use frames::{Frames, ReadError};
 pub(crate) use options::{SocketOptions, congestion_name, granted};
 pub(crate) use samples::Sampler;
 pub(crate) use token::make_token;
 pub(crate) use token::{is_proven, proof, random};
+
+/// Bytes of the headers of IP and UDP of datagrams to or from an address.
+pub(crate) fn datagram_headers(address: IpAddr) -> usize {
+    let ip = ip_header(address.to_canonical().into());
+    usize::try_from((ip + UDP_HEADER).get()).unwrap_or(usize::MAX)
+}

@@ -1,9 +1,12 @@
 //! The host that is tested.
 
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
+use std::net::{IpAddr, ToSocketAddrs as _};
 use std::str::FromStr;
 
+use maxseg_core::framing::IpVersion;
+
 use super::PathError;
+use crate::host_port::{NoHost, host_and_port};
 
 /// A host, and perhaps a port: `HOST`, `HOST:PORT`, `ADDRESS`, `[ADDRESS]:PORT`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,47 +28,17 @@ impl FromStr for PathTarget {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let of = |host: &str, port| Ok(Self { host: host.to_owned(), port });
-        if let Ok(address) = text.parse::<IpAddr>() {
-            return of(&address.to_string(), None);
-        }
-        if let Ok(end) = text.parse::<SocketAddr>() {
-            return of(&end.ip().to_string(), Some(end.port())).and_then(Self::with_port);
-        }
-        if let Some(inner) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'))
-            && inner.parse::<IpAddr>().is_ok()
-        {
-            return of(inner, None);
-        }
-        let (host, port) = match text.rsplit_once(':') {
-            None => (text, None),
-            Some((host, port)) => {
-                let port =
-                    port.parse().map_err(|_| "a port is a number from 1 to 65535".to_owned())?;
-                (host, Some(port))
+        match host_and_port(text) {
+            Ok((_, Some(0))) | Err(NoHost::Port) => {
+                Err("a port is a number from 1 to 65535".to_owned())
             }
-        };
-        let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        if host.is_empty()
-            || host.len() > 253
-            || host.starts_with('-')
-            || !host.chars().all(is_letter)
-        {
-            return Err("it is a host name or an address, perhaps with a port: www.example.org:443, [2001:db8::7]:443".to_owned());
+            Ok((host, port)) => Ok(Self { host, port }),
+            Err(NoHost::Name) => Err("it is a host name or an address, perhaps with a port: www.example.org:443, [2001:db8::7]:443".to_owned()),
         }
-        Self::with_port(Self { host: host.to_owned(), port })
     }
 }
 
 impl PathTarget {
-    fn with_port(self) -> Result<Self, String> {
-        if self.port == Some(0) {
-            Err("a port is a number from 1 to 65535".to_owned())
-        } else {
-            Ok(self)
-        }
-    }
-
     /// Its addresses: the first of each IP version that the resolver gives, or of the one version that is asked for.
     ///
     /// # Errors
@@ -94,8 +67,8 @@ impl PathTarget {
     }
 }
 
-const fn number(address: IpAddr) -> u8 {
-    if address.is_ipv4() { 4 } else { 6 }
+fn number(address: IpAddr) -> u8 {
+    IpVersion::from(address).number()
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use maxseg_wire::flow::FlowOptions;
 use maxseg_wire::reading::{CaptureSummary, ConnectionFilter, FileFacts, Problem, ReadOptions};
 
 use super::broken_capture;
-use super::output_file::{is_same_file, refuse_stdout};
+use super::output_file::{BegunFile, is_same_file, refuse_stdout};
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::report::explain::{Detail, explain_text, problem_text};
@@ -24,7 +24,6 @@ use maxseg_workbench::Error;
 use maxseg_workbench::explain::{self, Capture, Explanation};
 use maxseg_workbench::report::explain::{page, write_conclusion, write_connections, write_csv};
 use maxseg_workbench::report::words;
-use maxseg_workbench::whole_file::WholeFile;
 
 /// Show what limits a connection, captured or live, and what to do
 #[derive(Debug, Args)]
@@ -291,20 +290,16 @@ fn refuse_outputs(args: &ExplainArgs) -> Result<(), Failure> {
 
 /// The files beside what is printed, begun before the capture is read: where one cannot be written, nothing is printed.
 struct OutputFiles<'a> {
-    report: Option<(&'a Path, WholeFile)>,
-    scenario: Option<(&'a Path, WholeFile)>,
+    report: Option<BegunFile<'a>>,
+    scenario: Option<BegunFile<'a>>,
 }
 
 impl<'a> OutputFiles<'a> {
     fn create(args: &'a ExplainArgs) -> Result<Self, Failure> {
-        let create = |file: &'a Option<PathBuf>| {
-            let Some(file) = file else { return Ok(None) };
-            match WholeFile::create(file) {
-                Ok(begun) => Ok(Some((file.as_path(), begun))),
-                Err(error) => Err(Failure::file("write", file, &error)),
-            }
-        };
-        Ok(Self { report: create(&args.report)?, scenario: create(&args.scenario)? })
+        Ok(Self {
+            report: BegunFile::begin(args.report.as_ref())?,
+            scenario: BegunFile::begin(args.scenario.as_ref())?,
+        })
     }
 
     fn write(
@@ -313,7 +308,7 @@ impl<'a> OutputFiles<'a> {
         headline: Option<&Headline<'_>>,
         printer: Printer,
     ) -> Result<(), Failure> {
-        if let Some((path, file)) = self.scenario {
+        if let Some(file) = self.scenario {
             let rerun = headline.and_then(|headline| headline.rerun.as_ref());
             let Some(rerun) = rerun else {
                 let why = headline.and_then(Headline::no_gain).map(|why| why.to_string());
@@ -323,21 +318,19 @@ impl<'a> OutputFiles<'a> {
                     "choose another connection, such as --connection 0; without it all are listed",
                 ));
             };
-            finish(path, file, &rerun.text)?;
+            let path = file.path;
+            file.finish(&rerun.text)?;
             let connection = rerun.connection;
             printer
                 .note_verbatim(&format!("{}: the path of connection {connection}", path.display()));
         }
-        if let Some((path, file)) = self.report {
-            finish(path, file, &page(explanation, headline))?;
+        if let Some(file) = self.report {
+            let path = file.path;
+            file.finish(&page(explanation, headline))?;
             printer.note_verbatim(&format!("{}: the report", path.display()));
         }
         Ok(())
     }
-}
-
-fn finish(path: &Path, file: WholeFile, text: &str) -> Result<(), Failure> {
-    file.finish(text.as_bytes()).map_err(|error| Failure::file("write", path, &error))
 }
 
 fn at_fault(file: &str, summary: &CaptureSummary, fault: &Problem) -> Failure {

@@ -1,6 +1,8 @@
 //! Options that name what is written beside the printed result.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use maxseg_workbench::whole_file::WholeFile;
 
 use crate::failure::Failure;
 
@@ -19,6 +21,30 @@ pub(super) fn refuse_stdout(
         format!("{option} writes a {written}, not standard output"),
         format!("for example {option} {example}; `./-` names a {written} called `-`"),
     ))
+}
+
+/// A file beside what is printed, begun before anything else is done: where it cannot be written, nothing is printed.
+pub(super) struct BegunFile<'a> {
+    /// Where it is to be.
+    pub(super) path: &'a Path,
+    file: WholeFile,
+}
+
+impl<'a> BegunFile<'a> {
+    /// Begins the file that an option names; `None` without the option.
+    pub(super) fn begin(path: Option<&'a PathBuf>) -> Result<Option<Self>, Failure> {
+        let Some(path) = path else { return Ok(None) };
+        match WholeFile::create(path) {
+            Ok(file) => Ok(Some(Self { path, file })),
+            Err(error) => Err(Failure::file("write", path, &error)),
+        }
+    }
+
+    /// Writes it, whole.
+    pub(super) fn finish(self, text: &str) -> Result<(), Failure> {
+        let Self { path, file } = self;
+        file.finish(text.as_bytes()).map_err(|error| Failure::file("write", path, &error))
+    }
 }
 
 /// Whether both paths lead to one file, by whatever name or link.

@@ -2,14 +2,14 @@
 
 mod far_end;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::Args;
 use indicatif::ProgressBar;
 
-use super::output_file::refuse_stdout;
+use super::output_file::{BegunFile, refuse_stdout};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::printer::Printer;
@@ -20,7 +20,6 @@ use maxseg_workbench::path::{
     PathObserver, PathOptions, PathReport, PathTarget, PathTest, Rfc6349Report, forget_learnt,
 };
 use maxseg_workbench::report::path::{ForgetDocument, PathDocument, page, scenario};
-use maxseg_workbench::whole_file::WholeFile;
 
 /// Find round trip, path MTU and black holes of a path
 #[derive(Debug, Args)]
@@ -223,34 +222,29 @@ impl Drop for Steps {
 
 /// The files beside what is printed, begun before anything is sent.
 struct OutputFiles<'a> {
-    report: Option<(&'a Path, WholeFile)>,
-    scenario: Option<(&'a Path, WholeFile)>,
+    report: Option<BegunFile<'a>>,
+    scenario: Option<BegunFile<'a>>,
 }
 
 impl<'a> OutputFiles<'a> {
     fn create(args: &'a PathArgs) -> Result<Self, Failure> {
-        let create = |option, example, file: &'a Option<PathBuf>| {
-            let Some(file) = file else { return Ok(None) };
-            refuse_stdout(option, "file", file, example)?;
-            match WholeFile::create(file) {
-                Ok(begun) => Ok(Some((file.as_path(), begun))),
-                Err(error) => Err(Failure::file("write", file, &error)),
+        let begin = |option, example, file: Option<&'a PathBuf>| {
+            if let Some(file) = file {
+                refuse_stdout(option, "file", file, example)?;
             }
+            BegunFile::begin(file)
         };
         Ok(Self {
-            report: create("--report", "path.html", &args.report)?,
-            scenario: create("--scenario", "path.toml", &args.scenario)?,
+            report: begin("--report", "path.html", args.report.as_ref())?,
+            scenario: begin("--scenario", "path.toml", args.scenario.as_ref())?,
         })
     }
 
     fn write(self, reports: &[PathReport]) -> Result<(), Failure> {
-        let finish = |path: &Path, file: WholeFile, text: &str| {
-            file.finish(text.as_bytes()).map_err(|error| Failure::file("write", path, &error))
-        };
-        if let Some((path, file)) = self.report {
-            finish(path, file, &page(reports))?;
+        if let Some(file) = self.report {
+            file.finish(&page(reports))?;
         }
-        if let Some((path, file)) = self.scenario {
+        if let Some(file) = self.scenario {
             let report = reports.first().filter(|report| report.is_answered());
             let Some(report) = report else {
                 return Err(Failure::with_hint(
@@ -258,7 +252,7 @@ impl<'a> OutputFiles<'a> {
                     "name a TCP port that is open, as HOST:443",
                 ));
             };
-            finish(path, file, &scenario(report))?;
+            file.finish(&scenario(report))?;
         }
         Ok(())
     }

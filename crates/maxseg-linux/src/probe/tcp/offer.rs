@@ -4,6 +4,8 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
+use maxseg_core::framing::{Headers, TCP_TIMESTAMPS};
+use maxseg_core::units::Bytes;
 use maxseg_wire::tcp_info::{State, TcpInfo};
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -111,7 +113,7 @@ fn by_socket(far: SocketAddr, is_over: &dyn Fn() -> bool) -> io::Result<PortOffe
         match info.state() {
             Some(State::SynSent) => std::thread::sleep(LOOK),
             Some(State::Established | State::CloseWait) => {
-                let mss = offered(&info, far.is_ipv6());
+                let mss = offered(&info, far.ip());
                 let rtt = (info.total_retrans == 0).then_some(info.rtt);
                 return Ok(PortOffer { port, state: PortState::Open, mss, sent_mss: None, rtt });
             }
@@ -123,10 +125,11 @@ fn by_socket(far: SocketAddr, is_over: &dyn Fn() -> bool) -> io::Result<PortOffe
 
 /// The offer is what limits the segments, unless the path's MTU or half of the window does (`tcp_sync_mss` in the kernel's
 /// `net/ipv4/tcp_output.c`).
-fn offered(info: &TcpInfo, is_v6: bool) -> Option<OfferedMss> {
-    let options = if info.options.timestamps() { 12 } else { 0 };
-    let mss = info.snd_mss + options;
-    let by_path = info.pmtu.saturating_sub(if is_v6 { 60 } else { 40 });
+fn offered(info: &TcpInfo, far: IpAddr) -> Option<OfferedMss> {
+    let plain = Headers::plain(far.into());
+    let tcp_options = if info.options.timestamps() { TCP_TIMESTAMPS } else { Bytes::ZERO };
+    let mss = info.snd_mss + (Headers { tcp_options, ..plain }.octets() - plain.octets());
+    let by_path = info.pmtu.saturating_sub(plain.octets());
     let by_window = info.snd_wnd.map_or(u32::MAX, |window| window / 2);
     let is_exact = mss < by_path && mss < by_window;
     let mss = u16::try_from(mss).ok()?;

@@ -8,6 +8,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use maxseg_core::framing::{Headers, TCP_TIMESTAMPS};
+use maxseg_core::units::Bytes;
 use maxseg_wire::tcp_info::{State, TcpInfo};
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -42,44 +44,41 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const LEAST_GRACE: Duration = Duration::from_millis(20);
 /// What a connection says that the far end has ended.
 const ENDED: [io::ErrorKind; 2] = [io::ErrorKind::BrokenPipe, io::ErrorKind::ConnectionReset];
-/// Between two looks at the sockets.
+/// Between two looks at the socket.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// Tries these sizes of IP packets, all at once, each on a connection of its own, in the network namespace of the calling thread.
+/// Tries a size of IP packets on a connection of its own, in the network namespace of the calling thread.
 ///
 /// # Errors
 /// A socket cannot be made.
-pub fn try_sizes(
+pub fn try_size(
     far: SocketAddr,
-    sizes: &[u32],
+    size: u32,
     payload: Payload,
     is_over: &dyn Fn() -> bool,
-) -> io::Result<Vec<(u32, SizedFate)>> {
-    let attempts = sizes.iter().map(|size| Attempt::start(far, *size, payload));
-    let mut attempts = attempts.collect::<io::Result<Vec<_>>>()?;
+) -> io::Result<SizedFate> {
+    let mut attempt = Attempt::start(far, size, payload)?;
     loop {
-        for attempt in &mut attempts {
-            attempt.step()?;
+        if let Some(fate) = attempt.step()? {
+            return Ok(fate);
         }
-        if attempts.iter().all(|attempt| attempt.fate.is_some()) || is_over() {
-            break;
+        if is_over() {
+            return Ok(SizedFate::Silent(0));
         }
         std::thread::sleep(LOOK);
     }
-    let fate = |attempt: &Attempt| (attempt.size, attempt.fate.unwrap_or(SizedFate::Silent(0)));
-    Ok(attempts.iter().map(fate).collect())
 }
 
 /// One connection.
 #[derive(Debug)]
 struct Attempt {
     socket: TcpSocket,
-    is_v6: bool,
+    /// The headers of its packets, without TCP options.
+    headers: Headers,
     size: u32,
     payload: Vec<u8>,
     started: Instant,
     sent: Option<FullSegment>,
-    fate: Option<SizedFate>,
 }
 
 /// The full segments, once they are sent.
@@ -92,22 +91,16 @@ struct FullSegment {
     again_since: Option<Instant>,
 }
 
-/// Bytes of the headers of a packet without TCP options, and of timestamps.
-const fn headers(is_v6: bool) -> u32 {
-    if is_v6 { 60 } else { 40 }
-}
-const TIMESTAMPS: u32 = 12;
-
 impl Attempt {
     fn start(far: SocketAddr, size: u32, payload: Payload) -> io::Result<Self> {
         let kind = Type::STREAM.nonblocking();
         let socket = Socket::new(Domain::for_address(far), kind, Some(Protocol::TCP))?;
-        let is_v6 = far.is_ipv6();
+        let headers = Headers::plain(far.ip().into());
         // The far end gets a RST when it is closed: nothing is sent again, and nothing of it is remembered (`tcp_metrics`).
         socket.set_linger(Some(Duration::ZERO))?;
         socket.set_tcp_nodelay(true)?;
-        discover_mtu_by_df(&socket, is_v6)?;
-        set_tcp_option(&socket, libc::TCP_MAXSEG, size.saturating_sub(headers(is_v6)))?;
+        discover_mtu_by_df(&socket, far.is_ipv6())?;
+        set_tcp_option(&socket, libc::TCP_MAXSEG, size.saturating_sub(headers.octets()))?;
         match socket.connect(&far.into()) {
             Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
@@ -116,37 +109,31 @@ impl Attempt {
         let room = usize::try_from(size * AT_ONCE + 1).unwrap_or(0);
         Ok(Self {
             socket: TcpSocket(socket),
-            is_v6,
+            headers,
             size,
             payload: payload.bytes(room),
             started: Instant::now(),
             sent: None,
-            fate: None,
         })
     }
 
-    /// Looks at the socket, and does what is due.
-    fn step(&mut self) -> io::Result<()> {
-        if self.fate.is_some() {
-            return Ok(());
-        }
+    /// Looks at the socket, and does what is due; its fate, once that is known.
+    fn step(&mut self) -> io::Result<Option<SizedFate>> {
         let info = TcpInfo::decode(&self.socket.tcp_info()?).map_err(io::Error::other)?;
-        let fate = match (info.state(), self.sent) {
+        Ok(match (info.state(), self.sent) {
             (Some(State::SynSent), _) => {
                 (self.started.elapsed() > SYN_PATIENCE).then_some(SizedFate::NoAnswer)
             }
             (Some(State::Established | State::CloseWait), None) => self.send_full(&info)?,
             (Some(State::Established | State::CloseWait), Some(sent)) => self.watch(&info, sent),
             _ => Some(SizedFate::Closed),
-        };
-        self.fate = fate;
-        Ok(())
+        })
     }
 
     /// Sends the full segment, if the connection can have one of that size.
     fn send_full(&mut self, info: &TcpInfo) -> io::Result<Option<SizedFate>> {
-        let options = if info.options.timestamps() { TIMESTAMPS } else { 0 };
-        let overhead = headers(self.is_v6) + options;
+        let tcp_options = if info.options.timestamps() { TCP_TIMESTAMPS } else { Bytes::ZERO };
+        let overhead = Headers { tcp_options, ..self.headers }.octets();
         let window = info.snd_wnd.unwrap_or(u32::MAX);
         let most = info.snd_mss.min(window) + overhead;
         if most < self.size {

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use maxseg_core::path_mtu::Confidence;
 use maxseg_linux::probe::tcp::payload::Payload;
 
-use super::sized::{SizedMtu, measure};
+use super::sized::{MOST_CONNECTIONS, SizedMtu, measure};
 use crate::path::probing::Probing;
 use crate::path::{MtuMethod, MtuReport, PathError};
 
@@ -35,7 +35,7 @@ impl Probing<'_> {
         let stated = report.forward_bytes.filter(|_| report.confidence == Confidence::IcmpOnly);
         let most = stated.unwrap_or(self.route.interface_mtu).min(u32::from(u16::MAX));
         self.observer.on_step(&format!(
-            "TCP port {port}: up to 12 connections with segments of up to {most} bytes, each with {}; --no-payload leaves them out",
+            "TCP port {port}: up to {MOST_CONNECTIONS} connections with segments of up to {most} bytes, each with {}; --no-payload leaves them out",
             payload.words()
         ));
         let (stop, budget) = (self.stop, self.budget);
@@ -94,7 +94,7 @@ impl MtuReport {
                 "TCP port {port} offers an MSS that allows no larger packets, or this host's kernel remembers a smaller path MTU"
             )),
             (None, None) => Some(format!(
-                "TCP port {port} acknowledged packets of this size; 12 connections were not enough to rule out larger ones"
+                "TCP port {port} acknowledged packets of this size; {MOST_CONNECTIONS} connections were not enough to rule out larger ones"
             )),
         };
         Ok(())

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use maxseg_core::path_mtu::{LossEstimate, ProbeFate, Search, Settled};
 use maxseg_linux::probe::tcp::payload::Payload;
-use maxseg_linux::probe::tcp::sized::{SizedFate, try_sizes};
+use maxseg_linux::probe::tcp::sized::{SizedFate, try_size};
 
 /// What the connections have shown.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,7 +25,7 @@ pub(super) struct SizedMtu {
 }
 
 /// More connections are not opened.
-const MOST_CONNECTIONS: usize = 12;
+pub(super) const MOST_CONNECTIONS: usize = 12;
 /// Bytes of a SYN: what has arrived before anything else.
 const SYN: u32 = 60;
 
@@ -53,8 +53,7 @@ pub(super) fn measure(
     let mut next = Some(most);
     while let Some(size) = next.filter(|_| found.connections < MOST_CONNECTIONS && !is_over()) {
         found.connections += 1;
-        let fates = try_sizes(far, &[size], payload, is_over)?;
-        let (_, fate) = fates.first().copied().unwrap_or((size, SizedFate::Closed));
+        let fate = try_size(far, size, payload, is_over)?;
         found.take(&mut search, size, fate);
         if found.learnt.is_some() || matches!(fate, SizedFate::Closed | SizedFate::NoAnswer) {
             break;

@@ -1,5 +1,6 @@
 //! Tests of paths as JSON; the names are a contract.
 
+mod bars;
 mod far_end_page;
 mod forget;
 mod mtu;

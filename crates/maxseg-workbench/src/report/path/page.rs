@@ -6,16 +6,8 @@ use maxseg_core::units::approx;
 
 use super::super::escaped::Escaped;
 use super::super::html::STYLE;
+use super::bars::{Bar, picture};
 use crate::path::{HopReport, PathReport};
-
-/// Size of the picture, and where its bars begin.
-const WIDTH: f64 = 900.0;
-const LEFT: f64 = 240.0;
-const ROOM: f64 = 520.0;
-/// Height of a bar, and from one to the next.
-const BAR: f64 = 18.0;
-const STEP: f64 = 28.0;
-const TOP: f64 = 64.0;
 
 /// The page of these reports.
 pub fn page(reports: &[PathReport]) -> String {
@@ -67,48 +59,25 @@ fn one(report: &PathReport) -> String {
     }
     text += "</dl>\n";
     if !mtu.hops.is_empty() {
-        text += &picture(report);
+        text += &hops(report);
         text += &table(report);
     }
     text + &super::far_end_page::far_end(report)
 }
 
 /// A bar for each hop: the largest packet that comes to it.
-fn picture(report: &PathReport) -> String {
-    let hops = &report.path_mtu.hops;
-    let most = hops.iter().filter_map(|hop| hop.mtu_bytes).max().unwrap_or(1).max(1);
-    let height = TOP + STEP * hops.len() as f64 + 16.0;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" class=\"chart\" \
-         aria-label=\"The largest packet that comes to each hop\"><style>.chart text{{fill:var(--ink);font-size:14px}}\
-         .chart .title{{font-weight:600;font-size:16px}}.chart .soft{{fill:var(--soft)}}.chart .bar{{fill:var(--accent)}}\
-         .chart .hole{{stroke:#d55e00;stroke-width:2;stroke-dasharray:5 4}}</style>\
-         <text class=\"title\" x=\"0\" y=\"22\">The largest packet that comes to each hop</text>\
-         <text class=\"soft\" x=\"0\" y=\"44\">bytes; a dashed line marks where larger packets vanish without a message</text>"
-    );
-    for (at, hop) in hops.iter().enumerate() {
-        svg += &bar(hop, TOP + STEP * at as f64, most);
-        let hole = report.path_mtu.black_hole.as_ref();
-        if hole.is_some_and(|hole| hole.after_hop == Some(hop.hop)) {
-            let y = TOP + STEP * at as f64 + f64::midpoint(STEP, BAR);
-            let _ =
-                write!(svg, "<line class=\"hole\" x1=\"0\" x2=\"{WIDTH}\" y1=\"{y}\" y2=\"{y}\"/>");
-        }
-    }
-    svg + "</svg>\n"
-}
-
-fn bar(hop: &HopReport, y: f64, most: u32) -> String {
-    let length = hop.mtu_bytes.map_or(0.0, |mtu| ROOM * f64::from(mtu) / f64::from(most));
-    let size = hop.mtu_bytes.map_or_else(|| "unknown".to_owned(), |mtu| mtu.to_string());
-    let text = y + BAR - 4.0;
-    format!(
-        "<text x=\"0\" y=\"{text}\">{} {}</text><rect class=\"bar\" x=\"{LEFT}\" y=\"{y}\" width=\"{length:.1}\" height=\"{BAR}\"/>\
-         <text x=\"{:.1}\" y=\"{text}\">{size}</text>",
-        hop.hop,
-        Escaped(&address(hop)),
-        LEFT + length + 8.0
-    )
+fn hops(report: &PathReport) -> String {
+    let hole = report.path_mtu.black_hole.as_ref();
+    let bar = |hop: &HopReport| Bar {
+        name: format!("{} {}", hop.hop, address(hop)),
+        length: hop.mtu_bytes.map_or(0.0, f64::from),
+        said: hop.mtu_bytes.map_or_else(|| "unknown".to_owned(), |mtu| mtu.to_string()),
+        is_last_before_line: hole.is_some_and(|hole| hole.after_hop == Some(hop.hop)),
+        ..Bar::default()
+    };
+    let bars: Vec<Bar> = report.path_mtu.hops.iter().map(bar).collect();
+    let subtitle = "bytes; a dashed line marks where larger packets vanish without a message";
+    picture("The largest packet that comes to each hop", subtitle, &bars)
 }
 
 fn address(hop: &HopReport) -> String {

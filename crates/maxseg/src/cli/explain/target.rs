@@ -3,6 +3,8 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
+use maxseg_workbench::host_port::host_and_port;
+
 /// Connections of this host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Target {
@@ -35,10 +37,7 @@ impl Target {
         if let Some((local, remote)) = ends(argument) {
             return Some(Self::Ends(local, remote));
         }
-        let (name, port) = match argument.parse::<SocketAddr>() {
-            Ok(end) => (end.ip().to_string(), Some(end.port())),
-            Err(_) => parts(argument)?,
-        };
+        let (name, port) = parts(argument)?;
         Some(Self::Host { name, port })
     }
 }
@@ -53,28 +52,18 @@ fn ends(argument: &str) -> Option<(SocketAddr, SocketAddr)> {
     Some((end(local)?, end(remote)?))
 }
 
-/// A host, in brackets where it is an address with colons, and its port.
+/// A host and its port, of which neither looks like a capture.
 fn parts(argument: &str) -> Option<(String, Option<u16>)> {
-    if let Ok(address) = argument.parse::<IpAddr>() {
-        return Some((address.to_string(), None));
+    let (name, port) = host_and_port(argument).ok()?;
+    if name.parse::<IpAddr>().is_ok() {
+        return Some((name, port));
     }
-    if let Some(inner) = argument.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-        return Some((inner.parse::<IpAddr>().ok()?.to_string(), None));
-    }
-    let (name, port) = match argument.rsplit_once(':') {
-        Some((name, port)) => (name, Some(port.parse().ok()?)),
-        None => (argument, None),
-    };
-    let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let is_name = !name.is_empty()
-        && name.len() < 254
-        && name.chars().all(is_letter)
-        && name.starts_with(|first: char| first.is_ascii_alphanumeric());
-    let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
+    let is_name = name.starts_with(|first: char| first.is_ascii_alphanumeric());
+    let extension = Path::new(&name).extension().and_then(|extension| extension.to_str());
     let is_capture = extension.is_some_and(|extension| {
         CAPTURES.iter().any(|known| extension.eq_ignore_ascii_case(known))
     });
-    (is_name && !is_capture).then(|| (name.to_owned(), port))
+    (is_name && !is_capture).then_some((name, port))
 }
 
 #[cfg(test)]

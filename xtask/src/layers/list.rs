@@ -28,7 +28,7 @@ pub(super) const CRATES: [Layers; 7] = [
             &["link"],
             &["tcp"],
             &["model", "sim"],
-            &["advise", "rfc6349"],
+            &["advise", "rfc6349", "tune"],
         ],
     },
     Layers {

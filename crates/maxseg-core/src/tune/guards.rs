@@ -1,0 +1,302 @@
+//! What must not be set, and what has to be said of it, as functions of facts (`docs/tune.md` has each with its reason).
+
+use std::fmt;
+use std::net::IpAddr;
+
+use super::plan::{Step, Value};
+use super::prefix::Prefix;
+use super::target::{RouteMetricName, Target};
+
+/// What was found out about this host for one step.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Facts {
+    /// Whether this host forwards packets of that IP version.
+    pub forwards: bool,
+    /// The path MTUs that the kernel has learnt for destinations that the step reaches.
+    pub learnt: Vec<LearntPathMtu>,
+    /// Whether the step reaches the connection over which this session runs (`SSH_CONNECTION`).
+    pub reaches_own_session: bool,
+    /// Whether the interface has IPv6 addresses.
+    pub has_v6: bool,
+    /// The floors of this kernel.
+    pub floors: Floors,
+}
+
+/// A path MTU that the kernel remembers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LearntPathMtu {
+    /// The destination.
+    pub to: IpAddr,
+    /// The MTU, bytes.
+    pub mtu: u32,
+    /// For how many seconds more.
+    pub expires_s: f64,
+}
+
+/// The least sizes that this kernel goes by, bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Floors {
+    /// `net.ipv4.tcp_min_snd_mss`.
+    pub min_snd_mss: u32,
+    /// `net.ipv4.route.min_adv_mss`.
+    pub min_adv_mss: u32,
+    /// `net.ipv4.route.min_pmtu`.
+    pub min_pmtu: u32,
+}
+
+impl Default for Floors {
+    /// Those of a kernel that nobody has changed (6.18).
+    fn default() -> Self {
+        Self { min_snd_mss: 48, min_adv_mss: 256, min_pmtu: 552 }
+    }
+}
+
+/// The least MTU of IPv6 (RFC 8200 §5).
+const MIN_V6_MTU: u32 = 1280;
+/// Headers of IPv4 and TCP without options.
+const HEADERS: u32 = 40;
+/// What an MTU or an MSS can be at most.
+const MOST_SIZE: u64 = 65_535;
+
+/// What the user has allowed beyond the rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Allowed {
+    /// A route's MTU that routers' messages do not lower, and that clears DF (`--lock`).
+    pub lock: bool,
+    /// A route's MTU on a host that forwards (`--i-am-router`).
+    pub router: bool,
+    /// A change below this session, which ends by itself unless it is confirmed (`--confirm`).
+    pub session: bool,
+}
+
+/// Why a step is not made.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Refusal {
+    /// The value is not of the kind that the target takes.
+    NotAValue {
+        /// What was given.
+        value: String,
+        /// What it takes.
+        takes: &'static str,
+    },
+    /// The value is outside its range.
+    OutOfRange {
+        /// What was given.
+        value: u64,
+        /// The least.
+        least: u64,
+        /// The most.
+        most: u64,
+        /// Where the least is from.
+        source: String,
+    },
+    /// The MTU is above one that the kernel has learnt, and a change of the route would make it forget.
+    AboveLearnt(LearntPathMtu),
+    /// A change of the route would make the kernel forget what it has learnt.
+    ForgetsLearnt(LearntPathMtu),
+    /// A lock was given without the option.
+    Lock,
+    /// The host forwards.
+    Forwards,
+    /// It is below the session over which this command runs.
+    OwnSession,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAValue { value, takes } => write!(f, "it takes {takes}, not `{value}`"),
+            Self::OutOfRange { value, least, most, source } => {
+                write!(f, "{value} is outside {least} to {most} ({source})")
+            }
+            Self::AboveLearnt(learnt) => write!(
+                f,
+                "the kernel has learnt a path MTU of {} to {} (for another {:.0} s), and a larger \
+                 one on the route makes it forget that",
+                learnt.mtu, learnt.to, learnt.expires_s
+            ),
+            Self::ForgetsLearnt(learnt) => write!(
+                f,
+                "the kernel has learnt a path MTU of {} to {} (for another {:.0} s), and forgets it \
+                 when the route is replaced",
+                learnt.mtu, learnt.to, learnt.expires_s
+            ),
+            Self::Lock => f.write_str(
+                "a locked MTU clears DF and ignores what routers say: packets may be fragmented",
+            ),
+            Self::Forwards => f.write_str(
+                "this host forwards packets, and an MTU on its route shrinks other hosts' \
+                 connections too",
+            ),
+            Self::OwnSession => {
+                f.write_str("it reaches the connection over which this session runs")
+            }
+        }
+    }
+}
+
+impl Refusal {
+    /// What to do instead.
+    pub fn hint(&self, step: &Step) -> String {
+        match self {
+            Self::NotAValue { .. } => format!("`maxseg tune show {}` tells what it takes", step.target),
+            Self::OutOfRange { least, .. } => format!("for example --set {}={least}", step.target),
+            Self::AboveLearnt(learnt) => format!(
+                "--set {}={} is no lower than that path; or wait until it has expired: ip route get {}",
+                step.target, learnt.mtu, learnt.to
+            ),
+            Self::ForgetsLearnt(learnt) => format!(
+                "set the MTU as well: --set {}={}; or wait until it has expired: ip route get {}",
+                mtu_of(&step.target),
+                learnt.mtu,
+                learnt.to
+            ),
+            Self::Lock => format!(
+                "without a lock: --set {}={}; if it must be, add --lock",
+                step.target,
+                step.after.to_string().trim_start_matches("lock ")
+            ),
+            Self::Forwards => {
+                "a clamp reaches new connections alone: --set clamp.IFACE=\"rt mtu\"; if it must be, add \
+                 --i-am-router"
+                    .to_owned()
+            }
+            Self::OwnSession => {
+                "add --confirm 60s: it is undone after that time unless you run `maxseg tune confirm`"
+                    .to_owned()
+            }
+        }
+    }
+}
+
+fn mtu_of(target: &Target) -> Target {
+    if let Target::Route { prefix, .. } = target {
+        Target::Route { prefix: *prefix, metric: RouteMetricName::Mtu }
+    } else {
+        target.clone()
+    }
+}
+
+/// Why a step must not be made; nothing where it may.
+pub fn refusals(step: &Step, facts: &Facts, allowed: Allowed) -> Vec<Refusal> {
+    let mut refusals: Vec<Refusal> = of_value(step, facts).into_iter().collect();
+    if facts.reaches_own_session && !allowed.session {
+        refusals.push(Refusal::OwnSession);
+    }
+    if let Target::Route { prefix, metric } = &step.target {
+        let is_mtu = *metric == RouteMetricName::Mtu;
+        if is_mtu && is_locked(&step.after) && !allowed.lock {
+            refusals.push(Refusal::Lock);
+        }
+        if is_mtu && facts.forwards && !allowed.router {
+            refusals.push(Refusal::Forwards);
+        }
+        refusals.extend(of_learnt(*prefix, step, facts));
+    }
+    refusals
+}
+
+fn is_locked(value: &Value) -> bool {
+    value.text().is_some_and(|text| text.starts_with("lock "))
+}
+
+/// A replaced route forgets what was learnt of it (measured on 6.18): a lower or equal MTU makes up for it.
+fn of_learnt(prefix: Prefix, step: &Step, facts: &Facts) -> Option<Refusal> {
+    let Target::Route { metric, .. } = &step.target else { return None };
+    let within = facts.learnt.iter().filter(|learnt| prefix.includes(learnt.to));
+    let lowest = within.min_by_key(|learnt| learnt.mtu)?;
+    if *metric != RouteMetricName::Mtu {
+        return Some(Refusal::ForgetsLearnt(*lowest));
+    }
+    match size_of(&step.after) {
+        Some(mtu) if mtu <= u64::from(lowest.mtu) => None,
+        Some(_) => Some(Refusal::AboveLearnt(*lowest)),
+        None => Some(Refusal::ForgetsLearnt(*lowest)),
+    }
+}
+
+fn size_of(value: &Value) -> Option<u64> {
+    value.text()?.trim_start_matches("lock ").parse().ok()
+}
+
+fn of_value(step: &Step, facts: &Facts) -> Option<Refusal> {
+    let (is_v6, metric) = match &step.target {
+        Target::Route { prefix, metric } => (prefix.is_v6(), *metric),
+        Target::InterfaceMtu(_) => (facts.has_v6, RouteMetricName::Mtu),
+        // Their values are judged by the catalogue, and by the kernel.
+        Target::Sysctl(_) | Target::Socket { .. } | Target::Clamp(_) => return None,
+    };
+    if step.after == Value::Unset && matches!(step.target, Target::Route { .. }) {
+        return None;
+    }
+    let wrong = |takes| Refusal::NotAValue { value: step.after.to_string(), takes };
+    let named = |name: &str, value: u32| (u64::from(value), format!("{name} of this kernel"));
+    let (least, most, source) = match metric {
+        RouteMetricName::CongestionControl => {
+            let is_name = step.after.text().is_some_and(|text| {
+                !text.is_empty() && text.len() < 16 && !text.contains(char::is_whitespace)
+            });
+            return (!is_name).then(|| wrong("the name of a congestion control"));
+        }
+        RouteMetricName::QuickAck => (0, 1, "0 is off, 1 is on".to_owned()),
+        RouteMetricName::Mtu if is_v6 => {
+            (u64::from(MIN_V6_MTU), MOST_SIZE, "the least MTU of IPv6, RFC 8200".to_owned())
+        }
+        RouteMetricName::Mtu => {
+            let floor = facts.floors.min_pmtu.max(facts.floors.min_snd_mss + HEADERS);
+            let (least, source) = named("net.ipv4.route.min_pmtu", floor);
+            (least, MOST_SIZE, source)
+        }
+        RouteMetricName::Advmss => {
+            let (least, source) = named("net.ipv4.route.min_adv_mss", facts.floors.min_adv_mss);
+            (least, MOST_SIZE - u64::from(HEADERS), source)
+        }
+        RouteMetricName::Window => (
+            u64::from(facts.floors.min_snd_mss),
+            1 << 30,
+            "the largest scaled window, RFC 7323".to_owned(),
+        ),
+        RouteMetricName::InitCwnd | RouteMetricName::InitRwnd => {
+            (1, MOST_SIZE, "segments".to_owned())
+        }
+        RouteMetricName::RtoMin => (1, 120_000, "milliseconds; TCP_RTO_MAX is 120 s".to_owned()),
+    };
+    let Some(value) = size_of(&step.after) else { return Some(wrong("a whole number")) };
+    let is_lock_of_another = is_locked(&step.after)
+        && !matches!(step.target, Target::Route { metric: RouteMetricName::Mtu, .. });
+    if is_lock_of_another {
+        return Some(wrong("a whole number"));
+    }
+    let is_inside = (least..=most).contains(&value);
+    (!is_inside).then_some(Refusal::OutOfRange { value, least, most, source })
+}
+
+/// What has to be said of a step that may be made.
+pub fn warnings(step: &Step, facts: &Facts) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if let Target::Route { metric: RouteMetricName::Mtu, .. } = step.target
+        && is_locked(&step.after)
+    {
+        warnings.push(
+            "the lock clears DF: packets may be fragmented on the way, and routers' messages are ignored"
+                .to_owned(),
+        );
+    }
+    if step.target.decides_segment_size() {
+        if let (Some(before), Some(after)) = (size_of(&step.before), size_of(&step.after))
+            && after > before
+        {
+            warnings.push(
+                "a congestion window counts segments: with larger ones, running connections send a burst"
+                    .to_owned(),
+            );
+        }
+        if facts.forwards {
+            warnings.push("other hosts' connections through this host shrink too".to_owned());
+        }
+    }
+    if facts.reaches_own_session {
+        warnings.push("this session runs over a connection that it reaches".to_owned());
+    }
+    warnings
+}

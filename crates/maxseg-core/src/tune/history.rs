@@ -1,0 +1,275 @@
+//! What the lines of a journal amount to.
+
+use std::collections::BTreeMap;
+
+use super::plan::{Step, Value};
+use super::record::{Author, Deadline, Event, Place, Record, UndoReason};
+
+/// All changes that a journal tells of.
+#[derive(Debug, Clone, Default)]
+pub struct History {
+    entries: BTreeMap<u64, Entry>,
+    plans: BTreeMap<u64, PlanRecord>,
+}
+
+#[derive(Debug, Clone)]
+struct PlanRecord {
+    by: Author,
+    why: Option<String>,
+    ends: Option<Deadline>,
+    is_applied: bool,
+    is_confirmed: bool,
+    guard: Option<(u32, u64)>,
+}
+
+/// One change, from its announcement to its end.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Its number.
+    pub id: u64,
+    /// The plan that it is of.
+    pub plan: u64,
+    /// What was changed.
+    pub step: Step,
+    /// Where.
+    pub place: Place,
+    /// Who changed it.
+    pub by: Author,
+    /// When, seconds since 1970.
+    pub set_at_s: f64,
+    /// Why.
+    pub why: Option<String>,
+    /// When it ends by itself; `None` once it is confirmed.
+    pub ends: Option<Deadline>,
+    /// The process that is to undo it then, and when that process began.
+    pub guard: Option<(u32, u64)>,
+    /// How far it got.
+    pub progress: Progress,
+    /// Whether its plan was made as a whole.
+    pub plan_is_complete: bool,
+    /// Why it was undone, or is being undone, and when.
+    pub undone: Option<(UndoReason, f64)>,
+}
+
+/// How far a change got, by the journal alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// It was announced: the kernel may have it.
+    Announced,
+    /// It was read back.
+    Set,
+    /// Undoing it was announced: the kernel may have the value before.
+    Undoing,
+    /// The value before was read back, or there is nothing left to undo.
+    Undone,
+}
+
+/// What a change is now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EntryState {
+    /// The kernel has the value.
+    Set,
+    /// The kernel has another one: somebody else has changed it.
+    Drifted,
+    /// Its time is over, and the kernel still has the value.
+    Expired,
+    /// A later change of the same target holds.
+    Superseded {
+        /// Its number.
+        by: u64,
+    },
+    /// It was undone, or never made, or the machine was booted since.
+    Undone,
+    /// What the kernel has cannot be read.
+    Unknown,
+}
+
+/// When and where a history is looked at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Moment {
+    /// The boot and the namespace.
+    pub place: Place,
+    /// Seconds since boot (`CLOCK_BOOTTIME`).
+    pub boot_s: f64,
+}
+
+impl EntryState {
+    /// As JSON and tables have it.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Set => "set",
+            Self::Drifted => "drifted",
+            Self::Expired => "expired",
+            Self::Superseded { .. } => "superseded",
+            Self::Undone => "undone",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// Whether somebody should look at it.
+    pub const fn is_trouble(&self) -> bool {
+        matches!(self, Self::Drifted | Self::Expired)
+    }
+}
+
+impl History {
+    /// Of the lines of a journal, in their order.
+    pub fn of<'r>(records: impl IntoIterator<Item = &'r Record>) -> Self {
+        let mut history = Self::default();
+        for record in records {
+            history.add(record);
+        }
+        history
+    }
+
+    /// Adds a line.
+    pub fn add(&mut self, record: &Record) {
+        match &record.event {
+            Event::Plan { plan, by, why, ends, .. } => {
+                let (by, why, ends) = (by.clone(), why.clone(), *ends);
+                let (is_applied, is_confirmed, guard) = (false, false, None);
+                let plans = PlanRecord { by, why, ends, is_applied, is_confirmed, guard };
+                self.plans.insert(*plan, plans);
+            }
+            Event::Guard { plan, pid, started } => {
+                if let Some(of) = self.plans.get_mut(plan) {
+                    of.guard = Some((*pid, *started));
+                }
+            }
+            Event::Set { entry, plan, step } => self.announce(*entry, *plan, step, record),
+            Event::IsSet { entry } => self.progress(*entry, Progress::Set),
+            Event::Applied { plan } => {
+                if let Some(of) = self.plans.get_mut(plan) {
+                    of.is_applied = true;
+                }
+            }
+            Event::Confirmed { plan } => {
+                if let Some(of) = self.plans.get_mut(plan) {
+                    of.is_confirmed = true;
+                }
+            }
+            Event::Undo { entry, reason, .. } => {
+                self.progress(*entry, Progress::Undoing);
+                if let Some(entry) = self.entries.get_mut(entry) {
+                    entry.undone = Some((*reason, record.at_s));
+                }
+            }
+            Event::IsUndone { entry } => self.progress(*entry, Progress::Undone),
+            Event::Persisted { .. } | Event::Other => {}
+        }
+    }
+
+    fn announce(&mut self, id: u64, plan: u64, step: &Step, record: &Record) {
+        let of = self.plans.get(&plan);
+        let unknown = || Author { user: "?".to_owned(), pid: 0 };
+        let entry = Entry {
+            id,
+            plan,
+            step: step.clone(),
+            place: record.place.clone(),
+            by: of.map_or_else(unknown, |of| of.by.clone()),
+            set_at_s: record.at_s,
+            why: of.and_then(|of| of.why.clone()),
+            ends: None,
+            guard: None,
+            progress: Progress::Announced,
+            plan_is_complete: false,
+            undone: None,
+        };
+        self.entries.insert(id, entry);
+    }
+
+    fn progress(&mut self, id: u64, progress: Progress) {
+        if let Some(entry) = self.entries.get_mut(&id) {
+            entry.progress = progress;
+        }
+    }
+
+    /// Every change, in the order of their numbers.
+    pub fn entries(&self) -> impl DoubleEndedIterator<Item = Entry> {
+        self.entries.values().map(|entry| self.completed(entry))
+    }
+
+    /// The change with this number.
+    pub fn entry(&self, id: u64) -> Option<Entry> {
+        self.entries.get(&id).map(|entry| self.completed(entry))
+    }
+
+    /// With what its plan says of it.
+    fn completed(&self, entry: &Entry) -> Entry {
+        let mut entry = entry.clone();
+        if let Some(of) = self.plans.get(&entry.plan) {
+            entry.ends = of.ends.filter(|_| !of.is_confirmed);
+            entry.guard = of.guard.filter(|_| !of.is_confirmed);
+            entry.plan_is_complete = of.is_applied;
+        }
+        entry
+    }
+
+    /// Those of this boot and namespace that were not undone, in the order of their numbers.
+    pub fn live(&self, place: &Place) -> Vec<Entry> {
+        let live = |entry: &Entry| entry.progress != Progress::Undone && entry.place == *place;
+        self.entries().filter(live).collect()
+    }
+
+    /// The number of a live entry that came later and set the same target.
+    pub fn superseding(&self, entry: &Entry) -> Option<u64> {
+        let later = self.entries.range(entry.id + 1..).map(|(_, later)| later);
+        let mut same = later.filter(|later| {
+            later.progress != Progress::Undone
+                && later.place == entry.place
+                && later.step.target == entry.step.target
+        });
+        same.next_back().map(|later| later.id)
+    }
+
+    /// Plans whose deadline is over and that nobody has confirmed.
+    pub fn has_expired(&self, entry: &Entry, now: &Moment) -> bool {
+        entry.place.boot == now.place.boot
+            && entry.ends.is_some_and(|ends| now.boot_s >= ends.boot_s)
+    }
+
+    /// Plans of this place that are waiting to be confirmed.
+    pub fn unconfirmed(&self, now: &Moment) -> Vec<u64> {
+        let mut plans: Vec<u64> = self
+            .live(&now.place)
+            .iter()
+            .filter(|entry| entry.ends.is_some() && !self.has_expired(entry, now))
+            .map(|entry| entry.plan)
+            .collect();
+        plans.dedup();
+        plans
+    }
+
+    /// Numbers for the next plan and the next entry.
+    pub fn next_numbers(&self) -> (u64, u64) {
+        let after = |last: Option<&u64>| last.map_or(1, |last| last + 1);
+        (after(self.plans.keys().next_back()), after(self.entries.keys().next_back()))
+    }
+}
+
+impl Entry {
+    /// What it is now, where the kernel has `now`; `None` where that cannot be read.
+    pub fn state(&self, history: &History, now: Option<&Value>, at: &Moment) -> EntryState {
+        if self.progress == Progress::Undone || self.place.boot != at.place.boot {
+            return EntryState::Undone;
+        }
+        if self.place != at.place {
+            return EntryState::Unknown;
+        }
+        if let Some(by) = history.superseding(self) {
+            return EntryState::Superseded { by };
+        }
+        let Some(now) = now else { return EntryState::Unknown };
+        // Of two values that are equal the one that was last announced is meant.
+        let (is_after, is_before) = (*now == self.step.after, *now == self.step.before);
+        match self.progress {
+            _ if is_after && history.has_expired(self, at) => EntryState::Expired,
+            _ if is_after => EntryState::Set,
+            Progress::Announced | Progress::Undoing if is_before => EntryState::Undone,
+            Progress::Announced | Progress::Set | Progress::Undoing | Progress::Undone => {
+                EntryState::Drifted
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Settings of a host that are changed on purpose: what is set, the plan, and the journal from which every change can be undone.
+//!
+//! ```text
+//! --set TARGET=VALUE, advice, document → Step … → Plan → (asked) → journal and kernel, in turn → History → Entry with its EntryState
+//! ```
+//!
+//! The journal is a file of lines that only grows. Each is on disk before what it announces is done, so that whatever ends the
+//! program, at whatever moment, leaves one of these behind:
+//!
+//! ```text
+//!            plan                 set                     is-set                  applied
+//! (nothing) ─────→ plan is known ─────→ before or after ────────→ after was seen ─────────→ plan is complete
+//!                       │                    │                          │                        │
+//!                       │                    └───────── undo ───────────┴──────── undo ──────────┘
+//!                       │                                 ↓
+//!                       ↓                           before or after ── is-undone ──→ before was seen (the end)
+//!                  ends with the run
+//! ```
+//!
+//! A line `set` holds the value before, and what else is needed to restore it. Between two lines a single system call changes the
+//! kernel, so that one look at the kernel tells which side of it the program got to: the value before, the value after, or, where
+//! another program was at work, another one. [`Entry::state`] is that rule. A plan without `applied` was cut off: the next
+//! command that changes anything undoes it first. A last line without its end announces nothing, since what it announces was not
+//! begun; it is cut off.
+
+mod guards;
+mod history;
+mod plan;
+mod prefix;
+mod record;
+mod target;
+
+pub use guards::{Allowed, Facts, Floors, LearntPathMtu, Refusal, refusals, warnings};
+pub use history::{Entry, EntryState, History, Moment, Progress};
+pub use plan::{Plan, Step, Value};
+pub use prefix::{Prefix, PrefixError};
+pub use record::{Author, Deadline, Event, Place, Record, UndoReason, VERSION};
+pub use target::{Acts, RouteMetricName, Scope, SocketEnds, SocketOption, Target, TargetError};

@@ -1,0 +1,96 @@
+//! What is to be changed, in order.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::target::Target;
+
+/// What a target is set to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Value {
+    /// This, as the kernel has it: words separated by one space each.
+    Text(String),
+    /// Nothing: the route is there and has no such metric.
+    Unset,
+    /// There is no such thing: no route, interface, clamp or sysctl of this name.
+    Absent,
+}
+
+impl Value {
+    /// A text with its words separated by one space each; `unset` is no text.
+    pub fn of(text: &str) -> Self {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        match words[..] {
+            ["unset"] => Self::Unset,
+            _ => Self::Text(words.join(" ")),
+        }
+    }
+
+    /// The text, where there is one.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Unset | Self::Absent => None,
+        }
+    }
+
+    /// The number that it is.
+    pub fn number(&self) -> Option<u64> {
+        self.text()?.parse().ok()
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Text(text) => text,
+            Self::Unset => "unset",
+            Self::Absent => "absent",
+        })
+    }
+}
+
+/// One change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// What is changed.
+    pub target: Target,
+    /// The value before.
+    pub before: Value,
+    /// The value after.
+    pub after: Value,
+    /// What else is needed to restore it: text that the reader of this kind of target wrote, and that its writer reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
+}
+
+/// Changes that are made together, or not at all.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Plan {
+    /// In the order in which they are made; undone in the opposite order.
+    pub steps: Vec<Step>,
+    /// Why, in a line: the reason of the advice, or what the user gave.
+    pub why: Option<String>,
+}
+
+impl Plan {
+    /// The same without what is so already.
+    #[must_use]
+    pub fn without_what_is_so(self) -> Self {
+        let steps = self.steps.into_iter().filter(|step| step.before != step.after).collect();
+        Self { steps, ..self }
+    }
+
+    /// The first target that occurs twice.
+    pub fn repeated(&self) -> Option<&Target> {
+        let mut steps = self.steps.iter();
+        while let Some(step) = steps.next() {
+            if steps.clone().any(|later| later.target == step.target) {
+                return Some(&step.target);
+            }
+        }
+        None
+    }
+}

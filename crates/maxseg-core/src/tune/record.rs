@@ -1,0 +1,165 @@
+//! The lines of the journal.
+
+use serde::{Deserialize, Serialize};
+
+use super::plan::{Step, Value};
+use super::target::Target;
+
+/// The layout of a line that this program writes.
+pub const VERSION: u32 = 1;
+
+/// A line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Its layout.
+    pub v: u32,
+    /// When it was written, seconds since 1970.
+    pub at_s: f64,
+    /// Where it holds.
+    pub place: Place,
+    /// What it announces or confirms.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// Where a change holds: until this machine is booted again, in one network namespace.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Place {
+    /// `/proc/sys/kernel/random/boot_id`.
+    pub boot: String,
+    /// The inode of the network namespace, which a later one may have again.
+    pub namespace: u64,
+    /// Its cookie, which no other has in this boot (`SO_NETNS_COOKIE`); `None` before Linux 5.14.
+    pub cookie: Option<u64>,
+}
+
+/// Who made a change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Author {
+    /// The user's name or number, with the one behind sudo.
+    pub user: String,
+    /// The process.
+    pub pid: u32,
+}
+
+/// When a change ends by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Deadline {
+    /// Seconds since 1970, for people.
+    pub at_s: f64,
+    /// Seconds since the machine was booted, the time in suspension included (`CLOCK_BOOTTIME`): what counts.
+    pub boot_s: f64,
+    /// Whether it holds only until somebody confirms the change.
+    pub unless_confirmed: bool,
+}
+
+/// Why a change is undone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UndoReason {
+    /// Somebody asked for it.
+    Asked,
+    /// Its time was over.
+    Expired,
+    /// Another change of its plan could not be made.
+    RolledBack,
+    /// The program ended in the middle of its plan.
+    CutOff,
+    /// The route from which it was copied leads elsewhere now.
+    RouteMoved,
+    /// What it was about is gone, or somebody else has restored it.
+    NothingLeft,
+}
+
+impl UndoReason {
+    /// In words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Asked => "undone when asked",
+            Self::Expired => "undone when its time was over",
+            Self::RolledBack => "undone because its plan failed",
+            Self::CutOff => "undone because its plan was cut off",
+            Self::RouteMoved => "undone because the route that it was copied from has moved",
+            Self::NothingLeft => "nothing was left to undo",
+        }
+    }
+}
+
+/// What a line says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// These changes are about to be made together.
+    Plan {
+        /// The number of the plan.
+        plan: u64,
+        /// How many changes.
+        steps: usize,
+        /// Who makes them.
+        by: Author,
+        /// Why.
+        why: Option<String>,
+        /// When they end by themselves.
+        ends: Option<Deadline>,
+    },
+    /// This process is to undo the plan at its deadline.
+    Guard {
+        /// Which plan.
+        plan: u64,
+        /// The process.
+        pid: u32,
+        /// When it began, clock ticks since boot (field 22 of `/proc/PID/stat`): a process ID is used again.
+        started: u64,
+    },
+    /// One change is about to be made.
+    Set {
+        /// The number of the entry.
+        entry: u64,
+        /// Of which plan.
+        plan: u64,
+        /// The change.
+        #[serde(flatten)]
+        step: Step,
+    },
+    /// It was made, and read back.
+    IsSet {
+        /// Which.
+        entry: u64,
+    },
+    /// All changes of a plan were made.
+    Applied {
+        /// Which plan.
+        plan: u64,
+    },
+    /// The changes of a plan are kept beyond their deadline.
+    Confirmed {
+        /// Which plan.
+        plan: u64,
+    },
+    /// One change is about to be undone.
+    Undo {
+        /// Which.
+        entry: u64,
+        /// Why.
+        reason: UndoReason,
+        /// What was found there.
+        found: Value,
+    },
+    /// It is as it was, or what it was about is gone.
+    IsUndone {
+        /// Which.
+        entry: u64,
+    },
+    /// A file was written or removed for the sake of what is to last (`tune persist`).
+    Persisted {
+        /// The number of the entry.
+        entry: u64,
+        /// What it sets.
+        target: Target,
+        /// The file.
+        file: String,
+    },
+    /// What a later version of this program writes.
+    #[serde(other)]
+    Other,
+}

@@ -35,6 +35,7 @@ pub mod sim;
 pub mod similar;
 pub mod stats;
 pub mod tcp;
+pub mod tunables;
 pub mod tune;
 pub mod units;
 pub mod why;

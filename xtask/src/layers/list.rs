@@ -18,7 +18,7 @@ pub(super) const CRATES: [Layers; 7] = [
         name: "maxseg-core",
         groups: &[
             &["units", "similar", "excerpt"],
-            &["stats", "rng", "framing"],
+            &["stats", "rng", "framing", "tunables"],
             &["errors", "mss", "window"],
             &["path", "path_mtu", "settings"],
             &["scenario", "outcome", "evidence"],

@@ -61,7 +61,7 @@ pub struct Tunable {
     pub macos: Option<String>,
     /// The same on Windows.
     pub windows: Option<String>,
-    /// The same on Open Transport, STCP, TCP_OS and older BSD.
+    /// The same on Open Transport, STCP, `TCP_OS` and older BSD.
     pub historic: Option<String>,
     /// Kernel files, manual pages, RFCs.
     pub source: Vec<String>,
@@ -128,7 +128,7 @@ pub fn tunable(name: &str) -> Result<&'static Tunable, TunableError> {
     let ends_so = |tunable: &&Tunable| tunable.short_name() == name;
     let all = tunables().iter();
     all.clone().find(is_called).or_else(|| all.clone().find(ends_so)).ok_or_else(|| {
-        let names = || all.clone().flat_map(|tunable| tunable.names());
+        let names = || all.clone().flat_map(Tunable::names);
         let similar = closest(name, names()).or_else(|| closest(&general, names()));
         TunableError { asked: name.to_owned(), similar: similar.map(full_name) }
     })

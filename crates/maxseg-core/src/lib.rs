@@ -6,8 +6,9 @@
 //!
 //! <!-- layers of maxseg-core -->
 //! ```text
-//! units similar excerpt · stats rng framing · errors mss window · path path_mtu settings · scenario
-//! outcome evidence · engine diagnose · results why · compare · link · tcp · model sim · advise rfc6349
+//! units similar excerpt · stats rng framing tunables · errors mss window · path path_mtu settings ·
+//! scenario outcome evidence · engine diagnose · results why · compare · link · tcp · model sim ·
+//! advise rfc6349 tune
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]

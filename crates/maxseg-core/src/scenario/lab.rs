@@ -10,18 +10,23 @@ use crate::units::BitsPerSec;
 #[serde(default, deny_unknown_fields)]
 pub struct LabOptions {
     /// Who makes rate, delay and losses; `relay` unless given.
+    #[schemars(extend("x-example" = "\"relay\"", "x-default" = "\"relay\"", "x-engines" = "lab"))]
     pub backend: LabBackend,
     /// Whether losses and queues take whole super-packets (what segmentation offload hands down at once),
     /// as netem on a host does, instead of the packets of the wire; `false` unless given.
+    #[schemars(extend("x-example" = "true", "x-default" = "false", "x-engines" = "lab"))]
     pub as_netem: bool,
     /// Who sends; `builtin` unless given.
+    #[schemars(extend("x-example" = "\"builtin\"", "x-default" = "\"builtin\"", "x-engines" = "lab"))]
     pub traffic: LabTraffic,
     /// How fast the application of each bulk flow writes, a little every 10 ms; as fast as the socket takes it unless
     /// given.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-example" = "\"5 Mbit/s\"", "x-default" = "no bound", "x-engines" = "lab"))]
     pub write_rate: Option<BitsPerSec>,
     /// The rate to which the kernel paces each bulk flow (`SO_MAX_PACING_RATE`, socket(7)); none unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-example" = "\"5 Mbit/s\"", "x-default" = "no bound", "x-engines" = "lab"))]
     pub pacing_rate: Option<BitsPerSec>,
 }
 

@@ -14,9 +14,11 @@ use crate::units::{BitsPerSec, Bytes, Probability, Time};
 pub struct ArqEntry {
     /// Repeats of a frame (of a packet on a link without frames), after which the packet dies.
     #[schemars(range(min = 0, max = 255))]
+    #[schemars(extend("x-example" = "3"))]
     pub retries: u8,
     /// What each repeat delays the packet, on top of its airtime; the link goes on meanwhile, and the
     /// order is kept.
+    #[schemars(extend("x-example" = "\"20 ms\""))]
     pub delay: Time,
 }
 
@@ -25,8 +27,10 @@ pub struct ArqEntry {
 #[serde(deny_unknown_fields)]
 pub struct PolicerEntry {
     /// How fast tokens come; they count bytes on the wire.
+    #[schemars(extend("x-example" = "\"10 Mbit/s\""))]
     pub rate: BitsPerSec,
     /// How many bytes the bucket holds; at least the largest packet.
+    #[schemars(extend("x-example" = "\"10 kB\"", "x-engines" = "sim, lab"))]
     pub burst: Bytes,
 }
 
@@ -98,21 +102,29 @@ pub struct QueueEntry {
 #[serde(deny_unknown_fields)]
 struct QueueTable {
     /// How much may wait: `"100 packets"` or `"64 KiB"`, the packet on the wire not counted.
+    #[schemars(extend("x-example" = "\"100 packets\""))]
     limit: Limit,
     /// Who keeps it shorter; `tail-drop` (nobody) unless given.
     #[serde(default)]
+    #[schemars(extend("x-example" = "\"codel\"", "x-default" = "\"tail-drop\"", "x-engines" = "sim, lab"))]
     discipline: DisciplineName,
     /// Of `codel`: the wait that a standing queue may cause; `5 ms` unless given (RFC 8289).
+    #[schemars(extend("x-example" = "\"5 ms\"", "x-default" = "\"5 ms\"", "x-engines" = "sim, lab"))]
     target: Option<Time>,
     /// Of `codel`: how long it must be exceeded, a worst round trip; `100 ms` unless given.
+    #[schemars(extend("x-example" = "\"100 ms\"", "x-default" = "\"100 ms\"", "x-engines" = "sim, lab"))]
     interval: Option<Time>,
     /// Of `red`: the average length below which nothing is dropped; `"5 packets"` unless given.
+    #[schemars(extend("x-example" = "\"5 packets\"", "x-default" = "\"5 packets\"", "x-engines" = "sim, lab"))]
     min: Option<Limit>,
     /// Of `red`: the average length from which on all is dropped; `"15 packets"` unless given.
+    #[schemars(extend("x-example" = "\"15 packets\"", "x-default" = "\"15 packets\"", "x-engines" = "sim, lab"))]
     max: Option<Limit>,
     /// Of `red`: the chance of a drop just below `max`; 0.02 unless given (Floyd and Jacobson 1993).
+    #[schemars(extend("x-example" = "0.02", "x-default" = "0.02", "x-engines" = "sim, lab"))]
     max_p: Option<Probability>,
     /// Of `red`: the weight of a new sample in the average; 0.002 unless given.
+    #[schemars(extend("x-example" = "0.002", "x-default" = "0.002", "x-engines" = "sim, lab"))]
     weight: Option<Probability>,
 }
 

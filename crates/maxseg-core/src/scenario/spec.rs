@@ -20,15 +20,19 @@ use crate::units::{BitsPerSec, Bytes, Mtu, Probability, Time};
 #[schemars(title = "maxseg scenario")]
 pub struct ScenarioSpec {
     /// What it is called.
+    #[schemars(extend("x-example" = "\"radio\"", "x-engines" = "for the reader"))]
     pub name: Option<String>,
     /// What it is about, for whoever opens the file.
     #[expect(dead_code, reason = "for the reader of the file")]
+    #[schemars(extend("x-example" = "\"What the scenario shows\"", "x-engines" = "for the reader"))]
     about: Option<String>,
     /// Where randomness begins.
     #[serde(default = "first_seed")]
+    #[schemars(extend("x-example" = "1", "x-engines" = "sim, lab"))]
     pub seed: u64,
     /// 4 or 6.
     #[serde(default)]
+    #[schemars(extend("x-example" = "4", "x-default" = "4"))]
     pub ip: IpNumber,
     /// The hops from the sender to the receiver, in order.
     #[serde(default)]
@@ -41,12 +45,14 @@ pub struct ScenarioSpec {
     pub receiver: SettingsSpec,
     /// The traffic; one bulk flow where none is given.
     #[serde(default)]
+    #[schemars(extend("x-default" = "one bulk flow"))]
     pub flow: Vec<FlowEntry>,
     /// When a run ends.
     #[serde(default)]
     pub until: UntilEntry,
     /// How the lab is to run it; nothing to other engines.
     #[serde(default)]
+    #[schemars(extend("x-engines" = "lab"))]
     pub lab: LabOptions,
     /// Keys of this file with the values to try: every combination is run.
     #[expect(
@@ -65,45 +71,64 @@ fn first_seed() -> u64 {
 #[serde(deny_unknown_fields)]
 pub struct HopEntry {
     /// What it is called: `hop.NAME` in keys; otherwise it is known by its index.
+    #[schemars(extend("x-example" = "\"radio\""))]
     pub name: Option<String>,
     /// How fast bits leave.
+    #[schemars(extend("x-example" = "\"10 Mbit/s\""))]
     pub rate: BitsPerSec,
     /// Propagation, one way.
+    #[schemars(extend("x-example" = "\"20 ms\""))]
     pub delay: Time,
     /// The largest IP packet, in bytes; 1500 unless given. With a tunnel, the largest outer packet.
+    #[schemars(extend("x-example" = "1500", "x-default" = "1500"))]
     pub mtu: Option<Mtu>,
     /// The tunnel that wraps each packet, both ways; none unless given.
+    #[schemars(extend("x-example" = "\"wireguard\"", "x-default" = "none"))]
     pub tunnel: Option<TunnelEntry>,
     /// What wraps each packet on the wire; `ip` (nothing) unless given.
+    #[schemars(extend("x-example" = "\"ethernet\"", "x-default" = "\"ip\""))]
     pub framing: Option<Framing>,
     /// Payload of a radio frame, in bytes.
+    #[schemars(extend("x-example" = "128", "x-default" = "none"))]
     pub frame: Option<FrameSize>,
     /// Whether the last frame of a packet is sent full; `false` unless given.
+    #[schemars(extend("x-example" = "true", "x-default" = "false"))]
     pub pad: Option<bool>,
     /// The waiting room before the wire; 100 packets unless given.
+    #[schemars(extend("x-example" = "\"100 packets\"", "x-default" = "\"100 packets\""))]
     pub queue: Option<QueueEntry>,
     /// What is damaged on the way to the receiver; nothing unless given.
+    #[schemars(extend("x-example" = "{ model = \"uniform\", per = \"packet\", rate = 0.01 }", "x-default" = "none"))]
     pub errors: Option<ErrorsSpec>,
     /// Repeats of what errors damage, on the link itself; none unless given.
+    #[schemars(extend("x-example" = "{ retries = 3, delay = \"20 ms\" }", "x-default" = "none"))]
     pub arq: Option<OrOff<ArqEntry>>,
     /// Bytes that may exceed `rate` after idleness: a token bucket in place of a wire; none unless given.
+    #[schemars(extend("x-example" = "\"10 kB\"", "x-default" = "none", "x-engines" = "sim, lab"))]
     pub burst: Option<Bytes>,
     /// Drops what exceeds a rate, before the queue; none unless given.
+    #[schemars(extend("x-example" = "{ rate = \"5 Mbit/s\", burst = \"10 kB\" }", "x-default" = "none"))]
     pub policer: Option<OrOff<PolicerEntry>>,
     /// Whether policer and queue discipline mark packets that know ECN instead of dropping them; `false`
     /// unless given.
+    #[schemars(extend("x-example" = "true", "x-default" = "false", "x-engines" = "sim, lab"))]
     pub ecn: Option<bool>,
     /// Each packet's delay lies anywhere from `delay - jitter` to `delay + jitter`, and it may overtake;
     /// `0 s` unless given.
+    #[schemars(extend("x-example" = "\"5 ms\"", "x-default" = "\"0 s\"", "x-engines" = "sim, lab"))]
     pub jitter: Option<Time>,
     /// The share of packets that leave out the delay, and so overtake; 0 unless given.
+    #[schemars(extend("x-example" = "\"1%\"", "x-default" = "0", "x-engines" = "sim, lab"))]
     pub reorder: Option<Probability>,
     /// The share of packets that enter the link twice; 0 unless given.
+    #[schemars(extend("x-example" = "\"1%\"", "x-default" = "0", "x-engines" = "sim, lab"))]
     pub duplicate: Option<Probability>,
     /// Whether the sender of a packet above the MTU that must not be fragmented is told; `send` unless
     /// given.
+    #[schemars(extend("x-example" = "\"send\"", "x-default" = "\"send\"", "x-engines" = "sim, lab"))]
     pub icmp: Option<IcmpName>,
     /// What differs towards the sender: all else is the same, but for errors, of which there are none.
+    #[schemars(extend("x-example" = "{ rate = \"1 Mbit/s\" }", "x-default" = "as towards the receiver"))]
     pub reverse: Option<ReverseEntry>,
 }
 
@@ -112,36 +137,52 @@ pub struct HopEntry {
 #[serde(deny_unknown_fields)]
 pub struct ReverseEntry {
     /// How fast bits leave.
+    #[schemars(extend("x-example" = "\"10 Mbit/s\"", "x-default" = "as towards the receiver"))]
     pub rate: Option<BitsPerSec>,
     /// Propagation, one way.
+    #[schemars(extend("x-example" = "\"20 ms\"", "x-default" = "as towards the receiver"))]
     pub delay: Option<Time>,
     /// The largest IP packet, in bytes.
+    #[schemars(extend("x-example" = "1500", "x-default" = "as towards the receiver"))]
     pub mtu: Option<Mtu>,
     /// What wraps each packet on the wire.
+    #[schemars(extend("x-example" = "\"ethernet\"", "x-default" = "as towards the receiver"))]
     pub framing: Option<Framing>,
     /// Payload of a radio frame, in bytes.
+    #[schemars(extend("x-example" = "128", "x-default" = "as towards the receiver"))]
     pub frame: Option<FrameSize>,
     /// Whether the last frame of a packet is sent full.
+    #[schemars(extend("x-example" = "true", "x-default" = "as towards the receiver"))]
     pub pad: Option<bool>,
     /// The waiting room before the wire.
+    #[schemars(extend("x-example" = "\"100 packets\"", "x-default" = "as towards the receiver"))]
     pub queue: Option<QueueEntry>,
     /// What is damaged on the way to the sender; nothing unless given.
+    #[schemars(extend("x-example" = "{ model = \"uniform\", per = \"packet\", rate = 0.01 }", "x-default" = "none"))]
     pub errors: Option<ErrorsSpec>,
     /// Repeats on the link, or `false`.
+    #[schemars(extend("x-example" = "{ retries = 3, delay = \"20 ms\" }", "x-default" = "as towards the receiver"))]
     pub arq: Option<OrOff<ArqEntry>>,
     /// Bytes that may exceed `rate` after idleness.
+    #[schemars(extend("x-example" = "\"10 kB\"", "x-default" = "as towards the receiver", "x-engines" = "sim, lab"))]
     pub burst: Option<Bytes>,
     /// Drops what exceeds a rate, before the queue; or `false`.
+    #[schemars(extend("x-example" = "{ rate = \"5 Mbit/s\", burst = \"10 kB\" }", "x-default" = "as towards the receiver"))]
     pub policer: Option<OrOff<PolicerEntry>>,
     /// Whether packets that know ECN are marked.
+    #[schemars(extend("x-example" = "true", "x-default" = "as towards the receiver", "x-engines" = "sim, lab"))]
     pub ecn: Option<bool>,
     /// How far the delay varies, up and down.
+    #[schemars(extend("x-example" = "\"5 ms\"", "x-default" = "as towards the receiver", "x-engines" = "sim, lab"))]
     pub jitter: Option<Time>,
     /// The share of packets that leave out the delay.
+    #[schemars(extend("x-example" = "\"1%\"", "x-default" = "as towards the receiver", "x-engines" = "sim, lab"))]
     pub reorder: Option<Probability>,
     /// The share of packets that enter the link twice.
+    #[schemars(extend("x-example" = "\"1%\"", "x-default" = "as towards the receiver", "x-engines" = "sim, lab"))]
     pub duplicate: Option<Probability>,
     /// Whether the sender of a packet that does not fit is told.
+    #[schemars(extend("x-example" = "\"send\"", "x-default" = "as towards the receiver", "x-engines" = "sim, lab"))]
     pub icmp: Option<IcmpName>,
 }
 
@@ -166,39 +207,55 @@ impl<'de> Deserialize<'de> for FrameSize {
 #[serde(deny_unknown_fields)]
 pub struct FlowEntry {
     /// `bulk`, `cbr`, `ping` or `request`.
+    #[schemars(extend("x-example" = "\"bulk\""))]
     pub kind: FlowKindName,
     /// Who sends, or asks; `sender` unless given.
+    #[schemars(extend("x-example" = "\"sender\"", "x-default" = "\"sender\""))]
     pub from: Option<EndName>,
     /// The names of the hops that it crosses, neighbours in the path's order; all unless given. Its two
     /// ends are hosts of their own there, with the settings of sender and receiver.
+    #[schemars(extend("x-example" = "[\"radio\"]", "x-default" = "all"))]
     pub hops: Option<Vec<String>>,
     /// When it begins; `0 s` unless given.
+    #[schemars(extend("x-example" = "\"1 s\"", "x-default" = "\"0 s\""))]
     pub start: Option<Time>,
     /// Of `cbr`, `ping` and `request`: when it sends, or asks, no more; never unless given.
+    #[schemars(extend("x-example" = "\"30 s\"", "x-default" = "never"))]
     pub stop: Option<Time>,
     /// Of `cbr`: how fast it sends.
+    #[schemars(extend("x-example" = "\"10 Mbit/s\""))]
     pub rate: Option<BitsPerSec>,
     /// Of `cbr`: whether `rate` counts payload or whole packets; payload unless given.
+    #[schemars(extend("x-example" = "\"payload\"", "x-default" = "\"payload\""))]
     pub rate_counts: Option<RateCounts>,
     /// Of `cbr` and `ping`: payload of a packet, in bytes; 56 for `ping` unless given.
+    #[schemars(extend("x-example" = "536", "x-default" = "56 of ping"))]
     pub size: Option<PacketSize>,
     /// Of `cbr` and `ping`: header bytes of a packet; IP and UDP, or IP and ICMP, unless given.
+    #[schemars(extend("x-example" = "28", "x-default" = "IP and UDP, or IP and ICMP"))]
     pub header: Option<u16>,
     /// Of `ping`: from one request to the next; `1 s` unless given.
+    #[schemars(extend("x-example" = "\"1 s\"", "x-default" = "\"1 s\""))]
     pub interval: Option<Time>,
     /// Of `request`: payload of a request.
+    #[schemars(extend("x-example" = "\"200 B\""))]
     pub request: Option<Bytes>,
     /// Of `request`: payload of a reply.
+    #[schemars(extend("x-example" = "\"20 KiB\""))]
     pub reply: Option<Bytes>,
     /// Of `request`: from a complete reply to the next request; `0 s` unless given.
+    #[schemars(extend("x-example" = "\"1 s\"", "x-default" = "\"0 s\""))]
     pub pause: Option<Time>,
     /// Of `request`: from a complete request to its reply; `0 s` unless given.
+    #[schemars(extend("x-example" = "\"10 ms\"", "x-default" = "\"0 s\""))]
     pub think: Option<Time>,
     /// Of `request`: whether one connection is kept for all requests, or each opens a new one; `kept`
     /// unless given.
+    #[schemars(extend("x-example" = "\"new\"", "x-default" = "\"kept\""))]
     pub connection: Option<ConnectionUse>,
     /// Of `request`: how many; as many as there is time for unless given. When every flow that has an
     /// end has come to it, the run is over.
+    #[schemars(extend("x-example" = "100", "x-default" = "no bound"))]
     pub count: Option<u64>,
 }
 
@@ -286,8 +343,10 @@ impl JsonSchema for PacketSize {
 #[serde(deny_unknown_fields)]
 pub struct UntilEntry {
     /// After so long; `60 s` unless `bytes` is given.
+    #[schemars(extend("x-example" = "\"60 s\"", "x-default" = "\"60 s\" unless bytes is given"))]
     pub time: Option<Time>,
     /// When each bulk flow has so much acknowledged.
+    #[schemars(extend("x-example" = "\"1 MiB\"", "x-default" = "no bound"))]
     pub bytes: Option<Bytes>,
 }
 
@@ -296,6 +355,7 @@ pub struct UntilEntry {
 struct SweepTable {
     /// Single points: a table of keys each.
     #[expect(dead_code, reason = "for the schema")]
+    #[schemars(extend("x-example" = "[ { \"sender.mss\" = 536, \"receiver.window\" = \"8 KiB\" } ]", "x-default" = "none"))]
     point: Option<Vec<BTreeMap<String, serde_json::Value>>>,
     #[expect(dead_code, reason = "for the schema")]
     #[serde(flatten)]

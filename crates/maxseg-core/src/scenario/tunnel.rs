@@ -103,14 +103,16 @@ impl JsonSchema for TunnelEntry {
     }
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
         let name = generator.subschema_for::<TunnelName>();
-        let outer = generator.subschema_for::<IpNumber>();
+        let (mut kind, mut outer) = (name.clone(), generator.subschema_for::<IpNumber>());
+        kind.insert("x-example".to_owned(), "\"wireguard\"".into());
+        outer.insert("x-example".to_owned(), "4".into());
         schemars::json_schema!({
             "description": "what wraps each packet; over IPv4 unless the table says otherwise",
             "anyOf": [
                 name,
                 {
                     "type": "object",
-                    "properties": { "kind": name, "outer": outer },
+                    "properties": { "kind": kind, "outer": outer },
                     "required": ["kind"],
                     "additionalProperties": false,
                 },

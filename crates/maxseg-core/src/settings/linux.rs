@@ -11,20 +11,28 @@ use crate::units::Bytes;
 #[serde(deny_unknown_fields)]
 pub struct LinuxSpec {
     /// `net.ipv4.tcp_rmem`: least, first and largest receive buffer in bytes.
+    #[schemars(extend("x-example" = "[4096, 131072, 6291456]"))]
     pub tcp_rmem: Option<[u64; 3]>,
     /// `net.ipv4.tcp_wmem`: the same of the send buffer.
+    #[schemars(extend("x-example" = "[4096, 16384, 4194304]"))]
     pub tcp_wmem: Option<[u64; 3]>,
     /// Whether losses are found by time (`net.ipv4.tcp_recovery`, bit 0: RACK).
+    #[schemars(extend("x-example" = "true", "x-engines" = "sim, lab"))]
     pub tcp_recovery: Option<bool>,
     /// Whether the tail is probed (`net.ipv4.tcp_early_retrans` of 3 or 4).
+    #[schemars(extend("x-example" = "true", "x-engines" = "sim, lab"))]
     pub tcp_early_retrans: Option<bool>,
     /// Whether timeouts for nothing are found (`net.ipv4.tcp_frto`).
+    #[schemars(extend("x-example" = "true", "x-engines" = "sim, lab"))]
     pub tcp_frto: Option<bool>,
     /// `net.ipv4.tcp_slow_start_after_idle`.
+    #[schemars(extend("x-example" = "true", "x-engines" = "sim, lab"))]
     pub tcp_slow_start_after_idle: Option<bool>,
     /// Whether CUBIC may leave slow start before a loss (`HyStart`).
+    #[schemars(extend("x-example" = "true", "x-engines" = "sim"))]
     pub hystart: Option<bool>,
     /// Ticks a second (`CONFIG_HZ`): 100, 250, 300 or 1000.
+    #[schemars(extend("x-example" = "250", "x-engines" = "sim"))]
     pub hz: Option<u32>,
 }
 

@@ -17,51 +17,74 @@ use crate::units::{BitsPerSec, Bytes, Mss, Time};
 #[serde(deny_unknown_fields)]
 pub struct SettingsSpec {
     /// The profile that fills in what is not given here: one of `maxseg stacks`, or a stack file (`./host.toml`).
+    #[schemars(extend("x-example" = "\"linux\""))]
     pub stack: Option<String>,
     /// The MSS option's value in bytes; TCP options are not subtracted from it.
+    #[schemars(extend("x-example" = "1460"))]
     pub mss: Option<Mss>,
     /// Whether packets carry DF, so that hops must not fragment them (IPv4); `true` unless given.
+    #[schemars(extend("x-example" = "true"))]
     pub df: Option<bool>,
     /// The receive window: a size, a number of segments, or `auto` (stack `linux`).
+    #[schemars(extend("x-example" = "\"64 KiB\""))]
     pub window: Option<WindowSize>,
     /// How the window is carried.
+    #[schemars(extend("x-example" = "\"auto\""))]
     pub window_scale: Option<WindowScale>,
     /// How much may be sent and not yet acknowledged.
+    #[schemars(extend("x-example" = "\"256 KiB\""))]
     pub send_buffer: Option<Bytes>,
     /// Who decides how much may be in flight.
+    #[schemars(extend("x-example" = "\"reno\""))]
     pub congestion: Option<CongestionName>,
     /// What is sent again after a loss, and when.
+    #[schemars(extend("x-example" = "\"newreno\"", "x-engines" = "sim"))]
     pub recovery: Option<RecoveryName>,
     /// Most segments sent upon one acknowledgement while recovering.
+    #[schemars(extend("x-example" = "2", "x-engines" = "sim"))]
     pub recovery_burst: Option<u32>,
     /// The window with which a connection begins.
+    #[schemars(extend("x-example" = "\"10 segments\""))]
     pub initial_window: Option<InitialWindow>,
     /// Where slow start first ends.
+    #[schemars(extend("x-example" = "\"unlimited\"", "x-engines" = "sim"))]
     pub initial_ssthresh: Option<InitialSsthresh>,
     /// Whether the first two duplicate acknowledgements let new data out (RFC 3042).
+    #[schemars(extend("x-example" = "true", "x-engines" = "sim"))]
     pub limited_transmit: Option<bool>,
     /// Whether the handshake ends with a packet of its own.
+    #[schemars(extend("x-example" = "true", "x-engines" = "sim"))]
     pub handshake_ack: Option<bool>,
     /// `false` for an acknowledgement per packet, or when to send a delayed one.
+    #[schemars(extend("x-example" = "{ timeout = \"200 ms\", every = 2 }", "x-engines" = "model, sim, lab (`false`)"))]
     pub delayed_ack: Option<DelayedAckSpec>,
     /// Whether acknowledgements name what was received beyond them (SACK), where the peer is willing.
+    #[schemars(extend("x-example" = "true", "x-engines" = "sim, lab"))]
     pub sack: Option<bool>,
     /// Whether segments carry timestamps, 12 bytes each, where the peer is willing.
+    #[schemars(extend("x-example" = "true"))]
     pub timestamps: Option<bool>,
     /// Whether queues with `ecn = true` may mark packets instead of dropping them.
+    #[schemars(extend("x-example" = "true", "x-engines" = "sim, lab"))]
     pub ecn: Option<bool>,
     /// Whether full segments that vanish again and again are taken for too large for the path.
+    #[schemars(extend("x-example" = "true", "x-engines" = "sim, lab"))]
     pub mtu_probing: Option<bool>,
     /// How fast the application reads what has arrived; at once unless given.
+    #[schemars(extend("x-example" = "\"5 Mbit/s\""))]
     pub read_rate: Option<BitsPerSec>,
     /// What the host's one processor takes for each packet that it sends or receives; no time unless
     /// given.
+    #[schemars(extend("x-example" = "\"10 us\"", "x-engines" = "model, sim"))]
     pub packet_cost: Option<Time>,
     /// What ns-2 does otherwise than the RFCs; goes with `congestion = "ns2-reno"`.
+    #[schemars(extend("x-example" = "{ exact_halves = true }", "x-engines" = "sim"))]
     pub ns2: Option<Ns2Spec>,
     /// The retransmission timer.
+    #[schemars(extend("x-example" = "{ min = \"1 s\" }"))]
     pub rto: Option<RtoSpec>,
     /// What Linux's own TCP goes by, where both ends of a flow have it.
+    #[schemars(extend("x-example" = "{ tcp_rmem = [4096, 131072, 6291456] }", "x-engines" = "sim, lab"))]
     pub linux: Option<LinuxSpec>,
 }
 
@@ -70,8 +93,10 @@ pub struct SettingsSpec {
 #[serde(deny_unknown_fields)]
 pub struct Ns2Spec {
     /// Whether half a window keeps its fraction (`precisionReduce_`).
+    #[schemars(extend("x-example" = "true", "x-engines" = "sim"))]
     pub exact_halves: Option<bool>,
     /// Fast retransmit and the initial window around a lost first packet (`bugfix_ss_`).
+    #[schemars(extend("x-example" = "\"always\"", "x-engines" = "sim"))]
     pub first_loss: Option<FirstLoss>,
 }
 
@@ -91,20 +116,28 @@ pub enum FirstLoss {
 #[serde(deny_unknown_fields)]
 pub struct RtoSpec {
     /// How the round trip is estimated.
+    #[schemars(extend("x-example" = "\"rfc6298\""))]
     pub rule: Option<RtoRuleName>,
     /// Before there is an estimate.
+    #[schemars(extend("x-example" = "\"1 s\"", "x-engines" = "model, sim"))]
     pub initial: Option<Time>,
     /// The least value, before back-off; of rule `linux` the least that is added to the round trip.
+    #[schemars(extend("x-example" = "\"1 s\""))]
     pub min: Option<Time>,
     /// The largest value, back-off included.
+    #[schemars(extend("x-example" = "\"60 s\""))]
     pub max: Option<Time>,
     /// Clock granularity G of rule `rfc6298`.
+    #[schemars(extend("x-example" = "\"10 ms\"", "x-engines" = "sim"))]
     pub granularity: Option<Time>,
     /// The tick of rules `ticks` and `linux`.
+    #[schemars(extend("x-example" = "\"10 ms\"", "x-engines" = "sim"))]
     pub tick: Option<Time>,
     /// Where in its tick the clock of rule `ticks` stands at the start.
+    #[schemars(extend("x-example" = "\"0 s\"", "x-engines" = "sim"))]
     pub phase: Option<Time>,
     /// The back-off factor beyond which the estimate is given up.
+    #[schemars(extend("x-example" = "8", "x-engines" = "sim"))]
     pub forget_after: Option<u32>,
 }
 

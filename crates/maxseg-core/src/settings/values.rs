@@ -259,7 +259,8 @@ impl JsonSchema for DelayedAckSpec {
         "DelayedAck".into()
     }
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let time = generator.subschema_for::<Time>();
+        let mut time = generator.subschema_for::<Time>();
+        time.insert("x-example".to_owned(), "\"200 ms\"".into());
         schemars::json_schema!({
             "description": "false for an acknowledgement per packet, or when to send a delayed one",
             "anyOf": [
@@ -268,11 +269,12 @@ impl JsonSchema for DelayedAckSpec {
                     "type": "object",
                     "properties": {
                         "timeout": time,
-                        "every": { "type": "integer", "minimum": 1, "default": 2 },
+                        "every": { "type": "integer", "minimum": 1, "default": 2, "x-example": "2" },
                         "first_at_once": {
                             "description": "whether the first segment is acknowledged at once, as by ns-3",
                             "type": "boolean",
                             "default": false,
+                            "x-example": "true",
                         },
                     },
                     "required": ["timeout"],

@@ -50,6 +50,7 @@ const MAN: &str = "docs/man";
 fn files() -> Result<Vec<(String, String)>> {
     let picture = maxseg::picture().context("the demo has no picture")?;
     let mut files = vec![
+        ("docs/reference/scenario.md".to_owned(), maxseg::scenario_reference()),
         ("docs/reference/scenario.schema.json".to_owned(), maxseg::scenario_schema()),
         ("docs/reference/results.schema.json".to_owned(), maxseg::results_schema()),
         ("docs/reference/stream.schema.json".to_owned(), maxseg::stream_schema()),

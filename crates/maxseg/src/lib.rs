@@ -7,7 +7,8 @@
 //!
 //! <!-- layers of maxseg -->
 //! ```text
-//! failure shipped growing_file interrupt wrap · printer · calc monitor progress top · report · cli
+//! failure shipped growing_file interrupt wrap · printer · calc monitor progress reference top · report
+//! · cli
 //! ```
 //! <!-- end of layers -->
 #![forbid(unsafe_code)]
@@ -22,6 +23,7 @@ mod interrupt;
 mod monitor;
 mod printer;
 mod progress;
+mod reference;
 mod report;
 mod shipped;
 #[cfg(feature = "lab")]
@@ -32,7 +34,7 @@ use std::process::ExitCode;
 
 pub use cli::{
     ManPage, compare_schema, connections_schema, explain_schema, man_pages, picture,
-    results_schema, scenario_schema, stream_schema,
+    results_schema, scenario_reference, scenario_schema, stream_schema,
 };
 #[cfg(feature = "lab")]
 pub use cli::{path_schema, why_schema};

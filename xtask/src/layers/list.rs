@@ -75,7 +75,7 @@ pub(super) const CRATES: [Layers; 7] = [
         groups: &[
             &["failure", "shipped", "growing_file", "interrupt", "wrap"],
             &["printer"],
-            &["calc", "monitor", "progress", "top"],
+            &["calc", "monitor", "progress", "reference", "top"],
             &["report"],
             &["cli"],
         ],

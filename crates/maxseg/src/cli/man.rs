@@ -11,6 +11,7 @@ use clap_mangen::Man;
 use super::output_file::refuse_stdout;
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::reference::{FILE as SCENARIO_PAGE, Reference};
 use maxseg_workbench::whole_file::WholeFile;
 
 /// Print the manual page of the program or a command
@@ -18,9 +19,10 @@ use maxseg_workbench::whole_file::WholeFile;
 #[command(after_long_help = "\
 Examples:
   maxseg man run | man -l -
+  maxseg man scenario | man -l -
   maxseg man --out ~/.local/share/man/man1 && man maxseg-run")]
 pub(crate) struct ManArgs {
-    /// Command; default: the program itself
+    /// Command, or `scenario` for the scenario file; default: the program itself
     #[arg(value_name = "COMMAND")]
     of: Vec<String>,
     /// Write all pages to this folder
@@ -58,7 +60,9 @@ pub(crate) fn run(args: &ManArgs, printer: Printer) -> Result<(), Failure> {
 fn page_of<'a>(pages: &'a [ManPage], command: &[String]) -> Result<&'a ManPage, Failure> {
     let name = [&["maxseg".to_owned()], command].concat().join("-");
     let file = file_name(&name);
-    pages.iter().find(|page| page.file == file).ok_or_else(|| {
+    let of_scenario =
+        || pages.iter().find(|page| command == ["scenario"] && page.file == SCENARIO_PAGE);
+    pages.iter().find(|page| page.file == file).or_else(of_scenario).ok_or_else(|| {
         let command = command.join(" ");
         let names = pages.iter().filter_map(|page| page.file.strip_suffix(".1"));
         let names: Vec<String> = names
@@ -73,7 +77,7 @@ fn page_of<'a>(pages: &'a [ManPage], command: &[String]) -> Result<&'a ManPage, 
     })
 }
 
-/// Every manual page: the program's, and one for each command and command of a command.
+/// Every manual page: the program's, one for each command and command of a command, and that of the scenario file.
 ///
 /// # Panics
 /// Never: memory takes what is written to it.
@@ -84,6 +88,7 @@ pub fn man_pages() -> Vec<ManPage> {
     program.build();
     let mut pages = Vec::new();
     collect(&program, &mut pages);
+    pages.push(ManPage { file: SCENARIO_PAGE.to_owned(), text: Reference::new().to_roff(version) });
     pages
 }
 
@@ -190,6 +195,9 @@ mod tests {
         assert!(run.text.contains(".SH EXAMPLES\n.RS 4\n.nf\nmaxseg run slow\\-tunnel\n"));
         assert!(run.text.contains("\\-\\-seeds"), "{}", run.text);
         assert!(run.text.contains(".SH NOTES\n"));
+        let scenario = page_of(&pages, &["scenario".to_owned()]).unwrap();
+        assert_eq!(scenario.file, "maxseg-scenario.5");
+        assert!(scenario.text.contains(".TP\n.B delay\nPropagation, one way.\n"));
     }
 
     #[test]

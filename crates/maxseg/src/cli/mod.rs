@@ -22,6 +22,7 @@ mod json_stream;
 mod lab;
 mod lab_options;
 mod man;
+mod new;
 mod output_file;
 #[cfg(feature = "lab")]
 mod path;
@@ -46,6 +47,7 @@ use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::failure::Failure;
 use crate::printer::{ColorChoice, Printer, text_width};
 pub use demo::picture;
+pub use guide::scenario_reference;
 pub use man::{ManPage, man_pages};
 pub use schema::{
     compare_schema, connections_schema, explain_schema, results_schema, scenario_schema,
@@ -111,6 +113,8 @@ enum Command {
     /// Be the far end of another host's `maxseg path`
     #[cfg(feature = "lab")]
     Responder(responder::ResponderArgs),
+    /// Write a scenario with comments, to begin from
+    New(new::NewArgs),
     /// Run a scenario: sweep parameters, compare engines, report
     Run(run::RunArgs),
     /// Check a scenario without running it: points, run time, caveats
@@ -160,7 +164,7 @@ const COMMAND_GROUPS: [CommandGroup; 5] = [
     CommandGroup {
         title: "Try",
         purpose: "test a change first: by formula, by simulation, with the real kernel",
-        commands: &["run", "compare", "check", "lab", "calc"],
+        commands: &["new", "run", "compare", "check", "lab", "calc"],
     },
     CommandGroup {
         title: "Set",
@@ -288,6 +292,7 @@ impl Command {
             Self::Path(args) => path::run(args, printer),
             #[cfg(feature = "lab")]
             Self::Responder(args) => responder::run(args, printer),
+            Self::New(args) => new::run(args, printer),
             Self::Run(args) => run::run(args, printer),
             Self::Check(args) => check::run(args, printer),
             Self::Compare(args) => compare::run(args, printer),

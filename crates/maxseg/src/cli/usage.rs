@@ -188,6 +188,7 @@ impl Told<'_> {
 
     fn example_line(&self) -> &'static str {
         match self.command.path.trim_start_matches("maxseg").trim() {
+            "new" => "maxseg new path.toml",
             "run" => "maxseg run slow-tunnel",
             "check" => "maxseg check slow-tunnel",
             "explain" => "maxseg explain trace.pcapng",

@@ -12,7 +12,7 @@ fn the_example_of_the_introduction_is_a_scenario() {
     let draft = Draft::parse("introduction", code[0]).unwrap();
     let scenario = draft.scenario().unwrap();
     assert_eq!((scenario.path.hops.len(), scenario.flows.len()), (3, 2));
-    assert_eq!(draft.sweep().unwrap().point_count(), 9);
+    assert_eq!(draft.sweep().unwrap().len(), Some(9));
 }
 
 #[test]

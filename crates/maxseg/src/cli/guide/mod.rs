@@ -2,10 +2,13 @@
 
 mod markdown;
 
+use std::borrow::Cow;
+
 use clap::Args;
 
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::reference::Reference;
 use crate::wrap::labelled;
 
 /// Read a page of the documentation
@@ -13,6 +16,7 @@ use crate::wrap::labelled;
 #[command(after_long_help = "\
 Examples:
   maxseg guide
+  maxseg guide scenario | less
   maxseg guide glossary | less")]
 pub(crate) struct GuideArgs {
     /// Topic; without it, all topics are listed
@@ -27,71 +31,99 @@ struct Page {
     /// Its content in a line.
     about: &'static str,
     /// Its text, in Markdown.
-    text: &'static str,
+    text: PageText,
 }
 
-const PAGES: [Page; 12] = [
+/// Where the text of a page comes from.
+#[derive(Debug)]
+enum PageText {
+    /// A file of the documentation.
+    Written(&'static str),
+    /// Made of what the program knows.
+    Made(fn() -> String),
+}
+
+const PAGES: [Page; 13] = [
+    Page {
+        name: "scenario",
+        about: "The scenario file: every key with its values, default, example and engines",
+        text: PageText::Made(scenario_reference),
+    },
     Page {
         name: "glossary",
         about: "Every limit, finding and column, with its RFC or kernel name and its unit",
-        text: include_str!("../../../../../docs/glossary.md"),
+        text: PageText::Written(include_str!("../../../../../docs/glossary.md")),
     },
     Page {
         name: "explain",
         about: "What explain reads from a capture, and how it judges",
-        text: include_str!("../../../../../docs/explain.md"),
+        text: PageText::Written(include_str!("../../../../../docs/explain.md")),
     },
     Page {
         name: "explain-live",
         about: "Why a live connection has its segment size and window, bound by bound",
-        text: include_str!("../../../../../docs/explain-live.md"),
+        text: PageText::Written(include_str!("../../../../../docs/explain-live.md")),
     },
     Page {
         name: "path",
         about: "What path sends, what it believes, and how sure it is",
-        text: include_str!("../../../../../docs/path.md"),
+        text: PageText::Written(include_str!("../../../../../docs/path.md")),
     },
     Page {
         name: "connections",
         about: "The connections of this host, and how their limits are judged",
-        text: include_str!("../../../../../docs/connections.md"),
+        text: PageText::Written(include_str!("../../../../../docs/connections.md")),
     },
     Page {
         name: "capture",
         about: "Capture packets, filters, files",
-        text: include_str!("../../../../../docs/capture.md"),
+        text: PageText::Written(include_str!("../../../../../docs/capture.md")),
     },
     Page {
         name: "rfc6349",
         about: "TCP throughput of a path with a far end, as RFC 6349 has it",
-        text: include_str!("../../../../../docs/rfc6349.md"),
+        text: PageText::Written(include_str!("../../../../../docs/rfc6349.md")),
     },
     Page {
         name: "links",
         about: "The parts of a link: queue, errors, policer, jitter, fragments",
-        text: include_str!("../../../../../docs/links.md"),
+        text: PageText::Written(include_str!("../../../../../docs/links.md")),
     },
     Page {
         name: "requests",
         about: "Request and reply traffic",
-        text: include_str!("../../../../../docs/requests.md"),
+        text: PageText::Written(include_str!("../../../../../docs/requests.md")),
     },
     Page {
         name: "pcap",
         about: "Packets of a run as a capture file",
-        text: include_str!("../../../../../docs/pcap.md"),
+        text: PageText::Written(include_str!("../../../../../docs/pcap.md")),
     },
     Page {
         name: "lab",
         about: "Run a scenario with the real kernel",
-        text: include_str!("../../../../../docs/lab.md"),
+        text: PageText::Written(include_str!("../../../../../docs/lab.md")),
     },
     Page {
         name: "lab-up",
         about: "A lab to work in with other tools",
-        text: include_str!("../../../../../docs/lab-up.md"),
+        text: PageText::Written(include_str!("../../../../../docs/lab-up.md")),
     },
 ];
+
+/// The reference of the scenario file, in Markdown.
+pub fn scenario_reference() -> String {
+    Reference::new().to_markdown()
+}
+
+impl PageText {
+    fn markdown(&self) -> Cow<'static, str> {
+        match self {
+            Self::Written(text) => Cow::Borrowed(text),
+            Self::Made(make) => Cow::Owned(make()),
+        }
+    }
+}
 
 /// The page of this name.
 fn page(name: &str) -> Result<&'static Page, Failure> {
@@ -106,7 +138,7 @@ fn page(name: &str) -> Result<&'static Page, Failure> {
 
 pub(crate) fn run(args: &GuideArgs, printer: Printer) -> Result<(), Failure> {
     let text = match &args.topic {
-        Some(name) => markdown::for_terminal(page(name)?.text, printer.width()),
+        Some(name) => markdown::for_terminal(&page(name)?.text.markdown(), printer.width()),
         None => topics(printer.width()),
     };
     Ok(printer.data(&text)?)

@@ -22,3 +22,4 @@ pub mod probe;
 pub mod responder;
 pub mod sys;
 mod transfer;
+pub mod tune;

@@ -1,6 +1,7 @@
 //! Interfaces, addresses, routes and TCP sockets of the calling thread's namespace.
 
 mod facts;
+pub(crate) mod raw;
 mod routes;
 mod sock_diag;
 
@@ -41,6 +42,13 @@ pub(crate) struct Netlink {
 /// The index of a network interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct InterfaceIndex(u32);
+
+impl InterfaceIndex {
+    /// As a number.
+    pub(crate) const fn get(self) -> u32 {
+        self.0
+    }
+}
 
 impl Netlink {
     pub(crate) fn new() -> io::Result<Self> {

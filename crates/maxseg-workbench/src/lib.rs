@@ -61,6 +61,8 @@ mod json_words;
 pub mod path;
 pub mod report;
 pub mod runner;
+#[cfg(feature = "lab")]
+pub mod tune;
 pub mod whole_file;
 #[cfg(feature = "lab")]
 pub mod why;

@@ -241,6 +241,13 @@ impl History {
         plans
     }
 
+    /// The deadline of a plan that nobody has confirmed, and of which something is or will be there to undo.
+    pub fn pending_deadline(&self, plan: u64, place: &Place) -> Option<Deadline> {
+        let of = self.plans.get(&plan).filter(|of| !of.is_confirmed)?;
+        let has_entries = self.live(place).iter().any(|entry| entry.plan == plan);
+        of.ends.filter(|_| has_entries || !of.is_applied)
+    }
+
     /// Numbers for the next plan and the next entry.
     pub fn next_numbers(&self) -> (u64, u64) {
         let after = |last: Option<&u64>| last.map_or(1, |last| last + 1);

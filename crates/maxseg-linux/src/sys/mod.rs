@@ -32,7 +32,7 @@ pub use find_program::find_program;
 pub(crate) use hosts_file::add_to_private_hosts;
 pub(crate) use interface::{Offload, hardware_type, has_offload, offloads_off};
 pub use namespace_access::NamespaceAccess;
-pub(crate) use netns::NetNs;
+pub(crate) use netns::{NetNs, namespace_cookie};
 pub(crate) use packet_ring::{PacketRing, RingPacket};
 pub(crate) use packet_socket::{PacketCounts, PacketSocket, ReceivedFrame};
 pub use probe::ProbeError;

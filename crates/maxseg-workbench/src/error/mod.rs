@@ -9,6 +9,8 @@ mod import;
 mod path;
 mod series;
 mod store;
+#[cfg(feature = "lab")]
+mod tune;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,6 +31,8 @@ pub use import::ImportError;
 pub use path::PathError;
 pub use series::SeriesError;
 pub use store::StoreError;
+#[cfg(feature = "lab")]
+pub use tune::TuningError;
 
 /// Why something could not be done. Its text says what and why, [`Error::hint`] what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -94,6 +98,10 @@ pub enum Error {
     #[cfg(feature = "lab")]
     #[error(transparent)]
     Path(#[from] PathError),
+    /// Settings of this host are not changed.
+    #[cfg(feature = "lab")]
+    #[error(transparent)]
+    Tuning(#[from] TuningError),
     /// Rows cannot be written as Parquet.
     #[error("cannot write Parquet: {0}")]
     Parquet(#[from] parquet::errors::ParquetError),
@@ -142,6 +150,8 @@ impl Error {
             | Self::Join { .. } => ErrorKind::Input,
             #[cfg(feature = "lab")]
             Self::Path(error) => error.kind(),
+            #[cfg(feature = "lab")]
+            Self::Tuning(error) => error.kind(),
             Self::Engine(EngineError::Cancelled) => ErrorKind::Stopped,
             Self::Engine(EngineError::Unable { .. })
             | Self::NoLab
@@ -167,6 +177,8 @@ impl Error {
             Self::Import(error) => Some(error.hint()),
             #[cfg(feature = "lab")]
             Self::Path(error) => error.hint(),
+            #[cfg(feature = "lab")]
+            Self::Tuning(error) => Some(error.hint()),
             Self::Reading { name, source } => {
                 Some(source.hint().unwrap_or_else(|| format!("`file {name}` shows what it is")))
             }

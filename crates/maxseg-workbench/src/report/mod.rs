@@ -28,6 +28,8 @@ pub mod proof;
 pub mod stream;
 mod swept;
 #[cfg(feature = "lab")]
+pub mod tune;
+#[cfg(feature = "lab")]
 pub mod why;
 pub mod words;
 

@@ -37,6 +37,8 @@ mod schema;
 mod stacks;
 #[cfg(feature = "lab")]
 mod top;
+#[cfg(feature = "lab")]
+mod tune;
 mod usage;
 
 use std::fmt::Write as _;
@@ -124,6 +126,9 @@ enum Command {
     /// Emulate a path in network namespaces and keep it up
     #[cfg(feature = "lab")]
     Lab(lab::LabArgs),
+    /// Change settings of this host, each with its way back
+    #[cfg(feature = "lab")]
+    Tune(tune::TuneArgs),
     /// Compute one formula; show its source and range
     Calc(calc::CalcArgs),
     /// Show in one minute what the program can do
@@ -166,11 +171,7 @@ const COMMAND_GROUPS: [CommandGroup; 5] = [
         purpose: "test a change first: by formula, by simulation, with the real kernel",
         commands: &["new", "run", "compare", "check", "lab", "calc"],
     },
-    CommandGroup {
-        title: "Set",
-        purpose: "make the change: `maxseg explain` prints the commands for each host",
-        commands: &[],
-    },
+    CommandGroup { title: "Set", purpose: "make the change, and undo it", commands: &["tune"] },
     CommandGroup {
         title: "Help and setup",
         purpose: "learn the program, prepare this machine",
@@ -298,6 +299,8 @@ impl Command {
             Self::Compare(args) => compare::run(args, printer),
             #[cfg(feature = "lab")]
             Self::Lab(args) => lab::run(args, printer),
+            #[cfg(feature = "lab")]
+            Self::Tune(args) => tune::run(args, printer),
             Self::Calc(args) => calc::run(args, printer),
             Self::Demo(args) => demo::run(args, printer),
             #[cfg(feature = "lab")]

@@ -12,6 +12,8 @@ pub(crate) mod path;
 mod table;
 mod text;
 #[cfg(feature = "lab")]
+pub(crate) mod tune;
+#[cfg(feature = "lab")]
 pub(crate) mod why;
 
 pub(crate) use compare::compared_text;

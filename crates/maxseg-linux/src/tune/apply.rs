@@ -1,0 +1,113 @@
+//! Making the changes of a plan: all of them, or none.
+
+use std::io;
+
+use maxseg_core::tune::{Author, Deadline, Event, Plan, Step, Target, UndoReason};
+
+use super::undo::{back_out, restore_forced};
+use super::{Journal, TuneError, guard, read, sysctl, verify, write};
+
+/// A plan that is to be applied.
+pub struct Applying<'a> {
+    /// What.
+    pub plan: &'a Plan,
+    /// Who asked for it.
+    pub by: Author,
+    /// When it ends by itself.
+    pub ends: Option<Deadline>,
+    /// Starts the process that undoes the plan of this number at its end, and gives the process's ID.
+    pub start_guard: &'a dyn Fn(u64) -> io::Result<u32>,
+}
+
+/// A plan that was applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied {
+    /// Its number.
+    pub plan: u64,
+    /// The numbers of its entries, in the order of the steps.
+    pub entries: Vec<u64>,
+}
+
+/// Applies a plan. Where a step fails, those before it are undone.
+///
+/// # Errors
+/// Another program has changed a value since the plan was made; the journal cannot be written, or the kernel refuses: nothing is
+/// changed then, unless the error says so.
+pub fn apply(journal: &mut Journal, applying: &Applying<'_>) -> Result<Applied, TuneError> {
+    for step in &applying.plan.steps {
+        check(step, applying.plan)?;
+    }
+    journal.reserve()?;
+    let (plan, first) = journal.history().next_numbers();
+    journal.append(Event::Plan {
+        plan,
+        steps: applying.plan.steps.len(),
+        by: applying.by.clone(),
+        why: applying.plan.why.clone(),
+        ends: applying.ends,
+    })?;
+    if applying.ends.is_some() {
+        let pid = (applying.start_guard)(plan).map_err(TuneError::Guard)?;
+        let started = guard::process_start(pid).unwrap_or(0);
+        journal.append(Event::Guard { plan, pid, started })?;
+    }
+    let mut entries = Vec::new();
+    for (entry, step) in (first..).zip(&applying.plan.steps) {
+        entries.push(entry);
+        if let Err(error) = make(journal, plan, entry, step) {
+            return Err(roll_back(journal, &entries, error));
+        }
+    }
+    match journal.append(Event::Applied { plan }) {
+        Ok(()) => Ok(Applied { plan, entries }),
+        Err(error) => Err(roll_back(journal, &entries, error)),
+    }
+}
+
+/// That a step can be made as it was planned.
+fn check(step: &Step, plan: &Plan) -> Result<(), TuneError> {
+    if let Target::Sysctl(name) = &step.target {
+        sysctl::may_write(name)?;
+    }
+    // A later step on a route that an earlier one makes: there is nothing to look at yet.
+    let is_made_before = plan
+        .steps
+        .iter()
+        .take_while(|earlier| *earlier != step)
+        .any(|earlier| earlier.target.shares_a_route_with(&step.target));
+    let found = read(&step.target, step.image.as_deref())?.value;
+    if found == step.before || is_made_before {
+        return Ok(());
+    }
+    let (target, planned) = (step.target.clone(), step.before.clone());
+    Err(TuneError::ChangedMeanwhile { target, planned, found })
+}
+
+fn make(journal: &mut Journal, plan: u64, entry: u64, step: &Step) -> Result<(), TuneError> {
+    journal.append(Event::Set { entry, plan, step: step.clone() })?;
+    write(&step.target, &step.after, step.image.as_deref())?;
+    verify(&step.target, &step.after, step.image.as_deref())?;
+    journal.append(Event::IsSet { entry })
+}
+
+/// Undoes what was done of a plan that failed, the last step first; gives the error to tell.
+fn roll_back(journal: &mut Journal, entries: &[u64], error: TuneError) -> TuneError {
+    let mut failed = None;
+    for (number, id) in entries.iter().rev().enumerate() {
+        // One that could not be announced was not made.
+        let Some(entry) = journal.history().entry(*id) else { continue };
+        // Whatever the last one has now, it has from this attempt.
+        let undone = if number == 0 {
+            restore_forced(journal, &entry, UndoReason::RolledBack)
+        } else {
+            back_out(journal, &entry, UndoReason::RolledBack)
+        };
+        if let Err(undo) = undone {
+            failed = failed.or(Some(undo));
+        }
+    }
+    match failed {
+        None => error,
+        Some(undo) => TuneError::HalfDone { error: Box::new(error), undo: Box::new(undo) },
+    }
+}

@@ -1,0 +1,247 @@
+//! Why a setting cannot be read, set or undone.
+
+use std::io;
+use std::path::PathBuf;
+
+use maxseg_core::tune::{Prefix, Target, Value};
+use thiserror::Error;
+
+/// Why a setting cannot be read, set or undone.
+#[derive(Debug, Error)]
+pub enum TuneError {
+    /// This build does not have it yet.
+    #[error("{0} cannot be set by this build yet")]
+    NotBuilt(&'static str),
+    /// The kernel has no such sysctl or interface.
+    #[error("{} does not exist here", in_words(target))]
+    NoSuch {
+        /// What was asked for.
+        target: Target,
+        /// The nearest that there is.
+        near: Option<String>,
+    },
+    /// There is no route to these destinations, not even a wider one.
+    #[error("there is no route to {prefix}, so that none can be made from it")]
+    NoRoute {
+        /// The destinations.
+        prefix: Prefix,
+    },
+    /// The route that was read has gone.
+    #[error("the route to {prefix} has gone meanwhile")]
+    RouteGone {
+        /// The destinations.
+        prefix: Prefix,
+    },
+    /// The kernel would choose one of several to replace.
+    #[error(
+        "there are {count} routes to {prefix} of one priority, and which the kernel replaces is not certain"
+    )]
+    SeveralRoutes {
+        /// The destinations.
+        prefix: Prefix,
+        /// How many.
+        count: usize,
+    },
+    /// A route cannot be replaced by itself.
+    #[error("the route to {prefix} cannot be replaced: {why}")]
+    NotReplaceable {
+        /// The destinations.
+        prefix: Prefix,
+        /// Why.
+        why: String,
+    },
+    /// A target that has no such value.
+    #[error("{target} cannot be {value}")]
+    CannotBe {
+        /// The target.
+        target: Target,
+        /// The value.
+        value: Value,
+    },
+    /// The kernel tells nothing.
+    #[error("cannot read {target}: {error}")]
+    Read {
+        /// The target.
+        target: Target,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The kernel refuses.
+    #[error("the kernel refuses {target} = {value}: {error}")]
+    Write {
+        /// The target.
+        target: Target,
+        /// The value.
+        value: Value,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// This user may not.
+    #[error("this user may not change {target}")]
+    Denied {
+        /// The target.
+        target: Target,
+    },
+    /// It was written, and has another value.
+    #[error(
+        "{target} is {found} after {asked} was written: the kernel has changed it, or another program has"
+    )]
+    NotTaken {
+        /// The target.
+        target: Target,
+        /// What was written.
+        asked: Value,
+        /// What is there.
+        found: Value,
+    },
+    /// Another program changed it since the plan was made.
+    #[error(
+        "{target} was {planned} when the plan was made, and is {found} now: another program has changed it"
+    )]
+    ChangedMeanwhile {
+        /// The target.
+        target: Target,
+        /// What the plan has.
+        planned: Value,
+        /// What is there.
+        found: Value,
+    },
+    /// A plan failed, and what was done of it could not all be undone.
+    #[error("{error}; and undoing what was done before failed: {undo}")]
+    HalfDone {
+        /// Why it failed.
+        error: Box<TuneError>,
+        /// Why undoing failed.
+        undo: Box<TuneError>,
+    },
+    /// Another command changes settings at this moment.
+    #[error("another `maxseg tune` is at work: {} is locked", file.display())]
+    Busy {
+        /// The journal.
+        file: PathBuf,
+    },
+    /// The state folder is somebody else's.
+    #[error("{} belongs to somebody else, or others may write to it", folder.display())]
+    NotOurs {
+        /// The folder or the file.
+        folder: PathBuf,
+    },
+    /// A line of the journal makes no sense.
+    #[error("line {line} of {} is no line of the journal: {why}", file.display())]
+    BrokenLine {
+        /// The journal.
+        file: PathBuf,
+        /// Which, from 1.
+        line: usize,
+        /// What is wrong.
+        why: String,
+    },
+    /// The journal cannot be used.
+    #[error("cannot {doing} {}: {error}", file.display())]
+    Journal {
+        /// What was to be done: a verb.
+        doing: &'static str,
+        /// The file.
+        file: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// There is no place for the journal.
+    #[error("there is no folder for the journal: HOME is not set")]
+    NoFolder,
+    /// The guard cannot be started.
+    #[error("cannot start the process that is to undo this in time: {0}")]
+    Guard(io::Error),
+    /// The system does not tell where and when this is.
+    #[error("cannot find out boot and network namespace: {0}")]
+    Here(io::Error),
+    /// Netlink fails.
+    #[error("cannot watch routes: {0}")]
+    Watch(io::Error),
+}
+
+fn in_words(target: &Target) -> String {
+    match target {
+        Target::Sysctl(name) => format!("the sysctl {name}"),
+        Target::InterfaceMtu(name) | Target::Clamp(name) => format!("the interface {name}"),
+        Target::Route { .. } | Target::Socket { .. } => target.to_string(),
+    }
+}
+
+impl TuneError {
+    pub(super) fn read(target: &Target, error: io::Error) -> Self {
+        Self::Read { target: target.clone(), error }
+    }
+
+    pub(super) fn open(target: &Target, error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound => Self::NoSuch { target: target.clone(), near: None },
+            io::ErrorKind::PermissionDenied => Self::Denied { target: target.clone() },
+            _ => Self::read(target, error),
+        }
+    }
+
+    pub(super) fn write(target: &Target, value: &Value, error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::PermissionDenied => Self::Denied { target: target.clone() },
+            _ => Self::Write { target: target.clone(), value: value.clone(), error },
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::NotBuilt(_) => "`maxseg tune list` has what can be set".to_owned(),
+            Self::NoSuch { near: Some(near), .. } => format!("did you mean {near}?"),
+            Self::NoSuch { target: Target::InterfaceMtu(_) | Target::Clamp(_), .. } => {
+                "`ip link` lists the interfaces of this network namespace".to_owned()
+            }
+            Self::NoSuch { .. } => {
+                "`sysctl -a --pattern ^net` lists what this kernel and this network namespace have"
+                    .to_owned()
+            }
+            Self::NoRoute { prefix } => format!("`ip route get {}` tells", prefix.address()),
+            Self::RouteGone { .. } | Self::ChangedMeanwhile { .. } => {
+                "run the same command again: its plan has the values of now".to_owned()
+            }
+            Self::SeveralRoutes { prefix, .. } => {
+                format!("`ip route show {prefix}` lists them; give them different metrics")
+            }
+            Self::NotReplaceable { .. } => {
+                "set the MTU of the interface, or a route of your own to fewer destinations".to_owned()
+            }
+            Self::CannotBe { target, .. } => format!("`maxseg tune show {target}` tells what it takes"),
+            Self::Read { .. } | Self::Here(_) => "`maxseg doctor` tells what this user can see here".to_owned(),
+            Self::Write { target, error, .. } if error.raw_os_error() == Some(libc::EINVAL) => {
+                format!("the value is outside what this kernel takes: `maxseg tune show {target}`")
+            }
+            Self::Write { .. } | Self::NotTaken { .. } => {
+                "nothing of the plan remains; `maxseg tune status` shows what is set".to_owned()
+            }
+            Self::Denied { .. } => {
+                "root may, in its own network namespace: sudo maxseg tune apply …; or deploy what --script prints"
+                    .to_owned()
+            }
+            Self::HalfDone { .. } => {
+                "`maxseg tune status` shows what is set; `maxseg tune undo --all` tries again".to_owned()
+            }
+            Self::Busy { .. } => "wait until it has ended, and run this again".to_owned(),
+            Self::NotOurs { folder } => format!(
+                "name another place: XDG_STATE_HOME=/path; or look at `ls -ld {}`",
+                folder.display()
+            ),
+            Self::BrokenLine { file, .. } => format!(
+                "`maxseg tune status` cannot be right without it: look at the file, and restore it, or move {} away",
+                file.display()
+            ),
+            Self::Journal { error, .. } if error.kind() == io::ErrorKind::StorageFull => {
+                "nothing was changed; free space on that disk, or name another place: XDG_STATE_HOME=/path".to_owned()
+            }
+            Self::Journal { .. } | Self::NoFolder => {
+                "nothing was changed; name a folder that can be written: XDG_STATE_HOME=/path".to_owned()
+            }
+            Self::Guard(_) => "nothing was changed; without --for and --confirm none is needed".to_owned(),
+            Self::Watch(_) => "routes are followed by rtnetlink; `ip monitor route` uses the same".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Settings of this host that are changed on purpose, so that every change can be undone, whatever happens.
+//!
+//! ```text
+//! (Target, Value) … → steps (what is there now, and how to restore it) → facts → core's guards
+//! Plan → apply: Journal::append, write, read, Journal::append … → undo, the same way back
+//! Journal (History) + read → survey: each Entry with its EntryState
+//! guard: a process that undoes a plan at its deadline      watch: does that too, and follows routes
+//! ```
+//!
+//! The order of lines and changes is that of [`maxseg_core::tune`]. Everything is of the calling thread's network namespace.
+
+mod apply;
+mod clamp;
+mod error;
+mod facts;
+mod guard;
+mod here;
+mod interface;
+mod journal;
+mod route;
+mod socket;
+mod steps;
+mod survey;
+mod sysctl;
+mod touched;
+mod undo;
+mod watch;
+
+use maxseg_core::tune::{Target, Value};
+
+pub use apply::{Applied, Applying, apply};
+pub use error::TuneError;
+pub use facts::facts;
+pub use guard::{GuardEnd, guard, process_start};
+pub use here::{author, deadline, moment};
+pub use journal::{Journal, state_folder};
+pub use steps::steps;
+pub use survey::{Surveyed, survey};
+pub use touched::{SegmentsSeen, Touched, segments_seen, touched};
+pub use undo::{UndoOutcome, Undone, recover, undo};
+pub use watch::{WatchEvent, Watcher};
+
+/// What a target is set to, and what else is needed to restore it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    /// The value.
+    pub value: Value,
+    /// What [`write`] needs to find and restore the very thing that was read.
+    pub image: Option<String>,
+}
+
+impl Reading {
+    /// A value that is all there is to know.
+    const fn plain(value: Value) -> Self {
+        Self { value, image: None }
+    }
+}
+
+/// Reads what a target is set to. With the image of an earlier reading it looks at the very thing that was read then.
+///
+/// # Errors
+/// The kernel does not tell, or this user may not know.
+pub fn read(target: &Target, image: Option<&str>) -> Result<Reading, TuneError> {
+    match target {
+        Target::Sysctl(name) => sysctl::read(name).map(Reading::plain),
+        Target::Route { prefix, metric } => route::read(*prefix, *metric, image),
+        Target::InterfaceMtu(name) => interface::read(name).map(Reading::plain),
+        Target::Socket { ends, option } => socket::read(ends, *option, image),
+        Target::Clamp(interface) => clamp::read(interface, image),
+    }
+}
+
+/// Sets a target, by a single change of the kernel where it is not so already. `image` is that of the reading before.
+///
+/// # Errors
+/// The kernel refuses, or this user may not.
+pub fn write(target: &Target, value: &Value, image: Option<&str>) -> Result<(), TuneError> {
+    match target {
+        Target::Sysctl(name) => sysctl::write(name, value),
+        Target::Route { prefix, metric } => route::write(*prefix, *metric, value, image),
+        Target::InterfaceMtu(name) => interface::write(name, value),
+        Target::Socket { ends, option } => socket::write(ends, *option, value, image),
+        Target::Clamp(interface) => clamp::write(interface, value, image),
+    }
+}
+
+/// Reads a target back after it was written.
+///
+/// # Errors
+/// It has another value: the kernel has changed it, or another program has.
+pub fn verify(target: &Target, value: &Value, image: Option<&str>) -> Result<(), TuneError> {
+    let found = read(target, image)?.value;
+    if found == *value {
+        return Ok(());
+    }
+    Err(TuneError::NotTaken { target: target.clone(), asked: value.clone(), found })
+}

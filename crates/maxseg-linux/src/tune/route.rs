@@ -1,0 +1,377 @@
+//! Metrics of a route.
+//!
+//! A route that is there is replaced by itself with one metric changed: every attribute and next hop is copied as it came. Where
+//! there is none to exactly these destinations, one is made from the route that they use now, with a protocol number that is ours
+//! alone; it goes where that one goes, for as long as [`super::Watcher`] sees it stay.
+
+use std::io;
+
+use maxseg_core::tune::{Prefix, RouteMetricName, Target, Value};
+use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
+use serde::{Deserialize, Serialize};
+
+use super::{Reading, TuneError};
+use crate::netlink::Netlink;
+use crate::netlink::raw::{RawRoute, attribute, bytes_of, parse_attributes, write_attributes};
+
+/// Who made a route (`rtm_protocol`): a number that `linux/rtnetlink.h` and iproute2's `rt_protos` give to nobody.
+pub(super) const PROTOCOL: u8 = 109;
+/// `RT_TABLE_MAIN`.
+const MAIN: u32 = 254;
+/// `RTN_UNICAST`.
+const UNICAST: u8 = 1;
+/// `RTAX_LOCK`: a bit for each metric that is locked.
+const LOCK: u16 = 1;
+/// `RTNH_F_PERVASIVE | RTNH_F_ONLINK`: what may be given back; the other flags are the kernel's to tell.
+const GIVEN_FLAGS: u32 = 2 | 4;
+/// `RTPROT_RA`.
+const ROUTER_ADVERTISEMENT: u8 = 9;
+/// `RTM_F_*` and `RTNH_F_*` of a next hop that the kernel refuses to take back.
+const KERNEL_HOP_FLAGS: u8 = 1 | 8 | 16 | 32 | 64;
+
+/// The attributes that the kernel takes as it gives them (`rtm_ipv4_policy`, `rtm_ipv6_policy`).
+const COPIED: [u16; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 15, 16, 18, 20, 21, 22];
+/// Those that only tell: cache information, and the next hops of a next-hop object.
+const TOLD: [u16; 1] = [attribute::CACHE_INFO];
+
+/// Which route, for the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Image {
+    /// Whether there was none: then `route` is the one that it is made from.
+    pub(super) added: bool,
+    /// As the kernel told it, in hexadecimal digits.
+    pub(super) route: String,
+}
+
+impl Image {
+    pub(super) fn of(route: &RawRoute, added: bool) -> Self {
+        let route = route.bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+        Self { added, route }
+    }
+
+    pub(super) fn text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
+
+    pub(super) fn raw(&self) -> Option<RawRoute> {
+        let digits = self.route.as_bytes().chunks(2);
+        let bytes: Option<Vec<u8>> = digits
+            .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
+            .collect();
+        RawRoute::parse(&bytes?)
+    }
+}
+
+fn target(prefix: Prefix, metric: RouteMetricName) -> Target {
+    Target::Route { prefix, metric }
+}
+
+/// The routes of the main table that were set and lead somewhere.
+pub(super) fn main_routes(is_v6: bool) -> io::Result<Vec<RawRoute>> {
+    let mut routes = Netlink::new()?.raw_routes(is_v6)?;
+    routes.retain(|route| {
+        !route.is_learnt() && route.table() == MAIN && route.header.kind == UNICAST
+    });
+    Ok(routes)
+}
+
+/// The route to exactly these destinations; of several the one that the kernel prefers.
+pub(super) fn exact(routes: &[RawRoute], prefix: Prefix) -> Option<&RawRoute> {
+    let same = |route: &&RawRoute| {
+        let header = &route.header;
+        route.destination() == prefix && header.tos == 0 && header.source_length == 0
+    };
+    routes.iter().filter(same).min_by_key(|route| route.priority())
+}
+
+/// The route that these destinations use where there is none to exactly them.
+pub(super) fn parent(routes: &[RawRoute], prefix: Prefix) -> Option<&RawRoute> {
+    let wider = |route: &&RawRoute| {
+        let header = &route.header;
+        let of = route.destination();
+        of.covers(&prefix) && of != prefix && header.tos == 0 && header.source_length == 0
+    };
+    routes
+        .iter()
+        .filter(wider)
+        .min_by_key(|route| (u8::MAX - route.header.prefix_length, route.priority()))
+}
+
+/// Whether the two are one route to the kernel, which keeps one for each of these.
+fn same_key(one: &RawRoute, other: &RawRoute) -> bool {
+    let key =
+        |route: &RawRoute| (route.destination(), route.table(), route.priority(), route.header.tos);
+    key(one) == key(other)
+}
+
+/// The route that an image is of, as it is now, or would be.
+fn key_of(image: &Image, prefix: Prefix) -> Option<RawRoute> {
+    let raw = image.raw()?;
+    Some(if image.added { made_from(&raw, prefix) } else { raw })
+}
+
+pub(super) fn read(
+    prefix: Prefix,
+    metric: RouteMetricName,
+    image: Option<&str>,
+) -> Result<Reading, TuneError> {
+    let fail = |error| TuneError::read(&target(prefix, metric), error);
+    let routes = main_routes(prefix.is_v6()).map_err(fail)?;
+    if let Some(text) = image {
+        let broken = || fail(io::Error::other("the journal's image of the route is broken"));
+        let key = Image::parse(text).and_then(|image| key_of(&image, prefix)).ok_or_else(broken)?;
+        let found = routes.iter().find(|route| same_key(route, &key));
+        let value = found.map_or(Value::Absent, |route| value_of(route, metric));
+        return Ok(Reading { value, image: Some(text.to_owned()) });
+    }
+    if let Some(route) = exact(&routes, prefix) {
+        let image = Image::of(route, false).text();
+        return Ok(Reading { value: value_of(route, metric), image: Some(image) });
+    }
+    let image = parent(&routes, prefix).map(|parent| Image::of(parent, true).text());
+    Ok(Reading { value: Value::Absent, image })
+}
+
+pub(super) fn write(
+    prefix: Prefix,
+    metric: RouteMetricName,
+    value: &Value,
+    image: Option<&str>,
+) -> Result<(), TuneError> {
+    let target = target(prefix, metric);
+    let Some(image) = image.and_then(Image::parse) else {
+        return Err(TuneError::NoRoute { prefix });
+    };
+    let broken = || io::Error::other("the journal's image of the route is broken");
+    let key = key_of(&image, prefix).ok_or_else(|| TuneError::write(&target, value, broken()))?;
+    let fail = |error| TuneError::write(&target, value, error);
+    let mut netlink = Netlink::new().map_err(fail)?;
+    let routes = main_routes(prefix.is_v6()).map_err(fail)?;
+    let found: Vec<&RawRoute> = routes.iter().filter(|route| same_key(route, &key)).collect();
+    match (&found[..], value) {
+        ([], Value::Absent) => Ok(()),
+        ([], _) if image.added => {
+            let mut route = key;
+            set_metric(&mut route, metric, value);
+            netlink.make_route(&route, NLM_F_CREATE | NLM_F_EXCL).map_err(fail)
+        }
+        ([], _) => Err(TuneError::RouteGone { prefix }),
+        ([route], Value::Absent) => {
+            netlink.remove_route(&taken_back(route).map_err(fail)?).map_err(fail)
+        }
+        ([route], _) => {
+            let mut changed = taken_back(route).map_err(fail)?;
+            set_metric(&mut changed, metric, value);
+            netlink.make_route(&changed, NLM_F_REPLACE).map_err(fail)
+        }
+        (several, _) => Err(TuneError::SeveralRoutes { prefix, count: several.len() }),
+    }
+}
+
+/// Why the route cannot be replaced by itself; nothing where it can.
+pub(super) fn refuses(prefix: Prefix) -> io::Result<Option<String>> {
+    let routes = main_routes(prefix.is_v6())?;
+    let of = exact(&routes, prefix).or_else(|| parent(&routes, prefix));
+    Ok(of.and_then(|route| taken_back(route).err()).map(|error| error.to_string()))
+}
+
+/// A route as the kernel takes it back.
+fn taken_back(route: &RawRoute) -> io::Result<RawRoute> {
+    let mut route = route.clone();
+    if route.expires_s().is_some() || route.header.protocol == ROUTER_ADVERTISEMENT {
+        return Err(io::Error::other(
+            "the route is of a router advertisement, with which the kernel renews it",
+        ));
+    }
+    if route.attribute(attribute::NEXT_HOP_ID).is_some() {
+        // What the object says is told as well, and must not be given.
+        use attribute::{GATEWAY, MULTIPATH, NEXT_HOP_ID, OUT_INTERFACE, VIA};
+        for kind in [GATEWAY, MULTIPATH, OUT_INTERFACE, VIA] {
+            route.set_attribute(kind, None);
+        }
+        debug_assert!(route.attribute(NEXT_HOP_ID).is_some());
+    }
+    route.attributes.retain(|(kind, _)| !TOLD.contains(kind));
+    let is_known = |kind: u16| COPIED.contains(&kind) || kind == attribute::NEXT_HOP_ID;
+    if let Some((kind, _)) = route.attributes.iter().find(|(kind, _)| !is_known(*kind)) {
+        return Err(io::Error::other(format!(
+            "the route has an attribute (RTA {kind}) that cannot be copied for certain"
+        )));
+    }
+    route.header.flags &= GIVEN_FLAGS;
+    if let Some(hops) = route.attribute(attribute::MULTIPATH) {
+        let hops = hops_taken_back(hops);
+        route.set_attribute(attribute::MULTIPATH, Some(hops));
+    }
+    Ok(route)
+}
+
+/// Next hops (`struct rtnexthop`) without the flags that are the kernel's to tell.
+fn hops_taken_back(hops: &[u8]) -> Vec<u8> {
+    let mut hops = hops.to_vec();
+    let mut at = 0;
+    while let Some(length) = hops.get(at..).and_then(<[u8]>::first_chunk) {
+        let length = usize::from(u16::from_ne_bytes(*length));
+        if let Some(flags) = hops.get_mut(at + 2) {
+            *flags &= !KERNEL_HOP_FLAGS;
+        }
+        if length == 0 {
+            break;
+        }
+        at += length.next_multiple_of(4);
+    }
+    hops
+}
+
+/// A route of ours to these destinations that goes where another one goes, with its metrics.
+pub(super) fn made_from(parent: &RawRoute, prefix: Prefix) -> RawRoute {
+    let mut route = parent.clone();
+    route.attributes.retain(|(kind, _)| !TOLD.contains(kind));
+    route.header.protocol = PROTOCOL;
+    route.header.prefix_length = prefix.length();
+    route.header.flags &= GIVEN_FLAGS;
+    route.set_attribute(attribute::DESTINATION, Some(bytes_of(prefix.address())));
+    if let Some(hops) = route.attribute(attribute::MULTIPATH) {
+        let hops = hops_taken_back(hops);
+        route.set_attribute(attribute::MULTIPATH, Some(hops));
+    }
+    route
+}
+
+/// `RTAX_*` of a metric.
+const fn number_of(metric: RouteMetricName) -> u16 {
+    match metric {
+        RouteMetricName::Mtu => 2,
+        RouteMetricName::Window => 3,
+        RouteMetricName::Advmss => 8,
+        RouteMetricName::InitCwnd => 11,
+        RouteMetricName::RtoMin => 13,
+        RouteMetricName::InitRwnd => 14,
+        RouteMetricName::QuickAck => 15,
+        RouteMetricName::CongestionControl => 16,
+    }
+}
+
+/// Whether the metric acts only where it is locked, as ip-route(8) always sets it (`tcp_rto_min` in `net/ipv4/tcp_output.c`).
+const fn is_locked_by_nature(metric: RouteMetricName) -> bool {
+    matches!(metric, RouteMetricName::RtoMin)
+}
+
+/// The metric of a route. A lock is told as ip-route(8) does, `lock 1400`; where the metric is always locked, its absence is.
+fn value_of(route: &RawRoute, metric: RouteMetricName) -> Value {
+    let metrics = route.metrics();
+    let number = number_of(metric);
+    let Some((_, bytes)) = metrics.iter().find(|(kind, _)| *kind == number) else {
+        return Value::Unset;
+    };
+    if metric == RouteMetricName::CongestionControl {
+        let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+        return Value::Text(String::from_utf8_lossy(&bytes[..end]).into_owned());
+    }
+    let text = u32_of(bytes).to_string();
+    Value::Text(match (locks(&metrics) & 1 << number != 0, is_locked_by_nature(metric)) {
+        (true, false) => format!("lock {text}"),
+        (false, true) => format!("unlocked {text}"),
+        (true, true) | (false, false) => text,
+    })
+}
+
+fn u32_of(bytes: &[u8]) -> u32 {
+    bytes.first_chunk().map_or(0, |bytes| u32::from_ne_bytes(*bytes))
+}
+
+fn locks(metrics: &[(u16, Vec<u8>)]) -> u32 {
+    metrics.iter().find(|(kind, _)| *kind == LOCK).map_or(0, |(_, bytes)| u32_of(bytes))
+}
+
+fn set_metric(route: &mut RawRoute, metric: RouteMetricName, value: &Value) {
+    let mut metrics = route.attribute(attribute::METRICS).map(parse_attributes).unwrap_or_default();
+    let number = number_of(metric);
+    let mut locks = locks(&metrics) & !(1 << number);
+    metrics.retain(|(kind, _)| *kind != number && *kind != LOCK);
+    if let Some(text) = value.text() {
+        let (is_locked, text) = match (text.strip_prefix("lock "), text.strip_prefix("unlocked ")) {
+            (Some(text), _) => (true, text),
+            (_, Some(text)) => (false, text),
+            (None, None) => (is_locked_by_nature(metric), text),
+        };
+        let bytes = if metric == RouteMetricName::CongestionControl {
+            [text.as_bytes(), &[0]].concat()
+        } else {
+            text.parse::<u32>().unwrap_or(0).to_ne_bytes().to_vec()
+        };
+        locks |= u32::from(is_locked) << number;
+        metrics.push((number, bytes));
+    }
+    if locks != 0 {
+        metrics.push((LOCK, locks.to_ne_bytes().to_vec()));
+    }
+    metrics.sort_by_key(|(kind, _)| *kind);
+    let bytes = (!metrics.is_empty()).then(|| write_attributes(&metrics));
+    route.set_attribute(attribute::METRICS, bytes);
+}
+
+/// Where a route leads, in the words of ip-route(8).
+pub(super) fn way(route: &RawRoute) -> String {
+    let name = |index: u32| nix::net::if_::if_indextoname(index).ok()?.into_string().ok();
+    let via = route.gateway().map(|gateway| format!("via {gateway} ")).unwrap_or_default();
+    match route.interface() {
+        Some(index) => {
+            let name = name(index).unwrap_or_else(|| format!("interface {index}"));
+            format!("{via}dev {name}")
+        }
+        None => format!("{via}{}", "several next hops"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn route() -> RawRoute {
+        let body = [2, 8, 0, 0, 254, 4, 0, 1, 0, 0, 0, 0];
+        let mut route = RawRoute::parse(&body).unwrap();
+        route.set_attribute(attribute::DESTINATION, Some(vec![10, 0, 0, 0]));
+        route.set_attribute(attribute::OUT_INTERFACE, Some(3_u32.to_ne_bytes().to_vec()));
+        route
+    }
+
+    #[test]
+    fn metrics_are_set_and_removed_without_touching_others() {
+        let mut route = route();
+        let before = route.bytes();
+        let set = |route: &mut RawRoute, metric, text: &str| {
+            set_metric(route, metric, &Value::of(text));
+            value_of(route, metric).to_string()
+        };
+        assert_eq!(set(&mut route, RouteMetricName::Mtu, "1280"), "1280");
+        assert_eq!(set(&mut route, RouteMetricName::Mtu, "lock 1280"), "lock 1280");
+        assert_eq!(set(&mut route, RouteMetricName::RtoMin, "300"), "300");
+        assert_eq!(set(&mut route, RouteMetricName::CongestionControl, "reno"), "reno");
+        assert_eq!(set(&mut route, RouteMetricName::Mtu, "1300"), "1300");
+        assert_eq!(locks(&route.metrics()), 1 << 13, "of rto_min alone");
+        assert_eq!(set(&mut route, RouteMetricName::RtoMin, "unlocked 300"), "unlocked 300");
+        assert_eq!(locks(&route.metrics()), 0);
+        for metric in
+            [RouteMetricName::Mtu, RouteMetricName::RtoMin, RouteMetricName::CongestionControl]
+        {
+            assert_eq!(set(&mut route, metric, "unset"), "unset");
+        }
+        assert_eq!(route.bytes(), before);
+    }
+
+    #[test]
+    fn a_route_of_ours_goes_where_its_parent_goes() {
+        let parent = route();
+        let prefix = "10.1.2.3".parse().unwrap();
+        let made = made_from(&parent, prefix);
+        assert_eq!((made.destination(), made.header.protocol), (prefix, PROTOCOL));
+        assert_eq!(made.next_hops(), parent.next_hops());
+        let image = Image::of(&parent, true);
+        assert_eq!(Image::parse(&image.text()).unwrap().raw().unwrap(), parent);
+    }
+}

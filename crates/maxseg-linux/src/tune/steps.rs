@@ -1,0 +1,53 @@
+//! What is there now, for each thing that is to be set.
+
+use maxseg_core::similar::closest;
+use maxseg_core::tune::{Step, Target, Value};
+
+use super::{TuneError, interface, read, route, sysctl};
+
+/// The steps that set these targets, in their order, with the values before. Nothing is changed, and no privilege is needed.
+///
+/// # Errors
+/// There is no such sysctl, interface or route; or a route cannot be replaced by itself.
+pub fn steps(wanted: &[(Target, Value)]) -> Result<Vec<Step>, TuneError> {
+    let mut steps: Vec<Step> = Vec::new();
+    for (target, after) in wanted {
+        let step = step(target, after, &steps)?;
+        steps.push(step);
+    }
+    Ok(steps)
+}
+
+fn step(target: &Target, after: &Value, earlier: &[Step]) -> Result<Step, TuneError> {
+    let reading = read(target, None)?;
+    let mut before = reading.value;
+    match target {
+        Target::Sysctl(name) if before == Value::Absent => {
+            let known = sysctl::neighbours(name);
+            let near = closest(name, known.iter().map(String::as_str)).map(str::to_owned);
+            return Err(TuneError::NoSuch { target: target.clone(), near });
+        }
+        Target::InterfaceMtu(name) if before == Value::Absent => {
+            let known = interface::names();
+            let near = closest(name, known.iter().map(String::as_str)).map(str::to_owned);
+            return Err(TuneError::NoSuch { target: target.clone(), near });
+        }
+        Target::Route { prefix, .. } => {
+            if reading.image.is_none() {
+                return Err(TuneError::NoRoute { prefix: *prefix });
+            }
+            let refused = route::refuses(*prefix);
+            let refused = refused.map_err(|error| TuneError::read(target, error))?;
+            if let Some(why) = refused {
+                return Err(TuneError::NotReplaceable { prefix: *prefix, why });
+            }
+            // A step before makes the route, or there is nothing to remove from it.
+            let is_made = earlier.iter().any(|step| step.target.shares_a_route_with(target));
+            if before == Value::Absent && (is_made || *after == Value::Unset) {
+                before = Value::Unset;
+            }
+        }
+        Target::Sysctl(_) | Target::InterfaceMtu(_) | Target::Socket { .. } | Target::Clamp(_) => {}
+    }
+    Ok(Step { target: target.clone(), before, after: after.clone(), image: reading.image })
+}

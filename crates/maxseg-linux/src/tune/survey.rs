@@ -1,0 +1,141 @@
+//! What became of every change: the journal beside what the kernel has.
+
+use std::fs;
+use std::path::PathBuf;
+
+use maxseg_core::tune::{Entry, EntryState, History, Moment, Progress, Target, Value};
+
+use super::route::{Image, exact, main_routes};
+use super::{guard, read, route};
+
+/// An entry, and what became of it.
+#[derive(Debug, Clone)]
+pub struct Surveyed {
+    /// As the journal has it.
+    pub entry: Entry,
+    /// What the kernel has now; `None` where that cannot be read, or is not of this place.
+    pub now: Option<Value>,
+    /// What it is.
+    pub state: EntryState,
+    /// Who changed it since, where that can be known.
+    pub changed_by: Option<String>,
+    /// What else there is to say.
+    pub note: Option<String>,
+}
+
+/// Looks at every entry, in the order of their numbers.
+pub fn survey(history: &History, at: &Moment) -> Vec<Surveyed> {
+    history.entries().map(|entry| look(entry, history, at)).collect()
+}
+
+fn look(entry: Entry, history: &History, at: &Moment) -> Surveyed {
+    let is_here = entry.place == at.place && entry.progress != Progress::Undone;
+    let step = &entry.step;
+    let reading = is_here.then(|| read(&step.target, step.image.as_deref()));
+    let failure =
+        reading.as_ref().and_then(|reading| reading.as_ref().err()).map(ToString::to_string);
+    let now = reading.and_then(Result::ok).map(|reading| reading.value);
+    let state = entry.state(history, now.as_ref(), at);
+    let changed_by = match (&state, &now) {
+        (EntryState::Drifted, Some(now)) => changed_by(&entry, now),
+        _ => None,
+    };
+    let note = failure.or_else(|| note(&entry, &state, at));
+    Surveyed { entry, now, state, changed_by, note }
+}
+
+fn note(entry: &Entry, state: &EntryState, at: &Moment) -> Option<String> {
+    if let Some((reason, _)) = entry.undone.filter(|_| entry.progress == Progress::Undone) {
+        return Some(reason.words().to_owned());
+    }
+    if entry.place.boot != at.place.boot {
+        return Some(
+            "gone when the machine was booted: `tune persist` makes a change last".to_owned(),
+        );
+    }
+    if entry.place != at.place {
+        return Some("in another network namespace".to_owned());
+    }
+    match state {
+        EntryState::Undone if !entry.plan_is_complete => {
+            Some("its plan was cut off before it was made".to_owned())
+        }
+        EntryState::Undone => Some("undone; the program ended before it noted that".to_owned()),
+        _ if !entry.plan_is_complete => Some(
+            "its plan was cut off: the next `tune apply`, `undo` or `watch` undoes it".to_owned(),
+        ),
+        EntryState::Expired => {
+            Some("still set: the next `tune apply`, `undo` or `watch` undoes it".to_owned())
+        }
+        EntryState::Set if entry.ends.is_some() && !has_guard(entry) => Some(
+            "the process that is to undo it has ended: the next `tune` command after its time does"
+                .to_owned(),
+        ),
+        EntryState::Set if entry.progress == Progress::Undoing => {
+            Some("undoing it was cut off: `tune undo` again".to_owned())
+        }
+        EntryState::Set
+        | EntryState::Drifted
+        | EntryState::Superseded { .. }
+        | EntryState::Unknown => None,
+    }
+}
+
+/// Whether the process that is to undo it runs.
+fn has_guard(entry: &Entry) -> bool {
+    entry.guard.is_some_and(|(pid, started)| guard::process_start(pid) == Some(started))
+}
+
+/// Who has changed it since, as far as that leaves a trace.
+fn changed_by(entry: &Entry, now: &Value) -> Option<String> {
+    match &entry.step.target {
+        _ if *now == Value::Absent => None,
+        Target::Sysctl(name) => {
+            let value = now.text()?;
+            sysctl_file(name, value).map(|file| format!("{} has this value", file.display()))
+        }
+        Target::Route { prefix, .. } => {
+            let routes = main_routes(prefix.is_v6()).ok()?;
+            let there = exact(&routes, *prefix)?;
+            let was = Image::parse(entry.step.image.as_deref()?)?;
+            let protocol = if was.added { route::PROTOCOL } else { was.raw()?.header.protocol };
+            (there.header.protocol != protocol)
+                .then(|| format!("the route is of {}", protocol_name(there.header.protocol)))
+        }
+        Target::InterfaceMtu(_) | Target::Socket { .. } | Target::Clamp(_) => None,
+    }
+}
+
+/// A file of sysctl.d(5) that sets a name to this value.
+fn sysctl_file(name: &str, value: &str) -> Option<PathBuf> {
+    let folders =
+        ["/etc/sysctl.d", "/run/sysctl.d", "/usr/local/lib/sysctl.d", "/usr/lib/sysctl.d"];
+    let files = folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
+    let mut files: Vec<PathBuf> = files.map(|file| file.path()).collect();
+    files.push(PathBuf::from("/etc/sysctl.conf"));
+    let slashed = name.replace('.', "/");
+    let sets = |file: &PathBuf| {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        text.lines().filter_map(|line| line.split_once('=')).any(|(key, of)| {
+            let key = key.trim().trim_start_matches('-');
+            let of: Vec<&str> = of.split_whitespace().collect();
+            (key == name || key == slashed) && of.join(" ") == value
+        })
+    };
+    files.into_iter().find(sets)
+}
+
+/// `RTPROT_*` of `linux/rtnetlink.h`.
+fn protocol_name(protocol: u8) -> String {
+    match protocol {
+        2 => "the kernel".to_owned(),
+        3 | 4 => "an administrator (boot or static)".to_owned(),
+        9 => "a router advertisement".to_owned(),
+        16 => "a DHCP client".to_owned(),
+        12 => "BIRD".to_owned(),
+        11 => "Zebra".to_owned(),
+        186 => "BGP".to_owned(),
+        188 => "OSPF".to_owned(),
+        other => format!("protocol {other} (/etc/iproute2/rt_protos)"),
+    }
+}

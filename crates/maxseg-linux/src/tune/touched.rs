@@ -1,0 +1,123 @@
+//! The connections that a change reaches, and their segment sizes.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+use maxseg_core::tune::{Prefix, Target};
+use maxseg_wire::inet_diag::StateSet;
+use maxseg_wire::tcp_info::State;
+
+use super::TuneError;
+use super::route::main_routes;
+use crate::netlink::{Netlink, raw::RawRoute};
+use crate::observe::sockets::{NamespaceError, Place, Selection, SocketLister};
+
+/// Connections that a change reaches.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Touched {
+    /// How many are established; `None` where this host cannot see them: those that it forwards.
+    pub connections: Option<usize>,
+}
+
+/// Segment sizes of the connections that a change reaches.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SegmentsSeen {
+    /// Established connections.
+    pub connections: usize,
+    /// Those whose segments are no larger than the new MTU allows.
+    pub seen: usize,
+}
+
+/// The established connections that a change of this target reaches.
+///
+/// # Errors
+/// The kernel lists no connections.
+pub fn touched(target: &Target) -> Result<Touched, TuneError> {
+    if matches!(target, Target::Clamp(_)) {
+        return Ok(Touched::default());
+    }
+    let connections = connections(target).map_err(|error| TuneError::read(target, error))?;
+    Ok(Touched { connections: Some(connections.len()) })
+}
+
+/// How many of the connections that a change of an MTU reaches have segments that fit. The kernel tells a new size after the
+/// next segment was sent.
+///
+/// # Errors
+/// The kernel lists no connections.
+pub fn segments_seen(target: &Target, mtu: u64) -> Result<SegmentsSeen, TuneError> {
+    let connections = connections(target).map_err(|error| TuneError::read(target, error))?;
+    let fits = |connection: &&Connection| {
+        let headers = if connection.remote.is_ipv6() { 60 } else { 40 };
+        u64::from(connection.snd_mss) + headers <= mtu
+    };
+    Ok(SegmentsSeen {
+        connections: connections.len(),
+        seen: connections.iter().filter(fits).count(),
+    })
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Connection {
+    local: SocketAddr,
+    remote: SocketAddr,
+    snd_mss: u32,
+}
+
+fn connections(target: &Target) -> io::Result<Vec<Connection>> {
+    let mut all = established()?;
+    match target {
+        Target::Route { prefix, .. } => {
+            let routes = main_routes(prefix.is_v6())?;
+            all.retain(|connection| takes(connection.remote.ip(), *prefix, &routes));
+        }
+        Target::InterfaceMtu(name) => {
+            let index = Netlink::interface(name)?.get();
+            let mut netlink = Netlink::new()?;
+            let mut through: BTreeMap<IpAddr, bool> = BTreeMap::new();
+            all.retain(|connection| {
+                let to = connection.remote.ip();
+                let is_through =
+                    || netlink.route_to(to).is_ok_and(|route| route.interface == Some(index));
+                *through.entry(to).or_insert_with(is_through)
+            });
+        }
+        Target::Socket { ends, .. } => {
+            all.retain(|of| (of.local, of.remote) == (ends.local, ends.remote));
+        }
+        Target::Sysctl(_) => {}
+        Target::Clamp(_) => all.clear(),
+    }
+    Ok(all)
+}
+
+/// Whether packets to an address take the route to this prefix: no narrower one of the main table has it.
+fn takes(to: IpAddr, prefix: Prefix, routes: &[RawRoute]) -> bool {
+    let narrower = |route: &RawRoute| {
+        let of = route.destination();
+        of.length() > prefix.length() && of.includes(to)
+    };
+    prefix.includes(to) && !routes.iter().any(narrower)
+}
+
+/// The established connections of this namespace; an IPv4 address in the form of IPv6 is one of IPv4.
+fn established() -> io::Result<Vec<Connection>> {
+    let states = StateSet::NONE.with(State::Established).with(State::CloseWait);
+    let selection = Selection { states, filter: None };
+    let of_namespace = |error| match error {
+        NamespaceError::NoList(error) => error,
+        other => io::Error::other(other.to_string()),
+    };
+    let mut found = Vec::new();
+    for mut lister in SocketLister::of(&Place::Here).map_err(of_namespace)?.each {
+        lister.list(&selection, |socket| {
+            let plain =
+                |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port());
+            let snd_mss = socket.info.as_ref().map_or(0, |info| info.snd_mss);
+            let (local, remote) = (plain(socket.local), plain(socket.remote));
+            found.push(Connection { local, remote, snd_mss });
+        })?;
+    }
+    Ok(found)
+}

@@ -1,0 +1,176 @@
+//! Undoing changes.
+
+use maxseg_core::tune::{Entry, Event, Progress, UndoReason, Value};
+
+use super::{Journal, TuneError, read, verify, write};
+
+/// What became of undoing an entry.
+#[derive(Debug)]
+pub enum UndoOutcome {
+    /// The value before is there again.
+    Restored,
+    /// It was there already.
+    WasSo,
+    /// What the entry was about is gone: route, interface or connection.
+    Gone,
+    /// Another program has changed it since, and it was left alone.
+    Drifted {
+        /// What is there.
+        now: Value,
+    },
+    /// A later entry depends on it, and has to be undone first.
+    Blocked {
+        /// Its number.
+        by: u64,
+    },
+    /// It was undone before.
+    UndoneBefore,
+    /// It holds elsewhere: in another network namespace, or before the last boot.
+    Elsewhere,
+    /// It could not be undone.
+    Failed(TuneError),
+}
+
+/// An entry, and what became of undoing it.
+#[derive(Debug)]
+pub struct Undone {
+    /// As it was before.
+    pub entry: Entry,
+    /// What became of it.
+    pub outcome: UndoOutcome,
+}
+
+impl UndoOutcome {
+    /// Whether the change is no longer there.
+    pub const fn is_undone(&self) -> bool {
+        matches!(self, Self::Restored | Self::WasSo | Self::Gone | Self::UndoneBefore)
+    }
+}
+
+/// Undoes entries, the last first. What another program has changed since is left alone unless `force`.
+pub fn undo(journal: &mut Journal, ids: &[u64], reason: UndoReason, force: bool) -> Vec<Undone> {
+    let mut ids = ids.to_vec();
+    ids.sort_unstable();
+    ids.dedup();
+    let entries: Vec<Entry> =
+        ids.iter().rev().filter_map(|id| journal.history().entry(*id)).collect();
+    let outcome = |journal: &mut Journal, entry: &Entry| {
+        if entry.progress == Progress::Undone {
+            return UndoOutcome::UndoneBefore;
+        }
+        if entry.place != journal.moment().place {
+            return UndoOutcome::Elsewhere;
+        }
+        if let Some(by) = depends_on(journal, entry) {
+            return UndoOutcome::Blocked { by };
+        }
+        restore(journal, entry, reason, force).unwrap_or_else(UndoOutcome::Failed)
+    };
+    entries.into_iter().map(|entry| Undone { outcome: outcome(journal, &entry), entry }).collect()
+}
+
+/// Undoes what should not be there: plans that were cut off, and plans whose time is over.
+pub fn recover(journal: &mut Journal) -> Vec<Undone> {
+    let live = journal.history().live(&journal.moment().place);
+    let mut undone = Vec::new();
+    for entry in live.into_iter().rev() {
+        let reason = if !entry.plan_is_complete {
+            UndoReason::CutOff
+        } else if journal.history().has_expired(&entry, journal.moment()) {
+            UndoReason::Expired
+        } else if entry.progress == Progress::Undoing {
+            // Undoing was cut off: where it had taken effect, only the line is missing.
+            let now = read(&entry.step.target, entry.step.image.as_deref());
+            if now.is_ok_and(|now| now.value == entry.step.before) {
+                let _ = journal.append(Event::IsUndone { entry: entry.id });
+            }
+            continue;
+        } else {
+            continue;
+        };
+        undone.extend(undo(journal, &[entry.id], reason, false));
+    }
+    undone
+}
+
+/// A later entry of this place that changed the same target, or the route that this one made.
+fn depends_on(journal: &Journal, entry: &Entry) -> Option<u64> {
+    let history = journal.history();
+    if let Some(by) = history.superseding(entry) {
+        return Some(by);
+    }
+    let live = history.live(&journal.moment().place);
+    let has_made_a_route = entry.step.before == Value::Absent;
+    let mut later = live.iter().filter(|later| {
+        later.id > entry.id
+            && has_made_a_route
+            && later.step.target.shares_a_route_with(&entry.step.target)
+    });
+    later.next_back().map(|later| later.id)
+}
+
+/// Undoes one entry of a plan that has failed; what another program has changed meanwhile is left alone.
+pub(super) fn back_out(
+    journal: &mut Journal,
+    entry: &Entry,
+    reason: UndoReason,
+) -> Result<(), TuneError> {
+    match restore(journal, entry, reason, false)? {
+        UndoOutcome::Drifted { now } => Err(TuneError::NotTaken {
+            target: entry.step.target.clone(),
+            asked: entry.step.after.clone(),
+            found: now,
+        }),
+        UndoOutcome::Failed(error) => Err(error),
+        UndoOutcome::Restored
+        | UndoOutcome::WasSo
+        | UndoOutcome::Gone
+        | UndoOutcome::Blocked { .. }
+        | UndoOutcome::UndoneBefore
+        | UndoOutcome::Elsewhere => Ok(()),
+    }
+}
+
+/// The same, whatever is there. A journal that cannot be written does not keep the value from being restored: the line that
+/// announced the change is there, and what the kernel has tells that it was undone.
+pub(super) fn restore_forced(
+    journal: &mut Journal,
+    entry: &Entry,
+    reason: UndoReason,
+) -> Result<(), TuneError> {
+    restore(journal, entry, reason, true).map(|_| ())
+}
+
+fn restore(
+    journal: &mut Journal,
+    entry: &Entry,
+    reason: UndoReason,
+    force: bool,
+) -> Result<UndoOutcome, TuneError> {
+    let step = &entry.step;
+    let image = step.image.as_deref();
+    let found = read(&step.target, image)?.value;
+    let may_do_without_a_line = reason == UndoReason::RolledBack;
+    let mut append = |event| match journal.append(event) {
+        Err(_) if may_do_without_a_line => Ok(()),
+        appended => appended,
+    };
+    if found == step.before {
+        append(Event::Undo { entry: entry.id, reason, found })?;
+        append(Event::IsUndone { entry: entry.id })?;
+        return Ok(UndoOutcome::WasSo);
+    }
+    if found == Value::Absent {
+        append(Event::Undo { entry: entry.id, reason: UndoReason::NothingLeft, found })?;
+        append(Event::IsUndone { entry: entry.id })?;
+        return Ok(UndoOutcome::Gone);
+    }
+    if found != step.after && !force {
+        return Ok(UndoOutcome::Drifted { now: found });
+    }
+    append(Event::Undo { entry: entry.id, reason, found })?;
+    write(&step.target, &step.before, image)?;
+    verify(&step.target, &step.before, image)?;
+    append(Event::IsUndone { entry: entry.id })?;
+    Ok(UndoOutcome::Restored)
+}

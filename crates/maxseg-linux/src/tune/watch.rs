@@ -1,0 +1,144 @@
+//! Watching: what has expired is undone, and what was made from a route that has moved is withdrawn.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use maxseg_core::tune::{Entry, Target, UndoReason, Value};
+use netlink_sys::Socket;
+use netlink_sys::protocols::NETLINK_ROUTE;
+use nix::errno::Errno;
+use nix::sys::socket::{MsgFlags, recv};
+
+use super::here::moment;
+use super::route::{Image, main_routes, parent, way};
+use super::{Journal, TuneError, Undone, recover, undo};
+use crate::sys::{Waker, wait_for};
+
+/// Follows the journal and the routes of this network namespace.
+#[derive(Debug)]
+pub struct Watcher {
+    folder: PathBuf,
+    events: Socket,
+}
+
+/// What was done, and why.
+#[derive(Debug)]
+pub struct WatchEvent {
+    /// What was undone.
+    pub undone: Undone,
+    /// Why, in a line.
+    pub why: String,
+}
+
+/// `RTNLGRP_LINK`, `RTNLGRP_IPV4_ROUTE`, `RTNLGRP_IPV6_ROUTE` of `linux/rtnetlink.h`.
+const GROUPS: [u32; 3] = [1, 7, 11];
+/// How often to look at deadlines, and whether an event was missed.
+const LOOK: Duration = Duration::from_millis(500);
+
+impl Watcher {
+    /// From now on.
+    ///
+    /// # Errors
+    /// Netlink fails.
+    pub fn new(folder: &Path) -> Result<Self, TuneError> {
+        let open = || -> io::Result<Socket> {
+            let mut socket = Socket::new(NETLINK_ROUTE)?;
+            socket.bind_auto()?;
+            for group in GROUPS {
+                socket.add_membership(group)?;
+            }
+            Ok(socket)
+        };
+        Ok(Self { folder: folder.to_owned(), events: open().map_err(TuneError::Watch)? })
+    }
+
+    /// Looks now: undoes what has to be undone.
+    ///
+    /// # Errors
+    /// The journal cannot be read or written.
+    pub fn look(&self) -> Result<Vec<WatchEvent>, TuneError> {
+        let history = Journal::read(&self.folder)?;
+        let now = moment()?;
+        let live = history.live(&now.place);
+        let is_due = |entry: &Entry| !entry.plan_is_complete || history.has_expired(entry, &now);
+        let moved = live.iter().filter_map(|entry| moved(entry).map(|why| (entry.clone(), why)));
+        let moved: Vec<(Entry, String)> = moved.collect();
+        if moved.is_empty() && !live.iter().any(is_due) {
+            return Ok(Vec::new());
+        }
+        let mut journal = match Journal::open(&self.folder) {
+            // An apply or an undo is at work; the next look will do.
+            Err(TuneError::Busy { .. }) => return Ok(Vec::new()),
+            opened => opened?,
+        };
+        let recovered = recover(&mut journal);
+        let mut events: Vec<WatchEvent> = recovered
+            .into_iter()
+            .map(|undone| WatchEvent { why: words(&undone), undone })
+            .collect();
+        for (entry, why) in moved {
+            // Those that depend on the route go with it, the last first.
+            let live = journal.history().live(&now.place);
+            let of_route = live.iter().filter(|other| {
+                other.id == entry.id || other.step.target.shares_a_route_with(&entry.step.target)
+            });
+            let ids: Vec<u64> = of_route.map(|entry| entry.id).collect();
+            let undone = undo(&mut journal, &ids, UndoReason::RouteMoved, false);
+            let events_of =
+                undone.into_iter().map(|undone| WatchEvent { undone, why: why.clone() });
+            events.extend(events_of);
+        }
+        Ok(events)
+    }
+
+    /// Waits until something has happened to a route, or it is time to look again.
+    ///
+    /// # Errors
+    /// Netlink fails.
+    pub fn wait(&self, stop: &Waker) -> Result<(), TuneError> {
+        let sources = [stop.as_fd(), self.as_fd()];
+        wait_for(&sources, Some(LOOK)).map_err(TuneError::Watch)?;
+        let mut buffer = [0_u8; 32 << 10];
+        loop {
+            match recv(self.events.as_raw_fd(), &mut buffer, MsgFlags::MSG_DONTWAIT) {
+                // That something has happened is all that counts, and `ENOBUFS` says so as well.
+                Ok(_) | Err(Errno::ENOBUFS | Errno::EINTR) => {}
+                Err(Errno::EAGAIN) => return Ok(()),
+                Err(error) => return Err(TuneError::Watch(error.into())),
+            }
+        }
+    }
+}
+
+impl AsFd for Watcher {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.events.as_fd()
+    }
+}
+
+fn words(undone: &Undone) -> String {
+    if undone.entry.plan_is_complete { "its time is over" } else { "its plan was cut off" }
+        .to_owned()
+}
+
+/// Why a route of ours must go: the one that it was made from leads elsewhere, or is gone.
+fn moved(entry: &Entry) -> Option<String> {
+    let Target::Route { prefix, .. } = &entry.step.target else { return None };
+    if entry.step.before != Value::Absent {
+        return None;
+    }
+    let was = Image::parse(entry.step.image.as_deref()?).filter(|image| image.added)?.raw()?;
+    let routes = main_routes(prefix.is_v6()).ok()?;
+    match parent(&routes, *prefix) {
+        None => Some(format!("the route {} is gone", was.destination())),
+        Some(now) if now.next_hops() != was.next_hops() => Some(format!(
+            "the route {} leads {} now, and led {}",
+            now.destination(),
+            way(now),
+            way(&was)
+        )),
+        Some(_) => None,
+    }
+}

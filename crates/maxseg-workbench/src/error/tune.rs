@@ -1,0 +1,67 @@
+//! Why settings of this host are not changed.
+
+use maxseg_core::tune::{Refusal, Step, Target, TargetError};
+use maxseg_linux::tune::TuneError;
+
+use super::ErrorKind;
+
+/// Why settings of this host are not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum TuningError {
+    /// An argument is not TARGET=VALUE.
+    #[error("`{0}` is not TARGET=VALUE")]
+    NotAnAssignment(String),
+    /// It names nothing that can be set.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// A target is to have two values.
+    #[error("{0} is set twice")]
+    Repeated(Target),
+    /// A step must not be made.
+    #[error("{} = {} is refused: {refusal}", step.target, step.after)]
+    Refused {
+        /// Which.
+        step: Box<Step>,
+        /// Why.
+        refusal: Refusal,
+    },
+    /// Advice that is not there, or is not of this host any more.
+    #[error("{what}")]
+    Advice {
+        /// What is wrong with it.
+        what: String,
+        /// What to do about it.
+        hint: String,
+    },
+    /// The system refuses.
+    #[error(transparent)]
+    System(#[from] TuneError),
+}
+
+impl TuningError {
+    /// What it is about.
+    pub const fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NotAnAssignment(_)
+            | Self::Target(_)
+            | Self::Repeated(_)
+            | Self::Refused { .. }
+            | Self::Advice { .. } => ErrorKind::Input,
+            Self::System(_) => ErrorKind::Machine,
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::NotAnAssignment(_) => {
+                "write for example --set route.10.0.0.0/8.mtu=1280".to_owned()
+            }
+            Self::Target(error) => error.hint(),
+            Self::Repeated(target) => format!("name {target} once"),
+            Self::Refused { step, refusal } => refusal.hint(step),
+            Self::Advice { hint, .. } => hint.clone(),
+            Self::System(error) => error.hint(),
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Plans and changes as JSON; the names are a contract.
+
+use maxseg_core::tune::{Acts, EntryState, Scope, Value};
+use maxseg_linux::tune::Surveyed;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::tune::PreparedPlan;
+
+/// Raised when a key changes its meaning or is removed.
+const SCHEMA_VERSION: u32 = 1;
+
+/// What `tune status --json` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct StatusDocument {
+    /// Raised when a key changes its meaning or is removed.
+    schema_version: u32,
+    /// The changes, in the order of their numbers.
+    entries: Vec<EntryEntry>,
+}
+
+/// A change, and what became of it.
+#[derive(Serialize, JsonSchema)]
+pub struct EntryEntry {
+    /// Its number, as `tune undo` takes it.
+    id: u64,
+    /// The number of the plan with which it was made.
+    plan: u64,
+    /// What was set.
+    tunable: String,
+    /// What it reaches: `namespace`, `route`, `interface` or `socket`.
+    scope: &'static str,
+    /// The value before; `unset` for a metric that the route did not have, `absent` for a route that there was not.
+    before: String,
+    /// The value that was set.
+    after: String,
+    /// The value now; null where it cannot be read.
+    now: Option<String>,
+    /// `set`, `drifted`, `expired`, `superseded`, `undone` or `unknown`.
+    state: &'static str,
+    /// The later change that holds; null where this one does.
+    superseded_by: Option<u64>,
+    /// Who changed it since; null where nobody did, or that is unknown.
+    changed_by: Option<String>,
+    /// What else there is to say.
+    note: Option<String>,
+    /// The user who set it.
+    set_by: String,
+    /// When it was set, seconds since 1970.
+    set_at: f64,
+    /// Why it was set.
+    why: Option<String>,
+    /// When it ends by itself, seconds since 1970; null where it does not.
+    expires: Option<f64>,
+    /// What it did to the connections that it reaches; null where that was not measured.
+    effect: Option<serde_json::Value>,
+}
+
+/// What `tune apply --json` prints.
+#[derive(Serialize, JsonSchema)]
+pub struct ApplyDocument {
+    /// Raised when a key changes its meaning or is removed.
+    schema_version: u32,
+    /// Whether it was applied; false after `--dry-run`, and where nothing had to be changed.
+    applied: bool,
+    /// The number of the plan; null where it was not applied.
+    plan: Option<u64>,
+    /// When it ends by itself, seconds since 1970.
+    expires: Option<f64>,
+    /// The changes, in their order.
+    steps: Vec<StepEntry>,
+    /// What had the value already.
+    unchanged: Vec<String>,
+}
+
+/// A change of a plan.
+#[derive(Serialize, JsonSchema)]
+struct StepEntry {
+    /// The number of the entry; null where it was not applied.
+    id: Option<u64>,
+    /// What is set.
+    tunable: String,
+    /// What it reaches: `namespace`, `route`, `interface` or `socket`.
+    scope: &'static str,
+    /// On what it acts: `live`, `new-connections`, `live-downward` (a lower value live, a higher one on new connections) or `unknown`.
+    acts: &'static str,
+    /// The value before.
+    before: String,
+    /// The value after.
+    after: String,
+    /// How many established connections it reaches; null where that is unknown.
+    connections: Option<usize>,
+    /// How many of them were seen to send segments of the new size; null where no segment size was changed.
+    segments_seen: Option<usize>,
+    /// What to know.
+    warnings: Vec<String>,
+    /// The command that undoes it; null where it was not applied.
+    undo: Option<String>,
+}
+
+/// What a plan came to.
+#[derive(Debug, Clone, Default)]
+pub struct PlanResult {
+    /// Its number; `None` where it was not applied.
+    pub plan: Option<u64>,
+    /// The numbers of its entries.
+    pub entries: Vec<u64>,
+    /// When it ends by itself, seconds since 1970.
+    pub expires: Option<f64>,
+    /// How many connections were seen with segments of the new size, one for each step; `None` where it changed none.
+    pub segments_seen: Vec<Option<usize>>,
+}
+
+const fn scope_word(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Namespace => "namespace",
+        Scope::Route => "route",
+        Scope::Interface => "interface",
+        Scope::Socket => "socket",
+    }
+}
+
+const fn acts_word(acts: Acts) -> &'static str {
+    match acts {
+        Acts::Live => "live",
+        Acts::NewConnections => "new-connections",
+        Acts::LiveDownward => "live-downward",
+        Acts::Unknown => "unknown",
+    }
+}
+
+impl StatusDocument {
+    /// Of these changes.
+    pub fn new<'s>(surveyed: impl IntoIterator<Item = &'s Surveyed>) -> Self {
+        let entries = surveyed.into_iter().map(entry).collect();
+        Self { schema_version: SCHEMA_VERSION, entries }
+    }
+
+    /// As text.
+    pub fn json(&self) -> String {
+        pretty(self)
+    }
+}
+
+fn entry(surveyed: &Surveyed) -> EntryEntry {
+    let Surveyed { entry, now, state, changed_by, note } = surveyed;
+    EntryEntry {
+        id: entry.id,
+        plan: entry.plan,
+        tunable: entry.step.target.to_string(),
+        scope: scope_word(entry.step.target.scope()),
+        before: entry.step.before.to_string(),
+        after: entry.step.after.to_string(),
+        now: now.as_ref().map(Value::to_string),
+        state: state.word(),
+        superseded_by: match state {
+            EntryState::Superseded { by } => Some(*by),
+            EntryState::Set
+            | EntryState::Drifted
+            | EntryState::Expired
+            | EntryState::Undone
+            | EntryState::Unknown => None,
+        },
+        changed_by: changed_by.clone(),
+        note: note.clone(),
+        set_by: entry.by.user.clone(),
+        set_at: entry.set_at_s,
+        why: entry.why.clone(),
+        expires: entry.ends.map(|ends| ends.at_s),
+        effect: None,
+    }
+}
+
+impl ApplyDocument {
+    /// Of a plan, and what it came to.
+    pub fn new(plan: &PreparedPlan, result: &PlanResult) -> Self {
+        let steps = plan.steps.iter().enumerate().map(|(at, planned)| {
+            let target = &planned.step.target;
+            let id = result.entries.get(at).copied();
+            StepEntry {
+                id,
+                tunable: target.to_string(),
+                scope: scope_word(target.scope()),
+                acts: acts_word(target.acts()),
+                before: planned.step.before.to_string(),
+                after: planned.step.after.to_string(),
+                connections: planned.touched.connections,
+                segments_seen: result.segments_seen.get(at).copied().flatten(),
+                warnings: planned.warnings.clone(),
+                undo: id.map(|id| format!("maxseg tune undo {id}")),
+            }
+        });
+        Self {
+            schema_version: SCHEMA_VERSION,
+            applied: result.plan.is_some(),
+            plan: result.plan,
+            expires: result.expires,
+            steps: steps.collect(),
+            unchanged: plan.unchanged.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    /// As text.
+    pub fn json(&self) -> String {
+        pretty(self)
+    }
+}
+
+fn pretty(document: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(document).unwrap_or_default();
+    text.push('\n');
+    text
+}

@@ -1,0 +1,10 @@
+//! Settings of this host: from what is asked for to a plan that can be read, applied and undone.
+//!
+//! [`wanted`] reads arguments, [`prepare`] looks at the host and refuses what must not be, [`script`] writes a plan for those who
+//! deploy otherwise. `maxseg_linux::tune` applies it.
+
+mod plan;
+mod script;
+
+pub use plan::{PlannedStep, PreparedPlan, Request, prepare, wanted};
+pub use script::script;

@@ -1,0 +1,109 @@
+//! From what is asked for to a plan.
+
+use std::net::IpAddr;
+
+use maxseg_core::tune::{Allowed, Plan, RouteMetricName, Step, Target, Value, refusals, warnings};
+use maxseg_linux::tune::{Touched, facts, steps, touched};
+
+use crate::error::TuningError;
+
+/// What is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// What is to be set, in this order.
+    pub wanted: Vec<(Target, Value)>,
+    /// Why.
+    pub why: Option<String>,
+    /// What is allowed beyond the rules.
+    pub allowed: Allowed,
+    /// The other end of the connection over which this session runs.
+    pub session: Option<IpAddr>,
+}
+
+/// A plan, with what has to be said of each of its steps.
+#[derive(Debug, Clone, Default)]
+pub struct PreparedPlan {
+    /// What is applied.
+    pub plan: Plan,
+    /// One for each of its steps.
+    pub steps: Vec<PlannedStep>,
+    /// Targets that have the value already.
+    pub unchanged: Vec<Target>,
+}
+
+/// What has to be said of a step.
+#[derive(Debug, Clone)]
+pub struct PlannedStep {
+    /// The step.
+    pub step: Step,
+    /// The connections that it reaches.
+    pub touched: Touched,
+    /// What to know before.
+    pub warnings: Vec<String>,
+}
+
+/// Reads `TARGET=VALUE`.
+///
+/// # Errors
+/// It is not of that form, or names nothing that can be set.
+pub fn wanted(assignment: &str) -> Result<(Target, Value), TuningError> {
+    let (target, value) = assignment
+        .split_once('=')
+        .ok_or_else(|| TuningError::NotAnAssignment(assignment.to_owned()))?;
+    let target: Target = target.trim().parse()?;
+    let value = normal(&target, value);
+    if value == Value::Text(String::new()) {
+        return Err(TuningError::NotAnAssignment(assignment.to_owned()));
+    }
+    Ok((target, value))
+}
+
+/// A value as the kernel tells it: a number without leading zeros.
+fn normal(target: &Target, text: &str) -> Value {
+    let value = Value::of(text);
+    let is_number = match target {
+        Target::Route { metric, .. } => *metric != RouteMetricName::CongestionControl,
+        Target::InterfaceMtu(_) => true,
+        Target::Sysctl(_) | Target::Socket { .. } | Target::Clamp(_) => false,
+    };
+    match value.number().filter(|_| is_number) {
+        Some(number) => Value::Text(number.to_string()),
+        None => value,
+    }
+}
+
+/// Looks at this host, and makes a plan of what is asked for. Nothing is changed.
+///
+/// # Errors
+/// There is no such thing here, or a step must not be made.
+pub fn prepare(request: &Request) -> Result<PreparedPlan, TuningError> {
+    let all = Plan { steps: steps(&request.wanted)?, why: request.why.clone() };
+    if let Some(target) = all.repeated() {
+        return Err(TuningError::Repeated(target.clone()));
+    }
+    let so = all.steps.iter().filter(|step| step.before == step.after);
+    let unchanged = so.map(|step| step.target.clone()).collect();
+    let plan = all.without_what_is_so();
+    let steps = plan.steps.iter().map(|step| planned(step, &plan, request));
+    Ok(PreparedPlan { steps: steps.collect::<Result<_, _>>()?, plan, unchanged })
+}
+
+fn planned(step: &Step, plan: &Plan, request: &Request) -> Result<PlannedStep, TuningError> {
+    let mut facts = facts(step, request.session)?;
+    // A step of the same plan that lowers the MTU keeps what was learnt from being exceeded.
+    let lowers = |learnt: &maxseg_core::tune::LearntPathMtu| {
+        plan.steps.iter().any(|other| {
+            matches!(other.target, Target::Route { metric: RouteMetricName::Mtu, .. })
+                && other.target != step.target
+                && other.target.shares_a_route_with(&step.target)
+                && other.after.number().is_some_and(|mtu| mtu <= u64::from(learnt.mtu))
+        })
+    };
+    facts.learnt.retain(|learnt| !lowers(learnt));
+    if let Some(refusal) = refusals(step, &facts, request.allowed).into_iter().next() {
+        return Err(TuningError::Refused { step: Box::new(step.clone()), refusal });
+    }
+    // A list that this kernel does not give is no reason not to change anything.
+    let touched = touched(&step.target).unwrap_or_default();
+    Ok(PlannedStep { step: step.clone(), touched, warnings: warnings(step, &facts) })
+}

@@ -1,0 +1,95 @@
+//! A plan as a shell script.
+
+use std::fmt::Write as _;
+
+use maxseg_core::tune::{Plan, Prefix, RouteMetricName, Step, Target, Value};
+
+/// The plan as a POSIX shell script, with the way back as a comment at its end.
+pub fn script(plan: &Plan) -> String {
+    let mut text = String::from("#!/bin/sh\n# maxseg tune apply --script\n");
+    if let Some(why) = &plan.why {
+        for line in why.lines() {
+            let _ = writeln!(text, "# {line}");
+        }
+    }
+    text += "set -eu\n\n";
+    for step in &plan.steps {
+        let _ = writeln!(text, "# {}: {} -> {}", step.target, step.before, step.after);
+        let _ = writeln!(text, "{}", command(step, &step.after));
+    }
+    text += "\n# Undo, in this order:\n";
+    for step in plan.steps.iter().rev() {
+        for line in command(step, &step.before).lines() {
+            let _ = writeln!(text, "#   {line}");
+        }
+    }
+    text
+}
+
+/// The command that gives a target a value.
+fn command(step: &Step, value: &Value) -> String {
+    match &step.target {
+        Target::Sysctl(name) => format!("sysctl -w {}", quoted(&format!("{name}={value}"))),
+        Target::InterfaceMtu(name) => format!("ip link set dev {} mtu {value}", quoted(name)),
+        Target::Route { prefix, metric } => route(*prefix, *metric, step, value),
+        Target::Socket { .. } => {
+            format!("maxseg tune apply --yes --set {}", quoted(&format!("{}={value}", step.target)))
+        }
+        Target::Clamp(_) => {
+            format!("maxseg tune apply --yes --set {}", quoted(&format!("{}={value}", step.target)))
+        }
+    }
+}
+
+/// The route as it is, without the metric, and with it where there is to be one.
+fn route(prefix: Prefix, metric: RouteMetricName, step: &Step, value: &Value) -> String {
+    let ip = if prefix.is_v6() { "ip -6" } else { "ip" };
+    let name = metric.name();
+    if *value == Value::Absent {
+        return format!("{ip} route del {prefix} proto 109");
+    }
+    let metric_words = match value {
+        Value::Text(text) if metric == RouteMetricName::RtoMin => format!(" {name} {text}ms"),
+        Value::Text(text) => format!(" {name} {text}"),
+        Value::Unset | Value::Absent => String::new(),
+    };
+    if step.before == Value::Absent {
+        // `ip route get` has the next hop that these destinations use now.
+        let to = prefix.address();
+        let hop = r"sed -n 's/.*\(via [^ ]*\).*/\1/p'";
+        let dev = r"sed -n 's/.*\(dev [^ ]*\).*/\1/p'";
+        return format!(
+            "hop=$({ip} route get {to} | {hop} | head -n 1)\n\
+             dev=$({ip} route get {to} | {dev} | head -n 1)\n\
+             {ip} route add {prefix} $hop $dev proto 109{metric_words}"
+        );
+    }
+    let without = format!(
+        "sed -e 's/ {name} \\(lock \\)\\{{0,1\\}}[^ ]*//' -e 's/ \\(linkdown\\|dead\\)//g'"
+    );
+    format!(
+        "{ip} route replace $({ip} route show exact {prefix} | head -n 1 | {without}){metric_words}"
+    )
+}
+
+/// One word of a POSIX shell.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_for_a_shell() {
+        assert_eq!(quoted("net.ipv4.tcp_sack=1"), "net.ipv4.tcp_sack=1");
+        assert_eq!(quoted("net.ipv4.tcp_rmem=4096 1 2"), "'net.ipv4.tcp_rmem=4096 1 2'");
+        assert_eq!(quoted("a'b;c"), r"'a'\''b;c'");
+    }
+}

@@ -1,0 +1,186 @@
+//! `maxseg tune apply`
+
+use std::time::Duration;
+
+use clap::Args;
+use maxseg_core::tune::{Allowed, Target, Value};
+use maxseg_linux::tune::{
+    Applying, Journal, SegmentsSeen, apply, author, deadline, recover, segments_seen, state_folder,
+};
+use maxseg_workbench::report::tune::{ApplyDocument, PlanResult};
+use maxseg_workbench::tune::{PreparedPlan, Request, prepare, script, wanted};
+
+use super::duration::duration;
+use super::undo::tell_recovered;
+use super::{ask, guard, session};
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::report::tune::{plan_text, seen_line};
+
+/// Set values: plan, question, change, read back
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  maxseg tune apply --set route.10.0.0.0/8.mtu=1280
+  maxseg tune apply --set \"sysctl.net.ipv4.tcp_rmem=4096 131072 33554432\" --yes
+  maxseg tune apply --set route.default.mtu=1400 --confirm 60s
+  maxseg tune apply --set interface.eth0.mtu=9000 --for 10m
+  maxseg tune apply --set route.default.initcwnd=20 --script > set.sh
+
+The plan is printed first: the value before and after, what it reaches, whether connections that run feel it, how it is \
+undone. Without a terminal nothing is changed unless --yes is given. All steps are made, or none; each is read back, and \
+in the journal before it is made: `maxseg tune undo` restores it whatever happened. See `maxseg guide tune`.")]
+pub(crate) struct ApplyArgs {
+    /// Advice by its ID, or a document: a path or a name ending in .toml
+    #[arg(value_name = "ID|FILE")]
+    what: Vec<String>,
+    /// Set a target, such as route.10.0.0.0/8.mtu=1280
+    #[arg(long = "set", value_name = "TARGET=VALUE")]
+    assignments: Vec<String>,
+    /// Why, for `tune status`
+    #[arg(long, value_name = "TEXT")]
+    why: Option<String>,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+    /// Print the plan and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print the plan as a shell script and change nothing
+    #[arg(long, conflicts_with = "json")]
+    script: bool,
+    /// Undo it after this time, such as 10m
+    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+    lasts: Option<Duration>,
+    /// Undo it after this time unless `tune confirm` is run
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = duration,
+        num_args = 0..=1,
+        default_missing_value = "60s",
+        conflicts_with = "lasts"
+    )]
+    confirm: Option<Duration>,
+    /// Allow a locked MTU, which clears DF
+    #[arg(long)]
+    lock: bool,
+    /// Allow a route's MTU on a host that forwards
+    #[arg(long)]
+    i_am_router: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &ApplyArgs, printer: Printer) -> Result<(), Failure> {
+    let request = request(args)?;
+    let only_looks = args.dry_run || args.script;
+    if !only_looks && !args.yes && !ask::can_ask() {
+        refuse_blind(&request, printer)?;
+    }
+    if !only_looks {
+        let mut journal = Journal::open(&state_folder()?)?;
+        tell_recovered(&recover(&mut journal), printer);
+    }
+    let plan = prepare(&request)?;
+    if args.script {
+        return Ok(printer.data(&script(&plan.plan))?);
+    }
+    if !args.json {
+        printer.text(&plan_text(&plan, printer))?;
+    }
+    if only_looks || plan.plan.steps.is_empty() {
+        return tell(args, &plan, &PlanResult::default(), printer);
+    }
+    if !args.yes && !ask::ask("Apply?")? {
+        return Err(Failure::Interrupted("nothing was changed".to_owned()));
+    }
+    let ends = match (args.lasts, args.confirm) {
+        (Some(lasts), _) => Some(deadline(lasts, false)),
+        (None, Some(confirm)) => Some(deadline(confirm, true)),
+        (None, None) => None,
+    };
+    let mut journal = Journal::open(&state_folder()?)?;
+    let applying = Applying { plan: &plan.plan, by: author(), ends, start_guard: &guard::start };
+    let applied = apply(&mut journal, &applying)?;
+    drop(journal);
+    let seen: Vec<Option<SegmentsSeen>> = plan.plan.steps.iter().map(|step| seen(step)).collect();
+    let result = PlanResult {
+        plan: Some(applied.plan),
+        entries: applied.entries,
+        expires: ends.map(|ends| ends.at_s),
+        segments_seen: seen.iter().map(|seen| seen.map(|seen| seen.seen)).collect(),
+    };
+    if !args.json {
+        let lines = plan
+            .plan
+            .steps
+            .iter()
+            .zip(&seen)
+            .filter_map(|(step, seen)| seen.as_ref().map(|seen| seen_line(step, seen)));
+        lines.for_each(|line| printer.note(&line));
+        match args.confirm {
+            Some(time) => printer.note(&format!(
+                "undone in {} s unless you run: maxseg tune confirm",
+                time.as_secs()
+            )),
+            None => printer.note(&format!("undo: maxseg tune undo {}", numbers(&result.entries))),
+        }
+    }
+    tell(args, &plan, &result, printer)
+}
+
+fn numbers(entries: &[u64]) -> String {
+    entries.iter().map(u64::to_string).collect::<Vec<_>>().join(" ")
+}
+
+fn request(args: &ApplyArgs) -> Result<Request, Failure> {
+    if let Some(what) = args.what.first() {
+        let is_file = what.contains('/') || what.ends_with(".toml");
+        let kind = if is_file { "a document" } else { "stored advice" };
+        return Err(Failure::with_hint(
+            format!("`{what}`: {kind} cannot be applied by this build yet"),
+            "name targets: --set route.10.0.0.0/8.mtu=1280",
+        ));
+    }
+    let wanted: Vec<(Target, Value)> =
+        args.assignments.iter().map(|text| wanted(text)).collect::<Result<_, _>>()?;
+    if wanted.is_empty() {
+        return Err(Failure::usage(
+            "nothing is named that could be set",
+            "for example --set route.10.0.0.0/8.mtu=1280; `maxseg tune list` has what there is",
+        ));
+    }
+    let allowed =
+        Allowed { lock: args.lock, router: args.i_am_router, session: args.confirm.is_some() };
+    Ok(Request { wanted, why: args.why.clone(), allowed, session: session::peer() })
+}
+
+/// Without a terminal and without `--yes`: the plan is shown, and nothing is changed.
+fn refuse_blind(request: &Request, printer: Printer) -> Result<(), Failure> {
+    let plan = prepare(request)?;
+    printer.note_verbatim(plan_text(&plan, printer).trim_end());
+    Err(Failure::with_hint(
+        "nothing was changed: there is no terminal to ask on",
+        "add --yes to apply this plan, or --dry-run to see it alone",
+    ))
+}
+
+/// The segments of the connections that a step reaches, where it changes them.
+fn seen(step: &maxseg_core::tune::Step) -> Option<SegmentsSeen> {
+    let mtu = step.after.number().filter(|_| step.target.decides_segment_size())?;
+    segments_seen(&step.target, mtu).ok()
+}
+
+fn tell(
+    args: &ApplyArgs,
+    plan: &PreparedPlan,
+    result: &PlanResult,
+    printer: Printer,
+) -> Result<(), Failure> {
+    if args.json {
+        printer.data(&ApplyDocument::new(plan, result).json())?;
+    }
+    Ok(())
+}

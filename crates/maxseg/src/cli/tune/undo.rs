@@ -1,0 +1,145 @@
+//! `maxseg tune undo`
+
+use clap::Args;
+use maxseg_core::tune::{Entry, UndoReason};
+use maxseg_linux::tune::{Journal, UndoOutcome, Undone, recover, state_folder, undo};
+
+use super::ask;
+use crate::failure::Failure;
+use crate::printer::Printer;
+
+/// Restore the values before
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  maxseg tune undo
+  maxseg tune undo 3
+  maxseg tune undo --all --yes
+
+Without an ID, the changes of the last plan are undone. What another program has changed since is left alone, and exit \
+code 3 says so; --force sets it back as well.")]
+pub(crate) struct UndoArgs {
+    /// Numbers of changes, as `tune status` lists them
+    #[arg(value_name = "ID")]
+    ids: Vec<u64>,
+    /// Everything that was set in this network namespace
+    #[arg(long, conflicts_with = "ids")]
+    all: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+    /// Set back what another program has changed since, too
+    #[arg(long)]
+    force: bool,
+}
+
+pub(super) fn run(args: &UndoArgs, printer: Printer) -> Result<(), Failure> {
+    let folder = state_folder()?;
+    let mut journal = Journal::open(&folder)?;
+    let recovered = recover(&mut journal);
+    tell_recovered(&recovered, printer);
+    let chosen = chosen(args, &journal)?;
+    if chosen.is_empty() {
+        if recovered.is_empty() {
+            printer.note("nothing to undo: no change of this program holds here");
+        }
+        return Ok(());
+    }
+    if ask::can_ask() && !args.yes {
+        // Nobody is kept waiting by a question.
+        drop(journal);
+        for entry in &chosen {
+            let step = &entry.step;
+            printer.note_verbatim(&format!("{}: {} -> {}", step.target, step.after, step.before));
+        }
+        if !ask::ask("Undo?")? {
+            return Err(Failure::Interrupted("nothing was undone".to_owned()));
+        }
+        journal = Journal::open(&folder)?;
+    }
+    let ids: Vec<u64> = chosen.iter().map(|entry| entry.id).collect();
+    let undone = undo(&mut journal, &ids, UndoReason::Asked, args.force);
+    let mut text = String::new();
+    for one in &undone {
+        text += &line(one);
+    }
+    printer.text(&text)?;
+    end(undone)
+}
+
+/// What to undo, of what there is.
+fn chosen(args: &UndoArgs, journal: &Journal) -> Result<Vec<Entry>, Failure> {
+    let live = journal.history().live(&journal.moment().place);
+    if args.all {
+        return Ok(live);
+    }
+    if args.ids.is_empty() {
+        let last = live.iter().map(|entry| entry.plan).max();
+        return Ok(live.into_iter().filter(|entry| Some(entry.plan) == last).collect());
+    }
+    let of = |id: &u64| {
+        journal.history().entry(*id).ok_or_else(|| {
+            Failure::with_hint(
+                format!("there is no change {id}"),
+                "`maxseg tune status --all` lists them with their numbers",
+            )
+        })
+    };
+    args.ids.iter().map(of).collect()
+}
+
+/// One that could not be undone is the command's failure, one that was left alone is something found.
+fn end(undone: Vec<Undone>) -> Result<(), Failure> {
+    let mut was_left = false;
+    for Undone { entry, outcome } in undone {
+        match outcome {
+            UndoOutcome::Failed(error) => return Err(error.into()),
+            UndoOutcome::Blocked { by } => {
+                return Err(Failure::with_hint(
+                    format!(
+                        "change {} cannot be undone before change {by}, which came later",
+                        entry.id
+                    ),
+                    format!("maxseg tune undo {by} {}", entry.id),
+                ));
+            }
+            UndoOutcome::Drifted { .. } => was_left = true,
+            UndoOutcome::Restored
+            | UndoOutcome::WasSo
+            | UndoOutcome::Gone
+            | UndoOutcome::UndoneBefore
+            | UndoOutcome::Elsewhere => {}
+        }
+    }
+    if was_left { Err(Failure::Found) } else { Ok(()) }
+}
+
+/// What became of one, in a line.
+pub(super) fn line(undone: &Undone) -> String {
+    let Undone { entry, outcome } = undone;
+    let (id, step) = (entry.id, &entry.step);
+    let what = match outcome {
+        UndoOutcome::Restored => format!("{} -> {}", step.after, step.before),
+        UndoOutcome::WasSo => format!("is {} already", step.before),
+        UndoOutcome::Gone => "is gone: nothing is left to undo".to_owned(),
+        UndoOutcome::Drifted { now } => format!(
+            "is {now}, not {}: another program has changed it; left alone (--force sets {})",
+            step.after, step.before
+        ),
+        UndoOutcome::Blocked { by } => format!("left as it is: change {by} came later"),
+        UndoOutcome::UndoneBefore => "was undone before".to_owned(),
+        UndoOutcome::Elsewhere => {
+            "holds elsewhere: in another network namespace, or before the last boot".to_owned()
+        }
+        UndoOutcome::Failed(error) => format!("could not be undone: {error}"),
+    };
+    format!("{id}  {}: {what}\n", step.target)
+}
+
+/// Says what was undone before the command did its own work.
+pub(super) fn tell_recovered(recovered: &[Undone], printer: Printer) {
+    for one in recovered {
+        let why = if one.entry.plan_is_complete { "expired" } else { "its plan was cut off" };
+        printer.note(&format!("{why}: {}", line(one).trim_end()));
+    }
+}

@@ -1,0 +1,129 @@
+//! Plans and changes on a terminal.
+
+use std::fmt::Write as _;
+
+use maxseg_core::tune::{Acts, Entry, EntryState, Scope, Step, Value};
+use maxseg_linux::tune::{SegmentsSeen, Surveyed};
+use maxseg_workbench::tune::{PlannedStep, PreparedPlan};
+
+use super::{Column, Grid};
+use crate::printer::Printer;
+use crate::wrap::hanging;
+
+/// A plan, a paragraph for each step.
+pub(crate) fn plan_text(plan: &PreparedPlan, printer: Printer) -> String {
+    let mut text = String::new();
+    for planned in &plan.steps {
+        let step = &planned.step;
+        let heading = printer.bold(&format!("{}: {} -> {}", step.target, step.before, step.after));
+        let _ = writeln!(text, "{heading}");
+        for line in lines(planned) {
+            text += &hanging(&format!("  {line}"), printer.width(), "  ");
+        }
+    }
+    for target in &plan.unchanged {
+        let _ = writeln!(text, "{target}: has this value already");
+    }
+    text
+}
+
+fn lines(planned: &PlannedStep) -> Vec<String> {
+    let step = &planned.step;
+    let reach = match step.target.scope() {
+        Scope::Namespace => "all connections of this network namespace",
+        Scope::Route => "connections to these destinations",
+        Scope::Interface => "what goes through this interface",
+        Scope::Socket => "this connection alone",
+    };
+    let acts = match step.target.acts() {
+        Acts::Live => "connections that run feel it at once",
+        Acts::NewConnections => "new connections feel it, those that run do not",
+        Acts::LiveDownward => "running connections feel a lower value, new ones a higher one too",
+        Acts::Unknown => "whether connections that run feel it is not known here",
+    };
+    let connections = match planned.touched.connections {
+        Some(1) => "1 is established".to_owned(),
+        Some(count) => format!("{count} are established"),
+        None => "how many there are cannot be seen here".to_owned(),
+    };
+    let undone = match (&step.target, &step.before) {
+        (_, Value::Absent) => "undoing removes the route that is made for it".to_owned(),
+        (_, Value::Unset) => "undoing removes it from the route".to_owned(),
+        (_, Value::Text(before)) => format!("undoing sets {before}"),
+    };
+    let mut lines = vec![format!("{reach}: {connections}; {acts}"), undone];
+    lines.extend(planned.warnings.iter().map(|warning| format!("warning: {warning}")));
+    lines
+}
+
+/// What was seen of the segments after a change.
+pub(crate) fn seen_line(step: &Step, seen: &SegmentsSeen) -> String {
+    let target = &step.target;
+    match (seen.connections, seen.seen) {
+        (0, _) => format!("{target}: no connection to see it on"),
+        (all, some) if all == some => format!("{target}: seen on {some} of {all} connections"),
+        (all, some) => format!(
+            "{target}: seen on {some} of {all} connections; the others have sent nothing since: not yet seen"
+        ),
+    }
+}
+
+/// The changes, a line each, then what there is to say of some.
+pub(crate) fn status_text(entries: &[&Surveyed], printer: Printer) -> String {
+    if entries.is_empty() {
+        return "nothing is set by this program here\n".to_owned();
+    }
+    let columns = [Column::number("id"), Column::word("tunable")];
+    let values = ["state", "before", "after", "now", "set by"].map(Column::word);
+    let mut grid = Grid::new(columns, values);
+    for one in entries {
+        let Surveyed { entry, now, state, .. } = one;
+        let step = &entry.step;
+        let now = now.as_ref().map_or_else(|| "-".to_owned(), Value::to_string);
+        grid.push([
+            entry.id.to_string(),
+            step.target.to_string(),
+            state.word().to_owned(),
+            step.before.to_string(),
+            step.after.to_string(),
+            now,
+            entry.by.user.clone(),
+        ]);
+    }
+    let mut text = grid.text(printer.table_width());
+    for one in entries {
+        for line in remarks(one) {
+            text += &hanging(&format!("{}: {line}", one.entry.id), printer.width(), "  ");
+        }
+    }
+    text
+}
+
+fn remarks(one: &Surveyed) -> Vec<String> {
+    let Surveyed { entry, state, changed_by, note, .. } = one;
+    let mut lines = Vec::new();
+    match state {
+        EntryState::Drifted => lines.push(match changed_by {
+            Some(by) => format!("another program has changed it: {by}"),
+            None => "another program has changed it".to_owned(),
+        }),
+        EntryState::Superseded { by } => lines.push(format!("change {by} came later")),
+        EntryState::Set | EntryState::Expired | EntryState::Undone | EntryState::Unknown => {}
+    }
+    lines.extend(note.clone());
+    if *state != EntryState::Undone {
+        lines.extend(ends(entry));
+        lines.extend(entry.why.as_ref().map(|why| format!("why: {why}")));
+    }
+    lines
+}
+
+fn ends(entry: &Entry) -> Option<String> {
+    let ends = entry.ends?;
+    let lasts = ends.at_s - entry.set_at_s;
+    Some(if ends.unless_confirmed {
+        format!("for {lasts:.0} s from when it was set, unless `maxseg tune confirm` is run")
+    } else {
+        format!("for {lasts:.0} s from when it was set")
+    })
+}

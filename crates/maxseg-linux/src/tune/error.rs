@@ -174,18 +174,20 @@ impl TuneError {
     }
 
     pub(super) fn open(target: &Target, error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::NotFound => Self::NoSuch { target: target.clone(), near: None },
-            io::ErrorKind::PermissionDenied => Self::Denied { target: target.clone() },
-            _ => Self::read(target, error),
+        if error.kind() == io::ErrorKind::NotFound {
+            Self::NoSuch { target: target.clone(), near: None }
+        } else if error.kind() == io::ErrorKind::PermissionDenied {
+            Self::Denied { target: target.clone() }
+        } else {
+            Self::read(target, error)
         }
     }
 
     pub(super) fn write(target: &Target, value: &Value, error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::PermissionDenied => Self::Denied { target: target.clone() },
-            _ => Self::Write { target: target.clone(), value: value.clone(), error },
+        if error.kind() == io::ErrorKind::PermissionDenied {
+            return Self::Denied { target: target.clone() };
         }
+        Self::Write { target: target.clone(), value: value.clone(), error }
     }
 
     /// What to do about it.

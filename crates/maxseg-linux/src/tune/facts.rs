@@ -38,7 +38,7 @@ fn gather(step: &Step, session: Option<IpAddr>) -> io::Result<Facts> {
             facts.has_v6 = interface::has_v6(name);
             facts.forwards = forwards(false) || (facts.has_v6 && forwards(true));
             facts.reaches_own_session = match session {
-                Some(peer) => interface_to(peer)? == Netlink::interface(name).ok().map(|i| i.get()),
+                Some(peer) => interface_to(peer)? == interface::index(name),
                 None => false,
             };
         }

@@ -5,7 +5,7 @@ use std::io;
 use maxseg_core::tune::{Target, Value};
 
 use super::TuneError;
-use crate::netlink::Netlink;
+use crate::netlink::{InterfaceIndex, Netlink};
 
 fn target(name: &str) -> Target {
     Target::InterfaceMtu(name.to_owned())
@@ -48,4 +48,9 @@ pub(super) fn names() -> Vec<String> {
 pub(super) fn has_v6(name: &str) -> bool {
     let text = std::fs::read_to_string("/proc/thread-self/net/if_inet6").unwrap_or_default();
     text.lines().any(|line| line.split_whitespace().last() == Some(name))
+}
+
+/// Its index; `None` where there is none of this name.
+pub(super) fn index(name: &str) -> Option<u32> {
+    Netlink::interface(name).ok().map(InterfaceIndex::get)
 }

@@ -105,10 +105,7 @@ fn takes(to: IpAddr, prefix: Prefix, routes: &[RawRoute]) -> bool {
 fn established() -> io::Result<Vec<Connection>> {
     let states = StateSet::NONE.with(State::Established).with(State::CloseWait);
     let selection = Selection { states, filter: None };
-    let of_namespace = |error| match error {
-        NamespaceError::NoList(error) => error,
-        other => io::Error::other(other.to_string()),
-    };
+    let of_namespace = |error: NamespaceError| io::Error::other(error.to_string());
     let mut found = Vec::new();
     for mut lister in SocketLister::of(&Place::Here).map_err(of_namespace)?.each {
         lister.list(&selection, |socket| {

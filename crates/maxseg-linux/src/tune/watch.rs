@@ -100,7 +100,7 @@ impl Watcher {
     pub fn wait(&self, stop: &Waker) -> Result<(), TuneError> {
         let sources = [stop.as_fd(), self.as_fd()];
         wait_for(&sources, Some(LOOK)).map_err(TuneError::Watch)?;
-        let mut buffer = [0_u8; 32 << 10];
+        let mut buffer = [0_u8; 8 << 10];
         loop {
             match recv(self.events.as_raw_fd(), &mut buffer, MsgFlags::MSG_DONTWAIT) {
                 // That something has happened is all that counts, and `ENOBUFS` says so as well.

@@ -101,7 +101,7 @@ pub enum Error {
     /// Settings of this host are not changed.
     #[cfg(feature = "lab")]
     #[error(transparent)]
-    Tuning(#[from] TuningError),
+    Tuning(Box<TuningError>),
     /// Rows cannot be written as Parquet.
     #[error("cannot write Parquet: {0}")]
     Parquet(#[from] parquet::errors::ParquetError),
@@ -187,6 +187,13 @@ impl Error {
             Self::File { file, source, .. } => file_error::hint(file, source),
             Self::Engine(EngineError::Cancelled) | Self::Parquet(_) => None,
         }
+    }
+}
+
+#[cfg(feature = "lab")]
+impl From<TuningError> for Error {
+    fn from(error: TuningError) -> Self {
+        Self::Tuning(Box::new(error))
     }
 }
 

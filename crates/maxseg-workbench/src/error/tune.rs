@@ -35,7 +35,13 @@ pub enum TuningError {
     },
     /// The system refuses.
     #[error(transparent)]
-    System(#[from] TuneError),
+    System(Box<TuneError>),
+}
+
+impl From<TuneError> for TuningError {
+    fn from(error: TuneError) -> Self {
+        Self::System(Box::new(error))
+    }
 }
 
 impl TuningError {

@@ -1,5 +1,6 @@
 //! `maxseg tune apply`
 
+use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
@@ -40,15 +41,8 @@ pub(crate) struct ApplyArgs {
     /// Why, for `tune status`
     #[arg(long, value_name = "TEXT")]
     why: Option<String>,
-    /// Do not ask
-    #[arg(long, short)]
-    yes: bool,
-    /// Print the plan and change nothing
-    #[arg(long)]
-    dry_run: bool,
-    /// Print the plan as a shell script and change nothing
-    #[arg(long, conflicts_with = "json")]
-    script: bool,
+    #[command(flatten)]
+    manner: MannerArgs,
     /// Undo it after this time, such as 10m
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
     lasts: Option<Duration>,
@@ -62,21 +56,42 @@ pub(crate) struct ApplyArgs {
         conflicts_with = "lasts"
     )]
     confirm: Option<Duration>,
+    #[command(flatten)]
+    allow: AllowArgs,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How it is applied, or not.
+#[derive(Debug, Args)]
+struct MannerArgs {
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+    /// Print the plan and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print the plan as a shell script and change nothing
+    #[arg(long, conflicts_with = "json")]
+    script: bool,
+}
+
+/// What is refused without a word.
+#[derive(Debug, Args)]
+struct AllowArgs {
     /// Allow a locked MTU, which clears DF
     #[arg(long)]
     lock: bool,
     /// Allow a route's MTU on a host that forwards
     #[arg(long)]
     i_am_router: bool,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
 }
 
 pub(super) fn run(args: &ApplyArgs, printer: Printer) -> Result<(), Failure> {
     let request = request(args)?;
-    let only_looks = args.dry_run || args.script;
-    if !only_looks && !args.yes && !ask::can_ask() {
+    let only_looks = args.manner.dry_run || args.manner.script;
+    if !only_looks && !args.manner.yes && !ask::can_ask() {
         refuse_blind(&request, printer)?;
     }
     if !only_looks {
@@ -84,7 +99,7 @@ pub(super) fn run(args: &ApplyArgs, printer: Printer) -> Result<(), Failure> {
         tell_recovered(&recover(&mut journal), printer);
     }
     let plan = prepare(&request)?;
-    if args.script {
+    if args.manner.script {
         return Ok(printer.data(&script(&plan.plan))?);
     }
     if !args.json {
@@ -93,7 +108,7 @@ pub(super) fn run(args: &ApplyArgs, printer: Printer) -> Result<(), Failure> {
     if only_looks || plan.plan.steps.is_empty() {
         return tell(args, &plan, &PlanResult::default(), printer);
     }
-    if !args.yes && !ask::ask("Apply?")? {
+    if !args.manner.yes && !ask::ask("Apply?")? {
         return Err(Failure::Interrupted("nothing was changed".to_owned()));
     }
     let ends = match (args.lasts, args.confirm) {
@@ -105,7 +120,7 @@ pub(super) fn run(args: &ApplyArgs, printer: Printer) -> Result<(), Failure> {
     let applying = Applying { plan: &plan.plan, by: author(), ends, start_guard: &guard::start };
     let applied = apply(&mut journal, &applying)?;
     drop(journal);
-    let seen: Vec<Option<SegmentsSeen>> = plan.plan.steps.iter().map(|step| seen(step)).collect();
+    let seen: Vec<Option<SegmentsSeen>> = plan.plan.steps.iter().map(seen).collect();
     let result = PlanResult {
         plan: Some(applied.plan),
         entries: applied.entries,
@@ -137,7 +152,8 @@ fn numbers(entries: &[u64]) -> String {
 
 fn request(args: &ApplyArgs) -> Result<Request, Failure> {
     if let Some(what) = args.what.first() {
-        let is_file = what.contains('/') || what.ends_with(".toml");
+        let is_file =
+            what.contains('/') || Path::new(what).extension().is_some_and(|end| end == "toml");
         let kind = if is_file { "a document" } else { "stored advice" };
         return Err(Failure::with_hint(
             format!("`{what}`: {kind} cannot be applied by this build yet"),
@@ -152,8 +168,11 @@ fn request(args: &ApplyArgs) -> Result<Request, Failure> {
             "for example --set route.10.0.0.0/8.mtu=1280; `maxseg tune list` has what there is",
         ));
     }
-    let allowed =
-        Allowed { lock: args.lock, router: args.i_am_router, session: args.confirm.is_some() };
+    let allowed = Allowed {
+        lock: args.allow.lock,
+        router: args.allow.i_am_router,
+        session: args.confirm.is_some(),
+    };
     Ok(Request { wanted, why: args.why.clone(), allowed, session: session::peer() })
 }
 
